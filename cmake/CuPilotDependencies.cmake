@@ -1,0 +1,53 @@
+# Finds what cuPilot stands on. One LLVM major is supported; it is checked here
+# and once more when the plugin is loaded.
+set(CUPILOT_LLVM_MAJOR 22)
+
+# Debian keeps each LLVM under its own prefix.
+list(APPEND CMAKE_PREFIX_PATH /usr/lib/llvm-${CUPILOT_LLVM_MAJOR})
+find_package(MLIR CONFIG QUIET)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "MLIR ${CUPILOT_LLVM_MAJOR} was not found. On Debian: "
+    "./build.sh deps, or apt-get install libmlir-22-dev mlir-22-tools llvm-22-dev "
+    "llvm-22-tools libclang-22-dev libclang-cpp22-dev clang-22 clang-tools-22; "
+    "elsewhere: -DCMAKE_PREFIX_PATH=<prefix of LLVM 22>.")
+endif()
+if(NOT LLVM_VERSION_MAJOR EQUAL CUPILOT_LLVM_MAJOR)
+  message(FATAL_ERROR "cuPilot needs LLVM ${CUPILOT_LLVM_MAJOR}, found "
+    "${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}. Point CMAKE_PREFIX_PATH at LLVM "
+    "${CUPILOT_LLVM_MAJOR} (on Debian /usr/lib/llvm-22).")
+endif()
+find_package(Clang CONFIG REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CURL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS context)
+find_package(GTest REQUIRED)
+find_package(Threads REQUIRED)
+message(STATUS "LLVM ${LLVM_PACKAGE_VERSION} in ${LLVM_DIR}")
+
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# MLIR is linked as the one shared library that Debian's mlir-opt is linked to.
+set(MLIR_LINK_MLIR_DYLIB ON)
+
+# The CUDA toolkit is found when tools run, so that one build serves several;
+# what is found here decides which tests can run.
+find_program(CUPILOT_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
+set(CUPILOT_CUDA_PATH "" CACHE PATH "CUDA toolkit that tools use unless told otherwise")
+if(NOT CUPILOT_CUDA_PATH)
+  foreach(candidate $ENV{CUDA_PATH} $ENV{CUDA_HOME} /usr/local/cuda ${PROJECT_SOURCE_DIR}/.deps/cuda)
+    if(EXISTS ${candidate}/include/cuda_runtime.h AND EXISTS ${candidate}/nvvm/libdevice)
+      set(CUPILOT_CUDA_PATH ${candidate} CACHE PATH "" FORCE)
+      break()
+    endif()
+  endforeach()
+endif()
+if(CUPILOT_CUDA_PATH)
+  message(STATUS "CUDA toolkit in ${CUPILOT_CUDA_PATH}")
+else()
+  message(STATUS "No CUDA toolkit found: tests that compile CUDA are unsupported here")
+endif()

@@ -1,0 +1,48 @@
+//===- Admission.h - What a variant's text may hold -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_ADMISSION_ADMISSION_H
+#define CUPILOT_ADMISSION_ADMISSION_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clang {
+class ASTConsumer;
+class CompilerInstance;
+class Preprocessor;
+} // namespace clang
+
+namespace cupilot {
+
+/// One rule that a variant's text breaks.
+struct AdmissionFinding {
+  std::string Rule; ///< Stable word: "host-function", "include", "file-asm",
+                    ///< "constructor", "embed", "pragma", "dynamic-init", ...
+  unsigned Line = 0;
+  std::string Message; ///< What and why, in a sentence.
+};
+
+/// Collects findings while \p CI parses a variant: installs preprocessor
+/// callbacks (includes, pragmas, #embed) and returns a consumer that looks at
+/// every declaration of the main file. Serves `admit` and the plugin's own
+/// compilation of variants, so that nothing is parsed twice.
+std::unique_ptr<clang::ASTConsumer>
+createAdmissionConsumer(clang::CompilerInstance &CI,
+                        std::vector<AdmissionFinding> &Findings);
+
+/// Parses \p Source for the device with \p Flags and returns what breaks a rule
+/// (empty: admitted). Text that does not parse is a usage error.
+llvm::Expected<std::vector<AdmissionFinding>>
+admit(llvm::StringRef Source, llvm::ArrayRef<std::string> Flags);
+
+} // namespace cupilot
+
+#endif // CUPILOT_ADMISSION_ADMISSION_H

@@ -1,0 +1,108 @@
+//===- CpuDevice.h - Device code on the CPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_CPUDEVICE_CPUDEVICE_H
+#define CUPILOT_CPUDEVICE_CPUDEVICE_H
+
+#include "cupilot/Substitute/LaunchPlan.h"
+#include <memory>
+
+namespace cupilot {
+
+/// What is counted and checked while device code runs.
+struct CpuDeviceOptions {
+  bool CheckBounds = true;  ///< Every access against the registered buffers.
+  bool Count = false;       ///< Fill in Counts (slower).
+  bool WidenFloats = false; ///< Compute in float64 where the code says float32:
+                            ///< the reference of the precision contract. Memory
+                            ///< keeps its types.
+  unsigned Threads = 0;     ///< Host threads; 0: one per core.
+  uint64_t MaxInstructions = 0; ///< Stop a runaway launch; 0: no limit.
+  std::string Arch = "sm_90";
+};
+
+/// What the execution of one launch did, as the cost model needs it. A "warp
+/// access" is one memory instruction executed by one warp.
+struct ExecutionCounts {
+  uint64_t Warps = 0, Threads = 0;
+  uint64_t GlobalLoads = 0, GlobalStores = 0;             ///< Warp accesses.
+  uint64_t GlobalLoadSectors = 0, GlobalStoreSectors = 0; ///< 32-byte sectors.
+  uint64_t UniqueSectors = 0;  ///< Distinct sectors touched by the launch.
+  uint64_t SharedAccesses = 0; ///< Warp accesses ...
+  uint64_t SharedWavefronts =
+      0; ///< ... and what they cost with bank conflicts.
+  uint64_t LocalAccesses = 0;
+  uint64_t AtomicOps = 0; ///< Thread-level atomics.
+  uint64_t Barriers = 0;  ///< Block barriers, per warp.
+  // Thread-level instructions by class.
+  uint64_t Fp32 = 0, Fp64 = 0, Fp16 = 0, Integer = 0, Special = 0, Control = 0,
+           Conversion = 0, Shuffle = 0;
+  uint64_t WarpInstructions = 0; ///< Issued, divergence included.
+  ExecutionCounts &operator+=(const ExecutionCounts &Other);
+};
+
+/// A wrong access or other fault of device code.
+struct DeviceFault {
+  std::string Kind; ///< "out-of-bounds read", "divergent barrier", ...
+  std::string Kernel;
+  std::array<uint64_t, 3> Block{}, Thread{};
+  uint64_t Address = 0;
+  std::string Location; ///< "file.cu:12:3"; empty without line tables.
+  std::string Detail;   ///< "4 bytes past the end of a 4096-byte buffer".
+  std::string str() const;
+};
+
+struct LaunchResult {
+  std::optional<DeviceFault> Fault;
+  ExecutionCounts Counts; ///< All zero unless asked for.
+  std::string Printed;    ///< What device printf wrote (also sent to stdout by
+                          ///< the CUDA run time).
+};
+
+/// Memory that device code may touch.
+class DeviceMemory {
+public:
+  virtual ~DeviceMemory();
+  static std::unique_ptr<DeviceMemory> create();
+  /// Registers [Base, Base + Size) as one buffer, readable and, unless
+  /// \p ReadOnly, writable.
+  virtual void addBuffer(void *Base, uint64_t Size, bool ReadOnly = false) = 0;
+  virtual void removeBuffer(void *Base) = 0;
+  /// The buffer that holds \p Address: base and size; nothing when none does.
+  virtual std::optional<std::pair<void *, uint64_t>>
+  find(const void *Address) const = 0;
+};
+
+/// A loaded device module, ready to launch. Thread-safe.
+class CpuModule {
+public:
+  virtual ~CpuModule();
+  /// Lowers NVPTX bitcode and compiles it for this CPU. What it cannot run is
+  /// a finding error that names the instruction and the kernel.
+  static llvm::Expected<std::unique_ptr<CpuModule>>
+  load(llvm::StringRef Bitcode, const CpuDeviceOptions &Options);
+  virtual std::vector<std::string> kernels() const = 0;
+  /// Size in bytes of each parameter of \p Kernel; a usage error for an unknown
+  /// one.
+  virtual llvm::Expected<std::vector<uint64_t>>
+  paramSizes(llvm::StringRef Kernel) const = 0;
+  /// Address and size of a __device__ or __constant__ variable.
+  virtual std::optional<std::pair<void *, uint64_t>>
+  global(llvm::StringRef Symbol) const = 0;
+  /// Names of such variables that a program can see.
+  virtual std::vector<std::string> globals() const = 0;
+  /// Runs \p Kernel to its end. Faults are results, not errors; errors are
+  /// wrong uses (unknown kernel, illegal shape).
+  virtual llvm::Expected<LaunchResult> launch(llvm::StringRef Kernel,
+                                              const LaunchShape &Shape,
+                                              llvm::ArrayRef<const void *> Args,
+                                              DeviceMemory &Memory) = 0;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_CPUDEVICE_CPUDEVICE_H

@@ -1,0 +1,55 @@
+//===- Workload.h - Recorded launches -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVALUATION_WORKLOAD_H
+#define CUPILOT_EVALUATION_WORKLOAD_H
+
+#include "cupilot/Substitute/LaunchPlan.h"
+
+namespace cupilot {
+
+/// A device buffer that a launch can reach. Content before the launch.
+struct WorkloadBuffer {
+  uint64_t Size = 0;        ///< Bytes.
+  uint64_t Alignment = 256; ///< Of its address, in bytes (a power of two).
+  std::string Digest;       ///< Of the content before the launch ("b3:...").
+  std::string File; ///< Where the content lies, relative to the workload
+                    ///< file's folder.
+};
+
+/// A pointer inside the bytes of an argument.
+struct WorkloadPointer {
+  unsigned Param = 0;
+  unsigned Offset = 0; ///< Byte offset in the parameter.
+  unsigned Buffer = 0; ///< Index into Buffers.
+  uint64_t BufferOffset = 0;
+};
+
+/// A module-level variable (__device__, __constant__) that the program had set.
+struct WorkloadGlobal {
+  std::string Symbol;
+  WorkloadBuffer Content;
+};
+
+/// One recorded launch and its weight.
+struct Workload {
+  std::string Name;   ///< "w0".
+  std::string Symbol; ///< Mangled kernel name.
+  LaunchShape Shape;
+  std::vector<std::vector<uint8_t>> Args; ///< Raw bytes; pointer words are 0
+                                          ///< and come from Pointers.
+  std::vector<WorkloadPointer> Pointers;
+  std::vector<WorkloadBuffer> Buffers;
+  std::vector<WorkloadGlobal> Globals;
+  uint64_t Count = 1;      ///< Launches that it stands for.
+  double Weight = 0;       ///< Its share of the program's kernel time, 0 to 1.
+  std::string WeightBasis; ///< "modelled" or "measured".
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVALUATION_WORKLOAD_H

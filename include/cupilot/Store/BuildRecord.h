@@ -1,0 +1,50 @@
+//===- BuildRecord.h - What the store tells a build about one kernel -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_STORE_BUILDRECORD_H
+#define CUPILOT_STORE_BUILDRECORD_H
+
+#include "cupilot/Substitute/LaunchPlan.h"
+
+namespace cupilot {
+
+/// One variant that a build may put in place of a kernel.
+struct BuildVariant {
+  std::string Name;         ///< As in the MLIR: "g2_v7".
+  std::string Source;       ///< Path of its .cu, relative to the store.
+  std::string SourceDigest; ///< Digest of that file.
+  std::string Canonical; ///< Build identity of the variant's own kernel under
+                         ///< the record's compiler and flags.
+  LaunchPlan Plan;
+  Guard When;
+  std::string Genome; ///< For remarks: "block_size{x=128}, unroll{factor=4}".
+};
+
+/// What lies in `builds/<digest>.json` of a store: everything a build needs to
+/// know of the kernel with this build identity, and no more.
+struct BuildRecord {
+  static constexpr int Format = 1;
+  std::string Identity; ///< "b3:...".
+  std::string Kernel;   ///< Qualified name with parameter types, for people.
+  std::string Symbol;   ///< Mangled name of the original as clang has it.
+  std::string Compiler; ///< "clang-22".
+  std::string Arch;     ///< "sm_90".
+  std::vector<ScalarRef> Scalars;
+  std::vector<BuildVariant> Variants; ///< Best first; the first whose guard
+                                      ///< holds runs.
+};
+
+llvm::json::Value toJSON(const BuildRecord &R);
+/// A record of a newer format, or text that is no record, is a usage error
+/// that names \p Path and says what to do.
+llvm::Expected<BuildRecord> parseBuildRecord(llvm::StringRef Text,
+                                             llvm::StringRef Path);
+
+} // namespace cupilot
+
+#endif // CUPILOT_STORE_BUILDRECORD_H

@@ -1,0 +1,51 @@
+//===- BuildStore.h - The store as builds see it -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_STORE_BUILDSTORE_H
+#define CUPILOT_STORE_BUILDSTORE_H
+
+#include "cupilot/Store/BuildRecord.h"
+#include <optional>
+
+namespace cupilot {
+
+/// Read access to a project store, for builds: no MLIR, no writing, no clock.
+class BuildStore {
+public:
+  /// Opens the store in the folder \p Root. A folder that is no store, or one
+  /// of a newer format, is a usage error.
+  static llvm::Expected<BuildStore> open(llvm::StringRef Root);
+
+  llvm::StringRef root() const { return Root; }
+  /// The record for a build identity; nothing when the store has none.
+  llvm::Expected<std::optional<BuildRecord>>
+  lookup(llvm::StringRef Identity) const;
+  /// All records for a kernel of this mangled name, sorted by identity. Serves
+  /// stale remarks and the placeholders of other architectures.
+  llvm::Expected<std::vector<BuildRecord>>
+  recordsFor(llvm::StringRef Symbol) const;
+  /// Absolute path of the source of \p V.
+  std::string sourcePath(const BuildVariant &V) const;
+
+private:
+  explicit BuildStore(std::string Root) : Root(std::move(Root)) {}
+  std::string Root;
+};
+
+/// The folder that a build for \p MainFile uses: \p Flag, else CUPILOT_STORE,
+/// else the nearest .cupilot upward of \p MainFile, else "". Sets \p Explicit
+/// when it was named.
+std::string resolveStore(llvm::StringRef Flag, llvm::StringRef MainFile,
+                         bool &Explicit);
+
+/// The machine cache: CUPILOT_CACHE_DIR, else cupilot in the user's cache
+/// folder; "" when neither exists (a build then does without).
+std::string machineCacheDirectory();
+
+} // namespace cupilot
+
+#endif // CUPILOT_STORE_BUILDSTORE_H

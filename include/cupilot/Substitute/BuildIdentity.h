@@ -1,0 +1,48 @@
+//===- BuildIdentity.h - Build identities of kernels -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_BUILDIDENTITY_H
+#define CUPILOT_SUBSTITUTE_BUILDIDENTITY_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace llvm {
+class Function;
+class Module;
+} // namespace llvm
+
+namespace cupilot {
+
+/// The build identity of one kernel of a device module.
+struct KernelIdentity {
+  std::string Symbol;  ///< Mangled name.
+  std::string Digest;  ///< "b3:..."; empty when there is a refusal.
+  std::string Refusal; ///< Why it has none: an undefined function in its
+                       ///< closure, optnone, dynamic parallelism ...
+};
+
+/// The canonical text of the closure of \p Kernel (what the identity digests);
+/// see docs/BuildIdentity.md. The error says why the kernel has none.
+llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel);
+
+/// The identity of \p Kernel, as the compiler at hand sees it before
+/// optimisation.
+KernelIdentity identify(const llvm::Function &Kernel);
+
+/// The identities of all kernels that \p DeviceModule defines, in module order.
+std::vector<KernelIdentity> identifyKernels(const llvm::Module &DeviceModule);
+
+/// The same for bitcode. Broken bitcode is a usage error.
+llvm::Expected<std::vector<KernelIdentity>>
+identifyKernels(llvm::StringRef Bitcode);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_BUILDIDENTITY_H

@@ -1,0 +1,173 @@
+//===- LaunchPlan.h - Launch plans and guards in lowered form -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The lowered form of #cupilot.plan and #cupilot.guard: plain data that builds
+// read from the store and turn into IR, that the gate evaluates, and that the
+// dialect converts from and to attributes. It knows neither MLIR nor LLVM IR.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_LAUNCHPLAN_H
+#define CUPILOT_SUBSTITUTE_LAUNCHPLAN_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// The dimensions of the maps and sets in plans and guards: the original
+/// launch. Their order is that of the dims of the affine maps.
+enum LaunchDim : unsigned {
+  GridX,
+  GridY,
+  GridZ,
+  BlockX,
+  BlockY,
+  BlockZ,
+  SharedBytes, ///< Dynamic shared memory.
+  NumLaunchDims
+};
+
+/// An integer that the kernel gets: a scalar argument, or an integer field of a
+/// by-value argument. The symbols of the affine maps are a kernel's scalars, in
+/// this order: by parameter, then by offset.
+struct ScalarRef {
+  unsigned Param = 0;  ///< Parameter index.
+  unsigned Offset = 0; ///< Byte offset in the parameter.
+  unsigned Bits = 32;  ///< 8, 16, 32 or 64.
+  bool Signed = true;
+  bool operator==(const ScalarRef &) const = default;
+};
+
+/// A pointer that the kernel gets: an argument or a field of one.
+struct PointerRef {
+  unsigned Param = 0;
+  unsigned Offset = 0;
+  bool operator==(const PointerRef &) const = default;
+};
+
+/// A (semi-)affine expression over the launch and the scalars, in signed 64-bit
+/// arithmetic. Mod, FloorDiv and CeilDiv are MLIR's: the right side must be
+/// positive, Mod is never negative.
+struct Expr {
+  enum class Kind { Constant, Dim, Symbol, Add, Mul, Mod, FloorDiv, CeilDiv };
+  Kind K = Kind::Constant;
+  int64_t Value = 0;          ///< The constant, or the index of dim or symbol.
+  std::vector<Expr> Operands; ///< Two for the binary kinds.
+
+  static Expr constant(int64_t Value) { return {Kind::Constant, Value, {}}; }
+  static Expr dim(unsigned Index) { return {Kind::Dim, Index, {}}; }
+  static Expr symbol(unsigned Index) { return {Kind::Symbol, Index, {}}; }
+  static Expr binary(Kind K, Expr LHS, Expr RHS) {
+    return {K, 0, {std::move(LHS), std::move(RHS)}};
+  }
+  bool operator==(const Expr &) const = default;
+  /// For people: "gx ceildiv 4", with s0, s1, ... for the scalars.
+  std::string str() const;
+};
+
+/// The values that an expression is evaluated over.
+struct Bindings {
+  std::array<int64_t, NumLaunchDims> Dims{};
+  std::vector<int64_t> Symbols;
+};
+
+/// The value of \p E; nothing on overflow, on a division by a number that is
+/// not positive, or on an index out of range.
+std::optional<int64_t> evaluate(const Expr &E, const Bindings &B);
+
+/// One launch of a plan; by default that of the original.
+struct Launch {
+  std::string Symbol; ///< Mangled name of the kernel in the variant's source.
+  std::array<Expr, 3> Grid{Expr::dim(GridX), Expr::dim(GridY),
+                           Expr::dim(GridZ)};
+  std::array<Expr, 3> Block{Expr::dim(BlockX), Expr::dim(BlockY),
+                            Expr::dim(BlockZ)};
+  Expr Shared = Expr::dim(SharedBytes);
+  bool operator==(const Launch &) const = default;
+};
+
+/// How the host must launch a variant. The parameters are the original's.
+struct LaunchPlan {
+  std::vector<Launch> Launches;
+  bool operator==(const LaunchPlan &) const = default;
+};
+
+/// `E == 0` or `E >= 0`, as in an integer set.
+struct Constraint {
+  Expr E;
+  bool IsEq = false;
+  bool operator==(const Constraint &) const = default;
+};
+
+/// The pointer must be a multiple of \p Bytes (a power of two).
+struct Alignment {
+  PointerRef Pointer;
+  unsigned Bytes = 1;
+  bool operator==(const Alignment &) const = default;
+};
+
+/// [A, A + ExtentA) and [B, B + ExtentB) must not overlap; extents in bytes.
+struct Disjoint {
+  PointerRef A, B;
+  Expr ExtentA, ExtentB;
+  bool operator==(const Disjoint &) const = default;
+};
+
+/// When a variant may run. All of it must hold; an expression that overflows
+/// fails the guard.
+struct Guard {
+  std::string Arch; ///< "sm_90": compute capability must be equal.
+  std::vector<Constraint> Constraints;
+  std::vector<Alignment> Alignments;
+  std::vector<Disjoint> Disjoints;
+  bool operator==(const Guard &) const = default;
+};
+
+/// The shape of one launch in numbers.
+struct LaunchShape {
+  std::array<uint64_t, 3> Grid{1, 1, 1};
+  std::array<uint64_t, 3> Block{1, 1, 1};
+  uint64_t Shared = 0;
+  bool operator==(const LaunchShape &) const = default;
+};
+
+/// The bindings of a launch: dims from \p Shape, symbols read from the raw
+/// bytes of the arguments. An argument that is too short is a usage error.
+llvm::Expected<Bindings> bindLaunch(const LaunchShape &Shape,
+                                    llvm::ArrayRef<ScalarRef> Scalars,
+                                    llvm::ArrayRef<std::vector<uint8_t>> Args);
+
+/// True when \p G admits the launch. Pointers are read from \p Args too. The
+/// architecture is not looked at.
+bool admits(const Guard &G, const Bindings &B,
+            llvm::ArrayRef<std::vector<uint8_t>> Args);
+
+/// The shape of launch \p L under \p B; nothing when an expression has no value
+/// or the result is no legal launch (a dimension below 1 or above CUDA's
+/// limits).
+std::optional<LaunchShape> planShape(const Launch &L, const Bindings &B);
+
+// JSON, as in the store's build files: expressions are numbers, "gx".."bz",
+// "shared", "s0".., or [operator, lhs, rhs].
+llvm::json::Value toJSON(const Expr &E);
+llvm::json::Value toJSON(const LaunchPlan &Plan);
+llvm::json::Value toJSON(const Guard &G);
+llvm::json::Value toJSON(const ScalarRef &S);
+bool fromJSON(const llvm::json::Value &V, Expr &E, llvm::json::Path P);
+bool fromJSON(const llvm::json::Value &V, LaunchPlan &Plan, llvm::json::Path P);
+bool fromJSON(const llvm::json::Value &V, Guard &G, llvm::json::Path P);
+bool fromJSON(const llvm::json::Value &V, ScalarRef &S, llvm::json::Path P);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_LAUNCHPLAN_H

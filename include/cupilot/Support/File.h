@@ -1,0 +1,56 @@
+//===- File.h - Whole files in, whole files out -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUPPORT_FILE_H
+#define CUPILOT_SUPPORT_FILE_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+
+namespace cupilot {
+
+/// The whole content of \p Path. A missing file is a usage error, an unreadable
+/// one a resource error; both name the path.
+llvm::Expected<std::string> readFile(llvm::StringRef Path);
+
+/// Replaces \p Path by \p Content in one step (temporary file in the same
+/// folder, written out, renamed), so that a kill or a full disk leaves the old
+/// file or the new one. Creates missing folders.
+llvm::Error writeFileAtomic(llvm::StringRef Path, llvm::StringRef Content);
+
+/// writeFileAtomic, but leaves the file and its time alone when it already
+/// holds \p Content, so that builds that depend on it do not run again.
+llvm::Error updateFile(llvm::StringRef Path, llvm::StringRef Content);
+
+llvm::Error ensureDirectory(llvm::StringRef Path);
+
+/// The nearest folder called \p Name in the folder of \p File or above it; ""
+/// when there is none.
+std::string findUpward(llvm::StringRef File, llvm::StringRef Name);
+
+/// A folder that is removed with the object, with all it holds.
+class TemporaryDirectory {
+public:
+  static llvm::Expected<TemporaryDirectory> create(llvm::StringRef Prefix);
+  TemporaryDirectory(TemporaryDirectory &&Other) : Path(std::move(Other.Path)) {
+    Other.Path.clear();
+  }
+  TemporaryDirectory &operator=(TemporaryDirectory &&) = delete;
+  ~TemporaryDirectory();
+  llvm::StringRef path() const { return Path; }
+  /// The path of \p Name in this folder.
+  std::string file(llvm::StringRef Name) const;
+
+private:
+  explicit TemporaryDirectory(std::string Path) : Path(std::move(Path)) {}
+  std::string Path;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUPPORT_FILE_H

@@ -1,0 +1,56 @@
+//===- Toolchain.h - The compiler and the CUDA toolkit -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUPPORT_TOOLCHAIN_H
+#define CUPILOT_SUPPORT_TOOLCHAIN_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// The clang of the LLVM that cuPilot was built with, and a CUDA toolkit.
+struct Toolchain {
+  std::string Clang;    ///< Path of clang++.
+  std::string CudaPath; ///< Root of the toolkit; "" when none was found.
+  std::string Ptxas;    ///< Path of ptxas; "" when none was found.
+
+  /// Finds both. The toolkit comes from --cuda-path= in \p Flags, then from
+  /// CUDA_PATH, CUDA_HOME, the one found at configure time, /usr/local/cuda.
+  /// No clang 22 is a resource error.
+  static llvm::Expected<Toolchain> find(llvm::ArrayRef<std::string> Flags);
+
+  /// The command prefix for a CUDA compilation: clang++, --cuda-path=, the CCCL
+  /// include folder, -Wno-unknown-cuda-version, then \p Flags.
+  std::vector<std::string> cudaCommand(llvm::ArrayRef<std::string> Flags) const;
+};
+
+/// The GPU architectures ("sm_90") that \p Flags ask for; {"sm_90"} if none.
+std::vector<std::string> gpuArchitectures(llvm::ArrayRef<std::string> Flags);
+
+/// \p Flags without the ones that choose the GPU architecture.
+std::vector<std::string>
+withoutArchitectures(llvm::ArrayRef<std::string> Flags);
+
+/// The LLVM bitcode that clang makes of the device code of \p Source for
+/// \p Arch, before any optimisation (libdevice is linked in): what the clang
+/// plugin sees at the start of the pipeline. A file that does not compile is a
+/// usage error with the compiler's own messages.
+llvm::Expected<std::string>
+compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
+                     llvm::ArrayRef<std::string> Flags);
+
+/// The flags that may change the device code of a self-contained file: \p Flags
+/// without macros, include folders, forced includes, outputs, depfiles, linker
+/// inputs and cuPilot's own plugin.
+std::vector<std::string> variantFlags(llvm::ArrayRef<std::string> Flags);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUPPORT_TOOLCHAIN_H

@@ -1,0 +1,116 @@
+//===- File.cpp - Whole files in, whole files out -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<std::string> readFile(StringRef Path) {
+  auto Buffer = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (Buffer)
+    return (*Buffer)->getBuffer().str();
+  std::error_code EC = Buffer.getError();
+  if (EC == std::errc::no_such_file_or_directory)
+    return usageError("there is no file '" + Path + "'");
+  return resourceError("cannot read '" + Path + "': " + EC.message());
+}
+
+Error ensureDirectory(StringRef Path) {
+  if (Path.empty())
+    return Error::success();
+  if (std::error_code EC = sys::fs::create_directories(Path))
+    return resourceError("cannot create the folder '" + Path +
+                         "': " + EC.message());
+  return Error::success();
+}
+
+Error writeFileAtomic(StringRef Path, StringRef Content) {
+  if (Error E = ensureDirectory(sys::path::parent_path(Path)))
+    return E;
+  Expected<sys::fs::TempFile> Temp =
+      sys::fs::TempFile::create(Path + ".tmp-%%%%%%%%", 0666 & ~022);
+  if (!Temp)
+    return resourceError("cannot write '" + Path +
+                         "': " + toString(Temp.takeError()));
+  std::error_code EC;
+  {
+    raw_fd_ostream OS(Temp->FD, /*shouldClose=*/false);
+    OS << Content;
+    OS.flush();
+    EC = OS.error();
+    OS.clear_error();
+  }
+  if (!EC && ::fsync(Temp->FD) != 0)
+    EC = std::error_code(errno, std::generic_category());
+  if (EC) {
+    consumeError(Temp->discard());
+    return resourceError(
+        "cannot write '" + Path + "': " + EC.message(),
+        "the old content, if any, is untouched; free some space or "
+        "choose another folder");
+  }
+  if (Error E = Temp->keep(Path))
+    return resourceError("cannot write '" + Path +
+                         "': " + toString(std::move(E)));
+  return Error::success();
+}
+
+Error updateFile(StringRef Path, StringRef Content) {
+  auto Old = MemoryBuffer::getFile(Path, false, false);
+  if (Old && (*Old)->getBuffer() == Content)
+    return Error::success();
+  return writeFileAtomic(Path, Content);
+}
+
+std::string findUpward(StringRef File, StringRef Name) {
+  SmallString<256> Folder(File);
+  sys::fs::make_absolute(Folder);
+  sys::path::remove_dots(Folder, /*remove_dot_dot=*/true);
+  sys::path::remove_filename(Folder);
+  while (!Folder.empty()) {
+    SmallString<256> Candidate(Folder);
+    sys::path::append(Candidate, Name);
+    if (sys::fs::is_directory(Candidate))
+      return Candidate.str().str();
+    StringRef Parent = sys::path::parent_path(Folder);
+    if (Parent.size() == Folder.size())
+      break;
+    Folder.resize(Parent.size());
+  }
+  return "";
+}
+
+Expected<TemporaryDirectory> TemporaryDirectory::create(StringRef Prefix) {
+  SmallString<256> Path;
+  if (std::error_code EC = sys::fs::createUniqueDirectory(Prefix, Path))
+    return resourceError("cannot create a temporary folder: " + EC.message(),
+                         "set TMPDIR to a folder that can be written");
+  return TemporaryDirectory(Path.str().str());
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (!Path.empty())
+    sys::fs::remove_directories(Path);
+}
+
+std::string TemporaryDirectory::file(StringRef Name) const {
+  SmallString<256> Full(Path);
+  sys::path::append(Full, Name);
+  return Full.str().str();
+}
+
+} // namespace cupilot

@@ -1,0 +1,159 @@
+//===- Toolchain.cpp - The compiler and the CUDA toolkit -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Support/Toolchain.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static bool isToolkit(StringRef Path) {
+  return !Path.empty() && sys::fs::exists(Path + "/include/cuda_runtime.h");
+}
+
+static std::string findToolkit(ArrayRef<std::string> Flags) {
+  for (StringRef Flag : Flags)
+    if (Flag.consume_front("--cuda-path="))
+      return Flag.str();
+  for (const char *Name : {"CUDA_PATH", "CUDA_HOME"})
+    if (const char *Value = std::getenv(Name); Value && isToolkit(Value))
+      return Value;
+  for (StringRef Path :
+       {StringRef(CUPILOT_CUDA_PATH), StringRef("/usr/local/cuda")})
+    if (isToolkit(Path))
+      return Path.str();
+  return "";
+}
+
+Expected<Toolchain> Toolchain::find(ArrayRef<std::string> Flags) {
+  Toolchain Tools;
+  ErrorOr<std::string> Clang =
+      sys::findProgramByName("clang++", {CUPILOT_LLVM_BIN});
+  if (!Clang)
+    Clang = sys::findProgramByName("clang++-22");
+  if (!Clang)
+    return resourceError("clang++ 22 was not found",
+                         "on Debian: apt-get install clang-22");
+  Tools.Clang = *Clang;
+  Tools.CudaPath = findToolkit(Flags);
+  if (!Tools.CudaPath.empty())
+    if (auto Ptxas = sys::findProgramByName("ptxas", {Tools.CudaPath + "/bin"}))
+      Tools.Ptxas = *Ptxas;
+  return Tools;
+}
+
+std::vector<std::string>
+Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
+  std::vector<std::string> Command = {Clang, "-Wno-unknown-cuda-version"};
+  if (!CudaPath.empty()) {
+    Command.push_back("--cuda-path=" + CudaPath);
+    if (sys::fs::is_directory(CudaPath + "/include/cccl"))
+      Command.push_back("-I" + CudaPath + "/include/cccl");
+  }
+  for (const std::string &Flag : Flags)
+    if (!StringRef(Flag).starts_with("--cuda-path="))
+      Command.push_back(Flag);
+  return Command;
+}
+
+static bool isArchFlag(StringRef Flag) {
+  return Flag.starts_with("--cuda-gpu-arch=") ||
+         Flag.starts_with("--offload-arch=") ||
+         Flag.starts_with("--no-cuda-gpu-arch=");
+}
+
+std::vector<std::string> gpuArchitectures(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Archs;
+  for (StringRef Flag : Flags)
+    if (Flag.consume_front("--cuda-gpu-arch=") ||
+        Flag.consume_front("--offload-arch=")) {
+      SmallVector<StringRef> Parts;
+      Flag.split(Parts, ',');
+      for (StringRef Part : Parts)
+        if (!is_contained(Archs, Part))
+          Archs.push_back(Part.str());
+    }
+  if (Archs.empty())
+    Archs.push_back("sm_90");
+  return Archs;
+}
+
+std::vector<std::string> withoutArchitectures(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Rest;
+  copy_if(Flags, std::back_inserter(Rest),
+          [](const std::string &Flag) { return !isArchFlag(Flag); });
+  return Rest;
+}
+
+Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags) {
+  Expected<Toolchain> Tools = Toolchain::find(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  if (Tools->CudaPath.empty())
+    return resourceError("no CUDA toolkit was found",
+                         "install one, or name it with --cuda-path=");
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-bc");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Out = Dir->file("device.bc");
+  std::vector<std::string> Command =
+      Tools->cudaCommand(withoutArchitectures(Flags));
+  for (StringRef Arg : {"-x", "cuda", "--cuda-device-only", "-emit-llvm", "-c",
+                        "-Xclang", "-disable-llvm-passes", "-o"})
+    Command.push_back(Arg.str());
+  Command.push_back(Out);
+  Command.push_back(("--cuda-gpu-arch=" + Arch).str());
+  Command.push_back(Source.str());
+  Expected<ProcessResult> Result = runProcess(Command);
+  if (!Result)
+    return Result.takeError();
+  if (Result->Status != 0)
+    return usageError("'" + Source + "' does not compile for " + Arch + ":\n" +
+                          Result->Err,
+                      "the command was: " + shellQuoted(Command));
+  return readFile(Out);
+}
+
+/// Options that take their value as the next argument.
+static bool takesValue(StringRef Flag) {
+  return is_contained(
+      ArrayRef<StringRef>({"-D", "-U", "-I", "-isystem", "-iquote",
+                           "-idirafter", "-include", "-imacros", "-o", "-MF",
+                           "-MT", "-MQ", "-L", "-l", "-x"}),
+      Flag);
+}
+
+std::vector<std::string> variantFlags(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Kept;
+  for (size_t I = 0; I < Flags.size(); ++I) {
+    StringRef Flag = Flags[I];
+    if (takesValue(Flag)) {
+      ++I;
+      continue;
+    }
+    auto Starts = [&](StringRef Prefix) { return Flag.starts_with(Prefix); };
+    if (Starts("-D") || Starts("-U") || Starts("-I") || Starts("-isystem") ||
+        Starts("-iquote") || Starts("-M") || Starts("-o") || Starts("-l") ||
+        Starts("-L") || Starts("-Wl,") || Starts("-fplugin") || Flag == "-c" ||
+        Flag == "-S" || Flag == "-E" || !Starts("-"))
+      continue;
+    Kept.push_back(Flag.str());
+  }
+  return Kept;
+}
+
+} // namespace cupilot

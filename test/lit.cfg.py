@@ -1,0 +1,57 @@
+# lit configuration: features say what this machine can test, substitutions name
+# the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
+import os
+import subprocess
+
+import lit.formats
+
+config.name = "cuPilot"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".cu", ".test", ".ll", ".td"]
+config.excludes = ["Inputs", "unit", "Unit", "lit.cfg.py", "CMakeLists.txt"]
+config.test_source_root = os.path.join(config.cupilot_source_dir, "test")
+config.test_exec_root = os.path.join(config.cupilot_binary_dir, "test")
+
+bin_dir = os.path.join(config.cupilot_binary_dir, "bin")
+lib_dir = os.path.join(config.cupilot_binary_dir, "lib")
+llvm = config.llvm_tools_dir
+config.environment["PATH"] = os.pathsep.join([bin_dir, llvm, config.environment["PATH"]])
+# Each run has its own machine cache: tests must not see a user's.
+config.environment["CUPILOT_CACHE_DIR"] = os.path.join(config.test_exec_root, "machine-cache")
+for name in ("HOME", "TMPDIR", "CUDA_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+for name in ("CUPILOT_STORE", "CUPILOT_DISABLE", "CUPILOT_LOG", "CUPILOT_RUNTIME"):
+    config.environment.pop(name, None)
+
+cuda = config.cuda_path
+clang_cuda = f"{llvm}/clang++ -Wno-unknown-cuda-version --cuda-path={cuda}"
+if cuda and os.path.isdir(f"{cuda}/include/cccl"):
+    clang_cuda += f" -I{cuda}/include/cccl"
+
+config.substitutions += [
+    ("%cupilot_plugin", f"{lib_dir}/cupilot.so"),
+    ("%cupilot_mlir_plugin", f"{lib_dir}/cupilot-mlir.so"),
+    ("%cupilot_lib", lib_dir),
+    ("%cuda_path", cuda),
+    ("%clang_cuda", clang_cuda),
+    ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),
+    ("%examples", os.path.join(config.cupilot_source_dir, "examples")),
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%src_root", config.cupilot_source_dir),
+]
+
+if cuda:
+    config.available_features.add("cuda-toolkit")
+if config.nvcc and os.path.exists(config.nvcc):
+    config.available_features.add("nvcc")
+if os.path.exists("/dev/nvidiactl"):
+    config.available_features.add("cuda-device")
+if os.environ.get("CUPILOT_TEST_NETWORK"):
+    config.available_features.add("network")
+if os.path.exists("/dev/full"):
+    config.available_features.add("dev-full")
+if os.geteuid() == 0:
+    config.available_features.add("root")
+if config.sanitizer:
+    config.available_features.add("asan")
