@@ -1,0 +1,74 @@
+//===- Journal.h - What a search has done so far -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_JOURNAL_H
+#define CUPILOT_EVOLUTION_JOURNAL_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct sqlite3;
+
+namespace cupilot {
+
+/// One evaluated candidate of a run. A candidate is known by its genome: the
+/// same genome is never evaluated twice.
+struct CandidateRecord {
+  std::string Genome;  ///< As text: the key.
+  std::string Outcome; ///< "accepted", "slower", "refused", "inadmissible",
+                       ///< "compile-error", "duplicate", "gate".
+  std::string Reason;  ///< A sentence; empty for accepted ones.
+  std::string
+      DeviceDigest;        ///< Digest of the optimised device code; "" if none.
+  double Ratio = 0;        ///< Modelled speed-up; 0 when not evaluated.
+  std::string Source;      ///< The variant's .cu.
+  std::string Plan, Guard; ///< JSON in the store's form.
+  std::string Evidence;    ///< JSON of the gate's verdict.
+};
+
+/// The persisted states of evolution runs, in one SQLite file. Every call is a
+/// transaction: a kill leaves the state before it or after it. All errors are
+/// resource errors that name the file.
+class Journal {
+public:
+  static llvm::Expected<Journal> open(llvm::StringRef Path);
+  Journal(Journal &&) = default;
+
+  /// Forgets what is known of run \p Run.
+  llvm::Error restart(llvm::StringRef Run);
+  /// The population after the last finished generation: its number and its
+  /// MLIR text; nothing when the run has not begun.
+  llvm::Expected<std::optional<std::pair<unsigned, std::string>>>
+  lastGeneration(llvm::StringRef Run);
+  llvm::Error saveGeneration(llvm::StringRef Run, unsigned Generation,
+                             llvm::StringRef Module);
+
+  llvm::Expected<std::optional<CandidateRecord>> find(llvm::StringRef Run,
+                                                      llvm::StringRef Genome);
+  llvm::Error save(llvm::StringRef Run, const CandidateRecord &Candidate);
+  /// All candidates of a run in the order of their evaluation.
+  llvm::Expected<std::vector<CandidateRecord>> candidates(llvm::StringRef Run);
+
+private:
+  struct Closer {
+    void operator()(sqlite3 *Db) const;
+  };
+  explicit Journal(sqlite3 *Db, std::string Path)
+      : Db(Db), Path(std::move(Path)) {}
+  llvm::Error failure(llvm::StringRef What) const;
+  llvm::Error execute(const char *Sql);
+  std::unique_ptr<sqlite3, Closer> Db;
+  std::string Path;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_JOURNAL_H

@@ -1,0 +1,196 @@
+//===- Journal.cpp - What a search has done so far -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Journal.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/Path.h"
+#include <sqlite3.h>
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// The journal's own format; a newer one is refused.
+constexpr int JournalFormat = 1;
+
+/// A prepared statement with its bindings; finalised with the object.
+class Statement {
+public:
+  Statement(sqlite3 *Db, const char *Sql) {
+    if (sqlite3_prepare_v2(Db, Sql, -1, &Stmt, nullptr) != SQLITE_OK)
+      Stmt = nullptr;
+  }
+  Statement(const Statement &) = delete;
+  Statement &operator=(const Statement &) = delete;
+  ~Statement() { sqlite3_finalize(Stmt); }
+  Statement &bind(StringRef Text) {
+    if (Stmt)
+      sqlite3_bind_text(Stmt, ++Index, Text.data(),
+                        static_cast<int>(Text.size()), SQLITE_TRANSIENT);
+    return *this;
+  }
+  Statement &bind(double Number) {
+    if (Stmt)
+      sqlite3_bind_double(Stmt, ++Index, Number);
+    return *this;
+  }
+  Statement &bind(unsigned Number) {
+    if (Stmt)
+      sqlite3_bind_int64(Stmt, ++Index, Number);
+    return *this;
+  }
+  int step() { return Stmt ? sqlite3_step(Stmt) : SQLITE_ERROR; }
+  std::string text(int Column) const {
+    const unsigned char *Bytes = sqlite3_column_text(Stmt, Column);
+    return Bytes ? std::string(reinterpret_cast<const char *>(Bytes),
+                               sqlite3_column_bytes(Stmt, Column))
+                 : std::string();
+  }
+  double number(int Column) const {
+    return sqlite3_column_double(Stmt, Column);
+  }
+  unsigned integer(int Column) const {
+    return static_cast<unsigned>(sqlite3_column_int64(Stmt, Column));
+  }
+
+private:
+  sqlite3_stmt *Stmt = nullptr;
+  int Index = 0;
+};
+} // namespace
+
+void Journal::Closer::operator()(sqlite3 *Db) const { sqlite3_close(Db); }
+
+Error Journal::failure(StringRef What) const {
+  return resourceError(
+      "the journal '" + Path + "': " + What + ": " + sqlite3_errmsg(Db.get()),
+      "is the disk full, or the file another program's? It may be deleted; "
+      "the search then starts anew");
+}
+
+Error Journal::execute(const char *Sql) {
+  if (sqlite3_exec(Db.get(), Sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<Journal> Journal::open(StringRef Path) {
+  if (Error E = ensureDirectory(sys::path::parent_path(Path)))
+    return std::move(E);
+  sqlite3 *Db = nullptr;
+  int Status = sqlite3_open(Path.str().c_str(), &Db);
+  Journal Result(Db, Path.str());
+  if (Status != SQLITE_OK)
+    return Result.failure("cannot be opened");
+  sqlite3_busy_timeout(Db, 10000);
+  {
+    Statement Version(Db, "PRAGMA user_version");
+    if (Version.step() != SQLITE_ROW)
+      return Result.failure("is no journal");
+    if (Version.integer(0) > JournalFormat)
+      return usageError("the journal '" + Path +
+                            "' was written by a newer cupilot",
+                        "use that version, or delete the file to search anew");
+  }
+  if (Error E = Result.execute(
+          "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+          "PRAGMA user_version=1;"
+          "CREATE TABLE IF NOT EXISTS generation("
+          "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
+          "CREATE TABLE IF NOT EXISTS candidate("
+          "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
+          "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
+          "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"))
+    return std::move(E);
+  return std::move(Result);
+}
+
+Error Journal::restart(StringRef Run) {
+  for (const char *Sql : {"DELETE FROM generation WHERE run=?",
+                          "DELETE FROM candidate WHERE run=?"})
+    if (Statement(Db.get(), Sql).bind(Run).step() != SQLITE_DONE)
+      return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<std::optional<std::pair<unsigned, std::string>>>
+Journal::lastGeneration(StringRef Run) {
+  Statement Query(Db.get(), "SELECT number, module FROM generation WHERE run=?"
+                            " ORDER BY number DESC LIMIT 1");
+  switch (Query.bind(Run).step()) {
+  case SQLITE_ROW:
+    return std::optional(std::pair(Query.integer(0), Query.text(1)));
+  case SQLITE_DONE:
+    return std::nullopt;
+  default:
+    return failure("cannot be read");
+  }
+}
+
+Error Journal::saveGeneration(StringRef Run, unsigned Generation,
+                              StringRef Module) {
+  Statement Insert(Db.get(), "INSERT OR REPLACE INTO generation VALUES(?,?,?)");
+  if (Insert.bind(Run).bind(Generation).bind(Module).step() != SQLITE_DONE)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+static constexpr const char *SelectCandidate =
+    "SELECT genome, outcome, reason, device, ratio, source, plan, guard, "
+    "evidence"
+    " FROM candidate WHERE run=?";
+
+static CandidateRecord readCandidate(const Statement &Row) {
+  return {Row.text(0), Row.text(1), Row.text(2), Row.text(3), Row.number(4),
+          Row.text(5), Row.text(6), Row.text(7), Row.text(8)};
+}
+
+Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
+                                                       StringRef Genome) {
+  std::string Sql = std::string(SelectCandidate) + " AND genome=?";
+  Statement Query(Db.get(), Sql.c_str());
+  switch (Query.bind(Run).bind(Genome).step()) {
+  case SQLITE_ROW:
+    return std::optional(readCandidate(Query));
+  case SQLITE_DONE:
+    return std::nullopt;
+  default:
+    return failure("cannot be read");
+  }
+}
+
+Error Journal::save(StringRef Run, const CandidateRecord &C) {
+  Statement Insert(
+      Db.get(), "INSERT OR REPLACE INTO candidate(run, genome, outcome, reason,"
+                " device, ratio, source, plan, guard, evidence)"
+                " VALUES(?,?,?,?,?,?,?,?,?,?)");
+  Insert.bind(Run).bind(C.Genome).bind(C.Outcome).bind(C.Reason).bind(
+      C.DeviceDigest);
+  Insert.bind(C.Ratio).bind(C.Source).bind(C.Plan).bind(C.Guard).bind(
+      C.Evidence);
+  if (Insert.step() != SQLITE_DONE)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<std::vector<CandidateRecord>> Journal::candidates(StringRef Run) {
+  std::string Sql = std::string(SelectCandidate) + " ORDER BY id";
+  Statement Query(Db.get(), Sql.c_str());
+  Query.bind(Run);
+  std::vector<CandidateRecord> All;
+  int Status;
+  while ((Status = Query.step()) == SQLITE_ROW)
+    All.push_back(readCandidate(Query));
+  if (Status != SQLITE_DONE)
+    return failure("cannot be read");
+  return All;
+}
+
+} // namespace cupilot
