@@ -93,8 +93,8 @@ debian_toolkit() {
   if ! installed nvidia-cuda-toolkit; then
     command -v apt-get >/dev/null || die "no CUDA toolkit was found" "install CUDA 13.0 and name it with --cuda=PATH"
     if ! apt-cache policy nvidia-cuda-toolkit 2>/dev/null | grep -q 'Candidate: [0-9]'; then
-      say "enabling Debian's component non-free, for nvidia-cuda-toolkit"
-      echo "deb http://deb.debian.org/debian bookworm non-free" |
+      say "enabling Debian's components contrib and non-free, for nvidia-cuda-toolkit"
+      echo "deb http://deb.debian.org/debian bookworm contrib non-free" |
         as_root tee /etc/apt/sources.list.d/cupilot-non-free.list >/dev/null
       apt_updated=
     fi
