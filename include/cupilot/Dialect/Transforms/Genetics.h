@@ -1,0 +1,84 @@
+//===- Genetics.h - Crossover and mutation of strategies -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The genetic operators on plain genomes. The SCE passes apply them to
+// cupilot.variant operations. Strategies are crossed, never code (cuPilot
+// paper, section on strategy-coordinated evolution).
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_DIALECT_TRANSFORMS_GENETICS_H
+#define CUPILOT_DIALECT_TRANSFORMS_GENETICS_H
+
+#include "cupilot/Frontend/Rules.h"
+#include <random>
+
+namespace cupilot {
+
+/// Random numbers that are the same on every machine: the engine is fixed by
+/// the standard, and the standard's distributions, which are not, are not used.
+class Random {
+public:
+  /// A stream of its own for each (seed, purpose, generation).
+  Random(uint64_t Seed, llvm::StringRef Purpose, uint64_t Generation);
+  /// Uniform in [0, Bound); Bound > 0.
+  uint64_t below(uint64_t Bound);
+  /// True with a probability of \p Percent.
+  bool chance(unsigned Percent) { return below(100) < Percent; }
+
+private:
+  std::mt19937_64 Engine;
+};
+
+/// What the operators must know of a strategy.
+struct StrategyInfo {
+  struct Param {
+    std::string Name;
+    std::vector<int64_t> Values;    ///< The domain; for words: empty.
+    std::vector<std::string> Words; ///< The domain; for integers: empty.
+  };
+  std::string Name;
+  std::vector<Param> Params;
+  std::vector<std::string> Requires, Conflicts;
+};
+
+/// The strategies that a search may draw from, in library order.
+class GenePool {
+public:
+  explicit GenePool(std::vector<StrategyInfo> Strategies)
+      : Strategies(std::move(Strategies)) {}
+
+  bool empty() const { return Strategies.empty(); }
+  llvm::ArrayRef<StrategyInfo> strategies() const { return Strategies; }
+
+  /// Genes in library order, each strategy once (the first wins): the form in
+  /// which genomes are compared and crossed.
+  Genome align(Genome G) const;
+  /// Makes \p G keep every `requires` and `conflicts`: missing required genes
+  /// are added with random values, of two in conflict a random one goes.
+  Genome repair(Random &R, Genome G) const;
+  /// A valid genome of at least one and about \p Genes genes.
+  Genome random(Random &R, unsigned Genes) const;
+  /// Genes that both parents have are kept, with either's values; others come
+  /// along with even odds. Never empty when a parent is not.
+  Genome crossover(Random &R, const Genome &A, const Genome &B) const;
+  /// One change: a gene more, a gene less, or another value.
+  Genome mutate(Random &R, Genome G) const;
+
+private:
+  const StrategyInfo *find(llvm::StringRef Name) const;
+  bool inConflict(llvm::StringRef A, llvm::StringRef B) const;
+  Gene randomGene(Random &R, const StrategyInfo &S) const;
+  std::vector<StrategyInfo> Strategies;
+};
+
+/// The genome as text: "block_size{x=128}, unroll{factor=4}".
+std::string genomeText(const Genome &G);
+
+} // namespace cupilot
+
+#endif // CUPILOT_DIALECT_TRANSFORMS_GENETICS_H

@@ -1,0 +1,166 @@
+//===- Genetics.cpp - Crossover and mutation of strategies -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Support/Digest.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+static uint64_t streamSeed(uint64_t Seed, StringRef Purpose,
+                           uint64_t Generation) {
+  std::string Digest =
+      DigestBuilder().add(Seed).add(Purpose).add(Generation).str();
+  uint64_t Value = 0;
+  StringRef(Digest).substr(3, 16).getAsInteger(16, Value);
+  return Value;
+}
+
+Random::Random(uint64_t Seed, StringRef Purpose, uint64_t Generation)
+    : Engine(streamSeed(Seed, Purpose, Generation)) {}
+
+uint64_t Random::below(uint64_t Bound) {
+  // Rejection keeps it exactly uniform.
+  uint64_t Limit = Engine.max() - Engine.max() % Bound;
+  uint64_t Value = Engine();
+  while (Value >= Limit)
+    Value = Engine();
+  return Value % Bound;
+}
+
+const StrategyInfo *GenePool::find(StringRef Name) const {
+  auto It = llvm::find_if(
+      Strategies, [&](const StrategyInfo &S) { return S.Name == Name; });
+  return It == Strategies.end() ? nullptr : &*It;
+}
+
+bool GenePool::inConflict(StringRef A, StringRef B) const {
+  const StrategyInfo *SA = find(A), *SB = find(B);
+  return (SA && is_contained(SA->Conflicts, B)) ||
+         (SB && is_contained(SB->Conflicts, A));
+}
+
+static bool has(const Genome &G, StringRef Name) {
+  return any_of(G, [&](const Gene &Each) { return Each.Strategy == Name; });
+}
+
+Genome GenePool::align(Genome G) const {
+  Genome Aligned;
+  for (const StrategyInfo &S : Strategies)
+    for (Gene &Each : G)
+      if (Each.Strategy == S.Name) {
+        Aligned.push_back(std::move(Each));
+        break;
+      }
+  return Aligned;
+}
+
+Gene GenePool::randomGene(Random &R, const StrategyInfo &S) const {
+  Gene G{S.Name, {}};
+  for (const StrategyInfo::Param &P : S.Params) {
+    if (!P.Words.empty())
+      G.Params.push_back({P.Name, 0, P.Words[R.below(P.Words.size())]});
+    else
+      G.Params.push_back({P.Name, P.Values[R.below(P.Values.size())], ""});
+  }
+  return G;
+}
+
+Genome GenePool::repair(Random &R, Genome G) const {
+  // Conflicts first: dropping a gene may undo a requirement, never the reverse.
+  for (size_t I = 0; I < G.size(); ++I)
+    for (size_t J = I + 1; J < G.size();) {
+      if (!inConflict(G[I].Strategy, G[J].Strategy)) {
+        ++J;
+        continue;
+      }
+      if (R.chance(50))
+        std::swap(G[I], G[J]);
+      G.erase(G.begin() + J);
+      J = I + 1; // The gene at I may be another one now.
+    }
+  for (size_t I = 0; I < G.size(); ++I) {
+    const StrategyInfo *S = find(G[I].Strategy);
+    bool Possible = S != nullptr;
+    Genome Added;
+    for (const std::string &Name :
+         S ? ArrayRef<std::string>(S->Requires) : ArrayRef<std::string>()) {
+      if (has(G, Name))
+        continue;
+      const StrategyInfo *Needed = find(Name);
+      Possible &= Needed && none_of(G, [&](const Gene &Other) {
+                    return inConflict(Other.Strategy, Name);
+                  });
+      if (Possible)
+        Added.push_back(randomGene(R, *Needed));
+    }
+    if (Possible) {
+      append_range(G, Added);
+      continue;
+    }
+    G.erase(G.begin() + I);
+    I = static_cast<size_t>(-1); // Others may have required the one that went.
+  }
+  return align(std::move(G));
+}
+
+Genome GenePool::random(Random &R, unsigned Genes) const {
+  Genome G;
+  for (unsigned Try = 0; G.empty() && Try < 16; ++Try) {
+    for (unsigned I = 0; I < Genes; ++I) {
+      const StrategyInfo &S = Strategies[R.below(Strategies.size())];
+      if (!has(G, S.Name))
+        G.push_back(randomGene(R, S));
+    }
+    G = repair(R, std::move(G));
+  }
+  return G;
+}
+
+Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B) const {
+  Genome Child;
+  for (const StrategyInfo &S : Strategies) {
+    auto InA = find_if(A, [&](const Gene &G) { return G.Strategy == S.Name; });
+    auto InB = find_if(B, [&](const Gene &G) { return G.Strategy == S.Name; });
+    bool FromA = InA != A.end(), FromB = InB != B.end();
+    if (FromA && FromB)
+      Child.push_back(R.chance(50) ? *InA : *InB);
+    else if ((FromA || FromB) && R.chance(50))
+      Child.push_back(FromA ? *InA : *InB);
+  }
+  if (Child.empty())
+    Child = A.empty() ? B : A;
+  return repair(R, std::move(Child));
+}
+
+Genome GenePool::mutate(Random &R, Genome G) const {
+  uint64_t Kind = R.below(3);
+  if (Kind == 0 || G.empty()) { // One more.
+    const StrategyInfo &S = Strategies[R.below(Strategies.size())];
+    if (!has(G, S.Name))
+      G.push_back(randomGene(R, S));
+    return repair(R, std::move(G));
+  }
+  size_t Which = R.below(G.size());
+  if (Kind == 1 && G.size() > 1) { // One less.
+    G.erase(G.begin() + Which);
+    return repair(R, std::move(G));
+  }
+  if (const StrategyInfo *S = find(G[Which].Strategy))
+    G[Which] = randomGene(R, *S);
+  return repair(R, std::move(G));
+}
+
+std::string genomeText(const Genome &G) {
+  return join(map_range(G, [](const Gene &Each) { return Each.str(); }), ", ");
+}
+
+} // namespace cupilot
