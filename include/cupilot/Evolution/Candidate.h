@@ -1,0 +1,59 @@
+//===- Candidate.h - From genome to verdict -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_CANDIDATE_H
+#define CUPILOT_EVOLUTION_CANDIDATE_H
+
+#include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evolution/Journal.h"
+#include "cupilot/Frontend/Rules.h"
+#include "cupilot/Roofline/CostModel.h"
+
+namespace cupilot {
+
+/// What is searched for, and on what it is judged.
+struct SearchProblem {
+  Kernel K;
+  std::vector<Workload> Workloads; ///< Of this kernel.
+  std::string DataFolder;          ///< Of the workloads.
+  std::vector<std::string> Flags;  ///< Of the kernel's compilation.
+  std::string Arch = "sm_90";
+  GpuDescription Gpu; ///< Whose time is modelled.
+  uint64_t Seed = 1;
+  double Margin = 1.02; ///< Least modelled speed-up that counts.
+};
+
+/// A genome made into code: what can be had without running it.
+struct Candidate {
+  CandidateRecord Record; ///< Outcome is empty while nothing has stopped it.
+  Translation Translated;
+  std::string Bitcode, Ptx;
+};
+
+/// Judges candidates of one kernel. `prepare` may run on several threads.
+class CandidateEvaluator {
+public:
+  /// Compiles the original; an original that does not compile or that faults
+  /// on its own workloads is an error.
+  static llvm::Expected<std::unique_ptr<CandidateEvaluator>>
+  create(const SearchProblem &Problem);
+  virtual ~CandidateEvaluator();
+
+  /// Digest of the original's device code.
+  virtual llvm::StringRef originalDigest() const = 0;
+  /// Modelled time of the original over all workloads, in microseconds.
+  virtual double originalTime() const = 0;
+  /// Translate, admit, compile. Only broken tools are errors; a genome that
+  /// fails has an outcome and a reason in its record.
+  virtual llvm::Expected<Candidate> prepare(const Genome &G) const = 0;
+  /// Gate and cost model: fills in outcome, ratio and evidence.
+  virtual llvm::Error judge(Candidate &C) = 0;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_CANDIDATE_H
