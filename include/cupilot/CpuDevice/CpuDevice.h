@@ -21,7 +21,10 @@ struct CpuDeviceOptions {
                             ///< the reference of the precision contract. Memory
                             ///< keeps its types.
   unsigned Threads = 0;     ///< Host threads; 0: one per core.
-  uint64_t MaxInstructions = 0; ///< Stop a runaway launch; 0: no limit.
+  uint64_t MaxInstructions =
+      0; ///< Stop a thread after about so many; 0: no limit.
+  uint64_t SampleBlocks = 0; ///< When counting: run only about so many blocks,
+                             ///< evenly spread, and scale; 0: all of them.
   std::string Arch = "sm_90";
 };
 
@@ -43,6 +46,8 @@ struct ExecutionCounts {
            Conversion = 0, Shuffle = 0;
   uint64_t WarpInstructions = 0; ///< Issued, divergence included.
   ExecutionCounts &operator+=(const ExecutionCounts &Other);
+  /// Multiplies everything by Numerator / Denominator.
+  void scale(uint64_t Numerator, uint64_t Denominator);
 };
 
 /// A wrong access or other fault of device code.
@@ -63,7 +68,14 @@ struct LaunchResult {
                           ///< the CUDA run time).
 };
 
-/// Memory that device code may touch.
+/// One registered buffer.
+struct DeviceBuffer {
+  void *Base = nullptr;
+  uint64_t Size = 0; ///< Bytes.
+  bool ReadOnly = false;
+};
+
+/// Memory that device code may touch. Thread-safe.
 class DeviceMemory {
 public:
   virtual ~DeviceMemory();
@@ -72,9 +84,10 @@ public:
   /// \p ReadOnly, writable.
   virtual void addBuffer(void *Base, uint64_t Size, bool ReadOnly = false) = 0;
   virtual void removeBuffer(void *Base) = 0;
-  /// The buffer that holds \p Address: base and size; nothing when none does.
-  virtual std::optional<std::pair<void *, uint64_t>>
-  find(const void *Address) const = 0;
+  /// The buffer that holds \p Address; nothing when none does.
+  virtual std::optional<DeviceBuffer> find(const void *Address) const = 0;
+  /// The last buffer that begins at or below \p Address, for diagnostics.
+  virtual std::optional<DeviceBuffer> nearest(const void *Address) const = 0;
 };
 
 /// A loaded device module, ready to launch. Thread-safe.

@@ -1,0 +1,68 @@
+//===- DeviceMemory.cpp - Memory that device code may touch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/CpuDevice/CpuDevice.h"
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+
+using namespace llvm;
+
+namespace cupilot {
+
+DeviceMemory::~DeviceMemory() = default;
+
+namespace {
+/// Buffers by address. Launches look up from several threads.
+class BufferMap : public DeviceMemory {
+public:
+  void addBuffer(void *Base, uint64_t Size, bool ReadOnly) override {
+    std::unique_lock Lock(Mutex);
+    Buffers[reinterpret_cast<uintptr_t>(Base)] = {Size, ReadOnly};
+  }
+  void removeBuffer(void *Base) override {
+    std::unique_lock Lock(Mutex);
+    Buffers.erase(reinterpret_cast<uintptr_t>(Base));
+  }
+  std::optional<DeviceBuffer> find(const void *Address) const override {
+    std::shared_lock Lock(Mutex);
+    auto Value = reinterpret_cast<uintptr_t>(Address);
+    auto It = Buffers.upper_bound(Value);
+    if (It == Buffers.begin())
+      return std::nullopt;
+    --It;
+    if (Value - It->first >= It->second.Size)
+      return std::nullopt;
+    return DeviceBuffer{reinterpret_cast<void *>(It->first), It->second.Size,
+                        It->second.ReadOnly};
+  }
+  std::optional<DeviceBuffer> nearest(const void *Address) const override {
+    std::shared_lock Lock(Mutex);
+    auto It = Buffers.upper_bound(reinterpret_cast<uintptr_t>(Address));
+    if (It == Buffers.begin())
+      return std::nullopt;
+    --It;
+    return DeviceBuffer{reinterpret_cast<void *>(It->first), It->second.Size,
+                        It->second.ReadOnly};
+  }
+
+private:
+  struct Entry {
+    uint64_t Size;
+    bool ReadOnly;
+  };
+  mutable std::shared_mutex Mutex;
+  std::map<uintptr_t, Entry> Buffers;
+};
+} // namespace
+
+std::unique_ptr<DeviceMemory> DeviceMemory::create() {
+  return std::make_unique<BufferMap>();
+}
+
+} // namespace cupilot

@@ -1,0 +1,369 @@
+//===- Instrument.cpp - Checks and counters in device code -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every load, store, atomic and memory intrinsic is checked before it runs. A
+// check is a subtraction and a comparison against the range in which the same
+// instruction was last right; the run time is called only when that fails.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// One access that an instruction makes.
+struct Access {
+  Instruction *I;
+  Value *Pointer;
+  Value *Length = nullptr; ///< For memory intrinsics; else null.
+  uint64_t Size = 0;
+  Align Alignment;
+  bool IsStore = false, IsAtomic = false;
+};
+
+class Instrumenter {
+public:
+  Instrumenter(Function &Entry, LoweredModule &Tables, LoweredKernel &K,
+               const CpuDeviceOptions &Options)
+      : Entry(Entry), Tables(Tables), K(K), Options(Options),
+        DL(Entry.getParent()->getDataLayout()) {}
+  void run();
+
+private:
+  void collect();
+  void guard(const Access &A);
+  unsigned addSite(const Access &A, AccessSpace Space);
+  AccessSpace spaceOf(Value *Pointer, Value *&Base);
+  void addCounters();
+  void addBudget();
+  FunctionCallee runtime(StringRef Name, ArrayRef<Type *> Params) {
+    return Entry.getParent()->getOrInsertFunction(
+        Name,
+        FunctionType::get(Type::getVoidTy(Entry.getContext()), Params, false));
+  }
+  Value *branchUnlessOk(IRBuilder<> &B, Value *Ok);
+
+  Function &Entry;
+  LoweredModule &Tables;
+  LoweredKernel &K;
+  const CpuDeviceOptions &Options;
+  const DataLayout &DL;
+  std::vector<Access> Accesses;
+};
+} // namespace
+
+static std::string locationOf(const Instruction &I) {
+  const DILocation *Loc = I.getDebugLoc().get();
+  if (!Loc || Loc->getLine() == 0)
+    return "";
+  return (sys::path::filename(Loc->getFilename()) + ":" +
+          Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
+      .str();
+}
+
+void Instrumenter::collect() {
+  for (BasicBlock &BB : Entry)
+    for (Instruction &I : BB) {
+      if (auto *Load = dyn_cast<LoadInst>(&I))
+        Accesses.push_back({&I, Load->getPointerOperand(), nullptr,
+                            DL.getTypeStoreSize(Load->getType()),
+                            Load->getAlign()});
+      else if (auto *Store = dyn_cast<StoreInst>(&I))
+        Accesses.push_back(
+            {&I, Store->getPointerOperand(), nullptr,
+             DL.getTypeStoreSize(Store->getValueOperand()->getType()),
+             Store->getAlign(), true});
+      else if (auto *RMW = dyn_cast<AtomicRMWInst>(&I))
+        Accesses.push_back({&I, RMW->getPointerOperand(), nullptr,
+                            DL.getTypeStoreSize(RMW->getType()),
+                            RMW->getAlign(), true, true});
+      else if (auto *CX = dyn_cast<AtomicCmpXchgInst>(&I))
+        Accesses.push_back(
+            {&I, CX->getPointerOperand(), nullptr,
+             DL.getTypeStoreSize(CX->getNewValOperand()->getType()),
+             CX->getAlign(), true, true});
+      else if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I)) {
+        Accesses.push_back({&I, Memory->getRawDest(), Memory->getLength(), 0,
+                            Memory->getDestAlign().valueOrOne(), true});
+        if (auto *Transfer = dyn_cast<AnyMemTransferInst>(&I))
+          Accesses.push_back({&I, Transfer->getRawSource(), Memory->getLength(),
+                              0, Transfer->getSourceAlign().valueOrOne()});
+      } else if (auto *Call = dyn_cast<CallInst>(&I)) {
+        Function *Callee = Call->getCalledFunction();
+        if (Callee && Callee->getName().starts_with("llvm.nvvm.ldg.global"))
+          Accesses.push_back({&I, Call->getArgOperand(0), nullptr,
+                              DL.getTypeStoreSize(Call->getType()), Align(1)});
+      }
+    }
+}
+
+AccessSpace Instrumenter::spaceOf(Value *Pointer, Value *&Base) {
+  Base = const_cast<Value *>(getUnderlyingObject(Pointer, /*MaxLookup=*/0));
+  if (isa<AllocaInst>(Base))
+    return AccessSpace::Local;
+  if (auto *G = dyn_cast<GlobalVariable>(Base))
+    return G->getAddressSpace() == 3   ? AccessSpace::Shared
+           : G->getAddressSpace() == 4 ? AccessSpace::Constant
+                                       : AccessSpace::Global;
+  return Pointer->getType()->getPointerAddressSpace() == 1
+             ? AccessSpace::Global
+             : AccessSpace::Generic;
+}
+
+unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
+  Tables.Sites.push_back({K.Name, locationOf(*A.I),
+                          static_cast<uint32_t>(A.Size),
+                          static_cast<uint32_t>(A.Alignment.value()), A.IsStore,
+                          A.IsAtomic, Space});
+  return Tables.Sites.size() - 1;
+}
+
+/// Puts \p Ok's negation on a cold branch; returns the point in it.
+Value *Instrumenter::branchUnlessOk(IRBuilder<> &B, Value *Ok) {
+  MDNode *Weights = MDBuilder(Entry.getContext()).createUnlikelyBranchWeights();
+  Instruction *Cold =
+      SplitBlockAndInsertIfThen(B.CreateNot(Ok), &*B.GetInsertPoint(),
+                                /*Unreachable=*/false, Weights);
+  B.SetInsertPoint(Cold);
+  return Cold;
+}
+
+void Instrumenter::guard(const Access &A) {
+  Value *Base = nullptr;
+  AccessSpace Space = spaceOf(A.Pointer, Base);
+  if (Base == Entry.getArg(0) || Base == Entry.getArg(1))
+    return; // The launch's own arguments.
+  unsigned Site = addSite(A, Space);
+  IRBuilder<> B(A.I);
+  B.SetCurrentDebugLocation(A.I->getDebugLoc());
+  Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
+  Value *Generic = B.CreatePointerBitCastOrAddrSpaceCast(A.Pointer, Ptr);
+  Value *Length =
+      A.Length ? B.CreateZExtOrTrunc(A.Length, I64) : B.getInt64(A.Size);
+  Value *Context = Entry.getArg(0);
+  if (Options.Count)
+    B.CreateCall(runtime("cupilot_rt_trace", {Ptr, Ptr, I64, I32}),
+                 {Context, Generic, Length, B.getInt32(Site)});
+  if (!Options.CheckBounds)
+    return;
+  FunctionCallee Slow = runtime("cupilot_rt_access", {Ptr, Ptr, I64, I32});
+  Value *Address = B.CreatePtrToInt(Generic, I64);
+  Value *Misaligned =
+      A.Alignment.value() > 1
+          ? B.CreateICmpNE(B.CreateAnd(Address, A.Alignment.value() - 1),
+                           B.getInt64(0))
+          : B.getFalse();
+  // Objects whose size is known here need no cache.
+  std::optional<uint64_t> ObjectSize;
+  if (auto *Alloca = dyn_cast<AllocaInst>(Base)) {
+    if (auto Size = Alloca->getAllocationSize(DL); Size && !Size->isScalable())
+      ObjectSize = Size->getFixedValue();
+  } else if (auto *G = dyn_cast<GlobalVariable>(Base);
+             G && !G->isDeclaration()) {
+    ObjectSize = DL.getTypeAllocSize(G->getValueType());
+  }
+  if (ObjectSize && !A.Length) {
+    if (*ObjectSize >= A.Size) {
+      Value *Origin = B.CreatePtrToInt(
+          B.CreatePointerBitCastOrAddrSpaceCast(Base, Ptr), I64);
+      Value *Inside = B.CreateICmpULE(B.CreateSub(Address, Origin),
+                                      B.getInt64(*ObjectSize - A.Size));
+      branchUnlessOk(B, B.CreateAnd(Inside, B.CreateNot(Misaligned)));
+    }
+    B.CreateCall(runtime("cupilot_rt_object_fault", {Ptr, Ptr, Ptr, I64, I32}),
+                 {Context, Generic,
+                  B.CreatePointerBitCastOrAddrSpaceCast(Base, Ptr),
+                  B.getInt64(*ObjectSize), B.getInt32(Site)});
+    return;
+  }
+  if (A.Length) {
+    B.CreateCall(Slow, {Context, Generic, Length, B.getInt32(Site)});
+    return;
+  }
+  Value *Sites = B.CreateLoad(Ptr, contextField(B, Entry, FieldSites), "sites");
+  Value *Cache =
+      B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Sites, uint64_t(Site) * 2);
+  Value *Lo = B.CreateLoad(I64, Cache);
+  Value *Limit = B.CreateLoad(I64, B.CreateConstInBoundsGEP1_64(I64, Cache, 1));
+  Value *Inside = B.CreateICmpULE(B.CreateSub(Address, Lo), Limit);
+  branchUnlessOk(B, B.CreateAnd(Inside, B.CreateNot(Misaligned)));
+  B.CreateCall(Slow, {Context, Generic, Length, B.getInt32(Site)});
+}
+
+/// What a basic block costs a GPU thread, by class of instruction.
+static BlockCost costOf(const BasicBlock &BB) {
+  BlockCost Cost;
+  for (const Instruction &I : BB) {
+    Type *Scalar = I.getType()->getScalarType();
+    unsigned Lanes = 1;
+    if (auto *V = dyn_cast<FixedVectorType>(I.getType()))
+      Lanes = V->getNumElements();
+    switch (I.getOpcode()) {
+    case Instruction::FAdd:
+    case Instruction::FSub:
+    case Instruction::FMul:
+    case Instruction::FNeg:
+    case Instruction::FCmp: {
+      // A multiplication whose only use is an addition is half of an FMA.
+      bool Fused = I.getOpcode() == Instruction::FMul && I.hasOneUse() &&
+                   I.hasAllowContract() &&
+                   (cast<Instruction>(*I.user_begin())->getOpcode() ==
+                        Instruction::FAdd ||
+                    cast<Instruction>(*I.user_begin())->getOpcode() ==
+                        Instruction::FSub);
+      if (I.getOpcode() == Instruction::FCmp)
+        Scalar = I.getOperand(0)->getType()->getScalarType();
+      if (!Fused)
+        (Scalar->isDoubleTy()  ? Cost.Fp64
+         : Scalar->isFloatTy() ? Cost.Fp32
+                               : Cost.Fp16) += Lanes;
+      break;
+    }
+    case Instruction::FDiv:
+    case Instruction::FRem:
+      // Division is a sequence around the reciprocal of the special unit.
+      Cost.Special += Lanes;
+      (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) += 8 * Lanes;
+      break;
+    case Instruction::FPToSI:
+    case Instruction::FPToUI:
+    case Instruction::SIToFP:
+    case Instruction::UIToFP:
+    case Instruction::FPExt:
+    case Instruction::FPTrunc:
+      Cost.Conversion += Lanes;
+      break;
+    case Instruction::Load:
+    case Instruction::Store:
+    case Instruction::AtomicRMW:
+    case Instruction::AtomicCmpXchg:
+      ++Cost.Memory;
+      break;
+    case Instruction::Br:
+    case Instruction::Switch:
+    case Instruction::Ret:
+      ++Cost.Control;
+      break;
+    case Instruction::SDiv:
+    case Instruction::UDiv:
+    case Instruction::SRem:
+    case Instruction::URem:
+      Cost.Integer += 16 * Lanes;
+      break;
+    case Instruction::PHI:
+    case Instruction::BitCast:
+    case Instruction::AddrSpaceCast:
+    case Instruction::Alloca:
+    case Instruction::ExtractElement:
+    case Instruction::InsertElement:
+    case Instruction::ExtractValue:
+    case Instruction::InsertValue:
+    case Instruction::ZExt:
+    case Instruction::Trunc:
+      break; // Registers only.
+    case Instruction::Call: {
+      const Function *Callee = cast<CallInst>(I).getCalledFunction();
+      StringRef Name = Callee ? Callee->getName() : "";
+      if (Name.contains("shfl") || Name.contains(".vote.") ||
+          Name.contains("redux"))
+        ++Cost.Shuffle;
+      else if (Name.contains("approx") || Name.starts_with("llvm.sqrt"))
+        ++Cost.Special;
+      else if (Name.starts_with("llvm.fma") || Name.contains(".fma.")) {
+        (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) += Lanes;
+      } else if (Name.starts_with("llvm.nvvm.read") ||
+                 Name.starts_with("llvm.lifetime") ||
+                 Name.starts_with("llvm.dbg") ||
+                 Name.starts_with("llvm.assume")) {
+        break;
+      } else if (Name.starts_with("llvm.")) {
+        (Scalar->isDoubleTy()  ? Cost.Fp64
+         : Scalar->isFloatTy() ? Cost.Fp32
+                               : Cost.Integer) += Lanes;
+      } else {
+        // A mathematical function: libdevice needs about a dozen operations.
+        Cost.Special += 1;
+        (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) +=
+            Scalar->isDoubleTy() ? 24 : 12;
+      }
+      break;
+    }
+    default:
+      Cost.Integer += Lanes;
+    }
+  }
+  return Cost;
+}
+
+void Instrumenter::addCounters() {
+  K.FirstBlock = Tables.Costs.size();
+  SmallVector<BasicBlock *> Blocks;
+  for (BasicBlock &BB : Entry)
+    Blocks.push_back(&BB);
+  K.NumBlocks = Blocks.size();
+  for (auto [Index, BB] : enumerate(Blocks)) {
+    Tables.Costs.push_back(costOf(*BB));
+    IRBuilder<> B(BB, BB->getFirstInsertionPt());
+    Value *Counts =
+        B.CreateLoad(B.getPtrTy(), contextField(B, Entry, FieldBlockCounts));
+    Value *Slot = B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Counts, Index);
+    B.CreateStore(
+        B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Slot), B.getInt64(1)), Slot);
+  }
+}
+
+void Instrumenter::addBudget() {
+  DominatorTree Dominators(Entry);
+  LoopInfo Loops(Dominators);
+  SmallVector<std::pair<BasicBlock *, unsigned>> Headers;
+  for (Loop *L : Loops.getLoopsInPreorder()) {
+    unsigned Size = 0;
+    for (BasicBlock *BB : L->blocks())
+      if (Loops.getLoopFor(BB) == L)
+        Size += BB->size();
+    Headers.push_back({L->getHeader(), Size});
+  }
+  for (auto [Header, Size] : Headers) {
+    IRBuilder<> B(Header, Header->getFirstInsertionPt());
+    Value *Slot = contextField(B, Entry, FieldBudget);
+    Value *Left =
+        B.CreateSub(B.CreateLoad(B.getInt64Ty(), Slot), B.getInt64(Size));
+    B.CreateStore(Left, Slot);
+    branchUnlessOk(B, B.CreateICmpSGE(Left, B.getInt64(0)));
+    B.CreateCall(runtime("cupilot_rt_budget", {B.getPtrTy()}),
+                 {Entry.getArg(0)});
+  }
+}
+
+void Instrumenter::run() {
+  collect(); // Before counters add accesses of their own.
+  if (Options.Count)
+    addCounters();
+  for (const Access &A : Accesses)
+    guard(A);
+  if (Options.MaxInstructions > 0)
+    addBudget();
+}
+
+void instrument(Function &Entry, LoweredModule &Tables, LoweredKernel &K,
+                const CpuDeviceOptions &Options) {
+  Instrumenter(Entry, Tables, K, Options).run();
+}
+
+} // namespace cupilot

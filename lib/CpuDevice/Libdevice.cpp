@@ -1,0 +1,148 @@
+//===- Libdevice.cpp - libdevice on the host -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// libdevice's bodies hold PTX assembly and bit tricks for the GPU's special
+// units. Where the host's libm has the same function, it is called instead.
+// The fast functions (__expf and its kin) keep their bodies, so that their
+// larger errors show here too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Functions of libm with the same name in libdevice, without the "f".
+static const StringSet<> &hostFunctions() {
+  static const StringSet<> Names = {
+      "sin",  "cos",       "tan",   "asin",  "acos",  "atan",   "atan2",
+      "sinh", "cosh",      "tanh",  "asinh", "acosh", "atanh",  "exp",
+      "exp2", "exp10",     "expm1", "log",   "log2",  "log10",  "log1p",
+      "pow",  "cbrt",      "hypot", "erf",   "erfc",  "tgamma", "lgamma",
+      "fmod", "remainder", "j0",    "j1",    "y0",    "y1",     "nextafter",
+      "fdim", "logb"};
+  return Names;
+}
+
+static void startBody(Function &F, IRBuilder<> &B) {
+  F.deleteBody();
+  F.setLinkage(GlobalValue::InternalLinkage);
+  B.SetInsertPoint(BasicBlock::Create(F.getContext(), "entry", &F));
+}
+
+/// Calls the libm function \p Name on \p Args; in float64 when \p Widen.
+static Value *callHost(IRBuilder<> &B, Module &M, StringRef Name, bool IsFloat,
+                       ArrayRef<Value *> Args, bool Widen) {
+  Type *Single = B.getFloatTy(), *Wide = B.getDoubleTy();
+  bool Narrow = IsFloat && !Widen;
+  SmallVector<Value *> Converted;
+  SmallVector<Type *> Types;
+  for (Value *Arg : Args) {
+    if (IsFloat && Widen)
+      Arg = B.CreateFPExt(Arg, Wide);
+    Converted.push_back(Arg);
+    Types.push_back(Arg->getType());
+  }
+  FunctionCallee Host = M.getOrInsertFunction(
+      Narrow ? (Name + "f").str() : Name.str(),
+      FunctionType::get(Narrow ? Single : Wide, Types, /*isVarArg=*/false));
+  if (auto *F = dyn_cast<Function>(Host.getCallee())) {
+    F->setDoesNotThrow();
+    F->setOnlyAccessesInaccessibleMemory(); // errno at most.
+    F->addFnAttr(Attribute::WillReturn);
+  }
+  Value *Result = B.CreateCall(Host, Converted);
+  return IsFloat && Widen ? B.CreateFPTrunc(Result, Single) : Result;
+}
+
+static bool allOfType(const Function &F, Type *T) {
+  return F.getReturnType() == T &&
+         all_of(F.args(), [&](const Argument &A) { return A.getType() == T; });
+}
+
+/// sincos and sincospi write their results through pointers.
+static void lowerSinCos(Function &F, bool IsFloat, bool Pi, bool Widen) {
+  IRBuilder<> B(F.getContext());
+  startBody(F, B);
+  Value *X = F.getArg(0);
+  if (Pi)
+    X = B.CreateFMul(X, ConstantFP::get(X->getType(), 3.14159265358979323846));
+  B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X, Widen),
+                F.getArg(1));
+  B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X, Widen),
+                F.getArg(2));
+  B.CreateRetVoid();
+}
+
+static void foldReflect(Module &M, const CpuDeviceOptions &Options) {
+  Function *Reflect = M.getFunction("__nvvm_reflect");
+  if (!Reflect)
+    return;
+  unsigned Arch = 0;
+  StringRef(Options.Arch)
+      .drop_front(3)
+      .take_while(isdigit)
+      .getAsInteger(10, Arch);
+  bool Ftz = false;
+  if (auto *Flag = mdconst::extract_or_null<ConstantInt>(
+          M.getModuleFlag("nvvm-reflect-ftz")))
+    Ftz = !Flag->isZero();
+  for (User *U : make_early_inc_range(Reflect->users())) {
+    auto *Call = dyn_cast<CallInst>(U);
+    if (!Call)
+      continue;
+    StringRef Name;
+    if (auto *G = dyn_cast<GlobalVariable>(
+            Call->getArgOperand(0)->stripPointerCasts()))
+      if (auto *Data = dyn_cast_or_null<ConstantDataSequential>(
+              G->hasInitializer() ? G->getInitializer() : nullptr))
+        Name = Data->isCString() ? Data->getAsCString() : StringRef();
+    unsigned Value = StringSwitch<unsigned>(Name)
+                         .Case("__CUDA_ARCH", Arch * 10)
+                         .Case("__CUDA_FTZ", Ftz)
+                         .Cases({"__CUDA_PREC_SQRT", "__CUDA_PREC_DIV"}, 1)
+                         .Default(0);
+    Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), Value));
+    Call->eraseFromParent();
+  }
+}
+
+void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
+  foldReflect(M, Options);
+  Type *Single = Type::getFloatTy(M.getContext()),
+       *Double = Type::getDoubleTy(M.getContext());
+  for (Function &F : make_early_inc_range(M)) {
+    StringRef Name = F.getName();
+    if (!Name.consume_front("__nv_") || F.isDeclaration())
+      continue;
+    bool IsFloat =
+        Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
+    StringRef Base = IsFloat ? Name.drop_back() : Name;
+    if (Base == "sincos" || Base == "sincospi") {
+      lowerSinCos(F, IsFloat, Base == "sincospi", Options.WidenFloats);
+      continue;
+    }
+    bool Widen = Options.WidenFloats;
+    if (Widen && Base.consume_front("fast_"))
+      IsFloat = true; // The reference computes what was meant.
+    bool Uniform = allOfType(F, IsFloat ? Single : Double);
+    if (!Uniform || !hostFunctions().contains(Base))
+      continue;
+    IRBuilder<> B(M.getContext());
+    startBody(F, B);
+    SmallVector<Value *> Args;
+    for (Argument &A : F.args())
+      Args.push_back(&A);
+    B.CreateRet(callHost(B, M, Base, IsFloat, Args, Widen));
+  }
+}
+
+} // namespace cupilot

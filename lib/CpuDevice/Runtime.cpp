@@ -1,0 +1,320 @@
+//===- Runtime.cpp - What compiled device code calls -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// C functions with the prefix cupilot_rt_. Functions that may leave by `escape`
+// hold no objects with destructors at that point.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cstring>
+
+using namespace llvm;
+using namespace cupilot;
+
+static uint64_t addressOf(const void *P) {
+  return reinterpret_cast<uintptr_t>(P);
+}
+
+/// Where \p Address lies in the block's own memory, if there.
+static std::optional<AccessSpace> ownSpace(const ThreadContext &T,
+                                           uint64_t Address) {
+  const BlockState &B = *T.Block;
+  if (Address - addressOf(B.Shared) < B.SharedSize)
+    return AccessSpace::Shared;
+  // The thread's stack: local variables whose address went through memory.
+  uint64_t Here = addressOf(__builtin_frame_address(0));
+  if (Address - (Here - 8192) < 256 * 1024 && addressOf(&T) != Address)
+    return AccessSpace::Local;
+  return std::nullopt;
+}
+
+static void describeMiss(const ThreadContext &T, uint64_t Address,
+                         uint64_t Size, std::string &Detail) {
+  raw_string_ostream OS(Detail);
+  const BlockState &B = *T.Block;
+  uint64_t Shared = addressOf(B.Shared);
+  if (Address >= Shared && Address < Shared + B.SharedSize + 4096) {
+    OS << Address - Shared << " bytes into the block's " << B.SharedSize
+       << " bytes of shared memory";
+    return;
+  }
+  auto Near = B.Memory.nearest(reinterpret_cast<void *>(Address));
+  if (Address < 4096) {
+    OS << "a null pointer";
+  } else if (Near &&
+             Address - addressOf(Near->Base) < Near->Size + (64u << 20)) {
+    uint64_t End = addressOf(Near->Base) + Near->Size;
+    if (Address < End)
+      OS << Size << " bytes that begin " << End - Address
+         << " bytes before the end of a " << Near->Size << "-byte buffer";
+    else
+      OS << Address - End << " bytes past the end of a " << Near->Size
+         << "-byte buffer";
+  } else {
+    OS << "no buffer is near";
+  }
+}
+
+/// Records the fault of a wrong access. Returns normally; the caller escapes.
+static void recordMiss(ThreadContext &T, uint64_t Address, uint64_t Size,
+                       const AccessSite &Site, StringRef Why) {
+  std::string Detail;
+  if (Why == "misaligned")
+    Detail = "the access needs an address that is a multiple of " +
+             itostr(Site.Align);
+  else if (Why == "read-only")
+    Detail = "the buffer is read-only";
+  else
+    describeMiss(T, Address, Size, Detail);
+  std::string Kind = Why.str();
+  Kind += Site.IsAtomic ? " atomic" : Site.IsStore ? " write" : " read";
+  T.Block->recordFault(T, Kind, Address, &Site, Detail);
+}
+
+/// The reason why the access is wrong, or null. Updates the site's cache.
+static const char *checkAccess(ThreadContext &T, uint64_t Address,
+                               uint64_t Size, uint32_t SiteIndex) {
+  BlockState &B = *T.Block;
+  const AccessSite &Site = B.Tables.Sites[SiteIndex];
+  if (Size == 0)
+    return nullptr;
+  if (Site.Align > 1 && Address % Site.Align != 0)
+    return "misaligned";
+  uint64_t Lo = 0, Length = 0;
+  if (Address - addressOf(B.Shared) < B.SharedSize) {
+    Lo = addressOf(B.Shared);
+    Length = B.SharedSize;
+  } else if (auto Buffer = B.Memory.find(reinterpret_cast<void *>(Address))) {
+    if (Buffer->ReadOnly && Site.IsStore)
+      return "read-only";
+    Lo = addressOf(Buffer->Base);
+    Length = Buffer->Size;
+  } else {
+    return ownSpace(T, Address) ? nullptr : "out-of-bounds";
+  }
+  if (Address - Lo > Length - std::min(Size, Length) || Size > Length)
+    return "out-of-bounds";
+  if (Site.Size == Size)
+    T.Sites[SiteIndex] = {Lo, Length - Size};
+  return nullptr;
+}
+
+extern "C" {
+
+void cupilot_rt_access(ThreadContext *T, void *Pointer, uint64_t Size,
+                       uint32_t Site) {
+  const char *Why = checkAccess(*T, addressOf(Pointer), Size, Site);
+  if (!Why)
+    return;
+  recordMiss(*T, addressOf(Pointer), Size, T->Block->Tables.Sites[Site], Why);
+  T->Block->escape(*T);
+}
+
+void cupilot_rt_object_fault(ThreadContext *T, void *Pointer, void *Base,
+                             uint64_t ObjectSize, uint32_t SiteIndex) {
+  const AccessSite &Site = T->Block->Tables.Sites[SiteIndex];
+  bool Misaligned = addressOf(Pointer) % Site.Align != 0;
+  {
+    int64_t Offset = static_cast<int64_t>(addressOf(Pointer) - addressOf(Base));
+    std::string Detail =
+        Misaligned ? "the access needs an address that is a multiple of " +
+                         itostr(Site.Align)
+                   : itostr(Offset) + " bytes into a variable of " +
+                         itostr(ObjectSize) + " bytes";
+    std::string Kind = Misaligned ? "misaligned" : "out-of-bounds";
+    Kind += Site.IsAtomic ? " atomic" : Site.IsStore ? " write" : " read";
+    T->Block->recordFault(*T, Kind, addressOf(Pointer), &Site, Detail);
+  }
+  T->Block->escape(*T);
+}
+
+void cupilot_rt_trace(ThreadContext *T, void *Pointer, uint64_t Size,
+                      uint32_t Site) {
+  BlockState &B = *T->Block;
+  AccessSpace Space = B.Tables.Sites[Site].Space;
+  if (Space == AccessSpace::Generic)
+    Space = ownSpace(*T, addressOf(Pointer)).value_or(AccessSpace::Global);
+  B.Trace->access(T->Linear, Site, addressOf(Pointer), Size, Space);
+}
+
+void cupilot_rt_budget(ThreadContext *T) {
+  T->Block->recordFault(*T, "runaway thread", 0, nullptr,
+                        "more than " +
+                            Twine(T->Block->Options.MaxInstructions) +
+                            " instructions without an end");
+  T->Block->escape(*T);
+}
+
+uint32_t cupilot_rt_barrier(ThreadContext *T, uint32_t Kind, uint32_t Id,
+                            uint32_t Count, uint32_t Predicate,
+                            uint32_t Where) {
+  return T->Block->barrier(*T, static_cast<BarrierKind>(Kind), Id, Count,
+                           Predicate, Where);
+}
+
+uint64_t cupilot_rt_warp(ThreadContext *T, uint32_t Op, uint32_t Mask,
+                         uint64_t Value, uint32_t LaneArg, uint32_t Clamp) {
+  return T->Block->warp(*T, static_cast<WarpOp>(Op), Mask, Value, LaneArg,
+                        Clamp);
+}
+
+uint32_t cupilot_rt_activemask(ThreadContext *T) {
+  return T->Block->Kernel.NeedsFibers ? T->Block->liveLanes(*T)
+                                      : 1u << (T->Linear % 32);
+}
+
+uint64_t cupilot_rt_clock() {
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+uint32_t cupilot_rt_prmt(uint32_t A, uint32_t B, uint32_t Selector) {
+  uint64_t Bytes = uint64_t(B) << 32 | A;
+  uint32_t Result = 0;
+  for (unsigned I = 0; I < 4; ++I) {
+    uint32_t Pick = Selector >> (4 * I) & 15;
+    uint32_t Byte = Bytes >> (8 * (Pick & 7)) & 255;
+    if (Pick & 8)
+      Byte = Byte & 128 ? 255 : 0;
+    Result |= Byte << (8 * I);
+  }
+  return Result;
+}
+
+uint32_t cupilot_rt_bfe(uint32_t Value, uint32_t Position, uint32_t Length) {
+  Position &= 255;
+  Length &= 255;
+  if (Position > 31 || Length == 0)
+    return 0;
+  uint32_t Shifted = Value >> Position;
+  return Length > 31 ? Shifted : Shifted & ((1u << Length) - 1);
+}
+
+uint32_t cupilot_rt_space(ThreadContext *T, void *Pointer, uint32_t Space) {
+  std::optional<AccessSpace> Own = ownSpace(*T, addressOf(Pointer));
+  if (Space == 3)
+    return Own == AccessSpace::Shared;
+  if (Space == 5)
+    return Own == AccessSpace::Local;
+  return Space == 1 && !Own;
+}
+
+void cupilot_rt_trap(ThreadContext *T) {
+  T->Block->recordFault(*T, "trap", 0, nullptr, "the kernel executed a trap");
+  T->Block->escape(*T);
+}
+
+void cupilot_rt_exit(ThreadContext *T) { T->Block->escape(*T); }
+
+void cupilot_rt_assert(ThreadContext *T, const char *Message, const char *File,
+                       uint32_t Line, const char *Function) {
+  T->Block->recordFault(*T, "assertion", 0, nullptr,
+                        Twine(File) + ":" + Twine(Line) + ": " + Function +
+                            ": Assertion `" + Message + "' failed");
+  T->Block->escape(*T);
+}
+
+void *cupilot_rt_malloc(ThreadContext *T, uint64_t Size) {
+  void *Memory = std::malloc(Size);
+  if (Memory)
+    T->Block->Memory.addBuffer(Memory, Size);
+  return Memory;
+}
+
+void cupilot_rt_free(ThreadContext *T, void *Memory) {
+  if (!Memory)
+    return;
+  T->Block->Memory.removeBuffer(Memory);
+  std::free(Memory);
+}
+
+/// printf of device code: the arguments lie in a packed buffer, each aligned to
+/// its size (CUDA C++ Programming Guide, "Formatted Output").
+uint32_t cupilot_rt_printf(ThreadContext *T, const char *Format,
+                           const char *Args) {
+  std::string &Out = T->Block->Printed;
+  uint64_t Offset = 0;
+  uint32_t Count = 0;
+  auto Take = [&](void *To, uint64_t Size) {
+    Offset = alignTo(Offset, Align(Size));
+    std::memcpy(To, Args + Offset, Size);
+    Offset += Size;
+  };
+  char Buffer[512];
+  for (const char *P = Format; *P; ++P) {
+    if (*P != '%') {
+      Out += *P;
+      continue;
+    }
+    if (P[1] == '%') {
+      Out += *P++;
+      continue;
+    }
+    char Spec[64] = "%";
+    size_t Length = 1;
+    unsigned Longs = 0;
+    for (++P;
+         *P && Length < 48 && StringRef("-+ #0123456789.*hlzjt").contains(*P);
+         ++P) {
+      if (*P == '*') {
+        int32_t Star = 0;
+        Take(&Star, 4);
+        Length += std::snprintf(Spec + Length, 12, "%d", Star);
+        continue;
+      }
+      if (*P == 'l' || *P == 'z' || *P == 'j' || *P == 't')
+        Longs += *P == 'l' ? 1 : 2;
+      else if (*P != 'h')
+        Spec[Length++] = *P;
+    }
+    ++Count;
+    char Conversion = *P;
+    if (StringRef("fFeEgGaA").contains(Conversion)) {
+      double Value = 0;
+      Take(&Value, 8);
+      Spec[Length++] = Conversion;
+      std::snprintf(Buffer, sizeof(Buffer), Spec, Value);
+    } else if (Conversion == 's' || Conversion == 'p') {
+      void *Value = nullptr;
+      Take(&Value, 8);
+      Spec[Length++] = Conversion;
+      std::snprintf(Buffer, sizeof(Buffer), Spec, Value);
+    } else if (StringRef("diouxXc").contains(Conversion)) {
+      int64_t Value = 0;
+      if (Longs > 0) {
+        Take(&Value, 8);
+      } else {
+        int32_t Narrow = 0;
+        Take(&Narrow, 4);
+        Value = StringRef("di").contains(Conversion)
+                    ? Narrow
+                    : static_cast<uint32_t>(Narrow);
+      }
+      if (Conversion != 'c') {
+        Spec[Length++] = 'l';
+        Spec[Length++] = 'l';
+      }
+      Spec[Length++] = Conversion;
+      if (Conversion == 'c')
+        std::snprintf(Buffer, sizeof(Buffer), Spec, static_cast<int>(Value));
+      else
+        std::snprintf(Buffer, sizeof(Buffer), Spec,
+                      static_cast<long long>(Value));
+    } else {
+      break;
+    }
+    Out += Buffer;
+  }
+  return Count;
+}
+
+} // extern "C"

@@ -1,0 +1,90 @@
+//===- ThreadContext.h - What compiled device code and its run time share -*-
+// C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H
+#define CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+struct BlockState;
+
+/// The range in which an access site was last found right: an access at A is
+/// fine without further looking when A - Lo <= Limit (unsigned).
+struct SiteCache {
+  uint64_t Lo = ~0ull;
+  uint64_t Limit = 0;
+};
+
+/// One device thread, as compiled code sees it. The layout is repeated in
+/// contextType() of Lowering.cpp.
+struct ThreadContext {
+  uint32_t Tid[3], Ctaid[3], Ntid[3], Nctaid[3];
+  char *Shared = nullptr; ///< Static shared variables, then the dynamic part.
+  uint32_t DynShared = 0; ///< Bytes of the dynamic part.
+  uint32_t Linear = 0;    ///< Linear thread index in the block.
+  SiteCache *Sites = nullptr;
+  uint64_t *BlockCounts =
+      nullptr;        ///< Executions per basic block, when counting.
+  int64_t Budget = 0; ///< Instructions left, when limited.
+  BlockState *Block = nullptr;
+  uint32_t WarpPredicate = 0; ///< Second result of a warp operation.
+};
+
+enum class AccessSpace : uint8_t { Generic, Global, Shared, Local, Constant };
+
+/// One memory instruction of a module.
+struct AccessSite {
+  std::string Kernel, Location; ///< "file.cu:12:3" or "".
+  uint32_t Size = 0;            ///< Bytes; 0: known only when it runs.
+  uint32_t Align = 1;
+  bool IsStore = false, IsAtomic = false;
+  AccessSpace Space = AccessSpace::Generic;
+};
+
+/// Instructions of a basic block by class, for counting.
+struct BlockCost {
+  uint32_t Fp32 = 0, Fp64 = 0, Fp16 = 0, Integer = 0, Special = 0, Control = 0,
+           Conversion = 0, Shuffle = 0, Memory = 0;
+  uint32_t total() const {
+    return Fp32 + Fp64 + Fp16 + Integer + Special + Control + Conversion +
+           Shuffle + Memory;
+  }
+};
+
+enum class BarrierKind : uint32_t { Sync, Popc, And, Or };
+
+/// Warp-wide operations; the number is passed by compiled code.
+enum class WarpOp : uint32_t {
+  Sync,
+  ShflIdx,
+  ShflUp,
+  ShflDown,
+  ShflBfly,
+  Ballot,
+  Any,
+  All,
+  Uni,
+  MatchAny,
+  MatchAll,
+  ReduceAdd,
+  ReduceMin,
+  ReduceMax,
+  ReduceUMin,
+  ReduceUMax,
+  ReduceAnd,
+  ReduceOr,
+  ReduceXor,
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H
