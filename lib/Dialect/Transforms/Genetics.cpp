@@ -159,6 +159,14 @@ Genome GenePool::mutate(Random &R, Genome G) const {
   return repair(R, std::move(G));
 }
 
+std::string Gene::str() const {
+  std::string Text = Strategy + "{";
+  for (const GeneParam &P : Params)
+    Text += (Text.back() == '{' ? "" : ", ") + P.Name + "=" +
+            (P.Word.empty() ? itostr(P.Value) : P.Word);
+  return Text + "}";
+}
+
 std::string genomeText(const Genome &G) {
   return join(map_range(G, [](const Gene &Each) { return Each.str(); }), ", ");
 }

@@ -1,0 +1,226 @@
+//===- CupilotAttributes.td - Attributes of the cupilot dialect -*- tablegen -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUPILOT_DIALECT_CUPILOTATTRIBUTES_TD
+#define CUPILOT_DIALECT_CUPILOTATTRIBUTES_TD
+
+include "cupilot/Dialect/CupilotDialect.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+
+class Cupilot_Attr<string name, string mnemonicName> : AttrDef<Cupilot_Dialect, name> {
+  let mnemonic = mnemonicName;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+def Cupilot_Bottleneck : I32EnumAttr<"BottleneckKind", "what limits a kernel", [
+    I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Memory", 1, "memory">,
+    I32EnumAttrCase<"Latency", 2, "latency">, I32EnumAttrCase<"Middle", 3, "middle">]> {
+  let cppNamespace = "::cupilot";
+}
+
+def Cupilot_Contract : I32EnumAttr<"ContractKind", "how exact a variant must be", [
+    I32EnumAttrCase<"Exact", 0, "exact">, I32EnumAttrCase<"Same", 1, "same">,
+    I32EnumAttrCase<"Relaxed", 2, "relaxed">]> {
+  let cppNamespace = "::cupilot";
+}
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+def Cupilot_ParamAttr : Cupilot_Attr<"Param", "param"> {
+  let summary = "A parameter of a kernel";
+  let description = [{
+    Its name and type as the source spells them, its size in bytes, and, for a
+    pointer, what it points to.
+
+    ```mlir
+    #cupilot.param<name = "x", type = "const float *", size = 8, pointee = "float",
+                   pointee_size = 4, is_const = true, is_restrict = false>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name in the source">:$name,
+      StringRefParameter<"type in the source">:$type, "uint64_t":$size,
+      OptionalParameter<"::mlir::StringAttr", "element type of a pointer">:$pointee,
+      DefaultValuedParameter<"uint64_t", "0">:$pointee_size,
+      DefaultValuedParameter<"bool", "false">:$is_const,
+      DefaultValuedParameter<"bool", "false">:$is_restrict);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cupilot_ScalarAttr : Cupilot_Attr<"Scalar", "scalar"> {
+  let summary = "An integer that a kernel gets";
+  let description = [{
+    A scalar argument, or an integer field of a by-value argument. A kernel's
+    scalars are the symbols of its maps, in order.
+  }];
+  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset,
+      "unsigned":$bits, "bool":$is_signed);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_PointerAttr : Cupilot_Attr<"Pointer", "pointer"> {
+  let summary = "A pointer that a kernel gets";
+  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Strategies in use
+//===----------------------------------------------------------------------===//
+
+def Cupilot_GeneAttr : Cupilot_Attr<"Gene", "gene"> {
+  let summary = "A strategy with chosen parameters";
+  let description = [{
+    ```mlir
+    #cupilot.gene<@block_size, {x = 128}>
+    ```
+    Parameter values are integers or strings. Where the strategy is defined in
+    the same module, each parameter must be one of the strategy's and its value
+    in the domain.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$strategy, "::mlir::DictionaryAttr":$params);
+  let assemblyFormat = "`<` $strategy `,` $params `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_GenomeAttr : Cupilot_Attr<"Genome", "genome"> {
+  let summary = "A set of genes, each strategy at most once";
+  let parameters = (ins ArrayRefParameter<"::cupilot::GeneAttr">:$genes);
+  let assemblyFormat = "`<` `[` $genes `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
+  let summary = "One launch of a plan";
+  let description = [{
+    The kernel's mangled name in the variant's source, and its grid, block and
+    dynamic shared memory over the original launch and the kernel's scalars.
+  }];
+  let parameters = (ins StringRefParameter<>:$symbol, "::mlir::AffineMapAttr":$grid,
+      "::mlir::AffineMapAttr":$block, "::mlir::AffineMapAttr":$shared);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_PlanAttr : Cupilot_Attr<"Plan", "plan"> {
+  let summary = "How the host must launch a variant";
+  let description = "A sequence of launches. Declarative, never host code.";
+  let parameters = (ins ArrayRefParameter<"::cupilot::LaunchAttr">:$launches);
+  let assemblyFormat = "`<` `[` $launches `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_AlignAttr : Cupilot_Attr<"Align", "align"> {
+  let summary = "A pointer must be a multiple of a power of two";
+  let parameters = (ins "::cupilot::PointerAttr":$pointer, "unsigned":$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_DisjointAttr : Cupilot_Attr<"Disjoint", "disjoint"> {
+  let summary = "Two buffers must not overlap";
+  let description = "Extents in bytes, over the original launch and the scalars.";
+  let parameters = (ins "::cupilot::PointerAttr":$a, "::cupilot::PointerAttr":$b,
+      "::mlir::AffineMapAttr":$extent_a, "::mlir::AffineMapAttr":$extent_b);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_GuardAttr : Cupilot_Attr<"Guard", "guard"> {
+  let summary = "When a variant may run";
+  let description = [{
+    The compute capability (equal, never at least), an integer set over the
+    original launch and the scalars, pointer alignments and disjoint buffers. All
+    in 64 bits; an overflow fails the guard, and the original runs.
+  }];
+  let parameters = (ins StringRefParameter<"sm_NN">:$arch, "::mlir::IntegerSetAttr":$set,
+      OptionalArrayRefParameter<"::cupilot::AlignAttr">:$align,
+      OptionalArrayRefParameter<"::cupilot::DisjointAttr">:$disjoint);
+  let assemblyFormat = [{
+    `<` $arch `,` $set (`align` `[` $align^ `]`)? (`disjoint` `[` $disjoint^ `]`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Evidence
+//===----------------------------------------------------------------------===//
+
+def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
+  let summary = "A build identity";
+  let description = "The digest of a kernel as one compiler sees it for one architecture.";
+  let parameters = (ins StringRefParameter<>:$compiler, StringRefParameter<>:$arch,
+      StringRefParameter<>:$digest);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
+  let summary = "What is known of a variant's speed and soundness";
+  let description = [{
+    `basis` is "modelled" or "measured"; the two are never mixed. `ratio` is the
+    original's time over the variant's, with the confidence interval [low, high].
+    `gate` is the version of the checks passed, `checks` how many launches were
+    compared, `build` the identity of the variant's own code.
+  }];
+  let parameters = (ins StringRefParameter<>:$device, StringRefParameter<>:$basis,
+      "::mlir::FloatAttr":$ratio, "::mlir::FloatAttr":$low, "::mlir::FloatAttr":$high,
+      "unsigned":$gate, "unsigned":$checks, "::cupilot::BuildAttr":$build);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
+  let summary = "Where a kernel stands under the roofline";
+  let description = [{
+    `basis` is "static", "modelled" or "measured"; `intensity` is in
+    floating-point operations per byte of global memory.
+  }];
+  let parameters = (ins EnumParameter<Cupilot_Bottleneck>:$bottleneck,
+      StringRefParameter<>:$basis, "::mlir::FloatAttr":$intensity);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Workloads
+//===----------------------------------------------------------------------===//
+
+def Cupilot_BufferAttr : Cupilot_Attr<"Buffer", "buffer"> {
+  let summary = "A device buffer before a launch";
+  let description = "Size and alignment in bytes; the content lies in `file`.";
+  let parameters = (ins "uint64_t":$size, "uint64_t":$align, StringRefParameter<>:$digest,
+      StringRefParameter<>:$file);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_AddressAttr : Cupilot_Attr<"Address", "address"> {
+  let summary = "A pointer in an argument, and where it points";
+  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset,
+      "unsigned":$buffer, DefaultValuedParameter<"uint64_t", "0">:$at);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cupilot_GlobalAttr : Cupilot_Attr<"Global", "global"> {
+  let summary = "A device variable that the program had set";
+  let parameters = (ins StringRefParameter<>:$symbol, "::cupilot::BufferAttr":$content);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif // CUPILOT_DIALECT_CUPILOTATTRIBUTES_TD

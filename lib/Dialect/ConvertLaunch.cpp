@@ -1,0 +1,196 @@
+//===- ConvertLaunch.cpp - Plans, guards and genomes to and from attributes -*-
+//C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Dialect/Conversion.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/IntegerSet.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace cupilot {
+
+static AffineExpr toAffine(MLIRContext &C, const Expr &E) {
+  switch (E.K) {
+  case Expr::Kind::Constant:
+    return getAffineConstantExpr(E.Value, &C);
+  case Expr::Kind::Dim:
+    return getAffineDimExpr(E.Value, &C);
+  case Expr::Kind::Symbol:
+    return getAffineSymbolExpr(E.Value, &C);
+  default:
+    break;
+  }
+  AffineExpr L = toAffine(C, E.Operands[0]), R = toAffine(C, E.Operands[1]);
+  switch (E.K) {
+  case Expr::Kind::Add:
+    return L + R;
+  case Expr::Kind::Mul:
+    return L * R;
+  case Expr::Kind::Mod:
+    return L % R;
+  case Expr::Kind::FloorDiv:
+    return L.floorDiv(R);
+  default:
+    return L.ceilDiv(R);
+  }
+}
+
+static Expr fromAffine(AffineExpr E) {
+  switch (E.getKind()) {
+  case AffineExprKind::Constant:
+    return Expr::constant(cast<AffineConstantExpr>(E).getValue());
+  case AffineExprKind::DimId:
+    return Expr::dim(cast<AffineDimExpr>(E).getPosition());
+  case AffineExprKind::SymbolId:
+    return Expr::symbol(cast<AffineSymbolExpr>(E).getPosition());
+  default:
+    break;
+  }
+  auto Binary = cast<AffineBinaryOpExpr>(E);
+  Expr::Kind K = Expr::Kind::Add;
+  switch (E.getKind()) {
+  case AffineExprKind::Mul:
+    K = Expr::Kind::Mul;
+    break;
+  case AffineExprKind::Mod:
+    K = Expr::Kind::Mod;
+    break;
+  case AffineExprKind::FloorDiv:
+    K = Expr::Kind::FloorDiv;
+    break;
+  case AffineExprKind::CeilDiv:
+    K = Expr::Kind::CeilDiv;
+    break;
+  default:
+    break;
+  }
+  return Expr::binary(K, fromAffine(Binary.getLHS()),
+                      fromAffine(Binary.getRHS()));
+}
+
+static AffineMapAttr toMap(MLIRContext &C, ArrayRef<Expr> Results,
+                           unsigned NumScalars) {
+  llvm::SmallVector<AffineExpr, 3> Exprs;
+  for (const Expr &E : Results)
+    Exprs.push_back(toAffine(C, E));
+  return AffineMapAttr::get(
+      AffineMap::get(NumLaunchDims, NumScalars, Exprs, &C));
+}
+
+static std::array<Expr, 3> fromMap(AffineMapAttr Map) {
+  AffineMap M = Map.getValue();
+  return {fromAffine(M.getResult(0)), fromAffine(M.getResult(1)),
+          fromAffine(M.getResult(2))};
+}
+
+PlanAttr toAttr(MLIRContext &C, const LaunchPlan &Plan, unsigned NumScalars) {
+  llvm::SmallVector<LaunchAttr> Launches;
+  for (const Launch &L : Plan.Launches)
+    Launches.push_back(LaunchAttr::get(
+        &C, L.Symbol, toMap(C, L.Grid, NumScalars),
+        toMap(C, L.Block, NumScalars), toMap(C, {L.Shared}, NumScalars)));
+  return PlanAttr::get(&C, Launches);
+}
+
+LaunchPlan fromAttr(PlanAttr Plan) {
+  LaunchPlan Result;
+  for (LaunchAttr L : Plan.getLaunches())
+    Result.Launches.push_back(
+        {L.getSymbol().str(), fromMap(L.getGrid()), fromMap(L.getBlock()),
+         fromAffine(L.getShared().getValue().getResult(0))});
+  return Result;
+}
+
+static PointerAttr toAttr(MLIRContext &C, const PointerRef &P) {
+  return PointerAttr::get(&C, P.Param, P.Offset);
+}
+
+static PointerRef fromAttr(PointerAttr P) {
+  return {P.getParam(), P.getOffset()};
+}
+
+GuardAttr toAttr(MLIRContext &C, const Guard &G, unsigned NumScalars) {
+  llvm::SmallVector<AffineExpr> Constraints;
+  llvm::SmallVector<bool> Equalities;
+  for (const Constraint &Each : G.Constraints) {
+    Constraints.push_back(toAffine(C, Each.E));
+    Equalities.push_back(Each.IsEq);
+  }
+  // An integer set has at least one constraint; 0 == 0 admits everything.
+  if (Constraints.empty()) {
+    Constraints.push_back(getAffineConstantExpr(0, &C));
+    Equalities.push_back(true);
+  }
+  llvm::SmallVector<AlignAttr> Aligns;
+  for (const Alignment &A : G.Alignments)
+    Aligns.push_back(AlignAttr::get(&C, toAttr(C, A.Pointer), A.Bytes));
+  llvm::SmallVector<DisjointAttr> Disjoints;
+  for (const Disjoint &D : G.Disjoints)
+    Disjoints.push_back(DisjointAttr::get(&C, toAttr(C, D.A), toAttr(C, D.B),
+                                          toMap(C, {D.ExtentA}, NumScalars),
+                                          toMap(C, {D.ExtentB}, NumScalars)));
+  return GuardAttr::get(
+      &C, G.Arch,
+      IntegerSetAttr::get(
+          IntegerSet::get(NumLaunchDims, NumScalars, Constraints, Equalities)),
+      Aligns, Disjoints);
+}
+
+Guard fromAttr(GuardAttr G) {
+  Guard Result;
+  Result.Arch = G.getArch().str();
+  IntegerSet Set = G.getSet().getValue();
+  for (unsigned I = 0; I < Set.getNumConstraints(); ++I) {
+    Constraint Each{fromAffine(Set.getConstraint(I)), Set.isEq(I)};
+    if (!(Each.IsEq && Each.E == Expr::constant(0)))
+      Result.Constraints.push_back(std::move(Each));
+  }
+  for (AlignAttr A : G.getAlign())
+    Result.Alignments.push_back({fromAttr(A.getPointer()), A.getBytes()});
+  for (DisjointAttr D : G.getDisjoint())
+    Result.Disjoints.push_back(
+        {fromAttr(D.getA()), fromAttr(D.getB()),
+         fromAffine(D.getExtentA().getValue().getResult(0)),
+         fromAffine(D.getExtentB().getValue().getResult(0))});
+  return Result;
+}
+
+GenomeAttr toAttr(MLIRContext &C, const Genome &G) {
+  Builder B(&C);
+  llvm::SmallVector<GeneAttr> Genes;
+  for (const Gene &Each : G) {
+    llvm::SmallVector<NamedAttribute> Params;
+    for (const GeneParam &P : Each.Params)
+      Params.push_back(B.getNamedAttr(
+          P.Name, P.Word.empty() ? Attribute(B.getI64IntegerAttr(P.Value))
+                                 : Attribute(B.getStringAttr(P.Word))));
+    Genes.push_back(GeneAttr::get(&C, FlatSymbolRefAttr::get(&C, Each.Strategy),
+                                  B.getDictionaryAttr(Params)));
+  }
+  return GenomeAttr::get(&C, Genes);
+}
+
+Genome fromAttr(GenomeAttr G) {
+  Genome Result;
+  for (GeneAttr Each : G.getGenes()) {
+    Gene Plain{Each.getStrategy().getValue().str(), {}};
+    for (NamedAttribute P : Each.getParams()) {
+      if (auto Number = dyn_cast<IntegerAttr>(P.getValue()))
+        Plain.Params.push_back({P.getName().str(), Number.getInt(), ""});
+      else
+        Plain.Params.push_back(
+            {P.getName().str(), 0, cast<StringAttr>(P.getValue()).str()});
+    }
+    Result.push_back(std::move(Plain));
+  }
+  return Result;
+}
+
+} // namespace cupilot

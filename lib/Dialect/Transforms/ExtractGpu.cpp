@@ -1,0 +1,131 @@
+//===- ExtractGpu.cpp - GPU kernels of MLIR modules -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Support/Digest.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace cupilot {
+#define GEN_PASS_DEF_EXTRACTGPUPASS
+#include "cupilot/Dialect/Transforms/Passes.h.inc"
+} // namespace cupilot
+
+using namespace mlir;
+using namespace cupilot;
+using llvm::StringRef;
+
+/// gpu.func and llvm.func are looked at by name and attributes, so that the
+/// pass needs neither dialect.
+static bool isKernel(Operation *Op) {
+  StringRef Name = Op->getName().getStringRef();
+  if (Name == "gpu.func")
+    return Op->hasAttr("gpu.kernel") || Op->hasAttr("kernel");
+  if (Name != "llvm.func" || Op->getRegion(0).empty())
+    return false;
+  if (Op->hasAttr("nvvm.kernel") || Op->hasAttr("gpu.kernel"))
+    return true;
+  Attribute Convention = Op->getAttr("CConv");
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  if (Convention)
+    Convention.print(OS);
+  return StringRef(Text).contains("ptx_kernel");
+}
+
+static unsigned bytesOf(Type T) {
+  if (auto Vector = dyn_cast<VectorType>(T))
+    return bytesOf(Vector.getElementType()) * Vector.getNumElements();
+  return T.isIntOrFloat() ? (T.getIntOrFloatBitWidth() + 7) / 8 : 8;
+}
+
+/// Counts as the text has it: loops count once, so the class is a first guess.
+static RooflineAttr classify(Operation *Kernel) {
+  uint64_t Operations = 0, Bytes = 0, Barriers = 0, Total = 0;
+  Kernel->walk([&](Operation *Op) {
+    ++Total;
+    StringRef Name = Op->getName().getStringRef().split('.').second;
+    bool Float =
+        Op->getNumResults() == 1 &&
+        isa<FloatType>(getElementTypeOrSelf(Op->getResult(0).getType()));
+    if (Name == "load" && Op->getNumResults() == 1)
+      Bytes += bytesOf(Op->getResult(0).getType());
+    else if (Name == "store" && Op->getNumOperands() > 0)
+      Bytes += bytesOf(Op->getOperand(0).getType());
+    else if (Name.contains("barrier"))
+      ++Barriers;
+    else if (Name.contains("fma") || Name.contains("mma"))
+      Operations += 2;
+    else if (Float && (Name.starts_with("fadd") || Name.starts_with("fsub") ||
+                       Name.starts_with("fmul") || Name.starts_with("fdiv") ||
+                       Name.starts_with("add") || Name.starts_with("mul") ||
+                       Name.starts_with("sub") || Name.starts_with("div") ||
+                       Name.starts_with("exp") || Name.starts_with("call")))
+      ++Operations;
+  });
+  double Intensity = Bytes ? double(Operations) / Bytes : double(Operations);
+  // An H200 has 12 float32 operations for each byte from DRAM; where a kernel
+  // lies within a factor of two of that, nothing static can decide.
+  BottleneckKind Kind = BottleneckKind::Middle;
+  if (Operations + Bytes == 0 || (Barriers * 8 > Total))
+    Kind = BottleneckKind::Latency;
+  else if (Intensity < 6)
+    Kind = BottleneckKind::Memory;
+  else if (Intensity > 24)
+    Kind = BottleneckKind::Compute;
+  Builder B(Kernel->getContext());
+  return RooflineAttr::get(Kernel->getContext(), Kind, "static",
+                           B.getF64FloatAttr(Intensity));
+}
+
+namespace {
+struct ExtractGpu : cupilot::impl::ExtractGpuPassBase<ExtractGpu> {
+  void runOnOperation() override {
+    llvm::SmallVector<Operation *> Kernels;
+    getOperation()->walk([&](Operation *Op) {
+      if (isKernel(Op))
+        Kernels.push_back(Op);
+    });
+    OpBuilder B(&getContext());
+    B.setInsertionPointToEnd(getOperation().getBody());
+    for (Operation *Op : Kernels)
+      extract(B, Op);
+  }
+
+private:
+  static void extract(OpBuilder &B, Operation *Op) {
+    auto Function = cast<FunctionOpInterface>(Op);
+    cupilot::Kernel K;
+    K.Symbol = Function.getName().str();
+    K.Name = K.Symbol + "(";
+    for (auto [Index, T] : llvm::enumerate(Function.getArgumentTypes())) {
+      std::string Text;
+      llvm::raw_string_ostream(Text) << T;
+      KernelParam P;
+      P.Name = "arg" + std::to_string(Index);
+      P.Type = Text;
+      P.Size = bytesOf(T);
+      P.IsPointer = Text.starts_with("!llvm.ptr") || isa<MemRefType>(T);
+      if (P.IsPointer)
+        K.Pointers.push_back({unsigned(Index), 0});
+      else if (auto I = dyn_cast<IntegerType>(T);
+               I && I.getWidth() >= 8 && I.getWidth() <= 64)
+        K.Scalars.push_back({unsigned(Index), 0, I.getWidth(), true});
+      K.Params.push_back(std::move(P));
+      K.Name += (Index ? ", " : "") + Text;
+    }
+    K.Name += ")";
+    std::string Text;
+    llvm::raw_string_ostream OS(Text);
+    Op->print(OS, OpPrintingFlags().useLocalScope().printGenericOpForm());
+    K.Digest = digest(Text);
+    KernelOp New = addKernel(B, K, "");
+    New.setRooflineAttr(classify(Op));
+  }
+};
+} // namespace

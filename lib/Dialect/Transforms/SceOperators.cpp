@@ -1,0 +1,247 @@
+//===- SceOperators.cpp - The operators of strategy-coordinated evolution -*-
+// C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Initialise, select, cross, mutate, align, prune: seeded and deterministic, so
+// that a search that was killed ends as it would have ended.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace cupilot {
+#define GEN_PASS_DEF_INITIALISEPASS
+#define GEN_PASS_DEF_SELECTPASS
+#define GEN_PASS_DEF_CROSSOVERPASS
+#define GEN_PASS_DEF_MUTATEPASS
+#define GEN_PASS_DEF_ALIGNPASS
+#define GEN_PASS_DEF_PRUNEPASS
+#include "cupilot/Dialect/Transforms/Passes.h.inc"
+} // namespace cupilot
+
+using namespace mlir;
+using namespace cupilot;
+using llvm::StringRef;
+
+static constexpr StringRef ParentsAttr = "cupilot.parents";
+
+/// The strategies of \p Library that \p Names lists (all if it is empty).
+static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names) {
+  std::vector<StrategyInfo> Strategies = strategiesOf(Library);
+  if (!Names.empty())
+    llvm::erase_if(Strategies, [&](const StrategyInfo &S) {
+      return !llvm::is_contained(Names, S.Name);
+    });
+  return GenePool(std::move(Strategies));
+}
+
+static std::string purpose(StringRef Pass, KernelOp Kernel) {
+  return (Pass + ":" + Kernel.getDigest()).str();
+}
+
+static llvm::StringSet<> genomesOf(KernelOp Kernel) {
+  llvm::StringSet<> Texts;
+  for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+    Texts.insert(genomeText(fromAttr(V.getGenome())));
+  return Texts;
+}
+
+static void append(KernelOp Kernel, unsigned Generation, unsigned Index,
+                   Genome G, std::vector<std::string> Parents) {
+  OpBuilder B = OpBuilder::atBlockEnd(&Kernel.getBody().front());
+  Variant V;
+  V.Name = "g" + std::to_string(Generation) + "_v" + std::to_string(Index);
+  V.Genes = std::move(G);
+  V.Parents = std::move(Parents);
+  addVariant(B, V, Kernel.getScalars().size());
+}
+
+namespace {
+
+struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
+  using InitialisePassBase::InitialisePassBase;
+  void runOnOperation() override {
+    GenePool Pool =
+        poolOf(getOperation(), std::vector<std::string>(strategies));
+    if (Pool.empty())
+      return;
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      Random R(seed, purpose("initialise", Kernel), 0);
+      llvm::StringSet<> Seen = genomesOf(Kernel);
+      unsigned Index = 0;
+      auto Add = [&](Genome G) {
+        if (!G.empty() && Index < population &&
+            Seen.insert(genomeText(G)).second)
+          append(Kernel, 0, Index++, std::move(G), {});
+      };
+      // Each strategy alone once, so that none goes untried; then mixtures.
+      for (const StrategyInfo &S : Pool.strategies()) {
+        Genome Alone{{S.Name, {}}};
+        for (const StrategyInfo::Param &P : S.Params)
+          Alone[0].Params.push_back(
+              {P.Name, P.Words.empty() ? P.Values[R.below(P.Values.size())] : 0,
+               P.Words.empty() ? "" : P.Words[R.below(P.Words.size())]});
+        Add(Pool.repair(R, std::move(Alone)));
+      }
+      for (unsigned Try = 0; Index < population && Try < 20 * population; ++Try)
+        Add(Pool.random(R, 1 + R.below(3)));
+    }
+  }
+};
+
+struct Select : cupilot::impl::SelectPassBase<Select> {
+  using SelectPassBase::SelectPassBase;
+  void runOnOperation() override {
+    Builder B(&getContext());
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      std::vector<VariantOp> Judged;
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+        if (V.getFitness())
+          Judged.push_back(V);
+      if (Judged.empty())
+        continue;
+      Random R(seed, purpose("select", Kernel), generation);
+      auto Winner = [&] {
+        VariantOp Best = Judged[R.below(Judged.size())];
+        for (unsigned I = 1; I < tournament; ++I) {
+          VariantOp Other = Judged[R.below(Judged.size())];
+          if (Other.getFitness()->convertToDouble() >
+              Best.getFitness()->convertToDouble())
+            Best = Other;
+        }
+        return FlatSymbolRefAttr::get(Best.getSymNameAttr());
+      };
+      llvm::SmallVector<Attribute> Pairs;
+      for (unsigned I = 0; I < offspring; ++I) {
+        // One after the other: the order of evaluation decides the numbers.
+        Attribute First = Winner();
+        Attribute Second = Winner();
+        Pairs.push_back(B.getArrayAttr({First, Second}));
+      }
+      Kernel->setAttr(ParentsAttr, B.getArrayAttr(Pairs));
+    }
+  }
+};
+
+struct Crossover : cupilot::impl::CrossoverPassBase<Crossover> {
+  using CrossoverPassBase::CrossoverPassBase;
+  void runOnOperation() override {
+    GenePool Pool =
+        poolOf(getOperation(), std::vector<std::string>(strategies));
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      auto Pairs = Kernel->getAttrOfType<ArrayAttr>(ParentsAttr);
+      if (!Pairs)
+        continue;
+      Kernel->removeAttr(ParentsAttr);
+      Random R(seed, purpose("crossover", Kernel), generation);
+      unsigned Index = 0;
+      for (Attribute Pair : Pairs) {
+        auto Names = cast<ArrayAttr>(Pair).getAsRange<FlatSymbolRefAttr>();
+        llvm::SmallVector<VariantOp, 2> Parents;
+        for (FlatSymbolRefAttr Name : Names)
+          Parents.push_back(dyn_cast_or_null<VariantOp>(
+              SymbolTable::lookupSymbolIn(Kernel, Name.getAttr())));
+        if (Parents.size() != 2 || !Parents[0] || !Parents[1]) {
+          Kernel.emitOpError()
+              << "'" << ParentsAttr << "' names variants that are not there";
+          return signalPassFailure();
+        }
+        append(Kernel, generation, Index++,
+               Pool.crossover(R, fromAttr(Parents[0].getGenome()),
+                              fromAttr(Parents[1].getGenome())),
+               {Parents[0].getSymName().str(), Parents[1].getSymName().str()});
+      }
+    }
+  }
+};
+
+struct Mutate : cupilot::impl::MutatePassBase<Mutate> {
+  using MutatePassBase::MutatePassBase;
+  void runOnOperation() override {
+    GenePool Pool =
+        poolOf(getOperation(), std::vector<std::string>(strategies));
+    if (Pool.empty())
+      return;
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      Random R(seed, purpose("mutate", Kernel), generation);
+      llvm::StringSet<> Seen;
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+        if (V.getOutcome())
+          Seen.insert(genomeText(fromAttr(V.getGenome())));
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>()) {
+        if (V.getOutcome())
+          continue;
+        Genome G = fromAttr(V.getGenome());
+        // What was judged before teaches nothing: mutate until it is new.
+        bool Known = Seen.contains(genomeText(G));
+        if (!Known && !R.chance(rate)) {
+          Seen.insert(genomeText(G));
+          continue;
+        }
+        for (unsigned Try = 0; Try < 16; ++Try) {
+          G = Pool.mutate(R, std::move(G));
+          if (!G.empty() && !Seen.contains(genomeText(G)))
+            break;
+        }
+        Seen.insert(genomeText(G));
+        if (!G.empty())
+          V.setGenomeAttr(toAttr(getContext(), G));
+      }
+    }
+  }
+};
+
+struct Align : cupilot::impl::AlignPassBase<Align> {
+  void runOnOperation() override {
+    GenePool Pool = poolOf(getOperation(), {});
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      llvm::StringSet<> Seen;
+      // Judged variants first: an unjudged twin is the one to go.
+      for (bool Judged : {true, false})
+        for (VariantOp V :
+             llvm::make_early_inc_range(Kernel.getBody().getOps<VariantOp>())) {
+          if (V.getOutcome().has_value() != Judged)
+            continue;
+          Genome G = fromAttr(V.getGenome());
+          if (!Pool.empty())
+            G = Pool.align(std::move(G));
+          if (!Seen.insert(genomeText(G)).second && !Judged) {
+            V.erase();
+            continue;
+          }
+          if (!G.empty())
+            V.setGenomeAttr(toAttr(getContext(), G));
+        }
+    }
+  }
+};
+
+struct Prune : cupilot::impl::PrunePassBase<Prune> {
+  using PrunePassBase::PrunePassBase;
+  void runOnOperation() override {
+    for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
+      // By fitness; of equals the elder stays.
+      std::vector<std::tuple<double, size_t, VariantOp>> Ranked;
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+        Ranked.emplace_back(V.getFitness() ? -V.getFitness()->convertToDouble()
+                                           : 1.0,
+                            Ranked.size(), V);
+      llvm::sort(Ranked, [](const auto &A, const auto &B) {
+        return std::tie(std::get<0>(A), std::get<1>(A)) <
+               std::tie(std::get<0>(B), std::get<1>(B));
+      });
+      for (auto &[Fitness, Index, V] :
+           llvm::drop_begin(Ranked, std::min<size_t>(keep, Ranked.size())))
+        V.erase();
+    }
+  }
+};
+
+} // namespace

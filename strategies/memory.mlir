@@ -1,0 +1,61 @@
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Strategies about memory: fewer bytes, wider accesses, nearer data.
+
+module attributes {cupilot.format = 1 : i64} {
+  cupilot.strategy @vectorized_access bottleneck(memory) min_arch(50)
+      params({width = [2, 4]}) requires([]) conflicts([@thread_coarsening])
+      resources({registers = 8}) origin("paper")
+      "Load and store several neighbouring elements at once"
+
+  cupilot.strategy @read_only_loads bottleneck(memory) min_arch(50)
+      params({}) requires([]) conflicts([])
+      origin("plain")
+      "Load what the kernel never writes through the read-only path"
+
+  cupilot.strategy @cache_hints bottleneck(memory) min_arch(50)
+      params({policy = ["streaming"]}) requires([]) conflicts([])
+      origin("plain")
+      "Mark data that is touched once, so that it does not push out what is reused"
+
+  cupilot.strategy @shared_memory_tiling bottleneck(memory) min_arch(50)
+      params({tile = [16, 32, 64, 128]}) requires([]) conflicts([])
+      resources({shared_bytes = 16384}) origin("paper")
+      "Bring tiles that several threads use into shared memory once"
+
+  cupilot.strategy @shared_padding bottleneck(memory) min_arch(50)
+      params({words = [1, 4]}) requires([@shared_memory_tiling]) conflicts([@shared_swizzle])
+      resources({shared_bytes = 512}) origin("paper")
+      "Pad rows of shared tiles, so that columns fall into different banks"
+
+  cupilot.strategy @shared_swizzle bottleneck(memory) min_arch(50)
+      params({bits = [2, 3]}) requires([@shared_memory_tiling]) conflicts([@shared_padding])
+      origin("paper")
+      "Permute the columns of shared tiles by an exclusive or with the row"
+
+  cupilot.strategy @double_buffering bottleneck(latency) min_arch(50)
+      params({stages = [2, 3, 4]}) requires([@shared_memory_tiling]) conflicts([])
+      resources({shared_bytes = 16384, registers = 8}) origin("paper")
+      "Load the next tile while the present one is used"
+
+  cupilot.strategy @async_copy bottleneck(latency) min_arch(80)
+      params({bytes = [4, 8, 16]}) requires([@shared_memory_tiling]) conflicts([@bulk_copy])
+      origin("paper")
+      "Copy from global to shared memory without registers (cp.async)"
+
+  cupilot.strategy @load_hoisting bottleneck(latency) min_arch(50)
+      params({}) requires([]) conflicts([])
+      resources({registers = 8}) origin("plain")
+      "Issue loads early, before their values are needed"
+
+  cupilot.strategy @constant_memory bottleneck(memory) min_arch(50)
+      params({}) requires([]) conflicts([])
+      resources({constant_bytes = 4096}) origin("plain")
+      "Keep small tables that all threads read alike in constant memory"
+
+  cupilot.strategy @coalesced_layout bottleneck(memory) min_arch(50)
+      params({}) requires([@shared_memory_tiling]) conflicts([])
+      origin("plain")
+      "Turn strided global accesses into contiguous ones by way of shared memory"
+}

@@ -1,0 +1,21 @@
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Strategies about tensor cores before Hopper.
+
+module attributes {cupilot.format = 1 : i64} {
+  cupilot.strategy @tensor_core_mma bottleneck(compute) min_arch(80)
+      params({precision = ["tf32", "bf16x3", "f16"]}) requires([@shared_memory_tiling]) conflicts([@register_blocking, @wgmma])
+      resources({registers = 64}) origin("paper")
+      "Multiply on the tensor cores with warp-level instructions (mma.sync)"
+
+  cupilot.strategy @ldmatrix bottleneck(memory) min_arch(75)
+      params({count = [2, 4]}) requires([@tensor_core_mma]) conflicts([])
+      origin("paper")
+      "Load the operands of tensor instructions by ldmatrix"
+
+  cupilot.strategy @mma_pipeline bottleneck(latency) min_arch(80)
+      params({depth = [2, 3]}) requires([@tensor_core_mma, @double_buffering]) conflicts([])
+      resources({registers = 32}) origin("paper")
+      "Overlap the loading of fragments with tensor instructions"
+}
