@@ -118,6 +118,7 @@ public:
         Options(std::move(Options)) {}
 
   std::vector<std::string> kernels() const override;
+  unsigned arch() const override { return Tables.Arch; }
   Expected<std::vector<uint64_t>> paramSizes(StringRef Kernel) const override;
   std::optional<std::pair<void *, uint64_t>>
   global(StringRef Symbol) const override;

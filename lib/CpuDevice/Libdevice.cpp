@@ -34,6 +34,7 @@ static const StringSet<> &hostFunctions() {
 
 static void startBody(Function &F, IRBuilder<> &B) {
   F.deleteBody();
+  F.setAttributes(AttributeList());
   F.setLinkage(GlobalValue::InternalLinkage);
   B.SetInsertPoint(BasicBlock::Create(F.getContext(), "entry", &F));
 }
@@ -121,7 +122,7 @@ void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
        *Double = Type::getDoubleTy(M.getContext());
   for (Function &F : make_early_inc_range(M)) {
     StringRef Name = F.getName();
-    if (!Name.consume_front("__nv_") || F.isDeclaration())
+    if (!Name.consume_front("__nv_"))
       continue;
     bool IsFloat =
         Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
@@ -143,6 +144,20 @@ void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
       Args.push_back(&A);
     B.CreateRet(callHost(B, M, Base, IsFloat, Args, Widen));
   }
+}
+
+bool isHostMathematics(const Function &F) {
+  StringRef Name = F.getName();
+  if (!Name.consume_front("__nv_"))
+    return false;
+  Type *Single = Type::getFloatTy(F.getContext()),
+       *Double = Type::getDoubleTy(F.getContext());
+  bool IsFloat = Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
+  StringRef Base = IsFloat ? Name.drop_back() : Name;
+  if (Base == "sincos" || Base == "sincospi")
+    return true;
+  return allOfType(F, IsFloat ? Single : Double) &&
+         hostFunctions().contains(Base);
 }
 
 } // namespace cupilot

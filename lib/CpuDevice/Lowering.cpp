@@ -191,6 +191,13 @@ Expected<LoweredModule> lowerModule(Module &M,
       Used->eraseFromParent();
   std::vector<Function *> Kernels;
   for (Function &F : M)
+    if (!F.isDeclaration() && Tables.Arch == 0)
+      F.getFnAttribute("target-cpu")
+          .getValueAsString()
+          .drop_front(3)
+          .take_while(isdigit)
+          .getAsInteger(10, Tables.Arch);
+  for (Function &F : M)
     if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.push_back(&F);
   M.setTargetTriple(Triple(sys::getProcessTriple()));

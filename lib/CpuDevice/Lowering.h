@@ -29,6 +29,7 @@ struct LoweredKernel {
 
 /// A lowered module's tables.
 struct LoweredModule {
+  unsigned Arch = 0; ///< Compute capability times ten, from the target CPU.
   std::vector<LoweredKernel> Kernels;
   std::vector<AccessSite> Sites;
   std::vector<BlockCost> Costs;
@@ -50,6 +51,8 @@ llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
 
 /// Replaces libdevice calls by the host's mathematics and folds __nvvm_reflect.
 void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
+/// True for a libdevice function that the host's libm has too.
+bool isHostMathematics(const llvm::Function &F);
 /// Computes float32 arithmetic of \p F in float64; memory keeps its types.
 void widenFloats(llvm::Function &F);
 /// Adds bounds checks, access traces and counters to an entry.

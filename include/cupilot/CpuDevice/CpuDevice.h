@@ -99,6 +99,8 @@ public:
   static llvm::Expected<std::unique_ptr<CpuModule>>
   load(llvm::StringRef Bitcode, const CpuDeviceOptions &Options);
   virtual std::vector<std::string> kernels() const = 0;
+  /// Compute capability that the code was compiled for, times ten: 90.
+  virtual unsigned arch() const = 0;
   /// Size in bytes of each parameter of \p Kernel; a usage error for an unknown
   /// one.
   virtual llvm::Expected<std::vector<uint64_t>>

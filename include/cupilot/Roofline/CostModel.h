@@ -36,10 +36,10 @@ struct KernelResources {
   uint64_t StackBytes = 0, SpillBytes = 0;
 };
 
-/// The resources of the kernel \p Symbol of \p Source, from `ptxas -v`. Without
+/// The resources of the kernel \p Symbol in \p Ptx, from `ptxas -v`. Without
 /// a ptxas: a resource error.
 llvm::Expected<KernelResources>
-kernelResources(llvm::StringRef Source, llvm::StringRef Symbol,
+kernelResources(llvm::StringRef Ptx, llvm::StringRef Symbol,
                 llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags);
 
 /// Resident warps over the maximum, 0 to 1 (CUDA Programming Guide, occupancy).

@@ -1,0 +1,218 @@
+//===- cupilot-cpucc.cpp - clang++ for the cpu device -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Compiles the device half of each .cu to bitcode and embeds that where a GPU
+// binary would be; links with the cpu device's CUDA run time.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static const char Help[] =
+    "usage: cupilot-cpucc FILE... [-o OUTPUT] [FLAGS]\n\n"
+    "clang++ for the cpu device: builds CUDA programs that run without a GPU. "
+    "Takes\n"
+    "clang's flags; -fplugin= and its arguments act on both halves.\n\n"
+    "options:\n"
+    "  -o FILE              The program, or with -c the object (default a.out, "
+    "FILE.o)\n"
+    "  -c                   Compile only\n"
+    "  --cuda-gpu-arch=ARCH The architecture that the code is compiled for "
+    "(sm_90)\n"
+    "  --cuda-path=DIR      The CUDA toolkit whose headers are used\n"
+    "  -###                 Print the commands, do nothing\n"
+    "  --version, --help    Print the version, this text\n\n"
+    "examples:\n"
+    "  cupilot-cpucc -O2 heat.cu -o heat && ./heat\n"
+    "  cupilot-cpucc -O2 -fplugin=cupilot heat.cu -o heat.new\n\n"
+    "Exit status: that of the compiler; 2 wrong use, 3 an outside resource "
+    "failed.\n";
+
+namespace {
+struct Invocation {
+  std::vector<std::string> Sources, Others, Compile, Link;
+  std::string Output;
+  bool CompileOnly = false, Dry = false;
+};
+} // namespace
+
+/// Options whose value is the next argument.
+static bool takesValue(StringRef Flag) {
+  return is_contained(
+      ArrayRef<StringRef>({"-I", "-D", "-U", "-isystem", "-include", "-iquote",
+                           "-MF", "-MT", "-MQ", "-Xclang", "-mllvm", "-x",
+                           "-idirafter"}),
+      Flag);
+}
+
+static Expected<Invocation> parse(ArrayRef<std::string> Args) {
+  Invocation I;
+  for (size_t A = 0; A < Args.size(); ++A) {
+    StringRef Arg = Args[A];
+    if (Arg == "-o" || takesValue(Arg) || Arg == "-L" || Arg == "-l" ||
+        Arg == "-Xlinker") {
+      if (A + 1 == Args.size())
+        return usageError("'" + Arg + "' needs a value");
+      StringRef Value = Args[++A];
+      if (Arg == "-o")
+        I.Output = Value.str();
+      else
+        for (StringRef Each : {Arg, Value})
+          (takesValue(Arg) ? I.Compile : I.Link).push_back(Each.str());
+    } else if (Arg == "-c") {
+      I.CompileOnly = true;
+    } else if (Arg == "-###") {
+      I.Dry = true;
+    } else if (Arg.starts_with("-l") || Arg.starts_with("-L") ||
+               Arg.starts_with("-Wl,")) {
+      I.Link.push_back(Arg.str());
+    } else if (Arg.starts_with("-")) {
+      if (Arg == "-fgpu-rdc")
+        return usageError(
+            "the cpu device has no relocatable device code (-fgpu-rdc)",
+            "compile all device code of a kernel in one unit");
+      I.Compile.push_back(Arg.str());
+    } else if (sys::path::extension(Arg) == ".cu") {
+      I.Sources.push_back(Arg.str());
+    } else {
+      I.Others.push_back(Arg.str());
+    }
+  }
+  if (I.Sources.empty() && I.Others.empty())
+    return usageError("no input files", "cupilot-cpucc --help shows the use");
+  if (I.CompileOnly && !I.Output.empty() &&
+      I.Sources.size() + I.Others.size() > 1)
+    return usageError("-o with -c takes one input file");
+  return I;
+}
+
+/// Runs \p Command with this program's output; its status is ours.
+static Expected<int> run(ArrayRef<std::string> Command, bool Dry) {
+  if (Dry) {
+    outs() << shellQuoted(Command) << "\n";
+    return 0;
+  }
+  Expected<ProcessResult> Result = runProcess(Command);
+  if (!Result)
+    return Result.takeError();
+  outs() << Result->Out;
+  errs() << Result->Err;
+  return Result->Status < 0 ? 3 : Result->Status;
+}
+
+static Expected<int> build(const Invocation &I, const Toolchain &Tools,
+                           StringRef LibDir) {
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-cpucc");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Arch = gpuArchitectures(I.Compile).front();
+  std::vector<std::string> Base =
+      Tools.cudaCommand(withoutArchitectures(I.Compile));
+  std::vector<std::string> Objects = I.Others;
+  unsigned Number = 0;
+  for (const std::string &Source : I.Sources) {
+    std::string Stem =
+        std::to_string(Number++) + "-" + sys::path::stem(Source).str();
+    std::string Bitcode = Dir->file(Stem + ".bc"),
+                Object = Dir->file(Stem + ".o");
+    if (I.CompileOnly)
+      Object =
+          I.Output.empty() ? sys::path::stem(Source).str() + ".o" : I.Output;
+    // The device half. Lines are kept so that faults can name them.
+    std::vector<std::string> Device = Base;
+    for (std::string Arg :
+         {std::string("-x"), std::string("cuda"), "--cuda-gpu-arch=" + Arch,
+          std::string("--cuda-device-only"), std::string("-emit-llvm"),
+          std::string("-c"), std::string("-gline-tables-only"),
+          "-fpass-plugin=" + (LibDir + "/cupilot-cpu.so").str(),
+          std::string("-o"), Bitcode, Source})
+      Device.push_back(Arg);
+    if (Expected<int> Status = run(Device, I.Dry); !Status || *Status != 0)
+      return Status;
+    std::vector<std::string> Host = Base;
+    for (std::string Arg :
+         {std::string("-x"), std::string("cuda"), "--cuda-gpu-arch=" + Arch,
+          std::string("--cuda-host-only"),
+          std::string("--no-offload-new-driver"), std::string("-Xclang"),
+          std::string("-fcuda-include-gpubinary"), std::string("-Xclang"),
+          Bitcode, std::string("-c"), std::string("-o"), Object, Source})
+      Host.push_back(Arg);
+    if (Expected<int> Status = run(Host, I.Dry); !Status || *Status != 0)
+      return Status;
+    Objects.push_back(Object);
+  }
+  if (I.CompileOnly)
+    return 0;
+  std::vector<std::string> Link = {Tools.Clang};
+  if (!Tools.CudaPath.empty())
+    Link.push_back("-I" + Tools.CudaPath + "/include"); // For .cpp inputs.
+  for (StringRef Flag : I.Compile)
+    if (!Flag.starts_with("-fplugin") && !Flag.starts_with("--cuda") &&
+        !Flag.starts_with("--offload") && !Flag.starts_with("-Rpass"))
+      Link.push_back(Flag.str());
+  Link.insert(Link.end(), Objects.begin(), Objects.end());
+  for (std::string Arg :
+       {std::string("-o"), I.Output.empty() ? std::string("a.out") : I.Output,
+        "-L" + LibDir.str(), std::string("-lcupilot-cudart"),
+        "-Wl,-rpath," + LibDir.str()})
+    Link.push_back(Arg);
+  Link.insert(Link.end(), I.Link.begin(), I.Link.end());
+  return run(Link, I.Dry);
+}
+
+int main(int Argc, char **Argv) {
+  InitLLVM Init(Argc, Argv);
+  std::vector<std::string> Args(Argv + 1, Argv + Argc);
+  if (is_contained(Args, "--help") || is_contained(Args, "-h")) {
+    outs() << Help;
+    return 0;
+  }
+  if (is_contained(Args, "--version")) {
+    outs() << "cupilot-cpucc " CUPILOT_VERSION " (LLVM " CUPILOT_LLVM_VERSION
+              ")\n";
+    return 0;
+  }
+  Expected<Invocation> I = parse(Args);
+  if (!I)
+    return reportError(I.takeError(), "cupilot-cpucc");
+  Expected<Toolchain> Tools = Toolchain::find(I->Compile);
+  if (!Tools)
+    return reportError(Tools.takeError(), "cupilot-cpucc");
+  if (Tools->CudaPath.empty() && !I->Sources.empty())
+    return reportError(
+        resourceError("no CUDA toolkit was found",
+                      "its headers are needed; name it with --cuda-path="),
+        "cupilot-cpucc");
+  std::string Self =
+      sys::fs::getMainExecutable(Argv[0], reinterpret_cast<void *>(&parse));
+  SmallString<256> LibDir(sys::path::parent_path(sys::path::parent_path(Self)));
+  sys::path::append(LibDir, "lib");
+  if (!sys::fs::exists(LibDir + "/libcupilot-cudart.so"))
+    return reportError(
+        resourceError(
+            "the cpu device's run time is not in '" + LibDir + "'",
+            "cuPilot was built without a CUDA toolkit; build it again "
+            "where one is found"),
+        "cupilot-cpucc");
+  Expected<int> Status = build(*I, *Tools, LibDir);
+  if (!Status)
+    return reportError(Status.takeError(), "cupilot-cpucc");
+  return *Status;
+}
