@@ -15,7 +15,7 @@ module attributes {cupilot.format = 1 : i64} {
       "Let each thread do the work of several, by a grid-stride loop"
 
   cupilot.strategy @launch_bounds bottleneck(latency) min_arch(50)
-      params({min_blocks = [1, 2, 4]}) requires([]) conflicts([])
+      params({max_threads = [128, 256, 512, 1024], min_blocks = [1, 2, 4]}) requires([]) conflicts([])
       origin("plain")
       "Tell the compiler the block size and how many blocks shall be resident"
 
