@@ -1,0 +1,21 @@
+//===- Names.h - Names of substituted kernels -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_NAMES_H
+#define CUPILOT_SUBSTITUTE_NAMES_H
+
+#include "cupilot/Store/BuildRecord.h"
+
+namespace cupilot {
+
+/// The name under which variant \p V of the kernel \p Original lies in a GPU
+/// binary. Device and host half of a compilation agree by it.
+std::string variantSymbol(llvm::StringRef Original, const BuildVariant &V);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_NAMES_H

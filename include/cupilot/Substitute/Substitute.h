@@ -1,0 +1,52 @@
+//===- Substitute.h - Variants into modules -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_SUBSTITUTE_H
+#define CUPILOT_SUBSTITUTE_SUBSTITUTE_H
+
+#include "cupilot/Store/BuildStore.h"
+#include <functional>
+
+namespace llvm {
+class Module;
+}
+
+namespace cupilot {
+
+/// What became of one kernel.
+struct SubstitutionOutcome {
+  std::string Kernel; ///< Mangled name.
+  std::string
+      Remark; ///< "VariantApplied", "VariantStale", "NoVariant", "Refused".
+  std::string Message; ///< A sentence.
+  bool Applied = false;
+};
+
+struct SubstitutionOptions {
+  const BuildStore *Store = nullptr;
+  std::string Only,
+      Skip;             ///< Regular expressions over demangled names; "" none.
+  unsigned Limit = ~0u; ///< Variants at most.
+  bool CheckOnly = false; ///< Report, change nothing.
+  /// Bitcode of a variant's source, for this compilation.
+  std::function<llvm::Expected<std::string>(const BuildVariant &)> Provider;
+};
+
+/// Puts variants into the device module \p M, at the start of the pipeline. The
+/// code of all kernels stays as it is; variants come as further kernels. Errors
+/// are those of the store; a variant that does not fit is an outcome.
+llvm::Expected<std::vector<SubstitutionOutcome>>
+substituteDevice(llvm::Module &M, const SubstitutionOptions &Options);
+
+/// Makes the host module \p M launch the variants that its embedded GPU binary
+/// holds, under their guards.
+llvm::Expected<std::vector<SubstitutionOutcome>>
+substituteHost(llvm::Module &M, const SubstitutionOptions &Options);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_SUBSTITUTE_H

@@ -1,0 +1,174 @@
+//===- BuildStore.cpp - The store as builds see it -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Store/BuildStore.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+#include <set>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static json::Value toJSON(const BuildVariant &V) {
+  return json::Object{{"name", V.Name},
+                      {"source", V.Source},
+                      {"source_digest", V.SourceDigest},
+                      {"canonical", V.Canonical},
+                      {"genome", V.Genome},
+                      {"plan", toJSON(V.Plan)},
+                      {"guard", toJSON(V.When)}};
+}
+
+static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
+  json::ObjectMapper O(Value, P);
+  return O && O.map("name", V.Name) && O.map("source", V.Source) &&
+         O.map("source_digest", V.SourceDigest) &&
+         O.map("canonical", V.Canonical) && O.map("genome", V.Genome) &&
+         O.map("plan", V.Plan) && O.map("guard", V.When);
+}
+
+json::Value toJSON(const BuildRecord &R) {
+  json::Array Scalars, Variants;
+  for (const ScalarRef &S : R.Scalars)
+    Scalars.push_back(toJSON(S));
+  for (const BuildVariant &V : R.Variants)
+    Variants.push_back(toJSON(V));
+  return json::Object{{"format", BuildRecord::Format},
+                      {"identity", R.Identity},
+                      {"kernel", R.Kernel},
+                      {"symbol", R.Symbol},
+                      {"compiler", R.Compiler},
+                      {"arch", R.Arch},
+                      {"scalars", std::move(Scalars)},
+                      {"variants", std::move(Variants)}};
+}
+
+Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
+  Expected<json::Value> Value = json::parse(Text);
+  if (!Value)
+    return usageError(
+        "'" + Path + "' is no build record: " + toString(Value.takeError()),
+        "restore the file, or run cupilot evolve again");
+  if (const json::Object *O = Value->getAsObject())
+    if (std::optional<int64_t> Format = O->getInteger("format");
+        Format && *Format > BuildRecord::Format)
+      return usageError("'" + Path + "' has format " + Twine(*Format) +
+                            "; this cupilot knows formats up to " +
+                            Twine(BuildRecord::Format),
+                        "use the cupilot that wrote it");
+  BuildRecord R;
+  int64_t Format = 0;
+  json::Path::Root Root("record");
+  json::ObjectMapper O(*Value, Root);
+  if (!O || !O.map("format", Format) || !O.map("identity", R.Identity) ||
+      !O.map("kernel", R.Kernel) || !O.map("symbol", R.Symbol) ||
+      !O.map("compiler", R.Compiler) || !O.map("arch", R.Arch) ||
+      !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants))
+    return usageError("'" + Path +
+                          "' is no build record: " + toString(Root.getError()),
+                      "restore the file, or run cupilot evolve again");
+  return R;
+}
+
+Expected<BuildStore> BuildStore::open(StringRef Root) {
+  if (!sys::fs::is_directory(Root))
+    return usageError(
+        "there is no store '" + Root + "'",
+        "cupilot evolve makes one; name it with -fplugin-arg-cupilot-store= or "
+        "--store");
+  Expected<std::string> Format = readFile((Root + "/FORMAT").str());
+  if (!Format) {
+    consumeError(Format.takeError());
+    return usageError("'" + Root +
+                      "' is no store: it has no readable file FORMAT");
+  }
+  StringRef Text = StringRef(*Format).trim();
+  unsigned Version = 0;
+  if (!Text.consume_front("cupilot-store ") || Text.getAsInteger(10, Version))
+    return usageError("'" + Root +
+                      "' is no store: its FORMAT is not 'cupilot-store N'");
+  if (Version > 1)
+    return usageError("the store '" + Root + "' has format " + Twine(Version) +
+                          "; this cupilot knows format 1",
+                      "use the cupilot that wrote it");
+  SmallString<256> Absolute(Root);
+  sys::fs::make_absolute(Absolute);
+  return BuildStore(Absolute.str().str());
+}
+
+Expected<std::optional<BuildRecord>>
+BuildStore::lookup(StringRef Identity) const {
+  std::string Path = Root + "/builds/" + shortDigest(Identity, 64) + ".json";
+  if (!sys::fs::exists(Path))
+    return std::nullopt;
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  Expected<BuildRecord> R = parseBuildRecord(*Text, Path);
+  if (!R)
+    return R.takeError();
+  if (R->Identity != Identity)
+    return usageError("'" + Path + "' is the record of another identity");
+  return std::optional(std::move(*R));
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsFor(StringRef Symbol) const {
+  std::set<std::string> Files;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (sys::path::extension(It->path()) == ".json")
+      Files.insert(It->path());
+  std::vector<BuildRecord> Records;
+  for (const std::string &File : Files) {
+    Expected<std::string> Text = readFile(File);
+    if (!Text)
+      return Text.takeError();
+    // Most records are of other kernels: look before parsing.
+    if (!StringRef(*Text).contains(Symbol))
+      continue;
+    Expected<BuildRecord> R = parseBuildRecord(*Text, File);
+    if (!R)
+      return R.takeError();
+    if (R->Symbol == Symbol)
+      Records.push_back(std::move(*R));
+  }
+  return Records;
+}
+
+std::string BuildStore::sourcePath(const BuildVariant &V) const {
+  return Root + "/" + V.Source;
+}
+
+std::string resolveStore(StringRef Flag, StringRef MainFile, bool &Explicit) {
+  Explicit = true;
+  if (!Flag.empty())
+    return Flag.str();
+  if (const char *Env = std::getenv("CUPILOT_STORE"); Env && *Env)
+    return Env;
+  Explicit = false;
+  return findUpward(MainFile, ".cupilot");
+}
+
+std::string machineCacheDirectory() {
+  if (const char *Env = std::getenv("CUPILOT_CACHE_DIR"))
+    return Env;
+  SmallString<256> Path;
+  if (!sys::path::cache_directory(Path))
+    return "";
+  sys::path::append(Path, "cupilot");
+  return Path.str().str();
+}
+
+} // namespace cupilot

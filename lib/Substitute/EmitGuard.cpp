@@ -1,0 +1,145 @@
+//===- EmitGuard.cpp - Plans and guards as IR -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Substitute/EmitGuard.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+class Emitter {
+public:
+  Emitter(IRBuilderBase &B, ArrayRef<ScalarRef> Scalars,
+          const LaunchValues &Values)
+      : B(B), Scalars(Scalars), Values(Values), Ok(B.getTrue()) {}
+
+  Value *expr(const Expr &E);
+  void require(Value *Condition) { Ok = B.CreateAnd(Ok, Condition); }
+  Value *pointer(const PointerRef &P) {
+    return load(B.getInt64Ty(), P.Param, P.Offset);
+  }
+  Value *ok() const { return Ok; }
+
+private:
+  Value *load(Type *T, unsigned Param, unsigned Offset) {
+    Value *Slot =
+        B.CreateConstInBoundsGEP1_64(B.getPtrTy(), Values.Args, Param);
+    Value *Address = B.CreateLoad(B.getPtrTy(), Slot);
+    return B.CreateAlignedLoad(
+        T, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Address, Offset),
+        Align(1));
+  }
+  Value *checked(Intrinsic::ID Id, Value *L, Value *R) {
+    Value *Pair = B.CreateBinaryIntrinsic(Id, L, R);
+    require(B.CreateNot(B.CreateExtractValue(Pair, 1)));
+    return B.CreateExtractValue(Pair, 0);
+  }
+
+  IRBuilderBase &B;
+  ArrayRef<ScalarRef> Scalars;
+  const LaunchValues &Values;
+  Value *Ok;
+};
+} // namespace
+
+Value *Emitter::expr(const Expr &E) {
+  switch (E.K) {
+  case Expr::Kind::Constant:
+    return B.getInt64(E.Value);
+  case Expr::Kind::Dim:
+    if (E.Value >= 0 && E.Value < NumLaunchDims)
+      return Values.Dims[E.Value];
+    break;
+  case Expr::Kind::Symbol:
+    if (E.Value >= 0 && static_cast<size_t>(E.Value) < Scalars.size()) {
+      const ScalarRef &S = Scalars[E.Value];
+      Value *Raw = load(B.getIntNTy(S.Bits), S.Param, S.Offset);
+      return S.Signed ? B.CreateSExt(Raw, B.getInt64Ty())
+                      : B.CreateZExt(Raw, B.getInt64Ty());
+    }
+    break;
+  case Expr::Kind::Add:
+  case Expr::Kind::Mul: {
+    Value *L = expr(E.Operands[0]), *R = expr(E.Operands[1]);
+    return checked(E.K == Expr::Kind::Add ? Intrinsic::sadd_with_overflow
+                                          : Intrinsic::smul_with_overflow,
+                   L, R);
+  }
+  case Expr::Kind::Mod:
+  case Expr::Kind::FloorDiv:
+  case Expr::Kind::CeilDiv: {
+    Value *L = expr(E.Operands[0]), *R = expr(E.Operands[1]);
+    Value *Positive = B.CreateICmpSGT(R, B.getInt64(0));
+    require(Positive);
+    // A division by zero must not happen even when its result is not used.
+    R = B.CreateSelect(Positive, R, B.getInt64(1));
+    Value *Quotient = B.CreateSDiv(L, R), *Rest = B.CreateSRem(L, R);
+    Value *Negative = B.CreateICmpSLT(Rest, B.getInt64(0));
+    Value *Modulus = B.CreateSelect(Negative, B.CreateAdd(Rest, R), Rest);
+    if (E.K == Expr::Kind::Mod)
+      return Modulus;
+    Value *Floor =
+        B.CreateSub(Quotient, B.CreateZExt(Negative, B.getInt64Ty()));
+    if (E.K == Expr::Kind::FloorDiv)
+      return Floor;
+    return B.CreateAdd(
+        Floor,
+        B.CreateZExt(B.CreateICmpNE(Modulus, B.getInt64(0)), B.getInt64Ty()));
+  }
+  }
+  require(
+      B.getFalse()); // An index out of range: evaluate() has no value either.
+  return B.getInt64(0);
+}
+
+Value *emitGuard(IRBuilderBase &B, const Guard &G, const Launch &L,
+                 ArrayRef<ScalarRef> Scalars, const LaunchValues &Values,
+                 EmittedShape &Shape) {
+  Emitter E(B, Scalars, Values);
+  Value *Zero = B.getInt64(0);
+  for (const Constraint &C : G.Constraints) {
+    Value *V = E.expr(C.E);
+    E.require(C.IsEq ? B.CreateICmpEQ(V, Zero) : B.CreateICmpSGE(V, Zero));
+  }
+  for (const Alignment &A : G.Alignments)
+    E.require(B.CreateICmpEQ(
+        B.CreateAnd(E.pointer(A.Pointer), B.getInt64(A.Bytes - 1)), Zero));
+  for (const Disjoint &D : G.Disjoints) {
+    Value *PA = E.pointer(D.A), *PB = E.pointer(D.B);
+    Value *EA = E.expr(D.ExtentA), *EB = E.expr(D.ExtentB);
+    E.require(B.CreateICmpSGE(EA, Zero));
+    E.require(B.CreateICmpSGE(EB, Zero));
+    Value *EndA = B.CreateAdd(PA, EA), *EndB = B.CreateAdd(PB, EB);
+    E.require(B.CreateICmpUGE(EndA, PA));
+    E.require(B.CreateICmpUGE(EndB, PB));
+    E.require(B.CreateOr(B.CreateICmpULE(EndA, PB), B.CreateICmpULE(EndB, PA)));
+  }
+  // CUDA C++ Programming Guide, "Technical Specifications per Compute
+  // Capability".
+  static constexpr int64_t MaxGrid[3] = {2147483647, 65535, 65535};
+  static constexpr int64_t MaxBlock[3] = {1024, 1024, 64};
+  Value *Threads = B.getInt64(1);
+  for (unsigned I = 0; I < 3; ++I) {
+    Shape.Grid[I] = E.expr(L.Grid[I]);
+    Shape.Block[I] = E.expr(L.Block[I]);
+    for (auto [V, Most] : {std::pair(Shape.Grid[I], MaxGrid[I]),
+                           {Shape.Block[I], MaxBlock[I]}}) {
+      E.require(B.CreateICmpSGE(V, B.getInt64(1)));
+      E.require(B.CreateICmpSLE(V, B.getInt64(Most)));
+    }
+    Threads = B.CreateMul(Threads, Shape.Block[I]);
+  }
+  E.require(B.CreateICmpSLE(Threads, B.getInt64(1024)));
+  Shape.Shared = E.expr(L.Shared);
+  E.require(B.CreateICmpSGE(Shape.Shared, Zero));
+  return E.ok();
+}
+
+} // namespace cupilot
