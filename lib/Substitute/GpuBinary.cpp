@@ -22,7 +22,7 @@ namespace cupilot {
 namespace fatbin {
 constexpr uint32_t Magic = 0xBA55ED50;
 constexpr size_t HeaderSize = 16;
-constexpr uint16_t KindPtx = 1, KindElf = 2;
+constexpr uint16_t KindElf = 2;
 } // namespace fatbin
 
 Expected<GpuBinary> GpuBinary::parse(StringRef Bytes) {

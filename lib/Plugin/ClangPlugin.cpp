@@ -1,0 +1,334 @@
+//===- ClangPlugin.cpp - cuPilot in clang -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// -fplugin=cupilot: adds the substitution to the start of the LLVM pipeline of
+// both halves of a CUDA compilation. Nothing is parsed twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "VariantCompiler.h"
+#include "cupilot/Substitute/Substitute.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendDiagnostic.h"
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Regex.h"
+
+using namespace clang;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace cupilot {
+
+namespace {
+struct PluginArguments {
+  std::string Store, Mode = "apply", Only, Skip, Report, DumpDir;
+  unsigned Limit = ~0u;
+  bool Strict = false;
+};
+
+class CupilotAction : public PluginASTAction {
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
+                                                 StringRef File) override;
+  bool ParseArgs(const CompilerInstance &CI,
+                 const std::vector<std::string> &Args) override;
+  ActionType getActionType() override { return AddBeforeMainAction; }
+
+private:
+  PluginArguments Arguments;
+};
+
+/// The substitution as a pass at the start of the pipeline.
+class SubstitutionPass : public llvm::PassInfoMixin<SubstitutionPass> {
+public:
+  SubstitutionPass(CompilerInstance &CI, const PluginArguments &Arguments,
+                   std::shared_ptr<BuildStore> Store)
+      : CI(&CI), Arguments(Arguments), Store(std::move(Store)) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
+  static bool isRequired() { return true; }
+
+private:
+  void remark(llvm::Module &M, const SubstitutionOutcome &O) const;
+  void report(const llvm::Module &M,
+              const std::vector<SubstitutionOutcome> &Outcomes) const;
+  void error(StringRef Message) const;
+
+  CompilerInstance *CI;
+  PluginArguments Arguments;
+  std::shared_ptr<BuildStore> Store;
+};
+} // namespace
+
+static void diagnose(const CompilerInstance &CI, StringRef Message) {
+  DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
+  unsigned Id =
+      Diagnostics.getCustomDiagID(DiagnosticsEngine::Error, "cupilot: %0");
+  Diagnostics.Report(Id) << Message;
+}
+
+static void log(StringRef Line) {
+  const char *Path = std::getenv("CUPILOT_LOG");
+  if (!Path)
+    return;
+  std::error_code EC;
+  llvm::raw_fd_ostream OS(Path, EC, llvm::sys::fs::OF_Append);
+  if (!EC)
+    OS << Line << "\n";
+}
+
+static const char ArgumentsHelp[] =
+    "cupilot " CUPILOT_VERSION
+    " for clang 22: arguments, as -fplugin-arg-cupilot-KEY=VALUE\n"
+    "  store=DIR    the project store (else CUPILOT_STORE, else the nearest "
+    ".cupilot)\n"
+    "  mode=MODE    apply (default), check (report, change nothing), off\n"
+    "  strict       a variant that is stale or refused is an error\n"
+    "  only=REGEX   only kernels whose name matches\n"
+    "  skip=REGEX   no kernels whose name matches\n"
+    "  limit=N      at most N variants in this unit\n"
+    "  report=FILE  append a line for each unit to FILE ('-': standard error)\n"
+    "  dump-dir=DIR write the modules after substitution there\n"
+    "  help, version\n";
+
+bool CupilotAction::ParseArgs(const CompilerInstance &CI,
+                              const std::vector<std::string> &Args) {
+  for (StringRef Arg : Args) {
+    auto [Key, Value] = Arg.split('=');
+    auto Need = [&](std::string &To) {
+      if (Value.empty()) {
+        diagnose(CI, ("the argument '" + Key +
+                      "' needs a value: -fplugin-arg-cupilot-" + Key + "=VALUE")
+                         .str());
+        return false;
+      }
+      To = Value.str();
+      return true;
+    };
+    bool Ok = true;
+    if (Key == "store")
+      Ok = Need(Arguments.Store);
+    else if (Key == "only" || Key == "skip") {
+      std::string &To = Key == "only" ? Arguments.Only : Arguments.Skip;
+      Ok = Need(To);
+      std::string Why;
+      if (Ok && !llvm::Regex(To).isValid(Why)) {
+        diagnose(CI,
+                 ("'" + Value + "' is no regular expression: " + Why).str());
+        Ok = false;
+      }
+    } else if (Key == "report")
+      Ok = Need(Arguments.Report);
+    else if (Key == "dump-dir")
+      Ok = Need(Arguments.DumpDir);
+    else if (Key == "strict" && (Value.empty() || Value == "1" || Value == "0"))
+      Arguments.Strict = Value != "0";
+    else if (Key == "mode" &&
+             (Value == "apply" || Value == "check" || Value == "off"))
+      Arguments.Mode = Value.str();
+    else if (Key == "limit" && !Value.getAsInteger(10, Arguments.Limit))
+      ;
+    else if (Key == "help")
+      llvm::errs() << ArgumentsHelp;
+    else if (Key == "version")
+      llvm::errs() << "cupilot " CUPILOT_VERSION
+                      " for LLVM " CUPILOT_LLVM_VERSION "\n";
+    else if (Key == "mode" || Key == "limit" || Key == "strict") {
+      diagnose(CI, ("bad value '" + Value + "' for the argument '" + Key +
+                    "'; -fplugin-arg-cupilot-help lists the arguments")
+                       .str());
+      Ok = false;
+    } else {
+      diagnose(CI, ("unknown argument '" + Key +
+                    "'; -fplugin-arg-cupilot-help lists the arguments")
+                       .str());
+      Ok = false;
+    }
+    if (!Ok)
+      return false;
+  }
+  return true;
+}
+
+std::unique_ptr<ASTConsumer>
+CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
+  auto Nothing = std::make_unique<ASTConsumer>();
+  if (!CI.getLangOpts().CUDA || Arguments.Mode == "off" ||
+      std::getenv("CUPILOT_DISABLE"))
+    return Nothing;
+  bool Explicit = false;
+  std::string Root = resolveStore(Arguments.Store, File, Explicit);
+  if (Root.empty())
+    return Nothing;
+  Expected<BuildStore> Opened = BuildStore::open(Root);
+  if (!Opened) {
+    std::string Message = toString(Opened.takeError());
+    // A store that was named must be there; one that lies around need not work.
+    if (Explicit)
+      diagnose(CI, Message);
+    else
+      CI.getDiagnostics().Report(CI.getDiagnostics().getCustomDiagID(
+          DiagnosticsEngine::Warning, "cupilot: %0; compiling without it"))
+          << Message;
+    return Nothing;
+  }
+  auto Store = std::make_shared<BuildStore>(std::move(*Opened));
+  CI.getCodeGenOpts().PassBuilderCallbacks.push_back(
+      [&CI, Store, Arguments = Arguments](llvm::PassBuilder &Builder) {
+        Builder.registerPipelineStartEPCallback(
+            [&CI, Store, Arguments](llvm::ModulePassManager &Passes,
+                                    llvm::OptimizationLevel) {
+              Passes.addPass(SubstitutionPass(CI, Arguments, Store));
+            });
+      });
+  // What the store holds decides the object: depfiles name it.
+  if (!CI.getLangOpts().CUDAIsDevice)
+    if (PPCallbacks *Callbacks = CI.getPreprocessor().getPPCallbacks())
+      if (auto Format = CI.getFileManager().getOptionalFileRef(
+              Store->root().str() + "/FORMAT")) {
+        Token T;
+        T.startToken();
+        Callbacks->FileSkipped(*Format, T, SrcMgr::C_User);
+        std::error_code EC;
+        for (llvm::sys::fs::recursive_directory_iterator It(Store->root(), EC),
+             End;
+             !EC && It != End; It.increment(EC)) {
+          StringRef Extension = llvm::sys::path::extension(It->path());
+          if (Extension == ".json" || Extension == ".cu")
+            if (auto Entry = CI.getFileManager().getOptionalFileRef(It->path()))
+              Callbacks->FileSkipped(*Entry, T, SrcMgr::C_User);
+        }
+      }
+  return Nothing;
+}
+
+void SubstitutionPass::error(StringRef Message) const {
+  diagnose(*CI, Message);
+}
+
+/// Through LLVM's remarks, so that -Rpass=cupilot and the record files show it.
+void SubstitutionPass::remark(llvm::Module &M,
+                              const SubstitutionOutcome &O) const {
+  llvm::Function *F = M.getFunction(O.Kernel);
+  if (!F)
+    for (llvm::Function &Other : M)
+      if (Other.getName().contains("__device_stub__") && !Other.isDeclaration())
+        F = &Other;
+  if (!F)
+    for (llvm::Function &Other : M)
+      if (!Other.isDeclaration())
+        F = &Other;
+  if (!F || F->isDeclaration())
+    return;
+  llvm::OptimizationRemarkEmitter Emitter(F);
+  llvm::DiagnosticLocation Loc(F->getSubprogram());
+  std::string Text = llvm::demangle(O.Kernel) + ": " + O.Message;
+  if (O.Applied) {
+    llvm::OptimizationRemark R("cupilot", O.Remark, Loc, &F->getEntryBlock());
+    Emitter.emit(R << Text);
+  } else {
+    llvm::OptimizationRemarkMissed R("cupilot", O.Remark, Loc,
+                                     &F->getEntryBlock());
+    Emitter.emit(R << Text);
+  }
+}
+
+void SubstitutionPass::report(
+    const llvm::Module &M,
+    const std::vector<SubstitutionOutcome> &Outcomes) const {
+  unsigned Applied = 0, Stale = 0;
+  for (const SubstitutionOutcome &O : Outcomes) {
+    Applied += O.Applied;
+    Stale += O.Remark == "VariantStale";
+  }
+  std::string Line;
+  llvm::raw_string_ostream OS(Line);
+  OS << M.getSourceFileName() << ": "
+     << (CI->getLangOpts().CUDAIsDevice ? "device " : "host ")
+     << CI->getTargetOpts().CPU << ": kernels " << Outcomes.size()
+     << ", variants " << Applied << ", stale " << Stale;
+  for (const SubstitutionOutcome &O : Outcomes)
+    OS << "\n  " << llvm::demangle(O.Kernel) << ": " << O.Remark << ": "
+       << O.Message;
+  log(Line);
+  if (Arguments.Report == "-")
+    llvm::errs() << Line << "\n";
+  else if (!Arguments.Report.empty()) {
+    std::error_code EC;
+    llvm::raw_fd_ostream File(Arguments.Report, EC, llvm::sys::fs::OF_Append);
+    if (EC)
+      return error("cannot write the report '" + Arguments.Report +
+                   "': " + EC.message());
+    File << Line << "\n";
+  }
+}
+
+llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
+                                              llvm::ModuleAnalysisManager &) {
+  llvm::PrettyStackTraceString Trace("cupilot: substituting variants");
+  SubstitutionOptions Options;
+  Options.Store = Store.get();
+  Options.Only = Arguments.Only;
+  Options.Skip = Arguments.Skip;
+  Options.Limit = Arguments.Limit;
+  Options.CheckOnly = Arguments.Mode == "check";
+  Options.Provider = [&](const BuildVariant &V) {
+    return compileVariant(*CI, V, Store->sourcePath(V));
+  };
+  bool Device = CI->getLangOpts().CUDAIsDevice;
+  Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
+    if (CI->getLangOpts().GPURelocatableDeviceCode)
+      return Expected<std::vector<SubstitutionOutcome>>(
+          std::vector<SubstitutionOutcome>{
+              {"", "Refused", "relocatable device code keeps its originals",
+               false}});
+    return Device ? substituteDevice(M, Options) : substituteHost(M, Options);
+  }();
+  if (!Outcomes) {
+    error(toString(Outcomes.takeError()));
+    return llvm::PreservedAnalyses::all();
+  }
+  for (const SubstitutionOutcome &O : *Outcomes) {
+    // Once per kernel: what was taken is told by the host, why not by the
+    // device.
+    if (O.Applied != Device)
+      remark(M, O);
+    if (Arguments.Strict && !O.Applied && O.Remark == "VariantStale")
+      error(llvm::demangle(O.Kernel) + ": " + O.Message);
+  }
+  report(M, *Outcomes);
+  if (!Arguments.DumpDir.empty()) {
+    std::string Name =
+        llvm::sys::path::stem(M.getSourceFileName()).str() + "." +
+        (Device ? CI->getTargetOpts().CPU : std::string("host")) + ".ll";
+    std::string Text;
+    llvm::raw_string_ostream OS(Text);
+    M.print(OS, nullptr);
+    if (llvm::Error E = writeFileAtomic(Arguments.DumpDir + "/" + Name, Text))
+      error(toString(std::move(E)));
+  }
+  return llvm::PreservedAnalyses::none();
+}
+
+} // namespace cupilot
+
+static FrontendPluginRegistry::Add<cupilot::CupilotAction>
+    Registered("cupilot", "puts proved kernel variants into CUDA builds");

@@ -1,0 +1,212 @@
+//===- VariantCompiler.cpp - Variants compiled as the unit is -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VariantCompiler.h"
+#include "cupilot/Admission/Admission.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "clang/Basic/Version.h"
+#include "clang/CodeGen/CodeGenAction.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Frontend/Utils.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace clang;
+using llvm::Error;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace cupilot {
+
+namespace {
+/// Code generation and admission in one parse.
+class VariantAction : public EmitLLVMOnlyAction {
+public:
+  VariantAction(llvm::LLVMContext &Context,
+                std::vector<AdmissionFinding> &Findings,
+                std::vector<std::string> &Files)
+      : EmitLLVMOnlyAction(&Context), Findings(Findings), Files(Files) {}
+
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
+                                                 StringRef File) override {
+    std::vector<std::unique_ptr<ASTConsumer>> Consumers;
+    Consumers.push_back(createAdmissionConsumer(CI, Findings));
+    if (auto CodeGen = EmitLLVMOnlyAction::CreateASTConsumer(CI, File))
+      Consumers.push_back(std::move(CodeGen));
+    return std::make_unique<MultiplexConsumer>(std::move(Consumers));
+  }
+  void EndSourceFileAction() override {
+    SourceManager &SM = getCompilerInstance().getSourceManager();
+    for (auto It = SM.fileinfo_begin(); It != SM.fileinfo_end(); ++It)
+      Files.push_back(It->first.getName().str());
+    EmitLLVMOnlyAction::EndSourceFileAction();
+  }
+
+private:
+  std::vector<AdmissionFinding> &Findings;
+  std::vector<std::string> &Files;
+};
+} // namespace
+
+/// The unit's command without what belongs to the unit's own text and outputs.
+static std::shared_ptr<CompilerInvocation>
+variantInvocation(CompilerInstance &Unit, StringRef Path) {
+  auto Invocation = std::make_shared<CompilerInvocation>(Unit.getInvocation());
+  FrontendOptions &Frontend = Invocation->getFrontendOpts();
+  Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
+  Frontend.OutputFile.clear();
+  Frontend.ProgramAction = frontend::EmitLLVMOnly;
+  Frontend.Plugins.clear();
+  Frontend.PluginArgs.clear();
+  Frontend.AddPluginActions.clear();
+  Frontend.ActionName.clear();
+  Frontend.OriginalModuleMap.clear();
+  PreprocessorOptions &Preprocessor = Invocation->getPreprocessorOpts();
+  Preprocessor.Macros.clear();
+  Preprocessor.ImplicitPCHInclude.clear();
+  llvm::erase_if(Preprocessor.Includes, [](const std::string &Name) {
+    return Name != "__clang_cuda_runtime_wrapper.h";
+  });
+  HeaderSearchOptions &Headers = Invocation->getHeaderSearchOpts();
+  llvm::erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
+    bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
+    return Users && !StringRef(E.Path).ends_with("/include/cccl");
+  });
+  Invocation->getDependencyOutputOpts() = DependencyOutputOptions();
+  CodeGenOptions &CodeGen = Invocation->getCodeGenOpts();
+  CodeGen.DisableLLVMPasses = true;
+  CodeGen.PassBuilderCallbacks.clear();
+  CodeGen.PassPlugins.clear();
+  CodeGen.OptRecordFile.clear();
+  CodeGen.OptimizationRemark = CodeGenOptions::OptRemark();
+  CodeGen.OptimizationRemarkMissed = CodeGenOptions::OptRemark();
+  CodeGen.OptimizationRemarkAnalysis = CodeGenOptions::OptRemark();
+  CodeGen.SplitDwarfOutput.clear();
+  Invocation->getDiagnosticOpts().VerifyDiagnostics = false;
+  return Invocation;
+}
+
+namespace {
+/// One entry of the machine cache: the files it was made from, with size and
+/// time, and the bitcode.
+class CacheEntry {
+public:
+  CacheEntry(const CompilerInvocation &Invocation, const BuildVariant &V) {
+    std::string Root = machineCacheDirectory();
+    if (Root.empty())
+      return;
+    // Where the store lies does not matter, and the compiler's own identity is
+    // in the version and in the files.
+    DigestBuilder Key;
+    Key.add(getClangFullVersion()).add(V.SourceDigest);
+    CompilerInvocation Normal(Invocation);
+    Normal.getFrontendOpts().Inputs.clear();
+    Normal.getCodeGenOpts().MainFileName.clear();
+    for (const std::string &Arg : Normal.getCC1CommandLine())
+      Key.add(Arg);
+    Path = Root + "/variants/" + shortDigest(Key.str(), 40);
+  }
+
+  std::optional<std::string> load() const {
+    if (Path.empty())
+      return std::nullopt;
+    auto Manifest = llvm::MemoryBuffer::getFile(Path + ".files");
+    auto Bitcode = llvm::MemoryBuffer::getFile(Path + ".bc", false, false);
+    if (!Manifest || !Bitcode)
+      return std::nullopt;
+    llvm::SmallVector<StringRef> Lines;
+    (*Manifest)->getBuffer().split(Lines, '\n', -1, false);
+    if (Lines.empty() ||
+        Lines.pop_back_val() != "digest " + digest((*Bitcode)->getBuffer()))
+      return std::nullopt;
+    for (StringRef Line : Lines)
+      if (Line != describe(Line.split(' ').second.split(' ').second))
+        return std::nullopt;
+    return (*Bitcode)->getBuffer().str();
+  }
+
+  /// A cache that cannot be written is no reason to fail a build.
+  void store(const std::vector<std::string> &Files, StringRef Bitcode) const {
+    if (Path.empty())
+      return;
+    std::string Manifest;
+    for (const std::string &File : Files)
+      if (std::string Line = describe(File); !Line.empty())
+        Manifest += Line + "\n";
+    Manifest += "digest " + digest(Bitcode) + "\n";
+    if (Error E = writeFileAtomic(Path + ".bc", Bitcode))
+      return llvm::consumeError(std::move(E));
+    llvm::consumeError(writeFileAtomic(Path + ".files", Manifest));
+  }
+
+private:
+  static std::string describe(StringRef File) {
+    llvm::sys::fs::file_status Status;
+    if (llvm::sys::fs::status(File, Status))
+      return "";
+    return (llvm::Twine(Status.getSize()) + " " +
+            llvm::Twine(
+                Status.getLastModificationTime().time_since_epoch().count()) +
+            " " + File)
+        .str();
+  }
+  std::string Path;
+};
+} // namespace
+
+Expected<std::string> compileVariant(CompilerInstance &Unit,
+                                     const BuildVariant &V, StringRef Path) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  if (digest(*Text) != V.SourceDigest)
+    return findingError("'" + Path + "' is not the text that was proved");
+  std::shared_ptr<CompilerInvocation> Invocation =
+      variantInvocation(Unit, Path);
+  CacheEntry Cache(*Invocation, V);
+  if (std::optional<std::string> Known = Cache.load())
+    return std::move(*Known);
+
+  std::string Messages;
+  llvm::raw_string_ostream OS(Messages);
+  CompilerInstance CI(Invocation);
+  CI.setVirtualFileSystem(Unit.getVirtualFileSystemPtr());
+  CI.createDiagnostics(new TextDiagnosticPrinter(OS, CI.getDiagnosticOpts()),
+                       true);
+  llvm::LLVMContext Context;
+  std::vector<AdmissionFinding> Findings;
+  std::vector<std::string> Files;
+  VariantAction Action(Context, Findings, Files);
+  if (!CI.ExecuteAction(Action))
+    return findingError("it does not compile: " + Messages);
+  if (!Findings.empty())
+    return findingError("its text is not admitted, line " +
+                        llvm::Twine(Findings.front().Line) + ": " +
+                        Findings.front().Message);
+  std::unique_ptr<llvm::Module> M = Action.takeModule();
+  if (!M)
+    return findingError("it compiles to nothing");
+  llvm::SmallVector<char, 0> Bytes;
+  llvm::raw_svector_ostream Stream(Bytes);
+  llvm::WriteBitcodeToFile(*M, Stream);
+  std::string Bitcode(Bytes.begin(), Bytes.end());
+  llvm::sort(Files);
+  Cache.store(Files, Bitcode);
+  return Bitcode;
+}
+
+} // namespace cupilot
