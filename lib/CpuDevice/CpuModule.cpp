@@ -326,6 +326,8 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
       if (Run >= Runs)
         return;
       uint64_t Index = Run * Step;
+      if (Options.Reverse)
+        Index = Blocks - 1 - Index;
       std::array<uint64_t, 3> Block = {Index % Shape.Grid[0],
                                        Index / Shape.Grid[0] % Shape.Grid[1],
                                        Index / (Shape.Grid[0] * Shape.Grid[1])};

@@ -90,10 +90,12 @@ void BlockState::runLoop(unsigned Threads) {
   volatile unsigned Next = 0; // Lives across longjmp.
   (void)setjmp(Escape);
   while (!Fault && Next < Threads) {
-    unsigned Linear = Next;
-    Next = Linear + 1;
-    if (Linear > 0) {
-      T.Linear = Linear;
+    unsigned Turn = Next;
+    Next = Turn + 1;
+    if (Options.Reverse) {
+      prepare(T, Shape, Threads - 1 - Turn);
+    } else if (Turn > 0) {
+      T.Linear = Turn;
       if (++T.Tid[0] == Shape.Block[0]) {
         T.Tid[0] = 0;
         if (++T.Tid[1] == Shape.Block[1]) {
@@ -103,7 +105,7 @@ void BlockState::runLoop(unsigned Threads) {
       }
       T.Budget = Options.MaxInstructions;
       if (Trace)
-        T.BlockCounts = Trace->blockCounts(Linear);
+        T.BlockCounts = Trace->blockCounts(Turn);
     }
     Entry(&T, Args);
   }

@@ -25,6 +25,8 @@ struct CpuDeviceOptions {
       0; ///< Stop a thread after about so many; 0: no limit.
   uint64_t SampleBlocks = 0; ///< When counting: run only about so many blocks,
                              ///< evenly spread, and scale; 0: all of them.
+  bool Reverse = false; ///< Last block and last thread first: a result that
+                        ///< depends on it is a race.
   std::string Arch = "sm_90";
 };
 

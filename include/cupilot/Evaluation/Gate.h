@@ -17,14 +17,11 @@ namespace cupilot {
 /// Version of the set of checks; evidence carries it.
 constexpr int GateVersion = 1;
 
-/// What the gate judges.
-struct GateRequest {
+/// What the gate knows before it judges anything.
+struct GateSetup {
   const Kernel *Original = nullptr;
   std::string OriginalBitcode; ///< Device bitcode of the slice.
-  std::string VariantBitcode;  ///< Device bitcode of the variant.
-  LaunchPlan Plan;
-  Guard When;
-  llvm::ArrayRef<Workload> Workloads;
+  std::vector<Workload> Workloads;
   std::string DataFolder; ///< Where the workloads' files lie.
   std::string Arch = "sm_90";
   uint64_t Seed = 1;
@@ -45,13 +42,27 @@ struct GateVerdict {
   unsigned GuardMisses = 0; ///< Cases that the guard kept out (original runs).
   double MaxError = 0;      ///< Largest error against the float64 reference ...
   double OriginalError = 0; ///< ... and the original's own.
-  ExecutionCounts VariantCounts, OriginalCounts; ///< Of the captured workloads,
-                                                 ///< weighted by Count.
+  unsigned Skipped = 0; ///< Cases in which the original itself faults or races.
+  /// Counts of the variant on each captured workload; nothing where the guard
+  /// does not admit it.
+  std::vector<std::optional<ExecutionCounts>> VariantCounts;
+  std::vector<LaunchShape> VariantShapes;
 };
 
-/// Runs every check on the cpu device. Errors are for broken input; a variant
-/// that fails is a verdict.
-llvm::Expected<GateVerdict> runGate(const GateRequest &Request);
+/// The gate of one kernel. The original's results are computed once.
+class Gate {
+public:
+  /// Errors: broken workloads (usage), an original that the cpu device cannot
+  /// run or that faults on its own workloads (finding).
+  static llvm::Expected<std::unique_ptr<Gate>> create(GateSetup Setup);
+  virtual ~Gate();
+  /// Counts of the original on each workload.
+  virtual llvm::ArrayRef<ExecutionCounts> originalCounts() const = 0;
+  /// Runs every check. A variant that fails is a verdict, not an error.
+  virtual llvm::Expected<GateVerdict> judge(llvm::StringRef VariantBitcode,
+                                            const LaunchPlan &Plan,
+                                            const Guard &When) = 0;
+};
 
 } // namespace cupilot
 

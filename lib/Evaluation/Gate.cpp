@@ -1,0 +1,436 @@
+//===- Gate.cpp - The checks before the store -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A variant is guilty until proved innocent: it runs on every case in memory
+// that holds nothing but the inputs and a NaN pattern, and must end with what
+// the original ends with, within the precision contract.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Gate::~Gate() = default;
+
+/// What the cpu device allows a thread of a gated launch, in instructions.
+static constexpr uint64_t ThreadBudget = 200'000'000;
+static constexpr uint8_t Poison = 0xff; // A NaN in every format.
+static constexpr uint64_t Band = 4096;  // Bytes around each buffer.
+
+namespace {
+/// What a launch left behind.
+struct RunResult {
+  std::optional<DeviceFault> Fault;
+  std::vector<Bytes> Buffers;
+  std::vector<Bytes> Globals;
+  ExecutionCounts Counts;
+  bool BandsTouched = false;
+};
+
+/// A case with the original's results.
+struct JudgedCase {
+  GateCase Case;
+  std::vector<bool> PureOutput; ///< Buffers that the original only writes.
+  RunResult Original;
+  std::vector<Bytes> Reference; ///< Buffers after the float64 run.
+};
+
+class GateImpl : public Gate {
+public:
+  explicit GateImpl(GateSetup Setup) : Setup(std::move(Setup)) {}
+  Error prepare();
+  ArrayRef<ExecutionCounts> originalCounts() const override { return Counts; }
+  Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
+                              const Guard &When) override;
+
+private:
+  Expected<std::unique_ptr<CpuModule>>
+  load(StringRef Bitcode, bool Widen, bool Count, bool Reverse = false) const;
+  Expected<RunResult> run(CpuModule &M, StringRef Symbol,
+                          const LaunchShape &Shape, const GateCase &C,
+                          const std::vector<bool> *PureOutput,
+                          const Guard *When, ArrayRef<ScalarRef> Scalars,
+                          bool &Admitted) const;
+  Expected<bool> prepareCase(GateCase C);
+  bool compare(const JudgedCase &C, const RunResult &Got,
+               GateVerdict &Verdict) const;
+
+  GateSetup Setup;
+  std::unique_ptr<CpuModule> Plain, Reversed, Wide;
+  std::vector<JudgedCase> Cases;
+  std::vector<ExecutionCounts> Counts;
+  unsigned Skipped = 0;
+};
+} // namespace
+
+Expected<std::unique_ptr<CpuModule>>
+GateImpl::load(StringRef Bitcode, bool Widen, bool Count, bool Reverse) const {
+  CpuDeviceOptions Options;
+  Options.Arch = Setup.Arch;
+  Options.WidenFloats = Widen;
+  Options.Count = Count;
+  Options.Reverse = Reverse;
+  Options.SampleBlocks = 256;
+  Options.MaxInstructions = ThreadBudget;
+  return CpuModule::load(Bitcode, Options);
+}
+
+/// Runs \p Symbol on a case, in fresh memory. With \p When, \p Admitted says
+/// whether the guard let it run.
+Expected<RunResult> GateImpl::run(CpuModule &M, StringRef Symbol,
+                                  const LaunchShape &Shape, const GateCase &C,
+                                  const std::vector<bool> *PureOutput,
+                                  const Guard *When,
+                                  ArrayRef<ScalarRef> Scalars,
+                                  bool &Admitted) const {
+  std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
+  std::vector<Bytes> Storage;
+  std::vector<uint8_t *> Bases;
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    uint64_t Size = C.Buffers[I].size();
+    Storage.emplace_back(Size + 2 * Band + 512, Poison);
+    auto Address = reinterpret_cast<uintptr_t>(Storage.back().data()) + Band;
+    auto *Base =
+        reinterpret_cast<uint8_t *>(alignTo(Address, Align(256)) + C.Shift);
+    if (!PureOutput || !(*PureOutput)[I])
+      std::memcpy(Base, C.Buffers[I].data(), Size);
+    Memory->addBuffer(Base, Size);
+    Bases.push_back(Base);
+  }
+  std::vector<Bytes> Args = C.Args;
+  for (const WorkloadPointer &P : C.Pointers) {
+    uint8_t *Target = Bases[P.Buffer] + P.BufferOffset;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
+  }
+  RunResult Result;
+  Admitted = true;
+  if (When) {
+    Expected<Bindings> B = bindLaunch(C.Shape, Scalars, Args);
+    if (!B)
+      return B.takeError();
+    Admitted = admits(*When, *B, Args);
+    if (!Admitted)
+      return Result;
+  }
+  for (const std::string &Name : M.globals())
+    if (auto Global = M.global(Name)) {
+      Memory->addBuffer(Global->first, Global->second);
+      for (const auto &[Symbol, Content] : C.Globals)
+        if (Symbol == Name && Content.size() == Global->second)
+          std::memcpy(Global->first, Content.data(), Content.size());
+    }
+  std::vector<const void *> Pointers;
+  for (const Bytes &Arg : Args)
+    Pointers.push_back(Arg.data());
+  Expected<LaunchResult> Launched = M.launch(Symbol, Shape, Pointers, *Memory);
+  if (!Launched)
+    return Launched.takeError();
+  Result.Fault = Launched->Fault;
+  Result.Counts = Launched->Counts;
+  for (size_t I = 0; I < Bases.size(); ++I) {
+    uint64_t Size = C.Buffers[I].size();
+    const uint8_t *Begin = Storage[I].data(), *End = Begin + Storage[I].size();
+    auto Clean = [](uint8_t B) { return B == Poison; };
+    Result.BandsTouched |=
+        !std::all_of(Begin, const_cast<const uint8_t *>(Bases[I]), Clean) ||
+        !std::all_of(const_cast<const uint8_t *>(Bases[I]) + Size, End, Clean);
+    Result.Buffers.emplace_back(Bases[I], Bases[I] + Size);
+  }
+  for (const auto &[Name, Content] : C.Globals)
+    if (auto Global = M.global(Name)) {
+      auto *Begin = static_cast<uint8_t *>(Global->first);
+      Result.Globals.emplace_back(Begin, Begin + Global->second);
+    }
+  return Result;
+}
+
+/// Runs the original on \p C. False when it does not bear the case.
+Expected<bool> GateImpl::prepareCase(GateCase C) {
+  bool Admitted;
+  StringRef Symbol = Setup.Original->Symbol;
+  Expected<RunResult> First =
+      run(*Plain, Symbol, C.Shape, C, nullptr, nullptr, {}, Admitted);
+  if (!First)
+    return First.takeError();
+  if (First->Fault) {
+    if (C.Doubtful)
+      return false;
+    return findingError("the original itself faults on workload " + C.Name +
+                        ": " + First->Fault->str());
+  }
+  JudgedCase J;
+  J.PureOutput.assign(C.Buffers.size(), false);
+  // A buffer is pure output when what it held before makes no difference.
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    if (First->Buffers[I] == C.Buffers[I])
+      continue;
+    std::vector<bool> Try(C.Buffers.size(), false);
+    Try[I] = true;
+    Expected<RunResult> Poisoned =
+        run(*Plain, Symbol, C.Shape, C, &Try, nullptr, {}, Admitted);
+    if (!Poisoned)
+      return Poisoned.takeError();
+    bool Same = !Poisoned->Fault;
+    for (size_t K = 0; Same && K < C.Buffers.size(); ++K)
+      for (size_t At = 0; Same && At < C.Buffers[K].size(); ++At)
+        Same = Poisoned->Buffers[K][At] == First->Buffers[K][At] ||
+               (K == I && Poisoned->Buffers[K][At] == Poison);
+    J.PureOutput[I] = Same;
+  }
+  Expected<RunResult> Final =
+      run(*Plain, Symbol, C.Shape, C, &J.PureOutput, nullptr, {}, Admitted);
+  if (!Final)
+    return Final.takeError();
+  if (C.Doubtful) {
+    // A result that depends on the order of the threads proves nothing.
+    Expected<RunResult> Backwards = run(*Reversed, Symbol, C.Shape, C,
+                                        &J.PureOutput, nullptr, {}, Admitted);
+    if (!Backwards)
+      return Backwards.takeError();
+    for (size_t I = 0; I < C.Buffers.size(); ++I)
+      if (C.Kinds[I] == ElementKind::Bytes
+              ? Backwards->Buffers[I] != Final->Buffers[I]
+              : false)
+        return false;
+    bool Aliased = C.Name.find("==") != std::string::npos;
+    if (Aliased && Backwards->Buffers != Final->Buffers)
+      return false;
+  }
+  Expected<RunResult> Reference =
+      run(*Wide, Symbol, C.Shape, C, &J.PureOutput, nullptr, {}, Admitted);
+  if (!Reference)
+    return Reference.takeError();
+  J.Case = std::move(C);
+  J.Original = std::move(*Final);
+  J.Reference =
+      Reference->Fault ? J.Original.Buffers : std::move(Reference->Buffers);
+  Cases.push_back(std::move(J));
+  return true;
+}
+
+Error GateImpl::prepare() {
+  for (auto [Module, Widen, Reverse] : {std::tuple(&Plain, false, false),
+                                        {&Reversed, false, true},
+                                        {&Wide, true, false}}) {
+    Expected<std::unique_ptr<CpuModule>> Loaded =
+        load(Setup.OriginalBitcode, Widen, /*Count=*/false, Reverse);
+    if (!Loaded)
+      return Loaded.takeError();
+    *Module = std::move(*Loaded);
+  }
+  Expected<std::vector<GateCase>> All = buildCases(Setup);
+  if (!All)
+    return All.takeError();
+  Expected<std::unique_ptr<CpuModule>> Counting =
+      load(Setup.OriginalBitcode, /*Widen=*/false, /*Count=*/true);
+  if (!Counting)
+    return Counting.takeError();
+  for (GateCase &C : *All) {
+    if (!C.Doubtful) {
+      bool Admitted;
+      Expected<RunResult> Counted =
+          run(**Counting, Setup.Original->Symbol, C.Shape, C, nullptr, nullptr,
+              {}, Admitted);
+      if (!Counted)
+        return Counted.takeError();
+      Counts.push_back(Counted->Counts);
+    }
+    Expected<bool> Bears = prepareCase(std::move(C));
+    if (!Bears)
+      return Bears.takeError();
+    Skipped += !*Bears;
+  }
+  return Error::success();
+}
+
+/// Largest error of \p Got against \p Reference, relative to each value and a
+/// thousandth of their root mean square. NaN and infinity must be where the
+/// original has them, or the error is infinite.
+template <typename T>
+static double errorOf(const Bytes &Got, const Bytes &Reference,
+                      const Bytes &Original) {
+  size_t N = Reference.size() / sizeof(T);
+  auto At = [](const Bytes &B, size_t I) {
+    T V;
+    std::memcpy(&V, B.data() + I * sizeof(T), sizeof(T));
+    return static_cast<double>(V);
+  };
+  double Square = 0;
+  size_t Finite = 0;
+  for (size_t I = 0; I < N; ++I)
+    if (double R = At(Reference, I); std::isfinite(R)) {
+      Square += R * R;
+      ++Finite;
+    }
+  double Floor = Finite ? 1e-3 * std::sqrt(Square / Finite) : 0;
+  double Worst = 0;
+  for (size_t I = 0; I < N; ++I) {
+    double G = At(Got, I), R = At(Reference, I), O = At(Original, I);
+    if (!std::isfinite(O) || !std::isfinite(R)) {
+      bool Same = std::isnan(O)   ? std::isnan(G)
+                  : std::isinf(O) ? G == O
+                                  : std::isfinite(G);
+      if (!Same)
+        return INFINITY;
+      continue;
+    }
+    if (!std::isfinite(G))
+      return INFINITY;
+    double Scale = std::fabs(R) + Floor;
+    if (double E = std::fabs(G - R); E > 0)
+      Worst = std::max(Worst, Scale > 0 ? E / Scale : INFINITY);
+  }
+  return Worst;
+}
+
+static std::string number(double Value) {
+  std::string Text;
+  raw_string_ostream(Text) << format("%.3g", Value);
+  return Text;
+}
+
+bool GateImpl::compare(const JudgedCase &J, const RunResult &Got,
+                       GateVerdict &Verdict) const {
+  auto Fail = [&](const char *Reason, const Twine &Evidence) {
+    Verdict.Findings.push_back({Reason, J.Case.Name, Evidence.str()});
+    return false;
+  };
+  if (Got.Fault)
+    return Fail(StringRef(Got.Fault->Kind).contains("runaway") ? "runaway"
+                                                               : "fault",
+                Got.Fault->str());
+  if (Got.BandsTouched)
+    return Fail("guard-band", "memory outside of every buffer was written");
+  if (Got.Globals != J.Original.Globals)
+    return Fail("mismatch", "a device variable ends with another content");
+  for (size_t I = 0; I < Got.Buffers.size(); ++I) {
+    const Bytes &G = Got.Buffers[I], &O = J.Original.Buffers[I];
+    if (G == O)
+      continue;
+    const Bytes &Before = J.Case.Buffers[I];
+    if (!J.PureOutput[I] && O == Before)
+      return Fail("input-changed",
+                  "buffer " + Twine(I) + ", which the original leaves alone");
+    if (J.PureOutput[I]) {
+      size_t Missing = 0, Extra = 0;
+      for (size_t At = 0; At + 4 <= G.size(); At += 4) {
+        auto Untouched = [&](const Bytes &B) {
+          return std::all_of(B.begin() + At, B.begin() + At + 4,
+                             [](uint8_t V) { return V == Poison; });
+        };
+        Missing += Untouched(G) && !Untouched(O);
+        Extra += !Untouched(G) && Untouched(O);
+      }
+      if (Missing)
+        return Fail("unwritten-output", Twine(Missing) + " words of buffer " +
+                                            Twine(I) + " are not written");
+      if (Extra)
+        return Fail("extra-output", Twine(Extra) + " words of buffer " +
+                                        Twine(I) +
+                                        " are written that should not");
+    }
+    ElementKind Kind = J.Case.Kinds[I];
+    const PrecisionContract &Contract = Setup.Original->Contract;
+    if (Kind == ElementKind::Bytes ||
+        Contract.K == PrecisionContract::Kind::Exact)
+      return Fail("mismatch", "buffer " + Twine(I) +
+                                  " differs, and must be equal bit by bit");
+    auto Error = Kind == ElementKind::Float ? errorOf<float> : errorOf<double>;
+    double Mine = Error(G, J.Reference[I], O),
+           Own = Error(O, J.Reference[I], O);
+    double Floor = Kind == ElementKind::Float ? 0x1p-20 : 0x1p-48;
+    double Bound = Contract.K == PrecisionContract::Kind::Relaxed
+                       ? Contract.RelativeTolerance
+                       : std::max(4 * Own, Floor);
+    Verdict.MaxError = std::max(Verdict.MaxError, Mine);
+    Verdict.OriginalError = std::max(Verdict.OriginalError, Own);
+    if (!(Mine <= Bound))
+      return Fail("mismatch", "buffer " + Twine(I) + ": error " + number(Mine) +
+                                  " against float64, the original's own is " +
+                                  number(Own) + ", allowed is " +
+                                  number(Bound));
+  }
+  return true;
+}
+
+Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
+                                      const LaunchPlan &Plan,
+                                      const Guard &When) {
+  GateVerdict Verdict;
+  Verdict.Skipped = Skipped;
+  Expected<std::unique_ptr<CpuModule>> Variant =
+      load(VariantBitcode, false, false);
+  Expected<std::unique_ptr<CpuModule>> Counting =
+      load(VariantBitcode, false, true);
+  if (!Variant || !Counting) {
+    Error E = joinErrors(Variant ? Error::success() : Variant.takeError(),
+                         Counting ? Error::success() : Counting.takeError());
+    Verdict.Findings.push_back({"cannot-run", "", toString(std::move(E))});
+    return Verdict;
+  }
+  ArrayRef<ScalarRef> Scalars = Setup.Original->Scalars;
+  const Launch &L = Plan.Launches.front();
+  for (const JudgedCase &J : Cases) {
+    Expected<Bindings> B = bindLaunch(J.Case.Shape, Scalars, J.Case.Args);
+    if (!B)
+      return B.takeError();
+    std::optional<LaunchShape> Shape = planShape(L, *B);
+    bool Admitted = Shape.has_value();
+    RunResult Got;
+    if (Admitted) {
+      Expected<RunResult> R = run(**Variant, L.Symbol, *Shape, J.Case,
+                                  &J.PureOutput, &When, Scalars, Admitted);
+      if (!R) {
+        Verdict.Findings.push_back(
+            {"cannot-run", J.Case.Name, toString(R.takeError())});
+        return Verdict;
+      }
+      Got = std::move(*R);
+    }
+    if (!J.Case.Doubtful) {
+      Verdict.VariantCounts.emplace_back();
+      Verdict.VariantShapes.push_back(Shape.value_or(J.Case.Shape));
+    }
+    if (!Admitted) {
+      ++Verdict.GuardMisses; // The original runs.
+      continue;
+    }
+    ++Verdict.Checks;
+    if (!compare(J, Got, Verdict))
+      return Verdict;
+    if (J.Case.Doubtful)
+      continue;
+    Expected<RunResult> Counted = run(**Counting, L.Symbol, *Shape, J.Case,
+                                      nullptr, nullptr, Scalars, Admitted);
+    if (!Counted)
+      return Counted.takeError();
+    Verdict.VariantCounts.back() = Counted->Counts;
+  }
+  Verdict.Passed = Verdict.Checks > 0;
+  if (!Verdict.Passed)
+    Verdict.Findings.push_back(
+        {"never-admitted", "", "the guard admits none of the workloads"});
+  return Verdict;
+}
+
+Expected<std::unique_ptr<Gate>> Gate::create(GateSetup Setup) {
+  auto G = std::make_unique<GateImpl>(std::move(Setup));
+  if (Error E = G->prepare())
+    return std::move(E);
+  return std::move(G);
+}
+
+} // namespace cupilot
