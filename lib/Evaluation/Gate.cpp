@@ -14,6 +14,7 @@
 
 #include "Cases.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>

@@ -78,6 +78,8 @@ private:
 
 /// The genome as text: "block_size{x=128}, unroll{factor=4}".
 std::string genomeText(const Genome &G);
+/// The reverse; nothing for other text.
+std::optional<Genome> parseGenome(llvm::StringRef Text);
 
 } // namespace cupilot
 

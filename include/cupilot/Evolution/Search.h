@@ -1,0 +1,44 @@
+//===- Search.h - The loop of strategy-coordinated evolution -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_SEARCH_H
+#define CUPILOT_EVOLUTION_SEARCH_H
+
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Store/ProjectStore.h"
+#include <functional>
+
+namespace cupilot {
+
+struct SearchOptions {
+  unsigned Population = 12;
+  unsigned Generations = 3;
+  unsigned Offspring = 8;
+  unsigned Keep = 1; ///< Variants that enter the store at most.
+  bool Resume = false;
+  std::string Strategies; ///< Folder of the library.
+  /// Told after each candidate: generation, outcome, best ratio so far.
+  std::function<void(unsigned, const CandidateRecord &, double)> Progress;
+};
+
+/// What a search ended with.
+struct SearchResult {
+  std::vector<Variant> Variants;    ///< Accepted ones, best first.
+  std::vector<std::string> Sources; ///< Theirs.
+  unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
+  std::vector<CandidateRecord> All;
+};
+
+/// Searches for variants of the problem's kernel. Every step is in the journal
+/// before the next begins: a search that was killed and resumed ends like one
+/// that was not.
+llvm::Expected<SearchResult> search(const SearchProblem &Problem,
+                                    const SearchOptions &Options, Journal &J);
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_SEARCH_H

@@ -1,0 +1,225 @@
+//===- Candidate.cpp - From genome to verdict -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Admission/Admission.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+CandidateEvaluator::~CandidateEvaluator() = default;
+
+static Expected<std::string> compileText(StringRef Text, const SearchProblem &P,
+                                         ArrayRef<std::string> Flags) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cand");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("variant.cu"), Text))
+    return std::move(E);
+  return compileDeviceBitcode(Dir->file("variant.cu"), P.Arch, Flags);
+}
+
+namespace {
+class Evaluator : public CandidateEvaluator {
+public:
+  explicit Evaluator(const SearchProblem &Problem) : P(Problem) {}
+  Error initialise();
+  StringRef originalDigest() const override { return Digest; }
+  double originalTime() const override { return Time; }
+  Expected<Candidate> prepare(const Genome &G) const override;
+  Error judge(Candidate &C) override;
+
+private:
+  SearchProblem P;
+  std::unique_ptr<Gate> TheGate;
+  std::string Digest;
+  KernelResources Resources;
+  std::vector<double> Times; ///< Of the original, per workload.
+  double Time = 0;
+};
+} // namespace
+
+/// What ptxas knows, or what a kernel usually needs where there is no ptxas.
+static Expected<KernelResources> resourcesOf(StringRef Ptx,
+                                             const SearchProblem &P) {
+  Expected<KernelResources> R =
+      kernelResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
+  if (R)
+    return *R;
+  bool Missing = false;
+  Error Rest =
+      handleErrors(R.takeError(), [&](std::unique_ptr<ToolError> E) -> Error {
+        Missing = E->code() == ExitCode::Resource;
+        return Missing ? Error::success() : Error(std::move(E));
+      });
+  if (Rest)
+    return std::move(Rest);
+  KernelResources Usual;
+  Usual.Registers = 32;
+  return Usual;
+}
+
+Error Evaluator::initialise() {
+  Expected<std::string> Bitcode = compileText(P.K.Slice, P, P.Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Expected<std::string> Ptx = generatePtx(*Bitcode, P.Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  Digest = deviceCodeDigest(*Ptx);
+  Expected<KernelResources> R = resourcesOf(*Ptx, P);
+  if (!R)
+    return R.takeError();
+  Resources = *R;
+  GateSetup Setup{&P.K,  std::move(*Bitcode), P.Workloads, P.DataFolder, P.Arch,
+                  P.Seed};
+  Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
+  if (!Made)
+    return Made.takeError();
+  TheGate = std::move(*Made);
+  for (auto [W, Counts] : zip(P.Workloads, TheGate->originalCounts())) {
+    Times.push_back(modelTime(P.Gpu, Counts, Resources, W.Shape).Microseconds);
+    Time += Times.back() * double(W.Count);
+  }
+  return Error::success();
+}
+
+Expected<std::unique_ptr<CandidateEvaluator>>
+CandidateEvaluator::create(const SearchProblem &Problem) {
+  auto E = std::make_unique<Evaluator>(Problem);
+  if (Error Err = E->initialise())
+    return std::move(Err);
+  return std::move(E);
+}
+
+/// Turns an error that is the candidate's own fault into an outcome.
+static Error absorb(Error E, Candidate &C, const char *Outcome) {
+  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+    if (T->code() == ExitCode::Resource)
+      return Error(std::move(T));
+    C.Record.Outcome = Outcome;
+    C.Record.Reason = T->text();
+    return Error::success();
+  });
+}
+
+Expected<Candidate> Evaluator::prepare(const Genome &G) const {
+  Candidate C;
+  C.Record.Genome = genomeText(G);
+  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
+  if (!T) {
+    if (Error E = absorb(T.takeError(), C, "refused"))
+      return std::move(E);
+    return C;
+  }
+  C.Translated = std::move(*T);
+  C.Translated.When.Arch = P.Arch;
+  C.Record.Source = C.Translated.Source;
+  C.Record.Plan = formatv("{0}", toJSON(C.Translated.Plan)).str();
+  C.Record.Guard = formatv("{0}", toJSON(C.Translated.When)).str();
+  std::vector<std::string> Flags = variantFlags(P.Flags);
+  Expected<std::vector<AdmissionFinding>> Findings =
+      admit(C.Translated.Source, P.Flags);
+  if (!Findings) {
+    if (Error E = absorb(Findings.takeError(), C, "compile-error"))
+      return std::move(E);
+    return C;
+  }
+  if (!Findings->empty()) {
+    C.Record.Outcome = "inadmissible";
+    C.Record.Reason = Findings->front().Rule + ": " + Findings->front().Message;
+    return C;
+  }
+  Expected<std::string> Bitcode = compileText(C.Translated.Source, P, Flags);
+  if (!Bitcode) {
+    if (Error E = absorb(Bitcode.takeError(), C, "compile-error"))
+      return std::move(E);
+    return C;
+  }
+  Expected<std::string> Ptx = generatePtx(*Bitcode, P.Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  C.Bitcode = std::move(*Bitcode);
+  C.Ptx = std::move(*Ptx);
+  C.Record.DeviceDigest = deviceCodeDigest(C.Ptx);
+  return C;
+}
+
+Error Evaluator::judge(Candidate &C) {
+  Expected<GateVerdict> V =
+      TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When);
+  if (!V)
+    return V.takeError();
+  json::Array Findings;
+  for (const GateFinding &F : V->Findings)
+    Findings.push_back(json::Object{{"reason", F.Reason},
+                                    {"workload", F.Workload},
+                                    {"evidence", F.Evidence}});
+  std::string Canonical;
+  if (Expected<std::vector<KernelIdentity>> Ids = identifyKernels(C.Bitcode)) {
+    for (const KernelIdentity &Id : *Ids)
+      if (Id.Symbol == P.K.Symbol)
+        Canonical = Id.Digest;
+  } else {
+    consumeError(Ids.takeError());
+  }
+  C.Record.Evidence =
+      formatv("{0}",
+              json::Value(json::Object{
+                  {"checks", V->Checks},
+                  {"guard_misses", V->GuardMisses},
+                  {"skipped", V->Skipped},
+                  {"error", std::isfinite(V->MaxError) ? V->MaxError : -1},
+                  {"original_error", V->OriginalError},
+                  {"canonical", Canonical},
+                  {"findings", std::move(Findings)}}))
+          .str();
+  if (!V->Passed) {
+    const GateFinding &F = V->Findings.front();
+    C.Record.Outcome = "gate";
+    C.Record.Reason = F.Reason +
+                      (F.Workload.empty() ? "" : " (" + F.Workload + ")") +
+                      ": " + F.Evidence;
+    return Error::success();
+  }
+  Expected<KernelResources> R = resourcesOf(C.Ptx, P);
+  if (!R)
+    return absorb(R.takeError(), C, "compile-error");
+  double Total = 0;
+  bool Regressed = false;
+  for (size_t I = 0; I < P.Workloads.size(); ++I) {
+    double Mine = Times[I];
+    if (V->VariantCounts[I])
+      Mine = modelTime(P.Gpu, *V->VariantCounts[I], *R, V->VariantShapes[I])
+                 .Microseconds;
+    Regressed |= Mine > Times[I] * P.Margin;
+    Total += Mine * double(P.Workloads[I].Count);
+  }
+  C.Record.Ratio = Total > 0 ? Time / Total : 0;
+  if (Regressed) {
+    C.Record.Outcome = "slower";
+    C.Record.Reason = "slower (modelled) on at least one workload";
+  } else if (C.Record.Ratio < P.Margin) {
+    C.Record.Outcome = "slower";
+    C.Record.Reason = "not faster (modelled) than the original by the margin";
+  } else {
+    C.Record.Outcome = "accepted";
+  }
+  return Error::success();
+}
+
+} // namespace cupilot

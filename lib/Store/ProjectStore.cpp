@@ -1,0 +1,177 @@
+//===- ProjectStore.cpp - The store as evolution writes it -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <set>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
+  if (!sys::fs::exists(Root + "/FORMAT")) {
+    if (sys::fs::is_directory(Root)) {
+      std::error_code EC;
+      sys::fs::directory_iterator It(Root, EC);
+      if (!EC && It != sys::fs::directory_iterator())
+        return usageError("'" + Root + "' holds files and is no store",
+                          "name an empty folder, or one that does not exist");
+    }
+    // What the search leaves beside the store is not for the repository.
+    if (Error E = updateFile((Root + "/.gitignore").str(), "journal.sqlite*\n"))
+      return std::move(E);
+    if (Error E = updateFile((Root + "/FORMAT").str(), "cupilot-store 1\n"))
+      return std::move(E);
+  }
+  Expected<BuildStore> Readable = BuildStore::open(Root);
+  if (!Readable)
+    return Readable.takeError();
+  return ProjectStore(Readable->root().str());
+}
+
+std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
+  std::vector<BuildRecord> Records;
+  std::string Folder = "kernels/" + shortDigest(S.K.Digest);
+  for (const BuildEntry &B : S.Builds) {
+    BuildRecord R;
+    R.Identity = B.Digest;
+    R.Kernel = S.K.Name;
+    R.Symbol = S.K.Symbol;
+    R.Compiler = B.Compiler;
+    R.Arch = B.Arch;
+    R.Scalars = S.K.Scalars;
+    for (const Variant &V : S.Variants) {
+      if (!V.Plan || !V.When || V.When->Arch != B.Arch)
+        continue;
+      for (const Measurement &M : V.Evidence)
+        if (M.Compiler == B.Compiler && M.Arch == B.Arch) {
+          R.Variants.push_back({V.Name, Folder + "/" + V.Source, V.Digest,
+                                M.Digest, *V.Plan, *V.When,
+                                genomeText(V.Genes)});
+          break;
+        }
+    }
+    Records.push_back(std::move(R));
+  }
+  return Records;
+}
+
+static std::string renderRecord(const BuildRecord &R) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  OS << formatv("{0:2}", toJSON(R)) << "\n";
+  return Text;
+}
+
+static std::string recordPath(StringRef Root, StringRef Identity) {
+  return (Root + "/builds/" + shortDigest(Identity, 64) + ".json").str();
+}
+
+Error ProjectStore::put(const StoredKernel &S) {
+  std::string Folder = Root + "/kernels/" + shortDigest(S.K.Digest);
+  if (Error E = updateFile(Folder + "/original.cu", S.K.Slice))
+    return E;
+  for (auto [V, Source] : zip(S.Variants, S.Sources))
+    if (Error E = updateFile(Folder + "/" + V.Source, Source))
+      return E;
+  mlir::MLIRContext C;
+  mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
+  mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
+  KernelOp Op = addKernel(B, S.K, "original.cu", S.Builds);
+  B.setInsertionPointToEnd(&Op.getBody().front());
+  for (const Variant &V : S.Variants)
+    addVariant(B, V, S.K.Scalars.size());
+  if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
+    return E;
+  for (const BuildRecord &R : buildRecords(S))
+    if (Error E = updateFile(recordPath(Root, R.Identity), renderRecord(R)))
+      return E;
+  // Sources of variants that are no longer there.
+  std::set<std::string> Wanted = {"original.cu", "kernel.mlir"};
+  for (const Variant &V : S.Variants)
+    Wanted.insert(V.Source);
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
+       It.increment(EC))
+    if (!Wanted.contains(sys::path::filename(It->path()).str()))
+      sys::fs::remove(It->path());
+  return Error::success();
+}
+
+Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
+  std::set<std::string> Folders;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Root + "/kernels", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (sys::fs::exists(It->path() + "/kernel.mlir"))
+      Folders.insert(It->path());
+  std::vector<StoredKernel> All;
+  for (const std::string &Folder : Folders) {
+    mlir::MLIRContext C;
+    Expected<mlir::OwningOpRef<mlir::ModuleOp>> M =
+        loadModule(C, Folder + "/kernel.mlir");
+    if (!M)
+      return M.takeError();
+    for (KernelOp Op : (*M)->getOps<KernelOp>()) {
+      StoredKernel S;
+      S.K = toKernel(Op);
+      S.Builds = buildsOf(Op);
+      for (VariantOp V : Op.getBody().getOps<VariantOp>())
+        S.Variants.push_back(toVariant(V));
+      All.push_back(std::move(S));
+    }
+  }
+  llvm::sort(All, [](const StoredKernel &A, const StoredKernel &B) {
+    return A.K.Name < B.K.Name;
+  });
+  return All;
+}
+
+Expected<std::vector<std::string>> ProjectStore::check() const {
+  Expected<std::vector<StoredKernel>> All = kernels();
+  if (!All)
+    return All.takeError();
+  std::vector<std::string> Problems;
+  std::set<std::string> Known;
+  for (const StoredKernel &S : *All) {
+    std::string Folder = Root + "/kernels/" + shortDigest(S.K.Digest);
+    for (const Variant &V : S.Variants) {
+      Expected<std::string> Source = readFile(Folder + "/" + V.Source);
+      if (!Source)
+        Problems.push_back(toString(Source.takeError()));
+      else if (digest(*Source) != V.Digest)
+        Problems.push_back("'" + Folder + "/" + V.Source +
+                           "' is not the text that was proved");
+    }
+    for (const BuildRecord &R : buildRecords(S)) {
+      std::string Path = recordPath(Root, R.Identity);
+      Known.insert(sys::path::filename(Path).str());
+      Expected<std::string> Text = readFile(Path);
+      if (!Text)
+        Problems.push_back(toString(Text.takeError()));
+      else if (*Text != renderRecord(R))
+        Problems.push_back("'" + Path +
+                           "' does not agree with the kernel's MLIR");
+    }
+  }
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (!Known.contains(sys::path::filename(It->path()).str()))
+      Problems.push_back("'" + It->path() +
+                         "' belongs to no kernel of the store");
+  return Problems;
+}
+
+} // namespace cupilot

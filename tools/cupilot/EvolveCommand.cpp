@@ -1,0 +1,225 @@
+//===- EvolveCommand.cpp - cupilot evolve -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "cupilot/Evolution/Search.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("evolve", "Search for faster kernels and prove them");
+static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
+                                  cl::value_desc("F.cu"),
+                                  cl::desc("The CUDA source"));
+static cl::opt<std::string>
+    Workloads("workloads", cl::sub(Sub), cl::Required, cl::value_desc("W.mlir"),
+              cl::desc("What cupilot capture recorded"));
+static cl::opt<std::string>
+    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
+             cl::desc("The project store (default .cupilot)"));
+static cl::opt<std::string>
+    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
+         cl::desc("Only kernels whose name holds TEXT"));
+static cl::opt<std::string>
+    Translator("translator", cl::sub(Sub), cl::init("rules"),
+               cl::value_desc("rules"),
+               cl::desc("What turns strategies into code (default rules)"));
+static cl::opt<std::string>
+    DeviceName("device", cl::sub(Sub), cl::init("cpu"), cl::value_desc("cpu"),
+               cl::desc("Where variants run (default cpu)"));
+static cl::opt<std::string>
+    GpuName("gpu", cl::sub(Sub), cl::init("H200"), cl::value_desc("NAME"),
+            cl::desc("The GPU whose time is modelled (default H200)"));
+static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
+                              cl::value_desc("N"),
+                              cl::desc("Seed of the search (default 1)"));
+static cl::opt<unsigned>
+    Population("population", cl::sub(Sub), cl::init(12), cl::value_desc("N"),
+               cl::desc("Variants of a generation (default 12)"));
+static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
+                                     cl::value_desc("N"),
+                                     cl::desc("Generations (default 3)"));
+static cl::opt<bool>
+    Resume("resume", cl::sub(Sub),
+           cl::desc("Go on with a search that was interrupted"));
+static cl::opt<bool> Verbose("v", cl::sub(Sub),
+                             cl::desc("Say why each candidate was dropped"));
+static cl::opt<std::string>
+    Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
+               cl::desc("Folder of the strategy library"));
+
+static const char Examples[] =
+    "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
+    "-- -O2\n"
+    "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- "
+    "-O2\n\n"
+    "FLAGS are those of the build. Times are modelled on the GPU, never "
+    "measured. Exit status\n"
+    "1: no variant was accepted.\n";
+
+static std::string libraryFolder() {
+  if (!Strategies.empty())
+    return Strategies;
+  // Installed trees have it in share/; in a build tree it is the source's.
+  std::string Self = sys::fs::getMainExecutable(
+      nullptr, reinterpret_cast<void *>(&libraryFolder));
+  SmallString<256> Share(sys::path::parent_path(sys::path::parent_path(Self)));
+  sys::path::append(Share, "share", "cupilot", "strategies");
+  return sys::fs::is_directory(Share) ? Share.str().str()
+                                      : CUPILOT_SOURCE_DIR "/strategies";
+}
+
+/// The build identity of \p K in the whole unit; the slice must have the same.
+static Expected<std::string> identityOf(const Kernel &K,
+                                        const std::string &Arch,
+                                        ArrayRef<std::string> Flags) {
+  Expected<std::string> Unit = compileDeviceBitcode(Input, Arch, Flags);
+  if (!Unit)
+    return Unit.takeError();
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-slice");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("slice.cu"), K.Slice))
+    return std::move(E);
+  Expected<std::string> Slice =
+      compileDeviceBitcode(Dir->file("slice.cu"), Arch, Flags);
+  if (!Slice)
+    return Slice.takeError();
+  auto Find = [&](StringRef Bitcode) -> Expected<std::string> {
+    Expected<std::vector<KernelIdentity>> All = identifyKernels(Bitcode);
+    if (!All)
+      return All.takeError();
+    for (const KernelIdentity &I : *All)
+      if (I.Symbol == K.Symbol)
+        return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
+                                : I.Digest;
+    return findingError("the compiler does not emit it");
+  };
+  Expected<std::string> Whole = Find(*Unit);
+  if (!Whole)
+    return Whole;
+  Expected<std::string> Cut = Find(*Slice);
+  if (!Cut)
+    return Cut;
+  if (*Whole != *Cut)
+    return findingError(
+        "the slice's device code is not that of the whole unit");
+  return Whole;
+}
+
+static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
+                          ProjectStore &Store, Journal &J,
+                          ArrayRef<std::string> Flags, unsigned &Accepted) {
+  SearchProblem P;
+  P.K = K;
+  for (const Workload &W : All)
+    if (W.Symbol == K.Symbol)
+      P.Workloads.push_back(W);
+  if (P.Workloads.empty()) {
+    errs() << K.Name << ": not launched in the workloads, left out\n";
+    return Error::success();
+  }
+  if (!K.Refusal.empty()) {
+    errs() << K.Name << ": left out: " << K.Refusal << "\n";
+    return Error::success();
+  }
+  Expected<GpuDescription> Gpu = describeGpu(GpuName);
+  if (!Gpu)
+    return Gpu.takeError();
+  P.Gpu = *Gpu;
+  P.Arch = Gpu->Arch;
+  P.Flags = Flags.vec();
+  P.Seed = Seed;
+  P.DataFolder = sys::path::parent_path(Workloads).str();
+  if (P.DataFolder.empty())
+    P.DataFolder = ".";
+  Expected<std::string> Identity = identityOf(K, P.Arch, P.Flags);
+  if (!Identity) {
+    errs() << K.Name << ": left out: " << toString(Identity.takeError())
+           << "\n";
+    return Error::success();
+  }
+  SearchOptions Options;
+  Options.Population = Population;
+  Options.Generations = Generations;
+  Options.Resume = Resume;
+  Options.Strategies = libraryFolder();
+  unsigned Number = 0;
+  errs() << K.Name << "\n";
+  Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
+                         double Best) {
+    errs() << format("  generation %u, candidate %2u, best %.2fx modelled: ",
+                     Generation, ++Number, Best)
+           << R.Outcome;
+    if (R.Ratio > 0)
+      errs() << format(" %.2fx", R.Ratio);
+    errs() << " " << R.Genome << "\n";
+    if (Verbose && !R.Reason.empty())
+      errs() << "    " << R.Reason << "\n";
+  };
+  Expected<SearchResult> Result = cupilot::search(P, Options, J);
+  if (!Result)
+    return Result.takeError();
+  errs() << format("  %u candidates: %u refused by rules, %u duplicates, %u "
+                   "rejected by the gate, ",
+                   Result->Evaluated, Result->Refused, Result->Duplicates,
+                   Result->Rejected)
+         << Result->Variants.size() << " kept\n";
+  if (Result->Variants.empty())
+    return Error::success();
+  Accepted += Result->Variants.size();
+  StoredKernel S;
+  S.K = K;
+  S.Builds.push_back({"clang-22", P.Arch, *Identity});
+  S.Variants = std::move(Result->Variants);
+  S.Sources = std::move(Result->Sources);
+  return Store.put(S);
+}
+
+static Error run(const TrailingArgs &Flags) {
+  if (Translator != "rules")
+    return usageError("there is no translator '" + Translator +
+                          "' in this version",
+                      "--translator=rules");
+  if (DeviceName != "cpu")
+    return usageError("there is no device '" + DeviceName + "' in this version",
+                      "--device=cpu");
+  Expected<std::vector<Workload>> All = loadWorkloads(Workloads);
+  if (!All)
+    return All.takeError();
+  Expected<std::vector<Kernel>> Kernels = extractKernels(Input, Flags.Args);
+  if (!Kernels)
+    return Kernels.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  if (!Store)
+    return Store.takeError();
+  Expected<Journal> J = Journal::open(StoreDir + "/journal.sqlite");
+  if (!J)
+    return J.takeError();
+  unsigned Accepted = 0;
+  for (const Kernel &K : *Kernels)
+    if (Only.empty() || StringRef(K.Name).contains(StringRef(Only)))
+      if (Error E = evolveKernel(K, *All, *Store, *J, Flags.Args, Accepted))
+        return E;
+  if (Accepted == 0)
+    return findingError("no variant was accepted",
+                        "-v says why each candidate was dropped");
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);

@@ -1,0 +1,118 @@
+//===- StoreCommand.cpp - cupilot store -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("store", "Show and check a project store");
+static cl::opt<std::string> Action(cl::Positional, cl::Required, cl::sub(Sub),
+                                   cl::value_desc("list|show|check"),
+                                   cl::desc("What to do"));
+static cl::opt<std::string>
+    Name(cl::Positional, cl::sub(Sub), cl::value_desc("[TEXT]"),
+         cl::desc("For show: kernels whose name holds TEXT"));
+static cl::opt<std::string>
+    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
+             cl::desc("The project store (default .cupilot)"));
+
+static const char Examples[] =
+    "  cupilot store list\n"
+    "  cupilot store show heatStep --store .cupilot\n"
+    "  cupilot store check\n";
+
+static void list(const std::vector<StoredKernel> &Kernels) {
+  outs() << left_justify("kernel", 44) << left_justify("variant", 12)
+         << "  ratio  basis     gate"
+         << "  genome\n";
+  for (const StoredKernel &S : Kernels)
+    for (const Variant &V : S.Variants)
+      for (const Measurement &M : V.Evidence) {
+        StringRef Short = StringRef(S.K.Name).take_front(42);
+        outs() << left_justify(Short, 44) << left_justify(V.Name, 12)
+               << format("%6.2fx  ", M.Ratio) << left_justify(M.Basis, 10)
+               << format("v%u/%u  ", M.Gate, M.Checks) << genomeText(V.Genes)
+               << "\n";
+      }
+}
+
+static Error run(const TrailingArgs &) {
+  if (Action != "list" && Action != "show" && Action != "check")
+    return usageError("there is no action '" + Action + "'",
+                      "cupilot store list, show or check");
+  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
+  if (!Readable)
+    return Readable.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  if (!Store)
+    return Store.takeError();
+  Expected<std::vector<StoredKernel>> Kernels = Store->kernels();
+  if (!Kernels)
+    return Kernels.takeError();
+  if (Action == "list") {
+    list(*Kernels);
+    return Error::success();
+  }
+  if (Action == "check") {
+    Expected<std::vector<std::string>> Problems = Store->check();
+    if (!Problems)
+      return Problems.takeError();
+    for (const std::string &P : *Problems)
+      errs() << P << "\n";
+    if (!Problems->empty())
+      return findingError(Twine(Problems->size()) + " problem(s) in the store",
+                          "restore the files, or run cupilot evolve again");
+    outs() << "the store is sound: " << Kernels->size() << " kernel(s)\n";
+    return Error::success();
+  }
+  bool Any = false;
+  for (const StoredKernel &S : *Kernels) {
+    if (!StringRef(S.K.Name).contains(StringRef(Name)))
+      continue;
+    Any = true;
+    outs() << S.K.Name << "\n  identity " << S.K.Digest << "\n";
+    for (const BuildEntry &B : S.Builds)
+      outs() << "  build " << B.Compiler << " " << B.Arch << " " << B.Digest
+             << "\n";
+    for (const Variant &V : S.Variants) {
+      outs() << "  variant " << V.Name << ": " << genomeText(V.Genes) << "\n";
+      for (const Launch &L : V.Plan ? V.Plan->Launches : std::vector<Launch>())
+        outs() << "    grid (" << L.Grid[0].str() << ", " << L.Grid[1].str()
+               << ", " << L.Grid[2].str() << "), block (" << L.Block[0].str()
+               << ", " << L.Block[1].str() << ", " << L.Block[2].str()
+               << "), shared " << L.Shared.str() << "\n";
+      if (V.When) {
+        outs() << "    when " << V.When->Arch;
+        for (const Constraint &C : V.When->Constraints)
+          outs() << ", " << C.E.str() << (C.IsEq ? " == 0" : " >= 0");
+        for (const Alignment &A : V.When->Alignments)
+          outs() << ", argument " << A.Pointer.Param << " aligned to "
+                 << A.Bytes;
+        for (const Disjoint &D : V.When->Disjoints)
+          outs() << ", arguments " << D.A.Param << " and " << D.B.Param
+                 << " disjoint";
+        outs() << "\n";
+      }
+      for (const Measurement &M : V.Evidence)
+        outs() << "    " << format("%.2f", M.Ratio) << "x " << M.Basis << " on "
+               << M.Device << ", gate " << M.Gate << " passed with " << M.Checks
+               << " checks\n";
+    }
+  }
+  if (!Any)
+    return findingError("no kernel of the store is called '" + Name + "'");
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);
