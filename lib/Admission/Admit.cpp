@@ -76,6 +76,7 @@ admit(StringRef Source, llvm::ArrayRef<std::string> Flags) {
   CompilerInstance CI(Invocation);
   CI.setVirtualFileSystem(Vfs);
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
+  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
   std::vector<AdmissionFinding> Findings;
   AdmitAction Action(Findings);
   if (!CI.ExecuteAction(Action))

@@ -42,7 +42,7 @@ private:
   std::unique_ptr<CandidateEvaluator> Evaluator;
   std::vector<std::string> Strategies;
   std::map<std::string, std::string>
-      Seen; ///< Device code to the genome that made it.
+      Seen; ///< Device code and plan to the genome.
   std::string Run;
   double Best = 1;
 };
@@ -105,7 +105,11 @@ Error Search::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
-  Seen[Evaluator->originalDigest().str()] = "the original";
+  LaunchPlan Same;
+  Same.Launches.push_back({});
+  Same.Launches.front().Symbol = Problem.K.Symbol;
+  Seen[Evaluator->originalDigest().str() + formatv("{0}", toJSON(Same)).str()] =
+      "the original";
   InitialisePassOptions Initialise;
   Initialise.seed = Problem.Seed;
   Initialise.population = Options.Population;
@@ -122,7 +126,7 @@ Error Search::settle(VariantOp V, const CandidateRecord &R,
       R.Outcome == "accepted" || R.Outcome == "slower" ? R.Ratio : 0;
   V.setFitnessAttr(B.getF64FloatAttr(Fitness));
   if (!R.DeviceDigest.empty())
-    Seen.try_emplace(R.DeviceDigest, R.Genome);
+    Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
   if (R.Outcome == "accepted")
     Best = std::max(Best, R.Ratio);
   if (Options.Progress)
@@ -167,7 +171,8 @@ Error Search::evaluate(unsigned Generation) {
       }
       Candidate &C = **Prepared[I];
       if (C.Record.Outcome.empty()) {
-        if (auto It = Seen.find(C.Record.DeviceDigest); It != Seen.end()) {
+        if (auto It = Seen.find(C.Record.DeviceDigest + C.Record.Plan);
+            It != Seen.end()) {
           C.Record.Outcome = "duplicate";
           C.Record.Reason = "the same device code as " + It->second;
         } else if (Error E = Evaluator->judge(C)) {

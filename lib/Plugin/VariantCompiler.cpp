@@ -187,6 +187,7 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
   CI.setVirtualFileSystem(Unit.getVirtualFileSystemPtr());
   CI.createDiagnostics(new TextDiagnosticPrinter(OS, CI.getDiagnosticOpts()),
                        true);
+  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
   llvm::LLVMContext Context;
   std::vector<AdmissionFinding> Findings;
   std::vector<std::string> Files;

@@ -114,8 +114,10 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   double InFlight = Used * WarpsPerSM * std::min(BytesPerAccess * 2, 1024.0);
   double Reachable = InFlight / Gpu.DramLatencyNs; // GB/s.
   T.Dram = DramBytes / (std::min(Gpu.DramGBs, std::max(Reachable, 1.0)) * 1e3);
-  T.L2 =
-      Sectors * 32 / (std::min(Gpu.L2GBs, std::max(Reachable * 2, 1.0)) * 1e3);
+  // The L1 serves most of what a multiprocessor touches again.
+  double L2Sectors = Unique + 0.1 * std::max(Sectors - Unique, 0.0);
+  T.L2 = L2Sectors * 32 /
+         (std::min(Gpu.L2GBs, std::max(Reachable * 3, 1.0)) * 1e3);
 
   double Cycle = 1e-3 / Gpu.ClockGHz; // Microseconds.
   double PerSM = Cycle / (SMs * Balance);
@@ -132,7 +134,12 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   // What one warp waits for when nothing else runs: its chain of accesses and
   // barriers, hidden by the other warps of its scheduler.
   double Warps = std::max(double(C.Warps), 1.0);
-  double Chain = Accesses / Warps * Gpu.DramLatencyNs * 1e-3 / 4 +
+  // A first touch waits for DRAM, a second one for the L1; the compiler keeps
+  // about four accesses of a warp in flight.
+  double FirstTouch = Sectors > 0 ? std::min(1.0, Unique / Sectors) : 0;
+  double AccessLatency =
+      FirstTouch * Gpu.DramLatencyNs * 1e-3 + (1 - FirstTouch) * 35 * Cycle;
+  double Chain = Accesses / Warps * AccessLatency / 4 +
                  double(C.SharedAccesses) / Warps * 30 * Cycle +
                  double(C.Barriers) / Warps * 40 * Cycle +
                  double(C.WarpInstructions) / Warps * 4 * Cycle;

@@ -78,7 +78,7 @@ static Error run(const TrailingArgs &) {
   }
   bool Any = false;
   for (const StoredKernel &S : *Kernels) {
-    if (!StringRef(S.K.Name).contains(StringRef(Name)))
+    if (!Name.empty() && !StringRef(S.K.Name).contains(StringRef(Name)))
       continue;
     Any = true;
     outs() << S.K.Name << "\n  identity " << S.K.Digest << "\n";
@@ -110,7 +110,7 @@ static Error run(const TrailingArgs &) {
                << " checks\n";
     }
   }
-  if (!Any)
+  if (!Any && !Name.empty())
     return findingError("no kernel of the store is called '" + Name + "'");
   return Error::success();
 }

@@ -1,0 +1,75 @@
+//===- IdentifyCommand.cpp - cupilot identify -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IRReader/IRReader.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("identify",
+                          "Print the build identities of a unit's kernels");
+static cl::opt<std::string>
+    Input(cl::Positional, cl::Required, cl::sub(Sub),
+          cl::value_desc("F.cu|F.bc|F.ll"),
+          cl::desc("A CUDA source, or device IR before optimisation"));
+static cl::opt<bool>
+    Text("text", cl::sub(Sub),
+         cl::desc("Print the canonical text instead of the digest"));
+
+static const char Examples[] =
+    "  cupilot identify heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
+    "  cupilot identify device.ll --text\n";
+
+static Error print(const Module &M) {
+  for (const Function &F : M) {
+    if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    if (Text) {
+      Expected<std::string> Canonical = canonicalText(F);
+      if (!Canonical)
+        return Canonical.takeError();
+      outs() << *Canonical;
+      continue;
+    }
+    KernelIdentity Id = identify(F);
+    outs() << Id.Symbol << " "
+           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+  }
+  return Error::success();
+}
+
+static Error run(const TrailingArgs &Flags) {
+  LLVMContext Context;
+  SMDiagnostic Diagnostic;
+  std::unique_ptr<Module> M;
+  if (sys::path::extension(Input) == ".cu") {
+    Expected<std::string> Bitcode = compileDeviceBitcode(
+        Input, gpuArchitectures(Flags.Args).front(), Flags.Args);
+    if (!Bitcode)
+      return Bitcode.takeError();
+    M = parseIR(MemoryBufferRef(*Bitcode, Input), Diagnostic, Context);
+  } else {
+    M = parseIRFile(Input, Diagnostic, Context);
+  }
+  if (!M)
+    return usageError("'" + Input +
+                      "' is no LLVM IR: " + Diagnostic.getMessage());
+  return print(*M);
+}
+
+static Command Registered(Sub, Examples, run);
