@@ -23,9 +23,14 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
 #include <deque>
+#include <mutex>
 
 using namespace llvm;
 
@@ -447,12 +452,48 @@ std::vector<KernelIdentity> identifyKernels(const Module &M) {
   return All;
 }
 
+void foldReflect(Module &M) {
+  if (!M.getFunction("__nvvm_reflect"))
+    return;
+  static std::once_flag Once;
+  std::call_once(Once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+  });
+  std::string Message;
+  const Target *T = TargetRegistry::lookupTarget(M.getTargetTriple(), Message);
+  if (!T)
+    return;
+  StringRef Cpu;
+  for (const Function &F : M)
+    if (!F.isDeclaration() && Cpu.empty())
+      Cpu = F.getFnAttribute("target-cpu").getValueAsString();
+  std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
+      M.getTargetTriple(), Cpu, "", TargetOptions(), std::nullopt));
+  PassBuilder Builder(TM.get());
+  ModuleAnalysisManager Modules;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Graphs;
+  LoopAnalysisManager Loops;
+  Builder.registerModuleAnalyses(Modules);
+  Builder.registerFunctionAnalyses(Functions);
+  Builder.registerCGSCCAnalyses(Graphs);
+  Builder.registerLoopAnalyses(Loops);
+  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+  ModulePassManager Passes;
+  if (Error E = Builder.parsePassPipeline(Passes, "nvvm-reflect"))
+    return consumeError(std::move(E));
+  Passes.run(M, Modules);
+}
+
 Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode) {
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> M =
       parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
   if (!M)
     return usageError("broken device bitcode: " + toString(M.takeError()));
+  foldReflect(**M);
   return identifyKernels(**M);
 }
 

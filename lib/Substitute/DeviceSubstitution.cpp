@@ -138,6 +138,8 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
   if (!Kernel || Kernel->isDeclaration())
     return "its source does not define '" + V.Plan.Launches.front().Symbol +
            "'";
+  // The unit's pipeline has passed that point already.
+  foldReflect(Variant);
   KernelIdentity Own = identify(*Kernel);
   if (Own.Digest != V.Canonical)
     return Own.Digest.empty()

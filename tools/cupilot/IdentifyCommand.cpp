@@ -69,6 +69,7 @@ static Error run(const TrailingArgs &Flags) {
   if (!M)
     return usageError("'" + Input +
                       "' is no LLVM IR: " + Diagnostic.getMessage());
+  foldReflect(*M);
   return print(*M);
 }
 

@@ -32,6 +32,10 @@ struct KernelIdentity {
 /// see docs/BuildIdentity.md. The error says why the kernel has none.
 llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel);
 
+/// Folds __nvvm_reflect, as the NVPTX target does at the start of every
+/// pipeline: identities are taken after that.
+void foldReflect(llvm::Module &DeviceModule);
+
 /// The identity of \p Kernel, as the compiler at hand sees it before
 /// optimisation.
 KernelIdentity identify(const llvm::Function &Kernel);
