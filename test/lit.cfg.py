@@ -33,6 +33,7 @@ config.substitutions += [
     ("%cupilot_plugin", f"{lib_dir}/cupilot.so"),
     ("%cupilot_mlir_plugin", f"{lib_dir}/cupilot-mlir.so"),
     ("%cupilot_lib", lib_dir),
+    ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
     ("%clang_cuda", clang_cuda),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),

@@ -1,0 +1,98 @@
+// RUN: cupilot-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{parameter 'x' needs a domain}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({x = []}) requires([]) conflicts([]) "s"
+
+// -----
+
+// expected-error @+1 {{must hold integers only, or strings only}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({x = [1, "b"]}) requires([]) conflicts([]) "s"
+
+// -----
+
+// expected-error @+1 {{a strategy cannot name itself in 'requires'}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({}) requires([@a]) conflicts([]) "s"
+
+// -----
+
+// expected-error @+1 {{@b is both required and in conflict}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({}) requires([@b]) conflicts([@b]) "s"
+
+// -----
+
+// expected-error @+1 {{is no digest}}
+cupilot.kernel @k symbol("k") digest("abc") params([]) scalars([]) pointers([]) contract(same) {}
+
+// -----
+
+// expected-error @+1 {{a tolerance belongs to contract(relaxed)}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(relaxed) {}
+
+// -----
+
+// expected-error @+1 {{lies outside the parameters}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([#cupilot.scalar<param = 0, bits = 32, is_signed = true>]) pointers([]) contract(same) {}
+
+// -----
+
+// expected-error @+1 {{a scalar has 8, 16, 32 or 64 bits, not 24}}
+#s = #cupilot.scalar<param = 0, bits = 24, is_signed = true>
+
+// -----
+
+// expected-error @+1 {{an alignment is a power of two, not 12}}
+#s = #cupilot.align<pointer = <param = 0>, bytes = 12>
+
+// -----
+
+// expected-error @+1 {{a genome holds each strategy at most once, but @a comes twice}}
+#g = #cupilot.genome<[<@a, {}>, <@a, {}>]>
+
+// -----
+
+// expected-error @+1 {{must have the 7 dims of a launch}}
+#g = #cupilot.guard<"sm_90", affine_set<(d0) : (d0 == 0)>>
+
+// -----
+
+// expected-error @+1 {{a guard names the architecture as "sm_NN"}}
+#g = #cupilot.guard<"hopper", affine_set<(a, b, c, d, e, f, g) : (a == 0)>>
+
+// -----
+
+// expected-error @+1 {{a ratio lies inside its interval}}
+#m = #cupilot.measurement<device = "x", basis = "modelled", ratio = 3.0, low = 1.0, high = 2.0, gate = 1, checks = 1, build = <compiler = "c", arch = "sm_90", digest = "b3:0000000000000000000000000000000000000000000000000000000000000000">>
+
+// -----
+
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({x = [1, 2]}) requires([@b]) conflicts([@c]) "s"
+cupilot.strategy @b bottleneck(memory) min_arch(50) params({}) requires([]) conflicts([]) "s"
+cupilot.strategy @c bottleneck(memory) min_arch(50) params({}) requires([]) conflicts([]) "s"
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{gene @a requires @b ('requires' of @a)}}
+  cupilot.variant @v parents([]) genome(#cupilot.genome<[<@a, {x = 1}>]>)
+}
+
+// -----
+
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({x = [1, 2]}) requires([]) conflicts([]) "s"
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{is outside the domain of 'x'}}
+  cupilot.variant @v parents([]) genome(#cupilot.genome<[<@a, {x = 3}>]>)
+}
+
+// -----
+
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({}) requires([]) conflicts([@c]) "s"
+cupilot.strategy @c bottleneck(memory) min_arch(50) params({}) requires([]) conflicts([]) "s"
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{gene @a conflicts with @c ('conflicts' of @a)}}
+  cupilot.variant @v parents([]) genome(#cupilot.genome<[<@a, {}>, <@c, {}>]>)
+}
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{'block' is at least 1}}
+  cupilot.workload @w of "k" grid [1, 1, 1] block [0, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
+}

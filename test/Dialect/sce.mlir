@@ -1,0 +1,23 @@
+// The SCE operators: valid by construction, and the same for the same seed.
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-initialise{seed=7 population=6})' > %t.a
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-initialise{seed=7 population=6})' > %t.b
+// RUN: diff %t.a %t.b
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-initialise{seed=8 population=6})' > %t.c
+// RUN: not diff %t.a %t.c
+// RUN: FileCheck %s < %t.a
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-select{seed=1 offspring=3},cupilot-crossover{seed=1 generation=4},cupilot-mutate{seed=1 generation=4 rate=0},cupilot-align)' | FileCheck %s --check-prefix=CROSS
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-prune{keep=1})' | FileCheck %s --check-prefix=PRUNE
+
+cupilot.strategy @tile bottleneck(memory) min_arch(50) params({size = [16, 32]}) requires([]) conflicts([]) "s"
+cupilot.strategy @pad bottleneck(memory) min_arch(50) params({}) requires([@tile]) conflicts([@swizzle]) "s"
+cupilot.strategy @swizzle bottleneck(memory) min_arch(50) params({}) requires([@tile]) conflicts([@pad]) "s"
+// CHECK: cupilot.kernel @k
+// CHECK-COUNT-4: cupilot.variant @g0_v
+// CROSS: cupilot.variant @p0
+// CROSS: cupilot.variant @g4_v{{[0-9]}} parents([@p
+// PRUNE: cupilot.variant @p0
+// PRUNE-NOT: cupilot.variant @p1
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  cupilot.variant @p0 parents([]) genome(#cupilot.genome<[<@tile, {size = 16}>, <@pad, {}>]>) fitness(2.0) outcome("accepted")
+  cupilot.variant @p1 parents([]) genome(#cupilot.genome<[<@tile, {size = 32}>, <@swizzle, {}>]>) fitness(1.0) outcome("slower")
+}
