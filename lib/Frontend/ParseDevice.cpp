@@ -40,9 +40,7 @@ public:
     SourceManager &SM = Unit.sources();
     bool Own = !SM.isInSystemHeader(Hash) && !SM.isWrittenInBuiltinFile(Hash) &&
                !SM.isWrittenInCommandLineFile(Hash);
-    Pending = !Own || !SrcMgr::isSystem(Kind)
-                  ? -1
-                  : int(Unit.Includes.size());
+    Pending = !Own || !SrcMgr::isSystem(Kind) ? -1 : int(Unit.Includes.size());
     if (Pending >= 0)
       Unit.Includes.push_back(
           {Hash,
