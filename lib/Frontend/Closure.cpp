@@ -162,8 +162,11 @@ bool Closure::resolveLeftovers() {
     return needOf(D) != Need::No || Visited.count(D->getCanonicalDecl());
   };
   // A name whose every use was discarded must be declared all the same.
+  // Operators need not.
   for (auto &Candidates : std::exchange(Unresolved, {}))
-    if (llvm::none_of(Candidates, Known))
+    if (Candidates.front()->getDeclName().getNameKind() !=
+            DeclarationName::CXXOperatorName &&
+        llvm::none_of(Candidates, Known))
       for (const NamedDecl *D : Candidates)
         if (!D->getParentFunctionOrMethod())
           mark(D, Need::Declaration);

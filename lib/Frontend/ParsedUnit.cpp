@@ -274,6 +274,7 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
   std::string Text;
   raw_string_ostream Stream(Text);
   DiagnosticOptions DiagOptions;
+  DiagOptions.IgnoreWarnings = true;
   TextDiagnosticPrinter Printer(Stream, DiagOptions);
   IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
   CreateInvocationOptions Options;
@@ -288,7 +289,7 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
                       "compiler's name");
   Invocation->getFrontendOpts().DisableFree = false;
   CompilerInstance CI(std::move(Invocation));
-  CI.setVerboseOutputStream(Stream);
+  CI.setVerboseOutputStream(llvm::nulls());
   CI.createVirtualFileSystem(Files, &Printer);
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
   UnitAction Action(Use, userFolders(Kept), Tools->CudaPath);

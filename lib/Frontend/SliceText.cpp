@@ -8,8 +8,11 @@
 
 #include "SliceText.h"
 #include "SliceWriter.h"
+#include "SystemMacro.h"
 #include "cupilot/Support/Error.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Lex/MacroInfo.h"
+#include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -17,6 +20,63 @@ using namespace clang;
 namespace cupilot {
 
 namespace {
+/// Lays out tokens.
+class TextBuilder {
+public:
+  void add(StringRef Token, tok::TokenKind K) {
+    Parens -= K == tok::r_paren && Parens > 0;
+    if (K == tok::r_brace && Depth > 0) {
+      --Depth;
+      BreakLine = BreakLine || Parens == 0;
+    }
+    if (K == tok::semi && Last == tok::r_brace)
+      BreakLine = false;
+    if (BreakLine)
+      Text += "\n" + std::string(static_cast<size_t>(2) * Depth, ' ');
+    else if (!Text.empty() && needsSpace(K))
+      Text += ' ';
+    Text += Token;
+    Parens += K == tok::l_paren;
+    Depth += K == tok::l_brace;
+    BreakLine = Parens == 0 &&
+                (K == tok::l_brace || K == tok::r_brace || K == tok::semi);
+    Last = K;
+  }
+  void addLine(StringRef Line) {
+    Text += ("\n" + Line).str();
+    BreakLine = true;
+  }
+  std::string take() { return std::move(Text); }
+
+private:
+  /// Leaves spaces out only where tokens cannot run together.
+  bool needsSpace(tok::TokenKind K) const {
+    bool AfterName = Last == tok::identifier || Last == tok::r_paren ||
+                     Last == tok::r_square;
+    switch (K) {
+    case tok::semi:
+    case tok::comma:
+    case tok::r_paren:
+    case tok::r_square:
+      return false;
+    case tok::period:
+    case tok::arrow:
+    case tok::coloncolon:
+    case tok::l_square:
+    case tok::l_paren:
+      return !AfterName;
+    default:
+      return Last != tok::l_paren && Last != tok::l_square &&
+             Last != tok::period && Last != tok::arrow &&
+             Last != tok::coloncolon;
+    }
+  }
+  std::string Text;
+  unsigned Depth = 0, Parens = 0;
+  bool BreakLine = false;
+  tok::TokenKind Last = tok::unknown;
+};
+
 class PieceWriter {
 public:
   PieceWriter(const Piece &P, const ParsedUnit &Unit, const PieceTable &Pieces,
@@ -42,8 +102,10 @@ public:
       if (!Left || Left->File != Whole->File || Left->Begin < At)
         return {};
       Keep(Left->Begin);
-      Result.Text += C.Instead;
       At = Left->End;
+      if (C.Instead == ";" || Buffer.drop_front(At).starts_with(";"))
+        Result.Text.resize(StringRef(Result.Text).rtrim(" \t").size());
+      Result.Text += C.Instead;
     }
     Keep(Whole->End);
     return isWhole(Result) ? Result : PieceText();
@@ -70,56 +132,47 @@ public:
   }
 
   std::string expand() const {
-    std::string Text;
-    unsigned Depth = 0, Parens = 0, Next = 0;
-    bool NewLine = false;
-    auto Write = [&](StringRef Token) {
-      if (Token.empty())
-        return;
-      if (NewLine)
-        Text += "\n" + std::string(static_cast<size_t>(2) * Depth, ' ');
-      else if (!Text.empty())
-        Text += ' ';
-      NewLine = false;
-      Text += Token;
-    };
+    TextBuilder Out;
+    unsigned Next = 0;
+    SourceLocation Start = Pieces.token(P.Range.Begin).location(), Last;
     auto Pragma = Unit.Log.Pragmas.begin();
-    SourceLocation Start = Pieces.token(P.Range.Begin).location();
     while (Pragma != Unit.Log.Pragmas.end() &&
            SM.isBeforeInTranslationUnit(Pragma->At, Start))
       ++Pragma;
     for (unsigned I = P.Range.Begin; I < P.Range.End; ++I) {
       if (Next < Cuts.size() && I == Cuts[Next].Range.Begin) {
-        Write(Cuts[Next].Instead);
-        NewLine = true;
+        if (!Cuts[Next].Instead.empty())
+          Out.add(Cuts[Next].Instead, tok::semi);
         I = Cuts[Next++].Range.End - 1;
         continue;
       }
       const syntax::Token &T = Pieces.token(I);
       for (; Pragma != Unit.Log.Pragmas.end() &&
              SM.isBeforeInTranslationUnit(Pragma->At, T.location());
-           ++Pragma) {
-        Text += "\n" + pragmaText(Unit, Pragma->At);
-        NewLine = true;
+           ++Pragma)
+        Out.addLine(pragmaText(Unit, Pragma->At));
+      SystemMacro Macro = systemMacroOf(Unit, T.location());
+      if (!isWordOfTheCompiler(Macro)) {
+        Out.add(T.text(SM), T.kind());
+      } else if (Macro.Call != Last) {
+        Out.add(Macro.Name, tok::identifier);
       }
-      tok::TokenKind K = T.kind();
-      Parens += K == tok::l_paren;
-      Parens -= K == tok::r_paren && Parens > 0;
-      if (K == tok::r_brace && Depth > 0) {
-        --Depth;
-        NewLine = Parens == 0 || NewLine;
-      }
-      Write(T.text(SM));
-      Depth += K == tok::l_brace;
-      if (Parens == 0 &&
-          (K == tok::l_brace || K == tok::r_brace || K == tok::semi))
-        NewLine = !(K == tok::r_brace && I + 1 < P.Range.End &&
-                    Pieces.token(I + 1).kind() == tok::semi);
+      Last = Macro.Call;
     }
-    return Text;
+    return Out.take();
   }
 
 private:
+  /// "__global__": an object-like macro that is always there.
+  bool isWordOfTheCompiler(const SystemMacro &Macro) const {
+    if (Macro.Name.empty() || Macro.IsFragile)
+      return false;
+    const MacroInfo *Info =
+        Unit.PP.getMacroInfo(Unit.PP.getIdentifierInfo(Macro.Name));
+    return Info && Info->isObjectLike() && !Info->isBuiltinMacro() &&
+           !Unit.includeOf(Info->getDefinitionLoc());
+  }
+
   std::optional<FileInterval> intervalOf(TokenRange R) const {
     auto Spelled = Unit.Tokens.spelledForExpanded(Pieces.tokens(R));
     if (!Spelled || Spelled->empty())

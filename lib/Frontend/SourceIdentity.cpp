@@ -9,15 +9,12 @@
 #include "SourceIdentity.h"
 #include "SliceCuts.h"
 #include "SliceWriter.h"
+#include "SystemMacro.h"
 #include "cupilot/Frontend/Kernel.h"
 #include "cupilot/Support/Digest.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
-#include "clang/Lex/Lexer.h"
-#include "clang/Lex/MacroInfo.h"
-#include "clang/Lex/Preprocessor.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
 
@@ -31,70 +28,23 @@ public:
       : Unit(Unit), SM(Unit.SM), Identity(Identity) {}
 
   void add(const syntax::Token &T) {
-    SourceLocation Marker;
-    std::string Macro = systemMacroOf(T.location(), Marker);
-    if (Macro.empty()) {
+    SystemMacro Macro = systemMacroOf(Unit, T.location());
+    if (Macro.Name.empty()) {
       Last = SourceLocation();
       Text += T.text(SM).str() + "\n";
-    } else if (Marker != Last) {
-      Last = Marker;
-      Text += "macro " + Macro + "\n";
+    } else if (Macro.Call != Last) {
+      Last = Macro.Call;
+      Text += "macro " + Macro.Name + "\n";
+    }
+    if (Macro.IsFragile && Identity.FragileMacro.empty()) {
+      Identity.FragileMacro = Macro.Name;
+      Identity.FragileAt = Unit.at(T.location());
     }
   }
   void add(StringRef Plain) { Text += (Plain + "\n").str(); }
   std::string take() { return std::exchange(Text, std::string()); }
 
 private:
-  static bool isFragile(StringRef Name) {
-    return llvm::is_contained(
-        llvm::ArrayRef<StringRef>({"__LINE__", "__FILE__", "__FILE_NAME__",
-                                   "__BASE_FILE__", "__DATE__", "__TIME__",
-                                   "__TIMESTAMP__", "__COUNTER__",
-                                   "__INCLUDE_LEVEL__"}),
-        Name);
-  }
-
-  bool isSystemMacro(SourceLocation Loc, StringRef Name) const {
-    SourceLocation Spelled = SM.getSpellingLoc(Loc);
-    if (!SM.isWrittenInScratchSpace(Spelled))
-      return !Unit.isUser(Spelled) && !Unit.isCommandLine(Spelled);
-    // Pasted, or made of an argument: ask where the macro is defined.
-    const MacroInfo *Info =
-        Unit.PP.getMacroInfo(Unit.PP.getIdentifierInfo(Name));
-    return Info && (Info->isBuiltinMacro() ||
-                    (!Unit.isUser(Info->getDefinitionLoc()) &&
-                     !Unit.isCommandLine(Info->getDefinitionLoc())));
-  }
-
-  /// The outermost macro of a system header whose own text the token is; ""
-  /// if there is none. \p Marker tells expansions apart.
-  std::string systemMacroOf(SourceLocation Loc, SourceLocation &Marker) {
-    std::string Found, Fragile;
-    while (Loc.isMacroID()) {
-      if (SM.isMacroArgExpansion(Loc)) {
-        Loc = SM.getImmediateSpellingLoc(Loc);
-        continue;
-      }
-      StringRef Name =
-          Lexer::getImmediateMacroName(Loc, SM, Unit.Ctx.getLangOpts());
-      SourceLocation Call = SM.getImmediateExpansionRange(Loc).getBegin();
-      if (isSystemMacro(Loc, Name)) {
-        if (isFragile(Name))
-          Fragile = Name.str();
-        else
-          Fragile.clear();
-        Found = Name.str();
-        Marker = Call;
-      }
-      Loc = Call;
-    }
-    if (!Fragile.empty() && Identity.FragileMacro.empty()) {
-      Identity.FragileMacro = Fragile;
-      Identity.FragileAt = Unit.at(Loc);
-    }
-    return Found;
-  }
-
   const ParsedUnit &Unit;
   const SourceManager &SM;
   SourceIdentity &Identity;

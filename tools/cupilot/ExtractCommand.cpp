@@ -45,13 +45,22 @@ static const char Examples[] =
 /// "blur.0123456789abcdef.cu"; instances of one template differ in the digest.
 static std::string sliceName(const Kernel &K) {
   StringRef Name = K.Name;
-  Name = Name.take_until([](char C) { return C == '<'; });
-  if (size_t Paren = Name.rfind('('); Paren != StringRef::npos && Paren > 0)
-    Name = Name.take_front(Paren);
-  Name = Name.drop_front(Name.rfind(':') + 1);
   std::string Plain;
-  for (char C : Name)
-    Plain += isAlnum(C) || C == '_' ? C : '_';
+  unsigned Angles = 0;
+  while (!Name.empty()) {
+    if (Name.consume_front("(anonymous namespace)"))
+      continue;
+    char C = Name.front();
+    Name = Name.drop_front();
+    if (C == '(' && Angles == 0)
+      break;
+    Angles += C == '<';
+    Angles -= C == '>' && Angles > 0;
+    if (C == ':' && Angles == 0)
+      Plain.clear();
+    else if (Angles == 0 && C != '>')
+      Plain += isAlnum(C) ? C : '_';
+  }
   return Plain + "." + shortDigest(K.Digest) + ".cu";
 }
 
