@@ -485,7 +485,8 @@ void Closure::processOther(const NamedDecl *D) {
     return needInclude(D);
   needParent(D);
   needWritten(D, Need::Definition);
-  needPiecesOf(D);
+  for (const Decl *Redecl : D->redecls())
+    needPiecesOf(Redecl);
   Part P(*this, D, "declaration");
   if (const auto *Using = dyn_cast<UsingDecl>(D)) {
     // The targets that are used are marked by their users.

@@ -73,8 +73,10 @@ public:
   }
   bool VisitExpr(Expr *E) {
     // The type of an expression may be written nowhere near it.
-    if (const auto *Tag = E->getType()->getAsTagDecl())
-      C.mark(Tag);
+    // The text of a static assertion has none.
+    if (!E->getType().isNull())
+      if (const auto *Tag = E->getType()->getAsTagDecl())
+        C.mark(Tag);
     return true;
   }
   bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *E) {

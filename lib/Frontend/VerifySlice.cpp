@@ -54,10 +54,11 @@ PtxModule::PtxModule(StringRef Text) {
     char C = Plain[I];
     Depth += C == '{' || C == '(';
     Depth -= C == '}' || C == ')';
+    if (Depth != 0 || (C != ';' && C != '}'))
+      continue;
     // A function ends with its body, everything else with a semicolon.
-    bool IsFunction = StringRef(Plain).slice(Begin, I).contains(".entry") ||
-                      StringRef(Plain).slice(Begin, I).contains(".func");
-    if (Depth == 0 && (C == ';' || (C == '}' && IsFunction))) {
+    StringRef Head = StringRef(Plain).slice(Begin, I).split('{').first;
+    if (C == ';' || Head.contains(".entry") || Head.contains(".func")) {
       add(StringRef(Plain).slice(Begin, I + 1).trim());
       Begin = I + 1;
     }
@@ -91,10 +92,12 @@ void PtxModule::add(StringRef Item) {
                 !Item.starts_with(".extern") && !Item.starts_with(".common");
 }
 
-/// "$L__BB12_3" and "__local_depot12" count the functions of the module.
+/// "$L__BB12_3", "__local_depot12", "prototype_4" count within the module.
 static std::string withoutModuleNumbers(StringRef Name) {
-  if (Name.starts_with("__local_depot"))
-    return "__local_depot";
+  for (StringRef Counted : {"__local_depot", "prototype_"})
+    if (Name.starts_with(Counted) &&
+        all_of(Name.drop_front(Counted.size()), isDigit))
+      return Counted.str();
   size_t Block = Name.find("L__BB");
   if (Block == StringRef::npos)
     return Name.str();
