@@ -142,6 +142,18 @@ void Closure::collect(const FunctionDecl *Kernel) {
       process(Next);
     }
   } while (resolveLeftovers());
+  findSharedVariables();
+}
+
+void Closure::findSharedVariables() {
+  if (InternalVariables.empty())
+    return;
+  forEachVariableUse(Unit, [&](const FunctionDecl *User, const VarDecl *V) {
+    V = V->getCanonicalDecl();
+    if (InternalVariables.contains(V) && isDeviceCallable(User) &&
+        !Visited.count(User->getCanonicalDecl()))
+      SharedVariables.insert(V);
+  });
 }
 
 bool Closure::resolveLeftovers() {
@@ -458,10 +470,16 @@ void Closure::processVariable(const VarDecl *V) {
            "', which is declared at " + Unit.at(V->getLocation()) +
            " but defined in another unit; define it in this unit, or pass its "
            "address as an argument");
-  if (OnDevice && !V->hasExternalFormalLinkage())
+  if (OnDevice && !V->hasExternalFormalLinkage()) {
+    bool ByHost = false;
     for (const VarDecl *Redecl : V->redecls())
       if (Unit.Ctx.CUDADeviceVarODRUsedByHost.count(Redecl))
-        HostVariables.insert(V->getCanonicalDecl());
+        ByHost = true;
+    if (ByHost)
+      HostVariables.insert(V->getCanonicalDecl());
+    else if (!V->getType().isConstQualified())
+      InternalVariables.insert(V->getCanonicalDecl());
+  }
 }
 
 void Closure::processEnum(const EnumDecl *E) {

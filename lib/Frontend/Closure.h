@@ -53,6 +53,10 @@ public:
   llvm::ArrayRef<const clang::VarDecl *> hostVariables() const {
     return HostVariables.getArrayRef();
   }
+  /// Variables of internal linkage that other device code of the unit uses.
+  llvm::ArrayRef<const clang::VarDecl *> sharedVariables() const {
+    return SharedVariables.getArrayRef();
+  }
   /// For each entity that was visited, a digest of what its names mean.
   const std::set<std::string> &meanings() const { return Meanings; }
   /// Namespaces that `using namespace` inside needed text names.
@@ -98,6 +102,7 @@ private:
   void needParent(const clang::Decl *D);
   void needInclude(const clang::NamedDecl *D);
   bool resolveLeftovers();
+  void findSharedVariables();
 
   const PieceTable &Pieces;
   std::vector<Item> Queue;
@@ -106,7 +111,8 @@ private:
   std::set<const IncludeDirective *> Includes;
   llvm::SmallPtrSet<const clang::NamespaceDecl *, 8> Namespaces;
   llvm::SetVector<const clang::NamespaceDecl *> NamedNamespaces;
-  llvm::SetVector<const clang::VarDecl *> HostVariables;
+  llvm::SetVector<const clang::VarDecl *> HostVariables, InternalVariables,
+      SharedVariables;
   llvm::SetVector<const clang::CXXRecordDecl *> WrittenRecords;
   std::set<std::string> Meanings, DependentNames;
   std::vector<std::vector<const clang::NamedDecl *>> Unresolved;
@@ -133,6 +139,13 @@ void walkTemplateParameters(Closure &C, const clang::Decl *D);
 void walkBasesAndAttributes(Closure &C, const clang::CXXRecordDecl *R);
 /// A field, variable, enumeration, type alias or the like, as a whole.
 void walkDeclaration(Closure &C, const clang::Decl *D);
+
+/// Calls \p Use for each variable at namespace level or of a class that the
+/// body of a function of the user refers to.
+void forEachVariableUse(ParsedUnit &Unit,
+                        llvm::function_ref<void(const clang::FunctionDecl *,
+                                                const clang::VarDecl *)>
+                            Use);
 
 } // namespace cupilot
 

@@ -177,6 +177,47 @@ private:
   bool InBody;
 };
 
+/// Looks into all function bodies, instantiations too.
+class VariableUses : public RecursiveASTVisitor<VariableUses> {
+public:
+  using Callback =
+      llvm::function_ref<void(const FunctionDecl *, const VarDecl *)>;
+  explicit VariableUses(Callback Use) : Use(Use) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitLambdaBody() const { return true; }
+
+  bool TraverseFunctionBody(const FunctionDecl *F) {
+    const FunctionDecl *Outer = std::exchange(Current, F);
+    bool Result = TraverseStmt(F->getBody());
+    Current = Outer;
+    return Result;
+  }
+  bool VisitFunctionDecl(FunctionDecl *F) {
+    if (F->doesThisDeclarationHaveABody() && !F->isDependentContext() &&
+        !F->getParentFunctionOrMethod())
+      TraverseFunctionBody(F);
+    return true;
+  }
+  bool VisitDeclRefExpr(DeclRefExpr *E) {
+    if (const auto *V = dyn_cast<VarDecl>(E->getDecl()))
+      note(V);
+    return true;
+  }
+  bool VisitMemberExpr(MemberExpr *E) {
+    if (const auto *V = dyn_cast<VarDecl>(E->getMemberDecl()))
+      note(V);
+    return true;
+  }
+
+private:
+  void note(const VarDecl *V) {
+    if (Current && !V->isLocalVarDeclOrParm())
+      Use(Current, V);
+  }
+  Callback Use;
+  const FunctionDecl *Current = nullptr;
+};
+
 Decl *mutableDecl(const Decl *D) { return const_cast<Decl *>(D); }
 } // namespace
 
@@ -286,6 +327,15 @@ void walkDeclaration(Closure &C, const Decl *D) {
     return;
   }
   V.TraverseDecl(mutableDecl(D));
+}
+
+void forEachVariableUse(
+    ParsedUnit &Unit,
+    llvm::function_ref<void(const FunctionDecl *, const VarDecl *)> Use) {
+  VariableUses Uses(Use);
+  for (Decl *D : Unit.Ctx.getTranslationUnitDecl()->decls())
+    if (Unit.isUser(D->getLocation()))
+      Uses.TraverseDecl(D);
 }
 
 } // namespace cupilot

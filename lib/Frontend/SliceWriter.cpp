@@ -61,6 +61,14 @@ public:
       if (!Text)
         return Text.takeError();
       llvm::append_range(Copied, Text->Copied);
+      if (llvm::any_of(P.Decls, [&](const Decl *D) {
+            return llvm::is_contained(C.sharedVariables(),
+                                      D->getCanonicalDecl());
+          }))
+        // Other code of the unit may write it: it must not be folded.
+        Text->Text.insert(0, StringRef(Text->Text).starts_with("[[")
+                                 ? "[[gnu::used]] "
+                                 : "__attribute__((used)) ");
       Chunks.push_back(
           {Pieces.locationOf(P), std::move(Text->Text), false, P.Context});
     }

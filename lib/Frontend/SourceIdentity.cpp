@@ -70,7 +70,8 @@ SourceIdentity identifySource(StringRef Name, const PrecisionContract &Contract,
     unsigned Next = 0;
     for (unsigned T = P.Range.Begin; T < P.Range.End; ++T) {
       if (Next < Cuts.size() && T == Cuts[Next].Range.Begin) {
-        Writer.add(Cuts[Next].Instead);
+        if (!Cuts[Next].Instead.empty())
+          Writer.add(Cuts[Next].Instead);
         T = Cuts[Next++].Range.End - 1;
         continue;
       }
@@ -80,6 +81,11 @@ SourceIdentity identifySource(StringRef Name, const PrecisionContract &Contract,
       Writer.add(Pragma);
     Parts.insert(digest(Writer.take()));
   }
+  // Whether other code writes a variable decides whether it can be folded.
+  for (const VarDecl *V : C.hostVariables())
+    Parts.insert("host writes " + describe(V));
+  for (const VarDecl *V : C.sharedVariables())
+    Parts.insert("unit writes " + describe(V));
   DigestBuilder All;
   All.add("cupilot source identity 1").add(Name);
   All.add(static_cast<uint64_t>(Contract.K));
