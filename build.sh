@@ -15,7 +15,6 @@ commands:
   build    configure and build into build/
   deps     install what is missing (Debian 12; as root or with sudo)
   tidy     run clang-format and clang-tidy over the sources
-  package  build a .deb into build/
   clean    remove the build folders
 
 options:
@@ -42,7 +41,7 @@ for arg in "$@"; do
     --build-dir=*) build=${arg#--build-dir=} ;;
     --asan) preset=asan ;;
     --help|-h) usage; exit 0 ;;
-    demo|check|build|deps|tidy|package|clean)
+    demo|check|build|deps|tidy|clean)
       [ -z "$command" ] || die "one command at a time, not '$command' and '$arg'"
       command=$arg ;;
     *) usage >&2; die "unknown argument '$arg'" ;;
@@ -181,6 +180,5 @@ case $command in
   check) check ;;
   demo) build; exec examples/demo.sh "$build" ;;
   tidy) tidy ;;
-  package) build; (cd "$build" && cpack -G DEB) ;;
   clean) rm -rf build build-asan build-dev ;;
 esac
