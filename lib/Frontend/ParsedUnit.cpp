@@ -41,6 +41,9 @@ ParsedUnit::ParsedUnit(ASTContext &Ctx, Preprocessor &PP,
                        std::vector<std::string> Folders, std::string CudaPath)
     : Ctx(Ctx), SM(Ctx.getSourceManager()), PP(PP), Tokens(Tokens), Log(Log) {
   CudaInclude = realFolder(CudaPath + "/include");
+  if (CudaInclude == "/usr/include/")
+    // Debian's toolkit lies among everybody's headers.
+    CudaInclude = "/usr/include/cuda";
   for (const std::string &Folder : Folders)
     UserFolders.push_back(realFolder(Folder));
   for (unsigned I = 0; I < Log.Includes.size(); ++I)
@@ -283,7 +286,7 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
   Options.VFS = Files;
   std::shared_ptr<CompilerInvocation> Invocation =
       createInvocation(Args, Options);
-  if (!Invocation)
+  if (!Invocation || Options.Diags->hasErrorOccurred())
     return usageError("clang does not take these flags:\n" + Text,
                       "what follows -- is a clang++ command line without the "
                       "compiler's name");

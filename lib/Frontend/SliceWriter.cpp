@@ -169,9 +169,8 @@ private:
         Includes.insert(Include);
       return;
     }
-    if (isCopied(At))
-      return;
-    Chunks.push_back({At, "#define " + definitionOf(*Info), true});
+    if (!isCopied(At))
+      Chunks.push_back({At, "#define " + definitionOf(*Info), true});
     auto Known = Unit.Log.MacroIndex.find(Info);
     if (Known == Unit.Log.MacroIndex.end())
       return;
