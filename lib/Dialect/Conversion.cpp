@@ -268,25 +268,46 @@ std::string printModule(ModuleOp M) {
   return Text;
 }
 
-Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
-                                            StringRef Name) {
-  loadDialect(C);
+/// The format that \p Text says it has; 0 where it says nothing. Looked for in
+/// the text, so that a newer module is named as such even when its operations
+/// do not parse here.
+static int64_t formatOf(StringRef Text) {
+  static constexpr StringRef Key = "cupilot.format = ";
+  StringRef Header = Text.take_until([](char C) { return C == '}'; });
+  size_t At = Header.find(Key);
+  int64_t Format = 0;
+  if (At != StringRef::npos)
+    Header.drop_front(At + Key.size()).consumeInteger(10, Format);
+  return Format;
+}
+
+/// Runs \p Work and returns what it diagnosed in \p C, a line each.
+static std::string diagnosticsOf(MLIRContext &C,
+                                 llvm::function_ref<void()> Work) {
   std::string Messages;
   ScopedDiagnosticHandler Handler(&C, [&](Diagnostic &D) {
     llvm::raw_string_ostream OS(Messages);
     OS << "\n  " << D.getLocation() << ": " << D.str();
     return success();
   });
-  OwningOpRef<ModuleOp> M = parseSourceString<ModuleOp>(Text, &C, Name);
+  Work();
+  return Messages;
+}
+
+Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
+                                            StringRef Name) {
+  loadDialect(C);
+  if (int64_t Format = formatOf(Text); Format > ModuleFormat)
+    return usageError("'" + Name + "' has format " + llvm::Twine(Format) +
+                          "; this cupilot knows formats up to " +
+                          llvm::Twine(ModuleFormat),
+                      "use the cupilot that wrote it");
+  OwningOpRef<ModuleOp> M;
+  std::string Messages = diagnosticsOf(
+      C, [&] { M = parseSourceString<ModuleOp>(Text, &C, Name); });
   if (!M)
     return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
-                      "was it edited by hand, or written by a newer cupilot?");
-  if (auto Format = (*M)->getAttrOfType<IntegerAttr>("cupilot.format");
-      Format && Format.getInt() > ModuleFormat)
-    return usageError(
-        "'" + Name + "' has format " + llvm::Twine(Format.getInt()) +
-            "; this cupilot knows formats up to " + llvm::Twine(ModuleFormat),
-        "use the cupilot that wrote it");
+                      "was it edited by hand?");
   return M;
 }
 
@@ -314,6 +335,10 @@ Expected<OwningOpRef<ModuleOp>> loadLibrary(MLIRContext &C, StringRef Folder) {
        It.increment(EC))
     if (llvm::sys::path::extension(It->path()) == ".mlir")
       Files.insert(It->path());
+  if (EC)
+    return usageError("cannot read the strategy library '" + Folder +
+                          "': " + EC.message(),
+                      "name the folder of the strategies with --strategies");
   if (Files.empty())
     return usageError("there is no strategy library in '" + Folder + "'",
                       "name the folder of the strategies with --strategies");
@@ -327,9 +352,12 @@ Expected<OwningOpRef<ModuleOp>> loadLibrary(MLIRContext &C, StringRef Folder) {
       All->push_back(&Op);
     }
   }
-  if (failed(mlir::verify(*All)))
+  bool Valid = true;
+  std::string Messages =
+      diagnosticsOf(C, [&] { Valid = succeeded(mlir::verify(*All)); });
+  if (!Valid)
     return usageError("the strategy library in '" + Folder +
-                      "' does not verify");
+                      "' does not verify:" + Messages);
   return All;
 }
 

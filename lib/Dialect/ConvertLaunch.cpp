@@ -1,5 +1,4 @@
-//===- ConvertLaunch.cpp - Plans, guards and genomes to and from attributes -*-
-//C++ -*-===//
+//===- ConvertLaunch.cpp - Plans, guards, genomes as attributes -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,18 +15,48 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-static AffineExpr toAffine(MLIRContext &C, const Expr &E) {
+/// How a map holds the launch: as its dims, or as its first symbols. MLIR
+/// multiplies and divides by symbols only, so that a product of two launch
+/// dimensions needs the second form.
+enum class LaunchForm { Dims, Symbols };
+
+static bool namesLaunch(const Expr &E) {
+  return E.K == Expr::Kind::Dim || llvm::any_of(E.Operands, namesLaunch);
+}
+
+static bool needsSymbols(const Expr &E) {
+  switch (E.K) {
+  case Expr::Kind::Mul:
+    if (namesLaunch(E.Operands[0]) && namesLaunch(E.Operands[1]))
+      return true;
+    break;
+  case Expr::Kind::Mod:
+  case Expr::Kind::FloorDiv:
+  case Expr::Kind::CeilDiv:
+    if (namesLaunch(E.Operands[1]))
+      return true;
+    break;
+  default:
+    break;
+  }
+  return llvm::any_of(E.Operands, needsSymbols);
+}
+
+static AffineExpr toAffine(MLIRContext &C, const Expr &E, LaunchForm Form) {
   switch (E.K) {
   case Expr::Kind::Constant:
     return getAffineConstantExpr(E.Value, &C);
   case Expr::Kind::Dim:
-    return getAffineDimExpr(E.Value, &C);
+    return Form == LaunchForm::Dims ? getAffineDimExpr(E.Value, &C)
+                                    : getAffineSymbolExpr(E.Value, &C);
   case Expr::Kind::Symbol:
-    return getAffineSymbolExpr(E.Value, &C);
+    return getAffineSymbolExpr(
+        E.Value + (Form == LaunchForm::Dims ? 0 : NumLaunchDims), &C);
   default:
     break;
   }
-  AffineExpr L = toAffine(C, E.Operands[0]), R = toAffine(C, E.Operands[1]);
+  AffineExpr L = toAffine(C, E.Operands[0], Form),
+             R = toAffine(C, E.Operands[1], Form);
   switch (E.K) {
   case Expr::Kind::Add:
     return L + R;
@@ -42,14 +71,19 @@ static AffineExpr toAffine(MLIRContext &C, const Expr &E) {
   }
 }
 
-static Expr fromAffine(AffineExpr E) {
+static Expr fromAffine(AffineExpr E, LaunchForm Form) {
   switch (E.getKind()) {
   case AffineExprKind::Constant:
     return Expr::constant(cast<AffineConstantExpr>(E).getValue());
   case AffineExprKind::DimId:
     return Expr::dim(cast<AffineDimExpr>(E).getPosition());
-  case AffineExprKind::SymbolId:
-    return Expr::symbol(cast<AffineSymbolExpr>(E).getPosition());
+  case AffineExprKind::SymbolId: {
+    unsigned Position = cast<AffineSymbolExpr>(E).getPosition();
+    if (Form == LaunchForm::Dims)
+      return Expr::symbol(Position);
+    return Position < NumLaunchDims ? Expr::dim(Position)
+                                    : Expr::symbol(Position - NumLaunchDims);
+  }
   default:
     break;
   }
@@ -71,23 +105,30 @@ static Expr fromAffine(AffineExpr E) {
   default:
     break;
   }
-  return Expr::binary(K, fromAffine(Binary.getLHS()),
-                      fromAffine(Binary.getRHS()));
+  return Expr::binary(K, fromAffine(Binary.getLHS(), Form),
+                      fromAffine(Binary.getRHS(), Form));
 }
 
 static AffineMapAttr toMap(MLIRContext &C, ArrayRef<Expr> Results,
                            unsigned NumScalars) {
+  bool Dims = llvm::none_of(Results, needsSymbols);
   llvm::SmallVector<AffineExpr, 3> Exprs;
   for (const Expr &E : Results)
-    Exprs.push_back(toAffine(C, E));
+    Exprs.push_back(
+        toAffine(C, E, Dims ? LaunchForm::Dims : LaunchForm::Symbols));
   return AffineMapAttr::get(
-      AffineMap::get(NumLaunchDims, NumScalars, Exprs, &C));
+      AffineMap::get(Dims ? NumLaunchDims : 0,
+                     NumScalars + (Dims ? 0 : NumLaunchDims), Exprs, &C));
+}
+
+static Expr fromResult(AffineMapAttr Map, unsigned Index) {
+  AffineMap M = Map.getValue();
+  return fromAffine(M.getResult(Index),
+                    M.getNumDims() ? LaunchForm::Dims : LaunchForm::Symbols);
 }
 
 static std::array<Expr, 3> fromMap(AffineMapAttr Map) {
-  AffineMap M = Map.getValue();
-  return {fromAffine(M.getResult(0)), fromAffine(M.getResult(1)),
-          fromAffine(M.getResult(2))};
+  return {fromResult(Map, 0), fromResult(Map, 1), fromResult(Map, 2)};
 }
 
 PlanAttr toAttr(MLIRContext &C, const LaunchPlan &Plan, unsigned NumScalars) {
@@ -102,9 +143,9 @@ PlanAttr toAttr(MLIRContext &C, const LaunchPlan &Plan, unsigned NumScalars) {
 LaunchPlan fromAttr(PlanAttr Plan) {
   LaunchPlan Result;
   for (LaunchAttr L : Plan.getLaunches())
-    Result.Launches.push_back(
-        {L.getSymbol().str(), fromMap(L.getGrid()), fromMap(L.getBlock()),
-         fromAffine(L.getShared().getValue().getResult(0))});
+    Result.Launches.push_back({L.getSymbol().str(), fromMap(L.getGrid()),
+                               fromMap(L.getBlock()),
+                               fromResult(L.getShared(), 0)});
   return Result;
 }
 
@@ -119,8 +160,12 @@ static PointerRef fromAttr(PointerAttr P) {
 GuardAttr toAttr(MLIRContext &C, const Guard &G, unsigned NumScalars) {
   llvm::SmallVector<AffineExpr> Constraints;
   llvm::SmallVector<bool> Equalities;
+  bool Dims = llvm::none_of(G.Constraints, [](const Constraint &Each) {
+    return needsSymbols(Each.E);
+  });
   for (const Constraint &Each : G.Constraints) {
-    Constraints.push_back(toAffine(C, Each.E));
+    Constraints.push_back(
+        toAffine(C, Each.E, Dims ? LaunchForm::Dims : LaunchForm::Symbols));
     Equalities.push_back(Each.IsEq);
   }
   // An integer set has at least one constraint; 0 == 0 admits everything.
@@ -138,8 +183,9 @@ GuardAttr toAttr(MLIRContext &C, const Guard &G, unsigned NumScalars) {
                                           toMap(C, {D.ExtentB}, NumScalars)));
   return GuardAttr::get(
       &C, G.Arch,
-      IntegerSetAttr::get(
-          IntegerSet::get(NumLaunchDims, NumScalars, Constraints, Equalities)),
+      IntegerSetAttr::get(IntegerSet::get(
+          Dims ? NumLaunchDims : 0, NumScalars + (Dims ? 0 : NumLaunchDims),
+          Constraints, Equalities)),
       Aligns, Disjoints);
 }
 
@@ -147,18 +193,18 @@ Guard fromAttr(GuardAttr G) {
   Guard Result;
   Result.Arch = G.getArch().str();
   IntegerSet Set = G.getSet().getValue();
+  LaunchForm Form = Set.getNumDims() ? LaunchForm::Dims : LaunchForm::Symbols;
   for (unsigned I = 0; I < Set.getNumConstraints(); ++I) {
-    Constraint Each{fromAffine(Set.getConstraint(I)), Set.isEq(I)};
+    Constraint Each{fromAffine(Set.getConstraint(I), Form), Set.isEq(I)};
     if (!(Each.IsEq && Each.E == Expr::constant(0)))
       Result.Constraints.push_back(std::move(Each));
   }
   for (AlignAttr A : G.getAlign())
     Result.Alignments.push_back({fromAttr(A.getPointer()), A.getBytes()});
   for (DisjointAttr D : G.getDisjoint())
-    Result.Disjoints.push_back(
-        {fromAttr(D.getA()), fromAttr(D.getB()),
-         fromAffine(D.getExtentA().getValue().getResult(0)),
-         fromAffine(D.getExtentB().getValue().getResult(0))});
+    Result.Disjoints.push_back({fromAttr(D.getA()), fromAttr(D.getB()),
+                                fromResult(D.getExtentA(), 0),
+                                fromResult(D.getExtentB(), 0)});
   return Result;
 }
 

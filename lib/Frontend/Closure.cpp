@@ -7,219 +7,513 @@
 //===----------------------------------------------------------------------===//
 
 #include "Closure.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "cupilot/Support/Digest.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclFriend.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/RecordLayout.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
 
 namespace cupilot {
 
-bool isSystem(const ParsedUnit &Unit, SourceLocation Loc) {
-  SourceManager &SM = Unit.sources();
-  if (Loc.isInvalid())
-    return true;
-  Loc = SM.getExpansionLoc(Loc);
-  if (SM.isInSystemHeader(Loc) || SM.isWrittenInBuiltinFile(Loc) ||
-      SM.isWrittenInCommandLineFile(Loc))
-    return true;
-  // CUDA's headers come through -isystem, CCCL's may come through -I.
-  llvm::StringRef Name = SM.getFilename(Loc);
-  return Name.contains("/include/cccl/") || Name.contains("/nvidia/cuda");
+bool isDeviceCallable(const FunctionDecl *F) {
+  return F->hasAttr<CUDADeviceAttr>() || F->hasAttr<CUDAGlobalAttr>() ||
+         F->isConstexpr() || F->isImplicit() || F->isDefaulted();
 }
 
-namespace {
-class ClosureBuilder : public RecursiveASTVisitor<ClosureBuilder> {
+bool shapesClass(const FunctionDecl *F) {
+  if (isa<CXXConstructorDecl, CXXDestructorDecl>(F))
+    return true;
+  const auto *Method = dyn_cast<CXXMethodDecl>(F);
+  return Method && (Method->isVirtual() || Method->isCopyAssignmentOperator() ||
+                    Method->isMoveAssignmentOperator());
+}
+
+std::string describe(const NamedDecl *D) {
+  PrintingPolicy Policy = D->getASTContext().getPrintingPolicy();
+  Policy.AnonymousTagLocations = false;
+  Policy.SuppressTagKeyword = true;
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  D->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+  if (const auto *Value = dyn_cast<ValueDecl>(D))
+    OS << " : " << Value->getType().getCanonicalType().getAsString(Policy);
+  return Text;
+}
+
+/// Collects names while it lives, then adds their digest to the meanings.
+class Closure::Part {
 public:
-  ClosureBuilder(const ParsedUnit &Unit) : Unit(Unit) {}
-
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitDeclRefExpr(DeclRefExpr *E) {
-    add(E->getDecl());
-    add(E->getFoundDecl());
-    return true;
+  Part(Closure &C, const NamedDecl *Of, StringRef What) : C(C) {
+    C.Names = &Names;
+    Names = (describe(Of) + "\n" + What + "\n").str();
   }
-  bool VisitMemberExpr(MemberExpr *E) {
-    add(E->getMemberDecl());
-    return true;
+  void add(const Twine &Fact) { Names += (Fact + "\n").str(); }
+  ~Part() {
+    C.Names = nullptr;
+    C.Meanings.insert(digest(Names));
   }
-  bool VisitCXXConstructExpr(CXXConstructExpr *E) {
-    add(E->getConstructor());
-    return true;
-  }
-  bool VisitOverloadExpr(OverloadExpr *E) {
-    for (NamedDecl *D : E->decls())
-      add(D);
-    return true;
-  }
-  bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *) {
-    Result.Refusal = "it launches kernels itself (dynamic parallelism)";
-    return true;
-  }
-  bool VisitTypedefTypeLoc(TypedefTypeLoc T) {
-    add(T.getDecl());
-    return true;
-  }
-  bool VisitType(Type *T) {
-    addType(QualType(T, 0));
-    return true;
-  }
-  bool VisitTagTypeLoc(TagTypeLoc T) {
-    add(T.getDecl());
-    return true;
-  }
-  bool VisitTemplateSpecializationTypeLoc(TemplateSpecializationTypeLoc T) {
-    addType(T.getType());
-    return true;
-  }
-  bool VisitVarDecl(VarDecl *D) {
-    addType(D->getType());
-    return true;
-  }
-  bool VisitFieldDecl(FieldDecl *D) {
-    addType(D->getType());
-    return true;
-  }
-  bool VisitExpr(Expr *E) {
-    addType(E->getType());
-    return true;
-  }
-
-  void addType(QualType T) {
-    if (T.isNull() || T->isDependentType())
-      return;
-    const Type *P = T.getTypePtr();
-    while (true) {
-      if (const auto *Typedef = P->getAs<TypedefType>())
-        add(Typedef->getDecl());
-      if (P->isPointerType() || P->isReferenceType())
-        P = P->getPointeeType().getTypePtr();
-      else if (const Type *Element = P->getArrayElementTypeNoTypeQual();
-               Element && P->isArrayType())
-        P = Element;
-      else
-        break;
-    }
-    if (const auto *Tag = P->getAsTagDecl())
-      add(Tag);
-  }
-
-  /// Notes \p D and goes through all that its text needs.
-  void add(const Decl *D) {
-    if (!D)
-      return;
-    D = textDecl(D);
-    if (!D || isa<TranslationUnitDecl, NamespaceDecl>(D))
-      return;
-    if (isSystem(Unit, D->getLocation())) {
-      Result.System.insert(D);
-      return;
-    }
-    if (!D->getDeclContext()->getRedeclContext()->isFileContext())
-      return; // Local: part of the text of what holds it.
-    if (!Result.Own.insert(D))
-      return;
-    // The whole text is copied: all that it names must be there.
-    for (const Decl *Redecl : D->redecls())
-      TraverseDecl(const_cast<Decl *>(Redecl));
-  }
-
-  Closure Result;
 
 private:
-  /// The declaration at namespace level whose text holds \p D.
-  const Decl *textDecl(const Decl *D) {
-    for (;;) {
-      // From instantiations to the pattern that was written.
-      if (const auto *F = dyn_cast<FunctionDecl>(D)) {
-        noteArguments(F->getTemplateSpecializationArgs());
-        if (const FunctionDecl *Pattern = F->getTemplateInstantiationPattern())
-          D = Pattern;
-        F = cast<FunctionDecl>(D);
-        if (const FunctionDecl *Definition = F->getDefinition())
-          D = Definition;
-        if (const auto *T =
-                cast<FunctionDecl>(D)->getDescribedFunctionTemplate())
-          D = T;
-      } else if (const auto *R = dyn_cast<CXXRecordDecl>(D)) {
-        if (const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(R)) {
-          noteArguments(&Spec->getTemplateArgs());
-          add(Spec->getSpecializedTemplate());
-        }
-        if (const CXXRecordDecl *Pattern = R->getTemplateInstantiationPattern())
-          D = Pattern;
-        R = cast<CXXRecordDecl>(D);
-        if (const CXXRecordDecl *Definition = R->getDefinition())
-          D = Definition;
-        if (const auto *T = cast<CXXRecordDecl>(D)->getDescribedClassTemplate())
-          D = T;
-      } else if (const auto *E = dyn_cast<EnumDecl>(D)) {
-        if (const EnumDecl *Definition = E->getDefinition())
-          D = Definition;
-      } else if (const auto *V = dyn_cast<VarDecl>(D)) {
-        if (const VarDecl *Pattern = V->getTemplateInstantiationPattern())
-          D = Pattern;
-        if (const auto *T = cast<VarDecl>(D)->getDescribedVarTemplate())
-          D = T;
-      } else if (const auto *C = dyn_cast<ClassTemplateDecl>(D)) {
-        if (const CXXRecordDecl *Definition =
-                C->getTemplatedDecl()->getDefinition())
-          if (const auto *T = Definition->getDescribedClassTemplate())
-            D = T;
-      } else if (const auto *S = dyn_cast<UsingShadowDecl>(D)) {
-        add(S->getTargetDecl());
-        D = cast<Decl>(S->getIntroducer());
-      }
-      const DeclContext *Context = D->getLexicalDeclContext();
-      if (!Context || Context->isTranslationUnit() ||
-          isa<NamespaceDecl>(Context))
-        return D;
-      if (isa<LinkageSpecDecl>(Context))
-        return D;
-      if (Context->isFunctionOrMethod())
-        return D; // Local.
-      D = cast<Decl>(Context);
-    }
-  }
-
-  void noteArguments(const TemplateArgumentList *Args) {
-    if (!Args)
-      return;
-    for (const TemplateArgument &A : Args->asArray()) {
-      if (A.getKind() == TemplateArgument::Type) {
-        addType(A.getAsType());
-        if (const auto *R = A.getAsType()->getAsCXXRecordDecl();
-            R && (R->isLambda() || R->isLocalClass()))
-          Result.Refusal =
-              "a template argument is a lambda or a local type, which no other "
-              "file can name";
-      } else if (A.getKind() == TemplateArgument::Declaration) {
-        add(A.getAsDecl());
-      }
-    }
-  }
-
-  const ParsedUnit &Unit;
+  Closure &C;
+  std::string Names;
 };
-} // namespace
 
-Closure closureOf(const FunctionDecl &Kernel, const ParsedUnit &Unit) {
-  ClosureBuilder Builder(Unit);
-  Builder.add(&Kernel);
-  // The instantiation knows what dependent names came to mean.
-  Builder.TraverseDecl(const_cast<FunctionDecl *>(&Kernel));
-  if (Builder.Result.Refusal.empty())
-    for (const Decl *D : Builder.Result.Own)
-      if (const auto *V = dyn_cast<VarDecl>(D)) {
-        if (V->hasAttr<HIPManagedAttr>())
-          Builder.Result.Refusal =
-              "it uses a __managed__ variable, which clang does not support";
-        std::string TypeName = V->getType().getAsString();
-        if (llvm::StringRef(TypeName).contains("texture<") ||
-            llvm::StringRef(TypeName).contains("surface<"))
-          Builder.Result.Refusal = "it uses a texture or surface reference";
+Need Closure::needOf(const Decl *D) const {
+  auto It = Written.find(D->getCanonicalDecl());
+  return It == Written.end() ? Need::No : It->second;
+}
+
+bool Closure::isNeeded(const NamespaceDecl *N) const {
+  return Namespaces.contains(N->getCanonicalDecl());
+}
+
+static bool isTransparent(const NamedDecl *D) {
+  if (isa<TemplateTypeParmDecl, NonTypeTemplateParmDecl,
+          TemplateTemplateParmDecl, ParmVarDecl, ImplicitParamDecl, LabelDecl,
+          BindingDecl, BuiltinTemplateDecl, UnresolvedUsingValueDecl,
+          UnresolvedUsingTypenameDecl, UnnamedGlobalConstantDecl>(D))
+    return true;
+  const auto *Var = dyn_cast<VarDecl>(D);
+  return Var && Var->isLocalVarDeclOrParm();
+}
+
+void Closure::mark(const NamedDecl *D, Need N) {
+  if (!D || isTransparent(D))
+    return;
+  if (const auto *Shadow = dyn_cast<UsingShadowDecl>(D)) {
+    if (const auto *Using = dyn_cast<NamedDecl>(Shadow->getIntroducer()))
+      mark(Using, N);
+    return mark(Shadow->getTargetDecl(), N);
+  }
+  if (const auto *Namespace = dyn_cast<NamespaceDecl>(D)) {
+    NamedNamespaces.insert(Namespace->getCanonicalDecl());
+    for (const DeclContext *DC = Namespace; DC; DC = DC->getParent())
+      if (const auto *Outer = dyn_cast<NamespaceDecl>(DC))
+        Namespaces.insert(Outer->getCanonicalDecl());
+    return;
+  }
+  if (Names && !D->getParentFunctionOrMethod()) {
+    if (!Unit.isUser(D->getLocation()))
+      *Names += "system ";
+    *Names += describe(D) + "\n";
+  }
+  if (isa<FieldDecl, IndirectFieldDecl>(D))
+    return mark(dyn_cast<NamedDecl>(Decl::castFromDeclContext(
+                    D->getDeclContext()->getNonTransparentContext())),
+                N);
+  if (isa<EnumConstantDecl>(D))
+    return mark(cast<EnumDecl>(D->getDeclContext()), N);
+  // A template by its name: its class may be needed as a declaration only.
+  if (const auto *Template = dyn_cast<TemplateDecl>(D);
+      Template && Template->getTemplatedDecl() &&
+      !isa<ConceptDecl, TypeAliasTemplateDecl>(D))
+    return mark(Template->getTemplatedDecl(), N);
+  Need &Known = Visited[D->getCanonicalDecl()];
+  if (Known >= N)
+    return;
+  Known = N;
+  Queue.push_back({D, N});
+}
+
+void Closure::noteDeduction(const ClassTemplateDecl *Template) {
+  mark(Template);
+  for (const Piece &P : Pieces.pieces())
+    for (const Decl *D : P.Decls) {
+      if (const auto *FT = dyn_cast<FunctionTemplateDecl>(D))
+        D = FT->getTemplatedDecl();
+      const auto *Guide = dyn_cast<CXXDeductionGuideDecl>(D);
+      if (Guide && Guide->getDeducedTemplate()->getCanonicalDecl() ==
+                       Template->getCanonicalDecl())
+        mark(Guide);
+    }
+}
+
+void Closure::collect(const FunctionDecl *Kernel) {
+  mark(Kernel);
+  do {
+    while (!Queue.empty()) {
+      Item Next = Queue.back();
+      Queue.pop_back();
+      process(Next);
+    }
+  } while (resolveLeftovers());
+  findSharedVariables();
+}
+
+void Closure::findSharedVariables() {
+  if (InternalVariables.empty())
+    return;
+  forEachVariableUse(Unit, [&](const FunctionDecl *User, const VarDecl *V) {
+    V = V->getCanonicalDecl();
+    if (InternalVariables.contains(V) && isDeviceCallable(User) &&
+        !Visited.count(User->getCanonicalDecl()))
+      SharedVariables.insert(V);
+  });
+}
+
+bool Closure::resolveLeftovers() {
+  for (unsigned I = 0; I < WrittenRecords.size(); ++I) {
+    for (const Decl *Member : WrittenRecords[I]->decls()) {
+      if (const auto *FT = dyn_cast<FunctionTemplateDecl>(Member))
+        Member = FT->getTemplatedDecl();
+      const auto *Method = dyn_cast<CXXMethodDecl>(Member);
+      if (Method && isDeviceCallable(Method) &&
+          DependentNames.count(Method->getDeclName().getAsString()))
+        mark(Method);
+    }
+  }
+  auto Known = [&](const NamedDecl *D) {
+    D = D->getUnderlyingDecl();
+    if (const auto *T = dyn_cast<TemplateDecl>(D); T && T->getTemplatedDecl())
+      D = T->getTemplatedDecl();
+    return needOf(D) != Need::No || Visited.count(D->getCanonicalDecl());
+  };
+  // A name whose every use was discarded must be declared all the same.
+  // Operators need not.
+  for (auto &Candidates : std::exchange(Unresolved, {}))
+    if (Candidates.front()->getDeclName().getNameKind() !=
+            DeclarationName::CXXOperatorName &&
+        llvm::none_of(Candidates, Known))
+      for (const NamedDecl *D : Candidates)
+        if (!D->getParentFunctionOrMethod())
+          mark(D, Need::Declaration);
+  return !Queue.empty();
+}
+
+void Closure::process(const Item &I) {
+  if (const auto *F = dyn_cast<FunctionDecl>(I.D))
+    return processFunction(F, I.N);
+  // What is local to a function is walked with the function.
+  if (I.D->getParentFunctionOrMethod())
+    return;
+  if (const auto *R = dyn_cast<CXXRecordDecl>(I.D))
+    return processRecord(R, I.N);
+  if (const auto *V = dyn_cast<VarDecl>(I.D))
+    return processVariable(V);
+  if (const auto *E = dyn_cast<EnumDecl>(I.D))
+    return processEnum(E);
+  processOther(I.D);
+}
+
+void Closure::needPiecesOf(const Decl *D) {
+  int I = Pieces.indexOf(D);
+  if (I < 0 || !NeededPieces.insert(I).second)
+    return;
+  // What shares tokens with it comes along.
+  for (const Decl *Sibling : Pieces.pieces()[I].Decls)
+    if (const auto *Named = dyn_cast<NamedDecl>(Sibling))
+      if (Sibling != D && Pieces.pieces()[I].Decls.size() > 1)
+        mark(Named);
+}
+
+void Closure::needWritten(const NamedDecl *D, Need N) {
+  Need &Known = Written[D->getCanonicalDecl()];
+  Known = std::max(Known, N);
+  for (const DeclContext *DC = D->getDeclContext(); DC; DC = DC->getParent())
+    if (const auto *Namespace = dyn_cast<NamespaceDecl>(DC))
+      Namespaces.insert(Namespace->getCanonicalDecl());
+}
+
+void Closure::needParent(const Decl *D) {
+  if (const auto *Parent = dyn_cast<CXXRecordDecl>(D->getDeclContext()))
+    mark(Parent);
+}
+
+void Closure::needInclude(const NamedDecl *D) {
+  if (const IncludeDirective *Include = Unit.includeOf(D->getLocation()))
+    Includes.insert(Include);
+  if (D->getLocation().isValid() && !Unit.isCudaHeader(D->getLocation()))
+    StandardLibrary = true;
+  for (const DeclContext *DC = D->getDeclContext(); DC; DC = DC->getParent())
+    if (const auto *Namespace = dyn_cast<NamespaceDecl>(DC))
+      Namespaces.insert(Namespace->getCanonicalDecl());
+}
+
+void Closure::processFunction(const FunctionDecl *F, Need N) {
+  const FunctionDecl *Pattern = F->getTemplateInstantiationPattern();
+  if (F->getParentFunctionOrMethod()) {
+    // A generic lambda's call operator; others are part of the text around.
+    if (Pattern && F->hasBody())
+      walkFunctionBody(*this, F->getDefinition());
+    return;
+  }
+  const FunctionDecl *W = Pattern ? Pattern : F;
+  const FunctionDecl *Definition = F->getDefinition();
+  if (!Unit.isUser(W->getLocation())) {
+    needInclude(W);
+    walkTemplateArguments(*this, F);
+    // Instances of system templates may call back into the user's code.
+    if ((Pattern || F->isImplicit()) && Definition && Definition->hasBody())
+      walkFunctionBody(*this, Definition);
+    return;
+  }
+  if (isa<CXXMethodDecl>(F)) {
+    needParent(F);
+    needParent(W);
+  }
+  bool WithBody = N == Need::Definition && isDeviceCallable(F);
+  if (F->isImplicit()) {
+    if (WithBody && Definition) {
+      Part P(*this, F, "implicit");
+      walkFunctionBody(*this, Definition);
+    }
+    return;
+  }
+  needWritten(W, N);
+  for (const FunctionDecl *Redecl : W->redecls()) {
+    const auto *Lexical =
+        dyn_cast<CXXRecordDecl>(Redecl->getLexicalDeclContext());
+    if (Lexical && !isa<CXXMethodDecl>(Redecl)) {
+      // A friend: the class matters only if it holds the definition.
+      if (!Redecl->isThisDeclarationADefinition())
+        continue;
+      mark(Lexical);
+    }
+    bool OutOfLine = Redecl->isOutOfLine() && isa<CXXMethodDecl>(Redecl);
+    if (OutOfLine && N != Need::Definition)
+      continue;
+    needPiecesOf(Redecl);
+    Part P(*this, Redecl, "declaration");
+    walkFunctionDeclaration(*this, Redecl);
+  }
+  if (F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization) {
+    if (const FunctionTemplateDecl *Primary = F->getPrimaryTemplate())
+      mark(Primary->getTemplatedDecl(), Need::Declaration);
+    mark(F->getInstantiatedFromMemberFunction(), Need::Declaration);
+    if (isa<CXXMethodDecl>(F))
+      needPiecesOf(F);
+  }
+  if (WithBody)
+    if (const FunctionDecl *Text = W->getDefinition();
+        Text && Text->hasBody()) {
+      Part P(*this, Text, "body");
+      walkFunctionBody(*this, Text);
+    }
+  if (Pattern) {
+    Part P(*this, F, "instance");
+    walkTemplateArguments(*this, F);
+    walkFunctionDeclaration(*this, F);
+    if (WithBody && Definition && Definition->hasBody())
+      walkFunctionBody(*this, Definition);
+  }
+  if (WithBody && !Definition && !F->isDefined() && F->isUsed(false) &&
+      !F->isPureVirtual() && !F->isDefaulted() && F->getBuiltinID() == 0)
+    refuse("it calls '" + describe(F) + "', which is declared at " +
+           Unit.at(F->getLocation()) +
+           " but defined in another unit; define it in a header that this unit "
+           "includes");
+}
+
+void Closure::processRecord(const CXXRecordDecl *R, Need N) {
+  const auto *Spec = dyn_cast<ClassTemplateSpecializationDecl>(R);
+  if (R->isLambda()) {
+    // Its text is part of what holds it; its body is walked there.
+    return;
+  }
+  if (R->hasAttr<CUDADeviceBuiltinTextureTypeAttr>() ||
+      R->hasAttr<CUDADeviceBuiltinSurfaceTypeAttr>())
+    refuse("it uses a texture or surface reference, which the host binds; use "
+           "texture or surface objects (cudaTextureObject_t) instead");
+  if (const CXXRecordDecl *Definition = R->getDefinition())
+    R = Definition;
+  const CXXRecordDecl *W = R;
+  if (Spec && !Spec->isExplicitSpecialization()) {
+    auto From = cast<ClassTemplateSpecializationDecl>(R)
+                    ->getSpecializedTemplateOrPartial();
+    if (auto *Partial =
+            dyn_cast<ClassTemplatePartialSpecializationDecl *>(From)) {
+      while (Partial->getInstantiatedFromMember())
+        Partial = Partial->getInstantiatedFromMember();
+      W = Partial;
+    } else {
+      auto *Template = cast<ClassTemplateDecl *>(From);
+      while (Template->getInstantiatedFromMemberTemplate())
+        Template = Template->getInstantiatedFromMemberTemplate();
+      W = Template->getTemplatedDecl();
+    }
+  } else if (const CXXRecordDecl *Member =
+                 R->getInstantiatedFromMemberClass()) {
+    while (Member->getInstantiatedFromMemberClass())
+      Member = Member->getInstantiatedFromMemberClass();
+    if (!R->getMemberSpecializationInfo() ||
+        R->getTemplateSpecializationKind() != TSK_ExplicitSpecialization)
+      W = Member;
+  }
+  if (!Unit.isUser(W->getLocation())) {
+    needInclude(W);
+    walkTemplateArguments(*this, R);
+    return;
+  }
+  if (W != R) {
+    Part P(*this, R, "instance");
+    mark(W, R->hasDefinition() ? N : Need::Declaration);
+    walkTemplateArguments(*this, R);
+    needParent(R);
+    if (N == Need::Definition && R->isThisDeclarationADefinition()) {
+      walkBasesAndAttributes(*this, R);
+      for (const FieldDecl *Field : R->fields())
+        walkDeclaration(*this, Field);
+      if (!R->isDependentType() && !R->isInvalidDecl()) {
+        const ASTRecordLayout &Layout = Unit.Ctx.getASTRecordLayout(R);
+        P.add("size " + Twine(Layout.getSize().getQuantity()) + " align " +
+              Twine(Layout.getAlignment().getQuantity()));
       }
-  return std::move(Builder.Result);
+    }
+    return;
+  }
+  needWritten(R, N);
+  if (Spec)
+    mark(Spec->getSpecializedTemplate()->getTemplatedDecl(), Need::Declaration);
+  needParent(R);
+  for (const TagDecl *Tag : R->redecls()) {
+    const auto *Redecl = cast<CXXRecordDecl>(Tag);
+    const auto *Lexical =
+        dyn_cast<CXXRecordDecl>(Redecl->getLexicalDeclContext());
+    if (Lexical && !isa<CXXRecordDecl>(Redecl->getDeclContext()))
+      continue; // `friend class R;`
+    needPiecesOf(Redecl);
+    Part P(*this, Redecl, "declaration");
+    walkTemplateParameters(*this, Redecl);
+    if (N == Need::Definition || !Redecl->isThisDeclarationADefinition())
+      walkBasesAndAttributes(*this, Redecl);
+  }
+  if (N == Need::Definition && R->isThisDeclarationADefinition())
+    processWrittenRecord(R);
+}
+
+void Closure::processWrittenRecord(const CXXRecordDecl *R) {
+  if (!WrittenRecords.insert(R))
+    return;
+  Part P(*this, R, "members");
+  if (R->hasAttr<MaxFieldAlignmentAttr>())
+    PackedRecord = true;
+  if (!R->isDependentType() && !R->isInvalidDecl()) {
+    const ASTRecordLayout &Layout = Unit.Ctx.getASTRecordLayout(R);
+    P.add("size " + Twine(Layout.getSize().getQuantity()) + " align " +
+          Twine(Layout.getAlignment().getQuantity()));
+  }
+  for (const Decl *Member : R->decls()) {
+    if (Member->isImplicit() ||
+        isa<FriendDecl, StaticAssertDecl, AccessSpecDecl>(Member))
+      continue;
+    if (const auto *FT = dyn_cast<FunctionTemplateDecl>(Member)) {
+      if (isa<CXXConstructorDecl>(FT->getTemplatedDecl()))
+        mark(FT->getTemplatedDecl(), Need::Declaration);
+      continue;
+    }
+    if (const auto *Method = dyn_cast<CXXMethodDecl>(Member)) {
+      if (Method->isVirtual() || isa<CXXDestructorDecl>(Method))
+        mark(Method, Need::Definition);
+      else if (shapesClass(Method))
+        mark(Method, Need::Declaration);
+      continue;
+    }
+    if (const auto *Using = dyn_cast<UsingDecl>(Member)) {
+      for (const UsingShadowDecl *Shadow : Using->shadows())
+        if (!isa<ConstructorUsingShadowDecl>(Shadow))
+          mark(Shadow->getTargetDecl(), Need::Declaration);
+      continue;
+    }
+    if (const auto *Nested = dyn_cast<CXXRecordDecl>(Member)) {
+      mark(Nested);
+      continue;
+    }
+    if (const auto *Nested = dyn_cast<ClassTemplateDecl>(Member)) {
+      mark(Nested->getTemplatedDecl());
+      continue;
+    }
+    if (isa<VarDecl, EnumDecl, TypedefNameDecl>(Member)) {
+      mark(cast<NamedDecl>(Member));
+      continue;
+    }
+    walkDeclaration(*this, Member);
+  }
+}
+
+void Closure::processVariable(const VarDecl *V) {
+  const VarDecl *W = V->getTemplateInstantiationPattern();
+  bool Instance = W != nullptr;
+  if (!Instance)
+    W = V;
+  if (!Unit.isUser(W->getLocation())) {
+    needInclude(W);
+    walkTemplateArguments(*this, V);
+    return;
+  }
+  needParent(V);
+  needParent(W);
+  needWritten(W, Need::Definition);
+  for (const VarDecl *Redecl : W->redecls()) {
+    needPiecesOf(Redecl);
+    Part P(*this, Redecl, "variable");
+    walkDeclaration(*this, Redecl);
+  }
+  if (const auto *Spec = dyn_cast<VarTemplateSpecializationDecl>(V))
+    mark(Spec->getSpecializedTemplate()->getTemplatedDecl());
+  if (Instance) {
+    Part P(*this, V, "instance");
+    walkTemplateArguments(*this, V);
+    walkDeclaration(*this, V);
+  }
+  bool OnDevice =
+      V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>();
+  if (V->hasAttr<HIPManagedAttr>())
+    refuse("it uses the managed variable '" + describe(V) +
+           "'; pass its address as an argument instead");
+  if (OnDevice && !V->getDefinition() && V->hasExternalStorage())
+    refuse("it uses the device variable '" + describe(V) +
+           "', which is declared at " + Unit.at(V->getLocation()) +
+           " but defined in another unit; define it in this unit, or pass its "
+           "address as an argument");
+  if (OnDevice && !V->hasExternalFormalLinkage()) {
+    bool ByHost = false;
+    for (const VarDecl *Redecl : V->redecls())
+      if (Unit.Ctx.CUDADeviceVarODRUsedByHost.count(Redecl))
+        ByHost = true;
+    if (ByHost)
+      HostVariables.insert(V->getCanonicalDecl());
+    else if (!V->getType().isConstQualified())
+      InternalVariables.insert(V->getCanonicalDecl());
+  }
+}
+
+void Closure::processEnum(const EnumDecl *E) {
+  const EnumDecl *W = E->getTemplateInstantiationPattern();
+  if (!W)
+    W = E;
+  if (!Unit.isUser(W->getLocation()))
+    return needInclude(W);
+  needParent(E);
+  needParent(W);
+  needWritten(W, Need::Definition);
+  for (const TagDecl *Redecl : W->redecls()) {
+    needPiecesOf(Redecl);
+    Part P(*this, Redecl, "enumeration");
+    walkDeclaration(*this, Redecl);
+  }
+}
+
+void Closure::processOther(const NamedDecl *D) {
+  if (!Unit.isUser(D->getLocation()))
+    return needInclude(D);
+  needParent(D);
+  needWritten(D, Need::Definition);
+  for (const Decl *Redecl : D->redecls())
+    needPiecesOf(Redecl);
+  Part P(*this, D, "declaration");
+  if (const auto *Using = dyn_cast<UsingDecl>(D)) {
+    // The targets that are used are marked by their users.
+    for (const UsingShadowDecl *Shadow : Using->shadows())
+      if (Using->shadow_size() == 1)
+        mark(Shadow->getTargetDecl(), Need::Declaration);
+    return;
+  }
+  walkDeclaration(*this, D);
 }
 
 } // namespace cupilot

@@ -1,352 +1,271 @@
-//===- SliceWriter.cpp - The text of a slice -*- C++ -*-===//
+//===- SliceWriter.cpp - Text of a slice -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The slice is made of the unit's own text: declarations are copied whole, with
-// the directives that define the macros in them, in the order of the unit.
-//
-//===----------------------------------------------------------------------===//
 
 #include "SliceWriter.h"
+#include "KernelInfo.h"
+#include "SliceText.h"
+#include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/MacroInfo.h"
-#include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/STLExtras.h"
 #include <set>
 
 using namespace clang;
-using llvm::StringRef;
 
 namespace cupilot {
 
 namespace {
-struct RawToken {
-  unsigned Begin, End; ///< Offsets in the file.
-  tok::TokenKind Kind;
-  bool InDirective;
+using ContextChain = std::vector<const Decl *>;
+
+/// A part of the slice, at the place where it stood in the unit.
+struct Chunk {
+  SourceLocation At;
+  std::string Text;
+  bool IsDirective = false; ///< Stands at global scope, on lines of its own.
+  ContextChain Context = {};
+  size_t Order = 0;
 };
 
-/// A piece of a file that is copied.
-struct Piece {
-  FileID File;
-  unsigned Begin, End;
-  const DeclContext *Context; ///< The namespaces around it.
-};
+std::string openingOf(const Decl *D) {
+  if (const auto *Namespace = dyn_cast<NamespaceDecl>(D)) {
+    std::string Name = Namespace->getNameAsString();
+    return (Namespace->isInline() ? "inline namespace" : "namespace") +
+           (Name.empty() ? "" : " " + Name) + " {";
+  }
+  return cast<LinkageSpecDecl>(D)->getLanguage() == LinkageSpecLanguageIDs::C
+             ? "extern \"C\" {"
+             : "extern \"C++\" {";
+}
 
-class Writer {
+class SliceWriter {
 public:
-  Writer(const FunctionDecl &Kernel, const Closure &Uses,
-         const ParsedUnit &Unit)
-      : Kernel(Kernel), Uses(Uses), Unit(Unit), SM(Unit.sources()),
-        PP(Unit.CI->getPreprocessor()) {}
-  SliceText run();
+  SliceWriter(const ParsedUnit &Unit, const PieceTable &Pieces,
+              const Closure &C)
+      : Unit(Unit), SM(Unit.SM), Pieces(Pieces), C(C) {}
 
-private:
-  const std::vector<RawToken> &tokensOf(FileID File);
-  void addPiece(const Decl *D);
-  void addMacros(StringRef Text, std::set<std::string> &Names);
-  void addMacro(const IdentifierInfo *Id, std::set<std::string> &Names);
-  void addIncludeFor(SourceLocation Loc);
-  void emit(const Piece &P, std::string &Out);
-  void openContext(const DeclContext *Context, std::string &Out);
-  std::string instantiation();
-  void appendTokens(StringRef Text, std::string &Out);
-  StringRef textOf(const Piece &P) {
-    return SM.getBufferData(P.File).substr(P.Begin, P.End - P.Begin);
+  llvm::Error addPieces(const FunctionDecl *Kernel) {
+    const FunctionDecl *Pattern = Kernel->getTemplateInstantiationPattern();
+    int Own = Pieces.indexOf(Pattern ? Pattern : Kernel->getDefinition());
+    for (unsigned I : C.pieces()) {
+      const Piece &P = Pieces.pieces()[I];
+      llvm::Expected<PieceText> Text =
+          textOf(P, Unit, C, Pieces, static_cast<int>(I) == Own);
+      if (!Text)
+        return Text.takeError();
+      llvm::append_range(Copied, Text->Copied);
+      if (llvm::any_of(P.Decls, [&](const Decl *D) {
+            return llvm::is_contained(C.sharedVariables(),
+                                      D->getCanonicalDecl());
+          }))
+        // Other code of the unit may write it: it must not be folded.
+        Text->Text.insert(0, StringRef(Text->Text).starts_with("[[")
+                                 ? "[[gnu::used]] "
+                                 : "__attribute__((used)) ");
+      Chunks.push_back(
+          {Pieces.locationOf(P), std::move(Text->Text), false, P.Context});
+    }
+    return llvm::Error::success();
   }
 
-  const FunctionDecl &Kernel;
-  const Closure &Uses;
+  void addMacrosAndIncludes() {
+    Includes = C.includes();
+    std::set<const MacroInfo *> Done;
+    for (const MacroUse &Use : Unit.Log.Uses)
+      if (isCopied(Use.At))
+        needMacro(Use, Done);
+    // The user's macros decide what system headers declare.
+    for (const MacroUse &Use : Unit.Log.Uses) {
+      if (Unit.isUser(Use.At) || !isUsers(Use.Info->getDefinitionLoc()))
+        continue;
+      const IncludeDirective *Through = Unit.includeOf(Use.At);
+      if (Through && Includes.count(Through))
+        needMacro(Use, Done);
+    }
+    std::set<std::string> Names;
+    for (const IncludeDirective *Include : Includes)
+      if (Names.insert(Include->Name).second)
+        Chunks.push_back(
+            {Include->Hash, "#include <" + Include->Name + ">", true});
+  }
+
+  void addDirectives() {
+    for (const PragmaUse *Use : pragmaUsesAround(Unit, Pieces, C))
+      Chunks.push_back({Use->At, pragmaText(Unit, Use->At), true});
+    for (const DirectivePiece &D : Pieces.directives()) {
+      const NamespaceDecl *Named = D.D->getNominatedNamespace();
+      if (!C.isNeeded(Named))
+        continue;
+      needNamespace(Named);
+      Chunks.push_back(
+          {SM.getExpansionLoc(D.D->getBeginLoc()),
+           "using namespace " + Named->getQualifiedNameAsString() + ";", false,
+           D.Context});
+    }
+    for (const NamespaceDecl *Named : C.namedNamespaces())
+      needNamespace(Named);
+  }
+
+  std::string finish(const FunctionDecl *Kernel) {
+    for (size_t I = 0; I < Chunks.size(); ++I)
+      Chunks[I].Order = I;
+    llvm::sort(Chunks, [&](const Chunk &A, const Chunk &B) {
+      return A.At == B.At ? A.Order < B.Order
+                          : SM.isBeforeInTranslationUnit(A.At, B.At);
+    });
+    std::string Text;
+    ContextChain Open;
+    bool AfterDirective = false;
+    for (const Chunk &Next : Chunks) {
+      enter(Next.IsDirective ? ContextChain() : Next.Context, Open, Text);
+      if (!Text.empty() && !(AfterDirective && Next.IsDirective))
+        Text += "\n";
+      Text += Next.Text + "\n";
+      AfterDirective = Next.IsDirective;
+    }
+    unsigned Counter = 0;
+    for (const VarDecl *V : C.hostVariables()) {
+      // The host of the unit writes it: without that use it would be folded.
+      enter(contextOf(V), Open, Text);
+      Text += "\n[[maybe_unused]] static const void *const cupilotHostUse" +
+              std::to_string(Counter++) + " = (const void *)&" +
+              nameInContext(V) + ";\n";
+    }
+    std::string Instantiation = instantiationOf(Kernel);
+    if (!Instantiation.empty()) {
+      enter(contextOf(Kernel), Open, Text);
+      Text += "\n" + Instantiation + "\n";
+    }
+    enter({}, Open, Text);
+    return Text;
+  }
+
+private:
+  bool isUsers(SourceLocation Loc) const {
+    return Unit.isUser(Loc) || Unit.isCommandLine(Loc);
+  }
+
+  bool isCopied(SourceLocation Loc) const {
+    auto [File, Offset] = SM.getDecomposedLoc(SM.getExpansionLoc(Loc));
+    return llvm::any_of(Copied, [&](const FileInterval &I) {
+      return I.File == File && I.Begin <= Offset && Offset < I.End;
+    });
+  }
+
+  void needMacro(const MacroUse &Use, std::set<const MacroInfo *> &Done) {
+    const MacroInfo *Info = Use.Info;
+    if (Info->isBuiltinMacro() || !Done.insert(Info).second)
+      return;
+    SourceLocation At = Info->getDefinitionLoc();
+    if (!isUsers(At)) {
+      if (const IncludeDirective *Include = Unit.includeOf(At))
+        Includes.insert(Include);
+      return;
+    }
+    if (!isCopied(At))
+      Chunks.push_back({At, "#define " + definitionOf(*Info), true});
+    auto Known = Unit.Log.MacroIndex.find(Info);
+    if (Known == Unit.Log.MacroIndex.end())
+      return;
+    SourceLocation Undef = Unit.Log.Macros[Known->second].Undef;
+    if (Undef.isValid() && !isCopied(Undef))
+      Chunks.push_back({Undef, "#undef " + Use.Name, true});
+  }
+
+  /// From the name to the end of the replacement, as written.
+  std::string definitionOf(const MacroInfo &Info) const {
+    SourceLocation Begin = Info.getDefinitionLoc();
+    SourceLocation End = Lexer::getLocForEndOfToken(
+        Info.getDefinitionEndLoc(), 0, SM, Unit.Ctx.getLangOpts());
+    unsigned From = SM.getFileOffset(Begin), To = SM.getFileOffset(End);
+    return SM.getBufferData(SM.getFileID(Begin)).slice(From, To).str();
+  }
+
+  ContextChain contextOf(const Decl *D) const {
+    ContextChain Chain;
+    for (const DeclContext *DC = D->getDeclContext(); DC; DC = DC->getParent())
+      if (const auto *Namespace = dyn_cast<NamespaceDecl>(DC))
+        Chain.insert(Chain.begin(), Namespace);
+    return Chain;
+  }
+
+  static bool sameContext(const Decl *A, const Decl *B) {
+    if (isa<NamespaceDecl>(A) && isa<NamespaceDecl>(B))
+      return A->getCanonicalDecl() == B->getCanonicalDecl();
+    return isa<LinkageSpecDecl>(A) && isa<LinkageSpecDecl>(B) &&
+           openingOf(A) == openingOf(B);
+  }
+
+  static void enter(const ContextChain &Wanted, ContextChain &Open,
+                    std::string &Text) {
+    size_t Common = 0;
+    while (Common < Wanted.size() && Common < Open.size() &&
+           sameContext(Wanted[Common], Open[Common]))
+      ++Common;
+    if (Open.size() > Common)
+      Text += "\n";
+    while (Open.size() > Common) {
+      Text += "}\n";
+      Open.pop_back();
+    }
+    if (Wanted.size() > Common && !Text.empty())
+      Text += "\n";
+    for (size_t I = Common; I < Wanted.size(); ++I) {
+      Text += openingOf(Wanted[I]) + "\n";
+      Open.push_back(Wanted[I]);
+    }
+  }
+
+  /// A namespace that is named must exist, also when nothing in it is needed
+  /// or its first needed part comes later.
+  void needNamespace(const NamespaceDecl *Named) {
+    const NamespaceDecl *First = Named->getCanonicalDecl();
+    if (!Unit.isUser(First->getLocation()) || !Announced.insert(First).second)
+      return;
+    for (unsigned I : C.pieces())
+      for (const Decl *D : Pieces.pieces()[I].Context)
+        if (sameContext(D, First))
+          return;
+    ContextChain Chain = contextOf(First);
+    Chain.push_back(First);
+    Chunks.push_back(
+        {SM.getExpansionLoc(First->getBeginLoc()), "", false, Chain});
+  }
+
+  std::string nameInContext(const VarDecl *V) const {
+    if (const auto *R = dyn_cast<CXXRecordDecl>(V->getDeclContext()))
+      return R->getNameAsString() + "::" + V->getNameAsString();
+    return V->getNameAsString();
+  }
+
   const ParsedUnit &Unit;
-  SourceManager &SM;
-  Preprocessor &PP;
-  std::map<FileID, std::vector<RawToken>> Tokens;
-  std::vector<Piece> Pieces;
-  std::vector<std::string> CommandLineMacros;
-  std::set<std::string> Includes;
+  const SourceManager &SM;
+  const PieceTable &Pieces;
+  const Closure &C;
+  std::vector<Chunk> Chunks;
+  std::vector<FileInterval> Copied;
+  std::set<const IncludeDirective *> Includes;
+  std::set<const NamespaceDecl *> Announced;
 };
 } // namespace
 
-const std::vector<RawToken> &Writer::tokensOf(FileID File) {
-  auto [It, New] = Tokens.try_emplace(File);
-  if (!New)
-    return It->second;
-  llvm::MemoryBufferRef Buffer = SM.getBufferOrFake(File);
-  Lexer Lex(SM.getLocForStartOfFile(File), PP.getLangOpts(),
-            Buffer.getBufferStart(), Buffer.getBufferStart(),
-            Buffer.getBufferEnd());
-  Token T;
-  bool Directive = false;
-  for (Lex.LexFromRawLexer(T); T.isNot(tok::eof); Lex.LexFromRawLexer(T)) {
-    if (T.isAtStartOfLine())
-      Directive = T.is(tok::hash);
-    unsigned Begin = SM.getFileOffset(T.getLocation());
-    It->second.push_back(
-        {Begin, Begin + T.getLength(), T.getKind(), Directive});
-  }
-  return It->second;
-}
-
-/// The whole text of a declaration: from after the previous one's end to its
-/// own, with attributes, template headers and the final semicolon.
-void Writer::addPiece(const Decl *D) {
-  CharSourceRange Range = SM.getExpansionRange(D->getSourceRange());
-  FileID File = SM.getFileID(Range.getBegin());
-  if (File.isInvalid() || File != SM.getFileID(Range.getEnd()))
-    return;
-  const std::vector<RawToken> &List = tokensOf(File);
-  unsigned BeginOffset = SM.getFileOffset(Range.getBegin());
-  unsigned EndOffset = SM.getFileOffset(Range.getEnd());
-  auto First = llvm::lower_bound(
-      List, BeginOffset,
-      [](const RawToken &T, unsigned Offset) { return T.Begin < Offset; });
-  auto Last = llvm::upper_bound(
-      List, EndOffset,
-      [](unsigned Offset, const RawToken &T) { return Offset < T.Begin; });
-  if (First == List.end() || Last == List.begin())
-    return;
-  --Last;
-  while (First != List.begin()) {
-    auto Before = std::prev(First);
-    if (Before->InDirective || Before->Kind == tok::semi ||
-        Before->Kind == tok::r_brace || Before->Kind == tok::l_brace)
-      break;
-    First = Before;
-  }
-  // Up to the end of the declaration: a body's brace, or the semicolon. A macro
-  // call that makes a whole definition may have neither.
-  bool Body = false;
-  if (const auto *F = D->getAsFunction())
-    Body =
-        F->doesThisDeclarationHaveABody() ||
-        (isa<FunctionTemplateDecl>(D) && cast<FunctionTemplateDecl>(D)
-                                             ->getTemplatedDecl()
-                                             ->doesThisDeclarationHaveABody());
-  auto End = Last;
-  if (!Body || Last->Kind != tok::r_brace)
-    for (auto It = Last; It != List.end() && !It->InDirective; ++It) {
-      if (It->Kind == tok::semi) {
-        End = It;
-        break;
-      }
-      if (Body && It != Last)
-        break;
-    }
-  Piece New{File, First->Begin, End->End, D->getLexicalDeclContext()};
-  // Pieces of one statement (several variables, a macro's declarations) merge.
-  for (Piece &Other : Pieces)
-    if (Other.File == New.File && New.Begin < Other.End &&
-        Other.Begin < New.End) {
-      Other.Begin = std::min(Other.Begin, New.Begin);
-      Other.End = std::max(Other.End, New.End);
-      return;
-    }
-  Pieces.push_back(New);
-}
-
-void Writer::addIncludeFor(SourceLocation Loc) {
-  Loc = SM.getExpansionLoc(Loc);
-  FileID File = SM.getFileID(Loc);
-  while (File.isValid()) {
-    for (const IncludeDirective &I : Unit.Includes)
-      if (I.Entered == File) {
-        Includes.insert(I.Text);
-        return;
-      }
-    SourceLocation From = SM.getIncludeLoc(File);
-    File = From.isValid() ? SM.getFileID(From) : FileID();
-  }
-}
-
-void Writer::addMacro(const IdentifierInfo *Id, std::set<std::string> &Names) {
-  if (!Id || !Id->hadMacroDefinition() ||
-      !Names.insert(Id->getName().str()).second)
-    return;
-  for (const MacroDirective *M = PP.getLocalMacroDirectiveHistory(Id); M;
-       M = M->getPrevious()) {
-    SourceLocation Loc = M->getLocation();
-    if (Loc.isInvalid())
-      continue;
-    const MacroInfo *Info = M->getMacroInfo();
-    if (SM.isWrittenInCommandLineFile(Loc)) {
-      // -D does not reach variants: the definition goes into the text.
-      if (Info && isa<DefMacroDirective>(M)) {
-        FileID File = SM.getFileID(Loc);
-        StringRef Buffer = SM.getBufferData(File);
-        unsigned Offset = SM.getFileOffset(Loc);
-        StringRef Line =
-            Buffer.substr(Offset).take_until([](char C) { return C == '\n'; });
-        CommandLineMacros.push_back(("#define " + Line).str());
-      }
-      continue;
-    }
-    if (isSystem(Unit, Loc)) {
-      addIncludeFor(Loc);
-      continue;
-    }
-    FileID File = SM.getFileID(Loc);
-    unsigned Offset = SM.getFileOffset(Loc);
-    // The whole directive, as raw tokens know it.
-    const std::vector<RawToken> &List = tokensOf(File);
-    auto At =
-        llvm::lower_bound(List, Offset, [](const RawToken &T, unsigned O) {
-          return T.Begin < O;
-        });
-    if (At == List.end() || !At->InDirective)
-      continue;
-    while (At->Kind != tok::hash && At != List.begin())
-      --At;
-    StringRef Buffer = SM.getBufferData(File);
-    unsigned End = At->Begin;
-    while (End < Buffer.size() &&
-           !(Buffer[End] == '\n' && Buffer[End - 1] != '\\'))
-      ++End;
-    Pieces.push_back({File, At->Begin, End, nullptr});
-    if (Info)
-      for (const Token &T : Info->tokens())
-        addMacro(T.getIdentifierInfo(), Names);
-  }
-}
-
-void Writer::addMacros(StringRef Piece, std::set<std::string> &Names) {
-  std::string Text = Piece.str(); // The lexer needs a final NUL.
-  Lexer Lex(SourceLocation(), PP.getLangOpts(), Text.data(), Text.data(),
-            Text.data() + Text.size());
-  Token T;
-  for (Lex.LexFromRawLexer(T); T.isNot(tok::eof); Lex.LexFromRawLexer(T))
-    if (T.is(tok::raw_identifier))
-      addMacro(PP.getIdentifierInfo(T.getRawIdentifier()), Names);
-}
-
-void Writer::openContext(const DeclContext *Context, std::string &Out) {
-  if (!Context || Context->isTranslationUnit())
-    return;
-  openContext(Context->getLexicalParent(), Out);
-  if (const auto *N = dyn_cast<NamespaceDecl>(Context)) {
-    if (N->isInline())
-      Out += "inline ";
-    Out += "namespace " + N->getNameAsString() +
-           (N->isAnonymousNamespace() ? "{ " : " { ");
-  } else if (const auto *L = dyn_cast<LinkageSpecDecl>(Context);
-             L && L->hasBraces()) {
-    Out += L->getLanguage() == LinkageSpecLanguageIDs::C ? "extern \"C\" { "
-                                                         : "extern \"C++\" { ";
-  }
-}
-
-static unsigned contextDepth(const DeclContext *Context) {
-  unsigned Depth = 0;
-  for (; Context && !Context->isTranslationUnit();
-       Context = Context->getLexicalParent())
-    if (isa<NamespaceDecl>(Context) ||
-        (isa<LinkageSpecDecl>(Context) &&
-         cast<LinkageSpecDecl>(Context)->hasBraces()))
-      ++Depth;
-  return Depth;
-}
-
-void Writer::emit(const Piece &P, std::string &Out) {
-  unsigned Depth = contextDepth(P.Context);
-  if (Depth > 0) {
-    openContext(P.Context, Out);
-    Out += "\n";
-  }
-  Out += textOf(P).str();
-  Out += "\n";
-  if (Depth > 0)
-    Out += std::string(Depth, '}') + "\n";
-}
-
-/// `template __global__ void k<float>(...);` for an instantiation.
-std::string Writer::instantiation() {
-  const TemplateArgumentList *Args = Kernel.getTemplateSpecializationArgs();
-  if (!Args)
-    return "";
-  PrintingPolicy Policy(PP.getLangOpts());
-  Policy.FullyQualifiedName = true;
-  Policy.SuppressScope = false;
-  Policy.SuppressTagKeyword = true;
-  std::string Out;
-  llvm::raw_string_ostream OS(Out);
-  const DeclContext *Context = Kernel.getEnclosingNamespaceContext();
-  std::string Open;
-  openContext(Context, Open);
-  OS << Open << "template __global__ void " << Kernel.getNameAsString();
-  printTemplateArgumentList(OS, Args->asArray(), Policy);
-  OS << "(";
-  for (const ParmVarDecl *P : Kernel.parameters())
-    OS << (P == Kernel.getParamDecl(0) ? "" : ", ")
-       << P->getType().getAsString(Policy);
-  OS << ");" << std::string(contextDepth(Context), '}') << "\n";
-  return Out;
-}
-
-void Writer::appendTokens(StringRef Piece, std::string &Out) {
-  std::string Text = Piece.str(); // The lexer needs a final NUL.
-  Lexer Lex(SourceLocation(), PP.getLangOpts(), Text.data(), Text.data(),
-            Text.data() + Text.size());
-  Token T;
-  for (Lex.LexFromRawLexer(T); T.isNot(tok::eof); Lex.LexFromRawLexer(T)) {
-    const char *End = Lex.getBufferLocation();
-    Out += StringRef(End - T.getLength(), T.getLength()).str() + " ";
-  }
-}
-
-SliceText Writer::run() {
-  for (const Decl *D : Uses.Own)
-    for (const Decl *Redecl : D->redecls())
-      addPiece(Redecl);
-  for (const Decl *D : Uses.System)
-    addIncludeFor(D->getLocation());
-  // using-directives of the user's files, where the names they open are there.
-  for (const Decl *D : Unit.context().getTranslationUnitDecl()->decls())
-    if (const auto *U = dyn_cast<UsingDirectiveDecl>(D);
-        U && !isSystem(Unit, U->getLocation())) {
-      const NamespaceDecl *Nominated = U->getNominatedNamespace();
-      bool Used = llvm::any_of(Uses.System, [&](const Decl *S) {
-        return Nominated->getCanonicalDecl()->Encloses(S->getDeclContext());
-      });
-      Used |= llvm::any_of(Uses.Own, [&](const Decl *O) {
-        return Nominated->getCanonicalDecl()->Encloses(O->getDeclContext());
-      });
-      if (Used)
-        addPiece(U);
-    }
-  std::set<std::string> Names;
-  for (size_t I = 0; I < Pieces.size(); ++I) {
-    Piece P = Pieces[I]; // The list grows.
-    addMacros(textOf(P), Names);
-  }
-  llvm::sort(Pieces, [&](const Piece &A, const Piece &B) {
-    SourceLocation LA =
-        SM.getLocForStartOfFile(A.File).getLocWithOffset(A.Begin);
-    SourceLocation LB =
-        SM.getLocForStartOfFile(B.File).getLocWithOffset(B.Begin);
-    return LA != LB && SM.isBeforeInTranslationUnit(LA, LB);
-  });
-  SliceText Slice;
-  for (const IncludeDirective &I : Unit.Includes)
-    if (Includes.erase(I.Text))
-      Slice.Text += I.Text + "\n";
-  for (const std::string &Line : CommandLineMacros)
-    Slice.Text += Line + "\n";
-  for (size_t I = 0; I < Pieces.size(); ++I)
-    if (I == 0 || Pieces[I].Begin != Pieces[I - 1].Begin ||
-        Pieces[I].File != Pieces[I - 1].File)
-      emit(Pieces[I], Slice.Text);
-  Slice.Text += instantiation();
-  appendTokens(Slice.Text, Slice.Tokens);
-  return Slice;
-}
-
-SliceText writeSlice(const FunctionDecl &Kernel, const Closure &Uses,
-                     const ParsedUnit &Unit) {
-  return Writer(Kernel, Uses, Unit).run();
+llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
+                                       const PieceTable &Pieces,
+                                       const Closure &C,
+                                       const FunctionDecl *Kernel) {
+  SliceWriter Writer(Unit, Pieces, C);
+  if (llvm::Error E = Writer.addPieces(Kernel))
+    return std::move(E);
+  Writer.addMacrosAndIncludes();
+  Writer.addDirectives();
+  return Writer.finish(Kernel);
 }
 
 } // namespace cupilot

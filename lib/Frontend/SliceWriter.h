@@ -1,4 +1,4 @@
-//===- SliceWriter.h - The text of a slice -*- C++ -*-===//
+//===- SliceWriter.h - Text of a slice -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,18 +12,25 @@
 
 namespace cupilot {
 
-/// A slice as text, and the tokens that decide its identity.
-struct SliceText {
-  std::string Text;
-  /// The tokens of what was copied, without comments and white space, one
-  /// blank between two.
-  std::string Tokens;
-};
+/// The self-contained text for \p Kernel, whose closure is \p C. The error says
+/// why there is none.
+llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
+                                       const PieceTable &Pieces,
+                                       const Closure &C,
+                                       const clang::FunctionDecl *Kernel);
 
-/// Writes the text that \p Uses needs, in the order of the unit, and what makes
-/// the compiler emit \p Kernel.
-SliceText writeSlice(const clang::FunctionDecl &Kernel, const Closure &Uses,
-                     const ParsedUnit &Unit);
+/// The directive at \p At on one line, white space normalised.
+std::string pragmaText(const ParsedUnit &Unit, clang::SourceLocation At);
+/// The #pragma lines inside \p P, in order.
+std::vector<std::string>
+pragmasInside(const ParsedUnit &Unit, const PieceTable &Pieces, const Piece &P);
+/// The #pragma lines outside all declarations that may change what code means.
+std::vector<const PragmaUse *> pragmaUsesAround(const ParsedUnit &Unit,
+                                                const PieceTable &Pieces,
+                                                const Closure &C);
+std::vector<std::string> pragmasAround(const ParsedUnit &Unit,
+                                       const PieceTable &Pieces,
+                                       const Closure &C);
 
 } // namespace cupilot
 

@@ -12,25 +12,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
-#include <deque>
-#include <mutex>
 
 using namespace llvm;
 
@@ -40,7 +30,9 @@ namespace {
 class Canonicaliser {
 public:
   explicit Canonicaliser(const Function &Kernel) : Kernel(Kernel), OS(Text) {}
-  Expected<std::string> run();
+  Expected<std::string> run(StringRef Context);
+  /// What was reached, in the order of first use.
+  ArrayRef<const GlobalValue *> reached() const { return Order; }
 
 private:
   void function(const Function &F);
@@ -52,17 +44,25 @@ private:
   void constant(const Constant *C);
   void type(Type *T);
   void attributes(AttributeSet Set);
-  void metadata(const Instruction &I);
+  void metadata(ArrayRef<std::pair<unsigned, MDNode *>> All);
+  void metadata(const Metadata *M);
   void moduleFlags();
+  void annotations();
+  void text(StringRef S) { OS << S.size() << ":" << S; }
+  void refuse(const Twine &Why) {
+    if (Refusal.empty())
+      Refusal = Why.str();
+  }
   bool dropped(const Instruction &I);
   unsigned number(const GlobalValue *G);
 
   const Function &Kernel;
   std::string Text, Refusal;
   raw_string_ostream OS;
+  DenseMap<const MDNode *, unsigned> Nodes;
   DenseMap<const Value *, unsigned> Locals;
   DenseMap<const GlobalValue *, unsigned> Globals;
-  std::deque<const GlobalValue *> Pending;
+  std::vector<const GlobalValue *> Order; ///< Globals, by their number.
 };
 } // namespace
 
@@ -77,27 +77,27 @@ static bool isKnownExternal(StringRef Name) {
 unsigned Canonicaliser::number(const GlobalValue *G) {
   auto [It, New] = Globals.try_emplace(G, Globals.size());
   if (New)
-    Pending.push_back(G);
+    Order.push_back(G);
   return It->second;
 }
 
-void Canonicaliser::type(Type *T) {
+static void writeType(raw_ostream &OS, Type *T) {
   if (auto *S = dyn_cast<StructType>(T)) {
-    OS << (S->isPacked() ? "<{" : "{");
+    OS << (S->isPacked() ? "<{" : "{") << (S->isOpaque() ? "opaque" : "");
     for (Type *Element : S->elements()) {
-      type(Element);
+      writeType(OS, Element);
       OS << ",";
     }
     OS << "}";
   } else if (auto *A = dyn_cast<ArrayType>(T)) {
     OS << "[" << A->getNumElements() << "x";
-    type(A->getElementType());
+    writeType(OS, A->getElementType());
     OS << "]";
   } else if (auto *F = dyn_cast<FunctionType>(T)) {
-    type(F->getReturnType());
+    writeType(OS, F->getReturnType());
     OS << "(";
     for (Type *P : F->params()) {
-      type(P);
+      writeType(OS, P);
       OS << ",";
     }
     OS << (F->isVarArg() ? "...)" : ")");
@@ -105,6 +105,8 @@ void Canonicaliser::type(Type *T) {
     T->print(OS, /*IsForDebug=*/false, /*NoDetails=*/true);
   }
 }
+
+void Canonicaliser::type(Type *T) { writeType(OS, T); }
 
 void Canonicaliser::constant(const Constant *C) {
   if (auto *G = dyn_cast<GlobalValue>(C)) {
@@ -138,6 +140,9 @@ void Canonicaliser::constant(const Constant *C) {
       OS << ",";
     }
     OS << ")";
+    if (auto *GEP = dyn_cast<GEPOperator>(E))
+      if (std::optional<ConstantRange> Range = GEP->getInRange())
+        OS << "inrange " << *Range;
   } else if (isa<ConstantAggregate>(C)) {
     OS << "{";
     for (const Use &U : C->operands()) {
@@ -145,9 +150,15 @@ void Canonicaliser::constant(const Constant *C) {
       OS << ",";
     }
     OS << "}";
+  } else if (isa<PoisonValue>(C)) {
+    OS << "poison";
+  } else if (isa<UndefValue>(C)) {
+    OS << "undef";
+  } else if (C->isNullValue()) {
+    OS << "zero";
   } else {
-    // null, undef, poison, zeroinitializer: their kind says it all.
-    OS << "k" << C->getValueID();
+    refuse("it uses the address of a label or another constant that this "
+           "version does not know");
   }
 }
 
@@ -155,28 +166,30 @@ void Canonicaliser::value(const Value *V) {
   if (auto *C = dyn_cast<Constant>(V))
     return constant(C);
   if (auto *Asm = dyn_cast<InlineAsm>(V)) {
-    OS << "asm(" << Asm->getAsmString() << "|" << Asm->getConstraintString()
-       << "|" << Asm->hasSideEffects() << Asm->isAlignStack() << ")";
+    OS << "asm(";
+    text(Asm->getAsmString());
+    text(Asm->getConstraintString());
+    OS << Asm->hasSideEffects() << Asm->isAlignStack() << Asm->canThrow()
+       << unsigned(Asm->getDialect()) << ")";
     if (StringRef(Asm->getAsmString()).contains("%envreg"))
-      Refusal = "it waits for other blocks (cooperative groups)";
+      refuse("it waits for other blocks (cooperative groups)");
     return;
   }
-  if (isa<MetadataAsValue>(V)) {
-    OS << "metadata";
-    return;
-  }
+  if (auto *M = dyn_cast<MetadataAsValue>(V))
+    return metadata(M->getMetadata());
   OS << "%" << Locals.try_emplace(V, Locals.size()).first->second;
 }
 
-/// Attributes that hint, or that only other back ends read.
+/// Attributes that hint, or that only other back ends read. What is not listed
+/// counts: an attribute that nobody thought of costs a variant, not a result.
 static bool isHint(Attribute A) {
-  if (A.isStringAttribute()) {
-    StringRef Key = A.getKindAsString();
-    return !(Key.starts_with("denormal-fp") || Key.contains("fp-math") ||
-             Key.starts_with("nvvm.") || Key == "target-cpu" ||
-             Key == "target-features" || Key == "no-trapping-math" ||
-             Key == "strict-float-cast-overflow");
-  }
+  if (A.isStringAttribute())
+    return is_contained(
+        ArrayRef<StringRef>({"frame-pointer", "min-legal-vector-width",
+                             "no-inline-line-tables", "probe-stack",
+                             "stack-probe-size", "stack-protector-buffer-size",
+                             "tune-cpu"}),
+        A.getKindAsString());
   switch (A.getKindAsEnum()) {
   case Attribute::NoInline:
   case Attribute::AlwaysInline:
@@ -207,7 +220,7 @@ void Canonicaliser::attributes(AttributeSet Set) {
       type(A.getValueAsType());
       OS << ")";
     } else {
-      OS << A.getAsString();
+      text(A.getAsString());
     }
     OS << " ";
   }
@@ -224,6 +237,10 @@ bool Canonicaliser::dropped(const Instruction &I) {
 void Canonicaliser::call(const CallBase &C) {
   type(C.getFunctionType());
   OS << " cc" << C.getCallingConv() << " ";
+  // "tail" is found by the optimiser itself; the others are demands.
+  if (auto *Call = dyn_cast<CallInst>(&C);
+      Call && (Call->isMustTailCall() || Call->isNoTailCall()))
+    OS << "tail" << unsigned(Call->getTailCallKind()) << " ";
   value(C.getCalledOperand());
   AttributeList Attrs = C.getAttributes();
   attributes(Attrs.getFnAttrs());
@@ -241,7 +258,9 @@ void Canonicaliser::call(const CallBase &C) {
   }
   for (unsigned I = 0; I < C.getNumOperandBundles(); ++I) {
     OperandBundleUse Bundle = C.getOperandBundleAt(I);
-    OS << " bundle " << Bundle.getTagName() << "(";
+    OS << " bundle ";
+    text(Bundle.getTagName());
+    OS << "(";
     for (const Use &U : Bundle.Inputs) {
       value(U.get());
       OS << ",";
@@ -296,6 +315,12 @@ void Canonicaliser::payload(const Instruction &I) {
   else if (auto *Shuffle = dyn_cast<ShuffleVectorInst>(&I))
     for (int Lane : Shuffle->getShuffleMask())
       OS << " " << Lane;
+  // Its case values are no operands.
+  else if (auto *Switch = dyn_cast<SwitchInst>(&I))
+    for (auto Case : Switch->cases())
+      OS << " " << Case.getCaseValue()->getValue();
+  else if (auto *Pad = dyn_cast<LandingPadInst>(&I))
+    OS << " c" << Pad->isCleanup();
   else if (auto *Phi = dyn_cast<PHINode>(&I))
     for (const BasicBlock *From : Phi->blocks()) {
       OS << " ";
@@ -303,27 +328,57 @@ void Canonicaliser::payload(const Instruction &I) {
     }
 }
 
-/// Facts in metadata that the optimiser takes for true; hints are left out.
-void Canonicaliser::metadata(const Instruction &I) {
-  SmallVector<std::pair<unsigned, MDNode *>> All;
-  I.getAllMetadataOtherThanDebugLoc(All);
-  for (auto [Kind, Node] : All) {
-    if (!is_contained(
-            {unsigned(LLVMContext::MD_fpmath), unsigned(LLVMContext::MD_range),
-             unsigned(LLVMContext::MD_invariant_load),
-             unsigned(LLVMContext::MD_nontemporal),
-             unsigned(LLVMContext::MD_nonnull),
-             unsigned(LLVMContext::MD_noundef), unsigned(LLVMContext::MD_align),
-             unsigned(LLVMContext::MD_dereferenceable)},
-            Kind))
-      continue;
-    OS << " !" << Kind << "(";
-    for (const MDOperand &Operand : Node->operands())
-      if (auto *C = dyn_cast_or_null<ConstantAsMetadata>(Operand.get())) {
-        constant(C->getValue());
-        OS << ",";
-      }
+/// Metadata that says where code comes from, or hints. All else is a fact that
+/// the optimiser takes for true.
+static bool isHintMetadata(StringRef Kind) {
+  return is_contained(
+      ArrayRef<StringRef>({"dbg", "tbaa", "tbaa.struct", "prof", "llvm.loop",
+                           "annotation", "heapallocsite", "DIAssignID",
+                           "nosanitize", "unpredictable", "srcloc",
+                           "section_prefix"}),
+      Kind);
+}
+
+void Canonicaliser::metadata(const Metadata *M) {
+  if (!M) {
+    OS << "!none";
+  } else if (auto *S = dyn_cast<MDString>(M)) {
+    OS << "!";
+    text(S->getString());
+  } else if (auto *V = dyn_cast<ValueAsMetadata>(M)) {
+    OS << "!";
+    value(V->getValue());
+  } else if (isa<DINode, DIExpression, DILocation>(M)) {
+    OS << "!debug";
+  } else if (auto *N = dyn_cast<MDNode>(M)) {
+    auto [It, New] = Nodes.try_emplace(N, Nodes.size());
+    OS << "!#" << It->second;
+    if (!New)
+      return;
+    OS << "(";
+    for (const MDOperand &Operand : N->operands()) {
+      metadata(Operand.get());
+      OS << ",";
+    }
     OS << ")";
+  } else {
+    refuse("it holds metadata that this version does not know");
+  }
+}
+
+void Canonicaliser::metadata(ArrayRef<std::pair<unsigned, MDNode *>> All) {
+  // By name: the numbers of further kinds depend on what else was read.
+  SmallVector<StringRef> Names;
+  Kernel.getContext().getMDKindNames(Names);
+  std::vector<std::pair<StringRef, MDNode *>> Kept;
+  for (auto [Kind, Node] : All)
+    if (!isHintMetadata(Names[Kind]))
+      Kept.push_back({Names[Kind], Node});
+  llvm::sort(Kept,
+             [](const auto &A, const auto &B) { return A.first < B.first; });
+  for (auto [Name, Node] : Kept) {
+    OS << " !" << Name << " ";
+    metadata(Node);
   }
 }
 
@@ -344,7 +399,9 @@ void Canonicaliser::instruction(const Instruction &I) {
       value(U.get());
       OS << ",";
     }
-  metadata(I);
+  SmallVector<std::pair<unsigned, MDNode *>> All;
+  I.getAllMetadataOtherThanDebugLoc(All);
+  metadata(All);
   OS << "\n";
 }
 
@@ -352,14 +409,19 @@ void Canonicaliser::function(const Function &F) {
   if (F.isDeclaration()) {
     StringRef Name = F.getName();
     if (Name.contains("envreg"))
-      Refusal = "it waits for other blocks (cooperative groups)";
+      refuse("it waits for other blocks (cooperative groups)");
     else if (!F.isIntrinsic() && !isKnownExternal(Name))
-      Refusal =
-          "it calls '" + Name.str() + "', which this unit does not define";
+      refuse("it calls '" + Name + "', which this unit does not define");
+    if (!F.isIntrinsic()) {
+      OS << "declaration " << Name << " ";
+      attributes(F.getAttributes().getFnAttrs());
+      attributes(F.getAttributes().getRetAttrs());
+      OS << "\n";
+    }
     return;
   }
   if (F.hasFnAttribute(Attribute::OptimizeNone))
-    Refusal = "it is compiled without optimisation";
+    refuse("it is compiled without optimisation");
   Locals.clear();
   OS << "function ";
   type(F.getFunctionType());
@@ -370,6 +432,16 @@ void Canonicaliser::function(const Function &F) {
     value(&A);
     attributes(F.getAttributes().getParamAttrs(A.getArgNo()));
   }
+  if (F.hasSection()) {
+    OS << " section ";
+    text(F.getSection());
+  }
+  if (F.hasGC() || F.hasPersonalityFn() || F.hasPrefixData() ||
+      F.hasPrologueData())
+    refuse("it has parts that no device code has");
+  SmallVector<std::pair<unsigned, MDNode *>> All;
+  F.getAllMetadata(All);
+  metadata(All);
   OS << "\n";
   for (const BasicBlock &BB : F) {
     value(&BB);
@@ -380,121 +452,128 @@ void Canonicaliser::function(const Function &F) {
   }
 }
 
+bool isDeviceVariable(const GlobalVariable &G) {
+  // Shared and local memory begins anew with every launch.
+  if (G.getAddressSpace() == 3 || G.getAddressSpace() == 5)
+    return false;
+  return G.isExternallyInitialized() || !G.isConstant();
+}
+
 void Canonicaliser::global(const GlobalVariable &G) {
-  OS << "variable " << (G.isConstant() ? "constant " : "");
-  // What the host can see has a name; the rest is known by its content.
-  if (G.isExternallyInitialized() ||
-      (G.isDeclaration() && G.getAddressSpace() != 3))
-    OS << G.getName() << " ";
+  OS << "variable " << (G.isConstant() ? "constant " : "")
+     << (G.isExternallyInitialized() ? "host " : "");
+  // What outlives a launch, or the host can see, is this one variable and no
+  // other; the rest is known by its content.
+  if (isDeviceVariable(G) || (G.isDeclaration() && G.getAddressSpace() != 3)) {
+    text(G.getName());
+    OS << " ";
+  }
   type(G.getValueType());
   OS << " as" << G.getAddressSpace() << " a"
      << G.getAlign().valueOrOne().value() << " ";
+  if (G.isThreadLocal())
+    refuse("it uses a thread-local variable");
+  if (G.hasSection()) {
+    OS << "section ";
+    text(G.getSection());
+  }
   if (G.hasInitializer())
     constant(G.getInitializer());
-  else if (G.getAddressSpace() != 3 && !G.hasExternalWeakLinkage())
-    Refusal = "it uses the variable '" + G.getName().str() +
-              "', which another unit defines";
+  else if (G.getAddressSpace() != 3)
+    refuse("it uses the variable '" + G.getName() +
+           "', which another unit defines");
+  SmallVector<std::pair<unsigned, MDNode *>> All;
+  G.getAllMetadata(All);
+  metadata(All);
   OS << "\n";
 }
 
 void Canonicaliser::moduleFlags() {
+  const Module &M = *Kernel.getParent();
+  OS << "target " << M.getTargetTriple().str() << " " << M.getDataLayoutStr()
+     << "\n";
   SmallVector<Module::ModuleFlagEntry> Flags;
-  Kernel.getParent()->getModuleFlagsMetadata(Flags);
+  M.getModuleFlagsMetadata(Flags);
+  llvm::sort(Flags, [](const auto &A, const auto &B) {
+    return A.Key->getString() < B.Key->getString();
+  });
   for (const Module::ModuleFlagEntry &Flag : Flags) {
     StringRef Key = Flag.Key->getString();
     if (Key == "wchar_size" || Key == "PIC Level" || Key == "PIE Level" ||
         Key == "frame-pointer" || Key == "Debug Info Version" ||
         Key == "Dwarf Version" || Key == "uwtable" || Key == "SDK Version")
       continue;
-    if (auto *Value = mdconst::dyn_extract_or_null<ConstantInt>(Flag.Val))
-      OS << "flag " << Key << " " << Value->getValue() << "\n";
+    OS << "flag " << Key << " ";
+    metadata(Flag.Val);
+    OS << "\n";
   }
 }
 
-Expected<std::string> Canonicaliser::run() {
-  moduleFlags();
+/// Facts about functions and variables, as older front ends write them.
+void Canonicaliser::annotations() {
+  const NamedMDNode *All =
+      Kernel.getParent()->getNamedMetadata("nvvm.annotations");
+  if (!All)
+    return;
+  // What an annotation names beyond the closure is not walked.
+  for (const GlobalValue *G : std::vector(Order))
+    for (const MDNode *Node : All->operands()) {
+      auto *About =
+          Node->getNumOperands() == 0
+              ? nullptr
+              : dyn_cast_or_null<ValueAsMetadata>(Node->getOperand(0));
+      if (!About || About->getValue() != G)
+        continue;
+      OS << "annotation @#" << Globals.lookup(G);
+      for (const MDOperand &Operand : drop_begin(Node->operands())) {
+        OS << ",";
+        metadata(Operand.get());
+      }
+      OS << "\n";
+    }
+}
+
+Expected<std::string> Canonicaliser::run(StringRef Context) {
+  if (!Context.empty())
+    OS << "context " << Context << "\n";
   number(&Kernel);
-  while (!Pending.empty() && Refusal.empty()) {
-    const GlobalValue *Next = Pending.front();
-    Pending.pop_front();
-    if (auto *F = dyn_cast<Function>(Next))
+  moduleFlags();
+  for (size_t I = 0; I < Order.size() && Refusal.empty(); ++I) {
+    if (auto *F = dyn_cast<Function>(Order[I]))
       function(*F);
-    else if (auto *G = dyn_cast<GlobalVariable>(Next))
+    else if (auto *G = dyn_cast<GlobalVariable>(Order[I]))
       global(*G);
     else
-      Refusal = "it uses an alias";
+      refuse("it uses an alias");
   }
+  annotations();
   if (!Refusal.empty())
     return findingError(Refusal);
   return Text;
 }
 
-Expected<std::string> canonicalText(const Function &F) {
-  return Canonicaliser(F).run();
+Expected<std::string> canonicalText(const Function &F, StringRef Context) {
+  return Canonicaliser(F).run(Context);
 }
 
-KernelIdentity identify(const Function &F) {
-  KernelIdentity Identity;
-  Identity.Symbol = F.getName().str();
-  Expected<std::string> Text = canonicalText(F);
-  if (Text)
-    Identity.Digest = digest(*Text);
-  else
-    Identity.Refusal = toString(Text.takeError());
-  return Identity;
+Expected<std::vector<const GlobalVariable *>>
+closureVariables(const Function &Kernel) {
+  Canonicaliser Walk(Kernel);
+  Expected<std::string> Text = Walk.run("");
+  if (!Text)
+    return Text.takeError();
+  std::vector<const GlobalVariable *> Variables;
+  for (const GlobalValue *G : Walk.reached())
+    if (auto *V = dyn_cast<GlobalVariable>(G); V && isDeviceVariable(*V))
+      Variables.push_back(V);
+  return Variables;
 }
 
-std::vector<KernelIdentity> identifyKernels(const Module &M) {
-  std::vector<KernelIdentity> All;
-  for (const Function &F : M)
-    if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
-      All.push_back(identify(F));
-  return All;
-}
-
-void foldReflect(Module &M) {
-  if (!M.getFunction("__nvvm_reflect"))
-    return;
-  static std::once_flag Once;
-  std::call_once(Once, [] {
-    LLVMInitializeNVPTXTargetInfo();
-    LLVMInitializeNVPTXTarget();
-    LLVMInitializeNVPTXTargetMC();
-  });
-  std::string Message;
-  const Target *T = TargetRegistry::lookupTarget(M.getTargetTriple(), Message);
-  if (!T)
-    return;
-  StringRef Cpu;
-  for (const Function &F : M)
-    if (!F.isDeclaration() && Cpu.empty())
-      Cpu = F.getFnAttribute("target-cpu").getValueAsString();
-  std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
-      M.getTargetTriple(), Cpu, "", TargetOptions(), std::nullopt));
-  PassBuilder Builder(TM.get());
-  ModuleAnalysisManager Modules;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Graphs;
-  LoopAnalysisManager Loops;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerCGSCCAnalyses(Graphs);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
-  ModulePassManager Passes;
-  if (Error E = Builder.parsePassPipeline(Passes, "nvvm-reflect"))
-    return consumeError(std::move(E));
-  Passes.run(M, Modules);
-}
-
-Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode) {
-  LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
-  if (!M)
-    return usageError("broken device bitcode: " + toString(M.takeError()));
-  foldReflect(**M);
-  return identifyKernels(**M);
+std::string canonicalType(Type *T) {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  writeType(OS, T);
+  return Text;
 }
 
 } // namespace cupilot

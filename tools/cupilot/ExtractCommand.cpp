@@ -11,59 +11,105 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("extract",
-                          "Print the kernels of a translation unit as MLIR");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The CUDA source"));
+static cl::SubCommand Sub("extract", "Print the kernels of a translation unit");
+static cl::opt<std::string> File(cl::Positional, cl::sub(Sub), cl::Required,
+                                 cl::value_desc("F.cu"));
 static cl::opt<std::string>
     Output("o", cl::sub(Sub), cl::value_desc("K.mlir"),
-           cl::desc("Where to write; slices go beside it. Without it, "
-                    "to standard output, and slices are not written"));
+           cl::desc("Write the kernels there, and their slices to K.slices "
+                    "beside it (default: the kernels to standard output)"));
+static cl::opt<std::string>
+    SliceFolder("slices", cl::sub(Sub), cl::value_desc("DIR"),
+                cl::desc("Write the slices to this folder"));
 static cl::opt<bool>
-    PrintSlices("print-slices", cl::sub(Sub),
-                cl::desc("Print the slices to standard output instead"));
+    NoVerify("no-verify", cl::sub(Sub),
+             cl::desc("Do not compile the slices to compare their device code "
+                      "with the unit's"));
 
 static const char Examples[] =
-    "  cupilot extract heat.cu -o heat.mlir -- -O2 -Iinclude\n"
-    "  cupilot extract heat.cu --print-slices -- -O2\n";
+    "  cupilot extract heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
+    "  cupilot extract heat.cu -o heat.mlir -- -O2 -Iinclude\n\n"
+    "FLAGS are those of the compilation by clang++; what they say about "
+    "outputs,\n"
+    "dependency files and plugins is left out. Device code is seen as for the\n"
+    "first GPU architecture in them (sm_90 if none).\n";
+
+/// "blur.0123456789abcdef.cu"; instances of one template differ in the digest.
+static std::string sliceName(const Kernel &K) {
+  StringRef Name = K.Name;
+  std::string Plain;
+  unsigned Angles = 0;
+  while (!Name.empty()) {
+    if (Name.consume_front("(anonymous namespace)"))
+      continue;
+    char C = Name.front();
+    Name = Name.drop_front();
+    if (C == '(' && Angles == 0)
+      break;
+    Angles += C == '<';
+    Angles -= C == '>' && Angles > 0;
+    if (C == ':' && Angles == 0)
+      Plain.clear();
+    else if (Angles == 0 && C != '>')
+      Plain += isAlnum(C) ? C : '_';
+  }
+  return Plain + "." + shortDigest(K.Digest) + ".cu";
+}
 
 static Error run(const TrailingArgs &Flags) {
-  Expected<std::vector<Kernel>> Kernels = extractKernels(Input, Flags.Args);
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(File, Flags.Args, {.VerifySlices = !NoVerify});
   if (!Kernels)
     return Kernels.takeError();
-  if (PrintSlices) {
-    for (const Kernel &K : *Kernels)
-      outs() << "// kernel: " << K.Name << "\n// digest: " << K.Digest << "\n"
-             << (K.Refusal.empty() ? K.Slice
-                                   : "// refused: " + K.Refusal + "\n");
-    return Error::success();
+  bool ToStdout = Output.empty() || Output == "-";
+  std::string Folder = SliceFolder, Relative;
+  if (!ToStdout && Folder.empty()) {
+    SmallString<256> Beside(Output);
+    sys::path::replace_extension(Beside, "slices");
+    Folder = Beside.str();
+    Relative = sys::path::filename(Beside).str() + "/";
+  } else if (!Folder.empty()) {
+    Relative = Folder + "/";
   }
+
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
+  unsigned Slices = 0;
   for (const Kernel &K : *Kernels) {
-    std::string Slice = K.Refusal.empty() ? shortDigest(K.Digest) + ".cu" : "";
-    if (!Output.empty() && !Slice.empty()) {
-      SmallString<256> Path(sys::path::parent_path(Output));
-      sys::path::append(Path, Slice);
-      if (Error E = updateFile(Path, K.Slice))
+    std::string Source;
+    if (!K.Slice.empty() && !Folder.empty()) {
+      Source = Relative + sliceName(K);
+      if (Error E = updateFile(Folder + "/" + sliceName(K), K.Slice))
         return E;
     }
-    addKernel(B, K, Output.empty() ? "" : Slice);
+    Slices += !K.Slice.empty();
+    addKernel(B, K, Source);
+    if (!K.Refusal.empty())
+      errs() << K.File << ":" << K.Line << ": remark: kernel '" << K.Name
+             << "' has no slice: " << K.Refusal << "\n";
   }
   std::string Text = printModule(*M);
-  if (Output.empty()) {
+  if (ToStdout)
     outs() << Text;
-    return Error::success();
-  }
-  return updateFile(Output, Text);
+  else if (Error E = writeFileAtomic(Output, Text))
+    return E;
+  errs() << "cupilot extract: " << Kernels->size() << " kernel(s), " << Slices
+         << " slice(s)";
+  if (!Folder.empty())
+    errs() << " in " << Folder;
+  else if (Slices)
+    errs() << ", written with -o K.mlir or --slices=DIR";
+  errs() << "\n";
+  return Error::success();
 }
 
 static Command Registered(Sub, Examples, run);

@@ -28,8 +28,9 @@
 
 namespace cupilot {
 
-/// Dims and symbols that maps and sets of a kernel with \p Scalars must have:
-/// NumLaunchDims and \p Scalars. The error names \p What.
+/// Symbols that a map or set of a kernel with \p Scalars must have: one for
+/// each, behind the launch where that is given by symbols (\p Dims is 0). The
+/// error names \p What.
 llvm::LogicalResult
 verifyMapShape(llvm::function_ref<mlir::InFlightDiagnostic()> EmitError,
                llvm::StringRef What, unsigned Dims, unsigned Symbols,

@@ -97,8 +97,8 @@ def Cupilot_GeneAttr : Cupilot_Attr<"Gene", "gene"> {
 
 def Cupilot_GenomeAttr : Cupilot_Attr<"Genome", "genome"> {
   let summary = "A set of genes, each strategy at most once";
-  let parameters = (ins ArrayRefParameter<"::cupilot::GeneAttr">:$genes);
-  let assemblyFormat = "`<` `[` $genes `]` `>`";
+  let parameters = (ins OptionalArrayRefParameter<"::cupilot::GeneAttr">:$genes);
+  let assemblyFormat = "`<` custom<Genes>($genes) `>`";
   let genVerifyDecl = 1;
 }
 
@@ -111,6 +111,13 @@ def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
   let description = [{
     The kernel's mangled name in the variant's source, and its grid, block and
     dynamic shared memory over the original launch and the kernel's scalars.
+
+    ```mlir
+    #cupilot.launch<symbol = "_Z4blurPKfPfi",
+        grid = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (n ceildiv 1024, gy, gz)>,
+        block = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (128, by, bz)>,
+        shared = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (shared)>>
+    ```
   }];
   let parameters = (ins StringRefParameter<>:$symbol, "::mlir::AffineMapAttr":$grid,
       "::mlir::AffineMapAttr":$block, "::mlir::AffineMapAttr":$shared);
@@ -195,6 +202,7 @@ def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
   let parameters = (ins EnumParameter<Cupilot_Bottleneck>:$bottleneck,
       StringRefParameter<>:$basis, "::mlir::FloatAttr":$intensity);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,7 +29,9 @@ def Cupilot_Dialect : Dialect {
 
     Maps and sets in plans and guards have seven dimensions, the original launch
     (grid x, y, z, block x, y, z, dynamic shared memory), and one symbol for each
-    scalar of the kernel.
+    scalar of the kernel. MLIR multiplies and divides by symbols only: a map that
+    does so with the launch itself, such as `(gx * bx) ceildiv 128`, has no
+    dimensions and takes the launch as its first seven symbols instead.
   }];
   let useDefaultAttributePrinterParser = 1;
 }

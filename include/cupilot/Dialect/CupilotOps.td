@@ -62,6 +62,7 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
     (`roofline` `(` $roofline^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Cupilot_WorkloadOp : Cupilot_Op<"workload", [Symbol]> {
@@ -88,7 +89,8 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
   let summary = "A variant of a kernel";
   let description = [{
     A genome and, once it has been translated, its launch plan, guard and source;
-    once it has been judged, the evidence. `fitness` steers the search.
+    once it has been judged, the evidence. `fitness` steers the search. Parents
+    are variants of the same kernel.
 
     ```mlir
     cupilot.variant @g2_v7 parents([@g1_v3, @g1_v5])

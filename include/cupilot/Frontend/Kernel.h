@@ -48,11 +48,20 @@ struct Kernel {
   PrecisionContract Contract;
 };
 
+struct ExtractOptions {
+  /// Compile each slice alone, for the first architecture of the flags, and
+  /// refuse those whose device code differs from the whole unit's. Costs one
+  /// compilation of the unit and one of each slice.
+  bool VerifySlices = true;
+};
+
 /// All kernels (and instantiations) that the translation unit \p File defines
 /// when compiled by clang with \p Flags, in source order. A file that does not
-/// parse is a usage error with the compiler's diagnostics.
+/// parse is a usage error with the compiler's diagnostics. Slices compile with
+/// variantFlags(Flags), and hold the macros of the command line that they use.
 llvm::Expected<std::vector<Kernel>>
-extractKernels(llvm::StringRef File, llvm::ArrayRef<std::string> Flags);
+extractKernels(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
+               const ExtractOptions &Options = {});
 
 } // namespace cupilot
 

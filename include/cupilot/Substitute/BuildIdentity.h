@@ -15,7 +15,9 @@
 
 namespace llvm {
 class Function;
+class GlobalVariable;
 class Module;
+class Type;
 } // namespace llvm
 
 namespace cupilot {
@@ -29,8 +31,24 @@ struct KernelIdentity {
 };
 
 /// The canonical text of the closure of \p Kernel (what the identity digests);
-/// see docs/BuildIdentity.md. The error says why the kernel has none.
-llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel);
+/// see docs/BuildIdentity.md. \p Context is what changes its code and is
+/// nowhere in the IR (buildContext); "" for the defaults. The error says why
+/// the kernel has none.
+llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel,
+                                          llvm::StringRef Context = "");
+
+/// True for state that outlives a launch or that the host can see: __device__
+/// and __constant__ variables, also static ones inside of functions. There is
+/// one of each, known by name.
+bool isDeviceVariable(const llvm::GlobalVariable &G);
+
+/// The device variables that the closure of \p Kernel uses, in the order of
+/// first use. Errors as canonicalText's.
+llvm::Expected<std::vector<const llvm::GlobalVariable *>>
+closureVariables(const llvm::Function &Kernel);
+
+/// \p T as in canonical texts: by structure, without the names of structs.
+std::string canonicalType(llvm::Type *T);
 
 /// Folds __nvvm_reflect, as the NVPTX target does at the start of every
 /// pipeline: identities are taken after that.
@@ -38,14 +56,16 @@ void foldReflect(llvm::Module &DeviceModule);
 
 /// The identity of \p Kernel, as the compiler at hand sees it before
 /// optimisation.
-KernelIdentity identify(const llvm::Function &Kernel);
+KernelIdentity identify(const llvm::Function &Kernel,
+                        llvm::StringRef Context = "");
 
 /// The identities of all kernels that \p DeviceModule defines, in module order.
-std::vector<KernelIdentity> identifyKernels(const llvm::Module &DeviceModule);
+std::vector<KernelIdentity> identifyKernels(const llvm::Module &DeviceModule,
+                                            llvm::StringRef Context = "");
 
 /// The same for bitcode. Broken bitcode is a usage error.
 llvm::Expected<std::vector<KernelIdentity>>
-identifyKernels(llvm::StringRef Bitcode);
+identifyKernels(llvm::StringRef Bitcode, llvm::StringRef Context = "");
 
 } // namespace cupilot
 

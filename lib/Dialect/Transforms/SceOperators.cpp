@@ -63,6 +63,21 @@ static void append(KernelOp Kernel, unsigned Generation, unsigned Index,
   addVariant(B, V, Kernel.getScalars().size());
 }
 
+/// A variant names only parents that are there; the journal keeps the lineage.
+static void forgetMissingParents(KernelOp Kernel) {
+  llvm::DenseSet<Attribute> There;
+  for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+    There.insert(V.getSymNameAttr());
+  for (VariantOp V : Kernel.getBody().getOps<VariantOp>()) {
+    llvm::SmallVector<Attribute> Parents(V.getParents().getValue());
+    llvm::erase_if(Parents, [&](Attribute P) {
+      return !There.contains(cast<FlatSymbolRefAttr>(P).getAttr());
+    });
+    if (Parents.size() != V.getParents().size())
+      V.setParentsAttr(ArrayAttr::get(V.getContext(), Parents));
+  }
+}
+
 namespace {
 
 struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
@@ -219,6 +234,7 @@ struct Align : cupilot::impl::AlignPassBase<Align> {
           if (!G.empty())
             V.setGenomeAttr(toAttr(getContext(), G));
         }
+      forgetMissingParents(Kernel);
     }
   }
 };
@@ -240,6 +256,7 @@ struct Prune : cupilot::impl::PrunePassBase<Prune> {
       for (auto &[Fitness, Index, V] :
            llvm::drop_begin(Ranked, std::min<size_t>(keep, Ranked.size())))
         V.erase();
+      forgetMissingParents(Kernel);
     }
   }
 };

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_LIB_FRONTEND_RULES_REWRITESTATE_H
 #define CUPILOT_LIB_FRONTEND_RULES_REWRITESTATE_H
 
-#include "../ParseDevice.h"
+#include "ParseDevice.h"
 #include "cupilot/Frontend/Rules.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/Stmt.h"
@@ -94,7 +94,7 @@ public:
   std::optional<GuardedIndex> guardedIndex() const;
 
 private:
-  std::unique_ptr<ParsedUnit> Unit;
+  std::unique_ptr<DeviceUnit> Unit;
   const clang::FunctionDecl *Kernel = nullptr;
   std::string Text;
 };

@@ -47,7 +47,7 @@ private:
 } // namespace
 
 llvm::Expected<std::unique_ptr<View>> View::create(const RewriteState &State) {
-  llvm::Expected<std::unique_ptr<ParsedUnit>> Unit =
+  llvm::Expected<std::unique_ptr<DeviceUnit>> Unit =
       parseForDevice("kernel.cu", State.Flags, llvm::StringRef(State.Text));
   if (!Unit)
     return Unit.takeError();

@@ -31,7 +31,7 @@ namespace {
 /// Notes which system headers the user's files include.
 class IncludeRecorder : public PPCallbacks {
 public:
-  IncludeRecorder(ParsedUnit &Unit) : Unit(Unit) {}
+  IncludeRecorder(DeviceUnit &Unit) : Unit(Unit) {}
 
   void InclusionDirective(SourceLocation Hash, const Token &, StringRef Name,
                           bool IsAngled, CharSourceRange, OptionalFileEntryRef,
@@ -59,7 +59,7 @@ public:
   }
 
 private:
-  ParsedUnit &Unit;
+  DeviceUnit &Unit;
   int Pending = -1;
 };
 } // namespace
@@ -83,7 +83,7 @@ static std::vector<std::string> parseFlags(llvm::ArrayRef<std::string> Flags) {
   return Kept;
 }
 
-Expected<std::unique_ptr<ParsedUnit>>
+Expected<std::unique_ptr<DeviceUnit>>
 parseForDevice(StringRef File, llvm::ArrayRef<std::string> Flags,
                std::optional<StringRef> Text) {
   Expected<Toolchain> Tools = Toolchain::find(Flags);
@@ -103,7 +103,7 @@ parseForDevice(StringRef File, llvm::ArrayRef<std::string> Flags,
   for (const std::string &Arg : Command)
     Argv.push_back(Arg.c_str());
 
-  auto Unit = std::make_unique<ParsedUnit>();
+  auto Unit = std::make_unique<DeviceUnit>();
   std::string &Messages = Unit->Messages;
   DiagnosticOptions DiagOptions;
   TextDiagnosticPrinter DriverPrinter(Unit->Stream, DiagOptions);

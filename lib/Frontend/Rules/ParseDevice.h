@@ -25,7 +25,7 @@ struct IncludeDirective {
 };
 
 /// A parsed unit; keeps everything alive that its AST needs.
-struct ParsedUnit {
+struct DeviceUnit {
   std::string Messages; ///< The compiler's diagnostics.
   llvm::raw_string_ostream Stream{Messages};
   std::unique_ptr<clang::CompilerInstance> CI;
@@ -37,7 +37,7 @@ struct ParsedUnit {
 /// Parses \p File for the device with \p Flags (clang's, of a driver). \p Text,
 /// when given, stands for the file's content. Code that does not parse is a
 /// usage error with the compiler's diagnostics.
-llvm::Expected<std::unique_ptr<ParsedUnit>>
+llvm::Expected<std::unique_ptr<DeviceUnit>>
 parseForDevice(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
                std::optional<llvm::StringRef> Text = std::nullopt);
 

@@ -1,0 +1,304 @@
+//===- CupilotOps.cpp - Verifiers of the operations -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Dialect/Cupilot.h"
+#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Support/Digest.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/IntegerSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace cupilot;
+using llvm::StringRef;
+
+using EmitErrorFn = llvm::function_ref<InFlightDiagnostic()>;
+
+/// Size of a pointer on every GPU that has a compute capability.
+static constexpr uint64_t PointerBytes = 8;
+
+LogicalResult cupilot::verifyMapShape(EmitErrorFn EmitError, StringRef What,
+                                      unsigned Dims, unsigned Symbols,
+                                      unsigned Scalars) {
+  // The launch is the dims, or the first symbols.
+  unsigned Launch = Dims == 0 ? unsigned(NumLaunchDims) : 0;
+  if (Symbols != Launch + Scalars)
+    return EmitError() << What
+                       << " must have one symbol for each of the kernel's "
+                       << Scalars << " scalars, not "
+                       << int64_t(Symbols) - int64_t(Launch);
+  return success();
+}
+
+template <typename AttrT> static bool allOf(ArrayAttr List) {
+  return llvm::all_of(List, [](Attribute A) { return isa<AttrT>(A); });
+}
+
+/// The first attribute of \p List that comes again; null if none does.
+static Attribute repetition(ArrayAttr List) {
+  llvm::SmallPtrSet<Attribute, 8> Seen;
+  for (Attribute A : List)
+    if (!Seen.insert(A).second)
+      return A;
+  return {};
+}
+
+LogicalResult StrategyOp::verify() {
+  if (getMinArch() < 1)
+    return emitOpError()
+           << "'min_arch' is a compute capability such as 90, not "
+           << getMinArch();
+  for (NamedAttribute Param : getParams()) {
+    auto Domain = dyn_cast<ArrayAttr>(Param.getValue());
+    if (!Domain || Domain.empty())
+      return emitOpError()
+             << "parameter '" << Param.getName().getValue()
+             << "' needs a domain: a non-empty array of integers or strings";
+    bool Integers = llvm::all_of(Domain, [](Attribute A) {
+      auto Number = dyn_cast<IntegerAttr>(A);
+      return Number && Number.getType().isSignlessInteger(64);
+    });
+    bool Strings =
+        llvm::all_of(Domain, [](Attribute A) { return isa<StringAttr>(A); });
+    if (!Integers && !Strings)
+      return emitOpError() << "the domain of parameter '"
+                           << Param.getName().getValue()
+                           << "' must hold integers only, or strings only, "
+                              "integers as i64";
+    if (Attribute Twice = repetition(Domain))
+      return emitOpError() << "the domain of parameter '"
+                           << Param.getName().getValue() << "' holds " << Twice
+                           << " twice";
+  }
+  for (auto [Name, List] :
+       {std::pair("requires", getRequired()), {"conflicts", getConflicts()}}) {
+    llvm::StringSet<> Seen;
+    for (Attribute A : List) {
+      auto Ref = dyn_cast<FlatSymbolRefAttr>(A);
+      if (!Ref)
+        return emitOpError()
+               << "'" << Name << "' holds names of strategies (@name)";
+      if (Ref.getValue() == getSymName())
+        return emitOpError()
+               << "a strategy cannot name itself in '" << Name << "'";
+      if (!Seen.insert(Ref.getValue()).second)
+        return emitOpError()
+               << "@" << Ref.getValue() << " comes twice in '" << Name << "'";
+    }
+  }
+  for (Attribute A : getRequired())
+    if (llvm::is_contained(getConflicts(), A))
+      return emitOpError() << "@" << cast<FlatSymbolRefAttr>(A).getValue()
+                           << " is both required and in conflict";
+  if (DictionaryAttr Resources = getResourcesAttr())
+    for (NamedAttribute Resource : Resources)
+      if (auto Amount = dyn_cast<IntegerAttr>(Resource.getValue());
+          !Amount || Amount.getValue().isNegative())
+        return emitOpError() << "resource '" << Resource.getName().getValue()
+                             << "' is an amount: an integer of at least 0";
+  return success();
+}
+
+LogicalResult KernelOp::verify() {
+  if (!isDigest(getDigest()))
+    return emitOpError() << "\"" << getDigest()
+                         << "\" is no digest (b3: and 64 hexadecimal digits)";
+  if (!allOf<ParamAttr>(getParams()))
+    return emitOpError("'params' holds #cupilot.param attributes");
+  if (!allOf<ScalarAttr>(getScalars()))
+    return emitOpError("'scalars' holds #cupilot.scalar attributes");
+  if (!allOf<PointerAttr>(getPointers()))
+    return emitOpError("'pointers' holds #cupilot.pointer attributes");
+  for (auto [Name, List] :
+       {std::pair("scalars", getScalars()), {"pointers", getPointers()}})
+    if (Attribute Twice = repetition(List))
+      return emitOpError() << Twice << " comes twice in '" << Name << "'";
+  if (getBuilds() && !allOf<BuildAttr>(*getBuilds()))
+    return emitOpError("'builds' holds #cupilot.build attributes");
+  if ((getContract() == ContractKind::Relaxed) != getTolerance().has_value())
+    return emitOpError(
+        "a tolerance belongs to contract(relaxed), and to no other");
+  if (getTolerance() &&
+      !(getTolerance()->isFinite() && getTolerance()->convertToDouble() > 0))
+    return emitOpError("a tolerance is finite and greater than 0");
+  unsigned Params = getParams().size();
+  for (Attribute A : getScalars()) {
+    auto Scalar = cast<ScalarAttr>(A);
+    if (Scalar.getParam() >= Params ||
+        uint64_t(Scalar.getOffset()) + Scalar.getBits() / 8 >
+            cast<ParamAttr>(getParams()[Scalar.getParam()]).getSize())
+      return emitOpError() << "scalar " << Scalar
+                           << " lies outside the parameters";
+  }
+  for (Attribute A : getPointers()) {
+    auto Pointer = cast<PointerAttr>(A);
+    if (Pointer.getParam() >= Params ||
+        uint64_t(Pointer.getOffset()) + PointerBytes >
+            cast<ParamAttr>(getParams()[Pointer.getParam()]).getSize())
+      return emitOpError() << "pointer " << Pointer
+                           << " lies outside the parameters";
+  }
+  for (Operation &Op : getBody().front())
+    if (!isa<WorkloadOp, VariantOp>(Op))
+      return emitOpError("holds workloads and variants only, not '")
+             << Op.getName() << "'";
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  llvm::SmallPtrSet<Attribute, 16> Variants;
+  for (VariantOp V : getBody().getOps<VariantOp>())
+    Variants.insert(V.getSymNameAttr());
+  for (VariantOp V : getBody().getOps<VariantOp>())
+    for (auto Parent : V.getParents().getAsRange<FlatSymbolRefAttr>()) {
+      if (Parent.getAttr() == V.getSymNameAttr())
+        return V.emitOpError("cannot be its own parent");
+      if (!Variants.contains(Parent.getAttr()))
+        return V.emitOpError() << "names the parent @" << Parent.getValue()
+                               << ", which is no variant of this kernel";
+    }
+  return success();
+}
+
+LogicalResult WorkloadOp::verify() {
+  for (auto [Name, Dims] :
+       {std::pair("grid", getGrid()), {"block", getBlock()}}) {
+    if (Dims.size() != 3)
+      return emitOpError() << "'" << Name << "' has three dimensions, not "
+                           << Dims.size();
+    if (llvm::any_of(Dims, [](int64_t D) { return D < 1; }))
+      return emitOpError() << "a dimension of '" << Name << "' is at least 1";
+  }
+  if (getShared() < 0)
+    return emitOpError("shared memory is at least 0 bytes");
+  if (getCount() < 1)
+    return emitOpError("a workload stands for at least 1 launch");
+  if (getGlobals() && !allOf<GlobalAttr>(*getGlobals()))
+    return emitOpError("'globals' holds #cupilot.global attributes");
+  if (!allOf<BufferAttr>(getBuffers()) || !allOf<AddressAttr>(getAddresses()))
+    return emitOpError(
+        "'buffers' and 'addresses' hold #cupilot.buffer and #cupilot.address");
+  for (Attribute A : getAddresses()) {
+    auto Address = cast<AddressAttr>(A);
+    if (Address.getBuffer() >= getBuffers().size())
+      return emitOpError() << Address << " names buffer " << Address.getBuffer()
+                           << " of " << getBuffers().size();
+    if (Address.getParam() >= getArgs().size() ||
+        (uint64_t(Address.getOffset()) + PointerBytes) * 2 >
+            cast<StringAttr>(getArgs()[Address.getParam()]).getValue().size())
+      return emitOpError() << Address << " lies outside the arguments";
+  }
+  for (Attribute A : getArgs()) {
+    StringRef Bytes = cast<StringAttr>(A).getValue();
+    if (Bytes.size() % 2 != 0 || !llvm::all_of(Bytes, llvm::isHexDigit))
+      return emitOpError("an argument is its bytes in hexadecimal");
+  }
+  if (getBasis() != "modelled" && getBasis() != "measured")
+    return emitOpError() << "a weight is \"modelled\" or \"measured\", not \""
+                         << getBasis() << "\"";
+  double Weight = getWeight().convertToDouble();
+  if (!(Weight >= 0 && Weight <= 1))
+    return emitOpError("a weight is a share between 0 and 1");
+  return success();
+}
+
+LogicalResult cupilot::verifyGenome(EmitErrorFn EmitError, GenomeAttr Genome,
+                                    Operation *Library, unsigned Arch) {
+  auto Has = [&](FlatSymbolRefAttr Name) {
+    return llvm::any_of(Genome.getGenes(),
+                        [&](GeneAttr G) { return G.getStrategy() == Name; });
+  };
+  for (GeneAttr Gene : Genome.getGenes()) {
+    auto Strategy = dyn_cast_or_null<StrategyOp>(
+        SymbolTable::lookupSymbolIn(Library, Gene.getStrategy().getAttr()));
+    if (!Strategy)
+      continue; // Not defined here: nothing to check against.
+    StringRef Name = Strategy.getSymName();
+    for (NamedAttribute Param : Gene.getParams()) {
+      auto Domain = dyn_cast_or_null<ArrayAttr>(
+          Strategy.getParams().get(Param.getName()));
+      if (!Domain)
+        return EmitError() << "gene @" << Name
+                           << ": the strategy has no parameter '"
+                           << Param.getName().getValue() << "'";
+      if (!llvm::is_contained(Domain, Param.getValue()))
+        return EmitError() << "gene @" << Name << ": " << Param.getValue()
+                           << " is outside the domain of '"
+                           << Param.getName().getValue() << "', " << Domain;
+    }
+    for (NamedAttribute Param : Strategy.getParams())
+      if (!Gene.getParams().get(Param.getName()))
+        return EmitError() << "gene @" << Name << ": parameter '"
+                           << Param.getName().getValue() << "' has no value";
+    for (Attribute A : Strategy.getRequired())
+      if (!Has(cast<FlatSymbolRefAttr>(A)))
+        return EmitError() << "gene @" << Name << " requires @"
+                           << cast<FlatSymbolRefAttr>(A).getValue()
+                           << " ('requires' of @" << Name << ")";
+    for (Attribute A : Strategy.getConflicts())
+      if (Has(cast<FlatSymbolRefAttr>(A)))
+        return EmitError() << "gene @" << Name << " conflicts with @"
+                           << cast<FlatSymbolRefAttr>(A).getValue()
+                           << " ('conflicts' of @" << Name << ")";
+    if (Arch && static_cast<unsigned>(Strategy.getMinArch()) > Arch)
+      return EmitError() << "gene @" << Name << " needs sm_"
+                         << Strategy.getMinArch() << " ('min_arch' of @" << Name
+                         << "), the guard says sm_" << Arch;
+  }
+  return success();
+}
+
+LogicalResult VariantOp::verify() {
+  auto Kernel = dyn_cast_or_null<KernelOp>((*this)->getParentOp());
+  if (!Kernel)
+    return emitOpError("belongs into a cupilot.kernel");
+  auto EmitError = [&] { return emitOpError(); };
+  if (!allOf<FlatSymbolRefAttr>(getParents()))
+    return emitOpError("'parents' holds names of variants (@name)");
+  if (getEvidence() && !allOf<MeasurementAttr>(*getEvidence()))
+    return emitOpError("'evidence' holds #cupilot.measurement attributes");
+  unsigned Scalars = Kernel.getScalars().size();
+  auto Check = [&](StringRef What, AffineMap Map) {
+    return verifyMapShape(EmitError, What, Map.getNumDims(),
+                          Map.getNumSymbols(), Scalars);
+  };
+  auto CheckPointer = [&](PointerAttr P) -> LogicalResult {
+    if (!llvm::is_contained(Kernel.getPointers(), P))
+      return emitOpError() << "the guard names " << P
+                           << ", which is none of the kernel's pointers";
+    return success();
+  };
+  if (getPlan())
+    for (LaunchAttr L : getPlan()->getLaunches())
+      if (failed(Check("the grid", L.getGrid().getValue())) ||
+          failed(Check("the block", L.getBlock().getValue())) ||
+          failed(Check("the shared memory", L.getShared().getValue())))
+        return failure();
+  unsigned Arch = 0;
+  if (GuardAttr G = getGuard().value_or(GuardAttr())) {
+    if (failed(verifyMapShape(EmitError, "the set of the guard",
+                              G.getSet().getValue().getNumDims(),
+                              G.getSet().getValue().getNumSymbols(), Scalars)))
+      return failure();
+    for (AlignAttr A : G.getAlign())
+      if (failed(CheckPointer(A.getPointer())))
+        return failure();
+    for (DisjointAttr D : G.getDisjoint())
+      if (failed(CheckPointer(D.getA())) || failed(CheckPointer(D.getB())) ||
+          failed(Check("an extent", D.getExtentA().getValue())) ||
+          failed(Check("an extent", D.getExtentB().getValue())))
+        return failure();
+    G.getArch().drop_front(3).take_while(llvm::isDigit).getAsInteger(10, Arch);
+  }
+  Operation *Library = Kernel->getParentOp();
+  if (Library && Library->hasTrait<OpTrait::SymbolTable>())
+    return verifyGenome(EmitError, getGenome(), Library, Arch);
+  return success();
+}

@@ -1,0 +1,253 @@
+//===- KernelInfo.cpp - Names and parameters of a kernel -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelInfo.h"
+#include "ParsedUnit.h"
+#include "cupilot/Frontend/Kernel.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/GlobalDecl.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecordLayout.h"
+#include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace clang;
+
+namespace cupilot {
+
+/// Arrays in by-value arguments are looked at up to this many elements.
+static constexpr uint64_t MaxArrayElements = 64;
+
+namespace {
+class KernelFinder {
+public:
+  explicit KernelFinder(const ParsedUnit &Unit) : Unit(Unit) {}
+
+  void look(const DeclContext *Context) {
+    for (const Decl *D : Context->decls()) {
+      if (const auto *F = dyn_cast<FunctionDecl>(D)) {
+        add(F);
+      } else if (const auto *FT = dyn_cast<FunctionTemplateDecl>(D)) {
+        for (const FunctionDecl *Instance : FT->specializations())
+          add(Instance);
+      } else if (const auto *CT = dyn_cast<ClassTemplateDecl>(D)) {
+        for (const ClassTemplateSpecializationDecl *R : CT->specializations())
+          look(R);
+      } else if (isa<NamespaceDecl, LinkageSpecDecl>(D) ||
+                 (isa<CXXRecordDecl>(D) && !D->isImplicit())) {
+        look(cast<DeclContext>(D));
+      }
+    }
+  }
+
+  std::vector<const FunctionDecl *> take() {
+    // Instances of one template stay in the order of their instantiation.
+    llvm::sort(Found, [&](const Entry &A, const Entry &B) {
+      SourceLocation LA = A.F->getLocation(), LB = B.F->getLocation();
+      return LA == LB ? A.Order < B.Order
+                      : Unit.SM.isBeforeInTranslationUnit(LA, LB);
+    });
+    std::vector<const FunctionDecl *> Kernels;
+    for (const Entry &E : Found)
+      Kernels.push_back(E.F);
+    return Kernels;
+  }
+
+private:
+  void add(const FunctionDecl *F) {
+    if (!F->hasAttr<CUDAGlobalAttr>() || F->isDependentContext())
+      return;
+    const FunctionDecl *Definition = F->getDefinition();
+    if (!Definition || !Definition->hasBody() ||
+        !Unit.isUser(Definition->getLocation()) ||
+        !Seen.insert(Definition->getCanonicalDecl()).second)
+      return;
+    Found.push_back({Definition, Found.size()});
+  }
+
+  const ParsedUnit &Unit;
+  llvm::SmallPtrSet<const Decl *, 16> Seen;
+  struct Entry {
+    const FunctionDecl *F;
+    size_t Order;
+  };
+  std::vector<Entry> Found;
+};
+
+/// Finds integers and pointers in the bytes of a parameter.
+class FieldFinder {
+public:
+  FieldFinder(const ParsedUnit &Unit, Kernel &K, unsigned Param)
+      : Ctx(Unit.Ctx), K(K), Param(Param) {}
+
+  void look(QualType T, uint64_t Offset) {
+    T = T.getCanonicalType();
+    if (T->isPointerType()) {
+      K.Pointers.push_back({Param, static_cast<unsigned>(Offset)});
+    } else if (T->isIntegralOrEnumerationType()) {
+      uint64_t Bits = Ctx.getTypeSize(T);
+      if (Bits <= 64)
+        K.Scalars.push_back({Param, static_cast<unsigned>(Offset),
+                             static_cast<unsigned>(Bits),
+                             T->isSignedIntegerOrEnumerationType()});
+    } else if (const ConstantArrayType *Array = Ctx.getAsConstantArrayType(T)) {
+      uint64_t Size =
+          Ctx.getTypeSizeInChars(Array->getElementType()).getQuantity();
+      if (Array->getZExtSize() <= MaxArrayElements)
+        for (uint64_t I = 0; I < Array->getZExtSize(); ++I)
+          look(Array->getElementType(), Offset + I * Size);
+    } else if (const auto *R = T->getAsCXXRecordDecl()) {
+      lookInRecord(R->getDefinition(), Offset);
+    }
+  }
+
+private:
+  void lookInRecord(const CXXRecordDecl *R, uint64_t Offset) {
+    // What a union holds is not known.
+    if (!R || R->isUnion())
+      return;
+    const ASTRecordLayout &Layout = Ctx.getASTRecordLayout(R);
+    for (const CXXBaseSpecifier &Base : R->bases())
+      if (const CXXRecordDecl *B = Base.getType()->getAsCXXRecordDecl();
+          B && !Base.isVirtual())
+        lookInRecord(B->getDefinition(),
+                     Offset + Layout.getBaseClassOffset(B).getQuantity());
+    for (const FieldDecl *Field : R->fields())
+      if (!Field->isBitField())
+        look(Field->getType(),
+             Offset + Layout.getFieldOffset(Field->getFieldIndex()) / 8);
+  }
+
+  ASTContext &Ctx;
+  Kernel &K;
+  unsigned Param;
+};
+} // namespace
+
+std::vector<const FunctionDecl *> kernelsOf(const ParsedUnit &Unit) {
+  KernelFinder Finder(Unit);
+  Finder.look(Unit.Ctx.getTranslationUnitDecl());
+  return Finder.take();
+}
+
+static PrintingPolicy namePolicy(const ASTContext &Ctx) {
+  PrintingPolicy Policy = Ctx.getPrintingPolicy();
+  Policy.AnonymousTagLocations = false;
+  Policy.SuppressTagKeyword = true;
+  Policy.Bool = true;
+  return Policy;
+}
+
+static std::string typeName(QualType T, const PrintingPolicy &Policy) {
+  return T.getCanonicalType().getAsString(Policy);
+}
+
+static std::string withParameters(const FunctionDecl *F,
+                                  const PrintingPolicy &Policy) {
+  std::string Text;
+  llvm::raw_string_ostream OS(Text);
+  F->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+  OS << "(";
+  const auto *Type = F->getType()->castAs<FunctionProtoType>();
+  for (unsigned I = 0; I < Type->getNumParams(); ++I)
+    OS << (I ? ", " : "")
+       << typeName(Type->getParamType(I).getUnqualifiedType(), Policy);
+  OS << ")";
+  return Text;
+}
+
+static KernelParam describeParameter(const ASTContext &Ctx,
+                                     const ParmVarDecl *P,
+                                     const PrintingPolicy &Policy) {
+  KernelParam Param;
+  QualType T = P->getType().getCanonicalType();
+  Param.Name = P->getNameAsString();
+  Param.Type = typeName(T.getUnqualifiedType(), Policy);
+  Param.Size = Ctx.getTypeSizeInChars(T).getQuantity();
+  Param.Restrict = T.isRestrictQualified();
+  Param.IsPointer = T->isPointerType();
+  if (Param.IsPointer) {
+    QualType Pointee = T->getPointeeType();
+    Param.PointeeConst = Pointee.isConstQualified();
+    Param.Pointee = typeName(Pointee.getUnqualifiedType(), Policy);
+    if (!Pointee->isIncompleteType() && !Pointee->isFunctionType())
+      Param.PointeeSize = Ctx.getTypeSizeInChars(Pointee).getQuantity();
+  }
+  return Param;
+}
+
+static std::string symbolOf(const FunctionDecl *F) {
+  std::unique_ptr<MangleContext> Mangler(
+      F->getASTContext().createMangleContext());
+  if (!Mangler->shouldMangleDeclName(F))
+    return F->getNameAsString();
+  std::string Symbol;
+  llvm::raw_string_ostream OS(Symbol);
+  Mangler->mangleName(GlobalDecl(F, KernelReferenceKind::Kernel), OS);
+  return Symbol;
+}
+
+void describeKernel(const ParsedUnit &Unit, const FunctionDecl *F, Kernel &K) {
+  PrintingPolicy Policy = namePolicy(Unit.Ctx);
+  K.Name = withParameters(F, Policy);
+  K.Symbol = symbolOf(F);
+  PresumedLoc At =
+      Unit.SM.getPresumedLoc(Unit.SM.getExpansionLoc(F->getLocation()));
+  if (At.isValid()) {
+    K.File = At.getFilename();
+    K.Line = At.getLine();
+  }
+  for (unsigned I = 0; I < F->getNumParams(); ++I) {
+    K.Params.push_back(describeParameter(Unit.Ctx, F->getParamDecl(I), Policy));
+    FieldFinder(Unit, K, I).look(F->getParamDecl(I)->getType(), 0);
+  }
+}
+
+std::string instantiationOf(const FunctionDecl *F) {
+  if (!F->getTemplateInstantiationPattern() ||
+      F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization)
+    return "";
+  PrintingPolicy Policy = namePolicy(F->getASTContext());
+  Policy.SuppressUnwrittenScope = true;
+  Policy.PrintAsCanonical = true;
+  return "template __global__ void " + withParameters(F, Policy) + ";";
+}
+
+static bool isUnspeakable(const TemplateArgument &Arg) {
+  if (Arg.getKind() == TemplateArgument::Pack)
+    return llvm::any_of(Arg.pack_elements(), isUnspeakable);
+  if (Arg.getKind() != TemplateArgument::Type)
+    return false;
+  QualType T = Arg.getAsType().getCanonicalType();
+  if (const CXXRecordDecl *R = T->getAsCXXRecordDecl(); R && R->isLambda())
+    return true;
+  return T->getLinkage() == Linkage::None;
+}
+
+std::string unspeakableArgument(const ParsedUnit &Unit, const FunctionDecl *F) {
+  SmallVector<TemplateArgument> Args;
+  if (const TemplateArgumentList *Own = F->getTemplateSpecializationArgs())
+    llvm::append_range(Args, Own->asArray());
+  for (const DeclContext *DC = F->getDeclContext(); DC; DC = DC->getParent())
+    if (const auto *R = dyn_cast<ClassTemplateSpecializationDecl>(DC))
+      llvm::append_range(Args, R->getTemplateArgs().asArray());
+  for (const TemplateArgument &Arg : Args)
+    if (isUnspeakable(Arg)) {
+      std::string Text;
+      llvm::raw_string_ostream OS(Text);
+      Arg.print(namePolicy(Unit.Ctx), OS, /*IncludeType=*/false);
+      return Text;
+    }
+  return "";
+}
+
+} // namespace cupilot

@@ -1,0 +1,43 @@
+//===- KernelInfo.h - Names and parameters of a kernel -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_FRONTEND_KERNELINFO_H
+#define CUPILOT_LIB_FRONTEND_KERNELINFO_H
+
+#include <string>
+#include <vector>
+
+namespace clang {
+class ASTContext;
+class FunctionDecl;
+} // namespace clang
+
+namespace cupilot {
+
+struct Kernel;
+struct ParsedUnit;
+
+/// The kernels and kernel instantiations that files of the user define, in the
+/// order of their text.
+std::vector<const clang::FunctionDecl *> kernelsOf(const ParsedUnit &Unit);
+
+/// Name, symbol, place, parameters, scalars and pointers of \p F.
+void describeKernel(const ParsedUnit &Unit, const clang::FunctionDecl *F,
+                    Kernel &K);
+
+/// The explicit instantiation that makes a unit emit \p F, for the innermost
+/// namespace around it; "" when \p F is no instantiation.
+std::string instantiationOf(const clang::FunctionDecl *F);
+
+/// Why the template arguments of \p F cannot be written in another file; "" if
+/// they can.
+std::string unspeakableArgument(const ParsedUnit &Unit,
+                                const clang::FunctionDecl *F);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_FRONTEND_KERNELINFO_H

@@ -1,0 +1,310 @@
+//===- ParsedUnit.cpp - A translation unit, parsed for the device -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ParsedUnit.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Lex/Preprocessor.h"
+#include "clang/Options/Options.h"
+#include "clang/Tooling/Syntax/Tokens.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace cupilot {
+
+static std::string realFolder(StringRef Path) {
+  SmallString<256> Real;
+  if (sys::fs::real_path(Path, Real))
+    Real = Path;
+  return (Real + "/").str();
+}
+
+ParsedUnit::ParsedUnit(ASTContext &Ctx, Preprocessor &PP,
+                       syntax::TokenBuffer &Tokens, const PreprocessorLog &Log,
+                       std::vector<std::string> Folders, std::string CudaPath)
+    : Ctx(Ctx), SM(Ctx.getSourceManager()), PP(PP), Tokens(Tokens), Log(Log) {
+  CudaInclude = realFolder(CudaPath + "/include");
+  if (CudaInclude == "/usr/include/")
+    // Debian's toolkit lies among everybody's headers.
+    CudaInclude = "/usr/include/cuda";
+  for (const std::string &Folder : Folders)
+    UserFolders.push_back(realFolder(Folder));
+  for (unsigned I = 0; I < Log.Includes.size(); ++I)
+    if (Log.Includes[I].Target.isValid())
+      IncludeTargets[Log.Includes[I].Target] = I;
+}
+
+bool ParsedUnit::isUserFile(FileID File) const {
+  bool Broken = false;
+  const SrcMgr::SLocEntry &Entry = SM.getSLocEntry(File, &Broken);
+  OptionalFileEntryRef Ref = SM.getFileEntryRefForID(File);
+  if (Broken || !Entry.isFile() || !Ref)
+    return false;
+  StringRef Path = Ref->getFileEntry().tryGetRealPathName();
+  if (Path.empty())
+    Path = Ref->getName();
+  if (Path.starts_with(CudaInclude))
+    return false;
+  for (const std::string &Folder : UserFolders)
+    if (Path.starts_with(Folder))
+      return true;
+  return !SrcMgr::isSystem(Entry.getFile().getFileCharacteristic());
+}
+
+bool ParsedUnit::isUser(SourceLocation Loc) const {
+  if (Loc.isInvalid())
+    return false;
+  FileID File = SM.getFileID(SM.getExpansionLoc(Loc));
+  auto [It, New] = UserFiles.try_emplace(File, false);
+  if (New)
+    It->second = isUserFile(File);
+  return It->second;
+}
+
+bool ParsedUnit::isCommandLine(SourceLocation Loc) const {
+  return Loc.isValid() &&
+         SM.isWrittenInCommandLineFile(SM.getExpansionLoc(Loc));
+}
+
+const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
+  if (Loc.isInvalid())
+    return nullptr;
+  FileID File = SM.getFileID(SM.getExpansionLoc(Loc));
+  while (File.isValid()) {
+    auto It = IncludeTargets.find(File);
+    if (It == IncludeTargets.end())
+      return nullptr;
+    const IncludeDirective &Include = Log.Includes[It->second];
+    if (isUser(Include.Hash))
+      return &Include;
+    FileID Includer = SM.getFileID(Include.Hash);
+    if (SM.getIncludeLoc(Includer).isInvalid())
+      // The predefined buffer: -include, or the compiler's own wrapper.
+      return Include.Name == "__clang_cuda_runtime_wrapper.h" ? nullptr
+                                                              : &Include;
+    File = Includer;
+  }
+  return nullptr;
+}
+
+bool ParsedUnit::isCudaHeader(SourceLocation Loc) const {
+  FileID File = SM.getFileID(SM.getExpansionLoc(Loc));
+  OptionalFileEntryRef Ref = SM.getFileEntryRefForID(File);
+  if (!Ref)
+    return true;
+  StringRef Path = Ref->getFileEntry().tryGetRealPathName();
+  return Path.starts_with(CudaInclude) || Path.contains("/clang/");
+}
+
+std::string ParsedUnit::at(SourceLocation Loc) const {
+  PresumedLoc P = SM.getPresumedLoc(SM.getExpansionLoc(Loc));
+  return P.isValid() ? P.getFilename() + (":" + Twine(P.getLine())).str()
+                     : "<unknown>";
+}
+
+std::string ParsedUnit::macroValue(StringRef Name) const {
+  const MacroInfo *Info = PP.getMacroInfo(PP.getIdentifierInfo(Name));
+  std::string Value;
+  if (Info)
+    for (const Token &T : Info->tokens())
+      Value += PP.getSpelling(T);
+  return Value;
+}
+
+static bool concernsOutput(const opt::Option &O) {
+  namespace o = clang::options;
+  for (o::ID Id : {o::OPT_INPUT,
+                   o::OPT_o,
+                   o::OPT_c,
+                   o::OPT_S,
+                   o::OPT_E,
+                   o::OPT_x,
+                   o::OPT_M_Group,
+                   o::OPT_fplugin_EQ,
+                   o::OPT_fplugin_arg,
+                   o::OPT_fpass_plugin_EQ,
+                   o::OPT_save_temps,
+                   o::OPT_save_temps_EQ,
+                   o::OPT_offload_arch_EQ,
+                   o::OPT_no_offload_arch_EQ,
+                   o::OPT_offload_device_only,
+                   o::OPT_offload_host_only,
+                   o::OPT_offload_host_device,
+                   o::OPT_fsyntax_only,
+                   o::OPT_emit_llvm,
+                   o::OPT__HASH_HASH_HASH,
+                   o::OPT_v,
+                   o::OPT_l,
+                   o::OPT_L,
+                   o::OPT_Link_Group,
+                   o::OPT_cuda_path_EQ,
+                   o::OPT_W_Group})
+    if (O.matches(Id))
+      return true;
+  return false;
+}
+
+std::vector<std::string> parseFlags(ArrayRef<std::string> Flags) {
+  std::vector<const char *> Raw;
+  for (const std::string &Flag : Flags)
+    Raw.push_back(Flag.c_str());
+  unsigned MissingIndex = 0, MissingCount = 0;
+  opt::InputArgList Args = getDriverOptTable().ParseArgs(
+      Raw, MissingIndex, MissingCount,
+      opt::Visibility(clang::options::ClangOption));
+  opt::ArgStringList Kept;
+  std::vector<std::string> Result;
+  bool SkipXclang = false;
+  for (const opt::Arg *A : Args) {
+    if (A->getOption().matches(clang::options::OPT_cuda_path_EQ)) {
+      A->render(Args, Kept);
+      continue;
+    }
+    if (A->getOption().matches(clang::options::OPT_Xclang)) {
+      // -Xclang -load -Xclang FILE, -Xclang -add-plugin -Xclang NAME, ...
+      StringRef Value = A->getValue();
+      if (SkipXclang) {
+        SkipXclang = false;
+        continue;
+      }
+      if (Value == "-load" || Value == "-add-plugin" || Value == "-plugin" ||
+          Value.starts_with("-plugin-arg-") ||
+          Value == "-fcuda-include-gpubinary") {
+        SkipXclang = true;
+        continue;
+      }
+      if (Value == "-disable-llvm-passes" || Value == "-emit-llvm")
+        continue;
+    } else if (concernsOutput(A->getOption())) {
+      continue;
+    }
+    A->render(Args, Kept);
+  }
+  Result.assign(Kept.begin(), Kept.end());
+  return Result;
+}
+
+/// The folders that the user names for headers: what lies there is the user's,
+/// also behind -isystem.
+static std::vector<std::string> userFolders(ArrayRef<std::string> Flags) {
+  std::vector<const char *> Raw;
+  for (const std::string &Flag : Flags)
+    Raw.push_back(Flag.c_str());
+  unsigned MissingIndex = 0, MissingCount = 0;
+  opt::InputArgList Args = getDriverOptTable().ParseArgs(
+      Raw, MissingIndex, MissingCount,
+      opt::Visibility(clang::options::ClangOption));
+  std::vector<std::string> Folders;
+  for (const opt::Arg *A :
+       Args.filtered(clang::options::OPT_I, clang::options::OPT_isystem,
+                     clang::options::OPT_iquote, clang::options::OPT_idirafter))
+    // The compiler's own folders stay the compiler's.
+    if (StringRef(A->getValue()) != "/usr/include")
+      Folders.push_back(A->getValue());
+  return Folders;
+}
+
+namespace {
+class UnitAction : public SyntaxOnlyAction {
+public:
+  UnitAction(function_ref<Error(ParsedUnit &)> Use,
+             std::vector<std::string> Folders, std::string CudaPath)
+      : Use(Use), Folders(std::move(Folders)), CudaPath(std::move(CudaPath)) {}
+  Error takeResult() { return std::move(Result); }
+
+protected:
+  void ExecuteAction() override {
+    CompilerInstance &CI = getCompilerInstance();
+    PreprocessorLog Log;
+    recordPreprocessing(CI.getPreprocessor(), Log);
+    syntax::TokenCollector Collector(CI.getPreprocessor());
+    SyntaxOnlyAction::ExecuteAction();
+    if (CI.getDiagnostics().hasErrorOccurred())
+      return;
+    syntax::TokenBuffer Tokens = std::move(Collector).consume();
+    ParsedUnit Unit(CI.getASTContext(), CI.getPreprocessor(), Tokens, Log,
+                    Folders, CudaPath);
+    Result = joinErrors(std::move(Result), Use(Unit));
+  }
+
+private:
+  function_ref<Error(ParsedUnit &)> Use;
+  std::vector<std::string> Folders;
+  std::string CudaPath;
+  Error Result = Error::success();
+};
+} // namespace
+
+Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
+                     function_ref<Error(ParsedUnit &)> Use) {
+  if (!sys::fs::exists(File))
+    return usageError("'" + File + "' does not exist");
+  Expected<Toolchain> Tools = Toolchain::find(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  if (Tools->CudaPath.empty())
+    return resourceError("no CUDA toolkit was found",
+                         "install one, or name it with --cuda-path=");
+  std::vector<std::string> Kept = parseFlags(Flags);
+  std::vector<std::string> Command = Tools->cudaCommand(Kept);
+  Command.insert(Command.begin() + 1, "--driver-mode=g++");
+  for (StringRef Arg : {"-w", "-fsyntax-only", "--cuda-device-only", "-x",
+                        "cuda", "-fno-color-diagnostics"})
+    Command.push_back(Arg.str());
+  Command.push_back("--cuda-gpu-arch=" + gpuArchitectures(Flags).front());
+  Command.push_back(File.str());
+  std::vector<const char *> Args;
+  for (const std::string &Arg : Command)
+    Args.push_back(Arg.c_str());
+
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  DiagnosticOptions DiagOptions;
+  DiagOptions.IgnoreWarnings = true;
+  TextDiagnosticPrinter Printer(Stream, DiagOptions);
+  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
+  CreateInvocationOptions Options;
+  Options.Diags = CompilerInstance::createDiagnostics(
+      *Files, DiagOptions, &Printer, /*ShouldOwnClient=*/false);
+  Options.VFS = Files;
+  std::shared_ptr<CompilerInvocation> Invocation =
+      createInvocation(Args, Options);
+  if (!Invocation || Options.Diags->hasErrorOccurred())
+    return usageError("clang does not take these flags:\n" + Text,
+                      "what follows -- is a clang++ command line without the "
+                      "compiler's name");
+  Invocation->getFrontendOpts().DisableFree = false;
+  CompilerInstance CI(std::move(Invocation));
+  CI.setVerboseOutputStream(llvm::nulls());
+  CI.createVirtualFileSystem(Files, &Printer);
+  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
+  UnitAction Action(Use, userFolders(Kept), Tools->CudaPath);
+  bool Done = CI.ExecuteAction(Action);
+  Error Result = Action.takeResult();
+  if (!Done || CI.getDiagnostics().hasErrorOccurred()) {
+    consumeError(std::move(Result));
+    return usageError("'" + File + "' does not parse:\n" + Text,
+                      "does it compile with 'clang++ --cuda-device-only' and "
+                      "the same flags?");
+  }
+  return Result;
+}
+
+} // namespace cupilot

@@ -1,0 +1,235 @@
+//===- SliceText.cpp - Text of one piece -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SliceText.h"
+#include "SliceWriter.h"
+#include "SystemMacro.h"
+#include "cupilot/Support/Error.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/MacroInfo.h"
+#include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace clang;
+
+namespace cupilot {
+
+namespace {
+/// Lays out tokens.
+class TextBuilder {
+public:
+  void add(StringRef Token, tok::TokenKind K) {
+    Parens -= K == tok::r_paren && Parens > 0;
+    if (K == tok::r_brace && Depth > 0) {
+      --Depth;
+      BreakLine = BreakLine || Parens == 0;
+    }
+    if (K == tok::semi && Last == tok::r_brace)
+      BreakLine = false;
+    if (BreakLine)
+      Text += "\n" + std::string(static_cast<size_t>(2) * Depth, ' ');
+    else if (!Text.empty() && needsSpace(K))
+      Text += ' ';
+    Text += Token;
+    Parens += K == tok::l_paren;
+    Depth += K == tok::l_brace;
+    BreakLine = Parens == 0 &&
+                (K == tok::l_brace || K == tok::r_brace || K == tok::semi);
+    Last = K;
+  }
+  void addLine(StringRef Line) {
+    Text += ("\n" + Line).str();
+    BreakLine = true;
+  }
+  std::string take() { return std::move(Text); }
+
+private:
+  /// Leaves spaces out only where tokens cannot run together.
+  bool needsSpace(tok::TokenKind K) const {
+    bool AfterName = Last == tok::identifier || Last == tok::r_paren ||
+                     Last == tok::r_square;
+    switch (K) {
+    case tok::semi:
+    case tok::comma:
+    case tok::r_paren:
+    case tok::r_square:
+      return false;
+    case tok::period:
+    case tok::arrow:
+    case tok::coloncolon:
+    case tok::l_square:
+    case tok::l_paren:
+      return !AfterName;
+    default:
+      return Last != tok::l_paren && Last != tok::l_square &&
+             Last != tok::period && Last != tok::arrow &&
+             Last != tok::coloncolon;
+    }
+  }
+  std::string Text;
+  unsigned Depth = 0, Parens = 0;
+  bool BreakLine = false;
+  tok::TokenKind Last = tok::unknown;
+};
+
+class PieceWriter {
+public:
+  PieceWriter(const Piece &P, const ParsedUnit &Unit, const PieceTable &Pieces,
+              std::vector<Cut> Cuts)
+      : P(P), Unit(Unit), SM(Unit.SM), Pieces(Pieces), Cuts(std::move(Cuts)) {}
+
+  /// Empty when the text cannot be copied.
+  PieceText copy() const {
+    PieceText Result;
+    std::optional<FileInterval> Whole = intervalOf(P.Range);
+    if (!Whole)
+      return {};
+    StringRef Buffer = SM.getBufferData(Whole->File);
+    unsigned At = Whole->Begin;
+    auto Keep = [&](unsigned End) {
+      if (At < End) {
+        Result.Text += Buffer.slice(At, End);
+        Result.Copied.push_back({Whole->File, At, End});
+      }
+    };
+    for (const Cut &C : Cuts) {
+      std::optional<FileInterval> Left = intervalOf(C.Range);
+      if (!Left || Left->File != Whole->File || Left->Begin < At)
+        return {};
+      Keep(Left->Begin);
+      At = Left->End;
+      if (C.Instead == ";" || Buffer.drop_front(At).starts_with(";"))
+        Result.Text.resize(StringRef(Result.Text).rtrim(" \t").size());
+      Result.Text += C.Instead;
+    }
+    Keep(Whole->End);
+    return isWhole(Result) ? Result : PieceText();
+  }
+
+  /// True when nothing but one macro expansion makes the piece.
+  bool isExpansion() const {
+    SourceLocation First = Pieces.token(P.Range.Begin).location();
+    SourceLocation Last = Pieces.token(P.Range.End - 1).location();
+    return First.isMacroID() && Last.isMacroID() &&
+           P.Range.End - P.Range.Begin > 1 &&
+           SM.getExpansionLoc(First) == SM.getExpansionLoc(Last);
+  }
+
+  /// The first _Pragma in the piece; invalid if there is none.
+  SourceLocation pragmaOperator() const {
+    SourceLocation First = Pieces.token(P.Range.Begin).location();
+    SourceLocation Last = Pieces.token(P.Range.End - 1).location();
+    for (const PragmaUse &Use : Unit.Log.Pragmas)
+      if (Use.IsOperator && !SM.isBeforeInTranslationUnit(Use.At, First) &&
+          SM.isBeforeInTranslationUnit(Use.At, Last))
+        return Use.At;
+    return SourceLocation();
+  }
+
+  std::string expand() const {
+    TextBuilder Out;
+    unsigned Next = 0;
+    SourceLocation Start = Pieces.token(P.Range.Begin).location(), Last;
+    auto Pragma = Unit.Log.Pragmas.begin();
+    while (Pragma != Unit.Log.Pragmas.end() &&
+           SM.isBeforeInTranslationUnit(Pragma->At, Start))
+      ++Pragma;
+    for (unsigned I = P.Range.Begin; I < P.Range.End; ++I) {
+      if (Next < Cuts.size() && I == Cuts[Next].Range.Begin) {
+        if (!Cuts[Next].Instead.empty())
+          Out.add(Cuts[Next].Instead, tok::semi);
+        I = Cuts[Next++].Range.End - 1;
+        continue;
+      }
+      const syntax::Token &T = Pieces.token(I);
+      for (; Pragma != Unit.Log.Pragmas.end() &&
+             SM.isBeforeInTranslationUnit(Pragma->At, T.location());
+           ++Pragma)
+        Out.addLine(pragmaText(Unit, Pragma->At));
+      SystemMacro Macro = systemMacroOf(Unit, T.location());
+      if (!isWordOfTheCompiler(Macro)) {
+        Out.add(T.text(SM), T.kind());
+      } else if (Macro.Call != Last) {
+        Out.add(Macro.Name, tok::identifier);
+      }
+      Last = Macro.Call;
+    }
+    return Out.take();
+  }
+
+private:
+  /// "__global__": an object-like macro that is always there.
+  bool isWordOfTheCompiler(const SystemMacro &Macro) const {
+    if (Macro.Name.empty() || Macro.IsFragile)
+      return false;
+    const MacroInfo *Info =
+        Unit.PP.getMacroInfo(Unit.PP.getIdentifierInfo(Macro.Name));
+    return Info && Info->isObjectLike() && !Info->isBuiltinMacro() &&
+           !Unit.includeOf(Info->getDefinitionLoc());
+  }
+
+  std::optional<FileInterval> intervalOf(TokenRange R) const {
+    auto Spelled = Unit.Tokens.spelledForExpanded(Pieces.tokens(R));
+    if (!Spelled || Spelled->empty())
+      return std::nullopt;
+    syntax::FileRange Range =
+        syntax::Token::range(SM, Spelled->front(), Spelled->back());
+    return FileInterval{Range.file(), Range.beginOffset(), Range.endOffset()};
+  }
+
+  /// Conditionals are balanced, and no file is included.
+  bool isWhole(const PieceText &Text) const {
+    auto In = [&](SourceLocation Loc) {
+      auto [File, Offset] = SM.getDecomposedLoc(Loc);
+      return llvm::any_of(Text.Copied, [&](const FileInterval &I) {
+        return I.File == File && I.Begin <= Offset && Offset < I.End;
+      });
+    };
+    for (const IncludeDirective &Include : Unit.Log.Includes)
+      if (In(Include.Hash))
+        return false;
+    int Depth = 0;
+    for (const ConditionalDirective &D : Unit.Log.Conditionals) {
+      if (!In(D.At))
+        continue;
+      Depth += D.K == ConditionalDirective::Kind::Open;
+      if (Depth == 0)
+        return false;
+      Depth -= D.K == ConditionalDirective::Kind::Close;
+    }
+    return Depth == 0;
+  }
+
+  const Piece &P;
+  const ParsedUnit &Unit;
+  const SourceManager &SM;
+  const PieceTable &Pieces;
+  std::vector<Cut> Cuts;
+};
+} // namespace
+
+llvm::Expected<PieceText> textOf(const Piece &P, const ParsedUnit &Unit,
+                                 const Closure &C, const PieceTable &Pieces,
+                                 bool Expand) {
+  PieceWriter Writer(P, Unit, Pieces, cutsOf(P, C, Pieces));
+  SourceLocation Operator = Writer.pragmaOperator();
+  if (!(Expand && Writer.isExpansion() && Operator.isInvalid())) {
+    PieceText Copied = Writer.copy();
+    if (!Copied.Text.empty())
+      return Copied;
+  }
+  if (Operator.isValid())
+    return findingError(
+        "a macro that defines code beside other code uses _Pragma (at " +
+        Unit.at(Operator) +
+        ") and cannot be taken apart; write the kernel and what it uses "
+        "without that macro");
+  return PieceText{Writer.expand(), {}};
+}
+
+} // namespace cupilot

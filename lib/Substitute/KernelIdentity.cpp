@@ -1,0 +1,91 @@
+//===- KernelIdentity.cpp - Digests of kernels and modules -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace cupilot {
+
+KernelIdentity identify(const Function &F, StringRef Context) {
+  KernelIdentity Identity;
+  Identity.Symbol = F.getName().str();
+  Expected<std::string> Text = canonicalText(F, Context);
+  if (Text)
+    Identity.Digest = digest(*Text);
+  else
+    Identity.Refusal = toString(Text.takeError());
+  return Identity;
+}
+
+std::vector<KernelIdentity> identifyKernels(const Module &M,
+                                            StringRef Context) {
+  std::vector<KernelIdentity> All;
+  for (const Function &F : M)
+    if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
+      All.push_back(identify(F, Context));
+  return All;
+}
+
+void foldReflect(Module &M) {
+  if (!M.getFunction("__nvvm_reflect"))
+    return;
+  static std::once_flag Once;
+  std::call_once(Once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+  });
+  std::string Message;
+  const Target *T = TargetRegistry::lookupTarget(M.getTargetTriple(), Message);
+  if (!T)
+    return;
+  StringRef Cpu;
+  for (const Function &F : M)
+    if (!F.isDeclaration() && Cpu.empty())
+      Cpu = F.getFnAttribute("target-cpu").getValueAsString();
+  std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
+      M.getTargetTriple(), Cpu, "", TargetOptions(), std::nullopt));
+  PassBuilder Builder(TM.get());
+  ModuleAnalysisManager Modules;
+  FunctionAnalysisManager Functions;
+  CGSCCAnalysisManager Graphs;
+  LoopAnalysisManager Loops;
+  Builder.registerModuleAnalyses(Modules);
+  Builder.registerFunctionAnalyses(Functions);
+  Builder.registerCGSCCAnalyses(Graphs);
+  Builder.registerLoopAnalyses(Loops);
+  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+  ModulePassManager Passes;
+  if (Error E = Builder.parsePassPipeline(Passes, "nvvm-reflect"))
+    return consumeError(std::move(E));
+  Passes.run(M, Modules);
+}
+
+Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode,
+                                                      StringRef Context) {
+  LLVMContext C;
+  Expected<std::unique_ptr<Module>> M =
+      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), C);
+  if (!M)
+    return usageError("broken device bitcode: " + toString(M.takeError()));
+  foldReflect(**M);
+  return identifyKernels(**M, Context);
+}
+
+} // namespace cupilot
