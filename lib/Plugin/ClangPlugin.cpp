@@ -227,15 +227,11 @@ void SubstitutionPass::error(StringRef Message) const {
 /// Through LLVM's remarks, so that -Rpass=cupilot and the record files show it.
 void SubstitutionPass::remark(llvm::Module &M,
                               const SubstitutionOutcome &O) const {
-  llvm::Function *F = M.getFunction(O.Kernel);
-  if (!F)
-    for (llvm::Function &Other : M)
-      if (Other.getName().contains("__device_stub__") && !Other.isDeclaration())
-        F = &Other;
-  if (!F)
-    for (llvm::Function &Other : M)
-      if (!Other.isDeclaration())
-        F = &Other;
+  llvm::Function *F = M.getFunction(O.Function.empty() ? O.Kernel : O.Function);
+  // A remark about the whole unit hangs on any of its functions.
+  for (llvm::Function &Other : M)
+    if ((!F || F->isDeclaration()) && !Other.isDeclaration())
+      F = &Other;
   if (!F || F->isDeclaration())
     return;
   llvm::OptimizationRemarkEmitter Emitter(F);

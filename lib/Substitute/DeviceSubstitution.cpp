@@ -17,6 +17,7 @@
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Regex.h"
 
@@ -25,8 +26,15 @@ using namespace llvm;
 namespace cupilot {
 
 std::string variantSymbol(StringRef Original, const BuildVariant &V) {
-  std::string Key = DigestBuilder().add(V.SourceDigest).add(V.Canonical).str();
-  return "__cupilot_" + shortDigest(Key) + "_" + Original.str();
+  // All that the host decides by: two records may hold one text under different
+  // plans and guards.
+  std::string Key = DigestBuilder()
+                        .add(V.SourceDigest)
+                        .add(V.Canonical)
+                        .add(formatv("{0}", toJSON(V.Plan)).str())
+                        .add(formatv("{0}", toJSON(V.When)).str())
+                        .str();
+  return (VariantPrefix + shortDigest(Key) + "_" + Original).str();
 }
 
 static bool chosen(const SubstitutionOptions &Options, StringRef Symbol) {
@@ -42,7 +50,8 @@ static std::string
 bindVariables(Module &Unit, Module &Variant,
               SmallVectorImpl<std::pair<std::string, std::string>> &Bound) {
   for (GlobalVariable &G : Variant.globals()) {
-    if (!G.isExternallyInitialized() || G.use_empty())
+    if (!isDeviceVariable(G) || G.use_empty() ||
+        G.getName().starts_with("llvm."))
       continue;
     GlobalVariable *Own =
         Unit.getGlobalVariable(G.getName(), /*AllowInternal=*/true);
@@ -50,8 +59,7 @@ bindVariables(Module &Unit, Module &Variant,
       return "it needs the variable '" + G.getName().str() +
              "', which the unit does not have";
     if (Own->getAddressSpace() != G.getAddressSpace() ||
-        Unit.getDataLayout().getTypeAllocSize(Own->getValueType()) !=
-            Variant.getDataLayout().getTypeAllocSize(G.getValueType()))
+        canonicalType(Own->getValueType()) != canonicalType(G.getValueType()))
       return "the unit's variable '" + G.getName().str() + "' is another one";
     std::string Original = G.getName().str(),
                 Temporary = "__cupilot_bind_" + Original;

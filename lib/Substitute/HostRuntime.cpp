@@ -19,17 +19,22 @@ static constexpr unsigned MaxDevices = 64;
 static constexpr unsigned PtxVersionOffset = 32, BinaryVersionOffset = 36,
                           AttributesSize = 256;
 
-Function *HostRuntime::internal(StringRef Name, FunctionType *Type) {
-  Function *F = Function::Create(Type, GlobalValue::InternalLinkage, Name, M);
-  F->addFnAttr(Attribute::NoUnwind);
+Function *HostRuntime::createFunction(const Twine &Name, FunctionType *Type) {
+  // The module's unwind tables and frame pointers: backtraces pass through.
+  Function *F = Function::createWithDefaultAttr(
+      Type, GlobalValue::InternalLinkage,
+      M.getDataLayout().getProgramAddressSpace(), Name, &M);
   BasicBlock::Create(M.getContext(), "entry", F);
   return F;
 }
 
-GlobalVariable *HostRuntime::counter(const Twine &Name) {
+GlobalVariable *HostRuntime::createCounter(const Twine &Name, StringRef Label) {
   Type *I64 = Type::getInt64Ty(M.getContext());
-  return new GlobalVariable(M, I64, false, GlobalValue::InternalLinkage,
-                            ConstantInt::get(I64, 0), Name);
+  auto *Counter =
+      new GlobalVariable(M, I64, false, GlobalValue::InternalLinkage,
+                         ConstantInt::get(I64, 0), Name);
+  Counters.emplace_back(Label.str(), Counter);
+  return Counter;
 }
 
 VariantState HostRuntime::createState(StringRef Name, StringRef Label,
@@ -39,9 +44,10 @@ VariantState HostRuntime::createState(StringRef Name, StringRef Label,
   S.PerDevice =
       new GlobalVariable(M, States, false, GlobalValue::InternalLinkage,
                          ConstantAggregateZero::get(States), Name + "_state");
-  S.Count = counter(Name + "_launches");
-  Arch.drop_front(3).take_while(isdigit).getAsInteger(10, S.Arch);
-  S.Label = Label.str();
+  S.Count = createCounter(Name + "_launches", Label);
+  // "sm_90a" is of compute capability 90; an image's version says no more.
+  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, S.Arch))
+    S.Arch = 0;
   return S;
 }
 
@@ -52,9 +58,9 @@ Function *HostRuntime::modeFunction() {
   LLVMContext &C = M.getContext();
   IRBuilder<> B(C);
   Type *I32 = B.getInt32Ty(), *Ptr = B.getPtrTy();
-  Report =
-      internal("__cupilot_report", FunctionType::get(B.getVoidTy(), false));
-  Mode = internal("__cupilot_mode", FunctionType::get(I32, false));
+  Report = createFunction("__cupilot_report",
+                          FunctionType::get(B.getVoidTy(), false));
+  Mode = createFunction("__cupilot_mode", FunctionType::get(I32, false));
   auto *Cached = new GlobalVariable(M, I32, false, GlobalValue::InternalLinkage,
                                     B.getInt32(0), "__cupilot_mode_cache");
   auto Block = [&](const char *Name) {
@@ -124,21 +130,27 @@ Function *HostRuntime::readyFunction() {
   Type *I1 = B.getInt1Ty(), *I8 = B.getInt8Ty(), *I32 = B.getInt32Ty(),
        *Ptr = B.getPtrTy();
   Function *ModeOf = modeFunction();
-  Ready = internal("__cupilot_ready",
-                   FunctionType::get(I1, {Ptr, Ptr, I32}, false));
+  Ready = createFunction("__cupilot_ready",
+                         FunctionType::get(I1, {Ptr, Ptr, I32}, false));
   auto Block = [&](const char *Name) {
     return BasicBlock::Create(C, Name, Ready);
   };
-  BasicBlock *On = Block("on"), *Device = Block("device"),
-             *Look = Block("look"), *Ask = Block("ask"),
-             *Clear = Block("clear"), *Keep = Block("keep"),
-             *Known = Block("known"), *No = Block("no");
+  BasicBlock *On = Block("on"), *Clean = Block("clean"),
+             *Device = Block("device"), *Look = Block("look"),
+             *Ask = Block("ask"), *Clear = Block("clear"),
+             *Keep = Block("keep"), *Known = Block("known"), *No = Block("no");
   B.SetInsertPoint(&Ready->getEntryBlock());
   Value *Id = B.CreateAlloca(I32),
         *Attributes = B.CreateAlloca(ArrayType::get(I8, AttributesSize));
   cast<AllocaInst>(Attributes)->setAlignment(Align(16));
   B.CreateCondBr(B.CreateICmpEQ(B.CreateCall(ModeOf), B.getInt32(2)), No, On);
+  // A failed launch must be cleared, which would clear an error that the
+  // program has not asked for yet.
   B.SetInsertPoint(On);
+  B.CreateCondBr(
+      B.CreateICmpEQ(emitStatusCall(B, "cudaPeekAtLastError"), B.getInt32(0)),
+      Clean, No);
+  B.SetInsertPoint(Clean);
   Value *Error =
       B.CreateCall(M.getOrInsertFunction("cudaGetDevice",
                                          FunctionType::get(I32, {Ptr}, false)),
@@ -188,28 +200,18 @@ Value *HostRuntime::emitReady(IRBuilderBase &B, const VariantState &S,
                       {Handle, S.PerDevice, B.getInt32(S.Arch)});
 }
 
-void HostRuntime::add(IRBuilderBase &B, GlobalVariable *Counter) {
+void HostRuntime::emitCount(IRBuilderBase &B, GlobalVariable *Counter) {
   B.CreateAtomicRMW(AtomicRMWInst::Add, Counter, B.getInt64(1), Align(8),
                     AtomicOrdering::Monotonic);
 }
 
-void HostRuntime::emitCount(IRBuilderBase &B, const VariantState &S) {
-  if (none_of(States, [&](const VariantState &Other) {
-        return Other.Count == S.Count;
-      }))
-    States.push_back(S);
-  add(B, S.Count);
-}
-
-void HostRuntime::emitFallback(IRBuilderBase &B) {
-  if (!Fallbacks)
-    Fallbacks = counter("__cupilot_fallbacks");
-  add(B, Fallbacks);
+Value *HostRuntime::emitStatusCall(IRBuilderBase &B, StringRef Name) {
+  return B.CreateCall(
+      M.getOrInsertFunction(Name, FunctionType::get(B.getInt32Ty(), false)));
 }
 
 void HostRuntime::emitClearError(IRBuilderBase &B) {
-  B.CreateCall(M.getOrInsertFunction("cudaGetLastError",
-                                     FunctionType::get(B.getInt32Ty(), false)));
+  emitStatusCall(B, "cudaGetLastError");
 }
 
 void HostRuntime::finish() {
@@ -219,16 +221,13 @@ void HostRuntime::finish() {
   FunctionCallee Print = M.getOrInsertFunction(
       "dprintf",
       FunctionType::get(B.getInt32Ty(), {B.getInt32Ty(), B.getPtrTy()}, true));
-  auto Line = [&](StringRef Label, GlobalVariable *Counter) {
-    B.CreateCall(Print, {B.getInt32(2),
-                         B.CreateGlobalString("cupilot: %llu launches of %s\n"),
-                         B.CreateLoad(B.getInt64Ty(), Counter),
-                         B.CreateGlobalString(Label)});
-  };
-  for (const VariantState &S : States)
-    Line(S.Label, S.Count);
-  if (Fallbacks)
-    Line("originals in place of variants", Fallbacks);
+  Value *Format = B.CreateGlobalString("cupilot: %llu launches of %s\n");
+  for (const auto &[Label, Counter] : Counters) {
+    LoadInst *Count = B.CreateAlignedLoad(B.getInt64Ty(), Counter, Align(8));
+    Count->setAtomic(AtomicOrdering::Monotonic);
+    B.CreateCall(Print,
+                 {B.getInt32(2), Format, Count, B.CreateGlobalString(Label)});
+  }
   B.CreateRetVoid();
 }
 

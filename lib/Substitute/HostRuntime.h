@@ -20,7 +20,6 @@ struct VariantState {
   llvm::GlobalVariable *Count =
       nullptr; ///< Launches, for CUPILOT_RUNTIME=stats.
   unsigned Arch = 0;
-  std::string Label;
 };
 
 /// Emits small internal functions into a host module, once each; there is no
@@ -29,29 +28,35 @@ class HostRuntime {
 public:
   explicit HostRuntime(llvm::Module &M) : M(M) {}
 
+  /// The state of the variant whose symbol is \p Name; \p Label names it in the
+  /// report.
   VariantState createState(llvm::StringRef Name, llvm::StringRef Label,
                            llvm::StringRef Arch);
-  /// An i1: the current device runs exactly the variant's image, and
-  /// CUPILOT_RUNTIME is not "off". Cached per device; no allocation.
+  /// A counter that the report shows with \p Label.
+  llvm::GlobalVariable *createCounter(const llvm::Twine &Name,
+                                      llvm::StringRef Label);
+  /// An i1: the current device runs exactly the variant's image, no error of
+  /// the program is pending, and CUPILOT_RUNTIME is not "off". Cached per
+  /// device; no allocation.
   llvm::Value *emitReady(llvm::IRBuilderBase &B, const VariantState &S,
                          llvm::Value *Handle);
-  void emitCount(llvm::IRBuilderBase &B, const VariantState &S);
-  void emitFallback(llvm::IRBuilderBase &B);
+  /// Adds one to \p Counter.
+  void emitCount(llvm::IRBuilderBase &B, llvm::GlobalVariable *Counter);
   void emitClearError(llvm::IRBuilderBase &B);
+  /// An internal function with the module's defaults and an empty entry block.
+  llvm::Function *createFunction(const llvm::Twine &Name,
+                                 llvm::FunctionType *Type);
   /// Emits the report for CUPILOT_RUNTIME=stats.
   void finish();
 
 private:
   llvm::Function *readyFunction();
   llvm::Function *modeFunction();
-  llvm::GlobalVariable *counter(const llvm::Twine &Name);
-  llvm::Function *internal(llvm::StringRef Name, llvm::FunctionType *Type);
-  void add(llvm::IRBuilderBase &B, llvm::GlobalVariable *Counter);
+  llvm::Value *emitStatusCall(llvm::IRBuilderBase &B, llvm::StringRef Name);
 
   llvm::Module &M;
   llvm::Function *Ready = nullptr, *Mode = nullptr, *Report = nullptr;
-  llvm::GlobalVariable *Fallbacks = nullptr;
-  std::vector<VariantState> States;
+  std::vector<std::pair<std::string, llvm::GlobalVariable *>> Counters;
 };
 
 } // namespace cupilot

@@ -14,30 +14,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostRuntime.h"
-#include "cupilot/Substitute/EmitGuard.h"
+#include "LaunchDispatch.h"
+#include "OwnCopies.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/Regex.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
 namespace {
-/// A variant that can be launched from this module.
-struct Launchable {
-  BuildVariant V;
-  std::vector<ScalarRef> Scalars;
-  GlobalVariable *Handle = nullptr;
-  VariantState State;
-};
-
 class HostSubstitution {
 public:
   HostSubstitution(Module &M, const SubstitutionOptions &Options)
@@ -49,8 +39,9 @@ private:
   Expected<bool> readBinary();
   Error findVariants();
   void registerHandle(Launchable &L, CallInst *Registration, StringRef Name);
-  void dispatch(CallInst *Launch, MutableArrayRef<Launchable> Variants);
-  bool isLaunch(const CallInst &Call) const;
+  Function *knownStub(const CallBase &Call) const;
+  bool isWanted(const CallBase &Call) const;
+  void redirect();
 
   Module &M;
   const SubstitutionOptions &Options;
@@ -58,7 +49,7 @@ private:
   GpuBinary Binary;
   /// Stub to the call that registers it.
   MapVector<Function *, CallInst *> Registrations;
-  MapVector<Function *, std::vector<Launchable>> Variants;
+  LaunchableKernels Kernels;
   std::vector<SubstitutionOutcome> Outcomes;
 };
 } // namespace
@@ -120,8 +111,8 @@ Error HostSubstitution::findVariants() {
         Outcomes.push_back({Name.str(), "VariantApplied",
                             "variant " + V.Name + ": " + V.Genome + " (for " +
                                 V.When.Arch + ")",
-                            true});
-        Variants[Stub].push_back(std::move(L));
+                            true, Stub->getName().str()});
+        Kernels[Stub].push_back(std::move(L));
       }
   }
   return Error::success();
@@ -142,84 +133,33 @@ void HostSubstitution::registerHandle(Launchable &L, CallInst *Registration,
   B.Insert(Call);
 }
 
-bool HostSubstitution::isLaunch(const CallInst &Call) const {
-  const Function *Callee = Call.getCalledFunction();
-  // Stub, grid as i64 and i32, block as i64 and i32, arguments, shared, stream.
-  return Callee && Call.arg_size() == 8 &&
-         (Callee->getName() == "cudaLaunchKernel" ||
-          Callee->getName() == "cudaLaunchKernel_ptsz");
+/// The stub of a kernel with variants that \p Call launches, if it names one.
+Function *HostSubstitution::knownStub(const CallBase &Call) const {
+  Value *Kernel = launchedKernel(Call);
+  auto *Stub = dyn_cast_or_null<Function>(Kernel);
+  return Stub && Kernels.contains(Stub) ? Stub : nullptr;
 }
 
-/// Replaces \p Launch by a choice between it and the variants.
-void HostSubstitution::dispatch(CallInst *Launch,
-                                MutableArrayRef<Launchable> List) {
-  BasicBlock *Head = Launch->getParent();
-  BasicBlock *Original = Head->splitBasicBlock(Launch, "cupilot.original");
-  BasicBlock *Done =
-      Original->splitBasicBlock(Launch->getNextNode(), "cupilot.done");
-  Head->getTerminator()->eraseFromParent();
-  IRBuilder<> B(Head);
-  B.SetCurrentDebugLocation(Launch->getDebugLoc());
-  Type *I64 = B.getInt64Ty(), *I32 = B.getInt32Ty();
-  auto Low = [&](Value *V) { return B.CreateAnd(V, 0xffffffffull); };
-  auto High = [&](Value *V) { return B.CreateLShr(V, 32); };
-  LaunchValues Values;
-  Value *GridXY = Launch->getArgOperand(1), *BlockXY = Launch->getArgOperand(3);
-  Values.Dims = {Low(GridXY),
-                 High(GridXY),
-                 B.CreateZExt(Launch->getArgOperand(2), I64),
-                 Low(BlockXY),
-                 High(BlockXY),
-                 B.CreateZExt(Launch->getArgOperand(4), I64),
-                 Launch->getArgOperand(6)};
-  Values.Args = Launch->getArgOperand(5);
+/// True for launches of kernels with variants, and of kernels that are known
+/// at run time only.
+bool HostSubstitution::isWanted(const CallBase &Call) const {
+  Value *Kernel = launchedKernel(Call);
+  return Kernel && (!isa<Constant>(Kernel) || knownStub(Call));
+}
 
-  PHINode *Status =
-      PHINode::Create(Launch->getType(), List.size() + 1, "cupilot.status");
-  Function *F = Head->getParent();
-  for (Launchable &L : List) {
-    BasicBlock *Guarded =
-        BasicBlock::Create(M.getContext(), "cupilot.guard", F, Original);
-    BasicBlock *Try =
-        BasicBlock::Create(M.getContext(), "cupilot.variant", F, Original);
-    BasicBlock *Failed =
-        BasicBlock::Create(M.getContext(), "cupilot.failed", F, Original);
-    BasicBlock *Next =
-        BasicBlock::Create(M.getContext(), "cupilot.next", F, Original);
-    B.CreateCondBr(Runtime.emitReady(B, L.State, L.Handle), Guarded, Next);
-    B.SetInsertPoint(Guarded);
-    EmittedShape Shape;
-    Value *Holds = emitGuard(B, L.V.When, L.V.Plan.Launches.front(), L.Scalars,
-                             Values, Shape);
-    B.CreateCondBr(Holds, Try, Next);
-    B.SetInsertPoint(Try);
-    auto Pack = [&](Value *X, Value *Y) {
-      return B.CreateOr(X, B.CreateShl(Y, 32));
-    };
-    auto *Call = cast<CallInst>(Launch->clone());
-    Call->setArgOperand(0, L.Handle);
-    Call->setArgOperand(1, Pack(Shape.Grid[0], Shape.Grid[1]));
-    Call->setArgOperand(2, B.CreateTrunc(Shape.Grid[2], I32));
-    Call->setArgOperand(3, Pack(Shape.Block[0], Shape.Block[1]));
-    Call->setArgOperand(4, B.CreateTrunc(Shape.Block[2], I32));
-    Call->setArgOperand(6, Shape.Shared);
-    B.Insert(Call);
-    Runtime.emitCount(B, L.State);
-    Status->addIncoming(Call, Try);
-    B.CreateCondBr(B.CreateICmpEQ(Call, ConstantInt::get(Call->getType(), 0)),
-                   Done, Failed);
-    // A variant that cannot be launched leaves no trace.
-    B.SetInsertPoint(Failed);
-    Runtime.emitClearError(B);
-    B.CreateBr(Next);
-    B.SetInsertPoint(Next);
-  }
-  Runtime.emitFallback(B);
-  B.CreateBr(Original);
-  Launch->replaceUsesWithIf(Status,
-                            [&](Use &U) { return U.getUser() != Status; });
-  Status->addIncoming(Launch, Original);
-  Status->insertBefore(Done->begin());
+void HostSubstitution::redirect() {
+  auto Wanted = [&](const CallBase &Call) { return isWanted(Call); };
+  makeOwnCopies(M, Wanted);
+  SmallVector<CallBase *> Launches;
+  for (Function &F : M)
+    if (!isShared(F))
+      for (Instruction &I : instructions(F))
+        if (auto *Call = dyn_cast<CallBase>(&I); Call && isWanted(*Call))
+          Launches.push_back(Call);
+  LaunchDispatch Dispatch(Runtime, Kernels);
+  for (CallBase *Call : Launches)
+    Call->setCalledFunction(
+        Dispatch.standIn(*Call->getCalledFunction(), knownStub(*Call)));
 }
 
 Expected<std::vector<SubstitutionOutcome>> HostSubstitution::run() {
@@ -229,41 +169,13 @@ Expected<std::vector<SubstitutionOutcome>> HostSubstitution::run() {
   Expected<bool> Found = readBinary();
   if (!Found)
     return Found.takeError();
-  if (!*Found || Options.CheckOnly)
+  if (!*Found || Options.CheckOnly || !Binary.anyHolds(VariantPrefix))
     return std::move(Outcomes);
   if (Error E = findVariants())
     return std::move(E);
-  // Stubs that other units may have too stay as they are: this unit's own calls
-  // go to a copy, so that link order decides nothing.
-  for (auto &[Stub, List] : Variants) {
-    if (!Stub->hasLinkOnceLinkage() && !Stub->hasWeakLinkage())
-      continue;
-    ValueToValueMapTy Map;
-    Function *Copy = CloneFunction(Stub, Map);
-    Copy->setName(Stub->getName() + ".cupilot");
-    Copy->setLinkage(GlobalValue::InternalLinkage);
-    Copy->setComdat(nullptr);
-    for (User *U : make_early_inc_range(Stub->users()))
-      if (auto *Call = dyn_cast<CallBase>(U);
-          Call && Call->getCalledOperand() == Stub)
-        Call->setCalledOperand(Copy);
-  }
-  SmallVector<std::pair<CallInst *, Function *>> Launches;
-  for (Function &F : M) {
-    bool SharedStub =
-        Variants.contains(&F) && (F.hasLinkOnceLinkage() || F.hasWeakLinkage());
-    if (SharedStub)
-      continue;
-    for (BasicBlock &BB : F)
-      for (Instruction &I : BB)
-        if (auto *Call = dyn_cast<CallInst>(&I); Call && isLaunch(*Call))
-          if (auto *Stub = dyn_cast<Function>(
-                  Call->getArgOperand(0)->stripPointerCasts());
-              Stub && Variants.contains(Stub))
-            Launches.push_back({Call, Stub});
-  }
-  for (auto [Call, Stub] : Launches)
-    dispatch(Call, Variants[Stub]);
+  if (Kernels.empty())
+    return std::move(Outcomes);
+  redirect();
   Runtime.finish();
   return std::move(Outcomes);
 }

@@ -16,23 +16,22 @@
 namespace cupilot {
 
 /// The images of an embedded GPU binary: a fat binary of cubins, or, for the
-/// cpu device, plain LLVM bitcode.
+/// cpu device, plain LLVM bitcode. It keeps what it needs of the bytes.
 class GpuBinary {
 public:
-  /// A format that is not understood is a usage error.
+  /// A format that is not understood, or a compression other than zstd, is a
+  /// usage error.
   static llvm::Expected<GpuBinary> parse(llvm::StringRef Bytes);
 
   size_t images() const { return Images.size(); }
   /// True when every image defines the kernel \p Symbol.
   bool allHold(llvm::StringRef Symbol) const;
+  /// True when some image defines a kernel whose name starts with \p Prefix.
+  bool anyHolds(llvm::StringRef Prefix) const;
 
 private:
-  /// Machine code, or (IsBitcode) bitcode with its kernels' names in Names.
-  struct Image {
-    llvm::StringRef Bytes;
-    bool IsBitcode = false;
-    std::vector<std::string> Names;
-  };
+  /// The sorted names of one image's kernels.
+  using Image = std::vector<std::string>;
   std::vector<Image> Images;
 };
 

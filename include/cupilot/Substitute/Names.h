@@ -12,6 +12,9 @@
 
 namespace cupilot {
 
+/// What the names of variants begin with.
+inline constexpr llvm::StringLiteral VariantPrefix = "__cupilot_";
+
 /// The name under which variant \p V of the kernel \p Original lies in a GPU
 /// binary. Device and host half of a compilation agree by it.
 std::string variantSymbol(llvm::StringRef Original, const BuildVariant &V);

@@ -24,6 +24,8 @@ struct SubstitutionOutcome {
       Remark; ///< "VariantApplied", "VariantStale", "NoVariant", "Refused".
   std::string Message; ///< A sentence.
   bool Applied = false;
+  std::string Function{}; ///< The function of the module that a remark is
+                          ///< about; "" when it is the kernel itself.
 };
 
 struct SubstitutionOptions {
