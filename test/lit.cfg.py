@@ -2,6 +2,7 @@
 # the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
 import os
 import subprocess
+import sys
 
 import lit.formats
 
@@ -32,14 +33,17 @@ if cuda and os.path.isdir(f"{cuda}/include/cccl"):
 config.substitutions += [
     ("%cupilot_plugin", f"{lib_dir}/cupilot.so"),
     ("%cupilot_mlir_plugin", f"{lib_dir}/cupilot-mlir.so"),
+    ("%cupilot_llvm_plugin", f"{lib_dir}/cupilot-llvm.so"),
     ("%cupilot_lib", lib_dir),
     ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
     ("%clang_cuda", clang_cuda),
+    ("%clang", f"{llvm}/clang"),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),
     ("%examples", os.path.join(config.cupilot_source_dir, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%src_root", config.cupilot_source_dir),
+    ("%python", f"{sys.executable}"),
 ]
 
 if cuda:

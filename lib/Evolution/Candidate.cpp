@@ -170,7 +170,8 @@ Error Evaluator::judge(Candidate &C) {
                                     {"workload", F.Workload},
                                     {"evidence", F.Evidence}});
   std::string Canonical;
-  if (Expected<std::vector<KernelIdentity>> Ids = identifyKernels(C.Bitcode)) {
+  if (Expected<std::vector<KernelIdentity>> Ids =
+          identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)))) {
     for (const KernelIdentity &Id : *Ids)
       if (Id.Symbol == P.K.Symbol)
         Canonical = Id.Digest;

@@ -12,7 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "VariantCompiler.h"
-#include "cupilot/Substitute/Substitute.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Substitute/Remarks.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -22,9 +23,7 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Demangle/Demangle.h"
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
@@ -67,7 +66,6 @@ public:
   static bool isRequired() { return true; }
 
 private:
-  void remark(llvm::Module &M, const SubstitutionOutcome &O) const;
   void report(const llvm::Module &M,
               const std::vector<SubstitutionOutcome> &Outcomes) const;
   void error(StringRef Message) const;
@@ -174,6 +172,16 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
   if (!CI.getLangOpts().CUDA || Arguments.Mode == "off" ||
       std::getenv("CUPILOT_DISABLE"))
     return Nothing;
+  // The passes run in another process, which sees no plugin.
+  if (CI.getCodeGenOpts().DisableLLVMPasses &&
+      CI.getCodeGenOpts().OptimizationRemarkMissed.patternMatches("cupilot")) {
+    DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
+    Diagnostics.Report(Diagnostics.getCustomDiagID(
+        DiagnosticsEngine::Remark,
+        "the originals stay: -save-temps splits the compilation "
+        "[-Rpass-missed=cupilot]"));
+    return Nothing;
+  }
   bool Explicit = false;
   std::string Root = resolveStore(Arguments.Store, File, Explicit);
   if (Root.empty())
@@ -224,29 +232,6 @@ void SubstitutionPass::error(StringRef Message) const {
   diagnose(*CI, Message);
 }
 
-/// Through LLVM's remarks, so that -Rpass=cupilot and the record files show it.
-void SubstitutionPass::remark(llvm::Module &M,
-                              const SubstitutionOutcome &O) const {
-  llvm::Function *F = M.getFunction(O.Function.empty() ? O.Kernel : O.Function);
-  // A remark about the whole unit hangs on any of its functions.
-  for (llvm::Function &Other : M)
-    if ((!F || F->isDeclaration()) && !Other.isDeclaration())
-      F = &Other;
-  if (!F || F->isDeclaration())
-    return;
-  llvm::OptimizationRemarkEmitter Emitter(F);
-  llvm::DiagnosticLocation Loc(F->getSubprogram());
-  std::string Text = llvm::demangle(O.Kernel) + ": " + O.Message;
-  if (O.Applied) {
-    llvm::OptimizationRemark R("cupilot", O.Remark, Loc, &F->getEntryBlock());
-    Emitter.emit(R << Text);
-  } else {
-    llvm::OptimizationRemarkMissed R("cupilot", O.Remark, Loc,
-                                     &F->getEntryBlock());
-    Emitter.emit(R << Text);
-  }
-}
-
 void SubstitutionPass::report(
     const llvm::Module &M,
     const std::vector<SubstitutionOutcome> &Outcomes) const {
@@ -285,6 +270,7 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   Options.Only = Arguments.Only;
   Options.Skip = Arguments.Skip;
   Options.Limit = Arguments.Limit;
+  Options.Context = buildContext(CI->getFrontendOpts().LLVMArgs);
   Options.CheckOnly = Arguments.Mode == "check";
   Options.Provider = [&](const BuildVariant &V) {
     return compileVariant(*CI, V, Store->sourcePath(V));
@@ -302,14 +288,10 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     error(toString(Outcomes.takeError()));
     return llvm::PreservedAnalyses::all();
   }
-  for (const SubstitutionOutcome &O : *Outcomes) {
-    // Once per kernel: what was taken is told by the host, why not by the
-    // device.
-    if (O.Applied != Device)
-      remark(M, O);
+  emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
+  for (const SubstitutionOutcome &O : *Outcomes)
     if (Arguments.Strict && !O.Applied && O.Remark == "VariantStale")
       error(llvm::demangle(O.Kernel) + ": " + O.Message);
-  }
   report(M, *Outcomes);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =

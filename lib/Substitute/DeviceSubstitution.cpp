@@ -148,7 +148,7 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
            "'";
   // The unit's pipeline has passed that point already.
   foldReflect(Variant);
-  KernelIdentity Own = identify(*Kernel);
+  KernelIdentity Own = identify(*Kernel, Options.Context);
   if (Own.Digest != V.Canonical)
     return Own.Digest.empty()
                ? Own.Refusal
@@ -202,7 +202,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
     std::string Symbol = Kernel->getName().str();
     if (!chosen(Options, Symbol))
       continue;
-    KernelIdentity Identity = identify(*Kernel);
+    KernelIdentity Identity = identify(*Kernel, Options.Context);
     if (Identity.Digest.empty()) {
       Outcomes.push_back({Symbol, "Refused",
                           "the original stays: " + Identity.Refusal, false});

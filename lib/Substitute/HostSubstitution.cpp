@@ -103,6 +103,7 @@ Error HostSubstitution::findVariants() {
         if (V.Plan.Launches.size() != 1 || !Binary.allHold(Symbol))
           continue;
         Launchable L;
+        L.Kernel = Name.str();
         L.V = V;
         L.Scalars = R.Scalars;
         registerHandle(L, Registration, Symbol);

@@ -9,6 +9,7 @@
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -21,6 +22,16 @@
 using namespace llvm;
 
 namespace cupilot {
+
+std::string buildContext(ArrayRef<std::string> LLVMArgs) {
+  std::vector<std::string> Args;
+  for (StringRef Arg : LLVMArgs)
+    // Clang's driver gives this one to every device compilation.
+    if (Arg.ltrim('-') != "enable-memcpyopt-without-libcalls")
+      Args.push_back(Arg.ltrim('-').str());
+  llvm::sort(Args);
+  return join(Args, " ");
+}
 
 KernelIdentity identify(const Function &F, StringRef Context) {
   KernelIdentity Identity;

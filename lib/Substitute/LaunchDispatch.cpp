@@ -200,10 +200,10 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   F->setCallingConv(Entry.getCallingConv());
   GlobalVariable *&Fallback = Fallbacks[&Stub];
   if (!Fallback) {
-    std::string Symbol = Stub.getName().str();
-    Fallback = Runtime.createCounter("__cupilot_fallbacks_" + Symbol,
+    StringRef Kernel = Variants.front().Kernel;
+    Fallback = Runtime.createCounter("__cupilot_fallbacks_" + Kernel,
                                      "originals in place of variants of " +
-                                         demangle(Symbol));
+                                         demangle(Kernel));
   }
   Body Code(*F, Entry);
   IRBuilder<> &B = Code.B;

@@ -16,6 +16,7 @@ namespace cupilot {
 
 /// A variant that a host module can launch.
 struct Launchable {
+  std::string Kernel; ///< Mangled name of the original.
   BuildVariant V;
   std::vector<ScalarRef> Scalars;
   llvm::GlobalVariable *Handle = nullptr;

@@ -98,6 +98,26 @@ std::vector<std::string> withoutArchitectures(ArrayRef<std::string> Flags) {
   return Rest;
 }
 
+std::vector<std::string> llvmArguments(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Args;
+  for (size_t I = 0; I < Flags.size(); ++I) {
+    StringRef Flag = Flags[I];
+    bool Direct = Flag == "-Xclang" && I + 1 < Flags.size();
+    if (Direct)
+      Flag = Flags[++I];
+    if (Flag.consume_front("-mllvm=")) {
+      Args.push_back(Flag.str());
+    } else if (Flag == "-mllvm" && I + 1 < Flags.size()) {
+      if (Direct && Flags[I + 1] == "-Xclang" && I + 2 < Flags.size())
+        ++I;
+      Args.push_back(Flags[++I]);
+    } else if (Flag == "-fcuda-short-ptr") {
+      Args.push_back("--nvptx-short-ptr");
+    }
+  }
+  return Args;
+}
+
 Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                                            ArrayRef<std::string> Flags) {
   Expected<Toolchain> Tools = Toolchain::find(Flags);

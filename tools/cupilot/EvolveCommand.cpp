@@ -101,7 +101,8 @@ static Expected<std::string> identityOf(const Kernel &K,
   if (!Slice)
     return Slice.takeError();
   auto Find = [&](StringRef Bitcode) -> Expected<std::string> {
-    Expected<std::vector<KernelIdentity>> All = identifyKernels(Bitcode);
+    Expected<std::vector<KernelIdentity>> All =
+        identifyKernels(Bitcode, buildContext(llvmArguments(Flags)));
     if (!All)
       return All.takeError();
     for (const KernelIdentity &I : *All)

@@ -35,18 +35,18 @@ static const char Examples[] =
     "  cupilot identify heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
     "  cupilot identify device.ll --text\n";
 
-static Error print(const Module &M) {
+static Error print(const Module &M, StringRef Context) {
   for (const Function &F : M) {
     if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
     if (Text) {
-      Expected<std::string> Canonical = canonicalText(F);
+      Expected<std::string> Canonical = canonicalText(F, Context);
       if (!Canonical)
         return Canonical.takeError();
       outs() << *Canonical;
       continue;
     }
-    KernelIdentity Id = identify(F);
+    KernelIdentity Id = identify(F, Context);
     outs() << Id.Symbol << " "
            << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
   }
@@ -70,7 +70,7 @@ static Error run(const TrailingArgs &Flags) {
     return usageError("'" + Input +
                       "' is no LLVM IR: " + Diagnostic.getMessage());
   foldReflect(*M);
-  return print(*M);
+  return print(*M, buildContext(llvmArguments(Flags.Args)));
 }
 
 static Command Registered(Sub, Examples, run);

@@ -30,6 +30,10 @@ struct KernelIdentity {
                        ///< closure, optnone, dynamic parallelism ...
 };
 
+/// What changes device code and is nowhere in its IR: the -mllvm arguments of
+/// the compilation, without those that clang itself always gives.
+std::string buildContext(llvm::ArrayRef<std::string> LLVMArgs);
+
 /// The canonical text of the closure of \p Kernel (what the identity digests);
 /// see docs/BuildIdentity.md. \p Context is what changes its code and is
 /// nowhere in the IR (buildContext); "" for the defaults. The error says why

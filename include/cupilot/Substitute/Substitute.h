@@ -33,6 +33,7 @@ struct SubstitutionOptions {
   std::string Only,
       Skip;             ///< Regular expressions over demangled names; "" none.
   unsigned Limit = ~0u; ///< Variants at most.
+  std::string Context;  ///< buildContext() of this compilation.
   bool CheckOnly = false; ///< Report, change nothing.
   /// Bitcode of a variant's source, for this compilation.
   std::function<llvm::Expected<std::string>(const BuildVariant &)> Provider;

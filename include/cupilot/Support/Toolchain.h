@@ -38,6 +38,9 @@ std::vector<std::string> gpuArchitectures(llvm::ArrayRef<std::string> Flags);
 std::vector<std::string>
 withoutArchitectures(llvm::ArrayRef<std::string> Flags);
 
+/// The -mllvm arguments that \p Flags hand to the compiler proper.
+std::vector<std::string> llvmArguments(llvm::ArrayRef<std::string> Flags);
+
 /// The LLVM bitcode that clang makes of the device code of \p Source for
 /// \p Arch, before any optimisation (libdevice is linked in): what the clang
 /// plugin sees at the start of the pipeline. A file that does not compile is a

@@ -1,0 +1,47 @@
+//===- Remarks.cpp - What became of kernels, as remarks -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Substitute/Remarks.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+static void emit(Module &M, const SubstitutionOutcome &O) {
+  Function *F = M.getFunction(O.Function.empty() ? O.Kernel : O.Function);
+  // A remark about the whole unit hangs on any of its functions.
+  for (Function &Other : M)
+    if ((!F || F->isDeclaration()) && !Other.isDeclaration())
+      F = &Other;
+  if (!F || F->isDeclaration())
+    return;
+  OptimizationRemarkEmitter Emitter(F);
+  DiagnosticLocation Loc(F->getSubprogram());
+  std::string Text =
+      O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message;
+  if (O.Applied) {
+    OptimizationRemark R("cupilot", O.Remark, Loc, &F->getEntryBlock());
+    Emitter.emit(R << Text);
+  } else {
+    OptimizationRemarkMissed R("cupilot", O.Remark, Loc, &F->getEntryBlock());
+    Emitter.emit(R << Text);
+  }
+}
+
+void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
+                 bool CheckOnly) {
+  for (const SubstitutionOutcome &O : Outcomes)
+    if (O.Applied != Device || CheckOnly)
+      emit(M, O);
+}
+
+} // namespace cupilot

@@ -1,0 +1,57 @@
+"""Helpers for tests on IR alone.
+
+make_store.py store DIR UNIT.ll SYMBOL VARIANT.ll VSYMBOL [GUARD [PLAN]]
+    Adds a build record for kernel SYMBOL of UNIT.ll to the store DIR, with one
+    variant. GUARD and PLAN are JSON objects whose keys replace the defaults.
+make_store.py embed HOST.ll GPUBINARY OUT.ll
+    Puts the bytes of GPUBINARY in place of @GPUBINARY@.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def identity(module, symbol):
+    lines = subprocess.run(["cupilot", "identify", module], check=True,
+                           capture_output=True, text=True).stdout.splitlines()
+    return next(l.split(" ", 1)[1] for l in lines if l.split()[0] == symbol)
+
+
+def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}"):
+    builds = pathlib.Path(folder, "builds")
+    builds.mkdir(parents=True, exist_ok=True)
+    pathlib.Path(folder, "FORMAT").write_text("cupilot-store 1\n")
+    digest = identity(unit, symbol)
+    path = builds / (digest.removeprefix("b3:") + ".json")
+    record = {
+        "format": 1, "identity": digest, "kernel": symbol, "symbol": symbol,
+        "compiler": "clang-22", "arch": "sm_90",
+        "scalars": [{"param": 1, "offset": 0, "bits": 32, "signed": True}],
+        "variants": [],
+    }
+    if path.exists():
+        record = json.loads(path.read_text())
+    name = pathlib.Path(variant).stem
+    record["variants"].append({
+        "name": name, "source": f"kernels/{name}.cu", "source_digest": "b3:" + "0" * 64,
+        "canonical": identity(variant, vsymbol), "genome": "test{}",
+        "plan": {"launches": [{"symbol": vsymbol, "grid": ["gx", "gy", "gz"],
+                               "block": ["bx", "by", "bz"], "shared": "shared",
+                               **json.loads(plan)}]},
+        "guard": {"arch": "sm_90", "constraints": [], "align": [], "disjoint": [],
+                  **json.loads(guard)},
+    })
+    path.write_text(json.dumps(record, indent=2))
+
+
+def embed(host, binary, out):
+    data = pathlib.Path(binary).read_bytes()
+    text = "".join(f"\\{b:02X}" for b in data)
+    module = pathlib.Path(host).read_text()
+    pathlib.Path(out).write_text(module.replace("@GPUBINARY@", f'[{len(data)} x i8] c"{text}"'))
+
+
+{"store": store, "embed": embed}[sys.argv[1]](*sys.argv[2:])
