@@ -318,6 +318,37 @@ Expected<OwningOpRef<ModuleOp>> loadModule(MLIRContext &C, StringRef Path) {
   return parseModule(C, *Text, Path);
 }
 
+Expected<std::vector<Kernel>> loadKernels(StringRef Path) {
+  MLIRContext C;
+  Expected<OwningOpRef<ModuleOp>> M = loadModule(C, Path);
+  if (!M)
+    return M.takeError();
+  std::vector<Kernel> All;
+  for (KernelOp Op : (*M)->getOps<KernelOp>()) {
+    Kernel K = toKernel(Op);
+    StringRef Source = Op.getSource().value_or("");
+    llvm::SmallString<256> File(Source);
+    if (!File.empty()) {
+      if (llvm::sys::path::is_relative(File)) {
+        File = llvm::sys::path::parent_path(Path);
+        llvm::sys::path::append(File, Source);
+      }
+      Expected<std::string> Slice = readFile(File);
+      if (!Slice)
+        return Slice.takeError();
+      K.Slice = std::move(*Slice);
+    } else if (K.Refusal.empty()) {
+      K.Refusal = "the module names no slice for it; cupilot extract -o writes "
+                  "both";
+    }
+    All.push_back(std::move(K));
+  }
+  if (All.empty())
+    return usageError("'" + Path + "' holds no kernels",
+                      "cupilot extract F.cu -o K.mlir makes such a file");
+  return All;
+}
+
 Expected<std::vector<Workload>> loadWorkloads(StringRef Path) {
   MLIRContext C;
   Expected<OwningOpRef<ModuleOp>> M = loadModule(C, Path);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Config.h"
@@ -22,9 +23,10 @@ using namespace llvm;
 using namespace cupilot;
 
 static cl::SubCommand Sub("evolve", "Search for faster kernels and prove them");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The CUDA source"));
+static cl::opt<std::string>
+    Input(cl::Positional, cl::Required, cl::sub(Sub),
+          cl::value_desc("F.cu|K.mlir"),
+          cl::desc("The CUDA source, or what cupilot extract -o wrote"));
 static cl::opt<std::string>
     Workloads("workloads", cl::sub(Sub), cl::Required, cl::value_desc("W.mlir"),
               cl::desc("What cupilot capture recorded"));
@@ -66,7 +68,8 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- "
-    "-O2\n\n"
+    "-O2\n"
+    "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n\n"
     "FLAGS are those of the build. Times are modelled on the GPU, never "
     "measured. Exit status\n"
     "1: no variant was accepted.\n";
@@ -83,41 +86,42 @@ static std::string libraryFolder() {
                                       : CUPILOT_SOURCE_DIR "/strategies";
 }
 
-/// The build identity of \p K in the whole unit; the slice must have the same.
+static bool fromModule() { return sys::path::extension(Input) == ".mlir"; }
+
+static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
+                                        const std::string &Arch,
+                                        ArrayRef<std::string> Flags) {
+  Expected<std::string> Bitcode = compileDeviceBitcode(Source, Arch, Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Expected<std::vector<KernelIdentity>> All =
+      identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
+  if (!All)
+    return All.takeError();
+  for (const KernelIdentity &I : *All)
+    if (I.Symbol == K.Symbol)
+      return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
+                              : I.Digest;
+  return findingError("the compiler does not emit it");
+}
+
+/// The build identity of \p K in the whole unit, where that is at hand; the
+/// slice must have the same.
 static Expected<std::string> identityOf(const Kernel &K,
                                         const std::string &Arch,
                                         ArrayRef<std::string> Flags) {
-  Expected<std::string> Unit = compileDeviceBitcode(Input, Arch, Flags);
-  if (!Unit)
-    return Unit.takeError();
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-slice");
   if (!Dir)
     return Dir.takeError();
   if (Error E = writeFileAtomic(Dir->file("slice.cu"), K.Slice))
     return std::move(E);
-  Expected<std::string> Slice =
-      compileDeviceBitcode(Dir->file("slice.cu"), Arch, Flags);
-  if (!Slice)
-    return Slice.takeError();
-  auto Find = [&](StringRef Bitcode) -> Expected<std::string> {
-    Expected<std::vector<KernelIdentity>> All =
-        identifyKernels(Bitcode, buildContext(llvmArguments(Flags)));
-    if (!All)
-      return All.takeError();
-    for (const KernelIdentity &I : *All)
-      if (I.Symbol == K.Symbol)
-        return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
-                                : I.Digest;
-    return findingError("the compiler does not emit it");
-  };
-  Expected<std::string> Whole = Find(*Unit);
-  if (!Whole)
-    return Whole;
-  Expected<std::string> Cut = Find(*Slice);
-  if (!Cut)
+  Expected<std::string> Cut =
+      identityIn(Dir->file("slice.cu"), K, Arch, variantFlags(Flags));
+  if (!Cut || fromModule())
     return Cut;
-  if (*Whole != *Cut)
+  Expected<std::string> Whole = identityIn(Input, K, Arch, Flags);
+  if (Whole && *Whole != *Cut)
     return findingError(
         "the slice's device code is not that of the whole unit");
   return Whole;
@@ -203,7 +207,10 @@ static Error run(const TrailingArgs &Flags) {
   Expected<std::vector<Workload>> All = loadWorkloads(Workloads);
   if (!All)
     return All.takeError();
-  Expected<std::vector<Kernel>> Kernels = extractKernels(Input, Flags.Args);
+  // Identities are compared below, so slices need no other proof.
+  Expected<std::vector<Kernel>> Kernels =
+      fromModule() ? loadKernels(Input)
+                   : extractKernels(Input, Flags.Args, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);

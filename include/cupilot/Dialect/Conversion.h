@@ -81,6 +81,10 @@ parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
 std::string printModule(mlir::ModuleOp M);
 /// All workloads of the module in \p Path.
+/// The kernels of a module, with their slices from the files that it names
+/// relative to itself. An unreadable slice is a usage error.
+llvm::Expected<std::vector<Kernel>> loadKernels(llvm::StringRef Path);
+
 llvm::Expected<std::vector<Workload>> loadWorkloads(llvm::StringRef Path);
 /// The strategy library: all *.mlir of \p Folder in one module.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

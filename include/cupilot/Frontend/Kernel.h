@@ -24,7 +24,7 @@ struct KernelParam {
   uint64_t PointeeSize = 0; ///< Bytes; 0 for void.
 };
 
-/// How exact a variant must be (DESIGN: precision contract).
+/// How exact a variant must be.
 struct PrecisionContract {
   enum class Kind { Exact, Same, Relaxed };
   Kind K = Kind::Same;
