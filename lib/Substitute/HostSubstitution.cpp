@@ -168,8 +168,12 @@ Expected<std::vector<SubstitutionOutcome>> HostSubstitution::run() {
   if (Registrations.empty())
     return std::move(Outcomes);
   Expected<bool> Found = readBinary();
-  if (!Found)
-    return Found.takeError();
+  if (!Found) {
+    Outcomes.push_back({"", "Refused",
+                        "the originals stay: " + toString(Found.takeError()),
+                        false});
+    return std::move(Outcomes);
+  }
   if (!*Found || Options.CheckOnly || !Binary.anyHolds(VariantPrefix))
     return std::move(Outcomes);
   if (Error E = findVariants())

@@ -40,7 +40,7 @@ static void emit(Module &M, const SubstitutionOutcome &O) {
 void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
                  bool CheckOnly) {
   for (const SubstitutionOutcome &O : Outcomes)
-    if (O.Applied != Device || CheckOnly)
+    if (O.Applied != Device || O.Kernel.empty() || CheckOnly)
       emit(M, O);
 }
 

@@ -51,3 +51,8 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
                 high = 1.86, gate = 1, checks = 24,
                 build = <compiler = "clang-22", arch = "sm_90", digest = "b3:3333333333333333333333333333333333333333333333333333333333333333">>])
 }
+
+// A guard that stands alone names its set.
+// CHECK: cupilot.sample = #cupilot.guard<"sm_90", #set
+#positive = affine_set<(gx, gy, gz, bx, by, bz, sh)[n] : (n - 1 >= 0)>
+module attributes {cupilot.sample = #cupilot.guard<"sm_90", #positive>} {}

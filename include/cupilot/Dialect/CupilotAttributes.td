@@ -154,7 +154,9 @@ def Cupilot_GuardAttr : Cupilot_Attr<"Guard", "guard"> {
   let description = [{
     The compute capability (equal, never at least), an integer set over the
     original launch and the scalars, pointer alignments and disjoint buffers. All
-    in 64 bits; an overflow fails the guard, and the original runs.
+    in 64 bits; an overflow fails the guard, and the original runs. Where the
+    attribute stands alone, with its `#cupilot.guard`, write the set as an alias
+    (`#set = affine_set<...>`, as MLIR prints it): the `>` of `>=` would end it.
   }];
   let parameters = (ins StringRefParameter<"sm_NN">:$arch, "::mlir::IntegerSetAttr":$set,
       OptionalArrayRefParameter<"::cupilot::AlignAttr">:$align,
