@@ -97,8 +97,9 @@ void WarpTrace::settle(const WarpAccess &Access, const AccessSite &Site) {
   (Site.IsStore ? Counts.GlobalStores : Counts.GlobalLoads) += 1;
   (Site.IsStore ? Counts.GlobalStoreSectors : Counts.GlobalLoadSectors) +=
       Touched.size();
+  uint8_t Use = Site.IsAtomic ? Read | Written : Site.IsStore ? Written : Read;
   for (uint64_t Sector : Touched)
-    Sectors.insert(Sector);
+    Sectors[Sector] |= Use;
 }
 
 void WarpTrace::endBlock() {

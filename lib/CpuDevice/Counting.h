@@ -9,7 +9,7 @@
 #define CUPILOT_LIB_CPUDEVICE_COUNTING_H
 
 #include "Lowering.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace cupilot {
 
@@ -33,7 +33,9 @@ public:
   void endBlock();
 
   ExecutionCounts Counts;
-  llvm::DenseSet<uint64_t> Sectors; ///< Touched in global memory.
+  enum SectorUse : uint8_t { Read = 1, Written = 2 };
+  /// Touched in global memory, and how.
+  llvm::DenseMap<uint64_t, uint8_t> Sectors;
 
 private:
   /// One memory instruction executed by one warp, once.

@@ -49,6 +49,8 @@ ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
                      &ExecutionCounts::GlobalLoadSectors,
                      &ExecutionCounts::GlobalStoreSectors,
                      &ExecutionCounts::UniqueSectors,
+                     &ExecutionCounts::ReadSectors,
+                     &ExecutionCounts::WrittenSectors,
                      &ExecutionCounts::SharedAccesses,
                      &ExecutionCounts::SharedWavefronts,
                      &ExecutionCounts::LocalAccesses,
@@ -75,6 +77,8 @@ void ExecutionCounts::scale(uint64_t Numerator, uint64_t Denominator) {
                      &ExecutionCounts::GlobalLoadSectors,
                      &ExecutionCounts::GlobalStoreSectors,
                      &ExecutionCounts::UniqueSectors,
+                     &ExecutionCounts::ReadSectors,
+                     &ExecutionCounts::WrittenSectors,
                      &ExecutionCounts::SharedAccesses,
                      &ExecutionCounts::SharedWavefronts,
                      &ExecutionCounts::LocalAccesses,
@@ -343,7 +347,7 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
     T.join();
 
   LaunchResult Result;
-  DenseSet<uint64_t> Sectors;
+  DenseMap<uint64_t, uint8_t> Sectors;
   for (const auto &State : States) {
     Result.Printed += State->Printed;
     if (State->Fault &&
@@ -351,11 +355,15 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
       Result.Fault = State->Fault;
     if (State->Trace) {
       Result.Counts += State->Trace->Counts;
-      Sectors.insert(State->Trace->Sectors.begin(),
-                     State->Trace->Sectors.end());
+      for (auto [Sector, Uses] : State->Trace->Sectors)
+        Sectors[Sector] |= Uses;
     }
   }
   Result.Counts.UniqueSectors = Sectors.size();
+  for (auto [Sector, Uses] : Sectors) {
+    Result.Counts.ReadSectors += (Uses & WarpTrace::Read) != 0;
+    Result.Counts.WrittenSectors += (Uses & WarpTrace::Written) != 0;
+  }
   if (Step > 1)
     Result.Counts.scale(Blocks, Runs);
   return Result;

@@ -93,6 +93,13 @@ Error Evaluator::initialise() {
   TheGate = std::move(*Made);
   for (auto [W, Counts] : zip(P.Workloads, TheGate->originalCounts())) {
     Times.push_back(modelTime(P.Gpu, Counts, Resources, W.Shape).Microseconds);
+    if (!std::isfinite(Times.back()))
+      return findingError(
+          "the " + P.Gpu.Name + " cannot launch the original as workload '" +
+              W.Name + "' does: its blocks take more threads, registers (" +
+              Twine(Resources.Registers) +
+              " per thread) or shared memory than there are",
+          "record a launch that the GPU can do");
     Time += Times.back() * double(W.Count);
   }
   return Error::success();

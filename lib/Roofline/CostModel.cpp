@@ -14,6 +14,7 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 
@@ -47,20 +48,26 @@ Expected<GpuDescription> describeGpu(StringRef Name) {
   return G;
 }
 
-static unsigned residentBlocks(const GpuDescription &Gpu,
-                               const KernelResources &R,
-                               const LaunchShape &Shape) {
+unsigned residentBlocks(const GpuDescription &Gpu, const KernelResources &R,
+                        const LaunchShape &Shape) {
   uint64_t Threads = Shape.Block[0] * Shape.Block[1] * Shape.Block[2];
+  uint64_t SharedBytes = R.StaticShared + Shape.Shared;
+  if (Threads == 0 || Threads > 1024 || R.Registers > 255 ||
+      SharedBytes > Gpu.SharedPerBlock)
+    return 0;
   uint64_t Warps = divideCeil(Threads, 32);
   uint64_t Blocks =
       std::min<uint64_t>(Gpu.MaxBlocksPerSM, Gpu.MaxThreadsPerSM / 32 / Warps);
-  // Registers are given to warps in units of 256; a block also takes 1 KiB of
-  // shared memory for the system.
-  uint64_t Registers =
-      alignTo(uint64_t(std::max(R.Registers, 16u)) * 32, 256) * Warps;
-  Blocks = std::min<uint64_t>(Blocks, Gpu.RegistersPerSM / Registers);
-  uint64_t Shared = alignTo(R.StaticShared + Shape.Shared, 128) + 1024;
-  return std::min<uint64_t>(Blocks, Gpu.SharedPerSM / Shared);
+  // A warp's registers come in units of 256 from its own quarter of the
+  // multiprocessor; a launch is checked as if all quarters took the same.
+  if (uint64_t Registers = alignTo(uint64_t(R.Registers) * 32, 256)) {
+    if (Registers * alignTo(Warps, 4) > Gpu.RegistersPerSM)
+      return 0;
+    uint64_t MostWarps = Gpu.RegistersPerSM / 4 / Registers * 4;
+    Blocks = std::min(Blocks, MostWarps / Warps);
+  }
+  // A block also takes 1 KiB of shared memory for the system.
+  return std::min(Blocks, Gpu.SharedPerSM / (alignTo(SharedBytes, 128) + 1024));
 }
 
 double occupancy(const GpuDescription &Gpu, const KernelResources &R,
@@ -89,8 +96,15 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   ModelledTime T;
   uint64_t Blocks = Shape.Grid[0] * Shape.Grid[1] * Shape.Grid[2];
   double Threads = double(Shape.Block[0] * Shape.Block[1] * Shape.Block[2]);
-  double Resident = std::max(residentBlocks(Gpu, R, Shape), 1u);
+  double Resident = residentBlocks(Gpu, R, Shape);
   T.Occupancy = occupancy(Gpu, R, Shape);
+  T.Launch = Gpu.LaunchMicroseconds;
+  if (Blocks == 0 || Resident == 0) {
+    T.Microseconds =
+        Blocks == 0 ? T.Launch : std::numeric_limits<double>::infinity();
+    T.Class = Bottleneck::Latency;
+    return T;
+  }
   // A wave is as many blocks as fit at once. The last one may leave
   // multiprocessors idle: the busiest one decides.
   double SMs = Gpu.Multiprocessors;
@@ -103,29 +117,42 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
 
   double Sectors = double(C.GlobalLoadSectors + C.GlobalStoreSectors);
   double Unique = double(C.UniqueSectors);
-  // What is touched again comes from the L2 as long as the whole fits there.
+  // What is read comes from DRAM and what is written goes there, once each as
+  // long as the whole fits into the L2.
+  double Once = double(C.ReadSectors + C.WrittenSectors);
   double Footprint = Unique * 32;
-  double Refetch = Footprint > Gpu.L2Bytes ? 0.5 * (Sectors - Unique) : 0;
-  double DramBytes = (Unique + std::max(Refetch, 0.0)) * 32;
+  double Refetch = Footprint > Gpu.L2Bytes ? 0.5 * (Sectors - Once) : 0;
+  double DramBytes = (Once + std::max(Refetch, 0.0)) * 32;
   // Bandwidth needs bytes in flight (Little's law): warps times the bytes that
-  // each keeps outstanding.
+  // each keeps outstanding. Scattered accesses bring along sectors that nobody
+  // asked for: those keep no useful bytes in flight.
   double Accesses = double(C.GlobalLoads + C.GlobalStores);
-  double BytesPerAccess = Accesses > 0 ? Sectors * 32 / Accesses : 0;
+  double Coalesced = 4 * Accesses; // Sectors of accesses to 128 bytes in a row.
+  double BytesPerAccess =
+      Accesses > 0
+          ? std::min(Sectors, std::max(Once, Coalesced)) * 32 / Accesses
+          : 0;
   double InFlight = Used * WarpsPerSM * std::min(BytesPerAccess * 2, 1024.0);
   double Reachable = InFlight / Gpu.DramLatencyNs; // GB/s.
   T.Dram = DramBytes / (std::min(Gpu.DramGBs, std::max(Reachable, 1.0)) * 1e3);
-  // The L1 serves most of what a multiprocessor touches again.
-  double L2Sectors = Unique + 0.1 * std::max(Sectors - Unique, 0.0);
+  // The L1 serves most of what a multiprocessor reads again; it passes all
+  // stores on.
+  double Read = double(C.ReadSectors), Loaded = double(C.GlobalLoadSectors);
+  double L2Sectors =
+      Read + 0.1 * std::max(Loaded - Read, 0.0) + double(C.GlobalStoreSectors);
   T.L2 = L2Sectors * 32 /
          (std::min(Gpu.L2GBs, std::max(Reachable * 3, 1.0)) * 1e3);
 
   double Cycle = 1e-3 / Gpu.ClockGHz; // Microseconds.
   double PerSM = Cycle / (SMs * Balance);
-  T.Shared = double(C.SharedWavefronts) * PerSM;
+  double Wavefronts = double(std::max(C.SharedWavefronts, C.SharedAccesses));
+  T.Shared = Wavefronts * PerSM;
   // Four schedulers issue one warp instruction per cycle each; a memory
-  // instruction goes through the one load-store unit.
+  // instruction goes through the one load-store unit, which moves four sectors
+  // or one wavefront per cycle.
   double Issue = double(C.WarpInstructions) / 4;
-  double LoadStore = Accesses + double(C.SharedAccesses + C.LocalAccesses);
+  double LoadStore =
+      std::max(Accesses, Sectors / 4) + Wavefronts + double(C.LocalAccesses);
   T.Issue = std::max(Issue, LoadStore) * PerSM;
   double Float = double(C.Fp32) / 128 + double(C.Fp64) / 64 +
                  double(C.Fp16) / 256 + double(C.Special + C.Conversion) / 16 +
@@ -135,20 +162,23 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   // barriers, hidden by the other warps of its scheduler.
   double Warps = std::max(double(C.Warps), 1.0);
   // A first touch waits for DRAM, a second one for the L1; the compiler keeps
-  // about four accesses of a warp in flight.
-  double FirstTouch = Sectors > 0 ? std::min(1.0, Unique / Sectors) : 0;
+  // about four accesses of a warp in flight. An access waits for its slowest
+  // sector: scattering it over more of them does not make it faster.
+  double Spread = std::min(Sectors, Coalesced);
+  double FirstTouch = Spread > 0 ? std::min(1.0, Unique / Spread) : 0;
   double AccessLatency =
       FirstTouch * Gpu.DramLatencyNs * 1e-3 + (1 - FirstTouch) * 35 * Cycle;
   double Chain = Accesses / Warps * AccessLatency / 4 +
-                 double(C.SharedAccesses) / Warps * 30 * Cycle +
+                 (double(C.SharedAccesses) * 29 + Wavefronts) / Warps * Cycle +
                  double(C.Barriers) / Warps * 40 * Cycle +
                  double(C.WarpInstructions) / Warps * 4 * Cycle;
   double Waves = std::ceil(BlocksOnBusiest / Resident);
   T.Latency = Waves * Chain + double(C.AtomicOps) / (Used * 32) * Cycle;
-  T.Launch = Gpu.LaunchMicroseconds + BlocksOnBusiest * 0.3 * Cycle * 100;
+  // A multiprocessor starts its next block while others run.
+  double Dispatch = BlocksOnBusiest * 30 * Cycle;
 
   double Memory = std::max(T.Dram, T.L2),
-         Compute = std::max({T.Issue, T.Fp, T.Shared});
+         Compute = std::max({T.Issue, T.Fp, T.Shared, Dispatch});
   double Throughput = std::max(Memory, Compute);
   // The terms overlap, though never fully.
   T.Microseconds = T.Launch + std::max(Throughput, T.Latency) +

@@ -24,8 +24,10 @@ namespace cupilot {
 
 /// One rule that a variant's text breaks.
 struct AdmissionFinding {
-  std::string Rule; ///< Stable word: "host-function", "include", "file-asm",
-                    ///< "constructor", "embed", "pragma", "dynamic-init", ...
+  /// Stable word: "host-function", "host-variable", "dynamic-init", "state",
+  /// "include", "embed", "pragma", "file-asm", "asm", "attribute", "launch",
+  /// "environment".
+  std::string Rule;
   unsigned Line = 0;
   std::string Message; ///< What and why, in a sentence.
 };

@@ -36,7 +36,9 @@ struct ExecutionCounts {
   uint64_t Warps = 0, Threads = 0;
   uint64_t GlobalLoads = 0, GlobalStores = 0;             ///< Warp accesses.
   uint64_t GlobalLoadSectors = 0, GlobalStoreSectors = 0; ///< 32-byte sectors.
-  uint64_t UniqueSectors = 0;  ///< Distinct sectors touched by the launch.
+  uint64_t UniqueSectors = 0;  ///< Distinct sectors touched by the launch ...
+  uint64_t ReadSectors = 0;    ///< ... read by it ...
+  uint64_t WrittenSectors = 0; ///< ... and written: some are in both.
   uint64_t SharedAccesses = 0; ///< Warp accesses ...
   uint64_t SharedWavefronts =
       0; ///< ... and what they cost with bank conflicts.

@@ -42,7 +42,12 @@ llvm::Expected<KernelResources>
 kernelResources(llvm::StringRef Ptx, llvm::StringRef Symbol,
                 llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags);
 
-/// Resident warps over the maximum, 0 to 1 (CUDA Programming Guide, occupancy).
+/// Blocks that a multiprocessor holds at once, as NVIDIA's occupancy calculator
+/// has it; 0: the launch fails on this GPU.
+unsigned residentBlocks(const GpuDescription &Gpu, const KernelResources &R,
+                        const LaunchShape &Shape);
+
+/// Resident warps over the maximum, 0 to 1.
 double occupancy(const GpuDescription &Gpu, const KernelResources &R,
                  const LaunchShape &Shape);
 
@@ -60,6 +65,8 @@ struct ModelledTime {
   Bottleneck Class = Bottleneck::Middle;
 };
 
+/// A launch that the GPU cannot hold has an infinite time; one of no blocks
+/// does nothing but the launch.
 ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &Counts,
                        const KernelResources &R, const LaunchShape &Shape);
 
