@@ -177,6 +177,22 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
   return run(Link, I.Dry);
 }
 
+/// Structures of the run time's interface (cudaDeviceProp) differ from one
+/// major version to the next; a program with others would be overwritten.
+static Error checkToolkit(const Invocation &I, const Toolchain &Tools) {
+  unsigned Theirs = Tools.headerVersion();
+  if (I.Sources.empty() || Theirs / 1000 == CUPILOT_CUDART_VERSION / 1000)
+    return Error::success();
+  auto Text = [](unsigned Version) {
+    return std::to_string(Version / 1000) + "." +
+           std::to_string(Version % 1000 / 10);
+  };
+  return resourceError(
+      "the cpu device was built for CUDA " + Text(CUPILOT_CUDART_VERSION) +
+          ", but the toolkit in '" + Tools.CudaPath + "' is " + Text(Theirs),
+      "name the other with --cuda-path=, or build cuPilot with this one");
+}
+
 int main(int Argc, char **Argv) {
   InitLLVM Init(Argc, Argv);
   std::vector<std::string> Args(Argv + 1, Argv + Argc);
@@ -211,6 +227,8 @@ int main(int Argc, char **Argv) {
             "cuPilot was built without a CUDA toolkit; build it again "
             "where one is found"),
         "cupilot-cpucc");
+  if (Error E = checkToolkit(*I, *Tools))
+    return reportError(std::move(E), "cupilot-cpucc");
   Expected<int> Status = build(*I, *Tools, LibDir);
   if (!Status)
     return reportError(Status.takeError(), "cupilot-cpucc");
