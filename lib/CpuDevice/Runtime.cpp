@@ -168,9 +168,8 @@ uint64_t cupilot_rt_warp(ThreadContext *T, uint32_t Op, uint32_t Mask,
                         Clamp);
 }
 
-uint32_t cupilot_rt_activemask(ThreadContext *T) {
-  return T->Block->Kernel.NeedsFibers ? T->Block->liveLanes(*T)
-                                      : 1u << (T->Linear % 32);
+uint32_t cupilot_rt_activemask(ThreadContext *T, uint32_t Where) {
+  return T->Block->activeLanes(*T, Where);
 }
 
 uint64_t cupilot_rt_clock() {
