@@ -27,6 +27,12 @@ for name in ("CUPILOT_STORE", "CUPILOT_DISABLE", "CUPILOT_LOG", "CUPILOT_RUNTIME
 
 cuda = config.cuda_path
 clang_cuda = f"{llvm}/clang++ -Wno-unknown-cuda-version --cuda-path={cuda}"
+# As the tools do: clang looks into the system's folders before --cuda-path.
+for folder in ("/usr/local/include", "/usr/include"):
+    if os.path.exists(f"{folder}/cuda_runtime.h"):
+        if cuda and not os.path.samefile(f"{folder}/cuda_runtime.h", f"{cuda}/include/cuda_runtime.h"):
+            clang_cuda += f" -isystem {cuda}/include"
+        break
 if cuda and os.path.isdir(f"{cuda}/include/cccl"):
     clang_cuda += f" -I{cuda}/include/cccl"
 

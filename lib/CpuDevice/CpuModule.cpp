@@ -182,6 +182,7 @@ Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
   auto Context = std::make_unique<LLVMContext>();
+  printErrorsOnly(*Context);
   Expected<std::unique_ptr<Module>> M =
       parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), *Context);
   if (!M)

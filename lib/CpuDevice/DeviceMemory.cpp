@@ -43,10 +43,18 @@ public:
   }
   std::optional<DeviceBuffer> nearest(const void *Address) const override {
     std::shared_lock Lock(Mutex);
-    auto It = Buffers.upper_bound(reinterpret_cast<uintptr_t>(Address));
-    if (It == Buffers.begin())
+    if (Buffers.empty())
       return std::nullopt;
-    --It;
+    auto Value = reinterpret_cast<uintptr_t>(Address);
+    auto It = Buffers.upper_bound(Value);
+    if (It == Buffers.end()) {
+      --It;
+    } else if (It != Buffers.begin()) {
+      auto Below = std::prev(It);
+      uint64_t End = Below->first + Below->second.Size;
+      if (Value < End || Value - End <= It->first - Value)
+        It = Below;
+    }
     return DeviceBuffer{reinterpret_cast<void *>(It->first), It->second.Size,
                         It->second.ReadOnly};
   }

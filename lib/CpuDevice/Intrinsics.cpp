@@ -44,6 +44,7 @@ private:
   std::optional<Value *> lowerWarp(StringRef Name, CallInst &Call,
                                    IRBuilder<> &B);
   std::optional<Value *> lowerAsm(CallInst &Call, IRBuilder<> &B);
+  Value *reservedShared(IRBuilder<> &B);
 
   Value *field(IRBuilder<> &B, ContextField Field, unsigned Index = 0) {
     return B.CreateLoad(B.getInt32Ty(), contextField(B, Entry, Field, Index));
@@ -64,6 +65,11 @@ private:
                    {Entry.getArg(0), B.getInt32(static_cast<uint32_t>(Op)),
                     Mask, Operand, Lane, Clamp});
   }
+  Value *activeMask(IRBuilder<> &B) {
+    K.NeedsFibers = true;
+    return runtime(B, "cupilot_rt_activemask", B.getInt32Ty(),
+                   {Entry.getArg(0), B.getInt32(++BarrierSites)});
+  }
   /// Keeps only as much of \p X as a unit with absolute error \p Step has.
   static Value *quantised(IRBuilder<> &B, Value *X, double Step) {
     Type *T = X->getType();
@@ -74,7 +80,8 @@ private:
 
   Function &Entry;
   LoweredKernel &K;
-  /// Numbers the barriers of the source, which later passes may duplicate.
+  /// Numbers the barriers (and active masks) of the source, which later passes
+  /// may duplicate.
   uint32_t BarrierSites = 0;
 };
 } // namespace
@@ -362,7 +369,7 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     return nullptr;
   }
   if (Name == "activemask")
-    return runtime(B, "cupilot_rt_activemask", I32, {Context});
+    return activeMask(B);
   if (Name.starts_with("shfl.sync.")) {
     WarpOp Op = Name.contains(".idx.")    ? WarpOp::ShflIdx
                 : Name.contains(".up.")   ? WarpOp::ShflUp
@@ -435,6 +442,25 @@ static std::string normalised(StringRef Asm) {
   return Trimmed.str();
 }
 
+/// The part of a block's shared memory that sm_80 and newer keep for the
+/// system. CUDA's cooperative groups put their barriers there, and ask for its
+/// address in every kernel that has a group.
+Value *IntrinsicLowering::reservedShared(IRBuilder<> &B) {
+  static constexpr unsigned Size = 1024;
+  static constexpr char Name[] = "__cupilot_reserved_shared";
+  Module &M = *Entry.getParent();
+  GlobalVariable *G = M.getNamedGlobal(Name);
+  if (!G) {
+    auto *T = ArrayType::get(B.getInt8Ty(), Size);
+    G = new GlobalVariable(M, T, /*isConstant=*/false,
+                           GlobalValue::InternalLinkage, PoisonValue::get(T),
+                           Name, nullptr, GlobalValue::NotThreadLocal,
+                           /*AddressSpace=*/3);
+    G->setAlignment(Align(16));
+  }
+  return B.CreateAddrSpaceCast(G, B.getPtrTy());
+}
+
 std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
                                                    IRBuilder<> &B) {
   auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
@@ -457,12 +483,19 @@ std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
   if (Op == "cvt.f32.f16")
     return B.CreateFPExt(B.CreateBitCast(Arg(0), B.getHalfTy()), T);
   if (Text == "activemask.b32 $0")
-    return runtime(B, "cupilot_rt_activemask", B.getInt32Ty(),
-                   {Entry.getArg(0)});
+    return activeMask(B);
   if (Text == "mov.u32 $0, %laneid" || Text == "mov.u32 $0, %%laneid")
     return B.CreateAnd(field(B, FieldLinear), 31);
   if (Text == "mov.u32 $0, %warpid" || Text == "mov.u32 $0, %%warpid")
     return B.CreateLShr(field(B, FieldLinear), 5);
+  for (StringRef Name : {"eq", "lt", "le", "gt", "ge"})
+    if (Text == ("mov.u32 $0, %lanemask_" + Name).str() ||
+        Text == ("mov.u32 $0, %%lanemask_" + Name).str())
+      return lowerSpecialRegister(("read.ptx.sreg.lanemask." + Name).str(),
+                                  Call, B);
+  if (StringRef(Text).contains("%reserved_smem_offset_1") &&
+      StringRef(Text).ends_with("cvta.shared.u64 $0, extended"))
+    return B.CreatePtrToInt(reservedShared(B), T);
   if (Op.starts_with("shf.") && Call.arg_size() == 3) {
     bool Left = Op.starts_with("shf.l"), Clamp = Op.contains(".clamp");
     Value *Amount = Arg(2);

@@ -51,7 +51,11 @@ static void describeMiss(const ThreadContext &T, uint64_t Address,
   auto Near = B.Memory.nearest(reinterpret_cast<void *>(Address));
   if (Address < 4096) {
     OS << "a null pointer";
-  } else if (Near &&
+  } else if (Near && Address < addressOf(Near->Base) &&
+             addressOf(Near->Base) - Address < (64u << 20)) {
+    OS << addressOf(Near->Base) - Address << " bytes before the start of a "
+       << Near->Size << "-byte buffer";
+  } else if (Near && Address >= addressOf(Near->Base) &&
              Address - addressOf(Near->Base) < Near->Size + (64u << 20)) {
     uint64_t End = addressOf(Near->Base) + Near->Size;
     if (Address < End)
@@ -168,9 +172,8 @@ uint64_t cupilot_rt_warp(ThreadContext *T, uint32_t Op, uint32_t Mask,
                         Clamp);
 }
 
-uint32_t cupilot_rt_activemask(ThreadContext *T) {
-  return T->Block->Kernel.NeedsFibers ? T->Block->liveLanes(*T)
-                                      : 1u << (T->Linear % 32);
+uint32_t cupilot_rt_activemask(ThreadContext *T, uint32_t Where) {
+  return T->Block->activeLanes(*T, Where);
 }
 
 uint64_t cupilot_rt_clock() {

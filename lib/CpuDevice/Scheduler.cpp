@@ -174,6 +174,9 @@ void BlockState::runFibers(unsigned Threads) {
     }
     if (tryReleaseBarriers())
       Progress = true;
+    for (unsigned Warp = 0; Warp * 32 < Threads; ++Warp)
+      if (releaseActive(Warp))
+        Progress = true;
     if (Progress || Fault || Live == 0)
       continue;
     auto Stuck = find_if(
@@ -242,13 +245,40 @@ uint32_t BlockState::barrier(ThreadContext &T, BarrierKind Kind, uint32_t Id,
   return F.BarrierResult;
 }
 
-uint32_t BlockState::liveLanes(const ThreadContext &T) const {
-  unsigned First = T.Linear / 32 * 32;
-  uint32_t Lanes = 0;
-  for (unsigned I = First; I < std::min<size_t>(First + 32, Fibers.size()); ++I)
-    if (Fibers[I].Now != Fiber::State::Done)
-      Lanes |= 1u << (I - First);
-  return Lanes;
+uint32_t BlockState::activeLanes(ThreadContext &T, uint32_t Where) {
+  Fiber &F = Fibers[T.Linear];
+  F.Op = WarpOp::Active;
+  F.Mask = 0;
+  F.LaneArg = Where;
+  F.Now = Fiber::State::AtWarp;
+  suspend(T);
+  return static_cast<uint32_t>(F.Result);
+}
+
+bool BlockState::releaseActive(unsigned Warp) {
+  MutableArrayRef<Fiber> Lanes = MutableArrayRef(Fibers).slice(
+      Warp * 32, std::min<size_t>(32, Fibers.size() - Warp * 32));
+  if (any_of(Lanes,
+             [](const Fiber &F) { return F.Now == Fiber::State::Ready; }))
+    return false;
+  auto Waits = [](const Fiber &F) {
+    return F.Now == Fiber::State::AtWarp && F.Op == WarpOp::Active;
+  };
+  for (Fiber &F : Lanes) {
+    if (!Waits(F))
+      continue;
+    F.Result = 0;
+    for (unsigned I = 0; I < Lanes.size(); ++I)
+      if (Waits(Lanes[I]) && Lanes[I].LaneArg == F.LaneArg)
+        F.Result |= uint64_t(1) << I;
+  }
+  bool Any = false;
+  for (Fiber &F : Lanes)
+    if (Waits(F)) {
+      F.Now = Fiber::State::Ready;
+      Any = true;
+    }
+  return Any;
 }
 
 uint64_t BlockState::warp(ThreadContext &T, WarpOp Op, uint32_t Mask,
@@ -295,6 +325,7 @@ static void finishLane(MutableArrayRef<Fiber> Warp, unsigned Lane,
   auto Signed = [](uint64_t V) { return static_cast<int32_t>(V); };
   switch (F.Op) {
   case WarpOp::Sync:
+  case WarpOp::Active: // Never finished here.
     break;
   case WarpOp::ShflIdx:
   case WarpOp::ShflUp:
@@ -399,7 +430,7 @@ void BlockState::completeWarp(unsigned Warp) {
       Alive |= 1u << I;
   uint32_t Open = 0;
   for (unsigned I = 0; I < Lanes.size(); ++I)
-    if (Lanes[I].Now == Fiber::State::AtWarp)
+    if (Lanes[I].Now == Fiber::State::AtWarp && Lanes[I].Op != WarpOp::Active)
       Open |= 1u << I;
   while (Open) {
     unsigned Leader = llvm::countr_zero(Open);

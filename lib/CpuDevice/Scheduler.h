@@ -58,8 +58,10 @@ struct BlockState {
                    uint32_t Count, uint32_t Predicate, uint32_t Where);
   uint64_t warp(ThreadContext &T, WarpOp Op, uint32_t Mask, uint64_t Value,
                 uint32_t LaneArg, uint32_t Clamp);
-  /// Lanes of \p T's warp that have not ended.
-  uint32_t liveLanes(const ThreadContext &T) const;
+  /// Lanes of \p T's warp that execute the __activemask() numbered \p Where
+  /// together with it: those that arrive before all of the warp's others end
+  /// or wait elsewhere.
+  uint32_t activeLanes(ThreadContext &T, uint32_t Where);
 
   const LoweredModule &Tables;
   const LoweredKernel &Kernel;
@@ -80,6 +82,7 @@ private:
   void releaseBarrier(uint32_t Id);
   bool tryReleaseBarriers();
   void completeWarp(unsigned Warp);
+  bool releaseActive(unsigned Warp);
   static void fiberMain(boost::context::detail::transfer_t From);
 
   EntryFunction Entry;

@@ -83,6 +83,7 @@ enum class WarpOp : uint32_t {
   ReduceAnd,
   ReduceOr,
   ReduceXor,
+  Active, ///< Who else is here? Has no mask: see BlockState::activeLanes.
 };
 
 } // namespace cupilot

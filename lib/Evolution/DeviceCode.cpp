@@ -38,6 +38,7 @@ static void initializeNvptx() {
 Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
   initializeNvptx();
   LLVMContext Context;
+  printErrorsOnly(Context);
   Expected<std::unique_ptr<Module>> M =
       parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
   if (!M)

@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Support/Error.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -36,6 +39,16 @@ Error usageError(const Twine &Message, const Twine &Hint) {
 
 Error resourceError(const Twine &Message, const Twine &Hint) {
   return make_error<ToolError>(ExitCode::Resource, Message, Hint);
+}
+
+void printErrorsOnly(LLVMContext &Context) {
+  Context.setDiagnosticHandlerCallBack([](const DiagnosticInfo *Info, void *) {
+    if (Info->getSeverity() != DS_Error)
+      return;
+    DiagnosticPrinterRawOStream Printer(WithColor::error(errs()));
+    Info->print(Printer);
+    errs() << "\n";
+  });
 }
 
 int reportError(Error E, StringRef Tool) {

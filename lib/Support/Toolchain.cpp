@@ -38,6 +38,19 @@ static std::string findToolkit(ArrayRef<std::string> Flags) {
   return "";
 }
 
+unsigned Toolchain::headerVersion() const {
+  Expected<std::string> Text =
+      readFile(CudaPath + "/include/cuda_runtime_api.h");
+  if (!Text) {
+    consumeError(Text.takeError());
+    return 0;
+  }
+  StringRef Rest = StringRef(*Text).split("#define CUDART_VERSION").second;
+  unsigned Version = 0;
+  Rest.ltrim().consumeInteger(10, Version);
+  return Version;
+}
+
 Expected<Toolchain> Toolchain::find(ArrayRef<std::string> Flags) {
   Toolchain Tools;
   ErrorOr<std::string> Clang =
@@ -55,11 +68,27 @@ Expected<Toolchain> Toolchain::find(ArrayRef<std::string> Flags) {
   return Tools;
 }
 
+/// Whether clang would find another toolkit's headers: it looks through the
+/// system's folders before that of --cuda-path. Debian's toolkit lies there.
+static bool isShadowed(StringRef CudaPath) {
+  std::string Ours = (CudaPath + "/include/cuda_runtime.h").str();
+  for (StringRef Folder : {"/usr/local/include", "/usr/include"}) {
+    std::string Theirs = (Folder + "/cuda_runtime.h").str();
+    if (sys::fs::exists(Theirs))
+      return sys::fs::exists(Ours) && !sys::fs::equivalent(Ours, Theirs);
+  }
+  return false;
+}
+
 std::vector<std::string>
 Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
   std::vector<std::string> Command = {Clang, "-Wno-unknown-cuda-version"};
   if (!CudaPath.empty()) {
     Command.push_back("--cuda-path=" + CudaPath);
+    if (isShadowed(CudaPath)) {
+      Command.push_back("-isystem");
+      Command.push_back(CudaPath + "/include");
+    }
     if (sys::fs::is_directory(CudaPath + "/include/cccl"))
       Command.push_back("-I" + CudaPath + "/include/cccl");
   }

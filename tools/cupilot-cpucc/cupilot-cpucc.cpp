@@ -16,9 +16,11 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -45,8 +47,14 @@ static const char Help[] =
     "failed.\n";
 
 namespace {
+/// A file that clang compiles or links as it is; -x may name its language.
+struct HostInput {
+  std::string Path, Language;
+};
+
 struct Invocation {
-  std::vector<std::string> Sources, Others, Compile, Link;
+  std::vector<std::string> Sources, Compile, Link;
+  std::vector<HostInput> Others;
   std::string Output;
   bool CompileOnly = false, Dry = false;
 };
@@ -63,6 +71,7 @@ static bool takesValue(StringRef Flag) {
 
 static Expected<Invocation> parse(ArrayRef<std::string> Args) {
   Invocation I;
+  std::string Language; // As -x names it for the files that follow.
   for (size_t A = 0; A < Args.size(); ++A) {
     StringRef Arg = Args[A];
     if (Arg == "-o" || takesValue(Arg) || Arg == "-L" || Arg == "-l" ||
@@ -72,6 +81,8 @@ static Expected<Invocation> parse(ArrayRef<std::string> Args) {
       StringRef Value = Args[++A];
       if (Arg == "-o")
         I.Output = Value.str();
+      else if (Arg == "-x")
+        Language = Value == "none" ? "" : Value.str();
       else
         for (StringRef Each : {Arg, Value})
           (takesValue(Arg) ? I.Compile : I.Link).push_back(Each.str());
@@ -88,10 +99,11 @@ static Expected<Invocation> parse(ArrayRef<std::string> Args) {
             "the cpu device has no relocatable device code (-fgpu-rdc)",
             "compile all device code of a kernel in one unit");
       I.Compile.push_back(Arg.str());
-    } else if (sys::path::extension(Arg) == ".cu") {
+    } else if (Language.empty() ? sys::path::extension(Arg) == ".cu"
+                                : Language == "cuda") {
       I.Sources.push_back(Arg.str());
     } else {
-      I.Others.push_back(Arg.str());
+      I.Others.push_back({Arg.str(), Language});
     }
   }
   if (I.Sources.empty() && I.Others.empty())
@@ -100,6 +112,26 @@ static Expected<Invocation> parse(ArrayRef<std::string> Args) {
       I.Sources.size() + I.Others.size() > 1)
     return usageError("-o with -c takes one input file");
   return I;
+}
+
+/// Names what of CUDA a failed link missed: what the cpu device does not have.
+static void explainMissing(StringRef Messages) {
+  static constexpr StringLiteral Before = "undefined reference to `";
+  std::vector<std::string> Missing;
+  while (true) {
+    Messages = Messages.split(Before).second;
+    if (Messages.empty())
+      break;
+    std::string Name =
+        Messages.take_until([](char C) { return C == '\''; }).str();
+    if (StringRef(Name).starts_with("cu") && !is_contained(Missing, Name))
+      Missing.push_back(Name);
+  }
+  if (!Missing.empty())
+    WithColor::note(errs(), "cupilot-cpucc")
+        << "the cpu device has no " << join(Missing, ", ")
+        << "; it runs kernels with plain memory, streams and events, and has "
+           "no textures, arrays, graphs or CUDA libraries\n";
 }
 
 /// Runs \p Command with this program's output; its status is ours.
@@ -113,6 +145,7 @@ static Expected<int> run(ArrayRef<std::string> Command, bool Dry) {
     return Result.takeError();
   outs() << Result->Out;
   errs() << Result->Err;
+  explainMissing(Result->Err);
   return Result->Status < 0 ? 3 : Result->Status;
 }
 
@@ -125,7 +158,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
   std::string Arch = gpuArchitectures(I.Compile).front();
   std::vector<std::string> Base =
       Tools.cudaCommand(withoutArchitectures(I.Compile));
-  std::vector<std::string> Objects = I.Others;
+  std::vector<std::string> Objects;
   unsigned Number = 0;
   for (const std::string &Source : I.Sources) {
     std::string Stem =
@@ -158,8 +191,6 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
       return Status;
     Objects.push_back(Object);
   }
-  if (I.CompileOnly)
-    return 0;
   std::vector<std::string> Link = {Tools.Clang};
   if (!Tools.CudaPath.empty())
     Link.push_back("-I" + Tools.CudaPath + "/include"); // For .cpp inputs.
@@ -167,6 +198,21 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     if (!Flag.starts_with("-fplugin") && !Flag.starts_with("--cuda") &&
         !Flag.starts_with("--offload") && !Flag.starts_with("-Rpass"))
       Link.push_back(Flag.str());
+  for (const HostInput &Other : I.Others) {
+    if (!Other.Language.empty())
+      Link.insert(Link.end(), {"-x", Other.Language});
+    Link.push_back(Other.Path);
+    if (!Other.Language.empty())
+      Link.insert(Link.end(), {"-x", "none"});
+  }
+  if (I.CompileOnly) {
+    if (I.Others.empty())
+      return 0;
+    Link.push_back("-c");
+    if (!I.Output.empty())
+      Link.insert(Link.end(), {"-o", I.Output});
+    return run(Link, I.Dry);
+  }
   Link.insert(Link.end(), Objects.begin(), Objects.end());
   for (std::string Arg :
        {std::string("-o"), I.Output.empty() ? std::string("a.out") : I.Output,
@@ -175,6 +221,22 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     Link.push_back(Arg);
   Link.insert(Link.end(), I.Link.begin(), I.Link.end());
   return run(Link, I.Dry);
+}
+
+/// Structures of the run time's interface (cudaDeviceProp) differ from one
+/// major version to the next; a program with others would be overwritten.
+static Error checkToolkit(const Invocation &I, const Toolchain &Tools) {
+  unsigned Theirs = Tools.headerVersion();
+  if (I.Sources.empty() || Theirs / 1000 == CUPILOT_CUDART_VERSION / 1000)
+    return Error::success();
+  auto Text = [](unsigned Version) {
+    return std::to_string(Version / 1000) + "." +
+           std::to_string(Version % 1000 / 10);
+  };
+  return resourceError(
+      "the cpu device was built for CUDA " + Text(CUPILOT_CUDART_VERSION) +
+          ", but the toolkit in '" + Tools.CudaPath + "' is " + Text(Theirs),
+      "name the other with --cuda-path=, or build cuPilot with this one");
 }
 
 int main(int Argc, char **Argv) {
@@ -211,6 +273,8 @@ int main(int Argc, char **Argv) {
             "cuPilot was built without a CUDA toolkit; build it again "
             "where one is found"),
         "cupilot-cpucc");
+  if (Error E = checkToolkit(*I, *Tools))
+    return reportError(std::move(E), "cupilot-cpucc");
   Expected<int> Status = build(*I, *Tools, LibDir);
   if (!Status)
     return reportError(Status.takeError(), "cupilot-cpucc");

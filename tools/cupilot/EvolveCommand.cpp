@@ -178,8 +178,15 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
       errs() << "    " << R.Reason << "\n";
   };
   Expected<SearchResult> Result = cupilot::search(P, Options, J);
+  // What was found of one kernel says nothing of the others.
   if (!Result)
-    return Result.takeError();
+    return handleErrors(Result.takeError(),
+                        [&](std::unique_ptr<ToolError> E) -> Error {
+                          if (E->code() != ExitCode::Finding)
+                            return Error(std::move(E));
+                          errs() << "  left out: " << E->text() << "\n";
+                          return Error::success();
+                        });
   errs() << format("  %u candidates: %u refused by rules, %u duplicates, %u "
                    "rejected by the gate, ",
                    Result->Evaluated, Result->Refused, Result->Duplicates,

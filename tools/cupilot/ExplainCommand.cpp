@@ -60,7 +60,11 @@ static Error run(const TrailingArgs &Command) {
   if (!Result)
     return Result.takeError();
   if (Result->Status != 0)
-    return usageError("the compilation failed:\n" + Result->Err);
+    return usageError("the compilation failed:\n" +
+                          StringRef(Result->Err).rtrim(),
+                      "is '" + Command.Args.front() +
+                          "' clang 22, and does the command compile without "
+                          "cupilot?");
   if (!sys::fs::exists(Dir->file("report")))
     return findingError(
         "the plugin had nothing to say",

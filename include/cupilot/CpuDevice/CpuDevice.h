@@ -90,7 +90,7 @@ public:
   virtual void removeBuffer(void *Base) = 0;
   /// The buffer that holds \p Address; nothing when none does.
   virtual std::optional<DeviceBuffer> find(const void *Address) const = 0;
-  /// The last buffer that begins at or below \p Address, for diagnostics.
+  /// The buffer that lies next to \p Address, for diagnostics.
   virtual std::optional<DeviceBuffer> nearest(const void *Address) const = 0;
 };
 

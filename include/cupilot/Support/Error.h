@@ -12,6 +12,10 @@
 #include "llvm/Support/Error.h"
 #include <string>
 
+namespace llvm {
+class LLVMContext;
+} // namespace llvm
+
 namespace cupilot {
 
 /// Exit status of every tool.
@@ -56,6 +60,10 @@ llvm::Error resourceError(const llvm::Twine &Message,
 /// returns the exit status it stands for (Done for success). Errors that are
 /// no ToolError count as Resource.
 int reportError(llvm::Error E, llvm::StringRef Tool);
+
+/// Keeps LLVM's remarks and warnings on code that cuPilot compiles for itself
+/// ("loop not unrolled") from the user's terminal. Errors are still printed.
+void printErrorsOnly(llvm::LLVMContext &Context);
 
 } // namespace cupilot
 

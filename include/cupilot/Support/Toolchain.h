@@ -26,7 +26,12 @@ struct Toolchain {
   /// No clang 22 is a resource error.
   static llvm::Expected<Toolchain> find(llvm::ArrayRef<std::string> Flags);
 
-  /// The command prefix for a CUDA compilation: clang++, --cuda-path=, the CCCL
+  /// CUDART_VERSION of the toolkit's headers, 13000 for 13.0; 0 when they do
+  /// not tell.
+  unsigned headerVersion() const;
+
+  /// The command prefix for a CUDA compilation: clang++, --cuda-path=, the
+  /// toolkit's own headers where others lie in the system's folders, the CCCL
   /// include folder, -Wno-unknown-cuda-version, then \p Flags.
   std::vector<std::string> cudaCommand(llvm::ArrayRef<std::string> Flags) const;
 };
