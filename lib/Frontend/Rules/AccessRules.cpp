@@ -114,6 +114,7 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G) {
       std::set<std::pair<unsigned, unsigned>> Here;
       for (const Access *Each : M.through(Pointer))
         if (Each->K == Access::Kind::Load && isa<CastExpr>(Each->Node) &&
+            !Each->LValue->refersToBitField() &&
             hasReadOnlyLoad(Each->LValue->getType()))
           if (auto R = V.range(Each->LValue->getSourceRange()))
             Here.insert(*R);

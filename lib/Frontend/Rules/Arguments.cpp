@@ -41,8 +41,12 @@ std::optional<Expr> Values::overArguments(const clang::Expr *E,
       return S.launch().Grid[L->Dim];
     return std::nullopt;
   }
-  if (std::optional<unsigned> Symbol = symbolOf(E))
+  if (std::optional<unsigned> Symbol = symbolOf(E)) {
+    // The guard sees numbers of 64 bits as signed.
+    if (!S.K.Scalars[*Symbol].Signed && S.K.Scalars[*Symbol].Bits == 64)
+      Needed.push_back({Expr::symbol(*Symbol), false});
     return Expr::symbol(*Symbol);
+  }
   if (const auto *Cast = dyn_cast<CastExpr>(E)) {
     const clang::Expr *Sub = Cast->getSubExpr();
     if (Cast->getCastKind() == CK_LValueToRValue ||

@@ -8,10 +8,27 @@
 
 #include "Bounds.h"
 #include "clang/AST/ExprCXX.h"
+#include "clang/AST/StmtCXX.h"
 
 using namespace clang;
 
 namespace cupilot {
+
+/// Constants, parameters, blockDim, gridDim, and what is made of them.
+static bool isSameInAllThreads(const KernelView &V, const clang::Expr *E) {
+  clang::Expr::EvalResult Constant;
+  if (!E->isValueDependent() && E->EvaluateAsInt(Constant, V.Ctx))
+    return true;
+  bool Same = true;
+  forEachExpr(E, [&](const clang::Expr *Part) {
+    if (std::optional<LaunchVariable> L = launchVariable(Part))
+      Same &= L->K == LaunchVariable::Kind::BlockSize ||
+              L->K == LaunchVariable::Kind::GridSize;
+    else if (const auto *Ref = dyn_cast<DeclRefExpr>(Part))
+      Same &= isa<ParmVarDecl, EnumConstantDecl>(Ref->getDecl());
+  });
+  return Same;
+}
 
 bool isHarmless(const KernelView &V, const Stmt *S) {
   if (!S)
@@ -29,15 +46,10 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
           Binary->getOpcode() == BO_PtrMemI)
         return false;
       // A division by zero is not harmless in a thread that did not exist.
-      if (Binary->getOpcode() == BO_Div || Binary->getOpcode() == BO_Rem)
-        if (Binary->getType()->isIntegerType()) {
-          clang::Expr::EvalResult Divisor;
-          if (!Binary->getRHS()->EvaluateAsInt(Divisor, V.Ctx))
-            return Binary->getRHS()->HasSideEffects(V.Ctx)
-                       ? false
-                       : isHarmless(V, Binary->getLHS()) &&
-                             isHarmless(V, Binary->getRHS());
-        }
+      if ((Binary->getOpcode() == BO_Div || Binary->getOpcode() == BO_Rem) &&
+          Binary->getType()->isIntegerType() &&
+          !isSameInAllThreads(V, Binary->getRHS()))
+        return false;
     } else if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
       if (Unary->isIncrementDecrementOp() || Unary->getOpcode() == UO_Deref)
         return false;
@@ -86,6 +98,25 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
     if (!isHarmless(V, Child))
       return false;
   return true;
+}
+
+bool isUnconditional(const KernelView &V, const Stmt *Outer, const Stmt *S) {
+  for (const Stmt *Child = S; Child; Child = V.parent(Child)) {
+    if (Child == Outer)
+      return true;
+    const Stmt *Parent = V.parent(Child);
+    if (const auto *Choice =
+            dyn_cast_or_null<AbstractConditionalOperator>(Parent);
+        Choice && Choice->getCond() != Child)
+      return false;
+    if (const auto *B = dyn_cast_or_null<BinaryOperator>(Parent);
+        B && B->isLogicalOp() && B->getRHS() == Child)
+      return false;
+    if (isa_and_nonnull<IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt,
+                        CXXForRangeStmt, LambdaExpr>(Parent))
+      return false;
+  }
+  return false;
 }
 
 bool isBareReturn(const Stmt *S) {
@@ -164,10 +195,38 @@ void Bounds::addTerms(const clang::Expr *Condition, bool Negated) {
   }
 }
 
-const Bounds::Term *Bounds::term(unsigned Dim) const {
+const clang::Expr *Bounds::findOther(const clang::Expr *Condition,
+                                     unsigned Dim) const {
+  Condition = peel(Condition);
+  if (const auto *Not = dyn_cast<UnaryOperator>(Condition);
+      Not && Not->getOpcode() == UO_LNot)
+    return findOther(Not->getSubExpr(), Dim);
+  const auto *B = dyn_cast<BinaryOperator>(Condition);
+  if (B && B->isLogicalOp()) {
+    const clang::Expr *Left = findOther(B->getLHS(), Dim);
+    return Left ? Left : findOther(B->getRHS(), Dim);
+  }
   for (const Term &T : Terms)
-    if (T.Dim == Dim)
-      return &T;
+    if (T.Comparison == B && T.Dim == Dim)
+      return nullptr;
+  return Uses.dependsOnIndex(Condition, 1U << Dim) ? Condition : nullptr;
+}
+
+bool Bounds::hasPlainCondition(const clang::Expr *Condition) const {
+  Condition = peel(Condition);
+  if (const auto *Not = dyn_cast<UnaryOperator>(Condition);
+      Not && Not->getOpcode() == UO_LNot)
+    return hasPlainCondition(Not->getSubExpr());
+  const auto *B = dyn_cast<BinaryOperator>(Condition);
+  if (B && B->isLogicalOp())
+    return hasPlainCondition(B->getLHS()) || hasPlainCondition(B->getRHS());
+  return llvm::none_of(Terms, [&](const Term &T) { return T.Comparison == B; });
+}
+
+const clang::Expr *Bounds::otherCondition(unsigned Dim) const {
+  for (const Check &C : Checks)
+    if (const clang::Expr *E = findOther(C.If->getCond(), Dim))
+      return E;
   return nullptr;
 }
 

@@ -37,7 +37,12 @@ public:
 
   const std::vector<Check> &checks() const { return Checks; }
   const std::vector<Term> &terms() const { return Terms; }
-  const Term *term(unsigned Dim) const;
+  /// A condition of the checks that depends on thread or block indices of
+  /// dimension \p Dim other than as a term does; null if there is none.
+  const clang::Expr *otherCondition(unsigned Dim) const;
+  /// Does \p Condition, of a check, hold more than terms that must all be true
+  /// for the work to be done?
+  bool hasPlainCondition(const clang::Expr *Condition) const;
   /// The statements after the checks.
   llvm::ArrayRef<const clang::Stmt *> work() const { return Work; }
   /// What is before, between and in the checks: declarations.
@@ -51,6 +56,8 @@ public:
 private:
   void walk(llvm::ArrayRef<const clang::Stmt *> Statements);
   void addTerms(const clang::Expr *Condition, bool Negated);
+  const clang::Expr *findOther(const clang::Expr *Condition,
+                               unsigned Dim) const;
   Values &Vals;
   IndexUses &Uses;
   std::vector<Check> Checks;
@@ -62,6 +69,11 @@ private:
 /// True when evaluating \p S neither changes anything nor reads memory that
 /// others could write or that could be missing.
 bool isHarmless(const KernelView &V, const clang::Stmt *S);
+
+/// Is \p S a part of \p Outer that is evaluated whenever \p Outer is, as far as
+/// jumps do not leave it before?
+bool isUnconditional(const KernelView &V, const clang::Stmt *Outer,
+                     const clang::Stmt *S);
 
 /// `return;`, alone or in braces.
 bool isBareReturn(const clang::Stmt *S);

@@ -194,7 +194,7 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
     if (const auto *Var = dyn_cast<VarDecl>(Ref->getDecl())) {
       if (Var->getNameAsString() == "warpSize")
         note(Effect::Warp, "uses warpSize", S);
-      if (Var->hasAttr<CUDASharedAttr>() && !InKernel)
+      if (Var->hasAttr<CUDASharedAttr>())
         note(Effect::Shared, "uses shared memory", S);
     }
   } else if (const auto *Decls = dyn_cast<DeclStmt>(S)) {

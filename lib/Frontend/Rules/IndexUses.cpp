@@ -131,15 +131,19 @@ bool IndexUses::isGlobalIndex(const clang::Expr *E, unsigned Dim) {
   return P && *P == Poly::atom({Atom::Kind::Global, Dim});
 }
 
-bool IndexUses::dependsOnIndex(const clang::Expr *E) {
+bool IndexUses::dependsOnIndex(const clang::Expr *E, unsigned Of) const {
   bool Result = false;
   forEachExpr(E, [&](const clang::Expr *Part) {
-    if (launchVariable(Part))
-      Result |= launchVariable(Part)->K == LaunchVariable::Kind::Thread ||
-                launchVariable(Part)->K == LaunchVariable::Kind::Block;
+    if (std::optional<LaunchVariable> L = launchVariable(Part))
+      Result |=
+          (Of & (1U << L->Dim)) && (L->K == LaunchVariable::Kind::Thread ||
+                                    L->K == LaunchVariable::Kind::Block);
     else if (const VarDecl *Var = variableOf(Part))
-      Result |= !isa<ParmVarDecl>(Var) &&
-                (!Vals.isStable(Var) || dependsOnIndex(Var->getInit()));
+      Result |=
+          isa<ParmVarDecl>(Var)
+              ? !Vals.writes(Var).empty()
+              : !Var->isConstexpr() &&
+                    (!Vals.isStable(Var) || dependsOnIndex(Var->getInit(), Of));
   });
   return Result;
 }
@@ -165,18 +169,24 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
     return findingError("the index at " + V.at(U.E->getBeginLoc()) +
                         " cannot be edited");
   };
-  auto castTo = [&](const clang::Expr *E) {
+  auto castTo = [&](const clang::Expr *E, llvm::StringRef What) {
     QualType T = E->getType().getCanonicalType().getUnqualifiedType();
     return T == V.Ctx.UnsignedIntTy
-               ? Name.str()
-               : "static_cast<" + V.typeText(T) + ">(" + Name.str() + ")";
+               ? What.str()
+               : "static_cast<" + V.typeText(T) + ">(" + What.str() + ")";
   };
   if (isGlobalIndex(U.E, Dim)) {
     const clang::Expr *E = U.E->IgnoreParenImpCasts();
     auto R = V.range(E->getSourceRange());
+    // A macro's text has parentheses around it.
+    for (const Stmt *Outer = V.parent(E);
+         !R && isa_and_nonnull<ParenExpr, ImplicitCastExpr>(Outer);
+         Outer = V.parent(Outer))
+      if (isa<ParenExpr>(Outer))
+        R = V.range(Outer->getSourceRange());
     if (!R)
       return fail();
-    Edits.push_back({R->first, R->second, castTo(E)});
+    Edits.push_back({R->first, R->second, castTo(E, Name)});
     return llvm::Error::success();
   }
   // A sum with more in it: the one term becomes the index, the other zero.
@@ -199,8 +209,9 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
   if (!Pair || *Pair != Poly::atom({Atom::Kind::Global, Dim}) || !ThreadRange ||
       !BlockRange)
     return fail();
-  Edits.push_back({BlockRange->first, BlockRange->second, castTo(Block)});
-  Edits.push_back({ThreadRange->first, ThreadRange->second, "0u"});
+  Edits.push_back({BlockRange->first, BlockRange->second, castTo(Block, Name)});
+  Edits.push_back(
+      {ThreadRange->first, ThreadRange->second, castTo(Thread, "0u")});
   return llvm::Error::success();
 }
 

@@ -38,8 +38,9 @@ public:
   std::optional<Poly> form(const clang::Expr *E);
   /// True when \p E is the global index of \p Dim and nothing else.
   bool isGlobalIndex(const clang::Expr *E, unsigned Dim);
-  /// True when the value depends on thread or block indices of the dimensions.
-  bool dependsOnIndex(const clang::Expr *E);
+  /// True when the value depends on thread or block indices of the dimensions
+  /// in \p Of, or may do so.
+  bool dependsOnIndex(const clang::Expr *E, unsigned Of = 7) const;
 
   /// Edits that put `Name` in the place of the global index of \p Dim, and
   /// blockDim in the place of the constants that stood for it. An error says

@@ -16,6 +16,7 @@
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Lex/Lexer.h"
+#include "clang/Lex/Preprocessor.h"
 
 using namespace clang;
 
@@ -85,6 +86,22 @@ std::string KernelView::freshName(llvm::StringRef Base) const {
   for (unsigned N = 2; Text.find(Name) != std::string::npos; ++N)
     Name = ("cupilot_" + Base).str() + std::to_string(N);
   return Name;
+}
+
+static bool declares(const Stmt *S, llvm::StringRef Name) {
+  if (!S)
+    return false;
+  if (const auto *Decls = dyn_cast<DeclStmt>(S))
+    for (const Decl *D : Decls->decls())
+      if (const auto *Named = dyn_cast<NamedDecl>(D);
+          Named && Named->getIdentifier() && Named->getName() == Name)
+        return true;
+  return llvm::any_of(S->children(),
+                      [&](const Stmt *Child) { return declares(Child, Name); });
+}
+
+bool KernelView::hasLocal(llvm::StringRef Name) const {
+  return declares(&Body, Name);
 }
 
 std::string KernelView::typeText(QualType T) const {
@@ -199,6 +216,19 @@ llvm::Error withKernel(const RewriteState &State,
       return findingError("the body of '" + State.K.Name +
                           "' is no plain block");
     KernelView View(Unit.Ctx, *Finder.Found, State);
+    // New text must mean what it says.
+    for (const char *Name : {"threadIdx", "blockIdx", "blockDim", "gridDim"})
+      if (View.hasLocal(Name) ||
+          llvm::any_of(Finder.Found->parameters(), [&](const ParmVarDecl *P) {
+            return P->getName() == Name;
+          }))
+        return findingError(llvm::Twine("the kernel has a variable '") + Name +
+                            "' of its own");
+    for (const char *Name : {"x", "y", "z", "w", "unroll", "threadIdx",
+                             "blockIdx", "blockDim", "gridDim"})
+      if (Unit.PP.isMacroDefined(Name))
+        return findingError(llvm::Twine("the slice defines a macro '") + Name +
+                            "'");
     return Use(View);
   });
 }

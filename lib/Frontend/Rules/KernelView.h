@@ -64,6 +64,8 @@ public:
 
   /// \p Base, or with a number, so that the text has no such word.
   std::string freshName(llvm::StringRef Base) const;
+  /// Is there a local variable of that name, which may hide another?
+  bool hasLocal(llvm::StringRef Name) const;
   /// The type as text, without qualifiers.
   std::string typeText(clang::QualType T) const;
 

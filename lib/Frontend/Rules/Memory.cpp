@@ -191,7 +191,12 @@ Origin Memory::originOfPointer(const clang::Expr *E) const {
           return {};
         Offset +=
             Vals.V.Ctx.toCharUnitsFromBits(Vals.V.Ctx.getFieldOffset(Field));
-        Base = Member->getBase()->IgnoreParenImpCasts();
+        Base = Member->getBase()->IgnoreParens();
+        // A field of a base class lies at an offset of its own.
+        if (const auto *Up = dyn_cast<CastExpr>(Base);
+            Up && Up->getCastKind() != CK_NoOp)
+          return {};
+        Base = Base->IgnoreParenNoopCasts(Vals.V.Ctx);
       }
       const auto *Param = dyn_cast_or_null<ParmVarDecl>(variableOf(Base));
       if (!Param || !Vals.isStable(Param))
@@ -329,6 +334,9 @@ void Memory::visitArgument(const clang::Expr *Arg, QualType Param) {
     bool Reads =
         Param.isNull() || Param.getNonReferenceType().isConstQualified();
     visitLValue(Arg, Reads ? Access::Kind::Load : Access::Kind::Escape, Arg);
+    // Through a reference to a pointer the callee reaches what that points to.
+    if (Arg->getType()->isPointerType())
+      All.push_back({Access::Kind::Escape, Arg, Arg, {}});
   } else if (Arg->getType()->isPointerType() &&
              !Arg->getType()->isFunctionPointerType()) {
     Origin O = originOfPointer(Arg);

@@ -59,7 +59,7 @@ static std::optional<TileLoop> asTileLoop(Analysis &A, const Stmt *S,
       !Inc->isIncrementOp() || variableOf(Inc->getSubExpr()) != T.Var ||
       !Cond || Cond->getOpcode() != BO_LT ||
       variableOf(Cond->getLHS()->IgnoreParenImpCasts()) != T.Var ||
-      breaksOut(A.Vals.V, T.Loop->getBody(), false))
+      breaksOut(A.Vals.V, T.Loop->getBody(), /*CountContinue=*/true))
     return std::nullopt;
   T.Count = Cond->getRHS();
   std::optional<Expr> E = A.Vals.overArguments(T.Count, Needed);
@@ -96,7 +96,13 @@ static std::optional<TileArray> asTileArray(Analysis &A, const Memory &M,
   if (M.written(Pointer) ||
       !V.Fn.getParamDecl(Pointer.Param)->getType()->isPointerType())
     return std::nullopt;
+  // In the new text the parameter's name must mean the parameter.
+  const std::string Source =
+      V.Fn.getParamDecl(Pointer.Param)->getNameAsString();
+  if (V.hasLocal(Source))
+    return std::nullopt;
   const Poly Index = Poly::atom({Atom::Kind::Value, 1, T.Var});
+  bool Always = false;
   for (const Access *Each : M.through(Pointer)) {
     if (!isWithin(V, Each->Node, T.Loop->getBody()) || !Each->From.Index ||
         *Each->From.Index != Index)
@@ -108,14 +114,16 @@ static std::optional<TileArray> asTileArray(Analysis &A, const Memory &M,
     Array.Intrinsics.push_back(isa<CallExpr>(Each->Node) ? Each->Node
                                                          : nullptr);
     Array.Type = Each->From.Element.getUnqualifiedType();
+    Always |= isUnconditional(V, T.Loop->getBody(), Each->Node);
   }
-  if (Array.Elements.empty() || Array.Type.isVolatileQualified() ||
+  // What no thread reads need not be there.
+  if (!Always || Array.Type.isVolatileQualified() ||
       !Array.Type.isTriviallyCopyableType(V.Ctx))
     return std::nullopt;
   if (const auto *R = Array.Type->getAsCXXRecordDecl();
       R && (!R->hasTrivialDefaultConstructor() || !R->hasTrivialDestructor()))
     return std::nullopt;
-  Array.Source = V.Fn.getParamDecl(Pointer.Param)->getNameAsString();
+  Array.Source = Source;
   return Array;
 }
 
@@ -183,6 +191,26 @@ static llvm::Expected<std::string> nameActive(Analysis &A,
   return Active;
 }
 
+/// Every block fills tiles, even one without an active thread: then another
+/// block must have one, so that the memory is there. Says when thread (0, 0, 0)
+/// of the grid is active; nothing when that is not known.
+static bool someThreadIsActive(Analysis &A, std::vector<Constraint> &Needed) {
+  for (unsigned Dim = 0; Dim < 3; ++Dim)
+    if (A.Checks.otherCondition(Dim))
+      return false;
+  for (const Bounds::Check &C : A.Checks.checks())
+    if (A.Checks.hasPlainCondition(C.If->getCond()))
+      return false;
+  for (const Bounds::Term &T : A.Checks.terms()) {
+    std::optional<Expr> Limit = A.Vals.overArguments(T.Limit, Needed);
+    if (!Limit)
+      return false;
+    Needed.push_back(
+        {T.Inclusive ? *Limit : *Limit - Expr::constant(1), false});
+  }
+  return true;
+}
+
 static std::string reasonAgainst(KernelView &V, Analysis &A) {
   std::string Reason = A.Fx.first(
       {Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Atomic,
@@ -242,6 +270,9 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
     }
     if (Arrays.empty())
       return refuse(G, Reason);
+    if (!someThreadIsActive(A, Needed))
+      return refuse(G, "whether any thread passes the checks does not follow "
+                       "from arguments and launch");
     if (Bytes > 48 * 1024)
       return refuse(G, "the tile needs " + llvm::Twine(Bytes) +
                            " bytes of shared memory");

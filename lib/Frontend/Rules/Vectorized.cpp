@@ -69,24 +69,11 @@ static std::string vectorType(const ASTContext &Ctx, QualType T,
 }
 
 /// Does every thread that passes the checks evaluate \p S?
-static bool isUnconditional(const KernelView &V, const Bounds &Checks,
+static bool isInEveryThread(const KernelView &V, const Bounds &Checks,
                             const Stmt *S) {
-  for (const Stmt *Child = S; Child; Child = V.parent(Child)) {
-    if (llvm::is_contained(Checks.work(), Child))
-      return true;
-    const Stmt *Parent = V.parent(Child);
-    if (const auto *Choice =
-            dyn_cast_or_null<AbstractConditionalOperator>(Parent);
-        Choice && Choice->getCond() != Child)
-      return false;
-    if (const auto *B = dyn_cast_or_null<BinaryOperator>(Parent);
-        B && B->isLogicalOp() && B->getRHS() == Child)
-      return false;
-    if (isa_and_nonnull<IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt,
-                        CXXForRangeStmt>(Parent))
-      return false;
-  }
-  return false;
+  return llvm::any_of(Checks.work(), [&](const Stmt *Work) {
+    return isUnconditional(V, Work, S);
+  });
 }
 
 /// Is \p P the index in x plus what is a multiple of \p Width? Adds the
@@ -101,6 +88,9 @@ static bool isUnitStride(const Poly &P, int64_t Width,
   if (Rest.uses(Atom::Kind::Global, 0) || Rest.uses(Atom::Kind::Total, 0))
     return false;
   for (const auto &[M, C] : Rest.terms()) {
+    // A value of the kernel may be another one in the neighbouring thread.
+    if (llvm::any_of(M, [](const Atom &A) { return A.K == Atom::Kind::Value; }))
+      return false;
     if (C % Width == 0)
       continue;
     auto It = llvm::find_if(
@@ -150,7 +140,7 @@ static std::optional<Wide> widen(Analysis &A, const Memory &M,
     W.Loads |= Each->reads();
     W.Stores |= Each->writes();
     // A wide load may not touch what the thread might not touch.
-    Always |= isUnconditional(V, A.Checks, Each->Node) &&
+    Always |= isInEveryThread(V, A.Checks, Each->Node) &&
               (Each->writes() || !M.written(Pointer));
   }
   if (W.Vector.empty()) {
@@ -178,30 +168,32 @@ static void dropNested(std::vector<Edit> &Edits) {
   Edits = std::move(Kept);
 }
 
-static std::string loadText(const Wide &W, int64_t Width) {
+static std::string loadText(const Wide &W, int64_t Width,
+                            const std::string &Name) {
   static const char *const Fields[] = {"x", "y", "z", "w"};
   std::string T =
       "  " + W.Scalar + " " + W.Lanes + "[" + std::to_string(Width) + "];\n";
   if (!W.Loads)
     return T;
-  T += "  {\n    const " + W.Vector + " v = *reinterpret_cast<const " +
-       W.Vector + " *>(" + W.Address + ");\n";
+  T += "  {\n    const " + W.Vector + " " + Name +
+       " = *reinterpret_cast<const " + W.Vector + " *>(" + W.Address + ");\n";
   for (int64_t L = 0; L < Width; ++L)
-    T += "    " + W.Lanes + "[" + std::to_string(L) + "] = v." + Fields[L] +
-         ";\n";
+    T += "    " + W.Lanes + "[" + std::to_string(L) + "] = " + Name + "." +
+         Fields[L] + ";\n";
   return T + "  }\n";
 }
 
-static std::string storeText(const Wide &W, int64_t Width) {
+static std::string storeText(const Wide &W, int64_t Width,
+                             const std::string &Name) {
   static const char *const Fields[] = {"x", "y", "z", "w"};
   if (!W.Stores)
     return "";
-  std::string T = "  {\n    " + W.Vector + " v;\n";
+  std::string T = "  {\n    " + W.Vector + " " + Name + ";\n";
   for (int64_t L = 0; L < Width; ++L)
-    T += std::string("    v.") + Fields[L] + " = " + W.Lanes + "[" +
+    T += "    " + Name + "." + Fields[L] + " = " + W.Lanes + "[" +
          std::to_string(L) + "];\n";
   return T + "    *reinterpret_cast<" + W.Vector + " *>(" + W.Address +
-         ") = v;\n  }\n";
+         ") = " + Name + ";\n  }\n";
 }
 
 /// The checks as text for the head of the body, and their removal below.
@@ -241,6 +233,10 @@ static std::string reasonAgainst(KernelView &V, Analysis &A) {
                           return T.Dim == 0;
                         }) != 1)
     Reason = "the index in x is not checked against one bound before the work";
+  if (const clang::Expr *Other = A.Checks.otherCondition(0);
+      Other && Reason.empty())
+    Reason = "the check at " + V.at(Other->getBeginLoc()) +
+             " tells apart more than whether the index in x is below a bound";
   for (const Stmt *S : A.Checks.work())
     if (Reason.empty() && !returnsIn(S).empty())
       Reason = "the work may be left by a return";
@@ -316,8 +312,8 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
           V.Ctx.getTypeSizeInChars(M.through(Pointer).front()->From.Element)
               .getQuantity();
       Alignments.push_back({Pointer, static_cast<unsigned>(Bytes)});
-      Loads += loadText(*W, Width);
-      Stores += storeText(*W, Width);
+      Loads += loadText(*W, Width, V.freshName("vector"));
+      Stores += storeText(*W, Width, V.freshName("vector"));
     }
     if (!Any)
       return refuse(G, Reason);
