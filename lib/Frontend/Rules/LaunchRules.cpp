@@ -1,222 +1,210 @@
-//===- LaunchRules.cpp - Rules that change the launch -*- C++ -*-===//
+//===- LaunchRules.cpp - block_size and launch_bounds -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// block_size, thread_coarsening, launch_bounds: who does how much.
-//
-//===----------------------------------------------------------------------===//
 
-#include "RewriteState.h"
+#include "LaunchRules.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/AST/DeclCXX.h"
 
 using namespace clang;
 
 namespace cupilot {
 
-/// Words whose meaning depends on which threads form a block or a warp.
-static const char *blockDependentWord(const View &V) {
-  for (const char *Word : {"__shared__",
-                           "__syncthreads",
-                           "__syncthreads_count",
-                           "__syncthreads_and",
-                           "__syncthreads_or",
-                           "__syncwarp",
-                           "__shfl_sync",
-                           "__shfl_up_sync",
-                           "__shfl_down_sync",
-                           "__shfl_xor_sync",
-                           "__ballot_sync",
-                           "__any_sync",
-                           "__all_sync",
-                           "__activemask",
-                           "__match_any_sync",
-                           "__match_all_sync",
-                           "__reduce_add_sync",
-                           "cooperative_groups",
-                           "asm",
-                           "__asm__",
-                           "clock",
-                           "clock64"})
-    if (V.mentions(Word))
-      return Word;
-  return nullptr;
+void allowMoreThreads(RewriteState &S, Analysis &A, unsigned Dim,
+                      const Expr &Exact, int64_t Slack) {
+  // Indices of 32 bits stay exact.
+  S.requireAtLeast(Expr::constant(INT32_MAX - Slack), S.threads(Dim));
+  if (int64_t Assumed = A.Uses.assumedBlock(Dim))
+    S.requireZero(S.launch().Block[Dim] - Expr::constant(Assumed));
+  if (S.MoreThreadsHarmless[Dim])
+    return;
+  std::vector<Constraint> Needed;
+  std::optional<Expr> Limit;
+  if (!A.Uses.usesTotal(Dim))
+    Limit = A.Checks.limit(Dim, Needed);
+  if (Limit) {
+    for (Constraint &C : Needed)
+      S.require(std::move(C));
+    S.requireAtLeast(S.threads(Dim), *Limit);
+    S.MoreThreadsHarmless[Dim] = true;
+    return;
+  }
+  if (Dim == 0)
+    if (std::optional<GridStride> Loop = findGridStride(A.Vals, A.Uses)) {
+      for (Constraint &C : Loop->Needed)
+        S.require(std::move(C));
+      S.requireAtLeast(Expr::constant(INT32_MAX - Slack),
+                       S.threads(Dim) + Loop->Limit);
+      S.MoreThreadsHarmless[Dim] = true;
+      return;
+    }
+  S.requireZero(Exact);
 }
 
-/// The kernel must have as many threads as its bound says, or more: then what
-/// happens to indices beyond them is known.
-static llvm::Error requireCovered(RewriteState &S, const Gene &G, const View &V,
-                                  const clang::Expr &Bound) {
-  std::optional<Expr> B = V.scalarExpr(Bound, S.K);
-  if (!B)
-    return refuse(
-        G, "the bound '" + V.text(Bound) +
-               "' of the index is not an expression over integer arguments");
-  S.require(
-      Expr::binary(Expr::Kind::Add, S.totalThreads(),
-                   Expr::binary(Expr::Kind::Mul, *B, Expr::constant(-1))));
+std::string fixedLaunch(const KernelView &V) {
+  for (const Attr *A : V.Fn.attrs())
+    if (llvm::StringRef(A->getSpelling()).contains("cluster"))
+      return "the kernel has a cluster shape";
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// __launch_bounds__
+//===----------------------------------------------------------------------===//
+
+static const CUDALaunchBoundsAttr *boundsOf(const KernelView &V) {
+  return V.Fn.getAttr<CUDALaunchBoundsAttr>();
+}
+
+static int64_t valueIn(const KernelView &V, const clang::Expr *E) {
+  clang::Expr::EvalResult Result;
+  if (!E || E->isValueDependent() || !E->EvaluateAsInt(Result, V.Ctx))
+    return 0;
+  return Result.Val.getInt().getExtValue();
+}
+
+int64_t launchBound(const KernelView &V) {
+  const auto *Bounds = boundsOf(V);
+  return Bounds ? valueIn(V, Bounds->getMaxThreads()) : 0;
+}
+
+llvm::Error writeLaunchBounds(KernelView &V, int64_t Most, int64_t Blocks,
+                              std::vector<Edit> &Edits) {
+  const auto *Old = boundsOf(V);
+  if (Old && Blocks == 0)
+    Blocks = valueIn(V, Old->getMinBlocks());
+  std::string Text = "__launch_bounds__(" + std::to_string(Most);
+  if (Blocks > 0)
+    Text += ", " + std::to_string(Blocks);
+  Text += ")";
+  if (Old) {
+    if (Old->getMaxBlocks())
+      return findingError("the kernel's __launch_bounds__ limits clusters");
+    // The attribute comes from the macro of that name.
+    SourceLocation Loc = Old->getLocation();
+    CharSourceRange Call = V.SM.getExpansionRange(Loc);
+    auto R = V.range(Call.getAsRange());
+    if (!Loc.isMacroID() || !R || Old->isInherited() ||
+        !llvm::StringRef(V.text(R->first, R->second))
+             .starts_with("__launch_bounds__"))
+      return findingError("the kernel's __launch_bounds__ cannot be edited");
+    Edits.push_back({R->first, R->second, Text});
+    return llvm::Error::success();
+  }
+  // Between type and name: "void __launch_bounds__(...) k(...)".
+  auto Name = V.offset(V.pattern().getQualifierLoc()
+                           ? V.pattern().getQualifierLoc().getBeginLoc()
+                           : V.pattern().getLocation());
+  if (!Name)
+    return findingError("the kernel's name comes from a macro");
+  Edits.push_back({*Name, *Name, Text + " "});
   return llvm::Error::success();
 }
 
-namespace {
-/// Is a parameter of the kernel assigned to?
-class ParamWrites : public RecursiveASTVisitor<ParamWrites> {
-public:
-  bool VisitBinaryOperator(BinaryOperator *B) {
-    if (B->isAssignmentOp())
-      note(B->getLHS());
-    return true;
-  }
-  bool VisitUnaryOperator(UnaryOperator *U) {
-    if (U->isIncrementDecrementOp() || U->getOpcode() == UO_AddrOf)
-      note(U->getSubExpr());
-    return true;
-  }
-  bool VisitReturnStmt(ReturnStmt *) {
-    Returns = true;
-    return true;
-  }
-  std::vector<const ValueDecl *> Written;
-  bool Returns = false;
+/// Lets the kernel's own __launch_bounds__ admit blocks of \p X * \p Y threads
+/// in x and y.
+static llvm::Error admitBlock(RewriteState &S, KernelView &V, int64_t Threads,
+                              std::vector<Edit> &Edits) {
+  int64_t Old = launchBound(V);
+  if (Old == 0)
+    return llvm::Error::success();
+  int64_t New = std::max(Old, Threads);
+  const auto &Block = S.launch().Block;
+  S.requireAtLeast(Expr::constant(New), Block[0] * Block[1] * Block[2]);
+  return New == Old ? llvm::Error::success()
+                    : writeLaunchBounds(V, New, 0, Edits);
+}
 
-private:
-  void note(const clang::Expr *E) {
-    if (const auto *Ref = dyn_cast<DeclRefExpr>(E->IgnoreParenImpCasts()))
-      Written.push_back(Ref->getDecl());
-  }
-};
-} // namespace
-
-static bool writesParams(const View &V, const VarDecl *Index, bool &Returns) {
-  ParamWrites Writes;
-  Writes.TraverseStmt(const_cast<CompoundStmt *>(&V.body()));
-  Returns = Writes.Returns;
-  return llvm::any_of(Writes.Written, [&](const ValueDecl *D) {
-    auto *P = dyn_cast<ParmVarDecl>(D);
-    return D == Index || (P && P->getType()->isIntegerType());
+/// Nothing in the text may assume the old block size any more.
+static llvm::Error checkNoAssumption(RewriteState &S, const Gene &G,
+                                     unsigned Mask) {
+  return withKernel(S, [&](KernelView &V) -> llvm::Error {
+    Analysis A(V, S, Mask);
+    for (unsigned D = 0; D < 3; ++D)
+      if ((Mask & (1U << D)) && A.Uses.assumedBlock(D))
+        return refuse(G, "the block size that the text assumes cannot be "
+                         "edited everywhere");
+    return A.Uses.problem().empty() ? llvm::Error::success()
+                                    : refuse(G, A.Uses.problem());
   });
 }
 
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
-  auto Parsed = View::create(S);
-  if (!Parsed)
-    return Parsed.takeError();
-  View &V = **Parsed;
-  int64_t X = valueOf(G, "x");
-  if (const char *Word = blockDependentWord(V))
-    return refuse(G, llvm::Twine("the kernel uses ") + Word +
-                         ", whose meaning depends on the block");
-  View::IndexUses Uses = V.indexUses();
-  if (Uses.Other > 0)
-    return refuse(G, "the kernel uses thread or block indices other than as "
-                     "blockIdx.x * blockDim.x + threadIdx.x");
-  if (V.kernel().hasAttr<CUDALaunchBoundsAttr>())
-    return refuse(G, "the kernel has __launch_bounds__");
-  Expr Total = S.totalThreads();
-  if (!S.AnyTotal) {
-    bool Returns = false;
-    std::optional<View::GuardedIndex> Index;
-    if (Uses.Total.empty() && Uses.Global.size() == 1)
-      Index = V.guardedIndex();
-    if (Index && !writesParams(V, Index->Index, Returns) &&
-        V.scalarExpr(*Index->Bound, S.K)) {
-      // Threads beyond the original's do nothing: their index is out of bounds.
-      if (llvm::Error E = requireCovered(S, G, V, *Index->Bound))
-        return E;
-    } else {
-      // The same threads exactly.
-      S.require(Expr::binary(Expr::Kind::Mod, Total, Expr::constant(X)),
-                /*IsEq=*/true);
+  int64_t Sizes[2] = {valueOf(G, "x"), valueOf(G, "y")};
+  if (Sizes[0] < 1 || Sizes[0] > 1024 || Sizes[1] < 0 ||
+      Sizes[0] * std::max<int64_t>(Sizes[1], 1) > 1024)
+    return refuse(G, "a block has 1 to 1024 threads");
+  unsigned Mask = Sizes[1] ? 3 : 1;
+  if (S.launch().Block[0] == Expr::constant(Sizes[0]) &&
+      (!Sizes[1] || S.launch().Block[1] == Expr::constant(Sizes[1])))
+    return refuse(G, "the plan launches such blocks already");
+  bool Assumes = false;
+  llvm::Error E = withKernel(S, [&](KernelView &V) -> llvm::Error {
+    Analysis A(V, S, Mask);
+    std::string Reason = blockDependence(A.Fx);
+    if (Reason.empty())
+      Reason = fixedLaunch(V);
+    if (Reason.empty())
+      Reason = A.Uses.problem();
+    if (!Reason.empty())
+      return refuse(G, Reason);
+    std::vector<Edit> Edits;
+    for (unsigned D = 0; D < 2; ++D) {
+      if (!Sizes[D])
+        continue;
+      Assumes |= A.Uses.assumedBlock(D) != 0;
+      if (llvm::Error Err = A.Uses.replaceAssumedBlock(D, Edits))
+        return refuse(G, llvm::toString(std::move(Err)));
+      allowMoreThreads(S, A, D, mod(S.threads(D), Sizes[D]), 1024);
     }
-  }
-  S.launch().Grid[0] =
-      Expr::binary(Expr::Kind::CeilDiv, Total, Expr::constant(X));
-  S.launch().Block[0] = Expr::constant(X);
-  return llvm::Error::success();
-}
-
-llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
-  auto Parsed = View::create(S);
-  if (!Parsed)
-    return Parsed.takeError();
-  View &V = **Parsed;
-  int64_t Factor = valueOf(G, "factor");
-  if (const char *Word = blockDependentWord(V))
-    return refuse(G, llvm::Twine("the kernel uses ") + Word +
-                         ", whose meaning depends on the block");
-  View::IndexUses Uses = V.indexUses();
-  std::optional<View::GuardedIndex> Index = V.guardedIndex();
-  if (!Index || Uses.Other > 0 || !Uses.Total.empty() ||
-      Uses.Global.size() != 1)
-    return refuse(
-        G, "the kernel is not of the form 'index = blockIdx.x * blockDim.x + "
-           "threadIdx.x; if (index < bound) ...'");
-  bool Returns = false;
-  if (writesParams(V, Index->Index, Returns))
-    return refuse(G, "the index or an integer parameter is written to");
-  // The guard's own return is the only one that may be there.
-  std::vector<View::Word> Work = V.words(Index->WorkBegin, Index->WorkEnd);
-  if (llvm::any_of(Work, [](const View::Word &W) {
-        return W.Text == "return" || W.Text == "goto";
-      }))
-    return refuse(G, "the kernel returns from the middle of its work");
-  if (llvm::Error E = requireCovered(S, G, V, *Index->Bound))
+    for (unsigned D = 0; D < 2; ++D) {
+      if (!Sizes[D])
+        continue;
+      S.launch().Grid[D] = ceilDiv(S.threads(D), Sizes[D]);
+      S.launch().Block[D] = Expr::constant(Sizes[D]);
+    }
+    if (llvm::Error Err =
+            admitBlock(S, V, Sizes[0] * std::max<int64_t>(Sizes[1], 1), Edits))
+      return refuse(G, llvm::toString(std::move(Err)));
+    if (!applyEdits(S.Text, std::move(Edits)))
+      return refuse(G, "the block size in the text cannot be edited");
+    return llvm::Error::success();
+  });
+  if (E || !Assumes)
     return E;
-  std::string Type = Index->Index->getType().getUnqualifiedType().getAsString();
-  std::string Name = Index->Index->getNameAsString(),
-              Bound = V.text(*Index->Bound);
-  // index + stride must not overflow the index's type.
-  uint64_t Bits = V.context().getTypeSize(Index->Index->getType());
-  if (Bits < 64) {
-    bool Signed = Index->Index->getType()->isSignedIntegerType();
-    std::optional<Expr> B = V.scalarExpr(*Index->Bound, S.K);
-    Expr Sum = Expr::binary(Expr::Kind::Add, *B, S.totalThreads());
-    int64_t Most =
-        Signed ? (int64_t(1) << (Bits - 1)) - 1 : (int64_t(1) << Bits) - 1;
-    S.require(
-        Expr::binary(Expr::Kind::Add, Expr::constant(Most),
-                     Expr::binary(Expr::Kind::Mul, Sum, Expr::constant(-1))));
-  }
-  std::string Loop = "for (" + Type + " " + Name + " = " +
-                     V.text(*Index->Init) + "; " + Name + " < (" + Bound +
-                     "); " + Name + " += gridDim.x * blockDim.x) {\n";
-  S.Text = apply(S.Text, {{Index->DeclBegin, Index->WorkBegin, Loop},
-                          {Index->End, Index->End, "}\n"}});
-  S.launch().Grid[0] = Expr::binary(Expr::Kind::CeilDiv, S.launch().Grid[0],
-                                    Expr::constant(Factor));
-  S.AnyTotal = true;
-  return llvm::Error::success();
+  return checkNoAssumption(S, G, Mask);
 }
 
 llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {
-  auto Parsed = View::create(S);
-  if (!Parsed)
-    return Parsed.takeError();
-  View &V = **Parsed;
-  if (V.kernel().hasAttr<CUDALaunchBoundsAttr>())
-    return refuse(G, "the kernel has __launch_bounds__ already");
-  int64_t Most = valueOf(G, "max_threads");
-  Expr Threads = Expr::binary(
-      Expr::Kind::Mul, S.launch().Block[0],
-      Expr::binary(Expr::Kind::Mul, S.launch().Block[1], S.launch().Block[2]));
-  S.require(
-      Expr::binary(Expr::Kind::Add, Expr::constant(Most),
-                   Expr::binary(Expr::Kind::Mul, Threads, Expr::constant(-1))));
-  // Before the name, after the type: "void __launch_bounds__(..) k(".
-  const FunctionDecl *Written = &V.kernel();
-  if (const FunctionDecl *Pattern = Written->getTemplateInstantiationPattern())
-    Written = Pattern;
-  auto Name = V.range(SourceRange(Written->getLocation()));
-  if (!Name)
-    return refuse(G, "the kernel's name comes from a macro");
-  std::string Bounds = "__launch_bounds__(" + std::to_string(Most) + ", " +
-                       std::to_string(valueOf(G, "min_blocks")) + ") ";
-  S.Text = apply(S.Text, {{Name->first, Name->first, Bounds}});
-  return llvm::Error::success();
+  return withKernel(S, [&](KernelView &V) -> llvm::Error {
+    const auto &Block = S.launch().Block;
+    Expr Threads = Block[0] * Block[1] * Block[2];
+    int64_t Most = valueOf(G, "max_threads"), Blocks = valueOf(G, "min_blocks");
+    if (Most == 0)
+      Most = launchBound(V);
+    if (Most == 0 && Block[0].K == Expr::Kind::Constant)
+      Most = Block[0].Value;
+    if (Most < 1 || Most > 1024)
+      return refuse(G, "the size of the blocks is not known; give max_threads");
+    if (Blocks < 0 || Blocks > 32)
+      return refuse(G, "a multiprocessor holds at most 32 blocks");
+    const auto *Old = boundsOf(V);
+    if (Old && launchBound(V) == Most &&
+        valueIn(V, Old->getMinBlocks()) == Blocks)
+      return refuse(G, "the kernel has these bounds already");
+    std::vector<Edit> Edits;
+    if (llvm::Error E = writeLaunchBounds(V, Most, Blocks, Edits))
+      return refuse(G, llvm::toString(std::move(E)));
+    if (!applyEdits(S.Text, std::move(Edits)))
+      return refuse(G, "the kernel's head cannot be edited");
+    S.requireAtLeast(Expr::constant(Most), Threads);
+    return llvm::Error::success();
+  });
 }
 
 } // namespace cupilot

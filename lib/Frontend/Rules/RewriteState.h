@@ -8,30 +8,46 @@
 #ifndef CUPILOT_LIB_FRONTEND_RULES_REWRITESTATE_H
 #define CUPILOT_LIB_FRONTEND_RULES_REWRITESTATE_H
 
-#include "ParseDevice.h"
 #include "cupilot/Frontend/Rules.h"
-#include "clang/AST/Expr.h"
-#include "clang/AST/Stmt.h"
+#include <array>
 
 namespace cupilot {
 
-/// What is rewritten, gene by gene: the text and what must hold for it.
+// Arithmetic that keeps expressions short: constants are folded (unless that
+// overflows) and stand at the right; zeros and ones disappear.
+Expr operator+(Expr L, Expr R);
+Expr operator-(Expr L, Expr R);
+Expr operator*(Expr L, Expr R);
+Expr mod(Expr L, int64_t R);
+Expr floorDiv(Expr L, int64_t R);
+Expr ceilDiv(Expr L, int64_t R);
+
+/// What is rewritten, gene by gene: the text, how it is launched, and what must
+/// hold for both.
 struct RewriteState {
   const Kernel &K;
-  llvm::ArrayRef<std::string> Flags;
+  std::vector<std::string> Flags; ///< That the text compiles with.
   std::string Text;
   LaunchPlan Plan;
   Guard When;
-  /// The kernel visits its whole range whatever the number of threads is.
-  bool AnyTotal = false;
+  /// In this dimension, threads beyond the original's do nothing, and the guard
+  /// says what that needs.
+  std::array<bool, 3> MoreThreadsHarmless;
 
   Launch &launch() { return Plan.Launches.front(); }
-  /// Threads of the x dimension that the plan launches in all.
-  Expr totalThreads() {
-    return Expr::binary(Expr::Kind::Mul, launch().Grid[0], launch().Block[0]);
+  const Launch &launch() const { return Plan.Launches.front(); }
+  /// Threads of the dimension that the plan launches in all.
+  Expr threads(unsigned Dim) const {
+    return launch().Grid[Dim] * launch().Block[Dim];
   }
-  void require(Expr E, bool IsEq = false) {
-    When.Constraints.push_back({std::move(E), IsEq});
+
+  // Each adds to the guard what it does not say yet.
+  void require(Constraint C);
+  void require(Disjoint D);
+  void require(Alignment A);
+  void requireZero(Expr E) { require(Constraint{std::move(E), true}); }
+  void requireAtLeast(Expr Large, Expr Small) {
+    require(Constraint{std::move(Large) - std::move(Small), false});
   }
 };
 
@@ -41,79 +57,25 @@ struct Edit {
   std::string New;
 };
 
-/// The parsed state of a text: the AST of its kernel, and its tokens.
-class View {
-public:
-  /// Parses \p State's text and finds its kernel.
-  static llvm::Expected<std::unique_ptr<View>>
-  create(const RewriteState &State);
-
-  const clang::FunctionDecl &kernel() const { return *Kernel; }
-  const clang::CompoundStmt &body() const;
-  clang::ASTContext &context() const { return Unit->context(); }
-
-  struct Word {
-    unsigned Begin, End;
-    std::string Text;
-  };
-  /// Tokens of [\p Begin, \p End).
-  std::vector<Word> words(unsigned Begin, unsigned End) const;
-  /// Offsets of a node of the AST in the text; nothing for what a macro made.
-  std::optional<std::pair<unsigned, unsigned>>
-  range(clang::SourceRange R) const;
-  std::string text(unsigned Begin, unsigned End) const {
-    return Text.substr(Begin, End - Begin);
-  }
-  std::string text(const clang::Stmt &S) const;
-  bool mentions(const char *Word) const;
-
-  /// Occurrences of `blockIdx.x * blockDim.x + threadIdx.x` (in any order), of
-  /// `gridDim.x * blockDim.x`, and of other uses of these variables.
-  struct IndexUses {
-    std::vector<std::pair<unsigned, unsigned>> Global, Total;
-    unsigned Other = 0;
-  };
-  IndexUses indexUses() const;
-
-  /// True when \p E is the global index of the x dimension.
-  bool isGlobalIndex(const clang::Expr &E) const;
-  /// \p E over the kernel's integer parameters as an expression over its
-  /// scalars; nothing when it is more than that.
-  std::optional<Expr> scalarExpr(const clang::Expr &E,
-                                 const cupilot::Kernel &K) const;
-
-  /// A kernel that computes one index and does all its work under a bound:
-  ///   T i = <global index>;  if (i < Bound) Work      or
-  ///   T i = <global index>;  if (i >= Bound) return;  Work...
-  struct GuardedIndex {
-    const clang::VarDecl *Index = nullptr;
-    const clang::Expr *Init = nullptr;
-    const clang::Expr *Bound = nullptr;
-    unsigned DeclBegin = 0, WorkBegin = 0, WorkEnd = 0, End = 0;
-  };
-  std::optional<GuardedIndex> guardedIndex() const;
-
-private:
-  std::unique_ptr<DeviceUnit> Unit;
-  const clang::FunctionDecl *Kernel = nullptr;
-  std::string Text;
-};
-
-/// Applies edits that do not overlap.
-std::string apply(std::string Text, std::vector<Edit> Edits);
+/// Applies edits. Insertions at one place come in the order given, before what
+/// replaces the text there; a replacement that is there twice counts once. Says
+/// false, with \p Text unchanged, when edits overlap.
+[[nodiscard]] bool applyEdits(std::string &Text, std::vector<Edit> Edits);
 
 /// "STRATEGY: reason" as a finding.
 llvm::Error refuse(const Gene &G, const llvm::Twine &Reason);
+/// The parameter's value; 0 when the gene does not give it.
 int64_t valueOf(const Gene &G, llvm::StringRef Param);
 
 // One function per strategy.
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G);
 llvm::Error applyCoarsening(RewriteState &S, const Gene &G);
-llvm::Error applyVectorized(RewriteState &S, const Gene &G);
-llvm::Error applyUnroll(RewriteState &S, const Gene &G);
-llvm::Error applyReadOnly(RewriteState &S, const Gene &G);
-llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G);
 llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G);
+llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G);
+llvm::Error applyReadOnly(RewriteState &S, const Gene &G);
+llvm::Error applySharedTiling(RewriteState &S, const Gene &G);
+llvm::Error applyUnroll(RewriteState &S, const Gene &G);
+llvm::Error applyVectorized(RewriteState &S, const Gene &G);
 
 } // namespace cupilot
 

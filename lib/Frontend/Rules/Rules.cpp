@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RewriteState.h"
+#include "KernelView.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;
 
@@ -15,17 +16,19 @@ namespace cupilot {
 
 using RuleFunction = Error (*)(RewriteState &, const Gene &);
 
-/// In the order of application: accesses first, then who does how much.
+/// In the order of application: what looks for plain accesses and indices comes
+/// before what hides them, the block's shape before what depends on it.
 static const struct {
   StringRef Name;
   RuleFunction Apply;
 } Rules[] = {
     {"fast_intrinsics", applyFastIntrinsics},
-    {"read_only_loads", applyReadOnly},
-    {"unroll", applyUnroll},
     {"vectorized_access", applyVectorized},
+    {"read_only_loads", applyReadOnly},
     {"thread_coarsening", applyCoarsening},
     {"block_size", applyBlockSize},
+    {"shared_memory_tiling", applySharedTiling},
+    {"unroll", applyUnroll},
     {"launch_bounds", applyLaunchBounds},
 };
 
@@ -39,23 +42,46 @@ ArrayRef<StringRef> ruleStrategies() {
   return Names;
 }
 
+/// A text that a rule made and that does not parse is the rule's failure.
+static Error blame(Error E, StringRef Strategy) {
+  if (Strategy.empty())
+    return E;
+  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+    if (T->code() != ExitCode::Usage)
+      return Error(std::move(T));
+    return findingError(Strategy +
+                        ": the rewritten text does not parse: " + T->text());
+  });
+}
+
 Expected<Translation> translateByRules(const Kernel &K, const Genome &G,
                                        ArrayRef<std::string> Flags) {
   if (K.Slice.empty())
     return findingError("the kernel '" + K.Name +
                         "' has no slice: " + K.Refusal);
-  RewriteState S{K, Flags, K.Slice, {}, {}, false};
-  S.Plan.Launches.push_back({});
-  S.launch().Symbol = K.Symbol;
   for (const Gene &Each : G)
     if (none_of(Rules, [&](const auto &R) { return R.Name == Each.Strategy; }))
       return findingError(Twine(Each.Strategy) +
                           ": no rule carries this strategy out");
+  RewriteState S{K, variantFlags(Flags), K.Slice, {}, {}, {}};
+  S.Plan.Launches.push_back({});
+  S.launch().Symbol = K.Symbol;
+  StringRef Last;
   for (const auto &Rule : Rules)
-    for (const Gene &Each : G)
-      if (Rule.Name == Each.Strategy)
-        if (Error E = Rule.Apply(S, Each))
-          return std::move(E);
+    for (const Gene &Each : G) {
+      if (Rule.Name != Each.Strategy)
+        continue;
+      RewriteState Before = S;
+      if (Error E = Rule.Apply(S, Each))
+        return blame(std::move(E), Last);
+      if (S.Text == Before.Text && S.Plan == Before.Plan)
+        return findingError(Twine(Each.Strategy) + ": nothing changes");
+      if (S.Text != Before.Text)
+        Last = Rule.Name;
+    }
+  if (!Last.empty())
+    if (Error E = withKernel(S, [](KernelView &) { return Error::success(); }))
+      return blame(std::move(E), Last);
   return Translation{std::move(S.Text), std::move(S.Plan), std::move(S.When)};
 }
 

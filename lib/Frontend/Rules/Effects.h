@@ -1,0 +1,68 @@
+//===- Effects.h - What a kernel does besides arithmetic -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_FRONTEND_RULES_EFFECTS_H
+#define CUPILOT_LIB_FRONTEND_RULES_EFFECTS_H
+
+#include "KernelView.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include <map>
+
+namespace cupilot {
+
+/// What can make a rewrite wrong.
+enum class Effect : unsigned {
+  Barrier,     ///< Block barriers.
+  Warp,        ///< Shuffles, votes, lane numbers, ...
+  Shared,      ///< Shared memory.
+  Atomic,      ///< Atomics whose result is used, exchanges, compare-and-swap.
+  AtomicOnly,  ///< Atomics whose result is not used.
+  Fence,       ///< Memory fences, volatile accesses.
+  Assembly,    ///< Inline assembly.
+  SpecialRead, ///< Clocks and other special registers.
+  Unknown,     ///< Calls to what has no body here, indirect calls, new.
+  IndexInCall, ///< A called function reads threadIdx, blockDim, ...
+  Lambda,      ///< A lambda expression in the kernel itself.
+  Static,      ///< Static local variables.
+  Jump         ///< goto, labels.
+};
+
+/// The effects of a kernel and of all that it calls, each with a phrase that
+/// names its cause: "calls __syncthreads".
+class Effects {
+public:
+  explicit Effects(KernelView &V);
+
+  bool has(Effect E) const { return Causes.count(E); }
+  /// "it calls __syncthreads" for the first of \p List that is there; "" if
+  /// none is.
+  std::string first(std::initializer_list<Effect> List) const;
+  /// Functions with a body that the kernel calls, directly or not, and itself.
+  llvm::ArrayRef<const clang::FunctionDecl *> functions() const {
+    return Functions;
+  }
+  /// Is \p Call an atomic operation of CUDA?
+  static bool isAtomic(const clang::CallExpr &Call);
+
+private:
+  void visitFunction(const clang::FunctionDecl *F);
+  void visitStmt(const clang::Stmt *S, bool InKernel);
+  void visitCallee(const clang::FunctionDecl *F, const clang::Stmt *At);
+  void note(Effect E, const llvm::Twine &Cause, const clang::Stmt *At);
+  KernelView &V;
+  std::map<Effect, std::string> Causes;
+  llvm::SmallVector<const clang::FunctionDecl *> Functions;
+  llvm::SmallPtrSet<const clang::FunctionDecl *, 16> Seen;
+  const clang::FunctionDecl *Current = nullptr;
+};
+
+/// Everything that makes a thread depend on its block or its place in it.
+std::string blockDependence(const Effects &E);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_FRONTEND_RULES_EFFECTS_H

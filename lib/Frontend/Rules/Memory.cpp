@@ -1,0 +1,494 @@
+//===- Memory.cpp - The memory accesses of a kernel -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Memory.h"
+#include "IndexUses.h"
+#include "clang/AST/ExprCXX.h"
+
+using namespace clang;
+
+namespace cupilot {
+
+Memory::Memory(Values &Vals, const Effects &Fx) : Vals(Vals) {
+  visit(&Vals.V.Body);
+  for (const FunctionDecl *F : Fx.functions())
+    if (F != &Vals.V.Fn && Vals.V.inSlice(F->getLocation()))
+      visitCallee(F);
+}
+
+std::vector<const Access *> Memory::through(const PointerRef &Pointer) const {
+  std::vector<const Access *> Result;
+  for (const Access &A : All)
+    if (A.From.K == Origin::Kind::Argument && A.From.Pointer == Pointer)
+      Result.push_back(&A);
+  return Result;
+}
+
+std::vector<PointerRef> Memory::pointers() const {
+  std::vector<PointerRef> Result;
+  for (const Access &A : All)
+    if (A.From.K == Origin::Kind::Argument &&
+        !llvm::is_contained(Result, A.From.Pointer))
+      Result.push_back(A.From.Pointer);
+  return Result;
+}
+
+bool Memory::written(const PointerRef &Pointer) const {
+  return llvm::any_of(through(Pointer),
+                      [](const Access *A) { return A->writes(); });
+}
+
+bool Memory::isRestrict(const PointerRef &Pointer) const {
+  const ParmVarDecl *P = Vals.V.Fn.getParamDecl(Pointer.Param);
+  return P->getType()->isPointerType() && P->getType().isRestrictQualified();
+}
+
+std::string Memory::name(const PointerRef &Pointer) const {
+  std::string Name = Vals.V.Fn.getParamDecl(Pointer.Param)->getNameAsString();
+  if (!Vals.V.Fn.getParamDecl(Pointer.Param)->getType()->isPointerType())
+    Name += " (offset " + std::to_string(Pointer.Offset) + ")";
+  return "'" + Name + "'";
+}
+
+const clang::Expr *loadedByIntrinsic(const CallExpr &Call) {
+  const FunctionDecl *F = Call.getDirectCallee();
+  if (!F || !F->getIdentifier() || Call.getNumArgs() != 1)
+    return nullptr;
+  const SourceManager &SM = F->getASTContext().getSourceManager();
+  if (F->getLocation().isValid() && !SM.isInSystemHeader(F->getLocation()))
+    return nullptr;
+  llvm::StringRef Name = F->getName();
+  if (Name != "__ldg" && Name != "__ldca" && Name != "__ldcg" &&
+      Name != "__ldcs" && Name != "__ldlu" && Name != "__ldcv")
+    return nullptr;
+  const auto *Address =
+      dyn_cast<UnaryOperator>(Call.getArg(0)->IgnoreParenImpCasts());
+  return Address && Address->getOpcode() == UO_AddrOf
+             ? Address->getSubExpr()->IgnoreParens()
+             : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Origins
+//===----------------------------------------------------------------------===//
+
+Origin Memory::originOfVariable(const VarDecl *Var) const {
+  Origin O;
+  O.Index = std::nullopt;
+  O.Element = Var->getType();
+  if (Var->hasAttr<CUDASharedAttr>())
+    O.K = Origin::Kind::Shared;
+  else if (Var->hasLocalStorage())
+    O.K = Origin::Kind::Private;
+  else if (Var->hasAttr<CUDAConstantAttr>() || Var->isConstexpr() ||
+           Var->getType().isConstQualified())
+    O.K = Origin::Kind::Constant;
+  else
+    O.K = Origin::Kind::Variable;
+  return O;
+}
+
+Origin Memory::originOfLValue(const clang::Expr *E) const {
+  E = E->IgnoreParens();
+  if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+    const auto *Var = dyn_cast<VarDecl>(Ref->getDecl());
+    if (!Var)
+      return {};
+    if (!Var->getType()->isReferenceType())
+      return originOfVariable(Var);
+    // A reference to something is that something.
+    return Var->hasLocalStorage() && !isa<ParmVarDecl>(Var) && Var->getInit()
+               ? originOfLValue(Var->getInit())
+               : Origin();
+  }
+  if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(E)) {
+    Origin O = originOfPointer(Subscript->getBase());
+    if (O.Index)
+      O.Index = *O.Index + Vals.form(Subscript->getIdx());
+    return O;
+  }
+  if (const auto *Unary = dyn_cast<UnaryOperator>(E))
+    return Unary->getOpcode() == UO_Deref ? originOfPointer(Unary->getSubExpr())
+           : Unary->isPrefix()            ? originOfLValue(Unary->getSubExpr())
+                                          : Origin();
+  if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+    if (!isa<FieldDecl>(Member->getMemberDecl()) ||
+        Member->getType()->isReferenceType())
+      return {};
+    Origin O = Member->isArrow() ? originOfPointer(Member->getBase())
+                                 : originOfLValue(Member->getBase());
+    O.Whole = false;
+    return O;
+  }
+  if (const auto *Cast = dyn_cast<CastExpr>(E)) {
+    Origin O = originOfLValue(Cast->getSubExpr());
+    if (Cast->getCastKind() != CK_NoOp)
+      O.Index = std::nullopt;
+    return O;
+  }
+  if (const auto *Assign = dyn_cast<BinaryOperator>(E);
+      Assign && Assign->isAssignmentOp())
+    return originOfLValue(Assign->getLHS());
+  if (isa<MaterializeTemporaryExpr, CompoundLiteralExpr>(E)) {
+    Origin O;
+    O.K = Origin::Kind::Private;
+    return O;
+  }
+  if (isa<clang::StringLiteral, PredefinedExpr>(E)) {
+    Origin O;
+    O.K = Origin::Kind::Constant;
+    return O;
+  }
+  return {};
+}
+
+Origin Memory::originOfPointer(const clang::Expr *E) const {
+  E = E->IgnoreParens();
+  QualType Pointee = E->getType()->getPointeeType();
+  if (E->isNullPointerConstant(Vals.V.Ctx,
+                               clang::Expr::NPC_ValueDependentIsNotNull)) {
+    Origin O;
+    O.K = Origin::Kind::Private;
+    return O;
+  }
+  if (const auto *Cast = dyn_cast<CastExpr>(E)) {
+    const clang::Expr *Sub = Cast->getSubExpr();
+    switch (Cast->getCastKind()) {
+    case CK_NoOp:
+      return originOfPointer(Sub);
+    case CK_ArrayToPointerDecay: {
+      Origin O = originOfLValue(Sub);
+      // An array in memory: elements of it are not elements of the pointer.
+      O.Index = std::nullopt;
+      return O;
+    }
+    case CK_BitCast:
+    case CK_AddressSpaceConversion: {
+      Origin O = originOfPointer(Sub);
+      if (!Vals.V.Ctx.hasSameUnqualifiedType(Pointee,
+                                             Sub->getType()->getPointeeType()))
+        O.Index = std::nullopt;
+      return O;
+    }
+    case CK_LValueToRValue:
+      break;
+    default:
+      return {};
+    }
+    Sub = Sub->IgnoreParens();
+    if (const auto *Member = dyn_cast<MemberExpr>(Sub)) {
+      // A pointer in a by-value argument.
+      CharUnits Offset = CharUnits::Zero();
+      const clang::Expr *Base = Sub;
+      while ((Member = dyn_cast<MemberExpr>(Base))) {
+        const auto *Field = dyn_cast<FieldDecl>(Member->getMemberDecl());
+        if (!Field || Member->isArrow())
+          return {};
+        Offset +=
+            Vals.V.Ctx.toCharUnitsFromBits(Vals.V.Ctx.getFieldOffset(Field));
+        Base = Member->getBase()->IgnoreParens();
+        // A field of a base class lies at an offset of its own.
+        if (const auto *Up = dyn_cast<CastExpr>(Base);
+            Up && Up->getCastKind() != CK_NoOp)
+          return {};
+        Base = Base->IgnoreParenNoopCasts(Vals.V.Ctx);
+      }
+      const auto *Param = dyn_cast_or_null<ParmVarDecl>(variableOf(Base));
+      if (!Param || !Vals.isStable(Param))
+        return {};
+      Origin O;
+      O.K = Origin::Kind::Argument;
+      O.Pointer = {Param->getFunctionScopeIndex(),
+                   static_cast<unsigned>(Offset.getQuantity())};
+      O.Index = Poly::constant(0);
+      O.Element = Pointee;
+      return O;
+    }
+    const VarDecl *Var = variableOf(Sub);
+    if (!Var || !Var->hasLocalStorage() || Var->getType()->isReferenceType())
+      return {};
+    Origin O;
+    if (const auto *Param = dyn_cast<ParmVarDecl>(Var)) {
+      if (Param->getDeclContext() != &Vals.V.Fn)
+        return {};
+      O.K = Origin::Kind::Argument;
+      O.Pointer = {Param->getFunctionScopeIndex(), 0};
+      O.Index = Poly::constant(0);
+      O.Element = Pointee;
+    } else if (Var->getInit()) {
+      O = originOfPointer(Var->getInit());
+    } else {
+      return {};
+    }
+    // A pointer that moves stays in its memory, but who knows where.
+    for (const DeclRefExpr *Write : Vals.writes(Var)) {
+      O.Index = std::nullopt;
+      const Stmt *Parent = Vals.V.parent(Write);
+      while (isa_and_nonnull<ParenExpr>(Parent))
+        Parent = Vals.V.parent(Parent);
+      const auto *Unary = dyn_cast_or_null<UnaryOperator>(Parent);
+      const auto *Binary = dyn_cast_or_null<BinaryOperator>(Parent);
+      if (!(Unary && Unary->isIncrementDecrementOp()) &&
+          !(Binary && Binary->isCompoundAssignmentOp()))
+        return {};
+    }
+    return O;
+  }
+  if (const auto *Binary = dyn_cast<BinaryOperator>(E);
+      Binary && Binary->isAdditiveOp()) {
+    bool Left = Binary->getLHS()->getType()->isPointerType();
+    Origin O = originOfPointer(Left ? Binary->getLHS() : Binary->getRHS());
+    Poly Step = Vals.form(Left ? Binary->getRHS() : Binary->getLHS());
+    if (O.Index)
+      O.Index =
+          Binary->getOpcode() == BO_Add ? *O.Index + Step : *O.Index - Step;
+    return O;
+  }
+  if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
+    if (Unary->getOpcode() != UO_AddrOf)
+      return {};
+    Origin O = originOfLValue(Unary->getSubExpr());
+    if (!O.Whole)
+      O.Index = std::nullopt;
+    return O;
+  }
+  if (const auto *Choice = dyn_cast<ConditionalOperator>(E)) {
+    Origin A = originOfPointer(Choice->getTrueExpr()),
+           B = originOfPointer(Choice->getFalseExpr());
+    A.Index = std::nullopt;
+    return A.K == B.K && A.Pointer == B.Pointer ? A : Origin();
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+void Memory::record(Access::Kind K, const clang::Expr *Node,
+                    const clang::Expr *LValue, Origin From) {
+  if (From.K != Origin::Kind::Private)
+    All.push_back({K, Node, LValue, std::move(From)});
+}
+
+void Memory::visitLValue(const clang::Expr *E, std::optional<Access::Kind> K,
+                         const clang::Expr *Node) {
+  E = E->IgnoreParens();
+  if (K)
+    record(*K, Node, E, originOfLValue(E));
+  if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(E)) {
+    visitPointer(Subscript->getBase());
+    visit(Subscript->getIdx());
+  } else if (const auto *Member = dyn_cast<MemberExpr>(E)) {
+    if (Member->isArrow())
+      visitPointer(Member->getBase());
+    else
+      visitLValue(Member->getBase(), std::nullopt, Node);
+  } else if (const auto *Unary = dyn_cast<UnaryOperator>(E);
+             Unary && Unary->getOpcode() == UO_Deref) {
+    visitPointer(Unary->getSubExpr());
+  } else if (const auto *Cast = dyn_cast<CastExpr>(E)) {
+    visitLValue(Cast->getSubExpr(), std::nullopt, Node);
+  } else if (!isa<DeclRefExpr>(E)) {
+    visit(E);
+  }
+}
+
+void Memory::visitPointer(const clang::Expr *E) {
+  E = E->IgnoreParens();
+  if (const auto *Cast = dyn_cast<CastExpr>(E)) {
+    if (Cast->getCastKind() == CK_ArrayToPointerDecay)
+      visitLValue(Cast->getSubExpr(), std::nullopt, E);
+    else if (Cast->getCastKind() == CK_LValueToRValue)
+      visit(E);
+    else if (Cast->getSubExpr()->getType()->isPointerType())
+      visitPointer(Cast->getSubExpr());
+    else
+      visit(Cast->getSubExpr());
+  } else if (const auto *Binary = dyn_cast<BinaryOperator>(E);
+             Binary && Binary->isAdditiveOp()) {
+    for (const clang::Expr *Side : {Binary->getLHS(), Binary->getRHS()})
+      if (Side->getType()->isPointerType())
+        visitPointer(Side);
+      else
+        visit(Side);
+  } else if (const auto *Unary = dyn_cast<UnaryOperator>(E);
+             Unary && Unary->getOpcode() == UO_AddrOf) {
+    visitLValue(Unary->getSubExpr(), std::nullopt, E);
+  } else if (const auto *Choice = dyn_cast<ConditionalOperator>(E)) {
+    visit(Choice->getCond());
+    visitPointer(Choice->getTrueExpr());
+    visitPointer(Choice->getFalseExpr());
+  } else {
+    visit(E);
+  }
+}
+
+void Memory::visitArgument(const clang::Expr *Arg, QualType Param) {
+  if (Arg->isGLValue()) {
+    bool Reads =
+        Param.isNull() || Param.getNonReferenceType().isConstQualified();
+    visitLValue(Arg, Reads ? Access::Kind::Load : Access::Kind::Escape, Arg);
+    // Through a reference to a pointer the callee reaches what that points to.
+    if (Arg->getType()->isPointerType())
+      All.push_back({Access::Kind::Escape, Arg, Arg, {}});
+  } else if (Arg->getType()->isPointerType() &&
+             !Arg->getType()->isFunctionPointerType()) {
+    Origin O = originOfPointer(Arg);
+    O.Index = std::nullopt;
+    bool Reads = Arg->getType()->getPointeeType().isConstQualified();
+    record(Reads ? Access::Kind::Load : Access::Kind::Escape, Arg, Arg,
+           std::move(O));
+    visitPointer(Arg);
+  } else {
+    visit(Arg);
+  }
+}
+
+void Memory::visitCall(const CallExpr *Call) {
+  if (const clang::Expr *Loaded = loadedByIntrinsic(*Call)) {
+    visitLValue(Loaded, Access::Kind::Load, Call);
+    return;
+  }
+  if (Effects::isAtomic(*Call) && Call->getNumArgs() > 0 &&
+      Call->getArg(0)->getType()->isPointerType()) {
+    const clang::Expr *Pointer = Call->getArg(0);
+    record(Access::Kind::Atomic, Call, Pointer, originOfPointer(Pointer));
+    visitPointer(Pointer);
+    for (unsigned I = 1; I < Call->getNumArgs(); ++I)
+      visit(Call->getArg(I));
+    return;
+  }
+  const FunctionDecl *F = Call->getDirectCallee();
+  unsigned First = 0;
+  if (const auto *Member = dyn_cast<CXXMemberCallExpr>(Call)) {
+    const clang::Expr *Object = Member->getImplicitObjectArgument();
+    const CXXMethodDecl *Method = Member->getMethodDecl();
+    if (Object && Object->getType()->isPointerType())
+      visitArgument(Object, {});
+    else if (Object)
+      visitLValue(Object,
+                  Method && Method->isConst() ? Access::Kind::Load
+                                              : Access::Kind::Escape,
+                  Call);
+  } else if (const auto *Operator = dyn_cast<CXXOperatorCallExpr>(Call)) {
+    const auto *Method = dyn_cast_or_null<CXXMethodDecl>(F);
+    if (Method && Call->getNumArgs() > 0 && Call->getArg(0)->isGLValue()) {
+      Access::Kind K =
+          Method->isConst() ? Access::Kind::Load
+          : Operator->getOperator() == OO_Equal && Method->isTrivial()
+              ? Access::Kind::Store
+              : Access::Kind::Escape;
+      visitLValue(Call->getArg(0), K, Call);
+      First = 1;
+    }
+  }
+  for (unsigned I = First; I < Call->getNumArgs(); ++I) {
+    unsigned P = isa<CXXOperatorCallExpr>(Call) ? I - First : I;
+    visitArgument(Call->getArg(I), F && P < F->getNumParams()
+                                       ? F->getParamDecl(P)->getType()
+                                       : QualType());
+  }
+}
+
+void Memory::visit(const Stmt *S) {
+  if (!S)
+    return;
+  if (const auto *E = dyn_cast<clang::Expr>(S); E && launchVariable(E))
+    return;
+  if (isa<UnaryExprOrTypeTraitExpr>(S))
+    return;
+  if (const auto *Cast = dyn_cast<CastExpr>(S)) {
+    const clang::Expr *Sub = Cast->getSubExpr();
+    if (Cast->getCastKind() == CK_LValueToRValue)
+      return visitLValue(Sub, Access::Kind::Load, Cast);
+    if (Cast->getCastKind() == CK_PointerToBoolean)
+      return visitPointer(Sub);
+    return Sub->getType()->isPointerType() ? visitPointer(Sub) : visit(Sub);
+  }
+  if (const auto *Call = dyn_cast<CallExpr>(S))
+    return visitCall(Call);
+  if (const auto *Construct = dyn_cast<CXXConstructExpr>(S)) {
+    const CXXConstructorDecl *C = Construct->getConstructor();
+    for (unsigned I = 0; I < Construct->getNumArgs(); ++I)
+      visitArgument(Construct->getArg(I), I < C->getNumParams()
+                                              ? C->getParamDecl(I)->getType()
+                                              : QualType());
+    return;
+  }
+  if (const auto *Binary = dyn_cast<BinaryOperator>(S)) {
+    const clang::Expr *L = Binary->getLHS(), *R = Binary->getRHS();
+    if (Binary->isAssignmentOp()) {
+      visitLValue(L,
+                  Binary->isCompoundAssignmentOp() ? Access::Kind::Update
+                                                   : Access::Kind::Store,
+                  Binary);
+      if (!R->getType()->isPointerType())
+        return visit(R);
+      // A pointer in a variable of the thread is followed; elsewhere it is not.
+      return variableOf(L) ? visitPointer(R) : visitArgument(R, {});
+    }
+    for (const clang::Expr *Side : {L, R})
+      Side->getType()->isPointerType() ? visitPointer(Side) : visit(Side);
+    return;
+  }
+  if (const auto *Unary = dyn_cast<UnaryOperator>(S)) {
+    const clang::Expr *Sub = Unary->getSubExpr();
+    if (Unary->isIncrementDecrementOp())
+      return visitLValue(Sub, Access::Kind::Update, Unary);
+    if (Unary->getOpcode() == UO_AddrOf)
+      return visitLValue(Sub, Access::Kind::Escape, Unary);
+    return Sub->getType()->isPointerType() ? visitPointer(Sub) : visit(Sub);
+  }
+  if (const auto *Decls = dyn_cast<DeclStmt>(S)) {
+    for (const Decl *D : Decls->decls()) {
+      const auto *Var = dyn_cast<VarDecl>(D);
+      if (!Var || !Var->getInit())
+        continue;
+      if (Var->getType()->isPointerType())
+        visitPointer(Var->getInit());
+      else if (Var->getType()->isReferenceType())
+        visitLValue(Var->getInit(), std::nullopt, Var->getInit());
+      else
+        visit(Var->getInit());
+    }
+    return;
+  }
+  for (const Stmt *Child : S->children()) {
+    const auto *E = dyn_cast_or_null<clang::Expr>(Child);
+    bool Bound =
+        E && isa<clang::Expr>(S) && E->isGLValue() &&
+        isa<ArraySubscriptExpr, MemberExpr, DeclRefExpr, UnaryOperator>(
+            E->IgnoreParens());
+    if (E && isa<clang::Expr>(S) && (E->getType()->isPointerType() || Bound))
+      visitArgument(E, {});
+    else
+      visit(Child);
+  }
+}
+
+/// What a called function does to memory that it was not given.
+void Memory::visitCallee(const FunctionDecl *F) {
+  bool Unknown = false;
+  forEachExpr(F->getBody(), [&](const clang::Expr *E) {
+    if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      const auto *Var = dyn_cast<VarDecl>(Ref->getDecl());
+      Unknown |= Var && originOfVariable(Var).K == Origin::Kind::Variable &&
+                 !launchVariable(E);
+    }
+    // A pointer that comes from memory.
+    if (const auto *Cast = dyn_cast<CastExpr>(E);
+        Cast && Cast->getCastKind() == CK_LValueToRValue &&
+        Cast->getType()->isPointerType() && !variableOf(E))
+      Unknown = true;
+  });
+  if (Unknown)
+    All.push_back({Access::Kind::Escape, nullptr, nullptr, {}});
+}
+
+} // namespace cupilot

@@ -1,0 +1,156 @@
+//===- TranslateCommand.cpp - cupilot translate -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand
+    Sub("translate", "Show what chosen strategies make of a unit's kernels");
+static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
+                                  cl::value_desc("F.cu"),
+                                  cl::desc("The CUDA source"));
+static cl::opt<std::string>
+    GenomeText("genome", cl::sub(Sub), cl::Required, cl::value_desc("GENES"),
+               cl::desc("The strategies, as evolve prints them: "
+                        "'block_size{x=128}, read_only_loads{}'"));
+static cl::opt<std::string>
+    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
+         cl::desc("Only kernels whose name holds TEXT"));
+static cl::opt<std::string>
+    Workloads("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
+              cl::desc("Judge the variants, too: gate and modelled time"));
+static cl::opt<double>
+    Relaxed("relaxed", cl::sub(Sub), cl::value_desc("RTOL"),
+            cl::desc("Grant results that differ by this share (default: no "
+                     "less exact than the original)"));
+
+static const char Examples[] =
+    "  cupilot translate heat.cu --genome='block_size{x=128}' -- -O2\n"
+    "  cupilot translate heat.cu --genome='unroll{factor=4}' "
+    "--workloads=W.mlir -- -O2\n\n"
+    "Prints the variant's source, its launch and its guard, or why a strategy "
+    "does not fit.\nExit status 1: no kernel could be translated.\n";
+
+static std::string name(const Kernel &K, PointerRef P) {
+  std::string Name = K.Params[P.Param].Name;
+  return P.Offset ? Name + "+" + std::to_string(P.Offset) : Name;
+}
+
+static void print(const Kernel &K, const Translation &T) {
+  for (const Launch &L : T.Plan.Launches) {
+    outs() << "grid:";
+    for (const Expr &E : L.Grid)
+      outs() << " [" << E.str() << "]";
+    outs() << "\nblock:";
+    for (const Expr &E : L.Block)
+      outs() << " [" << E.str() << "]";
+    outs() << "\nshared: [" << L.Shared.str() << "]\n";
+  }
+  for (const Constraint &C : T.When.Constraints)
+    outs() << "guard: " << C.E.str() << (C.IsEq ? " == 0\n" : " >= 0\n");
+  for (const Alignment &A : T.When.Alignments)
+    outs() << "align: " << name(K, A.Pointer) << " " << A.Bytes << "\n";
+  for (const Disjoint &D : T.When.Disjoints)
+    outs() << "disjoint: " << name(K, D.A) << " [" << D.ExtentA.str() << "], "
+           << name(K, D.B) << " [" << D.ExtentB.str() << "]\n";
+  outs() << "source:\n" << T.Source << "end of source\n";
+}
+
+static Error judge(const Kernel &K, const Genome &G,
+                   const std::vector<Workload> &All,
+                   ArrayRef<std::string> Flags) {
+  SearchProblem P;
+  P.K = K;
+  copy_if(All, std::back_inserter(P.Workloads),
+          [&](const Workload &W) { return W.Symbol == K.Symbol; });
+  if (P.Workloads.empty()) {
+    outs() << "verdict: not launched in the workloads\n";
+    return Error::success();
+  }
+  Expected<GpuDescription> Gpu = describeGpu("H200");
+  if (!Gpu)
+    return Gpu.takeError();
+  P.Gpu = *Gpu;
+  P.Arch = Gpu->Arch;
+  P.Flags = Flags.vec();
+  P.DataFolder = sys::path::parent_path(Workloads).str();
+  if (P.DataFolder.empty())
+    P.DataFolder = ".";
+  Expected<std::unique_ptr<CandidateEvaluator>> E =
+      CandidateEvaluator::create(P);
+  if (!E)
+    return E.takeError();
+  Expected<Candidate> C = (*E)->prepare(G);
+  if (!C)
+    return C.takeError();
+  if (C->Record.Outcome.empty())
+    if (Error Err = (*E)->judge(*C))
+      return Err;
+  outs() << "verdict: " << C->Record.Outcome;
+  if (C->Record.Ratio > 0)
+    outs() << format(" %.2fx", C->Record.Ratio);
+  outs() << " " << C->Record.Reason << "\nevidence: " << C->Record.Evidence
+         << "\n";
+  return Error::success();
+}
+
+static Error run(const TrailingArgs &Flags) {
+  std::optional<Genome> G = parseGenome(GenomeText);
+  if (!G || G->empty())
+    return usageError("'" + GenomeText + "' is no list of strategies",
+                      "--genome='block_size{x=128}, read_only_loads{}'");
+  std::vector<Workload> All;
+  if (!Workloads.empty()) {
+    Expected<std::vector<Workload>> Loaded = loadWorkloads(Workloads);
+    if (!Loaded)
+      return Loaded.takeError();
+    All = std::move(*Loaded);
+  }
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(Input, Flags.Args, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  unsigned Done = 0;
+  for (Kernel &K : *Kernels) {
+    if (!Only.empty() && !StringRef(K.Name).contains(StringRef(Only)))
+      continue;
+    if (Relaxed > 0)
+      K.Contract = {PrecisionContract::Kind::Relaxed, Relaxed};
+    outs() << "kernel: " << K.Name << "\n";
+    Expected<Translation> T = translateByRules(K, *G, Flags.Args);
+    if (!T) {
+      Error Rest = handleErrors(
+          T.takeError(), [&](std::unique_ptr<ToolError> E) -> Error {
+            if (E->code() != ExitCode::Finding)
+              return Error(std::move(E));
+            outs() << "refused: " << E->text() << "\n";
+            return Error::success();
+          });
+      if (Rest)
+        return Rest;
+      continue;
+    }
+    ++Done;
+    print(K, *T);
+    if (!All.empty())
+      if (Error E = judge(K, *G, All, Flags.Args))
+        return E;
+  }
+  return Done ? Error::success()
+              : findingError("no kernel could be translated");
+}
+
+static Command Registered(Sub, Examples, run);
