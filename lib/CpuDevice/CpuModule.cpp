@@ -204,6 +204,7 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
 
 std::vector<std::string> JitModule::kernels() const {
   std::vector<std::string> Names;
+  Names.reserve(Tables.Kernels.size());
   for (const LoweredKernel &K : Tables.Kernels)
     Names.push_back(K.Name);
   return Names;

@@ -18,7 +18,6 @@
 #include <set>
 
 using namespace mlir;
-using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 
@@ -125,6 +124,7 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
   };
   llvm::SmallVector<StringRef> Args;
   std::vector<std::string> Hex;
+  Hex.reserve(W.Args.size());
   for (const std::vector<uint8_t> &Arg : W.Args)
     Hex.push_back(llvm::toHex(Arg, /*LowerCase=*/true));
   Args.assign(Hex.begin(), Hex.end());

@@ -11,7 +11,6 @@
 #include "mlir/IR/IntegerSet.h"
 
 using namespace mlir;
-using llvm::StringRef;
 
 namespace cupilot {
 

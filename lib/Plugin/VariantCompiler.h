@@ -12,7 +12,7 @@
 
 namespace clang {
 class CompilerInstance;
-}
+} // namespace clang
 
 namespace cupilot {
 

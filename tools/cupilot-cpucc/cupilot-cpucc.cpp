@@ -170,7 +170,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
           I.Output.empty() ? sys::path::stem(Source).str() + ".o" : I.Output;
     // The device half. Lines are kept so that faults can name them.
     std::vector<std::string> Device = Base;
-    for (std::string Arg :
+    for (const std::string &Arg :
          {std::string("-x"), std::string("cuda"), "--cuda-gpu-arch=" + Arch,
           std::string("--cuda-device-only"), std::string("-emit-llvm"),
           std::string("-c"), std::string("-gline-tables-only"),
@@ -180,7 +180,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     if (Expected<int> Status = run(Device, I.Dry); !Status || *Status != 0)
       return Status;
     std::vector<std::string> Host = Base;
-    for (std::string Arg :
+    for (const std::string &Arg :
          {std::string("-x"), std::string("cuda"), "--cuda-gpu-arch=" + Arch,
           std::string("--cuda-host-only"),
           std::string("--no-offload-new-driver"), std::string("-Xclang"),
@@ -214,7 +214,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     return run(Link, I.Dry);
   }
   Link.insert(Link.end(), Objects.begin(), Objects.end());
-  for (std::string Arg :
+  for (const std::string &Arg :
        {std::string("-o"), I.Output.empty() ? std::string("a.out") : I.Output,
         "-L" + LibDir.str(), std::string("-lcupilot-cudart"),
         "-Wl,-rpath," + LibDir.str()})

@@ -49,7 +49,7 @@ static Error run(const TrailingArgs &Command) {
   if (!Dir)
     return Dir.takeError();
   std::vector<std::string> Args = Command.Args;
-  for (std::string Arg :
+  for (const std::string &Arg :
        {"-fplugin=" + Plugin.str().str(),
         "-fplugin-arg-cupilot-store=" + Store->root().str(),
         std::string("-fplugin-arg-cupilot-report=") + Dir->file("report"),

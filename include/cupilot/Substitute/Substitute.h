@@ -13,7 +13,7 @@
 
 namespace llvm {
 class Module;
-}
+} // namespace llvm
 
 namespace cupilot {
 

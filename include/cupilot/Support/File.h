@@ -37,7 +37,8 @@ std::string findUpward(llvm::StringRef File, llvm::StringRef Name);
 class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create(llvm::StringRef Prefix);
-  TemporaryDirectory(TemporaryDirectory &&Other) : Path(std::move(Other.Path)) {
+  TemporaryDirectory(TemporaryDirectory &&Other) noexcept
+      : Path(std::move(Other.Path)) {
     Other.Path.clear();
   }
   TemporaryDirectory &operator=(TemporaryDirectory &&) = delete;

@@ -63,7 +63,7 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
         continue;
       std::pair<char *, size_t> Buffer = *It;
       size_t Index =
-          std::find(Buffers.begin(), Buffers.end(), Buffer) - Buffers.begin();
+          llvm::find(Buffers, Buffer) - Buffers.begin();
       if (Index == Buffers.size())
         Buffers.push_back(Buffer);
       Launch["pointers"].push_back(
