@@ -43,6 +43,7 @@ config.substitutions += [
     ("%cupilot_lib", lib_dir),
     ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
+    ("%python", sys.executable),
     ("%clang_cuda", clang_cuda),
     ("%clang", f"{llvm}/clang"),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),
@@ -64,5 +65,12 @@ if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
 if os.geteuid() == 0:
     config.available_features.add("root")
+# A small or read-only disk for one test, in name spaces of its own.
+probe = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/tmp"]
+try:
+    if subprocess.run(probe, capture_output=True, timeout=30).returncode == 0:
+        config.available_features.add("private-mounts")
+except OSError:
+    pass
 if config.sanitizer:
     config.available_features.add("asan")

@@ -68,11 +68,27 @@ private:
 
 void Journal::Closer::operator()(sqlite3 *Db) const { sqlite3_close(Db); }
 
+static const char *wayOut(int Code) {
+  switch (Code) {
+  case SQLITE_FULL:
+  case SQLITE_IOERR:
+    return "is the disk full? With more space, --resume goes on from here";
+  case SQLITE_CANTOPEN:
+  case SQLITE_READONLY:
+  case SQLITE_PERM:
+    return "can its folder be written?";
+  case SQLITE_BUSY:
+  case SQLITE_LOCKED:
+    return "another program holds it; try again with --resume";
+  default:
+    return "it may be deleted; the search then starts anew";
+  }
+}
+
 Error Journal::failure(StringRef What) const {
-  return resourceError(
-      "the journal '" + Path + "': " + What + ": " + sqlite3_errmsg(Db.get()),
-      "is the disk full, or the file another program's? It may be deleted; "
-      "the search then starts anew");
+  return resourceError("the journal '" + Path + "': " + What + ": " +
+                           sqlite3_errmsg(Db.get()),
+                       wayOut(sqlite3_errcode(Db.get()) & 0xff));
 }
 
 Error Journal::execute(const char *Sql) {
@@ -93,7 +109,7 @@ Expected<Journal> Journal::open(StringRef Path) {
   {
     Statement Version(Db, "PRAGMA user_version");
     if (Version.step() != SQLITE_ROW)
-      return Result.failure("is no journal");
+      return Result.failure("cannot be read");
     if (Version.integer(0) > JournalFormat)
       return usageError("the journal '" + Path +
                             "' was written by a newer cupilot",

@@ -90,13 +90,16 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
   if (!Format) {
     consumeError(Format.takeError());
     return usageError("'" + Root +
-                      "' is no store: it has no readable file FORMAT");
+                          "' is no store: it has no readable file FORMAT",
+                      "name a folder that cupilot evolve made");
   }
   StringRef Text = StringRef(*Format).trim();
   unsigned Version = 0;
   if (!Text.consume_front("cupilot-store ") || Text.getAsInteger(10, Version))
     return usageError("'" + Root +
-                      "' is no store: its FORMAT is not 'cupilot-store N'");
+                          "' is no store: its FORMAT is not 'cupilot-store N'",
+                      "restore the file, or name a folder that cupilot evolve "
+                      "made");
   if (Version > 1)
     return usageError("the store '" + Root + "' has format " + Twine(Version) +
                           "; this cupilot knows format 1",

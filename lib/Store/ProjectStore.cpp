@@ -21,17 +21,24 @@ namespace cupilot {
 
 Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   if (!sys::fs::exists(Root + "/FORMAT")) {
-    if (sys::fs::is_directory(Root)) {
-      std::error_code EC;
-      sys::fs::directory_iterator It(Root, EC);
-      if (!EC && It != sys::fs::directory_iterator())
+    if (sys::fs::exists(Root) && !sys::fs::is_directory(Root))
+      return usageError("'" + Root + "' is a file and no store",
+                        "name an empty folder, or one that does not exist");
+    std::error_code EC;
+    for (sys::fs::directory_iterator It(Root, EC), End; !EC && It != End;
+         It.increment(EC))
+      // One that another process makes at this moment, or was killed at, is
+      // none of the user's.
+      if (!sys::path::filename(It->path()).starts_with("FORMAT"))
         return usageError("'" + Root + "' holds files and is no store",
                           "name an empty folder, or one that does not exist");
-    }
-    // What the search leaves beside the store is not for the repository.
+    if (Error E = updateFile((Root + "/FORMAT").str(), "cupilot-store 1\n"))
+      return std::move(E);
+    // What the search leaves beside the store is not for the repository, and
+    // digests do not survive converted line ends.
     if (Error E = updateFile((Root + "/.gitignore").str(), "journal.sqlite*\n"))
       return std::move(E);
-    if (Error E = updateFile((Root + "/FORMAT").str(), "cupilot-store 1\n"))
+    if (Error E = updateFile((Root + "/.gitattributes").str(), "* -text\n"))
       return std::move(E);
   }
   Expected<BuildStore> Readable = BuildStore::open(Root);
@@ -116,6 +123,9 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
        !EC && It != End; It.increment(EC))
     if (sys::fs::exists(It->path() + "/kernel.mlir"))
       Folders.insert(It->path());
+  if (EC && EC != std::errc::no_such_file_or_directory)
+    return resourceError("cannot read the folder '" + Root +
+                         "/kernels': " + EC.message());
   std::vector<StoredKernel> All;
   for (const std::string &Folder : Folders) {
     mlir::MLIRContext C;
@@ -123,6 +133,9 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
         loadModule(C, Folder + "/kernel.mlir");
     if (!M)
       return M.takeError();
+    if ((*M)->getOps<KernelOp>().empty())
+      return usageError("'" + Folder + "/kernel.mlir' holds no kernel",
+                        "restore the file, or run cupilot evolve again");
     for (KernelOp Op : (*M)->getOps<KernelOp>()) {
       StoredKernel S;
       S.K = toKernel(Op);
@@ -138,6 +151,22 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
   return All;
 }
 
+/// Why \p Text, of the file \p Path, is not what it should be: its line ends,
+/// else \p What. \p IsRight tells for a text whether it is.
+static std::string difference(StringRef Path, StringRef Text, StringRef What,
+                              function_ref<bool(StringRef)> IsRight) {
+  std::string Plain;
+  for (char C : Text)
+    if (C != '\r')
+      Plain += C;
+  if (IsRight(Plain))
+    return ("'" + Path +
+            "' has other line ends than were written; check it out again with "
+            "'* -text' in the store's .gitattributes")
+        .str();
+  return ("'" + Path + "' " + What).str();
+}
+
 Expected<std::vector<std::string>> ProjectStore::check() const {
   Expected<std::vector<StoredKernel>> All = kernels();
   if (!All)
@@ -151,8 +180,9 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
       if (!Source)
         Problems.push_back(toString(Source.takeError()));
       else if (digest(*Source) != V.Digest)
-        Problems.push_back("'" + Folder + "/" + V.Source +
-                           "' is not the text that was proved");
+        Problems.push_back(difference(
+            Folder + "/" + V.Source, *Source, "is not the text that was proved",
+            [&](StringRef Text) { return digest(Text) == V.Digest; }));
     }
     for (const BuildRecord &R : buildRecords(S)) {
       std::string Path = recordPath(Root, R.Identity);
@@ -160,17 +190,25 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
       Expected<std::string> Text = readFile(Path);
       if (!Text)
         Problems.push_back(toString(Text.takeError()));
-      else if (*Text != renderRecord(R))
-        Problems.push_back("'" + Path +
-                           "' does not agree with the kernel's MLIR");
+      else if (Expected<BuildRecord> Read = parseBuildRecord(*Text, Path);
+               !Read)
+        Problems.push_back(toString(Read.takeError()));
+      else if (std::string Right = renderRecord(R); *Text != Right)
+        Problems.push_back(
+            difference(Path, *Text, "does not agree with the kernel's MLIR",
+                       [&](StringRef Plain) { return Plain == Right; }));
     }
   }
   std::error_code EC;
   for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
        !EC && It != End; It.increment(EC))
-    if (!Known.contains(sys::path::filename(It->path()).str()))
-      Problems.push_back("'" + It->path() +
-                         "' belongs to no kernel of the store");
+    if (StringRef Name = sys::path::filename(It->path());
+        !Known.contains(Name.str()))
+      Problems.push_back("'" + It->path() + "' " +
+                         (Name.contains(".tmp-")
+                              ? "is left of a write that was interrupted"
+                              : "belongs to no kernel of the store") +
+                         "; it may be deleted");
   return Problems;
 }
 

@@ -41,7 +41,8 @@ std::string Expr::str() const {
   case Kind::Constant:
     return itostr(Value);
   case Kind::Dim:
-    return DimNames[Value].str();
+    return Value >= 0 && Value < NumLaunchDims ? DimNames[Value].str()
+                                               : "d" + itostr(Value);
   case Kind::Symbol:
     return "s" + itostr(Value);
   default:

@@ -12,6 +12,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -38,9 +39,30 @@ Error ensureDirectory(StringRef Path) {
   return Error::success();
 }
 
+/// Writes to what cannot be replaced: a device or a pipe.
+static Error writeInPlace(StringRef Path, StringRef Content) {
+  int FD = -1;
+  std::error_code EC = sys::fs::openFileForWrite(
+      Path, FD, sys::fs::CD_OpenExisting, sys::fs::OF_None);
+  if (!EC) {
+    raw_fd_ostream OS(FD, /*shouldClose=*/true);
+    OS << Content;
+    OS.close();
+    EC = OS.error();
+    OS.clear_error();
+  }
+  if (EC)
+    return resourceError("cannot write '" + Path + "': " + EC.message());
+  return Error::success();
+}
+
 Error writeFileAtomic(StringRef Path, StringRef Content) {
   if (Error E = ensureDirectory(sys::path::parent_path(Path)))
     return E;
+  sys::fs::file_status Status;
+  if (!sys::fs::status(Path, Status) && !sys::fs::is_regular_file(Status) &&
+      !sys::fs::is_directory(Status))
+    return writeInPlace(Path, Content);
   Expected<sys::fs::TempFile> Temp =
       sys::fs::TempFile::create(Path + ".tmp-%%%%%%%%", 0666 & ~022);
   if (!Temp)
@@ -74,6 +96,34 @@ Error updateFile(StringRef Path, StringRef Content) {
   if (Old && (*Old)->getBuffer() == Content)
     return Error::success();
   return writeFileAtomic(Path, Content);
+}
+
+Expected<std::optional<FileLock>> FileLock::tryLock(StringRef Path,
+                                                    uint64_t Place) {
+  if (Error E = ensureDirectory(sys::path::parent_path(Path)))
+    return std::move(E);
+  int FD = -1;
+  if (std::error_code EC = sys::fs::openFileForReadWrite(
+          Path, FD, sys::fs::CD_OpenAlways, sys::fs::OF_None))
+    return resourceError("cannot open the lock '" + Path +
+                         "': " + EC.message());
+  FileLock Lock(FD);
+  struct flock Range = {};
+  Range.l_type = F_WRLCK;
+  Range.l_whence = SEEK_SET;
+  Range.l_start = static_cast<off_t>(Place >> 2); // Must stay positive.
+  Range.l_len = 1;
+  if (::fcntl(FD, F_OFD_SETLK, &Range) == 0)
+    return std::optional(std::move(Lock));
+  if (errno == EAGAIN || errno == EACCES)
+    return std::nullopt;
+  return resourceError("cannot lock '" + Path +
+                       "': " + std::generic_category().message(errno));
+}
+
+FileLock::~FileLock() {
+  if (FD >= 0)
+    ::close(FD);
 }
 
 std::string findUpward(StringRef File, StringRef Name) {

@@ -18,6 +18,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 using namespace cupilot;
@@ -164,6 +165,16 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   Options.Generations = Generations;
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
+  // Two searches of one kernel would forget and overwrite each other's steps.
+  Expected<std::optional<FileLock>> Lock = FileLock::tryLock(
+      StoreDir + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
+  if (!Lock)
+    return Lock.takeError();
+  if (!*Lock)
+    return resourceError(
+        "another search of '" + K.Name + "' is under way in the store '" +
+            StoreDir + "'",
+        "wait until it has ended, or name another store with --store");
   unsigned Number = 0;
   errs() << K.Name << "\n";
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
@@ -211,6 +222,12 @@ static Error run(const TrailingArgs &Flags) {
   if (DeviceName != "cpu")
     return usageError("there is no device '" + DeviceName + "' in this version",
                       "--device=cpu");
+  for (auto &[Name, Value] : {std::pair("--population", Population.getValue()),
+                              {"--generations", Generations.getValue()}})
+    if (Value == 0 || Value > 10000)
+      return usageError(Twine(Name) + "=" + Twine(Value) +
+                            " is no number of a search",
+                        "give a number from 1 to 10000");
   Expected<std::vector<Workload>> All = loadWorkloads(Workloads);
   if (!All)
     return All.takeError();
@@ -226,11 +243,18 @@ static Error run(const TrailingArgs &Flags) {
   Expected<Journal> J = Journal::open(StoreDir + "/journal.sqlite");
   if (!J)
     return J.takeError();
-  unsigned Accepted = 0;
+  unsigned Accepted = 0, Chosen = 0;
   for (const Kernel &K : *Kernels)
-    if (Only.empty() || StringRef(K.Name).contains(StringRef(Only)))
+    if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {
+      ++Chosen;
       if (Error E = evolveKernel(K, *All, *Store, *J, Flags.Args, Accepted))
         return E;
+    }
+  if (Chosen == 0)
+    return usageError(Kernels->empty() ? "'" + Input + "' defines no kernel"
+                                       : "no kernel of '" + Input +
+                                             "' is called '" + Only + "'",
+                      "'cupilot extract' lists a source's kernels");
   if (Accepted == 0)
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

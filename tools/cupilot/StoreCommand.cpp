@@ -47,10 +47,14 @@ static void list(const std::vector<StoredKernel> &Kernels) {
       }
 }
 
-static Error run(const TrailingArgs &) {
+static Error run(const TrailingArgs &Rest) {
   if (Action != "list" && Action != "show" && Action != "check")
     return usageError("there is no action '" + Action + "'",
                       "cupilot store list, show or check");
+  if ((!Name.empty() && Action != "show") || !Rest.Args.empty())
+    return usageError("'cupilot store " + Action + "' does not take '" +
+                          (Rest.Args.empty() ? Name : Rest.Args.front()) + "'",
+                      "'cupilot store --help' shows its options");
   Expected<BuildStore> Readable = BuildStore::open(StoreDir);
   if (!Readable)
     return Readable.takeError();

@@ -84,8 +84,7 @@ static void printHelp(Command &C, StringRef Program) {
     outs() << "\nexamples:\n" << C.Examples;
 }
 
-int main(int Argc, char **Argv) {
-  InitLLVM Init(Argc, Argv);
+static int runProgram(int Argc, char **Argv) {
   std::vector<const char *> Own(Argv, Argv + Argc);
   TrailingArgs Trailing;
   auto Dashes =
@@ -128,4 +127,18 @@ int main(int Argc, char **Argv) {
         "cupilot");
   }
   return reportError(Chosen.Run(Trailing), ("cupilot " + First).str());
+}
+
+int main(int Argc, char **Argv) {
+  InitLLVM Init(Argc, Argv);
+  int Status = runProgram(Argc, Argv);
+  outs().flush();
+  if (std::error_code EC = outs().error()) {
+    outs().clear_error(); // Or its destructor would end the program.
+    Status = reportError(
+        resourceError("cannot write to standard output: " + EC.message(),
+                      "is the disk full?"),
+        "cupilot");
+  }
+  return Status;
 }

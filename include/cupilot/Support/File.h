@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace cupilot {
@@ -20,12 +21,30 @@ llvm::Expected<std::string> readFile(llvm::StringRef Path);
 
 /// Replaces \p Path by \p Content in one step (temporary file in the same
 /// folder, written out, renamed), so that a kill or a full disk leaves the old
-/// file or the new one. Creates missing folders.
+/// file or the new one. Creates missing folders. Devices and pipes are written
+/// to, not replaced.
 llvm::Error writeFileAtomic(llvm::StringRef Path, llvm::StringRef Content);
 
 /// writeFileAtomic, but leaves the file and its time alone when it already
 /// holds \p Content, so that builds that depend on it do not run again.
 llvm::Error updateFile(llvm::StringRef Path, llvm::StringRef Content);
+
+/// One of many locks that one file stands for, held as long as the object
+/// lives. The system gives it back when the process ends, however it ends.
+class FileLock {
+public:
+  /// Takes the lock \p Place of the file \p Path, which is made if need be;
+  /// nothing when another holder has it.
+  static llvm::Expected<std::optional<FileLock>> tryLock(llvm::StringRef Path,
+                                                         uint64_t Place);
+  FileLock(FileLock &&Other) : FD(Other.FD) { Other.FD = -1; }
+  FileLock &operator=(FileLock &&) = delete;
+  ~FileLock();
+
+private:
+  explicit FileLock(int FD) : FD(FD) {}
+  int FD;
+};
 
 llvm::Error ensureDirectory(llvm::StringRef Path);
 

@@ -76,6 +76,13 @@ TEST(LaunchPlan, ShapesOutsideTheHardwareHaveNoPlan) {
   EXPECT_EQ(Shape->Grid[0], 16u);
 }
 
+TEST(LaunchPlan, IndicesOutOfRangeHaveNoValue) {
+  for (Expr E : {Expr::dim(NumLaunchDims), Expr::dim(~0u), Expr::symbol(0)}) {
+    EXPECT_EQ(evaluate(E, bindings({})), std::nullopt);
+    EXPECT_FALSE(E.str().empty());
+  }
+}
+
 TEST(LaunchPlan, JsonRoundTrip) {
   Guard G;
   G.Arch = "sm_90";
