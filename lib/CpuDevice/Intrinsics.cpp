@@ -17,6 +17,7 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include <cfenv>
 #include <optional>
 
 using namespace llvm;
@@ -45,6 +46,8 @@ private:
                                    IRBuilder<> &B);
   std::optional<Value *> lowerAsm(CallInst &Call, IRBuilder<> &B);
   Value *reservedShared(IRBuilder<> &B);
+  Value *rounded(StringRef Name, RoundedOp Op, Type *T, ArrayRef<Value *> Args,
+                 IRBuilder<> &B);
 
   Value *field(IRBuilder<> &B, ContextField Field, unsigned Index = 0) {
     return B.CreateLoad(B.getInt32Ty(), contextField(B, Entry, Field, Index));
@@ -135,6 +138,23 @@ std::optional<Value *> IntrinsicLowering::lowerSpecialRegister(StringRef Name,
   return std::nullopt;
 }
 
+/// Arithmetic that rounds to zero (.rz), down (.rm) or up (.rp).
+Value *IntrinsicLowering::rounded(StringRef Name, RoundedOp Op, Type *T,
+                                  ArrayRef<Value *> Args, IRBuilder<> &B) {
+  Type *Double = B.getDoubleTy(), *I32 = B.getInt32Ty();
+  int Mode = Name.contains(".rz")   ? FE_TOWARDZERO
+             : Name.contains(".rm") ? FE_DOWNWARD
+                                    : FE_UPWARD;
+  SmallVector<Value *> All = {
+      ConstantInt::get(I32, static_cast<uint32_t>(Op)),
+      ConstantInt::get(I32, static_cast<uint32_t>(Mode)),
+      ConstantInt::get(I32, T->isFloatTy())};
+  for (unsigned I = 0; I < 3; ++I)
+    All.push_back(I < Args.size() ? B.CreateFPCast(Args[I], Double)
+                                  : ConstantFP::get(Double, 0.0));
+  return B.CreateFPCast(runtime(B, "cupilot_rt_rounded", Double, All), T);
+}
+
 std::optional<Value *>
 IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   Type *T = Call.getType();
@@ -160,6 +180,17 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     return B.CreateBinaryIntrinsic(Intrinsic::minnum, Saturated,
                                    ConstantFP::get(T, 1.0));
   };
+  // Division by .approx and .full has no direction.
+  if (auto Op = StringSwitch<std::optional<RoundedOp>>(Name.split('.').first)
+                    .Case("add", RoundedOp::Add)
+                    .Case("mul", RoundedOp::Mul)
+                    .Case("fma", RoundedOp::Fma)
+                    .Case("div", RoundedOp::Div)
+                    .Case("rcp", RoundedOp::Rcp)
+                    .Case("sqrt", RoundedOp::Sqrt)
+                    .Default(std::nullopt);
+      Op && !Nearest && (T->isFloatTy() || T->isDoubleTy()))
+    return Finish(rounded(Name, *Op, T, SmallVector<Value *>(Call.args()), B));
   if (Is("fma.r") && Nearest)
     return Finish(
         B.CreateIntrinsic(Intrinsic::fma, {T}, {Arg(0), Arg(1), Arg(2)}));
@@ -252,6 +283,13 @@ std::optional<Value *> IntrinsicLowering::lowerConversion(StringRef Name,
         Intrinsic::fptoui_sat, {T, Arg(0)->getType()},
         {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
   bool Nearest = Name.contains(".rn");
+  // Every integer of 32 bits is a double; those of 64 have no rule.
+  if (!Nearest && (Base == "i2f" || Base == "ui2f" || Base == "d2f")) {
+    Value *Wide = Base == "i2f"    ? B.CreateSIToFP(Arg(0), B.getDoubleTy())
+                  : Base == "ui2f" ? B.CreateUIToFP(Arg(0), B.getDoubleTy())
+                                   : Arg(0);
+    return rounded(Name, RoundedOp::Convert, T, Wide, B);
+  }
   if (Nearest &&
       is_contained(ArrayRef<StringRef>({"i2f", "ll2f", "i2d", "ll2d"}), Base))
     return B.CreateSIToFP(Arg(0), T);
