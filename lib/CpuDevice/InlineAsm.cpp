@@ -157,12 +157,39 @@ bool AsmLowering::access(const PtxStatement &S) {
   return true;
 }
 
+/// shfl.sync.down.b32 d|p, a, b, c, mask: what cg::reduce is made of.
+bool AsmLowering::shuffle(const PtxStatement &S) {
+  if (S.Op.size() != 4 || S.Op[1] != "sync" || S.type() != "b32" ||
+      !is_contained(ArrayRef<StringRef>({"idx", "up", "down", "bfly"}),
+                    S.Op[2]) ||
+      S.Operands.size() != 5 || !S.Guard.empty())
+    return false;
+  SmallVector<Value *> Args;
+  for (unsigned I : {4, 1, 2, 3}) {
+    Args.push_back(read(S.Operands[I].front(), 32));
+    if (!Args.back())
+      return false;
+  }
+  Type *I32 = B.getInt32Ty();
+  FunctionCallee Shuffle = Call.getModule()->getOrInsertFunction(
+      "llvm.nvvm.shfl.sync." + S.Op[2] + ".i32p",
+      StructType::get(I32, B.getInt1Ty()), I32, I32, I32, I32);
+  Value *Both = B.CreateCall(Shuffle, Args);
+  auto [Result, Predicate] = StringRef(S.Operands[0].front()).split('|');
+  write(Result.trim(), B.CreateExtractValue(Both, 0), S);
+  if (!Predicate.empty())
+    write(Predicate.trim(), B.CreateExtractValue(Both, 1), S);
+  return true;
+}
+
 bool AsmLowering::lower(const PtxStatement &S) {
   StringRef Op = S.base();
   if (Op == "prefetch" || Op == "prefetchu" || Op == "griddepcontrol")
     return true;
   if (Op == "ld" || Op == "st")
     return access(S);
+  if (Op == "shfl")
+    return shuffle(S);
   if (S.Operands.size() < 2 || S.Op.size() < 2)
     return false;
   if (!S.Guard.empty() && !Registers.count(S.Guard))

@@ -31,6 +31,7 @@ private:
   llvm::Value *convert(const PtxStatement &S);
   llvm::Value *compare(const PtxStatement &S, llvm::Type *T);
   bool access(const PtxStatement &S);
+  bool shuffle(const PtxStatement &S);
 
   /// An operand as an integer of \p Bits; null when there is no such thing.
   llvm::Value *read(llvm::StringRef Name, unsigned Bits);

@@ -14,6 +14,7 @@
 #include "Lowering.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -499,6 +500,7 @@ Value *IntrinsicLowering::reservedShared(IRBuilder<> &B) {
   return B.CreateAddrSpaceCast(G, B.getPtrTy());
 }
 
+/// What lowerInlineAsm left: instructions that need the run time.
 std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
                                                    IRBuilder<> &B) {
   auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
@@ -514,23 +516,8 @@ std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
     return nullptr;
   if (Op.starts_with("membar.") || Op.starts_with("fence."))
     return Fence();
-  if (Op == "cvt.rn.f16.f32" || Op == "cvt.rn.bf16.f32") {
-    Type *Half = Op.contains("bf16") ? B.getBFloatTy() : B.getHalfTy();
-    return B.CreateBitCast(B.CreateFPTrunc(Arg(0), Half), T);
-  }
-  if (Op == "cvt.f32.f16")
-    return B.CreateFPExt(B.CreateBitCast(Arg(0), B.getHalfTy()), T);
   if (Text == "activemask.b32 $0")
     return activeMask(B);
-  if (Text == "mov.u32 $0, %laneid" || Text == "mov.u32 $0, %%laneid")
-    return B.CreateAnd(field(B, FieldLinear), 31);
-  if (Text == "mov.u32 $0, %warpid" || Text == "mov.u32 $0, %%warpid")
-    return B.CreateLShr(field(B, FieldLinear), 5);
-  for (StringRef Name : {"eq", "lt", "le", "gt", "ge"})
-    if (Text == ("mov.u32 $0, %lanemask_" + Name).str() ||
-        Text == ("mov.u32 $0, %%lanemask_" + Name).str())
-      return lowerSpecialRegister(("read.ptx.sreg.lanemask." + Name).str(),
-                                  Call, B);
   if (StringRef(Text).contains("%reserved_smem_offset_1") &&
       StringRef(Text).ends_with("cvta.shared.u64 $0, extended"))
     return B.CreatePtrToInt(reservedShared(B), T);
@@ -558,10 +545,6 @@ std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
               .str(),
           Call, B);
   }
-  if (Op == "rcp.approx.ftz.f32" && T->isFloatTy())
-    return B.CreateFDiv(ConstantFP::get(T, 1.0), Arg(0));
-  if (Op == "ex2.approx.ftz.f32" || Op == "ex2.approx.f32")
-    return B.CreateUnaryIntrinsic(Intrinsic::exp2, Arg(0));
   if (Op == "bfind.shiftamt.u32" || Op == "bfind.u32") {
     Value *Zeros =
         B.CreateBinaryIntrinsic(Intrinsic::ctlz, Arg(0), B.getFalse());
@@ -647,6 +630,8 @@ std::string IntrinsicLowering::run() {
       else if (Callee->doesNotAccessMemory() ||
                Callee->onlyAccessesInaccessibleMemory())
         continue; // A function of the host's libm, put there by lowerLibdevice.
+      if (!Result && !Callee->isIntrinsic() && !Name.starts_with("llvm."))
+        return "the function '" + demangle(Name) + "', which is not defined,";
       if (!Result)
         return "'" + Name.str() + "'";
     }
