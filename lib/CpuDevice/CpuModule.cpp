@@ -30,6 +30,7 @@ void cupilot_rt_activemask();
 void cupilot_rt_clock();
 void cupilot_rt_prmt();
 void cupilot_rt_bfe();
+void cupilot_rt_rounded();
 void cupilot_rt_space();
 void cupilot_rt_trap();
 void cupilot_rt_exit();
@@ -167,6 +168,7 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_clock);
   CUPILOT_DEFINE(cupilot_rt_prmt);
   CUPILOT_DEFINE(cupilot_rt_bfe);
+  CUPILOT_DEFINE(cupilot_rt_rounded);
   CUPILOT_DEFINE(cupilot_rt_space);
   CUPILOT_DEFINE(cupilot_rt_trap);
   CUPILOT_DEFINE(cupilot_rt_exit);

@@ -14,9 +14,11 @@
 #include "Lowering.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include <cfenv>
 #include <optional>
 
 using namespace llvm;
@@ -45,6 +47,8 @@ private:
                                    IRBuilder<> &B);
   std::optional<Value *> lowerAsm(CallInst &Call, IRBuilder<> &B);
   Value *reservedShared(IRBuilder<> &B);
+  Value *rounded(StringRef Name, RoundedOp Op, Type *T, ArrayRef<Value *> Args,
+                 IRBuilder<> &B);
 
   Value *field(IRBuilder<> &B, ContextField Field, unsigned Index = 0) {
     return B.CreateLoad(B.getInt32Ty(), contextField(B, Entry, Field, Index));
@@ -135,6 +139,23 @@ std::optional<Value *> IntrinsicLowering::lowerSpecialRegister(StringRef Name,
   return std::nullopt;
 }
 
+/// Arithmetic that rounds to zero (.rz), down (.rm) or up (.rp).
+Value *IntrinsicLowering::rounded(StringRef Name, RoundedOp Op, Type *T,
+                                  ArrayRef<Value *> Args, IRBuilder<> &B) {
+  Type *Double = B.getDoubleTy(), *I32 = B.getInt32Ty();
+  int Mode = Name.contains(".rz")   ? FE_TOWARDZERO
+             : Name.contains(".rm") ? FE_DOWNWARD
+                                    : FE_UPWARD;
+  SmallVector<Value *> All = {
+      ConstantInt::get(I32, static_cast<uint32_t>(Op)),
+      ConstantInt::get(I32, static_cast<uint32_t>(Mode)),
+      ConstantInt::get(I32, T->isFloatTy())};
+  for (unsigned I = 0; I < 3; ++I)
+    All.push_back(I < Args.size() ? B.CreateFPCast(Args[I], Double)
+                                  : ConstantFP::get(Double, 0.0));
+  return B.CreateFPCast(runtime(B, "cupilot_rt_rounded", Double, All), T);
+}
+
 std::optional<Value *>
 IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   Type *T = Call.getType();
@@ -160,6 +181,17 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     return B.CreateBinaryIntrinsic(Intrinsic::minnum, Saturated,
                                    ConstantFP::get(T, 1.0));
   };
+  // Division by .approx and .full has no direction.
+  if (auto Op = StringSwitch<std::optional<RoundedOp>>(Name.split('.').first)
+                    .Case("add", RoundedOp::Add)
+                    .Case("mul", RoundedOp::Mul)
+                    .Case("fma", RoundedOp::Fma)
+                    .Case("div", RoundedOp::Div)
+                    .Case("rcp", RoundedOp::Rcp)
+                    .Case("sqrt", RoundedOp::Sqrt)
+                    .Default(std::nullopt);
+      Op && !Nearest && (T->isFloatTy() || T->isDoubleTy()))
+    return Finish(rounded(Name, *Op, T, SmallVector<Value *>(Call.args()), B));
   if (Is("fma.r") && Nearest)
     return Finish(
         B.CreateIntrinsic(Intrinsic::fma, {T}, {Arg(0), Arg(1), Arg(2)}));
@@ -252,6 +284,13 @@ std::optional<Value *> IntrinsicLowering::lowerConversion(StringRef Name,
         Intrinsic::fptoui_sat, {T, Arg(0)->getType()},
         {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
   bool Nearest = Name.contains(".rn");
+  // Every integer of 32 bits is a double; those of 64 have no rule.
+  if (!Nearest && (Base == "i2f" || Base == "ui2f" || Base == "d2f")) {
+    Value *Wide = Base == "i2f"    ? B.CreateSIToFP(Arg(0), B.getDoubleTy())
+                  : Base == "ui2f" ? B.CreateUIToFP(Arg(0), B.getDoubleTy())
+                                   : Arg(0);
+    return rounded(Name, RoundedOp::Convert, T, Wide, B);
+  }
   if (Nearest &&
       is_contained(ArrayRef<StringRef>({"i2f", "ll2f", "i2d", "ll2d"}), Base))
     return B.CreateSIToFP(Arg(0), T);
@@ -461,6 +500,7 @@ Value *IntrinsicLowering::reservedShared(IRBuilder<> &B) {
   return B.CreateAddrSpaceCast(G, B.getPtrTy());
 }
 
+/// What lowerInlineAsm left: instructions that need the run time.
 std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
                                                    IRBuilder<> &B) {
   auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
@@ -476,23 +516,8 @@ std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
     return nullptr;
   if (Op.starts_with("membar.") || Op.starts_with("fence."))
     return Fence();
-  if (Op == "cvt.rn.f16.f32" || Op == "cvt.rn.bf16.f32") {
-    Type *Half = Op.contains("bf16") ? B.getBFloatTy() : B.getHalfTy();
-    return B.CreateBitCast(B.CreateFPTrunc(Arg(0), Half), T);
-  }
-  if (Op == "cvt.f32.f16")
-    return B.CreateFPExt(B.CreateBitCast(Arg(0), B.getHalfTy()), T);
   if (Text == "activemask.b32 $0")
     return activeMask(B);
-  if (Text == "mov.u32 $0, %laneid" || Text == "mov.u32 $0, %%laneid")
-    return B.CreateAnd(field(B, FieldLinear), 31);
-  if (Text == "mov.u32 $0, %warpid" || Text == "mov.u32 $0, %%warpid")
-    return B.CreateLShr(field(B, FieldLinear), 5);
-  for (StringRef Name : {"eq", "lt", "le", "gt", "ge"})
-    if (Text == ("mov.u32 $0, %lanemask_" + Name).str() ||
-        Text == ("mov.u32 $0, %%lanemask_" + Name).str())
-      return lowerSpecialRegister(("read.ptx.sreg.lanemask." + Name).str(),
-                                  Call, B);
   if (StringRef(Text).contains("%reserved_smem_offset_1") &&
       StringRef(Text).ends_with("cvta.shared.u64 $0, extended"))
     return B.CreatePtrToInt(reservedShared(B), T);
@@ -520,10 +545,6 @@ std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
               .str(),
           Call, B);
   }
-  if (Op == "rcp.approx.ftz.f32" && T->isFloatTy())
-    return B.CreateFDiv(ConstantFP::get(T, 1.0), Arg(0));
-  if (Op == "ex2.approx.ftz.f32" || Op == "ex2.approx.f32")
-    return B.CreateUnaryIntrinsic(Intrinsic::exp2, Arg(0));
   if (Op == "bfind.shiftamt.u32" || Op == "bfind.u32") {
     Value *Zeros =
         B.CreateBinaryIntrinsic(Intrinsic::ctlz, Arg(0), B.getFalse());
@@ -609,6 +630,8 @@ std::string IntrinsicLowering::run() {
       else if (Callee->doesNotAccessMemory() ||
                Callee->onlyAccessesInaccessibleMemory())
         continue; // A function of the host's libm, put there by lowerLibdevice.
+      if (!Result && !Callee->isIntrinsic() && !Name.starts_with("llvm."))
+        return "the function '" + demangle(Name) + "', which is not defined,";
       if (!Result)
         return "'" + Name.str() + "'";
     }

@@ -15,7 +15,9 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cfenv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 
 using namespace llvm;
@@ -113,6 +115,43 @@ static const char *checkAccess(ThreadContext &T, uint64_t Address,
   return nullptr;
 }
 
+/// Computes in \p T under a rounding mode. The compiler knows nothing of modes:
+/// volatile values keep the operation between the two changes.
+template <typename T>
+static T roundedAs(RoundedOp Op, int Mode, double X, double Y, double Z) {
+  volatile double Wide = X;
+  volatile T A = static_cast<T>(X), B = static_cast<T>(Y),
+             C = static_cast<T>(Z);
+  volatile T Result = 0;
+  int Before = std::fegetround();
+  std::fesetround(Mode);
+  switch (Op) {
+  case RoundedOp::Add:
+    Result = A + B;
+    break;
+  case RoundedOp::Mul:
+    Result = A * B;
+    break;
+  case RoundedOp::Fma:
+    Result = std::fma(A, B, C);
+    break;
+  case RoundedOp::Div:
+    Result = A / B;
+    break;
+  case RoundedOp::Rcp:
+    Result = 1 / A;
+    break;
+  case RoundedOp::Sqrt:
+    Result = std::sqrt(A);
+    break;
+  case RoundedOp::Convert:
+    Result = static_cast<T>(Wide);
+    break;
+  }
+  std::fesetround(Before);
+  return Result;
+}
+
 extern "C" {
 
 void cupilot_rt_access(ThreadContext *T, void *Pointer, uint64_t Size,
@@ -200,6 +239,14 @@ uint32_t cupilot_rt_bfe(uint32_t Value, uint32_t Position, uint32_t Length) {
     return 0;
   uint32_t Shifted = Value >> Position;
   return Length > 31 ? Shifted : Shifted & ((1u << Length) - 1);
+}
+
+double cupilot_rt_rounded(uint32_t Op, uint32_t Mode, uint32_t Single, double A,
+                          double B, double C) {
+  return Single ? roundedAs<float>(static_cast<RoundedOp>(Op),
+                                   static_cast<int>(Mode), A, B, C)
+                : roundedAs<double>(static_cast<RoundedOp>(Op),
+                                    static_cast<int>(Mode), A, B, C);
 }
 
 uint32_t cupilot_rt_space(ThreadContext *T, void *Pointer, uint32_t Space) {

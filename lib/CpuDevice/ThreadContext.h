@@ -86,6 +86,9 @@ enum class WarpOp : uint32_t {
   Active, ///< Who else is here? Has no mask: see BlockState::activeLanes.
 };
 
+/// Operations whose result the host rounds in a direction of its own.
+enum class RoundedOp : uint32_t { Add, Mul, Fma, Div, Rcp, Sqrt, Convert };
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H

@@ -198,10 +198,14 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
                           errs() << "  left out: " << E->text() << "\n";
                           return Error::success();
                         });
+  auto Slower =
+      static_cast<unsigned>(count_if(Result->All, [](const CandidateRecord &R) {
+        return R.Outcome == "slower";
+      }));
   errs() << format("  %u candidates: %u refused by rules, %u duplicates, %u "
-                   "rejected by the gate, ",
+                   "rejected by the gate, %u not faster, ",
                    Result->Evaluated, Result->Refused, Result->Duplicates,
-                   Result->Rejected)
+                   Result->Rejected, Slower)
          << Result->Variants.size() << " kept\n";
   if (Result->Variants.empty())
     return Error::success();
@@ -243,6 +247,14 @@ static Error run(const TrailingArgs &Flags) {
   Expected<Journal> J = Journal::open(StoreDir + "/journal.sqlite");
   if (!J)
     return J.takeError();
+  if (!Kernels->empty() && none_of(*Kernels, [&](const Kernel &K) {
+        return any_of(*All,
+                      [&](const Workload &W) { return W.Symbol == K.Symbol; });
+      }))
+    return findingError("none of the " + Twine(Kernels->size()) +
+                            " kernel(s) of '" + Input + "' is launched in '" +
+                            Workloads + "'",
+                        "record a run that launches them: cupilot capture");
   unsigned Accepted = 0, Chosen = 0;
   for (const Kernel &K : *Kernels)
     if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {

@@ -280,62 +280,6 @@ CUPILOT_API cudaError_t cudaRuntimeGetVersion(int *Version) {
 CUPILOT_API cudaError_t cudaDriverGetVersion(int *Version) {
   return cudaRuntimeGetVersion(Version);
 }
-CUPILOT_API cudaError_t cudaDeviceGetAttribute(int *Value,
-                                               cudaDeviceAttr Attribute, int) {
-  switch (Attribute) {
-  case cudaDevAttrComputeCapabilityMajor:
-    *Value = 9;
-    break;
-  case cudaDevAttrMultiProcessorCount:
-    *Value = 132;
-    break;
-  case cudaDevAttrMaxThreadsPerBlock:
-    *Value = 1024;
-    break;
-  case cudaDevAttrWarpSize:
-    *Value = 32;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerBlock:
-    *Value = 48 * 1024;
-    break;
-  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-    *Value = 227 * 1024;
-    break;
-  case cudaDevAttrMaxThreadsPerMultiProcessor:
-    *Value = 2048;
-    break;
-  case cudaDevAttrClockRate:
-    *Value = 1980000;
-    break;
-  default:
-    *Value = 0;
-  }
-  return checked();
-}
-CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
-                                                int Id) {
-  if (Id != 0)
-    return checked(cudaErrorInvalidDevice);
-  std::memset(Properties, 0, sizeof(*Properties));
-  std::strcpy(Properties->name, "cuPilot cpu device (describes an H200)");
-  Properties->major = 9;
-  Properties->totalGlobalMem = size_t(141) << 30;
-  Properties->multiProcessorCount = 132;
-  Properties->warpSize = 32;
-  Properties->maxThreadsPerBlock = 1024;
-  Properties->maxThreadsPerMultiProcessor = 2048;
-  Properties->sharedMemPerBlock = 48 * 1024;
-  Properties->sharedMemPerBlockOptin = 227 * 1024;
-  Properties->sharedMemPerMultiprocessor = 228 * 1024;
-  Properties->regsPerBlock = 65536;
-  Properties->l2CacheSize = 60 << 20;
-  Properties->unifiedAddressing = 1;
-  const int MaxThreads[3] = {1024, 1024, 64},
-            MaxGrid[3] = {2147483647, 65535, 65535};
-  std::memcpy(Properties->maxThreadsDim, MaxThreads, sizeof(MaxThreads));
-  std::memcpy(Properties->maxGridSize, MaxGrid, sizeof(MaxGrid));
-  return checked();
-}
 CUPILOT_API cudaError_t cudaPointerGetAttributes(
     cudaPointerAttributes *Attributes, const void *Pointer) {
   std::memset(Attributes, 0, sizeof(*Attributes));

@@ -1,0 +1,135 @@
+//===- ApiProperties.cpp - What the device says of itself -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An H200, as the cost model has it, without what the cpu device cannot do.
+// Programs divide by these numbers: one that is left out is zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+#include <algorithm>
+#include <cstring>
+
+using namespace cupilot;
+
+#define CUPILOT_API __attribute__((visibility("default")))
+
+static cudaError_t checked(cudaError_t Error = cudaSuccess) {
+  Device &D = Device::get();
+  return D.fail(D.Sticky != cudaSuccess ? D.Sticky : Error);
+}
+
+static constexpr int MaxThreads[3] = {1024, 1024, 64},
+                     MaxGrid[3] = {2147483647, 65535, 65535};
+
+/// CUDA C++ Programming Guide, "Compute Capabilities"; NVIDIA's H200 data sheet
+/// for the memory: 6144 bits at 3.2 GHz, twice a clock.
+static constexpr struct {
+  cudaDeviceAttr Attribute;
+  int Value;
+} Attributes[] = {
+    {cudaDevAttrComputeCapabilityMajor, 9},
+    {cudaDevAttrComputeCapabilityMinor, 0},
+    {cudaDevAttrMultiProcessorCount, 132},
+    {cudaDevAttrMaxThreadsPerBlock, 1024},
+    {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+    {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
+    {cudaDevAttrMaxBlockDimX, MaxThreads[0]},
+    {cudaDevAttrMaxBlockDimY, MaxThreads[1]},
+    {cudaDevAttrMaxBlockDimZ, MaxThreads[2]},
+    {cudaDevAttrMaxGridDimX, MaxGrid[0]},
+    {cudaDevAttrMaxGridDimY, MaxGrid[1]},
+    {cudaDevAttrMaxGridDimZ, MaxGrid[2]},
+    {cudaDevAttrWarpSize, 32},
+    {cudaDevAttrMaxRegistersPerBlock, 65536},
+    {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
+    {cudaDevAttrMaxSharedMemoryPerBlock, 48 * 1024},
+    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * 1024},
+    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
+    {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
+    {cudaDevAttrTotalConstantMemory, 64 * 1024},
+    {cudaDevAttrL2CacheSize, 60 << 20},
+    {cudaDevAttrClockRate, 1980000},
+    {cudaDevAttrMemoryClockRate, 3201000},
+    {cudaDevAttrGlobalMemoryBusWidth, 6144},
+    {cudaDevAttrMaxPitch, 2147483647},
+    {cudaDevAttrUnifiedAddressing, 1},
+    {cudaDevAttrManagedMemory, 1},
+    {cudaDevAttrConcurrentManagedAccess, 1},
+    {cudaDevAttrCanMapHostMemory, 1},
+    {cudaDevAttrHostRegisterSupported, 1},
+    {cudaDevAttrConcurrentKernels, 1},
+    {cudaDevAttrAsyncEngineCount, 1},
+    {cudaDevAttrStreamPrioritiesSupported, 1},
+};
+
+extern "C" {
+
+CUPILOT_API cudaError_t cudaDeviceGetAttribute(int *Value,
+                                               cudaDeviceAttr Attribute,
+                                               int Id) {
+  if (!Value || Id != 0)
+    return checked(Value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+  *Value = 0;
+  for (const auto &A : Attributes)
+    if (A.Attribute == Attribute)
+      *Value = A.Value;
+  return checked();
+}
+
+CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
+                                                int Id) {
+  if (!Properties || Id != 0)
+    return checked(Properties ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+  auto Get = [](cudaDeviceAttr Attribute) {
+    int Value = 0;
+    cudaDeviceGetAttribute(&Value, Attribute, 0);
+    return Value;
+  };
+  auto Bytes = [&](cudaDeviceAttr Attribute) {
+    return static_cast<size_t>(Get(Attribute));
+  };
+  cudaDeviceProp &P = *Properties;
+  std::memset(&P, 0, sizeof(P));
+  std::strcpy(P.name, "cuPilot cpu device (describes an H200)");
+  P.major = Get(cudaDevAttrComputeCapabilityMajor);
+  P.minor = Get(cudaDevAttrComputeCapabilityMinor);
+  P.totalGlobalMem = size_t(141) << 30;
+  P.multiProcessorCount = Get(cudaDevAttrMultiProcessorCount);
+  P.warpSize = Get(cudaDevAttrWarpSize);
+  P.maxThreadsPerBlock = Get(cudaDevAttrMaxThreadsPerBlock);
+  P.maxThreadsPerMultiProcessor = Get(cudaDevAttrMaxThreadsPerMultiProcessor);
+  P.maxBlocksPerMultiProcessor = Get(cudaDevAttrMaxBlocksPerMultiprocessor);
+  P.sharedMemPerBlock = Bytes(cudaDevAttrMaxSharedMemoryPerBlock);
+  P.sharedMemPerBlockOptin = Bytes(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  P.sharedMemPerMultiprocessor =
+      Bytes(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  P.reservedSharedMemPerBlock = Bytes(cudaDevAttrReservedSharedMemoryPerBlock);
+  P.regsPerBlock = Get(cudaDevAttrMaxRegistersPerBlock);
+  P.regsPerMultiprocessor = Get(cudaDevAttrMaxRegistersPerMultiprocessor);
+  P.totalConstMem = Bytes(cudaDevAttrTotalConstantMemory);
+  P.memPitch = Bytes(cudaDevAttrMaxPitch);
+  P.l2CacheSize = Get(cudaDevAttrL2CacheSize);
+  P.memoryBusWidth = Get(cudaDevAttrGlobalMemoryBusWidth);
+  P.unifiedAddressing = Get(cudaDevAttrUnifiedAddressing);
+  P.managedMemory = Get(cudaDevAttrManagedMemory);
+  P.concurrentManagedAccess = Get(cudaDevAttrConcurrentManagedAccess);
+  P.canMapHostMemory = Get(cudaDevAttrCanMapHostMemory);
+  P.concurrentKernels = Get(cudaDevAttrConcurrentKernels);
+  P.asyncEngineCount = Get(cudaDevAttrAsyncEngineCount);
+  P.streamPrioritiesSupported = Get(cudaDevAttrStreamPrioritiesSupported);
+#if CUDART_VERSION < 13000
+  P.clockRate = Get(cudaDevAttrClockRate);
+  P.memoryClockRate = Get(cudaDevAttrMemoryClockRate);
+#endif
+  std::copy(std::begin(MaxThreads), std::end(MaxThreads), P.maxThreadsDim);
+  std::copy(std::begin(MaxGrid), std::end(MaxGrid), P.maxGridSize);
+  return checked();
+}
+
+} // extern "C"
