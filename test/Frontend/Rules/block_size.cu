@@ -1,0 +1,302 @@
+// REQUIRES: cuda-toolkit
+//
+// block_size: kernels that know the launch by global indices only. The guard asks for a launch that covers the
+// bound, or for one that the new size divides.
+//
+// RUN: cupilot translate %s --genome="block_size{x=192}" -- -O2 \
+// RUN:   | FileCheck --match-full-lines %s
+
+#include <cstdio>
+__global__ void plain(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: plain(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: __global__ void plain(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n) p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void image(float *p, int w, int h) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < w && y < h) p[y * w + x] = 1;
+}
+// CHECK-LABEL: kernel: image(float *, int, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: __global__ void image(float *p, int w, int h) {
+// CHECK:   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+// CHECK:   if (x < w && y < h) p[y * w + x] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void unchecked(float *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+// CHECK-LABEL: kernel: unchecked(float *)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void unchecked(float *p) { p[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+// CHECK: end of source
+
+__global__ void strided(float *p, long long n) {
+  for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x)
+    p[i] += 1;
+}
+// CHECK-LABEL: kernel: strided(float *, long long)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (((gx * bx) + s0) * -1) + 2147482623 >= 0
+// CHECK: source:
+// CHECK: __global__ void strided(float *p, long long n) {
+// CHECK:   for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x)
+// CHECK:     p[i] += 1;
+// CHECK: }
+// CHECK: end of source
+
+#define BLOCK 256
+__global__ void constants(float *p, int n) {
+  int i = blockIdx.x * BLOCK + threadIdx.x;
+  if (i <= n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: constants(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: bx + -256 == 0
+// CHECK: guard: ((gx * bx) + -1) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: #define BLOCK 256
+// CHECK: __global__ void constants(float *p, int n) {
+// CHECK:   int i = blockIdx.x * static_cast<int>(blockDim.x) + threadIdx.x;
+// CHECK:   if (i <= n) p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void __launch_bounds__(128) bounded(float *p, int n) {
+  int t = threadIdx.x, b = blockIdx.x;
+  int i = t + b * blockDim.x;
+  if (!(i < n)) return;
+  p[i] = 1;
+}
+// CHECK-LABEL: kernel: bounded(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: guard: (((by * 192) * bz) * -1) + 192 >= 0
+// CHECK: source:
+// CHECK: __global__ void __launch_bounds__(192) bounded(float *p, int n) {
+// CHECK:   int t = threadIdx.x, b = blockIdx.x;
+// CHECK:   int i = t + b * blockDim.x;
+// CHECK:   if (!(i < n)) return;
+// CHECK:   p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+template <int N> __global__ void __launch_bounds__(N) boundedBy(float *p, int n) {
+  int i = threadIdx.x + blockIdx.x * N;
+  if (i >= n) return;
+  p[i] = 1;
+}
+template __global__ void boundedBy<64>(float *, int);
+// CHECK-LABEL: kernel: boundedBy<64>(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: bx + -64 == 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: guard: (((by * 192) * bz) * -1) + 192 >= 0
+// CHECK: source:
+// CHECK: template <int N> __global__ void __launch_bounds__(192) boundedBy(float *p, int n) {
+// CHECK:   int i = threadIdx.x + blockIdx.x * static_cast<int>(blockDim.x);
+// CHECK:   if (i >= n) return;
+// CHECK:   p[i] = 1;
+// CHECK: }
+// CHECK: template __global__ void boundedBy<64>(float *, int);
+// CHECK: end of source
+
+__global__ void counted(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = gridDim.x * blockDim.x;
+}
+// CHECK-LABEL: kernel: counted(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void counted(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n) p[i] = gridDim.x * blockDim.x;
+// CHECK: }
+// CHECK: end of source
+
+// refused
+__global__ void first(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n && threadIdx.x == 0) p[i] = 1;
+}
+// CHECK-LABEL: kernel: first(float *, int)
+// CHECK: refused: block_size: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
+
+__global__ void perBlock(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = blockIdx.x;
+}
+// CHECK-LABEL: kernel: perBlock(float *, int)
+// CHECK: refused: block_size: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
+
+__global__ void grid(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = gridDim.x;
+}
+// CHECK-LABEL: kernel: grid(float *, int)
+// CHECK: refused: block_size: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
+
+__global__ void sums(float *p, int n) {
+  __shared__ float s[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[threadIdx.x] = p[i];
+  __syncthreads();
+  p[i] = s[0];
+}
+// CHECK-LABEL: kernel: sums(float *, int)
+// CHECK: refused: block_size: it calls __syncthreads (line 5)
+
+__global__ void sync(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  __syncthreads();
+  p[i] = 1;
+}
+// CHECK-LABEL: kernel: sync(float *, int)
+// CHECK: refused: block_size: it calls __syncthreads (line 4)
+
+__global__ void shuffles(int *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  p[i] = __shfl_xor_sync(~0u, i, 1);
+}
+// CHECK-LABEL: kernel: shuffles(int *, int)
+// CHECK: refused: block_size: it calls __shfl_xor_sync (line 3)
+
+__global__ void lane(int *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = i % warpSize;
+}
+// CHECK-LABEL: kernel: lane(int *, int)
+// CHECK: refused: block_size: it uses warpSize (line 3)
+
+__device__ int index() { return blockIdx.x * blockDim.x + threadIdx.x; }
+__global__ void called(float *p, int n) { if (index() < n) p[index()] = 1; }
+// CHECK-LABEL: kernel: called(float *, int)
+// CHECK: refused: block_size: it reads threadIdx, blockIdx, blockDim or gridDim in 'index'
+
+__global__ void assembly(unsigned *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned l; asm("mov.u32 %0, %%laneid;" : "=r"(l));
+  if (i < n) p[i] = l;
+}
+// CHECK-LABEL: kernel: assembly(unsigned int *, int)
+// CHECK: refused: block_size: it holds inline assembly (line 3)
+
+__global__ void clocks(long long *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = clock64();
+}
+// CHECK-LABEL: kernel: clocks(long long *, int)
+// CHECK: refused: block_size: it calls __nvvm_read_ptx_sreg_clock64
+
+__global__ void fences(int *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = 1;
+  __threadfence();
+}
+// CHECK-LABEL: kernel: fences(int *, int)
+// CHECK: refused: block_size: it calls __threadfence (line 4)
+
+__global__ void prints(int *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) printf("%d", p[i]);
+}
+// CHECK-LABEL: kernel: prints(int *, int)
+// CHECK: refused: block_size: it calls printf (line 3)
+
+__global__ void wrongFactor(float *p, int n) {
+  int i = blockIdx.x * 1024 + threadIdx.x * 4;
+  if (i < n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: wrongFactor(float *, int)
+// CHECK: refused: block_size: the block size that the text assumes cannot be edited everywhere
+
+__global__ void dims(float *p, dim3 d) {
+  dim3 t = threadIdx;
+  p[blockIdx.x * blockDim.x + t.x] = 1;
+}
+// CHECK-LABEL: kernel: dims(float *, dim3)
+// CHECK: refused: block_size: it reads threadIdx, blockIdx, blockDim or gridDim
+
+__global__ void hides(float *p, int blockDim, int n) {
+  int i = blockIdx.x * blockDim + threadIdx.x;
+  if (i < n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: hides(float *, int, int)
+// CHECK: refused: the kernel has a variable 'blockDim' of its own
+
+__global__ void divides(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int q = 100 / (n - i);
+  if (i < n) p[i] = q;
+}
+// CHECK-LABEL: kernel: divides(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void divides(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   int q = 100 / (n - i);
+// CHECK:   if (i < n) p[i] = q;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void __launch_bounds__(128, 1, 2) clusterBounds(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: clusterBounds(float *, int)
+// CHECK: refused: block_size: the kernel's __launch_bounds__ limits clusters
+
+__global__ void __cluster_dims__(2, 1, 1) clusters(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = 1;
+}
+// CHECK-LABEL: kernel: clusters(float *, int)
+// CHECK: refused: block_size: the kernel has a cluster shape
+
+extern __shared__ float outside[];
+__global__ void externShared(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) p[i] = outside[0];
+}
+// CHECK-LABEL: kernel: externShared(float *, int)
+// CHECK: refused: block_size: it uses shared memory (line 5)
+
+__global__ void spins(volatile int *flag, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) while (flag[i] == 0) ;
+}
+// CHECK-LABEL: kernel: spins(volatile int *, int)
+// CHECK: refused: block_size: it accesses volatile memory (line 3)
