@@ -65,6 +65,8 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
       if (Member->isArrow())
         return false;
     } else if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      if (isa<BindingDecl>(Ref->getDecl()))
+        return false;
       const auto *Var = dyn_cast<VarDecl>(Ref->getDecl());
       if (Var && !Var->hasLocalStorage() && !Var->isConstexpr())
         return false;
@@ -76,7 +78,7 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
     } else if (!isa<CastExpr, ParenExpr, IntegerLiteral, FloatingLiteral,
                     CXXBoolLiteralExpr, CharacterLiteral, ConditionalOperator,
                     FullExpr, SubstNonTypeTemplateParmExpr,
-                    UnaryExprOrTypeTraitExpr, InitListExpr, CXXDefaultArgExpr,
+                    UnaryExprOrTypeTraitExpr, InitListExpr,
                     CXXNullPtrLiteralExpr, CXXScalarValueInitExpr,
                     ImplicitValueInitExpr, MaterializeTemporaryExpr>(E)) {
       return false;

@@ -5,21 +5,27 @@
 //
 // RUN: cupilot translate %s --genome="block_size{x=192}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: cupilot translate %s --only=bothDimensions --genome="block_size{x=64, y=4}" -- -O2 | FileCheck %s --check-prefix=BOTH
+// RUN: not cupilot translate %s --only=plain --genome="block_size{x=64}, block_size{x=64}" -- -O2 | FileCheck %s --check-prefix=TWICE
+// RUN: not cupilot translate %s --only=plain --genome="block_size{x=2048}" -- -O2 | FileCheck %s --check-prefix=LARGE
 
 #include <cstdio>
 __global__ void plain(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) p[i] = 1;
 }
-// CHECK-LABEL: kernel: plain(float *, int)
+// CHECK-LABEL: kernel: (anonymous namespace)::anonymous(float *, int)
 // CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
 // CHECK: block: [192] [by] [bz]
 // CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
 // CHECK: guard: (gx * bx) + (s0 * -1) >= 0
 // CHECK: source:
-// CHECK: __global__ void plain(float *p, int n) {
+// CHECK: namespace {
+// CHECK: __global__ void anonymous(float *p, int n) {
 // CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
-// CHECK:   if (i < n) p[i] = 1;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
 // CHECK: }
 // CHECK: end of source
 
@@ -300,3 +306,293 @@ __global__ void spins(volatile int *flag, int n) {
 }
 // CHECK-LABEL: kernel: spins(volatile int *, int)
 // CHECK: refused: block_size: it accesses volatile memory (line 3)
+
+struct Pair { int a, b; };
+__device__ int slot(int t = threadIdx.x) { return t; }
+__global__ void defaultArgument(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = slot();
+}
+// CHECK-LABEL: kernel: defaultArgument(float *, int)
+// CHECK: refused: block_size: it reads threadIdx, blockIdx, blockDim or gridDim (line 1)
+
+struct Place {
+  int t = threadIdx.x;
+};
+__global__ void defaultMember(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = Place{}.t;
+}
+// CHECK-LABEL: kernel: defaultMember(float *, int)
+// CHECK: refused: block_size: it reads threadIdx, blockIdx, blockDim or gridDim (line 2)
+
+__global__ void bindings(int *p, int n) {
+  auto [a, b] = Pair{0, 1};
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    p[i] = a;
+    a += b;
+  }
+}
+// CHECK-LABEL: kernel: bindings(int *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: struct Pair { int a, b; };
+// CHECK: __global__ void bindings(int *p, int n) {
+// CHECK:   auto [a, b] = Pair{0, 1};
+// CHECK:   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+// CHECK:     p[i] = a;
+// CHECK:     a += b;
+// CHECK:   }
+// CHECK: }
+// CHECK: end of source
+
+static __global__ void internal(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: internal(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: static __global__ void internal(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+namespace {
+__global__ void anonymous(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = 1;
+}
+}
+extern "C" __global__ void cName(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: cName(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: extern "C" __global__ void cName(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void wrapped(float *p, unsigned n) {
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n - 1u)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: wrapped(float *, unsigned int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: s0 + -1 >= 0
+// CHECK: guard: (s0 * -1) + 4294967296 >= 0
+// CHECK: guard: ((gx * bx) + 1) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: __global__ void wrapped(float *p, unsigned n) {
+// CHECK:   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n - 1u)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void carried(int *p, int n) {
+  int k = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    p[i] = k++;
+}
+// CHECK-LABEL: kernel: carried(int *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void carried(int *p, int n) {
+// CHECK:   int k = 0;
+// CHECK:   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+// CHECK:     p[i] = k++;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void zeroTerm(float *p, int n, int off) {
+  long j = off + (int)threadIdx.x + (int)(blockIdx.x * blockDim.x);
+  if (j >= 0 && j < n)
+    p[j] = 1;
+}
+// CHECK-LABEL: kernel: zeroTerm(float *, int, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void zeroTerm(float *p, int n, int off) {
+// CHECK:   long j = off + (int)threadIdx.x + (int)(blockIdx.x * blockDim.x);
+// CHECK:   if (j >= 0 && j < n)
+// CHECK:     p[j] = 1;
+// CHECK: }
+// CHECK: end of source
+
+#define CHECK(c) if (!(c)) return
+__global__ void checkMacro(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  CHECK(i < n);
+  p[i] = 1;
+}
+// CHECK-LABEL: kernel: checkMacro(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: #define CHECK(c) if (!(c)) return
+// CHECK: __global__ void checkMacro(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   CHECK(i < n);
+// CHECK:   p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void unsignedLong(float *p, unsigned long n) {
+  unsigned long i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: unsignedLong(float *, unsigned long)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: s0 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: __global__ void unsignedLong(float *p, unsigned long n) {
+// CHECK:   unsigned long i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void narrow(float *p, int n) {
+  short i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: narrow(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void narrow(float *p, int n) {
+// CHECK:   short i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void either(float *p, int n, int m) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n || m)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: either(float *, int, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void either(float *p, int n, int m) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n || m)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void both(float *p, int n, int m) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n && m)
+    return;
+  p[i] = 1;
+}
+// CHECK-LABEL: kernel: both(float *, int, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void both(float *p, int n, int m) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i >= n && m)
+// CHECK:     return;
+// CHECK:   p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void movesIndex(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int &r = i;
+  r += 3;
+  if (i < n)
+    p[i] = 1;
+}
+// CHECK-LABEL: kernel: movesIndex(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) mod 192 == 0
+// CHECK: source:
+// CHECK: __global__ void movesIndex(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   int &r = i;
+// CHECK:   r += 3;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: end of source
+
+__global__ void bothDimensions(float *p, int w, int h) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * 8 + threadIdx.y;
+  if (x < w && y < h)
+    p[y * w + x] = 1;
+}
+// CHECK-LABEL: kernel: bothDimensions(float *, int, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: __global__ void bothDimensions(float *p, int w, int h) {
+// CHECK:   int x = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   int y = blockIdx.y * 8 + threadIdx.y;
+// CHECK:   if (x < w && y < h)
+// CHECK:     p[y * w + x] = 1;
+// CHECK: }
+// CHECK: end of source
+
+// LARGE: refused: block_size: a block has 1 to 1024 threads
+
+// TWICE: refused: block_size: the plan launches such blocks already
+
+// BOTH: grid: [(gx * bx) ceildiv 64] [(gy * by) ceildiv 4] [gz]
+// BOTH-NEXT: block: [64] [4] [bz]
+// BOTH: guard: by + -8 == 0
+// BOTH: guard: (gy * by) + (s1 * -1) >= 0
+// BOTH: int y = blockIdx.y * static_cast<int>(blockDim.y) + threadIdx.y;

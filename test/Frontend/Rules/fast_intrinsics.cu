@@ -4,6 +4,7 @@
 //
 // RUN: cupilot translate %s --genome="fast_intrinsics{}" --relaxed=0.01 -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: not cupilot translate %s --only=floats --genome="fast_intrinsics{}" -- -O2 | FileCheck %s --check-prefix=CONTRACT
 
 #include <cmath>
 __device__ float helper(float v) { return logf(v) / v; }
@@ -56,3 +57,5 @@ __global__ void named(float *p) { p[threadIdx.x] = own::exp(p[threadIdx.x]); }
 // CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
 
 }
+
+// CONTRACT: refused: fast_intrinsics: the kernel's precision contract does not allow approximate functions; only relaxed(rtol) does

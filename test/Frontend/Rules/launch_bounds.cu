@@ -4,6 +4,8 @@
 //
 // RUN: cupilot translate %s --genome="launch_bounds{max_threads=128, min_blocks=2}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: not cupilot translate %s --only=plain --genome="launch_bounds{max_threads=64, min_blocks=40}" -- -O2 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not cupilot translate %s --only=plain --genome="launch_bounds{}" -- -O2 | FileCheck %s --check-prefix=UNKNOWN
 
 __global__ void plain(float *p) { p[threadIdx.x] = 1; }
 // CHECK-LABEL: kernel: plain(float *)
@@ -62,3 +64,7 @@ __global__ void __launch_bounds__(128, 1, 2) clusters(float *p) { p[threadIdx.x]
 __global__ void NAME(float *p) { p[threadIdx.x] = 1; }
 // CHECK-LABEL: kernel: named(float *)
 // CHECK: refused: launch_bounds: the kernel's name comes from a macro
+
+// UNKNOWN: refused: launch_bounds: the size of the blocks is not known; give max_threads
+
+// BLOCKS: refused: launch_bounds: a multiprocessor holds at most 32 blocks

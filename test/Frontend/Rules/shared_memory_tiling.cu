@@ -4,6 +4,7 @@
 //
 // RUN: cupilot translate %s --genome="shared_memory_tiling{tile=32}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: not cupilot translate %s --only=everyThread --genome="shared_memory_tiling{tile=0}" -- -O2 | FileCheck %s --check-prefix=TILE
 
 struct Body {
   float x, y, z, mass;
@@ -379,3 +380,5 @@ __global__ void reference(const int *__restrict__ t, int *__restrict__ out, int 
 }
 // CHECK-LABEL: kernel: reference(const int *, int *, int, int)
 // CHECK: refused: shared_memory_tiling: the statement at line 5 cannot be edited
+
+// TILE: refused: shared_memory_tiling: the tile must have 1 to 4096 elements

@@ -5,6 +5,7 @@
 //
 // RUN: cupilot translate %s --genome="thread_coarsening{factor=4}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: not cupilot translate %s --only=plain --genome="thread_coarsening{factor=1}" -- -O2 | FileCheck %s --check-prefix=FACTOR
 
 // The work is under the check.
 __global__ void plain(float *p, int n) {
@@ -278,3 +279,48 @@ __global__ void leavesByMacro(float *p, int n) {
 // CHECK: }
 // CHECK: }
 // CHECK: end of source
+
+// The index in a sum with others keeps its type.
+__global__ void zeroTerm(float *p, int n, int off) {
+  long j = off + (int)threadIdx.x + (int)(blockIdx.x * blockDim.x);
+  if (j >= 0 && j < n)
+    p[j] = 1;
+}
+// CHECK-LABEL: kernel: zeroTerm(float *, int, int)
+// CHECK: grid: [gx ceildiv 4] [gy] [gz]
+// CHECK: guard: ((gx * bx) * -1) + 2147475455 >= 0
+// CHECK: guard: gx mod 4 == 0
+// CHECK: source:
+// CHECK: __global__ void zeroTerm(float *p, int n, int off) {
+// CHECK:   for (unsigned int cupilot_round = 0; cupilot_round < 4; ++cupilot_round) {
+// CHECK:   const unsigned int cupilot_index = blockIdx.x * blockDim.x + threadIdx.x + cupilot_round * (gridDim.x * blockDim.x);
+// CHECK:   long j = off + static_cast<int>(0u) + static_cast<int>(cupilot_index);
+// CHECK:   if (j >= 0 && j < n)
+// CHECK:     p[j] = 1;
+// CHECK: }
+// CHECK: }
+// CHECK: end of source
+
+#define CHECK(c) if (!(c)) return
+__global__ void checkMacro(float *p, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  CHECK(i < n);
+  p[i] = 1;
+}
+// CHECK-LABEL: kernel: checkMacro(float *, int)
+// CHECK: refused: thread_coarsening: the return at line 5 cannot be edited
+
+struct Pair {
+  int a, b;
+};
+__global__ void bindings(int *p, int n) {
+  auto [a, b] = Pair{0, 1};
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    p[i] = a;
+    a += b;
+  }
+}
+// CHECK-LABEL: kernel: bindings(int *, int)
+// CHECK: refused: thread_coarsening: it holds a structured binding (line 6)
+
+// FACTOR: refused: thread_coarsening: the factor must be from 2 to 64

@@ -4,6 +4,7 @@
 //
 // RUN: cupilot translate %s --genome="unroll{factor=4}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: not cupilot translate %s --only=nested --genome="unroll{factor=1}" -- -O2 | FileCheck %s --check-prefix=FACTOR
 
 // The inner loop of two; that of a called function, too.
 __device__ float sumOf(const float *p, int n) {
@@ -115,3 +116,5 @@ __global__ void inArgument(float *p, int n) {
 }
 // CHECK-LABEL: kernel: inArgument(float *, int)
 // CHECK: refused: unroll: the loops come from macros
+
+// FACTOR: refused: unroll: the factor must be from 2 to 256

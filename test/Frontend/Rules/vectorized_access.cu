@@ -5,6 +5,8 @@
 //
 // RUN: cupilot translate %s --genome="vectorized_access{width=4}" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
+// RUN: cupilot translate %s --only=rows --genome="vectorized_access{width=2}" -- -O2 | FileCheck %s --check-prefix=ROWS
+// RUN: not cupilot translate %s --only=copy --genome="vectorized_access{width=3}" -- -O2 | FileCheck %s --check-prefix=WIDTH
 
 // positive
 __global__ void copy(const float *__restrict__ in, float *__restrict__ out, int n) {
@@ -359,3 +361,11 @@ __global__ void shifted(const float *__restrict__ a, float *__restrict__ p, int 
 }
 // CHECK-LABEL: kernel: shifted(const float *, float *, int)
 // CHECK: refused: vectorized_access: 'a' is not accessed with unit stride at a multiple of the width
+
+// WIDTH: refused: vectorized_access: the width must be 2 or 4
+
+// ROWS: grid: [gx ceildiv 2] [gy] [gz]
+// ROWS: guard: s0 mod 2 == 0
+// ROWS: align: b 16
+// ROWS: align: a 16
+// ROWS: const double2 cupilot_vector = *reinterpret_cast<const double2 *>(&(b[
