@@ -14,18 +14,15 @@ __global__ void plain(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) p[i] = 1;
 }
-// CHECK-LABEL: kernel: (anonymous namespace)::anonymous(float *, int)
+// CHECK-LABEL: kernel: plain(float *, int)
 // CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
 // CHECK: block: [192] [by] [bz]
 // CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
 // CHECK: guard: (gx * bx) + (s0 * -1) >= 0
 // CHECK: source:
-// CHECK: namespace {
-// CHECK: __global__ void anonymous(float *p, int n) {
+// CHECK: __global__ void plain(float *p, int n) {
 // CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
-// CHECK:   if (i < n)
-// CHECK:     p[i] = 1;
-// CHECK: }
+// CHECK:   if (i < n) p[i] = 1;
 // CHECK: }
 // CHECK: end of source
 
@@ -375,6 +372,20 @@ __global__ void anonymous(float *p, int n) {
   if (i < n)
     p[i] = 1;
 }
+// CHECK-LABEL: kernel: (anonymous namespace)::anonymous(float *, int)
+// CHECK: grid: [(gx * bx) ceildiv 192] [gy] [gz]
+// CHECK: block: [192] [by] [bz]
+// CHECK: guard: ((gx * bx) * -1) + 2147482623 >= 0
+// CHECK: guard: (gx * bx) + (s0 * -1) >= 0
+// CHECK: source:
+// CHECK: namespace {
+// CHECK: __global__ void anonymous(float *p, int n) {
+// CHECK:   int i = blockIdx.x * blockDim.x + threadIdx.x;
+// CHECK:   if (i < n)
+// CHECK:     p[i] = 1;
+// CHECK: }
+// CHECK: }
+// CHECK: end of source
 }
 extern "C" __global__ void cName(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
