@@ -51,7 +51,9 @@ llvm::Error applyUnroll(RewriteState &S, const Gene &G) {
         findInnermost(F->getBody(), false, Loops, SawMarked);
     std::set<unsigned> Places;
     for (const ForStmt *Loop : Loops)
-      if (auto R = V.range(Loop->getSourceRange()))
+      // No pragma may stand in a macro's argument.
+      if (auto R = V.range(Loop->getSourceRange());
+          R && !V.SM.isMacroArgExpansion(Loop->getForLoc()))
         Places.insert(R->first);
     if (Places.empty())
       return refuse(G, SawMarked ? "every innermost loop has a pragma already"
@@ -112,14 +114,19 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G) {
       if (M.written(Pointer))
         continue;
       std::set<std::pair<unsigned, unsigned>> Here;
+      bool InMacro = false;
       for (const Access *Each : M.through(Pointer))
         if (Each->K == Access::Kind::Load && isa<CastExpr>(Each->Node) &&
             !Each->LValue->refersToBitField() &&
-            hasReadOnlyLoad(Each->LValue->getType()))
+            hasReadOnlyLoad(Each->LValue->getType())) {
           if (auto R = V.range(Each->LValue->getSourceRange()))
             Here.insert(*R);
+          else
+            InMacro = true;
+        }
       if (Here.empty()) {
-        Reason = M.name(Pointer) + " is not read as plain numbers";
+        Reason = M.name(Pointer) + (InMacro ? " is read by the text of a macro"
+                                            : " is not read as plain numbers");
         continue;
       }
       std::vector<Disjoint> Disjoints;

@@ -65,6 +65,8 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
       if (Member->isArrow())
         return false;
     } else if (const auto *Ref = dyn_cast<DeclRefExpr>(E)) {
+      if (isa<BindingDecl>(Ref->getDecl()))
+        return false;
       const auto *Var = dyn_cast<VarDecl>(Ref->getDecl());
       if (Var && !Var->hasLocalStorage() && !Var->isConstexpr())
         return false;
@@ -76,7 +78,7 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
     } else if (!isa<CastExpr, ParenExpr, IntegerLiteral, FloatingLiteral,
                     CXXBoolLiteralExpr, CharacterLiteral, ConditionalOperator,
                     FullExpr, SubstNonTypeTemplateParmExpr,
-                    UnaryExprOrTypeTraitExpr, InitListExpr, CXXDefaultArgExpr,
+                    UnaryExprOrTypeTraitExpr, InitListExpr,
                     CXXNullPtrLiteralExpr, CXXScalarValueInitExpr,
                     ImplicitValueInitExpr, MaterializeTemporaryExpr>(E)) {
       return false;
@@ -164,8 +166,20 @@ void Bounds::walk(llvm::ArrayRef<const Stmt *> Statements) {
   }
 }
 
+/// \p E, or what a variable that keeps its value was set to:
+/// `const bool inside = i < n; if (inside)`.
+static const clang::Expr *conditionOf(const Values &Vals,
+                                      const clang::Expr *E) {
+  E = peel(E);
+  const VarDecl *Var = variableOf(E);
+  return Var && !isa<ParmVarDecl>(Var) && Vals.isStable(Var) &&
+                 Var->getType()->isBooleanType()
+             ? conditionOf(Vals, Var->getInit())
+             : E;
+}
+
 void Bounds::addTerms(const clang::Expr *Condition, bool Negated) {
-  Condition = peel(Condition);
+  Condition = conditionOf(Vals, Condition);
   if (const auto *Not = dyn_cast<UnaryOperator>(Condition);
       Not && Not->getOpcode() == UO_LNot)
     return addTerms(Not->getSubExpr(), !Negated);
@@ -197,7 +211,7 @@ void Bounds::addTerms(const clang::Expr *Condition, bool Negated) {
 
 const clang::Expr *Bounds::findOther(const clang::Expr *Condition,
                                      unsigned Dim) const {
-  Condition = peel(Condition);
+  Condition = conditionOf(Vals, Condition);
   if (const auto *Not = dyn_cast<UnaryOperator>(Condition);
       Not && Not->getOpcode() == UO_LNot)
     return findOther(Not->getSubExpr(), Dim);
@@ -213,7 +227,7 @@ const clang::Expr *Bounds::findOther(const clang::Expr *Condition,
 }
 
 bool Bounds::hasPlainCondition(const clang::Expr *Condition) const {
-  Condition = peel(Condition);
+  Condition = conditionOf(Vals, Condition);
   if (const auto *Not = dyn_cast<UnaryOperator>(Condition);
       Not && Not->getOpcode() == UO_LNot)
     return hasPlainCondition(Not->getSubExpr());

@@ -200,6 +200,8 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
   } else if (const auto *Decls = dyn_cast<DeclStmt>(S)) {
     for (const Decl *D : Decls->decls())
       if (const auto *Var = dyn_cast<VarDecl>(D)) {
+        if (isa<DecompositionDecl>(Var) && InKernel)
+          note(Effect::Lambda, "holds a structured binding", S);
         if (Var->hasAttr<CUDASharedAttr>())
           note(Effect::Shared, "uses shared memory", S);
         else if (Var->isStaticLocal() && !Var->isConstexpr())
@@ -219,6 +221,11 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
          "holds an expression of a kind that is not known here", S);
   } else if (isa<LambdaExpr>(S)) {
     note(Effect::Lambda, "holds a lambda expression", S);
+  } else if (const auto *Argument = dyn_cast<CXXDefaultArgExpr>(S)) {
+    // Written elsewhere: no rule edits it.
+    visitStmt(Argument->getExpr(), false);
+  } else if (const auto *Member = dyn_cast<CXXDefaultInitExpr>(S)) {
+    visitStmt(Member->getExpr(), false);
   } else if (isa<GotoStmt, IndirectGotoStmt, LabelStmt>(S)) {
     if (InKernel)
       note(Effect::Jump, "holds a goto or a label", S);

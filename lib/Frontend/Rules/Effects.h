@@ -26,7 +26,8 @@ enum class Effect : unsigned {
   SpecialRead, ///< Clocks and other special registers.
   Unknown,     ///< Calls to what has no body here, indirect calls, new.
   IndexInCall, ///< A called function reads threadIdx, blockDim, ...
-  Lambda,      ///< A lambda expression in the kernel itself.
+  Lambda,      ///< Lambda expressions, structured bindings in the kernel
+               ///< itself: names that the analyses do not follow.
   Static,      ///< Static local variables.
   Jump         ///< goto, labels.
 };

@@ -138,6 +138,9 @@ bool IndexUses::dependsOnIndex(const clang::Expr *E, unsigned Of) const {
       Result |=
           (Of & (1U << L->Dim)) && (L->K == LaunchVariable::Kind::Thread ||
                                     L->K == LaunchVariable::Kind::Block);
+    else if (const auto *Ref = dyn_cast<DeclRefExpr>(Part);
+             Ref && isa<BindingDecl>(Ref->getDecl()))
+      Result = true;
     else if (const VarDecl *Var = variableOf(Part))
       Result |=
           isa<ParmVarDecl>(Var)

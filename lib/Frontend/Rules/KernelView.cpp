@@ -206,7 +206,7 @@ llvm::Error withKernel(const RewriteState &State,
   std::string File = Dir->file("kernel.cu");
   if (llvm::Error E = writeFileAtomic(File, State.Text))
     return E;
-  return withParsedUnit(File, State.Flags, [&](ParsedUnit &Unit) {
+  auto parsed = [&](ParsedUnit &Unit) -> llvm::Error {
     KernelFinder Finder(Unit.Ctx, State.K.Symbol);
     Finder.TraverseDecl(Unit.Ctx.getTranslationUnitDecl());
     if (!Finder.Found)
@@ -230,7 +230,18 @@ llvm::Error withKernel(const RewriteState &State,
         return findingError(llvm::Twine("the slice defines a macro '") + Name +
                             "'");
     return Use(View);
-  });
+  };
+  // Nobody knows the temporary folder, and no two runs have the same.
+  return llvm::handleErrors(withParsedUnit(File, State.Flags, parsed),
+                            [&](std::unique_ptr<ToolError> E) -> llvm::Error {
+                              if (E->code() != ExitCode::Usage)
+                                return llvm::Error(std::move(E));
+                              std::string Text = E->text();
+                              for (size_t At = 0;
+                                   (At = Text.find(File)) != std::string::npos;)
+                                Text.replace(At, File.size(), "kernel.cu");
+                              return usageError(Text);
+                            });
 }
 
 } // namespace cupilot

@@ -403,6 +403,10 @@ void Memory::visit(const Stmt *S) {
     return;
   if (isa<UnaryExprOrTypeTraitExpr>(S))
     return;
+  if (const auto *Argument = dyn_cast<CXXDefaultArgExpr>(S))
+    return visit(Argument->getExpr());
+  if (const auto *Member = dyn_cast<CXXDefaultInitExpr>(S))
+    return visit(Member->getExpr());
   if (const auto *Cast = dyn_cast<CastExpr>(S)) {
     const clang::Expr *Sub = Cast->getSubExpr();
     if (Cast->getCastKind() == CK_LValueToRValue)

@@ -119,6 +119,7 @@ std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
     if (std::optional<LaunchVariable> L = launchVariable(Part))
       Independent &= L->Dim != 0;
     const auto *Ref = dyn_cast<DeclRefExpr>(Part);
+    Independent &= !Ref || !isa<BindingDecl>(Ref->getDecl());
     const auto *Used = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
     if (!Used || Used == Var || !Used->hasLocalStorage())
       return;
