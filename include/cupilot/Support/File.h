@@ -37,7 +37,7 @@ public:
   /// nothing when another holder has it.
   static llvm::Expected<std::optional<FileLock>> tryLock(llvm::StringRef Path,
                                                          uint64_t Place);
-  FileLock(FileLock &&Other) : FD(Other.FD) { Other.FD = -1; }
+  FileLock(FileLock &&Other) noexcept : FD(Other.FD) { Other.FD = -1; }
   FileLock &operator=(FileLock &&) = delete;
   ~FileLock();
 
@@ -56,7 +56,8 @@ std::string findUpward(llvm::StringRef File, llvm::StringRef Name);
 class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create(llvm::StringRef Prefix);
-  TemporaryDirectory(TemporaryDirectory &&Other) : Path(std::move(Other.Path)) {
+  TemporaryDirectory(TemporaryDirectory &&Other) noexcept
+      : Path(std::move(Other.Path)) {
     Other.Path.clear();
   }
   TemporaryDirectory &operator=(TemporaryDirectory &&) = delete;
