@@ -37,7 +37,7 @@ public:
   /// nothing when another holder has it.
   static llvm::Expected<std::optional<FileLock>> tryLock(llvm::StringRef Path,
                                                          uint64_t Place);
-  FileLock(FileLock &&Other) : FD(Other.FD) { Other.FD = -1; }
+  FileLock(FileLock &&Other) noexcept : FD(Other.FD) { Other.FD = -1; }
   FileLock &operator=(FileLock &&) = delete;
   ~FileLock();
 
