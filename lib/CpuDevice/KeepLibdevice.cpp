@@ -1,4 +1,4 @@
-//===- KeepLibdevice.cpp - libdevice calls that outlive the optimiser -*- C++
+//===- KeepLibdevice.cpp - libdevice calls outlive the optimiser -*- C++
 //-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
@@ -13,16 +13,40 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Plugins/PassPlugin.h"
 
 using namespace llvm;
 
 namespace {
+/// Variants come with functions of libdevice under names of their own:
+/// __cupilot_DIGEST___nv_expf. On this device they are the unit's.
+void restoreNames(Module &M) {
+  for (Function &F : make_early_inc_range(M)) {
+    StringRef Name = F.getName();
+    if (!Name.consume_front("__cupilot_"))
+      continue;
+    Name = Name.drop_while(isHexDigit);
+    if (!Name.consume_front("_") || !Name.starts_with("__nv_"))
+      continue;
+    Function *Own = M.getFunction(Name);
+    if (!Own) {
+      F.setName(Name);
+    } else if (Own->getFunctionType() == F.getFunctionType() &&
+               cupilot::isHostMathematics(*Own)) {
+      F.replaceAllUsesWith(Own);
+      F.eraseFromParent();
+    }
+  }
+}
+
 struct KeepLibdevice : PassInfoMixin<KeepLibdevice> {
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
     if (!M.getTargetTriple().isNVPTX())
       return PreservedAnalyses::all();
+    restoreNames(M);
     for (Function &F : M)
       if (!F.isDeclaration() && cupilot::isHostMathematics(F)) {
         F.deleteBody();

@@ -84,7 +84,9 @@ variantInvocation(CompilerInstance &Unit, StringRef Path) {
   HeaderSearchOptions &Headers = Invocation->getHeaderSearchOpts();
   llvm::erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
     bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
-    return Users && !StringRef(E.Path).ends_with("/include/cccl");
+    // Those of the toolkit are the same for the variant.
+    return Users && !StringRef(E.Path).ends_with("/include/cccl") &&
+           !llvm::sys::fs::exists(E.Path + "/cuda_runtime.h");
   });
   Invocation->getDependencyOutputOpts() = DependencyOutputOptions();
   CodeGenOptions &CodeGen = Invocation->getCodeGenOpts();

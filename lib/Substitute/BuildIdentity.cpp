@@ -452,6 +452,14 @@ void Canonicaliser::function(const Function &F) {
   }
 }
 
+/// Clang's stand-ins for special registers: their addresses are passed around
+/// (`uint3 t = threadIdx;`), and nothing is ever loaded from them.
+static bool isBuiltinVariable(StringRef Name) {
+  return is_contained(ArrayRef<StringRef>({"threadIdx", "blockIdx", "blockDim",
+                                           "gridDim", "warpSize"}),
+                      Name);
+}
+
 bool isDeviceVariable(const GlobalVariable &G) {
   // Shared and local memory begins anew with every launch.
   if (G.getAddressSpace() == 3 || G.getAddressSpace() == 5)
@@ -479,7 +487,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
   }
   if (G.hasInitializer())
     constant(G.getInitializer());
-  else if (G.getAddressSpace() != 3)
+  else if (G.getAddressSpace() != 3 && !isBuiltinVariable(G.getName()))
     refuse("it uses the variable '" + G.getName() +
            "', which another unit defines");
   SmallVector<std::pair<unsigned, MDNode *>> All;

@@ -176,7 +176,8 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
   unsigned Number = 0;
-  errs() << K.Name << "\n";
+  errs() << K.Name << "\n  running the original on " << P.Workloads.size()
+         << " workload(s)\n";
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
                          double Best) {
     errs() << format("  generation %u, candidate %2u, best %.2fx modelled: ",
