@@ -132,13 +132,13 @@ static Error run(const TrailingArgs &Flags) {
     outs() << "kernel: " << K.Name << "\n";
     Expected<Translation> T = translateByRules(K, *G, Flags.Args);
     if (!T) {
-      Error Rest = handleErrors(
-          T.takeError(), [&](std::unique_ptr<ToolError> E) -> Error {
-            if (E->code() != ExitCode::Finding)
-              return Error(std::move(E));
-            outs() << "refused: " << E->text() << "\n";
-            return Error::success();
-          });
+      Error Rest = handleErrors(T.takeError(),
+                                [&](std::unique_ptr<ToolError> E) -> Error {
+                                  if (E->code() != ExitCode::Finding)
+                                    return Error(std::move(E));
+                                  outs() << "refused: " << E->text() << "\n";
+                                  return Error::success();
+                                });
       if (Rest)
         return Rest;
       continue;
