@@ -60,8 +60,9 @@ private:
 class SubstitutionPass : public llvm::PassInfoMixin<SubstitutionPass> {
 public:
   SubstitutionPass(CompilerInstance &CI, const PluginArguments &Arguments,
-                   std::shared_ptr<BuildStore> Store)
-      : CI(&CI), Arguments(Arguments), Store(std::move(Store)) {}
+                   std::shared_ptr<BuildStore> Store, bool StoreIsExplicit)
+      : CI(&CI), Arguments(Arguments), Store(std::move(Store)),
+        StoreIsExplicit(StoreIsExplicit) {}
   llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &);
   static bool isRequired() { return true; }
 
@@ -73,6 +74,7 @@ private:
   CompilerInstance *CI;
   PluginArguments Arguments;
   std::shared_ptr<BuildStore> Store;
+  bool StoreIsExplicit;
 };
 } // namespace
 
@@ -83,14 +85,29 @@ static void diagnose(const CompilerInstance &CI, StringRef Message) {
   Diagnostics.Report(Id) << Message;
 }
 
+/// A store that was named must be there; one that lies around need not work.
+static void diagnoseStore(const CompilerInstance &CI, bool Explicit,
+                          llvm::Error E) {
+  std::string Message = toString(std::move(E));
+  if (Explicit)
+    return diagnose(CI, Message);
+  DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
+  Diagnostics.Report(Diagnostics.getCustomDiagID(
+      DiagnosticsEngine::Warning, "cupilot: %0; compiling without it"))
+      << Message;
+}
+
 static void log(StringRef Line) {
   const char *Path = std::getenv("CUPILOT_LOG");
   if (!Path)
     return;
   std::error_code EC;
   llvm::raw_fd_ostream OS(Path, EC, llvm::sys::fs::OF_Append);
-  if (!EC)
-    OS << Line << "\n";
+  if (EC)
+    return;
+  OS << Line << "\n";
+  OS.flush();
+  OS.clear_error(); // A log that cannot be written stops no build.
 }
 
 static const char ArgumentsHelp[] =
@@ -188,23 +205,17 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
     return Nothing;
   Expected<BuildStore> Opened = BuildStore::open(Root);
   if (!Opened) {
-    std::string Message = toString(Opened.takeError());
-    // A store that was named must be there; one that lies around need not work.
-    if (Explicit)
-      diagnose(CI, Message);
-    else
-      CI.getDiagnostics().Report(CI.getDiagnostics().getCustomDiagID(
-          DiagnosticsEngine::Warning, "cupilot: %0; compiling without it"))
-          << Message;
+    diagnoseStore(CI, Explicit, Opened.takeError());
     return Nothing;
   }
   auto Store = std::make_shared<BuildStore>(std::move(*Opened));
   CI.getCodeGenOpts().PassBuilderCallbacks.push_back(
-      [&CI, Store, Arguments = Arguments](llvm::PassBuilder &Builder) {
+      [&CI, Store, Arguments = Arguments,
+       Explicit](llvm::PassBuilder &Builder) {
         Builder.registerPipelineStartEPCallback(
-            [&CI, Store, Arguments](llvm::ModulePassManager &Passes,
-                                    llvm::OptimizationLevel) {
-              Passes.addPass(SubstitutionPass(CI, Arguments, Store));
+            [&CI, Store, Arguments, Explicit](llvm::ModulePassManager &Passes,
+                                              llvm::OptimizationLevel) {
+              Passes.addPass(SubstitutionPass(CI, Arguments, Store, Explicit));
             });
       });
   // What the store holds decides the object: depfiles name it.
@@ -259,6 +270,12 @@ void SubstitutionPass::report(
       return error("cannot write the report '" + Arguments.Report +
                    "': " + EC.message());
     File << Line << "\n";
+    File.flush();
+    if (File.has_error()) {
+      error("cannot write the report '" + Arguments.Report +
+            "': " + File.error().message());
+      File.clear_error();
+    }
   }
 }
 
@@ -285,8 +302,8 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return Device ? substituteDevice(M, Options) : substituteHost(M, Options);
   }();
   if (!Outcomes) {
-    error(toString(Outcomes.takeError()));
-    return llvm::PreservedAnalyses::all();
+    diagnoseStore(*CI, StoreIsExplicit, Outcomes.takeError());
+    return llvm::PreservedAnalyses::none();
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
   for (const SubstitutionOutcome &O : *Outcomes)

@@ -176,7 +176,9 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
   if (!Text)
     return Text.takeError();
   if (digest(*Text) != V.SourceDigest)
-    return findingError("'" + Path + "' is not the text that was proved");
+    return findingError(describeDifference(
+        Path, *Text, "is not the text that was proved",
+        [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
   std::shared_ptr<CompilerInvocation> Invocation =
       variantInvocation(Unit, Path);
   CacheEntry Cache(*Invocation, V);

@@ -150,6 +150,20 @@ BuildStore::recordsFor(StringRef Symbol) const {
   return Records;
 }
 
+std::string describeDifference(StringRef Path, StringRef Text, StringRef What,
+                               function_ref<bool(StringRef)> IsRight) {
+  std::string Plain;
+  for (char C : Text)
+    if (C != '\r')
+      Plain += C;
+  if (IsRight(Plain))
+    return ("'" + Path +
+            "' has other line ends than were written; check it out again with "
+            "'* -text' in the store's .gitattributes")
+        .str();
+  return ("'" + Path + "' " + What).str();
+}
+
 std::string BuildStore::sourcePath(const BuildVariant &V) const {
   return Root + "/" + V.Source;
 }

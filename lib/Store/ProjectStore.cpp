@@ -151,22 +151,6 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
   return All;
 }
 
-/// Why \p Text, of the file \p Path, is not what it should be: its line ends,
-/// else \p What. \p IsRight tells for a text whether it is.
-static std::string difference(StringRef Path, StringRef Text, StringRef What,
-                              function_ref<bool(StringRef)> IsRight) {
-  std::string Plain;
-  for (char C : Text)
-    if (C != '\r')
-      Plain += C;
-  if (IsRight(Plain))
-    return ("'" + Path +
-            "' has other line ends than were written; check it out again with "
-            "'* -text' in the store's .gitattributes")
-        .str();
-  return ("'" + Path + "' " + What).str();
-}
-
 Expected<std::vector<std::string>> ProjectStore::check() const {
   Expected<std::vector<StoredKernel>> All = kernels();
   if (!All)
@@ -180,7 +164,7 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
       if (!Source)
         Problems.push_back(toString(Source.takeError()));
       else if (digest(*Source) != V.Digest)
-        Problems.push_back(difference(
+        Problems.push_back(describeDifference(
             Folder + "/" + V.Source, *Source, "is not the text that was proved",
             [&](StringRef Text) { return digest(Text) == V.Digest; }));
     }
@@ -194,9 +178,9 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
                !Read)
         Problems.push_back(toString(Read.takeError()));
       else if (std::string Right = renderRecord(R); *Text != Right)
-        Problems.push_back(
-            difference(Path, *Text, "does not agree with the kernel's MLIR",
-                       [&](StringRef Plain) { return Plain == Right; }));
+        Problems.push_back(describeDifference(
+            Path, *Text, "does not agree with the kernel's MLIR",
+            [&](StringRef Plain) { return Plain == Right; }));
     }
   }
   std::error_code EC;

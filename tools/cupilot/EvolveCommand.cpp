@@ -128,6 +128,17 @@ static Expected<std::string> identityOf(const Kernel &K,
   return Whole;
 }
 
+/// What is wrong with one kernel says nothing of the others; a fault of the
+/// machine or of the input as a whole is passed on.
+static Error leaveOut(Error E, const Twine &Prefix) {
+  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+    if (T->code() != ExitCode::Finding)
+      return Error(std::move(T));
+    errs() << Prefix << "left out: " << T->text() << "\n";
+    return Error::success();
+  });
+}
+
 static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags, unsigned &Accepted) {
@@ -155,11 +166,8 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   if (P.DataFolder.empty())
     P.DataFolder = ".";
   Expected<std::string> Identity = identityOf(K, P.Arch, P.Flags);
-  if (!Identity) {
-    errs() << K.Name << ": left out: " << toString(Identity.takeError())
-           << "\n";
-    return Error::success();
-  }
+  if (!Identity)
+    return leaveOut(Identity.takeError(), K.Name + ": ");
   SearchOptions Options;
   Options.Population = Population;
   Options.Generations = Generations;
@@ -190,15 +198,8 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
       errs() << "    " << R.Reason << "\n";
   };
   Expected<SearchResult> Result = cupilot::search(P, Options, J);
-  // What was found of one kernel says nothing of the others.
   if (!Result)
-    return handleErrors(Result.takeError(),
-                        [&](std::unique_ptr<ToolError> E) -> Error {
-                          if (E->code() != ExitCode::Finding)
-                            return Error(std::move(E));
-                          errs() << "  left out: " << E->text() << "\n";
-                          return Error::success();
-                        });
+    return leaveOut(Result.takeError(), "  ");
   auto Slower =
       static_cast<unsigned>(count_if(Result->All, [](const CandidateRecord &R) {
         return R.Outcome == "slower";

@@ -36,6 +36,13 @@ private:
   std::string Root;
 };
 
+/// Why \p Text, of the store's file \p Path, is not what it should be: its line
+/// ends, else \p What. \p IsRight tells for a text whether it is.
+std::string
+describeDifference(llvm::StringRef Path, llvm::StringRef Text,
+                   llvm::StringRef What,
+                   llvm::function_ref<bool(llvm::StringRef)> IsRight);
+
 /// The folder that a build for \p MainFile uses: \p Flag, else CUPILOT_STORE,
 /// else the nearest .cupilot upward of \p MainFile, else "". Sets \p Explicit
 /// when it was named.
