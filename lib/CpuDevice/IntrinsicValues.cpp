@@ -1,0 +1,303 @@
+//===- IntrinsicValues.cpp - Registers, arithmetic, conversions -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IntrinsicLowering.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include <cfenv>
+#include <optional>
+
+using namespace llvm;
+
+namespace cupilot {
+
+std::optional<Value *> IntrinsicLowering::lowerSpecialRegister(StringRef Name,
+                                                               CallInst &Call,
+                                                               IRBuilder<> &B) {
+  if (!Name.consume_front("read.ptx.sreg."))
+    return std::nullopt;
+  unsigned Index = Name.ends_with(".y") ? 1 : Name.ends_with(".z") ? 2 : 0;
+  auto [Base, Dim] = Name.split('.');
+  if (!Dim.empty())
+    for (auto [Register, Field] : {std::pair("tid", FieldTid),
+                                   {"ntid", FieldNtid},
+                                   {"ctaid", FieldCtaid},
+                                   {"nctaid", FieldNctaid}})
+      if (Base == Register)
+        return field(B, Field, Index);
+  Value *Linear = field(B, FieldLinear);
+  Value *Lane = B.CreateAnd(Linear, 31);
+  Value *One = B.getInt32(1);
+  if (Name == "laneid")
+    return Lane;
+  if (Name == "warpid")
+    return B.CreateLShr(Linear, 5);
+  if (Name == "warpsize")
+    return B.getInt32(32);
+  if (Name == "lanemask.eq")
+    return B.CreateShl(One, Lane);
+  if (Name == "lanemask.lt")
+    return B.CreateSub(B.CreateShl(One, Lane), One);
+  if (Name == "lanemask.le")
+    return B.CreateSub(B.CreateShl(B.getInt32(2), Lane), One);
+  if (Name == "lanemask.gt")
+    return B.CreateNot(B.CreateSub(B.CreateShl(B.getInt32(2), Lane), One));
+  if (Name == "lanemask.ge")
+    return B.CreateNot(B.CreateSub(B.CreateShl(One, Lane), One));
+  if (Name == "smid" || Name == "gridid")
+    return ConstantInt::get(Call.getType(), 0);
+  if (Name == "nsmid")
+    return B.getInt32(1);
+  if (Name == "nwarpid")
+    return B.getInt32(64);
+  if (Name == "dynamic_smem_size")
+    return field(B, FieldDynShared);
+  if (Name == "clock64" || Name == "globaltimer")
+    return runtime(B, "cupilot_rt_clock", B.getInt64Ty(), {});
+  if (Name == "clock")
+    return B.CreateTrunc(runtime(B, "cupilot_rt_clock", B.getInt64Ty(), {}),
+                         B.getInt32Ty());
+  return std::nullopt;
+}
+
+/// Arithmetic that rounds to zero (.rz), down (.rm) or up (.rp).
+Value *IntrinsicLowering::rounded(StringRef Name, RoundedOp Op, Type *T,
+                                  ArrayRef<Value *> Args, IRBuilder<> &B) {
+  Type *Double = B.getDoubleTy(), *I32 = B.getInt32Ty();
+  int Mode = Name.contains(".rz")   ? FE_TOWARDZERO
+             : Name.contains(".rm") ? FE_DOWNWARD
+                                    : FE_UPWARD;
+  SmallVector<Value *> All = {
+      ConstantInt::get(I32, static_cast<uint32_t>(Op)),
+      ConstantInt::get(I32, static_cast<uint32_t>(Mode)),
+      ConstantInt::get(I32, T->isFloatTy())};
+  for (unsigned I = 0; I < 3; ++I)
+    All.push_back(I < Args.size() ? B.CreateFPCast(Args[I], Double)
+                                  : ConstantFP::get(Double, 0.0));
+  return B.CreateFPCast(runtime(B, "cupilot_rt_rounded", Double, All), T);
+}
+
+std::optional<Value *>
+IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
+  Type *T = Call.getType();
+  if (!T->isFPOrFPVectorTy())
+    return std::nullopt;
+  auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
+  auto Is = [&](StringRef Prefix) { return Name.starts_with(Prefix); };
+  auto Unary = [&](Intrinsic::ID Id) -> Value * {
+    return B.CreateUnaryIntrinsic(Id, Arg(0));
+  };
+  auto Binary = [&](Intrinsic::ID Id) -> Value * {
+    return B.CreateBinaryIntrinsic(Id, Arg(0), Arg(1));
+  };
+  // Only rounding to nearest is the host's.
+  bool Nearest =
+      !Name.contains(".rz") && !Name.contains(".rm") && !Name.contains(".rp");
+  Value *Saturated = nullptr;
+  auto Finish = [&](Value *V) -> Value * {
+    if (!Name.contains(".sat"))
+      return V;
+    Saturated =
+        B.CreateBinaryIntrinsic(Intrinsic::maxnum, V, ConstantFP::get(T, 0.0));
+    return B.CreateBinaryIntrinsic(Intrinsic::minnum, Saturated,
+                                   ConstantFP::get(T, 1.0));
+  };
+  // Division by .approx and .full has no direction.
+  if (auto Op = StringSwitch<std::optional<RoundedOp>>(Name.split('.').first)
+                    .Case("add", RoundedOp::Add)
+                    .Case("mul", RoundedOp::Mul)
+                    .Case("fma", RoundedOp::Fma)
+                    .Case("div", RoundedOp::Div)
+                    .Case("rcp", RoundedOp::Rcp)
+                    .Case("sqrt", RoundedOp::Sqrt)
+                    .Default(std::nullopt);
+      Op && !Nearest && (T->isFloatTy() || T->isDoubleTy()))
+    return Finish(rounded(Name, *Op, T, SmallVector<Value *>(Call.args()), B));
+  if (Is("fma.r") && Nearest)
+    return Finish(
+        B.CreateIntrinsic(Intrinsic::fma, {T}, {Arg(0), Arg(1), Arg(2)}));
+  if (Is("add.r") && Nearest)
+    return Finish(B.CreateFAdd(Arg(0), Arg(1)));
+  if (Is("mul.r") && Nearest)
+    return Finish(B.CreateFMul(Arg(0), Arg(1)));
+  if (Is("div.") && Nearest)
+    return B.CreateFDiv(Arg(0), Arg(1));
+  if (Is("rcp.") && Nearest)
+    return B.CreateFDiv(ConstantFP::get(T, 1.0), Arg(0));
+  if (Is("sqrt.") && Nearest)
+    return Unary(Intrinsic::sqrt);
+  if (Is("rsqrt."))
+    return B.CreateFDiv(ConstantFP::get(T, 1.0), Unary(Intrinsic::sqrt));
+  // CUDA C++ Programming Guide, "Mathematical Functions": absolute errors of
+  // the special units.
+  if (Is("sin.approx"))
+    return quantised(B, Unary(Intrinsic::sin), 0x1p-21);
+  if (Is("cos.approx"))
+    return quantised(B, Unary(Intrinsic::cos), 0x1p-21);
+  if (Is("lg2.approx"))
+    return Unary(Intrinsic::log2);
+  if (Is("ex2.approx"))
+    return Unary(Intrinsic::exp2);
+  if (Is("tanh.approx"))
+    return quantised(B, runtime(B, "tanhf", T, {Arg(0)}), 0x1p-11);
+  if (Is("fabs"))
+    return Unary(Intrinsic::fabs);
+  if (Is("floor."))
+    return Unary(Intrinsic::floor);
+  if (Is("ceil."))
+    return Unary(Intrinsic::ceil);
+  if (Is("trunc."))
+    return Unary(Intrinsic::trunc);
+  if (Is("round."))
+    return Unary(Intrinsic::rint);
+  if (Is("saturate."))
+    return B.CreateBinaryIntrinsic(
+        Intrinsic::minnum,
+        B.CreateBinaryIntrinsic(Intrinsic::maxnum, Arg(0),
+                                ConstantFP::get(T, 0.0)),
+        ConstantFP::get(T, 1.0));
+  if (Is("fmax.") || Is("fmin.")) {
+    if (Name.contains("xorsign"))
+      return std::nullopt;
+    bool Nan = Name.contains(".nan");
+    return Is("fmax.") ? Binary(Nan ? Intrinsic::maximum : Intrinsic::maxnum)
+                       : Binary(Nan ? Intrinsic::minimum : Intrinsic::minnum);
+  }
+  return std::nullopt;
+}
+
+/// The rounding that a conversion's name asks for.
+static Intrinsic::ID roundingOf(StringRef Name) {
+  if (Name.contains(".rz"))
+    return Intrinsic::trunc;
+  if (Name.contains(".rm"))
+    return Intrinsic::floor;
+  if (Name.contains(".rp"))
+    return Intrinsic::ceil;
+  return Intrinsic::rint;
+}
+
+std::optional<Value *> IntrinsicLowering::lowerConversion(StringRef Name,
+                                                          CallInst &Call,
+                                                          IRBuilder<> &B) {
+  auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
+  Type *T = Call.getType();
+  if (Name == "d2i.lo")
+    return B.CreateTrunc(B.CreateBitCast(Arg(0), B.getInt64Ty()), T);
+  if (Name == "d2i.hi")
+    return B.CreateTrunc(
+        B.CreateLShr(B.CreateBitCast(Arg(0), B.getInt64Ty()), 32), T);
+  if (Name == "lohi.i2d") {
+    Value *High = B.CreateShl(B.CreateZExt(Arg(1), B.getInt64Ty()), 32);
+    return B.CreateBitCast(
+        B.CreateOr(High, B.CreateZExt(Arg(0), B.getInt64Ty())), T);
+  }
+  if (Name.starts_with("bitcast."))
+    return B.CreateBitCast(Arg(0), T);
+  StringRef Base = Name.split('.').first;
+  if (is_contained(ArrayRef<StringRef>({"f2i", "f2ll", "d2i", "d2ll"}), Base))
+    return B.CreateIntrinsic(
+        Intrinsic::fptosi_sat, {T, Arg(0)->getType()},
+        {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
+  if (is_contained(ArrayRef<StringRef>({"f2ui", "f2ull", "d2ui", "d2ull"}),
+                   Base))
+    return B.CreateIntrinsic(
+        Intrinsic::fptoui_sat, {T, Arg(0)->getType()},
+        {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
+  bool Nearest = Name.contains(".rn");
+  // Every integer of 32 bits is a double; those of 64 have no rule.
+  if (!Nearest && (Base == "i2f" || Base == "ui2f" || Base == "d2f")) {
+    Value *Wide = Base == "i2f"    ? B.CreateSIToFP(Arg(0), B.getDoubleTy())
+                  : Base == "ui2f" ? B.CreateUIToFP(Arg(0), B.getDoubleTy())
+                                   : Arg(0);
+    return rounded(Name, RoundedOp::Convert, T, Wide, B);
+  }
+  if (Nearest &&
+      is_contained(ArrayRef<StringRef>({"i2f", "ll2f", "i2d", "ll2d"}), Base))
+    return B.CreateSIToFP(Arg(0), T);
+  if (Nearest &&
+      is_contained(ArrayRef<StringRef>({"ui2f", "ull2f", "ui2d", "ull2d"}),
+                   Base))
+    return B.CreateUIToFP(Arg(0), T);
+  if (Nearest && Base == "d2f")
+    return B.CreateFPTrunc(Arg(0), T);
+  if (Name == "f2h.rn" || Name == "f2h.rn.ftz")
+    return B.CreateBitCast(B.CreateFPTrunc(Arg(0), B.getHalfTy()), T);
+  return std::nullopt;
+}
+
+std::optional<Value *> IntrinsicLowering::lowerInteger(StringRef Name,
+                                                       CallInst &Call,
+                                                       IRBuilder<> &B) {
+  auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
+  Type *T = Call.getType();
+  auto High = [&](bool Signed) -> Value * {
+    unsigned Bits = T->getIntegerBitWidth();
+    Type *Double = B.getIntNTy(2 * Bits);
+    auto Extend = [&](Value *V) {
+      return Signed ? B.CreateSExt(V, Double) : B.CreateZExt(V, Double);
+    };
+    return B.CreateTrunc(
+        B.CreateLShr(B.CreateMul(Extend(Arg(0)), Extend(Arg(1))), Bits), T);
+  };
+  if (Name == "mulhi.i" || Name == "mulhi.ll" || Name == "mulhi.s")
+    return High(true);
+  if (Name == "mulhi.ui" || Name == "mulhi.ull" || Name == "mulhi.us")
+    return High(false);
+  if (Name == "mul24.i") {
+    auto Low = [&](Value *V) { return B.CreateAShr(B.CreateShl(V, 8), 8); };
+    return B.CreateMul(Low(Arg(0)), Low(Arg(1)));
+  }
+  if (Name == "mul24.ui")
+    return B.CreateMul(B.CreateAnd(Arg(0), 0xffffff),
+                       B.CreateAnd(Arg(1), 0xffffff));
+  if (Name == "sad.i" || Name == "sad.ui") {
+    bool Signed = Name == "sad.i";
+    Value *Greater = B.CreateICmp(
+        Signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, Arg(0), Arg(1));
+    Value *Difference = B.CreateSelect(Greater, B.CreateSub(Arg(0), Arg(1)),
+                                       B.CreateSub(Arg(1), Arg(0)));
+    return B.CreateAdd(Difference, Arg(2));
+  }
+  if (Name == "prmt")
+    return runtime(B, "cupilot_rt_prmt", T, {Arg(0), Arg(1), Arg(2)});
+  if (Name.starts_with("idp4a.")) {
+    bool SignedA = Name.starts_with("idp4a.s"), SignedB = Name.ends_with(".s");
+    Value *Sum = Arg(2);
+    for (unsigned I = 0; I < 4; ++I) {
+      auto Byte = [&](Value *V, bool Signed) {
+        Value *Up = B.CreateShl(V, 24 - 8 * I);
+        return Signed ? B.CreateAShr(Up, 24) : B.CreateLShr(Up, 24);
+      };
+      Sum = B.CreateAdd(
+          Sum, B.CreateMul(Byte(Arg(0), SignedA), Byte(Arg(1), SignedB)));
+    }
+    return Sum;
+  }
+  if (Name.starts_with("ldg.global") || Name.starts_with("ldu.global"))
+    return B.CreateAlignedLoad(T, Arg(0), Align(1));
+  if (Name.starts_with("ptr.") && Name.contains(".to."))
+    return B.CreatePointerBitCastOrAddrSpaceCast(Arg(0), T);
+  if (Name.starts_with("isspacep.")) {
+    unsigned Space = StringSwitch<unsigned>(Name)
+                         .Case("isspacep.shared", 3)
+                         .Case("isspacep.local", 5)
+                         .Case("isspacep.const", 4)
+                         .Default(1);
+    return B.CreateICmpNE(runtime(B, "cupilot_rt_space", B.getInt32Ty(),
+                                  {Entry.getArg(0), Arg(0), B.getInt32(Space)}),
+                          B.getInt32(0));
+  }
+  return std::nullopt;
+}
+
+} // namespace cupilot
