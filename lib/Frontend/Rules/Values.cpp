@@ -59,10 +59,11 @@ static bool isRead(const KernelView &V, const clang::Expr *E) {
 }
 
 Values::Values(KernelView &V, const RewriteState &S) : V(V), S(S) {
-  References Finder([&](const VarDecl *Var, const DeclRefExpr *E) {
+  auto Note = [&](const VarDecl *Var, const DeclRefExpr *E) {
     if (!isRead(V, E))
       Written[Var].push_back(E);
-  });
+  };
+  References Finder(Note);
   Finder.TraverseStmt(const_cast<CompoundStmt *>(&V.Body));
 }
 
