@@ -59,6 +59,7 @@ packages=(
   libstdc++-12-dev nlohmann-json3-dev libcurl4-openssl-dev libsqlite3-dev
   libboost-context-dev zlib1g-dev libzstd-dev libgtest-dev libbenchmark-dev
 )
+[ "$preset" != asan ] || packages+=(libclang-rt-22-dev)
 [ "$command" != tidy ] || packages+=(clang-format-22 clang-tidy-22)
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q '^install ok installed'; }

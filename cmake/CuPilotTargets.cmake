@@ -7,8 +7,14 @@ target_compile_definitions(cupilotFlags INTERFACE
   _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
 set(CUPILOT_SANITIZE "" CACHE STRING "Value for -fsanitize=")
 if(CUPILOT_SANITIZE)
-  target_compile_options(cupilotFlags INTERFACE -fsanitize=${CUPILOT_SANITIZE} -fno-omit-frame-pointer)
-  target_link_options(cupilotFlags INTERFACE -fsanitize=${CUPILOT_SANITIZE})
+  # Shared, because plugins are loaded into programs without it; tests preload it.
+  # vptr: LLVM's own classes have no type information in all their parts.
+  set(sanitize -fsanitize=${CUPILOT_SANITIZE} -fno-sanitize=vptr -shared-libsan)
+  target_compile_options(cupilotFlags INTERFACE ${sanitize} -fno-omit-frame-pointer)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-x86_64.so
+    OUTPUT_VARIABLE asan_runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+  get_filename_component(asan_folder ${asan_runtime} DIRECTORY)
+  target_link_options(cupilotFlags INTERFACE ${sanitize} -Wl,-rpath,${asan_folder})
 endif()
 target_link_options(cupilotFlags INTERFACE -fuse-ld=lld)
 

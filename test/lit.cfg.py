@@ -73,4 +73,11 @@ try:
 except OSError:
     pass
 if config.sanitizer:
+    # Clang and opt load our plugins, and are themselves built without it; what LLVM's
+    # allocators poison in our code, its libraries do not unpoison.
+    runtime = subprocess.run([f"{llvm}/clang", "-print-file-name=libclang_rt.asan-x86_64.so"],
+                             capture_output=True, text=True).stdout.strip()
+    config.environment["LD_PRELOAD"] = runtime
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0:detect_stack_use_after_return=0:allow_user_poisoning=0"
+    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
     config.available_features.add("asan")
