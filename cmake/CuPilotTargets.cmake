@@ -29,16 +29,18 @@ function(cupilot_add_library name)
   endif()
 endfunction()
 
-# cupilot_add_tool(<name> SOURCES ... [LINK ...])
+# cupilot_add_tool(<name> SOURCES ... [LINK ...] [NO_INSTALL])
 # An executable in build/bin. libMLIR is only in LLVM's own folder, hence the RPATH.
 function(cupilot_add_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK})
   set_target_properties(${name} PROPERTIES
     BUILD_RPATH "${LLVM_LIBRARY_DIRS}" INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIRS}")
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  if(NOT ARG_NO_INSTALL)
+    install(TARGETS ${name} RUNTIME DESTINATION bin)
+  endif()
 endfunction()
 
 # cupilot_add_plugin(<name> SOURCES ... [LINK ...])
