@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
-#include <algorithm>
+#include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
 using namespace cupilot;
@@ -127,8 +127,8 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
   P.clockRate = Get(cudaDevAttrClockRate);
   P.memoryClockRate = Get(cudaDevAttrMemoryClockRate);
 #endif
-  std::copy(std::begin(MaxThreads), std::end(MaxThreads), P.maxThreadsDim);
-  std::copy(std::begin(MaxGrid), std::end(MaxGrid), P.maxGridSize);
+  llvm::copy(MaxThreads, P.maxThreadsDim);
+  llvm::copy(MaxGrid, P.maxGridSize);
   return checked();
 }
 

@@ -62,8 +62,7 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
       if (Word < It->first || Word >= It->first + It->second)
         continue;
       std::pair<char *, size_t> Buffer = *It;
-      size_t Index =
-          llvm::find(Buffers, Buffer) - Buffers.begin();
+      size_t Index = llvm::find(Buffers, Buffer) - Buffers.begin();
       if (Index == Buffers.size())
         Buffers.push_back(Buffer);
       Launch["pointers"].push_back(

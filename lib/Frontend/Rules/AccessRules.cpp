@@ -60,6 +60,7 @@ llvm::Error applyUnroll(RewriteState &S, const Gene &G) {
                        : Loops.empty() ? "the kernel has no for loop of its own"
                                        : "the loops come from macros");
     std::vector<Edit> Edits;
+    Edits.reserve(Places.size());
     for (unsigned Place : Places)
       Edits.push_back(
           {Place, Place, "\n#pragma unroll " + std::to_string(Factor) + "\n"});
@@ -189,7 +190,7 @@ llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G) {
     Effects Fx(V);
     std::vector<Edit> Edits;
     std::set<std::pair<unsigned, unsigned>> Divisions;
-    auto edit = [&](const clang::Expr *E) {
+    auto EditCall = [&](const clang::Expr *E) {
       if (const auto *Call = dyn_cast<CallExpr>(E)) {
         const FunctionDecl *F = Call->getDirectCallee();
         if (!F || (F->getLocation().isValid() &&
@@ -217,7 +218,7 @@ llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G) {
     };
     for (const FunctionDecl *F : Fx.functions())
       if (V.inSlice(F->getLocation()))
-        forEachExpr(F->getBody(), edit);
+        forEachExpr(F->getBody(), EditCall);
     if (Edits.empty())
       return refuse(G, "the kernel uses nothing that has a fast form");
     if (!applyEdits(S.Text, std::move(Edits)))

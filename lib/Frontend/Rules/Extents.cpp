@@ -26,13 +26,13 @@ static Poly globalWherePossible(Poly P) {
 
 Extents::Limits Extents::limitsOf(const Atom &A, const Stmt *At,
                                   std::vector<Constraint> &Needed) {
-  auto one = [](const Poly &P) { return P - Poly::constant(1); };
-  auto size = [&](Atom::Kind K) { return Poly::atom({K, A.Index}); };
+  auto MinusOne = [](const Poly &P) { return P - Poly::constant(1); };
+  auto SizeOf = [&](Atom::Kind K) { return Poly::atom({K, A.Index}); };
   switch (A.K) {
   case Atom::Kind::Thread:
-    return {one(size(Atom::Kind::BlockSize)), true, false};
+    return {MinusOne(SizeOf(Atom::Kind::BlockSize)), true, false};
   case Atom::Kind::Block:
-    return {one(size(Atom::Kind::GridSize)), true, false};
+    return {MinusOne(SizeOf(Atom::Kind::GridSize)), true, false};
   case Atom::Kind::BlockSize:
   case Atom::Kind::GridSize:
   case Atom::Kind::Total:
@@ -48,9 +48,9 @@ Extents::Limits Extents::limitsOf(const Atom &A, const Stmt *At,
           !Vals.overArguments(T.Limit, Here))
         continue;
       Needed.insert(Needed.end(), Here.begin(), Here.end());
-      return {T.Inclusive ? Limit : one(Limit), true, false};
+      return {T.Inclusive ? Limit : MinusOne(Limit), true, false};
     }
-    return {one(size(Atom::Kind::Total)), true, false};
+    return {MinusOne(SizeOf(Atom::Kind::Total)), true, false};
   }
   case Atom::Kind::Value:
     return A.Index == 1
@@ -77,7 +77,7 @@ static std::optional<Poly> divide(const Poly &P, const Poly &Factor) {
   Poly Q;
   for (const auto &[M, C] : P.terms()) {
     Poly::Monomial Rest;
-    if (C % FC != 0 || !std::includes(M.begin(), M.end(), FM.begin(), FM.end()))
+    if (C % FC != 0 || !llvm::includes(M, FM))
       return std::nullopt;
     std::set_difference(M.begin(), M.end(), FM.begin(), FM.end(),
                         std::back_inserter(Rest));

@@ -168,11 +168,11 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
                                   llvm::StringRef Name,
                                   std::vector<Edit> &Edits) {
   KernelView &V = Vals.V;
-  auto fail = [&] {
+  auto Fail = [&] {
     return findingError("the index at " + V.at(U.E->getBeginLoc()) +
                         " cannot be edited");
   };
-  auto castTo = [&](const clang::Expr *E, llvm::StringRef What) {
+  auto CastTo = [&](const clang::Expr *E, llvm::StringRef What) {
     QualType T = E->getType().getCanonicalType().getUnqualifiedType();
     return T == V.Ctx.UnsignedIntTy
                ? What.str()
@@ -188,8 +188,8 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
       if (isa<ParenExpr>(Outer))
         R = V.range(Outer->getSourceRange());
     if (!R)
-      return fail();
-    Edits.push_back({R->first, R->second, castTo(E, Name)});
+      return Fail();
+    Edits.push_back({R->first, R->second, CastTo(E, Name)});
     return llvm::Error::success();
   }
   // A sum with more in it: the one term becomes the index, the other zero.
@@ -203,7 +203,7 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
       Block = T;
   }
   if (!Thread || !Block)
-    return fail();
+    return Fail();
   std::array<int64_t, 3> Tried = Blocks;
   std::optional<Poly> Pair =
       Values::toGlobal(Vals.form(Thread) + Vals.form(Block), 1U << Dim, Tried);
@@ -211,10 +211,10 @@ llvm::Error IndexUses::replaceUse(const Use &U, unsigned Dim,
        BlockRange = V.range(Block->getSourceRange());
   if (!Pair || *Pair != Poly::atom({Atom::Kind::Global, Dim}) || !ThreadRange ||
       !BlockRange)
-    return fail();
-  Edits.push_back({BlockRange->first, BlockRange->second, castTo(Block, Name)});
+    return Fail();
+  Edits.push_back({BlockRange->first, BlockRange->second, CastTo(Block, Name)});
   Edits.push_back(
-      {ThreadRange->first, ThreadRange->second, castTo(Thread, "0u")});
+      {ThreadRange->first, ThreadRange->second, CastTo(Thread, "0u")});
   return llvm::Error::success();
 }
 
@@ -236,7 +236,7 @@ std::optional<std::string> IndexUses::textAtHead(const clang::Expr *E,
     return std::nullopt;
   std::vector<Edit> Edits;
   bool Failed = false;
-  std::function<void(const Stmt *)> visit = [&](const Stmt *S) {
+  std::function<void(const Stmt *)> Visit = [&](const Stmt *S) {
     if (!S || Failed)
       return;
     if (const auto *Part = dyn_cast<clang::Expr>(S)) {
@@ -280,9 +280,9 @@ std::optional<std::string> IndexUses::textAtHead(const clang::Expr *E,
       }
     }
     for (const Stmt *Child : S->children())
-      visit(Child);
+      Visit(Child);
   };
-  visit(E);
+  Visit(E);
   if (Failed)
     return std::nullopt;
   std::optional<std::string> Text = V.text(*E);

@@ -111,12 +111,12 @@ void RewriteState::require(Alignment A) {
 }
 
 bool applyEdits(std::string &Text, std::vector<Edit> Edits) {
-  auto isInsertion = [](const Edit &E) { return E.Begin == E.End; };
+  auto IsInsertion = [](const Edit &E) { return E.Begin == E.End; };
   std::vector<unsigned> Order(Edits.size());
   std::iota(Order.begin(), Order.end(), 0);
   llvm::sort(Order, [&](unsigned A, unsigned B) {
-    return std::tuple(Edits[A].Begin, !isInsertion(Edits[A]), A) <
-           std::tuple(Edits[B].Begin, !isInsertion(Edits[B]), B);
+    return std::tuple(Edits[A].Begin, !IsInsertion(Edits[A]), A) <
+           std::tuple(Edits[B].Begin, !IsInsertion(Edits[B]), B);
   });
   std::string Result;
   unsigned Done = 0;
@@ -124,7 +124,7 @@ bool applyEdits(std::string &Text, std::vector<Edit> Edits) {
   for (unsigned Index : Order) {
     const Edit &E = Edits[Index];
     // A macro's argument that is used twice is one piece of text.
-    if (Last && !isInsertion(E) && Last->Begin == E.Begin &&
+    if (Last && !IsInsertion(E) && Last->Begin == E.Begin &&
         Last->End == E.End && Last->New == E.New)
       continue;
     if (E.Begin < Done || E.End < E.Begin || E.End > Text.size())

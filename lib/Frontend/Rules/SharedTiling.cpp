@@ -131,7 +131,7 @@ static std::optional<TileArray> asTileArray(Analysis &A, const Memory &M,
 static llvm::Error guardWork(Analysis &A, const Stmt *Loop,
                              llvm::StringRef Active, std::vector<Edit> &Edits) {
   KernelView &V = A.Vals.V;
-  auto fail = [&](const Stmt *S) {
+  auto Fail = [&](const Stmt *S) {
     return findingError("the statement at " + V.at(S->getBeginLoc()) +
                         " cannot be edited");
   };
@@ -143,13 +143,13 @@ static llvm::Error guardWork(Analysis &A, const Stmt *Loop,
         const auto *Var = dyn_cast<VarDecl>(D);
         if (!Var || !Var->hasLocalStorage() ||
             Var->getType()->isReferenceType() || Var->getType()->isArrayType())
-          return fail(S);
+          return Fail(S);
         const clang::Expr *Init = Var->getInit();
         if (!Init || isHarmless(V, Init))
           continue;
         auto R = V.range(Init->getSourceRange());
         if (!R || Var->getInitStyle() != VarDecl::CInit)
-          return fail(S);
+          return Fail(S);
         Edits.push_back({R->first, R->first, Active.str() + " ? ("});
         Edits.push_back({R->second, R->second,
                          ") : static_cast<" + V.typeText(Var->getType()) +
@@ -159,7 +159,7 @@ static llvm::Error guardWork(Analysis &A, const Stmt *Loop,
     }
     auto R = V.statementRange(*S);
     if (!R)
-      return fail(S);
+      return Fail(S);
     Edits.push_back({R->first, R->first, "if (" + Active.str() + ") {\n"});
     Edits.push_back({R->second, R->second, "\n}"});
   }

@@ -203,7 +203,7 @@ std::optional<Poly> Values::toGlobal(const Poly &P, unsigned Mask,
         Size{Atom::Kind::BlockSize, D}, Grid{Atom::Kind::GridSize, D};
     // Takes Coefficient * First * blockDim * Others away, or the same with a
     // constant instead of blockDim.
-    auto takeProduct = [&](const Atom &First, Poly::Monomial Others,
+    auto TakeProduct = [&](const Atom &First, const Poly::Monomial &Others,
                            int64_t Coefficient) {
       Poly::Monomial Plain = Others;
       Plain.push_back(First);
@@ -234,7 +234,7 @@ std::optional<Poly> Values::toGlobal(const Poly &P, unsigned Mask,
         Poly::Monomial Others = M;
         Others.erase(llvm::find(Others, Thread));
         Rest.add(M, -C);
-        if (!takeProduct(Block, Others, C))
+        if (!TakeProduct(Block, Others, C))
           return std::nullopt;
         Others.push_back({Atom::Kind::Global, D});
         llvm::sort(Others);
