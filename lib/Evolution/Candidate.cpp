@@ -196,6 +196,11 @@ Error Evaluator::judge(Candidate &C) {
                   {"canonical", Canonical},
                   {"findings", std::move(Findings)}}))
           .str();
+  if (V->Passed && Canonical.empty()) {
+    C.Record.Outcome = "gate";
+    C.Record.Reason = "identity: no build could tell that code from another";
+    return Error::success();
+  }
   if (!V->Passed) {
     const GateFinding &F = V->Findings.front();
     C.Record.Outcome = "gate";

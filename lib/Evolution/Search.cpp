@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Search.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "mlir/Pass/PassManager.h"
@@ -70,13 +72,13 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
   for (const std::string &Flag : P.Flags)
     B.add(Flag);
-  for (const Workload &W : P.Workloads) {
-    B.add(W.Symbol).add(W.Shape.Grid[0]).add(W.Shape.Block[0]);
-    for (const WorkloadBuffer &Buffer : W.Buffers)
-      B.add(Buffer.Digest);
-    for (const auto &Arg : W.Args)
-      B.add(StringRef(reinterpret_cast<const char *>(Arg.data()), Arg.size()));
-  }
+  B.add(CUPILOT_VERSION);
+  mlir::MLIRContext C;
+  mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
+  mlir::OpBuilder Builder = mlir::OpBuilder::atBlockEnd(M->getBody());
+  for (const Workload &W : P.Workloads)
+    addWorkload(Builder, W);
+  B.add(printModule(*M));
   return B.str();
 }
 

@@ -231,7 +231,8 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
              End;
              !EC && It != End; It.increment(EC)) {
           StringRef Extension = llvm::sys::path::extension(It->path());
-          if (Extension == ".json" || Extension == ".cu")
+          // Records hold the digests of sources, which come and go.
+          if (Extension == ".json")
             if (auto Entry = CI.getFileManager().getOptionalFileRef(It->path()))
               Callbacks->FileSkipped(*Entry, T, SrcMgr::C_User);
         }
@@ -307,8 +308,11 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
   for (const SubstitutionOutcome &O : *Outcomes)
-    if (Arguments.Strict && !O.Applied && O.Remark == "VariantStale")
-      error(llvm::demangle(O.Kernel) + ": " + O.Message);
+    // A kernel that has no identity has no variants either.
+    if (Arguments.Strict && !O.Applied &&
+        (O.Remark == "VariantStale" || O.Kernel.empty()))
+      error(O.Kernel.empty() ? O.Message
+                             : llvm::demangle(O.Kernel) + ": " + O.Message);
   report(M, *Outcomes);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =

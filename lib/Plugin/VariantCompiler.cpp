@@ -8,6 +8,7 @@
 
 #include "VariantCompiler.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -98,6 +99,14 @@ variantInvocation(CompilerInstance &Unit, StringRef Path) {
   CodeGen.OptimizationRemarkMissed = CodeGenOptions::OptRemark();
   CodeGen.OptimizationRemarkAnalysis = CodeGenOptions::OptRemark();
   CodeGen.SplitDwarfOutput.clear();
+  // Neither where the unit is compiled nor where the store lies is in the code.
+  if (!CodeGen.hasReducedDebugInfo())
+    CodeGen.DebugCompilationDir.clear();
+  CodeGen.CoverageCompilationDir.clear();
+  // Names that it makes unique are those of relocatable device code.
+  Invocation->getLangOpts().CUID.clear();
+  Invocation->getLangOpts()
+      .MacroPrefixMap[llvm::sys::path::parent_path(Path).str()] = "cupilot";
   Invocation->getDiagnosticOpts().VerifyDiagnostics = false;
   return Invocation;
 }
@@ -114,10 +123,14 @@ public:
     // Where the store lies does not matter, and the compiler's own identity is
     // in the version and in the files.
     DigestBuilder Key;
-    Key.add(getClangFullVersion()).add(V.SourceDigest);
+    Key.add(getClangFullVersion())
+        .add(CUPILOT_VERSION)
+        .add(uint64_t(AdmissionVersion))
+        .add(V.SourceDigest);
     CompilerInvocation Normal(Invocation);
     Normal.getFrontendOpts().Inputs.clear();
     Normal.getCodeGenOpts().MainFileName.clear();
+    Normal.getLangOpts().MacroPrefixMap.clear();
     for (const std::string &Arg : Normal.getCC1CommandLine())
       Key.add(Arg);
     Path = Root + "/variants/" + shortDigest(Key.str(), 40);

@@ -47,9 +47,19 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   return ProjectStore(Readable->root().str());
 }
 
+/// A folder for each source and what it was built as: what was found for other
+/// flags stays.
+static std::string kernelFolder(const StoredKernel &S) {
+  DigestBuilder B;
+  B.add(S.K.Digest);
+  for (const BuildEntry &Build : S.Builds)
+    B.add(Build.Digest);
+  return "kernels/" + shortDigest(B.str());
+}
+
 std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
   std::vector<BuildRecord> Records;
-  std::string Folder = "kernels/" + shortDigest(S.K.Digest);
+  std::string Folder = kernelFolder(S);
   for (const BuildEntry &B : S.Builds) {
     BuildRecord R;
     R.Identity = B.Digest;
@@ -86,7 +96,7 @@ static std::string recordPath(StringRef Root, StringRef Identity) {
 }
 
 Error ProjectStore::put(const StoredKernel &S) {
-  std::string Folder = Root + "/kernels/" + shortDigest(S.K.Digest);
+  std::string Folder = Root + "/" + kernelFolder(S);
   if (Error E = updateFile(Folder + "/original.cu", S.K.Slice))
     return E;
   for (auto [V, Source] : zip(S.Variants, S.Sources))
@@ -101,9 +111,26 @@ Error ProjectStore::put(const StoredKernel &S) {
     addVariant(B, V, S.K.Scalars.size());
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
-  for (const BuildRecord &R : buildRecords(S))
-    if (Error E = updateFile(recordPath(Root, R.Identity), renderRecord(R)))
+  bool Changed = false;
+  for (const BuildRecord &R : buildRecords(S)) {
+    std::string Path = recordPath(Root, R.Identity), Text = renderRecord(R);
+    Expected<std::string> Old = readFile(Path);
+    if (Old && *Old == Text)
+      continue;
+    if (!Old)
+      consumeError(Old.takeError());
+    Changed = true;
+    if (Error E = writeFileAtomic(Path, Text))
       return E;
+  }
+  // Depfiles of builds that found nothing name this file alone.
+  if (Changed) {
+    Expected<std::string> Format = readFile(Root + "/FORMAT");
+    if (!Format)
+      return Format.takeError();
+    if (Error E = writeFileAtomic(Root + "/FORMAT", *Format))
+      return E;
+  }
   // Sources of variants that are no longer there.
   std::set<std::string> Wanted = {"original.cu", "kernel.mlir"};
   for (const Variant &V : S.Variants)
@@ -158,7 +185,7 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
   std::vector<std::string> Problems;
   std::set<std::string> Known;
   for (const StoredKernel &S : *All) {
-    std::string Folder = Root + "/kernels/" + shortDigest(S.K.Digest);
+    std::string Folder = Root + "/" + kernelFolder(S);
     for (const Variant &V : S.Variants) {
       Expected<std::string> Source = readFile(Folder + "/" + V.Source);
       if (!Source)

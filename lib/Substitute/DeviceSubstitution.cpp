@@ -44,6 +44,15 @@ static bool chosen(const SubstitutionOptions &Options, StringRef Symbol) {
   return Options.Skip.empty() || !Regex(Options.Skip).match(Name);
 }
 
+/// True when both have initialisers of one type (in one context, constants are
+/// equal where they are the same), and these differ.
+static bool differentInitialisers(const GlobalVariable &A,
+                                  const GlobalVariable &B) {
+  return A.hasInitializer() && B.hasInitializer() &&
+         A.getValueType() == B.getValueType() &&
+         A.getInitializer() != B.getInitializer();
+}
+
 /// Binds the variant's device variables to the unit's own, by name. Returns why
 /// that cannot be, or "".
 static std::string
@@ -59,7 +68,11 @@ bindVariables(Module &Unit, Module &Variant,
       return "it needs the variable '" + G.getName().str() +
              "', which the unit does not have";
     if (Own->getAddressSpace() != G.getAddressSpace() ||
-        canonicalType(Own->getValueType()) != canonicalType(G.getValueType()))
+        canonicalType(Own->getValueType()) != canonicalType(G.getValueType()) ||
+        Own->getAlign().valueOrOne() < G.getAlign().valueOrOne() ||
+        Own->isConstant() != G.isConstant() ||
+        Own->isExternallyInitialized() != G.isExternallyInitialized() ||
+        differentInitialisers(*Own, G))
       return "the unit's variable '" + G.getName().str() + "' is another one";
     std::string Original = G.getName().str(),
                 Temporary = "__cupilot_bind_" + Original;
@@ -149,7 +162,7 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
   // The unit's pipeline has passed that point already.
   foldReflect(Variant);
   KernelIdentity Own = identify(*Kernel, Options.Context);
-  if (Own.Digest != V.Canonical)
+  if (Own.Digest.empty() || Own.Digest != V.Canonical)
     return Own.Digest.empty()
                ? Own.Refusal
                : std::string(
@@ -190,6 +203,14 @@ static void addPlaceholder(Module &M, StringRef Name,
   B.CreateRetVoid();
 }
 
+/// 90 for "sm_90" and "sm_90a": what the host can ask an image for.
+static unsigned capability(StringRef Arch) {
+  unsigned Number = 0;
+  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
+    return 0;
+  return Number;
+}
+
 Expected<std::vector<SubstitutionOutcome>>
 substituteDevice(Module &M, const SubstitutionOptions &Options) {
   std::vector<SubstitutionOutcome> Outcomes;
@@ -212,20 +233,21 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
         Options.Store->lookup(Identity.Digest);
     if (!Record)
       return Record.takeError();
-    if (!*Record) {
-      Expected<std::vector<BuildRecord>> Others =
-          Options.Store->recordsFor(Symbol);
-      if (!Others)
-        return Others.takeError();
-      StringRef Arch = Kernel->getFnAttribute("target-cpu").getValueAsString();
-      bool Stale = false;
-      for (const BuildRecord &R : *Others) {
-        if (R.Arch == Arch)
-          Stale = true;
-        else if (!Options.CheckOnly)
-          for (const BuildVariant &V : R.Variants)
-            addPlaceholder(M, variantSymbol(Symbol, V), *Kernel);
-      }
+    Expected<std::vector<BuildRecord>> All = Options.Store->recordsFor(Symbol);
+    if (!All)
+      return All.takeError();
+    StringRef Arch = Kernel->getFnAttribute("target-cpu").getValueAsString();
+    bool Stale = false;
+    for (const BuildRecord &R : *All) {
+      Stale |= R.Arch == Arch;
+      // Where the host could not tell the images apart (sm_90 and sm_90a), the
+      // name stays missing, and the host leaves the variant alone.
+      if (!Options.CheckOnly && capability(R.Arch) != capability(Arch))
+        for (const BuildVariant &V : R.Variants)
+          addPlaceholder(M, variantSymbol(Symbol, V), *Kernel);
+    }
+    // Another kernel may have the same code; the host goes by names.
+    if (!*Record || (*Record)->Symbol != Symbol) {
       Outcomes.push_back(
           {Symbol, Stale ? "VariantStale" : "NoVariant",
            Stale

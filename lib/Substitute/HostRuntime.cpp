@@ -210,6 +210,33 @@ Value *HostRuntime::emitStatusCall(IRBuilderBase &B, StringRef Name) {
       M.getOrInsertFunction(Name, FunctionType::get(B.getInt32Ty(), false)));
 }
 
+Value *HostRuntime::emitCapturing(IRBuilderBase &Caller, Value *Stream,
+                                  StringRef Suffix) {
+  std::string Name = ("__cupilot_capturing" + Suffix).str();
+  Function *F = M.getFunction(Name);
+  if (!F) {
+    Type *I1 = Caller.getInt1Ty(), *I32 = Caller.getInt32Ty(),
+         *Ptr = Caller.getPtrTy();
+    F = createFunction(Name, FunctionType::get(I1, {Ptr}, false));
+    IRBuilder<> B(&F->getEntryBlock());
+    Value *Status = B.CreateAlloca(I32);
+    Value *Error = B.CreateCall(
+        M.getOrInsertFunction(("cudaStreamIsCapturing" + Suffix).str(),
+                              FunctionType::get(I32, {Ptr, Ptr}, false)),
+        {F->getArg(0), Status});
+    BasicBlock *Told = BasicBlock::Create(M.getContext(), "told", F),
+               *Untold = BasicBlock::Create(M.getContext(), "untold", F);
+    B.CreateCondBr(B.CreateICmpEQ(Error, B.getInt32(0)), Told, Untold);
+    B.SetInsertPoint(Told);
+    B.CreateRet(B.CreateICmpNE(B.CreateLoad(I32, Status), B.getInt32(0)));
+    // The legacy stream while another one is under capture.
+    B.SetInsertPoint(Untold);
+    emitClearError(B);
+    B.CreateRet(B.getTrue());
+  }
+  return Caller.CreateCall(F, {Stream});
+}
+
 void HostRuntime::emitClearError(IRBuilderBase &B) {
   emitStatusCall(B, "cudaGetLastError");
 }

@@ -42,6 +42,11 @@ public:
                          llvm::Value *Handle);
   /// Adds one to \p Counter.
   void emitCount(llvm::IRBuilderBase &B, llvm::GlobalVariable *Counter);
+  /// An i1: \p Stream is under capture, or cannot tell. A graph may be launched
+  /// with other arguments later, which no guard sees. \p Suffix is that of the
+  /// launch ("_ptsz" or "").
+  llvm::Value *emitCapturing(llvm::IRBuilderBase &B, llvm::Value *Stream,
+                             llvm::StringRef Suffix);
   void emitClearError(llvm::IRBuilderBase &B);
   /// An internal function with the module's defaults and an empty entry block.
   llvm::Function *createFunction(const llvm::Twine &Name,

@@ -27,8 +27,8 @@ enum class Form {
 /// cudaLaunchConfig_t (CUDA Runtime API): dim3 gridDim, dim3 blockDim, size_t
 /// dynamicSmemBytes, cudaStream_t stream, attributes, their number.
 namespace config {
-constexpr unsigned Grid = 0, Block = 12, Shared = 24, NumAttributes = 48,
-                   Size = 56;
+constexpr unsigned Grid = 0, Block = 12, Shared = 24, Stream = 32,
+                   NumAttributes = 48, Size = 56;
 } // namespace config
 } // namespace
 
@@ -72,13 +72,16 @@ class Body {
 public:
   Body(Function &F, Function &Entry)
       : F(F), Entry(Entry), How(formOf(Entry)), B(&F.getEntryBlock()) {
-    if (How == Form::Config)
+    if (How == Form::Config) {
       Copy = B.CreateAlloca(B.getInt8Ty(), B.getInt64(config::Size));
+      Copy->setAlignment(Align(8));
+    }
   }
 
   LaunchValues read();
   /// True when the launch carries nothing but a shape and a stream.
   Value *plain();
+  Value *stream();
   /// Calls the entry for \p Kernel; with the original's shape when \p Shape is
   /// null.
   CallInst *launch(Value *Kernel, const EmittedShape *Shape);
@@ -152,6 +155,18 @@ Value *Body::plain() {
       field(F.getArg(0), config::NumAttributes, B.getInt32Ty()), B.getInt32(0));
 }
 
+Value *Body::stream() {
+  switch (How) {
+  case Form::Words:
+    return F.getArg(7);
+  case Form::Arrays:
+    return F.getArg(5);
+  default:
+    return B.CreateAlignedLoad(B.getPtrTy(), at(F.getArg(0), config::Stream),
+                               Align(8));
+  }
+}
+
 CallInst *Body::launch(Value *Kernel, const EmittedShape *Shape) {
   SmallVector<Value *> Args;
   for (Argument &A : F.args())
@@ -214,8 +229,8 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   Value *Legal = emitGuard(B, Guard(), Launch(), {}, Values, Same);
   B.CreateCondBr(B.CreateAnd(Legal, Code.plain()), Next, Original);
   for (Launchable &L : Variants) {
-    BasicBlock *Guarded = Code.block("guard"), *Try = Code.block("variant"),
-               *Launched = Code.block("launched"),
+    BasicBlock *Guarded = Code.block("guard"), *Free = Code.block("stream"),
+               *Try = Code.block("variant"), *Launched = Code.block("launched"),
                *Failed = Code.block("failed"), *After = Code.block("next");
     B.SetInsertPoint(Next);
     B.CreateCondBr(Runtime.emitReady(B, L.State, L.Handle), Guarded, After);
@@ -223,7 +238,12 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
     EmittedShape Shape;
     Value *Holds = emitGuard(B, L.V.When, L.V.Plan.Launches.front(), L.Scalars,
                              Values, Shape);
-    B.CreateCondBr(Holds, Try, After);
+    B.CreateCondBr(Holds, Free, After);
+    B.SetInsertPoint(Free);
+    B.CreateCondBr(Runtime.emitCapturing(
+                       B, Code.stream(),
+                       Entry.getName().ends_with("_ptsz") ? "_ptsz" : ""),
+                   After, Try);
     B.SetInsertPoint(Try);
     CallInst *Status = Code.launch(L.Handle, &Shape);
     B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Launched, Failed);

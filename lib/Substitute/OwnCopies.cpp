@@ -23,10 +23,16 @@ bool isShared(const Function &F) {
                                 F.hasAvailableExternallyLinkage());
 }
 
+/// A body that the linker may replace by one of another meaning is no one's to
+/// copy.
+static bool mayCopy(const Function &F) {
+  return isShared(F) && !F.isInterposable();
+}
+
 void makeOwnCopies(Module &M, function_ref<bool(const CallBase &)> Wanted) {
   SetVector<Function *> Affected;
   for (Function &F : M)
-    if (isShared(F) && any_of(instructions(F), [&](const Instruction &I) {
+    if (mayCopy(F) && any_of(instructions(F), [&](const Instruction &I) {
           auto *Call = dyn_cast<CallBase>(&I);
           return Call && Wanted(*Call);
         }))
@@ -35,7 +41,7 @@ void makeOwnCopies(Module &M, function_ref<bool(const CallBase &)> Wanted) {
     for (const User *U : Affected[I]->users())
       if (auto *Call = dyn_cast<CallBase>(U);
           Call && Call->getCalledOperand() == Affected[I] &&
-          isShared(*Call->getFunction()))
+          mayCopy(*Call->getFunction()))
         Affected.insert(const_cast<Function *>(Call->getFunction()));
 
   MapVector<Function *, Function *> Copies;

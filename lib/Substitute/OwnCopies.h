@@ -22,7 +22,8 @@ namespace cupilot {
 /// inline functions).
 bool isShared(const llvm::Function &F);
 
-/// Gives the unit internal copies of all shared functions from which a call
+/// Gives the unit internal copies of all shared functions (but of weak ones,
+/// which another unit may replace) from which a call
 /// that \p Wanted picks can be reached by calls through shared functions alone,
 /// and lets the unit's own calls go to them. The shared functions stay as they
 /// are, so that the order of linking decides nothing. Uses of their addresses

@@ -22,6 +22,9 @@ class Preprocessor;
 
 namespace cupilot {
 
+/// Raised with every change of the rules: verdicts are kept in caches.
+constexpr unsigned AdmissionVersion = 2;
+
 /// One rule that a variant's text breaks.
 struct AdmissionFinding {
   /// Stable word: "host-function", "host-variable", "dynamic-init", "state",

@@ -228,6 +228,10 @@ CUPILOT_API cudaError_t cudaStreamIsCapturing(cudaStream_t,
   *Status = cudaStreamCaptureStatusNone;
   return checked();
 }
+CUPILOT_API cudaError_t cudaStreamIsCapturing_ptsz(
+    cudaStream_t Stream, cudaStreamCaptureStatus *Status) {
+  return cudaStreamIsCapturing(Stream, Status);
+}
 CUPILOT_API cudaError_t cudaEventCreate(cudaEvent_t *Event) {
   *Event = new CUevent_st{};
   return checked();

@@ -3,6 +3,8 @@
 make_store.py store DIR UNIT.ll SYMBOL VARIANT.ll VSYMBOL [GUARD [PLAN]]
     Adds a build record for kernel SYMBOL of UNIT.ll to the store DIR, with one
     variant. GUARD and PLAN are JSON objects whose keys replace the defaults.
+make_store.py arch DIR NAME ARCH
+    Makes the record with the variant NAME one for ARCH.
 make_store.py embed HOST.ll GPUBINARY OUT.ll
     Puts the bytes of GPUBINARY in place of @GPUBINARY@.
 """
@@ -47,6 +49,14 @@ def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}"):
     path.write_text(json.dumps(record, indent=2))
 
 
+def arch(folder, name, arch):
+    for path in pathlib.Path(folder, "builds").glob("*.json"):
+        record = json.loads(path.read_text())
+        if record["variants"][0]["name"] == name:
+            record["arch"] = record["variants"][0]["guard"]["arch"] = arch
+            path.write_text(json.dumps(record, indent=2))
+
+
 def embed(host, binary, out):
     data = pathlib.Path(binary).read_bytes()
     text = "".join(f"\\{b:02X}" for b in data)
@@ -54,4 +64,4 @@ def embed(host, binary, out):
     pathlib.Path(out).write_text(module.replace("@GPUBINARY@", f'[{len(data)} x i8] c"{text}"'))
 
 
-{"store": store, "embed": embed}[sys.argv[1]](*sys.argv[2:])
+{"store": store, "arch": arch, "embed": embed}[sys.argv[1]](*sys.argv[2:])
