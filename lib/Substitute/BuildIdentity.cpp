@@ -106,8 +106,9 @@ void Canonicaliser::global(const GlobalVariable &G) {
     OS << " ";
   }
   type(G.getValueType());
+  // No alignment is not 1: it lets the back end choose.
   OS << " as" << G.getAddressSpace() << " a"
-     << G.getAlign().valueOrOne().value() << " ";
+     << (G.getAlign() ? G.getAlign()->value() : 0) << " ";
   if (G.isThreadLocal())
     refuse("it uses a thread-local variable");
   if (G.hasSection()) {
@@ -129,6 +130,12 @@ void Canonicaliser::moduleFlags() {
   const Module &M = *Kernel.getParent();
   OS << "target " << M.getTargetTriple().str() << " " << M.getDataLayoutStr()
      << "\n";
+  // Inline assembly may name what it defines.
+  if (!M.getModuleInlineAsm().empty()) {
+    OS << "asm ";
+    text(M.getModuleInlineAsm());
+    OS << "\n";
+  }
   SmallVector<Module::ModuleFlagEntry> Flags;
   M.getModuleFlagsMetadata(Flags);
   llvm::sort(Flags, [](const auto &A, const auto &B) {
@@ -176,6 +183,9 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
   number(&Kernel);
   moduleFlags();
   for (size_t I = 0; I < Order.size() && Refusal.empty(); ++I) {
+    if (!Order[I]->isDeclaration() && Order[I]->isInterposable())
+      refuse("it uses '" + Order[I]->getName() +
+             "', which another unit may replace");
     if (auto *F = dyn_cast<Function>(Order[I]))
       function(*F);
     else if (auto *G = dyn_cast<GlobalVariable>(Order[I]))
