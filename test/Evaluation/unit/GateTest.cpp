@@ -44,7 +44,6 @@ protected:
                 {"n", "int", 4, false, false, false, "", 0}};
     K.Scalars = {{2, 0, 32, true}};
     K.Pointers = {{0, 0}, {1, 0}};
-    Workload W;
     W.Name = "w0";
     W.Symbol = "k";
     W.Shape = {{4, 1, 1}, {256, 1, 1}, 0};
@@ -63,8 +62,20 @@ protected:
     W.Buffers = {{uint64_t(N) * 4, 256, digest(Bytes), "in.bin"},
                  {uint64_t(N) * 4, 256, digest(Zero), "out.bin"}};
     W.Count = 1;
-    GateSetup Setup{&K, compile(Original), {W}, Dir->path().str(), "sm_90", 1};
+    gateOf(Original);
+  }
+
+  void gateOf(StringRef Source) {
+    GateSetup Setup{&K, compile(Source), {W}, Dir->path().str(), "sm_90", 1};
     TheGate = cantFail(Gate::create(std::move(Setup)));
+  }
+
+  /// The whole kernel around \p Body.
+  static std::string kernel(StringRef Body) {
+    return ("extern \"C\" __global__ void k(const float *in, float *out, "
+            "int n) {\nint i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            Body + "}")
+        .str();
   }
 
   std::string compile(StringRef Source) {
@@ -77,19 +88,15 @@ protected:
     LaunchPlan Plan;
     Plan.Launches.push_back({});
     Plan.Launches[0].Symbol = "k";
-    std::string Source = ("extern \"C\" __global__ void k(const float *in, "
-                          "float *out, int n) {\n"
-                          "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
-                          Body + "}")
-                             .str();
     When.Arch = "sm_90";
-    GateVerdict V = cantFail(TheGate->judge(compile(Source), Plan, When));
+    GateVerdict V = cantFail(TheGate->judge(compile(kernel(Body)), Plan, When));
     EXPECT_EQ(V.Passed, V.Findings.empty());
     return V.Passed ? "" : V.Findings.front().Reason;
   }
 
   std::optional<TemporaryDirectory> Dir;
   Kernel K;
+  Workload W;
   std::unique_ptr<Gate> TheGate;
 };
 } // namespace
@@ -161,4 +168,12 @@ TEST_F(GateTest, AGuardThatAdmitsNothingProvesNothing) {
   Guard Never;
   Never.Constraints.push_back({Expr::constant(-1), false});
   EXPECT_EQ(judge("if (i < n) out[i] = in[i];", Never), "never-admitted");
+}
+
+TEST_F(GateTest, OneRoundingTheOtherWayDoesNotExcuseTheOthers) {
+  // 2.5f * 0.2f is one half, in float64 it is a little more.
+  gateOf(kernel("if (i < n) out[i] = rintf(in[i] * 0.2f) + in[i];"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] + rintf(in[i] * 0.2f);"), "");
+  EXPECT_EQ(judge("if (i < n) out[i] = rintf(in[i] * 0.2f) + in[i] * 1.01f;"),
+            "mismatch");
 }
