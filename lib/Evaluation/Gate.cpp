@@ -47,6 +47,7 @@ struct JudgedCase {
   std::vector<bool> PureOutput; ///< Buffers that the original only writes.
   RunResult Original;
   std::vector<Bytes> Reference; ///< Buffers after the float64 run.
+  bool AnyOrder = false;        ///< The original bears it, last thread first.
 };
 
 class GateImpl : public Gate {
@@ -218,6 +219,14 @@ Expected<bool> GateImpl::prepareCase(GateCase C) {
   J.Original = std::move(*Final);
   J.Reference =
       Reference->Fault ? J.Original.Buffers : std::move(Reference->Buffers);
+  if (!J.Case.Doubtful) {
+    Expected<RunResult> Backwards = run(*Reversed, Symbol, J.Case.Shape, J.Case,
+                                        &J.PureOutput, nullptr, {}, Admitted);
+    if (!Backwards)
+      return Backwards.takeError();
+    GateVerdict Unused;
+    J.AnyOrder = compare(J, *Backwards, Unused);
+  }
   Cases.push_back(std::move(J));
   return true;
 }
@@ -421,6 +430,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     Verdict.Findings.push_back({"cannot-run", "", toString(std::move(E))});
     return Verdict;
   }
+  std::unique_ptr<CpuModule> Backwards; // Of the variant, when it is needed.
   ArrayRef<ScalarRef> Scalars = Setup.Original->Scalars;
   const Launch &L = Plan.Launches.front();
   for (const JudgedCase &J : Cases) {
@@ -453,6 +463,24 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
       return Verdict;
     if (J.Case.Doubtful)
       continue;
+    if (J.AnyOrder) {
+      // A barrier that is missing shows in one of the two orders.
+      if (!Backwards) {
+        Expected<std::unique_ptr<CpuModule>> Loaded =
+            load(VariantBitcode, false, false, /*Reverse=*/true);
+        if (!Loaded)
+          return Loaded.takeError();
+        Backwards = std::move(*Loaded);
+      }
+      Expected<RunResult> Again = run(*Backwards, L.Symbol, *Shape, J.Case,
+                                      &J.PureOutput, &When, Scalars, Admitted);
+      if (!Again)
+        return Again.takeError();
+      if (!compare(J, *Again, Verdict)) {
+        Verdict.Findings.back().Evidence += " (last thread first)";
+        return Verdict;
+      }
+    }
     Expected<RunResult> Counted = run(**Counting, L.Symbol, *Shape, J.Case,
                                       nullptr, nullptr, Scalars, Admitted);
     if (!Counted)

@@ -177,3 +177,12 @@ TEST_F(GateTest, OneRoundingTheOtherWayDoesNotExcuseTheOthers) {
   EXPECT_EQ(judge("if (i < n) out[i] = rintf(in[i] * 0.2f) + in[i] * 1.01f;"),
             "mismatch");
 }
+
+TEST_F(GateTest, AMissingBarrierIsFoundInTheOtherOrder) {
+  StringRef Tile = "__shared__ float s[256]; int t = threadIdx.x;"
+                   "float v = i < n ? in[i] : 0; s[t] = v; ",
+            Rest = "float p = t ? s[t - 1] : i > 0 && i < n ? in[i - 1] : 0;"
+                   "__syncthreads(); if (i < n) out[i] = v * 2.0f + p;";
+  EXPECT_EQ(judge((Tile + "__syncthreads();" + Rest).str()), "");
+  EXPECT_NE(judge((Tile + Rest).str()), ""); // What it read was never there.
+}
