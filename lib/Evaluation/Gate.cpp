@@ -14,6 +14,7 @@
 
 #include "Cases.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -67,6 +68,9 @@ private:
                           const Guard *When, ArrayRef<ScalarRef> Scalars,
                           bool &Admitted) const;
   Expected<bool> prepareCase(GateCase C);
+  Expected<bool> admitted(const GateCase &C, const Launch &L,
+                          const Guard &When) const;
+  Error addAdmittedCases(const Launch &L, const Guard &When);
   bool compare(const JudgedCase &C, const RunResult &Got,
                GateVerdict &Verdict) const;
 
@@ -74,6 +78,7 @@ private:
   std::unique_ptr<CpuModule> Plain, Reversed, Wide;
   std::vector<JudgedCase> Cases;
   std::vector<ExecutionCounts> Counts;
+  StringSet<> Tried; ///< Names of the cases that were added for guards.
   unsigned Skipped = 0;
 };
 } // namespace
@@ -415,6 +420,83 @@ bool GateImpl::compare(const JudgedCase &J, const RunResult &Got,
   return true;
 }
 
+/// Whether a variant would run on \p C, were its buffers as far apart and as
+/// aligned as they are in a run.
+Expected<bool> GateImpl::admitted(const GateCase &C, const Launch &L,
+                                  const Guard &When) const {
+  std::vector<Bytes> Args = C.Args;
+  for (const WorkloadPointer &P : C.Pointers) {
+    uint64_t Target = (uint64_t(P.Buffer + 1) << 40) + C.Shift + P.BufferOffset;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
+  }
+  Expected<Bindings> B = bindLaunch(C.Shape, Setup.Original->Scalars, Args);
+  if (!B)
+    return B.takeError();
+  return planShape(L, *B) && admits(When, *B, Args);
+}
+
+/// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
+/// captured one. Adds cases with values that it lets in.
+Error GateImpl::addAdmittedCases(const Launch &L, const Guard &When) {
+  constexpr unsigned MostAdded = 2, MostRuns = 4; // For each scalar.
+  size_t Known = Cases.size();
+  std::vector<GateCase> Bases;
+  for (size_t I = 0; I < Known && Bases.size() < 2; ++I)
+    if (!Cases[I].Case.Doubtful)
+      Bases.push_back(Cases[I].Case);
+  for (const GateCase &Base : Bases)
+    for (const ScalarRef &S : Setup.Original->Scalars) {
+      auto Read = [&](const GateCase &C) {
+        uint64_t Value = 0;
+        std::memcpy(&Value, C.Args[S.Param].data() + S.Offset, S.Bits / 8);
+        return Value;
+      };
+      uint64_t Value = Read(Base);
+      if (Value < 2 || Value >> 62)
+        continue;
+      unsigned Added = 0, Runs = 0;
+      for (const JudgedCase &J : Cases)
+        if (J.Case.Workload == Base.Workload && Read(J.Case) != Value) {
+          Expected<bool> In = admitted(J.Case, L, When);
+          if (!In)
+            return In.takeError();
+          Added += *In;
+        }
+      if (Added)
+        continue;
+      SmallVector<uint64_t, 16> Values;
+      for (uint64_t Step : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024})
+        if (Value > Step)
+          Values.push_back((Value - 1) / Step * Step);
+      for (uint64_t Small : {96, 48, 24, 12, 6, 3, 1})
+        if (Value > Small)
+          Values.push_back(Small);
+      for (uint64_t Step = 1024; Step > 1; Step /= 2)
+        if (Value > Step)
+          Values.push_back(Step);
+      for (uint64_t New : Values) {
+        if (Added == MostAdded || Runs == MostRuns)
+          break;
+        GateCase C = Base;
+        C.Name += " " + Setup.Original->Params[S.Param].Name + "=" +
+                  std::to_string(New);
+        C.Doubtful = true;
+        std::memcpy(C.Args[S.Param].data() + S.Offset, &New, S.Bits / 8);
+        Expected<bool> In = admitted(C, L, When);
+        if (!In)
+          return In.takeError();
+        if (!*In || !Tried.insert(C.Name).second)
+          continue;
+        ++Runs;
+        Expected<bool> Bears = prepareCase(std::move(C));
+        if (!Bears)
+          return Bears.takeError();
+        Added += *Bears;
+      }
+    }
+  return Error::success();
+}
+
 Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
                                       const LaunchPlan &Plan,
                                       const Guard &When) {
@@ -433,6 +515,8 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   std::unique_ptr<CpuModule> Backwards; // Of the variant, when it is needed.
   ArrayRef<ScalarRef> Scalars = Setup.Original->Scalars;
   const Launch &L = Plan.Launches.front();
+  if (Error E = addAdmittedCases(L, When))
+    return std::move(E);
   for (const JudgedCase &J : Cases) {
     Expected<Bindings> B = bindLaunch(J.Case.Shape, Scalars, J.Case.Args);
     if (!B)

@@ -186,3 +186,13 @@ TEST_F(GateTest, AMissingBarrierIsFoundInTheOtherOrder) {
   EXPECT_EQ(judge((Tile + "__syncthreads();" + Rest).str()), "");
   EXPECT_NE(judge((Tile + Rest).str()), ""); // What it read was never there.
 }
+
+TEST_F(GateTest, AGuardDoesNotHideAFixedSize) {
+  Guard Fours;
+  Fours.Constraints.push_back(
+      {Expr::binary(Expr::Kind::Mod, Expr::symbol(0), Expr::constant(4)),
+       true});
+  StringRef Rest = ") out[i] = in[i] * 2.0f + (i > 0 ? in[i - 1] : 0.0f);";
+  EXPECT_EQ(judge(("if (i < n" + Rest).str(), Fours), "");
+  EXPECT_EQ(judge(("if (i < 1000" + Rest).str(), Fours), "extra-output");
+}
