@@ -30,7 +30,9 @@ Gate::~Gate() = default;
 /// What the cpu device allows a thread of a gated launch, in instructions.
 static constexpr uint64_t ThreadBudget = 200'000'000;
 static constexpr uint8_t Poison = 0xff; // A NaN in every format.
-static constexpr uint64_t Band = 4096;  // Bytes around each buffer.
+/// For results that happen to be Poison, such as an int of -1.
+static constexpr uint8_t OtherPoison = 0x5a;
+static constexpr uint64_t Band = 4096; // Bytes around each buffer.
 
 namespace {
 /// What a launch left behind.
@@ -48,6 +50,7 @@ struct JudgedCase {
   std::vector<bool> PureOutput; ///< Buffers that the original only writes.
   RunResult Original;
   std::vector<Bytes> Reference; ///< Buffers after the float64 run.
+  uint8_t Fill = Poison;        ///< What pure outputs hold before.
   bool AnyOrder = false;        ///< The original bears it, last thread first.
 };
 
@@ -66,8 +69,10 @@ private:
                           const LaunchShape &Shape, const GateCase &C,
                           const std::vector<bool> *PureOutput,
                           const Guard *When, ArrayRef<ScalarRef> Scalars,
-                          bool &Admitted) const;
+                          bool &Admitted, uint8_t Fill = Poison) const;
   Expected<bool> prepareCase(GateCase C);
+  bool mayBeWritten(const GateCase &C, size_t Buffer) const;
+  Expected<bool> addOtherFill();
   Expected<bool> admitted(const GateCase &C, const Launch &L,
                           const Guard &When) const;
   Error addAdmittedCases(const Launch &L, const Guard &When);
@@ -101,8 +106,8 @@ Expected<RunResult> GateImpl::run(CpuModule &M, StringRef Symbol,
                                   const LaunchShape &Shape, const GateCase &C,
                                   const std::vector<bool> *PureOutput,
                                   const Guard *When,
-                                  ArrayRef<ScalarRef> Scalars,
-                                  bool &Admitted) const {
+                                  ArrayRef<ScalarRef> Scalars, bool &Admitted,
+                                  uint8_t Fill) const {
   std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
   std::vector<Bytes> Storage;
   std::vector<uint8_t *> Bases;
@@ -114,6 +119,8 @@ Expected<RunResult> GateImpl::run(CpuModule &M, StringRef Symbol,
         reinterpret_cast<uint8_t *>(alignTo(Address, Align(256)) + C.Shift);
     if (!PureOutput || !(*PureOutput)[I])
       std::memcpy(Base, C.Buffers[I].data(), Size);
+    else
+      std::memset(Base, Fill, Size);
     Memory->addBuffer(Base, Size);
     Bases.push_back(Base);
   }
@@ -164,6 +171,15 @@ Expected<RunResult> GateImpl::run(CpuModule &M, StringRef Symbol,
   return Result;
 }
 
+/// Whether the kernel gets a pointer to \p Buffer that is not to const.
+bool GateImpl::mayBeWritten(const GateCase &C, size_t Buffer) const {
+  ArrayRef<KernelParam> Params = Setup.Original->Params;
+  return any_of(C.Pointers, [&](const WorkloadPointer &P) {
+    return P.Buffer == Buffer && P.Param < Params.size() &&
+           !(Params[P.Param].IsPointer && Params[P.Param].PointeeConst);
+  });
+}
+
 /// Runs the original on \p C. False when it does not bear the case.
 Expected<bool> GateImpl::prepareCase(GateCase C) {
   bool Admitted;
@@ -181,20 +197,35 @@ Expected<bool> GateImpl::prepareCase(GateCase C) {
   JudgedCase J;
   J.PureOutput.assign(C.Buffers.size(), false);
   // A buffer is pure output when what it held before makes no difference.
+  // (It may hold the result already, as after an earlier launch.)
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    if (First->Buffers[I] == C.Buffers[I])
+    if (First->Buffers[I] == C.Buffers[I] && !mayBeWritten(C, I))
       continue;
     std::vector<bool> Try(C.Buffers.size(), false);
     Try[I] = true;
-    Expected<RunResult> Poisoned =
-        run(*Plain, Symbol, C.Shape, C, &Try, nullptr, {}, Admitted);
-    if (!Poisoned)
-      return Poisoned.takeError();
-    bool Same = !Poisoned->Fault;
-    for (size_t K = 0; Same && K < C.Buffers.size(); ++K)
-      for (size_t At = 0; Same && At < C.Buffers[K].size(); ++At)
-        Same = Poisoned->Buffers[K][At] == First->Buffers[K][At] ||
-               (K == I && Poisoned->Buffers[K][At] == Poison);
+    // A byte is left alone, or the same whatever was there.
+    bool Same = true;
+    Bytes Left;
+    for (uint8_t Fill : {Poison, OtherPoison}) {
+      if (!Same)
+        break;
+      Expected<RunResult> Poisoned =
+          run(*Plain, Symbol, C.Shape, C, &Try, nullptr, {}, Admitted, Fill);
+      if (!Poisoned)
+        return Poisoned.takeError();
+      Same = !Poisoned->Fault;
+      for (size_t K = 0; Same && K < C.Buffers.size(); ++K) {
+        const Bytes &P = Poisoned->Buffers[K];
+        if (K != I) {
+          Same = P == First->Buffers[K];
+          continue;
+        }
+        for (size_t At = 0; Same && At < P.size(); ++At)
+          Same = P[At] == First->Buffers[K][At] ||
+                 (P[At] == Fill && (Fill == Poison || Left[At] == Poison));
+        Left = P;
+      }
+    }
     J.PureOutput[I] = Same;
   }
   Expected<RunResult> Final =
@@ -232,6 +263,51 @@ Expected<bool> GateImpl::prepareCase(GateCase C) {
     GateVerdict Unused;
     J.AnyOrder = compare(J, *Backwards, Unused);
   }
+  // Where the result is Poison, who writes nothing would pass.
+  bool Hidden = false;
+  for (size_t I = 0; I < J.PureOutput.size(); ++I)
+    Hidden |= J.PureOutput[I] && is_contained(J.Original.Buffers[I], Poison);
+  Cases.push_back(std::move(J));
+  return Hidden ? addOtherFill() : Expected<bool>(true);
+}
+
+/// Repeats the last case with the other fill, when the original writes Poison.
+Expected<bool> GateImpl::addOtherFill() {
+  JudgedCase J = Cases.back();
+  J.Fill = OtherPoison;
+  J.Case.Name += " refilled";
+  J.Case.Doubtful = true;
+  J.AnyOrder = false;
+  bool Admitted;
+  StringRef Symbol = Setup.Original->Symbol;
+  Expected<RunResult> Again = run(*Plain, Symbol, J.Case.Shape, J.Case,
+                                  &J.PureOutput, nullptr, {}, Admitted, J.Fill);
+  if (!Again)
+    return Again.takeError();
+  bool Hidden = false;
+  for (size_t I = 0; I < J.PureOutput.size(); ++I) {
+    // A byte of a float or two may be Poison, a whole one is a NaN.
+    size_t Width = J.Case.Kinds[I] == ElementKind::Bytes ? 1 : 4;
+    const Bytes &Was = J.Original.Buffers[I], &Is = Again->Buffers[I];
+    for (size_t At = 0; J.PureOutput[I] && At + Width <= Was.size();
+         At += Width) {
+      auto All = [&](const Bytes &B) {
+        return std::all_of(B.begin() + At, B.begin() + At + Width,
+                           [](uint8_t V) { return V == Poison; });
+      };
+      Hidden |= All(Was) && All(Is);
+    }
+  }
+  if (!Hidden || Again->Fault)
+    return true;
+  J.Original = std::move(*Again);
+  Expected<RunResult> Reference =
+      run(*Wide, Symbol, J.Case.Shape, J.Case, &J.PureOutput, nullptr, {},
+          Admitted, J.Fill);
+  if (!Reference)
+    return Reference.takeError();
+  J.Reference =
+      Reference->Fault ? J.Original.Buffers : std::move(Reference->Buffers);
   Cases.push_back(std::move(J));
   return true;
 }
@@ -385,7 +461,7 @@ bool GateImpl::compare(const JudgedCase &J, const RunResult &Got,
       for (size_t At = 0; At + 4 <= G.size(); At += 4) {
         auto Untouched = [&](const Bytes &B) {
           return std::all_of(B.begin() + At, B.begin() + At + 4,
-                             [](uint8_t V) { return V == Poison; });
+                             [&](uint8_t V) { return V == J.Fill; });
         };
         Missing += Untouched(G) && !Untouched(O);
         Extra += !Untouched(G) && Untouched(O);
@@ -525,8 +601,9 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     bool Admitted = Shape.has_value();
     RunResult Got;
     if (Admitted) {
-      Expected<RunResult> R = run(**Variant, L.Symbol, *Shape, J.Case,
-                                  &J.PureOutput, &When, Scalars, Admitted);
+      Expected<RunResult> R =
+          run(**Variant, L.Symbol, *Shape, J.Case, &J.PureOutput, &When,
+              Scalars, Admitted, J.Fill);
       if (!R) {
         Verdict.Findings.push_back(
             {"cannot-run", J.Case.Name, toString(R.takeError())});

@@ -70,6 +70,12 @@ protected:
     TheGate = cantFail(Gate::create(std::move(Setup)));
   }
 
+  /// Makes \p Content what buffer \p I holds before the launch.
+  void hold(unsigned I, StringRef Content) {
+    cantFail(writeFileAtomic(Dir->file(W.Buffers[I].File), Content));
+    W.Buffers[I].Digest = digest(Content);
+  }
+
   /// The whole kernel around \p Body.
   static std::string kernel(StringRef Body) {
     return ("extern \"C\" __global__ void k(const float *in, float *out, "
@@ -195,4 +201,19 @@ TEST_F(GateTest, AGuardDoesNotHideAFixedSize) {
   StringRef Rest = ") out[i] = in[i] * 2.0f + (i > 0 ? in[i - 1] : 0.0f);";
   EXPECT_EQ(judge(("if (i < n" + Rest).str(), Fours), "");
   EXPECT_EQ(judge(("if (i < 1000" + Rest).str(), Fours), "extra-output");
+}
+
+TEST_F(GateTest, AnOutputThatHoldsTheAnswerProvesNothing) {
+  std::vector<float> Ones(1000, 1.0f);
+  hold(1, StringRef(reinterpret_cast<const char *>(Ones.data()), 4000));
+  gateOf(kernel("if (i < n) out[i] = in[i] < 1e9f ? 1.0f : 2.0f;"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] >= 1e9f ? 2.0f : 1.0f;"), "");
+  EXPECT_EQ(judge(""), "unwritten-output");
+}
+
+TEST_F(GateTest, ResultsThatLookUnwrittenAreFound) {
+  K.Params[1] = {"out", "int *", 8, true, false, false, "int", 4};
+  gateOf(kernel("if (i < n) ((int *)out)[i] = in[i] < 1e9f ? -1 : 0;"));
+  EXPECT_EQ(judge("if (i < n) ((int *)out)[i] = -(in[i] < 1e9f);"), "");
+  EXPECT_EQ(judge(""), "unwritten-output");
 }
