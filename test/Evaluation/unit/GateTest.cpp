@@ -77,9 +77,10 @@ protected:
   }
 
   /// The whole kernel around \p Body.
-  static std::string kernel(StringRef Body) {
+  std::string kernel(StringRef Body) {
     return ("extern \"C\" __global__ void k(const float *in, float *out, "
-            "int n) {\nint i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            "int n" +
+            More + ") {\nint i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
             Body + "}")
         .str();
   }
@@ -103,6 +104,7 @@ protected:
   std::optional<TemporaryDirectory> Dir;
   Kernel K;
   Workload W;
+  StringRef More; ///< Parameters after n.
   std::unique_ptr<Gate> TheGate;
 };
 } // namespace
@@ -216,4 +218,15 @@ TEST_F(GateTest, ResultsThatLookUnwrittenAreFound) {
   gateOf(kernel("if (i < n) ((int *)out)[i] = in[i] < 1e9f ? -1 : 0;"));
   EXPECT_EQ(judge("if (i < n) ((int *)out)[i] = -(in[i] < 1e9f);"), "");
   EXPECT_EQ(judge(""), "unwritten-output");
+}
+
+TEST_F(GateTest, AFactorThatIsBuiltInIsAMismatch) {
+  float A = 1.0f;
+  More = ", float a";
+  K.Params.push_back({"a", "float", 4, false, false, false, "", 0});
+  W.Args.push_back(std::vector<uint8_t>(4));
+  std::memcpy(W.Args[3].data(), &A, 4);
+  gateOf(kernel("if (i < n) out[i] = a * in[i];"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] * a;"), "");
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i];"), "mismatch");
 }
