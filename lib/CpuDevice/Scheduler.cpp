@@ -160,7 +160,8 @@ void BlockState::runFibers(unsigned Threads) {
   }
   while (Live > 0 && !Fault) {
     bool Progress = false;
-    for (unsigned I = 0; I < Threads && !Fault; ++I) {
+    for (unsigned Turn = 0; Turn < Threads && !Fault; ++Turn) {
+      unsigned I = Options.Reverse ? Threads - 1 - Turn : Turn;
       Fiber &F = Fibers[I];
       if (F.Now != Fiber::State::Ready)
         continue;

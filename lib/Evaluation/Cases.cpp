@@ -10,6 +10,8 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -122,6 +124,33 @@ static void addScalarCases(const GateSetup &Setup, const GateCase &Base,
   }
 }
 
+template <typename T>
+static void addFactorCases(const KernelParam &P, size_t Param,
+                           const GateCase &Base, std::vector<GateCase> &Cases) {
+  for (double Factor : {3.0, 0.01, -1.0}) {
+    GateCase C = Base;
+    raw_string_ostream(C.Name) << " " << P.Name << format(" x%g", Factor);
+    C.Doubtful = true;
+    transform<T>(C.Args[Param],
+                 [&](double V) { return V == 0 ? Factor : V * Factor; });
+    Cases.push_back(std::move(C));
+  }
+}
+
+/// Factors, learning rates: a variant may have the captured one built in.
+static void addFloatCases(const GateSetup &Setup, const GateCase &Base,
+                          std::vector<GateCase> &Cases) {
+  const std::vector<KernelParam> &Params = Setup.Original->Params;
+  for (size_t I = 0; I < Params.size() && I < Base.Args.size(); ++I) {
+    StringRef Type = Params[I].Type;
+    Type.consume_front("const ");
+    if (Type == "float")
+      addFactorCases<float>(Params[I], I, Base, Cases);
+    else if (Type == "double")
+      addFactorCases<double>(Params[I], I, Base, Cases);
+  }
+}
+
 static void addLaunchCases(const GateCase &Base, std::vector<GateCase> &Cases) {
   auto Add = [&](const char *Name, LaunchShape Shape) {
     GateCase C = Base;
@@ -195,6 +224,7 @@ Expected<std::vector<GateCase>> buildCases(const GateSetup &Setup) {
       return (Draw & 1 ? -Size : Size) * ((Draw >> 1 & 63) == 0 ? 64 : 1);
     }));
     addScalarCases(Setup, *Base, Cases);
+    addFloatCases(Setup, *Base, Cases);
     addLaunchCases(*Base, Cases);
     addAliasCases(Setup, *Base, Cases);
     uint64_t Element = 0;

@@ -44,7 +44,6 @@ protected:
                 {"n", "int", 4, false, false, false, "", 0}};
     K.Scalars = {{2, 0, 32, true}};
     K.Pointers = {{0, 0}, {1, 0}};
-    Workload W;
     W.Name = "w0";
     W.Symbol = "k";
     W.Shape = {{4, 1, 1}, {256, 1, 1}, 0};
@@ -63,8 +62,27 @@ protected:
     W.Buffers = {{uint64_t(N) * 4, 256, digest(Bytes), "in.bin"},
                  {uint64_t(N) * 4, 256, digest(Zero), "out.bin"}};
     W.Count = 1;
-    GateSetup Setup{&K, compile(Original), {W}, Dir->path().str(), "sm_90", 1};
+    gateOf(Original);
+  }
+
+  void gateOf(StringRef Source) {
+    GateSetup Setup{&K, compile(Source), {W}, Dir->path().str(), "sm_90", 1};
     TheGate = cantFail(Gate::create(std::move(Setup)));
+  }
+
+  /// Makes \p Content what buffer \p I holds before the launch.
+  void hold(unsigned I, StringRef Content) {
+    cantFail(writeFileAtomic(Dir->file(W.Buffers[I].File), Content));
+    W.Buffers[I].Digest = digest(Content);
+  }
+
+  /// The whole kernel around \p Body.
+  std::string kernel(StringRef Body) {
+    return ("extern \"C\" __global__ void k(const float *in, float *out, "
+            "int n" +
+            More + ") {\nint i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            Body + "}")
+        .str();
   }
 
   std::string compile(StringRef Source) {
@@ -77,19 +95,16 @@ protected:
     LaunchPlan Plan;
     Plan.Launches.push_back({});
     Plan.Launches[0].Symbol = "k";
-    std::string Source = ("extern \"C\" __global__ void k(const float *in, "
-                          "float *out, int n) {\n"
-                          "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
-                          Body + "}")
-                             .str();
     When.Arch = "sm_90";
-    GateVerdict V = cantFail(TheGate->judge(compile(Source), Plan, When));
+    GateVerdict V = cantFail(TheGate->judge(compile(kernel(Body)), Plan, When));
     EXPECT_EQ(V.Passed, V.Findings.empty());
     return V.Passed ? "" : V.Findings.front().Reason;
   }
 
   std::optional<TemporaryDirectory> Dir;
   Kernel K;
+  Workload W;
+  StringRef More; ///< Parameters after n.
   std::unique_ptr<Gate> TheGate;
 };
 } // namespace
@@ -161,4 +176,57 @@ TEST_F(GateTest, AGuardThatAdmitsNothingProvesNothing) {
   Guard Never;
   Never.Constraints.push_back({Expr::constant(-1), false});
   EXPECT_EQ(judge("if (i < n) out[i] = in[i];", Never), "never-admitted");
+}
+
+TEST_F(GateTest, OneRoundingTheOtherWayDoesNotExcuseTheOthers) {
+  // 2.5f * 0.2f is one half, in float64 it is a little more.
+  gateOf(kernel("if (i < n) out[i] = rintf(in[i] * 0.2f) + in[i];"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] + rintf(in[i] * 0.2f);"), "");
+  EXPECT_EQ(judge("if (i < n) out[i] = rintf(in[i] * 0.2f) + in[i] * 1.01f;"),
+            "mismatch");
+}
+
+TEST_F(GateTest, AMissingBarrierIsFoundInTheOtherOrder) {
+  StringRef Tile = "__shared__ float s[256]; int t = threadIdx.x;"
+                   "float v = i < n ? in[i] : 0; s[t] = v; ",
+            Rest = "float p = t ? s[t - 1] : i > 0 && i < n ? in[i - 1] : 0;"
+                   "__syncthreads(); if (i < n) out[i] = v * 2.0f + p;";
+  EXPECT_EQ(judge((Tile + "__syncthreads();" + Rest).str()), "");
+  EXPECT_NE(judge((Tile + Rest).str()), ""); // What it read was never there.
+}
+
+TEST_F(GateTest, AGuardDoesNotHideAFixedSize) {
+  Guard Fours;
+  Fours.Constraints.push_back(
+      {Expr::binary(Expr::Kind::Mod, Expr::symbol(0), Expr::constant(4)),
+       true});
+  StringRef Rest = ") out[i] = in[i] * 2.0f + (i > 0 ? in[i - 1] : 0.0f);";
+  EXPECT_EQ(judge(("if (i < n" + Rest).str(), Fours), "");
+  EXPECT_EQ(judge(("if (i < 1000" + Rest).str(), Fours), "extra-output");
+}
+
+TEST_F(GateTest, AnOutputThatHoldsTheAnswerProvesNothing) {
+  std::vector<float> Ones(1000, 1.0f);
+  hold(1, StringRef(reinterpret_cast<const char *>(Ones.data()), 4000));
+  gateOf(kernel("if (i < n) out[i] = in[i] < 1e9f ? 1.0f : 2.0f;"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] >= 1e9f ? 2.0f : 1.0f;"), "");
+  EXPECT_EQ(judge(""), "unwritten-output");
+}
+
+TEST_F(GateTest, ResultsThatLookUnwrittenAreFound) {
+  K.Params[1] = {"out", "int *", 8, true, false, false, "int", 4};
+  gateOf(kernel("if (i < n) ((int *)out)[i] = in[i] < 1e9f ? -1 : 0;"));
+  EXPECT_EQ(judge("if (i < n) ((int *)out)[i] = -(in[i] < 1e9f);"), "");
+  EXPECT_EQ(judge(""), "unwritten-output");
+}
+
+TEST_F(GateTest, AFactorThatIsBuiltInIsAMismatch) {
+  float A = 1.0f;
+  More = ", float a";
+  K.Params.push_back({"a", "float", 4, false, false, false, "", 0});
+  W.Args.push_back(std::vector<uint8_t>(4));
+  std::memcpy(W.Args[3].data(), &A, 4);
+  gateOf(kernel("if (i < n) out[i] = a * in[i];"));
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i] * a;"), "");
+  EXPECT_EQ(judge("if (i < n) out[i] = in[i];"), "mismatch");
 }
