@@ -15,7 +15,7 @@
 namespace cupilot {
 
 /// Version of the set of checks; evidence carries it.
-constexpr int GateVersion = 1;
+constexpr int GateVersion = 2;
 
 /// What the gate knows before it judges anything.
 struct GateSetup {
