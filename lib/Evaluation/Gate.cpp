@@ -85,6 +85,8 @@ private:
   std::vector<ExecutionCounts> Counts;
   StringSet<> Tried; ///< Names of the cases that were added for guards.
   unsigned Skipped = 0;
+  /// Numbers of cases and of skipped ones before any guard was looked at.
+  std::optional<std::pair<size_t, unsigned>> Prepared;
 };
 } // namespace
 
@@ -591,6 +593,13 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   std::unique_ptr<CpuModule> Backwards; // Of the variant, when it is needed.
   ArrayRef<ScalarRef> Scalars = Setup.Original->Scalars;
   const Launch &L = Plan.Launches.front();
+  // A verdict depends on the variant alone, not on what was judged before it: a
+  // search that is resumed must come to the same.
+  if (!Prepared)
+    Prepared = {Cases.size(), Skipped};
+  Cases.erase(Cases.begin() + Prepared->first, Cases.end());
+  Skipped = Prepared->second;
+  Tried.clear();
   if (Error E = addAdmittedCases(L, When))
     return std::move(E);
   for (const JudgedCase &J : Cases) {
