@@ -50,7 +50,6 @@ config.substitutions += [
     ("%examples", os.path.join(config.cupilot_source_dir, "examples")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%src_root", config.cupilot_source_dir),
-    ("%python", f"{sys.executable}"),
 ]
 
 if cuda:

@@ -83,10 +83,8 @@ private:
   std::unique_ptr<CpuModule> Plain, Reversed, Wide;
   std::vector<JudgedCase> Cases;
   std::vector<ExecutionCounts> Counts;
-  StringSet<> Tried; ///< Names of the cases that were added for guards.
   unsigned Skipped = 0;
-  /// Numbers of cases and of skipped ones before any guard was looked at.
-  std::optional<std::pair<size_t, unsigned>> Prepared;
+  size_t Prepared = 0; ///< Cases that do not come from a guard.
 };
 } // namespace
 
@@ -241,9 +239,8 @@ Expected<bool> GateImpl::prepareCase(GateCase C) {
     if (!Backwards)
       return Backwards.takeError();
     for (size_t I = 0; I < C.Buffers.size(); ++I)
-      if (C.Kinds[I] == ElementKind::Bytes
-              ? Backwards->Buffers[I] != Final->Buffers[I]
-              : false)
+      if (C.Kinds[I] == ElementKind::Bytes &&
+          Backwards->Buffers[I] != Final->Buffers[I])
         return false;
     bool Aliased = C.Name.find("==") != std::string::npos;
     if (Aliased && Backwards->Buffers != Final->Buffers)
@@ -346,6 +343,7 @@ Error GateImpl::prepare() {
       return Bears.takeError();
     Skipped += !*Bears;
   }
+  Prepared = Cases.size();
   return Error::success();
 }
 
@@ -517,9 +515,9 @@ Expected<bool> GateImpl::admitted(const GateCase &C, const Launch &L,
 /// captured one. Adds cases with values that it lets in.
 Error GateImpl::addAdmittedCases(const Launch &L, const Guard &When) {
   constexpr unsigned MostAdded = 2, MostRuns = 4; // For each scalar.
-  size_t Known = Cases.size();
+  StringSet<> Tried;
   std::vector<GateCase> Bases;
-  for (size_t I = 0; I < Known && Bases.size() < 2; ++I)
+  for (size_t I = 0; I < Prepared && Bases.size() < 2; ++I)
     if (!Cases[I].Case.Doubtful)
       Bases.push_back(Cases[I].Case);
   for (const GateCase &Base : Bases)
@@ -595,11 +593,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   const Launch &L = Plan.Launches.front();
   // A verdict depends on the variant alone, not on what was judged before it: a
   // search that is resumed must come to the same.
-  if (!Prepared)
-    Prepared = {Cases.size(), Skipped};
-  Cases.erase(Cases.begin() + Prepared->first, Cases.end());
-  Skipped = Prepared->second;
-  Tried.clear();
+  Cases.erase(Cases.begin() + Prepared, Cases.end());
   if (Error E = addAdmittedCases(L, When))
     return std::move(E);
   for (const JudgedCase &J : Cases) {

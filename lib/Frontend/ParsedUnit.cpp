@@ -161,14 +161,19 @@ static bool concernsOutput(const opt::Option &O) {
   return false;
 }
 
-std::vector<std::string> parseFlags(ArrayRef<std::string> Flags) {
+/// \p Flags as clang's driver reads them. They must live as long.
+static opt::InputArgList driverArgs(ArrayRef<std::string> Flags) {
   std::vector<const char *> Raw;
   for (const std::string &Flag : Flags)
     Raw.push_back(Flag.c_str());
   unsigned MissingIndex = 0, MissingCount = 0;
-  opt::InputArgList Args = getDriverOptTable().ParseArgs(
+  return getDriverOptTable().ParseArgs(
       Raw, MissingIndex, MissingCount,
       opt::Visibility(clang::options::ClangOption));
+}
+
+std::vector<std::string> parseFlags(ArrayRef<std::string> Flags) {
+  opt::InputArgList Args = driverArgs(Flags);
   opt::ArgStringList Kept;
   std::vector<std::string> Result;
   bool SkipXclang = false;
@@ -204,13 +209,7 @@ std::vector<std::string> parseFlags(ArrayRef<std::string> Flags) {
 /// The folders that the user names for headers: what lies there is the user's,
 /// also behind -isystem.
 static std::vector<std::string> userFolders(ArrayRef<std::string> Flags) {
-  std::vector<const char *> Raw;
-  for (const std::string &Flag : Flags)
-    Raw.push_back(Flag.c_str());
-  unsigned MissingIndex = 0, MissingCount = 0;
-  opt::InputArgList Args = getDriverOptTable().ParseArgs(
-      Raw, MissingIndex, MissingCount,
-      opt::Visibility(clang::options::ClangOption));
+  opt::InputArgList Args = driverArgs(Flags);
   std::vector<std::string> Folders;
   for (const opt::Arg *A :
        Args.filtered(clang::options::OPT_I, clang::options::OPT_isystem,

@@ -89,10 +89,6 @@ bindVariables(Module &Unit, Module &Variant,
 /// own, so that nothing merges with what the unit has under the same name.
 static void isolate(Module &Variant, Function &Kernel,
                     const std::string &NewName) {
-  for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors",
-                         "llvm.global.annotations"})
-    if (GlobalVariable *List = Variant.getNamedGlobal(Name))
-      List->eraseFromParent();
   for (NamedMDNode &Node : make_early_inc_range(Variant.named_metadata()))
     if (!Node.getName().starts_with("llvm.dbg") &&
         Node.getName() != "llvm.module.flags")
@@ -120,6 +116,10 @@ static void isolate(Module &Variant, Function &Kernel,
 
 /// Other kernels of the variant's text, and what only they need, stay out.
 static void dropUnused(Module &Variant, Function &Kernel) {
+  for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors",
+                         "llvm.global.annotations"})
+    if (GlobalVariable *List = Variant.getNamedGlobal(Name))
+      List->eraseFromParent();
   bool Changed = true;
   while (Changed) {
     Changed = false;
@@ -170,9 +170,6 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
                      "toolkit or flag");
   if (Options.CheckOnly)
     return std::string();
-  for (StringRef Name : {"llvm.used", "llvm.compiler.used"})
-    if (GlobalVariable *List = Variant.getNamedGlobal(Name))
-      List->eraseFromParent();
   dropUnused(Variant, *Kernel);
   SmallVector<std::pair<std::string, std::string>> Bound;
   if (std::string Why = bindVariables(M, Variant, Bound); !Why.empty())

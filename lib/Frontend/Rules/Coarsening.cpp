@@ -15,14 +15,7 @@ namespace cupilot {
 
 /// Why threads cannot be run one after the other in one thread; "" if they can.
 static std::string reasonAgainst(KernelView &V, Analysis &A) {
-  std::string Reason = blockDependence(A.Fx);
-  if (Reason.empty())
-    Reason = A.Fx.first(
-        {Effect::Atomic, Effect::Static, Effect::Jump, Effect::Lambda});
-  if (Reason.empty())
-    Reason = fixedLaunch(V);
-  if (Reason.empty())
-    Reason = A.Uses.problem();
+  std::string Reason = againstMergedThreads(V, A);
   if (Reason.empty() && !A.Uses.usesGlobal(0))
     Reason = "the kernel does not use the index in x";
   return Reason;

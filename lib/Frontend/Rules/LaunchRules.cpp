@@ -134,6 +134,28 @@ static llvm::Error checkNoAssumption(RewriteState &S, const Gene &G,
   });
 }
 
+std::string againstMergedThreads(KernelView &V, Analysis &A) {
+  std::string Reason = blockDependence(A.Fx);
+  if (Reason.empty())
+    Reason = A.Fx.first(
+        {Effect::Atomic, Effect::Static, Effect::Jump, Effect::Lambda});
+  if (Reason.empty())
+    Reason = fixedLaunch(V);
+  if (Reason.empty())
+    Reason = A.Uses.problem();
+  return Reason;
+}
+
+std::string againstRepeatedWork(KernelView &V, Analysis &A) {
+  for (const Stmt *S : A.Checks.work())
+    if (!returnsIn(S).empty())
+      return "the work may be left by a return";
+  for (const ParmVarDecl *P : V.Fn.parameters())
+    if (!A.Vals.writes(P).empty())
+      return "the parameter '" + P->getNameAsString() + "' is changed";
+  return "";
+}
+
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   int64_t Sizes[2] = {valueOf(G, "x"), valueOf(G, "y")};
   if (Sizes[0] < 1 || Sizes[0] > 1024 || Sizes[1] < 0 ||

@@ -42,6 +42,13 @@ llvm::Error writeLaunchBounds(KernelView &V, int64_t Most, int64_t Blocks,
 /// speaks against.
 std::string fixedLaunch(const KernelView &V);
 
+/// Why the work of several threads cannot be done by one; "" if it can.
+std::string againstMergedThreads(KernelView &V, Analysis &A);
+
+/// Why the kernel's work cannot be done again from its parameters: it returns,
+/// or changes one; "" if nothing speaks against.
+std::string againstRepeatedWork(KernelView &V, Analysis &A);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_FRONTEND_RULES_LAUNCHRULES_H

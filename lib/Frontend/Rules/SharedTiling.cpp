@@ -216,13 +216,7 @@ static std::string reasonAgainst(KernelView &V, Analysis &A) {
       {Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Atomic,
        Effect::AtomicOnly, Effect::Fence, Effect::Assembly, Effect::SpecialRead,
        Effect::Unknown, Effect::Static, Effect::Jump, Effect::Lambda});
-  for (const Stmt *S : A.Checks.work())
-    if (Reason.empty() && !returnsIn(S).empty())
-      Reason = "the work may be left by a return";
-  for (const ParmVarDecl *P : V.Fn.parameters())
-    if (Reason.empty() && !A.Vals.writes(P).empty())
-      Reason = "the parameter '" + P->getNameAsString() + "' is changed";
-  return Reason;
+  return Reason.empty() ? againstRepeatedWork(V, A) : Reason;
 }
 
 llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {

@@ -217,14 +217,7 @@ static llvm::Expected<std::string> moveChecks(Analysis &A, llvm::StringRef Base,
 }
 
 static std::string reasonAgainst(KernelView &V, Analysis &A) {
-  std::string Reason = blockDependence(A.Fx);
-  if (Reason.empty())
-    Reason = A.Fx.first(
-        {Effect::Atomic, Effect::Static, Effect::Jump, Effect::Lambda});
-  if (Reason.empty())
-    Reason = fixedLaunch(V);
-  if (Reason.empty())
-    Reason = A.Uses.problem();
+  std::string Reason = againstMergedThreads(V, A);
   if (Reason.empty() && (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0)))
     Reason = "the kernel has not one index in x per thread";
   if (Reason.empty() && A.Uses.assumedBlock(0))
@@ -237,13 +230,7 @@ static std::string reasonAgainst(KernelView &V, Analysis &A) {
       Other && Reason.empty())
     Reason = "the check at " + V.at(Other->getBeginLoc()) +
              " tells apart more than whether the index in x is below a bound";
-  for (const Stmt *S : A.Checks.work())
-    if (Reason.empty() && !returnsIn(S).empty())
-      Reason = "the work may be left by a return";
-  for (const ParmVarDecl *P : V.Fn.parameters())
-    if (Reason.empty() && !A.Vals.writes(P).empty())
-      Reason = "the parameter '" + P->getNameAsString() + "' is changed";
-  return Reason;
+  return Reason.empty() ? againstRepeatedWork(V, A) : Reason;
 }
 
 llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
