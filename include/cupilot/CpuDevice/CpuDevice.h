@@ -17,9 +17,10 @@ namespace cupilot {
 struct CpuDeviceOptions {
   bool CheckBounds = true;  ///< Every access against the registered buffers.
   bool Count = false;       ///< Fill in Counts (slower).
-  bool WidenFloats = false; ///< Compute in float64 where the code says float32:
-                            ///< the reference of the precision contract. Memory
-                            ///< keeps its types.
+  bool WidenFloats = false; ///< Compute in float64 where the code says float,
+                            ///< half or bfloat16, and remember what is stored
+                            ///< unrounded: the reference of the precision
+                            ///< contract. Memory keeps its types.
   unsigned Threads = 0;     ///< Host threads; 0: one per core.
   uint64_t MaxInstructions =
       0; ///< Stop a thread after about so many; 0: no limit.
