@@ -51,7 +51,6 @@ bool DeviceHeap::release(void *Pointer) {
     return false;
   S->Used -= It->second + Header;
   S->Sizes.erase(It);
-  std::free(Pointer);
   return true;
 }
 

@@ -283,7 +283,7 @@ void cupilot_rt_free(ThreadContext *T, void *Memory) {
                           "or it was freed before");
     T->Block->escape(*T);
   }
-  T->Block->Memory.removeBuffer(Memory);
+  T->Block->Memory.freeBuffer(Memory);
 }
 
 /// printf of device code: the arguments lie in a packed buffer, each aligned to
