@@ -14,11 +14,30 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr uint64_t
-    ExecutionCounts::
-        *
-            Fields
-                [] = {&ExecutionCounts::operator, & ExecutionCounts::Warps, &ExecutionCounts::Threads, &ExecutionCounts::GlobalLoads, &ExecutionCounts::GlobalStores, &ExecutionCounts::GlobalLoadSectors, &ExecutionCounts::GlobalStoreSectors, &ExecutionCounts::UniqueSectors, &ExecutionCounts::ReadSectors, &ExecutionCounts::WrittenSectors, &ExecutionCounts::SharedAccesses, &ExecutionCounts::SharedWavefronts, &ExecutionCounts::LocalAccesses, &ExecutionCounts::AtomicOps, &ExecutionCounts::Barriers, &ExecutionCounts::Fp32, &ExecutionCounts::Fp64, &ExecutionCounts::Fp16, &ExecutionCounts::Integer, &ExecutionCounts::Special, &ExecutionCounts::Control, &ExecutionCounts::Conversion, &ExecutionCounts::Shuffle};
+using Counter = uint64_t ExecutionCounts::*;
+static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
+                                     &ExecutionCounts::Threads,
+                                     &ExecutionCounts::GlobalLoads,
+                                     &ExecutionCounts::GlobalStores,
+                                     &ExecutionCounts::GlobalLoadSectors,
+                                     &ExecutionCounts::GlobalStoreSectors,
+                                     &ExecutionCounts::UniqueSectors,
+                                     &ExecutionCounts::ReadSectors,
+                                     &ExecutionCounts::WrittenSectors,
+                                     &ExecutionCounts::SharedAccesses,
+                                     &ExecutionCounts::SharedWavefronts,
+                                     &ExecutionCounts::LocalAccesses,
+                                     &ExecutionCounts::AtomicOps,
+                                     &ExecutionCounts::Barriers,
+                                     &ExecutionCounts::Fp32,
+                                     &ExecutionCounts::Fp64,
+                                     &ExecutionCounts::Fp16,
+                                     &ExecutionCounts::Integer,
+                                     &ExecutionCounts::Special,
+                                     &ExecutionCounts::Control,
+                                     &ExecutionCounts::Conversion,
+                                     &ExecutionCounts::Shuffle,
+                                     &ExecutionCounts::WarpInstructions};
 
 ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
   for (auto Field : Fields)
