@@ -14,6 +14,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 
@@ -228,6 +229,8 @@ Expected<LoweredModule> lowerModule(Module &M,
     Inline.addPass(GlobalDCEPass());
     Inline.addPass(
         createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::ModifyCFG)));
+    if (Options.WidenFloats) // Loads and stores of floats, not of their bits.
+      Inline.addPass(createModuleToFunctionPassAdaptor(InstCombinePass()));
     Passes.run(std::move(Inline), M);
   }
   if (Options.WidenFloats)

@@ -57,7 +57,8 @@ void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
 bool isHostMathematics(const llvm::Function &F);
 /// Turns inline PTX that is understood into plain IR; leaves the rest.
 void lowerInlineAsm(llvm::Module &M);
-/// Computes float32 arithmetic of \p F in float64; memory keeps its types.
+/// Computes all narrower floating-point arithmetic of \p F in float64; memory
+/// keeps its types.
 void widenFloats(llvm::Function &F);
 /// Adds bounds checks, access traces and counters to an entry.
 void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,

@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_CPUDEVICE_SCHEDULER_H
 
 #include "Counting.h"
+#include "WideMemory.h"
 #include <boost/context/detail/fcontext.hpp>
 #include <csetjmp>
 #include <memory>
@@ -71,6 +72,7 @@ struct BlockState {
   DeviceMemory &Memory;
   const CpuDeviceOptions &Options;
   std::unique_ptr<WarpTrace> Trace; ///< When counting.
+  std::unique_ptr<WideBlock> Wide;  ///< When floats are widened.
   std::optional<DeviceFault> Fault;
   std::string Printed;
   std::vector<char> SharedStore;
