@@ -95,6 +95,12 @@ cudaError_t Device::load(RegisteredModule &M) {
     return cudaErrorNoKernelImageForDevice;
   CpuDeviceOptions Options;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
+  if (const char *Checks = std::getenv("CUPILOT_CHECK"))
+    if (llvm::Error E = selectChecks(Checks, Options)) {
+      M.Broken = true;
+      explain(std::move(E));
+      return cudaErrorInitializationError;
+    }
   auto Loaded = CpuModule::load(M.Bitcode, Options);
   if (!Loaded) {
     M.Broken = true;

@@ -46,6 +46,8 @@ cudaError_t Device::allocate(void **Pointer, size_t Size, MemoryKind Kind,
   Sizes[static_cast<char *>(Base)] = Size;
   Used += Size;
   Memory->addBuffer(Base, Size);
+  if (Kind == MemoryKind::Device)
+    Memory->setWritten(Base, Size, false);
   *Pointer = Base;
   return cudaSuccess;
 }
@@ -58,11 +60,10 @@ cudaError_t Device::release(void *Pointer, bool OfHost) {
   if (It == Allocations.end() || It->second.Kind == MemoryKind::Registered ||
       (It->second.Kind == MemoryKind::Host) != OfHost)
     return cudaErrorInvalidValue;
-  Memory->removeBuffer(Pointer);
+  Memory->freeBuffer(Pointer);
   Used -= It->second.Size;
   Allocations.erase(It);
   Sizes.erase(static_cast<char *>(Pointer));
-  std::free(Pointer);
   return cudaSuccess;
 }
 
@@ -127,9 +128,10 @@ void Device::reset() {
   for (auto &M : Modules)
     unload(*M);
   for (auto &[Base, Block] : Allocations) {
-    Memory->removeBuffer(Base);
-    if (Block.Kind != MemoryKind::Registered)
-      std::free(Base);
+    if (Block.Kind == MemoryKind::Registered)
+      Memory->removeBuffer(Base);
+    else
+      Memory->freeBuffer(Base);
   }
   Allocations.clear();
   Sizes.clear();
@@ -141,11 +143,13 @@ void Device::reset() {
 void Device::copy(void *To, const void *From, size_t Size) {
   std::lock_guard Lock(Mutex);
   std::memmove(To, From, Size);
+  Memory->copyWritten(To, From, Size);
 }
 
 void Device::fill(void *To, unsigned Value, unsigned ElementSize,
                   size_t Count) {
   std::lock_guard Lock(Mutex);
+  Memory->setWritten(To, Count * ElementSize);
   if (ElementSize == 1) {
     std::memset(To, static_cast<int>(Value), Count);
     return;
