@@ -108,7 +108,7 @@ void BlockState::checkStuck() {
     if (S.Now == State::Done)
       continue;
     if (S.Now != State::AtBarrier && S.Now != State::AtWarp &&
-        S.Now != State::AtGroup)
+        S.Now != State::AtCollective)
       return;
     if (!Stuck)
       Stuck = &S;
@@ -120,9 +120,9 @@ void BlockState::checkStuck() {
     recordFault(T, "divergent barrier", 0, nullptr,
                 "this thread waits at a barrier that others never reach",
                 Stuck->Where);
-  else if (Stuck->Now == State::AtGroup)
-    recordFault(T, "warpgroup operation without its warpgroup", 0, nullptr,
-                "threads of the warpgroup never reach the operation",
+  else if (Stuck->Now == State::AtCollective)
+    recordFault(T, "warp operation with a wrong mask", 0, nullptr,
+                "other threads of the warp never reach the instruction",
                 Stuck->Where);
   else
     recordFault(T, "warp operation with a wrong mask", 0, nullptr,

@@ -130,10 +130,8 @@ void BlockState::threadEnded(ThreadContext &T) {
   Threads[T.Linear].Now = State::Done;
   Threads[T.Linear].On = nullptr;
   // It may have been the one that others waited for.
-  if (InWarpOps > 0) {
+  if (InWarpOps > 0)
     completeWarp(T.Linear / 32);
-    completeGroup(T.Linear / 128);
-  }
 }
 
 ThreadState &BlockState::stateOf(ThreadContext &T) {

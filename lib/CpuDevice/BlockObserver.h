@@ -32,8 +32,9 @@ struct BlockObserver {
   virtual void barrierReleased(BlockState &, uint32_t) {}
   /// The lanes \p Lanes of warp \p Warp finish a warp operation together.
   virtual void warpCompleted(BlockState &, unsigned, uint32_t) {}
-  /// The 128 threads of warpgroup \p Group finish an operation together.
-  virtual void groupCompleted(BlockState &, unsigned) {}
+  /// Threads \p First to \p First + \p Count - 1, a warp or warpgroup, execute
+  /// a device operation together.
+  virtual void collectiveCompleted(BlockState &, unsigned, unsigned) {}
   /// All threads of the cluster that live have come to its barrier; told to
   /// each of its blocks.
   virtual void clusterReleased(BlockState &) {}

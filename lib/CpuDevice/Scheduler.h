@@ -34,22 +34,18 @@ namespace cupilot {
 class Worker;
 struct ClusterState;
 
-/// What a warp or warpgroup operation computes once all of its threads are
-/// there: \p Brought has what each brought, by lane; null for those that take
-/// no part.
-using CollectiveFn = void (*)(llvm::ArrayRef<void *> Brought);
-
 /// A device thread that has waited at least once, or whose block has such a
 /// thread.
 struct ThreadState {
   enum class State : uint8_t {
-    Fresh,     ///< Has not begun.
-    Ready,     ///< Runs, or may run.
-    Yielded,   ///< Looks at memory again and again: may run.
-    Waiting,   ///< Until Condition holds.
-    AtBarrier, ///< Until the block's barrier is released.
-    AtWarp,    ///< Until the lanes of a warp operation are there.
-    AtGroup,   ///< Until the warpgroup is there.
+    Fresh,        ///< Has not begun.
+    Ready,        ///< Runs, or may run.
+    Yielded,      ///< Looks at memory again and again: may run.
+    Waiting,      ///< Until Condition holds.
+    AtBarrier,    ///< Until the block's barrier is released.
+    AtWarp,       ///< Until the lanes of a warp operation are there.
+    AtCollective, ///< Until the warp or warpgroup of a device operation is
+                  ///< there.
     Done
   };
   State Now = State::Fresh;
@@ -63,7 +59,6 @@ struct ThreadState {
   WarpOp Op = WarpOp::Sync;
   uint32_t Mask = 0, LaneArg = 0, Clamp = 0, Predicate = 0;
   uint64_t Value = 0, Result = 0;
-  CollectiveFn Finish = nullptr;
 };
 
 /// A hardware barrier of a block (there are 16).
@@ -98,14 +93,9 @@ struct BlockState {
   /// together with it: those that arrive before all of the warp's others end
   /// or wait elsewhere.
   uint32_t activeLanes(ThreadContext &T, uint32_t Where);
-  /// An operation of the lanes of \p Mask, \p T among them: waits until all of
-  /// them have come to the one with the same \p Where and \p Finish. The last
-  /// runs \p Finish over what they brought (32 entries), then all go on.
-  void collective(ThreadContext &T, uint32_t Mask, void *Brought,
-                  CollectiveFn Finish, uint32_t Where);
-  /// The same for the four warps of \p T's warpgroup (128 entries).
-  void groupCollective(ThreadContext &T, void *Brought, CollectiveFn Finish,
-                       uint32_t Where);
+  /// Waits until all lanes of the warp or warpgroup that \p Op needs have come;
+  /// the last of them runs it. \p Words: predicate, inputs, results.
+  void collective(ThreadContext &T, const DeviceOp &Op, const uint64_t *Words);
   /// Waits until \p Condition holds. The scheduler asks it in each round, until
   /// it says true once: it may have effects then. \p Why is a literal that says
   /// what is waited for ("mbarrier").
@@ -161,7 +151,6 @@ private:
   bool tryReleaseBarriers();
   llvm::MutableArrayRef<ThreadState> lanesOf(unsigned Warp);
   void completeWarp(unsigned Warp);
-  void completeGroup(unsigned Group);
   bool releaseActive(unsigned Warp);
   void checkStuck();
   unsigned linearOf(unsigned Turn) const {

@@ -86,8 +86,7 @@ enum class WarpOp : uint32_t {
   ReduceAnd,
   ReduceOr,
   ReduceXor,
-  Active,     ///< Who else is here? Has no mask: see BlockState::activeLanes.
-  Collective, ///< See BlockState::collective.
+  Active, ///< Who else is here? Has no mask: see BlockState::activeLanes.
 };
 
 /// Special registers that are read through the run time; the dimension is added

@@ -81,53 +81,6 @@ uint64_t BlockState::warp(ThreadContext &T, WarpOp Op, uint32_t Mask,
   return S.Result;
 }
 
-void BlockState::collective(ThreadContext &T, uint32_t Mask, void *Brought,
-                            CollectiveFn Finish, uint32_t Where) {
-  stateOf(T).Finish = Finish;
-  warp(T, WarpOp::Collective, Mask, reinterpret_cast<uintptr_t>(Brought), Where,
-       0, Where);
-}
-
-void BlockState::groupCollective(ThreadContext &T, void *Brought,
-                                 CollectiveFn Finish, uint32_t Where) {
-  ThreadState &S = stateOf(T);
-  S.Value = reinterpret_cast<uintptr_t>(Brought);
-  S.Finish = Finish;
-  S.Where = Where;
-  S.Now = State::AtGroup;
-  ++InWarpOps;
-  completeGroup(T.Linear / 128);
-  if (S.Now == State::AtGroup)
-    suspend(T);
-}
-
-void BlockState::completeGroup(unsigned Group) {
-  MutableArrayRef<ThreadState> All = MutableArrayRef(Threads).slice(
-      Group * 128, std::min<size_t>(128, Threads.size() - Group * 128));
-  const ThreadState *First = nullptr;
-  std::array<void *, 128> Brought{};
-  for (unsigned I = 0; I < All.size(); ++I) {
-    const ThreadState &S = All[I];
-    if (S.Now == State::Done)
-      continue;
-    if (S.Now != State::AtGroup ||
-        (First && (S.Where != First->Where || S.Finish != First->Finish)))
-      return;
-    First = &S;
-    Brought[I] = reinterpret_cast<void *>(S.Value);
-  }
-  if (!First)
-    return;
-  if (Observer)
-    Observer->groupCompleted(*this, Group);
-  First->Finish(Brought);
-  for (ThreadState &S : All)
-    if (S.Now == State::AtGroup) {
-      S.Now = State::Ready;
-      --InWarpOps;
-    }
-}
-
 /// What one lane gets, when the lanes of \p Mask (of those that live) are
 /// there.
 static void finishLane(MutableArrayRef<ThreadState> Warp, unsigned Lane,
@@ -149,8 +102,7 @@ static void finishLane(MutableArrayRef<ThreadState> Warp, unsigned Lane,
   auto Signed = [](uint64_t V) { return static_cast<int32_t>(V); };
   switch (F.Op) {
   case WarpOp::Sync:
-  case WarpOp::Active:     // Never finished here.
-  case WarpOp::Collective: // Nor here.
+  case WarpOp::Active: // Never finished here.
     break;
   case WarpOp::ShflIdx:
   case WarpOp::ShflUp:
@@ -256,12 +208,10 @@ void BlockState::completeWarp(unsigned Warp) {
   }
   while (Open) {
     const ThreadState &F = Lanes[llvm::countr_zero(Open)];
-    bool Collective = F.Op == WarpOp::Collective;
     uint32_t Wanted = F.Mask & Alive, There = 0;
     for (unsigned I = 0; I < Lanes.size(); ++I) {
       const ThreadState &S = Lanes[I];
-      if ((Open >> I & 1) && S.Mask == F.Mask && S.Op == F.Op &&
-          (!Collective || (S.Where == F.Where && S.Finish == F.Finish)))
+      if ((Open >> I & 1) && S.Mask == F.Mask && S.Op == F.Op)
         There |= 1u << I;
     }
     Open &= ~There;
@@ -269,17 +219,9 @@ void BlockState::completeWarp(unsigned Warp) {
       continue;
     if (Observer)
       Observer->warpCompleted(*this, Warp, There);
-    std::array<void *, 32> Brought{};
-    for (unsigned I = 0; I < Lanes.size(); ++I) {
-      if (!(There >> I & 1))
-        continue;
-      if (Collective)
-        Brought[I] = reinterpret_cast<void *>(Lanes[I].Value);
-      else
+    for (unsigned I = 0; I < Lanes.size(); ++I)
+      if (There >> I & 1)
         finishLane(Lanes, I, There);
-    }
-    if (Collective)
-      F.Finish(Brought);
     for (unsigned I = 0; I < Lanes.size(); ++I)
       if (There >> I & 1) {
         Lanes[I].Now = State::Ready;
