@@ -206,6 +206,7 @@ Expected<LoweredModule> lowerModule(Module &M,
 
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
+  lowerMemoryIntrinsics(M);
   lowerInlineAsm(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;
