@@ -27,6 +27,7 @@ void cupilot_rt_budget();
 void cupilot_rt_barrier();
 void cupilot_rt_warp();
 void cupilot_rt_activemask();
+void cupilot_rt_op();
 void cupilot_rt_clock();
 void cupilot_rt_fns();
 void cupilot_rt_to_narrow();
@@ -41,6 +42,10 @@ void cupilot_rt_assert();
 void cupilot_rt_malloc();
 void cupilot_rt_free();
 void cupilot_rt_printf();
+void cupilot_rt_wide_load();
+void cupilot_rt_wide_store();
+void cupilot_rt_wide_copy();
+void cupilot_rt_wide_atomic();
 }
 
 namespace cupilot {
@@ -168,6 +173,7 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_barrier);
   CUPILOT_DEFINE(cupilot_rt_warp);
   CUPILOT_DEFINE(cupilot_rt_activemask);
+  CUPILOT_DEFINE(cupilot_rt_op);
   CUPILOT_DEFINE(cupilot_rt_clock);
   CUPILOT_DEFINE(cupilot_rt_fns);
   CUPILOT_DEFINE(cupilot_rt_to_narrow);
@@ -180,6 +186,10 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_malloc);
   CUPILOT_DEFINE(cupilot_rt_free);
   CUPILOT_DEFINE(cupilot_rt_printf);
+  CUPILOT_DEFINE(cupilot_rt_wide_load);
+  CUPILOT_DEFINE(cupilot_rt_wide_store);
+  CUPILOT_DEFINE(cupilot_rt_wide_copy);
+  CUPILOT_DEFINE(cupilot_rt_wide_atomic);
 #undef CUPILOT_DEFINE
   Define("__truncsfbf2", cupilot_rt_truncsfbf2);
   Define("__truncdfbf2", cupilot_rt_truncdfbf2);
@@ -331,9 +341,13 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
   std::atomic<uint64_t> Next = 0;
   std::atomic<bool> Stop = false;
   std::vector<std::unique_ptr<BlockState>> States;
-  for (unsigned I = 0; I < Workers; ++I)
+  WideMemory Wide(Memory);
+  for (unsigned I = 0; I < Workers; ++I) {
     States.push_back(std::make_unique<BlockState>(Tables, K, *Entry, Memory,
                                                   Packed, Options));
+    if (Options.WidenFloats)
+      States.back()->Wide = std::make_unique<WideBlock>(Wide);
+  }
   auto Work = [&](BlockState &State) {
     while (!Stop) {
       uint64_t Run = Next++;

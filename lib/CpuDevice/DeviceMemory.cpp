@@ -29,6 +29,18 @@ public:
     std::unique_lock Lock(Mutex);
     Buffers.erase(reinterpret_cast<uintptr_t>(Base));
   }
+  void freeBuffer(void *Base) override {
+    removeBuffer(Base);
+    std::free(Base);
+  }
+  void setWritten(const void *, uint64_t, bool) override {}
+  void copyWritten(void *, const void *, uint64_t) override {}
+  std::optional<BufferCoverage> coverage(const void *) const override {
+    return std::nullopt;
+  }
+  void resetCoverage() override {}
+  std::vector<DeviceHeapBlock> deviceHeap() const override { return {}; }
+  uint64_t checkMemory() const override { return 0; }
   std::optional<DeviceBuffer> find(const void *Address) const override {
     std::shared_lock Lock(Mutex);
     auto Value = reinterpret_cast<uintptr_t>(Address);

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llvm/IR/InlineAsm.h"
+#include "DeviceOp.h"
 #include "InlineAsm.h"
 #include "Lowering.h"
 #include "PtxRegisters.h"
@@ -289,8 +290,15 @@ bool AsmLowering::emitStatement(const PtxStatement &S) {
   }
   if (Then)
     B.SetInsertPoint(Then);
-  const PtxRule *Rule = findPtxRule(S);
-  if (!Rule || !Rule->Emit(*this, S))
+  // Matrix and asynchronous instructions have a table of their own.
+  std::optional<bool> Done = emitOpStatement(
+      B, S, [&](StringRef Name, unsigned Bits) { return read(Name, Bits); },
+      [&](StringRef Name, Value *V) { return write(Name, V); });
+  if (!Done) {
+    const PtxRule *Rule = findPtxRule(S);
+    Done = Rule && Rule->Emit(*this, S);
+  }
+  if (!*Done)
     return false;
   if (Then) {
     B.CreateBr(Next);

@@ -14,6 +14,7 @@
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 
@@ -208,6 +209,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   dropDeviceAttributes(M);
   lowerMemoryIntrinsics(M);
   lowerInlineAsm(M);
+  lowerOpIntrinsics(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;
   for (Function *Kernel : Kernels) {
@@ -228,6 +230,8 @@ Expected<LoweredModule> lowerModule(Module &M,
     Inline.addPass(GlobalDCEPass());
     Inline.addPass(
         createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::ModifyCFG)));
+    if (Options.WidenFloats) // Loads and stores of floats, not of their bits.
+      Inline.addPass(createModuleToFunctionPassAdaptor(InstCombinePass()));
     Passes.run(std::move(Inline), M);
   }
   if (Options.WidenFloats)
@@ -245,6 +249,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     // What was inferred before the context was used no longer holds.
     Entry->setAttributes(AttributeList());
     instrument(*Entry, Tables, K, Options);
+    lowerDeviceOps(*Entry, Tables, K);
     K.Unsupported = lowerIntrinsics(*Entry, K);
     lowerShared(*Entry, K);
     if (K.Unsupported.empty())

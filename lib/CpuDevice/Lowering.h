@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_LOWERING_H
 #define CUPILOT_LIB_CPUDEVICE_LOWERING_H
 
+#include "DeviceOp.h"
 #include "ThreadContext.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "llvm/IR/IRBuilder.h"
@@ -33,6 +34,7 @@ struct LoweredModule {
   std::vector<LoweredKernel> Kernels;
   std::vector<AccessSite> Sites;
   std::vector<BlockCost> Costs;
+  std::vector<DeviceOp> Ops;
   struct Global {
     std::string Symbol;
     uint64_t Size = 0;
@@ -57,7 +59,8 @@ bool isHostMathematics(const llvm::Function &F);
 void lowerMemoryIntrinsics(llvm::Module &M);
 /// Turns inline PTX that is understood into plain IR; leaves the rest.
 void lowerInlineAsm(llvm::Module &M);
-/// Computes float32 arithmetic of \p F in float64; memory keeps its types.
+/// Computes all narrower floating-point arithmetic of \p F in float64; memory
+/// keeps its types.
 void widenFloats(llvm::Function &F);
 /// Adds bounds checks, access traces and counters to an entry.
 void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,

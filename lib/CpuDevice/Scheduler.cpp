@@ -71,6 +71,8 @@ bool BlockState::run(const LaunchShape &S, std::array<uint64_t, 3> B) {
       alignTo(reinterpret_cast<uintptr_t>(SharedStore.data()), Align(1024)));
   // What a block finds there is undefined; a NaN shows who relies on it.
   std::memset(Shared, 0xff, SharedSize);
+  if (Wide)
+    Wide->setShared(Shared, SharedSize);
   unsigned Threads = S.Block[0] * S.Block[1] * S.Block[2];
   if (Trace)
     Trace->beginBlock(Threads);
@@ -189,6 +191,8 @@ void BlockState::runFibers(unsigned Threads) {
         0, nullptr,
         AtBarrier
             ? Twine("this thread waits at a barrier that others never reach")
+        : Stuck->Now == Fiber::State::AtCollective
+            ? Twine("other threads of the warp never reach the instruction")
             : "lanes named in the mask 0x" + Twine::utohexstr(Stuck->Mask) +
                   " never reach the operation");
   }

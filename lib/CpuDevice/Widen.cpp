@@ -1,4 +1,4 @@
-//===- Widen.cpp - float32 code computed in float64 -*- C++ -*-===//
+//===- Widen.cpp - Narrow floats computed in float64 -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The yardstick of the precision contract. Every float32 value of an entry gets
-// a float64 twin; what has no twin (bit casts, calls that are not known) is
-// rounded there and widened again. Memory keeps its types, so that buffers,
-// addresses and aliasing are those of the original.
+// The yardstick of the precision contract. Every value narrower than float64
+// gets a float64 twin; what has no twin (a call that is not known) is rounded
+// there and widened again. Memory keeps its types, so that buffers, addresses
+// and aliasing are those of the original; what was stored is remembered beside
+// it unrounded (WideMemory.h).
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Widen.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -22,32 +23,18 @@ using namespace llvm;
 
 namespace cupilot {
 
-namespace {
-class Widener {
-public:
-  explicit Widener(Function &F) : F(F) {}
-  void run();
+bool Widener::isNarrow(Type *T) {
+  Type *Scalar = T->getScalarType();
+  return (Scalar->isFloatTy() || Scalar->isHalfTy() || Scalar->isBFloatTy()) &&
+         !isa<ScalableVectorType>(T);
+}
 
-private:
-  static bool isFloat(Type *T) {
-    return T->getScalarType()->isFloatTy() && !isa<ScalableVectorType>(T);
-  }
-  Type *wideType(Type *T) {
-    Type *Wide = Type::getDoubleTy(T->getContext());
-    if (auto *V = dyn_cast<FixedVectorType>(T))
-      return FixedVectorType::get(Wide, V->getNumElements());
-    return Wide;
-  }
-  /// The float64 value of \p V, for use before \p User.
-  Value *wide(Value *V, Instruction *User);
-  Value *widen(Instruction &I);
-  Value *widenCall(CallInst &Call, IRBuilder<> &B);
-
-  Function &F;
-  DenseMap<Value *, Value *> Twins;
-  SmallVector<PHINode *> Phis;
-};
-} // namespace
+Type *Widener::wideType(Type *T) {
+  Type *Wide = Type::getDoubleTy(T->getContext());
+  if (auto *V = dyn_cast<FixedVectorType>(T))
+    return FixedVectorType::get(Wide, V->getNumElements());
+  return Wide;
+}
 
 Value *Widener::wide(Value *V, Instruction *User) {
   if (auto It = Twins.find(V); It != Twins.end())
@@ -56,7 +43,7 @@ Value *Widener::wide(Value *V, Instruction *User) {
     if (Constant *Folded = ConstantFoldCastInstruction(Instruction::FPExt, C,
                                                        wideType(V->getType())))
       return Folded;
-  // Not computed here: an argument, a load, a bit cast, an unknown call.
+  // Not computed here: an argument, an unknown call.
   IRBuilder<> B(User);
   if (auto *Def = dyn_cast<Instruction>(V)) {
     if (isa<PHINode>(Def))
@@ -100,10 +87,10 @@ Value *Widener::widenCall(CallInst &Call, IRBuilder<> &B) {
   }
   Function *Callee = Call.getCalledFunction();
   StringRef Name = Callee ? Callee->getName() : StringRef();
-  if (!Name.consume_front("llvm.nvvm.") || !Call.getType()->isFloatTy())
+  if (!Name.consume_front("llvm.nvvm.") || !isNarrow(Call.getType()))
     return nullptr;
   auto Is = [&](StringRef Prefix) { return Name.starts_with(Prefix); };
-  Type *D = B.getDoubleTy();
+  Type *D = Wide;
   if (Is("fma.r") && Call.arg_size() == 3)
     return B.CreateIntrinsic(Intrinsic::fma, {D}, {Arg(0), Arg(1), Arg(2)});
   if (Is("add.r"))
@@ -148,6 +135,29 @@ Value *Widener::widenCall(CallInst &Call, IRBuilder<> &B) {
   return nullptr;
 }
 
+/// Memory and slot change together, in the run time; the load before it is
+/// there to be checked.
+Value *Widener::widenAtomic(AtomicRMWInst &RMW, IRBuilder<> &B) {
+  switch (RMW.getOperation()) {
+  case AtomicRMWInst::FAdd:
+  case AtomicRMWInst::FSub:
+  case AtomicRMWInst::FMax:
+  case AtomicRMWInst::FMin:
+  case AtomicRMWInst::Xchg:
+    break;
+  default:
+    return nullptr;
+  }
+  if (!RMW.getType()->isFloatTy())
+    return nullptr;
+  Value *Pointer = RMW.getPointerOperand();
+  LoadInst *Probe = B.CreateAlignedLoad(RMW.getType(), Pointer, RMW.getAlign());
+  Probe->setAtomic(AtomicOrdering::Monotonic);
+  Value *Operand = wide(RMW.getValOperand(), &RMW);
+  return runtime(B, "cupilot_rt_wide_atomic", B.getDoubleTy(),
+                 {Pointer, B.getInt32(RMW.getOperation()), Operand});
+}
+
 Value *Widener::widen(Instruction &I) {
   IRBuilder<> B(&I);
   Type *Wide = wideType(I.getType());
@@ -161,6 +171,8 @@ Value *Widener::widen(Instruction &I) {
                          wide(I.getOperand(0), &I), wide(I.getOperand(1), &I));
   case Instruction::FNeg:
     return B.CreateFNeg(wide(I.getOperand(0), &I));
+  case Instruction::Freeze:
+    return B.CreateFreeze(wide(I.getOperand(0), &I));
   case Instruction::Select:
     return B.CreateSelect(I.getOperand(0), wide(I.getOperand(1), &I),
                           wide(I.getOperand(2), &I));
@@ -169,8 +181,13 @@ Value *Widener::widen(Instruction &I) {
   case Instruction::UIToFP:
     return B.CreateUIToFP(I.getOperand(0), Wide);
   case Instruction::FPTrunc:
-    // Rounding to float32 is what this pass takes away.
-    return I.getOperand(0)->getType() == Wide ? I.getOperand(0) : nullptr;
+  case Instruction::FPExt: {
+    // Rounding to a narrower type is what this pass takes away.
+    Value *From = I.getOperand(0);
+    if (isNarrow(From->getType()))
+      return wide(From, &I);
+    return From->getType() == Wide ? From : nullptr;
+  }
   case Instruction::ExtractElement:
     return B.CreateExtractElement(wide(I.getOperand(0), &I), I.getOperand(1));
   case Instruction::InsertElement:
@@ -180,55 +197,51 @@ Value *Widener::widen(Instruction &I) {
     return B.CreateShuffleVector(wide(I.getOperand(0), &I),
                                  wide(I.getOperand(1), &I),
                                  cast<ShuffleVectorInst>(I).getShuffleMask());
+  case Instruction::Load:
+  case Instruction::BitCast:
+    return fromReinterpreted(I);
+  case Instruction::AtomicRMW:
+    return widenAtomic(cast<AtomicRMWInst>(I), B);
   case Instruction::Call:
+    if (Value *Shuffled = fromShuffle(cast<CallInst>(I), I.getType(), 0))
+      return Shuffled;
     return widenCall(cast<CallInst>(I), B);
   default:
     return nullptr;
   }
 }
 
-void Widener::run() {
-  // Definitions before uses, except around loops: phis get empty twins first.
-  SmallVector<Instruction *> Work;
-  for (BasicBlock *BB : ReversePostOrderTraversal<Function *>(&F))
-    for (Instruction &I : *BB)
-      Work.push_back(&I);
-  for (Instruction *I : Work)
-    if (auto *Phi = dyn_cast<PHINode>(I); Phi && isFloat(Phi->getType())) {
-      IRBuilder<> B(Phi);
-      Twins[Phi] = B.CreatePHI(wideType(Phi->getType()),
-                               Phi->getNumIncomingValues(), "wide");
-      Phis.push_back(Phi);
-    }
-  for (Instruction *I : Work) {
-    if (isFloat(I->getType()) && !isa<PHINode>(I)) {
-      if (Value *Twin = widen(*I))
-        Twins[I] = Twin;
-      continue;
-    }
-    IRBuilder<> B(I);
-    // Comparisons and conversions look at the unrounded value.
-    if (auto *Cmp = dyn_cast<FCmpInst>(I);
-        Cmp && isFloat(Cmp->getOperand(0)->getType())) {
-      Value *New =
-          B.CreateFCmp(Cmp->getPredicate(), wide(Cmp->getOperand(0), I),
-                       wide(Cmp->getOperand(1), I));
-      Cmp->replaceAllUsesWith(New);
-    } else if (isa<FPExtInst>(I) && isFloat(I->getOperand(0)->getType()) &&
-               wideType(I->getOperand(0)->getType()) == I->getType()) {
-      Value *Twin = wide(I->getOperand(0), I);
-      if (Twin != I)
-        I->replaceAllUsesWith(Twin);
-      for (auto &Entry : Twins) // What stood for the replaced instruction.
-        if (Entry.second == I)
-          Entry.second = Twin;
-    } else if ((isa<FPToSIInst>(I) || isa<FPToUIInst>(I)) &&
-               isFloat(I->getOperand(0)->getType())) {
-      I->replaceAllUsesWith(B.CreateCast(cast<CastInst>(I)->getOpcode(),
-                                         wide(I->getOperand(0), I),
-                                         I->getType()));
-    }
+/// Comparisons and conversions look at the unrounded value.
+void Widener::widenUser(Instruction &I) {
+  IRBuilder<> B(&I);
+  Type *From =
+      I.getNumOperands() > 0 ? I.getOperand(0)->getType() : I.getType();
+  if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    remember(*Store);
+  } else if (auto *Move = dyn_cast<AnyMemTransferInst>(&I)) {
+    B.SetInsertPoint(Move->getNextNode());
+    runtime(B, "cupilot_rt_wide_copy", B.getVoidTy(),
+            {Move->getRawDest(), Move->getRawSource(),
+             B.CreateZExtOrTrunc(Move->getLength(), B.getInt64Ty())});
+  } else if (auto *Cmp = dyn_cast<FCmpInst>(&I); Cmp && isNarrow(From)) {
+    Cmp->replaceAllUsesWith(B.CreateFCmp(Cmp->getPredicate(),
+                                         wide(Cmp->getOperand(0), &I),
+                                         wide(Cmp->getOperand(1), &I)));
+  } else if (isa<FPExtInst>(I) && isNarrow(From) &&
+             wideType(From) == I.getType()) {
+    Value *Twin = wide(I.getOperand(0), &I);
+    if (Twin != &I)
+      I.replaceAllUsesWith(Twin);
+    for (auto &Entry : Twins) // What stood for the replaced instruction.
+      if (Entry.second == &I)
+        Entry.second = Twin;
+  } else if ((isa<FPToSIInst>(I) || isa<FPToUIInst>(I)) && isNarrow(From)) {
+    I.replaceAllUsesWith(B.CreateCast(cast<CastInst>(I).getOpcode(),
+                                      wide(I.getOperand(0), &I), I.getType()));
   }
+}
+
+void Widener::finishPhis() {
   for (PHINode *Phi : Phis) {
     auto *Twin = cast<PHINode>(Twins[Phi]);
     for (unsigned I = 0; I < Phi->getNumIncomingValues(); ++I) {
@@ -237,7 +250,10 @@ void Widener::run() {
                         From);
     }
   }
-  // Uses that need float32 round the twin once, where it is used.
+}
+
+/// Uses that need the narrow type round the twin once, where it is used.
+void Widener::roundUses() {
   SmallVector<std::pair<Value *, Value *>> All(Twins.begin(), Twins.end());
   for (auto [Narrow, Twin] : All) {
     auto *I = dyn_cast<Instruction>(Narrow);
@@ -259,7 +275,33 @@ void Widener::run() {
       IRBuilder<> B(User);
       U->set(B.CreateFPTrunc(Twin, Narrow->getType()));
     }
+    if (isa<AtomicRMWInst>(I) && I->use_empty())
+      I->eraseFromParent(); // The run time has done it.
   }
+}
+
+void Widener::run() {
+  // Definitions before uses, except around loops: phis get empty twins first.
+  SmallVector<Instruction *> Work;
+  for (BasicBlock *BB : ReversePostOrderTraversal<Function *>(&F))
+    for (Instruction &I : *BB)
+      Work.push_back(&I);
+  for (Instruction *I : Work)
+    if (auto *Phi = dyn_cast<PHINode>(I); Phi && isNarrow(Phi->getType())) {
+      IRBuilder<> B(Phi);
+      Twins[Phi] = B.CreatePHI(wideType(Phi->getType()),
+                               Phi->getNumIncomingValues(), "wide");
+      Phis.push_back(Phi);
+    }
+  for (Instruction *I : Work) {
+    if (!isNarrow(I->getType()))
+      widenUser(*I);
+    else if (!isa<PHINode>(I) && !Twins.count(I))
+      if (Value *Twin = widen(*I))
+        Twins[I] = Twin;
+  }
+  finishPhis();
+  roundUses();
 }
 
 void widenFloats(Function &F) { Widener(F).run(); }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Cases.h"
+#include "cupilot/Evaluation/Described.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -21,6 +22,8 @@ using namespace llvm;
 namespace cupilot {
 
 static Expected<Bytes> loadContent(const WorkloadBuffer &B, StringRef Folder) {
+  if (!B.Generator.empty())
+    return generateContent(B.Generator, B.Size);
   std::string Path = (Folder + "/" + B.File).str();
   Expected<std::string> Text = readFile(Path);
   if (!Text)

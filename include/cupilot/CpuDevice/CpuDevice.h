@@ -9,17 +9,25 @@
 #define CUPILOT_CPUDEVICE_CPUDEVICE_H
 
 #include "cupilot/Substitute/LaunchPlan.h"
+#include "llvm/ADT/BitVector.h"
 #include <memory>
 
 namespace cupilot {
 
 /// What is counted and checked while device code runs.
 struct CpuDeviceOptions {
-  bool CheckBounds = true;  ///< Every access against the registered buffers.
+  bool CheckBounds = true; ///< Every access against the registered buffers.
+  bool CheckRaces = false; ///< Accesses of two threads that nothing orders.
+  bool CheckSameValueRaces = true; ///< Report a race also when both threads
+                                   ///< write the same value.
+  bool CheckWritten = false;       ///< Reads of memory that nobody wrote.
+  bool Coverage = false;    ///< Note which bytes of buffers launches read and
+                            ///< write: DeviceMemory::coverage.
   bool Count = false;       ///< Fill in Counts (slower).
-  bool WidenFloats = false; ///< Compute in float64 where the code says float32:
-                            ///< the reference of the precision contract. Memory
-                            ///< keeps its types.
+  bool WidenFloats = false; ///< Compute in float64 where the code says float,
+                            ///< half or bfloat16, and remember what is stored
+                            ///< unrounded: the reference of the precision
+                            ///< contract. Memory keeps its types.
   unsigned Threads = 0;     ///< Host threads; 0: one per core.
   uint64_t MaxInstructions =
       0; ///< Stop a thread after about so many; 0: no limit.
@@ -29,6 +37,11 @@ struct CpuDeviceOptions {
                         ///< depends on it is a race.
   std::string Arch = "sm_90";
 };
+
+/// Switches the checks of \p Options as \p Text says: "all", "none", or names
+/// of "bounds", "races" and "written" with commas. Another name is a usage
+/// error.
+llvm::Error selectChecks(llvm::StringRef Text, CpuDeviceOptions &Options);
 
 /// What the execution of one launch did, as the cost model needs it. A "warp
 /// access" is one memory instruction executed by one warp.
@@ -54,14 +67,25 @@ struct ExecutionCounts {
   void scale(uint64_t Numerator, uint64_t Denominator);
 };
 
+/// The other thread of a race.
+struct FaultParty {
+  bool KnowsThread = true; ///< False: some other thread, which is not recorded.
+  std::array<uint64_t, 3> Block{}, Thread{};
+  std::string Access;   ///< "read", "write", "atomic".
+  std::string Location; ///< "file.cu:12:3"; empty without line tables.
+};
+
 /// A wrong access or other fault of device code.
 struct DeviceFault {
-  std::string Kind; ///< "out-of-bounds read", "divergent barrier", ...
+  std::string Kind; ///< "out-of-bounds read", "divergent barrier", "data race",
+                    ///< "read of unwritten memory", "use after free", ...
   std::string Kernel;
   std::array<uint64_t, 3> Block{}, Thread{};
   uint64_t Address = 0;
   std::string Location; ///< "file.cu:12:3"; empty without line tables.
   std::string Detail;   ///< "4 bytes past the end of a 4096-byte buffer".
+  std::optional<FaultParty> Other; ///< Of a race.
+  bool SameValue = false; ///< A race in which both wrote the same value.
   std::string str() const;
 };
 
@@ -79,6 +103,19 @@ struct DeviceBuffer {
   bool ReadOnly = false;
 };
 
+/// The bytes of a buffer that launches with CpuDeviceOptions::Coverage touched.
+struct BufferCoverage {
+  llvm::BitVector Read, Written; ///< A bit for each byte.
+};
+
+/// Memory that device code got from malloc.
+struct DeviceHeapBlock {
+  void *Base = nullptr;
+  uint64_t Size = 0;            ///< Bytes.
+  std::string Kernel, Location; ///< Of the malloc; "file.cu:12:3" or "".
+  std::array<uint64_t, 3> Block{}, Thread{};
+};
+
 /// Memory that device code may touch. Thread-safe.
 class DeviceMemory {
 public:
@@ -86,8 +123,29 @@ public:
   static std::unique_ptr<DeviceMemory> create();
   /// Registers [Base, Base + Size) as one buffer, readable and, unless
   /// \p ReadOnly, writable.
+  /// Its bytes count as written: see setWritten.
   virtual void addBuffer(void *Base, uint64_t Size, bool ReadOnly = false) = 0;
+  /// The caller may free the memory; an access to it is still reported as use
+  /// after free, until another buffer lies there.
   virtual void removeBuffer(void *Base) = 0;
+  /// Unregisters a buffer that std::malloc or posix_memalign made, and takes
+  /// it: it is freed later, so that its addresses stay unused for a while.
+  virtual void freeBuffer(void *Base) = 0;
+  /// Says whether bytes of a buffer hold something: what CheckWritten asks.
+  /// Bytes outside buffers are passed over.
+  virtual void setWritten(const void *Start, uint64_t Size,
+                          bool Written = true) = 0;
+  /// Bytes were copied: those of \p To hold something where those of \p From
+  /// do, or where \p From is no device memory.
+  virtual void copyWritten(void *To, const void *From, uint64_t Size) = 0;
+  /// Which bytes of the buffer at \p Base launches read and wrote since it was
+  /// added or coverage was reset; nothing when no buffer begins there.
+  virtual std::optional<BufferCoverage> coverage(const void *Base) const = 0;
+  virtual void resetCoverage() = 0;
+  /// What device code allocated and has not freed.
+  virtual std::vector<DeviceHeapBlock> deviceHeap() const = 0;
+  /// Bytes that the checks hold besides the buffers.
+  virtual uint64_t checkMemory() const = 0;
   /// The buffer that holds \p Address; nothing when none does.
   virtual std::optional<DeviceBuffer> find(const void *Address) const = 0;
   /// The buffer that lies next to \p Address, for diagnostics.

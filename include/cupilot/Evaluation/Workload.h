@@ -19,6 +19,8 @@ struct WorkloadBuffer {
   std::string Digest;       ///< Of the content before the launch ("b3:...").
   std::string File; ///< Where the content lies, relative to the workload
                     ///< file's folder.
+  std::string Generator = {}; ///< What makes the content, where no file holds
+                              ///< it; see Described.h.
 };
 
 /// A pointer inside the bytes of an argument.

@@ -288,6 +288,80 @@ TEST_F(CpuDevice, WidenedFloatsLoseNoBits) {
   EXPECT_FLOAT_EQ(Y[0], std::exp(1.25f));
 }
 
+TEST_F(CpuDevice, WidenedMemoryLosesNoBits) {
+  // Through shared memory, local arrays, shuffles, half2 and atomics: float
+  // and half would lose the small parts at each of them.
+  const char *Source = R"(
+#include <cuda_fp16.h>
+extern "C" __global__ void k(const float *x, float *y, float *scratch,
+                             __half2 *halves, float *total, int n) {
+  __shared__ float s[32];
+  int t = threadIdx.x;
+  s[t] = x[t] / 3.0f;
+  __syncthreads();
+  float a[4];
+  for (int i = 0; i < 4; ++i) a[(i + n) & 3] = s[(t + i) & 31] * 1.1f;
+  scratch[t] = a[n & 3] + a[(n + 1) & 3];
+  float v = scratch[t];
+  for (int d = 16; d > 0; d /= 2) v += __shfl_xor_sync(~0u, v, d);
+  halves[t] = __floats2half2_rn(v / 7.0f, v / 11.0f);
+  __half2 h = halves[t];
+  h = __hadd2(h, h);
+  y[t] = v + __low2float(h) + __high2float(h);
+  atomicAdd(total, v / 13.0f);
+})";
+  std::vector<float> X(32), Y(32), Scratch(32), Total(1);
+  std::vector<uint32_t> Halves(32);
+  for (unsigned I = 0; I < 32; ++I)
+    X[I] = float(I) * 0.7f + 0.1f;
+  std::vector<double> Third(32), Pair(32);
+  double Sum = 0;
+  for (unsigned I = 0; I < 32; ++I)
+    Third[I] = double(X[I]) / 3;
+  for (unsigned I = 0; I < 32; ++I)
+    Sum += (Third[I] + Third[(I + 1) % 32]) * double(1.1f);
+  CpuDeviceOptions Wide;
+  Wide.WidenFloats = true;
+  compile(Source, Wide);
+  auto Run = [&] {
+    Total[0] = 0;
+    LaunchResult R = launch("k", {{1, 1, 1}, {32, 1, 1}}, buffer(X), buffer(Y),
+                            buffer(Scratch), buffer(Halves), buffer(Total), 0);
+    ASSERT_FALSE(R.Fault) << R.Fault->str();
+  };
+  Run();
+  // Rounded once, at the end.
+  EXPECT_EQ(Y[5], float(Sum + 2 * Sum / 7 + 2 * Sum / 11));
+  EXPECT_EQ(Total[0], float(32 * (Sum / 13)));
+  compile(Source);
+  Run();
+  EXPECT_NE(Y[5], float(Sum + 2 * Sum / 7 + 2 * Sum / 11));
+}
+
+TEST_F(CpuDevice, WidenedMemoryYieldsToOtherStores) {
+  // What an integer store or another sign put there counts, not what was
+  // remembered.
+  const char *Source = R"(
+extern "C" __global__ void k(float *x, float *y) {
+  x[0] = x[1] / 3.0f;
+  ((int *)x)[0] ^= 0x80000000;
+  float a = x[0];
+  ((unsigned char *)x)[3] = 0x40;
+  y[0] = a; y[1] = x[0];
+})";
+  std::vector<float> X = {0, 1}, Y(2);
+  CpuDeviceOptions Wide;
+  Wide.WidenFloats = true;
+  compile(Source, Wide);
+  EXPECT_FALSE(launch("k", {}, buffer(X), buffer(Y)).Fault);
+  std::vector<float> GotWide = Y;
+  X = {0, 1};
+  compile(Source);
+  EXPECT_FALSE(launch("k", {}, buffer(X), buffer(Y)).Fault);
+  EXPECT_EQ(GotWide, Y);
+  EXPECT_EQ(Y[0], -1.0f / 3.0f);
+}
+
 TEST_F(CpuDevice, NamesWhatItCannotRun) {
   compile(R"(extern "C" __global__ void odd(unsigned *x) {
     asm volatile("mov.u32 %0, %%envreg3;" : "=r"(*x));

@@ -1,0 +1,54 @@
+//===- Shadow.cpp - Checks for what the run time does to memory -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Shadow.h"
+#include "Scheduler.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/Metadata.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+Error selectChecks(StringRef Text, CpuDeviceOptions &Options) {
+  Options.CheckBounds = Options.CheckRaces = Options.CheckWritten = false;
+  SmallVector<StringRef> Names;
+  Text.split(Names, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef Name : Names) {
+    Name = Name.trim();
+    bool All = Name == "all";
+    if (!All && Name != "none" && Name != "bounds" && Name != "races" &&
+        Name != "written")
+      return usageError("there is no check '" + Name + "'",
+                        "the checks are bounds, races, written, all, none");
+    Options.CheckBounds |= All || Name == "bounds";
+    Options.CheckRaces |= All || Name == "races";
+    Options.CheckWritten |= All || Name == "written";
+  }
+  return Error::success();
+}
+
+uint32_t siteOf(const CallBase &Call) {
+  if (MDNode *Node = Call.getMetadata("cupilot.site"))
+    return mdconst::extract<ConstantInt>(Node->getOperand(0))->getZExtValue();
+  return NoSite;
+}
+
+void touch(ThreadContext &, const void *, uint64_t, TouchKind, uint32_t) {}
+
+void touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
+                  uint64_t, TouchKind Kind, uint32_t Site) {
+  touch(T, Address, Size, Kind, Site);
+}
+
+void publish(ThreadContext &, const void *) {}
+void subscribe(ThreadContext &, const void *) {}
+
+} // namespace cupilot

@@ -1,0 +1,79 @@
+//===- DeviceModule.cpp - One kernel of a unit's device code -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBufferRef.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Lists such as llvm.used keep every __device__ variable of a unit alive.
+static void dropList(Module &M, StringRef Name) {
+  if (GlobalVariable *List = M.getNamedGlobal(Name))
+    List->eraseFromParent();
+}
+
+Expected<std::string> onlyKernel(StringRef Bitcode, StringRef Symbol) {
+  LLVMContext Context;
+  printErrorsOnly(Context);
+  Expected<std::unique_ptr<Module>> Parsed =
+      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
+  if (!Parsed)
+    return usageError("broken device bitcode: " + toString(Parsed.takeError()));
+  Module &M = **Parsed;
+  Function *Kernel = M.getFunction(Symbol);
+  if (!Kernel || Kernel->isDeclaration())
+    return usageError("the device code has no kernel '" + Symbol + "'");
+  dropList(M, "llvm.used");
+  dropList(M, "llvm.compiler.used");
+  // Variables keep their names, which the host may set; they only lose what
+  // holds them although nobody uses them.
+  for (Function &F : M)
+    if (&F != Kernel && !F.isDeclaration())
+      F.setLinkage(GlobalValue::InternalLinkage);
+  SmallVector<std::pair<GlobalVariable *, GlobalValue::LinkageTypes>> Kept;
+  for (GlobalVariable &G : M.globals())
+    if (!G.isDeclaration() && !G.hasLocalLinkage() &&
+        !G.getName().starts_with("llvm.")) {
+      Kept.push_back({&G, G.getLinkage()});
+      G.setLinkage(GlobalValue::InternalLinkage);
+    }
+  SmallVector<std::pair<std::string, GlobalValue::LinkageTypes>> Names;
+  Names.reserve(Kept.size());
+  for (auto [G, Linkage] : Kept)
+    Names.push_back({G->getName().str(), Linkage});
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CAM;
+  ModuleAnalysisManager MAM;
+  PassBuilder PB;
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CAM, MAM);
+  GlobalDCEPass().run(M, MAM);
+  for (auto &[Name, Linkage] : Names)
+    if (GlobalVariable *G = M.getNamedGlobal(Name))
+      G->setLinkage(Linkage);
+  std::string Result;
+  raw_string_ostream OS(Result);
+  WriteBitcodeToFile(M, OS);
+  return Result;
+}
+
+} // namespace cupilot

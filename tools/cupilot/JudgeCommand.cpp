@@ -1,0 +1,341 @@
+//===- JudgeCommand.cpp - cupilot judge -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "PlanText.h"
+#include "cupilot/Admission/Admission.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evaluation/Described.h"
+#include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("judge", "Run the gate on kernels written by hand");
+static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
+                                  cl::value_desc("F.cu"),
+                                  cl::desc("The CUDA source of the original"));
+static cl::opt<std::string>
+    OriginalName("kernel", cl::sub(Sub), cl::Required, cl::value_desc("NAME"),
+                 cl::desc("The original: its name, whole or up to '('"));
+static cl::list<std::string>
+    VariantNames("variant", cl::sub(Sub), cl::value_desc("NAME"),
+                 cl::desc("A variant, with the original's parameters; may be "
+                          "given again"));
+static cl::list<std::string>
+    VariantFiles("variant-file", cl::sub(Sub), cl::value_desc("V.cu"),
+                 cl::desc("Where the variants are, if not in F.cu; without "
+                          "--variant its kernel of the original's name"));
+static cl::opt<std::string>
+    WorkloadFile("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
+                 cl::desc("What cupilot capture recorded"));
+static cl::list<std::string>
+    WorkloadTexts("workload", cl::sub(Sub), cl::value_desc("TEXT"),
+                  cl::desc("A launch in words; may be given again"));
+static cl::opt<std::string>
+    PlanText("plan", cl::sub(Sub), cl::value_desc("PLAN"),
+             cl::desc("How the variants are launched (default: as the "
+                      "original)"));
+static cl::opt<std::string>
+    GuardText("guard", cl::sub(Sub), cl::value_desc("GUARD"),
+              cl::desc("When the variants may run (default: always)"));
+static cl::opt<std::string>
+    ContractText("contract", cl::sub(Sub), cl::init("same"),
+                 cl::value_desc("exact|same|relaxed(R)"),
+                 cl::desc("How exact they must be (default same)"));
+static cl::opt<std::string> Arch("arch", cl::sub(Sub), cl::value_desc("sm_NN"),
+                                 cl::desc("The GPU they are compiled for "
+                                          "(default: that of FLAGS)"));
+static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
+                              cl::value_desc("N"),
+                              cl::desc("Seed of the inputs (default 1)"));
+static cl::opt<bool> Json("json", cl::sub(Sub),
+                          cl::desc("Print the verdicts as JSON"));
+
+static const char Examples[] =
+    "  cupilot judge rows.cu --kernel rows --variant rowsTiled \\\n"
+    "      --workload 'grid=16, block=256, args=[buffer f32 n=4096 uniform, "
+    "buffer f32 n=4096 output, 4096]' -- -O2\n"
+    "  cupilot judge rows.cu --kernel rows --variant-file tiled.cu "
+    "--workloads rows.mlir --plan='grid=(n ceildiv 1024, 1, 1)' -- -O2\n\n"
+    "Exit status 1: a variant was rejected.\n";
+
+namespace {
+/// A device module and its kernels, compiled once.
+struct Unit {
+  std::string Path, Bitcode;
+  std::vector<Kernel> Kernels;
+};
+
+struct Judged {
+  std::string Name;
+  GateVerdict Verdict;
+};
+} // namespace
+
+static Expected<Unit> loadUnit(StringRef Path, ArrayRef<std::string> Flags) {
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(Path, Flags, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  return Unit{Path.str(), std::move(*Bitcode), std::move(*Kernels)};
+}
+
+static Expected<const Kernel *> findKernel(const Unit &U, StringRef Name) {
+  const Kernel *Found = nullptr;
+  for (const Kernel &K : U.Kernels) {
+    StringRef Short = StringRef(K.Name).split('(').first;
+    if (K.Name == Name || K.Symbol == Name)
+      return &K;
+    if (Short != Name && Short.split('<').first != Name)
+      continue;
+    if (Found)
+      return usageError("'" + U.Path + "' has several kernels '" + Name + "'",
+                        "give the whole name: '" + Found->Name + "' or '" +
+                            K.Name + "'");
+    Found = &K;
+  }
+  if (!Found)
+    return usageError("'" + U.Path + "' has no kernel '" + Name + "'",
+                      "'cupilot extract' lists a source's kernels");
+  return Found;
+}
+
+static Error sameParameters(const Kernel &Original, const Kernel &Variant) {
+  bool Same = Original.Params.size() == Variant.Params.size();
+  for (size_t I = 0; Same && I < Original.Params.size(); ++I) {
+    const KernelParam &A = Original.Params[I], &B = Variant.Params[I];
+    Same = A.Size == B.Size && A.IsPointer == B.IsPointer &&
+           (A.IsPointer || A.Type == B.Type) && A.Pointee == B.Pointee;
+  }
+  if (Same)
+    return Error::success();
+  return usageError("'" + Variant.Name + "' does not have the parameters of '" +
+                    Original.Name + "'");
+}
+
+static Expected<PrecisionContract> parseContract() {
+  StringRef Text = ContractText;
+  PrecisionContract C;
+  if (Text == "exact") {
+    C.K = PrecisionContract::Kind::Exact;
+    return C;
+  }
+  if (Text == "same")
+    return C;
+  C.K = PrecisionContract::Kind::Relaxed;
+  if (!Text.consume_front("relaxed(") || !Text.consume_back(")") ||
+      Text.getAsDouble(C.RelativeTolerance) || !(C.RelativeTolerance > 0) ||
+      C.RelativeTolerance >= 1)
+    return usageError("there is no contract '" + ContractText + "'",
+                      "--contract=exact, same or relaxed(R) with R between 0 "
+                      "and 1");
+  return C;
+}
+
+static Expected<std::vector<Workload>> workloadsOf(const Kernel &K) {
+  std::vector<Workload> Result;
+  if (!WorkloadFile.empty()) {
+    Expected<std::vector<Workload>> All = loadWorkloads(WorkloadFile);
+    if (!All)
+      return All.takeError();
+    for (Workload &W : *All)
+      if (W.Symbol == K.Symbol)
+        Result.push_back(std::move(W));
+    if (Result.empty())
+      return usageError("'" + WorkloadFile + "' has no launch of '" + K.Name +
+                        "'");
+  }
+  for (const std::string &Text : WorkloadTexts) {
+    Expected<Workload> W = parseWorkload(Text, K, "w" + utostr(Result.size()));
+    if (!W)
+      return W.takeError();
+    Result.push_back(std::move(*W));
+  }
+  if (Result.empty())
+    return usageError("there is no workload to judge on",
+                      "--workloads=W.mlir, or --workload=TEXT in words");
+  return Result;
+}
+
+static json::Value toJson(const Judged &J) {
+  const GateVerdict &V = J.Verdict;
+  json::Object O{{"variant", J.Name},
+                 {"verdict", V.Passed ? "passed" : "rejected"},
+                 {"checks", V.Checks},
+                 {"guard_misses", V.GuardMisses},
+                 {"skipped", V.Skipped}};
+  json::Array Findings;
+  for (const GateFinding &F : V.Findings)
+    Findings.push_back(json::Object{{"reason", F.Reason},
+                                    {"workload", F.Workload},
+                                    {"evidence", F.Evidence}});
+  if (!V.Passed) {
+    O["reason"] = V.Findings.front().Reason;
+    O["workload"] = V.Findings.front().Workload;
+    O["evidence"] = V.Findings.front().Evidence;
+  }
+  O["findings"] = std::move(Findings);
+  return O;
+}
+
+static void print(const Judged &J) {
+  const GateVerdict &V = J.Verdict;
+  if (V.Passed) {
+    outs() << J.Name << ": passed (" << V.Checks << " checks, " << V.GuardMisses
+           << " kept out by the guard, " << V.Skipped
+           << " that the original does not bear)\n";
+    return;
+  }
+  for (const GateFinding &F : V.Findings)
+    outs() << J.Name << ": rejected: " << F.Reason
+           << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
+           << F.Evidence << "\n";
+}
+
+static Expected<Judged> judgeOne(Gate &G, const Kernel &Original, const Unit &U,
+                                 const Kernel &Variant, std::string Name,
+                                 LaunchPlan Plan, const Guard &When) {
+  if (Error E = sameParameters(Original, Variant))
+    return std::move(E);
+  Expected<std::string> Bitcode = onlyKernel(U.Bitcode, Variant.Symbol);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  for (Launch &L : Plan.Launches)
+    L.Symbol = Variant.Symbol;
+  Expected<GateVerdict> V = G.judge(*Bitcode, Plan, When);
+  if (!V)
+    return V.takeError();
+  return Judged{std::move(Name), std::move(*V)};
+}
+
+/// The text of a variant that stands alone must be admissible too.
+static Expected<std::optional<GateVerdict>>
+refused(StringRef Path, ArrayRef<std::string> Flags) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  Expected<std::vector<AdmissionFinding>> Findings = admit(*Text, Flags);
+  if (!Findings)
+    return Findings.takeError();
+  if (Findings->empty())
+    return std::nullopt;
+  GateVerdict V;
+  for (const AdmissionFinding &F : *Findings)
+    V.Findings.push_back(
+        {"inadmissible", "",
+         F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
+  return V;
+}
+
+static Error run(const TrailingArgs &Flags) {
+  if (VariantNames.empty() && VariantFiles.empty())
+    return usageError("there is no variant to judge",
+                      "--variant=NAME, or --variant-file=V.cu");
+  if (Arch.empty())
+    Arch = gpuArchitectures(Flags.Args).front();
+  Expected<PrecisionContract> Contract = parseContract();
+  if (!Contract)
+    return Contract.takeError();
+  Expected<Unit> Main = loadUnit(Input, Flags.Args);
+  if (!Main)
+    return Main.takeError();
+  Expected<const Kernel *> Found = findKernel(*Main, OriginalName);
+  if (!Found)
+    return Found.takeError();
+  Kernel Original = **Found;
+  Original.Contract = *Contract;
+  Expected<std::vector<Workload>> Workloads = workloadsOf(Original);
+  if (!Workloads)
+    return Workloads.takeError();
+  Expected<LaunchPlan> Plan = parsePlan(PlanText, Original);
+  if (!Plan)
+    return Plan.takeError();
+  Expected<Guard> When = parseGuard(GuardText, Original, Arch);
+  if (!When)
+    return When.takeError();
+  Expected<std::string> Alone = onlyKernel(Main->Bitcode, Original.Symbol);
+  if (!Alone)
+    return Alone.takeError();
+  std::string Folder = sys::path::parent_path(WorkloadFile).str();
+  Expected<std::unique_ptr<Gate>> G =
+      Gate::create({&Original, std::move(*Alone), std::move(*Workloads),
+                    Folder.empty() ? "." : Folder, Arch, Seed});
+  if (!G)
+    return G.takeError();
+  std::vector<Judged> All;
+  auto Add = [&](const Unit &U, StringRef Name, StringRef Shown) -> Error {
+    Expected<const Kernel *> V = findKernel(U, Name);
+    if (!V)
+      return V.takeError();
+    Expected<Judged> J =
+        judgeOne(**G, Original, U, **V, Shown.str(), *Plan, *When);
+    if (!J)
+      return J.takeError();
+    if (!Json) {
+      print(*J);
+      outs().flush();
+    }
+    All.push_back(std::move(*J));
+    return Error::success();
+  };
+  if (VariantFiles.empty())
+    for (const std::string &Name : VariantNames)
+      if (Error E = Add(*Main, Name, Name))
+        return E;
+  for (const std::string &Path : VariantFiles) {
+    Expected<std::optional<GateVerdict>> No = refused(Path, Flags.Args);
+    if (!No)
+      return No.takeError();
+    if (*No) {
+      All.push_back({Path, std::move(**No)});
+      if (!Json)
+        print(All.back());
+      continue;
+    }
+    Expected<Unit> U = loadUnit(Path, Flags.Args);
+    if (!U)
+      return U.takeError();
+    if (VariantNames.empty())
+      if (Error E = Add(*U, Original.Symbol, Path))
+        return E;
+    for (const std::string &Name : VariantNames)
+      if (Error E = Add(*U, Name, Name))
+        return E;
+  }
+  size_t Rejected =
+      count_if(All, [](const Judged &J) { return !J.Verdict.Passed; });
+  if (Json) {
+    json::Array Verdicts;
+    for (const Judged &J : All)
+      Verdicts.push_back(toJson(J));
+    outs() << formatv("{0:2}\n", json::Value(json::Object{
+                                     {"kernel", Original.Name},
+                                     {"gate", GateVersion},
+                                     {"arch", Arch.getValue()},
+                                     {"verdicts", std::move(Verdicts)}}));
+  }
+  if (Rejected)
+    return findingError(Twine(Rejected) + " of " + Twine(All.size()) +
+                        " variant(s) rejected");
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);
