@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 #define CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 
+#include "DeviceValues.h"
 #include "Lowering.h"
 #include "llvm/IR/Instructions.h"
 #include <optional>
@@ -41,8 +42,11 @@ private:
                                             llvm::IRBuilder<> &B);
   std::optional<llvm::Value *>
   lowerWarp(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
-  std::optional<llvm::Value *> lowerAsm(llvm::CallInst &Call,
-                                        llvm::IRBuilder<> &B);
+  std::optional<llvm::Value *>
+  lowerPtx(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
+  llvm::Value *reduceFloat(llvm::StringRef Name, llvm::CallInst &Call,
+                           llvm::IRBuilder<> &B);
+  void lowerOperations();
   llvm::Value *reservedShared(llvm::IRBuilder<> &B);
   llvm::Value *rounded(llvm::StringRef Name, RoundedOp Op, llvm::Type *T,
                        llvm::ArrayRef<llvm::Value *> Args,
@@ -81,15 +85,6 @@ private:
   uint32_t place(llvm::IRBuilder<> &B) {
     return addPlace(Tables, B.getCurrentDebugLocation());
   }
-  /// Keeps only as much of \p X as a unit with absolute error \p Step has.
-  static llvm::Value *quantised(llvm::IRBuilder<> &B, llvm::Value *X,
-                                double Step) {
-    llvm::Type *T = X->getType();
-    llvm::Value *Scaled = B.CreateFMul(X, llvm::ConstantFP::get(T, 1.0 / Step));
-    return B.CreateFMul(B.CreateUnaryIntrinsic(llvm::Intrinsic::rint, Scaled),
-                        llvm::ConstantFP::get(T, Step));
-  }
-
   llvm::Function &Entry;
   LoweredModule &Tables;
   LoweredKernel &K;

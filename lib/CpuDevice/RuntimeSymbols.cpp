@@ -11,14 +11,18 @@
 // Declared without their parameters: only the addresses are needed here.
 extern "C" {
 #define CUPILOT_RUNTIME(NAME) void NAME();
+#define CUPILOT_RUNTIME_AS(NAME, FUNCTION) void FUNCTION();
 #include "RuntimeSymbols.def"
 #undef CUPILOT_RUNTIME
+#undef CUPILOT_RUNTIME_AS
 }
 
 static const cupilot::RuntimeSymbol Symbols[] = {
 #define CUPILOT_RUNTIME(NAME) {#NAME, NAME},
+#define CUPILOT_RUNTIME_AS(NAME, FUNCTION) {#NAME, FUNCTION},
 #include "RuntimeSymbols.def"
 #undef CUPILOT_RUNTIME
+#undef CUPILOT_RUNTIME_AS
 };
 
 llvm::ArrayRef<cupilot::RuntimeSymbol> cupilot::runtimeSymbols() {
