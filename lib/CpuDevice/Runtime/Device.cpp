@@ -95,6 +95,10 @@ cudaError_t Device::load(RegisteredModule &M) {
     return cudaErrorNoKernelImageForDevice;
   CpuDeviceOptions Options;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
+  if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
+    Options.Reverse = llvm::StringRef(Order) == "reverse";
+  if (const char *Most = std::getenv("CUPILOT_CPU_MAX_INSTRUCTIONS"))
+    Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
   if (const char *Checks = std::getenv("CUPILOT_CHECK"))
     if (llvm::Error E = selectChecks(Checks, Options)) {
       M.Broken = true;
@@ -249,7 +253,6 @@ cudaError_t Device::checkLaunch(const RegisteredFunction &F,
     if (Blocks > uint64_t(Gpu.Multiprocessors) *
                      residentBlocks(Gpu, Resources, Launch.Shape))
       return cudaErrorCooperativeLaunchTooLarge;
-    return cudaErrorNotSupported;
   }
   std::array<uint64_t, 3> Cluster = Launch.Cluster;
   for (unsigned I = 0; I < 3; ++I)
@@ -286,8 +289,13 @@ cudaError_t Device::launch(const void *Host, const KernelLaunch &Launch,
     return E;
   if (Recorder)
     Recorder->before(Name, Launch.Shape, Params, Args, Sizes, Module);
+  LaunchShape Shape = Launch.Shape;
+  Shape.Cooperative = Launch.Cooperative;
+  for (unsigned I = 0; I < 3; ++I)
+    Shape.Cluster[I] =
+        std::max<uint64_t>({Launch.Cluster[I], Facts.Cluster[I], uint64_t(1)});
   auto Result =
-      Module.launch(Name, Launch.Shape,
+      Module.launch(Name, Shape,
                     llvm::ArrayRef<const void *>(
                         const_cast<const void **>(Args), Params.size()),
                     *Memory);
