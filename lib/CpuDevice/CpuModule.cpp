@@ -65,6 +65,7 @@ static void initializeHost() {
   std::call_once(Once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser(); // addYields uses assembly.
   });
 }
 

@@ -210,10 +210,11 @@ static void collectGlobals(Module &M, LoweredModule &Tables) {
 /// finds them: pointers may lead there.
 static void collectHidden(Module &M, LoweredModule &Tables) {
   for (GlobalVariable &G : M.globals()) {
-    if (G.isDeclaration() || G.getAddressSpace() == 3 || !G.hasLocalLinkage() ||
-        G.getName().starts_with("llvm."))
+    if (G.isDeclaration() || G.getAddressSpace() == 3 ||
+        G.isExternallyInitialized() || G.getName().starts_with("llvm."))
       continue;
-    G.setName("__cupilot_hidden_" + Twine(Tables.Hidden.size()));
+    if (G.hasLocalLinkage())
+      G.setName("__cupilot_hidden_" + Twine(Tables.Hidden.size()));
     G.setLinkage(GlobalValue::ExternalLinkage);
     uint64_t Size = M.getDataLayout().getTypeAllocSize(G.getValueType());
     Tables.Hidden.push_back({G.getName().str(), Size, !G.isConstant()});
