@@ -56,12 +56,13 @@ bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type()), Parts = partsOf(S, S.Operands[0]);
+  unsigned Bits = ptxTypeBits(S.types().back()),
+           Parts = partsOf(S, S.Operands[0]);
   Value *Place = L.address(S.operand(1), spaceOf(S));
   if (!Parts || !Place || S.has("release") || S.has("acq_rel"))
     return false;
   Type *T = B.getIntNTy(Bits);
-  bool Signed = S.type().starts_with("s");
+  bool Signed = S.types().back().starts_with("s");
   Align Whole(Bits / 8 * Parts);
   if (isStrong(S)) {
     for (auto [I, Part] : enumerate(S.Operands[0])) {
@@ -92,11 +93,12 @@ bool ptxStore(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type()), Parts = partsOf(S, S.Operands[1]);
+  unsigned Bits = ptxTypeBits(S.types().back()),
+           Parts = partsOf(S, S.Operands[1]);
   Value *Place = L.address(S.operand(0), spaceOf(S));
   if (!Parts || !Place || S.has("acquire") || S.has("acq_rel"))
     return false;
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   Align Whole(Bits / 8 * Parts);
   Type *All = Parts == 1 ? T : FixedVectorType::get(T, Parts);
   Value *V = PoisonValue::get(All);
@@ -124,8 +126,9 @@ bool ptxStore(AsmLowering &L, const PtxStatement &S) {
 
 static std::optional<AtomicRMWInst::BinOp> operationOf(const PtxStatement &S,
                                                        Type *T) {
-  bool Float = T->isFPOrFPVectorTy(), Signed = S.type().starts_with("s");
-  bool Bits = S.type().starts_with("b") && !Float;
+  bool Float = T->isFPOrFPVectorTy(),
+       Signed = S.types().back().starts_with("s");
+  bool Bits = S.types().back().starts_with("b") && !Float;
   if (S.has("exch"))
     return AtomicRMWInst::Xchg;
   if (S.has("and") || S.has("or") || S.has("xor")) {
@@ -164,7 +167,7 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
     return false;
   Value *Place = L.address(S.operand(First), spaceOf(S));
   const auto &Sources = S.Operands[First + 1];
-  unsigned Parts = partsOf(S, Sources), Bits = ptxTypeBits(S.type());
+  unsigned Parts = partsOf(S, Sources), Bits = ptxTypeBits(S.types().back());
   if (!Place || !Parts || (Result && S.Operands[0].size() != Parts))
     return false;
   AtomicOrdering Order = ptxOrdering(S);
@@ -172,14 +175,14 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
   if (Swap) {
     Value *Old = L.read(Sources.front(), Bits),
           *New = L.read(S.operand(First + 2), Bits);
-    if (!Old || !New || Parts != 1 || !S.type().starts_with("b"))
+    if (!Old || !New || Parts != 1 || !S.types().back().starts_with("b"))
       return false;
     AtomicCmpXchgInst *V = B.CreateAtomicCmpXchg(
         Place, Old, New, Whole, Order,
         AtomicCmpXchgInst::getStrongestFailureOrdering(Order));
     return L.write(S, B.CreateExtractValue(V, 0));
   }
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   auto Op = operationOf(S, T);
   if (!Op || (*Op == AtomicRMWInst::Xchg && !T->isIntegerTy()))
     return false;
@@ -189,7 +192,8 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
       return false;
     AtomicRMWInst *V = B.CreateAtomicRMW(*Op, B.CreateConstGEP1_64(T, Place, I),
                                          X, I == 0 ? Whole : Each, Order);
-    if (Result && !L.write(S.Operands[0][I], V, S.type().starts_with("s")))
+    if (Result &&
+        !L.write(S.Operands[0][I], V, S.types().back().starts_with("s")))
       return false;
   }
   return true;
@@ -206,7 +210,7 @@ bool ptxPolicy(AsmLowering &L, const PtxStatement &S) {
 /// in a 32-bit register.
 bool ptxConvertAddress(AsmLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   Value *V = L.read(S.operand(1), Bits);
   bool Shared = spaceOf(S) == "shared";
   if (S.Operands.size() != 2 || !V || (Bits == 32 && !(Shared && S.has("to"))))

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one place that says which instructions inline PTX may hold: the first row
-// whose pattern fits emits the instruction. Modifiers may stand in any order,
-// as ptxas takes them too ("ex2.approx.f32.ftz" is in CUDA's own headers).
+// whose pattern fits emits the instruction. Modifiers other than types may
+// stand in any order, as in "ex2.approx.f32.ftz" of CUDA's own headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,8 +100,8 @@ static constexpr PtxRule Rules[] = {
     {"fma (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"fma (rn rz rm rp) f64", ptxFloatArithmetic},
     {"fma rn [ftz] [sat relu] (" HALF ")", ptxFloatArithmetic},
-    {"mad [rn rz rm rp] [ftz] [sat] f32", ptxFloatArithmetic},
-    {"mad [rn rz rm rp] f64", ptxFloatArithmetic},
+    {"mad (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
+    {"mad (rn rz rm rp) f64", ptxFloatArithmetic},
     {"div (rn rz rm rp approx full) [ftz] f32", ptxFloatArithmetic},
     {"div (rn rz rm rp) f64", ptxFloatArithmetic},
     {"rcp (rn rz rm rp approx) [ftz] f32", ptxFloatArithmetic},
@@ -235,13 +235,19 @@ bool matchesPtxPattern(StringRef Pattern, const PtxStatement &S) {
     }
     Words.split(G.Words, ' ', -1, /*KeepEmpty=*/false);
   }
+  // Types keep their order: cvt.f16.f32 is not cvt.f32.f16.
+  auto *NextType = Groups.begin();
   for (const std::string &Modifier : drop_begin(S.Op)) {
-    auto *Fits = find_if(Groups, [&](const Group &G) {
-      return !G.Used && is_contained(G.Words, Modifier);
-    });
+    bool IsType = ptxTypeBits(Modifier) != 0;
+    auto *Fits = std::find_if(
+        IsType ? NextType : Groups.begin(), Groups.end(), [&](const Group &G) {
+          return !G.Used && is_contained(G.Words, Modifier);
+        });
     if (Fits == Groups.end())
       return false;
     Fits->Used = true;
+    if (IsType)
+      NextType = Fits + 1;
   }
   return all_of(Groups, [](const Group &G) { return G.Used || !G.Required; });
 }
