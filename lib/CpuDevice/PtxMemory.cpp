@@ -23,7 +23,9 @@ static StringRef spaceOf(const PtxStatement &S) {
   for (StringRef Each : {"global", "local", "const"})
     if (S.has(Each))
       return Each;
-  return S.has("shared") || S.has("shared::cta") ? "shared" : "";
+  bool Shared =
+      S.has("shared") || S.has("shared::cta") || S.has("shared::cluster");
+  return Shared ? "shared" : "";
 }
 
 AtomicOrdering ptxOrdering(const PtxStatement &S) {
@@ -225,9 +227,36 @@ bool ptxIsSpace(AsmLowering &L, const PtxStatement &S) {
   Value *V = L.read(S.operand(1), 64);
   if (S.Operands.size() != 2 || !V)
     return false;
-  StringRef Space = spaceOf(S);
+  StringRef Space = S.has("shared::cluster") ? "shared.cluster" : spaceOf(S);
   return L.write(S, L.nvvm(("isspacep." + Space).str(), B.getInt1Ty(),
                            {B.CreateIntToPtr(V, B.getPtrTy())}));
+}
+
+/// An address in shared memory of the cluster, in any form, as a pointer.
+static Value *clusterPointer(AsmLowering &L, const PtxStatement &S) {
+  Value *V = L.read(S.operand(1), S.has("u32") ? 32 : 64);
+  if (!V)
+    return nullptr;
+  if (S.has("shared::cluster"))
+    return L.B.CreateAddrSpaceCast(L.sharedPointer(V), L.B.getPtrTy());
+  return S.has("u64") ? L.B.CreateIntToPtr(V, L.B.getPtrTy()) : nullptr;
+}
+
+/// mapa d, a, b: what a is in the shared memory of the cluster's block b.
+bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
+  IRBuilder<> &B = L.B;
+  Value *Place = clusterPointer(L, S), *Rank = L.read(S.operand(2), 32);
+  if (S.Operands.size() != 3 || !Place || !Rank)
+    return false;
+  Value *There = L.nvvm("mapa", B.getPtrTy(), {Place, Rank});
+  return L.write(S, B.CreatePtrToInt(There, S.has("u32") ? B.getInt32Ty()
+                                                         : B.getInt64Ty()));
+}
+
+bool ptxBlockRank(AsmLowering &L, const PtxStatement &S) {
+  Value *Place = clusterPointer(L, S);
+  return S.Operands.size() == 2 && Place &&
+         L.write(S, L.nvvm("getctarank", L.B.getInt32Ty(), {Place}));
 }
 
 } // namespace cupilot

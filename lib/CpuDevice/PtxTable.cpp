@@ -151,18 +151,20 @@ static constexpr PtxRule Rules[] = {
     {"cvt pack sat (u16 s16 u8 s8) s32 [b32]", ptxConvertPack},
 
     // Memory.
-    {"ld " SEMANTICS " " SCOPE " [global shared shared::cta local const] "
+    {"ld " SEMANTICS " " SCOPE
+     " [global shared shared::cta shared::cluster local const] "
      "[ca cg cs lu cv] [nc] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxLoad},
     {"ldu [global] [v2 v4] " ANY_TYPE, ptxLoad},
-    {"st " SEMANTICS " " SCOPE " [global shared shared::cta local] "
+    {"st " SEMANTICS " " SCOPE
+     " [global shared shared::cta shared::cluster local] "
      "[wb cg cs wt] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxStore},
-    {"atom " SEMANTICS " " SCOPE " [global shared shared::cta] "
+    {"atom " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor exch cas) [noftz] [L2::cache_hint] "
      "[v2 v4 v8] (b16 b32 b64 b128 u32 s32 u64 s64 f32 f64 " HALF ")",
      ptxAtomic},
-    {"red " SEMANTICS " " SCOPE " [global shared shared::cta] "
+    {"red " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor) [noftz] [L2::cache_hint] [v2 v4 v8] "
      "(b32 b64 u32 s32 u64 s64 f32 f64 " HALF ")",
      ptxAtomic},
@@ -174,9 +176,13 @@ static constexpr PtxRule Rules[] = {
     {"createpolicy fractional (L2::evict_last L2::evict_normal "
      "L2::evict_first L2::evict_unchanged) b64",
      ptxPolicy},
-    {"cvta [to] (global shared shared::cta local const param) (u32 u64)",
+    {"cvta [to] (global shared shared::cta shared::cluster local const param) "
+     "(u32 u64)",
      ptxConvertAddress},
-    {"isspacep (global shared shared::cta local const)", ptxIsSpace},
+    {"isspacep (global shared shared::cta shared::cluster local const)",
+     ptxIsSpace},
+    {"mapa [shared::cluster] (u32 u64)", ptxMapAddress},
+    {"getctarank [shared::cluster] (u32 u64)", ptxBlockRank},
 
     // Other threads.
     {"shfl sync (idx up down bfly) b32", ptxShuffle},
@@ -188,6 +194,8 @@ static constexpr PtxRule Rules[] = {
     {"redux sync (min max) [abs] [NaN] f32", ptxReduce},
     {"activemask b32", ptxActiveMask},
     {"elect sync", ptxElect},
+    {"barrier cluster arrive [release relaxed] [aligned]", ptxClusterBarrier},
+    {"barrier cluster wait [acquire] [aligned]", ptxClusterBarrier},
     {"bar warp sync", ptxWarpBarrier},
     {"bar [cta] (sync arrive)", ptxBarrier},
     {"barrier [cta] (sync arrive) [aligned]", ptxBarrier},

@@ -161,6 +161,19 @@ bool ptxWarpBarrier(AsmLowering &L, const PtxStatement &S) {
   return true;
 }
 
+bool ptxClusterBarrier(AsmLowering &L, const PtxStatement &S) {
+  if (!S.Operands.empty())
+    return false;
+  std::string Name =
+      S.has("wait") ? "barrier.cluster.wait" : "barrier.cluster.arrive";
+  if (S.has("relaxed"))
+    Name += ".relaxed";
+  if (S.has("aligned"))
+    Name += ".aligned";
+  L.nvvm(Name, L.B.getVoidTy(), {});
+  return true;
+}
+
 /// The host has one kind of memory, so fences between proxies are fences.
 bool ptxFence(AsmLowering &L, const PtxStatement &S) {
   AtomicOrdering Order = ptxOrdering(S);

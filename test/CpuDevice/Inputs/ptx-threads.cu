@@ -66,7 +66,7 @@ __global__ void warps(unsigned *failed) {
   EXPECT(r, 0);
   asm volatile("{ .reg .u32 t; mov.u32 %0, %%lanemask_gt; mov.u32 t, %%lanemask_ge; sub.u32 %0, t, %0; }" : "=r"(r));
   EXPECT(r, 1u << lane);
-  asm volatile("{ .reg .u32 t; mov.u32 %0, %%nwarpid; mov.u32 t, %%warpid; setp.lt.u32 p, t, %0; selp.u32 %0, 1, 0, p; .reg .pred p; }"
+  asm volatile("{ .reg .pred p; .reg .u32 t; mov.u32 %0, %%nwarpid; mov.u32 t, %%warpid; setp.lt.u32 p, t, %0; selp.u32 %0, 1, 0, p; }"
                : "=r"(r));
   EXPECT(r, 1);
 }
