@@ -138,6 +138,24 @@ __global__ void blocks(unsigned *failed, unsigned *global) {
     asm volatile("exit;");
   atomicAdd(global, 1);
 }
+// Clusters of two blocks read each other's shared memory.
+__global__ void __cluster_dims__(2, 1, 1) clusters(unsigned *failed) {
+  __shared__ unsigned mine;
+  unsigned here = (unsigned)__cvta_generic_to_shared(&mine), rank, owner, value, there;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  EXPECT(rank, blockIdx.x % 2);
+  mine = 100 + blockIdx.x;
+  asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank ^ 1));
+  asm volatile("getctarank.shared::cluster.u32 %0, %1;" : "=r"(owner) : "r"(there));
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(value) : "r"(there) : "memory");
+  EXPECT(owner, rank ^ 1);
+  EXPECT(value, 100 + (blockIdx.x ^ 1));
+  unsigned long long generic;
+  asm volatile("mapa.u64 %0, %1, %2;" : "=l"(generic) : "l"(&mine), "r"(rank ^ 1));
+  EXPECT(*reinterpret_cast<unsigned *>(generic), 100 + (blockIdx.x ^ 1));
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+}
 __global__ void trap(unsigned *p) { asm volatile("{ .reg .pred p; setp.eq.u32 p, %0, 7; @p trap; }" ::"r"(*p)); }
 
 int main(int argc, char **) {
@@ -155,6 +173,13 @@ int main(int argc, char **) {
   cudaMemcpy(h, failed, sizeof(h), cudaMemcpyDeviceToHost);
   printf("blocks: %u cases, %u wrong, %u left, %s\n", h[1], h[0], h[2], cudaGetErrorString(e));
   wrong |= h[0] != 0 || h[1] == 0 || h[2] != 96 || e != cudaSuccess;
+  cudaMemset(failed, 0, sizeof(h));
+  clusters<<<4, 1>>>(failed);
+  e = cudaDeviceSynchronize();
+  cudaMemcpy(h, failed, sizeof(h), cudaMemcpyDeviceToHost);
+  printf("clusters: %u cases, %u wrong, %s\n", h[1], h[0], cudaGetErrorString(e));
+  wrong |= h[0] != 0 || h[1] == 0 || e != cudaSuccess;
+  cudaMemset(failed, 0, sizeof(h));
   trap<<<1, 1>>>(failed); // Not 7: nothing happens.
   e = cudaDeviceSynchronize();
   cudaMemset(failed, 0, sizeof(h));
