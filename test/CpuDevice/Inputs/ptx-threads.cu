@@ -139,7 +139,7 @@ __global__ void blocks(unsigned *failed, unsigned *global) {
   atomicAdd(global, 1);
 }
 // Clusters of two blocks read each other's shared memory.
-__global__ void __cluster_dims__(2, 1, 1) clusters(unsigned *failed) {
+__global__ void clusters(unsigned *failed) {
   __shared__ unsigned mine;
   unsigned here = (unsigned)__cvta_generic_to_shared(&mine), rank, owner, value, there;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -174,7 +174,15 @@ int main(int argc, char **) {
   printf("blocks: %u cases, %u wrong, %u left, %s\n", h[1], h[0], h[2], cudaGetErrorString(e));
   wrong |= h[0] != 0 || h[1] == 0 || h[2] != 96 || e != cudaSuccess;
   cudaMemset(failed, 0, sizeof(h));
-  clusters<<<4, 1>>>(failed);
+  cudaLaunchAttribute cluster;
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {2, 1, 1};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 4;
+  config.blockDim = 1;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, clusters, failed);
   e = cudaDeviceSynchronize();
   cudaMemcpy(h, failed, sizeof(h), cudaMemcpyDeviceToHost);
   printf("clusters: %u cases, %u wrong, %s\n", h[1], h[0], cudaGetErrorString(e));
