@@ -64,6 +64,17 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     Value *Result = Barrier(Kind, Arg(0), Counted ? Arg(1) : Zero, Predicate);
     return T->isIntegerTy(1) ? B.CreateICmpNE(Result, Zero) : Result;
   }
+  if (Name.starts_with("barrier.cluster.arrive")) {
+    K.NeedsFibers = true;
+    runtime(B, "cupilot_rt_cluster_arrive", B.getVoidTy(), {Context});
+    return nullptr;
+  }
+  if (Name.starts_with("barrier.cluster.wait")) {
+    K.NeedsFibers = true;
+    runtime(B, "cupilot_rt_cluster_wait", B.getVoidTy(),
+            {Context, B.getInt32(place(B))});
+    return nullptr;
+  }
   if (Name == "bar.warp.sync") {
     warp(B, WarpOp::Sync, Arg(0), B.getInt64(0), Zero, Zero);
     return nullptr;
