@@ -53,8 +53,21 @@ Value *contextField(IRBuilderBase &B, Function &Entry, ContextField Field,
   return B.CreateInBoundsGEP(Type, Entry.getArg(0), Path);
 }
 
+static bool isOfToolkit(const DILocation &L) {
+  StringRef File = L.getFilename();
+  StringRef Name = sys::path::filename(File);
+  return Name.starts_with("__clang_") || Name.ends_with("_functions.hpp") ||
+         Name.ends_with("_intrinsics.hpp") ||
+         any_of(ArrayRef<StringRef>({"/include/cccl/", "/include/crt/",
+                                     "/include/cooperative_groups"}),
+                [&](StringRef Part) { return File.contains(Part); });
+}
+
 std::string locationOf(const DebugLoc &Loc) {
   const DILocation *L = Loc.get();
+  // Where CUDA's headers are used says more than where they do it.
+  while (L && L->getInlinedAt() && isOfToolkit(*L))
+    L = L->getInlinedAt();
   if (!L || L->getLine() == 0)
     return "";
   return (sys::path::filename(L->getFilename()) + ":" + Twine(L->getLine()) +
@@ -388,6 +401,7 @@ Expected<LoweredModule> lowerModule(Module &M,
         K.Unsupported.empty())
       K.Unsupported = std::to_string(K.StaticShared - K.ReservedShared) +
                       " bytes of static shared memory (at most 49152)";
+    K.Calls = Calls;
     K.StackSize = entryStack(*Entry, Calls);
     if (K.StackSize > MaxStack && K.Unsupported.empty())
       K.Unsupported = "local variables of more than 512 KiB";
