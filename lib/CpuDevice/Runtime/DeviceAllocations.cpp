@@ -142,8 +142,9 @@ void Device::reset() {
   Allocations.clear();
   Sizes.clear();
   Used = 0;
-  // A fault ends the context, and this call makes a new one.
-  Sticky = cudaSuccess;
+  // The process gets no new context after a fault (seen on an H200).
+  if (Sticky != cudaSuccess)
+    Sticky = cudaErrorDevicesUnavailable;
 }
 
 void Device::copy(void *To, const void *From, size_t Size) {
