@@ -21,7 +21,7 @@ CUPILOT_API cudaError_t cudaMallocManaged(void **Pointer, size_t Size,
                                           unsigned Flags) {
   if (cudaError_t E = checked())
     return E;
-  if (Size == 0 || (Flags != cudaMemAttachGlobal && Flags != cudaMemAttachHost))
+  if (Flags != cudaMemAttachGlobal && Flags != cudaMemAttachHost)
     return checked(cudaErrorInvalidValue);
   return checked(Device::get().allocate(Pointer, Size, MemoryKind::Managed));
 }
