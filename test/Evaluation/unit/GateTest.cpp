@@ -98,7 +98,7 @@ protected:
     When.Arch = "sm_90";
     GateVerdict V = cantFail(TheGate->judge(compile(kernel(Body)), Plan, When));
     EXPECT_EQ(V.Passed, V.Findings.empty());
-    return V.Passed ? "" : V.Findings.front().Reason;
+    return V.Passed ? "" : wordOf(V.Findings.front().Reason).str();
   }
 
   std::optional<TemporaryDirectory> Dir;
@@ -155,7 +155,7 @@ TEST_F(GateTest, NarrowerArithmeticIsAMismatch) {
 TEST_F(GateTest, OutOfBoundsIsAFault) {
   EXPECT_EQ(
       judge("if (i <= n) out[i] = in[i] * 2.0f + (i > 0 ? in[i - 1] : 0.0f);"),
-      "fault");
+      "bounds");
 }
 
 TEST_F(GateTest, ChangedInputIsFound) {
