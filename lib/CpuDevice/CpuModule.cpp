@@ -27,6 +27,7 @@ void cupilot_rt_budget();
 void cupilot_rt_barrier();
 void cupilot_rt_warp();
 void cupilot_rt_activemask();
+void cupilot_rt_op();
 void cupilot_rt_clock();
 void cupilot_rt_prmt();
 void cupilot_rt_bfe();
@@ -169,6 +170,7 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_barrier);
   CUPILOT_DEFINE(cupilot_rt_warp);
   CUPILOT_DEFINE(cupilot_rt_activemask);
+  CUPILOT_DEFINE(cupilot_rt_op);
   CUPILOT_DEFINE(cupilot_rt_clock);
   CUPILOT_DEFINE(cupilot_rt_prmt);
   CUPILOT_DEFINE(cupilot_rt_bfe);

@@ -184,6 +184,13 @@ bool AsmLowering::shuffle(const PtxStatement &S) {
 
 bool AsmLowering::lower(const PtxStatement &S) {
   StringRef Op = S.base();
+  if (std::optional<bool> Done = emitOpStatement(
+          B, S, [&](StringRef Name, unsigned Bits) { return read(Name, Bits); },
+          [&](StringRef Name, Value *V) {
+            write(Name, V, S);
+            return true;
+          }))
+    return *Done && S.Guard.empty();
   if (Op == "prefetch" || Op == "prefetchu" || Op == "griddepcontrol")
     return true;
   if (Op == "ld" || Op == "st")

@@ -208,6 +208,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
   lowerInlineAsm(M);
+  lowerOpIntrinsics(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;
   for (Function *Kernel : Kernels) {
@@ -247,6 +248,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     // What was inferred before the context was used no longer holds.
     Entry->setAttributes(AttributeList());
     instrument(*Entry, Tables, K, Options);
+    lowerDeviceOps(*Entry, Tables, K);
     K.Unsupported = lowerIntrinsics(*Entry, K);
     lowerShared(*Entry, K);
     if (K.Unsupported.empty())

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_LOWERING_H
 #define CUPILOT_LIB_CPUDEVICE_LOWERING_H
 
+#include "DeviceOp.h"
 #include "ThreadContext.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "llvm/IR/IRBuilder.h"
@@ -33,6 +34,7 @@ struct LoweredModule {
   std::vector<LoweredKernel> Kernels;
   std::vector<AccessSite> Sites;
   std::vector<BlockCost> Costs;
+  std::vector<DeviceOp> Ops;
   struct Global {
     std::string Symbol;
     uint64_t Size = 0;

@@ -191,6 +191,8 @@ void BlockState::runFibers(unsigned Threads) {
         0, nullptr,
         AtBarrier
             ? Twine("this thread waits at a barrier that others never reach")
+        : Stuck->Now == Fiber::State::AtCollective
+            ? Twine("other threads of the warp never reach the instruction")
             : "lanes named in the mask 0x" + Twine::utohexstr(Stuck->Mask) +
                   " never reach the operation");
   }

@@ -20,7 +20,7 @@ using EntryFunction = void (*)(ThreadContext *, char *);
 
 /// A device thread that can wait.
 struct Fiber {
-  enum class State : uint8_t { Ready, AtBarrier, AtWarp, Done };
+  enum class State : uint8_t { Ready, AtBarrier, AtWarp, AtCollective, Done };
   State Now = State::Done;
   boost::context::detail::fcontext_t Context = nullptr;
   uint32_t BarrierResult = 0;
@@ -59,6 +59,9 @@ struct BlockState {
                    uint32_t Count, uint32_t Predicate, uint32_t Where);
   uint64_t warp(ThreadContext &T, WarpOp Op, uint32_t Mask, uint64_t Value,
                 uint32_t LaneArg, uint32_t Clamp);
+  /// Waits until all lanes of the warp or warpgroup that \p Op needs have come;
+  /// the last of them runs it. \p Words: predicate, inputs, results.
+  void collective(ThreadContext &T, const DeviceOp &Op, const uint64_t *Words);
   /// Lanes of \p T's warp that execute the __activemask() numbered \p Where
   /// together with it: those that arrive before all of the warp's others end
   /// or wait elsewhere.

@@ -1,0 +1,34 @@
+//===- OpRuntime.h - What device operations use of the run time -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_CPUDEVICE_OPRUNTIME_H
+#define CUPILOT_LIB_CPUDEVICE_OPRUNTIME_H
+
+#include "DeviceOp.h"
+#include "Scheduler.h"
+
+namespace cupilot {
+
+/// A shared-memory operand as an address of the host. The 32 bits that
+/// __cvta_generic_to_shared leaves are enough: shared memory lies around them.
+uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand);
+
+/// Checks and returns the memory that \p T reads or writes there; leaves the
+/// kernel when the access is wrong.
+char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,
+               uint64_t Size);
+char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
+               uint64_t Size);
+
+/// Records a fault of this instruction and leaves the kernel.
+[[noreturn]] void fault(const OpCall &Call, ThreadContext &T,
+                        llvm::StringRef Kind, uint64_t Address,
+                        const llvm::Twine &Detail);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_CPUDEVICE_OPRUNTIME_H
