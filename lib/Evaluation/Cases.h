@@ -33,6 +33,7 @@ struct GateCase {
   bool Captured = false;        ///< The launch as it was recorded.
   bool Doubtful = false;        ///< Not captured: the original may not bear it.
   bool Aliased = false;  ///< Buffers share memory that they did not share.
+  bool NeedsNaN = false; ///< Proves something only if NaN comes out.
   bool Thorough = false; ///< Run with all checks, in both orders.
 };
 

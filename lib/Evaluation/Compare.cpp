@@ -74,16 +74,16 @@ compareWritten(const JudgedCase &J, size_t I, const Bytes &G, const Bytes &O) {
       FirstExtra = At;
   }
   auto Text = [&](size_t Count, size_t First, StringRef What) {
-    return Twine(Count) + " words of buffer " + Twine(I) + " are " + What +
-           ", the first at byte " + Twine(First) + " of " + Twine(G.size());
+    return (Twine(Count) + " words of buffer " + Twine(I) + " are " + What +
+            ", the first at byte " + Twine(First) + " of " + Twine(G.size()))
+        .str();
   };
   if (Missing)
     return GateFinding{GateReason::UnwrittenOutput, J.Case.Name,
-                       Text(Missing, FirstMissing, "not written").str()};
+                       Text(Missing, FirstMissing, "not written")};
   if (Extra)
-    return GateFinding{
-        GateReason::ExtraOutput, J.Case.Name,
-        Text(Extra, FirstExtra, "written that should not").str()};
+    return GateFinding{GateReason::ExtraOutput, J.Case.Name,
+                       Text(Extra, FirstExtra, "written that should not")};
   return std::nullopt;
 }
 

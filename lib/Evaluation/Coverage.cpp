@@ -66,8 +66,8 @@ static BitVector choose(const BitVector &Missed, unsigned Round) {
 }
 
 Expected<std::optional<GateFinding>>
-Variant::judgeCoverage(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
-                       const RunResult &Checked, GateVerdict &Verdict) {
+VariantRuns::judgeCoverage(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
+                           const RunResult &Checked, GateVerdict &Verdict) {
   ArrayRef<BufferCoverage> Own = O.coverage(J.Case);
   ArrayRef<BufferCoverage> Mine = Checked.Coverage;
   if (Own.size() != J.Case.Buffers.size() || Mine.size() != Own.size())

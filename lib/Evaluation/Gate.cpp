@@ -26,7 +26,8 @@ Gate::~Gate() = default;
 namespace {
 class GateImpl : public Gate {
 public:
-  explicit GateImpl(std::unique_ptr<Original> O) : TheOriginal(std::move(O)) {}
+  explicit GateImpl(std::unique_ptr<OriginalRuns> O)
+      : TheOriginal(std::move(O)) {}
   ArrayRef<ExecutionCounts> originalCounts() const override {
     return TheOriginal->counts();
   }
@@ -36,9 +37,9 @@ public:
 private:
   Expected<std::optional<GateFinding>>
   checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) const;
-  Expected<bool> judgeAdmitted(Variant &V, GateVerdict &Verdict);
+  Expected<bool> judgeAdmitted(VariantRuns &V, GateVerdict &Verdict);
 
-  std::unique_ptr<Original> TheOriginal;
+  std::unique_ptr<OriginalRuns> TheOriginal;
 };
 } // namespace
 
@@ -62,7 +63,7 @@ GateImpl::checkArithmetic(StringRef VariantBitcode,
 
 /// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
 /// captured one. Adds cases with values that it lets in. False: rejected.
-Expected<bool> GateImpl::judgeAdmitted(Variant &V, GateVerdict &Verdict) {
+Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V, GateVerdict &Verdict) {
   constexpr unsigned MostAdded = 2, MostRuns = 4; // For each scalar.
   StringSet<> Tried;
   for (const std::unique_ptr<GateCase> &Base : TheOriginal->bases())
@@ -143,7 +144,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     Verdict.Findings.push_back(std::move(**Narrower));
     return Verdict;
   }
-  Variant V(*TheOriginal, VariantBitcode, Plan, When);
+  VariantRuns V(*TheOriginal, VariantBitcode, Plan, When);
   if (Error E = V.load())
     return Reject(GateReason::CannotRun, toString(std::move(E)));
   for (size_t I = 0; I < TheOriginal->count(); ++I) {
@@ -175,7 +176,8 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
 }
 
 Expected<std::unique_ptr<Gate>> Gate::create(GateSetup Setup) {
-  Expected<std::unique_ptr<Original>> O = Original::create(std::move(Setup));
+  Expected<std::unique_ptr<OriginalRuns>> O =
+      OriginalRuns::create(std::move(Setup));
   if (!O)
     return O.takeError();
   return std::make_unique<GateImpl>(std::move(*O));

@@ -9,7 +9,7 @@
 
 #include "Original.h"
 #include "cupilot/Support/Error.h"
-#include <cstring>
+#include <cmath>
 
 using namespace llvm;
 
@@ -22,13 +22,13 @@ static constexpr double AllCosts = 2e9;
 /// Beyond this, the captured launch itself is not run whole.
 static constexpr double LargestLaunch = 4e9;
 
-Expected<RunResult> Original::run(LoadedKernel &K, const GateCase &C,
-                                  uint8_t Fill) {
+Expected<RunResult> OriginalRuns::run(LoadedKernel &K, const GateCase &C,
+                                      uint8_t Fill) {
   return runCase(K, ShapedLaunch{kernel().Symbol, C.Shape}, C, Fill,
                  Plain.Initial);
 }
 
-Error Original::load() {
+Error OriginalRuns::load() {
   for (auto [K, Mode] : {std::pair(&Plain, RunMode::Plain),
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
@@ -49,8 +49,8 @@ Error Original::load() {
 
 /// A buffer is pure output when what it held before makes no difference. (It
 /// may hold the result already, as after an earlier launch.)
-Expected<std::vector<bool>> Original::findPureOutputs(const GateCase &C,
-                                                      const RunResult &First) {
+Expected<std::vector<bool>>
+OriginalRuns::findPureOutputs(const GateCase &C, const RunResult &First) {
   std::vector<bool> Pure(C.Buffers.size(), false);
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     if (First.Buffers[I] == C.Buffers[I] && !mayBeWritten(kernel(), C, I))
@@ -85,7 +85,26 @@ Expected<std::vector<bool>> Original::findPureOutputs(const GateCase &C,
   return Pure;
 }
 
-Expected<std::unique_ptr<JudgedCase>> Original::prepare(GateCase C) {
+/// Whether a launch wrote a NaN that is not the poison.
+static bool changesToNaN(const GateCase &C, const RunResult &R) {
+  bool Any = false;
+  for (size_t I = 0; I < C.Buffers.size() && !Any; ++I) {
+    if (R.Buffers[I] == C.Buffers[I])
+      continue;
+    const Layout &L = C.Layouts[I];
+    const Bytes &B = R.Buffers[I];
+    for (const LayoutField &F : L.Fields)
+      for (size_t At = F.Offset;
+           isFloating(F.Kind) && !Any && At + sizeOf(F.Kind) <= B.size();
+           At += L.Stride)
+        Any = std::isnan(readElement(F.Kind, B.data() + At)) &&
+              !std::all_of(B.begin() + At, B.begin() + At + sizeOf(F.Kind),
+                           [](uint8_t V) { return V == Poison; });
+  }
+  return Any;
+}
+
+Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   if (C.PureOutput.empty()) {
     Expected<RunResult> First = run(Plain, C);
     if (!First)
@@ -114,6 +133,8 @@ Expected<std::unique_ptr<JudgedCase>> Original::prepare(GateCase C) {
     return findingError("the original itself faults on workload " + Case.Name +
                         ": " + J->Original.Fault->str());
   }
+  if (Case.NeedsNaN && !changesToNaN(Case, J->Original))
+    return nullptr;
   Expected<RunResult> Reference = run(Wide, Case);
   if (!Reference)
     return Reference.takeError();
@@ -140,7 +161,7 @@ Expected<std::unique_ptr<JudgedCase>> Original::prepare(GateCase C) {
 
 /// Where the result is Poison, who writes nothing would pass: repeats the case
 /// with the other fill.
-Error Original::addRefilled(JudgedCase &J) {
+Error OriginalRuns::addRefilled(JudgedCase &J) {
   const GateCase &C = J.Case;
   bool Hidden = false;
   for (size_t I = 0; I < C.PureOutput.size(); ++I)
@@ -184,7 +205,7 @@ Error Original::addRefilled(JudgedCase &J) {
 
 /// Finds the checks that the original passes: what it does itself is no reason
 /// to reject a variant.
-Error Original::findChecks(const GateCase &Base) {
+Error OriginalRuns::findChecks(const GateCase &Base) {
   for (;;) {
     Expected<LoadedKernel> Checked =
         loadKernel(Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks);
@@ -216,7 +237,7 @@ Error Original::findChecks(const GateCase &Base) {
   }
 }
 
-Expected<double> Original::costOf(const GateCase &C) {
+Expected<double> OriginalRuns::costOf(const GateCase &C) {
   Expected<RunResult> R = run(Counting, C);
   if (!R)
     return R.takeError();
@@ -226,7 +247,7 @@ Expected<double> Original::costOf(const GateCase &C) {
 
 /// A launch like \p C that costs about what is wanted: fewer of what the grid
 /// covers, as far as the original bears it.
-Expected<GateCase> Original::reduced(const GateCase &C, double Cost) {
+Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost) {
   GateCase Best = C;
   SmallVector<Extent> Extents;
   for (const ScalarRef &S : kernel().Scalars)
@@ -283,7 +304,7 @@ static CaseMakers interleaved(ArrayRef<CaseMakers> Lists, size_t Most) {
   return Result;
 }
 
-Error Original::addWorkload(size_t Index) {
+Error OriginalRuns::addWorkload(size_t Index) {
   Expected<GateCase> Captured = capturedCase(Setup, Types, Index);
   if (!Captured)
     return Captured.takeError();
@@ -362,8 +383,8 @@ Error Original::addWorkload(size_t Index) {
   return Error::success();
 }
 
-Expected<std::unique_ptr<Original>> Original::create(GateSetup Setup) {
-  std::unique_ptr<Original> O(new Original(std::move(Setup)));
+Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
+  std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())
     return std::move(E);
   for (size_t I = 0; I < O->Setup.Workloads.size(); ++I)
@@ -380,14 +401,14 @@ Expected<std::unique_ptr<Original>> Original::create(GateSetup Setup) {
   return O;
 }
 
-ArrayRef<BufferCoverage> Original::coverage(const GateCase &C) const {
+ArrayRef<BufferCoverage> OriginalRuns::coverage(const GateCase &C) const {
   for (auto [Base, Covered] : zip(Bases, Coverage))
     if (Base->Name == C.Name)
       return Covered;
   return {};
 }
 
-Expected<const JudgedCase *> Original::get(size_t Index) {
+Expected<const JudgedCase *> OriginalRuns::get(size_t Index) {
   Entry &E = Entries[Index];
   if (!E.Prepared) {
     Expected<std::unique_ptr<JudgedCase>> J = prepare(E.Make());

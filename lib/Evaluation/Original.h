@@ -15,9 +15,9 @@ namespace cupilot {
 
 /// The original on every case. Each case is run once, when it is asked for the
 /// first time; what comes of it does not depend on when that is.
-class Original {
+class OriginalRuns {
 public:
-  static llvm::Expected<std::unique_ptr<Original>> create(GateSetup Setup);
+  static llvm::Expected<std::unique_ptr<OriginalRuns>> create(GateSetup Setup);
 
   /// A case to come, and how variants are run on it.
   size_t count() const { return Entries.size(); }
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  explicit Original(GateSetup Setup) : Setup(std::move(Setup)) {}
+  explicit OriginalRuns(GateSetup Setup) : Setup(std::move(Setup)) {}
   llvm::Error load();
   llvm::Error addWorkload(size_t Index);
   llvm::Error findChecks(const GateCase &Base);

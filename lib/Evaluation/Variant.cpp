@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-Error Variant::load() {
+Error VariantRuns::load() {
   if (Plan.Launches.empty())
     return findingError("the plan has no launch");
   Expected<LoadedKernel> K =
@@ -36,7 +36,7 @@ static std::vector<Bytes> placedArguments(const GateCase &C) {
 }
 
 Expected<std::optional<std::vector<ShapedLaunch>>>
-Variant::shapesOf(const GateCase &C, std::string &Illegal) const {
+VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
   std::vector<Bytes> Args = placedArguments(C);
   Expected<Bindings> B = bindLaunch(C.Shape, O.kernel().Scalars, Args);
   if (!B)
@@ -56,7 +56,7 @@ Variant::shapesOf(const GateCase &C, std::string &Illegal) const {
   return Launches;
 }
 
-Expected<bool> Variant::admitted(const GateCase &C) const {
+Expected<bool> VariantRuns::admitted(const GateCase &C) const {
   std::string Illegal;
   Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
       shapesOf(C, Illegal);
@@ -66,9 +66,9 @@ Expected<bool> Variant::admitted(const GateCase &C) const {
 }
 
 Expected<std::optional<GateFinding>>
-Variant::runAndCompare(LoadedKernel &K, const JudgedCase &J,
-                       ArrayRef<ShapedLaunch> Launches, RunResult &Got,
-                       GateVerdict &Verdict) {
+VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
+                           ArrayRef<ShapedLaunch> Launches, RunResult &Got,
+                           GateVerdict &Verdict) {
   Expected<RunResult> R = runCase(K, Launches, J.Case, J.Fill, O.variables());
   if (!R)
     return makeFinding(GateReason::CannotRun, J.Case.Name,
@@ -82,7 +82,7 @@ Variant::runAndCompare(LoadedKernel &K, const JudgedCase &J,
   return Wrong;
 }
 
-Expected<bool> Variant::judge(const JudgedCase &J, GateVerdict &Verdict) {
+Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
   std::string Illegal;
   Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
       shapesOf(J.Case, Illegal);
@@ -118,8 +118,9 @@ Expected<bool> Variant::judge(const JudgedCase &J, GateVerdict &Verdict) {
 }
 
 Expected<std::optional<GateFinding>>
-Variant::judgeThoroughly(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
-                         const RunResult &Forward, GateVerdict &Verdict) {
+VariantRuns::judgeThoroughly(const JudgedCase &J,
+                             ArrayRef<ShapedLaunch> Launches,
+                             const RunResult &Forward, GateVerdict &Verdict) {
   // A barrier that is missing shows in one of the two orders.
   if (J.AnyOrder) {
     if (!Reversed.Module) {
@@ -168,7 +169,7 @@ Variant::judgeThoroughly(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
   return judgeCoverage(J, Launches, Thorough, Verdict);
 }
 
-Error Variant::count(GateVerdict &Verdict) {
+Error VariantRuns::count(GateVerdict &Verdict) {
   Expected<LoadedKernel> Counting =
       loadKernel(Bitcode, RunMode::Counting, O.setup().Arch);
   if (!Counting)

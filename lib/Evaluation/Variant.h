@@ -13,10 +13,10 @@
 namespace cupilot {
 
 /// One variant and the modules that it is run as.
-class Variant {
+class VariantRuns {
 public:
-  Variant(Original &O, llvm::StringRef Bitcode, const LaunchPlan &Plan,
-          const Guard &When)
+  VariantRuns(OriginalRuns &O, llvm::StringRef Bitcode, const LaunchPlan &Plan,
+              const Guard &When)
       : O(O), Bitcode(Bitcode), Plan(Plan), When(When) {}
   llvm::Error load();
 
@@ -44,7 +44,7 @@ private:
                 llvm::ArrayRef<ShapedLaunch> Launches, RunResult &Got,
                 GateVerdict &Verdict);
 
-  Original &O;
+  OriginalRuns &O;
   llvm::StringRef Bitcode;
   const LaunchPlan &Plan;
   const Guard &When;

@@ -219,7 +219,7 @@ refused(StringRef Path, ArrayRef<std::string> Flags) {
   GateVerdict V;
   for (const AdmissionFinding &F : *Findings)
     V.Findings.push_back(
-        {"inadmissible", "",
+        {GateReason::Inadmissible, "",
          F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
   return V;
 }
