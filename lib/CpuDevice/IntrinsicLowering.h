@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 #define CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 
+#include "DeviceValues.h"
 #include "Lowering.h"
 #include "llvm/IR/Instructions.h"
 #include <optional>
@@ -18,8 +19,9 @@ namespace cupilot {
 /// lies in IntrinsicValues.cpp, what involves other threads in Intrinsics.cpp.
 class IntrinsicLowering {
 public:
-  IntrinsicLowering(llvm::Function &Entry, LoweredKernel &K)
-      : Entry(Entry), K(K) {}
+  IntrinsicLowering(llvm::Function &Entry, LoweredModule &Tables,
+                    LoweredKernel &K)
+      : Entry(Entry), Tables(Tables), K(K) {}
   std::string run();
 
 private:
@@ -40,8 +42,11 @@ private:
                                             llvm::IRBuilder<> &B);
   std::optional<llvm::Value *>
   lowerWarp(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
-  std::optional<llvm::Value *> lowerAsm(llvm::CallInst &Call,
-                                        llvm::IRBuilder<> &B);
+  std::optional<llvm::Value *>
+  lowerPtx(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
+  llvm::Value *reduceFloat(llvm::StringRef Name, llvm::CallInst &Call,
+                           llvm::IRBuilder<> &B);
+  void lowerOperations();
   llvm::Value *reservedShared(llvm::IRBuilder<> &B);
   llvm::Value *rounded(llvm::StringRef Name, RoundedOp Op, llvm::Type *T,
                        llvm::ArrayRef<llvm::Value *> Args,
@@ -66,28 +71,23 @@ private:
                     llvm::Value *Clamp) {
     K.NeedsFibers = true;
     return runtime(B, "cupilot_rt_warp", B.getInt64Ty(),
-                   {Entry.getArg(0), B.getInt32(static_cast<uint32_t>(Op)),
-                    Mask, Operand, Lane, Clamp});
+                   {Entry.getArg(0),
+                    B.getInt32(static_cast<uint32_t>(Op) | place(B) << 8), Mask,
+                    Operand, Lane, Clamp});
   }
   llvm::Value *activeMask(llvm::IRBuilder<> &B) {
     K.NeedsFibers = true;
     return runtime(B, "cupilot_rt_activemask", B.getInt32Ty(),
-                   {Entry.getArg(0), B.getInt32(++BarrierSites)});
+                   {Entry.getArg(0), B.getInt32(place(B))});
   }
-  /// Keeps only as much of \p X as a unit with absolute error \p Step has.
-  static llvm::Value *quantised(llvm::IRBuilder<> &B, llvm::Value *X,
-                                double Step) {
-    llvm::Type *T = X->getType();
-    llvm::Value *Scaled = B.CreateFMul(X, llvm::ConstantFP::get(T, 1.0 / Step));
-    return B.CreateFMul(B.CreateUnaryIntrinsic(llvm::Intrinsic::rint, Scaled),
-                        llvm::ConstantFP::get(T, Step));
+  /// Numbers a place of the source where a thread may wait; later passes may
+  /// duplicate the call.
+  uint32_t place(llvm::IRBuilder<> &B) {
+    return addPlace(Tables, B.getCurrentDebugLocation());
   }
-
   llvm::Function &Entry;
+  LoweredModule &Tables;
   LoweredKernel &K;
-  /// Numbers the barriers (and active masks) of the source, which later passes
-  /// may duplicate.
-  uint32_t BarrierSites = 0;
 };
 
 } // namespace cupilot
