@@ -45,6 +45,10 @@ struct RegisteredVariable {
 /// the program itself with cudaHostRegister.
 enum class MemoryKind { Device, Managed, Host, Registered };
 
+/// Among an allocation's flags: it belongs to a node of a graph, whose next
+/// launch has it again at the same address after it was freed.
+constexpr unsigned OwnedByGraph = 1u << 31;
+
 struct Allocation {
   size_t Size = 0; ///< Bytes.
   MemoryKind Kind = MemoryKind::Device;

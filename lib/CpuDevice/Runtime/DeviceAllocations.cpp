@@ -60,6 +60,8 @@ cudaError_t Device::release(void *Pointer, bool OfHost) {
   if (It == Allocations.end() || It->second.Kind == MemoryKind::Registered ||
       (It->second.Kind == MemoryKind::Host) != OfHost)
     return cudaErrorInvalidValue;
+  if (It->second.Flags & OwnedByGraph)
+    return cudaSuccess;
   Memory->freeBuffer(Pointer);
   Used -= It->second.Size;
   Allocations.erase(It);
