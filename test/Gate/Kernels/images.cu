@@ -423,7 +423,7 @@ __global__ void nbodyRoot(const float4 *__restrict__ body,
 // Points in the quarter circle; each thread has its own generator.
 __device__ unsigned nextRandom(unsigned &state) {
   state = state * 1664525u + 1013904223u;
-  return state >> 16;
+  return state >> 17;
 }
 __global__ void monteCarlo(unsigned *states, unsigned *hits, int n,
                            int rounds) {
@@ -433,7 +433,7 @@ __global__ void monteCarlo(unsigned *states, unsigned *hits, int n,
   unsigned state = states[i], mine = 0;
   for (int k = 0; k < rounds; ++k) {
     unsigned x = nextRandom(state), y = nextRandom(state);
-    if (x * x + y * y < 0xfffe0001u && x < 46341 && y < 46341)
+    if (x * x + y * y < 1u << 30)
       ++mine;
   }
   states[i] = state;
@@ -450,7 +450,7 @@ __global__ void monteCarloShared(unsigned *states, unsigned *hits, int n,
     unsigned state = states[i];
     for (int k = 0; k < rounds; ++k) {
       unsigned x = nextRandom(state), y = nextRandom(state);
-      if (x * x + y * y < 0xfffe0001u && x < 46341 && y < 46341)
+      if (x * x + y * y < 1u << 30)
         atomicAdd(&local, 1u);
     }
     states[i] = state;
@@ -469,8 +469,8 @@ __global__ void monteCarloUnrolled(unsigned *states, unsigned *hits, int n,
   for (int k = 0; k < rounds; ++k) {
     unsigned first = s * 1664525u + 1013904223u;
     s = first * 1664525u + 1013904223u;
-    unsigned x = first >> 16, y = s >> 16;
-    mine += max(x, y) <= 46340 && x * x + y * y < 0xfffe0001u;
+    unsigned x = first >> 17, y = s >> 17;
+    mine += y * y + x * x <= 0x3fffffffu;
   }
   states[i] = s;
   if (mine)
@@ -483,7 +483,7 @@ __global__ void monteCarloBallot(unsigned *states, unsigned *hits, int n,
   for (int k = 0; k < rounds; ++k) {
     unsigned x = nextRandom(state), y = nextRandom(state);
     bool hit =
-        i < n && x * x + y * y < 0xfffe0001u && x < 46341 && y < 46341;
+        i < n && x * x + y * y < 1u << 30;
     sum += __popc(__ballot_sync(0xffffffffu, hit));
   }
   if (i < n)
