@@ -54,34 +54,35 @@ void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
 void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
                             const uint64_t *Words) {
   const uint32_t Group = Op.Rule.Group, First = T.Linear / Group * Group;
-  Fiber &Self = Fibers[T.Linear];
+  ThreadState &Self = stateOf(T);
   static constexpr char Kind[] = "warp operation with a wrong mask";
   const AccessSite *Site = &Tables.Sites[Op.ReadSite];
-  if (First + Group > Fibers.size()) {
+  if (First + Group > Threads.size()) {
     recordFault(T, Kind, 0, Site,
                 Twine(Op.Name) + " needs " + Twine(Group) +
                     " threads, but the block's last " +
                     (Group == 32 ? "warp" : "warpgroup") + " has " +
-                    Twine(Fibers.size() - First));
+                    Twine(Threads.size() - First));
     escape(T);
   }
-  MutableArrayRef<Fiber> Lanes = MutableArrayRef(Fibers).slice(First, Group);
-  Self.Now = Fiber::State::AtCollective;
+  MutableArrayRef<ThreadState> Lanes =
+      MutableArrayRef(Threads).slice(First, Group);
+  Self.Now = ThreadState::State::AtCollective;
   Self.Mask = Group;
   Self.LaneArg = Op.Key;
   Self.Value = reinterpret_cast<uintptr_t>(Words);
   uint32_t There = 0;
-  for (const Fiber &F : Lanes) {
-    if (F.Now == Fiber::State::AtCollective && F.Mask == Group &&
+  for (const ThreadState &F : Lanes) {
+    if (F.Now == ThreadState::State::AtCollective && F.Mask == Group &&
         F.LaneArg == Op.Key) {
       ++There;
       continue;
     }
-    bool Ended = F.Now == Fiber::State::Done;
-    if (!Ended && F.Now != Fiber::State::AtCollective)
+    bool Ended = F.Now == ThreadState::State::Done;
+    if (!Ended && F.Now != ThreadState::State::AtCollective)
       continue;
     recordFault(T, Kind, 0, Site,
-                Twine("thread ") + Twine(&F - Fibers.data()) + " of the " +
+                Twine("thread ") + Twine(&F - Threads.data()) + " of the " +
                     (Group == 32 ? "warp" : "warpgroup") +
                     (Ended ? " has ended before "
                            : " executes another instruction than ") +
@@ -95,13 +96,14 @@ void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
   SmallVector<OpLane, 128> All;
   for (auto [I, F] : enumerate(Lanes)) {
     const auto *In = reinterpret_cast<const uint64_t *>(F.Value) + 1;
-    All.push_back(
-        {&Contexts[First + I], In, const_cast<uint64_t *>(In) + Op.Inputs});
+    All.push_back({&F.On->Thread, In, const_cast<uint64_t *>(In) + Op.Inputs});
   }
+  if (Observer)
+    Observer->collectiveCompleted(*this, First, Group);
   // The operation may leave the kernel for one of them.
   Op.Rule.Run({*this, Op, All});
-  for (Fiber &F : Lanes)
-    F.Now = Fiber::State::Ready;
+  for (ThreadState &F : Lanes)
+    F.Now = ThreadState::State::Ready;
 }
 
 } // namespace cupilot
