@@ -34,7 +34,8 @@ struct GateCase {
   bool Doubtful = false;        ///< Not captured: the original may not bear it.
   bool Aliased = false;  ///< Buffers share memory that they did not share.
   bool NeedsNaN = false; ///< Proves something only if NaN comes out.
-  bool Thorough = false; ///< Run with all checks, in both orders.
+  bool Ordered = false;  ///< Run in both orders.
+  bool Thorough = false; ///< Run with all checks, too.
 };
 
 /// A case that is made when it is needed.

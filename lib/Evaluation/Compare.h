@@ -16,8 +16,9 @@ namespace cupilot {
 struct JudgedCase {
   GateCase Case;
   RunResult Original;
-  std::vector<Bytes> Reference; ///< Buffers after the float64 run.
-  uint8_t Fill = Poison;        ///< What pure outputs hold before.
+  std::vector<Bytes> Reference;         ///< Buffers after the float64 run.
+  uint8_t Fill = Poison;                ///< What pure outputs hold before.
+  std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
   bool AnyOrder = false; ///< The contract holds for the original, last thread
                          ///< first.
   bool SameBits = false; ///< It then even has the same bits.

@@ -21,7 +21,7 @@ static GateCase changed(const GateCase &Base, size_t Buffer,
   C.Name += " with other values where it does not read, " + utostr(Round + 1);
   C.Captured = false;
   C.Doubtful = true;
-  C.Thorough = false;
+  C.Ordered = C.Thorough = false;
   const Layout &L = C.Layouts[Buffer];
   Bytes &Content = C.Buffers[Buffer];
   auto Hit = [&](uint64_t At, uint64_t Size) {
@@ -68,7 +68,7 @@ static BitVector choose(const BitVector &Missed, unsigned Round) {
 Expected<std::optional<GateFinding>>
 VariantRuns::judgeCoverage(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
                            const RunResult &Checked, GateVerdict &Verdict) {
-  ArrayRef<BufferCoverage> Own = O.coverage(J.Case);
+  ArrayRef<BufferCoverage> Own = J.Coverage;
   ArrayRef<BufferCoverage> Mine = Checked.Coverage;
   if (Own.size() != J.Case.Buffers.size() || Mine.size() != Own.size())
     return std::nullopt;

@@ -101,7 +101,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V, GateVerdict &Verdict) {
           break;
         GateCase C = resized(TheOriginal->context(), *Base, {&S, 0}, New,
                              Fit::None, false);
-        C.Thorough = false;
+        C.Ordered = C.Thorough = false;
         Expected<bool> In = V.admitted(C);
         if (!In)
           return In.takeError();

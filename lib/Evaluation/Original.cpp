@@ -16,9 +16,9 @@ using namespace llvm;
 namespace cupilot {
 
 /// What a variation may cost, in instructions of threads.
-static constexpr double WantedCost = 2e6;
+static constexpr double WantedCost = 2.5e5;
 /// What all variations of a workload may cost together.
-static constexpr double AllCosts = 2e9;
+static constexpr double AllCosts = 3e8;
 /// Beyond this, the captured launch itself is not run whole.
 static constexpr double LargestLaunch = 4e9;
 
@@ -153,7 +153,17 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   // A result that depends on the order of the threads proves nothing.
   if (Case.Doubtful && !(Case.Aliased ? J->SameBits : J->AnyOrder))
     return nullptr;
-  if (!Case.Doubtful || Case.Thorough)
+  if (Case.Thorough && Checked.Module) {
+    // What the original does itself is no reason to reject a variant.
+    Expected<RunResult> R = run(Checked, Case);
+    if (!R)
+      return R.takeError();
+    if (R->Fault)
+      J->Case.Thorough = false;
+    else
+      J->Coverage = std::move(R->Coverage);
+  }
+  if (!Case.Doubtful)
     if (Error E = addRefilled(*J))
       return std::move(E);
   return J;
@@ -192,7 +202,7 @@ Error OriginalRuns::addRefilled(JudgedCase &J) {
   J.Refilled = std::make_unique<JudgedCase>();
   J.Refilled->Case = C;
   J.Refilled->Case.Name += " refilled";
-  J.Refilled->Case.Captured = J.Refilled->Case.Thorough = false;
+  J.Refilled->Case.Captured = false;
   J.Refilled->Fill = OtherPoison;
   J.Refilled->Original = std::move(*Again);
   Expected<RunResult> Reference = run(Wide, C, OtherPoison);
@@ -207,17 +217,16 @@ Error OriginalRuns::addRefilled(JudgedCase &J) {
 /// to reject a variant.
 Error OriginalRuns::findChecks(const GateCase &Base) {
   for (;;) {
-    Expected<LoadedKernel> Checked =
+    Expected<LoadedKernel> Loaded =
         loadKernel(Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks);
-    if (!Checked)
-      return Checked.takeError();
-    Expected<RunResult> R = run(*Checked, Base);
+    if (!Loaded)
+      return Loaded.takeError();
+    Checked = std::move(*Loaded);
+    Expected<RunResult> R = run(Checked, Base);
     if (!R)
       return R.takeError();
-    Coverage.push_back(std::move(R->Coverage));
     if (!R->Fault)
       return Error::success();
-    Coverage.pop_back();
     GateReason Why = reasonOf(*R->Fault);
     if (Why == GateReason::Race && Checks.SameValueRaces &&
         R->Fault->SameValue) {
@@ -228,7 +237,6 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       Checks.Written = false;
     } else {
       // Only these checks are new: without them it ran to its end.
-      Coverage.emplace_back();
       return Error::success();
     }
     Choices.push_back(Base.Name + ": the original itself has a " +
@@ -340,7 +348,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
                       " stands for " + shapeText(Captured->Shape));
     Base->Doubtful = false;
   }
-  Base->Thorough = true;
+  Base->Ordered = Base->Thorough = true;
   Expected<double> BaseCost = costOf(*Base);
   if (!BaseCost)
     return BaseCost.takeError();
@@ -374,8 +382,19 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (Most < All)
     Choices.push_back(B.Name + ": " + std::to_string(Most) + " of " +
                       std::to_string(All) + " variations, for their cost");
+  // Order and checks matter most where shapes are odd.
+  constexpr unsigned MostThorough = 10;
+  for (size_t List = 0; List < Lists.size(); ++List)
+    for (size_t I = 0; I < Lists[List].size(); ++I)
+      Lists[List][I].Make = [Make = std::move(Lists[List][I].Make), List, I] {
+        GateCase C = Make();
+        C.Ordered = List == 1 || List == 3 || List == 4;
+        C.Thorough = C.Ordered && I < MostThorough;
+        return C;
+      };
   for (CaseMaker &M : interleaved(Lists, Most))
     AddEntry(std::move(M.Make));
+  Captured->Ordered = true;
   if (!Whole && Cost <= LargestLaunch)
     AddEntry([C = std::move(*Captured)] { return C; });
   else if (!Whole)
@@ -399,13 +418,6 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
       break;
   }
   return O;
-}
-
-ArrayRef<BufferCoverage> OriginalRuns::coverage(const GateCase &C) const {
-  for (auto [Base, Covered] : zip(Bases, Coverage))
-    if (Base->Name == C.Name)
-      return Covered;
-  return {};
 }
 
 Expected<const JudgedCase *> OriginalRuns::get(size_t Index) {

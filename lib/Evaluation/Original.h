@@ -36,8 +36,6 @@ public:
   const BornChecks &checks() const { return Checks; }
   llvm::ArrayRef<ExecutionCounts> counts() const { return Counts; }
   llvm::ArrayRef<std::string> choices() const { return Choices; }
-  /// Coverage of the original on the base \p C; empty when it is unknown.
-  llvm::ArrayRef<BufferCoverage> coverage(const GateCase &C) const;
   /// Workload \p Index as it was captured.
   llvm::Expected<GateCase> captured(size_t Index) const {
     return capturedCase(Setup, Types, Index);
@@ -69,10 +67,9 @@ private:
   GateSetup Setup;
   KernelLayout Types;
   std::optional<CaseContext> Context;
-  LoadedKernel Plain, Reversed, Wide, Counting;
+  LoadedKernel Plain, Reversed, Wide, Counting, Checked;
   BornChecks Checks;
   std::vector<std::unique_ptr<GateCase>> Bases;
-  std::vector<std::vector<BufferCoverage>> Coverage; ///< Of the bases.
   std::vector<Entry> Entries;
   std::vector<ExecutionCounts> Counts;
   std::vector<std::string> Choices;

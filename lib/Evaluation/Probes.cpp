@@ -67,7 +67,7 @@ static GateCase probe(const GateCase &Base, const Twine &Name) {
 
 void addProbeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers) {
-  constexpr uint64_t MostSingles = 48; // Launches, over all buffers.
+  constexpr uint64_t MostSingles = 24; // Launches, over all buffers.
   uint64_t Inputs = 0;
   for (size_t B = 0; B < Base.Buffers.size(); ++B)
     Inputs += isProbed(Base, B);

@@ -104,7 +104,7 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
     ++Verdict.Checks;
     Wrong = runAndCompare(Plain, *J.Refilled, **Launches, Refilled, Verdict);
   }
-  if (Wrong && !*Wrong && J.Case.Thorough)
+  if (Wrong && !*Wrong && J.Case.Ordered)
     Wrong = judgeThoroughly(J, **Launches, Forward, Verdict);
   if (!Wrong)
     return Wrong.takeError();
@@ -153,6 +153,8 @@ VariantRuns::judgeThoroughly(const JudgedCase &J,
                 "original's stay the same");
       }
   }
+  if (!J.Case.Thorough)
+    return std::nullopt;
   if (!Checked.Module) {
     Expected<LoadedKernel> K =
         loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks());

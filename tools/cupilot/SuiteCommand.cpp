@@ -80,7 +80,8 @@ static Expected<GateVerdict> judgeOne(Gate &G, const SuiteUnit &U,
 static bool isDue(const SuiteVariant &V, const GateVerdict &Got) {
   if (V.Reasons.empty())
     return Got.Passed;
-  return !Got.Passed && is_contained(V.Reasons, wordOf(Got.Findings.front().Reason));
+  return !Got.Passed &&
+         is_contained(V.Reasons, wordOf(Got.Findings.front().Reason));
 }
 
 static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
