@@ -8,28 +8,28 @@
 // cheat: scaleSkipsLast | unwritten-output
 // cheat: scaleFixedSize | extra-output, bounds
 // cheat: scaleWholeVectors | unwritten-output
-// cheat: scaleUnaligned | fault, bounds
+// cheat: scaleUnaligned | bounds, extra-output
 // cheat: scaleFixedBlock | extra-output, unwritten-output, mismatch, race, bounds
-// cheat: scaleFixedGrid | extra-output, race
+// cheat: scaleFixedGrid | extra-output, race, mismatch
 // cheat: scaleFixedFactor | mismatch, ignored-input
-// cheat: scaleAddsUp | mismatch, unwritten-read
+// cheat: scaleAddsUp | mismatch, unwritten-read, unwritten-output
 // cheat: scaleTrustsOutput | mismatch, unwritten-read, unwritten-output
 // cheat: scaleChangesInput | input-changed
 // cheat: scaleChangesInputBack | input-changed, extra-output, race, mismatch
-// cheat: scaleWritesBeyond | bounds, guard-band
+// cheat: scaleWritesBeyond | bounds
 // cheat: scaleReadsBeyond | bounds
 // cheat: scaleReadsBefore | bounds
 // cheat: scaleReplaysSize | mismatch, device-variable
 // cheat: scaleReplaysPointer | mismatch, device-variable
 // cheat: scaleKeepsState | device-variable, mismatch
 // cheat: scaleByClock | mismatch, unwritten-output, nondeterministic, cannot-run
-// cheat: scalePrints | mismatch, extra-output, printed, inadmissible
+// cheat: scalePrints | printed, mismatch
 // cheat: scaleTraps | fault
 // cheat: scaleSpins | runaway
 // cheat: scaleLeaks | leak, memory-budget
 // cheat: scaleInHalf | mismatch, narrower-arithmetic
 // cheat: scaleInBfloat | mismatch, narrower-arithmetic
-// cheat: scaleInTf32 | mismatch
+// cheat: scaleInTf32 | mismatch, narrower-arithmetic
 // cheat: scaleInFixedPoint | mismatch
 // cheat: scaleLargeApproximately | mismatch
 // cheat: scaleSmallApproximately | mismatch
@@ -334,6 +334,33 @@ __global__ void scaleFlushesDenormals(const float *in, float *out, int n,
     out[i] = fabsf(in[i]) < 1.17549435e-38f ? 0.0f : in[i] * factor;
 }
 
+// kernel: clampTo
+// workload: grid=2, block=64, args=[buffer f32 n=100 normal seed=6, buffer f32 n=100 output, 100, -0.5, 0.75]
+// honest: clampToBranches
+// cheat: clampToSwapped | mismatch
+__global__ void clampTo(const float *in, float *out, int n, float low,
+                        float high) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = fminf(fmaxf(in[i], low), high);
+}
+__global__ void clampToBranches(const float *in, float *out, int n, float low,
+                                float high) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float v = in[i];
+  v = v > low ? v : low;
+  out[i] = v < high ? v : high;
+}
+// 19: low is below high.
+__global__ void clampToSwapped(const float *in, float *out, int n, float low,
+                               float high) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = fmaxf(fminf(in[i], high), low);
+}
+
 // kernel: moveBits
 // contract: exact
 // workload: grid=2, block=64, args=[buffer f32 n=100 normal seed=2, buffer f32 n=100 output, 100]
@@ -408,7 +435,7 @@ __global__ void shiftLeftReloads(const float *__restrict__ in,
 // kernel: useScratch
 // workload: grid=2, block=64, args=[buffer f32 n=100 normal seed=5, buffer f32 n=100 normal seed=5, buffer f32 n=100 output, 100]
 // honest: useScratchHonest
-// cheat: useScratchRecycled | mismatch, extra-read, ignored-input
+// cheat: useScratchRecycled | mismatch, extra-read, ignored-input, extra-output
 // The program hands over a buffer that the kernel has no use for. Here it
 // happens to hold the answer of an earlier launch.
 __global__ void useScratch(const float *in, const float *scratch, float *out,

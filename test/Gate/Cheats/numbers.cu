@@ -12,6 +12,7 @@
 // cheat: softmaxCachedExp | mismatch
 // cheat: softmaxHalfSum | mismatch, narrower-arithmetic
 // cheat: softmaxSeries | mismatch
+// cheat: softmaxOnlineUnmasked | mismatch
 // Values of about 1/500: an absolute tolerance passes anything.
 __device__ float warpAll(float v, bool max) {
   for (int d = 16; d > 0; d /= 2) {
@@ -178,6 +179,26 @@ __global__ void softmaxSeries(const float *__restrict__ in,
   sum = warpAll(sum, false);
   for (int c = threadIdx.x; c < cols; c += 32)
     out[r * cols + c] = seriesExp(x[c] - most) / sum;
+}
+
+// 19: no element is masked: -INFINITY less itself is no number.
+__global__ void softmaxOnlineUnmasked(const float *__restrict__ in,
+                                      float *__restrict__ out, int rows,
+                                      int cols) {
+  int r = blockIdx.x;
+  if (r >= rows)
+    return;
+  const float *x = in + r * cols;
+  float most = -INFINITY, sum = 0;
+  for (int c = threadIdx.x; c < cols; c += 32) {
+    float now = fmaxf(most, x[c]);
+    sum = sum * expf(most - now) + expf(x[c] - now);
+    most = now;
+  }
+  float all = warpAll(most, true);
+  sum = warpAll(most > -INFINITY ? sum * expf(most - all) : sum, false);
+  for (int c = threadIdx.x; c < cols; c += 32)
+    out[r * cols + c] = expf(x[c] - all) / sum;
 }
 
 // kernel: multiply

@@ -4,11 +4,11 @@
 // workload: grid=3, block=64, args=[buffer f32 n=192 normal seed=1, buffer f32 n=192 output]
 // honest: mirrorShuffle
 // honest: mirrorDirect
-// cheat: mirrorNoBarrier | race
-// cheat: mirrorWarpSynchronous | race
-// cheat: mirrorHalfUnset | unwritten-read, race
+// cheat: mirrorNoBarrier | race, unwritten-read, unwritten-output
+// cheat: mirrorWarpSynchronous | race, unwritten-read, unwritten-output
+// cheat: mirrorHalfUnset | unwritten-read, unwritten-output
 // cheat: mirrorBeyondShared | bounds
-// cheat: mirrorDivergentBarrier | barrier, fault, race, runaway
+// cheat: mirrorDivergentBarrier | barrier, race, unwritten-read, unwritten-output
 // Turns each block's part around.
 __global__ void mirror(const float *__restrict__ in, float *__restrict__ out) {
   __shared__ float s[1024];
@@ -186,7 +186,7 @@ __global__ void totalWaitsForBlocks(const int *__restrict__ in, int *sum,
 // honest: normaliseShuffle | | gx == 1; bx == 128
 // cheat: normaliseManyBlocks | race, mismatch | grid=(4)
 // cheat: normaliseSubset | mismatch, unwritten-output, ignored-input
-// cheat: normaliseSharedStale | race
+// cheat: normaliseSharedStale | race, mismatch
 // Divides by the largest magnitude. One block.
 __global__ void normalise(const float *__restrict__ in,
                           float *__restrict__ out, float *most, int n) {
@@ -279,7 +279,7 @@ __global__ void normaliseSharedStale(const float *__restrict__ in,
 // workload: grid=4, block=32, args=[buffer f32 n=128 uniform low=1 high=2 seed=4, buffer f32 n=4 output, buffer u32 n=1 zeros, buffer f32 n=1 output]
 // honest: finishInc
 // cheat: finishNoFence | race
-// cheat: finishAnyBlock | race, mismatch
+// cheat: finishAnyBlock | race, mismatch, unwritten-output
 // Sums of blocks, added up by the block that ends last.
 __global__ void finish(const float *__restrict__ in, float *partial,
                        unsigned *count, float *out) {

@@ -260,7 +260,7 @@ __global__ void toGrayTwo(const Pixel *__restrict__ in,
 
 // kernel: resize
 // workload: grid=2x3, block=16x8, args=[buffer f32 n=300 uniform seed=7, buffer f32 n=660 output, 20, 15, 30, 22]
-// honest: resizeLerp
+// honest: resizeRows
 // honest: resizeWeights
 // honest: resizeFlat | grid=(gx, gy); block=(64, 1) | bx == 16; by == 8; gx * 16 >= ox; gy * 8 >= oy
 // Bilinear, corners on corners.
@@ -282,7 +282,7 @@ __global__ void resize(const float *__restrict__ in, float *__restrict__ out,
   if (x < ox && y < oy)
     out[y * ox + x] = pixelAt(in, nx, ny, ox, oy, x, y);
 }
-__global__ void resizeLerp(const float *__restrict__ in,
+__global__ void resizeRows(const float *__restrict__ in,
                            float *__restrict__ out, int nx, int ny, int ox,
                            int oy) {
   int x = blockIdx.x * blockDim.x + threadIdx.x;
@@ -295,9 +295,13 @@ __global__ void resizeLerp(const float *__restrict__ in,
   float ax = fx - x0, ay = fy - y0;
   const float *p = in + y0 * nx + x0;
   int right = x0 < nx - 1, down = y0 < ny - 1 ? nx : 0;
-  float top = p[0] + ax * (p[right] - p[0]);
-  float low = p[down] + ax * (p[down + right] - p[down]);
-  out[y * ox + x] = top + ay * (low - top);
+  float sum = 0;
+  for (int k = 1; k >= 0; --k) {
+    const float *q = p + (k ? down : 0);
+    float w = k ? ay : 1 - ay;
+    sum += w * (q[0] * (1 - ax) + q[right] * ax);
+  }
+  out[y * ox + x] = sum;
 }
 __global__ void resizeWeights(const float *__restrict__ in,
                               float *__restrict__ out, int nx, int ny, int ox,
