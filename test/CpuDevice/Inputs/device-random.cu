@@ -92,10 +92,16 @@ static unsigned philox(unsigned long long seed) {
   }
   return c[0];
 }
+static unsigned mrg32k3a(unsigned long long seed) {
+  const long long m1 = 4294967087ll, m2 = 4294944443ll, a = unsigned(seed) ^ 0x55555555u, b = unsigned(seed >> 32) ^ 0xAAAAAAAAu;
+  long long s10 = a * 12345 % m1, s11 = b * 12345 % m1, s20 = b * 12345 % m2, s22 = b * 12345 % m2;
+  long long p1 = ((1403580 * s11 - 810728 * s10) % m1 + m1) % m1, p2 = ((527612 * s22 - 1370589 * s20) % m2 + m2) % m2;
+  return unsigned((p1 > p2 ? p1 - p2 : p1 - p2 + m1) * 1.000000048662); // To 32 bits, as its documentation says.
+}
 int main() {
   distribution<curandStateXORWOW_t>("xorwow", xorwow(1234));
   distribution<curandStatePhilox4_32_10_t>("philox", philox(1234));
-  distribution<curandStateMRG32k3a_t>("mrg32k3a", 0);
+  distribution<curandStateMRG32k3a_t>("mrg32k3a", mrg32k3a(1234));
   float4 *f;
   uint4 *i;
   double2 *d;
