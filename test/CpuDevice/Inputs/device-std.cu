@@ -14,12 +14,12 @@
 #include <cuda/std/tuple>
 #include <cuda/std/utility>
 
-#define EXPECT(x)                                                                                                      \
+#define EXPECT(...)                                                                                                    \
   {                                                                                                                    \
     atomicAdd(failed + 1, 1);                                                                                          \
-    if (!(x)) {                                                                                                        \
+    if (!(__VA_ARGS__)) {                                                                                                        \
       atomicAdd(failed, 1);                                                                                            \
-      printf("line %d, thread %u: not %s\n", __LINE__, threadIdx.x, #x);                                               \
+      printf("line %d, thread %u: not %s\n", __LINE__, threadIdx.x, #__VA_ARGS__);                                           \
     }                                                                                                                  \
   }
 template <class T, cuda::thread_scope S> __device__ void operations(unsigned *failed, void *place) {
@@ -68,15 +68,17 @@ __global__ void atomics(unsigned *failed, void *place) {
 }
 __device__ cuda::atomic<int, cuda::thread_scope_device> arrived;
 __global__ void handOver(unsigned *failed, int *data) {
-  __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
-  __shared__ cuda::latch<cuda::thread_scope_block> *latch;
-  __shared__ cuda::binary_semaphore<cuda::thread_scope_block> lock;
+  __shared__ alignas(16) char places[4][64];
+  auto &barrier = *reinterpret_cast<cuda::barrier<cuda::thread_scope_block> *>(places[3]);
+  auto &lock = *reinterpret_cast<cuda::binary_semaphore<cuda::thread_scope_block> *>(places[0]);
+  auto &flag = *reinterpret_cast<cuda::atomic<int, cuda::thread_scope_block> *>(places[1]);
+  auto &latch = *reinterpret_cast<cuda::latch<cuda::thread_scope_block> *>(places[2]);
   __shared__ int values[64], sum, ready;
-  __shared__ cuda::atomic<int, cuda::thread_scope_block> flag;
   int t = threadIdx.x;
   if (t == 0) {
     init(&barrier, 64);
     new (&lock) cuda::binary_semaphore<cuda::thread_scope_block>(1);
+    new (&latch) cuda::latch<cuda::thread_scope_block>(64);
     new (&flag) cuda::atomic<int, cuda::thread_scope_block>(0);
     sum = ready = 0;
   }
@@ -91,7 +93,7 @@ __global__ void handOver(unsigned *failed, int *data) {
   lock.acquire();
   sum = sum + t;
   lock.release();
-  __syncthreads();
+  latch.arrive_and_wait();
   EXPECT(sum == 2016)
   // A thread waits for another of its own warp, and one of another warp.
   if (t == 1)
