@@ -42,9 +42,6 @@ template <class T> __device__ void scopes(unsigned *failed, void *place) {
   operations<T, cuda::thread_scope_device>(failed, place);
   operations<T, cuda::thread_scope_system>(failed, place);
 }
-struct alignas(16) Pair {
-  long long a, b;
-};
 __global__ void atomics(unsigned *failed, void *place) {
   scopes<int>(failed, place);
   scopes<unsigned>(failed, place);
@@ -59,11 +56,6 @@ __global__ void atomics(unsigned *failed, void *place) {
   double &d = *static_cast<double *>(place);
   d = 1.5;
   EXPECT((cuda::atomic_ref<double, cuda::thread_scope_block>(d).fetch_add(2.0) == 1.5 && d == 3.5))
-  Pair &p = *static_cast<Pair *>(place);
-  p = {1, 2};
-  cuda::atomic_ref<Pair, cuda::thread_scope_device> wide(p);
-  Pair before = wide.exchange({3, 4}), now = wide.load();
-  EXPECT(before.a == 1 && before.b == 2 && now.a == 3 && now.b == 4)
   cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
 }
 __device__ cuda::atomic<int, cuda::thread_scope_device> arrived;
