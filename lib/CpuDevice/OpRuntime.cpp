@@ -7,12 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpRuntime.h"
+#include "Shadow.h"
 
 using namespace llvm;
 using namespace cupilot;
-
-extern "C" void cupilot_rt_access(ThreadContext *T, void *Pointer,
-                                  uint64_t Size, uint32_t Site);
 
 namespace cupilot {
 
@@ -25,22 +23,18 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand) {
              static_cast<uint32_t>(Operand) - static_cast<uint32_t>(Base)));
 }
 
-static char *checked(const OpCall &Call, ThreadContext &T, uint64_t Address,
-                     uint64_t Size, uint32_t Site) {
-  auto *Pointer = reinterpret_cast<char *>(Address);
-  if (Call.Block.Options.CheckBounds)
-    cupilot_rt_access(&T, Pointer, Size, Site);
-  return Pointer;
-}
-
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  return checked(Call, T, Address, Size, Call.Op.ReadSite);
+  auto *Pointer = reinterpret_cast<char *>(Address);
+  touch(T, Pointer, Size, TouchKind::Read, Call.Op.ReadSite);
+  return Pointer;
 }
 
 char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  return checked(Call, T, Address, Size, Call.Op.WriteSite);
+  auto *Pointer = reinterpret_cast<char *>(Address);
+  touch(T, Pointer, Size, TouchKind::Write, Call.Op.WriteSite);
+  return Pointer;
 }
 
 void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
