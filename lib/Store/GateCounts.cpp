@@ -90,8 +90,9 @@ Expected<std::vector<GateCounts>> gateCounts(StringRef Root) {
   std::vector<GateCounts> Result;
   for (auto &[Key, Sum] : Sums)
     Result.push_back(std::move(Sum));
-  llvm::stable_sort(Result, [](const GateCounts &A, const GateCounts &B) {
-    return std::tie(A.Kernel, A.Gate) < std::tie(B.Kernel, B.Gate);
+  llvm::sort(Result, [](const GateCounts &A, const GateCounts &B) {
+    return std::tie(A.Kernel, A.Identity, A.Gate) <
+           std::tie(B.Kernel, B.Identity, B.Gate);
   });
   return Result;
 }
