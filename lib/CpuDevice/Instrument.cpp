@@ -117,7 +117,7 @@ unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
                      A.IsAtomic,
                      Space};
   Site.IsVolatile = A.IsVolatile;
-  Site.Carries = Carriers.contains(A.I);
+  Site.Carries = Carriers.contains(A.I) || isa<AnyMemTransferInst>(A.I);
   // A call may do both, when the run time carries it out.
   numberLocation(Site, K, /*Both=*/!A.Pointer);
   Tables.Sites.push_back(std::move(Site));

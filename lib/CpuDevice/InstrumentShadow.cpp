@@ -52,7 +52,7 @@ void Instrumenter::guardShadow(const Access &A, unsigned Site) {
       return;
     }
     auto To = CarrySites.find(A.I);
-    Value *Length = B.CreateZExtOrTrunc(A.Length, I64);
+    Value *Length = B.CreateZExtOrTrunc(Transfer->getLength(), I64);
     if (To == CarrySites.end()) {
       B.CreateCall(Declare("cupilot_rt_read", I64, {Ptr, Ptr, I64, I32}),
                    {Context, Generic, Length, B.getInt32(Site)});

@@ -249,7 +249,7 @@ void IntrinsicLowering::lowerOperations() {
     if (isa<FPToSIInst, FPToUIInst>(I) && T->isIntegerTy() &&
         T->getIntegerBitWidth() <= 64 && T->getIntegerBitWidth() > 1) {
       // Out of range the device clamps; it has no conversion to 8 bits.
-      bool Signed = isa<FPToSIInst>(I) || T->getIntegerBitWidth() == 8;
+      bool Signed = isa<FPToSIInst>(I);
       Type *To = T->getIntegerBitWidth() == 8 ? B.getInt16Ty() : T;
       New = B.CreateTrunc(
           floatToInteger(B, I.getOperand(0), To, Signed, Rounding::Zero), T);

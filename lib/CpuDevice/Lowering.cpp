@@ -149,7 +149,8 @@ static void dropDeviceAttributes(Module &M) {
          {"target-cpu", "target-features", "frame-pointer", "tune-cpu"})
       F.removeFnAttr(Name);
     for (Attribute::AttrKind Kind :
-         {Attribute::NoInline, Attribute::OptimizeNone})
+         {Attribute::NoInline, Attribute::OptimizeNone,
+          Attribute::SanitizeThread})
       F.removeFnAttr(Kind);
     if (!F.isDeclaration())
       F.addFnAttr(Attribute::AlwaysInline);
