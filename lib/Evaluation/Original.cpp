@@ -396,6 +396,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
     for (size_t I = 0; I < Lists[List].size(); ++I)
       Lists[List][I].Make = [Make = std::move(Lists[List][I].Make), List, I] {
         GateCase C = Make();
+        C.Probe = List == 5;
         C.Ordered = List == 1 || List == 3 || List == 4;
         C.Thorough = C.Ordered && I < MostThorough;
         return C;

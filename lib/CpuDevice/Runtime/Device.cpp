@@ -186,7 +186,7 @@ static cudaError_t errorOf(const DeviceFault &Fault) {
     return cudaErrorAssert;
   if (Kind.starts_with("misaligned"))
     return cudaErrorMisalignedAddress;
-  if (Kind == "step limit")
+  if (Kind == "step limit" || Kind == "deadlock" || Kind.starts_with("runaway"))
     return cudaErrorLaunchTimeout;
   return Fault.Address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure;
 }
