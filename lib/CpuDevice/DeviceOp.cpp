@@ -21,7 +21,8 @@ namespace cupilot {
 static constexpr StringRef Prefix = "cupilot.op:";
 
 std::optional<OpRule> findOp(ArrayRef<StringRef> Parts) {
-  for (auto Find : {findMma, findWmma, findMatrixMove})
+  for (auto Find : {findMma, findWmma, findMatrixMove, findWgmma, findAsyncCopy,
+                    findBulkCopy, findMbarrier, findWarpMisc})
     if (std::optional<OpRule> Rule = Find(Parts))
       return Rule;
   return std::nullopt;

@@ -92,6 +92,11 @@ std::optional<OpRule> findOp(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findMma(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findWmma(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findMatrixMove(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findWgmma(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findAsyncCopy(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findBulkCopy(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findMbarrier(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findWarpMisc(llvm::ArrayRef<llvm::StringRef> Parts);
 
 /// Emits the call that stands for an instruction until lowerDeviceOps.
 /// \p Predicate may be null; \p Inputs are integers of at most 64 bits. Returns
