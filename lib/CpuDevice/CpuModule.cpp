@@ -29,8 +29,11 @@ void cupilot_rt_warp();
 void cupilot_rt_activemask();
 void cupilot_rt_op();
 void cupilot_rt_clock();
-void cupilot_rt_prmt();
-void cupilot_rt_bfe();
+void cupilot_rt_fns();
+void cupilot_rt_to_narrow();
+void cupilot_rt_from_narrow();
+void cupilot_rt_truncsfbf2();
+void cupilot_rt_truncdfbf2();
 void cupilot_rt_rounded();
 void cupilot_rt_space();
 void cupilot_rt_trap();
@@ -172,8 +175,9 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_activemask);
   CUPILOT_DEFINE(cupilot_rt_op);
   CUPILOT_DEFINE(cupilot_rt_clock);
-  CUPILOT_DEFINE(cupilot_rt_prmt);
-  CUPILOT_DEFINE(cupilot_rt_bfe);
+  CUPILOT_DEFINE(cupilot_rt_fns);
+  CUPILOT_DEFINE(cupilot_rt_to_narrow);
+  CUPILOT_DEFINE(cupilot_rt_from_narrow);
   CUPILOT_DEFINE(cupilot_rt_rounded);
   CUPILOT_DEFINE(cupilot_rt_space);
   CUPILOT_DEFINE(cupilot_rt_trap);
@@ -187,6 +191,8 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   CUPILOT_DEFINE(cupilot_rt_wide_copy);
   CUPILOT_DEFINE(cupilot_rt_wide_atomic);
 #undef CUPILOT_DEFINE
+  Define("__truncsfbf2", cupilot_rt_truncsfbf2);
+  Define("__truncdfbf2", cupilot_rt_truncdfbf2);
   return Jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(Symbols)));
 }
 

@@ -6,26 +6,36 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// CUDA's headers write half precision, cache hints and conversions as inline
-// PTX. An asm statement of which every instruction is known here becomes IR
-// before anything is inlined, so that it is optimised, checked and counted like
-// other code. Every other one stays: see Intrinsics.cpp.
+// CUDA's headers, CUTLASS and hand-tuned kernels write much as inline PTX. An
+// asm statement of which every instruction stands in the table (PtxTable.cpp)
+// becomes IR before anything is inlined, so that it is optimised, checked and
+// counted like other code. Every other one stays, and is named to the user.
 //
 //===----------------------------------------------------------------------===//
 
 #include "llvm/IR/InlineAsm.h"
+#include "DeviceOp.h"
 #include "InlineAsm.h"
 #include "Lowering.h"
+#include "PtxRegisters.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
-AsmLowering::AsmLowering(CallInst &Call, ArrayRef<PtxStatement> Statements)
-    : Call(Call), Statements(Statements), B(&Call) {}
+AsmLowering::AsmLowering(CallInst &Call, const PtxProgram &Program)
+    : B(Call.getContext()), M(*Call.getModule()),
+      IsVolatile(cast<InlineAsm>(Call.getCalledOperand())->hasSideEffects()),
+      Call(Call), Program(Program) {}
 
-Value *AsmLowering::asBits(Value *V) {
+AllocaInst *AsmLowering::variable(StringRef Name, unsigned Bits) {
+  IRBuilder<> Entry(&Body->getEntryBlock(), Body->getEntryBlock().begin());
+  return Registers[Name] = Entry.CreateAlloca(Entry.getIntNTy(Bits));
+}
+
+static Value *toBits(IRBuilder<> &B, Value *V) {
   Type *T = V->getType();
   if (T->isPointerTy())
     return B.CreatePtrToInt(V, B.getInt64Ty());
@@ -34,8 +44,14 @@ Value *AsmLowering::asBits(Value *V) {
              : B.CreateBitCast(V, B.getIntNTy(T->getPrimitiveSizeInBits()));
 }
 
+static unsigned bitsOfType(Type *T) {
+  return T->isPointerTy() ? 64
+                          : static_cast<unsigned>(T->getPrimitiveSizeInBits());
+}
+
 bool AsmLowering::bindOperands() {
   auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
+  auto *Struct = dyn_cast<StructType>(Call.getType());
   unsigned Number = 0, Argument = 0;
   for (const InlineAsm::ConstraintInfo &C : Asm->ParseConstraints()) {
     if (C.Type == InlineAsm::isClobber)
@@ -44,226 +60,336 @@ bool AsmLowering::bindOperands() {
       return false;
     std::string Name = "$" + std::to_string(Number++);
     if (C.Type == InlineAsm::isOutput) {
+      unsigned Bits =
+          bitsOfType(Struct ? Struct->getElementType(Outputs) : Call.getType());
+      if (Bits == 0)
+        return false;
+      variable(Name, Bits);
       ++Outputs;
       continue;
     }
-    if (Argument == Call.arg_size())
+    if (Argument == Body->arg_size())
       return false;
-    Value *V = asBits(Call.getArgOperand(Argument++));
-    Registers[Name] = V;
+    Value *V = toBits(B, Body->getArg(Argument++));
     unsigned Tied = 0;
-    if (!C.Codes.empty() && !StringRef(C.Codes[0]).getAsInteger(10, Tied))
-      Registers["$" + std::to_string(Tied)] = V;
+    if (!C.Codes.empty() && !StringRef(C.Codes[0]).getAsInteger(10, Tied)) {
+      AllocaInst *Output = Registers.lookup("$" + std::to_string(Tied));
+      if (!Output || Output->getAllocatedType() != V->getType())
+        return false;
+      B.CreateStore(V, Output);
+      Registers[Name] = Output;
+    } else {
+      B.CreateStore(V, variable(Name, V->getType()->getIntegerBitWidth()));
+    }
   }
   return true;
+}
+
+/// A number as PTX writes it (PTX ISA, "Constants").
+static std::optional<APInt> parseNumber(StringRef Text, unsigned Bits) {
+  bool Negative = Text.consume_front("-");
+  Text.consume_front("+");
+  APInt Value;
+  if (Text.starts_with_insensitive("0f") && Text.size() == 10) {
+    if (Text.drop_front(2).getAsInteger(16, Value))
+      return std::nullopt;
+    return Value.zextOrTrunc(Bits);
+  }
+  if (Text.starts_with_insensitive("0d") && Text.size() == 18) {
+    if (Text.drop_front(2).getAsInteger(16, Value))
+      return std::nullopt;
+    return Value.zextOrTrunc(Bits);
+  }
+  Text.consume_back("U");
+  if (Text.empty() || !isDigit(Text.front()) || Text.getAsInteger(0, Value))
+    return std::nullopt;
+  Value = Value.zextOrTrunc(std::max(Bits, 64u));
+  if (Negative)
+    Value = -Value;
+  return Value.trunc(Bits);
 }
 
 Value *AsmLowering::read(StringRef Name, unsigned Bits) {
   Type *T = B.getIntNTy(Bits);
-  if (auto It = Registers.find(Name); It != Registers.end())
-    return It->second->getType()->isIntegerTy(1) && Bits != 1
-               ? nullptr
-               : B.CreateZExtOrTrunc(It->second, T);
+  bool Negated = Bits == 1 && Name.consume_front("!");
+  if (AllocaInst *Register = Registers.lookup(Name)) {
+    unsigned Has = Register->getAllocatedType()->getIntegerBitWidth();
+    if ((Has == 1) != (Bits == 1))
+      return nullptr;
+    Value *V = B.CreateLoad(Register->getAllocatedType(), Register);
+    return Negated ? B.CreateNot(V) : B.CreateZExtOrTrunc(V, T);
+  }
   if (Name == "WARP_SZ")
     return ConstantInt::get(T, 32);
-  if (Name.consume_front("%")) {
-    // As the compiler's own reads of special registers.
-    std::string Register = Name.str();
-    llvm::replace(Register, '_', '.');
-    bool Wide = Name == "clock64" || Name.starts_with("globaltimer");
-    FunctionCallee Read = Call.getModule()->getOrInsertFunction(
-        "llvm.nvvm.read.ptx.sreg." + Register,
-        Wide ? B.getInt64Ty() : B.getInt32Ty());
-    return B.CreateZExtOrTrunc(B.CreateCall(Read), T);
-  }
-  if ((Name.starts_with("0f") || Name.starts_with("0F")) && Name.size() == 10) {
-    uint32_t Word = 0;
-    return Name.drop_front(2).getAsInteger(16, Word)
-               ? nullptr
-               : ConstantInt::get(T, Word);
-  }
-  int64_t Signed = 0;
-  uint64_t Unsigned = 0;
-  StringRef Digits = Name;
-  Digits.consume_back("U");
-  if (!Digits.getAsInteger(0, Signed))
-    return ConstantInt::getSigned(B.getInt64Ty(), Signed)->getType() == T
-               ? ConstantInt::getSigned(T, Signed)
-               : ConstantInt::get(T, APInt(64, Signed, true).trunc(Bits));
-  if (!Digits.getAsInteger(0, Unsigned))
-    return ConstantInt::get(T, APInt(64, Unsigned).trunc(Bits));
-  return nullptr;
+  if (Name.starts_with("%"))
+    return readPtxRegister(*this, Name, Bits);
+  std::optional<APInt> Number = parseNumber(Name, Bits);
+  return Number ? ConstantInt::get(T, *Number) : nullptr;
 }
 
 Value *AsmLowering::readAs(StringRef Name, Type *T) {
-  Value *Bits = read(Name, T->getPrimitiveSizeInBits());
+  // A decimal number takes the type of the instruction.
+  if ((T->isFloatTy() || T->isDoubleTy()) && Name.contains('.') &&
+      !Registers.contains(Name) && !Name.starts_with("%")) {
+    double Number = 0;
+    return Name.getAsDouble(Number) ? nullptr : ConstantFP::get(T, Number);
+  }
+  Value *Bits = read(Name, static_cast<unsigned>(T->getPrimitiveSizeInBits()));
   return Bits ? B.CreateBitCast(Bits, T) : nullptr;
 }
 
-void AsmLowering::write(StringRef Name, Value *V, const PtxStatement &S) {
-  Value *&Register = Registers[Name];
-  V = asBits(V);
-  if (!S.Guard.empty() && Register) {
-    Value *Condition = Registers.lookup(S.Guard);
-    Value *Old = B.CreateZExtOrTrunc(Register, V->getType());
-    V = S.GuardNegated ? B.CreateSelect(Condition, Old, V)
-                       : B.CreateSelect(Condition, V, Old);
-  }
-  Register = V;
+bool AsmLowering::write(StringRef Name, Value *V, bool Signed) {
+  if (Name == "_")
+    return true;
+  AllocaInst *Register = Registers.lookup(Name);
+  if (!Register)
+    return false;
+  V = toBits(B, V);
+  unsigned Has = Register->getAllocatedType()->getIntegerBitWidth(),
+           Bits = V->getType()->getIntegerBitWidth();
+  if (Has < Bits || (Has == 1) != (Bits == 1))
+    return false;
+  B.CreateStore(B.CreateIntCast(V, Register->getAllocatedType(), Signed),
+                Register);
+  return true;
 }
 
-/// Loads and stores of global memory, whatever their cache hints.
-bool AsmLowering::access(const PtxStatement &S) {
-  bool Load = S.base() == "ld";
-  if (S.Operands.size() != 2 || !S.Guard.empty())
-    return false;
-  for (StringRef Modifier :
-       {"shared", "local", "param", "acquire", "release", "relaxed", "mmio",
-        "shared::cta", "shared::cluster", "L2::cache_hint"})
-    if (S.has(Modifier))
-      return false;
-  Type *Float = floatType(S.type());
-  unsigned Bits = Float ? static_cast<unsigned>(Float->getPrimitiveSizeInBits())
-                        : bitsOf(S.type());
-  StringRef Place = S.Operands[Load ? 1 : 0].front();
-  if (Bits < 8 || !Place.consume_front("[") || !Place.consume_back("]"))
-    return false;
-  auto [Name, Offset] = Place.split('+');
+bool AsmLowering::write(const PtxStatement &S, Value *V, bool Signed) {
+  return V && write(S.operand(0), V, Signed);
+}
+
+Type *AsmLowering::type(StringRef Suffix) {
+  if (Suffix == "f16")
+    return B.getHalfTy();
+  if (Suffix == "bf16")
+    return B.getBFloatTy();
+  if (Suffix == "f16x2")
+    return FixedVectorType::get(B.getHalfTy(), 2);
+  if (Suffix == "bf16x2")
+    return FixedVectorType::get(B.getBFloatTy(), 2);
+  if (Suffix == "f32")
+    return B.getFloatTy();
+  if (Suffix == "f64")
+    return B.getDoubleTy();
+  if (Suffix == "u16x2" || Suffix == "s16x2")
+    return FixedVectorType::get(B.getInt16Ty(), 2);
+  unsigned Bits = ptxTypeBits(Suffix);
+  return Bits ? B.getIntNTy(Bits) : nullptr;
+}
+
+CallInst *AsmLowering::call(StringRef Name, Type *Result,
+                            ArrayRef<Value *> Args, bool Pure) {
+  SmallVector<Type *> Types;
+  for (Value *Arg : Args)
+    Types.push_back(Arg->getType());
+  FunctionCallee Callee = M.getOrInsertFunction(
+      ("__cupilot_ptx_" + Name).str(), FunctionType::get(Result, Types, false));
+  auto *F = cast<Function>(Callee.getCallee());
+  F->setDoesNotThrow();
+  if (Pure) {
+    F->setDoesNotAccessMemory();
+    F->addFnAttr(Attribute::WillReturn);
+  } else {
+    F->setConvergent();
+    F->addFnAttr(Attribute::NoMerge);
+  }
+  return B.CreateCall(F, Args);
+}
+
+CallInst *AsmLowering::nvvm(StringRef Name, Type *Result,
+                            ArrayRef<Value *> Args) {
+  SmallVector<Type *> Types;
+  for (Value *Arg : Args)
+    Types.push_back(Arg->getType());
+  return B.CreateCall(
+      M.getOrInsertFunction(("llvm.nvvm." + Name).str(),
+                            FunctionType::get(Result, Types, false)),
+      Args);
+}
+
+Value *AsmLowering::sharedPointer(Value *Address) {
+  return call("shared", B.getPtrTy(3),
+              {B.CreateZExtOrTrunc(Address, B.getInt32Ty())}, /*Pure=*/true);
+}
+
+Value *AsmLowering::address(StringRef Operand, StringRef Space) {
+  if (!Operand.consume_front("[") || !Operand.consume_back("]"))
+    return nullptr;
+  size_t Sign = Operand.find_first_of("+-", 1);
+  StringRef Name = Operand.take_front(Sign), Offset;
   int64_t Distance = 0;
-  Value *Address = read(Name.trim(), 64);
-  if (!Address || (!Offset.empty() && Offset.trim().getAsInteger(0, Distance)))
-    return false;
-  Value *Base = B.CreateIntToPtr(Address, B.getPtrTy());
-  Type *T = B.getIntNTy(Bits);
-  const std::vector<std::string> &Parts = S.Operands[Load ? 0 : 1];
-  // The parts of a vector are accessed at once, and aligned as a whole.
-  Type *Whole = Parts.size() == 1 ? T : FixedVectorType::get(T, Parts.size());
-  Align Alignment(Bits / 8 * Parts.size());
-  Base = B.CreateConstGEP1_64(B.getInt8Ty(), Base, Distance);
-  if (Load) {
-    Value *V = B.CreateAlignedLoad(Whole, Base, Alignment, S.has("volatile"));
-    for (auto [I, Part] : enumerate(Parts))
-      write(Part, Parts.size() == 1 ? V : B.CreateExtractElement(V, I), S);
+  if (Sign != StringRef::npos) {
+    Offset = Operand.drop_front(Sign);
+    while (Offset.consume_front("+"))
+      ;
+    if (Offset.getAsInteger(0, Distance))
+      return nullptr;
+  }
+  if (!Registers.contains(Name))
+    return nullptr;
+  Value *Base = nullptr;
+  if (Space == "shared") {
+    Base = sharedPointer(read(Name, 64));
+  } else {
+    // A 32-bit register holds no address but one of shared memory.
+    if (Registers[Name]->getAllocatedType() != B.getInt64Ty())
+      return nullptr;
+    unsigned Number = Space == "global"  ? 1
+                      : Space == "const" ? 4
+                      : Space == "local" ? 5
+                                         : 0;
+    Base = B.CreateIntToPtr(read(Name, 64), B.getPtrTy());
+    if (Number)
+      Base = B.CreateAddrSpaceCast(Base, B.getPtrTy(Number));
+  }
+  return Distance ? B.CreateConstGEP1_64(B.getInt8Ty(), Base, Distance) : Base;
+}
+
+Value *AsmLowering::carry() {
+  return Carry ? B.CreateLoad(B.getInt1Ty(), Carry) : nullptr;
+}
+
+void AsmLowering::setCarry(Value *V) {
+  if (!Carry)
+    Carry = variable("CC.CF", 1);
+  B.CreateStore(V, Carry);
+}
+
+bool AsmLowering::emitStatement(const PtxStatement &S) {
+  LLVMContext &C = M.getContext();
+  if (!S.Label.empty()) {
+    BasicBlock *Block = Labels[S.Label];
+    B.CreateBr(Block);
+    B.SetInsertPoint(Block);
     return true;
   }
-  Value *V = PoisonValue::get(Whole);
-  for (auto [I, Part] : enumerate(Parts)) {
-    Value *Element = read(Part, Bits);
-    if (!Element)
+  bool Branch = S.base() == "bra";
+  BasicBlock *Then = nullptr, *Next = nullptr;
+  if (Branch) {
+    Then = Labels.lookup(S.operand(0));
+    if (!Then || !matchesPtxPattern("bra [uni]", S))
       return false;
-    V = Parts.size() == 1 ? Element : B.CreateInsertElement(V, Element, I);
   }
-  B.CreateAlignedStore(V, Base, Alignment, S.has("volatile"));
+  if (!S.Guard.empty() || Branch)
+    Next = BasicBlock::Create(C, "next", Body);
+  if (!S.Guard.empty()) {
+    Value *Holds = read(S.Guard, 1);
+    if (!Holds)
+      return false;
+    if (S.GuardNegated)
+      Holds = B.CreateNot(Holds);
+    if (!Then)
+      Then = BasicBlock::Create(C, "guarded", Body);
+    B.CreateCondBr(Holds, Then, Next);
+  } else if (Branch) {
+    B.CreateBr(Then);
+  }
+  if (Branch) {
+    B.SetInsertPoint(Next);
+    return true;
+  }
+  if (Then)
+    B.SetInsertPoint(Then);
+  // Matrix and asynchronous instructions have a table of their own.
+  std::optional<bool> Done = emitOpStatement(
+      B, S, [&](StringRef Name, unsigned Bits) { return read(Name, Bits); },
+      [&](StringRef Name, Value *V) { return write(Name, V); });
+  if (!Done) {
+    const PtxRule *Rule = findPtxRule(S);
+    Done = Rule && Rule->Emit(*this, S);
+  }
+  if (!*Done)
+    return false;
+  if (Then) {
+    B.CreateBr(Next);
+    B.SetInsertPoint(Next);
+  }
   return true;
 }
 
-/// shfl.sync.down.b32 d|p, a, b, c, mask: what cg::reduce is made of.
-bool AsmLowering::shuffle(const PtxStatement &S) {
-  if (S.Op.size() != 4 || S.Op[1] != "sync" || S.type() != "b32" ||
-      !is_contained(ArrayRef<StringRef>({"idx", "up", "down", "bfly"}),
-                    S.Op[2]) ||
-      S.Operands.size() != 5 || !S.Guard.empty())
-    return false;
-  SmallVector<Value *> Args;
-  for (unsigned I : {4, 1, 2, 3}) {
-    Args.push_back(read(S.Operands[I].front(), 32));
-    if (!Args.back())
-      return false;
-  }
-  Type *I32 = B.getInt32Ty();
-  FunctionCallee Shuffle = Call.getModule()->getOrInsertFunction(
-      "llvm.nvvm.shfl.sync." + S.Op[2] + ".i32p",
-      StructType::get(I32, B.getInt1Ty()), I32, I32, I32, I32);
-  Value *Both = B.CreateCall(Shuffle, Args);
-  auto [Result, Predicate] = StringRef(S.Operands[0].front()).split('|');
-  write(Result.trim(), B.CreateExtractValue(Both, 0), S);
-  if (!Predicate.empty())
-    write(Predicate.trim(), B.CreateExtractValue(Both, 1), S);
-  return true;
-}
-
-bool AsmLowering::lower(const PtxStatement &S) {
-  StringRef Op = S.base();
-  if (std::optional<bool> Done = emitOpStatement(
-          B, S, [&](StringRef Name, unsigned Bits) { return read(Name, Bits); },
-          [&](StringRef Name, Value *V) {
-            write(Name, V, S);
-            return true;
-          }))
-    return *Done && S.Guard.empty();
-  if (Op == "prefetch" || Op == "prefetchu" || Op == "griddepcontrol")
-    return true;
-  if (Op == "ld" || Op == "st")
-    return access(S);
-  if (Op == "shfl")
-    return shuffle(S);
-  if (S.Operands.size() < 2 || S.Op.size() < 2)
-    return false;
-  if (!S.Guard.empty() && !Registers.count(S.Guard))
-    return false;
-  // mov.b32 {low, high}, word;
-  if (Op == "mov" && S.Operands[0].size() > 1) {
-    unsigned Size = bitsOf(S.type());
-    Value *Word = Size ? read(S.Operands[1].front(), Size) : nullptr;
-    if (!Word)
-      return false;
-    unsigned Part = Size / static_cast<unsigned>(S.Operands[0].size());
-    for (auto [I, Name] : enumerate(S.Operands[0]))
-      write(Name,
-            B.CreateTrunc(B.CreateLShr(Word, I * Part), B.getIntNTy(Part)), S);
-    return true;
-  }
-  Value *V = compute(S);
-  if (V)
-    write(S.Operands[0].front(), V, S);
-  return V != nullptr;
-}
-
-bool AsmLowering::run() {
-  Instruction *Before = Call.getPrevNode();
-  if (emit())
-    return true;
-  // A store that was emitted must not stay.
-  while (Call.getPrevNode() != Before)
-    Call.getPrevNode()->eraseFromParent();
-  return false;
-}
-
-bool AsmLowering::emit() {
-  if (!bindOperands())
-    return false;
-  for (const PtxStatement &S : Statements)
-    if (!lower(S))
-      return false;
+bool AsmLowering::finish() {
   Type *T = Call.getType();
-  if (T->isVoidTy())
+  if (T->isVoidTy()) {
+    B.CreateRetVoid();
     return true;
+  }
   auto *Struct = dyn_cast<StructType>(T);
   Value *Result = PoisonValue::get(T);
   for (unsigned I = 0; I < Outputs; ++I) {
     Type *Each = Struct ? Struct->getElementType(I) : T;
-    Value *V = read("$" + std::to_string(I), Each->getPrimitiveSizeInBits());
+    Value *V = read("$" + std::to_string(I), bitsOfType(Each));
     if (!V)
       return false;
     V = Each->isPointerTy() ? B.CreateIntToPtr(V, Each)
                             : B.CreateBitCast(V, Each);
     Result = Struct ? B.CreateInsertValue(Result, V, I) : V;
   }
-  Call.replaceAllUsesWith(Result);
+  B.CreateRet(Result);
   return true;
 }
 
+std::string AsmLowering::emit() {
+  B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Body));
+  if (!bindOperands())
+    return "its operands";
+  for (const auto &Register : Program.Registers)
+    variable(Register.first(), Register.second);
+  for (const PtxStatement &S : Program.Statements)
+    if (!S.Label.empty() &&
+        !Labels
+             .try_emplace(S.Label, BasicBlock::Create(M.getContext(), "", Body))
+             .second)
+      return "the label '" + S.Text + "', which stands twice,";
+  for (const PtxStatement &S : Program.Statements)
+    if (!emitStatement(S))
+      return "'" + S.Text + "'";
+  return finish() ? "" : "its results";
+}
+
+std::string AsmLowering::run() {
+  if (!Program.Error.empty())
+    return Program.Error;
+  SmallVector<Type *> Types;
+  for (Value *Arg : Call.args())
+    Types.push_back(Arg->getType());
+  Body = Function::Create(FunctionType::get(Call.getType(), Types, false),
+                          GlobalValue::InternalLinkage, "__cupilot_asm", M);
+  Body->addFnAttr(Attribute::AlwaysInline);
+  Body->setDoesNotThrow();
+  std::string Unknown = emit();
+  if (!Unknown.empty()) {
+    Body->dropAllReferences();
+    Body->eraseFromParent();
+    return Unknown;
+  }
+  IRBuilder<> At(&Call);
+  SmallVector<Value *> Args(Call.args());
+  CallInst *New = At.CreateCall(Body, Args);
+  New->setDebugLoc(Call.getDebugLoc());
+  Call.replaceAllUsesWith(New);
+  Call.eraseFromParent();
+  return "";
+}
+
 void lowerInlineAsm(Module &M) {
+  SmallVector<CallInst *> Calls;
   for (Function &F : M)
-    for (Instruction &I : make_early_inc_range(instructions(F))) {
-      auto *Call = dyn_cast<CallInst>(&I);
-      if (!Call || !Call->isInlineAsm())
-        continue;
-      auto *Asm = cast<InlineAsm>(Call->getCalledOperand());
-      auto Statements = parsePtx(Asm->getAsmString());
-      if (Statements && AsmLowering(*Call, *Statements).run())
-        Call->eraseFromParent();
-    }
+    for (Instruction &I : instructions(F))
+      if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->isInlineAsm())
+        Calls.push_back(Call);
+  for (CallInst *Call : Calls) {
+    auto *Asm = cast<InlineAsm>(Call->getCalledOperand());
+    PtxProgram Program = parsePtx(Asm->getAsmString());
+    // An empty statement keeps the order of what stands around it.
+    if (Program.Error.empty() && Program.Statements.empty() &&
+        Call->getType()->isVoidTy())
+      continue;
+    std::string Unknown = AsmLowering(*Call, Program).run();
+    if (!Unknown.empty())
+      Call->setMetadata(
+          "cupilot.unknown",
+          MDNode::get(M.getContext(), MDString::get(M.getContext(), Unknown)));
+  }
 }
 
 } // namespace cupilot

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 #define CUPILOT_LIB_CPUDEVICE_INTRINSICLOWERING_H
 
+#include "DeviceValues.h"
 #include "Lowering.h"
 #include "llvm/IR/Instructions.h"
 #include <optional>
@@ -40,8 +41,11 @@ private:
                                             llvm::IRBuilder<> &B);
   std::optional<llvm::Value *>
   lowerWarp(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
-  std::optional<llvm::Value *> lowerAsm(llvm::CallInst &Call,
-                                        llvm::IRBuilder<> &B);
+  std::optional<llvm::Value *>
+  lowerPtx(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
+  llvm::Value *reduceFloat(llvm::StringRef Name, llvm::CallInst &Call,
+                           llvm::IRBuilder<> &B);
+  void lowerOperations();
   llvm::Value *reservedShared(llvm::IRBuilder<> &B);
   llvm::Value *rounded(llvm::StringRef Name, RoundedOp Op, llvm::Type *T,
                        llvm::ArrayRef<llvm::Value *> Args,
@@ -74,15 +78,6 @@ private:
     return runtime(B, "cupilot_rt_activemask", B.getInt32Ty(),
                    {Entry.getArg(0), B.getInt32(++BarrierSites)});
   }
-  /// Keeps only as much of \p X as a unit with absolute error \p Step has.
-  static llvm::Value *quantised(llvm::IRBuilder<> &B, llvm::Value *X,
-                                double Step) {
-    llvm::Type *T = X->getType();
-    llvm::Value *Scaled = B.CreateFMul(X, llvm::ConstantFP::get(T, 1.0 / Step));
-    return B.CreateFMul(B.CreateUnaryIntrinsic(llvm::Intrinsic::rint, Scaled),
-                        llvm::ConstantFP::get(T, Step));
-  }
-
   llvm::Function &Entry;
   LoweredKernel &K;
   /// Numbers the barriers (and active masks) of the source, which later passes

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IntrinsicLowering.h"
+#include "NarrowFormats.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Demangle/Demangle.h"
@@ -91,25 +92,24 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   Type *T = Call.getType();
   if (!T->isFPOrFPVectorTy())
     return std::nullopt;
-  auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
+  bool Flush = Name.contains(".ftz") && T->isFloatTy();
+  auto Arg = [&](unsigned I) -> Value * {
+    Value *V = Call.getArgOperand(I);
+    return Flush && V->getType()->isFloatTy() ? flushed(B, V) : V;
+  };
   auto Is = [&](StringRef Prefix) { return Name.starts_with(Prefix); };
   auto Unary = [&](Intrinsic::ID Id) -> Value * {
     return B.CreateUnaryIntrinsic(Id, Arg(0));
   };
-  auto Binary = [&](Intrinsic::ID Id) -> Value * {
-    return B.CreateBinaryIntrinsic(Id, Arg(0), Arg(1));
-  };
   // Only rounding to nearest is the host's.
   bool Nearest =
       !Name.contains(".rz") && !Name.contains(".rm") && !Name.contains(".rp");
-  Value *Saturated = nullptr;
   auto Finish = [&](Value *V) -> Value * {
-    if (!Name.contains(".sat"))
-      return V;
-    Saturated =
-        B.CreateBinaryIntrinsic(Intrinsic::maxnum, V, ConstantFP::get(T, 0.0));
-    return B.CreateBinaryIntrinsic(Intrinsic::minnum, Saturated,
-                                   ConstantFP::get(T, 1.0));
+    if (Flush)
+      V = flushed(B, V);
+    if (Name.contains(".sat"))
+      V = saturated(B, V);
+    return Name.contains(".relu") ? rectified(B, V) : V;
   };
   // Division by .approx and .full has no direction.
   if (auto Op = StringSwitch<std::optional<RoundedOp>>(Name.split('.').first)
@@ -120,23 +120,30 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
                     .Case("rcp", RoundedOp::Rcp)
                     .Case("sqrt", RoundedOp::Sqrt)
                     .Default(std::nullopt);
-      Op && !Nearest && (T->isFloatTy() || T->isDoubleTy()))
-    return Finish(rounded(Name, *Op, T, SmallVector<Value *>(Call.args()), B));
+      Op && !Nearest && (T->isFloatTy() || T->isDoubleTy())) {
+    SmallVector<Value *> Args;
+    for (unsigned I = 0; I < Call.arg_size(); ++I)
+      Args.push_back(Arg(I));
+    return Finish(rounded(Name, *Op, T, Args, B));
+  }
   if (Is("fma.r") && Nearest)
     return Finish(
-        B.CreateIntrinsic(Intrinsic::fma, {T}, {Arg(0), Arg(1), Arg(2)}));
+        T->getScalarSizeInBits() == 16
+            ? narrowFma(B, Arg(0), Arg(1), Arg(2))
+            : B.CreateIntrinsic(Intrinsic::fma, {T}, {Arg(0), Arg(1), Arg(2)}));
   if (Is("add.r") && Nearest)
     return Finish(B.CreateFAdd(Arg(0), Arg(1)));
   if (Is("mul.r") && Nearest)
     return Finish(B.CreateFMul(Arg(0), Arg(1)));
   if (Is("div.") && Nearest)
-    return B.CreateFDiv(Arg(0), Arg(1));
+    return Finish(B.CreateFDiv(Arg(0), Arg(1)));
   if (Is("rcp.") && Nearest)
-    return B.CreateFDiv(ConstantFP::get(T, 1.0), Arg(0));
+    return Finish(B.CreateFDiv(ConstantFP::get(T, 1.0), Arg(0)));
   if (Is("sqrt.") && Nearest)
-    return Unary(Intrinsic::sqrt);
+    return Finish(Unary(Intrinsic::sqrt));
   if (Is("rsqrt."))
-    return B.CreateFDiv(ConstantFP::get(T, 1.0), Unary(Intrinsic::sqrt));
+    return Finish(
+        B.CreateFDiv(ConstantFP::get(T, 1.0), Unary(Intrinsic::sqrt)));
   // CUDA C++ Programming Guide, "Mathematical Functions": absolute errors of
   // the special units.
   if (Is("sin.approx"))
@@ -145,10 +152,16 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     return quantised(B, Unary(Intrinsic::cos), 0x1p-21);
   if (Is("lg2.approx"))
     return Unary(Intrinsic::log2);
-  if (Is("ex2.approx"))
-    return Unary(Intrinsic::exp2);
-  if (Is("tanh.approx"))
+  if (Is("ex2.approx")) {
+    if (T->getScalarSizeInBits() != 16)
+      return Finish(Unary(Intrinsic::exp2));
+    Value *Wide = B.CreateFPExt(Arg(0), T->getWithNewType(B.getFloatTy()));
+    return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Intrinsic::exp2, Wide), T);
+  }
+  if (Is("tanh.approx") && T->isFloatTy())
     return quantised(B, runtime(B, "tanhf", T, {Arg(0)}), 0x1p-11);
+  if (Is("neg."))
+    return B.CreateFNeg(Arg(0));
   if (Is("fabs"))
     return Unary(Intrinsic::fabs);
   if (Is("floor."))
@@ -160,30 +173,19 @@ IntrinsicLowering::lowerFloat(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   if (Is("round."))
     return Unary(Intrinsic::rint);
   if (Is("saturate."))
-    return B.CreateBinaryIntrinsic(
-        Intrinsic::minnum,
-        B.CreateBinaryIntrinsic(Intrinsic::maxnum, Arg(0),
-                                ConstantFP::get(T, 0.0)),
-        ConstantFP::get(T, 1.0));
-  if (Is("fmax.") || Is("fmin.")) {
-    if (Name.contains("xorsign"))
-      return std::nullopt;
-    bool Nan = Name.contains(".nan");
-    return Is("fmax.") ? Binary(Nan ? Intrinsic::maximum : Intrinsic::maxnum)
-                       : Binary(Nan ? Intrinsic::minimum : Intrinsic::minnum);
-  }
+    return saturated(B, Arg(0));
+  if (Is("fmax.") || Is("fmin."))
+    return floatMinMax(B, Arg(0), Arg(1), Is("fmax."), Name.contains(".nan"),
+                       Name.contains("xorsign"));
   return std::nullopt;
 }
 
 /// The rounding that a conversion's name asks for.
-static Intrinsic::ID roundingOf(StringRef Name) {
-  if (Name.contains(".rz"))
-    return Intrinsic::trunc;
-  if (Name.contains(".rm"))
-    return Intrinsic::floor;
-  if (Name.contains(".rp"))
-    return Intrinsic::ceil;
-  return Intrinsic::rint;
+static Rounding roundingIn(StringRef Name) {
+  return roundingOf(Name.contains(".rz")   ? "rz"
+                    : Name.contains(".rm") ? "rm"
+                    : Name.contains(".rp") ? "rp"
+                                           : "rn");
 }
 
 std::optional<Value *> IntrinsicLowering::lowerConversion(StringRef Name,
@@ -204,32 +206,37 @@ std::optional<Value *> IntrinsicLowering::lowerConversion(StringRef Name,
   if (Name.starts_with("bitcast."))
     return B.CreateBitCast(Arg(0), T);
   StringRef Base = Name.split('.').first;
-  if (is_contained(ArrayRef<StringRef>({"f2i", "f2ll", "d2i", "d2ll"}), Base))
-    return B.CreateIntrinsic(
-        Intrinsic::fptosi_sat, {T, Arg(0)->getType()},
-        {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
-  if (is_contained(ArrayRef<StringRef>({"f2ui", "f2ull", "d2ui", "d2ull"}),
-                   Base))
-    return B.CreateIntrinsic(
-        Intrinsic::fptoui_sat, {T, Arg(0)->getType()},
-        {B.CreateUnaryIntrinsic(roundingOf(Name), Arg(0))});
-  bool Nearest = Name.contains(".rn");
-  // Every integer of 32 bits is a double; those of 64 have no rule.
-  if (!Nearest && (Base == "i2f" || Base == "ui2f" || Base == "d2f")) {
-    Value *Wide = Base == "i2f"    ? B.CreateSIToFP(Arg(0), B.getDoubleTy())
-                  : Base == "ui2f" ? B.CreateUIToFP(Arg(0), B.getDoubleTy())
-                                   : Arg(0);
-    return rounded(Name, RoundedOp::Convert, T, Wide, B);
+  auto Among = [&](ArrayRef<StringRef> Names) {
+    return is_contained(Names, Base);
+  };
+  Rounding Mode = roundingIn(Name);
+  bool Signed = Among({"f2i", "f2ll", "d2i", "d2ll"});
+  if (Signed || Among({"f2ui", "f2ull", "d2ui", "d2ull"}))
+    return floatToInteger(B,
+                          Name.contains(".ftz") ? flushed(B, Arg(0)) : Arg(0),
+                          T, Signed, Mode);
+  Signed = Among({"i2f", "ll2f", "i2d", "ll2d"});
+  if (Signed || Among({"ui2f", "ull2f", "ui2d", "ull2d"}))
+    return integerToFloat(B, Arg(0), T, Signed, Mode);
+  if (Base == "d2f") {
+    Value *V = narrowFloat(B, Arg(0), T, Mode);
+    return Name.contains(".ftz") ? flushed(B, V) : V;
   }
-  if (Nearest &&
-      is_contained(ArrayRef<StringRef>({"i2f", "ll2f", "i2d", "ll2d"}), Base))
-    return B.CreateSIToFP(Arg(0), T);
-  if (Nearest &&
-      is_contained(ArrayRef<StringRef>({"ui2f", "ull2f", "ui2d", "ull2d"}),
-                   Base))
-    return B.CreateUIToFP(Arg(0), T);
-  if (Nearest && Base == "d2f")
-    return B.CreateFPTrunc(Arg(0), T);
+  auto Finish = [&](Value *V) {
+    if (Name.contains(".relu"))
+      V = rectified(B, V);
+    return Name.contains(".satfinite") ? finiteOnly(B, V) : V;
+  };
+  if (Among({"f2f16", "f2bf16"}))
+    return Finish(narrowFloat(B, Arg(0), T, Mode));
+  if (Among({"ff2f16x2", "ff2bf16x2"}) && !Name.contains(".rs")) {
+    Value *Pair = PoisonValue::get(T); // The first argument is the upper half.
+    for (unsigned I = 0; I < 2; ++I)
+      Pair = B.CreateInsertElement(
+          Pair, Finish(narrowFloat(B, Arg(1 - I), T->getScalarType(), Mode)),
+          I);
+    return Pair;
+  }
   if (Name == "f2h.rn" || Name == "f2h.rn.ftz")
     return B.CreateBitCast(B.CreateFPTrunc(Arg(0), B.getHalfTy()), T);
   return std::nullopt;
@@ -260,29 +267,63 @@ std::optional<Value *> IntrinsicLowering::lowerInteger(StringRef Name,
   if (Name == "mul24.ui")
     return B.CreateMul(B.CreateAnd(Arg(0), 0xffffff),
                        B.CreateAnd(Arg(1), 0xffffff));
-  if (Name == "sad.i" || Name == "sad.ui") {
-    bool Signed = Name == "sad.i";
+  if (Name.starts_with("sad.")) {
+    bool Signed = !Name.contains(".u");
     Value *Greater = B.CreateICmp(
         Signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, Arg(0), Arg(1));
     Value *Difference = B.CreateSelect(Greater, B.CreateSub(Arg(0), Arg(1)),
                                        B.CreateSub(Arg(1), Arg(0)));
     return B.CreateAdd(Difference, Arg(2));
   }
-  if (Name == "prmt")
-    return runtime(B, "cupilot_rt_prmt", T, {Arg(0), Arg(1), Arg(2)});
-  if (Name.starts_with("idp4a.")) {
-    bool SignedA = Name.starts_with("idp4a.s"), SignedB = Name.ends_with(".s");
-    Value *Sum = Arg(2);
-    for (unsigned I = 0; I < 4; ++I) {
-      auto Byte = [&](Value *V, bool Signed) {
-        Value *Up = B.CreateShl(V, 24 - 8 * I);
-        return Signed ? B.CreateAShr(Up, 24) : B.CreateLShr(Up, 24);
-      };
-      Sum = B.CreateAdd(
-          Sum, B.CreateMul(Byte(Arg(0), SignedA), Byte(Arg(1), SignedB)));
-    }
-    return Sum;
+  if (Name == "prmt" || Name.starts_with("prmt.")) {
+    StringRef Mode = Name == "prmt" ? "" : Name.drop_front(5);
+    // The modes with one source have no second operand.
+    bool One = Call.arg_size() == 2;
+    return permuteBytes(B, Mode, Arg(0), One ? B.getInt32(0) : Arg(1),
+                        Arg(One ? 1 : 2));
   }
+  if (Name.starts_with("idp2a."))
+    return B.CreateSelect(
+        Arg(2),
+        dotProduct2(B, Arg(0), Arg(1), Arg(3), Name.starts_with("idp2a.s"),
+                    Name.ends_with(".s"), /*High=*/true),
+        dotProduct2(B, Arg(0), Arg(1), Arg(3), Name.starts_with("idp2a.s"),
+                    Name.ends_with(".s"), /*High=*/false));
+  if (Name.starts_with("bmsk."))
+    return bitMask(B, Arg(0), Arg(1), Name == "bmsk.clamp");
+  if (Name.starts_with("sext.") || Name.starts_with("zext."))
+    return extendBits(B, Arg(0), Arg(1), Name.ends_with(".clamp"),
+                      Name.starts_with("sext."));
+  if (Name == "fns")
+    return runtime(B, "cupilot_rt_fns", T, {Arg(0), Arg(1), Arg(2)});
+  if (Name == "fshl.clamp" || Name == "fshr.clamp") {
+    bool Left = Name == "fshl.clamp";
+    Type *I64 = B.getInt64Ty();
+    Value *Pair = B.CreateOr(B.CreateShl(B.CreateZExt(Arg(0), I64), 32),
+                             B.CreateZExt(Arg(1), I64));
+    Value *Amount = B.CreateZExt(
+        B.CreateBinaryIntrinsic(Intrinsic::umin, Arg(2), B.getInt32(32)), I64);
+    return B.CreateTrunc(Left ? B.CreateLShr(B.CreateShl(Pair, Amount), 32)
+                              : B.CreateLShr(Pair, Amount),
+                         T);
+  }
+  if (Name.starts_with("flo.")) {
+    Value *X = Arg(0);
+    unsigned Bits = X->getType()->getIntegerBitWidth();
+    if (Name == "flo.s")
+      X = B.CreateXor(X, B.CreateAShr(X, Bits - 1));
+    Value *Zeros = B.CreateTrunc(
+        B.CreateBinaryIntrinsic(Intrinsic::ctlz, X, B.getFalse()), T);
+    Value *Found = B.CreateSelect(
+        Arg(1), Zeros, B.CreateSub(ConstantInt::get(T, Bits - 1), Zeros));
+    return B.CreateSelect(B.CreateIsNull(X), Constant::getAllOnesValue(T),
+                          Found);
+  }
+  if (Name == "internal.addrspace.wrap")
+    return B.CreatePointerBitCastOrAddrSpaceCast(Arg(0), T);
+  if (Name.starts_with("idp4a."))
+    return dotProduct4(B, Arg(0), Arg(1), Arg(2), Name.starts_with("idp4a.s"),
+                       Name.ends_with(".s"));
   if (Name.starts_with("ldg.global") || Name.starts_with("ldu.global"))
     return B.CreateAlignedLoad(T, Arg(0), Align(1));
   if (Name.starts_with("ptr.") && Name.contains(".to."))

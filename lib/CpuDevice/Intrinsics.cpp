@@ -64,6 +64,16 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   }
   if (Name == "activemask")
     return activeMask(B);
+  if (Name == "elect.sync") {
+    // The leader is the lowest of the lanes that are there.
+    Value *There = B.CreateTrunc(
+        warp(B, WarpOp::Ballot, Arg(0), B.getInt64(1), Zero, Zero), I32);
+    Value *Leader =
+        B.CreateBinaryIntrinsic(Intrinsic::cttz, There, B.getTrue());
+    Value *Is = B.CreateICmpEQ(Leader, B.CreateAnd(field(B, FieldLinear), 31));
+    return B.CreateInsertValue(
+        B.CreateInsertValue(PoisonValue::get(T), Leader, 0), Is, 1);
+  }
   if (Name.starts_with("shfl.sync.")) {
     WarpOp Op = Name.contains(".idx.")    ? WarpOp::ShflIdx
                 : Name.contains(".up.")   ? WarpOp::ShflUp
@@ -114,7 +124,9 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
                                    .Case("xor", WarpOp::ReduceXor)
                                    .Default(std::nullopt);
     if (!Op)
-      return std::nullopt;
+      return Name.starts_with("fm")
+                 ? std::optional<Value *>(reduceFloat(Name, Call, B))
+                 : std::nullopt;
     return B.CreateTrunc(warp(B, *Op, Arg(1), Wide(Arg(0)), Zero, Zero), I32);
   }
   return std::nullopt;
@@ -155,64 +167,87 @@ Value *IntrinsicLowering::reservedShared(IRBuilder<> &B) {
   return B.CreateAddrSpaceCast(G, B.getPtrTy());
 }
 
-/// What lowerInlineAsm left: instructions that need the run time.
-std::optional<Value *> IntrinsicLowering::lowerAsm(CallInst &Call,
-                                                   IRBuilder<> &B) {
-  auto *Asm = cast<InlineAsm>(Call.getCalledOperand());
-  std::string Text = normalised(Asm->getAsmString());
+/// What the rules of inline PTX leave to be done with the thread at hand.
+std::optional<Value *>
+IntrinsicLowering::lowerPtx(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   auto Arg = [&](unsigned I) { return Call.getArgOperand(I); };
   Type *T = Call.getType();
-  StringRef Op = StringRef(Text).split(' ').first;
-  auto Fence = [&]() -> Value * {
-    B.CreateFence(AtomicOrdering::SequentiallyConsistent);
-    return nullptr;
-  };
-  if (Text.empty() || Op == "nanosleep.u32")
-    return nullptr;
-  if (Op.starts_with("membar.") || Op.starts_with("fence."))
-    return Fence();
-  if (Text == "activemask.b32 $0")
-    return activeMask(B);
-  if (StringRef(Text).contains("%reserved_smem_offset_1") &&
-      StringRef(Text).ends_with("cvta.shared.u64 $0, extended"))
-    return B.CreatePtrToInt(reservedShared(B), T);
-  if (Op.starts_with("shf.") && Call.arg_size() == 3) {
-    bool Left = Op.starts_with("shf.l"), Clamp = Op.contains(".clamp");
-    Value *Amount = Arg(2);
-    Value *Pair =
-        B.CreateOr(B.CreateShl(B.CreateZExt(Arg(1), B.getInt64Ty()), 32),
-                   B.CreateZExt(Arg(0), B.getInt64Ty()));
-    Amount =
-        Clamp ? B.CreateBinaryIntrinsic(Intrinsic::umin, Amount, B.getInt32(32))
-              : B.CreateAnd(Amount, 31);
-    Value *Wide = B.CreateZExt(Amount, B.getInt64Ty());
-    Value *Shifted = Left ? B.CreateLShr(B.CreateShl(Pair, Wide), 32)
-                          : B.CreateLShr(Pair, Wide);
-    return B.CreateTrunc(Shifted, T);
+  if (Name == "shared") {
+    // The lower half of an address says how far from the block's own shared
+    // memory it lies: less than 2 GiB.
+    Value *Base = B.CreateLoad(B.getPtrTy(),
+                               contextField(B, Entry, FieldShared), "shared");
+    Value *Distance = B.CreateSub(
+        Arg(0),
+        B.CreateTrunc(B.CreatePtrToInt(Base, B.getInt64Ty()), B.getInt32Ty()));
+    return B.CreateAddrSpaceCast(
+        B.CreateGEP(B.getInt8Ty(), Base,
+                    B.CreateSExt(Distance, B.getInt64Ty())),
+        T);
   }
-  if (Op.starts_with("dp4a.")) {
-    // dp4a.atype.btype, as the intrinsic idp4a.a.b.
-    SmallVector<StringRef> Parts;
-    Op.split(Parts, '.');
-    if (Parts.size() == 3)
-      return lowerInteger(
-          ("idp4a." + Parts[1].take_front(1) + "." + Parts[2].take_front(1))
-              .str(),
-          Call, B);
-  }
-  if (Op == "bfind.shiftamt.u32" || Op == "bfind.u32") {
-    Value *Zeros =
-        B.CreateBinaryIntrinsic(Intrinsic::ctlz, Arg(0), B.getFalse());
-    Value *Found =
-        Op == "bfind.u32" ? B.CreateSub(B.getInt32(31), Zeros) : Zeros;
-    return B.CreateSelect(B.CreateICmpEQ(Arg(0), B.getInt32(0)),
-                          B.getInt32(~0u), Found);
-  }
-  if (Op == "bfe.u32" && Call.arg_size() == 3)
-    return runtime(B, "cupilot_rt_bfe", T, {Arg(0), Arg(1), Arg(2)});
-  if (Op == "mul.hi.u32")
-    return lowerInteger("mulhi.ui", Call, B);
+  if (Name == "reserved_shared")
+    return B.CreateTrunc(B.CreatePtrToInt(reservedShared(B), B.getInt64Ty()),
+                         T);
+  if (Name == "tanh")
+    return quantised(B, runtime(B, "tanhf", T, {Arg(0)}), 0x1p-11);
+  for (StringRef Pure : {"fns", "to_narrow", "from_narrow"})
+    if (Name == Pure)
+      return runtime(B, ("cupilot_rt_" + Name).str(), T,
+                     SmallVector<Value *>(Call.args()));
   return std::nullopt;
+}
+
+/// Reductions of float32 by way of integers in the same order: NaN lies beyond
+/// all numbers, on the side where it is ignored or where it wins.
+Value *IntrinsicLowering::reduceFloat(StringRef Name, CallInst &Call,
+                                      IRBuilder<> &B) {
+  bool Max = Name.starts_with("fmax"), NanWins = Name.contains(".NaN");
+  Value *X = Call.getArgOperand(0);
+  if (Name.contains(".abs"))
+    X = B.CreateUnaryIntrinsic(Intrinsic::fabs, X);
+  Type *I32 = B.getInt32Ty();
+  auto Ordered = [&](Value *Bits) {
+    return B.CreateXor(Bits, B.CreateAnd(B.CreateAShr(Bits, 31), 0x7fffffff));
+  };
+  Value *Nan = B.getInt32(Max == NanWins ? 0x7fffffff : 0x80000000);
+  Value *Key = B.CreateSelect(B.CreateFCmpUNO(X, X), Nan,
+                              Ordered(B.CreateBitCast(X, I32)));
+  Value *Least = B.CreateTrunc(
+      warp(B, Max ? WarpOp::ReduceMax : WarpOp::ReduceMin,
+           Call.getArgOperand(1), B.CreateZExt(Key, B.getInt64Ty()),
+           B.getInt32(0), B.getInt32(0)),
+      I32);
+  return B.CreateBitCast(B.CreateSelect(B.CreateICmpEQ(Least, Nan),
+                                        B.getInt32(0x7fffffff), Ordered(Least)),
+                         B.getFloatTy());
+}
+
+/// Instructions and generic intrinsics that mean more on the device.
+void IntrinsicLowering::lowerOperations() {
+  for (Instruction &I : make_early_inc_range(instructions(Entry))) {
+    IRBuilder<> B(&I);
+    Value *New = nullptr;
+    Type *T = I.getType();
+    if (isa<FPToSIInst, FPToUIInst>(I) && T->isIntegerTy() &&
+        T->getIntegerBitWidth() <= 64 && T->getIntegerBitWidth() > 1) {
+      // Out of range the device clamps; it has no conversion to 8 bits.
+      bool Signed = isa<FPToSIInst>(I) || T->getIntegerBitWidth() == 8;
+      Type *To = T->getIntegerBitWidth() == 8 ? B.getInt16Ty() : T;
+      New = B.CreateTrunc(
+          floatToInteger(B, I.getOperand(0), To, Signed, Rounding::Zero), T);
+    } else if (auto *Call = dyn_cast<IntrinsicInst>(&I);
+               Call && T->isFPOrFPVectorTy() &&
+               T->getScalarSizeInBits() == 16 &&
+               (Call->getIntrinsicID() == Intrinsic::fma ||
+                Call->getIntrinsicID() == Intrinsic::fmuladd)) {
+      New = narrowFma(B, Call->getArgOperand(0), Call->getArgOperand(1),
+                      Call->getArgOperand(2));
+    }
+    if (!New)
+      continue;
+    I.replaceAllUsesWith(New);
+    I.eraseFromParent();
+  }
 }
 
 std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
@@ -228,8 +263,10 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
       B.CreateFence(AtomicOrdering::SequentiallyConsistent);
       return nullptr;
     }
-    if (Name.starts_with("nanosleep"))
-      return nullptr;
+    for (StringRef Hint : {"prefetch", "applypriority.", "discard.",
+                           "griddepcontrol.", "pm.event", "nanosleep"})
+      if (Name.starts_with(Hint))
+        return nullptr;
     if (Name == "exit")
       return runtime(B, "cupilot_rt_exit", B.getVoidTy(), {Entry.getArg(0)});
     return std::nullopt;
@@ -241,6 +278,7 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
 }
 
 std::string IntrinsicLowering::run() {
+  lowerOperations();
   SmallVector<CallInst *> Calls;
   for (Instruction &I : instructions(Entry)) {
     if (isa<InvokeInst>(I))
@@ -252,12 +290,16 @@ std::string IntrinsicLowering::run() {
     IRBuilder<> B(Call);
     std::optional<Value *> Result;
     if (Call->isInlineAsm()) {
-      Result = lowerAsm(*Call, B);
-      if (!Result)
-        return "the inline assembly '" +
-               normalised(
-                   cast<InlineAsm>(Call->getCalledOperand())->getAsmString()) +
-               "'";
+      std::string Text =
+          normalised(cast<InlineAsm>(Call->getCalledOperand())->getAsmString());
+      if (!Text.empty()) {
+        std::string Which;
+        if (MDNode *Unknown = Call->getMetadata("cupilot.unknown"))
+          Which = (cast<MDString>(Unknown->getOperand(0))->getString() + " of ")
+                      .str();
+        return Which + "the inline assembly '" + Text + "'";
+      }
+      Result = nullptr; // Only there to keep the order.
     } else {
       Function *Callee = Call->getCalledFunction();
       if (!Callee)
@@ -278,6 +320,8 @@ std::string IntrinsicLowering::run() {
             Call->getType(), {Entry.getArg(0), Call->getArgOperand(0)});
       else if (Name.starts_with("llvm.nvvm.") || Name.ends_with("trap"))
         Result = lower(*Call, Name, B);
+      else if (Name.consume_front("__cupilot_ptx_"))
+        Result = lowerPtx(Name, *Call, B);
       else if (Callee->isIntrinsic() || Name.starts_with("cupilot_rt_"))
         continue;
       else if (!Callee->isDeclaration())

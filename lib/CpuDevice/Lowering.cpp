@@ -207,6 +207,7 @@ Expected<LoweredModule> lowerModule(Module &M,
 
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
+  lowerMemoryIntrinsics(M);
   lowerInlineAsm(M);
   lowerOpIntrinsics(M);
   collectGlobals(M, Tables);

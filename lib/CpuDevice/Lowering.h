@@ -55,6 +55,8 @@ llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
 void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
 /// True for a libdevice function that the host's libm has too.
 bool isHostMathematics(const llvm::Function &F);
+/// Turns NVVM intrinsics that access memory into plain instructions.
+void lowerMemoryIntrinsics(llvm::Module &M);
 /// Turns inline PTX that is understood into plain IR; leaves the rest.
 void lowerInlineAsm(llvm::Module &M);
 /// Computes all narrower floating-point arithmetic of \p F in float64; memory

@@ -219,28 +219,6 @@ uint64_t cupilot_rt_clock() {
   return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
-uint32_t cupilot_rt_prmt(uint32_t A, uint32_t B, uint32_t Selector) {
-  uint64_t Bytes = uint64_t(B) << 32 | A;
-  uint32_t Result = 0;
-  for (unsigned I = 0; I < 4; ++I) {
-    uint32_t Pick = Selector >> (4 * I) & 15;
-    uint32_t Byte = Bytes >> (8 * (Pick & 7)) & 255;
-    if (Pick & 8)
-      Byte = Byte & 128 ? 255 : 0;
-    Result |= Byte << (8 * I);
-  }
-  return Result;
-}
-
-uint32_t cupilot_rt_bfe(uint32_t Value, uint32_t Position, uint32_t Length) {
-  Position &= 255;
-  Length &= 255;
-  if (Position > 31 || Length == 0)
-    return 0;
-  uint32_t Shifted = Value >> Position;
-  return Length > 31 ? Shifted : Shifted & ((1u << Length) - 1);
-}
-
 double cupilot_rt_rounded(uint32_t Op, uint32_t Mode, uint32_t Single, double A,
                           double B, double C) {
   return Single ? roundedAs<float>(static_cast<RoundedOp>(Op),

@@ -255,12 +255,9 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
                      function_ref<Error(ParsedUnit &)> Use) {
   if (!sys::fs::exists(File))
     return usageError("'" + File + "' does not exist");
-  Expected<Toolchain> Tools = Toolchain::find(Flags);
+  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
   if (!Tools)
     return Tools.takeError();
-  if (Tools->CudaPath.empty())
-    return resourceError("no CUDA toolkit was found",
-                         "install one, or name it with --cuda-path=");
   std::vector<std::string> Kept = parseFlags(Flags);
   std::vector<std::string> Command = Tools->cudaCommand(Kept);
   Command.insert(Command.begin() + 1, "--driver-mode=g++");

@@ -10,7 +10,6 @@
 #include "VerifySlice.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
@@ -132,28 +131,8 @@ std::string PtxModule::closureOf(StringRef Symbol) const {
 
 Expected<std::string> compileToPtx(StringRef File, StringRef Arch,
                                    ArrayRef<std::string> Flags) {
-  Expected<Toolchain> Tools = Toolchain::find(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
-  if (!Dir)
-    return Dir.takeError();
-  std::string Out = Dir->file("device.ptx");
-  std::vector<std::string> Command = Tools->cudaCommand(Flags);
-  for (StringRef Arg : {"-w", "-g0", "-S", "--cuda-device-only", "-D__LINE__=0",
-                        "-D__FILE__=\"\"", "-x", "cuda", "-o"})
-    Command.push_back(Arg.str());
-  Command.push_back(Out);
-  Command.push_back(("--cuda-gpu-arch=" + Arch).str());
-  Command.push_back(File.str());
-  Expected<ProcessResult> Result = runProcess(Command);
-  if (!Result)
-    return Result.takeError();
-  if (Result->Status != 0)
-    return usageError("'" + File + "' does not compile for " + Arch + ":\n" +
-                          Result->Err,
-                      "the command was: " + shellQuoted(Command));
-  return readFile(Out);
+  return compileDevice(File, Arch, Flags,
+                       {"-w", "-g0", "-S", "-D__LINE__=0", "-D__FILE__=\"\""});
 }
 
 } // namespace cupilot

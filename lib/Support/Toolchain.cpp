@@ -68,6 +68,14 @@ Expected<Toolchain> Toolchain::find(ArrayRef<std::string> Flags) {
   return Tools;
 }
 
+Expected<Toolchain> Toolchain::findCuda(ArrayRef<std::string> Flags) {
+  Expected<Toolchain> Tools = find(Flags);
+  if (Tools && Tools->CudaPath.empty())
+    return resourceError("no CUDA toolkit was found",
+                         "install one, or name it with --cuda-path=");
+  return Tools;
+}
+
 /// Whether clang would find another toolkit's headers: it looks through the
 /// system's folders before that of --cuda-path. Debian's toolkit lies there.
 static bool isShadowed(StringRef CudaPath) {
@@ -147,26 +155,25 @@ std::vector<std::string> llvmArguments(ArrayRef<std::string> Flags) {
   return Args;
 }
 
-Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
-                                           ArrayRef<std::string> Flags) {
-  Expected<Toolchain> Tools = Toolchain::find(Flags);
+Expected<std::string> compileDevice(StringRef Source, StringRef Arch,
+                                    ArrayRef<std::string> Flags,
+                                    ArrayRef<StringRef> Output) {
+  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
   if (!Tools)
     return Tools.takeError();
-  if (Tools->CudaPath.empty())
-    return resourceError("no CUDA toolkit was found",
-                         "install one, or name it with --cuda-path=");
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-bc");
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cc");
   if (!Dir)
     return Dir.takeError();
-  std::string Out = Dir->file("device.bc");
+  std::string Out = Dir->file("device");
   std::vector<std::string> Command =
       Tools->cudaCommand(withoutArchitectures(Flags));
-  for (StringRef Arg : {"-x", "cuda", "--cuda-device-only", "-emit-llvm", "-c",
-                        "-Xclang", "-disable-llvm-passes", "-o"})
+  for (StringRef Arg : Output)
     Command.push_back(Arg.str());
-  Command.push_back(Out);
-  Command.push_back(("--cuda-gpu-arch=" + Arch).str());
-  Command.push_back(Source.str());
+  for (const std::string &Arg :
+       {std::string("-x"), std::string("cuda"),
+        std::string("--cuda-device-only"), std::string("-o"), Out,
+        ("--cuda-gpu-arch=" + Arch).str(), Source.str()})
+    Command.push_back(Arg);
   Expected<ProcessResult> Result = runProcess(Command);
   if (!Result)
     return Result.takeError();
@@ -175,6 +182,12 @@ Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                           Result->Err,
                       "the command was: " + shellQuoted(Command));
   return readFile(Out);
+}
+
+Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags) {
+  return compileDevice(Source, Arch, Flags,
+                       {"-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes"});
 }
 
 /// Options that take their value as the next argument.

@@ -25,6 +25,8 @@ struct Toolchain {
   /// CUDA_PATH, CUDA_HOME, the one found at configure time, /usr/local/cuda.
   /// No clang 22 is a resource error.
   static llvm::Expected<Toolchain> find(llvm::ArrayRef<std::string> Flags);
+  /// As find; no CUDA toolkit is a resource error too.
+  static llvm::Expected<Toolchain> findCuda(llvm::ArrayRef<std::string> Flags);
 
   /// CUDART_VERSION of the toolkit's headers, 13000 for 13.0; 0 when they do
   /// not tell.
@@ -45,6 +47,14 @@ withoutArchitectures(llvm::ArrayRef<std::string> Flags);
 
 /// The -mllvm arguments that \p Flags hand to the compiler proper.
 std::vector<std::string> llvmArguments(llvm::ArrayRef<std::string> Flags);
+
+/// What clang makes of the device code of \p Source for \p Arch with \p Flags
+/// and \p Output, which says what that is ("-S", "-emit-llvm" ...). A file that
+/// does not compile is a usage error with the compiler's own messages.
+llvm::Expected<std::string>
+compileDevice(llvm::StringRef Source, llvm::StringRef Arch,
+              llvm::ArrayRef<std::string> Flags,
+              llvm::ArrayRef<llvm::StringRef> Output);
 
 /// The LLVM bitcode that clang makes of the device code of \p Source for
 /// \p Arch, before any optimisation (libdevice is linked in): what the clang

@@ -11,18 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device.h"
+#include "Api.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
 using namespace cupilot;
-
-#define CUPILOT_API __attribute__((visibility("default")))
-
-static cudaError_t checked(cudaError_t Error = cudaSuccess) {
-  Device &D = Device::get();
-  return D.fail(D.Sticky != cudaSuccess ? D.Sticky : Error);
-}
 
 static constexpr int MaxThreads[3] = {1024, 1024, 64},
                      MaxGrid[3] = {2147483647, 65535, 65535};
@@ -68,8 +61,6 @@ static constexpr struct {
     {cudaDevAttrStreamPrioritiesSupported, 1},
 };
 
-extern "C" {
-
 CUPILOT_API cudaError_t cudaDeviceGetAttribute(int *Value,
                                                cudaDeviceAttr Attribute,
                                                int Id) {
@@ -99,7 +90,7 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
   std::strcpy(P.name, "cuPilot cpu device (describes an H200)");
   P.major = Get(cudaDevAttrComputeCapabilityMajor);
   P.minor = Get(cudaDevAttrComputeCapabilityMinor);
-  P.totalGlobalMem = size_t(141) << 30;
+  P.totalGlobalMem = DeviceBytes;
   P.multiProcessorCount = Get(cudaDevAttrMultiProcessorCount);
   P.warpSize = Get(cudaDevAttrWarpSize);
   P.maxThreadsPerBlock = Get(cudaDevAttrMaxThreadsPerBlock);
@@ -131,5 +122,3 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
   llvm::copy(MaxGrid, P.maxGridSize);
   return checked();
 }
-
-} // extern "C"

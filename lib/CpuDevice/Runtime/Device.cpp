@@ -8,18 +8,20 @@
 
 #include "Device.h"
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/Error.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <unistd.h>
 
 using namespace cupilot;
 
-/// Alignment of cudaMalloc (CUDA C++ Programming Guide, "Device Memory
-/// Accesses").
-static constexpr size_t MallocAlignment = 256;
-/// Room between allocations, so that an access past the end never falls into a
-/// neighbour.
-static constexpr size_t Gap = 4096;
+/// Device printf's output that is kept until a synchronisation, in bytes: the
+/// default size of a GPU's buffer (CUDA C++ Programming Guide, "Limitations" of
+/// formatted output). What a GPU would overwrite is written out here.
+static constexpr size_t OutputLimit = 1 << 20;
 
 Device::Device() {
   if (const char *Folder = std::getenv("CUPILOT_CAPTURE"))
@@ -30,135 +32,284 @@ Device &Device::get() {
   // Never destroyed: modules unregister themselves late in the program's end.
   static Device &Only = *[] {
     auto *D = new Device();
-    if (D->Recorder)
-      std::atexit([] { Device::get().Recorder->finish(); });
+    std::atexit([] {
+      Device &D = Device::get();
+      D.flushOutput();
+      if (D.Recorder)
+        D.Recorder->finish();
+    });
     return D;
   }();
   return Only;
 }
 
-cudaError_t Device::fail(cudaError_t Error) {
-  if (Error != cudaSuccess)
-    Last = Error;
-  return Error;
+/// Prints \p Message once in the life of the process.
+static void sayOnce(const std::string &Message) {
+  static std::set<std::string> Said;
+  if (Said.insert(Message).second)
+    std::fprintf(stderr, "cupilot: error: %s\n", Message.c_str());
 }
 
-cudaError_t Device::allocate(void **Pointer, size_t Size, bool Host) {
-  if (!Pointer)
-    return fail(cudaErrorInvalidValue);
-  *Pointer = nullptr;
-  if (Size == 0)
-    return cudaSuccess;
-  void *Memory = nullptr;
-  if (::posix_memalign(&Memory, MallocAlignment, Size + Gap) != 0)
-    return fail(cudaErrorMemoryAllocation);
-  // Device memory is not cleared; a NaN pattern shows who thinks it is.
-  std::memset(Memory, Host ? 0 : 0xff, Size);
-  Allocations[static_cast<char *>(Memory)] = Size;
-  this->Memory->addBuffer(Memory, Size);
-  *Pointer = Memory;
-  return cudaSuccess;
+/// Prints \p E and returns the run time's error for it: a wrong launch is the
+/// program's fault, the rest is what this device cannot do.
+static cudaError_t explain(llvm::Error E) {
+  cudaError_t Result = cudaErrorNotSupported;
+  llvm::handleAllErrors(
+      std::move(E),
+      [&](const ToolError &T) {
+        if (T.code() == ExitCode::Usage)
+          Result = cudaErrorInvalidConfiguration;
+        sayOnce(T.message());
+      },
+      [&](const llvm::ErrorInfoBase &Other) { sayOnce(Other.message()); });
+  return Result;
 }
 
-cudaError_t Device::release(void *Pointer, bool) {
-  if (!Pointer)
-    return cudaSuccess;
-  auto It = Allocations.find(static_cast<char *>(Pointer));
-  if (It == Allocations.end())
-    return fail(cudaErrorInvalidValue);
-  Memory->removeBuffer(Pointer);
-  Allocations.erase(It);
-  std::free(Pointer);
-  return cudaSuccess;
-}
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
 
 RegisteredModule *Device::addModule(std::string Bitcode) {
+  std::lock_guard Lock(Mutex);
   Modules.push_back(std::make_unique<RegisteredModule>());
   Modules.back()->Bitcode = std::move(Bitcode);
   return Modules.back().get();
 }
 
-CpuModule *Device::load(RegisteredModule &M) {
+void Device::addFunction(const void *Host, RegisteredModule *M,
+                         const char *Name) {
+  std::lock_guard Lock(Mutex);
+  Functions[Host] = {M, Name};
+}
+
+void Device::addVariable(const void *Host, RegisteredModule *M,
+                         const char *Name) {
+  std::lock_guard Lock(Mutex);
+  Variables[Host] = {M, Name};
+}
+
+cudaError_t Device::load(RegisteredModule &M) {
   if (M.Loaded)
-    return M.Loaded.get();
+    return cudaSuccess;
+  if (M.Broken)
+    return cudaErrorNoKernelImageForDevice;
   CpuDeviceOptions Options;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
+  if (const char *Checks = std::getenv("CUPILOT_CHECK"))
+    if (llvm::Error E = selectChecks(Checks, Options)) {
+      M.Broken = true;
+      explain(std::move(E));
+      return cudaErrorInitializationError;
+    }
   auto Loaded = CpuModule::load(M.Bitcode, Options);
   if (!Loaded) {
-    std::fprintf(stderr, "cupilot: error: %s\n",
-                 toString(Loaded.takeError()).c_str());
-    return nullptr;
+    M.Broken = true;
+    explain(Loaded.takeError());
+    return cudaErrorNoKernelImageForDevice;
   }
   M.Loaded = std::move(*Loaded);
+  M.Facts = kernelFacts(M.Bitcode);
   // Variables of the module are memory that device code may touch.
   for (const std::string &Name : M.Loaded->globals())
     if (auto Global = M.Loaded->global(Name))
       Memory->addBuffer(Global->first, Global->second);
-  return M.Loaded.get();
-}
-
-cudaError_t Device::launch(const void *Function, const LaunchShape &Shape,
-                           void **Args) {
-  std::lock_guard Lock(Mutex);
-  if (Sticky != cudaSuccess)
-    return fail(Sticky);
-  auto It = Functions.find(Function);
-  if (It == Functions.end())
-    return fail(cudaErrorInvalidDeviceFunction);
-  CpuModule *Module = load(*It->second.Module);
-  if (!Module)
-    return fail(cudaErrorNoKernelImageForDevice);
-  const std::string &Name = It->second.Name;
-  auto Sizes = Module->paramSizes(Name);
-  if (!Sizes) {
-    consumeError(Sizes.takeError());
-    return fail(cudaErrorInvalidDeviceFunction);
-  }
-  if (Recorder)
-    Recorder->before(Name, Shape, *Sizes, Args, Allocations, *Module);
-  auto Result =
-      Module->launch(Name, Shape,
-                     llvm::ArrayRef<const void *>(
-                         const_cast<const void **>(Args), Sizes->size()),
-                     *Memory);
-  if (!Result) {
-    std::fprintf(stderr, "cupilot: error: %s\n",
-                 toString(Result.takeError()).c_str());
-    return fail(cudaErrorInvalidConfiguration);
-  }
-  if (Recorder)
-    Recorder->after(modelTime(cantFail(describeGpu("H200")), Result->Counts,
-                              KernelResources(), Shape)
-                        .Microseconds);
-  std::fwrite(Result->Printed.data(), 1, Result->Printed.size(), stdout);
-  if (Result->Fault) {
-    std::fprintf(stderr, "cupilot: device fault: %s\n",
-                 Result->Fault->str().c_str());
-    Sticky = Result->Fault->Kind == "assertion" ? cudaErrorAssert
-                                                : cudaErrorIllegalAddress;
-    Last = Sticky;
-    // As on a GPU, the launch itself succeeded; later calls tell.
-    return cudaSuccess;
-  }
   return cudaSuccess;
 }
 
-cudaError_t Device::variable(const void *Symbol, void **Address, size_t *Size) {
+void Device::unload(RegisteredModule &M) {
+  if (!M.Loaded)
+    return;
+  for (const std::string &Name : M.Loaded->globals())
+    if (auto Global = M.Loaded->global(Name))
+      Memory->removeBuffer(Global->first);
+  M.Loaded.reset();
+}
+
+cudaError_t Device::function(const void *Host, RegisteredFunction **Entry,
+                             KernelFacts *Facts) {
   std::lock_guard Lock(Mutex);
-  auto It = Variables.find(Symbol);
+  auto It = Functions.find(Host);
+  if (It == Functions.end())
+    return cudaErrorInvalidDeviceFunction;
+  RegisteredModule &M = *It->second.Module;
+  if (cudaError_t E = load(M))
+    return E;
+  *Entry = &It->second;
+  if (Facts)
+    if (auto Known = M.Facts.find(It->second.Name); Known != M.Facts.end())
+      *Facts = Known->second;
+  return cudaSuccess;
+}
+
+cudaError_t Device::paramSizes(const void *Host, std::vector<uint64_t> &Sizes) {
+  std::lock_guard Lock(Mutex);
+  RegisteredFunction *F;
+  if (cudaError_t E = function(Host, &F))
+    return E;
+  auto Result = F->Module->Loaded->paramSizes(F->Name);
+  if (!Result) {
+    llvm::consumeError(Result.takeError());
+    return cudaErrorInvalidDeviceFunction;
+  }
+  Sizes = std::move(*Result);
+  return cudaSuccess;
+}
+
+cudaError_t Device::variable(const void *Host, void **Address, size_t *Size) {
+  std::lock_guard Lock(Mutex);
+  auto It = Variables.find(Host);
   if (It == Variables.end())
-    return fail(cudaErrorInvalidSymbol);
-  CpuModule *Module = load(*It->second.Module);
-  if (!Module)
-    return fail(cudaErrorNoKernelImageForDevice);
-  auto Global = Module->global(It->second.Name);
+    return cudaErrorInvalidSymbol;
+  if (cudaError_t E = load(*It->second.Module))
+    return E;
+  auto Global = It->second.Module->Loaded->global(It->second.Name);
   if (!Global)
-    return fail(cudaErrorInvalidSymbol);
+    return cudaErrorInvalidSymbol;
   if (Address)
     *Address = Global->first;
   if (Size)
     *Size = Global->second;
   return cudaSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static cudaError_t errorOf(const DeviceFault &Fault) {
+  llvm::StringRef Kind = Fault.Kind;
+  if (Kind == "assertion")
+    return cudaErrorAssert;
+  if (Kind.starts_with("misaligned"))
+    return cudaErrorMisalignedAddress;
+  if (Kind == "step limit")
+    return cudaErrorLaunchTimeout;
+  return Fault.Address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure;
+}
+
+/// A failed assertion in CUDA's own words: file, line and function, the thread,
+/// then what did not hold. Other faults in this project's.
+static void report(const DeviceFault &Fault) {
+  std::fflush(stdout);
+  llvm::StringRef Detail = Fault.Detail;
+  size_t What = Detail.rfind(": Assertion `");
+  if (Fault.Kind != "assertion" || What == llvm::StringRef::npos) {
+    std::fprintf(stderr, "cupilot: device fault: %s\n", Fault.str().c_str());
+    return;
+  }
+  llvm::StringRef Condition = Detail.substr(What + 2);
+  Condition.consume_back("' failed");
+  auto Number = [](uint64_t Value) {
+    return static_cast<unsigned long long>(Value);
+  };
+  std::fprintf(stderr,
+               "%s: block: [%llu,%llu,%llu], thread: [%llu,%llu,%llu] %s` "
+               "failed.\n",
+               Detail.take_front(What).str().c_str(), Number(Fault.Block[0]),
+               Number(Fault.Block[1]), Number(Fault.Block[2]),
+               Number(Fault.Thread[0]), Number(Fault.Thread[1]),
+               Number(Fault.Thread[2]), Condition.str().c_str());
+}
+
+/// The modelled time of a launch in microseconds. Registers are not known here,
+/// so the occupancy is that of the launch's shape.
+static double cost(const ExecutionCounts &Counts, const LaunchShape &Shape) {
+  static const GpuDescription Gpu = llvm::cantFail(describeGpu("H200"));
+  return modelTime(Gpu, Counts, KernelResources(), Shape).Microseconds;
+}
+
+/// The limits of compute capability 9.0 and the kernel's own (CUDA C++
+/// Programming Guide, "Compute Capabilities", "Launch Bounds").
+cudaError_t Device::checkLaunch(const RegisteredFunction &F,
+                                const KernelFacts &Facts,
+                                const KernelLaunch &Launch) const {
+  static constexpr uint64_t MaxGrid[3] = {2147483647, 65535, 65535},
+                            MaxBlock[3] = {1024, 1024, 64};
+  uint64_t Threads = 1, Blocks = 1;
+  for (unsigned I = 0; I < 3; ++I) {
+    uint64_t Grid = Launch.Shape.Grid[I], Block = Launch.Shape.Block[I];
+    if (Grid < 1 || Block < 1 || Grid > MaxGrid[I] || Block > MaxBlock[I])
+      return cudaErrorInvalidConfiguration;
+    Threads *= Block;
+    Blocks *= Grid;
+  }
+  if (Threads > 1024)
+    return cudaErrorInvalidConfiguration;
+  if (Threads > Facts.MaxThreads)
+    return cudaErrorLaunchOutOfResources;
+  // What was set by cudaFuncSetAttribute is checked there.
+  if (Launch.Shape.Shared > F.MaxDynamicShared ||
+      (F.MaxDynamicShared <= 48 * 1024 &&
+       Launch.Shape.Shared + Facts.StaticShared > 48 * 1024))
+    return cudaErrorInvalidValue;
+  if (Launch.Cooperative) {
+    KernelResources Resources;
+    Resources.StaticShared = Facts.StaticShared;
+    static const GpuDescription Gpu = llvm::cantFail(describeGpu("H200"));
+    if (Blocks > uint64_t(Gpu.Multiprocessors) *
+                     residentBlocks(Gpu, Resources, Launch.Shape))
+      return cudaErrorCooperativeLaunchTooLarge;
+    return cudaErrorNotSupported;
+  }
+  std::array<uint64_t, 3> Cluster = Launch.Cluster;
+  for (unsigned I = 0; I < 3; ++I)
+    if (uint64_t Own = Facts.Cluster[I]) {
+      if (Cluster[I] != 0 && Cluster[I] != Own)
+        return cudaErrorInvalidClusterSize;
+      Cluster[I] = Own;
+    }
+  uint64_t Size = 1;
+  for (unsigned I = 0; I < 3; ++I) {
+    uint64_t Extent = std::max<uint64_t>(Cluster[I], 1);
+    if (Launch.Shape.Grid[I] % Extent != 0)
+      return cudaErrorInvalidClusterSize;
+    Size *= Extent;
+  }
+  return Size > 16 ? cudaErrorInvalidClusterSize : cudaSuccess;
+}
+
+cudaError_t Device::launch(const void *Host, const KernelLaunch &Launch,
+                           void **Args) {
+  std::lock_guard Lock(Mutex);
+  if (Sticky != cudaSuccess)
+    return Sticky;
+  RegisteredFunction *Function;
+  KernelFacts Facts;
+  if (cudaError_t E = function(Host, &Function, &Facts))
+    return E;
+  if (cudaError_t E = checkLaunch(*Function, Facts, Launch))
+    return E;
+  CpuModule &Module = *Function->Module->Loaded;
+  const std::string &Name = Function->Name;
+  std::vector<uint64_t> Params;
+  if (cudaError_t E = paramSizes(Host, Params))
+    return E;
+  if (Recorder)
+    Recorder->before(Name, Launch.Shape, Params, Args, Sizes, Module);
+  auto Result =
+      Module.launch(Name, Launch.Shape,
+                    llvm::ArrayRef<const void *>(
+                        const_cast<const void **>(Args), Params.size()),
+                    *Memory);
+  if (!Result)
+    return explain(Result.takeError());
+  if (Recorder)
+    Recorder->after(cost(Result->Counts, Launch.Shape));
+  Output += Result->Printed;
+  if (Output.size() > OutputLimit || Result->Fault)
+    flushOutput();
+  if (Result->Fault) {
+    report(*Result->Fault);
+    Sticky = errorOf(*Result->Fault);
+  }
+  // As on a GPU, the launch itself succeeded; later calls tell of a fault.
+  return cudaSuccess;
+}
+
+void Device::flushOutput() {
+  std::lock_guard Lock(Mutex);
+  std::fwrite(Output.data(), 1, Output.size(), stdout);
+  Output.clear();
 }
 
 /// Bitcode is a sequence of blocks, each with its length in words (LLVM Bitcode

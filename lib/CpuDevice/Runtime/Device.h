@@ -9,7 +9,9 @@
 #define CUPILOT_LIB_CPUDEVICE_RUNTIME_DEVICE_H
 
 #include "Capture.h"
+#include "KernelFacts.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include <atomic>
 #include <cuda_runtime_api.h>
 #include <map>
 #include <mutex>
@@ -20,46 +22,109 @@ namespace cupilot {
 struct RegisteredModule {
   std::string Bitcode;
   std::unique_ptr<CpuModule> Loaded;
+  std::map<std::string, KernelFacts> Facts; ///< By kernel, once loaded.
+  bool Broken = false;                      ///< Cannot be loaded; was said.
 };
 
-struct RegisteredSymbol {
+struct RegisteredFunction {
+  RegisteredModule *Module = nullptr;
+  std::string Name;
+  /// Dynamic shared memory that a launch may ask for, in bytes; more than 48
+  /// KiB with the static part must be asked for by cudaFuncSetAttribute.
+  uint64_t MaxDynamicShared = 48 * 1024;
+  int Carveout = -1; ///< Preferred; a hint.
+};
+
+struct RegisteredVariable {
   RegisteredModule *Module = nullptr;
   std::string Name;
 };
 
-/// State of the process. All calls of the run time take the mutex: streams run
-/// in order, and everything is done when a call returns.
+/// Where memory came from: cudaMalloc, cudaMallocManaged, cudaMallocHost, or
+/// the program itself with cudaHostRegister.
+enum class MemoryKind { Device, Managed, Host, Registered };
+
+struct Allocation {
+  size_t Size = 0; ///< Bytes.
+  MemoryKind Kind = MemoryKind::Device;
+  unsigned Flags = 0; ///< Of cudaHostAlloc or cudaHostRegister.
+};
+
+/// What cudaLaunchKernel and its relatives take.
+struct KernelLaunch {
+  LaunchShape Shape;
+  std::array<uint64_t, 3> Cluster{0, 0, 0}; ///< 0: as the kernel says.
+  bool Cooperative = false;
+};
+
+/// State of the process. Its functions take the mutex; they return errors and
+/// leave it to the API's functions to remember them (checked).
 class Device {
 public:
   static Device &get();
 
-  std::recursive_mutex Mutex;
-  std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
-  std::map<const void *, RegisteredSymbol> Functions, Variables;
-  std::unique_ptr<Capture> Recorder;
-
-  cudaError_t allocate(void **Pointer, size_t Size, bool Host = false);
-  cudaError_t release(void *Pointer, bool Host = false);
-  /// Loads the module of a registered symbol; reports what goes wrong once.
-  CpuModule *load(RegisteredModule &M);
-  cudaError_t launch(const void *Function, const LaunchShape &Shape,
-                     void **Args);
-  /// Address and size of a device variable, by its host shadow.
-  cudaError_t variable(const void *Symbol, void **Address, size_t *Size);
+  // Registration, by host address.
   RegisteredModule *addModule(std::string Bitcode);
-  /// Registered allocations: base to size.
-  const std::map<char *, size_t> &allocations() const { return Allocations; }
+  void addFunction(const void *Host, RegisteredModule *M, const char *Name);
+  void addVariable(const void *Host, RegisteredModule *M, const char *Name);
 
-  /// Remembers an error for cudaGetLastError and returns it. A fault of device
-  /// code stays, as on a GPU.
-  cudaError_t fail(cudaError_t Error);
-  cudaError_t Last = cudaSuccess, Sticky = cudaSuccess;
+  // Memory.
+  cudaError_t allocate(void **Pointer, size_t Size, MemoryKind Kind,
+                       unsigned Flags = 0);
+  /// cudaErrorInvalidValue when \p Pointer is no allocation of that side.
+  cudaError_t release(void *Pointer, bool OfHost);
+  cudaError_t registerHost(void *Pointer, size_t Size, unsigned Flags);
+  cudaError_t unregisterHost(void *Pointer);
+  /// The allocation that holds \p Pointer with its base; null when none does.
+  std::pair<char *, Allocation> find(const void *Pointer);
+  /// False when [Pointer, Pointer + Size) leaves the buffer that it begins in,
+  /// or, with \p MustBeKnown, begins in none.
+  bool holds(const void *Pointer, size_t Size, bool MustBeKnown);
+
+  /// Moves bytes as the host does, with what is known of them.
+  void copy(void *To, const void *From, size_t Size);
+  /// Sets \p Count elements of \p ElementSize bytes.
+  void fill(void *To, unsigned Value, unsigned ElementSize, size_t Count);
+  void memoryInfo(size_t *Free, size_t *Total);
+
+  // Execution.
+  cudaError_t launch(const void *Host, const KernelLaunch &Launch, void **Args);
+  /// The function's entry, with its module loaded.
+  cudaError_t function(const void *Host, RegisteredFunction **Entry,
+                       KernelFacts *Facts = nullptr);
+  /// Size in bytes of each parameter of a kernel.
+  cudaError_t paramSizes(const void *Host, std::vector<uint64_t> &Sizes);
+  /// Address and size of a device variable, by its host shadow.
+  cudaError_t variable(const void *Host, void **Address, size_t *Size);
+  /// The error that a fault of device code left; it stays, as on a GPU.
+  cudaError_t sticky() const { return Sticky; }
+  /// Writes out what device printf collected.
+  void flushOutput();
+  /// Frees all memory and gives device variables their first values.
+  void reset();
 
 private:
   Device();
+  cudaError_t load(RegisteredModule &M);
+  void unload(RegisteredModule &M);
+  cudaError_t checkLaunch(const RegisteredFunction &F, const KernelFacts &Facts,
+                          const KernelLaunch &Launch) const;
+
+  std::recursive_mutex Mutex;
+  std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
+  std::unique_ptr<Capture> Recorder;
   std::vector<std::unique_ptr<RegisteredModule>> Modules;
-  std::map<char *, size_t> Allocations;
+  std::map<const void *, RegisteredFunction> Functions;
+  std::map<const void *, RegisteredVariable> Variables;
+  std::map<char *, Allocation> Allocations;
+  std::map<char *, size_t> Sizes; ///< The same, as Capture takes it.
+  size_t Used = 0;                ///< Bytes allocated.
+  std::string Output;             ///< Of device printf, not yet written.
+  std::atomic<cudaError_t> Sticky = cudaSuccess;
 };
+
+/// Memory of the described GPU in bytes: 141 GiB (NVIDIA H200 data sheet).
+constexpr size_t DeviceBytes = size_t(141) << 30;
 
 /// Length of the LLVM bitcode that begins at \p Start; 0 when none does there.
 size_t bitcodeSize(const void *Start);

@@ -45,10 +45,8 @@ CUPILOT_EXPORT void **__cudaRegisterFatBinary(void *Wrapper) {
         "device\ncupilot: note: build it with cupilot-cpucc\n");
     std::exit(2);
   }
-  Device &D = Device::get();
-  std::lock_guard Lock(D.Mutex);
-  return reinterpret_cast<void **>(
-      D.addModule(std::string(static_cast<const char *>(Data), Size)));
+  return reinterpret_cast<void **>(Device::get().addModule(
+      std::string(static_cast<const char *>(Data), Size)));
 }
 
 CUPILOT_EXPORT void __cudaRegisterFatBinaryEnd(void **) {}
@@ -59,19 +57,15 @@ CUPILOT_EXPORT void __cudaRegisterFunction(void **Handle,
                                            const char *HostFunction, char *,
                                            const char *DeviceName, int, uint3 *,
                                            uint3 *, dim3 *, dim3 *, int *) {
-  Device &D = Device::get();
-  std::lock_guard Lock(D.Mutex);
-  D.Functions[HostFunction] = {reinterpret_cast<RegisteredModule *>(Handle),
-                               DeviceName};
+  Device::get().addFunction(
+      HostFunction, reinterpret_cast<RegisteredModule *>(Handle), DeviceName);
 }
 
 CUPILOT_EXPORT void __cudaRegisterVar(void **Handle, char *HostVariable, char *,
                                       const char *DeviceName, int, size_t, int,
                                       int) {
-  Device &D = Device::get();
-  std::lock_guard Lock(D.Mutex);
-  D.Variables[HostVariable] = {reinterpret_cast<RegisteredModule *>(Handle),
-                               DeviceName};
+  Device::get().addVariable(
+      HostVariable, reinterpret_cast<RegisteredModule *>(Handle), DeviceName);
 }
 
 CUPILOT_EXPORT unsigned __cudaPushCallConfiguration(dim3 Grid, dim3 Block,
@@ -94,29 +88,5 @@ CUPILOT_EXPORT cudaError_t __cudaPopCallConfiguration(dim3 *Grid, dim3 *Block,
   std::memcpy(Stream, &C.Stream, sizeof(C.Stream));
   return cudaSuccess;
 }
-
-CUPILOT_EXPORT cudaError_t cudaLaunchKernel(const void *Function, dim3 Grid,
-                                            dim3 Block, void **Args,
-                                            size_t Shared, cudaStream_t) {
-  return Device::get().launch(
-      Function, {{Grid.x, Grid.y, Grid.z}, {Block.x, Block.y, Block.z}, Shared},
-      Args);
-}
-
-CUPILOT_EXPORT cudaError_t cudaLaunchKernel_ptsz(const void *Function,
-                                                 dim3 Grid, dim3 Block,
-                                                 void **Args, size_t Shared,
-                                                 cudaStream_t S) {
-  return cudaLaunchKernel(Function, Grid, Block, Args, Shared, S);
-}
-
-#if CUDART_VERSION >= 11080
-CUPILOT_EXPORT cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *Config,
-                                               const void *Function,
-                                               void **Args) {
-  return cudaLaunchKernel(Function, Config->gridDim, Config->blockDim, Args,
-                          Config->dynamicSmemBytes, Config->stream);
-}
-#endif
 
 } // extern "C"

@@ -1,0 +1,92 @@
+//===- KernelFacts.cpp - What a launch must know of a kernel -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelFacts.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Three numbers of an attribute like "nvvm.maxntid"="16,16"; what is missing
+/// is 1, and all are 0 without the attribute.
+static std::array<unsigned, 3> dimensions(const Function &F, StringRef Name) {
+  std::array<unsigned, 3> Result{0, 0, 0};
+  if (!F.hasFnAttribute(Name))
+    return Result;
+  SmallVector<StringRef> Parts;
+  F.getFnAttribute(Name).getValueAsString().split(Parts, ',');
+  for (unsigned I = 0; I < 3; ++I)
+    if (I >= Parts.size() || Parts[I].trim().getAsInteger(10, Result[I]))
+      Result[I] = 1;
+  return Result;
+}
+
+/// Adds the variables that \p Start and the functions that it calls use.
+static void addVariables(const Function &Start, KernelFacts &Facts) {
+  const DataLayout &Layout = Start.getDataLayout();
+  SmallPtrSet<const Value *, 32> Seen = {&Start};
+  SmallVector<const Value *> Work = {&Start};
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val();
+    if (const auto *G = dyn_cast<GlobalVariable>(V)) {
+      uint64_t Size = Layout.getTypeAllocSize(G->getValueType());
+      if (G->getAddressSpace() == 3)
+        Facts.StaticShared =
+            alignTo(Facts.StaticShared, G->getAlign().valueOrOne()) + Size;
+      else if (G->getAddressSpace() == 4)
+        Facts.Constant += Size;
+      continue;
+    }
+    auto Visit = [&](const Value *Operand) {
+      if (isa<Constant>(Operand) && Seen.insert(Operand).second)
+        Work.push_back(Operand);
+    };
+    if (const auto *F = dyn_cast<Function>(V)) {
+      for (const Instruction &I : instructions(F)) {
+        if (const auto *A = dyn_cast<AllocaInst>(&I))
+          if (auto Size = A->getAllocationSize(Layout))
+            Facts.Local += Size->getFixedValue();
+        for (const Use &U : I.operands())
+          Visit(U);
+      }
+    } else if (const auto *C = dyn_cast<User>(V)) {
+      for (const Use &U : C->operands())
+        Visit(U);
+    }
+  }
+}
+
+std::map<std::string, KernelFacts> kernelFacts(StringRef Bitcode) {
+  std::map<std::string, KernelFacts> All;
+  LLVMContext Context;
+  auto M = parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
+  if (!M) {
+    consumeError(M.takeError()); // Loading it for execution says the same.
+    return All;
+  }
+  for (const Function &F : **M) {
+    if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    KernelFacts &Facts = All[F.getName().str()];
+    for (StringRef Name : {"nvvm.maxntid", "nvvm.reqntid"})
+      if (auto D = dimensions(F, Name); D[0] > 0)
+        Facts.MaxThreads = std::min(1024u, D[0] * D[1] * D[2]);
+    Facts.Cluster = dimensions(F, "nvvm.cluster_dim");
+    addVariables(F, Facts);
+  }
+  return All;
+}
+
+} // namespace cupilot
