@@ -50,6 +50,21 @@ void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
   Call.Block.escape(T);
 }
 
+void waitForMbarrier(const OpCall &Call, ThreadContext &T) {
+  Call.Block.yieldForMbarrier(T);
+}
+
+BlockState *sharedOwnerOf(BlockState &Block, uint64_t) { return &Block; }
+
+uint64_t sharedInBlock(const OpCall &, ThreadContext &, uint64_t Address,
+                       unsigned) {
+  return Address;
+}
+
+bool isLaunchArgument(const OpCall &Call, uint64_t Address, uint64_t Size) {
+  return true;
+}
+
 /// The last lane to arrive runs the instruction for all, and all go on.
 void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
                             const uint64_t *Words) {

@@ -29,6 +29,17 @@ char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                         llvm::StringRef Kind, uint64_t Address,
                         const llvm::Twine &Detail);
 
+/// Lets other threads run before \p T looks at an mbarrier again.
+void waitForMbarrier(const OpCall &Call, ThreadContext &T);
+/// The block of the cluster whose shared memory holds \p Address; null: none.
+BlockState *sharedOwnerOf(BlockState &Block, uint64_t Address);
+/// The address in the shared memory of block \p Rank of the cluster that
+/// \p Address has in its own; a fault when the cluster has no such block.
+uint64_t sharedInBlock(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                       unsigned Rank);
+/// Whether [Address, Address + Size) lies in the launch's packed arguments.
+bool isLaunchArgument(const OpCall &Call, uint64_t Address, uint64_t Size);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_OPRUNTIME_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// elect.sync, setmaxnreg and st.async (PTX ISA).
+// setmaxnreg and st.async (PTX ISA).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,19 +21,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-/// elect.sync leader|predicate, mask: the lowest lane of the mask.
-static void runElect(const OpCall &Call) {
-  const OpLane &Lane = Call.Lanes.front();
-  auto Mask = static_cast<uint32_t>(Lane.Inputs[0]);
-  unsigned Self = Lane.Thread->Linear % 32;
-  if (!(Mask >> Self & 1))
-    fault(Call, *Lane.Thread, "warp operation with a wrong mask", 0,
-          "the mask 0x" + Twine::utohexstr(Mask) + " does not name this lane");
-  unsigned Leader = countr_zero(Mask);
-  Lane.Results[0] = Leader;
-  Lane.Results[1] = Leader == Self;
-}
 
 /// A block's registers are not counted here.
 static void runSetRegisters(const OpCall &) {}
@@ -56,12 +43,6 @@ static void runStoreAsync(const OpCall &Call) {
 
 std::optional<OpRule> findWarpMisc(ArrayRef<StringRef> Parts) {
   OpRule Rule;
-  if (Parts == ArrayRef<StringRef>({"elect", "sync"})) {
-    Rule.Run = runElect;
-    Rule.Results = {32, 1};
-    Rule.MinInputs = Rule.MaxInputs = 1;
-    return Rule;
-  }
   if (Parts[0] == "setmaxnreg" && Parts.size() == 5 &&
       (Parts[1] == "inc" || Parts[1] == "dec")) {
     Rule.Run = runSetRegisters;
