@@ -17,12 +17,10 @@ using namespace llvm;
 
 namespace cupilot {
 
-void AsyncCopy::land() const {
+void AsyncCopy::land(ThreadContext &T) const {
   for (const AsyncPiece &P : Pieces) {
-    auto *To = reinterpret_cast<char *>(P.To);
-    touchAligned(*Thread, To, P.Size, Op->Rule.WriteAlign, TouchKind::Write,
-                 Op->WriteSite);
-    std::memcpy(To, Data.data() + P.From, P.Size);
+    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Write);
+    std::memcpy(reinterpret_cast<char *>(P.To), Data.data() + P.From, P.Size);
   }
 }
 
@@ -32,31 +30,35 @@ AsyncBlock &asyncOf(BlockState &Block) {
   return *Block.Async;
 }
 
-AsyncBlock::PerThread &asyncOf(BlockState &Block, const ThreadContext &T) {
+AsyncBlock::PerThread &asyncOf(BlockState &Block, uint32_t Linear) {
   auto &Threads = asyncOf(Block).Threads;
-  if (T.Linear >= Threads.size())
-    Threads.resize(T.Linear + 1);
-  auto &Mine = Threads[T.Linear];
+  if (Linear >= Threads.size())
+    Threads.resize(Linear + 1);
+  auto &Mine = Threads[Linear];
   if (!Mine)
     Mine = std::make_unique<AsyncBlock::PerThread>();
   return *Mine;
 }
 
 AsyncBlock::PerThread &asyncOf(const OpCall &Call) {
-  return asyncOf(Call.Block, *Call.Lanes.front().Thread);
+  return asyncOf(Call.Block, Call.Lanes.front().Thread->Linear);
 }
 
-/// Lands a thread's copies in front of \p End, the oldest first. Each is taken
-/// from the queue before it lands: that may leave the kernel.
-template <typename EndFunction>
-static void landWhile(AsyncBlock::PerThread &Mine, EndFunction Holds) {
-  while (!Mine.Copies.empty() && Holds(Mine.Copies.front())) {
-    Mine.Copies.front().land();
-    Mine.Copies.pop_front();
+void finishAsync(BlockState &Block) { Block.Async->finish(); }
+
+/// Lands a thread's copies while \p Holds, the oldest first.
+template <typename HoldsFunction>
+static void landWhile(AsyncBlock::PerThread &Whose, ThreadContext &T,
+                      HoldsFunction Holds) {
+  while (!Whose.Copies.empty() && Holds(Whose.Copies.front())) {
+    Whose.Copies.front().land(T); // May leave the kernel.
+    Whose.Copies.pop_front();
   }
 }
 
-void bindToBarrier(const OpCall &Call, AsyncArrival Arrival) {
+void bindToBarrier(const OpCall &Call, ThreadContext &T, AsyncArrival Arrival) {
+  // Whoever lands it does so after what the issuing thread knew.
+  publish(T, reinterpret_cast<void *>(Arrival.Barrier));
   BlockState *Owner = sharedOwnerOf(Call.Block, Arrival.Barrier);
   asyncOf(Owner ? *Owner : Call.Block).Arrivals.push_back(std::move(Arrival));
 }
@@ -66,20 +68,21 @@ void landFor(const OpCall &Call, ThreadContext &T, uint64_t Barrier,
   BlockState *Owner = sharedOwnerOf(Call.Block, Barrier);
   AsyncBlock &Async = asyncOf(Owner ? *Owner : Call.Block);
   for (size_t I = 0; I < Async.Arrivals.size();) {
-    AsyncArrival &A = Async.Arrivals[I];
+    const AsyncArrival &A = Async.Arrivals[I];
     if (A.Barrier != Barrier) {
       ++I;
       continue;
     }
+    subscribe(T, reinterpret_cast<void *>(Barrier));
     OpCall Issued = {*A.Copy.Block, *A.Copy.Op, {}};
     if (A.Bytes > 0) {
-      A.Copy.land();
-      completeTransaction(Issued, *A.Copy.Thread, Barrier, A.Bytes);
+      A.Copy.land(T);
+      completeTransaction(Issued, T, Barrier, A.Bytes);
     } else {
       landWhile(
-          asyncOf(*A.Copy.Block, *A.Copy.Thread),
+          asyncOf(*A.Copy.Block, A.Copy.Linear), T,
           [&](const AsyncCopy &C) { return C.Sequence < A.Copy.Sequence; });
-      arriveAtMbarrier(Issued, *A.Copy.Thread, Barrier, 1);
+      arriveAtMbarrier(Issued, T, Barrier, 1);
     }
     Async.Arrivals.erase(Async.Arrivals.begin() + I);
     if (loadMbarrier(Call, T, Barrier).Parity != Parity)
@@ -90,7 +93,7 @@ void landFor(const OpCall &Call, ThreadContext &T, uint64_t Barrier,
 AsyncCopy beginCopy(const OpCall &Call) {
   AsyncCopy Copy;
   Copy.Block = &Call.Block;
-  Copy.Thread = Call.Lanes.front().Thread;
+  Copy.Linear = Call.Lanes.front().Thread->Linear;
   Copy.Op = &Call.Op;
   return Copy;
 }
@@ -111,12 +114,11 @@ static void runCopy(const OpCall &Call) {
   std::array<char, 16> Bytes{};
   if (Given > 0) {
     auto *From = reinterpret_cast<char *>(Lane.Inputs[1]);
-    touchAligned(T, From, Given, Size, TouchKind::Read, Call.Op.ReadSite);
+    touchChecked(Call, T, Lane.Inputs[1], Given, TouchKind::Read, Size);
     std::memcpy(Bytes.data(), From, Given);
   }
   if (To % Size != 0)
-    touchAligned(T, reinterpret_cast<char *>(To), Size, Size, TouchKind::Write,
-                 Call.Op.WriteSite); // Says so.
+    touchChecked(Call, T, To, Size, TouchKind::Write, Size); // Says so.
   AsyncBlock::PerThread &Mine = asyncOf(Call);
   AsyncCopy Copy = beginCopy(Call);
   Copy.Sequence = Mine.Issued++;
@@ -132,14 +134,15 @@ static void runCommit(const OpCall &Call) { ++asyncOf(Call).Groups; }
 static void runWaitGroup(const OpCall &Call) {
   AsyncBlock::PerThread &Mine = asyncOf(Call);
   uint64_t Left = static_cast<uint32_t>(Call.Lanes.front().Inputs[0]);
-  landWhile(Mine,
+  landWhile(Mine, *Call.Lanes.front().Thread,
             [&](const AsyncCopy &C) { return C.Group + Left < Mine.Groups; });
 }
 
 static void runWaitAll(const OpCall &Call) {
   AsyncBlock::PerThread &Mine = asyncOf(Call);
   ++Mine.Groups;
-  landWhile(Mine, [](const AsyncCopy &) { return true; });
+  landWhile(Mine, *Call.Lanes.front().Thread,
+            [](const AsyncCopy &) { return true; });
 }
 
 /// cp.async.mbarrier.arrive: arrives when the thread's copies have landed.
@@ -159,7 +162,7 @@ static void runCopyArrive(const OpCall &Call) {
   Arrival.Copy = beginCopy(Call);
   Arrival.Copy.Sequence = asyncOf(Call).Issued;
   Arrival.Barrier = Barrier;
-  bindToBarrier(Call, std::move(Arrival));
+  bindToBarrier(Call, *Lane.Thread, std::move(Arrival));
 }
 
 std::optional<OpRule> findAsyncCopy(ArrayRef<StringRef> Parts) {

@@ -31,16 +31,16 @@ struct AsyncPiece {
 
 /// One copy on its way.
 struct AsyncCopy {
-  BlockState *Block = nullptr;     ///< Of the thread that issued it.
-  ThreadContext *Thread = nullptr; ///< That thread.
-  const DeviceOp *Op = nullptr;    ///< The instruction that issued it.
-  uint64_t Sequence = 0;           ///< Of the thread's copies.
-  uint64_t Group = 0;              ///< The thread's groups before it.
+  BlockState *Block = nullptr;  ///< Of the thread that issued it.
+  uint32_t Linear = 0;          ///< That thread's index.
+  const DeviceOp *Op = nullptr; ///< The instruction that issued it.
+  uint64_t Sequence = 0;        ///< Of the thread's copies.
+  uint64_t Group = 0;           ///< The thread's groups before it.
   std::vector<char> Data;
   std::vector<AsyncPiece> Pieces;
 
-  /// Writes the destination.
-  void land() const;
+  /// Writes the destination; \p T waits for it.
+  void land(ThreadContext &T) const;
 };
 
 /// Something that happens to an mbarrier when it is waited for.
@@ -60,8 +60,8 @@ struct BulkStore {
   ReduceType Type = ReduceType::B32;
   bool Read = false;
 
-  /// Reads the source and checks the destination.
-  void read();
+  /// Reads the source and checks the destination; \p T waits for it.
+  void read(ThreadContext &T);
   /// Writes the destination, without checks.
   void write() const;
 };
@@ -84,7 +84,7 @@ struct AsyncBlock {
 /// The block's state; made when it is first needed.
 AsyncBlock &asyncOf(BlockState &Block);
 /// The state of one thread, or of the calling one.
-AsyncBlock::PerThread &asyncOf(BlockState &Block, const ThreadContext &T);
+AsyncBlock::PerThread &asyncOf(BlockState &Block, uint32_t Linear);
 AsyncBlock::PerThread &asyncOf(const OpCall &Call);
 /// A copy that the calling thread issues, without data.
 AsyncCopy beginCopy(const OpCall &Call);
@@ -92,8 +92,9 @@ AsyncCopy beginCopy(const OpCall &Call);
 /// Lands what is bound to the barrier until its phase is not \p Parity.
 void landFor(const OpCall &Call, ThreadContext &T, uint64_t Barrier,
              bool Parity);
-/// Binds \p Arrival to its barrier, in whichever block of the cluster it lies.
-void bindToBarrier(const OpCall &Call, AsyncArrival Arrival);
+/// Binds \p Arrival to its barrier, in whichever block of the cluster it lies;
+/// \p T issues it.
+void bindToBarrier(const OpCall &Call, ThreadContext &T, AsyncArrival Arrival);
 
 } // namespace cupilot
 

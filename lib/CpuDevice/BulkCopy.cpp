@@ -28,21 +28,20 @@ namespace cupilot {
 
 static constexpr char Wrong[] = "wrong asynchronous copy";
 
-void BulkStore::read() {
+void BulkStore::read(ThreadContext &T) {
   if (Read)
     return;
+  const OpCall Issued = {*Copy.Block, *Copy.Op, {}};
   std::vector<char> &Data = Copy.Data;
   Data.resize(DataSize);
   for (const AsyncPiece &P : Sources) {
-    auto *From = reinterpret_cast<char *>(P.To);
-    touch(*Copy.Thread, From, P.Size, TouchKind::Read, Copy.Op->ReadSite);
-    std::memcpy(Data.data() + P.From, From, P.Size);
+    touchChecked(Issued, T, P.To, P.Size, TouchKind::Read);
+    std::memcpy(Data.data() + P.From, reinterpret_cast<char *>(P.To), P.Size);
   }
   TouchKind Kind =
       Reduction == ReduceOp::None ? TouchKind::Write : TouchKind::Atomic;
   for (const AsyncPiece &P : Copy.Pieces)
-    touch(*Copy.Thread, reinterpret_cast<char *>(P.To), P.Size, Kind,
-          Copy.Op->WriteSite);
+    touchChecked(Issued, T, P.To, P.Size, Kind);
   Read = true;
 }
 
@@ -77,12 +76,13 @@ void addStore(const OpCall &Call, BulkStore Store) {
 
 void sendToBarrier(const OpCall &Call, AsyncCopy Copy, uint64_t Bytes,
                    uint64_t Barrier, std::optional<uint32_t> Mask) {
+  ThreadContext &T = *Call.Lanes.front().Thread;
   AsyncArrival Arrival;
   Arrival.Bytes = static_cast<uint32_t>(Bytes);
   if (!Mask) {
     Arrival.Barrier = Barrier;
     Arrival.Copy = std::move(Copy);
-    bindToBarrier(Call, std::move(Arrival));
+    bindToBarrier(Call, T, std::move(Arrival));
     return;
   }
   // The same place in each block, and the barrier at the same place.
@@ -91,9 +91,9 @@ void sendToBarrier(const OpCall &Call, AsyncCopy Copy, uint64_t Bytes,
       continue;
     Arrival.Copy = Copy;
     for (AsyncPiece &P : Arrival.Copy.Pieces)
-      P.To = sharedInBlock(Call, *Copy.Thread, P.To, Rank);
-    Arrival.Barrier = sharedInBlock(Call, *Copy.Thread, Barrier, Rank);
-    bindToBarrier(Call, Arrival);
+      P.To = sharedInBlock(Call, T, P.To, Rank);
+    Arrival.Barrier = sharedInBlock(Call, T, Barrier, Rank);
+    bindToBarrier(Call, T, Arrival);
   }
 }
 
@@ -110,10 +110,12 @@ static void runLoad(const OpCall &Call) {
   if (Size % 16 != 0)
     fault(Call, T, Wrong, 0,
           "a bulk copy of " + Twine(Size) + " bytes, not a multiple of 16");
+  if (To % 16 != 0)
+    fault(Call, T, "misaligned write", To,
+          "a bulk copy needs an address that is a multiple of 16");
   if (Size == 0)
     return;
-  touchAligned(T, reinterpret_cast<char *>(From), Size, 16, TouchKind::Read,
-               Call.Op.ReadSite);
+  touchChecked(Call, T, From, Size, TouchKind::Read, 16);
   loadMbarrier(Call, T, Barrier);
   AsyncCopy Copy = beginCopy(Call);
   auto *Begin = reinterpret_cast<const char *>(From);
@@ -157,7 +159,7 @@ static void runBulkWait(const OpCall &Call) {
   uint64_t Left = static_cast<uint32_t>(Call.Lanes.front().Inputs[0]);
   for (BulkStore &Store : Mine.Stores)
     if (Store.Copy.Group + Left < Mine.StoreGroups)
-      Store.read();
+      Store.read(*Call.Lanes.front().Thread);
   if (Call.Op.Rule.Shape[0])
     return;
   while (!Mine.Stores.empty() &&
@@ -248,7 +250,6 @@ std::optional<OpRule> findBulkCopy(ArrayRef<StringRef> Parts) {
   OpRule Rule = Form.Rule;
   auto &S = Rule.Shape;
   uint32_t Rank = S[BulkRank], Hint = S[BulkHint];
-  Rule.ReadAlign = Rule.WriteAlign = 16;
   auto Takes = [&](uint32_t Inputs) {
     Rule.MinInputs = Rule.MaxInputs = Inputs + Hint + S[BulkMulticast];
     return Rule;

@@ -82,6 +82,7 @@ struct DeviceOp {
   uint32_t Inputs = 0;
   uint32_t Key = 0; ///< Equal for copies of one instruction of the source.
   uint32_t ReadSite = 0, WriteSite = 0; ///< Of its accesses.
+  uint32_t Where = 0;                   ///< Its place, for threads that wait.
 };
 
 /// The rule of an opcode that has been split at its points; nothing when it is

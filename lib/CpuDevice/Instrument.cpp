@@ -19,7 +19,6 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -67,15 +66,6 @@ private:
   std::vector<Access> Accesses;
 };
 } // namespace
-
-static std::string locationOf(const Instruction &I) {
-  const DILocation *Loc = I.getDebugLoc().get();
-  if (!Loc || Loc->getLine() == 0)
-    return "";
-  return (sys::path::filename(Loc->getFilename()) + ":" +
-          Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
-      .str();
-}
 
 void Instrumenter::collect() {
   for (BasicBlock &BB : Entry)
@@ -127,7 +117,7 @@ AccessSpace Instrumenter::spaceOf(Value *Pointer, Value *&Base) {
 }
 
 unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
-  Tables.Sites.push_back({K.Name, locationOf(*A.I),
+  Tables.Sites.push_back({K.Name, locationOf(A.I->getDebugLoc()),
                           static_cast<uint32_t>(A.Size),
                           static_cast<uint32_t>(A.Alignment.value()), A.IsStore,
                           A.IsAtomic, Space});
@@ -357,7 +347,7 @@ void Instrumenter::run() {
     addCounters();
   for (const Access &A : Accesses)
     guard(A);
-  if (Options.MaxInstructions > 0)
+  if (Options.MaxInstructions > 0 || Options.MaxLaunchInstructions > 0)
     addBudget();
 }
 

@@ -19,8 +19,9 @@ namespace cupilot {
 /// lies in IntrinsicValues.cpp, what involves other threads in Intrinsics.cpp.
 class IntrinsicLowering {
 public:
-  IntrinsicLowering(llvm::Function &Entry, LoweredKernel &K)
-      : Entry(Entry), K(K) {}
+  IntrinsicLowering(llvm::Function &Entry, LoweredModule &Tables,
+                    LoweredKernel &K)
+      : Entry(Entry), Tables(Tables), K(K) {}
   std::string run();
 
 private:
@@ -70,19 +71,23 @@ private:
                     llvm::Value *Clamp) {
     K.NeedsFibers = true;
     return runtime(B, "cupilot_rt_warp", B.getInt64Ty(),
-                   {Entry.getArg(0), B.getInt32(static_cast<uint32_t>(Op)),
-                    Mask, Operand, Lane, Clamp});
+                   {Entry.getArg(0),
+                    B.getInt32(static_cast<uint32_t>(Op) | place(B) << 8), Mask,
+                    Operand, Lane, Clamp});
   }
   llvm::Value *activeMask(llvm::IRBuilder<> &B) {
     K.NeedsFibers = true;
     return runtime(B, "cupilot_rt_activemask", B.getInt32Ty(),
-                   {Entry.getArg(0), B.getInt32(++BarrierSites)});
+                   {Entry.getArg(0), B.getInt32(place(B))});
+  }
+  /// Numbers a place of the source where a thread may wait; later passes may
+  /// duplicate the call.
+  uint32_t place(llvm::IRBuilder<> &B) {
+    return addPlace(Tables, B.getCurrentDebugLocation());
   }
   llvm::Function &Entry;
+  LoweredModule &Tables;
   LoweredKernel &K;
-  /// Numbers the barriers (and active masks) of the source, which later passes
-  /// may duplicate.
-  uint32_t BarrierSites = 0;
 };
 
 } // namespace cupilot

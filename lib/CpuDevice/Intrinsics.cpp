@@ -40,7 +40,7 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     K.NeedsFibers = true;
     return runtime(B, "cupilot_rt_barrier", I32,
                    {Context, B.getInt32(static_cast<uint32_t>(Kind)), Id, Count,
-                    Predicate, B.getInt32(++BarrierSites)});
+                    Predicate, B.getInt32(place(B))});
   };
   if (Name.consume_front("barrier.cta.")) {
     if (Name == "sync.aligned.all" || Name == "sync.all")
@@ -342,8 +342,9 @@ std::string IntrinsicLowering::run() {
   return "";
 }
 
-std::string lowerIntrinsics(Function &Entry, LoweredKernel &K) {
-  return IntrinsicLowering(Entry, K).run();
+std::string lowerIntrinsics(Function &Entry, LoweredModule &Tables,
+                            LoweredKernel &K) {
+  return IntrinsicLowering(Entry, Tables, K).run();
 }
 
 } // namespace cupilot

@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "Fiber.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -28,9 +31,10 @@ StructType *contextType(LLVMContext &C) {
   Type *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C),
        *Ptr = PointerType::get(C, 0);
   Type *Three = ArrayType::get(I32, 3);
-  return StructType::create(
-      C, {Three, Three, Three, Three, Ptr, I32, I32, Ptr, Ptr, I64, Ptr, I32},
-      "cupilot.thread");
+  return StructType::create(C,
+                            {Three, Three, Three, Three, Ptr, I32, I32, Ptr,
+                             Ptr, I64, Ptr, I32, I64, Ptr, Ptr},
+                            "cupilot.thread");
 }
 
 Value *contextField(IRBuilderBase &B, Function &Entry, ContextField Field,
@@ -40,6 +44,20 @@ Value *contextField(IRBuilderBase &B, Function &Entry, ContextField Field,
   if (Type->getElementType(Field)->isArrayTy())
     Path.push_back(B.getInt32(Index));
   return B.CreateInBoundsGEP(Type, Entry.getArg(0), Path);
+}
+
+std::string locationOf(const DebugLoc &Loc) {
+  const DILocation *L = Loc.get();
+  if (!L || L->getLine() == 0)
+    return "";
+  return (sys::path::filename(L->getFilename()) + ":" + Twine(L->getLine()) +
+          ":" + Twine(L->getColumn()))
+      .str();
+}
+
+uint32_t addPlace(LoweredModule &Tables, const DebugLoc &Loc) {
+  Tables.Places.push_back(locationOf(Loc));
+  return Tables.Places.size() - 1;
 }
 
 /// The entry of \p Kernel: loads the arguments and calls it.
@@ -250,8 +268,9 @@ Expected<LoweredModule> lowerModule(Module &M,
     Entry->setAttributes(AttributeList());
     instrument(*Entry, Tables, K, Options);
     lowerDeviceOps(*Entry, Tables, K);
-    K.Unsupported = lowerIntrinsics(*Entry, K);
+    K.Unsupported = lowerIntrinsics(*Entry, Tables, K);
     lowerShared(*Entry, K);
+    K.StackSize = 4096 + StackReserve + CallStack;
     if (K.Unsupported.empty())
       continue;
     // The rest of the module must still run.

@@ -22,9 +22,13 @@ struct LoweredKernel {
   std::string Name;
   std::string Entry; ///< void Entry(ThreadContext *, char *PackedArgs).
   std::vector<uint64_t> ParamSizes, ParamOffsets; ///< In the packed arguments.
-  bool NeedsFibers = false;  ///< Has barriers or warp operations.
-  uint64_t StaticShared = 0; ///< Bytes.
-  std::string Unsupported;   ///< What cannot run; empty when all can.
+  bool NeedsFibers = false;    ///< Has barriers or warp operations.
+  bool Yields = false;         ///< Has loops that wait for memory to change.
+  uint64_t StaticShared = 0;   ///< Bytes, those that the system keeps included.
+  uint64_t ReservedShared = 0; ///< Bytes that the system keeps, when used.
+  uint64_t StackSize = 0;      ///< Bytes for each thread.
+  uint64_t EntryInstructions = 0; ///< Of a thread that takes no loop, about.
+  std::string Unsupported;        ///< What cannot run; empty when all can.
   unsigned FirstBlock = 0, NumBlocks = 0; ///< Its range in Costs.
 };
 
@@ -41,6 +45,8 @@ struct LoweredModule {
     bool Visible = false;
   };
   std::vector<Global> Globals;
+  /// Where threads may wait: "file.cu:12:3" or ""; the first is no place.
+  std::vector<std::string> Places = {""};
 };
 
 /// Turns \p M, an NVPTX module, into one for the host: entries per kernel, all
@@ -67,9 +73,15 @@ void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
                 const CpuDeviceOptions &Options);
 /// Replaces NVVM intrinsics and inline assembly of an entry. Returns what it
 /// cannot run, or "".
-std::string lowerIntrinsics(llvm::Function &Entry, LoweredKernel &K);
+std::string lowerIntrinsics(llvm::Function &Entry, LoweredModule &Tables,
+                            LoweredKernel &K);
 /// Gives shared variables their place in the block's memory.
 void lowerShared(llvm::Function &Entry, LoweredKernel &K);
+
+/// "file.cu:12:3" of an instruction; "" when not known.
+std::string locationOf(const llvm::DebugLoc &Loc);
+/// The number of a new place at \p Loc.
+uint32_t addPlace(LoweredModule &Tables, const llvm::DebugLoc &Loc);
 
 /// The IR type of ThreadContext, and field numbers in it.
 llvm::StructType *contextType(llvm::LLVMContext &Context);
@@ -85,7 +97,10 @@ enum ContextField : unsigned {
   FieldBlockCounts,
   FieldBudget,
   FieldBlock,
-  FieldWarpPredicate
+  FieldWarpPredicate,
+  FieldChanges,
+  FieldStackLimit,
+  FieldStackTop
 };
 llvm::Value *contextField(llvm::IRBuilderBase &B, llvm::Function &Entry,
                           ContextField Field, unsigned Index = 0);

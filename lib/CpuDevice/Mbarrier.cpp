@@ -39,8 +39,7 @@ std::optional<Mbarrier> Mbarrier::decode(uint64_t Bits) {
 }
 
 Mbarrier loadMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address) {
-  touchAligned(T, reinterpret_cast<void *>(Address), 8, 8, TouchKind::Atomic,
-               Call.Op.WriteSite);
+  touchChecked(Call, T, Address, 8, TouchKind::Atomic, 8);
   uint64_t Bits = 0;
   std::memcpy(&Bits, reinterpret_cast<void *>(Address), 8);
   std::optional<Mbarrier> B = Mbarrier::decode(Bits);
@@ -102,8 +101,7 @@ static void runInit(const OpCall &Call) {
   const OpLane &Lane = Call.Lanes.front();
   uint64_t Address = sharedAddress(*Lane.Thread, Lane.Inputs[0]);
   auto Count = static_cast<uint32_t>(Lane.Inputs[1]);
-  touchAligned(*Lane.Thread, reinterpret_cast<void *>(Address), 8, 8,
-               TouchKind::Write, Call.Op.WriteSite);
+  touchChecked(Call, *Lane.Thread, Address, 8, TouchKind::Write, 8);
   if (Count == 0 || Count > Mbarrier::MaxCount)
     fault(Call, *Lane.Thread, Misuse, Address,
           "a count of " + Twine(Count) + "; it must be 1 to 1048575");

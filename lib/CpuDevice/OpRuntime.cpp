@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpRuntime.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace cupilot;
@@ -25,22 +26,33 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand) {
              static_cast<uint32_t>(Operand) - static_cast<uint32_t>(Base)));
 }
 
-static char *checked(const OpCall &Call, ThreadContext &T, uint64_t Address,
-                     uint64_t Size, uint32_t Site) {
+void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                  uint64_t Size, TouchKind Kind, uint64_t Align) {
   auto *Pointer = reinterpret_cast<char *>(Address);
-  if (Call.Block.Options.CheckBounds)
+  uint32_t Site =
+      Kind == TouchKind::Read ? Call.Op.ReadSite : Call.Op.WriteSite;
+  if (Call.Block.Options.CheckBounds) {
+    if (Address % Align != 0)
+      fault(Call, T,
+            Kind == TouchKind::Read ? "misaligned read" : "misaligned write",
+            Address,
+            Twine(Call.Op.Name) + " needs an address that is a multiple of " +
+                Twine(Align));
     cupilot_rt_access(&T, Pointer, Size, Site);
-  return Pointer;
+  }
+  touch(T, Pointer, Size, Kind, Site);
 }
 
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  return checked(Call, T, Address, Size, Call.Op.ReadSite);
+  touchChecked(Call, T, Address, Size, TouchKind::Read);
+  return reinterpret_cast<char *>(Address);
 }
 
 char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  return checked(Call, T, Address, Size, Call.Op.WriteSite);
+  touchChecked(Call, T, Address, Size, TouchKind::Write);
+  return reinterpret_cast<char *>(Address);
 }
 
 void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
@@ -51,52 +63,68 @@ void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
 }
 
 void waitForMbarrier(const OpCall &Call, ThreadContext &T) {
-  Call.Block.yieldForMbarrier(T);
+  Call.Block.yield(T, Call.Op.Where, "an mbarrier");
 }
 
-BlockState *sharedOwnerOf(BlockState &Block, uint64_t) { return &Block; }
+BlockState *sharedOwnerOf(BlockState &Block, uint64_t Address) {
+  return Block.sharedOwner(Address);
+}
 
-uint64_t sharedInBlock(const OpCall &, ThreadContext &, uint64_t Address,
-                       unsigned) {
-  return Address;
+uint64_t sharedInBlock(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                       unsigned Rank) {
+  BlockState *Owner = Call.Block.sharedOwner(Address);
+  const auto &Blocks = Call.Block.Cluster.Blocks;
+  if (!Owner || Rank >= Blocks.size())
+    fault(Call, T, "wrong asynchronous copy", Address,
+          "block " + Twine(Rank) + " of a cluster of " +
+              Twine(static_cast<uint64_t>(Blocks.size())) + " is named");
+  return reinterpret_cast<uintptr_t>(Blocks[Rank]->Shared) +
+         (Address - reinterpret_cast<uintptr_t>(Owner->Shared));
 }
 
 bool isLaunchArgument(const OpCall &Call, uint64_t Address, uint64_t Size) {
-  return true;
+  const LoweredKernel &K = Call.Block.Kernel;
+  auto Args = reinterpret_cast<uintptr_t>(Call.Block.Launch.Args);
+  for (auto [Offset, Param] : zip(K.ParamOffsets, K.ParamSizes))
+    if (Address - (Args + Offset) < Param &&
+        Address - (Args + Offset) + Size <= Param)
+      return true;
+  return false;
 }
 
 /// The last lane to arrive runs the instruction for all, and all go on.
 void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
                             const uint64_t *Words) {
   const uint32_t Group = Op.Rule.Group, First = T.Linear / Group * Group;
-  Fiber &Self = Fibers[T.Linear];
+  ThreadState &Self = stateOf(T);
   static constexpr char Kind[] = "warp operation with a wrong mask";
   const AccessSite *Site = &Tables.Sites[Op.ReadSite];
-  if (First + Group > Fibers.size()) {
+  if (First + Group > Threads.size()) {
     recordFault(T, Kind, 0, Site,
                 Twine(Op.Name) + " needs " + Twine(Group) +
                     " threads, but the block's last " +
                     (Group == 32 ? "warp" : "warpgroup") + " has " +
-                    Twine(Fibers.size() - First));
+                    Twine(Threads.size() - First));
     escape(T);
   }
-  MutableArrayRef<Fiber> Lanes = MutableArrayRef(Fibers).slice(First, Group);
-  Self.Now = Fiber::State::AtCollective;
+  MutableArrayRef<ThreadState> Lanes =
+      MutableArrayRef(Threads).slice(First, Group);
+  Self.Now = ThreadState::State::AtCollective;
   Self.Mask = Group;
   Self.LaneArg = Op.Key;
   Self.Value = reinterpret_cast<uintptr_t>(Words);
   uint32_t There = 0;
-  for (const Fiber &F : Lanes) {
-    if (F.Now == Fiber::State::AtCollective && F.Mask == Group &&
+  for (const ThreadState &F : Lanes) {
+    if (F.Now == ThreadState::State::AtCollective && F.Mask == Group &&
         F.LaneArg == Op.Key) {
       ++There;
       continue;
     }
-    bool Ended = F.Now == Fiber::State::Done;
-    if (!Ended && F.Now != Fiber::State::AtCollective)
+    bool Ended = F.Now == ThreadState::State::Done;
+    if (!Ended && F.Now != ThreadState::State::AtCollective)
       continue;
     recordFault(T, Kind, 0, Site,
-                Twine("thread ") + Twine(&F - Fibers.data()) + " of the " +
+                Twine("thread ") + Twine(&F - Threads.data()) + " of the " +
                     (Group == 32 ? "warp" : "warpgroup") +
                     (Ended ? " has ended before "
                            : " executes another instruction than ") +
@@ -110,13 +138,14 @@ void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
   SmallVector<OpLane, 128> All;
   for (auto [I, F] : enumerate(Lanes)) {
     const auto *In = reinterpret_cast<const uint64_t *>(F.Value) + 1;
-    All.push_back(
-        {&Contexts[First + I], In, const_cast<uint64_t *>(In) + Op.Inputs});
+    All.push_back({&F.On->Thread, In, const_cast<uint64_t *>(In) + Op.Inputs});
   }
+  if (Observer)
+    Observer->collectiveCompleted(*this, First, Group);
   // The operation may leave the kernel for one of them.
   Op.Rule.Run({*this, Op, All});
-  for (Fiber &F : Lanes)
-    F.Now = Fiber::State::Ready;
+  for (ThreadState &F : Lanes)
+    F.Now = ThreadState::State::Ready;
 }
 
 } // namespace cupilot

@@ -30,12 +30,11 @@ static uint64_t addressOf(const void *P) {
 /// Where \p Address lies in the block's own memory, if there.
 static std::optional<AccessSpace> ownSpace(const ThreadContext &T,
                                            uint64_t Address) {
-  const BlockState &B = *T.Block;
-  if (Address - addressOf(B.Shared) < B.SharedSize)
+  if (T.Block->sharedOwner(Address))
     return AccessSpace::Shared;
   // The thread's stack: local variables whose address went through memory.
-  uint64_t Here = addressOf(__builtin_frame_address(0));
-  if (Address - (Here - 8192) < 256 * 1024 && addressOf(&T) != Address)
+  if (Address >= addressOf(T.StackLimit) - StackReserve &&
+      Address < addressOf(T.StackTop))
     return AccessSpace::Local;
   return std::nullopt;
 }
@@ -97,9 +96,9 @@ static const char *checkAccess(ThreadContext &T, uint64_t Address,
   if (Site.Align > 1 && Address % Site.Align != 0)
     return "misaligned";
   uint64_t Lo = 0, Length = 0;
-  if (Address - addressOf(B.Shared) < B.SharedSize) {
-    Lo = addressOf(B.Shared);
-    Length = B.SharedSize;
+  if (const BlockState *Owner = B.sharedOwner(Address)) {
+    Lo = addressOf(Owner->Shared);
+    Length = Owner->SharedSize;
   } else if (auto Buffer = B.Memory.find(reinterpret_cast<void *>(Address))) {
     if (Buffer->ReadOnly && Site.IsStore)
       return "read-only";
@@ -190,13 +189,7 @@ void cupilot_rt_trace(ThreadContext *T, void *Pointer, uint64_t Size,
   B.Trace->access(T->Linear, Site, addressOf(Pointer), Size, Space);
 }
 
-void cupilot_rt_budget(ThreadContext *T) {
-  T->Block->recordFault(*T, "runaway thread", 0, nullptr,
-                        "more than " +
-                            Twine(T->Block->Options.MaxInstructions) +
-                            " instructions without an end");
-  T->Block->escape(*T);
-}
+void cupilot_rt_budget(ThreadContext *T) { T->Block->budget(*T); }
 
 uint32_t cupilot_rt_barrier(ThreadContext *T, uint32_t Kind, uint32_t Id,
                             uint32_t Count, uint32_t Predicate,
@@ -207,8 +200,8 @@ uint32_t cupilot_rt_barrier(ThreadContext *T, uint32_t Kind, uint32_t Id,
 
 uint64_t cupilot_rt_warp(ThreadContext *T, uint32_t Op, uint32_t Mask,
                          uint64_t Value, uint32_t LaneArg, uint32_t Clamp) {
-  return T->Block->warp(*T, static_cast<WarpOp>(Op), Mask, Value, LaneArg,
-                        Clamp);
+  return T->Block->warp(*T, static_cast<WarpOp>(Op & 255), Mask, Value, LaneArg,
+                        Clamp, Op >> 8);
 }
 
 uint32_t cupilot_rt_activemask(ThreadContext *T, uint32_t Where) {
@@ -252,24 +245,30 @@ void cupilot_rt_assert(ThreadContext *T, const char *Message, const char *File,
 }
 
 void *cupilot_rt_malloc(ThreadContext *T, uint64_t Size) {
-  void *Memory = std::malloc(Size);
-  if (Memory)
-    T->Block->Memory.addBuffer(Memory, Size);
-  return Memory;
+  DeviceMemory &Memory = T->Block->Memory;
+  void *Pointer = Memory.Heap.allocate(Size, Memory.Limits.HeapBytes);
+  if (Pointer)
+    Memory.addBuffer(Pointer, Size);
+  return Pointer;
 }
 
 void cupilot_rt_free(ThreadContext *T, void *Memory) {
   if (!Memory)
     return;
-  T->Block->Memory.removeBuffer(Memory);
-  std::free(Memory);
+  if (!T->Block->Memory.Heap.release(Memory)) {
+    T->Block->recordFault(*T, "wrong free", addressOf(Memory), nullptr,
+                          "malloc in device code did not return this address, "
+                          "or it was freed before");
+    T->Block->escape(*T);
+  }
+  T->Block->Memory.freeBuffer(Memory);
 }
 
 /// printf of device code: the arguments lie in a packed buffer, each aligned to
 /// its size (CUDA C++ Programming Guide, "Formatted Output").
 uint32_t cupilot_rt_printf(ThreadContext *T, const char *Format,
                            const char *Args) {
-  std::string &Out = T->Block->Printed;
+  std::string Out;
   uint64_t Offset = 0;
   uint32_t Count = 0;
   auto Take = [&](void *To, uint64_t Size) {
@@ -342,6 +341,7 @@ uint32_t cupilot_rt_printf(ThreadContext *T, const char *Format,
     }
     Out += Buffer;
   }
+  T->Block->Launch.Printed.add(std::move(Out));
   return Count;
 }
 

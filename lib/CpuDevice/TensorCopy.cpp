@@ -33,8 +33,7 @@ static TensorMap loadMap(const OpCall &Call, ThreadContext &T,
   if (Address % 64 != 0)
     fault(Call, T, Wrong, Address, "a tensor map is aligned to 64 bytes");
   if (!isLaunchArgument(Call, Address, sizeof(TensorMap)))
-    touch(T, reinterpret_cast<void *>(Address), sizeof(TensorMap),
-          TouchKind::Read, Call.Op.ReadSite);
+    touchChecked(Call, T, Address, sizeof(TensorMap), TouchKind::Read);
   TensorMap Map;
   std::memcpy(static_cast<void *>(&Map), reinterpret_cast<void *>(Address),
               sizeof(Map));
@@ -133,8 +132,7 @@ void runTensorLoad(const OpCall &Call) {
   // All checks before anything is allocated: they may leave the kernel.
   eachRow(Map, Coordinates, [&](const BoxRow &Row) {
     if (Row.Bytes)
-      touch(T, reinterpret_cast<char *>(Row.Global), Row.Bytes, TouchKind::Read,
-            Call.Op.ReadSite);
+      touchChecked(Call, T, Row.Global, Row.Bytes, TouchKind::Read);
   });
   AsyncCopy Copy = beginCopy(Call);
   fillBox(Map, Copy.Data);

@@ -37,6 +37,9 @@ struct ThreadContext {
   int64_t Budget = 0; ///< Instructions left, when limited.
   BlockState *Block = nullptr;
   uint32_t WarpPredicate = 0; ///< Second result of a warp operation.
+  uint64_t Changes = 0;       ///< Writes of waiting loops that changed memory.
+  char *StackLimit = nullptr; ///< Functions may not need the stack below it.
+  char *StackTop = nullptr;
 };
 
 enum class AccessSpace : uint8_t { Generic, Global, Shared, Local, Constant };
@@ -84,6 +87,19 @@ enum class WarpOp : uint32_t {
   ReduceOr,
   ReduceXor,
   Active, ///< Who else is here? Has no mask: see BlockState::activeLanes.
+};
+
+/// Special registers that are read through the run time; the dimension is added
+/// to the number.
+enum class SpecialRegister : uint32_t {
+  ClusterId = 0,        ///< %clusterid
+  ClusterCount = 4,     ///< %nclusterid
+  BlockInCluster = 8,   ///< %cluster_ctaid
+  BlocksInCluster = 12, ///< %cluster_nctaid
+  ClusterRank = 16,     ///< %cluster_ctarank
+  ClusterSize = 20,     ///< %cluster_nctarank
+  ExplicitCluster = 24, ///< %is_explicit_cluster
+  Workspace = 28, ///< Low (0) and high (1) word of its address: %envreg2, 1.
 };
 
 /// Operations whose result the host rounds in a direction of its own.

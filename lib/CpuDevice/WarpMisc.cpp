@@ -32,6 +32,9 @@ static void runStoreAsync(const OpCall &Call) {
   const auto &S = Call.Op.Rule.Shape;
   uint64_t To = sharedAddress(T, Lane.Inputs[0]),
            Barrier = sharedAddress(T, Lane.Inputs[S[0] + 1]);
+  if (To % (S[0] * S[1]) != 0)
+    fault(Call, T, "misaligned write", To,
+          "the address must be a multiple of " + Twine(S[0] * S[1]));
   loadMbarrier(Call, T, Barrier);
   AsyncCopy Copy = beginCopy(Call);
   Copy.Data.resize(size_t(S[0]) * S[1]);
@@ -63,7 +66,6 @@ std::optional<OpRule> findWarpMisc(ArrayRef<StringRef> Parts) {
     return std::nullopt;
   Rule.Shape[1] = Parts.back().ends_with("64") ? 8 : 4;
   Rule.Run = runStoreAsync;
-  Rule.WriteAlign = Rule.Shape[0] * Rule.Shape[1];
   Rule.MinInputs = Rule.MaxInputs = 2 + Rule.Shape[0];
   return Rule;
 }

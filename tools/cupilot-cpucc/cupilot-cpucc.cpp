@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NvccFlags.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -30,7 +31,10 @@ static const char Help[] =
     "usage: cupilot-cpucc FILE... [-o OUTPUT] [FLAGS]\n\n"
     "clang++ for the cpu device: builds CUDA programs that run without a GPU. "
     "Takes\n"
-    "clang's flags; -fplugin= and its arguments act on both halves.\n\n"
+    "clang's flags, and nvcc's that makefiles use (-arch=, -gencode, "
+    "-Xcompiler,\n"
+    "--use_fast_math, ...); -fplugin= and its arguments act on both "
+    "halves.\n\n"
     "options:\n"
     "  -o FILE              The program, or with -c the object (default a.out, "
     "FILE.o)\n"
@@ -54,6 +58,7 @@ struct HostInput {
 
 struct Invocation {
   std::vector<std::string> Sources, Compile, Link;
+  std::vector<std::string> Host; ///< Flags of the host half alone.
   std::vector<HostInput> Others;
   std::string Output;
   bool CompileOnly = false, Dry = false;
@@ -69,8 +74,17 @@ static bool takesValue(StringRef Flag) {
       Flag);
 }
 
-static Expected<Invocation> parse(ArrayRef<std::string> Args) {
+static Expected<Invocation> parse(ArrayRef<std::string> All) {
   Invocation I;
+  Expected<TranslatedFlags> Flags = translateNvccFlags(All);
+  if (!Flags)
+    return Flags.takeError();
+  ArrayRef<std::string> Args = Flags->Args;
+  I.Host = Flags->Host;
+  if (!Flags->Ignored.empty())
+    WithColor::note(errs(), "cupilot-cpucc")
+        << "without effect on the cpu device: " << join(Flags->Ignored, ", ")
+        << "\n";
   std::string Language; // As -x names it for the files that follow.
   for (size_t A = 0; A < Args.size(); ++A) {
     StringRef Arg = Args[A];
@@ -94,10 +108,6 @@ static Expected<Invocation> parse(ArrayRef<std::string> Args) {
                Arg.starts_with("-Wl,")) {
       I.Link.push_back(Arg.str());
     } else if (Arg.starts_with("-")) {
-      if (Arg == "-fgpu-rdc")
-        return usageError(
-            "the cpu device has no relocatable device code (-fgpu-rdc)",
-            "compile all device code of a kernel in one unit");
       I.Compile.push_back(Arg.str());
     } else if (Language.empty() ? sys::path::extension(Arg) == ".cu"
                                 : Language == "cuda") {
@@ -130,8 +140,21 @@ static void explainMissing(StringRef Messages) {
   if (!Missing.empty())
     WithColor::note(errs(), "cupilot-cpucc")
         << "the cpu device has no " << join(Missing, ", ")
-        << "; it runs kernels with plain memory, streams and events, and has "
-           "no textures, arrays, graphs or CUDA libraries\n";
+        << "; it runs kernels with plain memory, streams, events and graphs, "
+           "and has no CUDA libraries and no driver interface\n";
+}
+
+/// Says what clang's refusals mean where its own words do not.
+static void explainRefusals(StringRef Messages) {
+  if (Messages.contains("'__managed__'"))
+    WithColor::note(errs(), "cupilot-cpucc")
+        << "clang has no __managed__ variables for CUDA; allocate with "
+           "cudaMallocManaged and pass the pointer, or make it a __device__ "
+           "variable and use cudaMemcpyToSymbol and cudaMemcpyFromSymbol\n";
+  if (Messages.contains("'__nv_atomic_") || Messages.contains("'__NV_ATOMIC_"))
+    WithColor::note(errs(), "cupilot-cpucc")
+        << "the functions __nv_atomic_* are built into nvcc and not into "
+           "clang; cuda::atomic_ref of <cuda/atomic> does the same\n";
 }
 
 /// Runs \p Command with this program's output; its status is ours.
@@ -146,6 +169,7 @@ static Expected<int> run(ArrayRef<std::string> Command, bool Dry) {
   outs() << Result->Out;
   errs() << Result->Err;
   explainMissing(Result->Err);
+  explainRefusals(Result->Err);
   return Result->Status < 0 ? 3 : Result->Status;
 }
 
@@ -180,6 +204,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     if (Expected<int> Status = run(Device, I.Dry); !Status || *Status != 0)
       return Status;
     std::vector<std::string> Host = Base;
+    Host.insert(Host.end(), I.Host.begin(), I.Host.end());
     for (const std::string &Arg :
          {std::string("-x"), std::string("cuda"), "--cuda-gpu-arch=" + Arch,
           std::string("--cuda-host-only"),
@@ -198,6 +223,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
     if (!Flag.starts_with("-fplugin") && !Flag.starts_with("--cuda") &&
         !Flag.starts_with("--offload") && !Flag.starts_with("-Rpass"))
       Link.push_back(Flag.str());
+  Link.insert(Link.end(), I.Host.begin(), I.Host.end());
   for (const HostInput &Other : I.Others) {
     if (!Other.Language.empty())
       Link.insert(Link.end(), {"-x", Other.Language});

@@ -14,6 +14,15 @@
 
 namespace cupilot {
 
+/// What bounds how many blocks are resident at a time. The defaults are an
+/// H200's (CUDA C++ Programming Guide, "Compute Capabilities").
+struct GpuLimits {
+  unsigned Multiprocessors = 132;
+  unsigned ThreadsPerMultiprocessor = 2048;
+  unsigned BlocksPerMultiprocessor = 32;
+  uint64_t SharedPerMultiprocessor = 228 * 1024; ///< Bytes.
+};
+
 /// What is counted and checked while device code runs.
 struct CpuDeviceOptions {
   bool CheckBounds = true; ///< Every access against the registered buffers.
@@ -31,11 +40,14 @@ struct CpuDeviceOptions {
   unsigned Threads = 0;     ///< Host threads; 0: one per core.
   uint64_t MaxInstructions =
       0; ///< Stop a thread after about so many; 0: no limit.
+  uint64_t MaxLaunchInstructions =
+      0;                     ///< The same for all threads of a launch together.
   uint64_t SampleBlocks = 0; ///< When counting: run only about so many blocks,
                              ///< evenly spread, and scale; 0: all of them.
   bool Reverse = false; ///< Last block and last thread first: a result that
                         ///< depends on it is a race.
   std::string Arch = "sm_90";
+  GpuLimits Gpu;
 };
 
 /// Switches the checks of \p Options as \p Text says: "all", "none", or names
@@ -103,6 +115,31 @@ struct DeviceBuffer {
   bool ReadOnly = false;
 };
 
+/// Limits that a program can set (cudaDeviceSetLimit), with CUDA's defaults.
+struct DeviceLimits {
+  uint64_t HeapBytes = 8 << 20;  ///< For malloc in device code.
+  uint64_t PrintBytes = 1 << 20; ///< For printf, per launch.
+};
+
+/// The heap of device code. What is not freed there lives as long as the
+/// DeviceMemory it belongs to. Thread-safe.
+class DeviceHeap {
+public:
+  DeviceHeap();
+  ~DeviceHeap();
+  DeviceHeap(const DeviceHeap &) = delete;
+  DeviceHeap &operator=(const DeviceHeap &) = delete;
+  /// \p Size bytes, aligned to 16; null beyond \p Limit bytes in all.
+  void *allocate(uint64_t Size, uint64_t Limit);
+  /// Gives \p Pointer to the caller, who frees it with std::free. False for
+  /// what allocate() did not return, or was released before.
+  bool release(void *Pointer);
+
+private:
+  struct State;
+  std::unique_ptr<State> S;
+};
+
 /// The bytes of a buffer that launches with CpuDeviceOptions::Coverage touched.
 struct BufferCoverage {
   llvm::BitVector Read, Written; ///< A bit for each byte.
@@ -119,6 +156,8 @@ struct DeviceHeapBlock {
 /// Memory that device code may touch. Thread-safe.
 class DeviceMemory {
 public:
+  DeviceLimits Limits;
+  DeviceHeap Heap;
   virtual ~DeviceMemory();
   static std::unique_ptr<DeviceMemory> create();
   /// Registers [Base, Base + Size) as one buffer, readable and, unless
@@ -170,6 +209,11 @@ public:
   /// Address and size of a __device__ or __constant__ variable.
   virtual std::optional<std::pair<void *, uint64_t>>
   global(llvm::StringRef Symbol) const = 0;
+  /// Blocks of \p Kernel that the described GPU holds at a time in launches of
+  /// this shape, as far as threads, blocks and shared memory bound it: what a
+  /// cooperative grid may have.
+  virtual llvm::Expected<uint64_t>
+  residentBlocks(llvm::StringRef Kernel, const LaunchShape &Shape) const = 0;
   /// Names of such variables that a program can see.
   virtual std::vector<std::string> globals() const = 0;
   /// Runs \p Kernel to its end. Faults are results, not errors; errors are

@@ -138,6 +138,8 @@ struct LaunchShape {
   std::array<uint64_t, 3> Grid{1, 1, 1};
   std::array<uint64_t, 3> Block{1, 1, 1};
   uint64_t Shared = 0;
+  std::array<uint64_t, 3> Cluster{1, 1, 1}; ///< Blocks of a cluster.
+  bool Cooperative = false; ///< All blocks at once: grids may synchronise.
   bool operator==(const LaunchShape &) const = default;
 };
 

@@ -1,0 +1,75 @@
+//===- Score.h - How many faults the gate finds -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_MUTATION_SCORE_H
+#define CUPILOT_MUTATION_SCORE_H
+
+#include "cupilot/Evaluation/Workload.h"
+#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Mutation/Mutation.h"
+#include "llvm/Support/JSON.h"
+#include <functional>
+#include <map>
+
+namespace cupilot {
+
+/// A mutant and what became of it.
+struct MutantRecord {
+  std::string Kernel; ///< Name without parameters.
+  Mutation M;
+  /// "same-code": the optimised device code equals the original's. "killed":
+  /// the gate rejected it. "survived". "crashed" and "timeout": the process of
+  /// the gate ended without a verdict.
+  std::string Outcome;
+  std::string Reason, Evidence; ///< Of the gate, for killed ones.
+  unsigned Inputs = 0;  ///< Independent ones that a survivor was run on.
+  bool Differs = false; ///< One of these shows a difference: a miss.
+  std::string Difference;
+  double Seconds = 0;
+
+  bool counts() const { return Outcome != "same-code"; }
+  bool found() const { return counts() && Outcome != "survived"; }
+  /// "rows kernels.cu:12:7 compare: slt -> sle": the key in lists of survivors.
+  std::string key() const { return Kernel + " " + M.str(); }
+};
+
+llvm::json::Value toJSON(const MutantRecord &R);
+bool fromJSON(const llvm::json::Value &V, MutantRecord &R, llvm::json::Path P);
+
+/// A kernel to make mutants of.
+struct MutationSubject {
+  const Kernel *K = nullptr; ///< With its contract.
+  std::string Name;
+  std::string Bitcode; ///< Unoptimised, of this kernel alone, with lines.
+  std::vector<Workload> Workloads;
+  std::string Arch = "sm_90";
+};
+
+struct ScoreOptions {
+  uint64_t Seed = 1;
+  unsigned Limit = 0; ///< Mutants that count; 0: all.
+  unsigned Workers = 2;
+  unsigned TimeoutSeconds = 600; ///< Of one mutant, in wall time.
+  unsigned Independent = 0;      ///< Inputs for each survivor.
+  /// What an earlier run knows, by key() and M.Index with a space between.
+  std::map<std::string, MutantRecord> Known;
+  std::function<void(const MutantRecord &, bool New)> Progress;
+};
+
+/// Makes mutants of \p Subject in an order that depends on the seed alone and
+/// has the gate judge them, each in a process that may crash.
+llvm::Expected<std::vector<MutantRecord>>
+scoreKernel(const MutationSubject &Subject, const ScoreOptions &Options);
+
+/// Survivors that somebody has shown to be equivalent: key to argument. Read
+/// from lines "- `KEY`: argument". Keys without an argument are a usage error.
+llvm::Expected<std::map<std::string, std::string>>
+parseEquivalents(llvm::StringRef Text, llvm::StringRef File);
+
+} // namespace cupilot
+
+#endif // CUPILOT_MUTATION_SCORE_H

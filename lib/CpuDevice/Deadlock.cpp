@@ -1,0 +1,186 @@
+//===- Deadlock.cpp - When no thread gets any further -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A thread that looks at memory in a loop cannot be told from one that computes
+// for long by looking at it from outside, but it can by its state: when a whole
+// round of the scheduler leaves every waiting thread with the stack that it had
+// before, and none of their writes changed memory, then no later round will
+// differ, unless another host thread changes memory. Rounds are therefore
+// numbered by an epoch that counts changes, and the launch is stuck when all
+// host threads found nothing to do in the same epoch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/xxhash.h"
+#include <thread>
+
+using namespace llvm;
+using State = cupilot::ThreadState::State;
+
+namespace cupilot {
+
+/// Idle rounds before the states are compared.
+static constexpr uint64_t FirstComparison = 32;
+/// Threads that count while they wait never repeat a state. They are given up
+/// after so many rounds and looks at memory.
+static constexpr uint64_t MaxRounds = uint64_t(1) << 20;
+static constexpr uint64_t MaxYields = uint64_t(1) << 30;
+
+/// The registers and stacks of all threads that look at memory, and how often
+/// they have changed it.
+uint64_t Worker::waitingState() const {
+  uint64_t Hash = 0;
+  auto Add = [&](uint64_t Value) {
+    Hash = (Hash ^ Value) * 0x9e3779b97f4a7c15ull;
+    Hash ^= Hash >> 32;
+  };
+  for (const auto &Cluster : Resident)
+    for (const auto &Block : Cluster->Blocks)
+      for (const ThreadState &S : Block->threads())
+        if (S.Now == State::Yielded) {
+          const auto *Low = static_cast<const uint8_t *>(S.On->Context);
+          const ThreadContext &T = S.On->Thread;
+          Add(xxh3_64bits(ArrayRef(
+              Low, reinterpret_cast<const uint8_t *>(T.StackTop) - Low)));
+          Add(T.Changes);
+        }
+  return Hash;
+}
+
+/// Whether the round that has just ended shows that no further one differs.
+bool Worker::nothingChanges() {
+  uint64_t Yielding = 0;
+  for (const auto &Cluster : Resident)
+    for (const auto &Block : Cluster->Blocks)
+      for (const ThreadState &S : Block->threads())
+        Yielding += S.Now == State::Yielded;
+  IdleYields += Yielding;
+  if (Yielding == 0)
+    return true; // Conditions and barriers have just been looked at.
+  if (IdleRounds > MaxRounds && IdleYields > MaxYields)
+    return true;
+  if (State) {
+    bool Same = *State == waitingState();
+    State.reset();
+    return Same;
+  }
+  // At growing distances: comparing costs more than a round.
+  if (IdleRounds >= FirstComparison && isPowerOf2_64(IdleRounds))
+    State = waitingState();
+  return false;
+}
+
+void Worker::idle(uint64_t Epoch) {
+  if (!CountedIdle) {
+    CountedIdle = true;
+    ++Launch.Idle;
+  }
+  // As many clusters again as there are, so that grids whose blocks all wait
+  // for each other are complete soon.
+  bool Started = false;
+  for (size_t More = std::max<size_t>(Resident.size(), 1); More > 0; --More)
+    if (!start(/*Idle=*/true))
+      break;
+    else
+      Started = true;
+  if (Started || Epoch != LastEpoch) {
+    IdleRounds = IdleYields = 0;
+    LastEpoch = Epoch;
+    State.reset();
+    return;
+  }
+  ++IdleRounds;
+  if (nothingChanges()) {
+    Launch.IdleIn[Number] = Epoch;
+    bool All = Launch.Epoch == Epoch;
+    for (const std::atomic<uint64_t> &In : Launch.IdleIn) {
+      uint64_t Value = In;
+      All &= Value == Epoch || Value == LaunchState::Finished;
+    }
+    if (All)
+      deadlock();
+    else
+      IdleRounds = 0; // Soon again.
+  }
+  if (Launch.Workers > 1 && IdleRounds % 16 == 0)
+    std::this_thread::yield();
+}
+
+void Worker::deadlock() {
+  // Threads by what they wait for, in the order in which they are found.
+  struct Group {
+    unsigned Threads = 0;
+    std::string What;
+  };
+  MapVector<std::pair<unsigned, uint32_t>, Group> Groups;
+  BlockState *FirstBlock = nullptr;
+  const ThreadState *First = nullptr;
+  for (const auto &Cluster : Resident)
+    for (const auto &Block : Cluster->Blocks) {
+      for (const ThreadState &S : Block->threads()) {
+        if (S.Now == State::Done)
+          continue;
+        bool Active = S.Now == State::Yielded || S.Now == State::Waiting;
+        if (!First || (Active && First->Now != State::Yielded &&
+                       First->Now != State::Waiting)) {
+          First = &S;
+          FirstBlock = Block.get();
+        }
+        Group &G = Groups[{static_cast<unsigned>(S.Now), S.Where}];
+        if (G.Threads++ > 0)
+          continue;
+        switch (S.Now) {
+        case State::Yielded:
+          G.What = S.Why ? std::string("in a loop that waits for ") + S.Why
+                         : "in a loop that waits for memory to change";
+          break;
+        case State::Waiting:
+          G.What = std::string("for ") + S.Why;
+          break;
+        case State::AtBarrier:
+          G.What = "at a barrier";
+          break;
+        default:
+          G.What = "in a warp operation";
+        }
+        const std::string &Place = Block->Tables.Places[S.Where];
+        if (!Place.empty())
+          G.What += " (" + Place + ")";
+      }
+    }
+  if (!First) {
+    Launch.Stop = true; // Without threads there is nothing to be stuck.
+    return;
+  }
+  std::string Detail = "threads wait for each other: ";
+  unsigned Listed = 0;
+  for (const auto &[Key, G] : Groups) {
+    if (Listed++ == 6)
+      break;
+    if (Listed > 1)
+      Detail += "; ";
+    Detail += std::to_string(G.Threads) + " " + G.What;
+  }
+  if (Groups.size() > 6)
+    Detail += "; others elsewhere";
+  uint64_t Left = Launch.Runs - std::min<uint64_t>(Launch.Begun, Launch.Runs);
+  if (Left > 0)
+    Detail += "; " + std::to_string(Left * Launch.ClusterBlocks) +
+              " blocks have not begun, because the GPU holds no more than " +
+              std::to_string(Launch.MaxResident * Launch.ClusterBlocks) +
+              " at a time";
+  // The other reasons may be its consequences.
+  bool Mbarrier = First->Now == State::Yielded && First->Why;
+  FirstBlock->recordFault(
+      First->On->Thread, Mbarrier ? "barrier that never completes" : "deadlock",
+      0, nullptr, Detail, First->Where);
+}
+
+} // namespace cupilot

@@ -1,0 +1,206 @@
+//===- Launch.cpp - One launch, as its host threads share it -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Scheduler.h"
+#include "cupilot/Support/Error.h"
+#include <limits>
+#include <thread>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Instructions that a thread takes at a time from the launch's budget.
+static constexpr int64_t Grant = 1 << 20;
+
+void PrintBuffer::add(std::string Record) {
+  std::lock_guard Lock(Mutex);
+  Size += Record.size();
+  Records.push_back(std::move(Record));
+  while (Size > Limit && !Records.empty()) {
+    Size -= Records.front().size();
+    Records.pop_front();
+  }
+}
+
+std::string PrintBuffer::take() {
+  std::lock_guard Lock(Mutex);
+  std::string All;
+  All.reserve(Size);
+  for (const std::string &Record : Records)
+    All += Record;
+  Records.clear();
+  Size = 0;
+  return All;
+}
+
+static uint64_t product(const std::array<uint64_t, 3> &Dims) {
+  return Dims[0] * Dims[1] * Dims[2];
+}
+
+uint64_t residentBlocks(const LoweredKernel &K, const LaunchShape &S,
+                        const CpuDeviceOptions &Options) {
+  uint64_t Threads = alignTo(product(S.Block), 32);
+  uint64_t PerSm = std::min<uint64_t>(Options.Gpu.BlocksPerMultiprocessor,
+                                      Options.Gpu.ThreadsPerMultiprocessor /
+                                          std::max<uint64_t>(Threads, 32));
+  // The system keeps 1 KiB for each block (CUDA C++ Programming Guide, "Compute
+  // Capability 9.0").
+  uint64_t Shared = K.StaticShared - K.ReservedShared + S.Shared + 1024;
+  PerSm = std::min(PerSm, Options.Gpu.SharedPerMultiprocessor / Shared);
+  return PerSm * Options.Gpu.Multiprocessors;
+}
+
+LaunchState::LaunchState(const LoweredModule &Tables,
+                         const LoweredKernel &Kernel, EntryFunction Entry,
+                         DeviceMemory &Memory, char *Args,
+                         const CpuDeviceOptions &Options,
+                         const LaunchShape &Shape)
+    : Tables(Tables), Kernel(Kernel), Entry(Entry), Memory(Memory), Args(Args),
+      Options(Options), Shape(Shape), Blocks(product(Shape.Grid)),
+      ClusterBlocks(product(Shape.Cluster)), Clusters(Blocks / ClusterBlocks),
+      Runs(Clusters), Step(1), StackSize(Kernel.StackSize),
+      Printed(Memory.Limits.PrintBytes),
+      Left(Options.MaxLaunchInstructions
+               ? static_cast<int64_t>(Options.MaxLaunchInstructions)
+               : std::numeric_limits<int64_t>::max()) {
+  // Blocks that may wait for others must all run.
+  if (Options.Count && Options.SampleBlocks > 0 && !Kernel.Yields &&
+      !Shape.Cooperative && Blocks > Options.SampleBlocks) {
+    Step = std::max<uint64_t>(1, divideCeil(Blocks, Options.SampleBlocks) /
+                                     ClusterBlocks);
+    Runs = divideCeil(Clusters, Step);
+  }
+  MaxResident = std::max<uint64_t>(
+      1, Shape.Cooperative
+             ? Clusters
+             : residentBlocks(Kernel, Shape, Options) / ClusterBlocks);
+  FirstBudget = Options.MaxLaunchInstructions
+                    ? std::min<int64_t>(Grant, Options.MaxInstructions
+                                                   ? Options.MaxInstructions
+                                                   : Grant)
+                    : static_cast<int64_t>(Options.MaxInstructions);
+  if (Shape.Cooperative) {
+    // What the driver gives to cooperative groups: its size, and the grid's
+    // barrier.
+    static constexpr uint32_t Size = 64;
+    Workspace = new char[Size]();
+    std::memcpy(Workspace, &Size, sizeof(Size));
+    Memory.addBuffer(Workspace, Size);
+  }
+}
+
+LaunchState::~LaunchState() {
+  if (!Workspace)
+    return;
+  Memory.removeBuffer(Workspace);
+  delete[] Workspace;
+}
+
+bool LaunchState::takeCluster(bool Idle, uint64_t &Index) {
+  if (Begun.load(std::memory_order_relaxed) >= Runs)
+    return false;
+  if (++Resident > MaxResident && Idle) {
+    --Resident;
+    return false;
+  }
+  if (Begun++ >= Runs) {
+    --Resident;
+    return false;
+  }
+  bool Back = Options.Reverse && !Idle;
+  Index = (Back ? Runs - 1 - FromBack++ : FromFront++) * Step;
+  return true;
+}
+
+bool LaunchState::spend(int64_t Count) {
+  return Left.fetch_sub(Count, std::memory_order_relaxed) >= Count;
+}
+
+LaunchResult LaunchState::run() {
+  unsigned Wanted =
+      Options.Threads ? Options.Threads : std::thread::hardware_concurrency();
+  // Starting a thread costs what a few thousand device threads cost.
+  uint64_t PerCluster = product(Shape.Block) * ClusterBlocks;
+  uint64_t Worth = std::min(Runs, uint64_t(1) << 32) * PerCluster / 16384;
+  Workers = std::clamp<uint64_t>(Worth, 1, std::max(Wanted, 1u));
+  Workers = std::min<uint64_t>(Workers, Runs);
+  IdleIn = std::vector<std::atomic<uint64_t>>(Workers);
+  std::vector<std::unique_ptr<Worker>> Hosts;
+  for (unsigned I = 0; I < Workers; ++I) {
+    IdleIn[I] = Finished - 1; // No epoch.
+    Hosts.push_back(std::make_unique<Worker>(*this, I));
+  }
+  std::vector<std::thread> Threads;
+  for (unsigned I = 1; I < Workers; ++I)
+    Threads.emplace_back([&, I] { Hosts[I]->run(); });
+  Hosts[0]->run();
+  for (std::thread &T : Threads)
+    T.join();
+
+  LaunchResult Result;
+  DenseMap<uint64_t, uint8_t> Sectors;
+  for (const auto &Host : Hosts)
+    for (const auto *List : {&Host->Resident, &Host->Spare})
+      for (const auto &Cluster : *List)
+        for (const auto &Block : Cluster->Blocks) {
+          if (Block->Fault &&
+              (!Result.Fault || Block->Fault->Block < Result.Fault->Block))
+            Result.Fault = Block->Fault;
+          if (!Block->Trace)
+            continue;
+          Result.Counts += Block->Trace->Counts;
+          for (auto [Sector, Uses] : Block->Trace->Sectors)
+            Sectors[Sector] |= Uses;
+        }
+  Result.Printed = Printed.take();
+  Result.Counts.UniqueSectors = Sectors.size();
+  for (auto [Sector, Uses] : Sectors) {
+    Result.Counts.ReadSectors += (Uses & WarpTrace::Read) != 0;
+    Result.Counts.WrittenSectors += (Uses & WarpTrace::Written) != 0;
+  }
+  if (Step > 1)
+    Result.Counts.scale(Clusters, Runs);
+  return Result;
+}
+
+Error checkShape(const LaunchShape &S, const LoweredKernel &K,
+                 const CpuDeviceOptions &Options) {
+  uint64_t Threads = 1, Cluster = 1;
+  static constexpr uint64_t MaxGrid[3] = {2147483647, 65535, 65535};
+  static constexpr uint64_t MaxBlock[3] = {1024, 1024, 64};
+  auto Illegal = [&](const Twine &Why) {
+    return usageError("illegal launch of '" + K.Name + "': " + Why);
+  };
+  for (unsigned I = 0; I < 3; ++I) {
+    if (S.Grid[I] < 1 || S.Block[I] < 1 || S.Grid[I] > MaxGrid[I] ||
+        S.Block[I] > MaxBlock[I])
+      return Illegal("a dimension is outside CUDA's limits");
+    if (S.Cluster[I] < 1 || S.Cluster[I] > 16 || S.Grid[I] % S.Cluster[I] != 0)
+      return Illegal("the grid is not a multiple of the cluster");
+    Threads *= S.Block[I];
+    Cluster *= S.Cluster[I];
+  }
+  if (Threads > 1024)
+    return Illegal(Twine(Threads) + " threads in a block; at most 1024");
+  if (Cluster > 16)
+    return Illegal(Twine(Cluster) + " blocks in a cluster; at most 16");
+  uint64_t Shared = K.StaticShared - K.ReservedShared + S.Shared;
+  if (Shared + 1024 > Options.Gpu.SharedPerMultiprocessor)
+    return Illegal(Twine(Shared) + " bytes of shared memory; at most " +
+                   Twine(Options.Gpu.SharedPerMultiprocessor / 1024 - 1) +
+                   " KiB");
+  if (S.Cooperative && product(S.Grid) > residentBlocks(K, S, Options))
+    return Illegal("a cooperative grid of " + Twine(product(S.Grid)) +
+                   " blocks is too large; at most " +
+                   Twine(residentBlocks(K, S, Options)) +
+                   " can be resident at a time");
+  return Error::success();
+}
+
+} // namespace cupilot

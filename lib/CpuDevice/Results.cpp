@@ -1,0 +1,68 @@
+//===- Results.cpp - What a launch reports -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/CpuDevice/CpuDevice.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+using Counter = uint64_t ExecutionCounts::*;
+static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
+                                     &ExecutionCounts::Threads,
+                                     &ExecutionCounts::GlobalLoads,
+                                     &ExecutionCounts::GlobalStores,
+                                     &ExecutionCounts::GlobalLoadSectors,
+                                     &ExecutionCounts::GlobalStoreSectors,
+                                     &ExecutionCounts::UniqueSectors,
+                                     &ExecutionCounts::ReadSectors,
+                                     &ExecutionCounts::WrittenSectors,
+                                     &ExecutionCounts::SharedAccesses,
+                                     &ExecutionCounts::SharedWavefronts,
+                                     &ExecutionCounts::LocalAccesses,
+                                     &ExecutionCounts::AtomicOps,
+                                     &ExecutionCounts::Barriers,
+                                     &ExecutionCounts::Fp32,
+                                     &ExecutionCounts::Fp64,
+                                     &ExecutionCounts::Fp16,
+                                     &ExecutionCounts::Integer,
+                                     &ExecutionCounts::Special,
+                                     &ExecutionCounts::Control,
+                                     &ExecutionCounts::Conversion,
+                                     &ExecutionCounts::Shuffle,
+                                     &ExecutionCounts::WarpInstructions};
+
+ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
+  for (auto Field : Fields)
+    this->*Field += O.*Field;
+  return *this;
+}
+
+void ExecutionCounts::scale(uint64_t Numerator, uint64_t Denominator) {
+  for (auto Field : Fields)
+    this->*Field =
+        static_cast<uint64_t>(double(this->*Field) * Numerator / Denominator);
+}
+
+std::string DeviceFault::str() const {
+  std::string Text;
+  raw_string_ostream OS(Text);
+  OS << Kind << " in " << Kernel << ", block (" << Block[0] << "," << Block[1]
+     << "," << Block[2] << "), thread (" << Thread[0] << "," << Thread[1] << ","
+     << Thread[2] << ")";
+  if (Address)
+    OS << ", address 0x" << Twine::utohexstr(Address);
+  if (!Location.empty())
+    OS << ", at " << Location;
+  OS << ": " << Detail;
+  return Text;
+}
+
+} // namespace cupilot

@@ -1,0 +1,183 @@
+//===- RandomLaunch.cpp - Launches at random -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RandomLaunch.h"
+#include "cupilot/Evaluation/Described.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014).
+uint64_t LaunchSource::draw() {
+  uint64_t Z = (State += 0x9e3779b97f4a7c15u);
+  Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9u;
+  Z = (Z ^ (Z >> 27)) * 0x94d049bb133111ebu;
+  return Z ^ (Z >> 31);
+}
+
+void LaunchSource::drawShape(RandomLaunch &L) {
+  if (chance(0.5))
+    return;
+  for (uint64_t &Dim : L.Shape.Grid)
+    if (Dim > 1 && chance(0.5))
+      Dim = 1 + below(2 * Dim);
+  if (chance(0.5))
+    for (uint64_t &Dim : L.Shape.Block)
+      if (Dim > 1 && chance(0.7)) {
+        static const uint64_t Usual[] = {32, 64, 96, 128, 192, 256};
+        Dim = chance(0.5)   ? Usual[below(std::size(Usual))]
+              : chance(0.5) ? std::max<uint64_t>(1, Dim / 2)
+                            : 1 + below(Dim);
+      }
+}
+
+void LaunchSource::drawScalars(RandomLaunch &L) {
+  raw_string_ostream OS(L.Text);
+  for (auto [I, P] : enumerate(K.Params)) {
+    std::optional<ElementKind> Kind = elementOf(P.Type);
+    if (P.IsPointer || !Kind || sizeOf(*Kind) != P.Size)
+      continue;
+    uint8_t *At = L.Args[I].data();
+    double Was = readElement(*Kind, At), New = Was;
+    if (isFloating(*Kind)) {
+      if (chance(0.6))
+        New = chance(0.2) ? 0 : chance(0.3) ? -Was : Was * (4 * unit() - 2);
+    } else if (Was >= 2 && chance(0.5)) {
+      New = 1 + double(below(uint64_t(Was)));
+    }
+    writeElement(*Kind, At, New);
+    OS << ", " << P.Name << "=" << readElement(*Kind, At);
+  }
+}
+
+void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
+  unsigned Width = sizeOf(Kind);
+  unsigned How = below(9);
+  // Small types overflow early.
+  double Size =
+      Kind == ElementKind::Half ? 1 : std::exp2(double(below(17)) - 8);
+  double Constant = (2 * unit() - 1) * Size;
+  std::vector<double> Values(Content.size() / Width);
+  for (double &V : Values) {
+    double U = 2 * unit() - 1;
+    switch (How) {
+    case 0: // Somewhere around zero.
+    case 1:
+      V = U * Size;
+      break;
+    case 2: // Positive.
+      V = std::fabs(U) * Size;
+      break;
+    case 3: // Few different ones: ties.
+      V = std::floor(U * 4);
+      break;
+    case 4: // Mostly zero, of both signs.
+      V = chance(0.1) ? U * Size : chance(0.5) ? 0.0 : -0.0;
+      break;
+    case 5: // All the same.
+      V = Constant;
+      break;
+    case 6: // Of many sizes.
+      V = std::copysign(std::exp2(12 * unit() - 6), U);
+      break;
+    default: // Spikes.
+      V = chance(0.02) ? U * Size * 100 : U;
+    }
+  }
+  if (How == 7)
+    std::sort(Values.begin(), Values.end());
+  if (How == 8)
+    std::sort(Values.rbegin(), Values.rend());
+  for (auto [I, V] : enumerate(Values))
+    writeElement(Kind, Content.data() + I * Width, V);
+}
+
+/// Integers may be indices: nothing leaves the range that is known to work,
+/// and half of the time nothing changes.
+void LaunchSource::drawIntegers(ElementKind Kind,
+                                std::vector<uint8_t> &Content) {
+  unsigned Width = sizeOf(Kind);
+  size_t N = Content.size() / Width;
+  if (N == 0 || chance(0.4))
+    return;
+  std::vector<int64_t> Values(N);
+  for (size_t I = 0; I < N; ++I)
+    Values[I] = readInteger(Kind, Content.data() + I * Width);
+  auto [Least, Most] = std::minmax_element(Values.begin(), Values.end());
+  int64_t Low = *Least, High = *Most;
+  bool Sorted = std::is_sorted(Values.begin(), Values.end());
+  if (chance(0.5)) {
+    for (size_t I = N; I > 1; --I)
+      std::swap(Values[I - 1], Values[below(I)]);
+  } else {
+    // Sometimes few different ones.
+    int64_t Range = High - Low + 1;
+    if (chance(0.3))
+      Range = std::min<int64_t>(Range, 3);
+    for (int64_t &V : Values)
+      V = Low + int64_t(below(Range));
+  }
+  if (Sorted) // Row pointers and their like.
+    std::sort(Values.begin(), Values.end());
+  for (size_t I = 0; I < N; ++I)
+    writeInteger(Kind, Content.data() + I * Width, Values[I]);
+}
+
+static Expected<std::vector<uint8_t>> contentOf(const WorkloadBuffer &B) {
+  if (B.Generator.empty())
+    return usageError("the independent inputs need workloads in words");
+  return generateContent(B.Generator, B.Size);
+}
+
+/// What a buffer holds: its generator says it.
+static ElementKind kindOf(const WorkloadBuffer &B) {
+  return elementOf(StringRef(B.Generator).split(' ').first)
+      .value_or(ElementKind::UInt8);
+}
+
+Expected<RandomLaunch> LaunchSource::next() {
+  const Workload &W = Around[below(Around.size())];
+  RandomLaunch L;
+  L.Shape = W.Shape;
+  L.Args = W.Args;
+  L.Pointers = W.Pointers;
+  for (const WorkloadBuffer &B : W.Buffers) {
+    Expected<std::vector<uint8_t>> Content = contentOf(B);
+    if (!Content)
+      return Content.takeError();
+    L.Kinds.push_back(kindOf(B));
+    if (isFloating(L.Kinds.back()))
+      drawFloats(L.Kinds.back(), *Content);
+    else
+      drawIntegers(L.Kinds.back(), *Content);
+    L.Buffers.push_back(std::move(*Content));
+  }
+  for (const WorkloadGlobal &G : W.Globals) {
+    Expected<std::vector<uint8_t>> Content = contentOf(G.Content);
+    if (!Content)
+      return Content.takeError();
+    if (isFloating(kindOf(G.Content)))
+      drawFloats(kindOf(G.Content), *Content);
+    L.Globals.push_back({G.Symbol, std::move(*Content)});
+  }
+  drawShape(L);
+  const LaunchShape &S = L.Shape;
+  raw_string_ostream(L.Text)
+      << "grid=" << S.Grid[0] << "x" << S.Grid[1] << "x" << S.Grid[2]
+      << ", block=" << S.Block[0] << "x" << S.Block[1] << "x" << S.Block[2];
+  drawScalars(L);
+  return L;
+}
+
+} // namespace cupilot

@@ -1,0 +1,271 @@
+//===- Score.cpp - How many faults the gate finds -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Mutation/Score.h"
+#include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Mutation/Independent.h"
+#include "cupilot/Mutation/Workers.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/xxhash.h"
+#include <chrono>
+#include <numeric>
+#include <random>
+
+using namespace llvm;
+
+namespace cupilot {
+
+json::Value toJSON(const MutantRecord &R) {
+  return json::Object{{"kernel", R.Kernel},         {"index", R.M.Index},
+                      {"file", R.M.File},           {"line", R.M.Line},
+                      {"column", R.M.Column},       {"function", R.M.Function},
+                      {"operator", R.M.Operator},   {"before", R.M.Before},
+                      {"after", R.M.After},         {"outcome", R.Outcome},
+                      {"reason", R.Reason},         {"evidence", R.Evidence},
+                      {"inputs", R.Inputs},         {"differs", R.Differs},
+                      {"difference", R.Difference}, {"seconds", R.Seconds}};
+}
+
+bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
+  json::ObjectMapper O(V, P);
+  return O && O.map("kernel", R.Kernel) && O.map("index", R.M.Index) &&
+         O.map("file", R.M.File) && O.map("line", R.M.Line) &&
+         O.map("column", R.M.Column) && O.map("function", R.M.Function) &&
+         O.map("operator", R.M.Operator) && O.map("before", R.M.Before) &&
+         O.map("after", R.M.After) && O.map("outcome", R.Outcome) &&
+         O.map("reason", R.Reason) && O.map("evidence", R.Evidence) &&
+         O.map("inputs", R.Inputs) && O.map("differs", R.Differs) &&
+         O.map("difference", R.Difference) && O.map("seconds", R.Seconds);
+}
+
+namespace {
+/// What one worker process keeps between mutants.
+class Judge {
+public:
+  Judge(const MutationSubject &Subject, const ScoreOptions &Options)
+      : Subject(Subject), Options(Options) {}
+  Error judge(MutantRecord &R);
+
+private:
+  Error prepare();
+  Error askIndependently(MutantRecord &R, StringRef Mutant);
+
+  const MutationSubject &Subject;
+  const ScoreOptions &Options;
+  std::unique_ptr<Gate> TheGate; ///< Made in the worker.
+  std::string Digest;            ///< Of the original's device code.
+};
+} // namespace
+
+static Expected<std::string> codeOf(StringRef Bitcode, StringRef Arch) {
+  Expected<std::string> Ptx = generatePtx(Bitcode, Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  return deviceCodeDigest(*Ptx);
+}
+
+Error Judge::prepare() {
+  if (Digest.empty()) {
+    Expected<std::string> Code = codeOf(Subject.Bitcode, Subject.Arch);
+    if (!Code)
+      return Code.takeError();
+    Digest = *Code;
+  }
+  if (TheGate)
+    return Error::success();
+  GateSetup Setup;
+  Setup.Original = Subject.K;
+  Setup.OriginalBitcode = Subject.Bitcode;
+  Setup.Workloads = Subject.Workloads;
+  Setup.DataFolder = ".";
+  Setup.Arch = Subject.Arch;
+  Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
+  if (!Made)
+    return Made.takeError();
+  TheGate = std::move(*Made);
+  return Error::success();
+}
+
+Error Judge::askIndependently(MutantRecord &R, StringRef Mutant) {
+  IndependentOptions How;
+  How.Inputs = Options.Independent;
+  How.Seed = Options.Seed + xxh3_64bits(R.key());
+  How.Arch = Subject.Arch;
+  Expected<IndependentResult> I = compareIndependently(
+      *Subject.K, Subject.Bitcode, Mutant, Subject.Workloads, How);
+  if (!I)
+    return I.takeError();
+  R.Inputs = I->Inputs;
+  R.Differs = I->Differs;
+  R.Difference = I->Evidence;
+  return Error::success();
+}
+
+Error Judge::judge(MutantRecord &R) {
+  if (Error E = prepare())
+    return E;
+  Expected<std::string> Mutant =
+      applyMutation(Subject.Bitcode, Subject.K->Symbol, R.M.Index);
+  if (!Mutant)
+    return Mutant.takeError();
+  if (R.Outcome.empty()) {
+    Expected<std::string> Code = codeOf(*Mutant, Subject.Arch);
+    if (!Code)
+      return Code.takeError();
+    if (*Code == Digest) {
+      R.Outcome = "same-code";
+      return Error::success();
+    }
+    LaunchPlan Plan;
+    Plan.Launches.push_back({});
+    Plan.Launches[0].Symbol = Subject.K->Symbol;
+    Guard When;
+    When.Arch = Subject.Arch;
+    Expected<GateVerdict> V = TheGate->judge(*Mutant, Plan, When);
+    if (!V)
+      return V.takeError();
+    R.Outcome = V->Passed ? "survived" : "killed";
+    if (!V->Passed) {
+      R.Reason = V->Findings.front().Reason;
+      R.Evidence = V->Findings.front().Workload;
+      R.Evidence +=
+          (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;
+    }
+  }
+  if (R.Outcome == "survived" && Options.Independent > R.Inputs && !R.Differs)
+    return askIndependently(R, *Mutant);
+  return Error::success();
+}
+
+/// The order in which mutants are taken.
+static std::vector<unsigned> shuffled(size_t N, uint64_t Seed) {
+  std::vector<unsigned> Order(N);
+  std::iota(Order.begin(), Order.end(), 0);
+  std::mt19937_64 Engine(Seed);
+  for (size_t I = N; I > 1; --I)
+    std::swap(Order[I - 1], Order[Engine() % I]);
+  return Order;
+}
+
+static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
+  return R.Outcome.empty() || (R.Outcome == "survived" && !R.Differs &&
+                               R.Inputs < Options.Independent);
+}
+
+Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
+                                                const ScoreOptions &Options) {
+  Expected<std::vector<Mutation>> All =
+      listMutations(Subject.Bitcode, Subject.K->Symbol);
+  if (!All)
+    return All.takeError();
+  std::vector<MutantRecord> Records;
+  for (unsigned I :
+       shuffled(All->size(), Options.Seed + xxh3_64bits(Subject.Name))) {
+    MutantRecord R;
+    R.Kernel = Subject.Name;
+    R.M = (*All)[I];
+    auto Known = Options.Known.find(R.key() + " " + std::to_string(R.M.Index));
+    if (Known != Options.Known.end())
+      R = Known->second;
+    Records.push_back(std::move(R));
+  }
+  // Only those that are open go to the workers; all are told in order.
+  std::vector<unsigned> Tasks;
+  for (unsigned I = 0; I < Records.size(); ++I)
+    if (isOpen(Records[I], Options))
+      Tasks.push_back(I);
+  Judge State(Subject, Options);
+  unsigned Counted = 0, Told = 0;
+  Error Failure = Error::success();
+  auto Full = [&] { return Options.Limit && Counted >= Options.Limit; };
+  auto TellUntil = [&](unsigned End, bool New) {
+    for (; Told < End && !Full(); ++Told) {
+      Counted += Records[Told].counts();
+      if (Options.Progress)
+        Options.Progress(Records[Told], New && Told + 1 == End);
+    }
+  };
+  auto Job = [&](unsigned Task) -> std::string {
+    MutantRecord R = Records[Task];
+    auto Start = std::chrono::steady_clock::now();
+    if (Error E = State.judge(R))
+      return "error: " + toString(std::move(E));
+    R.Seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
+            .count();
+    return formatv("{0}", toJSON(R)).str();
+  };
+  auto Done = [&](size_t Index, TaskResult T) {
+    unsigned Task = Tasks[Index];
+    TellUntil(Task, false);
+    if (Full())
+      return false;
+    MutantRecord &R = Records[Task];
+    if (T.K != TaskResult::Kind::Done) {
+      // What kills the second question leaves the first one answered.
+      bool Judged = R.Outcome == "survived";
+      (Judged ? R.Difference : R.Evidence) = T.Answer;
+      R.Differs |= Judged;
+      if (!Judged)
+        R.Outcome = T.K == TaskResult::Kind::Crashed ? "crashed" : "timeout";
+      R.Reason = R.Outcome;
+    } else if (StringRef Text = T.Answer; Text.consume_front("error: ")) {
+      Failure = joinErrors(std::move(Failure),
+                           findingError("mutant " + R.key() + ": " + Text));
+      return false;
+    } else {
+      Expected<MutantRecord> Answer = json::parse<MutantRecord>(T.Answer);
+      if (!Answer) {
+        Failure = joinErrors(std::move(Failure), Answer.takeError());
+        return false;
+      }
+      R = std::move(*Answer);
+    }
+    TellUntil(Task + 1, true);
+    return !Full();
+  };
+  // The limit bounds what is handed out as well.
+  if (Error E = runTasks(Tasks, {Options.Workers, Options.TimeoutSeconds, 48},
+                         Job, Done))
+    return joinErrors(std::move(Failure), std::move(E));
+  if (Failure)
+    return std::move(Failure);
+  TellUntil(Records.size(), false);
+  Records.resize(Told);
+  return Records;
+}
+
+Expected<std::map<std::string, std::string>> parseEquivalents(StringRef Text,
+                                                              StringRef File) {
+  std::map<std::string, std::string> Found;
+  std::string Open; // The key whose argument goes on.
+  while (!Text.empty()) {
+    auto [Line, Rest] = Text.split('\n');
+    Text = Rest;
+    StringRef Item = Line.trim();
+    if (!Item.consume_front("- `")) {
+      if (Line.starts_with("  ") && !Open.empty())
+        Found[Open] += (" " + Item).str();
+      else
+        Open.clear();
+      continue;
+    }
+    auto [Key, Argument] = Item.split("`:");
+    Open = Key.str();
+    Found[Open] = Argument.trim().str();
+  }
+  for (const auto &[Key, Argument] : Found)
+    if (StringRef(Argument).trim().empty())
+      return usageError("'" + File + "' gives no argument for '" + Key + "'",
+                        "- `KEY`: why no input can tell the two apart");
+  return Found;
+}
+
+} // namespace cupilot
