@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scheduler.h"
+#include "OpRuntime.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstring>
 
