@@ -89,11 +89,16 @@ void Instrumenter::collect() {
              DL.getTypeStoreSize(CX->getNewValOperand()->getType()),
              CX->getAlign(), true, true});
       else if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I)) {
-        Accesses.push_back({&I, Memory->getRawDest(), Memory->getLength(), 0,
+        // A length known here is checked like that of a load, which knows the
+        // private constants that arrays are initialised from.
+        auto *Known = dyn_cast<ConstantInt>(Memory->getLength());
+        uint64_t Size = Known ? Known->getZExtValue() : 0;
+        Value *Length = Size ? nullptr : Memory->getLength();
+        Accesses.push_back({&I, Memory->getRawDest(), Length, Size,
                             Memory->getDestAlign().valueOrOne(), true});
         if (auto *Transfer = dyn_cast<AnyMemTransferInst>(&I))
-          Accesses.push_back({&I, Transfer->getRawSource(), Memory->getLength(),
-                              0, Transfer->getSourceAlign().valueOrOne()});
+          Accesses.push_back({&I, Transfer->getRawSource(), Length, Size,
+                              Transfer->getSourceAlign().valueOrOne()});
       } else if (auto *Call = dyn_cast<CallInst>(&I)) {
         Function *Callee = Call->getCalledFunction();
         if (Callee && Callee->getName().starts_with("llvm.nvvm.ldg.global"))

@@ -54,6 +54,34 @@ std::optional<Value *> IntrinsicLowering::lowerSpecialRegister(StringRef Name,
     return B.CreateNot(B.CreateSub(B.CreateShl(B.getInt32(2), Lane), One));
   if (Name == "lanemask.ge")
     return B.CreateNot(B.CreateSub(B.CreateShl(One, Lane), One));
+  for (auto [Register, Kind] :
+       {std::pair("clusterid", SpecialRegister::ClusterId),
+        {"nclusterid", SpecialRegister::ClusterCount},
+        {"cluster.ctaid", SpecialRegister::BlockInCluster},
+        {"cluster.nctaid", SpecialRegister::BlocksInCluster},
+        {"cluster.ctarank", SpecialRegister::ClusterRank},
+        {"cluster.nctarank", SpecialRegister::ClusterSize}})
+    if (Name == Register ||
+        (Name.drop_back(2) == Register && (Index || Name.ends_with(".x"))))
+      return runtime(
+          B, "cupilot_rt_special", B.getInt32Ty(),
+          {Entry.getArg(0), B.getInt32(static_cast<uint32_t>(Kind) + Index)});
+  // Where the driver puts the address of a cooperative launch's own memory.
+  if (Name == "envreg1" || Name == "envreg2")
+    return runtime(
+        B, "cupilot_rt_special", B.getInt32Ty(),
+        {Entry.getArg(0),
+         B.getInt32(static_cast<uint32_t>(SpecialRegister::Workspace) +
+                    (Name == "envreg1" ? 1 : 0))});
+  if (Name.starts_with("envreg"))
+    return B.getInt32(0);
+  if (Name == "total_smem_size" || Name == "aggr_smem_size")
+    return runtime(B, "cupilot_rt_special", B.getInt32Ty(),
+                   {Entry.getArg(0), B.getInt32(static_cast<uint32_t>(
+                                         SpecialRegister::SharedBytes))});
+  if (Name == "globaltimer.lo")
+    return B.CreateTrunc(runtime(B, "cupilot_rt_clock", B.getInt64Ty(), {}),
+                         B.getInt32Ty());
   if (Name == "smid" || Name == "gridid")
     return ConstantInt::get(Call.getType(), 0);
   if (Name == "nsmid")
@@ -328,9 +356,26 @@ std::optional<Value *> IntrinsicLowering::lowerInteger(StringRef Name,
     return B.CreateAlignedLoad(T, Arg(0), Align(1));
   if (Name.starts_with("ptr.") && Name.contains(".to."))
     return B.CreatePointerBitCastOrAddrSpaceCast(Arg(0), T);
+  if (Name.starts_with("mapa"))
+    return B.CreatePointerBitCastOrAddrSpaceCast(
+        runtime(B, "cupilot_rt_mapa", B.getPtrTy(),
+                {Entry.getArg(0),
+                 B.CreatePointerBitCastOrAddrSpaceCast(Arg(0), B.getPtrTy()),
+                 Arg(1)}),
+        T);
+  if (Name.starts_with("getctarank"))
+    return runtime(B, "cupilot_rt_getctarank", T,
+                   {Entry.getArg(0), B.CreatePointerBitCastOrAddrSpaceCast(
+                                         Arg(0), B.getPtrTy())});
+  if (Name == "is_explicit_cluster")
+    return B.CreateIsNotNull(runtime(
+        B, "cupilot_rt_special", B.getInt32Ty(),
+        {Entry.getArg(0),
+         B.getInt32(static_cast<uint32_t>(SpecialRegister::ExplicitCluster))}));
   if (Name.starts_with("isspacep.")) {
     unsigned Space = StringSwitch<unsigned>(Name)
                          .Case("isspacep.shared", 3)
+                         .Case("isspacep.shared.cluster", 7)
                          .Case("isspacep.local", 5)
                          .Case("isspacep.const", 4)
                          .Default(1);

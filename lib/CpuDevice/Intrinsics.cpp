@@ -47,6 +47,12 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
       return Barrier(BarrierKind::Sync, Arg(0), Zero, Zero);
     if (Name == "sync.aligned.count" || Name == "sync.count")
       return Barrier(BarrierKind::Sync, Arg(0), Arg(1), Zero);
+    if (Name.consume_front("arrive.")) {
+      K.NeedsFibers = true;
+      runtime(B, "cupilot_rt_barrier_arrive", B.getVoidTy(),
+              {Context, Arg(0), Arg(1), B.getInt32(place(B))});
+      return nullptr;
+    }
     if (!Name.consume_front("red."))
       return std::nullopt;
     StringRef Op = Name.split('.').first;
@@ -57,6 +63,17 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
     Value *Predicate = B.CreateZExt(Arg(Counted ? 2 : 1), I32);
     Value *Result = Barrier(Kind, Arg(0), Counted ? Arg(1) : Zero, Predicate);
     return T->isIntegerTy(1) ? B.CreateICmpNE(Result, Zero) : Result;
+  }
+  if (Name.starts_with("barrier.cluster.arrive")) {
+    K.NeedsFibers = true;
+    runtime(B, "cupilot_rt_cluster_arrive", B.getVoidTy(), {Context});
+    return nullptr;
+  }
+  if (Name.starts_with("barrier.cluster.wait")) {
+    K.NeedsFibers = true;
+    runtime(B, "cupilot_rt_cluster_wait", B.getVoidTy(),
+            {Context, B.getInt32(place(B))});
+    return nullptr;
   }
   if (Name == "bar.warp.sync") {
     warp(B, WarpOp::Sync, Arg(0), B.getInt64(0), Zero, Zero);
@@ -264,9 +281,16 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
       return nullptr;
     }
     for (StringRef Hint : {"prefetch", "applypriority.", "discard.",
-                           "griddepcontrol.", "pm.event", "nanosleep"})
+                           "griddepcontrol.", "pm.event"})
       if (Name.starts_with(Hint))
         return nullptr;
+    if (Name.starts_with("nanosleep")) {
+      // Others may do what this thread waits for.
+      K.NeedsFibers = true;
+      runtime(B, "cupilot_rt_yield", B.getVoidTy(),
+              {Entry.getArg(0), B.getInt32(place(B))});
+      return nullptr;
+    }
     if (Name == "exit")
       return runtime(B, "cupilot_rt_exit", B.getVoidTy(), {Entry.getArg(0)});
     return std::nullopt;

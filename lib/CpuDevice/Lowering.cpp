@@ -109,6 +109,16 @@ static Function *createEntry(Function &Kernel, LoweredKernel &K) {
   return Entry;
 }
 
+/// A GPU needs addresses that are multiples of the access's size and no more
+/// (CUDA C++ Programming Guide, "Device Memory Accesses"). What the compiler
+/// concludes beyond that from a type's alignment is the source's promise, which
+/// CUB's storage that is shared by several types does not keep.
+template <class Access>
+static void limitAlignment(Access &I, Type *Value, const DataLayout &DL) {
+  uint64_t Size = PowerOf2Ceil(DL.getTypeStoreSize(Value).getFixedValue());
+  I.setAlignment(std::min(I.getAlign(), Align(std::max<uint64_t>(Size, 1))));
+}
+
 /// Attributes that mean something to an NVPTX or a debugging build only.
 static void dropDeviceAttributes(Module &M) {
   for (Function &F : M) {
@@ -127,6 +137,11 @@ static void dropDeviceAttributes(Module &M) {
           Call->setCallingConv(CallingConv::C);
           Call->removeFnAttr(Attribute::NoInline);
         }
+        if (auto *Load = dyn_cast<LoadInst>(&I))
+          limitAlignment(*Load, Load->getType(), M.getDataLayout());
+        else if (auto *Store = dyn_cast<StoreInst>(&I))
+          limitAlignment(*Store, Store->getValueOperand()->getType(),
+                         M.getDataLayout());
         // Scopes are NVPTX's; the host knows the whole system only.
         if (auto *RMW = dyn_cast<AtomicRMWInst>(&I))
           RMW->setSyncScopeID(SyncScope::System);

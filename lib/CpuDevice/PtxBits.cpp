@@ -44,19 +44,19 @@ bool ptxFindNthSet(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxExtractField(AsmLowering &L, const PtxStatement &S) {
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 4)
     return false;
   Value *X = L.read(S.operand(1), Bits), *Position = L.read(S.operand(2), 32),
         *Length = L.read(S.operand(3), 32);
   if (!X || !Position || !Length)
     return false;
-  return L.write(
-      S, extractField(L.B, X, Position, Length, S.type().starts_with("s")));
+  return L.write(S, extractField(L.B, X, Position, Length,
+                                 S.types().back().starts_with("s")));
 }
 
 bool ptxInsertField(AsmLowering &L, const PtxStatement &S) {
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 5)
     return false;
   Value *Field = L.read(S.operand(1), Bits), *Base = L.read(S.operand(2), Bits),

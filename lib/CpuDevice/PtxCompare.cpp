@@ -87,7 +87,7 @@ bool ptxSet(AsmLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   Type *T = L.type(Types.front());
   // f16x2 may give two integers of 16 bits, all ones or zero, in one word.
-  if (T->isIntegerTy() && Holds->getType()->isVectorTy())
+  if (T->isIntegerTy(32) && Holds->getType()->isVectorTy())
     T = FixedVectorType::get(B.getInt16Ty(), 2);
   if (T->isVectorTy() != Holds->getType()->isVectorTy())
     return false;
@@ -118,14 +118,15 @@ bool ptxSetPredicate(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxSelect(AsmLowering &L, const PtxStatement &S) {
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 4)
     return false;
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   Value *X = L.readAs(S.operand(1), T), *Y = L.readAs(S.operand(2), T),
         *Holds = L.read(S.operand(3), 1);
   return Bits && X && Y && Holds &&
-         L.write(S, L.B.CreateSelect(Holds, X, Y), S.type().starts_with("s"));
+         L.write(S, L.B.CreateSelect(Holds, X, Y),
+                 S.types().back().starts_with("s"));
 }
 
 /// slct d, a, b, c: a when c is not negative.

@@ -19,7 +19,7 @@ bool ptxMove(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 2)
     return false;
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   const auto &To = S.Operands[0], &From = S.Operands[1];
   if (To.size() > 1 && From.size() > 1)
     return false;
@@ -48,7 +48,7 @@ bool ptxMove(AsmLowering &L, const PtxStatement &S) {
     }
     return L.write(S, Packed);
   }
-  return L.write(S, L.readAs(From.front(), L.type(S.type())));
+  return L.write(S, L.readAs(From.front(), L.type(S.types().back())));
 }
 
 static bool isSignedType(StringRef Type) { return Type.starts_with("s"); }

@@ -227,7 +227,7 @@ bool ptxLop3(AsmLowering &L, const PtxStatement &S) {
 
 /// Amounts beyond the register's size are clamped to it.
 bool ptxShift(AsmLowering &L, const PtxStatement &S) {
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 3)
     return false;
   IRBuilder<> &B = L.B;

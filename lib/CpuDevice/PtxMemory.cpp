@@ -23,7 +23,9 @@ static StringRef spaceOf(const PtxStatement &S) {
   for (StringRef Each : {"global", "local", "const"})
     if (S.has(Each))
       return Each;
-  return S.has("shared") || S.has("shared::cta") ? "shared" : "";
+  bool Shared =
+      S.has("shared") || S.has("shared::cta") || S.has("shared::cluster");
+  return Shared ? "shared" : "";
 }
 
 AtomicOrdering ptxOrdering(const PtxStatement &S) {
@@ -56,12 +58,13 @@ bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type()), Parts = partsOf(S, S.Operands[0]);
+  unsigned Bits = ptxTypeBits(S.types().back()),
+           Parts = partsOf(S, S.Operands[0]);
   Value *Place = L.address(S.operand(1), spaceOf(S));
   if (!Parts || !Place || S.has("release") || S.has("acq_rel"))
     return false;
   Type *T = B.getIntNTy(Bits);
-  bool Signed = S.type().starts_with("s");
+  bool Signed = S.types().back().starts_with("s");
   Align Whole(Bits / 8 * Parts);
   if (isStrong(S)) {
     for (auto [I, Part] : enumerate(S.Operands[0])) {
@@ -92,11 +95,12 @@ bool ptxStore(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type()), Parts = partsOf(S, S.Operands[1]);
+  unsigned Bits = ptxTypeBits(S.types().back()),
+           Parts = partsOf(S, S.Operands[1]);
   Value *Place = L.address(S.operand(0), spaceOf(S));
   if (!Parts || !Place || S.has("acquire") || S.has("acq_rel"))
     return false;
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   Align Whole(Bits / 8 * Parts);
   Type *All = Parts == 1 ? T : FixedVectorType::get(T, Parts);
   Value *V = PoisonValue::get(All);
@@ -124,8 +128,9 @@ bool ptxStore(AsmLowering &L, const PtxStatement &S) {
 
 static std::optional<AtomicRMWInst::BinOp> operationOf(const PtxStatement &S,
                                                        Type *T) {
-  bool Float = T->isFPOrFPVectorTy(), Signed = S.type().starts_with("s");
-  bool Bits = S.type().starts_with("b") && !Float;
+  bool Float = T->isFPOrFPVectorTy(),
+       Signed = S.types().back().starts_with("s");
+  bool Bits = S.types().back().starts_with("b") && !Float;
   if (S.has("exch"))
     return AtomicRMWInst::Xchg;
   if (S.has("and") || S.has("or") || S.has("xor")) {
@@ -164,7 +169,7 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
     return false;
   Value *Place = L.address(S.operand(First), spaceOf(S));
   const auto &Sources = S.Operands[First + 1];
-  unsigned Parts = partsOf(S, Sources), Bits = ptxTypeBits(S.type());
+  unsigned Parts = partsOf(S, Sources), Bits = ptxTypeBits(S.types().back());
   if (!Place || !Parts || (Result && S.Operands[0].size() != Parts))
     return false;
   AtomicOrdering Order = ptxOrdering(S);
@@ -172,14 +177,14 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
   if (Swap) {
     Value *Old = L.read(Sources.front(), Bits),
           *New = L.read(S.operand(First + 2), Bits);
-    if (!Old || !New || Parts != 1 || !S.type().starts_with("b"))
+    if (!Old || !New || Parts != 1 || !S.types().back().starts_with("b"))
       return false;
     AtomicCmpXchgInst *V = B.CreateAtomicCmpXchg(
         Place, Old, New, Whole, Order,
         AtomicCmpXchgInst::getStrongestFailureOrdering(Order));
     return L.write(S, B.CreateExtractValue(V, 0));
   }
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   auto Op = operationOf(S, T);
   if (!Op || (*Op == AtomicRMWInst::Xchg && !T->isIntegerTy()))
     return false;
@@ -189,7 +194,8 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
       return false;
     AtomicRMWInst *V = B.CreateAtomicRMW(*Op, B.CreateConstGEP1_64(T, Place, I),
                                          X, I == 0 ? Whole : Each, Order);
-    if (Result && !L.write(S.Operands[0][I], V, S.type().starts_with("s")))
+    if (Result &&
+        !L.write(S.Operands[0][I], V, S.types().back().starts_with("s")))
       return false;
   }
   return true;
@@ -206,7 +212,7 @@ bool ptxPolicy(AsmLowering &L, const PtxStatement &S) {
 /// in a 32-bit register.
 bool ptxConvertAddress(AsmLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   Value *V = L.read(S.operand(1), Bits);
   bool Shared = spaceOf(S) == "shared";
   if (S.Operands.size() != 2 || !V || (Bits == 32 && !(Shared && S.has("to"))))
@@ -221,9 +227,36 @@ bool ptxIsSpace(AsmLowering &L, const PtxStatement &S) {
   Value *V = L.read(S.operand(1), 64);
   if (S.Operands.size() != 2 || !V)
     return false;
-  StringRef Space = spaceOf(S);
+  StringRef Space = S.has("shared::cluster") ? "shared.cluster" : spaceOf(S);
   return L.write(S, L.nvvm(("isspacep." + Space).str(), B.getInt1Ty(),
                            {B.CreateIntToPtr(V, B.getPtrTy())}));
+}
+
+/// An address in shared memory of the cluster, in any form, as a pointer.
+static Value *clusterPointer(AsmLowering &L, const PtxStatement &S) {
+  Value *V = L.read(S.operand(1), S.has("u32") ? 32 : 64);
+  if (!V)
+    return nullptr;
+  if (S.has("shared::cluster"))
+    return L.B.CreateAddrSpaceCast(L.sharedPointer(V), L.B.getPtrTy());
+  return S.has("u64") ? L.B.CreateIntToPtr(V, L.B.getPtrTy()) : nullptr;
+}
+
+/// mapa d, a, b: what a is in the shared memory of the cluster's block b.
+bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
+  IRBuilder<> &B = L.B;
+  Value *Place = clusterPointer(L, S), *Rank = L.read(S.operand(2), 32);
+  if (S.Operands.size() != 3 || !Place || !Rank)
+    return false;
+  Value *There = L.nvvm("mapa", B.getPtrTy(), {Place, Rank});
+  return L.write(S, B.CreatePtrToInt(There, S.has("u32") ? B.getInt32Ty()
+                                                         : B.getInt64Ty()));
+}
+
+bool ptxBlockRank(AsmLowering &L, const PtxStatement &S) {
+  Value *Place = clusterPointer(L, S);
+  return S.Operands.size() == 2 && Place &&
+         L.write(S, L.nvvm("getctarank", L.B.getInt32Ty(), {Place}));
 }
 
 } // namespace cupilot

@@ -72,6 +72,8 @@ CUPILOT_PTX_RULE(ptxHint);
 CUPILOT_PTX_RULE(ptxPolicy);
 CUPILOT_PTX_RULE(ptxConvertAddress);
 CUPILOT_PTX_RULE(ptxIsSpace);
+CUPILOT_PTX_RULE(ptxMapAddress);
+CUPILOT_PTX_RULE(ptxBlockRank);
 
 // PtxThreads.cpp: "Parallel Synchronization and Communication Instructions",
 // "Control Flow", "Miscellaneous".
@@ -84,6 +86,7 @@ CUPILOT_PTX_RULE(ptxElect);
 CUPILOT_PTX_RULE(ptxBarrier);
 CUPILOT_PTX_RULE(ptxBarrierReduce);
 CUPILOT_PTX_RULE(ptxWarpBarrier);
+CUPILOT_PTX_RULE(ptxClusterBarrier);
 CUPILOT_PTX_RULE(ptxFence);
 CUPILOT_PTX_RULE(ptxSleep);
 CUPILOT_PTX_RULE(ptxStop);

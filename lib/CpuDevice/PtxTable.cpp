@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one place that says which instructions inline PTX may hold: the first row
-// whose pattern fits emits the instruction. Modifiers may stand in any order,
-// as ptxas takes them too ("ex2.approx.f32.ftz" is in CUDA's own headers).
+// whose pattern fits emits the instruction. Modifiers other than types may
+// stand in any order, as in "ex2.approx.f32.ftz" of CUDA's own headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -100,8 +100,8 @@ static constexpr PtxRule Rules[] = {
     {"fma (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"fma (rn rz rm rp) f64", ptxFloatArithmetic},
     {"fma rn [ftz] [sat relu] (" HALF ")", ptxFloatArithmetic},
-    {"mad [rn rz rm rp] [ftz] [sat] f32", ptxFloatArithmetic},
-    {"mad [rn rz rm rp] f64", ptxFloatArithmetic},
+    {"mad (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
+    {"mad (rn rz rm rp) f64", ptxFloatArithmetic},
     {"div (rn rz rm rp approx full) [ftz] f32", ptxFloatArithmetic},
     {"div (rn rz rm rp) f64", ptxFloatArithmetic},
     {"rcp (rn rz rm rp approx) [ftz] f32", ptxFloatArithmetic},
@@ -151,18 +151,20 @@ static constexpr PtxRule Rules[] = {
     {"cvt pack sat (u16 s16 u8 s8) s32 [b32]", ptxConvertPack},
 
     // Memory.
-    {"ld " SEMANTICS " " SCOPE " [global shared shared::cta local const] "
+    {"ld " SEMANTICS " " SCOPE
+     " [global shared shared::cta shared::cluster local const] "
      "[ca cg cs lu cv] [nc] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxLoad},
     {"ldu [global] [v2 v4] " ANY_TYPE, ptxLoad},
-    {"st " SEMANTICS " " SCOPE " [global shared shared::cta local] "
+    {"st " SEMANTICS " " SCOPE
+     " [global shared shared::cta shared::cluster local] "
      "[wb cg cs wt] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxStore},
-    {"atom " SEMANTICS " " SCOPE " [global shared shared::cta] "
+    {"atom " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor exch cas) [noftz] [L2::cache_hint] "
      "[v2 v4 v8] (b16 b32 b64 b128 u32 s32 u64 s64 f32 f64 " HALF ")",
      ptxAtomic},
-    {"red " SEMANTICS " " SCOPE " [global shared shared::cta] "
+    {"red " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor) [noftz] [L2::cache_hint] [v2 v4 v8] "
      "(b32 b64 u32 s32 u64 s64 f32 f64 " HALF ")",
      ptxAtomic},
@@ -174,9 +176,13 @@ static constexpr PtxRule Rules[] = {
     {"createpolicy fractional (L2::evict_last L2::evict_normal "
      "L2::evict_first L2::evict_unchanged) b64",
      ptxPolicy},
-    {"cvta [to] (global shared shared::cta local const param) (u32 u64)",
+    {"cvta [to] (global shared shared::cta shared::cluster local const param) "
+     "(u32 u64)",
      ptxConvertAddress},
-    {"isspacep (global shared shared::cta local const)", ptxIsSpace},
+    {"isspacep (global shared shared::cta shared::cluster local const)",
+     ptxIsSpace},
+    {"mapa [shared::cluster] (u32 u64)", ptxMapAddress},
+    {"getctarank [shared::cluster] (u32 u64)", ptxBlockRank},
 
     // Other threads.
     {"shfl sync (idx up down bfly) b32", ptxShuffle},
@@ -188,6 +194,8 @@ static constexpr PtxRule Rules[] = {
     {"redux sync (min max) [abs] [NaN] f32", ptxReduce},
     {"activemask b32", ptxActiveMask},
     {"elect sync", ptxElect},
+    {"barrier cluster arrive [release relaxed] [aligned]", ptxClusterBarrier},
+    {"barrier cluster wait [acquire] [aligned]", ptxClusterBarrier},
     {"bar warp sync", ptxWarpBarrier},
     {"bar [cta] (sync arrive)", ptxBarrier},
     {"barrier [cta] (sync arrive) [aligned]", ptxBarrier},
@@ -235,13 +243,19 @@ bool matchesPtxPattern(StringRef Pattern, const PtxStatement &S) {
     }
     Words.split(G.Words, ' ', -1, /*KeepEmpty=*/false);
   }
+  // Types keep their order: cvt.f16.f32 is not cvt.f32.f16.
+  auto *NextType = Groups.begin();
   for (const std::string &Modifier : drop_begin(S.Op)) {
-    auto *Fits = find_if(Groups, [&](const Group &G) {
-      return !G.Used && is_contained(G.Words, Modifier);
-    });
+    bool IsType = ptxTypeBits(Modifier) != 0;
+    auto *Fits = std::find_if(
+        IsType ? NextType : Groups.begin(), Groups.end(), [&](const Group &G) {
+          return !G.Used && is_contained(G.Words, Modifier);
+        });
     if (Fits == Groups.end())
       return false;
     Fits->Used = true;
+    if (IsType)
+      NextType = Fits + 1;
   }
   return all_of(Groups, [](const Group &G) { return G.Used || !G.Required; });
 }

@@ -68,7 +68,7 @@ bool ptxVote(AsmLowering &L, const PtxStatement &S) {
 
 /// match.any.sync.b32 d, a, mask; match.all has d|p.
 bool ptxMatch(AsmLowering &L, const PtxStatement &S) {
-  unsigned Bits = ptxTypeBits(S.type());
+  unsigned Bits = ptxTypeBits(S.types().back());
   Value *X = L.read(S.operand(1), Bits), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !X || !Mask)
     return false;
@@ -84,7 +84,7 @@ bool ptxMatch(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
-  Type *T = L.type(S.type());
+  Type *T = L.type(S.types().back());
   Value *X = L.readAs(S.operand(1), T), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !X || !Mask)
     return false;
@@ -98,7 +98,7 @@ bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
       Name += ".abs";
     if (S.has("NaN"))
       Name += ".NaN";
-  } else if (S.type() == "u32" && Name != "add") {
+  } else if (S.types().back() == "u32" && Name != "add") {
     Name = "u" + Name;
   }
   return L.write(S, L.nvvm("redux.sync." + Name, T, {X, Mask}));
@@ -158,6 +158,19 @@ bool ptxWarpBarrier(AsmLowering &L, const PtxStatement &S) {
   if (Args.empty())
     return false;
   L.nvvm("bar.warp.sync", L.B.getVoidTy(), Args);
+  return true;
+}
+
+bool ptxClusterBarrier(AsmLowering &L, const PtxStatement &S) {
+  if (!S.Operands.empty())
+    return false;
+  std::string Name =
+      S.has("wait") ? "barrier.cluster.wait" : "barrier.cluster.arrive";
+  if (S.has("relaxed"))
+    Name += ".relaxed";
+  if (S.has("aligned"))
+    Name += ".aligned";
+  L.nvvm(Name, L.B.getVoidTy(), {});
   return true;
 }
 

@@ -222,6 +222,8 @@ double cupilot_rt_rounded(uint32_t Op, uint32_t Mode, uint32_t Single, double A,
 
 uint32_t cupilot_rt_space(ThreadContext *T, void *Pointer, uint32_t Space) {
   std::optional<AccessSpace> Own = ownSpace(*T, addressOf(Pointer));
+  if (Space == 7) // Of any block of the cluster.
+    return T->Block->sharedOwner(addressOf(Pointer)) != nullptr;
   if (Space == 3)
     return Own == AccessSpace::Shared;
   if (Space == 5)

@@ -48,6 +48,8 @@ uint32_t cupilot_rt_special(ThreadContext *T, uint32_t Register) {
     return B.Launch.ClusterBlocks;
   case SpecialRegister::ExplicitCluster:
     return B.Launch.ClusterBlocks > 1;
+  case SpecialRegister::SharedBytes:
+    return B.SharedSize;
   case SpecialRegister::Workspace:
     return reinterpret_cast<uintptr_t>(B.Launch.Workspace) >>
            (Dim == 1 ? 32 : 0);

@@ -99,6 +99,7 @@ enum class SpecialRegister : uint32_t {
   ClusterRank = 16,     ///< %cluster_ctarank
   ClusterSize = 20,     ///< %cluster_nctarank
   ExplicitCluster = 24, ///< %is_explicit_cluster
+  SharedBytes = 32,     ///< %total_smem_size
   Workspace = 28, ///< Low (0) and high (1) word of its address: %envreg2, 1.
 };
 

@@ -78,8 +78,9 @@ CUPILOT_API cudaError_t cudaDeviceGetByPCIBusId(int *Id, const char *Text) {
                      : cudaErrorInvalidDevice);
 }
 
-/// The defaults of an H200 (CUDA Runtime API, cudaDeviceSetLimit). Stacks and
-/// heaps are as large as the host has memory for; the rest is remembered.
+/// The defaults of an H200 (CUDA Runtime API, cudaDeviceSetLimit). A
+/// stack is as large as the host has memory for; the others but the heap's and
+/// printf's are only remembered.
 static std::map<cudaLimit, size_t> &limits() {
   static std::map<cudaLimit, size_t> &Values = *new std::map<cudaLimit, size_t>{
       {cudaLimitStackSize, 1024},
@@ -103,6 +104,8 @@ CUPILOT_API cudaError_t cudaDeviceSetLimit(cudaLimit Limit, size_t Value) {
   if (It == limits().end())
     return checked(cudaErrorUnsupportedLimit);
   It->second = Value;
+  Device::get().setLimits(limits()[cudaLimitMallocHeapSize],
+                          limits()[cudaLimitPrintfFifoSize]);
   return checked();
 }
 static cudaFuncCache CacheConfig = cudaFuncCachePreferNone;

@@ -21,17 +21,22 @@ static constexpr uint64_t MaxShared = 227 * 1024;
 
 /// Captured, or done at once without a copy of the arguments.
 static cudaError_t launchOn(cudaStream_t Stream, const void *Function,
-                            const KernelLaunch &Launch, void **Args) {
+                            const LaunchShape &Shape, void **Args) {
   if (!isCapturing(Stream))
-    return Device::get().launch(Function, Launch, Args);
+    return Device::get().launch(Function, Shape, Args);
   KernelWork K;
-  if (cudaError_t E = makeKernelWork(Function, Launch, Args, K))
+  if (cudaError_t E = makeKernelWork(Function, Shape, Args, K))
     return E;
   return submit(Stream, std::move(K));
 }
 
-static KernelLaunch shape(dim3 Grid, dim3 Block, size_t Shared) {
-  return {{{Grid.x, Grid.y, Grid.z}, {Block.x, Block.y, Block.z}, Shared}};
+static LaunchShape shape(dim3 Grid, dim3 Block, size_t Shared) {
+  LaunchShape S;
+  S.Grid = {Grid.x, Grid.y, Grid.z};
+  S.Block = {Block.x, Block.y, Block.z};
+  S.Shared = Shared;
+  S.Cluster = {0, 0, 0}; // The kernel's own.
+  return S;
 }
 
 CUPILOT_API cudaError_t cudaLaunchKernel(const void *Function, dim3 Grid,
@@ -44,9 +49,9 @@ CUPILOT_API cudaError_t cudaLaunchCooperativeKernel(const void *Function,
                                                     dim3 Grid, dim3 Block,
                                                     void **Args, size_t Shared,
                                                     cudaStream_t Stream) {
-  KernelLaunch Launch = shape(Grid, Block, Shared);
-  Launch.Cooperative = true;
-  return checked(launchOn(Stream, Function, Launch, Args));
+  LaunchShape S = shape(Grid, Block, Shared);
+  S.Cooperative = true;
+  return checked(launchOn(Stream, Function, S, Args));
 }
 CUPILOT_PTSZ(cudaLaunchCooperativeKernel)
 #if CUDART_VERSION >= 11080
@@ -54,18 +59,17 @@ CUPILOT_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *Config,
                                             const void *Function, void **Args) {
   if (!Config || (Config->numAttrs > 0 && !Config->attrs))
     return checked(cudaErrorInvalidValue);
-  KernelLaunch Launch =
+  LaunchShape S =
       shape(Config->gridDim, Config->blockDim, Config->dynamicSmemBytes);
   for (unsigned I = 0; I < Config->numAttrs; ++I) {
     const cudaLaunchAttribute &A = Config->attrs[I];
     if (A.id == cudaLaunchAttributeClusterDimension)
-      Launch.Cluster = {A.val.clusterDim.x, A.val.clusterDim.y,
-                        A.val.clusterDim.z};
+      S.Cluster = {A.val.clusterDim.x, A.val.clusterDim.y, A.val.clusterDim.z};
     else if (A.id == cudaLaunchAttributeCooperative)
-      Launch.Cooperative = A.val.cooperative != 0;
+      S.Cooperative = A.val.cooperative != 0;
     // The others order streams or are hints: kernels run one after another.
   }
-  return checked(launchOn(Config->stream, Function, Launch, Args));
+  return checked(launchOn(Config->stream, Function, S, Args));
 }
 CUPILOT_PTSZ(cudaLaunchKernelExC)
 #endif

@@ -22,10 +22,12 @@ using namespace cupilot;
 static cudaError_t kernelJob(const cudaKernelNodeParams *P, KernelWork &Job) {
   if (!P || !P->func || P->extra)
     return cudaErrorInvalidValue;
-  KernelLaunch Launch{{{P->gridDim.x, P->gridDim.y, P->gridDim.z},
-                       {P->blockDim.x, P->blockDim.y, P->blockDim.z},
-                       P->sharedMemBytes}};
-  return makeKernelWork(P->func, Launch, P->kernelParams, Job);
+  LaunchShape Shape;
+  Shape.Grid = {P->gridDim.x, P->gridDim.y, P->gridDim.z};
+  Shape.Block = {P->blockDim.x, P->blockDim.y, P->blockDim.z};
+  Shape.Shared = P->sharedMemBytes;
+  Shape.Cluster = {0, 0, 0}; // The kernel's own.
+  return makeKernelWork(P->func, Shape, P->kernelParams, Job);
 }
 
 static CopyWork linearCopy(void *To, const void *From, size_t Size,
@@ -197,7 +199,7 @@ CUPILOT_API cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t Node,
   auto *K = jobOf<KernelWork>(Node);
   if (!K || !P)
     return checked(cudaErrorInvalidValue);
-  const LaunchShape &S = K->Launch.Shape;
+  const LaunchShape &S = K->Shape;
   auto Dim = [](const std::array<uint64_t, 3> &D) {
     return dim3(static_cast<unsigned>(D[0]), static_cast<unsigned>(D[1]),
                 static_cast<unsigned>(D[2]));

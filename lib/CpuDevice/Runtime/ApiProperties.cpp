@@ -59,6 +59,24 @@ static constexpr struct {
     {cudaDevAttrConcurrentKernels, 1},
     {cudaDevAttrAsyncEngineCount, 1},
     {cudaDevAttrStreamPrioritiesSupported, 1},
+    {cudaDevAttrCooperativeLaunch, 1},
+#if CUDART_VERSION >= 11080
+    {cudaDevAttrClusterLaunch, 1},
+#endif
+    {cudaDevAttrMemoryPoolsSupported, 1},
+    {cudaDevAttrPageableMemoryAccess, 0},
+    {cudaDevAttrComputePreemptionSupported, 1},
+    {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+    {cudaDevAttrGlobalL1CacheSupported, 1},
+    {cudaDevAttrLocalL1CacheSupported, 1},
+    {cudaDevAttrSingleToDoublePrecisionPerfRatio, 2},
+    {cudaDevAttrHostNativeAtomicSupported, 0},
+    {cudaDevAttrTextureAlignment, 512},
+    {cudaDevAttrTexturePitchAlignment, 32},
+    {cudaDevAttrSurfaceAlignment, 512},
+    {cudaDevAttrEccEnabled, 1},
+    {cudaDevAttrMaxPersistingL2CacheSize, 39321600},
+    {cudaDevAttrMaxAccessPolicyWindowSize, 134217728},
 };
 
 CUPILOT_API cudaError_t cudaDeviceGetAttribute(int *Value,
@@ -113,8 +131,29 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
   P.canMapHostMemory = Get(cudaDevAttrCanMapHostMemory);
   P.concurrentKernels = Get(cudaDevAttrConcurrentKernels);
   P.asyncEngineCount = Get(cudaDevAttrAsyncEngineCount);
+  P.cooperativeLaunch = Get(cudaDevAttrCooperativeLaunch);
+#if CUDART_VERSION >= 12000
+  P.clusterLaunch = Get(cudaDevAttrClusterLaunch);
+#endif
+  P.computePreemptionSupported = Get(cudaDevAttrComputePreemptionSupported);
+  P.canUseHostPointerForRegisteredMem =
+      Get(cudaDevAttrCanUseHostPointerForRegisteredMem);
+  P.globalL1CacheSupported = Get(cudaDevAttrGlobalL1CacheSupported);
+  P.localL1CacheSupported = Get(cudaDevAttrLocalL1CacheSupported);
+  P.hostRegisterSupported = Get(cudaDevAttrHostRegisterSupported);
+  P.memoryPoolsSupported = Get(cudaDevAttrMemoryPoolsSupported);
+  P.textureAlignment = Bytes(cudaDevAttrTextureAlignment);
+  P.texturePitchAlignment = Bytes(cudaDevAttrTexturePitchAlignment);
+  P.surfaceAlignment = Bytes(cudaDevAttrSurfaceAlignment);
+  P.ECCEnabled = Get(cudaDevAttrEccEnabled);
+  P.persistingL2CacheMaxSize = Get(cudaDevAttrMaxPersistingL2CacheSize);
+  P.accessPolicyMaxWindowSize = Get(cudaDevAttrMaxAccessPolicyWindowSize);
   P.streamPrioritiesSupported = Get(cudaDevAttrStreamPrioritiesSupported);
 #if CUDART_VERSION < 13000
+  P.deviceOverlap = 1;
+  P.cooperativeMultiDeviceLaunch = 0;
+  P.singleToDoublePrecisionPerfRatio =
+      Get(cudaDevAttrSingleToDoublePrecisionPerfRatio);
   P.clockRate = Get(cudaDevAttrClockRate);
   P.memoryClockRate = Get(cudaDevAttrMemoryClockRate);
 #endif

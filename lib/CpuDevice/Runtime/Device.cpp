@@ -222,79 +222,76 @@ static double cost(const ExecutionCounts &Counts, const LaunchShape &Shape) {
 /// Programming Guide, "Compute Capabilities", "Launch Bounds").
 cudaError_t Device::checkLaunch(const RegisteredFunction &F,
                                 const KernelFacts &Facts,
-                                const KernelLaunch &Launch) const {
+                                LaunchShape &Shape) const {
   static constexpr uint64_t MaxGrid[3] = {2147483647, 65535, 65535},
                             MaxBlock[3] = {1024, 1024, 64};
-  uint64_t Threads = 1, Blocks = 1;
+  uint64_t Threads = 1, Blocks = 1, Cluster = 1;
   for (unsigned I = 0; I < 3; ++I) {
-    uint64_t Grid = Launch.Shape.Grid[I], Block = Launch.Shape.Block[I];
-    if (Grid < 1 || Block < 1 || Grid > MaxGrid[I] || Block > MaxBlock[I])
+    if (Shape.Grid[I] < 1 || Shape.Block[I] < 1 || Shape.Grid[I] > MaxGrid[I] ||
+        Shape.Block[I] > MaxBlock[I])
       return cudaErrorInvalidConfiguration;
-    Threads *= Block;
-    Blocks *= Grid;
+    Threads *= Shape.Block[I];
+    Blocks *= Shape.Grid[I];
+    uint64_t Own = Facts.Cluster[I];
+    if (Own != 0 && Shape.Cluster[I] != 0 && Shape.Cluster[I] != Own)
+      return cudaErrorInvalidClusterSize;
+    if (Shape.Cluster[I] == 0)
+      Shape.Cluster[I] = std::max<uint64_t>(Own, 1);
+    if (Shape.Grid[I] % Shape.Cluster[I] != 0)
+      return cudaErrorInvalidClusterSize;
+    Cluster *= Shape.Cluster[I];
   }
   if (Threads > 1024)
     return cudaErrorInvalidConfiguration;
   if (Threads > Facts.MaxThreads)
     return cudaErrorLaunchOutOfResources;
+  if (Cluster > 16)
+    return cudaErrorInvalidClusterSize;
   // What was set by cudaFuncSetAttribute is checked there.
-  if (Launch.Shape.Shared > F.MaxDynamicShared ||
+  if (Shape.Shared > F.MaxDynamicShared ||
       (F.MaxDynamicShared <= 48 * 1024 &&
-       Launch.Shape.Shared + Facts.StaticShared > 48 * 1024))
+       Shape.Shared + Facts.StaticShared > 48 * 1024))
     return cudaErrorInvalidValue;
-  if (Launch.Cooperative) {
-    KernelResources Resources;
-    Resources.StaticShared = Facts.StaticShared;
-    static const GpuDescription Gpu = llvm::cantFail(describeGpu("H200"));
-    if (Blocks > uint64_t(Gpu.Multiprocessors) *
-                     residentBlocks(Gpu, Resources, Launch.Shape))
+  if (Shape.Cooperative) {
+    auto Resident = F.Module->Loaded->residentBlocks(F.Name, Shape);
+    if (!Resident)
+      return explain(Resident.takeError());
+    if (Blocks > *Resident)
       return cudaErrorCooperativeLaunchTooLarge;
-    return cudaErrorNotSupported;
   }
-  std::array<uint64_t, 3> Cluster = Launch.Cluster;
-  for (unsigned I = 0; I < 3; ++I)
-    if (uint64_t Own = Facts.Cluster[I]) {
-      if (Cluster[I] != 0 && Cluster[I] != Own)
-        return cudaErrorInvalidClusterSize;
-      Cluster[I] = Own;
-    }
-  uint64_t Size = 1;
-  for (unsigned I = 0; I < 3; ++I) {
-    uint64_t Extent = std::max<uint64_t>(Cluster[I], 1);
-    if (Launch.Shape.Grid[I] % Extent != 0)
-      return cudaErrorInvalidClusterSize;
-    Size *= Extent;
-  }
-  return Size > 16 ? cudaErrorInvalidClusterSize : cudaSuccess;
+  return cudaSuccess;
 }
 
-cudaError_t Device::launch(const void *Host, const KernelLaunch &Launch,
+cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
                            void **Args) {
   std::lock_guard Lock(Mutex);
   if (Sticky != cudaSuccess)
     return Sticky;
   RegisteredFunction *Function;
   KernelFacts Facts;
+  LaunchShape Shape = Asked;
   if (cudaError_t E = function(Host, &Function, &Facts))
     return E;
-  if (cudaError_t E = checkLaunch(*Function, Facts, Launch))
+  if (cudaError_t E = checkLaunch(*Function, Facts, Shape))
     return E;
   CpuModule &Module = *Function->Module->Loaded;
   const std::string &Name = Function->Name;
   std::vector<uint64_t> Params;
   if (cudaError_t E = paramSizes(Host, Params))
     return E;
+  if (!Args && !Params.empty())
+    return cudaErrorInvalidValue;
   if (Recorder)
-    Recorder->before(Name, Launch.Shape, Params, Args, Sizes, Module);
+    Recorder->before(Name, Shape, Params, Args, Sizes, Module);
   auto Result =
-      Module.launch(Name, Launch.Shape,
+      Module.launch(Name, Shape,
                     llvm::ArrayRef<const void *>(
                         const_cast<const void **>(Args), Params.size()),
                     *Memory);
   if (!Result)
     return explain(Result.takeError());
   if (Recorder)
-    Recorder->after(cost(Result->Counts, Launch.Shape));
+    Recorder->after(cost(Result->Counts, Shape));
   Output += Result->Printed;
   if (Output.size() > OutputLimit || Result->Fault)
     flushOutput();

@@ -50,13 +50,6 @@ struct Allocation {
   unsigned Flags = 0; ///< Of cudaHostAlloc or cudaHostRegister.
 };
 
-/// What cudaLaunchKernel and its relatives take.
-struct KernelLaunch {
-  LaunchShape Shape;
-  std::array<uint64_t, 3> Cluster{0, 0, 0}; ///< 0: as the kernel says.
-  bool Cooperative = false;
-};
-
 /// State of the process. Its functions take the mutex; they return errors and
 /// leave it to the API's functions to remember them (checked).
 class Device {
@@ -85,10 +78,13 @@ public:
   void copy(void *To, const void *From, size_t Size);
   /// Sets \p Count elements of \p ElementSize bytes.
   void fill(void *To, unsigned Value, unsigned ElementSize, size_t Count);
+  /// Limits of device code's heap and printf.
+  void setLimits(size_t HeapBytes, size_t PrintBytes);
   void memoryInfo(size_t *Free, size_t *Total);
 
   // Execution.
-  cudaError_t launch(const void *Host, const KernelLaunch &Launch, void **Args);
+  /// A cluster dimension of 0 is the kernel's own.
+  cudaError_t launch(const void *Host, const LaunchShape &Shape, void **Args);
   /// The function's entry, with its module loaded.
   cudaError_t function(const void *Host, RegisteredFunction **Entry,
                        KernelFacts *Facts = nullptr);
@@ -107,8 +103,10 @@ private:
   Device();
   cudaError_t load(RegisteredModule &M);
   void unload(RegisteredModule &M);
+  /// The error of a launch that no GPU of this kind could do; completes the
+  /// cluster from the kernel.
   cudaError_t checkLaunch(const RegisteredFunction &F, const KernelFacts &Facts,
-                          const KernelLaunch &Launch) const;
+                          LaunchShape &Shape) const;
 
   std::recursive_mutex Mutex;
   std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();

@@ -113,6 +113,12 @@ bool Device::holds(const void *Pointer, size_t Size, bool MustBeKnown) {
   return Size <= Buffer->Size - Offset;
 }
 
+void Device::setLimits(size_t HeapBytes, size_t PrintBytes) {
+  std::lock_guard Lock(Mutex);
+  Memory->Limits.HeapBytes = HeapBytes;
+  Memory->Limits.PrintBytes = PrintBytes;
+}
+
 void Device::memoryInfo(size_t *Free, size_t *Total) {
   std::lock_guard Lock(Mutex);
   if (Total)

@@ -22,12 +22,12 @@ std::vector<void *> KernelWork::pointers() {
 }
 
 cudaError_t cupilot::makeKernelWork(const void *Function,
-                                    const KernelLaunch &Launch, void **Args,
+                                    const LaunchShape &Shape, void **Args,
                                     KernelWork &Result) {
   std::vector<uint64_t> Sizes;
   if (cudaError_t E = Device::get().paramSizes(Function, Sizes))
     return E;
-  Result = {Function, Launch, {}};
+  Result = {Function, Shape, {}};
   for (size_t I = 0; I < Sizes.size(); ++I) {
     if (!Args)
       return cudaErrorInvalidValue;
@@ -94,7 +94,7 @@ struct Executor {
 
   cudaError_t operator()(KernelWork &K) {
     std::vector<void *> Args = K.pointers();
-    return Device::get().launch(K.Function, K.Launch, Args.data());
+    return Device::get().launch(K.Function, K.Shape, Args.data());
   }
 
   cudaError_t operator()(CopyWork &C) {

@@ -28,7 +28,7 @@ namespace cupilot {
 /// A kernel with a copy of its arguments.
 struct KernelWork {
   const void *Function = nullptr;
-  KernelLaunch Launch;
+  LaunchShape Shape;
   std::vector<std::vector<uint8_t>> Args;
   /// The arguments as the launch functions take them, into Args.
   std::vector<void *> pointers();
@@ -86,7 +86,7 @@ bool isCapturing(cudaStream_t Stream);
 cudaError_t refuseCapture(cudaStream_t Stream);
 
 /// A kernel's work with its arguments copied.
-cudaError_t makeKernelWork(const void *Function, const KernelLaunch &Launch,
+cudaError_t makeKernelWork(const void *Function, const LaunchShape &Shape,
                            void **Args, KernelWork &Result);
 /// The copy that \p Params describe; cudaErrorInvalidValue for none.
 cudaError_t makeCopy(const cudaMemcpy3DParms &Params, CopyWork &Result);
