@@ -156,7 +156,7 @@ static void runCopyArrive(const OpCall &Call) {
       fault(Call, *Lane.Thread, "wrong mbarrier operation", Barrier,
             "more than 1048575 arrivals");
     ++B.Pending;
-    storeMbarrier(B, Barrier);
+    storeMbarrier(Call, B, Barrier);
   }
   AsyncArrival Arrival;
   Arrival.Copy = beginCopy(Call);

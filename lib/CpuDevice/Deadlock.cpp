@@ -31,6 +31,7 @@ static constexpr uint64_t FirstComparison = 32;
 /// Threads that count while they wait never repeat a state. They are given up
 /// after so many rounds and looks at memory.
 static constexpr uint64_t MaxRounds = uint64_t(1) << 20;
+static constexpr uint64_t MbarrierRounds = 4096;
 static constexpr uint64_t MaxYields = uint64_t(1) << 30;
 
 /// The registers and stacks of all threads that look at memory, and how often
@@ -56,14 +57,21 @@ uint64_t Worker::waitingState() const {
 
 /// Whether the round that has just ended shows that no further one differs.
 bool Worker::nothingChanges() {
-  uint64_t Yielding = 0;
+  uint64_t Yielding = 0, ForMbarrier = 0;
   for (const auto &Cluster : Resident)
     for (const auto &Block : Cluster->Blocks)
       for (const ThreadState &S : Block->threads())
-        Yielding += S.Now == State::Yielded;
+        if (S.Now == State::Yielded) {
+          ++Yielding;
+          ForMbarrier += S.Why != nullptr;
+        }
   IdleYields += Yielding;
   if (Yielding == 0)
     return true; // Conditions and barriers have just been looked at.
+  // Programs measure time while they look at an mbarrier, so that no state
+  // repeats; but what changes an mbarrier is progress.
+  if (Yielding == ForMbarrier && IdleRounds > MbarrierRounds)
+    return true;
   if (IdleRounds > MaxRounds && IdleYields > MaxYields)
     return true;
   if (State) {

@@ -48,7 +48,8 @@ Mbarrier loadMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address) {
   return *B;
 }
 
-void storeMbarrier(Mbarrier B, uint64_t Address) {
+void storeMbarrier(const OpCall &Call, Mbarrier B, uint64_t Address) {
+  Call.Block.Host.Progress = true;
   if (B.Pending == 0 && B.Transactions == 0) {
     B.Parity = !B.Parity;
     B.Pending = B.Expected;
@@ -80,7 +81,7 @@ void arriveAtMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address,
   Mbarrier B = loadMbarrier(Call, T, Address);
   subtract(Call, T, Address, B, Count);
   publish(T, reinterpret_cast<void *>(Address));
-  storeMbarrier(B, Address);
+  storeMbarrier(Call, B, Address);
 }
 
 void completeTransaction(const OpCall &Call, ThreadContext &T, uint64_t Address,
@@ -88,7 +89,7 @@ void completeTransaction(const OpCall &Call, ThreadContext &T, uint64_t Address,
   Mbarrier B = loadMbarrier(Call, T, Address);
   addTransactions(Call, T, Address, B, -int64_t(Bytes));
   publish(T, reinterpret_cast<void *>(Address));
-  storeMbarrier(B, Address);
+  storeMbarrier(Call, B, Address);
 }
 
 namespace {
@@ -139,7 +140,7 @@ static void runArrive(const OpCall &Call) {
   if (S[Drops])
     B.Expected -= Count;
   publish(T, reinterpret_cast<void *>(Address));
-  storeMbarrier(B, Address);
+  storeMbarrier(Call, B, Address);
 }
 
 static void runExpect(const OpCall &Call) {
@@ -148,7 +149,7 @@ static void runExpect(const OpCall &Call) {
   Mbarrier B = loadMbarrier(Call, *Lane.Thread, Address);
   addTransactions(Call, *Lane.Thread, Address, B,
                   static_cast<uint32_t>(Lane.Inputs[1]));
-  storeMbarrier(B, Address);
+  storeMbarrier(Call, B, Address);
 }
 
 static void runComplete(const OpCall &Call) {

@@ -31,7 +31,7 @@ struct Mbarrier {
 /// when there is none.
 Mbarrier loadMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address);
 /// Completes the phase when nothing is pending, and stores.
-void storeMbarrier(Mbarrier B, uint64_t Address);
+void storeMbarrier(const OpCall &Call, Mbarrier B, uint64_t Address);
 /// \p Count arrivals by \p T.
 void arriveAtMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address,
                       uint32_t Count);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// setmaxnreg and st.async (PTX ISA).
+// setmaxnreg, prefetch.tensormap and st.async (PTX ISA).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// A block's registers are not counted here.
-static void runSetRegisters(const OpCall &) {}
+/// Registers are not counted here, and there is no cache to fill.
+static void runNothing(const OpCall &) {}
 
 /// st.async [address], values, [mbar]
 static void runStoreAsync(const OpCall &Call) {
@@ -48,7 +48,12 @@ std::optional<OpRule> findWarpMisc(ArrayRef<StringRef> Parts) {
   OpRule Rule;
   if (Parts[0] == "setmaxnreg" && Parts.size() == 5 &&
       (Parts[1] == "inc" || Parts[1] == "dec")) {
-    Rule.Run = runSetRegisters;
+    Rule.Run = runNothing;
+    Rule.MinInputs = Rule.MaxInputs = 1;
+    return Rule;
+  }
+  if (Parts[0] == "prefetch" && Parts.back() == "tensormap") {
+    Rule.Run = runNothing;
     Rule.MinInputs = Rule.MaxInputs = 1;
     return Rule;
   }
