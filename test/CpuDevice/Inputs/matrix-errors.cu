@@ -40,7 +40,7 @@ __global__ void wrong(int mode, int *out, const int *in) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(d[0]) : "r"(shared32(s + 4 * t + (t == 3 ? 1 : 0))));
     break;
   case 3: // Past the end of the source.
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared32(s)), "l"(in + 62) : "memory"); // COPY
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared32(s)), "l"(in + 64) : "memory"); // COPY
     break;
   case 4: // Nobody else arrives.
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared32(&b)) : "memory");

@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(256) wgmmaGemm(float *c, const __grid_constant
 }
 
 // A sum over a cluster, through the other blocks' shared memory.
-__global__ void __cluster_dims__(4, 1, 1) clusterSum(int *out, const int *in, int n) {
+__global__ void clusterSum(int *out, const int *in, int n) {
   __shared__ int partial;
   __shared__ int histogram[32];
   cg::cluster_group cluster = cg::this_cluster();
@@ -212,7 +212,7 @@ __global__ void __cluster_dims__(4, 1, 1) clusterSum(int *out, const int *in, in
 }
 
 // One block of a cluster loads for both: multicast, and a remote arrival.
-__global__ void __cluster_dims__(2, 1, 1) multicast(int *out, const int *in) {
+__global__ void multicast(int *out, const int *in) {
   __shared__ __align__(128) int s[256];
   __shared__ u64 full, ready;
   cg::cluster_group cluster = cg::this_cluster();
@@ -266,6 +266,19 @@ static CUtensorMap makeMap(void *base, CUtensorMapDataType type, int element, in
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) exit(1);
   return map;
 }
+// clang has no __cluster_dims__ for CUDA.
+template <class... Params, class... Args> static void inClusters(int size, void (*kernel)(Params...), int grid, int block, Args... args) {
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = size;
+  attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  cudaLaunchKernelEx(&config, kernel, Params(args)...);
+}
 int main() {
   const int M = 128, N = 128, K = 128;
   half *a, *b, *bt;
@@ -318,7 +331,7 @@ int main() {
   cudaMallocManaged(&out, 8 * 256 * 4);
   int sum[2] = {}, bins[2][128] = {};
   for (int i = 0; i < 2000; ++i) sum[i / 1000] += in[i] = i * 37 % 1001, ++bins[i / 1000][in[i] & 127];
-  clusterSum<<<8, 128>>>(out, in, 1000);
+  inClusters(4, clusterSum, 8, 128, out, in, 1000);
   sync("cluster sum");
   bad = 0;
   for (int block = 0; block < 8; ++block) {
@@ -326,7 +339,7 @@ int main() {
     for (int i = 0; i < 32; ++i) bad += out[block * 33 + 1 + i] != bins[block / 4][block % 4 * 32 + i];
   }
   report("cluster sum", bad);
-  multicast<<<4, 256>>>(out, in);
+  inClusters(2, multicast, 4, 256, out, in);
   sync("multicast");
   bad = 0;
   for (int i = 0; i < 1024; ++i) bad += out[i] != in[255 - i % 256] + i / 256 % 2;
