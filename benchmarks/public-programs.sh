@@ -11,12 +11,15 @@
 # of its name (HeCBench, cuda-samples). LIST (public-programs.txt beside this
 # script) has one program a line, fields with " | " between them:
 #   repository | commit | folder | sources | flags | arguments | passed
-# Each is built by cupilot-cpucc and run in its folder, for at most a minute.
+# Each is built by cupilot-cpucc and run in its folder, for at most a minute of
+# processor time.
 # Its own "passed" is exit status 0 and, where the last field is no "-", a line
-# that this extended regular expression matches, and none that says FAIL.
+# that this extended regular expression matches, none that says FAIL, and no
+# fault or refusal of the cpu device, which some programs do not look for.
 # NAMEs choose programs by their folder. The table goes to standard output.
 #
-# CPUCC names the compiler, LIMIT the seconds for a run, OPTIMIZE its -O flag.
+# PROGRAMS names a folder where built programs are kept: one that is there is
+# not built again. CPUCC names the compiler, LIMIT the seconds of processor time for a run, OPTIMIZE its -O flag.
 # Exit status: 0 all passed, 1 some did not, 2 wrong use.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -65,12 +68,16 @@ while IFS='|' read -r repository commit folder sources flags arguments pattern; 
   root=$checkouts/${repository##*/}
   case $known in *"$root "*) ;; *) check_commit "$root" "$commit"; known="$known$root " ;; esac
   total=$((total + 1))
-  verdict="" run_time="" arguments=${arguments#-}
+  verdict="" run_time=""
+  [ "$flags" != "-" ] || flags=""
+  [ "$arguments" != "-" ] || arguments=""
   start=$(now)
+  program=$work/program
+  [ -z "${PROGRAMS:-}" ] || program=$PROGRAMS/${repository##*/}__${folder//\//__}
   if [ ! -d "$root/$folder" ]; then
     verdict="not there"
   # shellcheck disable=SC2086 # Fields of the list are words.
-  elif ! (cd "$root/$folder" && eval timeout 300 '"$cpucc"' "${OPTIMIZE:--O2}" -w "${flags#-}" $sources -o "$work/program" -lm) \
+  elif [ ! -x "$program" ] && ! (cd "$root/$folder" && eval timeout 300 '"$cpucc"' "${OPTIMIZE:--O2}" -w "$flags" $sources -o "$program" -lm) \
     >"$work/build.log" 2>&1; then
     verdict="does not build: $(grep -m1 -E 'error|undefined' "$work/build.log" | cut -c1-120)"
   fi
@@ -78,13 +85,15 @@ while IFS='|' read -r repository commit folder sources flags arguments pattern; 
   if [ -z "$verdict" ]; then
     start=$(now)
     # shellcheck disable=SC2086
-    (cd "$root/$folder" && eval timeout -k 5 "$limit" '"$work/program"' $arguments) </dev/null >"$work/run.log" 2>&1
+    (cd "$root/$folder" && ulimit -t "$limit" -c 0 && eval timeout -k 5 $((limit * 10)) '"$program"' $arguments) </dev/null >"$work/run.log" 2>&1
     status=$?
     run_time=$(since "$start")
-    if [ $status -eq 124 ] || [ $status -eq 137 ]; then
+    if [ $status -eq 124 ] || [ $status -eq 137 ] || [ $status -eq 152 ]; then
       verdict="time out"
     elif [ $status -ne 0 ]; then
       verdict="exit status $status: $(grep -m1 -E 'cupilot|rror|FAIL|Assert' "$work/run.log" | cut -c1-160)"
+    elif grep -q -E '^cupilot: (device fault|error)' "$work/run.log"; then
+      verdict="fault: $(grep -m1 -E '^cupilot:' "$work/run.log" | cut -c1-160)"
     elif grep -q -E 'FAIL' "$work/run.log"; then
       verdict="failed: $(grep -m1 -E 'FAIL' "$work/run.log" | cut -c1-120)"
     elif [ "$pattern" != "-" ] && ! grep -q -E -- "$pattern" "$work/run.log"; then

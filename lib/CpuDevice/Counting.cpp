@@ -15,7 +15,7 @@ namespace cupilot {
 
 void WarpTrace::beginBlock(unsigned NumThreads) {
   Threads = NumThreads;
-  Blocks.assign(uint64_t(Threads) * Kernel.NumBlocks, 0);
+  Blocks.assign(uint64_t(Threads) * stride(), 0);
   Occurrences.assign(uint64_t(Threads) * Tables.Sites.size(), 0);
   Accesses.assign((Threads + 31) / 32, {});
   for (auto &Warp : Accesses)
@@ -111,11 +111,14 @@ void WarpTrace::endBlock() {
   Counts.Threads += Threads;
   Counts.Warps += (Threads + 31) / 32;
   for (unsigned First = 0; First < Threads; First += 32)
-    for (unsigned B = 0; B < Kernel.NumBlocks; ++B) {
-      const BlockCost &Cost = Tables.Costs[Kernel.FirstBlock + B];
+    for (unsigned B = 0; B < stride(); ++B) {
+      const BlockCost &Cost =
+          Tables.Costs[B < Tables.FunctionBlocks
+                           ? B
+                           : Kernel.FirstBlock + B - Tables.FunctionBlocks];
       uint64_t Sum = 0, Most = 0;
       for (unsigned T = First; T < std::min(First + 32, Threads); ++T) {
-        uint64_t Times = Blocks[uint64_t(T) * Kernel.NumBlocks + B];
+        uint64_t Times = Blocks[uint64_t(T) * stride() + B];
         Sum += Times;
         Most = std::max(Most, Times);
       }

@@ -28,7 +28,7 @@ public:
   void barrier(unsigned Thread);
   /// The counters of \p Thread's basic blocks.
   uint64_t *blockCounts(unsigned Thread) {
-    return &Blocks[uint64_t(Thread) * Kernel.NumBlocks];
+    return &Blocks[uint64_t(Thread) * stride()];
   }
   void endBlock();
 
@@ -38,6 +38,8 @@ public:
   llvm::DenseMap<uint64_t, uint8_t> Sectors;
 
 private:
+  /// Counters of a thread: those of functions, then the kernel's.
+  uint64_t stride() const { return Tables.FunctionBlocks + Kernel.NumBlocks; }
   /// One memory instruction executed by one warp, once.
   struct WarpAccess {
     AccessSpace Space = AccessSpace::Generic;

@@ -10,6 +10,7 @@
 #include "RuntimeSymbols.h"
 #include "WideMemory.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -46,9 +47,16 @@ private:
   Expected<const LoweredKernel *> findKernel(StringRef Name) const;
   Expected<EntryFunction> entryOf(const LoweredKernel &K);
 
+  Error addHidden(DeviceMemory &Memory);
+  void removeHidden(DeviceMemory &Memory);
+
   std::unique_ptr<orc::LLJIT> Jit;
   LoweredModule Tables;
   CpuDeviceOptions Options;
+  // Launches that see the hidden variables in a memory.
+  std::mutex Mutex;
+  DenseMap<DeviceMemory *, unsigned> Users;
+  std::vector<void *> HiddenAt;
 };
 } // namespace
 
@@ -57,6 +65,7 @@ static void initializeHost() {
   std::call_once(Once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser(); // addYields uses assembly.
   });
 }
 
@@ -89,6 +98,14 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   if (Error E = (*Jit)->addIRModule(orc::ThreadSafeModule(
           std::move(*M), orc::ThreadSafeContext(std::move(Context)))))
     return std::move(E);
+  for (const LoweredModule::DeviceFunction &F : Tables->Functions) {
+    if (!F.ByPointer)
+      continue;
+    auto Address = (*Jit)->lookup(F.Symbol);
+    if (!Address)
+      return Address.takeError();
+    Tables->TypeAt[Address->getValue()] = F.Type;
+  }
   return std::make_unique<JitModule>(std::move(*Jit), std::move(*Tables),
                                      Options);
 }
@@ -160,14 +177,43 @@ Expected<EntryFunction> JitModule::entryOf(const LoweredKernel &K) {
   return Address->toPtr<EntryFunction>();
 }
 
+/// Makes the module's own constants memory that device code may read, for the
+/// time of a launch.
+Error JitModule::addHidden(DeviceMemory &Memory) {
+  std::lock_guard Lock(Mutex);
+  if (HiddenAt.empty())
+    for (const LoweredModule::Global &G : Tables.Hidden) {
+      auto Address = Jit->lookup(G.Symbol);
+      if (!Address)
+        return Address.takeError();
+      HiddenAt.push_back(Address->toPtr<void *>());
+    }
+  if (Users[&Memory]++ == 0)
+    for (auto [Address, G] : zip(HiddenAt, Tables.Hidden))
+      Memory.addBuffer(Address, G.Size, /*ReadOnly=*/!G.Visible);
+  return Error::success();
+}
+
+void JitModule::removeHidden(DeviceMemory &Memory) {
+  std::lock_guard Lock(Mutex);
+  if (--Users[&Memory] > 0)
+    return;
+  Users.erase(&Memory);
+  for (void *Address : HiddenAt)
+    Memory.removeBuffer(Address);
+}
+
 Expected<LaunchResult> JitModule::launch(StringRef Name,
-                                         const LaunchShape &Shape,
+                                         const LaunchShape &Asked,
                                          ArrayRef<const void *> Args,
                                          DeviceMemory &Memory) {
   Expected<const LoweredKernel *> Found = findKernel(Name);
   if (!Found)
     return Found.takeError();
   const LoweredKernel &K = **Found;
+  LaunchShape Shape = Asked;
+  if (K.Cluster[0] > 0 && Shape.Cluster == LaunchShape().Cluster)
+    Shape.Cluster = K.Cluster;
   if (Args.size() != K.ParamSizes.size())
     return usageError("'" + Name + "' takes " + Twine(K.ParamSizes.size()) +
                       " arguments, not " + Twine(Args.size()));
@@ -186,6 +232,9 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
   for (auto [Arg, Offset, Param] : zip(Args, K.ParamOffsets, K.ParamSizes))
     std::memcpy(Packed + Offset, Arg, Param);
 
+  if (Error E = addHidden(Memory))
+    return std::move(E);
+  llvm::scope_exit Remove([&] { removeHidden(Memory); });
   LaunchState Launch(Tables, K, *Entry, Memory, Packed, Options, Shape);
   WideMemory Wide(Memory);
   if (Options.WidenFloats)

@@ -41,7 +41,8 @@ public:
   Instrumenter(Function &Entry, LoweredModule &Tables, LoweredKernel &K,
                const CpuDeviceOptions &Options)
       : Entry(Entry), Tables(Tables), K(K), Options(Options),
-        DL(Entry.getParent()->getDataLayout()) {}
+        DL(Entry.getParent()->getDataLayout()),
+        IsEntry(Entry.getName() == K.Entry) {}
   void run();
 
 private:
@@ -63,6 +64,7 @@ private:
   LoweredKernel &K;
   const CpuDeviceOptions &Options;
   const DataLayout &DL;
+  const bool IsEntry; ///< Else a function that it calls.
   std::vector<Access> Accesses;
 };
 } // namespace
@@ -142,7 +144,7 @@ Value *Instrumenter::branchUnlessOk(IRBuilder<> &B, Value *Ok) {
 void Instrumenter::guard(const Access &A) {
   Value *Base = nullptr;
   AccessSpace Space = spaceOf(A.Pointer, Base);
-  if (Base == Entry.getArg(0) || Base == Entry.getArg(1))
+  if (Base == Entry.getArg(0) || (IsEntry && Base == Entry.getArg(1)))
     return; // The launch's own arguments.
   unsigned Site = addSite(A, Space);
   IRBuilder<> B(A.I);
@@ -312,12 +314,15 @@ void Instrumenter::addCounters() {
   for (BasicBlock &BB : Entry)
     Blocks.push_back(&BB);
   K.NumBlocks = Blocks.size();
+  // The functions' counters come first, for all kernels alike.
+  uint64_t First = IsEntry ? Tables.FunctionBlocks : K.FirstBlock;
   for (auto [Index, BB] : enumerate(Blocks)) {
     Tables.Costs.push_back(costOf(*BB));
     IRBuilder<> B(BB, BB->getFirstInsertionPt());
     Value *Counts =
         B.CreateLoad(B.getPtrTy(), contextField(B, Entry, FieldBlockCounts));
-    Value *Slot = B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Counts, Index);
+    Value *Slot =
+        B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Counts, First + Index);
     B.CreateStore(
         B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Slot), B.getInt64(1)), Slot);
   }
@@ -333,6 +338,14 @@ void Instrumenter::addBudget() {
       if (Loops.getLoopFor(BB) == L)
         Size += BB->size();
     Headers.push_back({L->getHeader(), Size});
+  }
+  if (!IsEntry) {
+    // Calls repeat too.
+    unsigned Size = 0;
+    for (BasicBlock &BB : Entry)
+      if (!Loops.getLoopFor(&BB))
+        Size += BB.size();
+    Headers.push_back({&Entry.getEntryBlock(), Size});
   }
   for (auto [Header, Size] : Headers) {
     IRBuilder<> B(Header, Header->getFirstInsertionPt());

@@ -47,7 +47,7 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
       return Barrier(BarrierKind::Sync, Arg(0), Zero, Zero);
     if (Name == "sync.aligned.count" || Name == "sync.count")
       return Barrier(BarrierKind::Sync, Arg(0), Arg(1), Zero);
-    if (Name.consume_front("arrive.")) {
+    if (Name.starts_with("arrive.") && Call.arg_size() == 2) {
       K.NeedsFibers = true;
       runtime(B, "cupilot_rt_barrier_arrive", B.getVoidTy(),
               {Context, Arg(0), Arg(1), B.getInt32(place(B))});
@@ -170,14 +170,14 @@ static std::string normalised(StringRef Asm) {
 /// address in every kernel that has a group.
 Value *IntrinsicLowering::reservedShared(IRBuilder<> &B) {
   static constexpr unsigned Size = 1024;
-  static constexpr char Name[] = "__cupilot_reserved_shared";
   Module &M = *Entry.getParent();
-  GlobalVariable *G = M.getNamedGlobal(Name);
+  GlobalVariable *G = M.getNamedGlobal(ReservedSharedName);
   if (!G) {
     auto *T = ArrayType::get(B.getInt8Ty(), Size);
     G = new GlobalVariable(M, T, /*isConstant=*/false,
                            GlobalValue::InternalLinkage, PoisonValue::get(T),
-                           Name, nullptr, GlobalValue::NotThreadLocal,
+                           ReservedSharedName, nullptr,
+                           GlobalValue::NotThreadLocal,
                            /*AddressSpace=*/3);
     G->setAlignment(Align(16));
   }
@@ -273,7 +273,8 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
     for (auto Rule :
          {&IntrinsicLowering::lowerSpecialRegister,
           &IntrinsicLowering::lowerConversion, &IntrinsicLowering::lowerInteger,
-          &IntrinsicLowering::lowerFloat, &IntrinsicLowering::lowerWarp})
+          &IntrinsicLowering::lowerFloat, &IntrinsicLowering::lowerWarp,
+          &IntrinsicLowering::lowerCluster})
       if (std::optional<Value *> Result = (this->*Rule)(Name, Call, B))
         return Result;
     if (Name.starts_with("membar.") || Name.starts_with("fence.")) {
@@ -285,8 +286,8 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
       if (Name.starts_with(Hint))
         return nullptr;
     if (Name.starts_with("nanosleep")) {
-      // Others may do what this thread waits for.
-      K.NeedsFibers = true;
+      // Who sleeps waits for others.
+      K.Yields = true;
       runtime(B, "cupilot_rt_yield", B.getVoidTy(),
               {Entry.getArg(0), B.getInt32(place(B))});
       return nullptr;
@@ -327,7 +328,7 @@ std::string IntrinsicLowering::run() {
     } else {
       Function *Callee = Call->getCalledFunction();
       if (!Callee)
-        return "a call through a pointer";
+        continue; // Checked where it runs: guardCalls.
       StringRef Name = Callee->getName();
       if (Name == "vprintf")
         Result = runtime(
@@ -349,7 +350,7 @@ std::string IntrinsicLowering::run() {
       else if (Callee->isIntrinsic() || Name.starts_with("cupilot_rt_"))
         continue;
       else if (!Callee->isDeclaration())
-        return "the recursive function '" + Name.str() + "'";
+        continue; // Lowered by itself.
       else if (Callee->doesNotAccessMemory() ||
                Callee->onlyAccessesInaccessibleMemory())
         continue; // A function of the host's libm, put there by lowerLibdevice.

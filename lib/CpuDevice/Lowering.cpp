@@ -10,7 +10,9 @@
 #include "Fiber.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Path.h"
@@ -24,6 +26,11 @@
 using namespace llvm;
 
 namespace cupilot {
+
+/// What ptxas admits (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+static constexpr uint64_t MaxStaticShared = 48 * 1024;
+static constexpr uint64_t MaxStack = 512 * 1024 + StackReserve + CallStack;
 
 StructType *contextType(LLVMContext &C) {
   if (StructType *Known = StructType::getTypeByName(C, "cupilot.thread"))
@@ -214,6 +221,89 @@ static void collectGlobals(Module &M, LoweredModule &Tables) {
   }
 }
 
+/// Gives the variables that the program does not see names by which the JIT
+/// finds them: pointers may lead there.
+static void collectHidden(Module &M, LoweredModule &Tables) {
+  for (GlobalVariable &G : M.globals()) {
+    if (G.isDeclaration() || G.getAddressSpace() == 3 ||
+        G.isExternallyInitialized() || G.getName().starts_with("llvm."))
+      continue;
+    if (G.hasLocalLinkage())
+      G.setName("__cupilot_hidden_" + Twine(Tables.Hidden.size()));
+    G.setLinkage(GlobalValue::ExternalLinkage);
+    uint64_t Size = M.getDataLayout().getTypeAllocSize(G.getValueType());
+    Tables.Hidden.push_back({G.getName().str(), Size, !G.isConstant()});
+  }
+}
+
+/// The cluster that a kernel asks for with __cluster_dims__.
+static std::array<uint64_t, 3> clusterOf(const Function &Kernel) {
+  std::array<uint64_t, 3> Dims{0, 0, 0};
+  Attribute A = Kernel.getFnAttribute("nvvm.cluster_dim");
+  if (!A.isValid())
+    return Dims;
+  SmallVector<StringRef, 3> Parts;
+  A.getValueAsString().split(Parts, ',');
+  for (unsigned I = 0; I < 3; ++I)
+    if (I >= Parts.size() || Parts[I].trim().getAsInteger(10, Dims[I]))
+      Dims[I] = 1;
+  return Dims;
+}
+
+/// Roughly what a thread executes besides its loops.
+static uint64_t instructionsOutsideLoops(Function &F) {
+  DominatorTree Dominators(F);
+  LoopInfo Loops(Dominators);
+  uint64_t Count = 0;
+  for (BasicBlock &BB : F)
+    if (!Loops.getLoopFor(&BB))
+      Count += BB.size();
+  return Count;
+}
+
+/// Lowers an optimised entry or function. Returns what it cannot run, or "".
+static std::string lowerBody(Function &F, LoweredModule &Tables,
+                             LoweredKernel &K,
+                             const CpuDeviceOptions &Options) {
+  // What was inferred before the context was used no longer holds.
+  forgetInferred(F);
+  lowerDivisions(F);
+  addYields(F, Tables, K);
+  instrument(F, Tables, K, Options);
+  lowerDeviceOps(F, Tables, K);
+  std::string Unsupported = lowerIntrinsics(F, Tables, K);
+  finishYields(F);
+  return Unsupported;
+}
+
+/// Lowers the functions that stay. Returns where the shared variables lie that
+/// they use.
+static SharedLayout lowerFunctions(ArrayRef<Function *> Functions,
+                                   LoweredModule &Tables,
+                                   const CpuDeviceOptions &Options,
+                                   bool &Wait) {
+  for (Function *F : Functions) {
+    LoweredKernel K;
+    K.Name = F->getName().str();
+    std::string Unsupported = lowerBody(*F, Tables, K, Options);
+    Wait |= K.Yields;
+    addFunction(*F, Tables, Unsupported);
+    if (Unsupported.empty())
+      guardCalls(*F, Tables, /*IsEntry=*/false);
+    else
+      refuseFunction(*F, Tables);
+    // Each has its own check of the stack.
+    F->addFnAttr(Attribute::NoInline);
+    if (!F->hasAddressTaken())
+      F->setLinkage(GlobalValue::InternalLinkage);
+  }
+  Tables.FunctionBlocks = Tables.Costs.size();
+  SharedLayout Common = layoutShared(Functions);
+  for (Function *F : Functions)
+    lowerSharedOfFunction(*F, Common);
+  return Common;
+}
+
 Expected<LoweredModule> lowerModule(Module &M,
                                     const CpuDeviceOptions &Options) {
   LoweredModule Tables;
@@ -249,6 +339,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     LoweredKernel K;
     K.Name = Kernel->getName().str();
     K.Entry = "__cupilot_entry_" + K.Name;
+    K.Cluster = clusterOf(*Kernel);
     Entries.push_back(createEntry(*Kernel, K));
     Tables.Kernels.push_back(std::move(K));
   }
@@ -267,9 +358,11 @@ Expected<LoweredModule> lowerModule(Module &M,
       Inline.addPass(createModuleToFunctionPassAdaptor(InstCombinePass()));
     Passes.run(std::move(Inline), M);
   }
+  std::vector<Function *> Functions = keepFunctions(M, Entries);
   if (Options.WidenFloats)
-    for (Function *Entry : Entries)
-      widenFloats(*Entry);
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        widenFloats(*F);
   Passes.run(Passes.level(OptimizationLevel::O3), M);
   {
     ModulePassManager Vector;
@@ -278,14 +371,26 @@ Expected<LoweredModule> lowerModule(Module &M,
     Passes.run(std::move(Vector), M);
   }
 
+  bool FunctionsWait = false;
+  SharedLayout Common =
+      lowerFunctions(Functions, Tables, Options, FunctionsWait);
   for (auto [Entry, K] : zip(Entries, Tables.Kernels)) {
-    // What was inferred before the context was used no longer holds.
-    Entry->setAttributes(AttributeList());
-    instrument(*Entry, Tables, K, Options);
-    lowerDeviceOps(*Entry, Tables, K);
-    K.Unsupported = lowerIntrinsics(*Entry, Tables, K);
-    lowerShared(*Entry, K);
-    K.StackSize = 4096 + StackReserve + CallStack;
+    K.EntryInstructions = instructionsOutsideLoops(*Entry);
+    K.Unsupported = lowerBody(*Entry, Tables, K, Options);
+    bool Calls = false;
+    std::string Reached = reachedUnsupported(*Entry, Tables, Calls);
+    K.Yields |= Calls && FunctionsWait;
+    if (K.Unsupported.empty())
+      K.Unsupported = Reached;
+    guardCalls(*Entry, Tables, /*IsEntry=*/true);
+    lowerShared(*Entry, K, Calls ? Common : SharedLayout());
+    if (K.StaticShared - K.ReservedShared > MaxStaticShared &&
+        K.Unsupported.empty())
+      K.Unsupported = std::to_string(K.StaticShared - K.ReservedShared) +
+                      " bytes of static shared memory (at most 49152)";
+    K.StackSize = entryStack(*Entry, Calls);
+    if (K.StackSize > MaxStack && K.Unsupported.empty())
+      K.Unsupported = "local variables of more than 512 KiB";
     if (K.Unsupported.empty())
       continue;
     // The rest of the module must still run.
@@ -299,6 +404,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     Passes.run(std::move(Clean), M);
   }
   Passes.run(Passes.level(OptimizationLevel::O1), M);
+  collectHidden(M, Tables);
   std::string Broken;
   raw_string_ostream OS(Broken);
   if (verifyModule(M, &OS))

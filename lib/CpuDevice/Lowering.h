@@ -11,6 +11,8 @@
 #include "DeviceOp.h"
 #include "ThreadContext.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include <map>
@@ -27,6 +29,7 @@ struct LoweredKernel {
   uint64_t StaticShared = 0;   ///< Bytes, those that the system keeps included.
   uint64_t ReservedShared = 0; ///< Bytes that the system keeps, when used.
   uint64_t StackSize = 0;      ///< Bytes for each thread.
+  std::array<uint64_t, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
   uint64_t EntryInstructions = 0; ///< Of a thread that takes no loop, about.
   std::string Unsupported;        ///< What cannot run; empty when all can.
   unsigned FirstBlock = 0, NumBlocks = 0; ///< Its range in Costs.
@@ -47,6 +50,21 @@ struct LoweredModule {
   std::vector<Global> Globals;
   /// Where threads may wait: "file.cu:12:3" or ""; the first is no place.
   std::vector<std::string> Places = {""};
+  /// Functions that pointers may lead to, and those that cannot run.
+  struct DeviceFunction {
+    std::string Symbol;
+    uint32_t Type = 0;       ///< Of CallTypes.
+    std::string Unsupported; ///< What cannot run; empty when all can.
+    bool ByPointer = false;  ///< Its address is taken.
+  };
+  std::vector<DeviceFunction> Functions;
+  /// Types of functions by their text, numbered.
+  std::map<std::string, uint32_t> CallTypes;
+  /// The functions' types by address, once the code is loaded.
+  llvm::DenseMap<uint64_t, uint32_t> TypeAt;
+  unsigned FunctionBlocks = 0; ///< The first entries of Costs are theirs.
+  /// Variables that the program does not see: constants, virtual tables.
+  std::vector<Global> Hidden;
 };
 
 /// Turns \p M, an NVPTX module, into one for the host: entries per kernel, all
@@ -75,8 +93,48 @@ void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
 /// cannot run, or "".
 std::string lowerIntrinsics(llvm::Function &Entry, LoweredModule &Tables,
                             LoweredKernel &K);
-/// Gives shared variables their place in the block's memory.
-void lowerShared(llvm::Function &Entry, LoweredKernel &K);
+/// The part of a block's shared memory that the system keeps.
+inline constexpr char ReservedSharedName[] = "__cupilot_reserved_shared";
+/// Where shared variables lie in the block's memory.
+struct SharedLayout {
+  llvm::MapVector<llvm::GlobalVariable *, uint64_t> Offsets;
+  uint64_t Size = 0, Reserved = 0; ///< Bytes.
+  void add(llvm::GlobalVariable &G);
+};
+/// The places of the variables that functions use: the same in all kernels that
+/// call any.
+SharedLayout layoutShared(llvm::ArrayRef<llvm::Function *> Functions);
+/// Gives the other variables of an entry their place, and all their addresses.
+void lowerShared(llvm::Function &Entry, LoweredKernel &K, SharedLayout Layout);
+void lowerSharedOfFunction(llvm::Function &F, const SharedLayout &Layout);
+/// Gives the functions that are left besides \p Entries the thread's context as
+/// their first argument, and passes it in all calls. Returns them.
+std::vector<llvm::Function *>
+keepFunctions(llvm::Module &M, llvm::ArrayRef<llvm::Function *> Entries);
+/// Drops what optimisation found out about \p F and the functions it calls: it
+/// no longer holds once the context is used.
+void forgetInferred(llvm::Function &F);
+/// Checks calls through pointers, the depth of the stack, and that code which
+/// the compiler took for unreachable is not reached.
+void guardCalls(llvm::Function &F, LoweredModule &Tables, bool IsEntry);
+/// Enters \p F into the tables.
+void addFunction(llvm::Function &F, LoweredModule &Tables,
+                 llvm::StringRef Unsupported);
+/// Lets \p F, the one entered last, only say that it cannot run.
+void refuseFunction(llvm::Function &F, LoweredModule &Tables);
+/// What a function that \p Entry calls directly cannot run; "" when nothing.
+/// \p CallsAny says whether it calls any.
+std::string reachedUnsupported(llvm::Function &Entry,
+                               const LoweredModule &Tables, bool &CallsAny);
+/// Bytes of stack for threads that run \p Entry.
+uint64_t entryStack(const llvm::Function &Entry, bool Calls);
+/// Lets other threads run in loops that wait for them.
+void addYields(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
+/// Completes that, once everything else is lowered: counts the writes of such
+/// loops.
+void finishYields(llvm::Function &F);
+/// Gives integer division the results that a GPU gives where the host traps.
+void lowerDivisions(llvm::Function &F);
 
 /// "file.cu:12:3" of an instruction; "" when not known.
 std::string locationOf(const llvm::DebugLoc &Loc);

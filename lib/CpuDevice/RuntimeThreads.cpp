@@ -57,18 +57,14 @@ uint32_t cupilot_rt_special(ThreadContext *T, uint32_t Register) {
   return 0;
 }
 
-/// \p Pointer as block \p Rank of the cluster has it (PTX ISA, "mapa").
+/// \p Pointer as block \p Rank of the cluster has it (PTX ISA, "mapa"). It may
+/// be computed without being used, so what has no meaning gives an address that
+/// is refused where it is used.
 char *cupilot_rt_mapa(ThreadContext *T, char *Pointer, uint32_t Rank) {
   BlockState &B = *T->Block;
   BlockState *Owner = B.sharedOwner(reinterpret_cast<uintptr_t>(Pointer));
-  if (!Owner || Rank >= B.Cluster.Blocks.size()) {
-    B.recordFault(*T, "wrong cluster address",
-                  reinterpret_cast<uintptr_t>(Pointer), nullptr,
-                  Owner ? "the cluster has " + Twine(B.Cluster.Blocks.size()) +
-                              " blocks; none has the rank " + Twine(Rank)
-                        : Twine("the address is not in shared memory"));
-    B.escape(*T);
-  }
+  if (!Owner || Rank >= B.Cluster.Blocks.size())
+    return nullptr;
   return B.Cluster.Blocks[Rank]->Shared + (Pointer - Owner->Shared);
 }
 
@@ -86,6 +82,53 @@ void cupilot_rt_cluster_arrive(ThreadContext *T) {
 
 void cupilot_rt_cluster_wait(ThreadContext *T, uint32_t Where) {
   T->Block->Cluster.wait(*T, Where);
+}
+
+/// The dynamic part of the block's shared memory.
+char *cupilot_rt_dynamic_shared(ThreadContext *T) {
+  return T->Shared + T->Block->Kernel.StaticShared;
+}
+
+/// \p Pointer, once it is known to be a device function of type \p Type.
+void *cupilot_rt_callee(ThreadContext *T, void *Pointer, uint32_t Type,
+                        uint32_t Where) {
+  BlockState &B = *T->Block;
+  auto It = B.Tables.TypeAt.find(reinterpret_cast<uintptr_t>(Pointer));
+  if (LLVM_LIKELY(It != B.Tables.TypeAt.end() && It->second == Type))
+    return Pointer;
+  B.recordFault(*T, "call through a wrong pointer",
+                reinterpret_cast<uintptr_t>(Pointer), nullptr,
+                !Pointer ? "the pointer is null"
+                : It == B.Tables.TypeAt.end()
+                    ? "no device function of this module lies there"
+                    : "the function there has another type",
+                Where);
+  B.escape(*T);
+}
+
+void cupilot_rt_stack(ThreadContext *T, uint32_t Where) {
+  T->Block->recordFault(
+      *T, "stack overflow", 0, nullptr,
+      "calls or local variables need more than the thread's " +
+          Twine((T->Block->Launch.StackSize - StackReserve) / 1024) + " KiB",
+      Where);
+  T->Block->escape(*T);
+}
+
+void cupilot_rt_unsupported(ThreadContext *T, uint32_t Function) {
+  const LoweredModule::DeviceFunction &F = T->Block->Tables.Functions[Function];
+  T->Block->recordFault(*T, "unsupported", 0, nullptr,
+                        "the cpu device cannot run " + F.Unsupported +
+                            " in function '" + F.Symbol + "'");
+  T->Block->escape(*T);
+}
+
+void cupilot_rt_unreachable(ThreadContext *T, uint32_t Where) {
+  T->Block->recordFault(*T, "undefined behaviour", 0, nullptr,
+                        "the thread came to code that the compiler took for "
+                        "unreachable",
+                        Where);
+  T->Block->escape(*T);
 }
 
 } // extern "C"

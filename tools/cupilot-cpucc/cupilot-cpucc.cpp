@@ -151,10 +151,6 @@ static void explainRefusals(StringRef Messages) {
         << "clang has no __managed__ variables for CUDA; allocate with "
            "cudaMallocManaged and pass the pointer, or make it a __device__ "
            "variable and use cudaMemcpyToSymbol and cudaMemcpyFromSymbol\n";
-  if (Messages.contains("'__nv_atomic_") || Messages.contains("'__NV_ATOMIC_"))
-    WithColor::note(errs(), "cupilot-cpucc")
-        << "the functions __nv_atomic_* are built into nvcc and not into "
-           "clang; cuda::atomic_ref of <cuda/atomic> does the same\n";
 }
 
 /// Runs \p Command with this program's output; its status is ours.
@@ -182,6 +178,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
   std::string Arch = gpuArchitectures(I.Compile).front();
   std::vector<std::string> Base =
       Tools.cudaCommand(withoutArchitectures(I.Compile));
+  Base.insert(Base.end(), {"-include", (LibDir + "/cupilot-nvcc.h").str()});
   std::vector<std::string> Objects;
   unsigned Number = 0;
   for (const std::string &Source : I.Sources) {

@@ -95,6 +95,10 @@ cudaError_t Device::load(RegisteredModule &M) {
     return cudaErrorNoKernelImageForDevice;
   CpuDeviceOptions Options;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
+  if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
+    Options.Reverse = llvm::StringRef(Order) == "reverse";
+  if (const char *Most = std::getenv("CUPILOT_CPU_MAX_INSTRUCTIONS"))
+    Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
   if (const char *Checks = std::getenv("CUPILOT_CHECK"))
     if (llvm::Error E = selectChecks(Checks, Options)) {
       M.Broken = true;

@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
@@ -31,6 +32,38 @@ static std::array<unsigned, 3> dimensions(const Function &F, StringRef Name) {
     if (I >= Parts.size() || Parts[I].trim().getAsInteger(10, Result[I]))
       Result[I] = 1;
   return Result;
+}
+
+/// The dimensions that cupilot-nvcc.h made of __cluster_dims__(X, Y, Z).
+static void readClusters(const Module &M,
+                         std::map<std::string, KernelFacts> &All) {
+  const GlobalVariable *Notes = M.getGlobalVariable("llvm.global.annotations");
+  if (!Notes || !Notes->hasInitializer())
+    return;
+  const auto *List = dyn_cast<ConstantArray>(Notes->getInitializer());
+  for (unsigned I = 0; List && I < List->getNumOperands(); ++I) {
+    const auto *Note = dyn_cast<ConstantStruct>(List->getOperand(I));
+    if (!Note || Note->getNumOperands() < 5)
+      continue;
+    auto Initializer = [&](unsigned Field) -> const Constant * {
+      const auto *G = dyn_cast<GlobalVariable>(
+          Note->getOperand(Field)->stripPointerCasts());
+      return G && G->hasInitializer() ? G->getInitializer() : nullptr;
+    };
+    const auto *Text = dyn_cast_or_null<ConstantDataArray>(Initializer(1));
+    auto Kernel =
+        All.find(Note->getOperand(0)->stripPointerCasts()->getName().str());
+    const Constant *Args = Initializer(4);
+    if (!Text || !Text->isCString() || !Args || Kernel == All.end() ||
+        Text->getAsCString() != "cupilot.cluster_dims")
+      continue;
+    for (unsigned D = 0; D < 3; ++D) {
+      const Constant *Value = Args->getAggregateElement(D);
+      const auto *Number = dyn_cast_or_null<ConstantInt>(Value);
+      Kernel->second.Cluster[D] =
+          Number ? static_cast<unsigned>(Number->getZExtValue()) : 1;
+    }
+  }
 }
 
 /// Adds the variables that \p Start and the functions that it calls use.
@@ -86,6 +119,7 @@ std::map<std::string, KernelFacts> kernelFacts(StringRef Bitcode) {
     Facts.Cluster = dimensions(F, "nvvm.cluster_dim");
     addVariables(F, Facts);
   }
+  readClusters(**M, All);
   return All;
 }
 
