@@ -41,6 +41,12 @@ void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
     cupilot_rt_access(&T, Pointer, Size, Site);
   }
   touch(T, Pointer, Size, Kind, Site);
+  // Copies that land for a thread of another block are that block's.
+  if (Call.Block.Trace && Kind != TouchKind::Atomic && T.Block == &Call.Block)
+    Call.Block.Trace->access(T.Linear, Site, Address, Size,
+                             Call.Block.sharedOwner(Address)
+                                 ? AccessSpace::Shared
+                                 : AccessSpace::Global);
 }
 
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,

@@ -98,6 +98,18 @@ static std::vector<AsyncPiece> boxPieces(const TensorMap &Map, uint64_t Base) {
   return Pieces;
 }
 
+/// A box begins at a multiple of 16 bytes in the innermost dimension: an H200
+/// stops with an illegal instruction at others.
+static void checkStart(const OpCall &Call, ThreadContext &T,
+                       const TensorMap &Map, uint64_t Coordinate) {
+  int64_t Start =
+      int64_t(static_cast<int32_t>(Coordinate)) * tensorElementSize(Map.Type);
+  if (Start % 16 != 0)
+    fault(Call, T, Wrong, 0,
+          "the innermost coordinate is at byte " + Twine(Start) +
+              ", not at a multiple of 16");
+}
+
 static uint64_t boxAddress(const OpCall &Call, ThreadContext &T,
                            uint64_t Operand) {
   uint64_t Base = sharedAddress(T, Operand);
@@ -126,6 +138,7 @@ void runTensorLoad(const OpCall &Call) {
   const uint32_t Rank = S[BulkRank];
   const uint64_t *Coordinates = Lane.Inputs + 2;
   TensorMap Map = loadMap(Call, T, Lane.Inputs[1]);
+  checkStart(Call, T, Map, Coordinates[0]);
   uint64_t Base = boxAddress(Call, T, Lane.Inputs[0]);
   uint64_t Barrier = sharedAddress(T, Coordinates[Rank]);
   loadMbarrier(Call, T, Barrier);
@@ -164,6 +177,7 @@ void runTensorStore(const OpCall &Call) {
   const auto &S = Call.Op.Rule.Shape;
   const uint64_t *Coordinates = Lane.Inputs + 1;
   TensorMap Map = loadMap(Call, T, Lane.Inputs[0]);
+  checkStart(Call, T, Map, Coordinates[0]);
   uint64_t Base = boxAddress(Call, T, Coordinates[S[BulkRank]]);
   std::optional<ReduceType> Type = typeOf(Map);
   if (S[BulkReduction] &&

@@ -248,6 +248,34 @@ __global__ void awbarrier(int *out) {
   out[t] = s[63 - t];
 }
 
+#ifdef __clang__
+// The compiler's own names.
+__global__ void builtins(int *out, const int *in) {
+  typedef __attribute__((address_space(3))) void *SharedPointer;
+  typedef const __attribute__((address_space(1))) void *GlobalPointer;
+  typedef __attribute__((address_space(3))) long *BarrierPointer;
+  __shared__ alignas(16) int s[128];
+  __shared__ long b;
+  int t = threadIdx.x;
+  auto bar = (BarrierPointer)&b;
+  if (t == 0) __nvvm_mbarrier_init_shared(bar, 64);
+  __syncthreads();
+  __nvvm_cp_async_ca_shared_global_4((SharedPointer)&s[t], (GlobalPointer)&in[t]);
+  __nvvm_cp_async_commit_group();
+  __nvvm_cp_async_ca_shared_global_8((SharedPointer)&s[32 + 2 * t], (GlobalPointer)&in[32 + 2 * t], t % 3 * 4);
+  __nvvm_cp_async_wait_group(0);
+  __syncwarp();
+  out[t] = s[31 - t];
+  __nvvm_cp_async_mbarrier_arrive_noinc_shared(bar);
+  long token = __nvvm_mbarrier_arrive_shared(bar);
+  out[96 + t] = __nvvm_mbarrier_pending_count(token) > 0;
+  while (!__nvvm_mbarrier_test_wait_shared(bar, token)) {
+  }
+  out[32 + t] = s[32 + 2 * (31 - t)];
+  out[64 + t] = s[33 + 2 * (31 - t)];
+}
+#endif
+
 static int failures = 0;
 template <class Want> static void check(const char *name, const int *got, int n, Want want) {
   cudaError_t e = cudaDeviceSynchronize();
@@ -298,6 +326,15 @@ int main() {
   check("groups", out, 256, [](int i) { return i < 128 ? 127 - i : 128 + ((i - 128) ^ 31); });
   awbarrier<<<1, 64>>>(out);
   check("awbarrier", out, 64, [](int i) { return (63 - i) * (63 - i); });
+#ifdef __clang__
+  builtins<<<1, 32>>>(out, in);
+  check("builtins", out, 128, [](int i) {
+    int from = 31 - i % 32;
+    if (i < 32) return from;
+    if (i < 64) return from % 3 > 0 ? 32 + 2 * from : 0;
+    return i < 96 ? (from % 3 > 1 ? 33 + 2 * from : 0) : 1;
+  });
+#endif
   printf(failures ? "FAILED\n" : "passed\n");
   return failures != 0;
 }
