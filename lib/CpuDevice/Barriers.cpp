@@ -48,7 +48,7 @@ bool BlockState::arrive(ThreadContext &T, uint32_t Id, uint32_t Count,
   if (Trace)
     Trace->barrier(T.Linear);
   if (Observer)
-    Observer->barrierArrived(*this, T, Id);
+    Observer->barrierArrived(*this, T, Id, Count);
   BarrierUnit &Unit = Barriers[Id];
   if (Unit.Arrived == 0) {
     Unit.Where = Where;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockShadow.h"
 #include "OpRuntime.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstring>
@@ -25,6 +26,8 @@ BlockState::BlockState(Worker &Host, ClusterState &Cluster, unsigned Rank)
     Trace = std::make_unique<WarpTrace>(Tables, Kernel);
   if (Launch.Wide)
     Wide = std::make_unique<WideBlock>(*Launch.Wide);
+  if (Launch.Shadow)
+    Observer = std::make_unique<BlockShadow>(*Launch.Shadow);
 }
 
 void BlockState::begin(uint64_t Index) {
@@ -114,6 +117,8 @@ bool BlockState::nextOn(Fiber &F) {
     if (Trace)
       T.BlockCounts = Trace->blockCounts(Linear);
   }
+  if (Observer)
+    Observer->threadBegins(*this, T);
   if (!Threads.empty()) {
     Threads[Linear].Now = State::Ready;
     Threads[Linear].On = &F;
@@ -181,6 +186,8 @@ void BlockState::startThreads() {
     F.ClusterPhase = F.Granted = 0;
     F.Thread.Changes = 0;
     prepare(F.Thread, Linear);
+    if (Observer)
+      Observer->threadBegins(*this, F.Thread);
     if (!Threads.empty()) {
       Threads[Linear].Now = State::Ready;
       Threads[Linear].On = &F;

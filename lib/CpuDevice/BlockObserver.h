@@ -25,8 +25,12 @@ struct BlockObserver {
   virtual void blockBegins(BlockState &) {}
   /// All threads have ended, or the launch was stopped.
   virtual void blockEnds(BlockState &) {}
-  /// \p T came to barrier \p Id of the block.
-  virtual void barrierArrived(BlockState &, ThreadContext &, uint32_t) {}
+  /// \p T, whose context was laid out afresh, is about to begin.
+  virtual void threadBegins(BlockState &, ThreadContext &) {}
+  /// \p T came to barrier \p Id of the block, which takes \p Count threads, or
+  /// all when that is 0.
+  virtual void barrierArrived(BlockState &, ThreadContext &, uint32_t,
+                              uint32_t) {}
   /// All that wait at barrier \p Id go on. Called before they are ready:
   /// BlockState::threads() has them in state AtBarrier.
   virtual void barrierReleased(BlockState &, uint32_t) {}

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BlockShadow.h"
 #include "Launch.h"
 #include "RuntimeSymbols.h"
 #include "WideMemory.h"
@@ -46,6 +47,7 @@ public:
 private:
   Expected<const LoweredKernel *> findKernel(StringRef Name) const;
   Expected<EntryFunction> entryOf(const LoweredKernel &K);
+  ArrayRef<DeviceBuffer> objects();
 
   Error addHidden(DeviceMemory &Memory);
   void removeHidden(DeviceMemory &Memory);
@@ -53,6 +55,8 @@ private:
   std::unique_ptr<orc::LLJIT> Jit;
   LoweredModule Tables;
   CpuDeviceOptions Options;
+  std::once_flag ObjectsFound;
+  std::vector<DeviceBuffer> Objects;
   // Launches that see the hidden variables in a memory.
   std::mutex Mutex;
   DenseMap<DeviceMemory *, unsigned> Users;
@@ -162,6 +166,16 @@ Expected<uint64_t> JitModule::residentBlocks(StringRef Kernel,
   return cupilot::residentBlocks(**K, Shape, Options);
 }
 
+/// Variables of the module, which need not be among the registered buffers.
+ArrayRef<DeviceBuffer> JitModule::objects() {
+  std::call_once(ObjectsFound, [&] {
+    for (const LoweredModule::Global &G : Tables.Globals)
+      if (auto Known = global(G.Symbol))
+        Objects.push_back({Known->first, Known->second});
+  });
+  return Objects;
+}
+
 Expected<EntryFunction> JitModule::entryOf(const LoweredKernel &K) {
   if (!K.Unsupported.empty())
     return findingError(
@@ -239,6 +253,12 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
   WideMemory Wide(Memory);
   if (Options.WidenFloats)
     Launch.Wide = &Wide;
+  std::optional<LaunchShadow> Shadow;
+  if (Options.CheckRaces || Options.CheckWritten || Options.Coverage) {
+    Shadow.emplace(static_cast<DeviceBuffers &>(Memory), Shape, K, Options,
+                   objects());
+    Launch.Shadow = &*Shadow;
+  }
   return Launch.run();
 }
 

@@ -83,6 +83,7 @@ uint32_t OpLowering::addSite(const CallInst &Call, bool IsStore,
   Site.Location = locationOf(Call.getDebugLoc());
   Site.Align = Alignment;
   Site.IsStore = IsStore;
+  numberLocation(Site, K);
   Tables.Sites.push_back(std::move(Site));
   return Tables.Sites.size() - 1;
 }

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Instrument.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -25,62 +25,19 @@ using namespace llvm;
 
 namespace cupilot {
 
-namespace {
-/// One access that an instruction makes.
-struct Access {
-  Instruction *I;
-  Value *Pointer;
-  Value *Length = nullptr; ///< For memory intrinsics; else null.
-  uint64_t Size = 0;
-  Align Alignment;
-  bool IsStore = false, IsAtomic = false;
-};
-
-class Instrumenter {
-public:
-  Instrumenter(Function &Entry, LoweredModule &Tables, LoweredKernel &K,
-               const CpuDeviceOptions &Options)
-      : Entry(Entry), Tables(Tables), K(K), Options(Options),
-        DL(Entry.getParent()->getDataLayout()),
-        IsEntry(Entry.getName() == K.Entry) {}
-  void run();
-
-private:
-  void collect();
-  void guard(const Access &A);
-  unsigned addSite(const Access &A, AccessSpace Space);
-  AccessSpace spaceOf(Value *Pointer, Value *&Base);
-  void addCounters();
-  void addBudget();
-  FunctionCallee runtime(StringRef Name, ArrayRef<Type *> Params) {
-    return Entry.getParent()->getOrInsertFunction(
-        Name,
-        FunctionType::get(Type::getVoidTy(Entry.getContext()), Params, false));
-  }
-  Value *branchUnlessOk(IRBuilder<> &B, Value *Ok);
-
-  Function &Entry;
-  LoweredModule &Tables;
-  LoweredKernel &K;
-  const CpuDeviceOptions &Options;
-  const DataLayout &DL;
-  const bool IsEntry; ///< Else a function that it calls.
-  std::vector<Access> Accesses;
-};
-} // namespace
-
 void Instrumenter::collect() {
   for (BasicBlock &BB : Entry)
     for (Instruction &I : BB) {
       if (auto *Load = dyn_cast<LoadInst>(&I))
         Accesses.push_back({&I, Load->getPointerOperand(), nullptr,
                             DL.getTypeStoreSize(Load->getType()),
-                            Load->getAlign()});
+                            Load->getAlign(), false, Load->isAtomic(),
+                            Load->isVolatile()});
       else if (auto *Store = dyn_cast<StoreInst>(&I))
         Accesses.push_back(
             {&I, Store->getPointerOperand(), nullptr,
              DL.getTypeStoreSize(Store->getValueOperand()->getType()),
-             Store->getAlign(), true});
+             Store->getAlign(), true, Store->isAtomic(), Store->isVolatile()});
       else if (auto *RMW = dyn_cast<AtomicRMWInst>(&I))
         Accesses.push_back({&I, RMW->getPointerOperand(), nullptr,
                             DL.getTypeStoreSize(RMW->getType()),
@@ -106,6 +63,11 @@ void Instrumenter::collect() {
         if (Callee && Callee->getName().starts_with("llvm.nvvm.ldg.global"))
           Accesses.push_back({&I, Call->getArgOperand(0), nullptr,
                               DL.getTypeStoreSize(Call->getType()), Align(1)});
+        else if (Callee && Callee->getName().starts_with("llvm.nvvm.atomic."))
+          Accesses.push_back({&I, Call->getArgOperand(0), nullptr,
+                              DL.getTypeStoreSize(Call->getType()),
+                              Align(DL.getTypeStoreSize(Call->getType())), true,
+                              true});
       }
     }
 }
@@ -123,11 +85,42 @@ AccessSpace Instrumenter::spaceOf(Value *Pointer, Value *&Base) {
              : AccessSpace::Generic;
 }
 
+/// The number of a source line in \p List; 0 when there is none, or no room.
+static uint16_t numberOf(std::vector<std::string> &List,
+                         const std::string &Location, uint64_t Room) {
+  for (size_t I = 0; I < List.size(); ++I)
+    if (List[I] == Location)
+      return I;
+  if (List.size() >= Room)
+    return 0;
+  List.push_back(Location);
+  return List.size() - 1;
+}
+
+void numberLocation(AccessSite &Site, LoweredKernel &K, bool Both) {
+  if (K.Entry.empty())
+    return; // A function of several kernels.
+  if (Site.IsStore || Both)
+    Site.WriteLocation =
+        numberOf(K.WriteLocations, Site.Location, word::WriteLocations);
+  if (!Site.IsStore || Both)
+    Site.ReadLocation =
+        numberOf(K.ReadLocations, Site.Location, word::ReadLocations);
+}
+
 unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
-  Tables.Sites.push_back({K.Name, locationOf(A.I->getDebugLoc()),
-                          static_cast<uint32_t>(A.Size),
-                          static_cast<uint32_t>(A.Alignment.value()), A.IsStore,
-                          A.IsAtomic, Space});
+  AccessSite Site = {K.Name,
+                     locationOf(A.I->getDebugLoc()),
+                     static_cast<uint32_t>(A.Size),
+                     static_cast<uint32_t>(A.Alignment.value()),
+                     A.IsStore,
+                     A.IsAtomic,
+                     Space};
+  Site.IsVolatile = A.IsVolatile;
+  Site.Carries = Carriers.contains(A.I);
+  // A call may do both, when the run time carries it out.
+  numberLocation(Site, K, /*Both=*/!A.Pointer);
+  Tables.Sites.push_back(std::move(Site));
   return Tables.Sites.size() - 1;
 }
 
@@ -157,7 +150,8 @@ void Instrumenter::guard(const Access &A) {
   if (Options.Count)
     B.CreateCall(runtime("cupilot_rt_trace", {Ptr, Ptr, I64, I32}),
                  {Context, Generic, Length, B.getInt32(Site)});
-  if (!Options.CheckBounds)
+  bool Shadowed = usesShadow(A, Space, Base);
+  if (!Options.CheckBounds && !Shadowed)
     return;
   FunctionCallee Slow = runtime("cupilot_rt_access", {Ptr, Ptr, I64, I32});
   Value *Address = B.CreatePtrToInt(Generic, I64);
@@ -187,6 +181,12 @@ void Instrumenter::guard(const Access &A) {
                  {Context, Generic,
                   B.CreatePointerBitCastOrAddrSpaceCast(Base, Ptr),
                   B.getInt64(*ObjectSize), B.getInt32(Site)});
+    if (Shadowed)
+      guardShadow(A, Site);
+    return;
+  }
+  if (Shadowed) {
+    guardShadow(A, Site); // Bounds too.
     return;
   }
   if (A.Length) {
@@ -194,8 +194,8 @@ void Instrumenter::guard(const Access &A) {
     return;
   }
   Value *Sites = B.CreateLoad(Ptr, contextField(B, Entry, FieldSites), "sites");
-  Value *Cache =
-      B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Sites, uint64_t(Site) * 2);
+  Value *Cache = B.CreateConstInBoundsGEP1_64(
+      B.getInt64Ty(), Sites, uint64_t(Site) * (sizeof(SiteCache) / 8));
   Value *Lo = B.CreateLoad(I64, Cache);
   Value *Limit = B.CreateLoad(I64, B.CreateConstInBoundsGEP1_64(I64, Cache, 1));
   Value *Inside = B.CreateICmpULE(B.CreateSub(Address, Lo), Limit);
@@ -361,10 +361,17 @@ void Instrumenter::addBudget() {
 
 void Instrumenter::run() {
   collect(); // Before counters add accesses of their own.
+  markCalls();
   if (Options.Count)
     addCounters();
+  if (shadows())
+    findCarriers();
   for (const Access &A : Accesses)
     guard(A);
+  if (shadows()) {
+    carryUnwritten();
+    guardFences();
+  }
   if (Options.MaxInstructions > 0 || Options.MaxLaunchInstructions > 0)
     addBudget();
 }

@@ -372,12 +372,27 @@ std::optional<Value *> IntrinsicLowering::lowerInteger(StringRef Name,
         B, "cupilot_rt_special", B.getInt32Ty(),
         {Entry.getArg(0),
          B.getInt32(static_cast<uint32_t>(SpecialRegister::ExplicitCluster))}));
+  if (Name == "isspacep.const") {
+    Value *Address = B.CreatePtrToInt(Arg(0), B.getInt64Ty());
+    Value *Inside = B.getFalse();
+    const Module &M = *Entry.getParent();
+    for (const GlobalVariable &G : M.globals())
+      if (G.getAddressSpace() == 4 && !G.isDeclaration())
+        Inside = B.CreateOr(
+            Inside,
+            B.CreateICmpULT(
+                B.CreateSub(Address,
+                            B.CreatePtrToInt(const_cast<GlobalVariable *>(&G),
+                                             B.getInt64Ty())),
+                B.getInt64(
+                    M.getDataLayout().getTypeAllocSize(G.getValueType()))));
+    return Inside;
+  }
   if (Name.starts_with("isspacep.")) {
     unsigned Space = StringSwitch<unsigned>(Name)
                          .Case("isspacep.shared", 3)
                          .Case("isspacep.shared.cluster", 7)
                          .Case("isspacep.local", 5)
-                         .Case("isspacep.const", 4)
                          .Default(1);
     return B.CreateICmpNE(runtime(B, "cupilot_rt_space", B.getInt32Ty(),
                                   {Entry.getArg(0), Arg(0), B.getInt32(Space)}),

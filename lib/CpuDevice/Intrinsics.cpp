@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IntrinsicLowering.h"
+#include "Shadow.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Demangle/Demangle.h"
@@ -248,7 +249,7 @@ void IntrinsicLowering::lowerOperations() {
     if (isa<FPToSIInst, FPToUIInst>(I) && T->isIntegerTy() &&
         T->getIntegerBitWidth() <= 64 && T->getIntegerBitWidth() > 1) {
       // Out of range the device clamps; it has no conversion to 8 bits.
-      bool Signed = isa<FPToSIInst>(I) || T->getIntegerBitWidth() == 8;
+      bool Signed = isa<FPToSIInst>(I);
       Type *To = T->getIntegerBitWidth() == 8 ? B.getInt16Ty() : T;
       New = B.CreateTrunc(
           floatToInteger(B, I.getOperand(0), To, Signed, Rounding::Zero), T);
@@ -339,10 +340,13 @@ std::string IntrinsicLowering::run() {
                          {Entry.getArg(0), Call->getArgOperand(0),
                           Call->getArgOperand(1), Call->getArgOperand(2),
                           Call->getArgOperand(3)});
-      else if (Name == "malloc" || Name == "free")
-        Result = runtime(
-            B, Name == "malloc" ? "cupilot_rt_malloc" : "cupilot_rt_free",
-            Call->getType(), {Entry.getArg(0), Call->getArgOperand(0)});
+      else if (Name == "cupilot.malloc" || Name == "cupilot.free")
+        Result = runtime(B,
+                         Name == "cupilot.malloc" ? "cupilot_rt_malloc"
+                                                  : "cupilot_rt_free",
+                         Call->getType(),
+                         {Entry.getArg(0), Call->getArgOperand(0),
+                          B.getInt32(siteOf(*Call))});
       else if (Name.starts_with("llvm.nvvm.") || Name.ends_with("trap"))
         Result = lower(*Call, Name, B);
       else if (Name.consume_front("__cupilot_ptx_"))

@@ -35,6 +35,8 @@ private:
   uint64_t Size = 0;
 };
 
+class LaunchShadow;
+
 /// What the host threads of one launch share.
 struct LaunchState {
   LaunchState(const LoweredModule &Tables, const LoweredKernel &Kernel,
@@ -65,6 +67,7 @@ struct LaunchState {
   const CpuDeviceOptions &Options;
   const LaunchShape Shape;
   WideMemory *Wide = nullptr;
+  LaunchShadow *Shadow = nullptr; ///< For races, and written bytes.
   uint64_t Blocks, ClusterBlocks, Clusters;
   uint64_t Runs, Step;  ///< Clusters to run, and the distance between them.
   uint64_t MaxResident; ///< Clusters.

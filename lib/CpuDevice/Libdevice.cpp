@@ -69,13 +69,11 @@ static bool allOfType(const Function &F, Type *T) {
          all_of(F.args(), [&](const Argument &A) { return A.getType() == T; });
 }
 
-/// sincos and sincospi write their results through pointers.
-static void lowerSinCos(Function &F, bool IsFloat, bool Pi, bool Widen) {
+/// sincos writes its results through pointers.
+static void lowerSinCos(Function &F, bool IsFloat, bool Widen) {
   IRBuilder<> B(F.getContext());
   startBody(F, B);
   Value *X = F.getArg(0);
-  if (Pi)
-    X = B.CreateFMul(X, ConstantFP::get(X->getType(), 3.14159265358979323846));
   B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X, Widen),
                 F.getArg(1));
   B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X, Widen),
@@ -127,8 +125,8 @@ void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
     bool IsFloat =
         Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
     StringRef Base = IsFloat ? Name.drop_back() : Name;
-    if (Base == "sincos" || Base == "sincospi") {
-      lowerSinCos(F, IsFloat, Base == "sincospi", Options.WidenFloats);
+    if (Base == "sincos") {
+      lowerSinCos(F, IsFloat, Options.WidenFloats);
       continue;
     }
     bool Widen = Options.WidenFloats;
@@ -154,7 +152,7 @@ bool isHostMathematics(const Function &F) {
        *Double = Type::getDoubleTy(F.getContext());
   bool IsFloat = Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
   StringRef Base = IsFloat ? Name.drop_back() : Name;
-  if (Base == "sincos" || Base == "sincospi")
+  if (Base == "sincos")
     return true;
   return allOfType(F, IsFloat ? Single : Double) &&
          hostFunctions().contains(Base);

@@ -53,12 +53,21 @@ Value *contextField(IRBuilderBase &B, Function &Entry, ContextField Field,
   return B.CreateInBoundsGEP(Type, Entry.getArg(0), Path);
 }
 
-std::string locationOf(const DebugLoc &Loc) {
-  const DILocation *L = Loc.get();
-  if (!L || L->getLine() == 0)
+std::string locationOf(const DebugLoc &Debug) {
+  // Headers of the compiler and of CUDA are left for the place that calls into
+  // them.
+  const DILocation *Loc = Debug.get();
+  auto IsSystem = [](const DILocation *L) {
+    StringRef Name = L->getFilename();
+    return Name.starts_with("/usr/") || Name.contains("/clang/") ||
+           Name.contains("/cccl/") || Name.contains("/cuda/include/");
+  };
+  while (Loc && Loc->getInlinedAt() && (IsSystem(Loc) || Loc->getLine() == 0))
+    Loc = Loc->getInlinedAt();
+  if (!Loc || Loc->getLine() == 0)
     return "";
-  return (sys::path::filename(L->getFilename()) + ":" + Twine(L->getLine()) +
-          ":" + Twine(L->getColumn()))
+  return (sys::path::filename(Loc->getFilename()) + ":" +
+          Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
       .str();
 }
 
@@ -128,6 +137,12 @@ static void limitAlignment(Access &I, Type *Value, const DataLayout &DL) {
 
 /// Attributes that mean something to an NVPTX or a debugging build only.
 static void dropDeviceAttributes(Module &M) {
+  // Else the optimiser would remove pairs of them, and wrong uses.
+  for (StringRef Name : {"malloc", "free"})
+    if (Function *F = M.getFunction(Name)) {
+      F->setName("cupilot." + Name);
+      F->setAttributes(AttributeList());
+    }
   for (Function &F : M) {
     F.setCallingConv(CallingConv::C);
     for (StringRef Name :
@@ -143,6 +158,9 @@ static void dropDeviceAttributes(Module &M) {
         if (auto *Call = dyn_cast<CallBase>(&I)) {
           Call->setCallingConv(CallingConv::C);
           Call->removeFnAttr(Attribute::NoInline);
+          if (Function *Callee = Call->getCalledFunction();
+              Callee && Callee->getName().starts_with("cupilot."))
+            Call->setAttributes(AttributeList());
         }
         if (auto *Load = dyn_cast<LoadInst>(&I))
           limitAlignment(*Load, Load->getType(), M.getDataLayout());
@@ -359,6 +377,11 @@ Expected<LoweredModule> lowerModule(Module &M,
     Passes.run(std::move(Inline), M);
   }
   std::vector<Function *> Functions = keepFunctions(M, Entries);
+  // Keeps the optimiser from inventing loads that the checks would report.
+  if (Options.CheckBounds || Options.CheckRaces || Options.CheckWritten)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        F->addFnAttr(Attribute::SanitizeThread);
   if (Options.WidenFloats)
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)

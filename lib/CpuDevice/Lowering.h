@@ -33,6 +33,9 @@ struct LoweredKernel {
   uint64_t EntryInstructions = 0; ///< Of a thread that takes no loop, about.
   std::string Unsupported;        ///< What cannot run; empty when all can.
   unsigned FirstBlock = 0, NumBlocks = 0; ///< Its range in Costs.
+  /// Source lines of reads and writes, for the other party of a race; the first
+  /// is unknown.
+  std::vector<std::string> ReadLocations = {""}, WriteLocations = {""};
 };
 
 /// A lowered module's tables.
@@ -138,6 +141,9 @@ void lowerDivisions(llvm::Function &F);
 
 /// "file.cu:12:3" of an instruction; "" when not known.
 std::string locationOf(const llvm::DebugLoc &Loc);
+/// Gives the source line of \p Site a number among those of \p K, so that the
+/// other party of a race can name it. \p Both: it may read and write.
+void numberLocation(AccessSite &Site, LoweredKernel &K, bool Both = false);
 /// The number of a new place at \p Loc.
 uint32_t addPlace(LoweredModule &Tables, const llvm::DebugLoc &Loc);
 

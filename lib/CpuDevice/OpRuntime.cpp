@@ -12,9 +12,6 @@
 using namespace llvm;
 using namespace cupilot;
 
-extern "C" void cupilot_rt_access(ThreadContext *T, void *Pointer,
-                                  uint64_t Size, uint32_t Site);
-
 namespace cupilot {
 
 uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand) {
@@ -31,15 +28,13 @@ void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
   auto *Pointer = reinterpret_cast<char *>(Address);
   uint32_t Site =
       Kind == TouchKind::Read ? Call.Op.ReadSite : Call.Op.WriteSite;
-  if (Call.Block.Options.CheckBounds) {
-    if (Address % Align != 0)
-      fault(Call, T,
-            Kind == TouchKind::Read ? "misaligned read" : "misaligned write",
-            Address,
-            Twine(Call.Op.Name) + " needs an address that is a multiple of " +
-                Twine(Align));
-    cupilot_rt_access(&T, Pointer, Size, Site);
-  }
+  Align = std::max<uint64_t>(Align, Call.Block.Tables.Sites[Site].Align);
+  if (Call.Block.Options.CheckBounds && Address % Align != 0)
+    fault(Call, T,
+          Kind == TouchKind::Read ? "misaligned read" : "misaligned write",
+          Address,
+          Twine(Call.Op.Name) + " needs an address that is a multiple of " +
+              Twine(Align));
   touch(T, Pointer, Size, Kind, Site);
   // Copies that land for a thread of another block are that block's.
   if (Call.Block.Trace && Kind != TouchKind::Atomic && T.Block == &Call.Block)

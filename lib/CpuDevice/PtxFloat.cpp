@@ -110,7 +110,7 @@ bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
     return false;
   IRBuilder<> &B = L.B;
   Type *T = Args[0]->getType();
-  Type *Single = T->getWithNewType(B.getFloatTy());
+  Type *Single = T->isDoubleTy() ? T : T->getWithNewType(B.getFloatTy());
   Value *X = T == Single ? Args[0] : B.CreateFPExt(Args[0], Single);
   StringRef Op = S.base();
   Value *V = nullptr;

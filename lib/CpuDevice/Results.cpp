@@ -62,6 +62,22 @@ std::string DeviceFault::str() const {
   if (!Location.empty())
     OS << ", at " << Location;
   OS << ": " << Detail;
+  if (Other) {
+    auto Triple = [&](const std::array<uint64_t, 3> &V) {
+      OS << "(" << V[0] << "," << V[1] << "," << V[2] << ")";
+    };
+    OS << "; not ordered with the " << Other->Access << " by ";
+    if (Other->KnowsThread) {
+      OS << "block ";
+      Triple(Other->Block);
+      OS << ", thread ";
+      Triple(Other->Thread);
+    } else {
+      OS << "another thread";
+    }
+    if (!Other->Location.empty())
+      OS << ", at " << Other->Location;
+  }
   return Text;
 }
 

@@ -11,7 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Scheduler.h"
+#include "Access.h"
+#include "Shadow.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,13 +24,9 @@
 using namespace llvm;
 using namespace cupilot;
 
-static uint64_t addressOf(const void *P) {
-  return reinterpret_cast<uintptr_t>(P);
-}
-
 /// Where \p Address lies in the block's own memory, if there.
-static std::optional<AccessSpace> ownSpace(const ThreadContext &T,
-                                           uint64_t Address) {
+std::optional<AccessSpace> cupilot::ownSpace(const ThreadContext &T,
+                                             uint64_t Address) {
   if (T.Block->sharedOwner(Address))
     return AccessSpace::Shared;
   // The thread's stack: local variables whose address went through memory.
@@ -37,81 +34,6 @@ static std::optional<AccessSpace> ownSpace(const ThreadContext &T,
       Address < addressOf(T.StackTop))
     return AccessSpace::Local;
   return std::nullopt;
-}
-
-static void describeMiss(const ThreadContext &T, uint64_t Address,
-                         uint64_t Size, std::string &Detail) {
-  raw_string_ostream OS(Detail);
-  const BlockState &B = *T.Block;
-  uint64_t Shared = addressOf(B.Shared);
-  if (Address >= Shared && Address < Shared + B.SharedSize + 4096) {
-    OS << Address - Shared << " bytes into the block's " << B.SharedSize
-       << " bytes of shared memory";
-    return;
-  }
-  auto Near = B.Memory.nearest(reinterpret_cast<void *>(Address));
-  if (Address < 4096) {
-    OS << "a null pointer";
-  } else if (Near && Address < addressOf(Near->Base) &&
-             addressOf(Near->Base) - Address < (64u << 20)) {
-    OS << addressOf(Near->Base) - Address << " bytes before the start of a "
-       << Near->Size << "-byte buffer";
-  } else if (Near && Address >= addressOf(Near->Base) &&
-             Address - addressOf(Near->Base) < Near->Size + (64u << 20)) {
-    uint64_t End = addressOf(Near->Base) + Near->Size;
-    if (Address < End)
-      OS << Size << " bytes that begin " << End - Address
-         << " bytes before the end of a " << Near->Size << "-byte buffer";
-    else
-      OS << Address - End << " bytes past the end of a " << Near->Size
-         << "-byte buffer";
-  } else {
-    OS << "no buffer is near";
-  }
-}
-
-/// Records the fault of a wrong access. Returns normally; the caller escapes.
-static void recordMiss(ThreadContext &T, uint64_t Address, uint64_t Size,
-                       const AccessSite &Site, StringRef Why) {
-  std::string Detail;
-  if (Why == "misaligned")
-    Detail = "the access needs an address that is a multiple of " +
-             itostr(Site.Align);
-  else if (Why == "read-only")
-    Detail = "the buffer is read-only";
-  else
-    describeMiss(T, Address, Size, Detail);
-  std::string Kind = Why.str();
-  Kind += Site.IsAtomic ? " atomic" : Site.IsStore ? " write" : " read";
-  T.Block->recordFault(T, Kind, Address, &Site, Detail);
-}
-
-/// The reason why the access is wrong, or null. Updates the site's cache.
-static const char *checkAccess(ThreadContext &T, uint64_t Address,
-                               uint64_t Size, uint32_t SiteIndex) {
-  BlockState &B = *T.Block;
-  const AccessSite &Site = B.Tables.Sites[SiteIndex];
-  if (Size == 0)
-    return nullptr;
-  if (Site.Align > 1 && Address % Site.Align != 0)
-    return "misaligned";
-  uint64_t Lo = 0, Length = 0;
-  if (const BlockState *Owner = B.sharedOwner(Address)) {
-    Lo = addressOf(Owner->Shared);
-    Length = Owner->SharedSize;
-  } else if (auto Buffer = B.Memory.find(reinterpret_cast<void *>(Address))) {
-    if (Buffer->ReadOnly && Site.IsStore)
-      return "read-only";
-    Lo = addressOf(Buffer->Base);
-    Length = Buffer->Size;
-  } else {
-    return ownSpace(T, Address) ? nullptr : "out-of-bounds";
-  }
-  if (Address - Lo > Length - std::min(Size, Length) || Size > Length)
-    return "out-of-bounds";
-  if (Site.Size == Size)
-    T.Sites[SiteIndex] = {Lo, Length - Size};
-  return nullptr;
 }
 
 /// Computes in \p T under a rounding mode. The compiler knows nothing of modes:
@@ -152,15 +74,6 @@ static T roundedAs(RoundedOp Op, int Mode, double X, double Y, double Z) {
 }
 
 extern "C" {
-
-void cupilot_rt_access(ThreadContext *T, void *Pointer, uint64_t Size,
-                       uint32_t Site) {
-  const char *Why = checkAccess(*T, addressOf(Pointer), Size, Site);
-  if (!Why)
-    return;
-  recordMiss(*T, addressOf(Pointer), Size, T->Block->Tables.Sites[Site], Why);
-  T->Block->escape(*T);
-}
 
 void cupilot_rt_object_fault(ThreadContext *T, void *Pointer, void *Base,
                              uint64_t ObjectSize, uint32_t SiteIndex) {
@@ -246,24 +159,40 @@ void cupilot_rt_assert(ThreadContext *T, const char *Message, const char *File,
   T->Block->escape(*T);
 }
 
-void *cupilot_rt_malloc(ThreadContext *T, uint64_t Size) {
-  DeviceMemory &Memory = T->Block->Memory;
+void *cupilot_rt_malloc(ThreadContext *T, uint64_t Size, uint32_t Site) {
+  auto &Memory = static_cast<DeviceBuffers &>(T->Block->Memory);
   void *Pointer = Memory.Heap.allocate(Size, Memory.Limits.HeapBytes);
-  if (Pointer)
-    Memory.addBuffer(Pointer, Size);
+  if (!Pointer)
+    return nullptr;
+  DeviceHeapBlock Block;
+  Block.Base = Pointer;
+  Block.Size = Size;
+  Block.Kernel = T->Block->Kernel.Name;
+  if (Site != NoSite)
+    Block.Location = T->Block->Tables.Sites[Site].Location;
+  for (unsigned I = 0; I < 3; ++I) {
+    Block.Block[I] = T->Ctaid[I];
+    Block.Thread[I] = T->Tid[I];
+  }
+  Memory.heapAllocated(std::move(Block));
   return Pointer;
 }
 
-void cupilot_rt_free(ThreadContext *T, void *Memory) {
+void cupilot_rt_free(ThreadContext *T, void *Memory, uint32_t Site) {
   if (!Memory)
     return;
-  if (!T->Block->Memory.Heap.release(Memory)) {
-    T->Block->recordFault(*T, "wrong free", addressOf(Memory), nullptr,
-                          "malloc in device code did not return this address, "
-                          "or it was freed before");
+  auto &Buffers = static_cast<DeviceBuffers &>(T->Block->Memory);
+  if (!Buffers.Heap.release(Memory)) {
+    bool Twice = Buffers.findFreed(Memory).has_value();
+    T->Block->recordFault(
+        *T, Twice ? "double free" : "wrong free", addressOf(Memory),
+        Site == NoSite ? nullptr : &T->Block->Tables.Sites[Site],
+        Twice ? "the memory was freed before"
+              : "malloc in device code did not return this address");
     T->Block->escape(*T);
   }
-  T->Block->Memory.freeBuffer(Memory);
+  Buffers.heapFreed(Memory);
+  T->Block->forgetSites(); // They may have cached what is freed.
 }
 
 /// printf of device code: the arguments lie in a packed buffer, each aligned to

@@ -111,6 +111,8 @@ struct BlockState {
   /// The shared memory that \p Address lies in, of this block or of another of
   /// the cluster; null when none.
   BlockState *sharedOwner(uint64_t Address);
+  /// Accesses are looked up again: a buffer is gone.
+  void forgetSites() { Sites.assign(Sites.size(), SiteCache()); }
 
   // For the worker.
   void begin(uint64_t Index);

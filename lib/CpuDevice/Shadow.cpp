@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Shadow.h"
-#include "Scheduler.h"
+#include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
@@ -40,15 +40,5 @@ uint32_t siteOf(const CallBase &Call) {
     return mdconst::extract<ConstantInt>(Node->getOperand(0))->getZExtValue();
   return NoSite;
 }
-
-void touch(ThreadContext &, const void *, uint64_t, TouchKind, uint32_t) {}
-
-void touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
-                  uint64_t, TouchKind Kind, uint32_t Site) {
-  touch(T, Address, Size, Kind, Site);
-}
-
-void publish(ThreadContext &, const void *) {}
-void subscribe(ThreadContext &, const void *) {}
 
 } // namespace cupilot

@@ -16,12 +16,17 @@
 namespace cupilot {
 
 struct BlockState;
+class BlockShadow;
 
 /// The range in which an access site was last found right: an access at A is
-/// fine without further looking when A - Lo <= Limit (unsigned).
+/// fine without further looking when A - Lo <= Limit (unsigned). Compiled code
+/// knows the size and the first two fields.
 struct SiteCache {
   uint64_t Lo = ~0ull;
   uint64_t Limit = 0;
+  uint64_t Shadow = 0;    ///< To add to four times an address; 0: no shadow.
+  uint32_t Bits = 0;      ///< For shadow words: location, coverage, atomic.
+  uint32_t AlignMask = 0; ///< Alignment less one.
 };
 
 /// One device thread, as compiled code sees it. The layout is repeated in
@@ -40,6 +45,17 @@ struct ThreadContext {
   uint64_t Changes = 0;       ///< Writes of waiting loops that changed memory.
   char *StackLimit = nullptr; ///< Functions may not need the stack below it.
   char *StackTop = nullptr;
+
+  // For the checks only; compiled code does not know these.
+  BlockShadow *Checks = nullptr;
+  uint64_t Stamp = 0; ///< Segment, thread and clock of a shadow word.
+  uint64_t LaunchLowest = 0, LaunchSpan = 0; ///< Stamps of this launch.
+  /// In this segment, accesses of the block, and of the warp, with clocks below
+  /// are over.
+  uint32_t Settled = 0, WarpSettled = 0;
+  bool Extra = false;         ///< There is more to know than these two say.
+  bool *AtomicLock = nullptr; ///< Held during an atomic.
+  uint64_t RaceWord = 0; ///< What a store ran into, until its value is known.
 };
 
 enum class AccessSpace : uint8_t { Generic, Global, Shared, Local, Constant };
@@ -51,6 +67,9 @@ struct AccessSite {
   uint32_t Align = 1;
   bool IsStore = false, IsAtomic = false;
   AccessSpace Space = AccessSpace::Generic;
+  bool IsVolatile = false;
+  bool Carries = false; ///< A load that is only copied elsewhere.
+  uint16_t ReadLocation = 0, WriteLocation = 0; ///< In LoweredKernel's lists.
 };
 
 /// Instructions of a basic block by class, for counting.

@@ -11,11 +11,8 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
-#include <cmath>
+#include "llvm/ADT/StringExtras.h"
 #include <cstring>
-#include <random>
 
 using namespace llvm;
 
@@ -34,18 +31,8 @@ static Expected<Bytes> loadContent(const WorkloadBuffer &B, StringRef Folder) {
   return Bytes(Text->begin(), Text->end());
 }
 
-static ElementKind kindOf(StringRef Pointee) {
-  if (Pointee == "float")
-    return ElementKind::Float;
-  if (Pointee == "double")
-    return ElementKind::Double;
-  for (StringRef Vector : {"float2", "float3", "float4"})
-    if (Pointee == Vector)
-      return ElementKind::Float;
-  return ElementKind::Bytes;
-}
-
-static Expected<GateCase> captured(const GateSetup &Setup, size_t Index) {
+Expected<GateCase> capturedCase(const GateSetup &Setup,
+                                const KernelLayout &Types, size_t Index) {
   const Workload &W = Setup.Workloads[Index];
   GateCase C;
   C.Name = W.Name;
@@ -53,18 +40,23 @@ static Expected<GateCase> captured(const GateSetup &Setup, size_t Index) {
   C.Shape = W.Shape;
   C.Args = W.Args;
   C.Pointers = W.Pointers;
+  C.Captured = true;
   for (const WorkloadBuffer &B : W.Buffers) {
     Expected<Bytes> Content = loadContent(B, Setup.DataFolder);
     if (!Content)
       return Content.takeError();
     C.Buffers.push_back(std::move(*Content));
   }
-  C.Kinds.assign(C.Buffers.size(), ElementKind::Bytes);
-  for (const WorkloadPointer &P : W.Pointers)
-    if (P.Param < Setup.Original->Params.size())
-      if (ElementKind K = kindOf(Setup.Original->Params[P.Param].Pointee);
-          K != ElementKind::Bytes)
-        C.Kinds[P.Buffer] = K;
+  C.Layouts.resize(C.Buffers.size());
+  for (const WorkloadPointer &P : W.Pointers) {
+    // Where two parameters see a buffer differently, bytes are bytes.
+    if (P.Param >= Types.Pointees.size() || P.Offset != 0 ||
+        Types.Pointees[P.Param].Fields.empty())
+      continue;
+    const Layout &L = Types.Pointees[P.Param];
+    if (P.BufferOffset % L.Stride == 0 && C.Layouts[P.Buffer].Fields.empty())
+      C.Layouts[P.Buffer] = L;
+  }
   for (const WorkloadGlobal &G : W.Globals) {
     Expected<Bytes> Content = loadContent(G.Content, Setup.DataFolder);
     if (!Content)
@@ -74,175 +66,69 @@ static Expected<GateCase> captured(const GateSetup &Setup, size_t Index) {
   return C;
 }
 
-template <typename T, typename FnT>
-static void transform(Bytes &Content, FnT Change) {
-  for (size_t At = 0; At + sizeof(T) <= Content.size(); At += sizeof(T)) {
-    T Value;
-    std::memcpy(&Value, Content.data() + At, sizeof(T));
-    Value = static_cast<T>(Change(Value));
-    std::memcpy(Content.data() + At, &Value, sizeof(T));
-  }
+uint64_t readScalar(const GateCase &C, const ScalarRef &S) {
+  uint64_t Value = 0;
+  std::memcpy(&Value, C.Args[S.Param].data() + S.Offset, S.Bits / 8);
+  return Value;
 }
 
-template <typename FnT>
-static GateCase rescaled(GateCase C, const Twine &Name, FnT Change) {
-  C.Name = (C.Name + " " + Name).str();
-  C.Doubtful = true;
-  for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    if (C.Kinds[I] == ElementKind::Float)
-      transform<float>(C.Buffers[I], Change);
-    else if (C.Kinds[I] == ElementKind::Double)
-      transform<double>(C.Buffers[I], Change);
-  }
-  return C;
+void writeScalar(GateCase &C, const ScalarRef &S, uint64_t Value) {
+  std::memcpy(C.Args[S.Param].data() + S.Offset, &Value, S.Bits / 8);
 }
 
-static uint64_t primeBelow(uint64_t N) {
-  for (uint64_t P = N - 1; P > 2; --P) {
-    bool Prime = P % 2 != 0;
-    for (uint64_t D = 3; Prime && D * D <= P; D += 2)
-      Prime = P % D != 0;
-    if (Prime)
-      return P;
-  }
-  return 1;
+std::string scalarName(const Kernel &K, const ScalarRef &S) {
+  const KernelParam &P = K.Params[S.Param];
+  std::string Name = P.Name.empty() ? "argument" + utostr(S.Param) : P.Name;
+  return P.Size == S.Bits / 8 ? Name : Name + "." + utostr(S.Offset);
 }
 
-static void addScalarCases(const GateSetup &Setup, const GateCase &Base,
-                           std::vector<GateCase> &Cases) {
-  for (const ScalarRef &S : Setup.Original->Scalars) {
-    uint64_t Value = 0;
-    std::memcpy(&Value, Base.Args[S.Param].data() + S.Offset, S.Bits / 8);
-    if (Value < 4 || Value >> 62)
-      continue;
-    // Downwards only: the buffers have the captured sizes.
-    for (uint64_t New : {Value - 1, primeBelow(Value), Value / 2 + 1}) {
-      GateCase C = Base;
-      C.Name += " " + Setup.Original->Params[S.Param].Name + "=" +
-                std::to_string(New);
-      C.Doubtful = true;
-      std::memcpy(C.Args[S.Param].data() + S.Offset, &New, S.Bits / 8);
-      Cases.push_back(std::move(C));
-    }
-  }
-}
-
-template <typename T>
-static void addFactorCases(const KernelParam &P, size_t Param,
-                           const GateCase &Base, std::vector<GateCase> &Cases) {
-  for (double Factor : {3.0, 0.01, -1.0}) {
-    GateCase C = Base;
-    raw_string_ostream(C.Name) << " " << P.Name << format(" x%g", Factor);
-    C.Doubtful = true;
-    transform<T>(C.Args[Param],
-                 [&](double V) { return V == 0 ? Factor : V * Factor; });
-    Cases.push_back(std::move(C));
-  }
-}
-
-/// Factors, learning rates: a variant may have the captured one built in.
-static void addFloatCases(const GateSetup &Setup, const GateCase &Base,
-                          std::vector<GateCase> &Cases) {
-  const std::vector<KernelParam> &Params = Setup.Original->Params;
-  for (size_t I = 0; I < Params.size() && I < Base.Args.size(); ++I) {
-    StringRef Type = Params[I].Type;
-    Type.consume_front("const ");
-    if (Type == "float")
-      addFactorCases<float>(Params[I], I, Base, Cases);
-    else if (Type == "double")
-      addFactorCases<double>(Params[I], I, Base, Cases);
-  }
-}
-
-static void addLaunchCases(const GateCase &Base, std::vector<GateCase> &Cases) {
-  auto Add = [&](const char *Name, LaunchShape Shape) {
-    GateCase C = Base;
-    C.Name += std::string(" ") + Name;
-    C.Shape = Shape;
-    C.Doubtful = true;
-    Cases.push_back(std::move(C));
+std::string shapeText(const LaunchShape &S) {
+  auto Dims = [](const std::array<uint64_t, 3> &D) {
+    std::string Text = utostr(D[0]);
+    if (D[1] != 1 || D[2] != 1)
+      Text += "x" + utostr(D[1]);
+    if (D[2] != 1)
+      Text += "x" + utostr(D[2]);
+    return Text;
   };
-  LaunchShape S = Base.Shape;
-  ++S.Grid[0];
-  Add("grid+1", S);
-  if (Base.Shape.Grid[0] > 1) {
-    S = Base.Shape;
-    --S.Grid[0];
-    Add("grid-1", S);
-  }
-  if (Base.Shape.Block[0] % 64 == 0) {
-    S = Base.Shape;
-    S.Block[0] /= 2;
-    S.Grid[0] *= 2;
-    Add("block/2", S);
-  }
+  return "grid " + Dims(S.Grid) + " block " + Dims(S.Block) +
+         (S.Shared ? " shared " + utostr(S.Shared) : "");
 }
 
-/// One buffer for two pointers: in == out.
-static void addAliasCases(const GateSetup &Setup, const GateCase &Base,
-                          std::vector<GateCase> &Cases) {
-  const std::vector<KernelParam> &Params = Setup.Original->Params;
-  for (const WorkloadPointer &In : Base.Pointers)
-    for (const WorkloadPointer &Out : Base.Pointers) {
-      if (In.Param >= Params.size() || Out.Param >= Params.size() ||
-          In.Param == Out.Param)
-        continue;
-      const KernelParam &A = Params[In.Param], &B = Params[Out.Param];
-      if (!A.IsPointer || !B.IsPointer || !A.PointeeConst || B.PointeeConst ||
-          A.Restrict || B.Restrict || A.PointeeSize != B.PointeeSize ||
-          Base.Buffers[In.Buffer].size() < Base.Buffers[Out.Buffer].size())
-        continue;
-      GateCase C = Base;
-      C.Name += " " + A.Name + "==" + B.Name;
-      C.Doubtful = true;
-      for (WorkloadPointer &P : C.Pointers)
-        if (P.Param == Out.Param) {
-          P.Buffer = In.Buffer;
-          P.BufferOffset = In.BufferOffset;
-        }
-      Cases.push_back(std::move(C));
-    }
+bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer) {
+  ArrayRef<KernelParam> Params = K.Params;
+  return any_of(C.Pointers, [&](const WorkloadPointer &P) {
+    return P.Buffer == Buffer && P.Param < Params.size() &&
+           !(Params[P.Param].IsPointer && Params[P.Param].PointeeConst);
+  });
 }
 
-Expected<std::vector<GateCase>> buildCases(const GateSetup &Setup) {
-  std::vector<GateCase> Cases;
-  for (size_t I = 0; I < Setup.Workloads.size(); ++I) {
-    Expected<GateCase> Base = captured(Setup, I);
-    if (!Base)
-      return Base.takeError();
-    Cases.push_back(*Base);
-    // The variations of one workload say what those of its likes would say.
-    if (I > 1)
-      continue;
-    Cases.push_back(rescaled(*Base, "x3", [](double V) { return V * 3; }));
-    Cases.push_back(
-        rescaled(*Base, "x0.01", [](double V) { return V * 0.01; }));
-    Cases.push_back(rescaled(*Base, "x-1", [](double V) { return -V; }));
-    std::mt19937_64 Engine(Setup.Seed);
-    Cases.push_back(rescaled(*Base, "heavy-tailed", [&](double V) {
-      // A few values are hundreds of times larger than the rest.
-      uint64_t Draw = Engine();
-      double Size = std::exp2(double(Draw >> 8 & 15) - 8 +
-                              double(Draw >> 16 & 255) / 256);
-      return (Draw & 1 ? -Size : Size) * ((Draw >> 1 & 63) == 0 ? 64 : 1);
-    }));
-    addScalarCases(Setup, *Base, Cases);
-    addFloatCases(Setup, *Base, Cases);
-    addLaunchCases(*Base, Cases);
-    addAliasCases(Setup, *Base, Cases);
-    uint64_t Element = 0;
-    for (const KernelParam &P : Setup.Original->Params)
-      if (P.IsPointer)
-        Element = std::max<uint64_t>(Element, P.PointeeSize);
-    if (Element == 4 || Element == 8) {
-      GateCase Shifted = *Base;
-      Shifted.Name += " shifted";
-      Shifted.Shift = Element;
-      Shifted.Doubtful = true;
-      Cases.push_back(std::move(Shifted));
-    }
-  }
-  return Cases;
+void transformFloats(
+    Bytes &Content, const Layout &L,
+    function_ref<double(uint64_t Index, double Value)> Change) {
+  if (!L.hasFloats())
+    return;
+  uint64_t Index = 0;
+  for (size_t At = 0; At + L.Stride <= Content.size(); At += L.Stride)
+    for (const LayoutField &F : L.Fields)
+      if (isFloating(F.Kind)) {
+        uint8_t *P = Content.data() + At + F.Offset;
+        writeElement(F.Kind, P, Change(Index++, readElement(F.Kind, P)));
+      }
+}
+
+void transformIntegers(
+    Bytes &Content, const Layout &L,
+    function_ref<int64_t(uint64_t Index, int64_t Value)> Change) {
+  if (!L.hasIntegers())
+    return;
+  uint64_t Index = 0;
+  for (size_t At = 0; At + L.Stride <= Content.size(); At += L.Stride)
+    for (const LayoutField &F : L.Fields)
+      if (isInteger(F.Kind)) {
+        uint8_t *P = Content.data() + At + F.Offset;
+        writeInteger(F.Kind, P, Change(Index++, readInteger(F.Kind, P)));
+      }
 }
 
 } // namespace cupilot

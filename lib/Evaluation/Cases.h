@@ -9,13 +9,13 @@
 #define CUPILOT_LIB_EVALUATION_CASES_H
 
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evaluation/Layout.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <functional>
 
 namespace cupilot {
 
 using Bytes = std::vector<uint8_t>;
-
-/// How the elements of a buffer are compared.
-enum class ElementKind { Bytes, Float, Double };
 
 /// A launch with everything it starts from.
 struct GateCase {
@@ -24,15 +24,91 @@ struct GateCase {
   LaunchShape Shape;
   std::vector<Bytes> Args; ///< Pointer words are zero.
   std::vector<WorkloadPointer> Pointers;
-  std::vector<Bytes> Buffers;     ///< Content before the launch.
-  std::vector<ElementKind> Kinds; ///< Of the buffers.
+  std::vector<Bytes> Buffers;  ///< Content before the launch.
+  std::vector<Layout> Layouts; ///< Of the buffers.
   std::vector<std::pair<std::string, Bytes>> Globals;
-  uint64_t Shift = 0;    ///< Bytes that all buffers are misaligned by.
-  bool Doubtful = false; ///< Not captured: the original may not bear it.
+  std::vector<bool> PureOutput; ///< Buffers that the original only writes;
+                                ///< empty until that is known.
+  uint64_t Shift = 0;           ///< Bytes that all buffers are misaligned by.
+  bool Captured = false;        ///< The launch as it was recorded.
+  bool Doubtful = false;        ///< Not captured: the original may not bear it.
+  bool Aliased = false;  ///< Buffers share memory that they did not share.
+  bool NeedsNaN = false; ///< Proves something only if NaN comes out.
+  bool Ordered = false;  ///< Run in both orders.
+  bool Thorough = false; ///< Run with all checks, too.
 };
 
-/// The captured launches and their variations.
-llvm::Expected<std::vector<GateCase>> buildCases(const GateSetup &Setup);
+/// A case that is made when it is needed.
+struct CaseMaker {
+  std::string Name;
+  std::function<GateCase()> Make;
+};
+using CaseMakers = std::vector<CaseMaker>;
+
+/// What the makers know of a kernel.
+struct CaseContext {
+  const Kernel &K;
+  const KernelLayout &Types;
+  uint64_t Seed = 1;
+};
+
+/// Workload \p Index as it was captured, with the content of its buffers.
+llvm::Expected<GateCase> capturedCase(const GateSetup &Setup,
+                                      const KernelLayout &Types, size_t Index);
+
+/// The value of an integer argument.
+uint64_t readScalar(const GateCase &C, const ScalarRef &S);
+void writeScalar(GateCase &C, const ScalarRef &S, uint64_t Value);
+/// "n"; "p.8" for the field at byte 8 of p.
+std::string scalarName(const Kernel &K, const ScalarRef &S);
+std::string shapeText(const LaunchShape &S);
+/// Whether the kernel gets a pointer to \p Buffer that is not to const.
+bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer);
+/// Changes each number of \p Content that \p Wanted admits: by its index.
+void transformFloats(
+    Bytes &Content, const Layout &L,
+    llvm::function_ref<double(uint64_t Index, double Value)> Change);
+void transformIntegers(
+    Bytes &Content, const Layout &L,
+    llvm::function_ref<int64_t(uint64_t Index, int64_t Value)> Change);
+
+/// Other values: rescaled, heavy-tailed, position-coded, special.
+void addInputCases(const CaseContext &X, const GateCase &Base,
+                   CaseMakers &Makers);
+/// Float arguments, fields of structs and device variables.
+void addConstantCases(const CaseContext &X, const GateCase &Base,
+                      CaseMakers &Makers);
+/// Single elements and random groups of them made to stand out.
+void addProbeCases(const CaseContext &X, const GateCase &Base,
+                   CaseMakers &Makers);
+/// Other integer arguments, with buffers that fit them.
+void addShapeCases(const CaseContext &X, const GateCase &Base,
+                   CaseMakers &Makers);
+/// Other grids and blocks.
+void addLaunchCases(const GateCase &Base, CaseMakers &Makers);
+/// in == out, overlapping and misaligned buffers.
+void addAliasCases(const CaseContext &X, const GateCase &Base,
+                   CaseMakers &Makers);
+
+/// What of a launch is resized: an integer argument, or a dimension of the
+/// grid.
+struct Extent {
+  const ScalarRef *Scalar = nullptr;
+  unsigned GridDim = 0; ///< Where there is no scalar.
+};
+
+/// How buffers follow an extent.
+enum class Fit {
+  All,    ///< Every buffer whose size is a multiple.
+  Larger, ///< Those of several times the extent.
+  Equal,  ///< Those of exactly the extent.
+  None,   ///< Buffers stay.
+};
+
+/// \p Base with \p E at \p Value, the grid where it covered the extent, and
+/// the buffers as \p F says. New elements repeat the old ones.
+GateCase resized(const CaseContext &X, const GateCase &Base, const Extent &E,
+                 uint64_t Value, Fit F, bool ResizeGrid);
 
 } // namespace cupilot
 

@@ -171,11 +171,6 @@ Error Evaluator::judge(Candidate &C) {
       TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When);
   if (!V)
     return V.takeError();
-  json::Array Findings;
-  for (const GateFinding &F : V->Findings)
-    Findings.push_back(json::Object{{"reason", F.Reason},
-                                    {"workload", F.Workload},
-                                    {"evidence", F.Evidence}});
   std::string Canonical;
   if (Expected<std::vector<KernelIdentity>> Ids =
           identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)))) {
@@ -185,17 +180,9 @@ Error Evaluator::judge(Candidate &C) {
   } else {
     consumeError(Ids.takeError());
   }
-  C.Record.Evidence =
-      formatv("{0}",
-              json::Value(json::Object{
-                  {"checks", V->Checks},
-                  {"guard_misses", V->GuardMisses},
-                  {"skipped", V->Skipped},
-                  {"error", std::isfinite(V->MaxError) ? V->MaxError : -1},
-                  {"original_error", V->OriginalError},
-                  {"canonical", Canonical},
-                  {"findings", std::move(Findings)}}))
-          .str();
+  json::Object Evidence = toJSON(*V);
+  Evidence["canonical"] = Canonical;
+  C.Record.Evidence = formatv("{0}", json::Value(std::move(Evidence))).str();
   if (V->Passed && Canonical.empty()) {
     C.Record.Outcome = "gate";
     C.Record.Reason = "identity: no build could tell that code from another";
@@ -204,7 +191,7 @@ Error Evaluator::judge(Candidate &C) {
   if (!V->Passed) {
     const GateFinding &F = V->Findings.front();
     C.Record.Outcome = "gate";
-    C.Record.Reason = F.Reason +
+    C.Record.Reason = wordOf(F.Reason).str() +
                       (F.Workload.empty() ? "" : " (" + F.Workload + ")") +
                       ": " + F.Evidence;
     return Error::success();

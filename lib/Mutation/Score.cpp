@@ -133,7 +133,7 @@ Error Judge::judge(MutantRecord &R) {
       return V.takeError();
     R.Outcome = V->Passed ? "survived" : "killed";
     if (!V->Passed) {
-      R.Reason = V->Findings.front().Reason;
+      R.Reason = wordOf(V->Findings.front().Reason).str();
       R.Evidence = V->Findings.front().Workload;
       R.Evidence +=
           (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;

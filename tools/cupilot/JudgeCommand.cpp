@@ -175,27 +175,6 @@ static Expected<std::vector<Workload>> workloadsOf(const Kernel &K) {
   return Result;
 }
 
-static json::Value toJson(const Judged &J) {
-  const GateVerdict &V = J.Verdict;
-  json::Object O{{"variant", J.Name},
-                 {"verdict", V.Passed ? "passed" : "rejected"},
-                 {"checks", V.Checks},
-                 {"guard_misses", V.GuardMisses},
-                 {"skipped", V.Skipped}};
-  json::Array Findings;
-  for (const GateFinding &F : V.Findings)
-    Findings.push_back(json::Object{{"reason", F.Reason},
-                                    {"workload", F.Workload},
-                                    {"evidence", F.Evidence}});
-  if (!V.Passed) {
-    O["reason"] = V.Findings.front().Reason;
-    O["workload"] = V.Findings.front().Workload;
-    O["evidence"] = V.Findings.front().Evidence;
-  }
-  O["findings"] = std::move(Findings);
-  return O;
-}
-
 static void print(const Judged &J) {
   const GateVerdict &V = J.Verdict;
   if (V.Passed) {
@@ -205,7 +184,7 @@ static void print(const Judged &J) {
     return;
   }
   for (const GateFinding &F : V.Findings)
-    outs() << J.Name << ": rejected: " << F.Reason
+    outs() << J.Name << ": rejected: " << wordOf(F.Reason)
            << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
            << F.Evidence << "\n";
 }
@@ -240,7 +219,7 @@ refused(StringRef Path, ArrayRef<std::string> Flags) {
   GateVerdict V;
   for (const AdmissionFinding &F : *Findings)
     V.Findings.push_back(
-        {"inadmissible", "",
+        {GateReason::Inadmissible, "",
          F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
   return V;
 }
@@ -324,8 +303,11 @@ static Error run(const TrailingArgs &Flags) {
       count_if(All, [](const Judged &J) { return !J.Verdict.Passed; });
   if (Json) {
     json::Array Verdicts;
-    for (const Judged &J : All)
-      Verdicts.push_back(toJson(J));
+    for (const Judged &J : All) {
+      json::Object O = toJSON(J.Verdict);
+      O["variant"] = J.Name;
+      Verdicts.push_back(std::move(O));
+    }
     outs() << formatv("{0:2}\n", json::Value(json::Object{
                                      {"kernel", Original.Name},
                                      {"gate", GateVersion},

@@ -80,7 +80,8 @@ static Expected<GateVerdict> judgeOne(Gate &G, const SuiteUnit &U,
 static bool isDue(const SuiteVariant &V, const GateVerdict &Got) {
   if (V.Reasons.empty())
     return Got.Passed;
-  return !Got.Passed && is_contained(V.Reasons, Got.Findings.front().Reason);
+  return !Got.Passed &&
+         is_contained(V.Reasons, wordOf(Got.Findings.front().Reason));
 }
 
 static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
@@ -128,7 +129,7 @@ static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
       OS << "passed (" << Got->Checks << " checks)";
     } else {
       const GateFinding &F = Got->Findings.front();
-      OS << "rejected: " << F.Reason
+      OS << "rejected: " << wordOf(F.Reason)
          << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
          << F.Evidence;
     }

@@ -9,13 +9,14 @@
 #define CUPILOT_EVALUATION_GATE_H
 
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Evaluation/Reason.h"
 #include "cupilot/Evaluation/Workload.h"
 #include "cupilot/Frontend/Kernel.h"
 
 namespace cupilot {
 
 /// Version of the set of checks; evidence carries it.
-constexpr int GateVersion = 2;
+constexpr int GateVersion = 3;
 
 /// What the gate knows before it judges anything.
 struct GateSetup {
@@ -29,10 +30,16 @@ struct GateSetup {
 
 /// One check's outcome.
 struct GateFinding {
-  std::string
-      Reason; ///< Stable word: "bounds", "unwritten-output", "mismatch", ...
+  GateReason Reason;
   std::string Workload; ///< "w0", "w0 x3", "w0 n=1021" ...
   std::string Evidence; ///< A sentence with the numbers.
+};
+
+/// A launch that a verdict rests on.
+struct GateRecord {
+  std::string Case;    ///< "w0 x3".
+  std::string Shape;   ///< "grid 16 block 256", of the original.
+  std::string Outcome; ///< "passed", "guard" (kept out by it), or the reason.
 };
 
 struct GateVerdict {
@@ -43,11 +50,18 @@ struct GateVerdict {
   double MaxError = 0;      ///< Largest error against the float64 reference ...
   double OriginalError = 0; ///< ... and the original's own.
   unsigned Skipped = 0; ///< Cases in which the original itself faults or races.
+  std::vector<GateRecord> Cases; ///< Those that ran, in order.
+  /// How large workloads were made smaller: "w0: rows=16 of 4096".
+  std::vector<std::string> Choices;
   /// Counts of the variant on each captured workload; nothing where the guard
   /// does not admit it.
   std::vector<std::optional<ExecutionCounts>> VariantCounts;
   std::vector<LaunchShape> VariantShapes;
 };
+
+/// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
+/// "checks", "cases" ...
+llvm::json::Object toJSON(const GateVerdict &V);
 
 /// The gate of one kernel. The original's results are computed once.
 class Gate {

@@ -17,13 +17,13 @@ using namespace cupilot;
 CUPILOT_API cudaError_t cudaDeviceSynchronize() { return synchronized(); }
 CUPILOT_API cudaError_t cudaDeviceReset() {
   Device::get().reset();
-  return checked();
+  return cudaSuccess;
 }
 CUPILOT_API cudaError_t cudaGetDeviceCount(int *Count) {
   if (!Count)
     return checked(cudaErrorInvalidValue);
   *Count = 1;
-  return checked();
+  return cudaSuccess; // Also after a fault.
 }
 CUPILOT_API cudaError_t cudaGetDevice(int *Id) {
   if (!Id)
@@ -84,25 +84,28 @@ CUPILOT_API cudaError_t cudaDeviceGetByPCIBusId(int *Id, const char *Text) {
 static std::map<cudaLimit, size_t> &limits() {
   static std::map<cudaLimit, size_t> &Values = *new std::map<cudaLimit, size_t>{
       {cudaLimitStackSize, 1024},
-      {cudaLimitPrintfFifoSize, 1 << 20},
+      {cudaLimitPrintfFifoSize, 8650752},
       {cudaLimitMallocHeapSize, 8 << 20},
-      {cudaLimitDevRuntimeSyncDepth, 2},
       {cudaLimitDevRuntimePendingLaunchCount, 2048},
       {cudaLimitMaxL2FetchGranularity, 64},
-      {cudaLimitPersistingL2CacheSize, 0}};
+      {cudaLimitPersistingL2CacheSize, 11796480}};
   return Values;
+}
+static cudaError_t noLimit(cudaLimit Limit) {
+  return Limit == cudaLimitDevRuntimeSyncDepth ? cudaErrorUnsupportedLimit
+                                               : cudaErrorInvalidValue;
 }
 CUPILOT_API cudaError_t cudaDeviceGetLimit(size_t *Value, cudaLimit Limit) {
   auto It = limits().find(Limit);
   if (!Value || It == limits().end())
-    return checked(Value ? cudaErrorUnsupportedLimit : cudaErrorInvalidValue);
+    return checked(Value ? noLimit(Limit) : cudaErrorInvalidValue);
   *Value = It->second;
   return checked();
 }
 CUPILOT_API cudaError_t cudaDeviceSetLimit(cudaLimit Limit, size_t Value) {
   auto It = limits().find(Limit);
   if (It == limits().end())
-    return checked(cudaErrorUnsupportedLimit);
+    return checked(noLimit(Limit));
   It->second = Value;
   Device::get().setLimits(limits()[cudaLimitMallocHeapSize],
                           limits()[cudaLimitPrintfFifoSize]);
@@ -141,7 +144,10 @@ CUPILOT_API cudaError_t cudaDeviceCanAccessPeer(int *Can, int Id, int Peer) {
   *Can = 0;
   return checked(Id == 0 && Peer == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
-CUPILOT_SYMBOL(cudaDeviceEnablePeerAccess, checked(cudaErrorInvalidDevice))
+CUPILOT_API cudaError_t cudaDeviceEnablePeerAccess(int Id, unsigned) {
+  return checked(Id == 0 ? cudaErrorPeerAccessUnsupported
+                         : cudaErrorInvalidDevice);
+}
 CUPILOT_SYMBOL(cudaDeviceDisablePeerAccess, checked(cudaErrorInvalidDevice))
 CUPILOT_SYMBOL(cudaDeviceGetP2PAttribute, checked(cudaErrorInvalidDevice))
 

@@ -126,6 +126,8 @@ CUPILOT_API cudaError_t cudaFuncSetAttribute(const void *Function,
     break;
 #if CUDART_VERSION >= 11080
   case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    F->LargeClusters = Value != 0;
+    break;
   case cudaFuncAttributeClusterSchedulingPolicyPreference:
     break;
 #endif

@@ -175,8 +175,8 @@ CUPILOT_API cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *Node,
                                                  cudaMemAllocNodeParams *P) {
   if (!P)
     return checked(cudaErrorInvalidValue);
-  if (cudaError_t E =
-          Device::get().allocate(&P->dptr, P->bytesize, MemoryKind::Device))
+  if (cudaError_t E = Device::get().allocate(&P->dptr, P->bytesize,
+                                             MemoryKind::Device, OwnedByGraph))
     return checked(E);
   return checked(addNode(Graph, Before, Count, cudaGraphNodeTypeMemAlloc,
                          AllocWork{P->dptr, P->bytesize}, Node));

@@ -21,7 +21,7 @@ CUPILOT_API cudaError_t cudaMallocManaged(void **Pointer, size_t Size,
                                           unsigned Flags) {
   if (cudaError_t E = checked())
     return E;
-  if (Size == 0 || (Flags != cudaMemAttachGlobal && Flags != cudaMemAttachHost))
+  if (Flags != cudaMemAttachGlobal && Flags != cudaMemAttachHost)
     return checked(cudaErrorInvalidValue);
   return checked(Device::get().allocate(Pointer, Size, MemoryKind::Managed));
 }
@@ -132,9 +132,11 @@ CUPILOT_IGNORE(cudaCtxResetPersistingL2Cache)
 // Memory in the order of a stream.
 CUPILOT_API cudaError_t cudaMallocAsync(void **Pointer, size_t Size,
                                         cudaStream_t Stream) {
-  cudaError_t E = cudaMalloc(Pointer, Size);
-  if (E != cudaSuccess || !isCapturing(Stream))
-    return E;
+  if (!isCapturing(Stream))
+    return cudaMalloc(Pointer, Size);
+  if (cudaError_t E = Device::get().allocate(Pointer, Size, MemoryKind::Device,
+                                             OwnedByGraph))
+    return checked(E);
   return checked(submit(Stream, AllocWork{*Pointer, Size}));
 }
 CUPILOT_PTSZ(cudaMallocAsync)

@@ -248,8 +248,8 @@ cudaError_t Device::checkLaunch(const RegisteredFunction &F,
   if (Threads > 1024)
     return cudaErrorInvalidConfiguration;
   if (Threads > Facts.MaxThreads)
-    return cudaErrorLaunchOutOfResources;
-  if (Cluster > 16)
+    return cudaErrorInvalidValue;
+  if (Cluster > (F.LargeClusters ? 16 : 8))
     return cudaErrorInvalidClusterSize;
   // What was set by cudaFuncSetAttribute is checked there.
   if (Shape.Shared > F.MaxDynamicShared ||
@@ -275,7 +275,8 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
   KernelFacts Facts;
   LaunchShape Shape = Asked;
   if (cudaError_t E = function(Host, &Function, &Facts))
-    return E;
+    return E == cudaErrorInvalidDeviceFunction ? cudaErrorInvalidResourceHandle
+                                               : E;
   if (cudaError_t E = checkLaunch(*Function, Facts, Shape))
     return E;
   CpuModule &Module = *Function->Module->Loaded;

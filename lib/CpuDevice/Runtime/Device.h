@@ -32,7 +32,8 @@ struct RegisteredFunction {
   /// Dynamic shared memory that a launch may ask for, in bytes; more than 48
   /// KiB with the static part must be asked for by cudaFuncSetAttribute.
   uint64_t MaxDynamicShared = 48 * 1024;
-  int Carveout = -1; ///< Preferred; a hint.
+  int Carveout = -1;          ///< Preferred; a hint.
+  bool LargeClusters = false; ///< More than 8 blocks, up to 16, were allowed.
 };
 
 struct RegisteredVariable {
@@ -43,6 +44,10 @@ struct RegisteredVariable {
 /// Where memory came from: cudaMalloc, cudaMallocManaged, cudaMallocHost, or
 /// the program itself with cudaHostRegister.
 enum class MemoryKind { Device, Managed, Host, Registered };
+
+/// Among an allocation's flags: it belongs to a node of a graph, whose next
+/// launch has it again at the same address after it was freed.
+constexpr unsigned OwnedByGraph = 1u << 31;
 
 struct Allocation {
   size_t Size = 0; ///< Bytes.
@@ -96,7 +101,8 @@ public:
   cudaError_t sticky() const { return Sticky; }
   /// Writes out what device printf collected.
   void flushOutput();
-  /// Frees all memory and gives device variables their first values.
+  /// Frees all memory and gives device variables their first values. After a
+  /// fault the device stays unusable, as on a GPU.
   void reset();
 
 private:
@@ -121,8 +127,8 @@ private:
   std::atomic<cudaError_t> Sticky = cudaSuccess;
 };
 
-/// Memory of the described GPU in bytes: 141 GiB (NVIDIA H200 data sheet).
-constexpr size_t DeviceBytes = size_t(141) << 30;
+/// Memory of the described GPU in bytes, as an H200's run time has it.
+constexpr size_t DeviceBytes = 150109880320;
 
 /// Length of the LLVM bitcode that begins at \p Start; 0 when none does there.
 size_t bitcodeSize(const void *Start);

@@ -60,6 +60,8 @@ cudaError_t Device::release(void *Pointer, bool OfHost) {
   if (It == Allocations.end() || It->second.Kind == MemoryKind::Registered ||
       (It->second.Kind == MemoryKind::Host) != OfHost)
     return cudaErrorInvalidValue;
+  if (It->second.Flags & OwnedByGraph)
+    return cudaSuccess;
   Memory->freeBuffer(Pointer);
   Used -= It->second.Size;
   Allocations.erase(It);
@@ -142,8 +144,9 @@ void Device::reset() {
   Allocations.clear();
   Sizes.clear();
   Used = 0;
-  // A fault ends the context, and this call makes a new one.
-  Sticky = cudaSuccess;
+  // The process gets no new context after a fault (seen on an H200).
+  if (Sticky != cudaSuccess)
+    Sticky = cudaErrorDevicesUnavailable;
 }
 
 void Device::copy(void *To, const void *From, size_t Size) {

@@ -261,17 +261,15 @@ static constexpr struct {
 #undef CUPILOT_ERROR
 };
 
+// A fault is told by the calls after it, and by these as one of theirs: the
+// launch itself succeeded (seen on an H200 with CUDA 13.0).
 CUPILOT_API cudaError_t cudaGetLastError() {
-  cudaError_t Sticky = Device::get().sticky();
-  cudaError_t Error = Sticky != cudaSuccess ? Sticky : LastError;
+  cudaError_t Error = LastError;
   LastError = cudaSuccess;
   return Error;
 }
 
-CUPILOT_API cudaError_t cudaPeekAtLastError() {
-  cudaError_t Sticky = Device::get().sticky();
-  return Sticky != cudaSuccess ? Sticky : LastError;
-}
+CUPILOT_API cudaError_t cudaPeekAtLastError() { return LastError; }
 
 CUPILOT_API const char *cudaGetErrorName(cudaError_t Error) {
   for (const auto &E : Errors)

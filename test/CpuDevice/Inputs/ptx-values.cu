@@ -207,6 +207,7 @@ __global__ void floats(Tally *t, unsigned z) {
   RF(-2.0f, "min.xorsign.abs.f32 f, %1, %2;", F(-2.0f), F(3.0f))
   RF(3.0f, "max.xorsign.abs.f32 f, %1, %2;", F(-2.0f), F(-3.0f))
   RF(0.5f, "rsqrt.approx.f32 f, %1;", F(4.0f))
+  RD(0.5, "rcp.approx.ftz.f64 f, %1;", D(2.0))
   RF(0.0f, "sin.approx.f32 f, %1;", F(0.0f))
   RF(1.0f, "cos.approx.ftz.f32 f, %1;", F(0.0f))
   RF(3.0f, "lg2.approx.f32 f, %1;", F(8.0f))

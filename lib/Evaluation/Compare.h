@@ -1,0 +1,48 @@
+//===- Compare.h - A variant's results next to the original's -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_COMPARE_H
+#define CUPILOT_LIB_EVALUATION_COMPARE_H
+
+#include "Runner.h"
+
+namespace cupilot {
+
+/// A case with the original's results.
+struct JudgedCase {
+  GateCase Case;
+  RunResult Original;
+  std::vector<Bytes> Reference;         ///< Buffers after the float64 run.
+  uint8_t Fill = Poison;                ///< What pure outputs hold before.
+  std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
+  bool AnyOrder = false; ///< The contract holds for the original, last thread
+                         ///< first.
+  bool SameBits = false; ///< It then even has the same bits.
+  /// The same with another fill, where the original's results look unwritten.
+  std::unique_ptr<JudgedCase> Refilled;
+};
+
+/// The largest errors that a comparison saw.
+struct ErrorRange {
+  double Mine = 0, Own = 0;
+};
+
+/// What is wrong with \p Got; nothing when the contract holds.
+std::optional<GateFinding> compareRuns(const JudgedCase &J,
+                                       const RunResult &Got,
+                                       const PrecisionContract &Contract,
+                                       ErrorRange &Errors);
+
+/// The reason that a fault of the variant stands for.
+GateReason reasonOf(const DeviceFault &F);
+
+GateFinding makeFinding(GateReason Reason, llvm::StringRef Workload,
+                        const llvm::Twine &Evidence);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_COMPARE_H

@@ -1,0 +1,169 @@
+//===- Errors.cpp - Rounding errors of buffers -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Errors are relative to each value and a thousandth of the values' root mean
+// square. Each element may have the original's error at that element and a
+// term for the buffer: four times the original's largest error, of those that
+// are rounding. Where the original itself is further off (a rounding to an
+// integer that went the other way), the variant must side with the one or the
+// other. NaN and infinity must be where the original has them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Errors.h"
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// A few units in the last place: what any reordering may cost.
+static double leastTerm(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-9;
+  case ElementKind::BFloat:
+    return 0x1p-6;
+  case ElementKind::Float:
+    return 0x1p-20;
+  default:
+    return 0x1p-48;
+  }
+}
+
+/// Above this, an error is no matter of rounding.
+static double largestTerm(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-7;
+  case ElementKind::BFloat:
+    return 0x1p-4;
+  default:
+    return 1e-3;
+  }
+}
+
+namespace {
+/// One field of all elements.
+struct FieldView {
+  const Layout &L;
+  LayoutField F;
+  const Bytes &Got, &Reference, &Original;
+  size_t count() const { return Original.size() / L.Stride; }
+  uint64_t byteOf(size_t I) const { return I * L.Stride + F.Offset; }
+  double at(const Bytes &B, size_t I) const {
+    return readElement(F.Kind, B.data() + byteOf(I));
+  }
+  bool sameBits(size_t I) const {
+    return std::memcmp(Got.data() + byteOf(I), Original.data() + byteOf(I),
+                       sizeOf(F.Kind)) == 0;
+  }
+};
+} // namespace
+
+static BufferMismatch errorsOf(const FieldView &V,
+                               const PrecisionContract &Contract) {
+  double Square = 0;
+  size_t Finite = 0;
+  for (size_t I = 0; I < V.count(); ++I)
+    if (double R = V.at(V.Reference, I); std::isfinite(R)) {
+      Square += R * R;
+      ++Finite;
+    }
+  double Floor = Finite ? 1e-3 * std::sqrt(Square / double(Finite)) : 0;
+  auto Distance = [&](double A, double From) {
+    double E = std::fabs(A - From), Scale = std::fabs(From) + Floor;
+    return E == 0 ? 0 : Scale > 0 ? E / Scale : INFINITY;
+  };
+  BufferMismatch Result;
+  double Rounding = 0, Largest = largestTerm(V.F.Kind);
+  for (size_t I = 0; I < V.count(); ++I) {
+    double R = V.at(V.Reference, I), O = V.at(V.Original, I);
+    if (!std::isfinite(O) || !std::isfinite(R))
+      continue;
+    double Own = Distance(O, R);
+    Result.Own = std::max(Result.Own, Own);
+    if (Own <= Largest)
+      Rounding = std::max(Rounding, Own);
+  }
+  bool Relaxed = Contract.K == PrecisionContract::Kind::Relaxed;
+  Result.Term =
+      Relaxed ? Contract.RelativeTolerance
+              : std::max(leastTerm(V.F.Kind), std::min(4 * Rounding, Largest));
+  double Far = std::max(Result.Term, Largest);
+  for (size_t I = 0; I < V.count(); ++I) {
+    double G = V.at(V.Got, I), R = V.at(V.Reference, I),
+           O = V.at(V.Original, I);
+    bool Right;
+    if (!std::isfinite(O) || !std::isfinite(G)) {
+      Right = std::isnan(O) ? std::isnan(G) : G == O;
+      if (!Right)
+        Result.Mine = INFINITY;
+    } else if (!std::isfinite(R)) {
+      Right = Distance(G, O) <= Result.Term;
+    } else {
+      double Mine = Distance(G, R), Own = Distance(O, R);
+      Result.Mine = std::max(Result.Mine, Mine);
+      if (Mine <= Result.Term)
+        Right = true;
+      else if (Own > Far)
+        Right = Distance(G, O) <= Result.Term;
+      else
+        Right = !Relaxed && Mine <= Own + Result.Term;
+    }
+    if (!Right && Result.Wrong++ == 0) {
+      Result.At = V.byteOf(I);
+      Result.Got = G;
+      Result.Original = O;
+      Result.Reference = R;
+    }
+  }
+  return Result;
+}
+
+std::optional<BufferMismatch>
+compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
+              const Layout &L, const PrecisionContract &Contract,
+              ErrorRange &Errors) {
+  auto Bitwise = [](uint64_t At) {
+    BufferMismatch M;
+    M.Bitwise = true;
+    M.At = At;
+    return M;
+  };
+  if (L.Fields.empty()) {
+    auto At = std::mismatch(Got.begin(), Got.end(), Original.begin());
+    if (At.first == Got.end())
+      return std::nullopt;
+    return Bitwise(At.first - Got.begin());
+  }
+  // What lies behind the last whole element.
+  for (size_t At = Got.size() / L.Stride * L.Stride; At < Got.size(); ++At)
+    if (Got[At] != Original[At])
+      return Bitwise(At);
+  for (const LayoutField &F : L.Fields) {
+    FieldView V{L, F, Got, Reference, Original};
+    if (!isFloating(F.Kind) || Contract.K == PrecisionContract::Kind::Exact) {
+      for (size_t I = 0; I < V.count(); ++I)
+        if (!V.sameBits(I) &&
+            !(isFloating(F.Kind) && std::isnan(V.at(Got, I)) &&
+              std::isnan(V.at(Original, I))))
+          return Bitwise(V.byteOf(I));
+      continue;
+    }
+    BufferMismatch M = errorsOf(V, Contract);
+    Errors.Mine = std::max(Errors.Mine, M.Mine);
+    Errors.Own = std::max(Errors.Own, M.Own);
+    if (M.Wrong)
+      return M;
+  }
+  return std::nullopt;
+}
+
+} // namespace cupilot

@@ -1,0 +1,34 @@
+//===- Errors.h - Rounding errors of buffers -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_ERRORS_H
+#define CUPILOT_LIB_EVALUATION_ERRORS_H
+
+#include "Compare.h"
+
+namespace cupilot {
+
+/// Where a buffer breaks the contract.
+struct BufferMismatch {
+  bool Bitwise = false;     ///< It had to be equal; only At is set.
+  uint64_t At = 0;          ///< Byte of the first wrong number.
+  size_t Wrong = 0;         ///< Numbers beyond what they may have.
+  double Mine = 0, Own = 0; ///< Largest errors against the float64 run.
+  double Term = 0; ///< What each number may have beyond the original's error.
+  double Got = 0, Original = 0, Reference = 0; ///< The first wrong number.
+};
+
+/// Compares \p Got with what the original left, by the float64 run: floats by
+/// the contract, all else bit by bit, padding not at all.
+std::optional<BufferMismatch>
+compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
+              const Layout &L, const PrecisionContract &Contract,
+              ErrorRange &Errors);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_ERRORS_H

@@ -1,0 +1,80 @@
+//===- Original.h - The original's results, before anything is judged -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_ORIGINAL_H
+#define CUPILOT_LIB_EVALUATION_ORIGINAL_H
+
+#include "Compare.h"
+
+namespace cupilot {
+
+/// The original on every case. Each case is run once, when it is asked for the
+/// first time; what comes of it does not depend on when that is.
+class OriginalRuns {
+public:
+  static llvm::Expected<std::unique_ptr<OriginalRuns>> create(GateSetup Setup);
+
+  /// A case to come, and how variants are run on it.
+  size_t count() const { return Entries.size(); }
+  /// The case \p Index with the original's results; null when the original
+  /// does not bear it.
+  llvm::Expected<const JudgedCase *> get(size_t Index);
+  /// Runs the original on another case; null when it does not bear it.
+  llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
+  /// The launches that variations start from, one for each of the first two
+  /// workloads.
+  llvm::ArrayRef<std::unique_ptr<GateCase>> bases() const { return Bases; }
+
+  const GateSetup &setup() const { return Setup; }
+  const Kernel &kernel() const { return *Setup.Original; }
+  const CaseContext &context() const { return *Context; }
+  const BornChecks &checks() const { return Checks; }
+  llvm::ArrayRef<ExecutionCounts> counts() const { return Counts; }
+  llvm::ArrayRef<std::string> choices() const { return Choices; }
+  /// Workload \p Index as it was captured.
+  llvm::Expected<GateCase> captured(size_t Index) const {
+    return capturedCase(Setup, Types, Index);
+  }
+  /// Device variables that the original knows, as they start.
+  llvm::ArrayRef<std::pair<std::string, Bytes>> variables() const {
+    return Plain.Initial;
+  }
+
+private:
+  explicit OriginalRuns(GateSetup Setup) : Setup(std::move(Setup)) {}
+  llvm::Error load();
+  llvm::Error addWorkload(size_t Index);
+  llvm::Error findChecks(const GateCase &Base);
+  llvm::Expected<RunResult> run(LoadedKernel &K, const GateCase &C,
+                                uint8_t Fill = Poison);
+  llvm::Expected<std::vector<bool>> findPureOutputs(const GateCase &C,
+                                                    const RunResult &First);
+  llvm::Error addRefilled(JudgedCase &J);
+  llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
+  llvm::Expected<double> costOf(const GateCase &C);
+
+  struct Entry {
+    std::function<GateCase()> Make;
+    bool Prepared = false;
+    std::unique_ptr<JudgedCase> Judged;
+  };
+
+  GateSetup Setup;
+  KernelLayout Types;
+  std::optional<CaseContext> Context;
+  LoadedKernel Plain, Reversed, Wide, Counting, Checked;
+  BornChecks Checks;
+  std::vector<std::unique_ptr<GateCase>> Bases;
+  std::vector<Entry> Entries;
+  std::vector<ExecutionCounts> Counts;
+  std::vector<std::string> Choices;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_ORIGINAL_H

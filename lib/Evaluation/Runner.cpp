@@ -1,0 +1,168 @@
+//===- Runner.cpp - One launch in fresh memory -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Runner.h"
+#include "llvm/Support/Alignment.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// What the cpu device allows a thread of a gated launch, in instructions.
+static constexpr uint64_t ThreadBudget = 200'000'000;
+static constexpr uint64_t Band = 4096; // Bytes around each buffer.
+
+Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
+                                  StringRef Arch, const BornChecks &Checks) {
+  CpuDeviceOptions Options;
+  Options.Arch = Arch.str();
+  Options.WidenFloats = Mode == RunMode::Wide;
+  Options.Count = Mode == RunMode::Counting;
+  Options.Reverse = Mode == RunMode::Reversed;
+  Options.SampleBlocks = 256;
+  Options.MaxInstructions = ThreadBudget;
+  // With several, what a wrong kernel does would depend on timing.
+  Options.Threads = 1;
+  if (Mode == RunMode::Checked) {
+    Options.CheckRaces = Checks.Races;
+    Options.CheckSameValueRaces = Checks.SameValueRaces;
+    Options.CheckWritten = Checks.Written;
+    Options.Coverage = true;
+  }
+  LoadedKernel K;
+  Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(Bitcode, Options);
+  if (!M)
+    return M.takeError();
+  K.Module = std::move(*M);
+  for (const std::string &Name : K.Module->globals())
+    if (auto Global = K.Module->global(Name)) {
+      auto *Begin = static_cast<const uint8_t *>(Global->first);
+      K.Initial.push_back({Name, Bytes(Begin, Begin + Global->second)});
+    }
+  return K;
+}
+
+namespace {
+/// The buffers of a case, each between guard bands.
+class CaseMemory {
+public:
+  CaseMemory(const GateCase &C, uint8_t Fill, bool Mark);
+  bool bandsTouched() const;
+  Bytes content(size_t I) const { return {Bases[I], Bases[I] + Sizes[I]}; }
+  std::vector<Bytes> arguments(const GateCase &C) const;
+
+  std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
+  std::vector<uint8_t *> Bases;
+
+private:
+  std::vector<Bytes> Storage;
+  std::vector<uint64_t> Sizes;
+};
+} // namespace
+
+CaseMemory::CaseMemory(const GateCase &C, uint8_t Fill, bool Mark) {
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    uint64_t Size = C.Buffers[I].size();
+    Storage.emplace_back(Size + 2 * Band + 512, Poison);
+    auto Address = reinterpret_cast<uintptr_t>(Storage.back().data()) + Band;
+    auto *Base =
+        reinterpret_cast<uint8_t *>(alignTo(Address, Align(256)) + C.Shift);
+    bool Pure = !C.PureOutput.empty() && C.PureOutput[I];
+    if (Pure)
+      std::memset(Base, Fill, Size);
+    else if (Size)
+      std::memcpy(Base, C.Buffers[I].data(), Size);
+    Memory->addBuffer(Base, Size);
+    if (Pure && Mark)
+      Memory->setWritten(Base, Size, false);
+    Bases.push_back(Base);
+    Sizes.push_back(Size);
+  }
+}
+
+bool CaseMemory::bandsTouched() const {
+  auto Clean = [](uint8_t B) { return B == Poison; };
+  for (size_t I = 0; I < Bases.size(); ++I) {
+    const uint8_t *Begin = Storage[I].data(), *End = Begin + Storage[I].size(),
+                  *Base = Bases[I];
+    if (!std::all_of(Begin, Base, Clean) ||
+        !std::all_of(Base + Sizes[I], End, Clean))
+      return true;
+  }
+  return false;
+}
+
+std::vector<Bytes> CaseMemory::arguments(const GateCase &C) const {
+  std::vector<Bytes> Args = C.Args;
+  for (const WorkloadPointer &P : C.Pointers) {
+    uint8_t *Target = Bases[P.Buffer] + P.BufferOffset;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
+  }
+  return Args;
+}
+
+/// The bytes that variable \p Name starts with.
+static const Bytes *startOf(StringRef Name, const GateCase &C,
+                            ArrayRef<std::pair<std::string, Bytes>> Shared) {
+  for (const auto &[Symbol, Content] : C.Globals)
+    if (Symbol == Name)
+      return &Content;
+  for (const auto &[Symbol, Content] : Shared)
+    if (Symbol == Name)
+      return &Content;
+  return nullptr; // The variant's own keep what they held.
+}
+
+Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
+                            const GateCase &C, uint8_t Fill,
+                            ArrayRef<std::pair<std::string, Bytes>> Shared) {
+  CaseMemory M(C, Fill, /*Mark=*/true);
+  for (const std::string &Name : K.Module->globals())
+    if (auto Global = K.Module->global(Name)) {
+      M.Memory->addBuffer(Global->first, Global->second);
+      if (const Bytes *Content = startOf(Name, C, Shared);
+          Content && Content->size() == Global->second)
+        std::memcpy(Global->first, Content->data(), Content->size());
+    }
+  std::vector<Bytes> Args = M.arguments(C);
+  std::vector<const void *> Pointers;
+  Pointers.reserve(Args.size());
+  for (const Bytes &Arg : Args)
+    Pointers.push_back(Arg.data());
+  RunResult Result;
+  for (const ShapedLaunch &L : Launches) {
+    Expected<LaunchResult> Launched =
+        K.Module->launch(L.Symbol, L.Shape, Pointers, *M.Memory);
+    if (!Launched)
+      return Launched.takeError();
+    Result.Counts += Launched->Counts;
+    Result.Fault = Launched->Fault;
+    if (Result.Fault)
+      break;
+  }
+  Result.BandsTouched = M.bandsTouched();
+  for (size_t I = 0; I < M.Bases.size(); ++I) {
+    Result.Buffers.push_back(M.content(I));
+    if (auto Coverage = M.Memory->coverage(M.Bases[I]))
+      Result.Coverage.push_back(std::move(*Coverage));
+  }
+  for (const auto &[Name, Content] : Shared)
+    if (auto Global = K.Module->global(Name)) {
+      auto *Begin = static_cast<const uint8_t *>(Global->first);
+      Result.Globals.push_back({Name, Bytes(Begin, Begin + Global->second)});
+    }
+  for (const DeviceHeapBlock &B : M.Memory->deviceHeap()) {
+    if (Result.HeapOrigin.empty())
+      Result.HeapOrigin = B.Location.empty() ? B.Kernel : B.Location;
+    Result.HeapLeft += B.Size;
+  }
+  return Result;
+}
+
+} // namespace cupilot

@@ -1,0 +1,73 @@
+//===- Runner.h - One launch in fresh memory -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_RUNNER_H
+#define CUPILOT_LIB_EVALUATION_RUNNER_H
+
+#include "Cases.h"
+
+namespace cupilot {
+
+/// How a module is loaded. All but Wide compute as the code says.
+enum class RunMode {
+  Plain,    ///< With checks of bounds.
+  Reversed, ///< Last block and thread first.
+  Wide,     ///< The float64 reference.
+  Counting, ///< For the cost model.
+  Checked   ///< With every check that the original bears, and coverage.
+};
+
+/// Checks that the original itself passes.
+struct BornChecks {
+  bool Races = true, SameValueRaces = true, Written = true;
+};
+
+/// What a launch left behind.
+struct RunResult {
+  std::optional<DeviceFault> Fault;
+  std::vector<Bytes> Buffers;
+  std::vector<std::pair<std::string, Bytes>> Globals;
+  std::vector<BufferCoverage> Coverage; ///< Of the buffers, when Checked.
+  ExecutionCounts Counts;
+  uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...
+  std::string HeapOrigin; ///< ... and where the first of them came from.
+  bool BandsTouched = false;
+};
+
+/// What a kernel computes with: a loaded module and the state of the device
+/// variables that a program can set, before any launch.
+struct LoadedKernel {
+  std::unique_ptr<CpuModule> Module;
+  std::vector<std::pair<std::string, Bytes>> Initial;
+};
+
+/// Pure outputs hold it before; a NaN in every format.
+constexpr uint8_t Poison = 0xff;
+/// For results that happen to be Poison, such as an int of -1.
+constexpr uint8_t OtherPoison = 0x5a;
+
+llvm::Expected<LoadedKernel> loadKernel(llvm::StringRef Bitcode, RunMode Mode,
+                                        llvm::StringRef Arch,
+                                        const BornChecks &Checks = {});
+
+/// One launch of a plan with its shape.
+struct ShapedLaunch {
+  std::string Symbol;
+  LaunchShape Shape;
+};
+
+/// Runs \p Launches one after the other on \p C, in memory that holds nothing
+/// but the inputs, guard bands and \p Fill. The variables \p Shared, which the
+/// original knows, start as they did for it.
+llvm::Expected<RunResult>
+runCase(LoadedKernel &K, llvm::ArrayRef<ShapedLaunch> Launches,
+        const GateCase &C, uint8_t Fill,
+        llvm::ArrayRef<std::pair<std::string, Bytes>> Shared);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_RUNNER_H

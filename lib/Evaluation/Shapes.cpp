@@ -1,0 +1,211 @@
+//===- Shapes.cpp - Other extents and launches -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cases.h"
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static uint64_t primeBelow(uint64_t N) {
+  for (uint64_t P = N - 1; P > 2; --P) {
+    bool Prime = P % 2 != 0;
+    for (uint64_t D = 3; Prime && D * D <= P; D += 2)
+      Prime = P % D != 0;
+    if (Prime)
+      return P;
+  }
+  return 1;
+}
+
+/// What a grid dimension becomes when the extent that it covered changes;
+/// nothing when it does not look as if it did.
+static std::optional<uint64_t> follow(uint64_t Grid, uint64_t Block,
+                                      uint64_t Old, uint64_t New) {
+  if (Grid == Old)
+    return New;
+  if (Grid > 1 && Grid == divideCeil(Old, Block))
+    return divideCeil(New, Block);
+  // A block's thread may do several, or a block is a tile.
+  for (uint64_t Per = 2; Per <= 4096; Per *= 2)
+    for (uint64_t Tile : {Per, Per * Block})
+      if (Grid > 1 && Grid == divideCeil(Old, Tile))
+        return divideCeil(New, Tile);
+  return std::nullopt;
+}
+
+GateCase resized(const CaseContext &X, const GateCase &Base, const Extent &E,
+                 uint64_t Value, Fit F, bool ResizeGrid) {
+  GateCase C = Base;
+  C.Captured = false;
+  C.Doubtful = true;
+  uint64_t Old;
+  std::string What;
+  if (E.Scalar) {
+    Old = readScalar(Base, *E.Scalar);
+    writeScalar(C, *E.Scalar, Value);
+    What = scalarName(X.K, *E.Scalar);
+    if (ResizeGrid)
+      for (unsigned D = 0; D < 3; ++D)
+        if (auto New =
+                follow(Base.Shape.Grid[D], Base.Shape.Block[D], Old, Value)) {
+          C.Shape.Grid[D] = *New;
+          break;
+        }
+  } else {
+    Old = Base.Shape.Grid[E.GridDim];
+    C.Shape.Grid[E.GridDim] = Value;
+    What = std::string("grid.") + "xyz"[E.GridDim];
+  }
+  std::string Part = " " + What + "=";
+  if (size_t At = C.Name.find(Part); At != std::string::npos)
+    C.Name.erase(At, C.Name.find(' ', At + 1) - At);
+  C.Name += Part + utostr(Value);
+  for (size_t I = 0; I < C.Buffers.size() && F != Fit::None; ++I) {
+    // A buffer of unknown elements follows by its bytes.
+    uint64_t Stride = C.Layouts[I].Stride, N = C.Buffers[I].size() / Stride;
+    if (N % Old != 0 || N == 0 || (F == Fit::Larger && N == Old) ||
+        (F == Fit::Equal && N != Old))
+      continue;
+    uint64_t Size = N / Old * Value * Stride;
+    const Bytes &From = Base.Buffers[I];
+    Bytes To(Size);
+    for (uint64_t At = 0; At < Size; At += From.size())
+      std::memcpy(To.data() + At, From.data(),
+                  std::min<uint64_t>(From.size(), Size - At));
+    bool Fits = all_of(C.Pointers, [&](const WorkloadPointer &P) {
+      return P.Buffer != I || P.BufferOffset <= Size;
+    });
+    if (Fits)
+      C.Buffers[I] = std::move(To);
+  }
+  return C;
+}
+
+void addShapeCases(const CaseContext &X, const GateCase &Base,
+                   CaseMakers &Makers) {
+  struct Change {
+    uint64_t Value;
+    Fit F;
+    bool Grid;
+  };
+  for (const ScalarRef &S : X.K.Scalars) {
+    uint64_t Value = readScalar(Base, S);
+    if (Value < 2 || Value >> 31)
+      continue;
+    SmallVector<Change> Changes;
+    SmallSet<uint64_t, 16> Seen;
+    auto Add = [&](uint64_t New, Fit F, bool Grid) {
+      if (New != Value && New > 0 && Seen.insert(New).second)
+        Changes.push_back({New, F, Grid});
+    };
+    // Downwards the buffers stay as they are: more is there than is used.
+    Add(Value - 1, Fit::None, false);
+    Add(primeBelow(Value), Fit::None, false);
+    Add(Value / 2 + 1, Fit::None, false);
+    for (uint64_t Tiny : {1, 2, 31, 33})
+      if (Tiny < Value)
+        Add(Tiny, Fit::None, true);
+    // Upwards they must grow. Where it is not clear which, the original faults
+    // for all but the right choice.
+    uint64_t More = Value + 1, Most = Value + Value / 2 + 3;
+    for (uint64_t New : {More, Most})
+      for (Fit F : {Fit::All, Fit::Larger, Fit::Equal})
+        Changes.push_back({New, F, true});
+    for (const Change &C : Changes) {
+      Extent E{&S, 0};
+      Makers.push_back({Base.Name + " " + scalarName(X.K, S) + "=" +
+                            utostr(C.Value) +
+                            (C.Value < Value      ? ""
+                             : C.F == Fit::All    ? ""
+                             : C.F == Fit::Larger ? " (larger buffers)"
+                                                  : " (equal buffers)"),
+                        [&X, &Base, E, C] {
+                          return resized(X, Base, E, C.Value, C.F, C.Grid);
+                        }});
+    }
+  }
+  // Pairs: a variant may only get one extent at a time right.
+  ArrayRef<ScalarRef> All = X.K.Scalars;
+  unsigned Pairs = 0;
+  for (size_t I = 0; I < All.size(); ++I)
+    for (size_t J = I + 1; J < All.size() && Pairs < 6; ++J) {
+      uint64_t A = readScalar(Base, All[I]), B = readScalar(Base, All[J]);
+      if (A < 2 || B < 2 || A >> 31 || B >> 31)
+        continue;
+      ++Pairs;
+      Makers.push_back(
+          {Base.Name + " pair " + utostr(Pairs), [&X, &Base, All, I, J, A, B] {
+             GateCase C = resized(X, Base, {&All[I], 0}, primeBelow(A),
+                                  Fit::None, false);
+             return resized(X, C, {&All[J], 0}, B - 1, Fit::None, false);
+           }});
+    }
+}
+
+void addLaunchCases(const GateCase &Base, CaseMakers &Makers) {
+  auto Add = [&](const char *Name, LaunchShape Shape) {
+    Makers.push_back({Base.Name + " " + Name, [&Base, Name, Shape] {
+                        GateCase C = Base;
+                        C.Name += std::string(" ") + Name;
+                        C.Shape = Shape;
+                        C.Captured = false;
+                        C.Doubtful = true;
+                        return C;
+                      }});
+  };
+  const LaunchShape &Old = Base.Shape;
+  LaunchShape S = Old;
+  ++S.Grid[0];
+  Add("grid+1", S);
+  if (Old.Grid[0] > 1) {
+    S = Old;
+    --S.Grid[0];
+    Add("grid-1", S);
+  }
+  for (unsigned D = 1; D < 3; ++D)
+    if (Old.Grid[D] > 1) {
+      S = Old;
+      --S.Grid[D];
+      Add(D == 1 ? "grid.y-1" : "grid.z-1", S);
+    }
+  if (Old.Block[0] % 64 == 0) {
+    S = Old;
+    S.Block[0] /= 2;
+    S.Grid[0] *= 2;
+    Add("block/2", S);
+  }
+  if (Old.Block[0] > 32 && Old.Block[0] % 32 == 0) {
+    S = Old;
+    S.Grid[0] *= S.Block[0] / 32;
+    S.Block[0] = 32;
+    Add("block=32", S);
+  }
+  if (Old.Block[0] * Old.Block[1] * Old.Block[2] * 2 <= 1024) {
+    S = Old;
+    S.Block[0] *= 2;
+    Add("block*2", S);
+  }
+  if (Old.Block[1] > 1 && Old.Block[1] % 2 == 0) {
+    S = Old;
+    S.Block[1] /= 2;
+    S.Grid[1] *= 2;
+    Add("block.y/2", S);
+  }
+  if (Old.Shared > 0) {
+    S = Old;
+    S.Shared += 256;
+    Add("more shared memory", S);
+  }
+}
+
+} // namespace cupilot

@@ -1,0 +1,200 @@
+//===- Variant.cpp - A variant under the gate -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Variant.h"
+#include "cupilot/Support/Error.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Error VariantRuns::load() {
+  if (Plan.Launches.empty())
+    return findingError("the plan has no launch");
+  Expected<LoadedKernel> K =
+      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch);
+  if (!K)
+    return K.takeError();
+  Plain = std::move(*K);
+  return Error::success();
+}
+
+/// The arguments, with pointers as far apart as buffers are in a run.
+static std::vector<Bytes> placedArguments(const GateCase &C) {
+  std::vector<Bytes> Args = C.Args;
+  for (const WorkloadPointer &P : C.Pointers) {
+    uint64_t Target = (uint64_t(P.Buffer + 1) << 40) + C.Shift + P.BufferOffset;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
+  }
+  return Args;
+}
+
+Expected<std::optional<std::vector<ShapedLaunch>>>
+VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
+  std::vector<Bytes> Args = placedArguments(C);
+  Expected<Bindings> B = bindLaunch(C.Shape, O.kernel().Scalars, Args);
+  if (!B)
+    return B.takeError();
+  if (!admits(When, *B, Args))
+    return std::nullopt;
+  std::vector<ShapedLaunch> Launches;
+  for (const Launch &L : Plan.Launches) {
+    std::optional<LaunchShape> Shape = planShape(L, *B);
+    if (!Shape) {
+      // The build's dispatch runs the original then, too.
+      Illegal = L.Symbol;
+      return std::nullopt;
+    }
+    Launches.push_back({L.Symbol, *Shape});
+  }
+  return Launches;
+}
+
+Expected<bool> VariantRuns::admitted(const GateCase &C) const {
+  std::string Illegal;
+  Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
+      shapesOf(C, Illegal);
+  if (!Launches)
+    return Launches.takeError();
+  return Launches->has_value();
+}
+
+Expected<std::optional<GateFinding>>
+VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
+                           ArrayRef<ShapedLaunch> Launches, RunResult &Got,
+                           GateVerdict &Verdict) {
+  Expected<RunResult> R = runCase(K, Launches, J.Case, J.Fill, O.variables());
+  if (!R)
+    return makeFinding(GateReason::CannotRun, J.Case.Name,
+                       toString(R.takeError()));
+  Got = std::move(*R);
+  ErrorRange Errors;
+  std::optional<GateFinding> Wrong =
+      compareRuns(J, Got, O.kernel().Contract, Errors);
+  Verdict.MaxError = std::max(Verdict.MaxError, Errors.Mine);
+  Verdict.OriginalError = std::max(Verdict.OriginalError, Errors.Own);
+  return Wrong;
+}
+
+Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
+  std::string Illegal;
+  Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
+      shapesOf(J.Case, Illegal);
+  if (!Launches)
+    return Launches.takeError();
+  GateRecord Record{J.Case.Name, shapeText(J.Case.Shape), "passed"};
+  if (!*Launches) {
+    ++Verdict.GuardMisses; // The original runs.
+    Record.Outcome = "guard";
+    Verdict.Cases.push_back(std::move(Record));
+    return true;
+  }
+  ++Verdict.Checks;
+  RunResult Forward;
+  Expected<std::optional<GateFinding>> Wrong =
+      runAndCompare(Plain, J, **Launches, Forward, Verdict);
+  if (Wrong && !*Wrong && J.Refilled) {
+    RunResult Refilled;
+    ++Verdict.Checks;
+    Wrong = runAndCompare(Plain, *J.Refilled, **Launches, Refilled, Verdict);
+  }
+  if (Wrong && !*Wrong && J.Case.Ordered)
+    Wrong = judgeThoroughly(J, **Launches, Forward, Verdict);
+  if (!Wrong)
+    return Wrong.takeError();
+  bool Right = !*Wrong;
+  if (!Right) {
+    Record.Outcome = wordOf((**Wrong).Reason).str();
+    Verdict.Findings.push_back(std::move(**Wrong));
+  }
+  Verdict.Cases.push_back(std::move(Record));
+  return Right;
+}
+
+Expected<std::optional<GateFinding>>
+VariantRuns::judgeThoroughly(const JudgedCase &J,
+                             ArrayRef<ShapedLaunch> Launches,
+                             const RunResult &Forward, GateVerdict &Verdict) {
+  // A barrier that is missing shows in one of the two orders.
+  if (J.AnyOrder) {
+    if (!Reversed.Module) {
+      Expected<LoadedKernel> K =
+          loadKernel(Bitcode, RunMode::Reversed, O.setup().Arch);
+      if (!K)
+        return K.takeError();
+      Reversed = std::move(*K);
+    }
+    RunResult Again;
+    ++Verdict.Checks;
+    Expected<std::optional<GateFinding>> Wrong =
+        runAndCompare(Reversed, J, Launches, Again, Verdict);
+    if (!Wrong)
+      return Wrong.takeError();
+    if (*Wrong) {
+      (**Wrong).Evidence += " (last thread first)";
+      return Wrong;
+    }
+    for (size_t I = 0; J.SameBits && I < Again.Buffers.size(); ++I)
+      if (Again.Buffers[I] != Forward.Buffers[I]) {
+        auto At =
+            std::mismatch(Again.Buffers[I].begin(), Again.Buffers[I].end(),
+                          Forward.Buffers[I].begin());
+        return makeFinding(
+            GateReason::Nondeterministic, J.Case.Name,
+            "buffer " + Twine(I) + ", byte " +
+                Twine(At.first - Again.Buffers[I].begin()) +
+                " has other bits when the last thread runs first; the "
+                "original's stay the same");
+      }
+  }
+  if (!J.Case.Thorough)
+    return std::nullopt;
+  if (!Checked.Module) {
+    Expected<LoadedKernel> K =
+        loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks());
+    if (!K)
+      return K.takeError();
+    Checked = std::move(*K);
+  }
+  RunResult Thorough;
+  ++Verdict.Checks;
+  Expected<std::optional<GateFinding>> Wrong =
+      runAndCompare(Checked, J, Launches, Thorough, Verdict);
+  if (!Wrong || *Wrong)
+    return Wrong;
+  return judgeCoverage(J, Launches, Thorough, Verdict);
+}
+
+Error VariantRuns::count(GateVerdict &Verdict) {
+  Expected<LoadedKernel> Counting =
+      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch);
+  if (!Counting)
+    return Counting.takeError();
+  for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
+    Expected<GateCase> C = O.captured(I);
+    if (!C)
+      return C.takeError();
+    std::string Illegal;
+    Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
+        shapesOf(*C, Illegal);
+    if (!Launches)
+      return Launches.takeError();
+    if (!*Launches)
+      continue;
+    Expected<RunResult> R =
+        runCase(*Counting, **Launches, *C, Poison, O.variables());
+    if (!R)
+      return R.takeError();
+    Verdict.VariantCounts[I] = R->Counts;
+    Verdict.VariantShapes[I] = (*Launches)->front().Shape;
+  }
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,56 @@
+//===- Variant.h - A variant under the gate -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_VARIANT_H
+#define CUPILOT_LIB_EVALUATION_VARIANT_H
+
+#include "Original.h"
+
+namespace cupilot {
+
+/// One variant and the modules that it is run as.
+class VariantRuns {
+public:
+  VariantRuns(OriginalRuns &O, llvm::StringRef Bitcode, const LaunchPlan &Plan,
+              const Guard &When)
+      : O(O), Bitcode(Bitcode), Plan(Plan), When(When) {}
+  llvm::Error load();
+
+  /// Whether it would run on \p C, were the buffers as far apart and as aligned
+  /// as they are in a run.
+  llvm::Expected<bool> admitted(const GateCase &C) const;
+  /// Runs it on \p J and adds what came of it. False: rejected.
+  llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
+  /// Counts of the captured workloads that the guard admits.
+  llvm::Error count(GateVerdict &Verdict);
+
+private:
+  /// The launches of the plan; nothing where the guard keeps the case out.
+  /// \p Illegal says which launch the guard admits although it is none.
+  llvm::Expected<std::optional<std::vector<ShapedLaunch>>>
+  shapesOf(const GateCase &C, std::string &Illegal) const;
+  llvm::Expected<std::optional<GateFinding>>
+  judgeThoroughly(const JudgedCase &J, llvm::ArrayRef<ShapedLaunch> Launches,
+                  const RunResult &Forward, GateVerdict &Verdict);
+  llvm::Expected<std::optional<GateFinding>>
+  judgeCoverage(const JudgedCase &J, llvm::ArrayRef<ShapedLaunch> Launches,
+                const RunResult &Checked, GateVerdict &Verdict);
+  llvm::Expected<std::optional<GateFinding>>
+  runAndCompare(LoadedKernel &K, const JudgedCase &J,
+                llvm::ArrayRef<ShapedLaunch> Launches, RunResult &Got,
+                GateVerdict &Verdict);
+
+  OriginalRuns &O;
+  llvm::StringRef Bitcode;
+  const LaunchPlan &Plan;
+  const Guard &When;
+  LoadedKernel Plain, Reversed, Checked; ///< The last two when needed.
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_VARIANT_H
