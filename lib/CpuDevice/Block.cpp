@@ -212,7 +212,7 @@ void BlockState::pass() {
       S.Now = State::Ready;
       resume(F);
       // Looking at memory once more is no progress.
-      if (S.Now != State::Yielded || S.Where != Place)
+      if (S.Now != State::Yielded || (S.Where != Place && !S.Why))
         Host.Progress = true;
       break;
     }
@@ -248,14 +248,21 @@ void BlockState::waitUntil(ThreadContext &T, function_ref<bool()> Condition,
   S.Where = Where;
   S.Now = State::Waiting;
   suspend(T);
+  waitEnded(T);
 }
 
 void BlockState::yield(ThreadContext &T, uint32_t Where, const char *Why) {
   ThreadState &S = stateOf(T);
-  S.Why = Why;
+  if (Why)
+    S.Why = Why;
   S.Where = Where;
   S.Now = State::Yielded;
   suspend(T);
+}
+
+void BlockState::waitEnded(ThreadContext &T) {
+  if (!Threads.empty())
+    Threads[T.Linear].Why = nullptr;
 }
 
 void BlockState::budget(ThreadContext &T) {

@@ -185,8 +185,10 @@ static void runWait(const OpCall &Call) {
     waitForMbarrier(Call, T);
     Done = Complete();
   }
-  if (Done)
+  if (Done) {
+    Call.Block.waitEnded(T);
     subscribe(T, reinterpret_cast<void *>(Address));
+  }
   Lane.Results[0] = Done;
 }
 

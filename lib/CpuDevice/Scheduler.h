@@ -104,8 +104,11 @@ struct BlockState {
                  const char *Why, uint32_t Where);
   /// Lets other threads run: in loops that look at memory until another thread
   /// has changed it.
-  /// \p Why: a literal that says what for, or null.
+  /// \p Why: a literal that says what for, or null; it holds for what the loop
+  /// around looks at too, until waitEnded().
   void yield(ThreadContext &T, uint32_t Where, const char *Why = nullptr);
+  /// What yield() waited for has happened.
+  void waitEnded(ThreadContext &T);
   /// Out of instructions: gets more or ends.
   void budget(ThreadContext &T);
   /// The shared memory that \p Address lies in, of this block or of another of
