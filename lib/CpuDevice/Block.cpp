@@ -207,12 +207,11 @@ void BlockState::pass() {
       resume(*S.On);
       break;
     case State::Yielded: {
-      uint64_t Place = S.Where;
       Fiber &F = *S.On;
       S.Now = State::Ready;
       resume(F);
       // Looking at memory once more is no progress.
-      if (S.Now != State::Yielded || (S.Where != Place && !S.Why))
+      if (S.Now != State::Yielded)
         Host.Progress = true;
       break;
     }

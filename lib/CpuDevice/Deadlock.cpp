@@ -9,7 +9,8 @@
 // A thread that looks at memory in a loop cannot be told from one that computes
 // for long by looking at it from outside, but it can by its state: when a whole
 // round of the scheduler leaves every waiting thread with the stack that it had
-// before, and none of their writes changed memory, then no later round will
+// before (or, for loops that yield in several places, a few rounds before), and
+// none of their writes changed memory, then no later round will
 // differ, unless another host thread changes memory. Rounds are therefore
 // numbered by an epoch that counts changes, and the launch is stuck when all
 // host threads found nothing to do in the same epoch.
@@ -28,6 +29,8 @@ namespace cupilot {
 
 /// Idle rounds before the states are compared.
 static constexpr uint64_t FirstComparison = 32;
+/// Rounds after which a waiting loop is where it was, at most.
+static constexpr unsigned MaxPeriod = 8;
 /// Threads that count while they wait never repeat a state. They are given up
 /// after so many rounds and looks at memory.
 static constexpr uint64_t MaxRounds = uint64_t(1) << 20;
@@ -74,14 +77,15 @@ bool Worker::nothingChanges() {
     return true;
   if (IdleRounds > MaxRounds && IdleYields > MaxYields)
     return true;
-  if (State) {
-    bool Same = *State == waitingState();
-    State.reset();
-    return Same;
-  }
-  // At growing distances: comparing costs more than a round.
-  if (IdleRounds >= FirstComparison && isPowerOf2_64(IdleRounds))
+  // At growing distances: comparing costs more than a round. A loop may take a
+  // few rounds until it is where it was.
+  if (IdleRounds >= FirstComparison && isPowerOf2_64(IdleRounds)) {
     State = waitingState();
+    Comparisons = MaxPeriod;
+  } else if (Comparisons > 0) {
+    --Comparisons;
+    return State == waitingState();
+  }
   return false;
 }
 
@@ -101,7 +105,7 @@ void Worker::idle(uint64_t Epoch) {
   if (Started || Epoch != LastEpoch) {
     IdleRounds = IdleYields = 0;
     LastEpoch = Epoch;
-    State.reset();
+    Comparisons = 0;
     return;
   }
   ++IdleRounds;
@@ -180,10 +184,10 @@ void Worker::deadlock() {
     Detail += "; others elsewhere";
   uint64_t Left = Launch.Runs - std::min<uint64_t>(Launch.Begun, Launch.Runs);
   if (Left > 0)
-    Detail += "; " + std::to_string(Left * Launch.ClusterBlocks) +
-              " blocks have not begun, because the GPU holds no more than " +
+    Detail += "; blocks that have not begun, because the GPU holds no more "
+              "than " +
               std::to_string(Launch.MaxResident * Launch.ClusterBlocks) +
-              " at a time";
+              " at a time: " + std::to_string(Left * Launch.ClusterBlocks);
   // The other reasons may be its consequences.
   bool Mbarrier = First->Now == State::Yielded && First->Why;
   FirstBlock->recordFault(

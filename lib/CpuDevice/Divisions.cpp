@@ -8,8 +8,8 @@
 //
 // On a GPU, integer division never traps. The quotient of a division by zero
 // has all bits set, and so has the remainder; the least number divided by -1
-// gives itself, with the remainder 0 (PTX ISA leaves these unspecified; this is
-// what an H200 computes).
+// gives itself, with the remainder 0. PTX ISA leaves these results unspecified;
+// they are those of the code that ptxas makes.
 //
 //===----------------------------------------------------------------------===//
 

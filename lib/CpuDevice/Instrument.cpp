@@ -108,7 +108,7 @@ void numberLocation(AccessSite &Site, LoweredKernel &K, bool Both) {
         numberOf(K.ReadLocations, Site.Location, word::ReadLocations);
 }
 
-unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
+unsigned Instrumenter::addSite(const CheckedAccess &A, AccessSpace Space) {
   AccessSite Site = {K.Name,
                      locationOf(A.I->getDebugLoc()),
                      static_cast<uint32_t>(A.Size),
@@ -117,7 +117,7 @@ unsigned Instrumenter::addSite(const Access &A, AccessSpace Space) {
                      A.IsAtomic,
                      Space};
   Site.IsVolatile = A.IsVolatile;
-  Site.Carries = Carriers.contains(A.I);
+  Site.Carries = Carriers.contains(A.I) || isa<AnyMemTransferInst>(A.I);
   // A call may do both, when the run time carries it out.
   numberLocation(Site, K, /*Both=*/!A.Pointer);
   Tables.Sites.push_back(std::move(Site));
@@ -134,7 +134,7 @@ Value *Instrumenter::branchUnlessOk(IRBuilder<> &B, Value *Ok) {
   return Cold;
 }
 
-void Instrumenter::guard(const Access &A) {
+void Instrumenter::guard(const CheckedAccess &A) {
   Value *Base = nullptr;
   AccessSpace Space = spaceOf(A.Pointer, Base);
   if (Base == Entry.getArg(0) || (IsEntry && Base == Entry.getArg(1)))
@@ -366,7 +366,7 @@ void Instrumenter::run() {
     addCounters();
   if (shadows())
     findCarriers();
-  for (const Access &A : Accesses)
+  for (const CheckedAccess &A : Accesses)
     guard(A);
   if (shadows()) {
     carryUnwritten();

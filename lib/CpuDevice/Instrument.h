@@ -15,7 +15,7 @@
 namespace cupilot {
 
 /// One access that an instruction makes.
-struct Access {
+struct CheckedAccess {
   llvm::Instruction *I;
   llvm::Value *Pointer;
   llvm::Value *Length = nullptr; ///< For memory intrinsics; else null.
@@ -35,8 +35,8 @@ public:
 
 private:
   void collect();
-  void guard(const Access &A);
-  unsigned addSite(const Access &A, AccessSpace Space);
+  void guard(const CheckedAccess &A);
+  unsigned addSite(const CheckedAccess &A, AccessSpace Space);
   AccessSpace spaceOf(llvm::Value *Pointer, llvm::Value *&Base);
   void markCalls();
   void addCounters();
@@ -53,9 +53,10 @@ private:
   bool shadows() const {
     return Options.CheckRaces || Options.CheckWritten || Options.Coverage;
   }
-  bool usesShadow(const Access &A, AccessSpace Space, llvm::Value *Base) const;
-  void guardShadow(const Access &A, unsigned Site);
-  void guardStore(const Access &A, unsigned Site, llvm::Value *Generic);
+  bool usesShadow(const CheckedAccess &A, AccessSpace Space,
+                  llvm::Value *Base) const;
+  void guardShadow(const CheckedAccess &A, unsigned Site);
+  void guardStore(const CheckedAccess &A, unsigned Site, llvm::Value *Generic);
   void guardFences();
   void findCarriers();
   bool onlyCopied(llvm::Value *V,
@@ -69,7 +70,7 @@ private:
   const CpuDeviceOptions &Options;
   const llvm::DataLayout &DL;
   const bool IsEntry; ///< Else a function that it calls.
-  std::vector<Access> Accesses;
+  std::vector<CheckedAccess> Accesses;
   /// Loads whose value is only copied, and, once it is made, the mask of those
   /// of its bytes that hold nothing.
   llvm::SmallPtrSet<llvm::Instruction *, 16> Carriers;

@@ -25,7 +25,7 @@ namespace cupilot {
 /// Bytes of a value that can be told apart in a mask.
 static constexpr uint64_t MaskBytes = 64;
 
-bool Instrumenter::usesShadow(const Access &A, AccessSpace Space,
+bool Instrumenter::usesShadow(const CheckedAccess &A, AccessSpace Space,
                               Value *Base) const {
   if (!shadows() || Space == AccessSpace::Local ||
       Space == AccessSpace::Constant)
@@ -34,7 +34,7 @@ bool Instrumenter::usesShadow(const Access &A, AccessSpace Space,
   return !G || !G->isConstant();
 }
 
-void Instrumenter::guardShadow(const Access &A, unsigned Site) {
+void Instrumenter::guardShadow(const CheckedAccess &A, unsigned Site) {
   IRBuilder<> B(A.I);
   B.SetCurrentDebugLocation(A.I->getDebugLoc());
   Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
@@ -52,7 +52,7 @@ void Instrumenter::guardShadow(const Access &A, unsigned Site) {
       return;
     }
     auto To = CarrySites.find(A.I);
-    Value *Length = B.CreateZExtOrTrunc(A.Length, I64);
+    Value *Length = B.CreateZExtOrTrunc(Transfer->getLength(), I64);
     if (To == CarrySites.end()) {
       B.CreateCall(Declare("cupilot_rt_read", I64, {Ptr, Ptr, I64, I32}),
                    {Context, Generic, Length, B.getInt32(Site)});
@@ -154,7 +154,7 @@ bool Instrumenter::onlyCopied(Value *V, SmallPtrSetImpl<Value *> &Seen) const {
 }
 
 void Instrumenter::findCarriers() {
-  for (const Access &A : Accesses) {
+  for (const CheckedAccess &A : Accesses) {
     auto *Load = dyn_cast<LoadInst>(A.I);
     SmallPtrSet<Value *, 8> Seen;
     if (Load && Load->isSimple() && !Load->use_empty() &&
@@ -254,7 +254,7 @@ Value *Instrumenter::unwrittenBytes(Value *V) {
 }
 
 void Instrumenter::carryUnwritten() {
-  for (const Access &A : Accesses) {
+  for (const CheckedAccess &A : Accesses) {
     auto *Store = dyn_cast<StoreInst>(A.I);
     auto Site = CarrySites.find(A.I);
     if (!Store || Carriers.empty() || Site == CarrySites.end())

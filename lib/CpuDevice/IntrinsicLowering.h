@@ -42,9 +42,6 @@ private:
                                             llvm::IRBuilder<> &B);
   std::optional<llvm::Value *>
   lowerWarp(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
-  std::optional<llvm::Value *> lowerCluster(llvm::StringRef Name,
-                                            llvm::CallInst &Call,
-                                            llvm::IRBuilder<> &B);
   std::optional<llvm::Value *>
   lowerPtx(llvm::StringRef Name, llvm::CallInst &Call, llvm::IRBuilder<> &B);
   llvm::Value *reduceFloat(llvm::StringRef Name, llvm::CallInst &Call,

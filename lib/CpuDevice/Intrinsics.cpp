@@ -274,8 +274,7 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
     for (auto Rule :
          {&IntrinsicLowering::lowerSpecialRegister,
           &IntrinsicLowering::lowerConversion, &IntrinsicLowering::lowerInteger,
-          &IntrinsicLowering::lowerFloat, &IntrinsicLowering::lowerWarp,
-          &IntrinsicLowering::lowerCluster})
+          &IntrinsicLowering::lowerFloat, &IntrinsicLowering::lowerWarp})
       if (std::optional<Value *> Result = (this->*Rule)(Name, Call, B))
         return Result;
     if (Name.starts_with("membar.") || Name.starts_with("fence.")) {

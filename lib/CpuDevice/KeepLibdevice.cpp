@@ -56,6 +56,10 @@ struct KeepLibdevice : PassInfoMixin<KeepLibdevice> {
         if (!F.getReturnType()->isVoidTy())
           F.setDoesNotAccessMemory();
       }
+    // A load that the optimiser invents would be checked like the program's.
+    for (Function &F : M)
+      if (!F.isDeclaration())
+        F.addFnAttr(Attribute::SanitizeThread);
     return PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }

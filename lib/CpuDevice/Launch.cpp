@@ -80,6 +80,8 @@ LaunchState::LaunchState(const LoweredModule &Tables,
       1, Shape.Cooperative
              ? Clusters
              : residentBlocks(Kernel, Shape, Options) / ClusterBlocks);
+  if (Kernel.Calls && Memory.Limits.StackBytes * 8 > CallStack)
+    StackSize += alignTo(Memory.Limits.StackBytes * 8 - CallStack, 4096);
   FirstBudget = Options.MaxLaunchInstructions
                     ? std::min<int64_t>(Grant, Options.MaxInstructions
                                                    ? Options.MaxInstructions

@@ -149,7 +149,8 @@ static void dropDeviceAttributes(Module &M) {
          {"target-cpu", "target-features", "frame-pointer", "tune-cpu"})
       F.removeFnAttr(Name);
     for (Attribute::AttrKind Kind :
-         {Attribute::NoInline, Attribute::OptimizeNone})
+         {Attribute::NoInline, Attribute::OptimizeNone,
+          Attribute::SanitizeThread})
       F.removeFnAttr(Kind);
     if (!F.isDeclaration())
       F.addFnAttr(Attribute::AlwaysInline);
@@ -411,6 +412,7 @@ Expected<LoweredModule> lowerModule(Module &M,
         K.Unsupported.empty())
       K.Unsupported = std::to_string(K.StaticShared - K.ReservedShared) +
                       " bytes of static shared memory (at most 49152)";
+    K.Calls = Calls;
     K.StackSize = entryStack(*Entry, Calls);
     if (K.StackSize > MaxStack && K.Unsupported.empty())
       K.Unsupported = "local variables of more than 512 KiB";

@@ -224,10 +224,11 @@ private:
   uint64_t waitingState() const;
   void deadlock();
 
-  uint64_t IdleRounds = 0;       ///< Since something changed ...
-  uint64_t IdleYields = 0;       ///< ... and what its threads did in them.
-  uint64_t LastEpoch = 0;        ///< Of the last idle round.
-  std::optional<uint64_t> State; ///< Of the waiting threads, a round ago.
+  uint64_t IdleRounds = 0;  ///< Since something changed ...
+  uint64_t IdleYields = 0;  ///< ... and what its threads did in them.
+  uint64_t LastEpoch = 0;   ///< Of the last idle round.
+  uint64_t State = 0;       ///< Of the waiting threads, some rounds ago.
+  unsigned Comparisons = 0; ///< With it, still to be made.
   bool CountedIdle = false;
 };
 

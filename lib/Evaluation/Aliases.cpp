@@ -20,6 +20,19 @@ struct PointerPair {
 };
 } // namespace
 
+/// Whether C++ lets both types lie at one address ([basic.lval]): compilers
+/// reorder accesses to types that may not.
+static bool mayShare(const KernelParam &A, const KernelParam &B) {
+  StringRef One = A.Pointee, Two = B.Pointee;
+  for (StringRef *Type : {&One, &Two})
+    for (StringRef Qualifier : {"const ", "volatile ", "const "})
+      Type->consume_front(Qualifier);
+  if (One == Two || A.PointeeSize == 1)
+    return true;
+  std::optional<ElementKind> First = elementOf(One), Second = elementOf(Two);
+  return First && Second && isInteger(*First) && isInteger(*Second);
+}
+
 static std::vector<PointerPair> pairsOf(const Kernel &K, const GateCase &C) {
   std::vector<PointerPair> Pairs;
   for (size_t I = 0; I < C.Pointers.size(); ++I)
@@ -30,7 +43,7 @@ static std::vector<PointerPair> pairsOf(const Kernel &K, const GateCase &C) {
         continue;
       const KernelParam &A = K.Params[In.Param], &B = K.Params[Out.Param];
       if (!A.IsPointer || !B.IsPointer || B.PointeeConst || A.Restrict ||
-          B.Restrict || A.PointeeSize != B.PointeeSize ||
+          B.Restrict || A.PointeeSize != B.PointeeSize || !mayShare(A, B) ||
           (!A.PointeeConst && I > O) ||
           C.Buffers[In.Buffer].size() < C.Buffers[Out.Buffer].size())
         continue;

@@ -35,6 +35,7 @@ struct GateCase {
   bool Aliased = false;  ///< Buffers share memory that they did not share.
   bool NeedsNaN = false; ///< Proves something only if NaN comes out.
   bool Ordered = false;  ///< Run in both orders.
+  bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
   bool Thorough = false; ///< Run with all checks, too.
 };
 

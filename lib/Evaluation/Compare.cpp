@@ -136,8 +136,11 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
     if (Pure)
       if (auto Wrong = compareWritten(J, I, G, O))
         return Wrong;
-    if (std::optional<BufferMismatch> M = compareBuffer(
-            G, J.Reference[I], O, J.Case.Layouts[I], Contract, Errors)) {
+    if (std::optional<BufferMismatch> M =
+            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I], Contract,
+                          J.Sensitivity.empty() ? ArrayRef<double>()
+                                                : ArrayRef(J.Sensitivity[I]),
+                          J.Case.Probe ? 256 : 16, Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
                     "buffer " + Twine(I) + ", byte " + Twine(M->At) +

@@ -22,6 +22,9 @@ struct JudgedCase {
   bool AnyOrder = false; ///< The contract holds for the original, last thread
                          ///< first.
   bool SameBits = false; ///< It then even has the same bits.
+  /// How far each number moves, by its byte, when the inputs move by a unit in
+  /// the last place. Empty until a comparison fails without it.
+  mutable std::vector<std::vector<double>> Sensitivity;
   /// The same with another fill, where the original's results look unwritten.
   std::unique_ptr<JudgedCase> Refilled;
 };

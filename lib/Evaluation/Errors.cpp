@@ -11,7 +11,9 @@
 // term for the buffer: four times the original's largest error, of those that
 // are rounding. Where the original itself is further off (a rounding to an
 // integer that went the other way), the variant must side with the one or the
-// other. NaN and infinity must be where the original has them.
+// other. Or it may have what a unit in the last place of the inputs does, some
+// times over (Sensitivity.cpp). NaN and infinity must be where the original has
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +70,8 @@ struct FieldView {
 } // namespace
 
 static BufferMismatch errorsOf(const FieldView &V,
-                               const PrecisionContract &Contract) {
+                               const PrecisionContract &Contract,
+                               ArrayRef<double> Sensitivity, double Factor) {
   double Square = 0;
   size_t Finite = 0;
   for (size_t I = 0; I < V.count(); ++I)
@@ -117,6 +120,8 @@ static BufferMismatch errorsOf(const FieldView &V,
       else
         Right = !Relaxed && Mine <= Own + Result.Term;
     }
+    if (!Right && !Relaxed && !Sensitivity.empty() && std::isfinite(G - R))
+      Right = std::fabs(G - R) <= Factor * Sensitivity[V.byteOf(I)];
     if (!Right && Result.Wrong++ == 0) {
       Result.At = V.byteOf(I);
       Result.Got = G;
@@ -130,7 +135,7 @@ static BufferMismatch errorsOf(const FieldView &V,
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
               const Layout &L, const PrecisionContract &Contract,
-              ErrorRange &Errors) {
+              ArrayRef<double> Sensitivity, double Factor, ErrorRange &Errors) {
   auto Bitwise = [](uint64_t At) {
     BufferMismatch M;
     M.Bitwise = true;
@@ -157,7 +162,7 @@ compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
           return Bitwise(V.byteOf(I));
       continue;
     }
-    BufferMismatch M = errorsOf(V, Contract);
+    BufferMismatch M = errorsOf(V, Contract, Sensitivity, Factor);
     Errors.Mine = std::max(Errors.Mine, M.Mine);
     Errors.Own = std::max(Errors.Own, M.Own);
     if (M.Wrong)

@@ -23,10 +23,13 @@ struct BufferMismatch {
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by
-/// the contract, all else bit by bit, padding not at all.
+/// the contract, all else bit by bit, padding not at all. Under \p Contract
+/// "same", each float may also be \p Factor times its \p Sensitivity away from
+/// the float64 run, if that is known.
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
               const Layout &L, const PrecisionContract &Contract,
+              llvm::ArrayRef<double> Sensitivity, double Factor,
               ErrorRange &Errors);
 
 } // namespace cupilot

@@ -26,6 +26,8 @@ public:
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Runs the original on another case; null when it does not bear it.
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
+  /// Fills in J.Sensitivity.
+  llvm::Error findSensitivity(const JudgedCase &J);
   /// The launches that variations start from, one for each of the first two
   /// workloads.
   llvm::ArrayRef<std::unique_ptr<GateCase>> bases() const { return Bases; }

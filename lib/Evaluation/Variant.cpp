@@ -77,6 +77,11 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
   ErrorRange Errors;
   std::optional<GateFinding> Wrong =
       compareRuns(J, Got, O.kernel().Contract, Errors);
+  if (Wrong && Wrong->Reason == GateReason::Mismatch && J.Sensitivity.empty()) {
+    if (Error E = O.findSensitivity(J))
+      return std::move(E);
+    Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
+  }
   Verdict.MaxError = std::max(Verdict.MaxError, Errors.Mine);
   Verdict.OriginalError = std::max(Verdict.OriginalError, Errors.Own);
   return Wrong;

@@ -236,6 +236,7 @@ Expected<SearchResult> Search::collect() {
     return All.takeError();
   SearchResult Result;
   Result.All = *All;
+  Result.Run = Run;
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {
     ++Result.Evaluated;

@@ -67,14 +67,6 @@ static std::optional<Opcode> confused(Opcode Is) {
 
 static std::optional<Opcode> otherSign(Opcode Is) {
   switch (Is) {
-  case Instruction::SDiv:
-    return Instruction::UDiv;
-  case Instruction::UDiv:
-    return Instruction::SDiv;
-  case Instruction::SRem:
-    return Instruction::URem;
-  case Instruction::URem:
-    return Instruction::SRem;
   case Instruction::AShr:
     return Instruction::LShr;
   case Instruction::LShr:

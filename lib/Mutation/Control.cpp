@@ -8,6 +8,7 @@
 
 #include "Sites.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/CFG.h"
 #include "llvm/IR/Dominators.h"
 
 using namespace llvm;
@@ -57,6 +58,18 @@ static void addCompare(CmpInst &I, Sites &S) {
   Change("compare", I.getInversePredicate());
 }
 
+/// Whether something jumps back to \p Block: clang lays blocks out in the order
+/// of the source.
+static bool isLoopHead(const BasicBlock &Block) {
+  bool Later = false;
+  for (const BasicBlock &Other : *Block.getParent()) {
+    Later |= &Other == &Block;
+    if (Later && is_contained(successors(&Other), &Block))
+      return true;
+  }
+  return false;
+}
+
 void addConditions(Instruction &I, Sites &S) {
   if (auto *Compare = dyn_cast<CmpInst>(&I))
     return addCompare(*Compare, S);
@@ -78,7 +91,7 @@ void addConditions(Instruction &I, Sites &S) {
     });
   };
   // Loops that never end prove nothing; addLoops has their limits.
-  if (!Branch->getMetadata(LLVMContext::MD_loop))
+  if (!isLoopHead(*Branch->getParent()))
     Always(true);
   Always(false);
 }

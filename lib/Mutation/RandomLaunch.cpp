@@ -30,8 +30,8 @@ void LaunchSource::drawShape(RandomLaunch &L) {
   if (chance(0.5))
     return;
   for (uint64_t &Dim : L.Shape.Grid)
-    if (Dim > 1 && chance(0.5))
-      Dim = 1 + below(2 * Dim);
+    if (chance(Dim > 1 ? 0.5 : 0.2))
+      Dim = 1 + below(Dim > 1 ? 2 * Dim : 3);
   if (chance(0.5))
     for (uint64_t &Dim : L.Shape.Block)
       if (Dim > 1 && chance(0.7)) {

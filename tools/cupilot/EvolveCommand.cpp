@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
+#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -139,6 +140,36 @@ static Error leaveOut(Error E, const Twine &Prefix) {
   });
 }
 
+/// What the gate said in a search, by reason.
+static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
+  GateCounts C;
+  C.Kernel = K.Name;
+  C.Identity = K.Digest;
+  C.Search = Result.Run;
+  C.Gate = GateVersion;
+  for (const CandidateRecord &R : Result.All) {
+    std::string Word;
+    if (R.Outcome == "inadmissible") {
+      Word = R.Outcome;
+    } else if (R.Outcome == "gate") {
+      // "identity: ..." is no reason of the gate's: it passed.
+      Word = StringRef(R.Reason)
+                 .take_until([](char C) { return C == ':' || C == ' '; })
+                 .str();
+      if (!reasonOf(Word))
+        Word.clear();
+    } else if (R.Outcome != "accepted" && R.Outcome != "slower") {
+      continue; // It never came so far.
+    }
+    ++C.Judged;
+    if (Word.empty())
+      ++C.Passed;
+    else
+      ++C.Reasons[Word];
+  }
+  return C;
+}
+
 static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags, unsigned &Accepted) {
@@ -209,6 +240,8 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
                    Result->Evaluated, Result->Refused, Result->Duplicates,
                    Result->Rejected, Slower)
          << Result->Variants.size() << " kept\n";
+  if (Error E = putGateCounts(StoreDir, countsOf(K, *Result)))
+    return E;
   if (Result->Variants.empty())
     return Error::success();
   Accepted += Result->Variants.size();

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -18,7 +20,7 @@ using namespace cupilot;
 
 static cl::SubCommand Sub("store", "Show and check a project store");
 static cl::opt<std::string> Action(cl::Positional, cl::Required, cl::sub(Sub),
-                                   cl::value_desc("list|show|check"),
+                                   cl::value_desc("list|show|stats|check"),
                                    cl::desc("What to do"));
 static cl::opt<std::string>
     Name(cl::Positional, cl::sub(Sub), cl::value_desc("[TEXT]"),
@@ -27,9 +29,13 @@ static cl::opt<std::string>
     StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
              cl::desc("The project store (default .cupilot)"));
 
+static cl::opt<bool> Json("json", cl::sub(Sub),
+                          cl::desc("For stats: print JSON"));
+
 static const char Examples[] =
     "  cupilot store list\n"
     "  cupilot store show heatStep --store .cupilot\n"
+    "  cupilot store stats --json\n"
     "  cupilot store check\n";
 
 static void list(const std::vector<StoredKernel> &Kernels) {
@@ -47,10 +53,44 @@ static void list(const std::vector<StoredKernel> &Kernels) {
       }
 }
 
+/// What the gate rejected, and why.
+static Error printStats() {
+  Expected<std::vector<GateCounts>> All = gateCounts(StoreDir);
+  if (!All)
+    return All.takeError();
+  if (Json) {
+    json::Array Kernels;
+    for (const GateCounts &C : *All) {
+      json::Object Reasons;
+      for (const auto &[Word, Count] : C.Reasons)
+        Reasons[Word] = Count;
+      Kernels.push_back(json::Object{{"kernel", C.Kernel},
+                                     {"identity", C.Identity},
+                                     {"gate", C.Gate},
+                                     {"judged", C.Judged},
+                                     {"passed", C.Passed},
+                                     {"reasons", std::move(Reasons)}});
+    }
+    outs() << formatv("{0:2}\n", json::Value(std::move(Kernels)));
+    return Error::success();
+  }
+  for (const GateCounts &C : *All) {
+    outs() << C.Kernel << "\n  gate v" << C.Gate << ": " << C.Judged
+           << " judged, " << C.Passed << " passed\n";
+    for (const auto &[Word, Count] : C.Reasons)
+      outs() << "    " << left_justify(Word, 20) << format(" %6u\n", Count);
+  }
+  return Error::success();
+}
+
 static Error run(const TrailingArgs &Rest) {
-  if (Action != "list" && Action != "show" && Action != "check")
+  if (Action != "list" && Action != "show" && Action != "stats" &&
+      Action != "check")
     return usageError("there is no action '" + Action + "'",
-                      "cupilot store list, show or check");
+                      "cupilot store list, show, stats or check");
+  if (Json && Action != "stats")
+    return usageError("'cupilot store " + Action + "' does not take '--json'",
+                      "'cupilot store stats' does");
   if ((!Name.empty() && Action != "show") || !Rest.Args.empty())
     return usageError("'cupilot store " + Action + "' does not take '" +
                           (Rest.Args.empty() ? Name : Rest.Args.front()) + "'",
@@ -58,6 +98,8 @@ static Error run(const TrailingArgs &Rest) {
   Expected<BuildStore> Readable = BuildStore::open(StoreDir);
   if (!Readable)
     return Readable.takeError();
+  if (Action == "stats")
+    return printStats();
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
   if (!Store)
     return Store.takeError();

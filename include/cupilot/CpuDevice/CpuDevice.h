@@ -119,6 +119,9 @@ struct DeviceBuffer {
 struct DeviceLimits {
   uint64_t HeapBytes = 8 << 20;  ///< For malloc in device code.
   uint64_t PrintBytes = 1 << 20; ///< For printf, per launch.
+  uint64_t StackBytes = 1024;    ///< For a thread's calls. Frames are larger on
+                                 ///< the host: it gets eight times as much, and
+                                 ///< at least 256 KiB.
 };
 
 /// The heap of device code. What is not freed there lives as long as the

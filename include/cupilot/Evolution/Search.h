@@ -31,6 +31,7 @@ struct SearchResult {
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
+  std::string Run; ///< Digest of everything that decides how it went.
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

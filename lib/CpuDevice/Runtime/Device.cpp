@@ -99,7 +99,7 @@ cudaError_t Device::load(RegisteredModule &M) {
     Options.Reverse = llvm::StringRef(Order) == "reverse";
   if (const char *Most = std::getenv("CUPILOT_CPU_MAX_INSTRUCTIONS"))
     Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
-  if (const char *Checks = std::getenv("CUPILOT_CHECK"))
+  if (const char *Checks = std::getenv("CUPILOT_CPU_CHECKS"))
     if (llvm::Error E = selectChecks(Checks, Options)) {
       M.Broken = true;
       explain(std::move(E));
@@ -186,7 +186,7 @@ static cudaError_t errorOf(const DeviceFault &Fault) {
     return cudaErrorAssert;
   if (Kind.starts_with("misaligned"))
     return cudaErrorMisalignedAddress;
-  if (Kind == "step limit")
+  if (Kind == "step limit" || Kind == "deadlock" || Kind.starts_with("runaway"))
     return cudaErrorLaunchTimeout;
   return Fault.Address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure;
 }

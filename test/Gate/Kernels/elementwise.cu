@@ -216,7 +216,7 @@ __global__ void clampScaleBits(ClampOptions o, const float *x, int *bits) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= o.n)
     return;
-  float v = fmaxf(fminf(x[i], o.high), o.low);
+  float v = fminf(fmaxf(x[i], o.low), o.high);
   reinterpret_cast<float *>(bits)[i] = o.factor * v;
 }
 __global__ void clampScaleStride(ClampOptions o, const float *x, int *bits) {

@@ -87,7 +87,9 @@ __global__ void softmaxOnline(const float *__restrict__ in,
   float most = -INFINITY, sum = 0;
   for (int c = t; c < cols; c += 64) {
     float v = x[c], now = fmaxf(most, v);
-    sum = sum * expf(most - now) + expf(v - now);
+    // Masked elements are negative infinities: nothing to rescale yet.
+    if (now > -INFINITY)
+      sum = sum * expf(most - now) + expf(v - now);
     most = now;
   }
   mosts[t] = most;
