@@ -82,8 +82,11 @@ void BlockShadow::blockBegins(BlockState &B) {
   Block = B.Block[0] + S.Grid[0] * (B.Block[1] + S.Grid[1] * B.Block[2]);
   Threads = S.Block[0] * S.Block[1] * S.Block[2];
   Contexts.assign(Threads, nullptr);
-  // A block finds nothing that is written in its shared memory.
-  SharedShadow.assign(B.SharedSize / GranuleBytes + 1, {word::Unwritten, 0});
+  // A block finds nothing that is written in its shared memory, but for what
+  // the system keeps there for cooperative groups, somewhere in it.
+  SharedShadow.assign(
+      B.SharedSize / GranuleBytes + 1,
+      {Launch.Kernel.ReservedShared > 0 ? 0 : word::Unwritten, 0});
   SharedOffset = reinterpret_cast<uintptr_t>(SharedShadow.data()) -
                  reinterpret_cast<uintptr_t>(B.Shared) * ShadowFactor;
   All.assign(Threads, {0, Launch.segmentOf(Block), 0});
@@ -114,8 +117,8 @@ void BlockShadow::threadEnds(BlockState &, ThreadContext &T) {
 
 void BlockShadow::barrierArrived(BlockState &, ThreadContext &T, uint32_t Id,
                                  uint32_t Count) {
-  if (Count == 0 || Count >= Threads)
-    return; // All come.
+  if (Count == 0)
+    return; // All come, and wait. With a number, some may only arrive.
   std::lock_guard Lock(Launch.Mutex);
   tellAll(Launch.at(Id, Block), T.Linear);
 }

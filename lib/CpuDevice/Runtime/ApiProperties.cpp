@@ -141,8 +141,10 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
       Get(cudaDevAttrCanUseHostPointerForRegisteredMem);
   P.globalL1CacheSupported = Get(cudaDevAttrGlobalL1CacheSupported);
   P.localL1CacheSupported = Get(cudaDevAttrLocalL1CacheSupported);
+#if CUDART_VERSION >= 12000
   P.hostRegisterSupported = Get(cudaDevAttrHostRegisterSupported);
   P.memoryPoolsSupported = Get(cudaDevAttrMemoryPoolsSupported);
+#endif
   P.textureAlignment = Bytes(cudaDevAttrTextureAlignment);
   P.texturePitchAlignment = Bytes(cudaDevAttrTexturePitchAlignment);
   P.surfaceAlignment = Bytes(cudaDevAttrSurfaceAlignment);
