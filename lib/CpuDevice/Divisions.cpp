@@ -8,8 +8,9 @@
 //
 // On a GPU, integer division never traps. The quotient of a division by zero
 // has all bits set, and so has the remainder; the least number divided by -1
-// gives itself, with the remainder 0. PTX ISA leaves these results unspecified;
-// they are those of the code that ptxas makes.
+// gives itself, with the remainder 0. A division of 64 bits whose operands have
+// no upper half is one of 32 bits there. PTX ISA leaves these results
+// unspecified; this is what an H200 computes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +69,11 @@ void lowerDivisions(Function &F) {
     }
     Value *Divisor = B.CreateSelect(Trap, ConstantInt::get(T, 1), Y);
     Value *Result = B.CreateBinOp(Division->getOpcode(), X, Divisor);
-    Result = B.CreateSelect(Zero, Constant::getAllOnesValue(T), Result);
+    Value *OfZero = Constant::getAllOnesValue(T);
+    if (T->getScalarSizeInBits() == 64)
+      OfZero = B.CreateSelect(B.CreateIsNull(B.CreateLShr(X, 32)),
+                              ConstantInt::get(T, 0xffffffff), OfZero);
+    Result = B.CreateSelect(Zero, OfZero, Result);
     Division->replaceAllUsesWith(Result);
     Division->eraseFromParent();
   }
