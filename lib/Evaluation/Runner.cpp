@@ -143,6 +143,7 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
       return Launched.takeError();
     Result.Counts += Launched->Counts;
     Result.Fault = Launched->Fault;
+    Result.Printed += Launched->Printed;
     if (Result.Fault)
       break;
   }
