@@ -91,7 +91,8 @@ Expected<std::vector<GateCounts>> gateCounts(StringRef Root) {
   for (auto &[Key, Sum] : Sums)
     Result.push_back(std::move(Sum));
   llvm::sort(Result, [](const GateCounts &A, const GateCounts &B) {
-    return std::tie(A.Kernel, A.Gate) < std::tie(B.Kernel, B.Gate);
+    return std::tie(A.Kernel, A.Identity, A.Gate) <
+           std::tie(B.Kernel, B.Identity, B.Gate);
   });
   return Result;
 }
