@@ -83,7 +83,7 @@ __global__ void mirrorDivergentBarrier(const float *__restrict__ in,
 // cheat: totalOnlyWarpZero | mismatch, ignored-input
 // cheat: totalWrongLanes | mismatch
 // cheat: totalPartialMask | barrier, fault, mismatch, race
-// cheat: totalInLastBlock | race, mismatch
+// cheat: totalInLastBlock | race, mismatch, device-variable
 // cheat: totalWaitsForBlocks | runaway, race
 __global__ void total(const int *__restrict__ in, int *sum, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
