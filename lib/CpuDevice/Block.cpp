@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockShadow.h"
-#include "Scheduler.h"
+#include "OpRuntime.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstring>
 
@@ -45,6 +45,7 @@ void BlockState::begin(uint64_t Index) {
   Spent = 0;
   Threads.clear();
   Barriers.fill(BarrierUnit());
+  Async.reset();
   SharedSize = Kernel.StaticShared + S.Shared;
   Shared = SharedStore.reserve(SharedSize);
   // What a block finds there is undefined; a NaN shows who relies on it.
@@ -60,6 +61,8 @@ void BlockState::begin(uint64_t Index) {
 }
 
 void BlockState::end() {
+  if (Async)
+    finishAsync(*this);
   if (Observer)
     Observer->blockEnds(*this);
   if (Trace)
@@ -244,13 +247,21 @@ void BlockState::waitUntil(ThreadContext &T, function_ref<bool()> Condition,
   S.Where = Where;
   S.Now = State::Waiting;
   suspend(T);
+  waitEnded(T);
 }
 
-void BlockState::yield(ThreadContext &T, uint32_t Where) {
+void BlockState::yield(ThreadContext &T, uint32_t Where, const char *Why) {
   ThreadState &S = stateOf(T);
+  if (Why)
+    S.Why = Why;
   S.Where = Where;
   S.Now = State::Yielded;
   suspend(T);
+}
+
+void BlockState::waitEnded(ThreadContext &T) {
+  if (!Threads.empty())
+    Threads[T.Linear].Why = nullptr;
 }
 
 void BlockState::budget(ThreadContext &T) {

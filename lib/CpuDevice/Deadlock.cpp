@@ -34,6 +34,7 @@ static constexpr unsigned MaxPeriod = 8;
 /// Threads that count while they wait never repeat a state. They are given up
 /// after so many rounds and looks at memory.
 static constexpr uint64_t MaxRounds = uint64_t(1) << 20;
+static constexpr uint64_t MbarrierRounds = 4096;
 static constexpr uint64_t MaxYields = uint64_t(1) << 30;
 
 /// The registers and stacks of all threads that look at memory, and how often
@@ -59,14 +60,21 @@ uint64_t Worker::waitingState() const {
 
 /// Whether the round that has just ended shows that no further one differs.
 bool Worker::nothingChanges() {
-  uint64_t Yielding = 0;
+  uint64_t Yielding = 0, ForMbarrier = 0;
   for (const auto &Cluster : Resident)
     for (const auto &Block : Cluster->Blocks)
       for (const ThreadState &S : Block->threads())
-        Yielding += S.Now == State::Yielded;
+        if (S.Now == State::Yielded) {
+          ++Yielding;
+          ForMbarrier += S.Why != nullptr;
+        }
   IdleYields += Yielding;
   if (Yielding == 0)
     return true; // Conditions and barriers have just been looked at.
+  // Programs measure time while they look at an mbarrier, so that no state
+  // repeats; but what changes an mbarrier is progress.
+  if (Yielding == ForMbarrier && IdleRounds > MbarrierRounds)
+    return true;
   if (IdleRounds > MaxRounds && IdleYields > MaxYields)
     return true;
   // At growing distances: comparing costs more than a round. A loop may take a
@@ -142,7 +150,8 @@ void Worker::deadlock() {
           continue;
         switch (S.Now) {
         case State::Yielded:
-          G.What = "in a loop that waits for memory to change";
+          G.What = S.Why ? std::string("in a loop that waits for ") + S.Why
+                         : "in a loop that waits for memory to change";
           break;
         case State::Waiting:
           G.What = std::string("for ") + S.Why;
@@ -179,8 +188,11 @@ void Worker::deadlock() {
               "than " +
               std::to_string(Launch.MaxResident * Launch.ClusterBlocks) +
               " at a time: " + std::to_string(Left * Launch.ClusterBlocks);
-  FirstBlock->recordFault(First->On->Thread, "deadlock", 0, nullptr, Detail,
-                          First->Where);
+  // The other reasons may be its consequences.
+  bool Mbarrier = First->Now == State::Yielded && First->Why;
+  FirstBlock->recordFault(
+      First->On->Thread, Mbarrier ? "barrier that never completes" : "deadlock",
+      0, nullptr, Detail, First->Where);
 }
 
 } // namespace cupilot

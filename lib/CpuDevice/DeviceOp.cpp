@@ -9,10 +9,8 @@
 #include "DeviceOp.h"
 #include "Lowering.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -21,7 +19,8 @@ namespace cupilot {
 static constexpr StringRef Prefix = "cupilot.op:";
 
 std::optional<OpRule> findOp(ArrayRef<StringRef> Parts) {
-  for (auto Find : {findMma, findWmma, findMatrixMove})
+  for (auto Find : {findMma, findWmma, findMatrixMove, findWgmma, findAsyncCopy,
+                    findBulkCopy, findMbarrier, findWarpMisc})
     if (std::optional<OpRule> Rule = Find(Parts))
       return Rule;
   return std::nullopt;
@@ -81,10 +80,7 @@ uint32_t OpLowering::addSite(const CallInst &Call, bool IsStore,
                              uint32_t Alignment) {
   AccessSite Site;
   Site.Kernel = K.Name;
-  if (const DILocation *Loc = Call.getDebugLoc().get(); Loc && Loc->getLine())
-    Site.Location = (sys::path::filename(Loc->getFilename()) + ":" +
-                     Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
-                        .str();
+  Site.Location = locationOf(Call.getDebugLoc());
   Site.Align = Alignment;
   Site.IsStore = IsStore;
   numberLocation(Site, K);
@@ -101,6 +97,7 @@ void OpLowering::lower(CallInst &Call, StringRef Name) {
   Op.Inputs = Call.arg_size() - 1;
   Op.ReadSite = addSite(Call, /*IsStore=*/false, Op.Rule.ReadAlign);
   Op.WriteSite = addSite(Call, /*IsStore=*/true, Op.Rule.WriteAlign);
+  Op.Where = addPlace(Tables, Call.getDebugLoc());
   // Optimisation may have copied the instruction: lanes of a warp that run
   // different copies still run the same instruction of the source.
   const std::string &Place = Tables.Sites[Op.ReadSite].Location;

@@ -82,6 +82,7 @@ struct DeviceOp {
   uint32_t Inputs = 0;
   uint32_t Key = 0; ///< Equal for copies of one instruction of the source.
   uint32_t ReadSite = 0, WriteSite = 0; ///< Of its accesses.
+  uint32_t Where = 0;                   ///< Its place, for threads that wait.
 };
 
 /// The rule of an opcode that has been split at its points; nothing when it is
@@ -92,6 +93,11 @@ std::optional<OpRule> findOp(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findMma(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findWmma(llvm::ArrayRef<llvm::StringRef> Parts);
 std::optional<OpRule> findMatrixMove(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findWgmma(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findAsyncCopy(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findBulkCopy(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findMbarrier(llvm::ArrayRef<llvm::StringRef> Parts);
+std::optional<OpRule> findWarpMisc(llvm::ArrayRef<llvm::StringRef> Parts);
 
 /// Emits the call that stands for an instruction until lowerDeviceOps.
 /// \p Predicate may be null; \p Inputs are integers of at most 64 bits. Returns

@@ -100,8 +100,55 @@ static std::string wmmaOpcode(PartList Parts) {
          Clamp;
 }
 
+/// cp.async.{ca,cg}.shared.global.bytes{.s}, cp.async.commit.group ... \p
+/// Bytes: the size that the name holds, an operand of the opcode.
+static std::string asyncOpcode(PartList Parts, unsigned &Bytes) {
+  if (Parts.size() < 2 || Parts[0] != "async")
+    return "";
+  if (Parts[1] == "commit" || Parts[1] == "wait")
+    return "cp.async." + join(drop_begin(Parts), "_");
+  if (Parts[1] == "mbarrier") {
+    if (Parts.back() == "shared")
+      Parts.pop_back();
+    return "cp." + join(Parts, ".") + ".b64";
+  }
+  if (Parts.back() == "s")
+    Parts.pop_back();
+  if ((Parts[1] != "ca" && Parts[1] != "cg") ||
+      Parts.back().getAsInteger(10, Bytes))
+    return "";
+  Parts.pop_back();
+  return "cp." + join(Parts, ".");
+}
+
+/// mbarrier.arrive.drop.expect.tx.relaxed.scope.cta.space.cta and shorter ones.
+static std::string mbarrierOpcode(PartList Parts) {
+  std::string Operation, Modifiers;
+  for (size_t I = 0; I < Parts.size(); ++I) {
+    StringRef Part = Parts[I];
+    bool Pair = I + 1 < Parts.size();
+    if (Part == "scope" && Pair)
+      ++I; // All of the cpu device's threads see the same memory.
+    else if (Part == "space" && Pair)
+      ++I;
+    else if (Part == "shared" || Part == "relaxed" || Part == "tl")
+      continue;
+    else if (Part == "drop")
+      Operation += "_drop";
+    else if (Part == "expect" && Pair && !Operation.empty())
+      Modifiers += ".expect_" + Parts[++I].str();
+    else if (Part == "noComplete" || Part == "parity")
+      Modifiers += "." + Part.str();
+    else
+      Operation += (Operation.empty() ? "" : "_") + Part.str();
+  }
+  if (Operation == "pending_count")
+    return "mbarrier.pending_count.b64";
+  return "mbarrier." + Operation + Modifiers + ".b64";
+}
+
 /// The opcode of an intrinsic; "" for one of another kind.
-static std::string opcodeOf(StringRef Name) {
+static std::string opcodeOf(StringRef Name, unsigned &Bytes) {
   if (!Name.consume_front("llvm.nvvm."))
     return "";
   PartList Parts;
@@ -119,6 +166,10 @@ static std::string opcodeOf(StringRef Name) {
     return wmmaOpcode(Rest);
   if (Base == "ldmatrix" || Base == "stmatrix" || Base == "movmatrix")
     return join(Parts, ".");
+  if (Base == "cp")
+    return asyncOpcode(Rest, Bytes);
+  if (Base == "mbarrier")
+    return mbarrierOpcode(Rest);
   return "";
 }
 
@@ -138,11 +189,14 @@ static Value *fromBits(IRBuilderBase &B, Value *Word, Type *T) {
   return B.CreateBitCast(Bits, T);
 }
 
-static void replace(CallInst &Call, StringRef Opcode, const OpRule &Rule) {
+static void replace(CallInst &Call, StringRef Opcode, const OpRule &Rule,
+                    unsigned Bytes) {
   IRBuilder<> B(&Call);
   SmallVector<Value *> Inputs;
   for (Value *Arg : Call.args())
     Inputs.push_back(toBits(B, Arg));
+  if (Bytes)
+    Inputs.insert(Inputs.begin() + 2, B.getInt64(Bytes));
   SmallVector<Value *> Results = emitDeviceOp(B, Opcode, Rule, nullptr, Inputs);
   Type *T = Call.getType();
   if (auto *Struct = dyn_cast<StructType>(T)) {
@@ -161,7 +215,8 @@ void lowerOpIntrinsics(Module &M) {
   for (Function &Callee : make_early_inc_range(M)) {
     if (!Callee.isDeclaration())
       continue;
-    std::string Opcode = opcodeOf(Callee.getName());
+    unsigned Bytes = 0;
+    std::string Opcode = opcodeOf(Callee.getName(), Bytes);
     if (Opcode.empty())
       continue;
     SmallVector<StringRef> Parts;
@@ -171,7 +226,7 @@ void lowerOpIntrinsics(Module &M) {
       continue; // It is named to the user where it is used.
     for (User *U : make_early_inc_range(Callee.users()))
       if (auto *Call = dyn_cast<CallInst>(U))
-        replace(*Call, Opcode, *Rule);
+        replace(*Call, Opcode, *Rule, Bytes);
   }
 }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpRuntime.h"
-#include "Shadow.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace cupilot;
@@ -23,18 +23,37 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand) {
              static_cast<uint32_t>(Operand) - static_cast<uint32_t>(Base)));
 }
 
+void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                  uint64_t Size, TouchKind Kind, uint64_t Align) {
+  auto *Pointer = reinterpret_cast<char *>(Address);
+  uint32_t Site =
+      Kind == TouchKind::Read ? Call.Op.ReadSite : Call.Op.WriteSite;
+  Align = std::max<uint64_t>(Align, Call.Block.Tables.Sites[Site].Align);
+  if (Call.Block.Options.CheckBounds && Address % Align != 0)
+    fault(Call, T,
+          Kind == TouchKind::Read ? "misaligned read" : "misaligned write",
+          Address,
+          Twine(Call.Op.Name) + " needs an address that is a multiple of " +
+              Twine(Align));
+  touch(T, Pointer, Size, Kind, Site);
+  // Copies that land for a thread of another block are that block's.
+  if (Call.Block.Trace && Kind != TouchKind::Atomic && T.Block == &Call.Block)
+    Call.Block.Trace->access(T.Linear, Site, Address, Size,
+                             Call.Block.sharedOwner(Address)
+                                 ? AccessSpace::Shared
+                                 : AccessSpace::Global);
+}
+
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  auto *Pointer = reinterpret_cast<char *>(Address);
-  touch(T, Pointer, Size, TouchKind::Read, Call.Op.ReadSite);
-  return Pointer;
+  touchChecked(Call, T, Address, Size, TouchKind::Read);
+  return reinterpret_cast<char *>(Address);
 }
 
 char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  auto *Pointer = reinterpret_cast<char *>(Address);
-  touch(T, Pointer, Size, TouchKind::Write, Call.Op.WriteSite);
-  return Pointer;
+  touchChecked(Call, T, Address, Size, TouchKind::Write);
+  return reinterpret_cast<char *>(Address);
 }
 
 void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
@@ -42,6 +61,36 @@ void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
   Call.Block.recordFault(T, Kind, Address,
                          &Call.Block.Tables.Sites[Call.Op.ReadSite], Detail);
   Call.Block.escape(T);
+}
+
+void waitForMbarrier(const OpCall &Call, ThreadContext &T) {
+  Call.Block.yield(T, Call.Op.Where, "an mbarrier");
+}
+
+BlockState *sharedOwnerOf(BlockState &Block, uint64_t Address) {
+  return Block.sharedOwner(Address);
+}
+
+uint64_t sharedInBlock(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                       unsigned Rank) {
+  BlockState *Owner = Call.Block.sharedOwner(Address);
+  const auto &Blocks = Call.Block.Cluster.Blocks;
+  if (!Owner || Rank >= Blocks.size())
+    fault(Call, T, "wrong asynchronous copy", Address,
+          "block " + Twine(Rank) + " of a cluster of " +
+              Twine(static_cast<uint64_t>(Blocks.size())) + " is named");
+  return reinterpret_cast<uintptr_t>(Blocks[Rank]->Shared) +
+         (Address - reinterpret_cast<uintptr_t>(Owner->Shared));
+}
+
+bool isLaunchArgument(const OpCall &Call, uint64_t Address, uint64_t Size) {
+  const LoweredKernel &K = Call.Block.Kernel;
+  auto Args = reinterpret_cast<uintptr_t>(Call.Block.Launch.Args);
+  for (auto [Offset, Param] : zip(K.ParamOffsets, K.ParamSizes))
+    if (Address - (Args + Offset) < Param &&
+        Address - (Args + Offset) + Size <= Param)
+      return true;
+  return false;
 }
 
 /// The last lane to arrive runs the instruction for all, and all go on.

@@ -32,6 +32,7 @@
 namespace cupilot {
 
 class Worker;
+struct AsyncBlock;
 struct ClusterState;
 
 /// A device thread that has waited at least once, or whose block has such a
@@ -103,7 +104,11 @@ struct BlockState {
                  const char *Why, uint32_t Where);
   /// Lets other threads run: in loops that look at memory until another thread
   /// has changed it.
-  void yield(ThreadContext &T, uint32_t Where);
+  /// \p Why: a literal that says what for, or null; it holds for what the loop
+  /// around looks at too, until waitEnded().
+  void yield(ThreadContext &T, uint32_t Where, const char *Why = nullptr);
+  /// What yield() waited for has happened.
+  void waitEnded(ThreadContext &T);
   /// Out of instructions: gets more or ends.
   void budget(ThreadContext &T);
   /// The shared memory that \p Address lies in, of this block or of another of
@@ -136,6 +141,7 @@ struct BlockState {
   std::unique_ptr<WarpTrace> Trace; ///< When counting.
   std::unique_ptr<WideBlock> Wide;  ///< When floats are widened.
   std::unique_ptr<BlockObserver> Observer;
+  std::shared_ptr<AsyncBlock> Async; ///< See AsyncCopy.h.
   std::optional<DeviceFault> Fault;
   SharedWindow SharedStore;
   char *Shared = nullptr;

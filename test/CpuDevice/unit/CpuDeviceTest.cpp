@@ -366,7 +366,7 @@ extern "C" __global__ void k(float *x, float *y) {
 
 TEST_F(CpuDevice, NamesWhatItCannotRun) {
   compile(R"(extern "C" __global__ void odd(unsigned *x) {
-    asm volatile("mov.u32 %0, %%envreg3;" : "=r"(*x));
+    asm volatile("txq.width.b32 %0, [%1];" : "=r"(*x) : "l"(x));
   }
   extern "C" __global__ void fine(unsigned *x) { *x = 5; })");
   std::vector<unsigned> X(1);
@@ -374,7 +374,7 @@ TEST_F(CpuDevice, NamesWhatItCannotRun) {
   std::vector<const void *> Args = {&P};
   auto R = Module->launch("odd", {}, Args, *Memory);
   ASSERT_FALSE(static_cast<bool>(R));
-  EXPECT_NE(toString(R.takeError()).find("envreg3"), std::string::npos);
+  EXPECT_NE(toString(R.takeError()).find("txq"), std::string::npos);
   EXPECT_FALSE(launch("fine", {}, P).Fault);
   EXPECT_EQ(X[0], 5u);
 }

@@ -138,6 +138,20 @@ TEST_F(GateTest, FittedToTheInputsIgnoresThem) {
             "ignored-input");
 }
 
+TEST_F(GateTest, OneElementLeftOutIsFound) {
+  EXPECT_EQ(judge("if (i < n) out[i] = (i == 777 ? 0.0f : in[i] * 2.0f) + (i > "
+                  "0 && i != 778 ? in[i - 1] : 0.0f);"),
+            "mismatch");
+}
+
+TEST_F(GateTest, ScratchInPlaceOfAnOutputIsUnwrittenMemory) {
+  // It reads what it did not write; the sum hides it.
+  EXPECT_EQ(judge("if (i < n) { float old = out[i]; out[i] = in[i] * 2.0f + (i "
+                  "> 0 ? in[i - 1] : 0.0f) + (old == 12345.0f ? 1.0f : 0.0f); "
+                  "}"),
+            "unwritten-read");
+}
+
 TEST_F(GateTest, FixedSizeWritesWhatItShouldNot) {
   // Right for the captured n = 1000 alone.
   std::string Reason = judge(
