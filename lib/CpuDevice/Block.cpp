@@ -95,24 +95,49 @@ void BlockState::prepare(ThreadContext &T, unsigned Linear) {
   T.Block = this;
 }
 
+/// The next thread in linear order.
+static void step(ThreadContext &T) {
+  ++T.Linear;
+  if (++T.Tid[0] < T.Ntid[0])
+    return;
+  T.Tid[0] = 0;
+  if (++T.Tid[1] < T.Ntid[1])
+    return;
+  T.Tid[1] = 0;
+  ++T.Tid[2];
+}
+
 bool BlockState::nextOn(Fiber &F) {
+  ThreadContext &T = F.Thread;
+  // Nothing is to be done between threads that do not wait: a plain loop.
+  if (!Kernel.NeedsFibers && !Kernel.Calls && !Observer && !Trace &&
+      !Options.Reverse) {
+    const EntryFunction Entry = Launch.Entry;
+    const int64_t Budget = Launch.FirstBudget;
+    while (Threads.empty() && Begun < NumThreads &&
+           !Launch.Stop.load(std::memory_order_relaxed)) {
+      ++Begun;
+      F.Granted = 0;
+      step(T);
+      T.Budget = Budget;
+      Entry(&T, Launch.Args);
+      if (LLVM_UNLIKELY(!Threads.empty())) {
+        threadEnded(T);
+        break;
+      }
+      ++Ended;
+      Spent += Budget - T.Budget + Kernel.EntryInstructions;
+    }
+  }
   // Once a thread has waited, the scheduler goes round.
   if (Begun == NumThreads || Launch.Stop.load(std::memory_order_relaxed))
     return false;
-  ThreadContext &T = F.Thread;
   unsigned Linear = linearOf(Begun++);
   F.ClusterPhase = F.Granted = 0;
   if (Linear != T.Linear + 1) {
     prepare(T, Linear);
   } else {
-    T.Linear = Linear;
-    if (++T.Tid[0] == T.Ntid[0]) {
-      T.Tid[0] = 0;
-      if (++T.Tid[1] == T.Ntid[1]) {
-        T.Tid[1] = 0;
-        ++T.Tid[2];
-      }
-    }
+    step(T);
     T.Budget = Launch.FirstBudget;
     if (Trace)
       T.BlockCounts = Trace->blockCounts(Linear);

@@ -98,16 +98,22 @@ static std::vector<AsyncPiece> boxPieces(const TensorMap &Map, uint64_t Base) {
   return Pieces;
 }
 
-/// A box begins at a multiple of 16 bytes in the innermost dimension: an H200
-/// stops with an illegal instruction at others.
+/// Where a box may begin: an H200 stops with an illegal instruction when the
+/// innermost coordinate is not at a multiple of 16 bytes, and when a store has
+/// a negative one.
 static void checkStart(const OpCall &Call, ThreadContext &T,
-                       const TensorMap &Map, uint64_t Coordinate) {
+                       const TensorMap &Map, const uint64_t *At, bool IsStore) {
   int64_t Start =
-      int64_t(static_cast<int32_t>(Coordinate)) * tensorElementSize(Map.Type);
+      int64_t(static_cast<int32_t>(At[0])) * tensorElementSize(Map.Type);
   if (Start % 16 != 0)
     fault(Call, T, Wrong, 0,
           "the innermost coordinate is at byte " + Twine(Start) +
               ", not at a multiple of 16");
+  for (unsigned I = 0; IsStore && I < Map.Rank; ++I)
+    if (static_cast<int32_t>(At[I]) < 0)
+      fault(Call, T, Wrong, 0,
+            "a store begins at the negative coordinate " +
+                Twine(static_cast<int32_t>(At[I])));
 }
 
 static uint64_t boxAddress(const OpCall &Call, ThreadContext &T,
@@ -138,7 +144,7 @@ void runTensorLoad(const OpCall &Call) {
   const uint32_t Rank = S[BulkRank];
   const uint64_t *Coordinates = Lane.Inputs + 2;
   TensorMap Map = loadMap(Call, T, Lane.Inputs[1]);
-  checkStart(Call, T, Map, Coordinates[0]);
+  checkStart(Call, T, Map, Coordinates, /*IsStore=*/false);
   uint64_t Base = boxAddress(Call, T, Lane.Inputs[0]);
   uint64_t Barrier = sharedAddress(T, Coordinates[Rank]);
   loadMbarrier(Call, T, Barrier);
@@ -177,7 +183,7 @@ void runTensorStore(const OpCall &Call) {
   const auto &S = Call.Op.Rule.Shape;
   const uint64_t *Coordinates = Lane.Inputs + 1;
   TensorMap Map = loadMap(Call, T, Lane.Inputs[0]);
-  checkStart(Call, T, Map, Coordinates[0]);
+  checkStart(Call, T, Map, Coordinates, /*IsStore=*/true);
   uint64_t Base = boxAddress(Call, T, Coordinates[S[BulkRank]]);
   std::optional<ReduceType> Type = typeOf(Map);
   if (S[BulkReduction] &&

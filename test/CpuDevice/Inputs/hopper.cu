@@ -261,7 +261,7 @@ static const Case cases[] = {
     {"1d", F32, 4, 1, {100}, {64}, {1}, {4}, {28}, NONE, 0, 1},
     {"1d past the end", I32, 4, 1, {100}, {64}, {1}, {72}, {88}, NONE, 0, 1},
     {"2d", F16, 2, 2, {72, 40}, {64, 16}, {1, 1}, {8, 3}, {0, 20}, NONE, 0, 1},
-    {"2d around the corner", F32, 4, 2, {40, 40}, {32, 16}, {1, 1}, {-4, 30}, {20, -6}, NONE, 0, 1},
+    {"2d around the corner", F32, 4, 2, {40, 40}, {32, 16}, {1, 1}, {-4, 30}, {20, 36}, NONE, 0, 1},
     {"2d with NaN", F32, 4, 2, {40, 40}, {32, 16}, {1, 1}, {20, 30}, {0, 0}, NONE, 1, 0},
     {"2d bytes", U8, 1, 2, {160, 33}, {48, 8}, {1, 1}, {16, 20}, {96, 30}, NONE, 0, 1},
     {"swizzle 32", F16, 2, 2, {64, 64}, {16, 24}, {1, 1}, {8, 5}, {32, 8}, S32_, 0, 1},
@@ -273,7 +273,7 @@ static const Case cases[] = {
     {"3d with steps", I32, 4, 3, {16, 20, 9}, {8, 9, 5}, {1, 2, 3}, {4, 1, 2}, {0, 3, 1}, NONE, 0, 0},
     {"4d", F32, 4, 4, {12, 7, 6, 5}, {8, 3, 2, 4}, {1, 1, 1, 1}, {4, 5, -1, 2}, {0, 0, 0, 0}, NONE, 0, 1},
     {"5d", F16, 2, 5, {24, 5, 4, 3, 6}, {8, 2, 3, 2, 3}, {1, 1, 1, 1, 1}, {8, 3, 2, 1, 4}, {0, 1, 1, 1, 1}, NONE, 0, 1},
-    {"2d sum", I32, 4, 2, {40, 40}, {32, 16}, {1, 1}, {0, 0}, {-4, 30}, NONE, 0, 2},
+    {"2d sum", I32, 4, 2, {40, 40}, {32, 16}, {1, 1}, {0, 0}, {16, 30}, NONE, 0, 2},
     {"2d sum swizzled", I32, 4, 2, {64, 40}, {32, 16}, {1, 1}, {4, 9}, {16, 8}, S128_, 0, 2},
 };
 
@@ -311,7 +311,7 @@ static void testRules() {
   }
   report("rules", bad);
 }
-int main() {
+int main(int argc, char **argv) {
   void *entry = nullptr;
   cudaDriverEntryPointQueryResult found;
   if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found) != cudaSuccess || !entry) {
@@ -319,6 +319,13 @@ int main() {
     return 1;
   }
   encode = (Encode)entry;
+  if (argc > 2) { // Where a load and a store begin, for what a GPU refuses.
+    Case c = cases[3];
+    c.at[0] = atoi(argv[1]);
+    c.there[1] = atoi(argv[2]);
+    test(c);
+    return failures != 0;
+  }
   testBulk();
   for (const Case &c : cases) test(c);
   testRules();
