@@ -118,6 +118,11 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   if (Got.BandsTouched)
     return Fail(GateReason::GuardBand,
                 "memory outside of every buffer was written");
+  if (J.Original.Printed.empty() && !Got.Printed.empty())
+    return Fail(GateReason::Mismatch,
+                "device code prints '" +
+                    StringRef(Got.Printed).take_front(60).rtrim() +
+                    "'; the original prints nothing");
   if (Got.HeapLeft > J.Original.HeapLeft)
     return Fail(GateReason::Leak, Twine(Got.HeapLeft) +
                                       " bytes of device memory are not freed, "

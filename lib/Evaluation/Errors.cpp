@@ -51,6 +51,20 @@ static double largestTerm(ElementKind K) {
   }
 }
 
+/// The step between denormals: what each rounding costs there.
+static double leastNumber(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-24;
+  case ElementKind::BFloat:
+    return 0x1p-133;
+  case ElementKind::Float:
+    return 0x1p-149;
+  default:
+    return 0x1p-1074;
+  }
+}
+
 namespace {
 /// One field of all elements.
 struct FieldView {
@@ -120,7 +134,10 @@ static BufferMismatch errorsOf(const FieldView &V,
       else
         Right = !Relaxed && Mine <= Own + Result.Term;
     }
-    if (!Right && !Relaxed && !Sensitivity.empty() && std::isfinite(G - R))
+    if (!Right && std::isfinite(O) && std::isfinite(G - R))
+      Right = std::fabs(G - R) <= 16 * leastNumber(V.F.Kind);
+    if (!Right && !Relaxed && !Sensitivity.empty() && std::isfinite(O) &&
+        std::isfinite(G - R))
       Right = std::fabs(G - R) <= Factor * Sensitivity[V.byteOf(I)];
     if (!Right && Result.Wrong++ == 0) {
       Result.At = V.byteOf(I);

@@ -132,6 +132,14 @@ void addInputCases(const CaseContext &X, const GateCase &Base,
                         }});
     }
   }
+  // Nothing else beside them that would hide what is lost.
+  if (!X.Types.NoSpecialValues)
+    addFloatMaker(
+        Base, "only-denormals",
+        [](size_t, uint64_t I, double V) {
+          return std::copysign(0x1p-129 * double(I % 5 + 3), V);
+        },
+        Makers);
   for (size_t I = 0; I < Base.Buffers.size(); ++I) {
     if (!Base.Layouts[I].hasIntegers())
       continue;

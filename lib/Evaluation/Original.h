@@ -56,6 +56,8 @@ private:
                                 uint8_t Fill = Poison);
   llvm::Expected<std::vector<bool>> findPureOutputs(const GateCase &C,
                                                     const RunResult &First);
+  llvm::Expected<bool> movesContent(const GateCase &C, const RunResult &First,
+                                    size_t I);
   llvm::Error addRefilled(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
   llvm::Expected<double> costOf(const GateCase &C);

@@ -143,6 +143,7 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
       return Launched.takeError();
     Result.Counts += Launched->Counts;
     Result.Fault = Launched->Fault;
+    Result.Printed += Launched->Printed;
     if (Result.Fault)
       break;
   }
@@ -152,7 +153,7 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
     if (auto Coverage = M.Memory->coverage(M.Bases[I]))
       Result.Coverage.push_back(std::move(*Coverage));
   }
-  for (const auto &[Name, Content] : Shared)
+  for (const std::string &Name : K.Module->globals())
     if (auto Global = K.Module->global(Name)) {
       auto *Begin = static_cast<const uint8_t *>(Global->first);
       Result.Globals.push_back({Name, Bytes(Begin, Begin + Global->second)});

@@ -35,6 +35,7 @@ struct RunResult {
   ExecutionCounts Counts;
   uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...
   std::string HeapOrigin; ///< ... and where the first of them came from.
+  std::string Printed;    ///< By device code.
   bool BandsTouched = false;
 };
 

@@ -65,6 +65,22 @@ Expected<bool> VariantRuns::admitted(const GateCase &C) const {
   return Launches->has_value();
 }
 
+/// A variable of the variant's own that ends changed is memory for the next
+/// launch.
+static std::optional<GateFinding>
+leavesState(const LoadedKernel &K, const RunResult &Got,
+            ArrayRef<std::pair<std::string, Bytes>> Known, StringRef Case) {
+  for (const auto &[Name, Content] : Got.Globals)
+    for (const auto &[Own, Before] : K.Initial)
+      if (Own == Name && Content != Before &&
+          none_of(Known, [&](const auto &V) { return V.first == Name; }))
+        return makeFinding(GateReason::DeviceVariable, Case,
+                           "the device variable '" + Name +
+                               "', which the original does not have, ends "
+                               "with another content");
+  return std::nullopt;
+}
+
 Expected<std::optional<GateFinding>>
 VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
                            ArrayRef<ShapedLaunch> Launches, RunResult &Got,
@@ -82,6 +98,8 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
       return std::move(E);
     Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
   }
+  if (!Wrong)
+    Wrong = leavesState(K, Got, O.variables(), J.Case.Name);
   Verdict.MaxError = std::max(Verdict.MaxError, Errors.Mine);
   Verdict.OriginalError = std::max(Verdict.OriginalError, Errors.Own);
   return Wrong;

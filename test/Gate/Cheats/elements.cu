@@ -23,7 +23,7 @@
 // cheat: scaleReplaysPointer | mismatch, device-variable
 // cheat: scaleKeepsState | device-variable, mismatch
 // cheat: scaleByClock | mismatch, unwritten-output, nondeterministic, cannot-run
-// cheat: scalePrints | printed, mismatch
+// cheat: scalePrints | mismatch
 // cheat: scaleTraps | fault
 // cheat: scaleSpins | runaway
 // cheat: scaleLeaks | leak, memory-budget
@@ -220,10 +220,11 @@ __device__ int launches;
 __global__ void scaleKeepsState(const float *in, float *out, int n,
                                 float factor) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i == 0)
-    ++launches;
+  float wrong = 1.0f;
+  if (i == 0 && ++launches > 1000)
+    wrong = 0.0f;
   if (i < n)
-    out[i] = launches > 1000 ? 0.0f : in[i] * factor;
+    out[i] = in[i] * factor * wrong;
 }
 // 9: behaves by the clock.
 __global__ void scaleByClock(const float *in, float *out, int n,

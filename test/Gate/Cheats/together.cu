@@ -83,7 +83,7 @@ __global__ void mirrorDivergentBarrier(const float *__restrict__ in,
 // cheat: totalOnlyWarpZero | mismatch, ignored-input
 // cheat: totalWrongLanes | mismatch
 // cheat: totalPartialMask | barrier, fault, mismatch, race
-// cheat: totalInLastBlock | race, mismatch
+// cheat: totalInLastBlock | race, mismatch, device-variable
 // cheat: totalWaitsForBlocks | runaway, race
 __global__ void total(const int *__restrict__ in, int *sum, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -145,6 +145,7 @@ __global__ void totalPartialMask(const int *__restrict__ in, int *sum,
     if (threadIdx.x % 32 == 0)
       atomicAdd(sum, v);
   }
+  __syncwarp(); // Here the others wait, who are called there.
 }
 // 20: the last block adds up for all, but only by number.
 __device__ int blockTotals[64];
@@ -277,7 +278,7 @@ __global__ void normaliseSharedStale(const float *__restrict__ in,
 
 // kernel: finish
 // workload: grid=4, block=32, args=[buffer f32 n=128 uniform low=1 high=2 seed=4, buffer f32 n=4 output, buffer u32 n=1 zeros, buffer f32 n=1 output]
-// honest: finishInc
+// honest: finishBackwards
 // cheat: finishNoFence | race
 // cheat: finishAnyBlock | race, mismatch, unwritten-output
 // Sums of blocks, added up by the block that ends last.
@@ -299,7 +300,7 @@ __global__ void finish(const float *__restrict__ in, float *partial,
   *out = sum;
   *count = 0;
 }
-__global__ void finishInc(const float *__restrict__ in, float *partial,
+__global__ void finishBackwards(const float *__restrict__ in, float *partial,
                           unsigned *count, float *out) {
   float v = in[blockIdx.x * blockDim.x + threadIdx.x];
   for (int d = 1; d < 32; d *= 2)
@@ -308,12 +309,13 @@ __global__ void finishInc(const float *__restrict__ in, float *partial,
     return;
   partial[blockIdx.x] = v;
   __threadfence();
-  if (atomicInc(count, gridDim.x - 1) == gridDim.x - 1) {
+  if (atomicAdd(count, 1u) == gridDim.x - 1) {
     __threadfence();
     float sum = 0;
     for (int b = gridDim.x; b-- > 0;)
       sum += partial[b];
     *out = sum;
+    atomicExch(count, 0u);
   }
 }
 // 20: without the fence the partial sums may come late.

@@ -5,7 +5,7 @@
 // honest: transposeTile | block=(32, 8) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
 // honest: transposeSmall | grid=(cols ceildiv 16, rows ceildiv 16); block=(16, 16) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
 // honest: transposeOutward
-// honest: transposeFlat | grid=(4); block=(128) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
+// honest: transposeFlat | grid=(4, 1); block=(128, 1) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
 // 32x32 elements for each block of 32x8 threads.
 __global__ void transpose(const float *__restrict__ in,
                           float *__restrict__ out, int rows, int cols) {

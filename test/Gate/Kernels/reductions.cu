@@ -132,13 +132,14 @@ __global__ void sumLastWarp(const float *__restrict__ in,
     return;
   partial[blockIdx.x] = sum;
   __threadfence();
-  if (atomicInc(counter, gridDim.x - 1) != gridDim.x - 1)
+  if (atomicAdd(counter, 1u) + 1 != gridDim.x)
     return;
   __threadfence();
   float total = 0;
   for (int b = gridDim.x - 1; b >= 0; --b)
     total += partial[b];
   *out = total;
+  *counter = 0;
 }
 __global__ void sumLastParallel(const float *__restrict__ in,
                                 volatile float *partial, unsigned *counter,
