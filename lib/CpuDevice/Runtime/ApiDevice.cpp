@@ -78,9 +78,8 @@ CUPILOT_API cudaError_t cudaDeviceGetByPCIBusId(int *Id, const char *Text) {
                      : cudaErrorInvalidDevice);
 }
 
-/// The defaults of an H200 (CUDA Runtime API, cudaDeviceSetLimit). A
-/// stack is as large as the host has memory for; the others but the heap's and
-/// printf's are only remembered.
+/// The defaults of an H200 (CUDA Runtime API, cudaDeviceSetLimit). Those of the
+/// heap, of printf and of a thread's stack are obeyed, the others remembered.
 static std::map<cudaLimit, size_t> &limits() {
   static std::map<cudaLimit, size_t> &Values = *new std::map<cudaLimit, size_t>{
       {cudaLimitStackSize, 1024},
@@ -108,7 +107,8 @@ CUPILOT_API cudaError_t cudaDeviceSetLimit(cudaLimit Limit, size_t Value) {
     return checked(noLimit(Limit));
   It->second = Value;
   Device::get().setLimits(limits()[cudaLimitMallocHeapSize],
-                          limits()[cudaLimitPrintfFifoSize]);
+                          limits()[cudaLimitPrintfFifoSize],
+                          limits()[cudaLimitStackSize]);
   return checked();
 }
 static cudaFuncCache CacheConfig = cudaFuncCachePreferNone;

@@ -83,8 +83,8 @@ public:
   void copy(void *To, const void *From, size_t Size);
   /// Sets \p Count elements of \p ElementSize bytes.
   void fill(void *To, unsigned Value, unsigned ElementSize, size_t Count);
-  /// Limits of device code's heap and printf.
-  void setLimits(size_t HeapBytes, size_t PrintBytes);
+  /// Limits of device code's heap, printf and stacks, in bytes.
+  void setLimits(size_t HeapBytes, size_t PrintBytes, size_t StackBytes);
   void memoryInfo(size_t *Free, size_t *Total);
 
   // Execution.

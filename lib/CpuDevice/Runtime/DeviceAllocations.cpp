@@ -115,10 +115,12 @@ bool Device::holds(const void *Pointer, size_t Size, bool MustBeKnown) {
   return Size <= Buffer->Size - Offset;
 }
 
-void Device::setLimits(size_t HeapBytes, size_t PrintBytes) {
+void Device::setLimits(size_t HeapBytes, size_t PrintBytes, size_t StackBytes) {
   std::lock_guard Lock(Mutex);
   Memory->Limits.HeapBytes = HeapBytes;
   Memory->Limits.PrintBytes = PrintBytes;
+  // No GPU gives a thread more than this.
+  Memory->Limits.StackBytes = std::min<size_t>(StackBytes, 512 << 10);
 }
 
 void Device::memoryInfo(size_t *Free, size_t *Total) {
