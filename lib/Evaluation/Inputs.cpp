@@ -180,6 +180,24 @@ void addInputCases(const CaseContext &X, const GateCase &Base,
       return static_cast<int64_t>(Index * 2654435761 >> 7) % 5;
     });
   }
+  // Characters that are negative or not, by the signedness of the type: all
+  // buffers alike, as texts and patterns are compared.
+  auto IsNarrow = [](const LayoutField &F) {
+    return isInteger(F.Kind) && sizeOf(F.Kind) <= 2;
+  };
+  if (any_of(Base.Layouts,
+             [&](const Layout &L) { return any_of(L.Fields, IsNarrow); }))
+    Makers.push_back({Base.Name + " top bits flipped", [&Base, IsNarrow] {
+                        GateCase C = varied(Base, "top bits flipped");
+                        for (size_t I = 0; I < C.Buffers.size(); ++I)
+                          for (const LayoutField &F : C.Layouts[I].Fields)
+                            for (size_t At = F.Offset;
+                                 IsNarrow(F) &&
+                                 At + sizeOf(F.Kind) <= C.Buffers[I].size();
+                                 At += C.Layouts[I].Stride)
+                              C.Buffers[I][At + sizeOf(F.Kind) - 1] ^= 0x80;
+                        return C;
+                      }});
 }
 
 template <typename FnT>

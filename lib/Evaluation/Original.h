@@ -73,6 +73,7 @@ private:
   std::optional<CaseContext> Context;
   LoadedKernel Plain, Reversed, Wide, Counting, Checked;
   BornChecks Checks;
+  double MostCost = 0; ///< Of a workload, in instructions of all threads.
   std::vector<std::unique_ptr<GateCase>> Bases;
   std::vector<Entry> Entries;
   std::vector<ExecutionCounts> Counts;

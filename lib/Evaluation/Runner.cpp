@@ -14,8 +14,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// What the cpu device allows a thread of a gated launch, in instructions.
-static constexpr uint64_t ThreadBudget = 200'000'000;
 static constexpr uint64_t Band = 4096; // Bytes around each buffer.
 
 Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
@@ -26,7 +24,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   Options.Count = Mode == RunMode::Counting;
   Options.Reverse = Mode == RunMode::Reversed;
   Options.SampleBlocks = 256;
-  Options.MaxInstructions = ThreadBudget;
+  Options.MaxInstructions = Checks.ThreadSteps;
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;
   if (Mode == RunMode::Checked) {

@@ -21,8 +21,12 @@ enum class RunMode {
   Checked   ///< With every check that the original bears, and coverage.
 };
 
+/// What a thread may do at most, in instructions.
+constexpr uint64_t MostThreadSteps = 200'000'000;
+
 /// Checks that the original itself passes.
 struct BornChecks {
+  uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway.
   bool Races = true, SameValueRaces = true, Written = true;
 };
 

@@ -112,6 +112,9 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     Add(Value - 1, Fit::None, false);
     Add(primeBelow(Value), Fit::None, false);
     Add(Value / 2 + 1, Fit::None, false);
+    for (uint64_t Part : {Value * 2 / 3, Value * 5 / 16 + 1})
+      if (Part < Value)
+        Add(Part, Fit::None, false);
     for (uint64_t Tiny : {1, 2, 31, 33})
       if (Tiny < Value)
         Add(Tiny, Fit::None, true);
@@ -201,6 +204,36 @@ void addLaunchCases(const GateCase &Base, CaseMakers &Makers) {
     S.Grid[1] *= 2;
     Add("block.y/2", S);
   }
+  // Fewer threads, and no more blocks for it: what one thread does in a loop
+  // that usually runs once. Powers of two stay powers of two: kernels that
+  // halve a block until one thread is left lose data otherwise.
+  for (unsigned D = 1; D < 3; ++D)
+    if (Old.Grid[D] > 1 || Old.Block[D] > 1) {
+      S = Old;
+      ++S.Grid[D];
+      Add(D == 1 ? "grid.y+1" : "grid.z+1", S);
+    }
+  auto AddBlock = [&](const char *Name, uint64_t X, uint64_t Y) {
+    if (X == 0 || Y == 0 || X * Y * Old.Block[2] > 1024 ||
+        (X == Old.Block[0] && Y == Old.Block[1]))
+      return;
+    S = Old;
+    S.Block[0] = X;
+    S.Block[1] = Y;
+    Add(Name, S);
+  };
+  uint64_t BX = Old.Block[0], BY = Old.Block[1];
+  AddBlock("half a block", BX / 2, BY);
+  AddBlock("small block", std::min<uint64_t>(BX / 2, 16), BY);
+  AddBlock("block=1", 1, 1);
+  AddBlock("half a block in y", BX, BY / 2);
+  if (BX != BY || BY > 1)
+    AddBlock("block turned", BY > 1 ? BY : 0, BX);
+  AddBlock("flat block", BX * 2, BY / 2);
+  S = Old;
+  S.Block[0] = 1;
+  ++S.Grid[0];
+  Add("block.x=1 and grid+1", S);
   if (Old.Shared > 0) {
     S = Old;
     S.Shared += 256;

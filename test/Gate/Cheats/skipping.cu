@@ -3,7 +3,7 @@
 
 // kernel: mean
 // workload: grid=12, block=64, args=[buffer f32 n=2400 uniform low=0.9 high=1.1 seed=1, buffer f32 n=12 output, 12, 200]
-// honest: meanWarp
+// honest: meanWarp | | bx >= 32
 // honest: meanThread | grid=(gx ceildiv 4); block=(4) | bx == 64; gx >= rows
 // cheat: meanSampled | mismatch, ignored-input
 // cheat: meanStrided | mismatch, ignored-input

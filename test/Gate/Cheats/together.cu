@@ -2,7 +2,7 @@
 
 // kernel: mirror
 // workload: grid=3, block=64, args=[buffer f32 n=192 normal seed=1, buffer f32 n=192 output]
-// honest: mirrorShuffle
+// honest: mirrorShuffle | | bx mod 32 == 0
 // honest: mirrorDirect
 // cheat: mirrorNoBarrier | race, unwritten-read, unwritten-output
 // cheat: mirrorWarpSynchronous | race, unwritten-read, unwritten-output
