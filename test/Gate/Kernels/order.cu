@@ -1,7 +1,7 @@
 // Where elements go: scans, sorting, counting, gathering, compaction.
 
 // kernel: blockScan
-// workload: grid=3, block=128, args=[buffer f32 n=384 uniform low=0 high=1 seed=1, buffer f32 n=384 output, 350]
+// workload: grid=3, block=128, args=[buffer f32 n=350 uniform low=0 high=1 seed=1, buffer f32 n=350 output, 350]
 // honest: blockScanWarps | grid=(gx) | bx == 128
 // honest: blockScanBlelloch | grid=(gx) | bx == 128
 // honest: blockScanSerial | grid=(gx); block=(1) | bx == 128
