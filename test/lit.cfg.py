@@ -1,6 +1,7 @@
 # lit configuration: features say what this machine can test, substitutions name
 # the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
 import os
+import re
 import subprocess
 import sys
 
@@ -54,6 +55,11 @@ config.substitutions += [
 
 if cuda:
     config.available_features.add("cuda-toolkit")
+    # Hopper's instructions, fp8 and tensor maps came with CUDA 12.
+    with open(f"{cuda}/include/cuda_runtime_api.h", errors="replace") as header:
+        version = re.search(r"define CUDART_VERSION\s+(\d+)", header.read())
+    if version and int(version.group(1)) >= 12000:
+        config.available_features.add("cuda-12")
 if config.nvcc and os.path.exists(config.nvcc):
     config.available_features.add("nvcc")
 if os.path.exists("/dev/nvidiactl"):
