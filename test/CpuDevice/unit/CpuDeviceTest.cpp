@@ -230,11 +230,10 @@ TEST_F(CpuDevice, DivergentBarrierIsAFaultNotAHang) {
 TEST_F(CpuDevice, RunawayThreadsEnd) {
   CpuDeviceOptions Options;
   Options.MaxInstructions = 100000;
-  compile(
-      "extern \"C\" __global__ void k(volatile unsigned *x) {\n"
-      "  for (unsigned i = 1; i != 0; i = i * 5 | 1) *x = i;\n"
-      "}",
-      Options);
+  compile("extern \"C\" __global__ void k(volatile unsigned *x) {\n"
+          "  for (unsigned i = 1; i != 0; i = i * 5 | 1) *x = i;\n"
+          "}",
+          Options);
   std::vector<int> X(1);
   LaunchResult R = launch("k", {{1, 1, 1}, {1, 1, 1}}, buffer(X));
   ASSERT_TRUE(R.Fault);
