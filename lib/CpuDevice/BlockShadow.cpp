@@ -184,6 +184,8 @@ void BlockShadow::restamp(uint32_t Index) {
   T.LaunchSpan = Own.Segment ? Launch.span() : 0;
   T.Stamp = word::stamp(Own.Segment, Index, Own.Clock - Own.Base);
   T.Settled = relative(BarrierClock, Own.Base);
+  T.SegmentLowest = word::stamp(Own.Segment, 0, 0);
+  T.SettledSpan = uint64_t(T.Settled) << word::ClockShift;
   T.WarpSettled = relative(Warps[Index / 32].Settled, Own.Base);
 }
 
@@ -203,7 +205,7 @@ void BlockShadow::setExtra() {
   Extra = true;
   for (ThreadContext *T : Contexts)
     if (T)
-      T->Extra = true;
+      T->Extra = 1;
 }
 
 bool BlockShadow::isOver(const ThreadContext &T, uint64_t Word) const {

@@ -101,6 +101,10 @@ public:
   // Called by accesses.
   /// Whether the access of another thread that left \p Word is over.
   bool isOver(const ThreadContext &T, uint64_t Word) const;
+  /// Whether a thread of this block left \p Word.
+  bool isOwnBlock(uint64_t Word) const {
+    return Launch.segment(word::segment(Word)).Block == Block;
+  }
   void fence(ThreadContext &T, bool Device);
   /// \p T is about to store atomically, or volatile: what its fences, and those
   /// that it knows of, had behind them is told.

@@ -364,8 +364,10 @@ void Instrumenter::run() {
   markCalls();
   if (Options.Count)
     addCounters();
-  if (shadows())
+  if (shadows()) {
     findCarriers();
+    findGroups();
+  }
   for (const CheckedAccess &A : Accesses)
     guard(A);
   if (shadows()) {

@@ -24,6 +24,31 @@ struct CheckedAccess {
   bool IsStore = false, IsAtomic = false, IsVolatile = false;
 };
 
+/// Accesses of one basic block at constant distances: one check of bounds.
+struct AccessGroup {
+  llvm::Value *Leader; ///< The pointer of the first.
+  int64_t Low, High;   ///< The bytes that all touch, from there.
+  /// What the leader's address leaves when it is divided by the alignment.
+  uint64_t Alignment, Residue;
+  bool IsStore;
+  llvm::Value *Shadow = nullptr; ///< See groupShadow().
+  /// Takes \p A, which lies \p Distance bytes behind the leader, if the
+  /// alignments agree.
+  bool add(int64_t Distance, const CheckedAccess &A);
+};
+
+/// A kind of access whose check has common cases.
+struct FastKind {
+  unsigned Size; ///< Bytes: a power of two up to 16.
+  bool IsStore;
+  bool Unwritten; ///< A read of unwritten bytes is none of the common cases.
+};
+/// bool (ThreadContext *, shadow, address, location bits): does the whole check
+/// of an access behind its bounds, or returns false without having noted
+/// anything that would be wrong. \p shadow is that of groupShadow().
+llvm::Function *fastCheck(llvm::Module &M, const FastKind &Kind,
+                          const CpuDeviceOptions &Options);
+
 class Instrumenter {
 public:
   Instrumenter(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
@@ -38,7 +63,6 @@ private:
   void guard(const CheckedAccess &A);
   unsigned addSite(const CheckedAccess &A, AccessSpace Space);
   AccessSpace spaceOf(llvm::Value *Pointer, llvm::Value *&Base);
-  void markCalls();
   void addCounters();
   void addBudget();
   llvm::FunctionCallee runtime(llvm::StringRef Name,
@@ -56,8 +80,14 @@ private:
   bool usesShadow(const CheckedAccess &A, AccessSpace Space,
                   llvm::Value *Base) const;
   void guardShadow(const CheckedAccess &A, unsigned Site);
-  void guardStore(const CheckedAccess &A, unsigned Site, llvm::Value *Generic);
+  void findGroups();
+  llvm::Value *groupShadow(const CheckedAccess &A, llvm::IRBuilder<> &B);
+
+  // In InstrumentOrder.cpp.
   void guardFences();
+  void markCalls();
+
+  // In InstrumentCarry.cpp.
   void findCarriers();
   bool onlyCopied(llvm::Value *V,
                   llvm::SmallPtrSetImpl<llvm::Value *> &Seen) const;
@@ -71,6 +101,8 @@ private:
   const llvm::DataLayout &DL;
   const bool IsEntry; ///< Else a function that it calls.
   std::vector<CheckedAccess> Accesses;
+  std::vector<AccessGroup> Groups;
+  llvm::DenseMap<llvm::Instruction *, size_t> GroupOf;
   /// Loads whose value is only copied, and, once it is made, the mask of those
   /// of its bytes that hold nothing.
   llvm::SmallPtrSet<llvm::Instruction *, 16> Carriers;

@@ -6,24 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A call before each access of global and shared memory checks bounds, races
-// and written bytes at once. A load whose value only goes to memory again is
-// no use of it: the bits that say what is unwritten go with the value.
+// A check before each access of global and shared memory looks at bounds, races
+// and written bytes at once: the common cases in code (FastCheck.cpp), the rest
+// in the run time. Accesses of one basic block at constant distances have one
+// check of bounds: the first of them finds the shadow for all.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Instrument.h"
-#include "llvm/Analysis/ValueTracking.h"
-#include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/InstIterator.h"
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
 namespace cupilot {
-
-/// Bytes of a value that can be told apart in a mask.
-static constexpr uint64_t MaskBytes = 64;
 
 bool Instrumenter::usesShadow(const CheckedAccess &A, AccessSpace Space,
                               Value *Base) const {
@@ -78,15 +78,31 @@ void Instrumenter::guardShadow(const CheckedAccess &A, unsigned Site) {
                  {Context});
     return;
   }
-  bool Fast = !A.Length && isPowerOf2_64(A.Size) && A.Size <= 16;
+  bool Sized = !A.Length && isPowerOf2_64(A.Size) && A.Size <= 16;
+  Value *Shadow = groupShadow(A, B);
+  BasicBlock *Before = B.GetInsertBlock();
+  if (Shadow) {
+    FastKind Kind = {static_cast<unsigned>(A.Size), A.IsStore,
+                     !A.IsStore &&
+                         (Options.CheckWritten || Carriers.contains(A.I))};
+    const AccessSite &S = Tables.Sites[Site];
+    uint64_t Bits = A.IsStore
+                        ? uint64_t(S.WriteLocation) << word::WriteLocationShift
+                        : uint64_t(S.ReadLocation) << word::ReadLocationShift;
+    Value *Ok = B.CreateCall(
+        fastCheck(*Entry.getParent(), Kind, Options),
+        {Context, Shadow, B.CreatePtrToInt(Generic, I64), B.getInt64(Bits)});
+    Before = B.GetInsertBlock();
+    branchUnlessOk(B, Ok);
+  }
   if (A.IsStore) {
     Value *Raced =
-        Fast ? B.CreateCall(Declare("cupilot_rt_store" + Twine(A.Size), I32,
-                                    {Ptr, Ptr, I32}),
-                            {Context, Generic, B.getInt32(Site)})
-             : B.CreateCall(
-                   Declare("cupilot_rt_write", I32, {Ptr, Ptr, I64, I32}),
-                   {Context, Generic, Size, B.getInt32(Site)});
+        Sized ? B.CreateCall(Declare("cupilot_rt_store" + Twine(A.Size), I32,
+                                     {Ptr, Ptr, I32}),
+                             {Context, Generic, B.getInt32(Site)})
+              : B.CreateCall(
+                    Declare("cupilot_rt_write", I32, {Ptr, Ptr, I64, I32}),
+                    {Context, Generic, Size, B.getInt32(Site)});
     CarrySites[A.I] = Site;
     // What is there already decides whether both write the same.
     branchUnlessOk(B, B.CreateICmpEQ(Raced, B.getInt32(0)));
@@ -103,301 +119,155 @@ void Instrumenter::guardShadow(const CheckedAccess &A, unsigned Site) {
     return;
   }
   Value *Mask =
-      Fast ? B.CreateCall(Declare("cupilot_rt_load" + Twine(A.Size), I64,
-                                  {Ptr, Ptr, I32}),
-                          {Context, Generic, B.getInt32(Site)})
-           : B.CreateCall(Declare("cupilot_rt_read", I64, {Ptr, Ptr, I64, I32}),
-                          {Context, Generic, Size, B.getInt32(Site)});
-  if (Carriers.contains(A.I))
-    Unwritten[A.I] = Mask;
-}
-
-/// Whether each element of a type is a number of whole bytes.
-static bool hasByteElements(Type *T, const DataLayout &DL) {
-  if (auto *V = dyn_cast<FixedVectorType>(T))
-    return V->getScalarSizeInBits() % 8 == 0;
-  if (auto *S = dyn_cast<StructType>(T))
-    return all_of(S->elements(),
-                  [&](Type *E) { return hasByteElements(E, DL); });
-  if (auto *A = dyn_cast<ArrayType>(T))
-    return hasByteElements(A->getElementType(), DL);
-  return DL.getTypeSizeInBits(T) % 8 == 0;
-}
-
-/// True when \p V ends in memory, unchanged, and nowhere else.
-bool Instrumenter::onlyCopied(Value *V, SmallPtrSetImpl<Value *> &Seen) const {
-  if (!Seen.insert(V).second)
-    return true;
-  if (!V->getType()->isSized() || !hasByteElements(V->getType(), DL) ||
-      DL.getTypeStoreSize(V->getType()) > MaskBytes)
-    return false;
-  for (Use &U : V->uses()) {
-    auto *I = cast<Instruction>(U.getUser());
-    if (auto *Store = dyn_cast<StoreInst>(I)) {
-      Value *Base = getUnderlyingObject(Store->getPointerOperand(), 0);
-      if (U.getOperandNo() != 0 || Store->isAtomic() || isa<AllocaInst>(Base))
-        return false;
-      continue;
-    }
-    bool Moves = isa<BitCastInst, FreezeInst, PHINode, ShuffleVectorInst,
-                     ExtractValueInst, InsertValueInst>(I);
-    if (isa<SelectInst>(I))
-      Moves = U.getOperandNo() != 0;
-    if (auto *Extract = dyn_cast<ExtractElementInst>(I))
-      Moves = isa<ConstantInt>(Extract->getIndexOperand());
-    if (auto *Insert = dyn_cast<InsertElementInst>(I))
-      Moves = isa<ConstantInt>(Insert->getOperand(2));
-    if (!Moves || !onlyCopied(I, Seen))
-      return false;
+      Sized
+          ? B.CreateCall(Declare("cupilot_rt_load" + Twine(A.Size), I64,
+                                 {Ptr, Ptr, I32}),
+                         {Context, Generic, B.getInt32(Site)})
+          : B.CreateCall(Declare("cupilot_rt_read", I64, {Ptr, Ptr, I64, I32}),
+                         {Context, Generic, Size, B.getInt32(Site)});
+  if (!Carriers.contains(A.I))
+    return;
+  if (Shadow) {
+    BasicBlock *Slow = B.GetInsertBlock();
+    B.SetInsertPoint(A.I->getParent(), A.I->getParent()->begin());
+    PHINode *Merged = B.CreatePHI(I64, 2, "unwritten");
+    Merged->addIncoming(B.getInt64(0), Before);
+    Merged->addIncoming(Mask, Slow);
+    Mask = Merged;
   }
+  Unwritten[A.I] = Mask;
+}
+
+/// Whether the common cases of \p A are code of their own.
+static bool hasFastCheck(const CheckedAccess &A) {
+  return isa<LoadInst, StoreInst>(A.I) && !A.IsAtomic && !A.IsVolatile &&
+         isPowerOf2_64(A.Size) && A.Size <= 16 &&
+         A.Alignment.value() >= std::min(A.Size, GranuleBytes);
+}
+
+/// Whether other threads may run, memory be freed, or the thread end, at \p I.
+static bool endsGroups(const Instruction &I) {
+  auto *Call = dyn_cast<CallBase>(&I);
+  return Call && !isa<AnyMemIntrinsic>(Call) && !Call->doesNotAccessMemory() &&
+         !Call->isDebugOrPseudoInst() && !Call->isLifetimeStartOrEnd();
+}
+
+/// Code of its own for more accesses than these would take long to compile.
+static constexpr unsigned MaxFastChecks = 160;
+
+void Instrumenter::findGroups() {
+  TargetLibraryInfoImpl Library(Entry.getParent()->getTargetTriple());
+  TargetLibraryInfo Info(Library);
+  AssumptionCache Assumptions(Entry);
+  DominatorTree Dominators(Entry);
+  LoopInfo Loops(Dominators);
+  ScalarEvolution Evolution(Entry, Info, Assumptions, Dominators, Loops);
+  DenseMap<Instruction *, const CheckedAccess *> Fast;
+  // By depth of loops: inner loops first, when there are too many.
+  std::map<unsigned, SmallVector<BasicBlock *>, std::greater<>> ByDepth;
+  for (const CheckedAccess &A : Accesses) {
+    Value *Base = nullptr;
+    if (hasFastCheck(A) && usesShadow(A, spaceOf(A.Pointer, Base), Base))
+      Fast[A.I] = &A;
+  }
+  for (BasicBlock &BB : Entry)
+    ByDepth[Loops.getLoopDepth(&BB)].push_back(&BB);
+  SmallVector<BasicBlock *> Blocks;
+  for (auto &[Depth, List] : ByDepth)
+    append_range(Blocks, List);
+  unsigned Count = 0;
+  for (BasicBlock *BB : Blocks) {
+    size_t First = Groups.size();
+    for (Instruction &I : *BB) {
+      if (endsGroups(I))
+        First = Groups.size();
+      const CheckedAccess *A = Fast.lookup(&I);
+      if (!A || ++Count > MaxFastChecks)
+        continue;
+      const SCEV *Pointer = Evolution.getSCEV(A->Pointer);
+      size_t G = First;
+      for (; G < Groups.size(); ++G) {
+        if (Groups[G].Leader->getType() != A->Pointer->getType())
+          continue;
+        std::optional<APInt> Distance = Evolution.computeConstantDifference(
+            Pointer, Evolution.getSCEV(Groups[G].Leader));
+        if (Distance && Distance->isSignedIntN(16) &&
+            Groups[G].add(Distance->getSExtValue(), *A))
+          break;
+      }
+      if (G == Groups.size())
+        Groups.push_back({A->Pointer, 0, static_cast<int64_t>(A->Size),
+                          A->Alignment.value(), 0, A->IsStore});
+      GroupOf[&I] = G;
+    }
+  }
+}
+
+bool AccessGroup::add(int64_t Distance, const CheckedAccess &A) {
+  // What the leader's address must leave when it is divided by the alignment.
+  uint64_t Divisor = A.Alignment.value();
+  uint64_t Rest = uint64_t(-Distance) & (Divisor - 1);
+  uint64_t Common = std::min(Divisor, Alignment) - 1;
+  if ((Rest & Common) != (Residue & Common))
+    return false;
+  if (Divisor > Alignment) {
+    Alignment = Divisor;
+    Residue = Rest;
+  }
+  Low = std::min(Low, Distance);
+  High = std::max(High, Distance + static_cast<int64_t>(A.Size));
+  IsStore |= A.IsStore;
   return true;
 }
 
-void Instrumenter::findCarriers() {
-  for (const CheckedAccess &A : Accesses) {
-    auto *Load = dyn_cast<LoadInst>(A.I);
-    SmallPtrSet<Value *, 8> Seen;
-    if (Load && Load->isSimple() && !Load->use_empty() &&
-        onlyCopied(Load, Seen))
-      Carriers.insert(Load);
-  }
-}
-
-/// A mask of the bytes of \p V that hold nothing, as an i64; null for none.
-Value *Instrumenter::unwrittenBytes(Value *V) {
-  if (auto It = Unwritten.find(V); It != Unwritten.end())
-    return It->second;
-  auto *I = dyn_cast<Instruction>(V);
-  if (!I)
+/// What to add to four times the address of \p A to get its shadow, or 0 when
+/// the run time has to look; null when it always has to.
+Value *Instrumenter::groupShadow(const CheckedAccess &A, IRBuilder<> &B) {
+  auto It = GroupOf.find(A.I);
+  if (It == GroupOf.end() || A.Length)
     return nullptr;
-  auto SizeOf = [&](Type *T) -> uint64_t { return DL.getTypeStoreSize(T); };
-  auto Ones = [](uint64_t Bytes) {
-    return Bytes >= 64 ? ~0ull : (1ull << Bytes) - 1;
-  };
-  IRBuilder<> B(I);
-  Type *I64 = B.getInt64Ty();
-  auto Or0 = [&](Value *Mask) { return Mask ? Mask : B.getInt64(0); };
-  auto Part = [&](Value *Mask, uint64_t From, uint64_t Bytes) {
-    return B.CreateAnd(B.CreateLShr(Mask, From), Ones(Bytes));
-  };
-  auto Replace = [&](Value *Mask, Value *New, uint64_t From, uint64_t Bytes) {
-    return B.CreateOr(B.CreateAnd(Mask, ~(Ones(Bytes) << From)),
-                      B.CreateShl(New, From));
-  };
-  auto OffsetOf = [&](Type *T, ArrayRef<unsigned> Path) {
-    SmallVector<Value *> Indices = {B.getInt32(0)};
-    for (unsigned Index : Path)
-      Indices.push_back(B.getInt32(Index));
-    return static_cast<uint64_t>(DL.getIndexedOffsetInType(T, Indices));
-  };
-  if (auto *Phi = dyn_cast<PHINode>(I)) {
-    auto *Mask = PHINode::Create(I64, Phi->getNumIncomingValues(), "unwritten",
-                                 Phi->getIterator());
-    Unwritten[V] = Mask;
-    for (unsigned K = 0; K < Phi->getNumIncomingValues(); ++K) {
-      Value *Of = unwrittenBytes(Phi->getIncomingValue(K));
-      Mask->addIncoming(Of ? Of : B.getInt64(0), Phi->getIncomingBlock(K));
-    }
-    return Mask;
-  }
-  Value *Result = nullptr;
-  if (isa<BitCastInst, FreezeInst>(I)) {
-    Result = unwrittenBytes(I->getOperand(0));
-  } else if (auto *Select = dyn_cast<SelectInst>(I)) {
-    Value *True = unwrittenBytes(Select->getTrueValue()),
-          *False = unwrittenBytes(Select->getFalseValue());
-    if ((True || False) && !Select->getCondition()->getType()->isVectorTy())
-      Result = B.CreateSelect(Select->getCondition(), Or0(True), Or0(False));
-  } else if (auto *Extract = dyn_cast<ExtractElementInst>(I)) {
-    uint64_t Bytes = SizeOf(I->getType());
-    if (Value *Of = unwrittenBytes(Extract->getVectorOperand()))
-      if (auto *Index = dyn_cast<ConstantInt>(Extract->getIndexOperand()))
-        Result = Part(Of, Index->getZExtValue() * Bytes, Bytes);
-  } else if (auto *Insert = dyn_cast<InsertElementInst>(I)) {
-    Value *Into = unwrittenBytes(Insert->getOperand(0)),
-          *New = unwrittenBytes(Insert->getOperand(1));
-    uint64_t Bytes = SizeOf(Insert->getOperand(1)->getType());
-    auto *Index = dyn_cast<ConstantInt>(Insert->getOperand(2));
-    if ((Into || New) && Index)
-      Result =
-          Replace(Or0(Into), Or0(New), Index->getZExtValue() * Bytes, Bytes);
-  } else if (auto *Shuffle = dyn_cast<ShuffleVectorInst>(I)) {
-    Value *Sides[2] = {unwrittenBytes(Shuffle->getOperand(0)),
-                       unwrittenBytes(Shuffle->getOperand(1))};
-    int Lanes = cast<FixedVectorType>(Shuffle->getOperand(0)->getType())
-                    ->getNumElements();
-    uint64_t Bytes = SizeOf(I->getType()->getScalarType());
-    for (auto [To, From] : enumerate(Shuffle->getShuffleMask())) {
-      Value *Side = From < 0 ? nullptr : Sides[From >= Lanes];
-      if (!Side)
-        continue;
-      Value *Moved =
-          B.CreateShl(Part(Side, From % Lanes * Bytes, Bytes), To * Bytes);
-      Result = Result ? B.CreateOr(Result, Moved) : Moved;
-    }
-  } else if (auto *Extract = dyn_cast<ExtractValueInst>(I)) {
-    if (Value *Of = unwrittenBytes(Extract->getAggregateOperand()))
-      Result = Part(Of,
-                    OffsetOf(Extract->getAggregateOperand()->getType(),
-                             Extract->getIndices()),
-                    SizeOf(I->getType()));
-  } else if (auto *Insert = dyn_cast<InsertValueInst>(I)) {
-    Value *Into = unwrittenBytes(Insert->getAggregateOperand()),
-          *New = unwrittenBytes(Insert->getInsertedValueOperand());
-    if (Into || New)
-      Result = Replace(Or0(Into), Or0(New),
-                       OffsetOf(I->getType(), Insert->getIndices()),
-                       SizeOf(Insert->getInsertedValueOperand()->getType()));
-  }
-  Unwritten[V] = Result;
-  return Result;
-}
-
-void Instrumenter::carryUnwritten() {
-  for (const CheckedAccess &A : Accesses) {
-    auto *Store = dyn_cast<StoreInst>(A.I);
-    auto Site = CarrySites.find(A.I);
-    if (!Store || Carriers.empty() || Site == CarrySites.end())
-      continue;
-    Value *Mask = unwrittenBytes(Store->getValueOperand());
-    if (!Mask)
-      continue;
-    IRBuilder<> B(Store);
-    Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
-    Value *Generic = B.CreatePointerBitCastOrAddrSpaceCast(A.Pointer, Ptr);
-    branchUnlessOk(B, B.CreateICmpEQ(Mask, B.getInt64(0)));
-    B.CreateCall(runtime("cupilot_rt_carry", {Ptr, Ptr, I64, I64, I32}),
-                 {Entry.getArg(0), Generic, B.getInt64(A.Size), Mask,
-                  B.getInt32(Site->second)});
-  }
-}
-
-namespace {
-/// What an instruction does to the order of threads.
-struct Ordering {
-  bool Fence = false, DeviceFence = false; ///< Before it.
-  Value *Release = nullptr, *Acquire = nullptr;
-};
-} // namespace
-
-static bool isBlockScope(SyncScope::ID Id, LLVMContext &C) {
-  SmallVector<StringRef> Names;
-  C.getSyncScopeNames(Names);
-  return Id == SyncScope::SingleThread ||
-         (Id < Names.size() && (Names[Id] == "block" || Names[Id] == "cta"));
-}
-
-/// CUDA's own atomics (atomicAdd) have no order, though clang calls them
-/// seq_cst; those that say release mean it.
-static Ordering orderingOf(Instruction &I) {
-  Ordering Result;
-  LLVMContext &C = I.getContext();
-  auto Releases = [](AtomicOrdering O) {
-    return O == AtomicOrdering::Release || O == AtomicOrdering::AcquireRelease;
-  };
-  auto Fenced = [&](SyncScope::ID Scope) {
-    Result.Fence = true;
-    Result.DeviceFence = !isBlockScope(Scope, C);
-  };
-  if (auto *Fence = dyn_cast<FenceInst>(&I)) {
-    Fenced(Fence->getSyncScopeID());
-  } else if (auto *RMW = dyn_cast<AtomicRMWInst>(&I)) {
-    Result.Release = Result.Acquire = RMW->getPointerOperand();
-    if (Releases(RMW->getOrdering()))
-      Fenced(RMW->getSyncScopeID());
-  } else if (auto *CX = dyn_cast<AtomicCmpXchgInst>(&I)) {
-    Result.Release = Result.Acquire = CX->getPointerOperand();
-    if (Releases(CX->getSuccessOrdering()))
-      Fenced(CX->getSyncScopeID());
-  } else if (auto *Store = dyn_cast<StoreInst>(&I)) {
-    if (Store->isAtomic() || Store->isVolatile())
-      Result.Release = Store->getPointerOperand();
-    if (Store->isAtomic() &&
-        (Releases(Store->getOrdering()) ||
-         Store->getOrdering() == AtomicOrdering::SequentiallyConsistent))
-      Fenced(Store->getSyncScopeID());
-  } else if (auto *Load = dyn_cast<LoadInst>(&I)) {
-    if (Load->isAtomic() || Load->isVolatile())
-      Result.Acquire = Load->getPointerOperand();
-  } else if (auto *Call = dyn_cast<CallInst>(&I)) {
-    std::string Text;
-    if (Call->isInlineAsm())
-      Text = cast<InlineAsm>(Call->getCalledOperand())->getAsmString();
-    else if (Function *Callee = Call->getCalledFunction())
-      Text = Callee->getName();
-    StringRef Name = Text;
-    if (Name.starts_with("llvm.nvvm.atomic.")) {
-      Result.Release = Result.Acquire = Call->getArgOperand(0);
-    } else if (Name.contains("membar") || Name.contains("fence.acq_rel") ||
-               Name.contains("fence.sc") || Name.contains("fence.release")) {
-      Result.Fence = true;
-      Result.DeviceFence = !Name.contains("cta");
-    }
-  }
-  return Result;
-}
-
-void Instrumenter::guardFences() {
-  if (!Options.CheckRaces)
-    return;
-  SmallVector<std::pair<Instruction *, Ordering>> Found;
-  bool Any = !IsEntry; // What calls it may have fences.
-  for (Instruction &I : instructions(Entry)) {
-    if (auto *Call = dyn_cast<CallInst>(&I); Call && !Call->isInlineAsm())
-      Any |= !Call->getCalledFunction() ||
-             !Call->getCalledFunction()->isDeclaration();
-    Ordering O = orderingOf(I);
-    for (Value **Pointer : {&O.Release, &O.Acquire}) {
-      Value *Base = nullptr;
-      if (*Pointer && spaceOf(*Pointer, Base) == AccessSpace::Local)
-        *Pointer = nullptr;
-      if (Base == Entry.getArg(0) || (IsEntry && Base == Entry.getArg(1)))
-        *Pointer = nullptr;
-    }
-    if (O.Fence || O.Release || O.Acquire)
-      Found.push_back({&I, O});
-    Any |= O.Fence;
-  }
-  if (!Any)
-    return; // Without a fence nothing is ever released.
-  for (auto &[I, O] : Found) {
-    IRBuilder<> B(I);
-    Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty();
-    Value *Context = Entry.getArg(0);
-    auto Generic = [&](Value *Pointer) {
-      return B.CreatePointerBitCastOrAddrSpaceCast(Pointer, Ptr);
-    };
-    if (O.Fence)
-      B.CreateCall(runtime("cupilot_rt_fence", {Ptr, I32}),
-                   {Context, B.getInt32(O.DeviceFence)});
-    if (O.Release)
-      B.CreateCall(runtime("cupilot_rt_release", {Ptr, Ptr}),
-                   {Context, Generic(O.Release)});
-    if (O.Acquire) {
-      B.SetInsertPoint(I->getNextNode());
-      B.CreateCall(runtime("cupilot_rt_acquire", {Ptr, Ptr}),
-                   {Context, Generic(O.Acquire)});
-    }
-  }
-}
-
-/// Calls that become calls of the run time keep their source line as a site.
-void Instrumenter::markCalls() {
-  LLVMContext &C = Entry.getContext();
-  for (Instruction &I : instructions(Entry)) {
-    auto *Call = dyn_cast<CallInst>(&I);
-    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Call || isa<AnyMemIntrinsic>(Call) || !Call->mayReadOrWriteMemory() ||
-        !(Call->isInlineAsm() ||
-          (Callee && (Callee->getName().starts_with("llvm.nvvm.") ||
-                      Callee->getName().starts_with("cupilot.")))))
-      continue;
-    unsigned Site =
-        addSite({Call, nullptr, nullptr, 0, Align(1)}, AccessSpace::Generic);
-    auto *Number = ConstantInt::get(Type::getInt32Ty(C), Site);
-    Call->setMetadata("cupilot.site",
-                      MDNode::get(C, ConstantAsMetadata::get(Number)));
-  }
+  AccessGroup &G = Groups[It->second];
+  if (G.Shadow)
+    return G.Shadow;
+  // The first access of the group.
+  Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
+  uint64_t Size = G.High - G.Low;
+  AccessSite Site = {K.Name, locationOf(A.I->getDebugLoc()),
+                     static_cast<uint32_t>(Size), 1, G.IsStore};
+  unsigned Index = Tables.Sites.size();
+  Tables.Sites.push_back(std::move(Site));
+  Value *Leader = B.CreatePtrToInt(
+      B.CreatePointerBitCastOrAddrSpaceCast(G.Leader, Ptr), I64);
+  Value *Start = B.CreateAdd(Leader, B.getInt64(G.Low));
+  Value *Sites = B.CreateLoad(Ptr, contextField(B, Entry, FieldSites), "sites");
+  Value *Cache = B.CreateConstInBoundsGEP1_64(
+      I64, Sites, uint64_t(Index) * (sizeof(SiteCache) / 8));
+  Value *Lo = B.CreateLoad(I64, Cache);
+  Value *Limit = B.CreateLoad(I64, B.CreateConstInBoundsGEP1_64(I64, Cache, 1));
+  Value *Known = B.CreateLoad(I64, B.CreateConstInBoundsGEP1_64(I64, Cache, 2));
+  Value *Inside = B.CreateICmpULE(B.CreateSub(Start, Lo), Limit);
+  Value *Aligned = B.getTrue();
+  if (G.Alignment > 1)
+    Aligned =
+        B.CreateICmpEQ(B.CreateAnd(B.CreateSub(Leader, B.getInt64(G.Residue)),
+                                   B.getInt64(G.Alignment - 1)),
+                       B.getInt64(0));
+  BasicBlock *Head = B.GetInsertBlock();
+  branchUnlessOk(B, B.CreateAnd(Inside, Aligned));
+  Value *Found = B.CreateCall(
+      Entry.getParent()->getOrInsertFunction(
+          "cupilot_rt_group", FunctionType::get(I64, {Ptr, I64, I32}, false)),
+      {Entry.getArg(0), Start, B.getInt32(Index)});
+  Found = B.CreateSelect(Aligned, Found, B.getInt64(0));
+  BasicBlock *Slow = B.GetInsertBlock();
+  B.SetInsertPoint(A.I->getParent(), A.I->getParent()->begin());
+  PHINode *Shadow = B.CreatePHI(I64, 2, "shadow");
+  Shadow->addIncoming(Known, Head);
+  Shadow->addIncoming(Found, Slow);
+  B.SetInsertPoint(A.I);
+  B.SetCurrentDebugLocation(A.I->getDebugLoc());
+  G.Shadow = Shadow;
+  return Shadow;
 }
 
 } // namespace cupilot

@@ -40,7 +40,7 @@ StructType *contextType(LLVMContext &C) {
   Type *Three = ArrayType::get(I32, 3);
   return StructType::create(C,
                             {Three, Three, Three, Three, Ptr, I32, I32, Ptr,
-                             Ptr, I64, Ptr, I32, I64, Ptr, Ptr},
+                             Ptr, I64, Ptr, I32, I64, Ptr, Ptr, I64, I64, I64, I64, I64, I64},
                             "cupilot.thread");
 }
 
@@ -425,6 +425,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   }
   {
     ModulePassManager Clean;
+    Clean.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false)); // FastCheck.
     Clean.addPass(GlobalDCEPass());
     Passes.run(std::move(Clean), M);
   }

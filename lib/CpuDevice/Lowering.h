@@ -165,7 +165,13 @@ enum ContextField : unsigned {
   FieldWarpPredicate,
   FieldChanges,
   FieldStackLimit,
-  FieldStackTop
+  FieldStackTop,
+  FieldStamp,
+  FieldLaunchLowest,
+  FieldLaunchSpan,
+  FieldSegmentLowest,
+  FieldSettledSpan,
+  FieldExtra
 };
 llvm::Value *contextField(llvm::IRBuilderBase &B, llvm::Function &Entry,
                           ContextField Field, unsigned Index = 0);

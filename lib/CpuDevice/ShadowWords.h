@@ -32,29 +32,50 @@ namespace word {
 /// The segment: a stretch of the life of a block, or of a warp, in one launch.
 inline constexpr unsigned SegmentShift = 42;
 inline constexpr uint64_t Segments = 1u << 22;
-inline constexpr unsigned ThreadShift = 32; ///< In its block.
-inline constexpr uint64_t ThreadMask = 1023;
 /// What of its segment the thread had behind it: see BlockShadow.
-inline constexpr unsigned ClockShift = 22;
+inline constexpr unsigned ClockShift = 32;
 inline constexpr uint64_t ClockMask = 1023;
+inline constexpr unsigned ThreadShift = 22; ///< In its block.
+inline constexpr uint64_t ThreadMask = 1023;
+inline constexpr unsigned WarpShift = ThreadShift + 5;
 inline constexpr uint64_t Bytes = 15; ///< Those of the four that were touched.
 inline constexpr uint64_t Atomic = 1u << 4; ///< Or volatile.
 
 // The write word only.
-inline constexpr unsigned UnwrittenShift = 6;
+inline constexpr unsigned UnwrittenShift = 5;
 inline constexpr uint64_t Unwritten = uint64_t(15) << UnwrittenShift;
-inline constexpr unsigned WrittenShift = 10; ///< Coverage.
+inline constexpr unsigned WrittenShift = 9; ///< Coverage.
 inline constexpr uint64_t Written = uint64_t(15) << WrittenShift;
-inline constexpr unsigned WriteLocationShift = 14;
-inline constexpr uint64_t WriteLocations = 256;
+/// Not zero: lanes of one warp wrote, at one clock, each another part of the
+/// bytes; the number says which of them are the thread's own: see lastBytes().
+inline constexpr unsigned LastShift = 13;
+inline constexpr uint64_t Last = uint64_t(7) << LastShift;
+inline constexpr unsigned WriteLocationShift = 16;
+inline constexpr uint64_t WriteLocations = 64;
 
 // The read word only.
 /// Another thread read the bytes as well, when nothing ordered the two.
 inline constexpr uint64_t Several = 1u << 5;
 inline constexpr unsigned ReadShift = 6; ///< Coverage.
 inline constexpr uint64_t Read = uint64_t(15) << ReadShift;
-inline constexpr unsigned ReadLocationShift = 10;
-inline constexpr uint64_t ReadLocations = 4096;
+/// Bytes that other lanes of the warp read at the same clock.
+inline constexpr unsigned MoreShift = 10;
+inline constexpr uint64_t More = uint64_t(15) << MoreShift;
+inline constexpr unsigned ReadLocationShift = 14;
+inline constexpr uint64_t ReadLocations = 256;
+
+/// The bytes that the thread of a write word wrote itself.
+inline uint64_t lastBytes(uint64_t Word) {
+  constexpr uint64_t Parts[8] = {0, 1, 2, 4, 8, 3, 12, 0};
+  uint64_t Part = Parts[Word >> LastShift & 7];
+  return Part ? Part : Word & Bytes;
+}
+/// The number for a part of the bytes; 0 when it has none.
+inline uint64_t lastNumber(uint64_t Part) {
+  constexpr uint64_t Numbers[16] = {0, 1, 2, 5, 3, 0, 0, 0,
+                                    4, 0, 0, 0, 6, 0, 0, 0};
+  return Numbers[Part & Bytes] << LastShift;
+}
 
 inline uint64_t segment(uint64_t Word) { return Word >> SegmentShift; }
 inline uint32_t thread(uint64_t Word) {

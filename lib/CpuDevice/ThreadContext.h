@@ -46,14 +46,18 @@ struct ThreadContext {
   char *StackLimit = nullptr; ///< Functions may not need the stack below it.
   char *StackTop = nullptr;
 
-  // For the checks only; compiled code does not know these.
-  BlockShadow *Checks = nullptr;
+  // For the checks.
   uint64_t Stamp = 0; ///< Segment, thread and clock of a shadow word.
   uint64_t LaunchLowest = 0, LaunchSpan = 0; ///< Stamps of this launch.
+  /// Stamps of this segment that a barrier of the block has settled.
+  uint64_t SegmentLowest = 0, SettledSpan = 0;
+  uint64_t Extra = 0; ///< 1: there is more to know than these two say.
+
+  // Compiled code does not know the rest.
+  BlockShadow *Checks = nullptr;
   /// In this segment, accesses of the block, and of the warp, with clocks below
-  /// are over.
+  /// are over. SettledSpan is the first of them as a stamp.
   uint32_t Settled = 0, WarpSettled = 0;
-  bool Extra = false;         ///< There is more to know than these two say.
   bool *AtomicLock = nullptr; ///< Held during an atomic.
   uint64_t RaceWord = 0; ///< What a store ran into, until its value is known.
 };
