@@ -159,8 +159,13 @@ void cupilot_rt_store_race(ThreadContext *T, void *P, void *Value,
   bool Same = Value && std::memcmp(P, Value, Size) == 0;
   if (Same && !T->Block->Options.CheckSameValueRaces)
     return;
-  leaveForRace(*T, addressOf(P), Size, siteAt(*T, Site), {T->RaceWord, true},
-               Same);
+  // Each lane of a warp stores what the warp agreed on.
+  if (Same && siteAt(*T, Site).OfGroups &&
+      word::thread(T->RaceWord) / 32 == T->Linear / 32 &&
+      T->Checks->isOwnBlock(T->RaceWord))
+    return;
+  leaveForRace(*T, addressOf(P), Size, siteAt(*T, Site),
+               {T->RaceWord, true, (T->RaceWord & word::Bytes) != 0}, Same);
 }
 
 /// Bytes just stored are copies of some that hold nothing.

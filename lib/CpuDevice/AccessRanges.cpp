@@ -184,7 +184,8 @@ uint32_t raceOfStore(ThreadContext &T, uint64_t Address, uint64_t Size,
     return 0;
   if (!Found.OtherWrote)
     leaveForRace(T, Address, Size, Site, Found, false);
-  T.RaceWord = Found.Word;
+  // Without bytes: it was some lane of its warp.
+  T.RaceWord = Found.Known ? Found.Word : Found.Word & ~word::Bytes;
   return 1;
 }
 

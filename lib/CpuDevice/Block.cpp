@@ -110,8 +110,8 @@ static void step(ThreadContext &T) {
 bool BlockState::nextOn(Fiber &F) {
   ThreadContext &T = F.Thread;
   // Nothing is to be done between threads that do not wait: a plain loop.
-  if (!Kernel.NeedsFibers && !Kernel.Calls && !Observer && !Trace &&
-      !Options.Reverse) {
+  if (!Kernel.NeedsFibers && !Kernel.Calls && !Trace && !Options.Reverse) {
+    auto *Shadow = static_cast<BlockShadow *>(Observer.get());
     const EntryFunction Entry = Launch.Entry;
     const int64_t Budget = Launch.FirstBudget;
     while (Threads.empty() && Begun < NumThreads &&
@@ -120,6 +120,8 @@ bool BlockState::nextOn(Fiber &F) {
       F.Granted = 0;
       step(T);
       T.Budget = Budget;
+      if (Shadow)
+        Shadow->nextBegins(T);
       Entry(&T, Launch.Args);
       if (LLVM_UNLIKELY(!Threads.empty())) {
         threadEnded(T);

@@ -93,7 +93,7 @@ void BlockShadow::blockBegins(BlockState &B) {
   Warps.clear();
   Warps.resize((Threads + 31) / 32);
   BarrierClock = 0;
-  Split = Extra = FencedSince = false;
+  Split = Extra = Moved = FencedSince = false;
   Known.clear();
   OwnKnown.clear();
   Learners.clear();
@@ -183,6 +183,7 @@ void BlockShadow::restamp(uint32_t Index) {
   const Thread &Own = All[Index];
   T.LaunchSpan = Own.Segment ? Launch.span() : 0;
   T.Stamp = word::stamp(Own.Segment, Index, Own.Clock - Own.Base);
+  T.OpenStamp = T.Extra ? ~uint64_t(0) : T.Stamp;
   T.Settled = relative(BarrierClock, Own.Base);
   T.SegmentLowest = word::stamp(Own.Segment, 0, 0);
   T.SettledSpan = uint64_t(T.Settled) << word::ClockShift;
@@ -192,6 +193,7 @@ void BlockShadow::restamp(uint32_t Index) {
 void BlockShadow::move(uint32_t Index, uint64_t Clock) {
   Thread &Own = All[Index];
   Own.Clock = Clock;
+  Moved = true;
   if (Clock - Own.Base > word::ClockMask) {
     Own.Segment = Launch.newSegment(Block, Clock);
     Own.Base = Clock;
@@ -202,10 +204,10 @@ void BlockShadow::move(uint32_t Index, uint64_t Clock) {
 }
 
 void BlockShadow::setExtra() {
-  Extra = true;
+  Extra = Moved = true;
   for (ThreadContext *T : Contexts)
     if (T)
-      T->Extra = 1;
+      markExtra(*T);
 }
 
 bool BlockShadow::isOver(const ThreadContext &T, uint64_t Word) const {
@@ -254,6 +256,7 @@ void BlockShadow::noteFences() {
 }
 
 void BlockShadow::blockBarrier() {
+  Moved = true;
   noteFences();
   uint64_t Clock = 0;
   for (const Thread &Each : All)
@@ -282,6 +285,7 @@ void BlockShadow::blockBarrier() {
 }
 
 void BlockShadow::warpSync(unsigned Index, uint32_t Mask, uint32_t Alive) {
+  Moved = true;
   Warp &W = Warps[Index];
   uint32_t First = Index * 32;
   auto Each = [&](auto Visit) {

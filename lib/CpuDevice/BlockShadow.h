@@ -98,6 +98,17 @@ public:
                            unsigned Count) override;
   void clusterReleased(BlockState &B) override;
 
+  /// For kernels without barriers: as threadEnds for the thread before \p T, on
+  /// whose context it runs, and threadBegins.
+  void nextBegins(ThreadContext &T) {
+    Contexts[T.Linear - 1] = nullptr;
+    Contexts[T.Linear] = &T;
+    if (Moved)
+      threadBegins(*T.Block, T);
+    else
+      T.Stamp += uint64_t(1) << word::ThreadShift;
+  }
+
   // Called by accesses.
   /// Whether the access of another thread that left \p Word is over.
   bool isOver(const ThreadContext &T, uint64_t Word) const;
@@ -142,6 +153,11 @@ private:
   void restamp(uint32_t Index);
   void move(uint32_t Index, uint64_t Clock);
   void setExtra();
+  void markExtra(ThreadContext &T) {
+    T.Extra = 1;
+    T.OpenStamp = ~uint64_t(0);
+    Moved = true;
+  }
   void learn(uint32_t Index, SyncView View);
   void noteFences();
   void tellAll(SyncPoint &Point, uint32_t Index);
@@ -159,6 +175,7 @@ private:
   uint64_t BarrierClock = 0;
   bool Split = false; ///< Threads have segments of their own.
   bool Extra = false; ///< See ThreadContext::Extra.
+  bool Moved = false; ///< A clock is not 0, or there is something extra.
 
   // Sync points. Empty until the kernel uses them.
   Knowledge Known;                 ///< Of all threads.

@@ -27,7 +27,7 @@ void BlockShadow::learn(uint32_t Index, SyncView View) {
   if (OwnKnown[Index].empty()) {
     Learners.push_back(Index);
     if (Contexts[Index])
-      Contexts[Index]->Extra = 1;
+      markExtra(*Contexts[Index]);
   }
   OwnKnown[Index].learn(View);
 }

@@ -8,10 +8,23 @@
 
 #include "DeviceBuffers.h"
 #include <mutex>
+#include <sys/mman.h>
 
 using namespace llvm;
 
 namespace cupilot {
+
+/// Four times the memory needs four times the pages, which the processor's
+/// tables would not hold. What is not touched still costs nothing.
+static void useLargePages(void *Start, uint64_t Size) {
+#ifdef MADV_HUGEPAGE
+  static constexpr uint64_t Large = 2 << 20;
+  uint64_t From = alignTo(reinterpret_cast<uintptr_t>(Start), Large);
+  uint64_t To = alignDown(reinterpret_cast<uintptr_t>(Start) + Size, Large);
+  if (From < To) // A hint: it may fail.
+    ::madvise(reinterpret_cast<void *>(From), To - From, MADV_HUGEPAGE);
+#endif
+}
 
 bool DeviceBuffers::makeShadow(uintptr_t Base, Entry &E) {
   if (E.Shadow || E.Size == 0)
@@ -21,6 +34,7 @@ bool DeviceBuffers::makeShadow(uintptr_t Base, Entry &E) {
   E.Shadow = static_cast<Granule *>(std::calloc(E.Granules, sizeof(Granule)));
   if (!E.Shadow)
     return false;
+  useLargePages(E.Shadow, E.Granules * sizeof(Granule));
   ShadowBytes += E.Granules * sizeof(Granule);
   BitVector Unwritten = std::move(E.Unwritten);
   E.Unwritten = BitVector();

@@ -87,12 +87,19 @@ private:
 } // namespace
 
 void FastCheck::read(Value *Write, Value *Read, Value *Bytes) {
+  BasicBlock *Written = block("written"), *Check = block("check"),
+             *Reader = block("reader"), *Alone = block("alone"),
+             *Mine = block("mine"), *Other = block("other"),
+             *Here = block("here"), *Own = block("own"), *Open = block("open"),
+             *Note = block("note"), *First = block("first"),
+             *Done = block("done");
   Value *W = word(Write);
+  B.CreateCondBr(B.CreateICmpEQ(W, number(0)), Reader, Written);
+  B.SetInsertPoint(Written);
   Value *Holds = B.getTrue();
   if (Kind.Unwritten)
     Holds = B.CreateICmpEQ(
         B.CreateAnd(W, B.CreateShl(Bytes, word::UnwrittenShift)), number(0));
-  BasicBlock *Check = block("written"), *Reader = block("reader");
   B.CreateCondBr(B.CreateAnd(isForeign(W), Holds), Reader, Check);
   B.SetInsertPoint(Check);
   Value *Fine = B.CreateOr(isSettled(W), isOwn(W, word::Last));
@@ -101,35 +108,35 @@ void FastCheck::read(Value *Write, Value *Read, Value *Bytes) {
   B.SetInsertPoint(Reader);
   Value *R = word(Read);
   // The bits that its word must have when this read is not to be noted as the
-  // first.
+  // first. Of several readers the first stays.
   Value *Cover = Coverage ? B.CreateShl(Bytes, word::ReadShift) : number(0);
   Value *Wanted = B.CreateOr(Bytes, Cover);
   Value *Mask = B.CreateOr(Wanted, number(word::Atomic));
-  BasicBlock *Here = block("here"), *First = block("first"),
-             *Open = block("open"), *Note = block("note"), *Own = block("own"),
-             *Done = block("done");
+  // Nothing but a barrier, a warp operation or a sync point orders two threads:
+  // those of this block at the same clock, and of other blocks, have had none.
+  Value *SameClock = B.CreateAnd(
+      B.CreateXor(R, field(FieldOpenStamp)),
+      B.CreateOr(Mask, number(~0ull << word::ClockShift | word::Several)));
+  B.CreateCondBr(
+      B.CreateICmpEQ(SameClock, B.CreateOr(Wanted, number(word::Several))),
+      Done, Alone);
+  B.SetInsertPoint(Alone);
+  B.CreateCondBr(B.CreateICmpEQ(SameClock, Wanted), Mine, Other);
+  B.SetInsertPoint(Mine);
+  B.CreateCondBr(isOwn(R, 0), Done, Note);
+  B.SetInsertPoint(Other);
   B.CreateCondBr(isForeign(R), First, Here);
   B.SetInsertPoint(Here);
-  Value *Differs = B.CreateXor(R, field(FieldStamp));
   Value *Known = B.CreateICmpEQ(B.CreateAnd(R, Mask), Wanted);
-  // Nothing but a barrier, a warp operation or a sync point orders two threads:
-  // those of other blocks, and of this one at the same clock, have had none.
-  Value *SameClock =
-      B.CreateICmpULT(Differs, number(uint64_t(1) << word::ClockShift));
   Value *OtherBlock =
-      B.CreateICmpUGE(Differs, number(uint64_t(1) << word::SegmentShift));
+      B.CreateICmpUGE(B.CreateXor(R, field(FieldStamp)),
+                      number(uint64_t(1) << word::SegmentShift));
   Value *Plain = B.CreateICmpEQ(field(FieldExtra), number(0));
-  B.CreateCondBr(
-      B.CreateAnd(B.CreateAnd(Known, Plain), B.CreateOr(SameClock, OtherBlock)),
-      Open, Own);
-
+  B.CreateCondBr(B.CreateAnd(B.CreateAnd(Known, Plain), OtherBlock), Open, Own);
   B.SetInsertPoint(Open);
-  // The first of several readers stays.
-  Value *Mine =
-      B.CreateICmpULT(Differs, number(uint64_t(1) << word::ThreadShift));
-  Value *Noted =
-      B.CreateICmpNE(B.CreateAnd(R, number(word::Several)), number(0));
-  B.CreateCondBr(B.CreateOr(Noted, Mine), Done, Note);
+  B.CreateCondBr(
+      B.CreateICmpNE(B.CreateAnd(R, number(word::Several)), number(0)), Done,
+      Note);
   B.SetInsertPoint(Note);
   setWord(Read, B.CreateOr(R, number(word::Several)));
   B.CreateBr(Done);

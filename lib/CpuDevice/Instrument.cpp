@@ -117,6 +117,7 @@ unsigned Instrumenter::addSite(const CheckedAccess &A, AccessSpace Space) {
                      A.IsAtomic,
                      Space};
   Site.IsVolatile = A.IsVolatile;
+  Site.OfGroups = A.I->getMetadata(OfGroupsName) != nullptr;
   Site.Carries = Carriers.contains(A.I) || isa<AnyMemTransferInst>(A.I);
   // A call may do both, when the run time carries it out.
   numberLocation(Site, K, /*Both=*/!A.Pointer);

@@ -38,9 +38,9 @@ StructType *contextType(LLVMContext &C) {
   Type *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C),
        *Ptr = PointerType::get(C, 0);
   Type *Three = ArrayType::get(I32, 3);
-  return StructType::create(C,
-                            {Three, Three, Three, Three, Ptr, I32, I32, Ptr,
-                             Ptr, I64, Ptr, I32, I64, Ptr, Ptr, I64, I64, I64, I64, I64, I64},
+  return StructType::create(C, {Three, Three, Three, Three, Ptr, I32, I32, Ptr,
+                                Ptr,   I64,   Ptr,   I32,   I64, Ptr, Ptr, I64,
+                                I64,   I64,   I64,   I64,   I64, I64},
                             "cupilot.thread");
 }
 
@@ -347,6 +347,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   M.setDataLayout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:"
                   "128-n8:16:32:64-S128");
 
+  markGroupStores(M);
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
   lowerMemoryIntrinsics(M);
@@ -387,6 +388,10 @@ Expected<LoweredModule> lowerModule(Module &M,
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
         widenFloats(*F);
+  if (Options.CheckWritten)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        checkUninitialized(*F, Tables);
   Passes.run(Passes.level(OptimizationLevel::O3), M);
   {
     ModulePassManager Vector;

@@ -90,6 +90,14 @@ void lowerInlineAsm(llvm::Module &M);
 /// Computes all narrower floating-point arithmetic of \p F in float64; memory
 /// keeps its types.
 void widenFloats(llvm::Function &F);
+/// Marks the stores of cooperative groups' own code with OfGroupsName.
+void markGroupStores(llvm::Module &M);
+inline constexpr char OfGroupsName[] = "cupilot.groups";
+/// Follows what local variables hold before they are set, in code whose
+/// variables are registers where they can be and which is not optimised yet:
+/// when a branch, an address, or a computed value that is stored depends on it,
+/// that is a fault.
+void checkUninitialized(llvm::Function &F, LoweredModule &Tables);
 /// Adds bounds checks, access traces and counters to an entry.
 void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
                 const CpuDeviceOptions &Options);
@@ -171,7 +179,8 @@ enum ContextField : unsigned {
   FieldLaunchSpan,
   FieldSegmentLowest,
   FieldSettledSpan,
-  FieldExtra
+  FieldExtra,
+  FieldOpenStamp
 };
 llvm::Value *contextField(llvm::IRBuilderBase &B, llvm::Function &Entry,
                           ContextField Field, unsigned Index = 0);

@@ -131,4 +131,14 @@ void cupilot_rt_unreachable(ThreadContext *T, uint32_t Where) {
   T->Block->escape(*T);
 }
 
+void cupilot_rt_uninitialized(ThreadContext *T, uint32_t Where, uint32_t What) {
+  static constexpr const char *Uses[] = {
+      "a branch depends on a local variable that nobody has set",
+      "an address depends on a local variable that nobody has set",
+      "what is stored was computed with a local variable that nobody has set"};
+  T->Block->recordFault(*T, "read of unwritten memory", 0, nullptr, Uses[What],
+                        Where);
+  T->Block->escape(*T);
+}
+
 } // extern "C"

@@ -31,7 +31,7 @@ inline constexpr uint64_t ShadowFactor = sizeof(Granule) / GranuleBytes;
 namespace word {
 /// The segment: a stretch of the life of a block, or of a warp, in one launch.
 inline constexpr unsigned SegmentShift = 42;
-inline constexpr uint64_t Segments = 1u << 22;
+inline constexpr uint64_t Segments = (1u << 22) - 1; ///< Their numbers.
 /// What of its segment the thread had behind it: see BlockShadow.
 inline constexpr unsigned ClockShift = 32;
 inline constexpr uint64_t ClockMask = 1023;

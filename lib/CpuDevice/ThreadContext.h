@@ -52,6 +52,9 @@ struct ThreadContext {
   /// Stamps of this segment that a barrier of the block has settled.
   uint64_t SegmentLowest = 0, SettledSpan = 0;
   uint64_t Extra = 0; ///< 1: there is more to know than these two say.
+  /// The stamp, or ~0 when there is something extra: for words of this segment
+  /// and clock, which nothing orders then.
+  uint64_t OpenStamp = 0;
 
   // Compiled code does not know the rest.
   BlockShadow *Checks = nullptr;
@@ -72,7 +75,8 @@ struct AccessSite {
   bool IsStore = false, IsAtomic = false;
   AccessSpace Space = AccessSpace::Generic;
   bool IsVolatile = false;
-  bool Carries = false; ///< A load that is only copied elsewhere.
+  bool Carries = false;  ///< A load that is only copied elsewhere.
+  bool OfGroups = false; ///< A store of cooperative groups' own code.
   uint16_t ReadLocation = 0, WriteLocation = 0; ///< In LoweredKernel's lists.
 };
 
