@@ -161,9 +161,9 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
       return E;
   std::string Targets;
   NvccSelection S;
-  Expected<std::vector<PtxModule>> Modules = loadPtx(Folder);
+  Expected<std::vector<NvccPtx>> Modules = loadPtx(Folder);
   if (Modules) {
-    for (const PtxModule &M : *Modules)
+    for (const NvccPtx &M : *Modules)
       Targets += (Targets.empty() ? "" : ",") + M.target().str();
     Expected<NvccSelection> Selected = selectVariants(Store, *Modules, Nvcc, C);
     if (!Selected)
@@ -251,42 +251,7 @@ int NvccLaunch::run() {
   return 0;
 }
 
-static bool isNvcc(StringRef Program) {
-  return sys::path::filename(Program).starts_with("nvcc");
-}
-
-static bool isClang(StringRef Program) {
-  return sys::path::filename(Program).starts_with("clang");
-}
-
-/// clang has its own plugin: it is only named, where it is not.
-static int launchClang(ArrayRef<std::string> Command) {
-  std::vector<std::string> Args = Command.vec();
-  bool Named = any_of(Args, [](StringRef Arg) {
-    return Arg.consume_front("-fplugin=") &&
-           (sys::path::filename(Arg) == "cupilot" ||
-            sys::path::filename(Arg) == "cupilot.so");
-  });
-  bool Cuda = any_of(Args, [](StringRef Arg) {
-    return Arg == "cuda" || Arg == "-xcuda" ||
-           sys::path::extension(Arg).lower() == ".cu";
-  });
-  if (!Named && Cuda) {
-    std::string Self =
-        sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&launch));
-    SmallString<256> Plugin(
-        sys::path::parent_path(sys::path::parent_path(Self)));
-    sys::path::append(Plugin, "lib", "cupilot.so");
-    Args.insert(Args.begin() + 1, "-fplugin=" + Plugin.str().str());
-  }
-  return reportError(replaceProcess(Args, {}), Tool);
-}
-
-int launch(ArrayRef<std::string> Command) {
-  if (isClang(Command.front()))
-    return launchClang(Command);
-  if (!isNvcc(Command.front()))
-    return reportError(replaceProcess(Command, {}), Tool);
+int launchNvcc(ArrayRef<std::string> Command) {
   auto Variable = [](const char *Name) {
     const char *Value = std::getenv(Name);
     return StringRef(Value ? Value : "");
@@ -296,6 +261,8 @@ int launch(ArrayRef<std::string> Command) {
                        Variable("NVCC_APPEND_FLAGS"));
   if (!C)
     return reportError(C.takeError(), Tool);
+  // What a cache's prefix gave us is not for what nvcc runs.
+  C->Environment.push_back(PassedArguments.str());
   return NvccLaunch(Command.front(), std::move(*C)).run();
 }
 

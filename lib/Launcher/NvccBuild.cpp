@@ -32,8 +32,8 @@ static unsigned capability(StringRef Arch) {
 namespace {
 class Selection {
 public:
-  Selection(const BuildStore &Store, ArrayRef<PtxModule> Modules,
-            StringRef Nvcc, const NvccCommand &Command)
+  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules, StringRef Nvcc,
+            const NvccCommand &Command)
       : Store(Store), Modules(Modules), Nvcc(Nvcc), Command(Command) {}
   Error run();
   NvccSelection Result;
@@ -48,7 +48,7 @@ private:
   }
 
   const BuildStore &Store;
-  ArrayRef<PtxModule> Modules;
+  ArrayRef<NvccPtx> Modules;
   StringRef Nvcc;
   const NvccCommand &Command;
   unsigned Applied = 0;
@@ -90,7 +90,7 @@ Error Selection::select(StringRef Symbol) {
   Expected<std::vector<BuildRecord>> Named = Store.recordsFor(Symbol);
   if (!Named)
     return Named.takeError();
-  for (const PtxModule &M : Modules) {
+  for (const NvccPtx &M : Modules) {
     if (!is_contained(M.kernels(), Symbol))
       continue;
     KernelIdentity Id = M.identify(Symbol, Command.Device.context());
@@ -118,7 +118,7 @@ Error Selection::select(StringRef Symbol) {
       continue;
     }
     // The host asks an image for its number only: sm_90 and sm_90a are one.
-    if (count_if(Modules, [&](const PtxModule &Else) {
+    if (count_if(Modules, [&](const NvccPtx &Else) {
           return capability(Else.target()) == capability(M.target()) &&
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
@@ -139,7 +139,7 @@ Error Selection::select(StringRef Symbol) {
 
 Error Selection::run() {
   SetVector<StringRef> Symbols;
-  for (const PtxModule &M : Modules)
+  for (const NvccPtx &M : Modules)
     Symbols.insert(M.kernels().begin(), M.kernels().end());
   for (StringRef Symbol : Symbols) {
     if (!chosen(Symbol))
@@ -152,7 +152,7 @@ Error Selection::run() {
 }
 
 Expected<NvccSelection> selectVariants(const BuildStore &Store,
-                                       ArrayRef<PtxModule> Modules,
+                                       ArrayRef<NvccPtx> Modules,
                                        StringRef Nvcc,
                                        const NvccCommand &Command) {
   Selection S(Store, Modules, Nvcc, Command);
@@ -161,7 +161,7 @@ Expected<NvccSelection> selectVariants(const BuildStore &Store,
   return std::move(S.Result);
 }
 
-Expected<std::vector<PtxModule>> loadPtx(StringRef Folder) {
+Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
   std::vector<std::string> Paths;
   std::error_code EC;
   for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
@@ -169,17 +169,17 @@ Expected<std::vector<PtxModule>> loadPtx(StringRef Folder) {
     if (sys::path::extension(It->path()) == ".ptx")
       Paths.push_back(It->path());
   llvm::sort(Paths);
-  std::vector<PtxModule> Modules;
+  std::vector<NvccPtx> Modules;
   for (const std::string &Path : Paths) {
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
-    Expected<PtxModule> M = PtxModule::parse(std::move(*Text));
+    Expected<NvccPtx> M = NvccPtx::parse(std::move(*Text));
     if (!M)
       return M.takeError();
     Modules.push_back(std::move(*M));
   }
-  llvm::sort(Modules, [](const PtxModule &A, const PtxModule &B) {
+  llvm::sort(Modules, [](const NvccPtx &A, const NvccPtx &B) {
     return std::pair(capability(A.target()), A.target()) <
            std::pair(capability(B.target()), B.target());
   });
@@ -214,6 +214,10 @@ Error addDependencies(StringRef Path, ArrayRef<std::string> Files) {
 
 std::vector<std::string> decidingFiles(const BuildStore &Store) {
   std::vector<std::string> Files = {Store.root().str() + "/FORMAT"};
+  // A folder's time tells of records that come and go.
+  if (std::string Builds = Store.root().str() + "/builds";
+      sys::fs::is_directory(Builds))
+    Files.push_back(Builds);
   std::error_code EC;
   for (sys::fs::recursive_directory_iterator It(Store.root(), EC), End;
        !EC && It != End; It.increment(EC))

@@ -77,9 +77,9 @@ static std::vector<std::string> filesOf(StringRef DepFile) {
   return Files;
 }
 
-Expected<PtxModule> compileNvccPtx(StringRef Nvcc, StringRef Source,
-                                   StringRef Arch, ArrayRef<std::string> Flags,
-                                   std::vector<std::string> *Files) {
+Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
+                                 StringRef Arch, ArrayRef<std::string> Flags,
+                                 std::vector<std::string> *Files) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
   if (!Dir)
     return Dir.takeError();
@@ -102,7 +102,7 @@ Expected<PtxModule> compileNvccPtx(StringRef Nvcc, StringRef Source,
   Expected<std::string> Ptx = readFile(Dir->file("variant.ptx"));
   if (!Ptx)
     return Ptx.takeError();
-  return PtxModule::parse(std::move(*Ptx));
+  return NvccPtx::parse(std::move(*Ptx));
 }
 
 namespace {
@@ -222,7 +222,7 @@ static Expected<std::string> compileFatbin(StringRef Nvcc,
     return findingError("its text is not admitted, line " +
                         Twine(Findings->front().Line) + ": " +
                         Findings->front().Message);
-  Expected<PtxModule> Ptx =
+  Expected<NvccPtx> Ptx =
       compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
   if (!Ptx)
     return Ptx.takeError();

@@ -25,9 +25,11 @@ static const char Help[] =
     ": compiles CUDA with the variants of a store\n\n"
     "  cupilot-launch nvcc ARGS       nvcc, and the variants into its object\n"
     "  cupilot-launch clang++ ARGS    clang++ with -fplugin=cupilot\n"
-    "  cupilot-launch ARGS            the same as cupilot-launch nvcc ARGS\n\n"
-    "Arguments for cuPilot go among ARGS, as -fplugin-arg-cupilot-KEY=VALUE;\n"
-    "-fplugin-arg-cupilot-help lists them. -Rpass=cupilot and\n"
+    "  cupilot-launch ARGS            the same as cupilot-launch nvcc ARGS\n"
+    "  cupilot-launch ccache ...      both: the cache hashes the store too\n\n"
+    "Arguments for cuPilot go among ARGS, or before the compiler, as\n"
+    "-fplugin-arg-cupilot-KEY=VALUE; -fplugin-arg-cupilot-help lists them. "
+    "-Rpass=cupilot and\n"
     "-Rpass-missed=cupilot tell what was done and why not.\n"
     "Other compilers are run as they are.\n";
 
@@ -44,7 +46,5 @@ int main(int argc, char **argv) {
                                         " for LLVM " CUPILOT_LLVM_VERSION "\n");
     return 0;
   }
-  if (StringRef(Command.front()).starts_with("-"))
-    Command.insert(Command.begin(), "nvcc");
   return cupilot::launch(Command);
 }

@@ -8,7 +8,7 @@
 
 #include "Command.h"
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Substitute/PtxModule.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -60,7 +60,7 @@ static Error printPtx() {
   Expected<std::string> Ptx = readFile(Input);
   if (!Ptx)
     return Ptx.takeError();
-  Expected<PtxModule> M = PtxModule::parse(std::move(*Ptx));
+  Expected<NvccPtx> M = NvccPtx::parse(std::move(*Ptx));
   if (!M)
     return M.takeError();
   for (const std::string &Kernel : M->kernels()) {

@@ -121,7 +121,7 @@ static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
                                         const std::string &Arch,
                                         const NvccUse &Use,
                                         ArrayRef<std::string> Flags) {
-  Expected<PtxModule> Ptx = compileNvccPtx(Use.Nvcc, Source, Arch, Flags);
+  Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Source, Arch, Flags);
   if (!Ptx)
     return Ptx.takeError();
   std::string Symbol = Ptx->find(K.Symbol);

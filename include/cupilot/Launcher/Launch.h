@@ -9,6 +9,7 @@
 #define CUPILOT_LAUNCHER_LAUNCH_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace cupilot {
@@ -18,6 +19,13 @@ namespace cupilot {
 /// own, or 2 or 3 for what is wrong with cuPilot's arguments or its store.
 /// Commands that give no object to change replace this process.
 int launch(llvm::ArrayRef<std::string> Command);
+
+/// The same for a command whose compiler is nvcc itself.
+int launchNvcc(llvm::ArrayRef<std::string> Command);
+
+/// The environment variable by which a launcher in front of a cache reaches the
+/// launcher behind it: cuPilot's own arguments, one a line.
+inline constexpr llvm::StringLiteral PassedArguments = "CUPILOT_LAUNCH_ARGS";
 
 } // namespace cupilot
 

@@ -10,8 +10,8 @@
 
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/ObjectDispatch.h"
-#include "cupilot/Substitute/PtxModule.h"
 #include "cupilot/Substitute/Substitute.h"
 
 namespace cupilot {
@@ -26,18 +26,19 @@ struct NvccSelection {
 /// Looks the kernels of \p Modules up, the PTX of one unit for each of its
 /// architectures, and compiles their variants. Errors are those of the store.
 llvm::Expected<NvccSelection> selectVariants(const BuildStore &Store,
-                                             llvm::ArrayRef<PtxModule> Modules,
+                                             llvm::ArrayRef<NvccPtx> Modules,
                                              llvm::StringRef Nvcc,
                                              const NvccCommand &Command);
 
 /// All *.ptx in \p Folder, sorted by architecture.
-llvm::Expected<std::vector<PtxModule>> loadPtx(llvm::StringRef Folder);
+llvm::Expected<std::vector<NvccPtx>> loadPtx(llvm::StringRef Folder);
 
 /// Adds \p Files to the rule in the depfile \p Path.
 llvm::Error addDependencies(llvm::StringRef Path,
                             llvm::ArrayRef<std::string> Files);
 
-/// The files of \p Store that decide what builds take: its format and records.
+/// The files of \p Store that decide what builds take: its format, its records,
+/// and the folder of these.
 std::vector<std::string> decidingFiles(const BuildStore &Store);
 
 } // namespace cupilot

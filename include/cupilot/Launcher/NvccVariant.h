@@ -9,8 +9,8 @@
 #define CUPILOT_LAUNCHER_NVCCVARIANT_H
 
 #include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/ObjectDispatch.h"
-#include "cupilot/Substitute/PtxModule.h"
 
 namespace cupilot {
 
@@ -20,7 +20,7 @@ llvm::Expected<std::string> nvccVersion(llvm::StringRef Nvcc);
 /// The PTX that \p Nvcc makes of the text in the file \p Source, for \p Arch
 /// ("sm_90") with \p Flags. \p Files, if given, gets the files it read. Text
 /// that does not compile is a finding with nvcc's messages.
-llvm::Expected<PtxModule>
+llvm::Expected<NvccPtx>
 compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
                llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
                std::vector<std::string> *Files = nullptr);

@@ -1,4 +1,4 @@
-//===- PtxModule.h - Kernels as nvcc's PTX shows them -*- C++ -*-===//
+//===- NvccPtx.h - Kernels as nvcc's PTX shows them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,8 @@
 // that is needed: tokens, module-level functions and variables, names.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_SUBSTITUTE_PTXMODULE_H
-#define CUPILOT_SUBSTITUTE_PTXMODULE_H
+#ifndef CUPILOT_SUBSTITUTE_NVCCPTX_H
+#define CUPILOT_SUBSTITUTE_NVCCPTX_H
 
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "llvm/ADT/StringMap.h"
@@ -23,10 +23,10 @@
 namespace cupilot {
 
 /// The PTX of one compilation for one architecture. It keeps the text.
-class PtxModule {
+class NvccPtx {
 public:
   /// Text that is no PTX is a usage error that names the line.
-  static llvm::Expected<PtxModule> parse(std::string Text);
+  static llvm::Expected<NvccPtx> parse(std::string Text);
 
   /// The architecture that the code is for: "sm_90", "sm_90a".
   llvm::StringRef target() const { return Target; }
@@ -52,8 +52,8 @@ public:
   std::string renamed(llvm::StringRef From, llvm::StringRef To) const;
 
 private:
-  friend class PtxReader;
-  friend class PtxCanonicaliser;
+  friend class NvccPtxReader;
+  friend class NvccPtxCanonicaliser;
   struct Token {
     unsigned Begin = 0, End = 0; ///< In the text.
     bool IsName = false;         ///< An identifier that a program chose.
@@ -79,4 +79,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_SUBSTITUTE_PTXMODULE_H
+#endif // CUPILOT_SUBSTITUTE_NVCCPTX_H

@@ -1,4 +1,4 @@
-//===- PtxModule.cpp - Kernels as nvcc's PTX shows them -*- C++ -*-===//
+//===- NvccPtx.cpp - Kernels as nvcc's PTX shows them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Substitute/PtxModule.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
@@ -19,9 +19,9 @@ using namespace llvm;
 namespace cupilot {
 
 /// Splits the text into tokens and module-level items.
-class PtxReader {
+class NvccPtxReader {
 public:
-  explicit PtxReader(PtxModule &M) : M(M), Text(M.Text) {}
+  explicit NvccPtxReader(NvccPtx &M) : M(M), Text(M.Text) {}
   Error run();
 
 private:
@@ -35,11 +35,11 @@ private:
   /// The token after the bracket that closes the one at \p At.
   Expected<unsigned> skipGroup(unsigned At) const;
 
-  PtxModule &M;
+  NvccPtx &M;
   StringRef Text;
 };
 
-Error PtxReader::broken(unsigned Offset, const Twine &What) const {
+Error NvccPtxReader::broken(unsigned Offset, const Twine &What) const {
   return usageError("the PTX is not understood at line " +
                     Twine(Text.take_front(Offset).count('\n') + 1) + ": " +
                     What);
@@ -49,7 +49,7 @@ static bool isWordCharacter(char C) {
   return isAlnum(C) || C == '_' || C == '$' || C == '.' || C == '%';
 }
 
-Error PtxReader::tokenise() {
+Error NvccPtxReader::tokenise() {
   size_t At = 0, Size = Text.size();
   auto EndOfLine = [&](size_t From) {
     size_t End = Text.find('\n', From);
@@ -98,7 +98,7 @@ Error PtxReader::tokenise() {
   return Error::success();
 }
 
-Expected<unsigned> PtxReader::skipGroup(unsigned At) const {
+Expected<unsigned> NvccPtxReader::skipGroup(unsigned At) const {
   SmallVector<char> Open;
   for (unsigned I = At; I < M.Tokens.size(); ++I) {
     StringRef W = word(I);
@@ -114,9 +114,9 @@ Expected<unsigned> PtxReader::skipGroup(unsigned At) const {
   return broken(M.Tokens[At].Begin, "a bracket that does not close");
 }
 
-Error PtxReader::readItem(unsigned &At) {
+Error NvccPtxReader::readItem(unsigned &At) {
   unsigned First = At;
-  PtxModule::Item Item;
+  NvccPtx::Item Item;
   Item.First = First;
   bool Named = false, Function = false, Shared = false, Ended = false;
   while (At < M.Tokens.size() && !Ended) {
@@ -136,8 +136,8 @@ Error PtxReader::readItem(unsigned &At) {
     } else if (W == ".func" || W == ".entry") {
       Function = true;
       Item.Defined = false;
-      Item.K = W == ".func" ? PtxModule::Item::Kind::Function
-                            : PtxModule::Item::Kind::Kernel;
+      Item.K = W == ".func" ? NvccPtx::Item::Kind::Function
+                            : NvccPtx::Item::Kind::Kernel;
     } else if (W == ".shared") {
       Shared = true;
     } else if (W == ".extern" || W == ".alias") {
@@ -153,7 +153,7 @@ Error PtxReader::readItem(unsigned &At) {
     return broken(M.Tokens[First].Begin,
                   "'" + word(First) + "' begins no function and no variable");
   if (!Function && Shared)
-    Item.K = PtxModule::Item::Kind::Shared;
+    Item.K = NvccPtx::Item::Kind::Shared;
   StringRef Name = word(Item.Name);
   auto Number = static_cast<unsigned>(M.Items.size());
   M.Items.push_back(Item);
@@ -161,12 +161,12 @@ Error PtxReader::readItem(unsigned &At) {
   // Of a declaration and a definition, the latter.
   if (!New && (Item.Defined || !M.Items[It->second].Defined))
     It->second = Number;
-  if (Item.K == PtxModule::Item::Kind::Kernel && Item.Defined)
+  if (Item.K == NvccPtx::Item::Kind::Kernel && Item.Defined)
     M.Kernels.push_back(Name.str());
   return Error::success();
 }
 
-Error PtxReader::readItems() {
+Error NvccPtxReader::readItems() {
   unsigned At = 0;
   while (At < M.Tokens.size()) {
     StringRef W = word(At);
@@ -203,16 +203,16 @@ Error PtxReader::readItems() {
   return Error::success();
 }
 
-Error PtxReader::run() {
+Error NvccPtxReader::run() {
   if (Error E = tokenise())
     return E;
   return readItems();
 }
 
-Expected<PtxModule> PtxModule::parse(std::string Text) {
-  PtxModule M;
+Expected<NvccPtx> NvccPtx::parse(std::string Text) {
+  NvccPtx M;
   M.Text = std::move(Text);
-  if (Error E = PtxReader(M).run())
+  if (Error E = NvccPtxReader(M).run())
     return std::move(E);
   return std::move(M);
 }
@@ -226,7 +226,7 @@ static std::string sourceName(StringRef Symbol) {
   return Name;
 }
 
-std::string PtxModule::find(StringRef Symbol) const {
+std::string NvccPtx::find(StringRef Symbol) const {
   if (is_contained(Kernels, Symbol))
     return Symbol.str();
   std::string Found, Name = sourceName(Symbol);
@@ -239,7 +239,7 @@ std::string PtxModule::find(StringRef Symbol) const {
   return Found;
 }
 
-KernelIdentity PtxModule::identify(StringRef Kernel, StringRef Context) const {
+KernelIdentity NvccPtx::identify(StringRef Kernel, StringRef Context) const {
   KernelIdentity I;
   I.Symbol = Kernel.str();
   Expected<std::string> Canonical = canonicalText(Kernel, Context);
@@ -250,7 +250,7 @@ KernelIdentity PtxModule::identify(StringRef Kernel, StringRef Context) const {
   return I;
 }
 
-std::string PtxModule::renamed(StringRef From, StringRef To) const {
+std::string NvccPtx::renamed(StringRef From, StringRef To) const {
   std::string Result;
   unsigned Done = 0;
   for (const Token &T : Tokens) {

@@ -1,4 +1,4 @@
-//===- PtxIdentity.cpp - Canonical texts of nvcc's kernels -*- C++ -*-===//
+//===- NvccIdentity.cpp - Canonical texts of nvcc's kernels -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,11 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Substitute/PtxModule.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 
@@ -35,22 +34,29 @@ static bool isLiteral(StringRef Name) {
   return Name.starts_with("$str") || Name.starts_with("__unnamed_");
 }
 
-/// A device variable's name without the unit's hash:
-/// "_INTERNAL_1a2b3c4d_4_x_cu" and "_GLOBAL__N__1a2b3c4d_4_x_cu_5e6f7a8b_12"
-/// hold digests of its path.
+/// A device variable's name without what nvcc makes of the unit: the parts
+/// "35_INTERNAL_d8b831c9_5_st_cu__Z2lkPfi" and "37_GLOBAL__N__d8b831c9..." of a
+/// mangled name hold a digest of its path and the name of its first kernel.
 static std::string withoutUnit(StringRef Name) {
-  static const Regex Hash(
-      "^(.*[^0-9]|)[0-9]*(_INTERNAL_|_GLOBAL__N__)[0-9a-f]{8}_[0-9]+_"
-      "[A-Za-z0-9_]*_cu(_[0-9a-f]{8}(_[0-9]+)?)?(.*)$");
-  SmallVector<StringRef> Parts;
-  if (!Hash.match(Name, &Parts))
-    return Name.str();
-  return (Parts[1] + Parts[2] + Parts[5]).str();
+  std::string Result;
+  while (!Name.empty()) {
+    StringRef Rest = Name;
+    unsigned Length = 0;
+    if (!Rest.consumeInteger(10, Length) && Length <= Rest.size() &&
+        (Rest.starts_with("_INTERNAL_") || Rest.starts_with("_GLOBAL__N_"))) {
+      Result += Rest.take_front(sizeof("_INTERNAL"));
+      Name = Rest.drop_front(Length);
+      continue;
+    }
+    Result += Name.front();
+    Name = Name.drop_front();
+  }
+  return Result;
 }
 
-class PtxCanonicaliser {
+class NvccPtxCanonicaliser {
 public:
-  explicit PtxCanonicaliser(const PtxModule &M) : M(M) {}
+  explicit NvccPtxCanonicaliser(const NvccPtx &M) : M(M) {}
   Error run(StringRef Kernel);
   std::string Text;
   std::vector<std::string> Variables;
@@ -60,8 +66,8 @@ private:
   Error printName(StringRef Name);
   Error reach(unsigned Item, std::string &Name);
 
-  using Kind = PtxModule::Item::Kind;
-  const PtxModule &M;
+  using Kind = NvccPtx::Item::Kind;
+  const NvccPtx &M;
   std::vector<unsigned> Queue; ///< Items in the order of first use.
   StringMap<std::string> Global, Local;
   unsigned Locals = 0;
@@ -69,8 +75,8 @@ private:
 
 /// The name of a module-level item in the canonical text; at its first use it
 /// is queued.
-Error PtxCanonicaliser::reach(unsigned Number, std::string &Name) {
-  const PtxModule::Item &Item = M.Items[Number];
+Error NvccPtxCanonicaliser::reach(unsigned Number, std::string &Name) {
+  const NvccPtx::Item &Item = M.Items[Number];
   StringRef Own = M.spelling(M.Tokens[Item.Name]);
   auto [It, New] = Global.try_emplace(Own);
   if (New) {
@@ -95,7 +101,7 @@ Error PtxCanonicaliser::reach(unsigned Number, std::string &Name) {
   return Error::success();
 }
 
-Error PtxCanonicaliser::printName(StringRef Name) {
+Error NvccPtxCanonicaliser::printName(StringRef Name) {
   auto Known = M.Index.find(Name);
   std::string As;
   if (Known != M.Index.end() && !Local.contains(Name)) {
@@ -112,8 +118,8 @@ Error PtxCanonicaliser::printName(StringRef Name) {
   return Error::success();
 }
 
-Error PtxCanonicaliser::print(unsigned Number) {
-  const PtxModule::Item &Item = M.Items[Number];
+Error NvccPtxCanonicaliser::print(unsigned Number) {
+  const NvccPtx::Item &Item = M.Items[Number];
   auto Word = [&](unsigned I) {
     return I >= Item.First && I < Item.Last ? M.spelling(M.Tokens[I])
                                             : StringRef();
@@ -166,7 +172,7 @@ Error PtxCanonicaliser::print(unsigned Number) {
   return Error::success();
 }
 
-Error PtxCanonicaliser::run(StringRef Kernel) {
+Error NvccPtxCanonicaliser::run(StringRef Kernel) {
   auto It = M.Index.find(Kernel);
   if (It == M.Index.end() || M.Items[It->second].K != Kind::Kernel ||
       !M.Items[It->second].Defined)
@@ -182,18 +188,17 @@ Error PtxCanonicaliser::run(StringRef Kernel) {
   return Error::success();
 }
 
-Expected<std::string> PtxModule::canonicalText(StringRef Kernel,
-                                               StringRef Context) const {
-  PtxCanonicaliser C(*this);
+Expected<std::string> NvccPtx::canonicalText(StringRef Kernel,
+                                             StringRef Context) const {
+  NvccPtxCanonicaliser C(*this);
   if (Error E = C.run(Kernel))
     return std::move(E);
   return "ptx " + TargetLine + "\n" + C.Text +
          (Context.empty() ? "" : ("ptxas " + Context + "\n").str());
 }
 
-Expected<std::vector<std::string>>
-PtxModule::variables(StringRef Kernel) const {
-  PtxCanonicaliser C(*this);
+Expected<std::vector<std::string>> NvccPtx::variables(StringRef Kernel) const {
+  NvccPtxCanonicaliser C(*this);
   if (Error E = C.run(Kernel))
     return std::move(E);
   return std::move(C.Variables);
