@@ -72,11 +72,15 @@ public:
                           bool, CharSourceRange Written,
                           OptionalFileEntryRef File, StringRef, StringRef,
                           const clang::Module *, bool,
-                          SrcMgr::CharacteristicKind) override {
+                          SrcMgr::CharacteristicKind Kind) override {
     if (!own(Hash)) {
-      // An allowed header may include what a macro names: not one of ours.
+      // An allowed header may include what a macro names: not one of ours. CUB
+      // pastes names of its own.
       SourceLocation Begin = Written.getBegin();
-      if (Begin.isMacroID() && spelledHere(Begin))
+      bool Pasted = SM.isWrittenInScratchSpace(SM.getSpellingLoc(Begin)) &&
+                    SrcMgr::isSystem(Kind) && !Name.starts_with("/") &&
+                    !Name.contains("..");
+      if (Begin.isMacroID() && spelledHere(Begin) && !Pasted)
         add("include", Begin,
             "a macro that makes a header include '" + Name.str() + "'");
       return;
@@ -130,6 +134,11 @@ public:
   void MacroExpands(const Token &Name, const MacroDefinition &Definition,
                     SourceRange Range, const MacroArgs *) override {
     StringRef Text = Name.getIdentifierInfo()->getName();
+    const MacroInfo *Info = Definition.getMacroInfo();
+    if (Info && !Info->isBuiltinMacro() && own(Info->getDefinitionLoc()) &&
+        !own(Range.getBegin()))
+      add("macro", Info->getDefinitionLoc(),
+          "'" + Text.str() + "' changes what a header says");
     // The assert of the system's header may name its file.
     if (!own(Range.getBegin()) || !spelledHere(Name.getLocation()))
       return;
@@ -139,7 +148,6 @@ public:
       add("environment", Range.getBegin(),
           Text.str() +
               " makes the code depend on where or when it is compiled");
-    const MacroInfo *Info = Definition.getMacroInfo();
     if (!Info || Info->isBuiltinMacro() || !Info->isFunctionLike() ||
         spelledHere(Info->getDefinitionLoc()))
       return;
