@@ -36,12 +36,15 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
       V = B.CreateBitCast(V, I32);
     return B.CreateZExt(V, I64);
   };
+  bool Aligned = Name.contains(".aligned.");
   auto Barrier = [&](BarrierKind Kind, Value *Id, Value *Count,
                      Value *Predicate) -> Value * {
     K.NeedsFibers = true;
+    uint32_t Number =
+        static_cast<uint32_t>(Kind) | (Aligned ? AlignedBarrier : 0);
     return runtime(B, "cupilot_rt_barrier", I32,
-                   {Context, B.getInt32(static_cast<uint32_t>(Kind)), Id, Count,
-                    Predicate, B.getInt32(place(B))});
+                   {Context, B.getInt32(Number), Id, Count, Predicate,
+                    B.getInt32(place(B))});
   };
   if (Name.consume_front("barrier.cta.")) {
     if (Name == "sync.aligned.all" || Name == "sync.all")

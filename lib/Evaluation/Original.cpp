@@ -276,6 +276,9 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       Checks.Races = false;
     } else if (Why == GateReason::UnwrittenRead && Checks.Written) {
       Checks.Written = false;
+    } else if (R->Fault->Kind == "barrier in divergent code" &&
+               Checks.Divergence) {
+      Checks.Divergence = false;
     } else {
       // Only these checks are new: without them it ran to its end.
       return Error::success();

@@ -31,6 +31,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
     Options.CheckRaces = Checks.Races;
     Options.CheckSameValueRaces = Checks.SameValueRaces;
     Options.CheckWritten = Checks.Written;
+    Options.CheckDivergence = Checks.Divergence;
     Options.Coverage = true;
   }
   LoadedKernel K;

@@ -99,4 +99,12 @@ Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode,
   return identifyKernels(**M, Context);
 }
 
+Expected<std::string> digestOf(ArrayRef<KernelIdentity> All, StringRef Symbol) {
+  for (const KernelIdentity &I : All)
+    if (I.Symbol == Symbol)
+      return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
+                              : I.Digest;
+  return findingError("the compiler does not emit it");
+}
+
 } // namespace cupilot

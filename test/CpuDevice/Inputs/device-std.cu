@@ -94,6 +94,7 @@ __global__ void handOver(unsigned *failed, int *data) {
     while (flag.load(cuda::memory_order_acquire) == 0)
       ;
   if (t == 33) {
+    flag.wait(0); // Else the store above could come after the addition, and thread 50 wait for ever.
     ready = 5;
     flag.fetch_add(1, cuda::memory_order_release);
     flag.notify_all();
