@@ -142,10 +142,12 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
       if (auto Wrong = compareWritten(J, I, G, O))
         return Wrong;
     if (std::optional<BufferMismatch> M =
-            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I], Contract,
-                          J.Sensitivity.empty() ? ArrayRef<double>()
-                                                : ArrayRef(J.Sensitivity[I]),
-                          J.Case.Probe ? 256 : 16, Errors)) {
+            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I],
+                          {Contract,
+                           J.Sensitivity.empty() ? ArrayRef<double>()
+                                                 : ArrayRef(J.Sensitivity[I]),
+                           J.Case.Probe ? 256.0 : 16.0},
+                          Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
                     "buffer " + Twine(I) + ", byte " + Twine(M->At) +

@@ -166,6 +166,18 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     return Right.takeError();
   if (!*Right)
     return Verdict;
+  for (size_t I = 0; I < TheOriginal->bases().size(); ++I) {
+    Expected<PlaceProbes *> Places = TheOriginal->places(I);
+    if (!Places)
+      return Places.takeError();
+    if (!*Places)
+      continue;
+    Expected<bool> Seen = V.judgePlaces(**Places, Verdict);
+    if (!Seen)
+      return Seen.takeError();
+    if (!*Seen)
+      return Verdict;
+  }
   if (Verdict.Checks == 0)
     return Reject(GateReason::NeverAdmitted,
                   "the guard admits none of the workloads");

@@ -422,6 +422,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (Error E = findChecks(*Base))
     return E;
   Bases.push_back(std::move(Base));
+  BaseStates.push_back({Entries.size(), *BaseCost, nullptr});
   const GateCase &B = *Bases.back();
   AddEntry([&B] { return B; });
   std::vector<CaseMakers> Lists(6);
@@ -476,6 +477,23 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
       break;
   }
   return O;
+}
+
+Expected<PlaceProbes *> OriginalRuns::places(size_t Index) {
+  BaseState &S = BaseStates[Index];
+  if (!S.Places) {
+    Expected<const JudgedCase *> Base = get(S.Entry);
+    if (!Base)
+      return Base.takeError();
+    if (!*Base)
+      return nullptr;
+    Expected<std::unique_ptr<PlaceProbes>> P =
+        PlaceProbes::plan(*this, **Base, S.Cost);
+    if (!P)
+      return P.takeError();
+    S.Places = std::move(*P);
+  }
+  return S.Places.get();
 }
 
 Expected<const JudgedCase *> OriginalRuns::get(size_t Index) {
