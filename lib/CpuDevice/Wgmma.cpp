@@ -116,8 +116,7 @@ static void eachElement(const OpCall &Call, const MatrixDescriptor &D,
                   bool AlongK) {
     auto *From = reinterpret_cast<const char *>(Address);
     if (Check)
-      return touchChecked(Call, *Call.Lanes.front().Thread, Address, 16,
-                          TouchKind::Read, 16);
+      return touchThroughProxy(Call, *Call.Lanes.front().Thread, Address, 16);
     for (unsigned E = 0; E < 128 / Bits; ++E) {
       uint64_t Word = 0;
       if (Bits >= 8)
