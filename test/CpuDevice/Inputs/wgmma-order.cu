@@ -81,8 +81,10 @@ __global__ void alternating(int *wrong, int n) { // The one is used while the ot
     commit();
     wait<1>();
     for (int r = 0; r < 4; ++r)
-      sum[r] += d[r], d[r] = e[r];
+      sum[r] += d[r];
     wait<0>();
+    for (int r = 0; r < 4; ++r)
+      d[r] = e[r];
   }
   for (int r = 0; r < 4; ++r)
     sum[r] += d[r];
