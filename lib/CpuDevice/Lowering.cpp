@@ -8,6 +8,7 @@
 
 #include "Lowering.h"
 #include "Fiber.h"
+#include "Wgmma.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -259,6 +260,8 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
   lowerDivisions(F);
   addYields(F, Tables, K);
   instrument(F, Tables, K, Options);
+  if (Options.CheckRaces)
+    guardAccumulators(F, Tables);
   lowerDeviceOps(F, Tables, K);
   std::string Unsupported = lowerIntrinsics(F, Tables, K);
   finishYields(F);
