@@ -2,6 +2,7 @@
 # the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -45,6 +46,7 @@ config.substitutions += [
     ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
     ("%python", sys.executable),
+    ("%nvcc", config.nvcc),
     ("%clang_cuda", clang_cuda),
     ("%clang", f"{llvm}/clang"),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),
@@ -62,6 +64,8 @@ if cuda:
         config.available_features.add("cuda-12")
 if config.nvcc and os.path.exists(config.nvcc):
     config.available_features.add("nvcc")
+if shutil.which("ccache"):
+    config.available_features.add("ccache")
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("cuda-device")
 if os.environ.get("CUPILOT_TEST_NETWORK"):

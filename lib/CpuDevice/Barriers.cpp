@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scheduler.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using State = cupilot::ThreadState::State;
@@ -42,43 +43,89 @@ bool BlockState::tryReleaseBarriers() {
   return Any;
 }
 
-/// Counts \p T's arrival. True when it is not the last one.
-bool BlockState::arrive(ThreadContext &T, uint32_t Id, uint32_t Count,
-                        uint32_t Where) {
-  if (Trace)
-    Trace->barrier(T.Linear);
-  if (Observer)
-    Observer->barrierArrived(*this, T, Id, Count);
-  BarrierUnit &Unit = Barriers[Id];
-  if (Unit.Arrived == 0) {
-    Unit.Where = Where;
-    Unit.Expected = Count;
-  } else if (Unit.Expected != Count) {
+static const char *nameOf(BarrierKind Kind) {
+  switch (Kind) {
+  case BarrierKind::Sync:
+    return "__syncthreads()";
+  case BarrierKind::Popc:
+    return "__syncthreads_count()";
+  case BarrierKind::And:
+    return "__syncthreads_and()";
+  case BarrierKind::Or:
+    return "__syncthreads_or()";
+  }
+  return "";
+}
+
+/// ", the first at FILE:LINE", as far as it is known.
+static std::string firstAt(const LoweredModule &Tables, uint32_t Where) {
+  const std::string &Place = Tables.Places[Where];
+  return Place.empty() ? "" : ", the first at " + Place;
+}
+
+/// Arrivals are counted, whatever instruction of the program they come from
+/// (PTX ISA, "barrier{.cta}"): warps may take different branches to one
+/// barrier. The lanes of one warp may not when it has .aligned, as
+/// __syncthreads() has; an H200 hangs.
+bool BlockState::wrongArrival(ThreadContext &T, BarrierKind Kind, uint32_t Id,
+                              uint32_t Count, bool Aligned, uint32_t Where) {
+  const BarrierUnit &Unit = Barriers[Id];
+  if (Unit.Arrived > 0 && Unit.Expected != Count) {
     recordFault(T, "divergent barrier", 0, nullptr,
                 "threads of the block name different numbers of threads for "
                 "barrier " +
                     Twine(Id) + ": " + Twine(Unit.Expected) + " and " +
-                    Twine(Count),
+                    Twine(Count) + firstAt(Tables, Unit.Where),
                 Where);
-    escape(T);
-  } else if (Unit.Where != Where && Count == 0) {
-    const std::string &First = Tables.Places[Unit.Where];
+    return true;
+  }
+  if (Unit.Arrived > 0 && Unit.Kind != Kind) {
     recordFault(T, "divergent barrier", 0, nullptr,
-                Twine("threads of the block wait at different __syncthreads") +
-                    (First.empty() ? "" : ", the first at ") + First,
+                Twine("threads of the block meet at barrier ") + Twine(Id) +
+                    " in " + nameOf(Unit.Kind) + " and in " + nameOf(Kind) +
+                    firstAt(Tables, Unit.Where),
                 Where);
+    return true;
+  }
+  if (!Options.CheckDivergence || !Aligned || Unit.Arrived == 0 ||
+      Threads.empty())
+    return false;
+  for (const ThreadState &S : lanesOf(T.Linear / 32))
+    if (S.Now == State::AtBarrier && S.BarrierId == Id && S.Where != Where) {
+      recordFault(T, "barrier in divergent code", 0, nullptr,
+                  "lanes of one warp come to barrier " + Twine(Id) +
+                      " in different places" + firstAt(Tables, S.Where),
+                  Where);
+      return true;
+    }
+  return false;
+}
+
+/// Counts \p T's arrival. True when it is not the last one.
+bool BlockState::arrive(ThreadContext &T, BarrierKind Kind, uint32_t Id,
+                        uint32_t Count, bool Aligned, uint32_t Where) {
+  if (Trace)
+    Trace->barrier(T.Linear);
+  if (Observer)
+    Observer->barrierArrived(*this, T, Id, Count);
+  if (wrongArrival(T, Kind, Id, Count, Aligned, Where))
     escape(T);
+  BarrierUnit &Unit = Barriers[Id];
+  if (Unit.Arrived == 0) {
+    Unit.Where = Where;
+    Unit.Expected = Count;
+    Unit.Kind = Kind;
   }
   ++Unit.Arrived;
   return Unit.Arrived < (Count ? Count : live());
 }
 
-uint32_t BlockState::barrier(ThreadContext &T, BarrierKind Kind, uint32_t Id,
-                             uint32_t Count, uint32_t Predicate,
+uint32_t BlockState::barrier(ThreadContext &T, BarrierKind Kind, bool Aligned,
+                             uint32_t Id, uint32_t Count, uint32_t Predicate,
                              uint32_t Where) {
   ThreadState &S = stateOf(T);
   Id %= 16;
-  bool Waits = arrive(T, Id, Count, Where);
+  bool Waits = arrive(T, Kind, Id, Count, Aligned, Where);
   BarrierUnit &Unit = Barriers[Id];
   Unit.Popc += Predicate != 0;
   Unit.And &= Predicate != 0;
@@ -97,13 +144,14 @@ uint32_t BlockState::barrier(ThreadContext &T, BarrierKind Kind, uint32_t Id,
 void BlockState::barrierArrive(ThreadContext &T, uint32_t Id, uint32_t Count,
                                uint32_t Where) {
   stateOf(T);
-  if (!arrive(T, Id % 16, Count, Where))
+  if (!arrive(T, BarrierKind::Sync, Id % 16, Count, /*Aligned=*/false, Where))
     releaseBarrier(Id % 16);
 }
 
 /// A block whose threads all wait for each other cannot be helped by others.
 void BlockState::checkStuck() {
-  const ThreadState *Stuck = nullptr;
+  // Two that wait for different things.
+  const ThreadState *Stuck = nullptr, *Other = nullptr;
   for (const ThreadState &S : Threads) {
     if (S.Now == State::Done)
       continue;
@@ -112,22 +160,37 @@ void BlockState::checkStuck() {
       return;
     if (!Stuck)
       Stuck = &S;
+    else if (!Other && (S.Now != Stuck->Now || S.Where != Stuck->Where))
+      Other = &S;
   }
   if (!Stuck || Launch.Stop)
     return;
   const ThreadContext &T = Stuck->On->Thread;
+  std::string Elsewhere;
+  if (Other) {
+    const ThreadContext &O = Other->On->Thread;
+    Elsewhere = formatv("; thread ({0},{1},{2}) waits {3}", O.Tid[0], O.Tid[1],
+                        O.Tid[2],
+                        Other->Now == State::AtBarrier ? "at a barrier"
+                                                       : "in a warp operation")
+                    .str();
+    if (const std::string &Place = Tables.Places[Other->Where]; !Place.empty())
+      Elsewhere += " at " + Place;
+  }
   if (Stuck->Now == State::AtBarrier)
     recordFault(T, "divergent barrier", 0, nullptr,
-                "this thread waits at a barrier that others never reach",
+                "this thread waits at a barrier that others never reach" +
+                    Elsewhere,
                 Stuck->Where);
   else if (Stuck->Now == State::AtCollective)
     recordFault(T, "warp operation with a wrong mask", 0, nullptr,
-                "other threads of the warp never reach the instruction",
+                "other threads of the warp never reach the instruction" +
+                    Elsewhere,
                 Stuck->Where);
   else
     recordFault(T, "warp operation with a wrong mask", 0, nullptr,
                 "lanes named in the mask 0x" + Twine::utohexstr(Stuck->Mask) +
-                    " never reach the operation",
+                    " never reach the operation" + Elsewhere,
                 Stuck->Where);
 }
 

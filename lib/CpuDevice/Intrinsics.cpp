@@ -36,12 +36,15 @@ IntrinsicLowering::lowerWarp(StringRef Name, CallInst &Call, IRBuilder<> &B) {
       V = B.CreateBitCast(V, I32);
     return B.CreateZExt(V, I64);
   };
+  bool Aligned = Name.contains(".aligned.");
   auto Barrier = [&](BarrierKind Kind, Value *Id, Value *Count,
                      Value *Predicate) -> Value * {
     K.NeedsFibers = true;
+    uint32_t Number =
+        static_cast<uint32_t>(Kind) | (Aligned ? AlignedBarrier : 0);
     return runtime(B, "cupilot_rt_barrier", I32,
-                   {Context, B.getInt32(static_cast<uint32_t>(Kind)), Id, Count,
-                    Predicate, B.getInt32(place(B))});
+                   {Context, B.getInt32(Number), Id, Count, Predicate,
+                    B.getInt32(place(B))});
   };
   if (Name.consume_front("barrier.cta.")) {
     if (Name == "sync.aligned.all" || Name == "sync.all")
@@ -279,6 +282,8 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
         return Result;
     if (Name.starts_with("membar.") || Name.starts_with("fence.")) {
       B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+      if (Name.starts_with("fence.proxy.async") && !Name.contains("global"))
+        runtime(B, "cupilot_rt_proxy_fence", B.getVoidTy(), {Entry.getArg(0)});
       return nullptr;
     }
     for (StringRef Hint : {"prefetch", "applypriority.", "discard.",

@@ -47,6 +47,7 @@ struct KeepLibdevice : PassInfoMixin<KeepLibdevice> {
     if (!M.getTargetTriple().isNVPTX())
       return PreservedAnalyses::all();
     restoreNames(M);
+    cupilot::markGroupStores(M); // Functions lose their names when inlined.
     for (Function &F : M)
       if (!F.isDeclaration() && cupilot::isHostMathematics(F)) {
         F.deleteBody();

@@ -107,8 +107,9 @@ void cupilot_rt_budget(ThreadContext *T) { T->Block->budget(*T); }
 uint32_t cupilot_rt_barrier(ThreadContext *T, uint32_t Kind, uint32_t Id,
                             uint32_t Count, uint32_t Predicate,
                             uint32_t Where) {
-  return T->Block->barrier(*T, static_cast<BarrierKind>(Kind), Id, Count,
-                           Predicate, Where);
+  return T->Block->barrier(*T, static_cast<BarrierKind>(Kind & ~AlignedBarrier),
+                           (Kind & AlignedBarrier) != 0, Id, Count, Predicate,
+                           Where);
 }
 
 uint64_t cupilot_rt_warp(ThreadContext *T, uint32_t Op, uint32_t Mask,

@@ -66,7 +66,8 @@ struct ThreadState {
 struct BarrierUnit {
   uint32_t Arrived = 0, Expected = 0; ///< Expected 0: all threads that live.
   uint32_t Popc = 0, And = 1, Or = 0;
-  uint32_t Where = 0; ///< Which barrier of the source the first arrival ran.
+  BarrierKind Kind = BarrierKind::Sync; ///< Of the first arrival ...
+  uint32_t Where = 0;                   ///< ... and its place.
 };
 
 /// One block that is resident.
@@ -83,8 +84,10 @@ struct BlockState {
                    uint64_t Address, const AccessSite *Site,
                    const llvm::Twine &Detail, uint32_t Where = 0);
   /// bar.sync and bar.red (PTX ISA, "barrier{.cta}"). \p Count 0: all threads.
-  uint32_t barrier(ThreadContext &T, BarrierKind Kind, uint32_t Id,
-                   uint32_t Count, uint32_t Predicate, uint32_t Where);
+  /// \p Aligned: the lanes of a warp should come together.
+  uint32_t barrier(ThreadContext &T, BarrierKind Kind, bool Aligned,
+                   uint32_t Id, uint32_t Count, uint32_t Predicate,
+                   uint32_t Where);
   /// bar.arrive: counts without waiting.
   void barrierArrive(ThreadContext &T, uint32_t Id, uint32_t Count,
                      uint32_t Where);
@@ -154,7 +157,10 @@ private:
   void suspend(ThreadContext &T);
   void resume(Fiber &F);
   void startThreads();
-  bool arrive(ThreadContext &T, uint32_t Id, uint32_t Count, uint32_t Where);
+  bool arrive(ThreadContext &T, BarrierKind Kind, uint32_t Id, uint32_t Count,
+              bool Aligned, uint32_t Where);
+  bool wrongArrival(ThreadContext &T, BarrierKind Kind, uint32_t Id,
+                    uint32_t Count, bool Aligned, uint32_t Where);
   void releaseBarrier(uint32_t Id);
   bool tryReleaseBarriers();
   llvm::MutableArrayRef<ThreadState> lanesOf(unsigned Warp);

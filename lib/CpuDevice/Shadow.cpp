@@ -18,19 +18,22 @@ using namespace llvm;
 namespace cupilot {
 
 Error selectChecks(StringRef Text, CpuDeviceOptions &Options) {
-  Options.CheckBounds = Options.CheckRaces = Options.CheckWritten = false;
+  Options.CheckBounds = Options.CheckRaces = Options.CheckWritten =
+      Options.CheckDivergence = false;
   SmallVector<StringRef> Names;
   Text.split(Names, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (StringRef Name : Names) {
     Name = Name.trim();
     bool All = Name == "all";
     if (!All && Name != "none" && Name != "bounds" && Name != "races" &&
-        Name != "written")
-      return usageError("there is no check '" + Name + "'",
-                        "the checks are bounds, races, written, all, none");
+        Name != "written" && Name != "divergence")
+      return usageError(
+          "there is no check '" + Name + "'",
+          "the checks are bounds, races, written, divergence, all, none");
     Options.CheckBounds |= All || Name == "bounds";
     Options.CheckRaces |= All || Name == "races";
     Options.CheckWritten |= All || Name == "written";
+    Options.CheckDivergence |= All || Name == "divergence";
   }
   return Error::success();
 }

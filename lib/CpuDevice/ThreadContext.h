@@ -91,6 +91,8 @@ struct BlockCost {
 };
 
 enum class BarrierKind : uint32_t { Sync, Popc, And, Or };
+/// Added to the number that compiled code passes: the barrier has .aligned.
+constexpr uint32_t AlignedBarrier = 256;
 
 /// Warp-wide operations; the number is passed by compiled code.
 enum class WarpOp : uint32_t {

@@ -27,6 +27,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   Options.MaxInstructions = Checks.ThreadSteps;
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;
+  Options.CheckDivergence = Mode == RunMode::Checked && Checks.Divergence;
   if (Mode == RunMode::Checked) {
     Options.CheckRaces = Checks.Races;
     Options.CheckSameValueRaces = Checks.SameValueRaces;

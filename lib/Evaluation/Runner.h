@@ -28,6 +28,7 @@ constexpr uint64_t MostThreadSteps = 200'000'000;
 struct BornChecks {
   uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway.
   bool Races = true, SameValueRaces = true, Written = true;
+  bool Divergence = true; ///< Barriers in code where a warp has divided.
 };
 
 /// What a launch left behind.

@@ -171,15 +171,15 @@ Error Evaluator::judge(Candidate &C) {
       TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When);
   if (!V)
     return V.takeError();
+  Expected<std::vector<KernelIdentity>> All =
+      identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)));
+  if (!All)
+    return All.takeError();
   std::string Canonical;
-  if (Expected<std::vector<KernelIdentity>> Ids =
-          identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)))) {
-    for (const KernelIdentity &Id : *Ids)
-      if (Id.Symbol == P.K.Symbol)
-        Canonical = Id.Digest;
-  } else {
-    consumeError(Ids.takeError());
-  }
+  if (Expected<std::string> Digest = digestOf(*All, P.K.Symbol))
+    Canonical = *Digest;
+  else
+    consumeError(Digest.takeError());
   json::Object Evidence = toJSON(*V);
   Evidence["canonical"] = Canonical;
   C.Record.Evidence = formatv("{0}", json::Value(std::move(Evidence))).str();

@@ -125,23 +125,35 @@ BuildStore::lookup(StringRef Identity) const {
   return std::optional(std::move(*R));
 }
 
-Expected<std::vector<BuildRecord>>
-BuildStore::recordsFor(StringRef Symbol) const {
-  std::set<std::string> Files;
+Error BuildStore::readAll() const {
+  std::set<std::string> Paths;
   std::error_code EC;
   for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
        !EC && It != End; It.increment(EC))
     if (sys::path::extension(It->path()) == ".json")
-      Files.insert(It->path());
-  std::vector<BuildRecord> Records;
-  for (const std::string &File : Files) {
-    Expected<std::string> Text = readFile(File);
+      Paths.insert(It->path());
+  RecordFiles Read;
+  for (const std::string &Path : Paths) {
+    Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
+    Read.emplace_back(Path, std::move(*Text));
+  }
+  Files = std::move(Read);
+  return Error::success();
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsFor(StringRef Symbol) const {
+  if (!Files)
+    if (Error E = readAll())
+      return std::move(E);
+  std::vector<BuildRecord> Records;
+  for (const auto &[Path, Text] : *Files) {
     // Most records are of other kernels: look before parsing.
-    if (!StringRef(*Text).contains(Symbol))
+    if (!StringRef(Text).contains(Symbol))
       continue;
-    Expected<BuildRecord> R = parseBuildRecord(*Text, File);
+    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
     if (!R)
       return R.takeError();
     if (R->Symbol == Symbol)

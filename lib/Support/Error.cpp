@@ -41,6 +41,15 @@ Error resourceError(const Twine &Message, const Twine &Hint) {
   return make_error<ToolError>(ExitCode::Resource, Message, Hint);
 }
 
+Error absorbFinding(Error E, function_ref<void(StringRef)> Use) {
+  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+    if (T->code() != ExitCode::Finding)
+      return Error(std::move(T));
+    Use(T->text());
+    return Error::success();
+  });
+}
+
 void printErrorsOnly(LLVMContext &Context) {
   Context.setDiagnosticHandlerCallBack([](const DiagnosticInfo *Info, void *) {
     if (Info->getSeverity() != DS_Error)

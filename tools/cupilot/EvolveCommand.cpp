@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "NvccBuilds.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
@@ -66,6 +67,12 @@ static cl::opt<std::string>
     Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
                cl::desc("Folder of the strategy library"));
 
+static cl::list<std::string> Compilers(
+    "compiler", cl::sub(Sub), cl::value_desc("CMD"),
+    cl::desc("A compiler that builds use, with its flags: 'nvcc "
+             "--use_fast_math'; may be repeated. Default: the toolkit's nvcc "
+             "with what FLAGS mean to it; 'clang' for none but clang"));
+
 static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
@@ -90,53 +97,62 @@ static std::string libraryFolder() {
 
 static bool fromModule() { return sys::path::extension(Input) == ".mlir"; }
 
-static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
-                                        const std::string &Arch,
-                                        ArrayRef<std::string> Flags) {
+static Expected<std::vector<KernelIdentity>>
+identitiesIn(StringRef Source, const std::string &Arch,
+             ArrayRef<std::string> Flags) {
   Expected<std::string> Bitcode = compileDeviceBitcode(Source, Arch, Flags);
   if (!Bitcode)
     return Bitcode.takeError();
-  Expected<std::vector<KernelIdentity>> All =
-      identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
-  if (!All)
-    return All.takeError();
-  for (const KernelIdentity &I : *All)
-    if (I.Symbol == K.Symbol)
-      return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
-                              : I.Digest;
-  return findingError("the compiler does not emit it");
+  return identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
 }
 
-/// The build identity of \p K in the whole unit, where that is at hand; the
-/// slice must have the same.
-static Expected<std::string> identityOf(const Kernel &K,
-                                        const std::string &Arch,
-                                        ArrayRef<std::string> Flags) {
-  Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-slice");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("slice.cu"), K.Slice))
-    return std::move(E);
-  Expected<std::string> Cut =
-      identityIn(Dir->file("slice.cu"), K, Arch, variantFlags(Flags));
-  if (!Cut || fromModule())
-    return Cut;
-  Expected<std::string> Whole = identityIn(Input, K, Arch, Flags);
-  if (Whole && *Whole != *Cut)
-    return findingError(
-        "the slice's device code is not that of the whole unit");
-  return Whole;
-}
+namespace {
+/// The build identities of the whole unit's kernels, for one architecture.
+class UnitIdentities {
+public:
+  explicit UnitIdentities(ArrayRef<std::string> Flags) : Flags(Flags) {}
 
-/// What is wrong with one kernel says nothing of the others; a fault of the
-/// machine or of the input as a whole is passed on.
+  /// The identity of \p K in the whole unit, where that is at hand; the slice
+  /// must have the same.
+  Expected<std::string> identityOf(const Kernel &K, const std::string &Arch) {
+    Expected<TemporaryDirectory> Dir =
+        TemporaryDirectory::create("cupilot-slice");
+    if (!Dir)
+      return Dir.takeError();
+    if (Error E = writeFileAtomic(Dir->file("slice.cu"), K.Slice))
+      return std::move(E);
+    Expected<std::vector<KernelIdentity>> InSlice =
+        identitiesIn(Dir->file("slice.cu"), Arch, variantFlags(Flags));
+    if (!InSlice)
+      return InSlice.takeError();
+    Expected<std::string> Cut = digestOf(*InSlice, K.Symbol);
+    if (!Cut || fromModule())
+      return Cut;
+    if (!Whole) {
+      Expected<std::vector<KernelIdentity>> All =
+          identitiesIn(Input, Arch, Flags);
+      if (!All)
+        return All.takeError();
+      Whole = std::move(*All);
+    }
+    Expected<std::string> InUnit = digestOf(*Whole, K.Symbol);
+    if (InUnit && *InUnit != *Cut)
+      return findingError(
+          "the slice's device code is not that of the whole unit");
+    return InUnit;
+  }
+
+private:
+  ArrayRef<std::string> Flags;
+  /// Compiled once: units take seconds and have many kernels.
+  std::optional<std::vector<KernelIdentity>> Whole;
+};
+} // namespace
+
+/// Says why a kernel is left out; see absorbFinding.
 static Error leaveOut(Error E, const Twine &Prefix) {
-  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
-    if (T->code() != ExitCode::Finding)
-      return Error(std::move(T));
-    errs() << Prefix << "left out: " << T->text() << "\n";
-    return Error::success();
+  return absorbFinding(std::move(E), [&](StringRef Why) {
+    errs() << Prefix << "left out: " << Why << "\n";
   });
 }
 
@@ -172,7 +188,8 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
 
 static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
                           ProjectStore &Store, Journal &J,
-                          ArrayRef<std::string> Flags, unsigned &Accepted) {
+                          ArrayRef<std::string> Flags,
+                          UnitIdentities &Identities, unsigned &Accepted) {
   SearchProblem P;
   P.K = K;
   for (const Workload &W : All)
@@ -196,7 +213,7 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   P.DataFolder = sys::path::parent_path(Workloads).str();
   if (P.DataFolder.empty())
     P.DataFolder = ".";
-  Expected<std::string> Identity = identityOf(K, P.Arch, P.Flags);
+  Expected<std::string> Identity = Identities.identityOf(K, P.Arch);
   if (!Identity)
     return leaveOut(Identity.takeError(), K.Name + ": ");
   SearchOptions Options;
@@ -250,6 +267,9 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   S.Builds.push_back({"clang-22", P.Arch, *Identity});
   S.Variants = std::move(Result->Variants);
   S.Sources = std::move(Result->Sources);
+  if (Error E = recordNvcc(S, fromModule() ? StringRef() : StringRef(Input),
+                           P.Arch, Flags, Compilers))
+    return E;
   return Store.put(S);
 }
 
@@ -290,11 +310,13 @@ static Error run(const TrailingArgs &Flags) {
                             " kernel(s) of '" + Input + "' is launched in '" +
                             Workloads + "'",
                         "record a run that launches them: cupilot capture");
+  UnitIdentities Identities(Flags.Args);
   unsigned Accepted = 0, Chosen = 0;
   for (const Kernel &K : *Kernels)
     if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {
       ++Chosen;
-      if (Error E = evolveKernel(K, *All, *Store, *J, Flags.Args, Accepted))
+      if (Error E = evolveKernel(K, *All, *Store, *J, Flags.Args, Identities,
+                                 Accepted))
         return E;
     }
   if (Chosen == 0)

@@ -132,15 +132,10 @@ static Error run(const TrailingArgs &Flags) {
     outs() << "kernel: " << K.Name << "\n";
     Expected<Translation> T = translateByRules(K, *G, Flags.Args);
     if (!T) {
-      Error Rest = handleErrors(T.takeError(),
-                                [&](std::unique_ptr<ToolError> E) -> Error {
-                                  if (E->code() != ExitCode::Finding)
-                                    return Error(std::move(E));
-                                  outs() << "refused: " << E->text() << "\n";
-                                  return Error::success();
-                                });
-      if (Rest)
-        return Rest;
+      if (Error E = absorbFinding(T.takeError(), [](StringRef Why) {
+            outs() << "refused: " << Why << "\n";
+          }))
+        return E;
       continue;
     }
     ++Done;

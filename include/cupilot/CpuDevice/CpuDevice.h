@@ -30,6 +30,8 @@ struct CpuDeviceOptions {
   bool CheckSameValueRaces = true; ///< Report a race also when both threads
                                    ///< write the same value.
   bool CheckWritten = false;       ///< Reads of memory that nobody wrote.
+  bool CheckDivergence = true;     ///< Lanes of a warp that come to one barrier
+                                   ///< in different places.
   bool Coverage = false;    ///< Note which bytes of buffers launches read and
                             ///< write: DeviceMemory::coverage.
   bool Count = false;       ///< Fill in Counts (slower).
@@ -51,8 +53,8 @@ struct CpuDeviceOptions {
 };
 
 /// Switches the checks of \p Options as \p Text says: "all", "none", or names
-/// of "bounds", "races" and "written" with commas. Another name is a usage
-/// error.
+/// of "bounds", "races", "written" and "divergence" with commas. Another name
+/// is a usage error.
 llvm::Error selectChecks(llvm::StringRef Text, CpuDeviceOptions &Options);
 
 /// What the execution of one launch did, as the cost model needs it. A "warp

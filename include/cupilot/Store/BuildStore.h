@@ -25,15 +25,21 @@ public:
   llvm::Expected<std::optional<BuildRecord>>
   lookup(llvm::StringRef Identity) const;
   /// All records for a kernel of this mangled name, sorted by identity. Serves
-  /// stale remarks and the placeholders of other architectures.
+  /// stale remarks and the placeholders of other architectures. The files are
+  /// read once: a unit has many kernels. Not for several threads at once.
   llvm::Expected<std::vector<BuildRecord>>
   recordsFor(llvm::StringRef Symbol) const;
   /// Absolute path of the source of \p V.
   std::string sourcePath(const BuildVariant &V) const;
 
 private:
+  using RecordFiles = std::vector<std::pair<std::string, std::string>>;
+
   explicit BuildStore(std::string Root) : Root(std::move(Root)) {}
+  llvm::Error readAll() const;
+
   std::string Root;
+  mutable std::optional<RecordFiles> Files; ///< Path and text, by path.
 };
 
 /// Why \p Text, of the store's file \p Path, is not what it should be: its line

@@ -71,6 +71,11 @@ std::vector<KernelIdentity> identifyKernels(const llvm::Module &DeviceModule,
 llvm::Expected<std::vector<KernelIdentity>>
 identifyKernels(llvm::StringRef Bitcode, llvm::StringRef Context = "");
 
+/// The digest of the kernel \p Symbol among \p All; why there is none is a
+/// finding.
+llvm::Expected<std::string> digestOf(llvm::ArrayRef<KernelIdentity> All,
+                                     llvm::StringRef Symbol);
+
 } // namespace cupilot
 
 #endif // CUPILOT_SUBSTITUTE_BUILDIDENTITY_H

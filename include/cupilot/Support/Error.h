@@ -8,6 +8,7 @@
 #ifndef CUPILOT_SUPPORT_ERROR_H
 #define CUPILOT_SUPPORT_ERROR_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -60,6 +61,12 @@ llvm::Error resourceError(const llvm::Twine &Message,
 /// returns the exit status it stands for (Done for success). Errors that are
 /// no ToolError count as Resource.
 int reportError(llvm::Error E, llvm::StringRef Tool);
+
+/// Passes a finding's text (exit status 1) to \p Use and goes on: what is wrong
+/// with one kernel says nothing of the others. Other errors, faults of the
+/// machine or of the input as a whole, are returned.
+llvm::Error absorbFinding(llvm::Error E,
+                          llvm::function_ref<void(llvm::StringRef)> Use);
 
 /// Keeps LLVM's remarks and warnings on code that cuPilot compiles for itself
 /// ("loop not unrolled") from the user's terminal. Errors are still printed.
