@@ -113,6 +113,9 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   auto Fail = [&](GateReason Reason, const Twine &Evidence) {
     return makeFinding(Reason, J.Case.Name, Evidence);
   };
+  // What a kernel does when malloc fails follows from that.
+  if (std::optional<GateFinding> Wrong = compareMemory(J, Got))
+    return Wrong;
   if (Got.Fault)
     return Fail(reasonOf(*Got.Fault), Got.Fault->str());
   if (Got.BandsTouched)

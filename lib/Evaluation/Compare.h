@@ -40,6 +40,17 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                                        const PrecisionContract &Contract,
                                        ErrorRange &Errors);
 
+/// What \p Got takes of the heap beyond its budget; nothing when it does not.
+std::optional<GateFinding> compareMemory(const JudgedCase &J,
+                                         const RunResult &Got);
+/// The same for the local memory of the launches of \p Plan.
+llvm::Expected<std::optional<GateFinding>>
+compareLocalMemory(const LoadedKernel &Original, llvm::StringRef OriginalSymbol,
+                   const LoadedKernel &Variant, const LaunchPlan &Plan);
+
+/// What \p L is under \p B, where planShape() says that it is no launch.
+std::string describeIllegal(const Launch &L, const Bindings &B);
+
 /// The reason that a fault of the variant stands for.
 GateReason reasonOf(const DeviceFault &F);
 
