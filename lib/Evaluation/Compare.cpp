@@ -8,6 +8,7 @@
 
 #include "Compare.h"
 #include "Errors.h"
+#include "Placement.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -116,8 +117,13 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   // What a kernel does when malloc fails follows from that.
   if (std::optional<GateFinding> Wrong = compareMemory(J, Got))
     return Wrong;
-  if (Got.Fault)
-    return Fail(reasonOf(*Got.Fault), Got.Fault->str());
+  if (Got.Fault) {
+    // Where shared memory and the heap lie is chance, and evidence is none.
+    DeviceFault F = *Got.Fault;
+    if (!Placement::decides(F.Address))
+      F.Address = 0;
+    return Fail(reasonOf(F), F.str());
+  }
   if (Got.BandsTouched)
     return Fail(GateReason::GuardBand,
                 "memory outside of every buffer was written");

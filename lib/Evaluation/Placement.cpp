@@ -16,6 +16,13 @@ using namespace llvm;
 
 namespace cupilot {
 
+// 16 to 48 TiB: far from where Linux puts anything by itself.
+static constexpr uint64_t Lowest = uint64_t(1) << 44, Pages = uint64_t(1) << 33;
+
+bool Placement::decides(uint64_t Address) {
+  return Address >= Lowest && Address < Lowest + (Pages << 13);
+}
+
 static uint64_t next(uint64_t &State) { // SplitMix64
   uint64_t Z = State += 0x9e3779b97f4a7c15;
   Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -43,10 +50,8 @@ std::unique_ptr<Placement> Placement::create(ArrayRef<uint64_t> Sizes,
     End = Offsets[I] + Sizes[I] + Band + 256;
   }
   P->MapSize = alignTo(std::max<uint64_t>(End, 1), 4096);
-  // 16 to 48 TiB: far from where Linux puts anything by itself.
   for (unsigned Try = 0; Try < 16 && !P->Map; ++Try) {
-    uint64_t At =
-        (uint64_t(1) << 44) + (next(State) % (uint64_t(1) << 33) << 12);
+    uint64_t At = Lowest + (next(State) % Pages << 12);
     void *Wanted = reinterpret_cast<void *>(At);
     void *Got = ::mmap(Wanted, P->MapSize, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |

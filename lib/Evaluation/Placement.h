@@ -30,6 +30,8 @@ public:
   ~Placement();
   Placement(const Placement &) = delete;
   Placement &operator=(const Placement &) = delete;
+  /// Whether \p Address is one that a name decided.
+  static bool decides(uint64_t Address);
   uint8_t *begin(size_t I) const { return Begins[I]; }
 
 private:
