@@ -27,7 +27,7 @@ GateReason reasonOf(const DeviceFault &F) {
   auto Has = [&](StringRef Word) { return Kind.contains_insensitive(Word); };
   if (Has("runaway"))
     return GateReason::Runaway;
-  if (Has("race"))
+  if (Has("race") || Has("wgmma"))
     return GateReason::Race;
   if (Has("unwritten") || Has("uninitial"))
     return GateReason::UnwrittenRead;
