@@ -43,6 +43,12 @@ GateReason reasonOf(const DeviceFault &F) {
   return GateReason::Fault;
 }
 
+std::string evidenceOf(DeviceFault F) {
+  if (!Placement::decides(F.Address))
+    F.Address = 0;
+  return F.str();
+}
+
 static std::string number(double Value) {
   std::string Text;
   raw_string_ostream(Text) << format("%.3g", Value);
@@ -117,13 +123,8 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   // What a kernel does when malloc fails follows from that.
   if (std::optional<GateFinding> Wrong = compareMemory(J, Got))
     return Wrong;
-  if (Got.Fault) {
-    // Where shared memory and the heap lie is chance, and evidence is none.
-    DeviceFault F = *Got.Fault;
-    if (!Placement::decides(F.Address))
-      F.Address = 0;
-    return Fail(reasonOf(F), F.str());
-  }
+  if (Got.Fault)
+    return Fail(reasonOf(*Got.Fault), evidenceOf(*Got.Fault));
   if (Got.BandsTouched)
     return Fail(GateReason::GuardBand,
                 "memory outside of every buffer was written");

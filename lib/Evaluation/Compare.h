@@ -53,6 +53,9 @@ std::string describeIllegal(const Launch &L, const Bindings &B);
 
 /// The reason that a fault of the variant stands for.
 GateReason reasonOf(const DeviceFault &F);
+/// The fault in words, without its address where that is chance: shared memory
+/// and the heap lie elsewhere in every process.
+std::string evidenceOf(DeviceFault F);
 
 GateFinding makeFinding(GateReason Reason, llvm::StringRef Workload,
                         const llvm::Twine &Evidence);

@@ -51,7 +51,7 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       return Error::success();
     }
     Choices.push_back(Base.Name + ": the original itself has a " +
-                      R->Fault->Kind + " (" + R->Fault->str() +
+                      R->Fault->Kind + " (" + evidenceOf(*R->Fault) +
                       "); this is not checked");
   }
 }

@@ -241,7 +241,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
       return R.takeError();
     if (R->Fault) { // The launch as captured may not have been run whole.
       Verdict.Findings.push_back(
-          makeFinding(reasonOf(*R->Fault), C->Name, R->Fault->str()));
+          makeFinding(reasonOf(*R->Fault), C->Name, evidenceOf(*R->Fault)));
       return false;
     }
     Verdict.VariantCounts[I] = R->Counts;
