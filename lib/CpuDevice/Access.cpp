@@ -192,6 +192,13 @@ void cupilot_rt_atomic(ThreadContext *T, void *P, uint64_t Size,
   }
 }
 
+/// Something depends on bytes that hold nothing.
+void cupilot_rt_unwritten(ThreadContext *T) {
+  const UnwrittenRead &Last = T->LastUnwritten;
+  recordUnwritten(*T, Last.Address, Last.Size, Last.Bytes, *Last.Site);
+  T->Block->escape(*T);
+}
+
 void cupilot_rt_atomic_done(ThreadContext *T) { unlockAtomic(*T); }
 
 /// memcpy and memmove: bytes that hold nothing are copied as such.

@@ -107,6 +107,8 @@ bool resolve(ThreadContext &T, uint64_t Address, uint64_t Size,
 /// Reports a read of bytes that hold nothing, if that is asked for.
 void checkWritten(ThreadContext &T, uint64_t Address, uint64_t Size,
                   uint64_t Unwritten, const AccessSite &Site) {
+  if (Site.Carries) // What depends on it will say.
+    T.LastUnwritten = {Address, Size, Unwritten, &Site};
   if (!T.Block->Options.CheckWritten || Site.Carries)
     return;
   recordUnwritten(T, Address, Size, Unwritten, Site);
