@@ -7,8 +7,9 @@ set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 folder=${2:?build or run, and a folder}
 cuda=${CUDA_PATH:-/usr/local/cuda}
-programs="async clusters device-cub device-math device-random device-types functions hopper mma \
-  ptx-memory ptx-threads ptx-values techniques waiting wgmma wmma"
+programs="async barriers clusters device-cub device-groups device-math device-random device-std \
+  device-types functions hopper mma proxies \
+  ptx-memory ptx-threads ptx-values techniques waiting wgmma wgmma-order wmma"
 case ${1:?build or run} in
 build)
   mkdir -p "$folder"

@@ -36,7 +36,6 @@ set(MLIR_LINK_MLIR_DYLIB ON)
 
 # The CUDA toolkit is found when tools run, so that one build serves several;
 # what is found here decides which tests can run.
-find_program(CUPILOT_NVCC nvcc HINTS $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 set(CUPILOT_CUDA_PATH "" CACHE PATH "CUDA toolkit that tools use unless told otherwise")
 if(NOT CUPILOT_CUDA_PATH)
   foreach(candidate $ENV{CUDA_PATH} $ENV{CUDA_HOME} /usr/local/cuda ${PROJECT_SOURCE_DIR}/.deps/cuda)
@@ -46,6 +45,11 @@ if(NOT CUPILOT_CUDA_PATH)
     endif()
   endforeach()
 endif()
+# That toolkit's, before another one on the path.
+if(CUPILOT_CUDA_PATH)
+  find_program(CUPILOT_NVCC nvcc PATHS ${CUPILOT_CUDA_PATH}/bin NO_DEFAULT_PATH)
+endif()
+find_program(CUPILOT_NVCC nvcc)
 set(CUPILOT_CUDART_VERSION 0)
 if(CUPILOT_CUDA_PATH)
   file(STRINGS ${CUPILOT_CUDA_PATH}/include/cuda_runtime_api.h CUPILOT_CUDART_VERSION

@@ -45,6 +45,7 @@ config.substitutions += [
     ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
     ("%python", sys.executable),
+    ("%nvcc", config.nvcc),
     ("%clang_cuda", clang_cuda),
     ("%clang", f"{llvm}/clang"),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),

@@ -6,12 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Admission/Admission.h"
-#include "cupilot/Support/Error.h"
+#include "Rules.h"
 #include "clang/AST/ASTConsumer.h"
-#include "clang/AST/ASTContext.h"
-#include "clang/AST/Attr.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/PPCallbacks.h"
@@ -50,33 +46,41 @@ static bool isAllowedHeader(StringRef Name) {
                                       "cooperative_groups.h",
                                       "vector_types.h",
                                       "vector_functions.h",
-                                      "math_constants.h"};
+                                      "math_constants.h",
+                                      "math_functions.h",
+                                      "device_functions.h",
+                                      "device_atomic_functions.h",
+                                      "cuComplex.h"};
   for (StringRef Each : Exact)
     if (Name == Each)
       return true;
   for (StringRef Prefix :
        {"cuda_fp", "cuda_bf16", "cuda_pipeline", "cuda_awbarrier",
-        "cooperative_groups/", "cuda/", "cub/"})
+        "cooperative_groups/", "cuda/", "cub/", "curand_"})
     if (Name.starts_with(Prefix))
       return !Name.contains("..");
   return false;
 }
 
 namespace {
-class Rules : public PPCallbacks {
+class Rules : public PPCallbacks, public AdmissionState {
 public:
   Rules(CompilerInstance &CI, std::vector<AdmissionFinding> &Findings)
-      : SM(CI.getSourceManager()), LO(CI.getLangOpts()), Findings(Findings) {}
+      : AdmissionState(CI.getPreprocessor(), Findings), LO(CI.getLangOpts()) {}
 
   void InclusionDirective(SourceLocation Hash, const Token &, StringRef Name,
                           bool, CharSourceRange Written,
                           OptionalFileEntryRef File, StringRef, StringRef,
                           const clang::Module *, bool,
-                          SrcMgr::CharacteristicKind) override {
+                          SrcMgr::CharacteristicKind Kind) override {
     if (!own(Hash)) {
-      // An allowed header may include what a macro names: not one of ours.
+      // An allowed header may include what a macro names: not one of ours. CUB
+      // pastes names of its own.
       SourceLocation Begin = Written.getBegin();
-      if (Begin.isMacroID() && spelledHere(Begin))
+      bool Pasted = SM.isWrittenInScratchSpace(SM.getSpellingLoc(Begin)) &&
+                    SrcMgr::isSystem(Kind) && !Name.starts_with("/") &&
+                    !Name.contains("..");
+      if (Begin.isMacroID() && spelledHere(Begin) && !Pasted)
         add("include", Begin,
             "a macro that makes a header include '" + Name.str() + "'");
       return;
@@ -118,40 +122,77 @@ public:
     if (!own(Loc))
       return;
     std::string Name = pragmaName(SM.getSpellingLoc(Loc));
-    if (Name != "unroll" && Name != "nounroll")
+    static constexpr StringRef Allowed[] = {
+        "unroll",           "nounroll",        "once",
+        "nv_diag_suppress", "nv_diag_default", "nv_diag_warning",
+        "nv_diag_once",     "nv_diagnostic"};
+    if (!llvm::is_contained(Allowed, Name))
       add("pragma", Loc,
-          "a pragma other than '#pragma unroll'" +
-              (Name.empty() ? "" : ": '" + Name + "'"));
+          "the pragma '" + Name +
+              "'; only those of unrolling and of diagnostics may be used");
   }
-  void MacroExpands(const Token &Name, const MacroDefinition &,
+  void MacroExpands(const Token &Name, const MacroDefinition &Definition,
                     SourceRange Range, const MacroArgs *) override {
     StringRef Text = Name.getIdentifierInfo()->getName();
+    const MacroInfo *Info = Definition.getMacroInfo();
+    if (Info && !Info->isBuiltinMacro() && own(Info->getDefinitionLoc()) &&
+        !own(Range.getBegin()))
+      add("macro", Info->getDefinitionLoc(),
+          "'" + Text.str() + "' changes what a header says");
     // The assert of the system's header may name its file.
-    if (own(Range.getBegin()) && spelledHere(Name.getLocation()) &&
-        (Text == "__DATE__" || Text == "__TIME__" || Text == "__FILE__" ||
-         Text == "__FILE_NAME__" || Text == "__BASE_FILE__" ||
-         Text == "__TIMESTAMP__" || Text == "__COUNTER__"))
+    if (!own(Range.getBegin()) || !spelledHere(Name.getLocation()))
+      return;
+    if (Text == "__DATE__" || Text == "__TIME__" || Text == "__FILE__" ||
+        Text == "__FILE_NAME__" || Text == "__BASE_FILE__" ||
+        Text == "__TIMESTAMP__" || Text == "__COUNTER__")
       add("environment", Range.getBegin(),
           Text.str() +
               " makes the code depend on where or when it is compiled");
+    if (!Info || Info->isBuiltinMacro() || !Info->isFunctionLike() ||
+        spelledHere(Info->getDefinitionLoc()))
+      return;
+    // An own argument stays, whatever the compiler is.
+    static constexpr StringRef Plain[] = {
+        "__launch_bounds__", "__cluster_dims__",  "__block_size__",
+        "__align__",         "__builtin_align__", "__maxnreg__",
+        "__local_maxnreg__", "__grid_constant__"};
+    if (!llvm::is_contained(Plain, Text) && !Text.ends_with("_C"))
+      Expansions.push_back({Range.getBegin(), Text.str()});
   }
-
-  bool own(SourceLocation Loc) const {
-    return Loc.isValid() &&
-           SM.getFileID(SM.getExpansionLoc(Loc)) == SM.getMainFileID();
+  void MacroDefined(const Token &Name, const MacroDirective *MD) override {
+    const MacroDirective *Before = MD->getPrevious();
+    const MacroInfo *Was = Before ? Before->getMacroInfo() : nullptr;
+    checkMacro(Name, Was, "defines");
   }
-  void add(StringRef Rule, SourceLocation Loc, std::string Message) {
-    Findings.push_back(
-        {Rule.str(), SM.getExpansionLineNumber(Loc), std::move(Message)});
+  void MacroUndefined(const Token &Name, const MacroDefinition &Definition,
+                      const MacroDirective *) override {
+    checkMacro(Name, Definition.getMacroInfo(), "undefines");
+  }
+  void FileChanged(SourceLocation Loc, FileChangeReason Reason,
+                   SrcMgr::CharacteristicKind, FileID) override {
+    if (Reason == RenameFile && own(Loc))
+      add("line", Loc, "#line gives the code another place than it has");
+  }
+  void SourceRangeSkipped(SourceRange Range, SourceLocation) override {
+    if (own(Range.getBegin()))
+      Skipped.push_back({offset(Range.getBegin()), offset(Range.getEnd())});
   }
 
 private:
-  /// True when the text at \p Loc comes from the variant itself, or is made by
-  /// pasting, which could join anything.
-  bool spelledHere(SourceLocation Loc) const {
-    SourceLocation Spelling = SM.getSpellingLoc(Loc);
-    return SM.getFileID(Spelling) == SM.getMainFileID() ||
-           SM.isWrittenInScratchSpace(Spelling);
+  void checkMacro(const Token &Name, const MacroInfo *Was, StringRef Does) {
+    if (!own(Name.getLocation()))
+      return;
+    IdentifierInfo *II = Name.getIdentifierInfo();
+    StringRef Text = II->getName();
+    StringRef What =
+        II->isKeyword(LO) ? "a word of the language"
+        : Was && (Was->isBuiltinMacro() || !own(Was->getDefinitionLoc()))
+            ? "a macro of the compiler or of a header"
+        : isForeignMacro(Text) ? "a name that headers and compilers look at"
+                               : "";
+    if (!What.empty())
+      add("macro", Name.getLocation(),
+          (Does + " '" + Text + "', " + What).str());
   }
   /// The first word behind "#pragma" or in _Pragma's string; lexed, since line
   /// splices, comments and digraphs may stand in between.
@@ -179,153 +220,15 @@ private:
         .take_while([](char C) { return llvm::isAlnum(C) || C == '_'; })
         .str();
   }
-  SourceManager &SM;
   const LangOptions &LO;
-  std::vector<AdmissionFinding> &Findings;
-};
-
-/// What of inline assembly reaches out of its function: directives other than
-/// .reg, and braces that close the function. "" when nothing does.
-static std::string escape(StringRef Assembly) {
-  int Depth = 0;
-  bool Start = true; // Of a statement.
-  for (size_t I = 0; I < Assembly.size(); ++I) {
-    StringRef Rest = Assembly.substr(I);
-    if (Rest.starts_with("//") || Rest.starts_with("/*")) {
-      size_t End = Rest[1] == '/' ? Rest.find('\n') : Rest.find("*/", 2);
-      if (End == StringRef::npos)
-        return "a comment without an end";
-      I += End + (Rest[1] == '*');
-      continue;
-    }
-    char C = Rest.front();
-    if (llvm::isSpace(C))
-      continue;
-    if (C == '"')
-      return "a string";
-    if (Start && C == '.') {
-      StringRef Word = Rest.take_until(
-          [](char C) { return llvm::isSpace(C) || C == ';' || C == '{'; });
-      if (Word != ".reg")
-        return "the directive '" + Word.str() + "'";
-    }
-    Depth += C == '{';
-    Depth -= C == '}';
-    if (Depth < 0)
-      return "a brace that closes the function";
-    Start = C == '{' || C == '}' || C == ';' || C == ':';
-  }
-  return Depth == 0 ? "" : "a brace without an end";
-}
-
-class DeclRules : public RecursiveASTVisitor<DeclRules> {
-public:
-  DeclRules(Rules &R, ASTContext &Context) : R(R), Context(Context) {}
-
-  bool VisitFunctionDecl(FunctionDecl *F) {
-    if (!R.own(F->getLocation()) || F->isImplicit())
-      return true;
-    bool Device = F->hasAttr<CUDADeviceAttr>() ||
-                  F->hasAttr<CUDAGlobalAttr>() || F->isConstexpr();
-    bool Member = isa<CXXMethodDecl>(F) && !F->hasAttr<CUDAHostAttr>();
-    bool HostOnly = F->hasAttr<CUDAHostAttr>() && !F->hasAttr<CUDADeviceAttr>();
-    if (HostOnly || (!Device && !Member && !F->isDeleted() &&
-                     F->isThisDeclarationADefinition()))
-      R.add("host-function", F->getLocation(),
-            "'" + F->getNameAsString() +
-                "' is a host function; a variant holds device code only");
-    return true;
-  }
-  bool VisitVarDecl(VarDecl *V) {
-    if (!R.own(V->getLocation()))
-      return true;
-    if (V->isStaticLocal() && !V->hasAttr<CUDASharedAttr>() &&
-        !V->hasAttr<CUDAConstantAttr>() && !V->isConstexpr() &&
-        !V->getType().isConstQualified())
-      R.add("state", V->getLocation(),
-            "'" + V->getNameAsString() +
-                "' keeps its value from one launch to the next");
-    if (!V->isFileVarDecl())
-      return true;
-    bool Device = V->hasAttr<CUDADeviceAttr>() ||
-                  V->hasAttr<CUDAConstantAttr>() ||
-                  V->hasAttr<CUDASharedAttr>();
-    if (!Device && !V->isConstexpr() && !V->getType().isConstQualified())
-      R.add("host-variable", V->getLocation(),
-            "'" + V->getNameAsString() + "' is a variable of the host");
-    const Expr *Init = V->getInit();
-    bool Destroyed = !V->getType()->isDependentType() &&
-                     V->needsDestruction(Context) != QualType::DK_none;
-    if (!Device && Init && !Init->isValueDependent() &&
-        (Destroyed || !Init->isConstantInitializer(Context, false)))
-      R.add("dynamic-init", V->getLocation(),
-            "'" + V->getNameAsString() +
-                "' is initialised by code that runs before main, or destroyed "
-                "by code that runs after it");
-    return true;
-  }
-  bool VisitFileScopeAsmDecl(FileScopeAsmDecl *A) {
-    if (R.own(A->getAsmLoc()))
-      R.add("file-asm", A->getAsmLoc(), "assembly outside of a function");
-    return true;
-  }
-
-  bool VisitGCCAsmStmt(GCCAsmStmt *A) {
-    // Of templates too: the text does not depend on their arguments.
-    if (auto *Text = dyn_cast<StringLiteral>(A->getAsmStringExpr())) {
-      if (std::string Why = escape(Text->getString()); !Why.empty())
-        R.add("asm", A->getAsmLoc(), "inline assembly with " + Why);
-    } else {
-      R.add("asm", A->getAsmLoc(), "inline assembly that is no plain string");
-    }
-    return true;
-  }
-  bool VisitMSAsmStmt(MSAsmStmt *A) {
-    R.add("asm", A->getAsmLoc(), "assembly for the host");
-    return true;
-  }
-  bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *E) {
-    R.add("launch", E->getBeginLoc(), "a kernel that launches kernels");
-    return true;
-  }
-  bool VisitSourceLocExpr(SourceLocExpr *E) {
-    if (E->getIdentKind() == SourceLocIdentKind::File ||
-        E->getIdentKind() == SourceLocIdentKind::FileName ||
-        E->getIdentKind() == SourceLocIdentKind::SourceLocStruct)
-      R.add("environment", E->getLocation(),
-            E->getBuiltinStr().str() +
-                " makes the code depend on where it is compiled");
-    return true;
-  }
-  bool VisitDecl(Decl *D) {
-    if (!R.own(D->getLocation()))
-      return true;
-    for (const Attr *A : D->attrs())
-      if (isa<ConstructorAttr, DestructorAttr, AliasAttr, IFuncAttr,
-              SectionAttr, UsedAttr, RetainAttr, WeakAttr, WeakRefAttr,
-              WeakImportAttr, SelectAnyAttr, CommonAttr, AsmLabelAttr,
-              AnnotateAttr, InitPriorityAttr, TargetAttr, NoConvergentAttr,
-              DiagnoseAsBuiltinAttr, BuiltinAliasAttr>(A) &&
-          !A->isImplicit())
-        R.add("attribute", D->getLocation(),
-              std::string("the attribute '") + A->getSpelling() +
-                  "' reaches outside of the kernel");
-    return true;
-  }
-
-private:
-  Rules &R;
-  ASTContext &Context;
 };
 
 class Consumer : public ASTConsumer {
 public:
   explicit Consumer(Rules &R) : R(R) {}
   void HandleTranslationUnit(ASTContext &Context) override {
-    DeclRules Visitor(R, Context);
-    for (Decl *D : Context.getTranslationUnitDecl()->decls())
-      if (R.own(D->getLocation()))
-        Visitor.TraverseDecl(D);
+    checkDeclarations(R, Context);
+    checkConditions(R);
   }
 
 private:
@@ -338,6 +241,7 @@ createAdmissionConsumer(CompilerInstance &CI,
                         std::vector<AdmissionFinding> &Findings) {
   auto Owned = std::make_unique<Rules>(CI, Findings);
   Rules &R = *Owned;
+  watchAttributes(R);
   CI.getPreprocessor().addPPCallbacks(std::move(Owned));
   return std::make_unique<Consumer>(R);
 }

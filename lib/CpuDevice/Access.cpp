@@ -561,6 +561,8 @@ void cupilot::touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
     atomicRange(T, A, Size, Site, Cache);
     return;
   }
+  if (Kind == TouchKind::Landing)
+    Cache.Bits |= word::Landed;
   Race Found = writeRange(T, A, Size, Site, Cache);
   if (Found.Word)
     leaveForRace(T, A, Size, Site, Found, false);

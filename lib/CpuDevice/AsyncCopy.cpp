@@ -19,7 +19,7 @@ namespace cupilot {
 
 void AsyncCopy::land(ThreadContext &T) const {
   for (const AsyncPiece &P : Pieces) {
-    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Write);
+    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Landing);
     std::memcpy(reinterpret_cast<char *>(P.To), Data.data() + P.From, P.Size);
   }
 }

@@ -17,6 +17,7 @@
 
 #include "AsyncReduce.h"
 #include "DeviceOp.h"
+#include "Wgmma.h"
 #include <deque>
 #include <memory>
 #include <vector>
@@ -73,6 +74,7 @@ struct AsyncBlock {
     uint64_t Issued = 0, Groups = 0;
     std::deque<BulkStore> Stores; ///< Of cp.async.bulk.
     uint64_t StoreGroups = 0;
+    ThreadProducts Products; ///< Of wgmma.
   };
   std::vector<std::unique_ptr<PerThread>> Threads; ///< Null: has begun none.
   std::deque<AsyncArrival> Arrivals; ///< At barriers of this block.

@@ -65,8 +65,8 @@ static std::string firstAt(const LoweredModule &Tables, uint32_t Where) {
 
 /// Arrivals are counted, whatever instruction of the program they come from
 /// (PTX ISA, "barrier{.cta}"): warps may take different branches to one
-/// barrier. The lanes of one warp may not when it has .aligned, as all barriers
-/// of CUDA C++ have; GPUs since sm_70 bear it.
+/// barrier. The lanes of one warp may not when it has .aligned, as
+/// __syncthreads() has; an H200 hangs.
 bool BlockState::wrongArrival(ThreadContext &T, BarrierKind Kind, uint32_t Id,
                               uint32_t Count, bool Aligned, uint32_t Where) {
   const BarrierUnit &Unit = Barriers[Id];

@@ -99,6 +99,7 @@ void BlockShadow::blockBegins(BlockState &B) {
   Learners.clear();
   DeviceFences.clear();
   BlockFences.clear();
+  ProxyFences.clear();
   DeviceFenced = BlockFenced = nullptr;
   DeviceFencedAll = BlockFencedAll = 0;
 }
@@ -210,9 +211,12 @@ bool BlockShadow::isOver(const ThreadContext &T, uint64_t Word) const {
   if (Word - Launch.lowest() >= Launch.span())
     return true; // An earlier launch.
   LaunchShadow::Segment S = Launch.segment(word::segment(Word));
-  uint64_t Clock = S.Base + word::clock(Word);
-  uint32_t Other = word::thread(Word);
-  if (S.Block == Block) {
+  return isOver(T, S.Block, word::thread(Word), S.Base + word::clock(Word));
+}
+
+bool BlockShadow::isOver(const ThreadContext &T, uint64_t OtherBlock,
+                         uint32_t Other, uint64_t Clock) const {
+  if (OtherBlock == Block) {
     if (Other == T.Linear || Clock < BarrierClock)
       return true;
     if (Other / 32 == T.Linear / 32) {
@@ -225,9 +229,9 @@ bool BlockShadow::isOver(const ThreadContext &T, uint64_t Word) const {
   if (Known.empty() && (OwnKnown.empty() || OwnKnown[T.Linear].empty()))
     return false;
   std::lock_guard Lock(Launch.Mutex);
-  return Known.covers(Block, S.Block, Other, Clock) ||
+  return Known.covers(Block, OtherBlock, Other, Clock) ||
          (!OwnKnown.empty() &&
-          OwnKnown[T.Linear].covers(Block, S.Block, Other, Clock));
+          OwnKnown[T.Linear].covers(Block, OtherBlock, Other, Clock));
 }
 
 /// Barriers carry over what fences of all threads had behind them: a thread

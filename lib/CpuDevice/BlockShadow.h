@@ -101,6 +101,10 @@ public:
   // Called by accesses.
   /// Whether the access of another thread that left \p Word is over.
   bool isOver(const ThreadContext &T, uint64_t Word) const;
+  /// Whether a fence.proxy.async lies between the write that left \p Word and
+  /// what \p T does now.
+  bool isFenced(const ThreadContext &T, uint64_t Word) const;
+  void proxyFence(ThreadContext &T);
   void fence(ThreadContext &T, bool Device);
   /// \p T is about to store atomically, or volatile: what its fences, and those
   /// that it knows of, had behind them is told.
@@ -129,6 +133,18 @@ private:
   struct Fence {
     uint64_t Own = 0, Barrier = 0, WarpSettled = 0;
   };
+  struct ProxyFence {
+    Fence Made;
+    std::vector<uint64_t> Met; ///< Its row of Warp::Rows, if there is one.
+    Knowledge Known;
+  };
+  /// Whether what \p Other of \p OtherBlock did at \p Clock is over for \p T.
+  bool isOver(const ThreadContext &T, uint64_t OtherBlock, uint32_t Other,
+              uint64_t Clock) const;
+  bool isBehind(const ProxyFence &F, uint32_t By, uint32_t Writer,
+                uint64_t Clock) const;
+  bool liesBetween(const ThreadContext &T, uint32_t By, uint32_t Writer,
+                   uint64_t Clock) const;
   /// All threads that live have met.
   void blockBarrier();
   /// Lanes \p Mask of a warp, of which \p Alive live, have met.
@@ -161,6 +177,7 @@ private:
   std::vector<Knowledge> OwnKnown; ///< Of each.
   std::vector<uint32_t> Learners;  ///< Who has some.
   std::vector<Fence> DeviceFences, BlockFences;
+  std::vector<std::deque<ProxyFence>> ProxyFences; ///< The last of each thread.
   bool FencedSince = false; ///< Since the last barrier of the block.
   /// What the fences before the last barrier had behind them.
   ThreadClocks DeviceFenced, BlockFenced;

@@ -116,6 +116,8 @@ static void runLoad(const OpCall &Call) {
   if (Size == 0)
     return;
   touchChecked(Call, T, From, Size, TouchKind::Read, 16);
+  if (S[BulkNaturalSource])
+    touchThroughProxy(Call, T, From, Size);
   loadMbarrier(Call, T, Barrier);
   AsyncCopy Copy = beginCopy(Call);
   auto *Begin = reinterpret_cast<const char *>(From);
@@ -140,6 +142,7 @@ static void runStore(const OpCall &Call) {
                 " bytes; size and addresses must be multiples of 16");
   if (Size == 0)
     return;
+  touchThroughProxy(Call, T, From, Size);
   BulkStore Store;
   Store.Copy = beginCopy(Call);
   Store.Copy.Pieces.push_back({Lane.Inputs[0], 0, Size});

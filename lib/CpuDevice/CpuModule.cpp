@@ -10,9 +10,9 @@
 #include "Launch.h"
 #include "RuntimeSymbols.h"
 #include "WideMemory.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Support/TargetSelect.h"
@@ -86,11 +86,9 @@ Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
   auto Context = std::make_unique<LLVMContext>();
-  printErrorsOnly(*Context);
-  Expected<std::unique_ptr<Module>> M =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), *Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, *Context);
   if (!M)
-    return usageError("broken device bitcode: " + toString(M.takeError()));
+    return M.takeError();
   Expected<LoweredModule> Tables = lowerModule(**M, Options);
   if (!Tables)
     return Tables.takeError();

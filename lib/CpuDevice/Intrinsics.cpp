@@ -282,6 +282,8 @@ std::optional<Value *> IntrinsicLowering::lower(CallInst &Call, StringRef Name,
         return Result;
     if (Name.starts_with("membar.") || Name.starts_with("fence.")) {
       B.CreateFence(AtomicOrdering::SequentiallyConsistent);
+      if (Name.starts_with("fence.proxy.async") && !Name.contains("global"))
+        runtime(B, "cupilot_rt_proxy_fence", B.getVoidTy(), {Entry.getArg(0)});
       return nullptr;
     }
     for (StringRef Hint : {"prefetch", "applypriority.", "discard.",

@@ -8,13 +8,14 @@
 
 #include "Lowering.h"
 #include "Fiber.h"
+#include "Wgmma.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -184,44 +185,14 @@ static void dropDeviceAttributes(Module &M) {
   }
 }
 
-namespace {
-/// The new pass manager's boilerplate, once.
-class Pipeline {
-public:
-  Pipeline() : Builder(nullptr, options()) {
-    Builder.registerModuleAnalyses(Modules);
-    Builder.registerCGSCCAnalyses(Graphs);
-    Builder.registerFunctionAnalyses(Functions);
-    Builder.registerLoopAnalyses(Loops);
-    Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
-  }
-  void run(ModulePassManager Passes, Module &M) {
-    Passes.run(M, Modules);
-    Modules.clear();
-    Functions.clear();
-    Loops.clear();
-    Graphs.clear();
-  }
-  ModulePassManager level(OptimizationLevel Level) {
-    return Builder.buildPerModuleDefaultPipeline(Level);
-  }
-
-private:
-  static PipelineTuningOptions options() {
-    // Device threads are scalar; vectors of the host would only disturb the
-    // counts and the checks.
-    PipelineTuningOptions Options;
-    Options.LoopVectorization = false;
-    Options.SLPVectorization = false;
-    return Options;
-  }
-  PassBuilder Builder;
-  LoopAnalysisManager Loops;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Graphs;
-  ModuleAnalysisManager Modules;
-};
-} // namespace
+/// Device threads are scalar; vectors of the host would only disturb the counts
+/// and the checks.
+static PipelineTuningOptions scalarOptions() {
+  PipelineTuningOptions Options;
+  Options.LoopVectorization = false;
+  Options.SLPVectorization = false;
+  return Options;
+}
 
 static void collectGlobals(Module &M, LoweredModule &Tables) {
   for (GlobalVariable &G : M.globals()) {
@@ -289,6 +260,8 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
   lowerDivisions(F);
   addYields(F, Tables, K);
   instrument(F, Tables, K, Options);
+  if (Options.CheckRaces)
+    guardAccumulators(F, Tables);
   lowerDeviceOps(F, Tables, K);
   std::string Unsupported = lowerIntrinsics(F, Tables, K);
   finishYields(F);
@@ -366,7 +339,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     if (!F.isDeclaration() && !is_contained(Entries, &F))
       F.setLinkage(GlobalValue::InternalLinkage);
 
-  Pipeline Passes;
+  Pipeline Passes(nullptr, scalarOptions());
   {
     ModulePassManager Inline;
     Inline.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));

@@ -122,8 +122,8 @@ void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
       continue;
     }
     bool Ended = F.Now == ThreadState::State::Done;
-    if (!Ended && F.Now != ThreadState::State::AtCollective)
-      continue;
+    if (!Ended && (F.Now != ThreadState::State::AtCollective || F.Mask < Group))
+      continue; // It may still come, also after it has met its warp.
     recordFault(T, Kind, 0, Site,
                 Twine("thread ") + Twine(&F - Threads.data()) + " of the " +
                     (Group == 32 ? "warp" : "warpgroup") +

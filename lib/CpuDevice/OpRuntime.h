@@ -23,6 +23,10 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand);
 void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
                   uint64_t Size, TouchKind Kind, uint64_t Align = 1);
 
+/// touchChecked() for what \p T now begins to read by the asynchronous proxy.
+void touchThroughProxy(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                       uint64_t Size);
+
 /// Checks and returns the memory that \p T reads or writes there; leaves the
 /// kernel when the access is wrong.
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,

@@ -182,6 +182,8 @@ bool ptxFence(AsmLowering &L, const PtxStatement &S) {
   else if (Order == AtomicOrdering::Monotonic)
     Order = AtomicOrdering::AcquireRelease;
   L.B.CreateFence(Order);
+  if (S.has("proxy") && S.has("async") && !S.has("global"))
+    L.nvvm("fence.proxy.async", L.B.getVoidTy(), {});
   return true;
 }
 

@@ -22,7 +22,8 @@ class CallBase;
 
 namespace cupilot {
 
-enum class TouchKind : uint8_t { Read, Write, Atomic };
+/// Landing: a write by an asynchronous copy.
+enum class TouchKind : uint8_t { Read, Write, Atomic, Landing };
 
 /// For touch(): no source line is known.
 inline constexpr uint32_t NoSite = ~0u;

@@ -190,6 +190,7 @@ void runTensorStore(const OpCall &Call) {
       (!Type || !canReduce(static_cast<ReduceOp>(S[BulkReduction]), *Type)))
     fault(Call, T, Wrong, Lane.Inputs[0],
           "the tensor's element type has no such reduction");
+  touchThroughProxy(Call, T, Base, Map.boxBytes());
   BulkStore Store;
   Store.Copy = beginCopy(Call);
   Store.Sources = boxPieces(Map, Base);

@@ -6,12 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). The
-// accumulators are results of the asm statement, so the product is computed
-// when it is issued; fences and groups are accepted.
+// wgmma.mma_async (PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Instructions"). The accumulators are results of the asm statement, so the
+// product is computed when it is issued; WgmmaGroups.cpp sees to the rest.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Wgmma.h"
 #include "MatrixMath.h"
 #include "OpRuntime.h"
 #include "Shadow.h"
@@ -76,8 +77,8 @@ uint64_t MatrixDescriptor::mnMajor(unsigned MN, unsigned K) const {
                     uint64_t(K % 8) * span() + K / 8 * Stride);
 }
 
-static MatrixDescriptor decodeDescriptor(const OpCall &Call, uint64_t Bits) {
-  ThreadContext &T = *Call.Lanes.front().Thread;
+static MatrixDescriptor decodeDescriptor(const OpCall &Call, ThreadContext &T,
+                                         uint64_t Bits) {
   static constexpr uint64_t Unused = uint64_t(3) << 14 | uint64_t(3) << 30 |
                                      uint64_t(7) << 46 | uint64_t(0x3ff) << 52;
   if (Bits & Unused)
@@ -103,33 +104,16 @@ static double valueOf(ElementType T, uint64_t Bits) {
                     : static_cast<double>(decodeInteger(T, Bits));
 }
 
-/// Visits the elements of a matrix of \p Extent rows (or columns) by K in
-/// shared memory. \p Check: only touches the memory, which may leave the
-/// kernel; nothing with a destructor may be alive then.
+/// Visits the 16 bytes that hold elements of a matrix of \p Extent rows (or
+/// columns) by K in shared memory: address, first element, whether the others
+/// follow along K.
 template <typename VisitFunction>
-static void eachElement(const OpCall &Call, const MatrixDescriptor &D,
-                        unsigned Extent, ElementType T, bool Transposed,
-                        bool Check, VisitFunction Visit) {
-  const unsigned Bits = elementBits(T),
-                 KBytes = Call.Op.Rule.Shape[K] * Bits / 8;
-  auto Unit = [&](uint64_t Address, unsigned Row, unsigned Column,
-                  bool AlongK) {
-    auto *From = reinterpret_cast<const char *>(Address);
-    if (Check)
-      return touchChecked(Call, *Call.Lanes.front().Thread, Address, 16,
-                          TouchKind::Read, 16);
-    for (unsigned E = 0; E < 128 / Bits; ++E) {
-      uint64_t Word = 0;
-      if (Bits >= 8)
-        std::memcpy(&Word, From + size_t(E) * Bits / 8, Bits / 8);
-      else
-        Word = static_cast<uint8_t>(From[E / 8]) >> (E % 8) & 1;
-      Visit(AlongK ? Row : Row + E, AlongK ? Column + E : Column,
-            valueOf(T, Word));
-    }
-  };
+static void eachUnit(const DeviceOp &Op, const MatrixDescriptor &D,
+                     unsigned Extent, ElementType T, bool Transposed,
+                     VisitFunction Unit) {
+  const unsigned Bits = elementBits(T), KBytes = Op.Rule.Shape[K] * Bits / 8;
   if (Transposed) {
-    for (unsigned Column = 0; Column < Call.Op.Rule.Shape[K]; ++Column)
+    for (unsigned Column = 0; Column < Op.Rule.Shape[K]; ++Column)
       for (unsigned Row = 0; Row < Extent; Row += 8)
         Unit(D.mnMajor(Row, Column), Row, Column, false);
     return;
@@ -137,6 +121,46 @@ static void eachElement(const OpCall &Call, const MatrixDescriptor &D,
   for (unsigned Row = 0; Row < Extent; ++Row)
     for (unsigned Byte = 0; Byte < KBytes; Byte += 16)
       Unit(D.kMajor(Row, Byte), Row, Byte * 8 / Bits, true);
+}
+
+/// Visits the elements.
+template <typename VisitFunction>
+static void eachElement(const DeviceOp &Op, const MatrixDescriptor &D,
+                        unsigned Extent, ElementType T, bool Transposed,
+                        VisitFunction Visit) {
+  const unsigned Bits = elementBits(T);
+  eachUnit(Op, D, Extent, T, Transposed,
+           [&](uint64_t Address, unsigned Row, unsigned Column, bool AlongK) {
+             auto *From = reinterpret_cast<const char *>(Address);
+             for (unsigned E = 0; E < 128 / Bits; ++E) {
+               uint64_t Word = 0;
+               if (Bits >= 8)
+                 std::memcpy(&Word, From + size_t(E) * Bits / 8, Bits / 8);
+               else
+                 Word = static_cast<uint8_t>(From[E / 8]) >> (E % 8) & 1;
+               Visit(AlongK ? Row : Row + E, AlongK ? Column + E : Column,
+                     valueOf(T, Word));
+             }
+           });
+}
+
+void readOperands(const OpCall &Issued, ThreadContext &T, const Product &P,
+                  bool Ends) {
+  const auto &S = Issued.Op.Rule.Shape;
+  auto Touch = [&](uint64_t Descriptor, unsigned Extent, unsigned Type,
+                   bool Transposed) {
+    eachUnit(Issued.Op, decodeDescriptor(Issued, T, Descriptor), Extent,
+             static_cast<ElementType>(S[Type]), Transposed,
+             [&](uint64_t Address, unsigned, unsigned, bool) {
+               if (Ends)
+                 touchChecked(Issued, T, Address, 16, TouchKind::Read, 16);
+               else
+                 touchThroughProxy(Issued, T, Address, 16);
+             });
+  };
+  if (P.SharedA)
+    Touch(P.A, 64, TypeA, P.TransA);
+  Touch(P.B, S[N], TypeB, P.TransB);
 }
 
 /// All threads of the warpgroup must name the same operands.
@@ -167,22 +191,20 @@ static void runWgmma(const OpCall &Call) {
   const unsigned FirstTrans = FirstB + 4;
   const bool TransA = S[Trans] && !InRegisters && In[FirstTrans],
              TransB = S[Trans] && In[FirstTrans + (InRegisters ? 0 : 1)];
-  const MatrixDescriptor DescA =
-      InRegisters ? MatrixDescriptor() : decodeDescriptor(Call, In[NumD]);
-  const MatrixDescriptor DescB = decodeDescriptor(Call, In[FirstB]);
-  auto Nothing = [](unsigned, unsigned, double) {};
-  if (!InRegisters)
-    eachElement(Call, DescA, 64, Type(TypeA), TransA, true, Nothing);
-  eachElement(Call, DescB, S[N], Type(TypeB), TransB, true, Nothing);
+  ThreadContext &T = *Call.Lanes.front().Thread;
+  const Product P = {&Call.Op,     0,      0,     In[NumD], In[FirstB],
+                     !InRegisters, TransA, TransB};
+  readOperands(Call, T, P, /*Ends=*/false); // May leave the kernel.
+  beginProduct(Call, P);
 
   Dense A(64, S[K]), B(S[K], S[N]), C(64, S[N]);
   if (!InRegisters)
-    eachElement(Call, DescA, 64, Type(TypeA), TransA, false,
-                [&](unsigned Row, unsigned Column, double V) {
+    eachElement(Call.Op, decodeDescriptor(Call, T, P.A), 64, Type(TypeA),
+                TransA, [&](unsigned Row, unsigned Column, double V) {
                   A.at(Row, Column) = ScaleA * V;
                 });
-  eachElement(Call, DescB, S[N], Type(TypeB), TransB, false,
-              [&](unsigned Column, unsigned Row, double V) {
+  eachElement(Call.Op, decodeDescriptor(Call, T, P.B), S[N], Type(TypeB),
+              TransB, [&](unsigned Column, unsigned Row, double V) {
                 B.at(Row, Column) = ScaleB * V;
               });
   for (auto [Index, Lane] : enumerate(Call.Lanes)) {
@@ -216,8 +238,6 @@ static void runWgmma(const OpCall &Call) {
     }
 }
 
-static void runNothing(const OpCall &) {}
-
 /// Bits of K that one instruction takes.
 static constexpr unsigned BitsOfK = 256;
 
@@ -228,7 +248,10 @@ std::optional<OpRule> findWgmma(ArrayRef<StringRef> Parts) {
   OpRule Rule;
   bool Wait = Parts[1] == "wait_group";
   if (Wait || Parts[1] == "fence" || Parts[1] == "commit_group") {
-    Rule.Run = runNothing;
+    Rule.Run = Wait                  ? runWgmmaWait
+               : Parts[1] == "fence" ? runWgmmaFence
+                                     : runWgmmaCommit;
+    Rule.Group = 32;
     Rule.MinInputs = Rule.MaxInputs = Wait;
     return Parts.size() == 4 ? std::optional(Rule) : std::nullopt;
   }

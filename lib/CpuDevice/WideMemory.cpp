@@ -73,12 +73,18 @@ double *WideBlock::find(uint64_t Address) {
 }
 
 /// Whether \p Wide may round to \p Narrow: within half a unit in the last
-/// place, or of the smallest subnormal.
+/// place, or of the smallest subnormal. What overflows rounds to infinity, and
+/// nothing else does: a place that holds infinity and was never stored to has
+/// no slot that tells.
 static bool roundsTo(double Wide, double Narrow, NarrowFormat Format) {
   static constexpr struct {
-    double Relative, Absolute;
-  } Limits[] = {{0x1p-24, 0x1p-150}, {0x1p-11, 0x1p-25}, {0x1p-8, 0x1p-134}};
+    double Relative, Absolute, Overflow;
+  } Limits[] = {{0x1p-24, 0x1p-150, 0x1.ffffffp127},
+                {0x1p-11, 0x1p-25, 0x1.ffep15},
+                {0x1p-8, 0x1p-134, 0x1.ffp127}};
   const auto &L = Limits[static_cast<unsigned>(Format)];
+  if (std::isinf(Narrow))
+    return Narrow > 0 ? Wide >= L.Overflow : Wide <= -L.Overflow;
   return std::fabs(Wide - Narrow) <=
          std::fabs(Narrow) * L.Relative * 1.0001 + L.Absolute;
 }

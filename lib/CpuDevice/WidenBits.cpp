@@ -95,9 +95,8 @@ Value *Widener::fromShuffle(CallInst &Call, Type *T, unsigned Depth) {
   IRBuilder<> B(&Call);
   B.SetCurrentDebugLocation(Call.getDebugLoc());
   std::string Name = Callee->getName().str();
-  for (StringRef From : {".f32"})
-    if (StringRef(Name).ends_with(From))
-      Name.replace(Name.size() - From.size(), From.size(), ".i32");
+  if (constexpr StringLiteral Float = ".f32"; StringRef(Name).ends_with(Float))
+    Name.replace(Name.size() - Float.size(), Float.size(), ".i32");
   Type *I32 = B.getInt32Ty();
   FunctionCallee Shuffle = F.getParent()->getOrInsertFunction(
       Name, FunctionType::get(I32, {I32, I32, I32, I32}, false));

@@ -26,7 +26,7 @@ GateReason reasonOf(const DeviceFault &F) {
   auto Has = [&](StringRef Word) { return Kind.contains_insensitive(Word); };
   if (Has("runaway"))
     return GateReason::Runaway;
-  if (Has("race"))
+  if (Has("race") || Has("wgmma"))
     return GateReason::Race;
   if (Has("unwritten") || Has("uninitial"))
     return GateReason::UnwrittenRead;
@@ -142,10 +142,12 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
       if (auto Wrong = compareWritten(J, I, G, O))
         return Wrong;
     if (std::optional<BufferMismatch> M =
-            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I], Contract,
-                          J.Sensitivity.empty() ? ArrayRef<double>()
-                                                : ArrayRef(J.Sensitivity[I]),
-                          J.Case.Probe ? 256 : 16, Errors)) {
+            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I],
+                          {Contract,
+                           J.Sensitivity.empty() ? ArrayRef<double>()
+                                                 : ArrayRef(J.Sensitivity[I]),
+                           J.Case.Probe ? 256.0 : 16.0},
+                          Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
                     "buffer " + Twine(I) + ", byte " + Twine(M->At) +

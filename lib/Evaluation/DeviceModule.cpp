@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "cupilot/Support/Pipeline.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -29,11 +29,9 @@ static void dropList(Module &M, StringRef Name) {
 
 Expected<std::string> onlyKernel(StringRef Bitcode, StringRef Symbol) {
   LLVMContext Context;
-  printErrorsOnly(Context);
-  Expected<std::unique_ptr<Module>> Parsed =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
+  Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
   if (!Parsed)
-    return usageError("broken device bitcode: " + toString(Parsed.takeError()));
+    return Parsed.takeError();
   Module &M = **Parsed;
   Function *Kernel = M.getFunction(Symbol);
   if (!Kernel || Kernel->isDeclaration())
@@ -56,17 +54,9 @@ Expected<std::string> onlyKernel(StringRef Bitcode, StringRef Symbol) {
   Names.reserve(Kept.size());
   for (auto [G, Linkage] : Kept)
     Names.push_back({G->getName().str(), Linkage});
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CAM;
-  ModuleAnalysisManager MAM;
-  PassBuilder PB;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CAM, MAM);
-  GlobalDCEPass().run(M, MAM);
+  ModulePassManager Passes;
+  Passes.addPass(GlobalDCEPass());
+  Pipeline().run(std::move(Passes), M);
   for (auto &[Name, Linkage] : Names)
     if (GlobalVariable *G = M.getNamedGlobal(Name))
       G->setLinkage(Linkage);

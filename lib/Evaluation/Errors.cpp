@@ -13,7 +13,8 @@
 // integer that went the other way), the variant must side with the one or the
 // other. Or it may have what a unit in the last place of the inputs does, some
 // times over (Sensitivity.cpp). NaN and infinity must be where the original has
-// them.
+// them. But where the float64 run gets by without them, the original only left
+// the range of its format on the way, and what is right is right as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,9 +84,14 @@ struct FieldView {
 };
 } // namespace
 
-static BufferMismatch errorsOf(const FieldView &V,
-                               const PrecisionContract &Contract,
-                               ArrayRef<double> Sensitivity, double Factor) {
+/// The same number, any NaN being like any other.
+static bool isLike(double A, double B) {
+  return std::isnan(A) ? std::isnan(B) : A == B;
+}
+
+static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
+  const PrecisionContract &Contract = Allowed.Contract;
+  ArrayRef<double> Sensitivity = Allowed.Sensitivity;
   double Square = 0;
   size_t Finite = 0;
   for (size_t I = 0; I < V.count(); ++I)
@@ -119,7 +125,11 @@ static BufferMismatch errorsOf(const FieldView &V,
            O = V.at(V.Original, I);
     bool Right;
     if (!std::isfinite(O) || !std::isfinite(G)) {
-      Right = std::isnan(O) ? std::isnan(G) : G == O;
+      Right = isLike(G, O);
+      if (!Right && std::isfinite(R))
+        Right = !std::isfinite(O) && Distance(G, R) <= Far;
+      else if (!Right)
+        Right = !std::isnan(R) && G == R;
       if (!Right)
         Result.Mine = INFINITY;
     } else if (!std::isfinite(R)) {
@@ -138,7 +148,7 @@ static BufferMismatch errorsOf(const FieldView &V,
       Right = std::fabs(G - R) <= 16 * leastNumber(V.F.Kind);
     if (!Right && !Relaxed && !Sensitivity.empty() && std::isfinite(O) &&
         std::isfinite(G - R))
-      Right = std::fabs(G - R) <= Factor * Sensitivity[V.byteOf(I)];
+      Right = std::fabs(G - R) <= Allowed.Factor * Sensitivity[V.byteOf(I)];
     if (!Right && Result.Wrong++ == 0) {
       Result.At = V.byteOf(I);
       Result.Got = G;
@@ -151,8 +161,7 @@ static BufferMismatch errorsOf(const FieldView &V,
 
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
-              const Layout &L, const PrecisionContract &Contract,
-              ArrayRef<double> Sensitivity, double Factor, ErrorRange &Errors) {
+              const Layout &L, const Tolerance &Allowed, ErrorRange &Errors) {
   auto Bitwise = [](uint64_t At) {
     BufferMismatch M;
     M.Bitwise = true;
@@ -171,7 +180,8 @@ compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
       return Bitwise(At);
   for (const LayoutField &F : L.Fields) {
     FieldView V{L, F, Got, Reference, Original};
-    if (!isFloating(F.Kind) || Contract.K == PrecisionContract::Kind::Exact) {
+    if (!isFloating(F.Kind) ||
+        Allowed.Contract.K == PrecisionContract::Kind::Exact) {
       for (size_t I = 0; I < V.count(); ++I)
         if (!V.sameBits(I) &&
             !(isFloating(F.Kind) && std::isnan(V.at(Got, I)) &&
@@ -179,7 +189,7 @@ compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
           return Bitwise(V.byteOf(I));
       continue;
     }
-    BufferMismatch M = errorsOf(V, Contract, Sensitivity, Factor);
+    BufferMismatch M = errorsOf(V, Allowed);
     Errors.Mine = std::max(Errors.Mine, M.Mine);
     Errors.Own = std::max(Errors.Own, M.Own);
     if (M.Wrong)

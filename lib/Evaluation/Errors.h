@@ -22,15 +22,20 @@ struct BufferMismatch {
   double Got = 0, Original = 0, Reference = 0; ///< The first wrong number.
 };
 
+/// What a result may differ by.
+struct Tolerance {
+  const PrecisionContract &Contract;
+  /// Under "same", each float may also be Factor times this away from the
+  /// float64 run; empty when it is not known.
+  llvm::ArrayRef<double> Sensitivity;
+  double Factor = 16;
+};
+
 /// Compares \p Got with what the original left, by the float64 run: floats by
-/// the contract, all else bit by bit, padding not at all. Under \p Contract
-/// "same", each float may also be \p Factor times its \p Sensitivity away from
-/// the float64 run, if that is known.
+/// what is \p Allowed, all else bit by bit, padding not at all.
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
-              const Layout &L, const PrecisionContract &Contract,
-              llvm::ArrayRef<double> Sensitivity, double Factor,
-              ErrorRange &Errors);
+              const Layout &L, const Tolerance &Allowed, ErrorRange &Errors);
 
 } // namespace cupilot
 

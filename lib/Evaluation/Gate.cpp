@@ -35,30 +35,40 @@ public:
                               const Guard &When) override;
 
 private:
-  Expected<std::optional<GateFinding>>
-  checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) const;
+  Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
+                                                       const LaunchPlan &Plan);
   Expected<bool> judgeAdmitted(VariantRuns &V, GateVerdict &Verdict);
 
   std::unique_ptr<OriginalRuns> TheOriginal;
+  std::optional<DeviceArithmetic>
+      Own; ///< The original's; once it is asked for.
 };
 } // namespace
 
 Expected<std::optional<GateFinding>>
-GateImpl::checkArithmetic(StringRef VariantBitcode,
-                          const LaunchPlan &Plan) const {
+GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
   if (TheOriginal->kernel().Contract.K == PrecisionContract::Kind::Relaxed)
     return std::nullopt;
   SmallVector<StringRef> Symbols;
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
-  Expected<std::optional<NarrowerArithmetic>> Narrower = findNarrowerArithmetic(
-      TheOriginal->setup().OriginalBitcode,
-      StringRef(TheOriginal->kernel().Symbol), VariantBitcode, Symbols);
+  if (!Own) {
+    Expected<DeviceArithmetic> Found =
+        DeviceArithmetic::of(TheOriginal->setup().OriginalBitcode,
+                             StringRef(TheOriginal->kernel().Symbol));
+    if (!Found)
+      return Found.takeError();
+    Own = std::move(*Found);
+  }
+  Expected<DeviceArithmetic> Mine =
+      DeviceArithmetic::of(VariantBitcode, Symbols);
+  if (!Mine)
+    return Mine.takeError();
+  std::optional<NarrowerArithmetic> Narrower =
+      findNarrowerArithmetic(*Own, *Mine);
   if (!Narrower)
-    return Narrower.takeError();
-  if (!*Narrower)
     return std::nullopt;
-  return makeFinding(GateReason::NarrowerArithmetic, "", (*Narrower)->str());
+  return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());
 }
 
 /// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
@@ -166,6 +176,18 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     return Right.takeError();
   if (!*Right)
     return Verdict;
+  for (size_t I = 0; I < TheOriginal->bases().size(); ++I) {
+    Expected<PlaceProbes *> Places = TheOriginal->places(I);
+    if (!Places)
+      return Places.takeError();
+    if (!*Places)
+      continue;
+    Expected<bool> Seen = V.judgePlaces(**Places, Verdict);
+    if (!Seen)
+      return Seen.takeError();
+    if (!*Seen)
+      return Verdict;
+  }
   if (Verdict.Checks == 0)
     return Reject(GateReason::NeverAdmitted,
                   "the guard admits none of the workloads");

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/Layout.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -126,11 +126,9 @@ static std::optional<Layout> builtinLayout(StringRef Type) {
 
 Expected<KernelLayout> layoutOf(const Kernel &K, StringRef Bitcode) {
   LLVMContext Context;
-  printErrorsOnly(Context);
-  Expected<std::unique_ptr<Module>> Parsed =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
+  Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
   if (!Parsed)
-    return usageError("broken device bitcode: " + toString(Parsed.takeError()));
+    return Parsed.takeError();
   Module &M = **Parsed;
   const DataLayout &DL = M.getDataLayout();
   KernelLayout Result;

@@ -9,7 +9,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_ORIGINAL_H
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
-#include "Compare.h"
+#include "Places.h"
 
 namespace cupilot {
 
@@ -28,6 +28,11 @@ public:
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
+  /// Runs the original as it is.
+  llvm::Expected<RunResult> run(const GateCase &C) { return run(Plain, C); }
+  /// Impulses at every place of the base case \p Index; null when the original
+  /// does not bear it.
+  llvm::Expected<PlaceProbes *> places(size_t Index);
   /// The launches that variations start from, one for each of the first two
   /// workloads.
   llvm::ArrayRef<std::unique_ptr<GateCase>> bases() const { return Bases; }
@@ -74,7 +79,13 @@ private:
   LoadedKernel Plain, Reversed, Wide, Counting, Checked;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
+  struct BaseState {
+    size_t Entry;
+    double Cost; ///< Of a run, in instructions of all threads.
+    std::unique_ptr<PlaceProbes> Places;
+  };
   std::vector<std::unique_ptr<GateCase>> Bases;
+  std::vector<BaseState> BaseStates; ///< Beside Bases.
   std::vector<Entry> Entries;
   std::vector<ExecutionCounts> Counts;
   std::vector<std::string> Choices;

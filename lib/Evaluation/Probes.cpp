@@ -10,33 +10,19 @@
 // much larger than all others, an element decides a sum as well as a maximum;
 // small buffers have each of theirs probed, large ones random groups of many
 // densities, so that whatever share of elements a variant leaves out, some
-// probe lies in it and stands alone in its reduction.
+// probe lies in it and stands alone in its reduction. Places.cpp goes through
+// all elements of large ones.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "Strikes.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
 #include <random>
 
 using namespace llvm;
 
 namespace cupilot {
-
-static uint64_t numbersIn(const GateCase &C, size_t Buffer) {
-  const Layout &L = C.Layouts[Buffer];
-  return C.Buffers[Buffer].size() / L.Stride * L.Fields.size();
-}
-
-/// The \p Index-th number of a buffer.
-static std::pair<ElementKind, uint8_t *> numberAt(GateCase &C, size_t Buffer,
-                                                  uint64_t Index) {
-  const Layout &L = C.Layouts[Buffer];
-  const LayoutField &F = L.Fields[Index % L.Fields.size()];
-  return {F.Kind, C.Buffers[Buffer].data() +
-                      Index / L.Fields.size() * L.Stride + F.Offset};
-}
 
 /// Whether a buffer holds floats that the original may read.
 static bool isProbed(const GateCase &C, size_t Buffer) {
@@ -44,25 +30,8 @@ static bool isProbed(const GateCase &C, size_t Buffer) {
          (C.PureOutput.empty() || !C.PureOutput[Buffer]);
 }
 
-/// Far away from what floats usually are; still finite in half.
-static double impulse(double Value, unsigned Size, bool Negative) {
-  double Far = 64.0 * Size + std::fabs(Value);
-  return Negative ? -Far : Far;
-}
-
-static void strike(GateCase &C, size_t Buffer, uint64_t Index, unsigned Size,
-                   bool Negative) {
-  auto [Kind, At] = numberAt(C, Buffer, Index);
-  if (isFloating(Kind))
-    writeElement(Kind, At, impulse(readElement(Kind, At), Size, Negative));
-}
-
-static GateCase probe(const GateCase &Base, const Twine &Name) {
-  GateCase C = Base;
-  C.Name = (Base.Name + " " + Name).str();
-  C.Captured = false;
-  C.Doubtful = true;
-  return C;
+static bool isFloatAt(const GateCase &C, size_t Buffer, uint64_t Index) {
+  return isFloating(numberAt(C, Buffer, Index).first);
 }
 
 void addProbeCases(const CaseContext &X, const GateCase &Base,
@@ -73,20 +42,25 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
     Inputs += isProbed(Base, B);
   if (!Inputs)
     return;
-  // Groups: each element with probability 1 / Density, in all buffers.
+  // Groups: each element with probability 1 / Density, in all buffers. The
+  // first two are each other's complement, so that no element is left out.
+  unsigned Round = 0;
   for (unsigned Density : {2, 2, 16, 16, 128, 128, 1024, 1024}) {
-    unsigned Round = Makers.size();
     std::string Name = "impulses 1/" + utostr(Density);
     Makers.push_back(
         {Base.Name + " " + Name, [&X, &Base, Density, Round, Name] {
-           GateCase C = probe(Base, Name);
-           std::mt19937_64 Engine(X.Seed * 1000 + Round);
-           for (size_t B = 0; B < C.Buffers.size(); ++B)
-             for (uint64_t I = 0, N = numbersIn(C, B); I < N; ++I)
-               if (uint64_t Draw = Engine(); Draw % Density == 0)
-                 strike(C, B, I, Draw >> 32 & 63, Draw >> 40 & 1);
-           return C;
+           std::vector<Strike> Strikes;
+           unsigned Remainder = Density == 2 ? Round : 0;
+           std::mt19937_64 Engine(X.Seed * 1000 + Round - Remainder);
+           for (size_t B = 0; B < Base.Buffers.size(); ++B)
+             for (uint64_t I = 0, N = numbersIn(Base, B); I < N; ++I)
+               if (uint64_t Draw = Engine();
+                   Draw % Density == Remainder && isFloatAt(Base, B, I))
+                 Strikes.push_back({B, I, unsigned(1 + (Draw >> 32) % 63),
+                                    (Draw >> 40 & 1) != 0});
+           return struckCase(Base, Strikes, Name);
          }});
+    ++Round;
   }
   for (size_t B = 0; B < Base.Buffers.size(); ++B) {
     if (!isProbed(Base, B))
@@ -116,11 +90,11 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
     }
     for (uint64_t I : Places) {
       std::string Name = "impulse buffer " + utostr(B) + " at " + utostr(I);
-      Makers.push_back({Base.Name + " " + Name, [&Base, B, I, Name] {
-                          GateCase C = probe(Base, Name);
-                          strike(C, B, I, 40, I % 2 == 1);
-                          return C;
-                        }});
+      if (isFloatAt(Base, B, I))
+        Makers.push_back({Base.Name + " " + Name, [&Base, B, I, Name] {
+                            return struckCase(
+                                Base, Strike{B, I, 40, I % 2 == 1}, Name);
+                          }});
     }
   }
 }

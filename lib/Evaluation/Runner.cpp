@@ -27,11 +27,11 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   Options.MaxInstructions = Checks.ThreadSteps;
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;
+  Options.CheckDivergence = Mode == RunMode::Checked && Checks.Divergence;
   if (Mode == RunMode::Checked) {
     Options.CheckRaces = Checks.Races;
     Options.CheckSameValueRaces = Checks.SameValueRaces;
     Options.CheckWritten = Checks.Written;
-    Options.CheckDivergence = Checks.Divergence;
     Options.Coverage = true;
   }
   LoadedKernel K;

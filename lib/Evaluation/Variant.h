@@ -25,6 +25,8 @@ public:
   llvm::Expected<bool> admitted(const GateCase &C) const;
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
+  /// Runs it with impulses at every place. False: rejected.
+  llvm::Expected<bool> judgePlaces(PlaceProbes &Places, GateVerdict &Verdict);
   /// Counts of the captured workloads that the guard admits.
   llvm::Error count(GateVerdict &Verdict);
 
@@ -43,6 +45,17 @@ private:
   runAndCompare(LoadedKernel &K, const JudgedCase &J,
                 llvm::ArrayRef<ShapedLaunch> Launches, RunResult &Got,
                 GateVerdict &Verdict);
+
+  /// The whole comparison on \p C; nothing also when the original does not
+  /// bear it.
+  llvm::Expected<std::optional<GateFinding>>
+  judgeStruck(const GateCase &C, llvm::ArrayRef<ShapedLaunch> Launches,
+              RunResult &Got, GateVerdict &Verdict);
+  llvm::Expected<GateFinding> narrowDown(const JudgedCase &Base,
+                                         std::vector<Strike> Strikes,
+                                         llvm::ArrayRef<ShapedLaunch> Launches,
+                                         GateFinding Wrong, RunResult Got,
+                                         GateVerdict &Verdict);
 
   OriginalRuns &O;
   llvm::StringRef Bitcode;

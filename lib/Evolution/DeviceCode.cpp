@@ -7,15 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
-#include "llvm/Bitcode/BitcodeReader.h"
+#include "cupilot/Support/Pipeline.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -38,11 +38,9 @@ static void initializeNvptx() {
 Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
   initializeNvptx();
   LLVMContext Context;
-  printErrorsOnly(Context);
-  Expected<std::unique_ptr<Module>> M =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
-    return usageError("broken device bitcode: " + toString(M.takeError()));
+    return M.takeError();
   StripDebugInfo(**M);
   std::string Message;
   const Target *T =
@@ -59,18 +57,8 @@ Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
                       "'");
   (*M)->setDataLayout(TM->createDataLayout());
 
-  PassBuilder Builder(TM.get());
-  LoopAnalysisManager Loops;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Graphs;
-  ModuleAnalysisManager Modules;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Graphs);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
-  Builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
-      .run(**M, Modules);
+  Pipeline Optimizer(TM.get());
+  Optimizer.run(Optimizer.level(OptimizationLevel::O3), **M);
 
   SmallString<0> Ptx;
   raw_svector_ostream OS(Ptx);

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Sites.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfo.h"
@@ -16,7 +16,6 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <set>
@@ -117,16 +116,6 @@ static std::vector<Function *> reachable(Function &Kernel) {
   return Found;
 }
 
-static Expected<std::unique_ptr<Module>> parse(StringRef Bitcode,
-                                               LLVMContext &Context) {
-  printErrorsOnly(Context);
-  Expected<std::unique_ptr<Module>> M =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), Context);
-  if (!M)
-    return usageError("broken device bitcode: " + toString(M.takeError()));
-  return std::move(*M);
-}
-
 static Expected<Sites> enumerate(Module &M, StringRef Symbol) {
   Function *Kernel = M.getFunction(Symbol);
   if (!Kernel || Kernel->isDeclaration())
@@ -154,7 +143,7 @@ static Expected<Sites> enumerate(Module &M, StringRef Symbol) {
 Expected<std::vector<Mutation>> listMutations(StringRef Bitcode,
                                               StringRef Symbol) {
   LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M = parse(Bitcode, Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
   Expected<Sites> S = enumerate(**M, Symbol);
@@ -169,7 +158,7 @@ Expected<std::vector<Mutation>> listMutations(StringRef Bitcode,
 Expected<std::string> applyMutation(StringRef Bitcode, StringRef Symbol,
                                     unsigned Index) {
   LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M = parse(Bitcode, Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
   Expected<Sites> S = enumerate(**M, Symbol);
@@ -192,7 +181,7 @@ Expected<std::string> applyMutation(StringRef Bitcode, StringRef Symbol,
 
 Expected<std::string> printModule(StringRef Bitcode) {
   LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M = parse(Bitcode, Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
   std::string Text;

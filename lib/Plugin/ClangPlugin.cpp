@@ -13,6 +13,7 @@
 
 #include "VariantCompiler.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -29,7 +30,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/PrettyStackTrace.h"
-#include "llvm/Support/Regex.h"
 
 using namespace clang;
 using llvm::Expected;
@@ -38,12 +38,6 @@ using llvm::StringRef;
 namespace cupilot {
 
 namespace {
-struct PluginArguments {
-  std::string Store, Mode = "apply", Only, Skip, Report, DumpDir;
-  unsigned Limit = ~0u;
-  bool Strict = false;
-};
-
 class CupilotAction : public PluginASTAction {
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
@@ -97,89 +91,21 @@ static void diagnoseStore(const CompilerInstance &CI, bool Explicit,
       << Message;
 }
 
-static void log(StringRef Line) {
-  const char *Path = std::getenv("CUPILOT_LOG");
-  if (!Path)
-    return;
-  std::error_code EC;
-  llvm::raw_fd_ostream OS(Path, EC, llvm::sys::fs::OF_Append);
-  if (EC)
-    return;
-  OS << Line << "\n";
-  OS.flush();
-  OS.clear_error(); // A log that cannot be written stops no build.
-}
-
-static const char ArgumentsHelp[] =
-    "cupilot " CUPILOT_VERSION
-    " for clang 22: arguments, as -fplugin-arg-cupilot-KEY=VALUE\n"
-    "  store=DIR    the project store (else CUPILOT_STORE, else the nearest "
-    ".cupilot)\n"
-    "  mode=MODE    apply (default), check (report, change nothing), off\n"
-    "  strict       a variant that is stale or refused is an error\n"
-    "  only=REGEX   only kernels whose name matches\n"
-    "  skip=REGEX   no kernels whose name matches\n"
-    "  limit=N      at most N variants in this unit\n"
-    "  report=FILE  append a line for each unit to FILE ('-': standard error)\n"
-    "  dump-dir=DIR write the modules after substitution there\n"
-    "  help, version\n";
-
 bool CupilotAction::ParseArgs(const CompilerInstance &CI,
                               const std::vector<std::string> &Args) {
   for (StringRef Arg : Args) {
-    auto [Key, Value] = Arg.split('=');
-    auto Need = [&](std::string &To) {
-      if (Value.empty()) {
-        diagnose(CI, ("the argument '" + Key +
-                      "' needs a value: -fplugin-arg-cupilot-" + Key + "=VALUE")
-                         .str());
-        return false;
-      }
-      To = Value.str();
-      return true;
-    };
-    bool Ok = true;
-    if (Key == "store")
-      Ok = Need(Arguments.Store);
-    else if (Key == "only" || Key == "skip") {
-      std::string &To = Key == "only" ? Arguments.Only : Arguments.Skip;
-      Ok = Need(To);
-      std::string Why;
-      if (Ok && !llvm::Regex(To).isValid(Why)) {
-        diagnose(CI,
-                 ("'" + Value + "' is no regular expression: " + Why).str());
-        Ok = false;
-      }
-    } else if (Key == "report")
-      Ok = Need(Arguments.Report);
-    else if (Key == "dump-dir")
-      Ok = Need(Arguments.DumpDir);
-    else if (Key == "strict" && (Value.empty() || Value == "1" || Value == "0"))
-      Arguments.Strict = Value != "0";
-    else if (Key == "mode" &&
-             (Value == "apply" || Value == "check" || Value == "off"))
-      Arguments.Mode = Value.str();
-    else if (Key == "limit" && !Value.getAsInteger(10, Arguments.Limit))
-      ;
-    else if (Key == "help")
-      llvm::errs() << ArgumentsHelp;
-    else if (Key == "version")
-      llvm::errs() << "cupilot " CUPILOT_VERSION
-                      " for LLVM " CUPILOT_LLVM_VERSION "\n";
-    else if (Key == "mode" || Key == "limit" || Key == "strict") {
-      diagnose(CI, ("bad value '" + Value + "' for the argument '" + Key +
-                    "'; -fplugin-arg-cupilot-help lists the arguments")
-                       .str());
-      Ok = false;
-    } else {
-      diagnose(CI, ("unknown argument '" + Key +
-                    "'; -fplugin-arg-cupilot-help lists the arguments")
-                       .str());
-      Ok = false;
-    }
-    if (!Ok)
+    if (llvm::Error E = parsePluginArgument(Arg, Arguments)) {
+      diagnose(CI, toString(std::move(E)));
       return false;
+    }
   }
+  if (Arguments.Help)
+    llvm::errs() << "cupilot " CUPILOT_VERSION " for clang 22: arguments, as "
+                    "-fplugin-arg-cupilot-KEY=VALUE\n"
+                 << pluginArgumentsHelp();
+  if (Arguments.Version)
+    llvm::errs() << "cupilot " CUPILOT_VERSION " for LLVM " CUPILOT_LLVM_VERSION
+                    "\n";
   return true;
 }
 
@@ -261,23 +187,9 @@ void SubstitutionPass::report(
   for (const SubstitutionOutcome &O : Outcomes)
     OS << "\n  " << llvm::demangle(O.Kernel) << ": " << O.Remark << ": "
        << O.Message;
-  log(Line);
-  if (Arguments.Report == "-")
-    llvm::errs() << Line << "\n";
-  else if (!Arguments.Report.empty()) {
-    std::error_code EC;
-    llvm::raw_fd_ostream File(Arguments.Report, EC, llvm::sys::fs::OF_Append);
-    if (EC)
-      return error("cannot write the report '" + Arguments.Report +
-                   "': " + EC.message());
-    File << Line << "\n";
-    File.flush();
-    if (File.has_error()) {
-      error("cannot write the report '" + Arguments.Report +
-            "': " + File.error().message());
-      File.clear_error();
-    }
-  }
+  appendToLog(Line);
+  if (llvm::Error E = appendToReport(Arguments.Report, Line))
+    error(toString(std::move(E)));
 }
 
 llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,

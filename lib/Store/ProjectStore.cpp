@@ -52,8 +52,10 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
 static std::string kernelFolder(const StoredKernel &S) {
   DigestBuilder B;
   B.add(S.K.Digest);
+  // Whether there was an nvcc when it was searched makes no other folder.
   for (const BuildEntry &Build : S.Builds)
-    B.add(Build.Digest);
+    if (!StringRef(Build.Compiler).starts_with("nvcc"))
+      B.add(Build.Digest);
   return "kernels/" + shortDigest(B.str());
 }
 

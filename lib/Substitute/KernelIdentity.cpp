@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <mutex>
@@ -72,29 +71,19 @@ void foldReflect(Module &M) {
       Cpu = F.getFnAttribute("target-cpu").getValueAsString();
   std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
       M.getTargetTriple(), Cpu, "", TargetOptions(), std::nullopt));
-  PassBuilder Builder(TM.get());
-  ModuleAnalysisManager Modules;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Graphs;
-  LoopAnalysisManager Loops;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerCGSCCAnalyses(Graphs);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+  Pipeline Reflect(TM.get());
   ModulePassManager Passes;
-  if (Error E = Builder.parsePassPipeline(Passes, "nvvm-reflect"))
+  if (Error E = Reflect.builder().parsePassPipeline(Passes, "nvvm-reflect"))
     return consumeError(std::move(E));
-  Passes.run(M, Modules);
+  Reflect.run(std::move(Passes), M);
 }
 
 Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode,
                                                       StringRef Context) {
   LLVMContext C;
-  Expected<std::unique_ptr<Module>> M =
-      parseBitcodeFile(MemoryBufferRef(Bitcode, "device"), C);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, C);
   if (!M)
-    return usageError("broken device bitcode: " + toString(M.takeError()));
+    return M.takeError();
   foldReflect(**M);
   return identifyKernels(**M, Context);
 }

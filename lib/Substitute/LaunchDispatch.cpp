@@ -19,7 +19,8 @@ namespace {
 enum class Form {
   Unknown,
   Words,  ///< x86-64: dim3 as i64 and i32; kernel, grid, block, arguments,
-          ///< shared, stream.
+          ///< shared, stream. __cudaLaunchKernel of nvcc's stubs has the same,
+          ///< with a cudaKernel_t for the kernel.
   Arrays, ///< AArch64: the same with dim3 as [2 x i64].
   Config, ///< cudaLaunchConfig_t *, kernel, arguments.
 };
@@ -41,7 +42,7 @@ static Form formOf(const Function &Entry) {
     return Form::Unknown;
   if (Name == "cudaLaunchKernelExC")
     return Params == 3 ? Form::Config : Form::Unknown;
-  if (Name != "cudaLaunchKernel")
+  if (Name != "cudaLaunchKernel" && Name != "__cudaLaunchKernel")
     return Form::Unknown;
   if (Params == 8 && T->getParamType(1)->isIntegerTy(64))
     return Form::Words;
@@ -202,7 +203,12 @@ CallInst *Body::launch(Value *Kernel, const EmittedShape *Shape) {
     B.CreateAlignedStore(Shape->Shared, at(Copy, config::Shared), Align(8));
     Args[0] = Copy;
   }
-  CallInst *Call = B.CreateCall(&Entry, Args);
+  // A variant is known by the address that was registered for it.
+  FunctionCallee Callee(&Entry);
+  StringRef Name = Entry.getName();
+  if (Shape && Name.consume_front("__"))
+    Callee = F.getParent()->getOrInsertFunction(Name, Entry.getFunctionType());
+  CallInst *Call = B.CreateCall(Callee, Args);
   Call->setCallingConv(Entry.getCallingConv());
   return Call;
 }
@@ -260,7 +266,7 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   B.CreateBr(Original);
   B.SetInsertPoint(Original);
   Runtime.emitCount(B, Fallback);
-  B.CreateRet(Code.launch(&Stub, nullptr));
+  B.CreateRet(Code.launch(Code.kernel(), nullptr));
   return F;
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "NvccBuilds.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
@@ -65,6 +66,12 @@ static cl::opt<bool> Verbose("v", cl::sub(Sub),
 static cl::opt<std::string>
     Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
                cl::desc("Folder of the strategy library"));
+
+static cl::list<std::string> Compilers(
+    "compiler", cl::sub(Sub), cl::value_desc("CMD"),
+    cl::desc("A compiler that builds use, with its flags: 'nvcc "
+             "--use_fast_math'; may be repeated. Default: the toolkit's nvcc "
+             "with what FLAGS mean to it; 'clang' for none but clang"));
 
 static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
@@ -260,6 +267,9 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   S.Builds.push_back({"clang-22", P.Arch, *Identity});
   S.Variants = std::move(Result->Variants);
   S.Sources = std::move(Result->Sources);
+  if (Error E = recordNvcc(S, fromModule() ? StringRef() : StringRef(Input),
+                           P.Arch, Flags, Compilers))
+    return E;
   return Store.put(S);
 }
 

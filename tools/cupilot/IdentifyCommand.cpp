@@ -8,7 +8,9 @@
 
 #include "Command.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -23,17 +25,18 @@ using namespace cupilot;
 
 static cl::SubCommand Sub("identify",
                           "Print the build identities of a unit's kernels");
-static cl::opt<std::string>
-    Input(cl::Positional, cl::Required, cl::sub(Sub),
-          cl::value_desc("F.cu|F.bc|F.ll"),
-          cl::desc("A CUDA source, or device IR before optimisation"));
+static cl::opt<std::string> Input(
+    cl::Positional, cl::Required, cl::sub(Sub),
+    cl::value_desc("F.cu|F.bc|F.ll|F.ptx"),
+    cl::desc("A CUDA source, device IR before optimisation, or nvcc's PTX"));
 static cl::opt<bool>
     Text("text", cl::sub(Sub),
          cl::desc("Print the canonical text instead of the digest"));
 
 static const char Examples[] =
     "  cupilot identify heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
-    "  cupilot identify device.ll --text\n";
+    "  cupilot identify device.ll --text\n"
+    "  cupilot identify device.ptx\n";
 
 static Error print(const Module &M, StringRef Context) {
   for (const Function &F : M) {
@@ -53,7 +56,31 @@ static Error print(const Module &M, StringRef Context) {
   return Error::success();
 }
 
+static Error printPtx() {
+  Expected<std::string> Ptx = readFile(Input);
+  if (!Ptx)
+    return Ptx.takeError();
+  Expected<NvccPtx> M = NvccPtx::parse(std::move(*Ptx));
+  if (!M)
+    return M.takeError();
+  for (const std::string &Kernel : M->kernels()) {
+    if (Text) {
+      Expected<std::string> Canonical = M->canonicalText(Kernel);
+      if (!Canonical)
+        return Canonical.takeError();
+      outs() << *Canonical;
+      continue;
+    }
+    KernelIdentity Id = M->identify(Kernel);
+    outs() << Id.Symbol << " "
+           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+  }
+  return Error::success();
+}
+
 static Error run(const TrailingArgs &Flags) {
+  if (sys::path::extension(Input) == ".ptx")
+    return printPtx();
   LLVMContext Context;
   SMDiagnostic Diagnostic;
   std::unique_ptr<Module> M;

@@ -23,13 +23,13 @@ class Preprocessor;
 namespace cupilot {
 
 /// Raised with every change of the rules: verdicts are kept in caches.
-constexpr unsigned AdmissionVersion = 2;
+constexpr unsigned AdmissionVersion = 3;
 
 /// One rule that a variant's text breaks.
 struct AdmissionFinding {
   /// Stable word: "host-function", "host-variable", "dynamic-init", "state",
   /// "include", "embed", "pragma", "file-asm", "asm", "attribute", "launch",
-  /// "environment".
+  /// "environment", "conditional", "macro", "line", "timing", "extern".
   std::string Rule;
   unsigned Line = 0;
   std::string Message; ///< What and why, in a sentence.

@@ -30,8 +30,8 @@ struct CpuDeviceOptions {
   bool CheckSameValueRaces = true; ///< Report a race also when both threads
                                    ///< write the same value.
   bool CheckWritten = false;       ///< Reads of memory that nobody wrote.
-  bool CheckDivergence = false; ///< Lanes of a warp that come to one barrier in
-                                ///< different places, which GPUs bear.
+  bool CheckDivergence = true;     ///< Lanes of a warp that come to one barrier
+                                   ///< in different places.
   bool Coverage = false;    ///< Note which bytes of buffers launches read and
                             ///< write: DeviceMemory::coverage.
   bool Count = false;       ///< Fill in Counts (slower).

@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -26,15 +27,30 @@ struct NarrowerArithmetic {
   std::string str() const;
 };
 
-/// Looks in the device code that \p Variants reach for floating-point
-/// arithmetic, or rounding, narrower than any that \p Originals reach: what the
-/// precision contracts exact and same forbid. Also approximate instructions
-/// that the original does without (PTX ISA, "Floating Point Instructions"), and
-/// mantissas that are masked away. A usage error for broken bitcode or an
-/// unknown kernel.
-llvm::Expected<std::optional<NarrowerArithmetic>> findNarrowerArithmetic(
-    llvm::StringRef OriginalBitcode, llvm::ArrayRef<llvm::StringRef> Originals,
-    llvm::StringRef VariantBitcode, llvm::ArrayRef<llvm::StringRef> Variants);
+struct Arithmetic;
+
+/// The floating-point arithmetic that some kernels do, collected once.
+class DeviceArithmetic {
+public:
+  /// Looks at the device code that \p Kernels reach. A usage error for broken
+  /// bitcode or an unknown kernel.
+  static llvm::Expected<DeviceArithmetic>
+  of(llvm::StringRef Bitcode, llvm::ArrayRef<llvm::StringRef> Kernels);
+  const Arithmetic &found() const { return *Found; }
+
+private:
+  explicit DeviceArithmetic(std::shared_ptr<const Arithmetic> Found)
+      : Found(std::move(Found)) {}
+  std::shared_ptr<const Arithmetic> Found;
+};
+
+/// Floating-point arithmetic, or rounding, of \p Variant that is narrower than
+/// any of \p Original: what the precision contracts exact and same forbid. Also
+/// approximate instructions that the original does without (PTX ISA, "Floating
+/// Point Instructions"), and mantissas that are masked away.
+std::optional<NarrowerArithmetic>
+findNarrowerArithmetic(const DeviceArithmetic &Original,
+                       const DeviceArithmetic &Variant);
 
 } // namespace cupilot
 

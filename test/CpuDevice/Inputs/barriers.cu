@@ -1,4 +1,4 @@
-// Barriers that threads reach by different ways. Without arguments: what every GPU since sm_70 runs.
+// Barriers that threads reach by different ways. Without arguments: what GPUs run right.
 #include <cstdio>
 #include <cstring>
 #define EXPECT(...)                                                                                                    \
@@ -78,7 +78,7 @@ __global__ void ended(unsigned *failed, int n) {
   if (t < n)
     __syncthreads();
 }
-// Lanes of a warp meet from two branches: PTX leaves it open, GPUs bear it.
+// Lanes of a warp meet from two branches: PTX leaves it open, an H200 hangs.
 __global__ void lanes(unsigned *failed, int n) {
   __shared__ int v[128];
   int t = threadIdx.x;

@@ -339,6 +339,37 @@ extern "C" __global__ void k(const float *x, float *y, float *scratch,
   EXPECT_NE(Y[5], float(Sum + 2 * Sum / 7 + 2 * Sum / 11));
 }
 
+TEST_F(CpuDevice, WidenedMemoryKeepsInfinities) {
+  // Inputs that are infinite, and sums that are so in float and half alone.
+  const char *Source = R"(
+#include <cuda_fp16.h>
+extern "C" __global__ void k(const float *x, float *y, float *scratch,
+                             __half *halves) {
+  y[0] = x[0]; y[1] = x[1]; y[2] = x[0] + x[1];
+  scratch[0] = 3e38f + x[2];
+  y[3] = scratch[0] * 0.125f;
+  halves[0] = __hadd(__float2half(60000.0f), __float2half(x[3]));
+  y[4] = __half2float(halves[0]) * 0.5f;
+  y[5] = __half2float(halves[1]);
+})";
+  constexpr float Inf = std::numeric_limits<float>::infinity();
+  std::vector<float> X = {Inf, -Inf, 2e38f, 40000.0f}, Y(6), Scratch(1);
+  std::vector<uint16_t> Halves = {0, 0xfc00};
+  CpuDeviceOptions Wide;
+  Wide.WidenFloats = true;
+  compile(Source, Wide);
+  EXPECT_FALSE(
+      launch("k", {}, buffer(X), buffer(Y), buffer(Scratch), buffer(Halves))
+          .Fault);
+  EXPECT_EQ(Y[0], Inf);
+  EXPECT_EQ(Y[1], -Inf);
+  EXPECT_TRUE(std::isnan(Y[2]));
+  EXPECT_FLOAT_EQ(Y[3], 6.25e37f);
+  EXPECT_FLOAT_EQ(Y[4], 50000.0f);
+  EXPECT_EQ(Y[5], -Inf);
+  EXPECT_EQ(Scratch[0], Inf);
+}
+
 TEST_F(CpuDevice, WidenedMemoryYieldsToOtherStores) {
   // What an integer store or another sign put there counts, not what was
   // remembered.

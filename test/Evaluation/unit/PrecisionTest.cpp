@@ -35,8 +35,9 @@ protected:
   }
   /// What is narrower in \p Variant than in \p Original; "" for nothing.
   static std::string compare(StringRef Original, StringRef Variant) {
-    Last =
-        cantFail(findNarrowerArithmetic(Bitcode, Original, Bitcode, Variant));
+    Last = findNarrowerArithmetic(
+        cantFail(DeviceArithmetic::of(Bitcode, Original)),
+        cantFail(DeviceArithmetic::of(Bitcode, Variant)));
     return Last ? Last->Format : "";
   }
   static const char Source[];
@@ -92,6 +93,8 @@ K halfData2(const __half *x, __half *y) { *y = __float2half(__half2float(*x) * 1
 K halfArithmetic(const __half *x, __half *y) { *y = __hmul(*x, __float2half(3.0f)); }
 __device__ __noinline__ float helper(float v) { return __half2float(__float2half(v)); }
 K inHelper(const float *x, float *y) { *y = helper(*x) * *x; }
+K maskedTwice(const double *x, double *y) { *y = __longlong_as_double(__double_as_longlong(*x) & ~0xfffffll) * 3; }
+K maskedMore(const double *x, double *y) { *y = __longlong_as_double(__double_as_longlong(*x) & ~0xffffffffll) * 3; }
 K moves(const float *x, float *y) { *y = *x; }
 K movesBetter(const float *x, float *y) { *y = fmaxf(*x, -1e30f); }
 K movesHalf(const float *x, float *y) { *y = __half2float(__float2half(*x)); }
@@ -119,6 +122,9 @@ TEST_F(Precision, HalfAndSmallerAreFound) {
   EXPECT_EQ(compare("moves", "movesHalf"), "f16");
   EXPECT_EQ(compare("halfData", "halfArithmetic"), "f16");
   EXPECT_EQ(compare("single", "masked"), "f32 (mantissa masked)");
+  EXPECT_EQ(compare("twice", "maskedTwice"), "f32");
+  EXPECT_EQ(compare("twice", "maskedMore"), "f32 (mantissa masked)");
+  EXPECT_EQ(compare("single", "maskedTwice"), "");
 }
 
 TEST_F(Precision, SingleInPlaceOfDoubleIsFound) {
@@ -145,8 +151,8 @@ TEST_F(Precision, AFindingNamesItsPlace) {
       << Last->str();
   EXPECT_NE(Last->Function, "");
   EXPECT_NE(Last->Location, "");
-  Expected<std::optional<NarrowerArithmetic>> Unknown =
-      findNarrowerArithmetic(Bitcode, {"single"}, Bitcode, {"none"});
+  Expected<DeviceArithmetic> Unknown =
+      DeviceArithmetic::of(Bitcode, {"single", "none"});
   ASSERT_FALSE(static_cast<bool>(Unknown));
   EXPECT_EQ(toString(Unknown.takeError()),
             "the device code has no kernel 'none'");

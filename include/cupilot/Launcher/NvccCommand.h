@@ -1,0 +1,60 @@
+//===- NvccCommand.h - What an nvcc command line asks for -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LAUNCHER_NVCCCOMMAND_H
+#define CUPILOT_LAUNCHER_NVCCCOMMAND_H
+
+#include "cupilot/Substitute/PluginArguments.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// What a variant must be compiled with to become what the unit's own code
+/// becomes.
+struct NvccDeviceFlags {
+  std::vector<std::string> Flags; ///< For nvcc -ptx, without architectures.
+  /// Arguments that change the machine code and not the PTX, for ptxas.
+  std::vector<std::string> Ptxas;
+  /// Ptxas as one line, as it goes into identities.
+  std::string context() const;
+};
+
+/// An nvcc command line, as far as a launcher must understand it.
+struct NvccCommand {
+  /// The command as it goes to nvcc: everything but cuPilot's own arguments.
+  std::vector<std::string> Args;
+  PluginArguments Plugin;
+  bool PluginGiven = false; ///< -fplugin=cupilot or an argument for it.
+  std::vector<std::string> Inputs;
+  std::string Output;  ///< The object; nvcc's default when -o is not given.
+  std::string DepFile; ///< The depfile; "" when none is written.
+  NvccDeviceFlags Device;
+  /// -Rpass=, -Rpass-missed=: regular expressions; "" when not given.
+  std::string Remarks, MissedRemarks;
+  /// Why the command is passed on as it is; "" when it makes one object from
+  /// one CUDA source.
+  std::string Unchanged;
+  /// The reason is worth a remark: CUDA code is compiled to an object.
+  bool UnchangedRemark = false;
+  /// The variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS without cuPilot's
+  /// own arguments, as NAME=VALUE; empty when they hold none.
+  std::vector<std::string> Environment;
+};
+
+/// Reads \p Args (without the compiler's name) as nvcc does: options files, the
+/// NVCC_*_FLAGS in \p Prepend and \p Append, joined and separate values.
+/// Broken arguments for cuPilot, and an options file that cannot be read, are
+/// usage errors.
+llvm::Expected<NvccCommand> parseNvccCommand(llvm::ArrayRef<std::string> Args,
+                                             llvm::StringRef Prepend,
+                                             llvm::StringRef Append);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LAUNCHER_NVCCCOMMAND_H

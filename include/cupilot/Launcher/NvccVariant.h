@@ -1,0 +1,39 @@
+//===- NvccVariant.h - Variants compiled by nvcc -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LAUNCHER_NVCCVARIANT_H
+#define CUPILOT_LAUNCHER_NVCCVARIANT_H
+
+#include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Substitute/NvccPtx.h"
+#include "cupilot/Substitute/ObjectDispatch.h"
+
+namespace cupilot {
+
+/// "nvcc-13.0", as records have it; a resource error when \p Nvcc does not say.
+llvm::Expected<std::string> nvccVersion(llvm::StringRef Nvcc);
+
+/// The PTX that \p Nvcc makes of the text in the file \p Source, for \p Arch
+/// ("sm_90") with \p Flags. \p Files, if given, gets the files it read. Text
+/// that does not compile is a finding with nvcc's messages.
+llvm::Expected<NvccPtx>
+compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
+               llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
+               std::vector<std::string> *Files = nullptr);
+
+/// Compiles variant \p V, whose text lies in \p Source, for the kernel
+/// \p Original: the text must be the one that was proved and be admitted, and
+/// its canonical PTX the proved one. Findings say why it does not fit. The
+/// machine cache keeps results, if there is one.
+llvm::Expected<CompiledVariant>
+compileNvccVariant(llvm::StringRef Nvcc, const BuildVariant &V,
+                   llvm::StringRef Source, llvm::StringRef Original,
+                   const NvccDeviceFlags &Flags);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LAUNCHER_NVCCVARIANT_H

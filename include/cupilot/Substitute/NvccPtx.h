@@ -1,0 +1,82 @@
+//===- NvccPtx.h - Kernels as nvcc's PTX shows them -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For nvcc the build identity of a kernel is a digest of the PTX of its
+// closure. The text is read as the PTX ISA, chapter "Syntax", has it, as far as
+// that is needed: tokens, module-level functions and variables, names.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_NVCCPTX_H
+#define CUPILOT_SUBSTITUTE_NVCCPTX_H
+
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// The PTX of one compilation for one architecture. It keeps the text.
+class NvccPtx {
+public:
+  /// Text that is no PTX is a usage error that names the line.
+  static llvm::Expected<NvccPtx> parse(std::string Text);
+
+  /// The architecture that the code is for: "sm_90", "sm_90a".
+  llvm::StringRef target() const { return Target; }
+  /// The mangled names of the kernels defined, in the order of the text.
+  const std::vector<std::string> &kernels() const { return Kernels; }
+  /// The kernel here that clang calls \p Symbol: of that name, or, for static
+  /// kernels and those of anonymous namespaces, which nvcc names otherwise, the
+  /// only one with the same name and parameters in the source. "" when none is.
+  std::string find(llvm::StringRef Symbol) const;
+  /// What the identity of \p Kernel digests; see docs/BuildIdentity.md.
+  /// \p Context is what changes the machine code and is not in the PTX: the
+  /// arguments for ptxas. The error says why the kernel has no identity.
+  llvm::Expected<std::string> canonicalText(llvm::StringRef Kernel,
+                                            llvm::StringRef Context = "") const;
+  KernelIdentity identify(llvm::StringRef Kernel,
+                          llvm::StringRef Context = "") const;
+  /// The names of the __device__ and __constant__ variables that the closure of
+  /// \p Kernel uses, in the order of first use; literals are none. Errors as
+  /// canonicalText's.
+  llvm::Expected<std::vector<std::string>>
+  variables(llvm::StringRef Kernel) const;
+  /// The text with the kernel \p From under the name \p To.
+  std::string renamed(llvm::StringRef From, llvm::StringRef To) const;
+
+private:
+  friend class NvccPtxReader;
+  friend class NvccPtxCanonicaliser;
+  struct Token {
+    unsigned Begin = 0, End = 0; ///< In the text.
+    bool IsName = false;         ///< An identifier that a program chose.
+  };
+  struct Item {
+    enum class Kind { Function, Kernel, Shared, Variable };
+    Kind K = Kind::Variable;
+    unsigned First = 0, Last = 0; ///< Tokens [First, Last).
+    unsigned Name = 0;            ///< Token of the name.
+    bool Defined = true;
+    bool External = false;
+  };
+  llvm::StringRef spelling(const Token &T) const {
+    return llvm::StringRef(Text).slice(T.Begin, T.End);
+  }
+
+  std::string Text, Target, TargetLine;
+  std::vector<Token> Tokens;
+  std::vector<Item> Items;
+  llvm::StringMap<unsigned> Index; ///< From name to its best item.
+  std::vector<std::string> Kernels;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_NVCCPTX_H

@@ -1,0 +1,61 @@
+//===- ObjectDispatch.h - Dispatch for objects of other compilers -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Objects that another compiler made launch kernels by calls of the CUDA run
+// time that the linker resolves. Under other names these calls reach functions
+// of a second object, made here, that choose between variant and original as
+// the host half of the clang plugin does.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H
+#define CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H
+
+#include "cupilot/Store/BuildRecord.h"
+#include <memory>
+
+namespace llvm {
+class LLVMContext;
+class Module;
+class Triple;
+} // namespace llvm
+
+namespace cupilot {
+
+/// A variant as machine code.
+struct CompiledVariant {
+  BuildVariant V;
+  std::vector<ScalarRef> Scalars;
+  std::string Symbol; ///< Its kernel's name in the fat binary.
+  std::string Fatbin; ///< One image, for the architecture of V.When.
+};
+
+/// A kernel of the object, with its variants, best first.
+struct ObjectKernel {
+  std::string Symbol; ///< The device name that the object registers it under.
+  std::vector<CompiledVariant> Variants;
+};
+
+/// The functions of the CUDA run time whose calls are redirected: launches and
+/// what tells which kernel they launch.
+llvm::ArrayRef<llvm::StringRef> redirectedEntries();
+
+/// The name that calls of \p Entry are redirected to.
+std::string standInName(llvm::StringRef Entry);
+
+/// The module with the stand-ins for \p Entries (a part of
+/// redirectedEntries()), the fat binaries, and the code that registers them.
+/// x86-64 only.
+std::unique_ptr<llvm::Module>
+createObjectDispatch(llvm::LLVMContext &Context, const llvm::Triple &Target,
+                     llvm::ArrayRef<std::string> Entries,
+                     llvm::ArrayRef<ObjectKernel> Kernels);
+
+} // namespace cupilot
+
+#endif // CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H

@@ -1,0 +1,86 @@
+//===- Rules.h - What the rules share ---------------------------*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_ADMISSION_RULES_H
+#define CUPILOT_LIB_ADMISSION_RULES_H
+
+#include "cupilot/Admission/Admission.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Preprocessor.h"
+
+namespace clang {
+class ASTContext;
+} // namespace clang
+
+namespace cupilot {
+
+/// Bytes of the variant's file, [Begin, End).
+struct TextRange {
+  unsigned Begin = 0, End = 0;
+  bool contains(unsigned At) const { return Begin <= At && At < End; }
+};
+
+/// A function-like macro of a header that the variant expands.
+struct HeaderExpansion {
+  clang::SourceLocation At;
+  std::string Name;
+};
+
+/// Findings, and what one rule notes for another.
+struct AdmissionState {
+  AdmissionState(clang::Preprocessor &PP,
+                 std::vector<AdmissionFinding> &Findings)
+      : PP(PP), SM(PP.getSourceManager()), Findings(Findings) {}
+
+  clang::Preprocessor &PP;
+  clang::SourceManager &SM;
+  std::vector<AdmissionFinding> &Findings;
+  std::vector<TextRange> Skipped; ///< By conditions.
+  std::vector<TextRange> Bodies;  ///< Of functions.
+  std::vector<HeaderExpansion> Expansions;
+
+  /// Whether \p Loc lies in the variant's text, or is expanded there.
+  bool own(clang::SourceLocation Loc) const {
+    return Loc.isValid() &&
+           SM.getFileID(SM.getExpansionLoc(Loc)) == SM.getMainFileID();
+  }
+  /// Whether the text at \p Loc comes from the variant itself, or is made by
+  /// pasting, which could join anything.
+  bool spelledHere(clang::SourceLocation Loc) const {
+    clang::SourceLocation Spelling = SM.getSpellingLoc(Loc);
+    return SM.getFileID(Spelling) == SM.getMainFileID() ||
+           SM.isWrittenInScratchSpace(Spelling);
+  }
+  unsigned offset(clang::SourceLocation Loc) const {
+    return SM.getFileOffset(SM.getExpansionLoc(Loc));
+  }
+  void add(llvm::StringRef Rule, clang::SourceLocation Loc,
+           std::string Message) {
+    Findings.push_back(
+        {Rule.str(), SM.getExpansionLineNumber(Loc), std::move(Message)});
+  }
+};
+
+/// Makes the preprocessor hand over every token of an attribute: their names
+/// must be on a list, known to this compiler or not. \p S must outlive parsing.
+void watchAttributes(AdmissionState &S);
+
+/// Looks at every declaration of the variant's file, and notes the bodies of
+/// its functions.
+void checkDeclarations(AdmissionState &S, clang::ASTContext &Context);
+
+/// Looks at the directives of the variant's file: the gate, the build and the
+/// passes of a compilation must see the same code. After checkDeclarations.
+void checkConditions(AdmissionState &S);
+
+/// Whether the variant may define or undefine the macro \p Name, which a
+/// compiler, its command line or a header could look at.
+bool isForeignMacro(llvm::StringRef Name);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_ADMISSION_RULES_H

@@ -1,0 +1,231 @@
+//===- OriginalCases.cpp - The cases of a workload ------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Original.h"
+#include "cupilot/Support/Error.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// What a variation may cost, in instructions of threads.
+static constexpr double WantedCost = 2.5e5;
+/// What all variations of a workload may cost together.
+static constexpr double AllCosts = 8e8;
+/// Beyond this, the captured launch itself is not run whole.
+static constexpr double LargestLaunch = 4e9;
+
+/// Finds the checks that the original passes: what it does itself is no reason
+/// to reject a variant.
+Error OriginalRuns::findChecks(const GateCase &Base) {
+  for (;;) {
+    Expected<LoadedKernel> Loaded =
+        loadKernel(Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks);
+    if (!Loaded)
+      return Loaded.takeError();
+    Checked = std::move(*Loaded);
+    Expected<RunResult> R = run(Checked, Base);
+    if (!R)
+      return R.takeError();
+    if (!R->Fault)
+      return Error::success();
+    GateReason Why = reasonOf(*R->Fault);
+    if (Why == GateReason::Race && Checks.SameValueRaces &&
+        R->Fault->SameValue) {
+      Checks.SameValueRaces = false;
+    } else if (Why == GateReason::Race && Checks.Races) {
+      Checks.Races = false;
+    } else if (Why == GateReason::UnwrittenRead && Checks.Written) {
+      Checks.Written = false;
+    } else if (R->Fault->Kind == "barrier in divergent code" &&
+               Checks.Divergence) {
+      Checks.Divergence = false;
+    } else {
+      // Only these checks are new: without them it ran to its end.
+      return Error::success();
+    }
+    Choices.push_back(Base.Name + ": the original itself has a " +
+                      R->Fault->Kind + " (" + R->Fault->str() +
+                      "); this is not checked");
+  }
+}
+
+Expected<double> OriginalRuns::costOf(const GateCase &C) {
+  Expected<RunResult> R = run(Counting, C);
+  if (!R)
+    return R.takeError();
+  // A fault says that this is no launch at all.
+  return R->Fault ? -1 : double(R->Counts.WarpInstructions) * 32;
+}
+
+static double blocksOf(const GateCase &C) {
+  return double(C.Shape.Grid[0]) * double(C.Shape.Grid[1]) *
+         double(C.Shape.Grid[2]);
+}
+
+/// A launch like \p C that costs about what is wanted: fewer of what the grid
+/// covers, as far as the original bears it.
+Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost) {
+  GateCase Best = C;
+  SmallVector<Extent> Extents;
+  for (const ScalarRef &S : kernel().Scalars)
+    Extents.push_back({&S, 0});
+  for (unsigned D : {2, 1, 0})
+    Extents.push_back({nullptr, D});
+  for (const Extent &E : Extents) {
+    while (Cost > WantedCost) {
+      uint64_t Value =
+          E.Scalar ? readScalar(Best, *E.Scalar) : Best.Shape.Grid[E.GridDim];
+      uint64_t Steps = 1;
+      while (Cost / double(Steps) > WantedCost)
+        Steps *= 2;
+      uint64_t Wanted = std::max<uint64_t>(Value / Steps, E.Scalar ? 8 : 2);
+      if (Value >> 31 || Wanted >= Value)
+        break;
+      bool Smaller = false;
+      for (Fit F : {Fit::All, Fit::Larger, Fit::Equal, Fit::None}) {
+        GateCase Try = resized(*Context, Best, E, Wanted, F, true);
+        // An inner extent, which decides how much a block does, stays: what is
+        // wrong with a variant may show in long rows alone.
+        if (E.Scalar && Try.Shape.Grid == Best.Shape.Grid)
+          break;
+        Expected<double> Now = costOf(Try);
+        if (!Now)
+          return Now.takeError();
+        if (*Now < 0 || *Now > 0.75 * Cost ||
+            *Now / blocksOf(Try) < 0.7 * Cost / blocksOf(Best))
+          continue;
+        Best = std::move(Try);
+        Cost = *Now;
+        Smaller = true;
+        break;
+      }
+      if (!Smaller)
+        break;
+    }
+  }
+  return Best;
+}
+
+/// Takes one from each list in turn, so that a small budget tries all kinds.
+static CaseMakers interleaved(ArrayRef<CaseMakers> Lists, size_t Most) {
+  CaseMakers Result;
+  for (size_t I = 0; Result.size() < Most; ++I) {
+    bool Any = false;
+    for (const CaseMakers &L : Lists)
+      if (I < L.size() && Result.size() < Most) {
+        Result.push_back(L[I]);
+        Any = true;
+      }
+    if (!Any)
+      break;
+  }
+  return Result;
+}
+
+Error OriginalRuns::addWorkload(size_t Index) {
+  Expected<GateCase> Captured = capturedCase(Setup, Types, Index);
+  if (!Captured)
+    return Captured.takeError();
+  Expected<RunResult> Counted = run(Counting, *Captured);
+  if (!Counted)
+    return Counted.takeError();
+  if (Counted->Fault)
+    return findingError("the original itself faults on workload " +
+                        Captured->Name + ": " + Counted->Fault->str());
+  Counts.push_back(Counted->Counts);
+  double Cost = double(Counted->Counts.WarpInstructions) * 32;
+  // One thread of a variant may do all that the original's threads do
+  // together, in a clumsy way. It is no matter of time: a verdict must not
+  // depend on the machine.
+  constexpr double Clumsy = 32, Least = 1e6;
+  MostCost = std::max(MostCost, Cost);
+  Checks.ThreadSteps = static_cast<uint64_t>(
+      std::min<double>(Clumsy * MostCost + Least, MostThreadSteps));
+  auto AddEntry = [&](std::function<GateCase()> Make) {
+    Entries.emplace_back();
+    Entries.back().Make = std::move(Make);
+  };
+  // The variations of one workload say what those of its likes would say.
+  constexpr size_t MostVaried = 2;
+  if (Index >= MostVaried) {
+    if (Cost <= LargestLaunch)
+      AddEntry([C = std::move(*Captured)] { return C; });
+    return Error::success();
+  }
+  auto Base = std::make_unique<GateCase>(*Captured);
+  if (Cost > WantedCost) {
+    Expected<GateCase> Small = reduced(*Captured, Cost);
+    if (!Small)
+      return Small.takeError();
+    *Base = std::move(*Small);
+  }
+  bool Whole = Base->Name == Captured->Name;
+  if (!Whole) {
+    Choices.push_back(Base->Name + ": " + shapeText(Base->Shape) +
+                      " stands for " + shapeText(Captured->Shape));
+    Base->Doubtful = false;
+  }
+  Base->Ordered = Base->Thorough = true;
+  Expected<double> BaseCost = costOf(*Base);
+  if (!BaseCost)
+    return BaseCost.takeError();
+  Expected<RunResult> First = run(Plain, *Base);
+  if (!First)
+    return First.takeError();
+  if (First->Fault)
+    return findingError("the original itself faults on workload " + Base->Name +
+                        ": " + First->Fault->str());
+  Expected<std::vector<bool>> Pure = findPureOutputs(*Base, *First);
+  if (!Pure)
+    return Pure.takeError();
+  Base->PureOutput = std::move(*Pure);
+  if (Error E = findChecks(*Base))
+    return E;
+  Bases.push_back(std::move(Base));
+  BaseStates.push_back({Entries.size(), *BaseCost, nullptr});
+  const GateCase &B = *Bases.back();
+  AddEntry([&B] { return B; });
+  std::vector<CaseMakers> Lists(6);
+  addInputCases(*Context, B, Lists[0]);
+  addShapeCases(*Context, B, Lists[1]);
+  addConstantCases(*Context, B, Lists[2]);
+  addLaunchCases(B, Lists[3]);
+  addAliasCases(*Context, B, Lists[4]);
+  addProbeCases(*Context, B, Lists[5]);
+  auto Most = static_cast<size_t>(
+      std::clamp(AllCosts / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
+  size_t All = 0;
+  for (const CaseMakers &L : Lists)
+    All += L.size();
+  if (Most < All)
+    Choices.push_back(B.Name + ": " + std::to_string(Most) + " of " +
+                      std::to_string(All) + " variations, for their cost");
+  // Order and checks matter most where shapes are odd.
+  constexpr unsigned MostThorough = 10;
+  for (size_t List = 0; List < Lists.size(); ++List)
+    for (size_t I = 0; I < Lists[List].size(); ++I)
+      Lists[List][I].Make = [Make = std::move(Lists[List][I].Make), List, I] {
+        GateCase C = Make();
+        C.Probe = List == 5;
+        C.Ordered = List == 1 || List == 3 || List == 4;
+        C.Thorough = C.Ordered && I < MostThorough;
+        return C;
+      };
+  for (CaseMaker &M : interleaved(Lists, Most))
+    AddEntry(std::move(M.Make));
+  Captured->PureOutput = B.PureOutput;
+  if (!Whole && Cost <= LargestLaunch)
+    AddEntry([C = std::move(*Captured)] { return C; });
+  else if (!Whole)
+    Choices.push_back(Captured->Name + ": not run whole, for its cost");
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,57 @@
+//===- Strikes.cpp - Single numbers made to stand out -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Strikes.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+uint64_t numbersIn(const GateCase &C, size_t Buffer) {
+  const Layout &L = C.Layouts[Buffer];
+  return C.Buffers[Buffer].size() / L.Stride * L.Fields.size();
+}
+
+std::pair<ElementKind, uint64_t> numberAt(const GateCase &C, size_t Buffer,
+                                          uint64_t Index) {
+  const Layout &L = C.Layouts[Buffer];
+  const LayoutField &F = L.Fields[Index % L.Fields.size()];
+  return {F.Kind, Index / L.Fields.size() * L.Stride + F.Offset};
+}
+
+double struckValue(const GateCase &C, const Strike &S) {
+  auto [Kind, At] = numberAt(C, S.Buffer, S.Index);
+  double Value = readElement(Kind, C.Buffers[S.Buffer].data() + At);
+  if (isFloating(Kind)) {
+    double Far = 64.0 * S.Size + std::fabs(Value);
+    return S.Negative ? -Far : Far;
+  }
+  // A step that 8 bits hold, or that no array is as large as.
+  unsigned Bits = 8 * sizeOf(Kind);
+  double Unit = Bits == 8 ? 1 : Bits == 16 ? 256 : 0x1p24;
+  return S.Negative ? Value - Unit * S.Size : Value + Unit * S.Size;
+}
+
+void strike(GateCase &C, const Strike &S) {
+  auto [Kind, At] = numberAt(C, S.Buffer, S.Index);
+  writeElement(Kind, C.Buffers[S.Buffer].data() + At, struckValue(C, S));
+}
+
+GateCase struckCase(const GateCase &Base, ArrayRef<Strike> Strikes,
+                    const Twine &Name) {
+  GateCase C = Base;
+  C.Name = (Base.Name + " " + Name).str();
+  C.Captured = C.Ordered = C.Thorough = false;
+  C.Doubtful = C.Probe = true;
+  for (const Strike &S : Strikes)
+    strike(C, S);
+  return C;
+}
+
+} // namespace cupilot

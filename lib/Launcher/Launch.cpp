@@ -1,0 +1,269 @@
+//===- Launch.cpp - cupilot-launch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// nvcc compiles the unchanged source. The PTX that it makes on the way tells
+// which kernels these are; what the store has for them comes into the finished
+// object.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Launcher/Launch.h"
+#include "cupilot/Launcher/Child.h"
+#include "cupilot/Launcher/NvccBuild.h"
+#include "cupilot/Launcher/ObjectFile.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static const char Tool[] = "cupilot-launch";
+
+namespace {
+/// A folder whose name depends on the command only: with -g nvcc puts it into
+/// the object. Of equal commands at once, others get other names.
+class KeepFolder {
+public:
+  static Expected<KeepFolder> create(ArrayRef<std::string> Command);
+  KeepFolder(KeepFolder &&Other) noexcept : Path(std::move(Other.Path)) {
+    Other.Path.clear();
+  }
+  KeepFolder &operator=(KeepFolder &&) = delete;
+  ~KeepFolder() {
+    if (!Path.empty())
+      sys::fs::remove_directories(Path);
+  }
+  StringRef path() const { return Path; }
+
+private:
+  explicit KeepFolder(std::string Path) : Path(std::move(Path)) {}
+  std::string Path;
+};
+
+class NvccLaunch {
+public:
+  NvccLaunch(StringRef Nvcc, NvccCommand C) : Nvcc(Nvcc), C(std::move(C)) {}
+  int run();
+
+private:
+  std::vector<std::string> plainCommand() const {
+    std::vector<std::string> Command = {Nvcc};
+    Command.insert(Command.end(), C.Args.begin(), C.Args.end());
+    return Command;
+  }
+  int passOn();
+  Error substitute(const BuildStore &Store, StringRef Folder);
+  Error report(const NvccSelection &S, StringRef Targets) const;
+  void remark(StringRef Pattern, StringRef Flag, const Twine &Text) const;
+  int storeError(Error E) const;
+
+  std::string Nvcc;
+  NvccCommand C;
+  bool Explicit = false;
+};
+} // namespace
+
+Expected<KeepFolder> KeepFolder::create(ArrayRef<std::string> Command) {
+  DigestBuilder Key;
+  SmallString<256> Here;
+  sys::fs::current_path(Here);
+  Key.add(Here);
+  for (const std::string &Arg : Command)
+    Key.add(Arg);
+  SmallString<128> Base;
+  sys::path::system_temp_directory(/*erasedOnReboot=*/true, Base);
+  sys::path::append(Base, "cupilot-launch-" + Twine(getuid()) + "-" +
+                              shortDigest(Key.str()));
+  std::error_code EC;
+  for (unsigned Number = 0; Number < 1000; ++Number) {
+    std::string Path =
+        Base.str().str() + (Number ? "-" + utostr(Number) : std::string());
+    EC = sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
+                                   sys::fs::owner_all);
+    if (!EC)
+      return KeepFolder(std::move(Path));
+    if (EC != std::errc::file_exists)
+      break;
+  }
+  return resourceError("cannot create the folder '" + Twine(Base) +
+                       "': " + EC.message());
+}
+
+void NvccLaunch::remark(StringRef Pattern, StringRef Flag,
+                        const Twine &Text) const {
+  if (!Pattern.empty() && Regex(Pattern).match("cupilot"))
+    errs() << (C.Inputs.empty() ? StringRef(Tool) : StringRef(C.Inputs.front()))
+           << ": remark: " << Text << " [-" << Flag << "=cupilot]\n";
+}
+
+int NvccLaunch::passOn() {
+  if (C.UnchangedRemark) {
+    std::string Text = "the originals stay: " + C.Unchanged;
+    remark(C.MissedRemarks, "Rpass-missed", Text);
+    std::string Line = join(C.Inputs, " ") + ": nvcc: " + Text;
+    appendToLog(Line);
+    if (Error E = appendToReport(C.Plugin.Report, Line))
+      return reportError(std::move(E), Tool);
+  }
+  return reportError(replaceProcess(plainCommand(), C.Environment), Tool);
+}
+
+/// A store that was named must be there; one that lies around need not work.
+int NvccLaunch::storeError(Error E) const {
+  if (Explicit)
+    return reportError(std::move(E), Tool);
+  errs() << Tool << ": warning: " << toString(std::move(E))
+         << "; compiling without it\n";
+  return 0;
+}
+
+Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
+  unsigned Applied = 0, Stale = 0;
+  for (const SubstitutionOutcome &O : S.Outcomes) {
+    Applied += O.Applied;
+    Stale += O.Remark == "VariantStale";
+    std::string Text =
+        O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message;
+    if (O.Applied)
+      remark(C.Remarks, "Rpass", Text);
+    else
+      remark(C.MissedRemarks, "Rpass-missed", Text);
+  }
+  std::string Line;
+  raw_string_ostream OS(Line);
+  OS << C.Inputs.front() << ": nvcc " << Targets << ": kernels " << S.Seen
+     << ", variants " << Applied << ", stale " << Stale;
+  for (const SubstitutionOutcome &O : S.Outcomes)
+    OS << "\n  " << demangle(O.Kernel) << ": " << O.Remark << ": " << O.Message;
+  appendToLog(Line);
+  return appendToReport(C.Plugin.Report, Line);
+}
+
+Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
+  if (!C.DepFile.empty())
+    if (Error E = addDependencies(C.DepFile, decidingFiles(Store)))
+      return E;
+  std::string Targets;
+  NvccSelection S;
+  Expected<std::vector<NvccPtx>> Modules = loadPtx(Folder);
+  if (Modules) {
+    for (const NvccPtx &M : *Modules)
+      Targets += (Targets.empty() ? "" : ",") + M.target().str();
+    Expected<NvccSelection> Selected = selectVariants(Store, *Modules, Nvcc, C);
+    if (!Selected)
+      return Selected.takeError();
+    S = std::move(*Selected);
+  } else {
+    S.Outcomes.push_back(
+        {"", "Refused", "the originals stay: " + toString(Modules.takeError()),
+         false});
+  }
+  if (!S.Kernels.empty() && C.Plugin.Mode != "check") {
+    Expected<ObjectFacts> Facts = readObject(C.Output);
+    Error Failed = Facts ? addDispatch(C.Output, *Facts, S.Kernels, Folder)
+                         : Facts.takeError();
+    if (Failed) {
+      erase_if(S.Outcomes,
+               [](const SubstitutionOutcome &O) { return O.Applied; });
+      S.Outcomes.push_back(
+          {"", "Refused", "the originals stay: " + toString(std::move(Failed)),
+           false});
+    }
+  }
+  if (Error E = report(S, Targets))
+    return E;
+  for (const SubstitutionOutcome &O : S.Outcomes)
+    if (C.Plugin.Strict && !O.Applied &&
+        (O.Remark == "VariantStale" || O.Kernel.empty()))
+      return findingError(
+          O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message);
+  return Error::success();
+}
+
+int NvccLaunch::run() {
+  if (C.Plugin.Help)
+    errs() << "cupilot " CUPILOT_VERSION
+              " for nvcc: arguments, as -fplugin-arg-cupilot-KEY=VALUE\n"
+           << pluginArgumentsHelp();
+  if (C.Plugin.Version)
+    errs() << "cupilot " CUPILOT_VERSION " for LLVM " CUPILOT_LLVM_VERSION "\n";
+  if (!C.Unchanged.empty() || C.Plugin.Mode == "off" ||
+      std::getenv("CUPILOT_DISABLE"))
+    return passOn();
+  std::string Root = resolveStore(C.Plugin.Store, C.Inputs.front(), Explicit);
+  if (Root.empty())
+    return passOn();
+  Expected<BuildStore> Store = BuildStore::open(Root);
+  if (!Store) {
+    if (int Status = storeError(Store.takeError()))
+      return Status;
+    return passOn();
+  }
+  std::vector<std::string> Command = plainCommand();
+  SignalGuard Signals;
+  int Signal = 0;
+  {
+    Expected<KeepFolder> Folder = KeepFolder::create(Command);
+    if (!Folder)
+      return reportError(Folder.takeError(), Tool);
+    Command.insert(Command.end(),
+                   {"--keep", "--keep-dir", Folder->path().str()});
+    Expected<ChildEnd> End = runChild(Command, C.Environment);
+    if (!End)
+      return reportError(End.takeError(), Tool);
+    if (End->Status)
+      return End->Status;
+    Signal = End->Signal;
+    if (!Signal && !Signals.caught())
+      if (Error E = substitute(*Store, Folder->path())) {
+        bool Finding = C.Plugin.Strict;
+        int Status = Finding ? reportError(std::move(E), Tool)
+                             : storeError(std::move(E));
+        // A failed compilation leaves no object.
+        if (Status) {
+          sys::fs::remove(C.Output);
+          return Status;
+        }
+      }
+  }
+  if (!Signal && Signals.caught()) {
+    Signal = Signals.caught();
+    sys::fs::remove(C.Output);
+  }
+  if (Signal)
+    endBySignal(Signal);
+  return 0;
+}
+
+int launchNvcc(ArrayRef<std::string> Command) {
+  auto Variable = [](const char *Name) {
+    const char *Value = std::getenv(Name);
+    return StringRef(Value ? Value : "");
+  };
+  Expected<NvccCommand> C =
+      parseNvccCommand(Command.drop_front(), Variable("NVCC_PREPEND_FLAGS"),
+                       Variable("NVCC_APPEND_FLAGS"));
+  if (!C)
+    return reportError(C.takeError(), Tool);
+  // What a cache's prefix gave us is not for what nvcc runs.
+  C->Environment.push_back(PassedArguments.str());
+  return NvccLaunch(Command.front(), std::move(*C)).run();
+}
+
+} // namespace cupilot

@@ -1,0 +1,230 @@
+//===- NvccBuild.cpp - One object by nvcc, with variants -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Launcher/NvccBuild.h"
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// 90 for "sm_90" and "sm_90a": what the host can ask an image for.
+static unsigned capability(StringRef Arch) {
+  unsigned Number = 0;
+  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
+    return 0;
+  return Number;
+}
+
+namespace {
+class Selection {
+public:
+  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules, StringRef Nvcc,
+            const NvccCommand &Command)
+      : Store(Store), Modules(Modules), Nvcc(Nvcc), Command(Command) {}
+  Error run();
+  NvccSelection Result;
+
+private:
+  Error select(StringRef Symbol);
+  Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
+  bool chosen(StringRef Symbol) const;
+  void tell(StringRef Symbol, const char *Remark, const Twine &Message,
+            bool Applied = false) {
+    Result.Outcomes.push_back({Symbol.str(), Remark, Message.str(), Applied});
+  }
+
+  const BuildStore &Store;
+  ArrayRef<NvccPtx> Modules;
+  StringRef Nvcc;
+  const NvccCommand &Command;
+  unsigned Applied = 0;
+};
+} // namespace
+
+bool Selection::chosen(StringRef Symbol) const {
+  std::string Name = demangle(Symbol);
+  const PluginArguments &P = Command.Plugin;
+  if (!P.Only.empty() && !Regex(P.Only).match(Name))
+    return false;
+  return P.Skip.empty() || !Regex(P.Skip).match(Name);
+}
+
+Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
+  for (const BuildVariant &V : R.Variants) {
+    if (Applied >= Command.Plugin.Limit)
+      break;
+    Expected<CompiledVariant> C = compileNvccVariant(
+        Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
+    if (!C) {
+      tell(Symbol, "VariantStale",
+           "variant " + V.Name + " left out: " + toString(C.takeError()));
+      continue;
+    }
+    ++Applied;
+    C->Scalars = R.Scalars;
+    tell(Symbol, "VariantApplied",
+         "variant " + V.Name + ": " + V.Genome + " (for " + V.When.Arch + ")",
+         true);
+    K.Variants.push_back(std::move(*C));
+  }
+  return Error::success();
+}
+
+Error Selection::select(StringRef Symbol) {
+  ObjectKernel K;
+  K.Symbol = Symbol.str();
+  Expected<std::vector<BuildRecord>> Named = Store.recordsFor(Symbol);
+  if (!Named)
+    return Named.takeError();
+  for (const NvccPtx &M : Modules) {
+    if (!is_contained(M.kernels(), Symbol))
+      continue;
+    KernelIdentity Id = M.identify(Symbol, Command.Device.context());
+    if (Id.Digest.empty()) {
+      tell(Symbol, "Refused", "the original stays: " + Id.Refusal);
+      continue;
+    }
+    Expected<std::optional<BuildRecord>> Record = Store.lookup(Id.Digest);
+    if (!Record)
+      return Record.takeError();
+    bool Same = *Record && StringRef((*Record)->Compiler).starts_with("nvcc") &&
+                (*Record)->Arch == M.target();
+    bool Stale = false, Other = false;
+    for (const BuildRecord &R : *Named)
+      if (R.Arch == M.target())
+        (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
+    if (!Same) {
+      tell(Symbol, Stale ? "VariantStale" : "NoVariant",
+           Stale   ? "the store's variants were proved against other code of "
+                     "this kernel; run cupilot evolve again"
+           : Other ? "the store has variants of this kernel for another "
+                     "compiler; run cupilot evolve with nvcc"
+                   : "the store has no variant for this kernel and "
+                     "architecture");
+      continue;
+    }
+    // The host asks an image for its number only: sm_90 and sm_90a are one.
+    if (count_if(Modules, [&](const NvccPtx &Else) {
+          return capability(Else.target()) == capability(M.target()) &&
+                 is_contained(Else.kernels(), Symbol);
+        }) > 1) {
+      tell(Symbol, "Refused",
+           "the original stays: the unit has two images for compute "
+           "capability " +
+               Twine(capability(M.target())) +
+               ", which a running program cannot tell apart");
+      continue;
+    }
+    if (Error E = take(Symbol, **Record, K))
+      return E;
+  }
+  if (!K.Variants.empty())
+    Result.Kernels.push_back(std::move(K));
+  return Error::success();
+}
+
+Error Selection::run() {
+  SetVector<StringRef> Symbols;
+  for (const NvccPtx &M : Modules)
+    Symbols.insert(M.kernels().begin(), M.kernels().end());
+  for (StringRef Symbol : Symbols) {
+    if (!chosen(Symbol))
+      continue;
+    ++Result.Seen;
+    if (Error E = select(Symbol))
+      return E;
+  }
+  return Error::success();
+}
+
+Expected<NvccSelection> selectVariants(const BuildStore &Store,
+                                       ArrayRef<NvccPtx> Modules,
+                                       StringRef Nvcc,
+                                       const NvccCommand &Command) {
+  Selection S(Store, Modules, Nvcc, Command);
+  if (Error E = S.run())
+    return std::move(E);
+  return std::move(S.Result);
+}
+
+Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
+  std::vector<std::string> Paths;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
+       It.increment(EC))
+    if (sys::path::extension(It->path()) == ".ptx")
+      Paths.push_back(It->path());
+  llvm::sort(Paths);
+  std::vector<NvccPtx> Modules;
+  for (const std::string &Path : Paths) {
+    Expected<std::string> Text = readFile(Path);
+    if (!Text)
+      return Text.takeError();
+    Expected<NvccPtx> M = NvccPtx::parse(std::move(*Text));
+    if (!M)
+      return M.takeError();
+    Modules.push_back(std::move(*M));
+  }
+  llvm::sort(Modules, [](const NvccPtx &A, const NvccPtx &B) {
+    return std::pair(capability(A.target()), A.target()) <
+           std::pair(capability(B.target()), B.target());
+  });
+  return Modules;
+}
+
+Error addDependencies(StringRef Path, ArrayRef<std::string> Files) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  // The first rule is the object's; -MP adds others.
+  size_t End = 0;
+  do {
+    End = Text->find('\n', End);
+    if (End == std::string::npos)
+      End = Text->size();
+  } while (End != Text->size() && End && (*Text)[End - 1] == '\\' && ++End);
+  std::string More;
+  for (StringRef File : Files) {
+    More += " \\\n    ";
+    for (char C : File) {
+      if (C == ' ' || C == '#')
+        More += '\\';
+      if (C == '$')
+        More += '$';
+      More += C;
+    }
+  }
+  Text->insert(End, More);
+  return writeFileAtomic(Path, *Text);
+}
+
+std::vector<std::string> decidingFiles(const BuildStore &Store) {
+  std::vector<std::string> Files = {Store.root().str() + "/FORMAT"};
+  // A folder's time tells of records that come and go.
+  if (std::string Builds = Store.root().str() + "/builds";
+      sys::fs::is_directory(Builds))
+    Files.push_back(Builds);
+  std::error_code EC;
+  for (sys::fs::recursive_directory_iterator It(Store.root(), EC), End;
+       !EC && It != End; It.increment(EC))
+    if (sys::path::extension(It->path()) == ".json")
+      Files.push_back(It->path());
+  llvm::sort(Files);
+  return Files;
+}
+
+} // namespace cupilot

@@ -1,0 +1,291 @@
+//===- NvccVariant.cpp - Variants compiled by nvcc -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Admission/Admission.h"
+#include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/Names.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// nvcc reads these behind our back; what they said is in the flags already.
+static const std::string NoVariables[] = {"NVCC_PREPEND_FLAGS=",
+                                          "NVCC_APPEND_FLAGS="};
+
+Expected<std::string> nvccVersion(StringRef Nvcc) {
+  Expected<ProcessResult> R =
+      runProcess({Nvcc.str(), "--version"}, 0, NoVariables);
+  if (!R)
+    return R.takeError();
+  SmallVector<StringRef> Parts;
+  if (R->Status != 0 ||
+      !Regex("release ([0-9]+\\.[0-9]+)").match(R->Out, &Parts))
+    return resourceError("'" + Nvcc + " --version' does not tell its version");
+  return "nvcc-" + Parts[1].str();
+}
+
+/// "compute_90a" for "sm_90a".
+static std::string virtualArch(StringRef Arch) {
+  Arch.consume_front("sm_");
+  return ("compute_" + Arch).str();
+}
+
+static Error runNvcc(const std::vector<std::string> &Command) {
+  Expected<ProcessResult> R = runProcess(Command, 0, NoVariables);
+  if (!R)
+    return R.takeError();
+  if (R->Status != 0)
+    return findingError("it does not compile: " +
+                        StringRef(R->Err + R->Out).trim());
+  return Error::success();
+}
+
+/// The files in a depfile, without its target.
+static std::vector<std::string> filesOf(StringRef DepFile) {
+  std::vector<std::string> Files;
+  StringRef Rest = DepFile.split(" :").second;
+  while (!Rest.empty()) {
+    std::string File;
+    Rest = Rest.ltrim(" \n\r\t\\");
+    while (!Rest.empty() && !isSpace(Rest.front())) {
+      if (Rest.size() > 1 && Rest[0] == '\\' && Rest[1] == ' ')
+        Rest = Rest.drop_front();
+      File += Rest.front();
+      Rest = Rest.drop_front();
+    }
+    if (!File.empty())
+      Files.push_back(std::move(File));
+  }
+  return Files;
+}
+
+Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
+                                 StringRef Arch, ArrayRef<std::string> Flags,
+                                 std::vector<std::string> *Files) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
+  if (!Dir)
+    return Dir.takeError();
+  std::vector<std::string> Command = {Nvcc.str(), "-ptx",
+                                      "-arch=" + virtualArch(Arch)};
+  Command.insert(Command.end(), Flags.begin(), Flags.end());
+  for (const std::string &Arg :
+       {std::string("-x"), std::string("cu"), Source.str(), std::string("-o"),
+        Dir->file("variant.ptx"), std::string("-MD"), std::string("-MF"),
+        Dir->file("variant.d")})
+    Command.push_back(Arg);
+  if (Error E = runNvcc(Command))
+    return std::move(E);
+  if (Files) {
+    Expected<std::string> Text = readFile(Dir->file("variant.d"));
+    if (!Text)
+      return Text.takeError();
+    *Files = filesOf(*Text);
+  }
+  Expected<std::string> Ptx = readFile(Dir->file("variant.ptx"));
+  if (!Ptx)
+    return Ptx.takeError();
+  return NvccPtx::parse(std::move(*Ptx));
+}
+
+namespace {
+/// One entry of the machine cache: a fat binary, and the files it was made of
+/// with size and time.
+class NvccCacheEntry {
+public:
+  NvccCacheEntry(StringRef Nvcc, const BuildVariant &V, StringRef Symbol,
+                 StringRef Source, const NvccDeviceFlags &Flags) {
+    std::string Root = machineCacheDirectory();
+    ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
+    if (Root.empty() || !Program)
+      return;
+    SmallString<256> Real;
+    if (sys::fs::real_path(*Program, Real))
+      return;
+    DigestBuilder Key;
+    Key.add(CUPILOT_VERSION)
+        .add(uint64_t(AdmissionVersion))
+        .add(V.SourceDigest)
+        .add(V.Canonical)
+        .add(V.When.Arch)
+        .add(Symbol)
+        .add(Flags.context());
+    for (const std::string &Flag : Flags.Flags)
+      Key.add(Flag);
+    // nvcc makes names of the path; they must not come from another store.
+    Key.add(Source);
+    for (StringRef Tool : {"nvcc", "ptxas", "fatbinary", "../nvvm/bin/cicc"})
+      Key.add(describe((sys::path::parent_path(Real) + "/" + Tool).str()));
+    Path = Root + "/nvcc/" + shortDigest(Key.str(), 40);
+  }
+
+  std::optional<std::string> load() const {
+    if (Path.empty() || !sys::fs::exists(Path + ".files"))
+      return std::nullopt;
+    Expected<std::string> Manifest = readFile(Path + ".files"),
+                          Binary = readFile(Path + ".fatbin");
+    if (!Manifest || !Binary) {
+      consumeError(Manifest.takeError());
+      consumeError(Binary.takeError());
+      return std::nullopt;
+    }
+    SmallVector<StringRef> Lines;
+    StringRef(*Manifest).split(Lines, '\n', -1, false);
+    if (Lines.empty() || Lines.pop_back_val() != "digest " + digest(*Binary))
+      return std::nullopt;
+    for (StringRef Line : Lines)
+      if (Line != describe(Line.split(' ').second.split(' ').second))
+        return std::nullopt;
+    return std::move(*Binary);
+  }
+
+  /// A cache that cannot be written is no reason to fail a build.
+  void store(const std::vector<std::string> &Files, StringRef Binary) const {
+    if (Path.empty())
+      return;
+    std::string Manifest;
+    for (const std::string &File : Files)
+      Manifest += describe(File) + "\n";
+    Manifest += "digest " + digest(Binary) + "\n";
+    if (Error E = writeFileAtomic(Path + ".fatbin", Binary))
+      return consumeError(std::move(E));
+    consumeError(writeFileAtomic(Path + ".files", Manifest));
+  }
+
+private:
+  static std::string describe(StringRef File) {
+    sys::fs::file_status Status;
+    if (sys::fs::status(File, Status))
+      return "";
+    return formatv("{0} {1} {2}", Status.getSize(),
+                   Status.getLastModificationTime().time_since_epoch().count(),
+                   File)
+        .str();
+  }
+  std::string Path;
+};
+} // namespace
+
+/// What clang must know to parse what nvcc will compile.
+static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
+                                               const NvccDeviceFlags &Flags) {
+  std::vector<std::string> Args = {("--cuda-gpu-arch=" + Arch).str(),
+                                   "-std=c++17"};
+  for (StringRef Flag : Flags.Flags)
+    if (Flag.ltrim('-').starts_with("std="))
+      Args.back() = ("-" + Flag.ltrim('-')).str();
+  SmallString<256> Real;
+  if (ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
+      Program && !sys::fs::real_path(*Program, Real)) {
+    StringRef Root = sys::path::parent_path(sys::path::parent_path(Real));
+    if (sys::fs::exists(Root + "/include/cuda_runtime.h"))
+      Args.push_back(("--cuda-path=" + Root).str());
+  }
+  return Args;
+}
+
+static Expected<std::string> compileFatbin(StringRef Nvcc,
+                                           const BuildVariant &V,
+                                           StringRef Source, StringRef Symbol,
+                                           const NvccDeviceFlags &Flags,
+                                           std::vector<std::string> &Files) {
+  const std::string &Arch = V.When.Arch;
+  Expected<std::string> Text = readFile(Source);
+  if (!Text)
+    return Text.takeError();
+  if (digest(*Text) != V.SourceDigest)
+    return findingError(describeDifference(
+        Source, *Text, "is not the text that was proved",
+        [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
+  Expected<std::vector<AdmissionFinding>> Findings =
+      admit(*Text, admissionFlags(Nvcc, Arch, Flags));
+  if (!Findings)
+    return Findings.takeError();
+  if (!Findings->empty())
+    return findingError("its text is not admitted, line " +
+                        Twine(Findings->front().Line) + ": " +
+                        Findings->front().Message);
+  Expected<NvccPtx> Ptx =
+      compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
+  if (!Ptx)
+    return Ptx.takeError();
+  std::string Kernel = Ptx->find(V.Plan.Launches.front().Symbol);
+  if (Kernel.empty())
+    return findingError("its source does not define '" +
+                        V.Plan.Launches.front().Symbol + "'");
+  KernelIdentity Own = Ptx->identify(Kernel, Flags.context());
+  if (Own.Digest.empty())
+    return findingError(Own.Refusal);
+  if (Own.Digest != V.Canonical)
+    return findingError("its code is not what was proved: another compiler, "
+                        "toolkit or flag");
+  Expected<std::vector<std::string>> Variables = Ptx->variables(Kernel);
+  if (!Variables)
+    return Variables.takeError();
+  if (!Variables->empty())
+    return findingError("it needs the device variable '" + Variables->front() +
+                        "', which with nvcc only the unit itself can name");
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-fatbin");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("variant.ptx"),
+                                Ptx->renamed(Kernel, Symbol)))
+    return std::move(E);
+  std::vector<std::string> Command = {Nvcc.str(), "-fatbin",
+                                      "-gencode=arch=" + virtualArch(Arch) +
+                                          ",code=" + Arch};
+  for (StringRef Arg : Flags.Ptxas)
+    if (Arg.starts_with("-maxrregcount"))
+      Command.push_back(Arg.str());
+    else
+      Command.push_back(("-Xptxas=" + Arg).str());
+  Command.insert(Command.end(),
+                 {Dir->file("variant.ptx"), "-o", Dir->file("variant.fatbin")});
+  if (Error E = runNvcc(Command))
+    return std::move(E);
+  return readFile(Dir->file("variant.fatbin"));
+}
+
+Expected<CompiledVariant>
+compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
+                   StringRef Original, const NvccDeviceFlags &Flags) {
+  if (V.Plan.Launches.size() != 1)
+    return findingError("its plan has several launches, which this version "
+                        "cannot carry out");
+  CompiledVariant C;
+  C.V = V;
+  C.Symbol = variantSymbol(Original, V);
+  NvccCacheEntry Cache(Nvcc, V, C.Symbol, Source, Flags);
+  if (std::optional<std::string> Known = Cache.load()) {
+    C.Fatbin = std::move(*Known);
+    return C;
+  }
+  std::vector<std::string> Files;
+  Expected<std::string> Binary =
+      compileFatbin(Nvcc, V, Source, C.Symbol, Flags, Files);
+  if (!Binary)
+    return Binary.takeError();
+  C.Fatbin = std::move(*Binary);
+  Cache.store(Files, C.Fatbin);
+  return C;
+}
+
+} // namespace cupilot

@@ -1,0 +1,226 @@
+//===- Wrappers.cpp - Compilers behind other launchers -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A cache must not run around us: what the store holds decides the object. So
+// the cache comes first, hashes the store's files too, and runs us where it
+// would have run nvcc.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Launcher/Child.h"
+#include "cupilot/Launcher/Launch.h"
+#include "cupilot/Launcher/NvccBuild.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static const char Tool[] = "cupilot-launch";
+
+static bool isNvcc(StringRef Program) {
+  return sys::path::filename(Program).starts_with("nvcc");
+}
+
+static bool isClang(StringRef Program) {
+  return sys::path::filename(Program).starts_with("clang");
+}
+
+static bool isPlugin(StringRef Arg) {
+  return Arg.consume_front("-fplugin=") &&
+         (sys::path::filename(Arg) == "cupilot" ||
+          sys::path::filename(Arg) == "cupilot.so");
+}
+
+/// An argument for cuPilot, which may stand before the compiler too.
+static bool isOwn(StringRef Arg) {
+  return isPlugin(Arg) || Arg.starts_with("-fplugin-arg-cupilot-") ||
+         Arg.starts_with("-Rpass=") || Arg.starts_with("-Rpass-missed=");
+}
+
+static std::string variable(const char *Name) {
+  const char *Value = std::getenv(Name);
+  return Value ? Value : "";
+}
+
+static std::string selfPath() {
+  return sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&launch));
+}
+
+static std::string pluginPath() {
+  SmallString<256> Plugin(
+      sys::path::parent_path(sys::path::parent_path(selfPath())));
+  sys::path::append(Plugin, "lib", "cupilot.so");
+  return Plugin.str().str();
+}
+
+/// A clang command that compiles CUDA, with the plugin; others as they are.
+static std::vector<std::string> withPlugin(ArrayRef<std::string> Command,
+                                           ArrayRef<std::string> Own) {
+  std::vector<std::string> Args = Command.vec();
+  bool Cuda = any_of(Args, [](StringRef Arg) {
+    return Arg == "cuda" || Arg == "-xcuda" ||
+           sys::path::extension(Arg).lower() == ".cu";
+  });
+  if (!Cuda)
+    return Args;
+  Args.insert(Args.begin() + 1, Own.begin(), Own.end());
+  if (none_of(Args, isPlugin))
+    Args.insert(Args.begin() + 1, "-fplugin=" + pluginPath());
+  return Args;
+}
+
+/// The store that \p Own and the environment name for \p Input; nothing when
+/// there is none.
+static Expected<std::optional<BuildStore>> storeFor(ArrayRef<std::string> Args,
+                                                    StringRef Input) {
+  PluginArguments P;
+  for (StringRef Arg : Args)
+    if (Arg.consume_front("-fplugin-arg-cupilot-"))
+      if (Error E = parsePluginArgument(Arg, P))
+        return std::move(E);
+  bool Explicit = false;
+  std::string Root = resolveStore(P.Store, Input, Explicit);
+  if (Root.empty() || P.Mode == "off" || std::getenv("CUPILOT_DISABLE"))
+    return std::nullopt;
+  Expected<BuildStore> Store = BuildStore::open(Root);
+  if (!Store && !Explicit) {
+    consumeError(Store.takeError());
+    return std::nullopt;
+  }
+  if (!Store)
+    return Store.takeError();
+  return std::move(*Store);
+}
+
+/// NAME=VALUE that adds the store's files, and ours, to those that a cache
+/// hashes.
+static std::string extraFiles(const char *Name, const BuildStore &Store) {
+  std::string Value = Name + ("=" + variable(Name));
+  for (const std::string &File : decidingFiles(Store))
+    if (!sys::fs::is_directory(File))
+      Value += (StringRef(Value).ends_with("=") ? "" : ":") + File;
+  return Value + ":" + selfPath();
+}
+
+static StringRef inputOf(ArrayRef<std::string> Args) {
+  for (StringRef Arg : Args)
+    if (sys::path::extension(Arg).lower() == ".cu")
+      return Arg;
+  return "";
+}
+
+/// ccache or sccache in front of a compiler.
+static int launchCache(ArrayRef<std::string> Command,
+                       ArrayRef<std::string> Own) {
+  bool Sccache = sys::path::filename(Command.front()).starts_with("sccache");
+  const char *Extra = Sccache ? "SCCACHE_EXTRAFILES" : "CCACHE_EXTRAFILES";
+  // ccache takes settings, KEY=VALUE, before the compiler.
+  size_t At = 1;
+  while (At < Command.size() && StringRef(Command[At]).contains('=') &&
+         !StringRef(Command[At]).starts_with("-"))
+    ++At;
+  auto Plain = [&] { return reportError(replaceProcess(Command, {}), Tool); };
+  if (At == Command.size())
+    return Plain();
+  ArrayRef<std::string> Inner = Command.drop_front(At);
+  std::vector<std::string> Full(Own.begin(), Own.end());
+  Full.insert(Full.end(), Inner.begin() + 1, Inner.end());
+  std::vector<std::string> Args = Command.take_front(At).vec();
+  std::vector<std::string> Environment;
+  if (isClang(Inner.front())) {
+    Expected<std::optional<BuildStore>> Store = storeFor(Full, inputOf(Full));
+    if (!Store)
+      return reportError(Store.takeError(), Tool);
+    std::vector<std::string> Compile = withPlugin(Inner, Own);
+    Args.insert(Args.end(), Compile.begin(), Compile.end());
+    if (*Store)
+      Environment.push_back(extraFiles(Extra, **Store));
+    return reportError(replaceProcess(Args, Environment), Tool);
+  }
+  if (!isNvcc(Inner.front()))
+    return Plain();
+  Expected<NvccCommand> C = parseNvccCommand(
+      Full, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
+  if (!C)
+    return reportError(C.takeError(), Tool);
+  Args.push_back(Inner.front());
+  Args.insert(Args.end(), C->Args.begin(), C->Args.end());
+  Environment = C->Environment;
+  auto PassOn = [&](const char *Why) {
+    if (Why && Regex(C->MissedRemarks).match("cupilot") &&
+        !C->MissedRemarks.empty())
+      errs() << C->Inputs.front() << ": remark: the originals stay: " << Why
+             << " [-Rpass-missed=cupilot]\n";
+    return reportError(replaceProcess(Args, Environment), Tool);
+  };
+  if (!C->Unchanged.empty())
+    return PassOn(C->UnchangedRemark ? C->Unchanged.c_str() : nullptr);
+  Expected<std::optional<BuildStore>> Store = storeFor(Full, C->Inputs.front());
+  if (!Store)
+    return reportError(Store.takeError(), Tool);
+  if (!*Store)
+    return PassOn(nullptr);
+  if (Sccache)
+    return PassOn("sccache runs nvcc's steps itself; ccache lets the launcher "
+                  "in");
+  std::string Self = selfPath();
+  if (StringRef(Self).contains(' '))
+    return PassOn("ccache takes no prefix whose path has a space");
+  std::vector<std::string> Passed;
+  for (StringRef Arg : Full)
+    if (isOwn(Arg))
+      Passed.push_back(Arg.str());
+  DigestBuilder Key;
+  for (const std::string &Arg : Passed)
+    Key.add(Arg);
+  std::string Prefix = variable("CCACHE_PREFIX");
+  Environment.push_back(extraFiles(Extra, **Store));
+  Environment.push_back("CCACHE_PREFIX=" + Self +
+                        (Prefix.empty() ? "" : " " + Prefix));
+  // Different arguments for us make different objects.
+  Environment.push_back("CCACHE_NAMESPACE=" + variable("CCACHE_NAMESPACE") +
+                        "cupilot-" + shortDigest(Key.str()));
+  Environment.push_back(PassedArguments.str() + "=" + join(Passed, "\n"));
+  return reportError(replaceProcess(Args, Environment), Tool);
+}
+
+int launch(ArrayRef<std::string> Command) {
+  std::vector<std::string> Own;
+  SmallVector<StringRef> Passed;
+  std::string FromCache = variable(PassedArguments.data());
+  StringRef(FromCache).split(Passed, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef Arg : Passed)
+    Own.push_back(Arg.str());
+  while (!Command.empty() && isOwn(Command.front())) {
+    Own.push_back(Command.front());
+    Command = Command.drop_front();
+  }
+  std::vector<std::string> Full = Command.vec();
+  // Where one name of a program is all that can be said (PYTORCH_NVCC).
+  if (Full.empty() || StringRef(Full.front()).starts_with("-"))
+    Full.insert(Full.begin(), "nvcc");
+  StringRef Name = sys::path::stem(Full.front());
+  if (Name == "ccache" || Name == "sccache")
+    return launchCache(Full, Own);
+  if (isClang(Full.front()))
+    return reportError(replaceProcess(withPlugin(Full, Own), {}), Tool);
+  if (!isNvcc(Full.front()))
+    return reportError(replaceProcess(Full, {}), Tool);
+  Full.insert(Full.begin() + 1, Own.begin(), Own.end());
+  return launchNvcc(Full);
+}
+
+} // namespace cupilot

@@ -1,0 +1,113 @@
+//===- PluginArguments.cpp - cuPilot's arguments in builds -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Substitute/PluginArguments.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace cupilot {
+
+StringRef pluginArgumentsHelp() {
+  return "  store=DIR    the project store (else CUPILOT_STORE, else the "
+         "nearest "
+         ".cupilot)\n"
+         "  mode=MODE    apply (default), check (report, change nothing), off\n"
+         "  strict       a variant that is stale or refused is an error\n"
+         "  only=REGEX   only kernels whose name matches\n"
+         "  skip=REGEX   no kernels whose name matches\n"
+         "  limit=N      at most N variants in this unit\n"
+         "  report=FILE  append a line for each unit to FILE ('-': standard "
+         "error)\n"
+         "  dump-dir=DIR write the modules after substitution there\n"
+         "  help, version\n";
+}
+
+static Error need(StringRef Key, StringRef Value, std::string &To) {
+  if (Value.empty())
+    return usageError("the argument '" + Key +
+                      "' needs a value: -fplugin-arg-cupilot-" + Key +
+                      "=VALUE");
+  To = Value.str();
+  return Error::success();
+}
+
+Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
+  auto [Key, Value] = Argument.split('=');
+  if (Key == "store")
+    return need(Key, Value, A.Store);
+  if (Key == "report")
+    return need(Key, Value, A.Report);
+  if (Key == "dump-dir")
+    return need(Key, Value, A.DumpDir);
+  if (Key == "only" || Key == "skip") {
+    std::string &To = Key == "only" ? A.Only : A.Skip;
+    if (Error E = need(Key, Value, To))
+      return E;
+    std::string Why;
+    if (!Regex(To).isValid(Why))
+      return usageError("'" + Value + "' is no regular expression: " + Why);
+    return Error::success();
+  }
+  if (Key == "strict" && (Value.empty() || Value == "1" || Value == "0"))
+    A.Strict = Value != "0";
+  else if (Key == "mode" &&
+           (Value == "apply" || Value == "check" || Value == "off"))
+    A.Mode = Value.str();
+  else if (Key == "limit" && !Value.getAsInteger(10, A.Limit))
+    ;
+  else if (Key == "help")
+    A.Help = true;
+  else if (Key == "version")
+    A.Version = true;
+  else if (Key == "mode" || Key == "limit" || Key == "strict")
+    return usageError("bad value '" + Value + "' for the argument '" + Key +
+                      "'; -fplugin-arg-cupilot-help lists the arguments");
+  else
+    return usageError("unknown argument '" + Key +
+                      "'; -fplugin-arg-cupilot-help lists the arguments");
+  return Error::success();
+}
+
+void appendToLog(StringRef Line) {
+  const char *Path = std::getenv("CUPILOT_LOG");
+  if (!Path)
+    return;
+  std::error_code EC;
+  raw_fd_ostream OS(Path, EC, sys::fs::OF_Append);
+  if (EC)
+    return;
+  OS << Line << "\n";
+  OS.flush();
+  OS.clear_error();
+}
+
+Error appendToReport(StringRef Path, StringRef Line) {
+  if (Path == "-")
+    errs() << Line << "\n";
+  if (Path == "-" || Path.empty())
+    return Error::success();
+  std::error_code EC;
+  raw_fd_ostream File(Path, EC, sys::fs::OF_Append);
+  if (!EC) {
+    File << Line << "\n";
+    File.flush();
+    EC = File.error();
+    File.clear_error();
+  }
+  if (EC)
+    return resourceError("cannot write the report '" + Path +
+                         "': " + EC.message());
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,141 @@
+//===- NvccCommandTest.cpp - Reading nvcc's command lines -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Support/File.h"
+#include "gtest/gtest.h"
+
+using namespace cupilot;
+using namespace llvm;
+
+static NvccCommand parse(std::vector<std::string> Args, StringRef Prepend = "",
+                         StringRef Append = "") {
+  Expected<NvccCommand> C = parseNvccCommand(Args, Prepend, Append);
+  EXPECT_TRUE(bool(C)) << toString(C.takeError());
+  return C ? *C : NvccCommand();
+}
+
+static std::string failure(std::vector<std::string> Args) {
+  Expected<NvccCommand> C = parseNvccCommand(Args, "", "");
+  return C ? "" : toString(C.takeError());
+}
+
+using Words = std::vector<std::string>;
+
+TEST(NvccCommand, OneObject) {
+  NvccCommand C = parse({"-c", "a.cu", "-o", "b.o", "-MD", "-MF", "b.d"});
+  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_EQ(C.Inputs, Words{"a.cu"});
+  EXPECT_EQ(C.Output, "b.o");
+  EXPECT_EQ(C.DepFile, "b.d");
+  // As nvcc names them.
+  C = parse({"--compile", "dir/a.cu", "-MMD"});
+  EXPECT_EQ(C.Output, "a.o");
+  EXPECT_EQ(C.DepFile, "a.d");
+  C = parse({"-c", "-x", "cu", "a.cpp", "--output-file=z.o"});
+  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_EQ(C.Output, "z.o");
+  // -MF alone writes nothing.
+  EXPECT_EQ(parse({"-c", "a.cu", "-MF", "b.d"}).DepFile, "");
+}
+
+TEST(NvccCommand, PassedOn) {
+  for (Words Args : {Words{"-dc", "a.cu"},
+                     {"-c", "-rdc=true", "a.cu"},
+                     {"-c", "-rdc", "true", "a.cu"},
+                     {"-c", "-dlto", "a.cu"},
+                     {"-c", "-G", "a.cu"},
+                     {"-c", "--keep", "a.cu"},
+                     {"-c", "-save-temps", "a.cu"},
+                     {"a.cu", "-o", "app"},
+                     {"-c", "a.cu", "b.cu"}}) {
+    NvccCommand C = parse(Args);
+    EXPECT_NE(C.Unchanged, "") << Args[0] << " " << Args[1];
+    EXPECT_TRUE(C.UnchangedRemark) << Args[0] << " " << Args[1];
+    EXPECT_EQ(C.Args, Args);
+  }
+  // No CUDA code becomes an object: nobody wants to hear of it.
+  for (Words Args : {Words{"-c", "a.cpp"},
+                     {"-ptx", "a.cu"},
+                     {"-E", "a.cu"},
+                     {"-M", "a.cu"},
+                     {"--version"},
+                     {"a.o", "-o", "app"},
+                     {"-c", "-x", "c++", "a.cu"},
+                     {"-dlink", "a.o"},
+                     {"--dryrun", "-c", "a.cu"}}) {
+    NvccCommand C = parse(Args);
+    EXPECT_NE(C.Unchanged, "") << Args[0];
+    EXPECT_FALSE(C.UnchangedRemark) << Args[0];
+    EXPECT_EQ(C.Args, Args);
+  }
+  EXPECT_EQ(parse({"-c", "-rdc=false", "a.cu"}).Unchanged, "");
+}
+
+TEST(NvccCommand, OwnArguments) {
+  NvccCommand C =
+      parse({"-fplugin=cupilot", "-c", "a.cu", "-fplugin-arg-cupilot-store=s",
+             "-Rpass=cupilot", "-Rpass-missed=.*",
+             "-fplugin-arg-cupilot-limit=3", "-fplugin=/x/lib/cupilot.so"});
+  EXPECT_EQ(C.Args, (Words{"-c", "a.cu"}));
+  EXPECT_TRUE(C.PluginGiven);
+  EXPECT_EQ(C.Plugin.Store, "s");
+  EXPECT_EQ(C.Plugin.Limit, 3u);
+  EXPECT_EQ(C.Remarks, "cupilot");
+  EXPECT_EQ(C.MissedRemarks, ".*");
+  // Other plugins are others' business.
+  EXPECT_EQ(parse({"-c", "a.cu", "-fplugin=clad.so"}).Args.size(), 3u);
+  EXPECT_NE(failure({"-fplugin-arg-cupilot-frob=1"}).find("unknown argument"),
+            std::string::npos);
+  EXPECT_NE(failure({"-fplugin-arg-cupilot-limit=x"}).find("bad value"),
+            std::string::npos);
+  EXPECT_NE(failure({"-Rpass=("}).find("no regular expression"),
+            std::string::npos);
+  EXPECT_NE(failure({"-c", "a.cu", "-o"}).find("needs a value"),
+            std::string::npos);
+}
+
+TEST(NvccCommand, DeviceFlags) {
+  NvccCommand C =
+      parse({"-c", "a.cu", "-O3", "--use_fast_math", "-std", "c++20", "-Ifoo",
+             "-DX=1", "-Xcompiler=-fPIC,-Wall", "-Xptxas", "-O1,-v",
+             "-maxrregcount=64", "-march=native", "-lineinfo", "-t4"});
+  EXPECT_EQ(C.Device.Flags,
+            (Words{"--use_fast_math", "-std=c++20", "-lineinfo"}));
+  EXPECT_EQ(C.Device.context(), "-O1 -maxrregcount=64");
+  EXPECT_EQ(C.Inputs, Words{"a.cu"});
+}
+
+TEST(NvccCommand, VariablesAndFiles) {
+  NvccCommand C =
+      parse({"-c", "a.cu"}, "-ftz=true -fplugin=cupilot", "-rdc=true -DX=1");
+  EXPECT_EQ(C.Device.Flags, Words{"-ftz=true"});
+  EXPECT_TRUE(C.UnchangedRemark);
+  EXPECT_EQ(C.Environment, Words{"NVCC_PREPEND_FLAGS=-ftz=true"});
+  EXPECT_EQ(C.Args, (Words{"-c", "a.cu"}));
+
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("nvcc-command");
+  ASSERT_TRUE(bool(Dir));
+  ASSERT_FALSE(bool(writeFileAtomic(Dir->file("x"), "-ftz=true 'b c.cu'\n-c")));
+  C = parse({"--options-file", Dir->file("x")});
+  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_EQ(C.Inputs, Words{"b c.cu"});
+  EXPECT_EQ(C.Args, (Words{"--options-file", Dir->file("x")}));
+  // With something of ours in it, nvcc gets the words instead.
+  ASSERT_FALSE(bool(
+      writeFileAtomic(Dir->file("y"), "-fplugin-arg-cupilot-strict -c a.cu")));
+  C = parse({"-optf=" + Dir->file("y")});
+  EXPECT_TRUE(C.Plugin.Strict);
+  EXPECT_EQ(C.Args, (Words{"-c", "a.cu"}));
+  EXPECT_NE(failure({"-optf", Dir->file("gone")}).find("there is no file"),
+            std::string::npos);
+  ASSERT_FALSE(
+      bool(writeFileAtomic(Dir->file("z"), "-optf " + Dir->file("z"))));
+  EXPECT_NE(failure({"-optf", Dir->file("z")}).find("without end"),
+            std::string::npos);
+}

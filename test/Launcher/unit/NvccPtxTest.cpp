@@ -1,0 +1,211 @@
+//===- NvccPtxTest.cpp - Identities from PTX -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Substitute/NvccPtx.h"
+#include "gtest/gtest.h"
+
+using namespace cupilot;
+using namespace llvm;
+
+static const char Plain[] = R"(//
+.version 9.0
+.target sm_90
+.address_size 64
+.global .align 1 .b8 $str[3] = {37, 100, 0};
+.visible .const .align 4 .b8 table[16];
+.func  (.param .b32 func_retval0) _Z6helperf(
+	.param .b32 _Z6helperf_param_0
+)
+{
+	.reg .f32 	%f<2>;
+	ld.param.f32 	%f1, [_Z6helperf_param_0];
+	st.param.f32 	[func_retval0+0], %f1;
+	ret;
+}
+.visible .entry _Z1kPf(
+	.param .u64 _Z1kPf_param_0
+)
+.maxntid 128, 1, 1
+{
+	.local .align 16 .b8 	__local_depot1[32];
+	.reg .pred 	%p<2>;
+	.shared .align 4 .b8 _ZZ1kPfE4tile[512];
+	ld.param.u64 	%rd1, [_Z1kPf_param_0];
+	setp.eq.s64 	%p1, %rd1, 0;
+	@%p1 bra 	$L__BB1_2;
+	{ // callseq 0, 0
+	.param .b32 param0;
+	st.param.f32 	[param0+0], %f1;
+	.param .b32 retval0;
+	call.uni (retval0), 
+	_Z6helperf, 
+	(
+	param0
+	);
+	} // callseq 0
+	mov.u32 	%r1, _ZZ1kPfE4tile;
+	add.f32 	%f2, %f1, 0f3F800000;
+$L__BB1_2:
+	ret;
+}
+)";
+
+static NvccPtx parse(std::string Text) {
+  Expected<NvccPtx> M = NvccPtx::parse(std::move(Text));
+  if (!M)
+    ADD_FAILURE() << toString(M.takeError());
+  return std::move(*M);
+}
+
+static std::string replaced(std::string Text, StringRef From, StringRef To) {
+  size_t At = 0;
+  bool Found = false;
+  while ((At = Text.find(From.str(), At)) != std::string::npos) {
+    Text.replace(At, From.size(), To.str());
+    At += To.size();
+    Found = true;
+  }
+  EXPECT_TRUE(Found) << From.str();
+  return Text;
+}
+
+static std::string identityOf(std::string Text, StringRef Kernel = "_Z1kPf",
+                              StringRef Context = "") {
+  KernelIdentity I = parse(std::move(Text)).identify(Kernel, Context);
+  EXPECT_EQ(I.Refusal, "");
+  return I.Digest;
+}
+
+static std::string refusal(std::string Text, StringRef Kernel = "_Z1kPf") {
+  KernelIdentity I = parse(std::move(Text)).identify(Kernel);
+  EXPECT_EQ(I.Digest, "");
+  return I.Refusal;
+}
+
+TEST(NvccPtx, NamesAndNumbersDoNotMatter) {
+  std::string Base = identityOf(Plain);
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "$L__BB1_2", "$L__BB7_9")));
+  EXPECT_EQ(Base,
+            identityOf(replaced(Plain, "__local_depot1", "__local_depot4")));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "_Z6helperf", "_ZN1a4otherEf")));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "_ZZ1kPfE4tile", "_ZZ1kPfE3abc")));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "_Z1kPf", "_Z2k2Pf"), "_Z2k2Pf"));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "callseq 0", "callseq 12")));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, ".version 9.0", ".version 8.7")));
+  // Linkage, unrelated code, lines for a debugger and labels for it.
+  EXPECT_EQ(Base,
+            identityOf(replaced(Plain, ".visible .entry", ".weak .entry")));
+  EXPECT_EQ(Base, identityOf(std::string(Plain) +
+                             ".visible .entry other()\n{\n\tret;\n}\n"));
+  EXPECT_EQ(Base, identityOf(replaced(Plain, "\tret;",
+                                      "\t.loc 1 2 3, function_name $L__info0, "
+                                      "inlined_at 1 3 4\n$L__tmp3:\n\tret;") +
+                             ".file 1 \"/x/y.cu\"\n.section .debug_str\n{\n"
+                             "$L__info0:\n.b8 95\n}\n"));
+}
+
+TEST(NvccPtx, CodeMatters) {
+  std::string Base = identityOf(Plain);
+  for (auto [From, To] : {std::pair("0f3F800000", "0f3F800001"),
+                          {"add.f32", "add.ftz.f32"},
+                          {"add.f32", "sub.f32"},
+                          {"128, 1, 1", "256, 1, 1"},
+                          {"sm_90", "sm_90a"},
+                          {"tile[512]", "tile[1024]"},
+                          {"setp.eq.s64", "setp.ne.s64"},
+                          {"@%p1", "@!%p1"},
+                          {"param_0\n)\n.maxn",
+                           "param_0,\n\t.param .u32 _Z1kPf_param_1\n)\n.maxn"},
+                          {"[func_retval0+0], %f1", "[func_retval0+0], %f0"}})
+    EXPECT_NE(Base, identityOf(replaced(Plain, From, To))) << From;
+  EXPECT_NE(Base, identityOf(Plain, "_Z1kPf", "-O1"));
+  // Which of two labels is jumped to.
+  std::string Two =
+      replaced(Plain, "$L__BB1_2:\n", "$L__A:\nadd.s32 %r1, %r1, 1;\n$L__B:\n");
+  EXPECT_NE(identityOf(replaced(Two, "bra \t$L__BB1_2", "bra \t$L__A")),
+            identityOf(replaced(Two, "bra \t$L__BB1_2", "bra \t$L__B")));
+}
+
+TEST(NvccPtx, VariablesKeepTheirNames) {
+  std::string Used =
+      replaced(Plain, "mov.u32 	%r1, _ZZ1kPfE4tile", "mov.u64 %rd2, table");
+  EXPECT_EQ(parse(Plain).variables("_Z1kPf")->size(), 0u);
+  EXPECT_EQ(*parse(Used).variables("_Z1kPf"),
+            std::vector<std::string>{"table"});
+  EXPECT_NE(identityOf(Used), identityOf(replaced(Used, "table", "other")));
+  EXPECT_NE(identityOf(Used),
+            identityOf(replaced(Used, "table[16]", "table[32]")));
+  // Not the part that nvcc makes of the unit's path.
+  auto Static = [&](StringRef Unit, StringRef Space, StringRef Rest) {
+    return identityOf(
+        replaced(Used, "table", ("_ZN" + Unit + Space + Rest + "E").str()));
+  };
+  std::string One = Static("35_INTERNAL_d8b831c9_5_st_cu__Z2lkPfi",
+                           "37_GLOBAL__N__d8b831c9_5_st_cu__Z2lkPfi", "4anon");
+  EXPECT_EQ(One, Static("36_INTERNAL_3950143b_6_st2_cu__Z2lkPfi",
+                        "38_GLOBAL__N__3950143b_6_st2_cu__Z2lkPfi", "4anon"));
+  EXPECT_NE(One, Static("35_INTERNAL_d8b831c9_5_st_cu__Z2lkPfi", "", "4anon"));
+  EXPECT_NE(One, Static("35_INTERNAL_d8b831c9_5_st_cu__Z2lkPfi",
+                        "37_GLOBAL__N__d8b831c9_5_st_cu__Z2lkPfi", "4anom"));
+  // A literal is known by its content.
+  std::string Text =
+      replaced(Plain, "mov.u32 	%r1, _ZZ1kPfE4tile", "mov.u64 %rd2, $str");
+  EXPECT_EQ(parse(Text).variables("_Z1kPf")->size(), 0u);
+  EXPECT_EQ(identityOf(Text), identityOf(replaced(Text, "$str", "$str$7")));
+  EXPECT_NE(identityOf(Text),
+            identityOf(replaced(Text, "{37, 100", "{37, 101")));
+}
+
+TEST(NvccPtx, Refusals) {
+  EXPECT_EQ(refusal(replaced(Plain, "sm_90", "sm_90, debug")),
+            "it is compiled without optimisation");
+  EXPECT_EQ(
+      refusal(replaced(Plain, "add.f32 	%f2",
+                       "mov.u32 %r9, %envreg1;\nadd.f32 %f2")),
+      "it waits for other blocks, or depends on how the driver launched it");
+}
+
+TEST(NvccPtx, UndefinedFunctions) {
+  std::string Declared = replaced(
+      Plain, ".address_size 64",
+      ".address_size 64\n.extern .func (.param .b32 r) other (.param .b32 p);\n"
+      ".extern .func (.param .b32 r) vprintf (.param .b32 p);");
+  EXPECT_EQ(refusal(replaced(Declared, "\n\t_Z6helperf, ", "\n\tother, ")),
+            "it calls 'other', which this unit does not define");
+  identityOf(replaced(Declared, "\n\t_Z6helperf, ", "\n\tvprintf, "));
+}
+
+TEST(NvccPtx, FindAndRename) {
+  NvccPtx M = parse(Plain);
+  EXPECT_EQ(M.target(), "sm_90");
+  EXPECT_EQ(M.kernels(), std::vector<std::string>{"_Z1kPf"});
+  EXPECT_EQ(M.find("_Z1kPf"), "_Z1kPf");
+  EXPECT_EQ(M.find("_ZL1kPf"), "_Z1kPf"); // static, as clang has it.
+  EXPECT_EQ(M.find("_Z1kPd"), "");
+  NvccPtx R = parse(M.renamed("_Z1kPf", "new_name"));
+  EXPECT_EQ(R.kernels(), std::vector<std::string>{"new_name"});
+  EXPECT_EQ(R.identify("new_name").Digest, M.identify("_Z1kPf").Digest);
+}
+
+TEST(NvccPtx, Broken) {
+  for (const char *Text :
+       {"", ".version 9.0\n", "{", ".target sm_90\n.entry k(",
+        ".target sm_90\n.global .b8 \"x", "/* ", ")",
+        ".target sm_90\n.entry k() { [ }"}) {
+    Expected<NvccPtx> M = NvccPtx::parse(Text);
+    EXPECT_FALSE(bool(M)) << Text;
+    consumeError(M.takeError());
+  }
+  // What is cut off anywhere is refused or read; never a crash.
+  for (size_t I = 0; I < sizeof(Plain); I += 7)
+    if (Expected<NvccPtx> M = NvccPtx::parse(std::string(Plain, I)))
+      for (const std::string &Kernel : M->kernels())
+        (void)M->identify(Kernel);
+    else
+      consumeError(M.takeError());
+}

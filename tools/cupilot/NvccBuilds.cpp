@@ -1,0 +1,237 @@
+//===- NvccBuilds.cpp - What builds by nvcc need of a search -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "NvccBuilds.h"
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// An nvcc, the flags for the unit, and those for what stands alone.
+struct NvccUse {
+  std::string Nvcc;
+  std::vector<std::string> UnitFlags;
+  NvccDeviceFlags Device;
+};
+} // namespace
+
+/// What nvcc is told for clang's \p Flags. Flags that change device code and
+/// have no counterpart are a finding.
+static Expected<NvccUse> translate(StringRef Nvcc,
+                                   ArrayRef<std::string> Flags) {
+  NvccUse Use;
+  Use.Nvcc = Nvcc.str();
+  auto Both = [&](const std::string &Flag) {
+    Use.UnitFlags.push_back(Flag);
+    Use.Device.Flags.push_back(Flag);
+  };
+  for (size_t I = 0; I < Flags.size(); ++I) {
+    StringRef Flag = Flags[I];
+    auto Starts = [&](StringRef Prefix) { return Flag.starts_with(Prefix); };
+    if (is_contained({"-D", "-U", "-I", "-isystem", "-include"}, Flag) &&
+        I + 1 < Flags.size()) {
+      Use.UnitFlags.push_back(Flag.str());
+      Use.UnitFlags.push_back(Flags[++I]);
+    } else if (is_contained({"-o", "-MF", "-MT", "-MQ", "-L", "-l", "-x"},
+                            Flag) &&
+               I + 1 < Flags.size()) {
+      ++I;
+    } else if (Starts("-D") || Starts("-U") || Starts("-I")) {
+      Use.UnitFlags.push_back(Flag.str());
+    } else if (Starts("-std=")) {
+      Both(StringRef(Flag).contains("gnu++")
+               ? "-std=c++" + Flag.split("gnu++").second.str()
+               : Flag.str());
+    } else if (Flag == "-ffp-contract=off") {
+      Both("-fmad=false");
+    } else if (Flag == "-fgpu-flush-denormals-to-zero" ||
+               Flag == "-fcuda-flush-denormals-to-zero") {
+      Both("-ftz=true");
+    } else if (Starts("-Xclang") || Starts("-mllvm") || Starts("-Xarch_") ||
+               Starts("-fgpu-") || Starts("-ffast-math") ||
+               Starts("-funsafe-math") || Starts("-ffp-") ||
+               Starts("-Xcuda-ptxas") || Starts("-O0")) {
+      if (Flag != "-ffp-contract=fast" && Flag != "-ffp-contract=on")
+        return findingError("'" + Flag +
+                            "' has no counterpart; name the "
+                            "command with --compiler");
+    }
+  }
+  return Use;
+}
+
+/// A command that the user named; nothing for clang's.
+static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
+  BumpPtrAllocator Memory;
+  StringSaver Saver(Memory);
+  SmallVector<const char *> Words;
+  cl::TokenizeGNUCommandLine(Text, Saver, Words);
+  if (Words.empty())
+    return usageError("--compiler names no compiler");
+  StringRef Name = sys::path::filename(Words.front());
+  if (Name.starts_with("clang"))
+    return std::nullopt;
+  if (!Name.starts_with("nvcc"))
+    return usageError("'" + Text + "' is neither clang nor nvcc",
+                      "--compiler='nvcc FLAGS'");
+  if (!sys::findProgramByName(Words.front()))
+    return resourceError("cannot run '" + Twine(Words.front()) + "'");
+  std::vector<std::string> Args(Words.begin() + 1, Words.end());
+  Expected<NvccCommand> C = parseNvccCommand(Args, "", "");
+  if (!C)
+    return C.takeError();
+  if (C->UnchangedRemark)
+    return usageError("'" + Text + "': " + C->Unchanged);
+  NvccUse Use;
+  Use.Nvcc = Words.front();
+  Use.Device = C->Device;
+  // The architecture and what is made are said here.
+  for (size_t I = 0; I < C->Args.size(); ++I) {
+    StringRef Arg = C->Args[I];
+    StringRef Option = Arg.split('=').first;
+    if (is_contained({"-arch", "--gpu-architecture", "-code", "--gpu-code",
+                      "-gencode", "--generate-code", "-o"},
+                     Option)) {
+      I += !Arg.contains('=');
+      continue;
+    }
+    if (Arg != "-c" && Arg != "-dc")
+      Use.UnitFlags.push_back(Arg.str());
+  }
+  return std::move(Use);
+}
+
+static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
+                                        const std::string &Arch,
+                                        const NvccUse &Use,
+                                        ArrayRef<std::string> Flags) {
+  Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Source, Arch, Flags);
+  if (!Ptx)
+    return Ptx.takeError();
+  std::string Symbol = Ptx->find(K.Symbol);
+  if (Symbol.empty())
+    return findingError("nvcc does not emit it");
+  KernelIdentity Id = Ptx->identify(Symbol, Use.Device.context());
+  if (Id.Digest.empty())
+    return findingError(Id.Refusal);
+  return Id.Digest;
+}
+
+/// The identity of a text that stands alone.
+static Expected<std::string> identityOf(StringRef Text, const Kernel &K,
+                                        const std::string &Arch,
+                                        const NvccUse &Use) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
+    return std::move(E);
+  return identityIn(Dir->file("text.cu"), K, Arch, Use, Use.Device.Flags);
+}
+
+/// One compiler's records; a finding says why there are none.
+static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
+                    const NvccUse &Use) {
+  Expected<std::string> Version = nvccVersion(Use.Nvcc);
+  if (!Version)
+    return Version.takeError();
+  Expected<std::string> Own = identityOf(S.K.Slice, S.K, Arch, Use);
+  if (!Own)
+    return Own.takeError();
+  if (!Unit.empty()) {
+    Expected<std::string> Whole =
+        identityIn(Unit, S.K, Arch, Use, Use.UnitFlags);
+    if (!Whole)
+      return Whole.takeError();
+    if (*Whole != *Own)
+      return findingError(
+          "the slice's device code is not that of the whole unit");
+  }
+  if (any_of(S.Builds, [&](const BuildEntry &B) { return B.Digest == *Own; }))
+    return Error::success(); // Of two commands that mean the same.
+  // Evidence is for one command: two of one version must not be confused.
+  std::string Compiler = *Version;
+  for (const std::string &Flag : Use.Device.Flags)
+    if (!StringRef(Flag).ltrim('-').starts_with("std="))
+      Compiler += " " + Flag;
+  for (const std::string &Flag : Use.Device.Ptxas)
+    Compiler += " " + Flag;
+  bool Any = false;
+  for (auto [V, Source] : zip(S.Variants, S.Sources)) {
+    const Measurement *Proof = nullptr;
+    for (const Measurement &M : V.Evidence)
+      if (M.Arch == Arch && !StringRef(M.Compiler).starts_with("nvcc"))
+        Proof = &M;
+    if (!Proof)
+      continue;
+    Expected<std::string> Digest = identityOf(Source, S.K, Arch, Use);
+    if (!Digest) {
+      errs() << "  " << *Version << ": " << V.Name
+             << " left out: " << toString(Digest.takeError()) << "\n";
+      continue;
+    }
+    Measurement M = *Proof;
+    M.Compiler = Compiler;
+    M.Digest = *Digest;
+    V.Evidence.push_back(std::move(M));
+    Any = true;
+  }
+  if (Any)
+    S.Builds.push_back({Compiler, Arch, *Own});
+  return Error::success();
+}
+
+Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
+                 ArrayRef<std::string> Flags, ArrayRef<std::string> Compilers) {
+  std::vector<NvccUse> Uses;
+  auto LeaveOut = [](Error E) {
+    return handleErrors(std::move(E),
+                        [](std::unique_ptr<ToolError> T) -> Error {
+                          if (T->code() != ExitCode::Finding)
+                            return Error(std::move(T));
+                          errs() << "  nvcc left out: " << T->text() << "\n";
+                          return Error::success();
+                        });
+  };
+  for (const std::string &Text : Compilers) {
+    Expected<std::optional<NvccUse>> Use = readCommand(Text);
+    if (!Use)
+      return Use.takeError();
+    if (*Use)
+      Uses.push_back(std::move(**Use));
+  }
+  if (Compilers.empty()) {
+    Expected<Toolchain> Tools = Toolchain::find(Flags);
+    if (!Tools)
+      return Tools.takeError();
+    std::string Nvcc = Tools->CudaPath + "/bin/nvcc";
+    if (Tools->CudaPath.empty() || !sys::fs::can_execute(Nvcc))
+      return Error::success();
+    Expected<NvccUse> Use = translate(Nvcc, Flags);
+    if (!Use)
+      return LeaveOut(Use.takeError());
+    Uses.push_back(std::move(*Use));
+  }
+  for (const NvccUse &Use : Uses)
+    if (Error E = LeaveOut(record(S, Unit, Arch, Use)))
+      return E;
+  return Error::success();
+}
+
+} // namespace cupilot
