@@ -2,6 +2,7 @@
 # the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -63,6 +64,9 @@ if cuda:
         config.available_features.add("cuda-12")
 if config.nvcc and os.path.exists(config.nvcc):
     config.available_features.add("nvcc")
+for tool in ("ccache", "dpkg-deb"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("cuda-device")
 if os.environ.get("CUPILOT_TEST_NETWORK"):
