@@ -242,6 +242,8 @@ static inline const AccessSite &siteAt(const ThreadContext &T, uint32_t Index) {
 /// Reports a read of bytes that hold nothing, if that is asked for.
 static void checkWritten(ThreadContext &T, uint64_t Address, uint64_t Size,
                          uint64_t Unwritten, const AccessSite &Site) {
+  if (Site.Carries) // What depends on it will say.
+    T.LastUnwritten = {Address, Size, Unwritten, &Site};
   if (!T.Block->Options.CheckWritten || Site.Carries)
     return;
   recordUnwritten(T, Address, Size, Unwritten, Site);
@@ -480,6 +482,13 @@ void cupilot_rt_atomic(ThreadContext *T, void *P, uint64_t Size,
     lockAtomic(*T, addressOf(P));
     atomicRange(*T, addressOf(P), Size, siteAt(*T, Site), *Cache);
   }
+}
+
+/// Something depends on bytes that hold nothing.
+void cupilot_rt_unwritten(ThreadContext *T) {
+  const UnwrittenRead &Last = T->LastUnwritten;
+  recordUnwritten(*T, Last.Address, Last.Size, Last.Bytes, *Last.Site);
+  leave(*T);
 }
 
 void cupilot_rt_atomic_done(ThreadContext *T) { unlockAtomic(*T); }
