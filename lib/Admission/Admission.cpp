@@ -72,14 +72,13 @@ public:
                           bool, CharSourceRange Written,
                           OptionalFileEntryRef File, StringRef, StringRef,
                           const clang::Module *, bool,
-                          SrcMgr::CharacteristicKind Kind) override {
+                          SrcMgr::CharacteristicKind) override {
     if (!own(Hash)) {
       // An allowed header may include what a macro names: not one of ours. CUB
       // pastes names of its own.
       SourceLocation Begin = Written.getBegin();
       bool Pasted = SM.isWrittenInScratchSpace(SM.getSpellingLoc(Begin)) &&
-                    SrcMgr::isSystem(Kind) && !Name.starts_with("/") &&
-                    !Name.contains("..");
+                    !Name.starts_with("/") && !Name.contains("..");
       if (Begin.isMacroID() && spelledHere(Begin) && !Pasted)
         add("include", Begin,
             "a macro that makes a header include '" + Name.str() + "'");

@@ -98,7 +98,8 @@ Error Selection::select(StringRef Symbol) {
       tell(Symbol, "Refused", "the original stays: " + Id.Refusal);
       continue;
     }
-    Expected<std::optional<BuildRecord>> Record = Store.lookup(Id.Digest);
+    Expected<std::optional<BuildRecord>> Record =
+        Store.lookup(Id.Digest, Symbol);
     if (!Record)
       return Record.takeError();
     bool Same = *Record && StringRef((*Record)->Compiler).starts_with("nvcc") &&

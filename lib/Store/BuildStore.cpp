@@ -109,9 +109,17 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
   return BuildStore(Absolute.str().str());
 }
 
+std::string buildRecordPath(StringRef Root, StringRef Identity,
+                            StringRef Symbol) {
+  DigestBuilder B;
+  B.add(Identity);
+  B.add(Symbol);
+  return (Root + "/builds/" + shortDigest(B.str(), 64) + ".json").str();
+}
+
 Expected<std::optional<BuildRecord>>
-BuildStore::lookup(StringRef Identity) const {
-  std::string Path = Root + "/builds/" + shortDigest(Identity, 64) + ".json";
+BuildStore::lookup(StringRef Identity, StringRef Symbol) const {
+  std::string Path = buildRecordPath(Root, Identity, Symbol);
   if (!sys::fs::exists(Path))
     return std::nullopt;
   Expected<std::string> Text = readFile(Path);
@@ -120,8 +128,8 @@ BuildStore::lookup(StringRef Identity) const {
   Expected<BuildRecord> R = parseBuildRecord(*Text, Path);
   if (!R)
     return R.takeError();
-  if (R->Identity != Identity)
-    return usageError("'" + Path + "' is the record of another identity");
+  if (R->Identity != Identity || R->Symbol != Symbol)
+    return usageError("'" + Path + "' is the record of another kernel");
   return std::optional(std::move(*R));
 }
 

@@ -93,10 +93,6 @@ static std::string renderRecord(const BuildRecord &R) {
   return Text;
 }
 
-static std::string recordPath(StringRef Root, StringRef Identity) {
-  return (Root + "/builds/" + shortDigest(Identity, 64) + ".json").str();
-}
-
 Error ProjectStore::put(const StoredKernel &S) {
   std::string Folder = Root + "/" + kernelFolder(S);
   if (Error E = updateFile(Folder + "/original.cu", S.K.Slice))
@@ -115,7 +111,8 @@ Error ProjectStore::put(const StoredKernel &S) {
     return E;
   bool Changed = false;
   for (const BuildRecord &R : buildRecords(S)) {
-    std::string Path = recordPath(Root, R.Identity), Text = renderRecord(R);
+    std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
+                Text = renderRecord(R);
     Expected<std::string> Old = readFile(Path);
     if (Old && *Old == Text)
       continue;
@@ -198,7 +195,7 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
             [&](StringRef Text) { return digest(Text) == V.Digest; }));
     }
     for (const BuildRecord &R : buildRecords(S)) {
-      std::string Path = recordPath(Root, R.Identity);
+      std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
       Known.insert(sys::path::filename(Path).str());
       Expected<std::string> Text = readFile(Path);
       if (!Text)

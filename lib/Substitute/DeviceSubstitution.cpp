@@ -227,7 +227,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       continue;
     }
     Expected<std::optional<BuildRecord>> Record =
-        Options.Store->lookup(Identity.Digest);
+        Options.Store->lookup(Identity.Digest, Symbol);
     if (!Record)
       return Record.takeError();
     Expected<std::vector<BuildRecord>> All = Options.Store->recordsFor(Symbol);
@@ -243,8 +243,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
         for (const BuildVariant &V : R.Variants)
           addPlaceholder(M, variantSymbol(Symbol, V), *Kernel);
     }
-    // Another kernel may have the same code; the host goes by names.
-    if (!*Record || (*Record)->Symbol != Symbol) {
+    if (!*Record) {
       Outcomes.push_back(
           {Symbol, Stale ? "VariantStale" : "NoVariant",
            Stale

@@ -117,6 +117,36 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   return std::move(Use);
 }
 
+/// Those of nvcc's \p Flags that change what arithmetic means.
+static std::vector<std::string> arithmetic(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Found;
+  for (StringRef Flag : Flags) {
+    Flag = Flag.ltrim('-');
+    if (is_contained({"ftz=true", "prec-div=false", "prec-sqrt=false",
+                      "fmad=false", "use_fast_math"},
+                     Flag))
+      Found.push_back(Flag.str());
+  }
+  llvm::sort(Found);
+  return Found;
+}
+
+/// The gate judged what clang made with \p Flags: an nvcc that computes
+/// otherwise would run what nobody judged.
+static Error checkArithmetic(const NvccUse &Use, StringRef Text,
+                             ArrayRef<std::string> Flags) {
+  Expected<NvccUse> Judged = translate(Use.Nvcc, Flags);
+  if (!Judged)
+    return Judged.takeError();
+  if (arithmetic(Use.Device.Flags) == arithmetic(Judged->Device.Flags))
+    return Error::success();
+  return usageError("'" + Text +
+                        "' computes otherwise than clang does with "
+                        "the flags of the search, which the gate judged",
+                    "give both the same: -ffp-contract=off is -fmad=false, "
+                    "-fgpu-flush-denormals-to-zero is -ftz=true");
+}
+
 static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
                                         const std::string &Arch,
                                         const NvccUse &Use,
@@ -213,8 +243,11 @@ Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
     Expected<std::optional<NvccUse>> Use = readCommand(Text);
     if (!Use)
       return Use.takeError();
-    if (*Use)
-      Uses.push_back(std::move(**Use));
+    if (!*Use)
+      continue;
+    if (Error E = checkArithmetic(**Use, Text, Flags))
+      return LeaveOut(std::move(E));
+    Uses.push_back(std::move(**Use));
   }
   if (Compilers.empty()) {
     Expected<Toolchain> Tools = Toolchain::find(Flags);

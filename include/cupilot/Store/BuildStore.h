@@ -21,9 +21,11 @@ public:
   static llvm::Expected<BuildStore> open(llvm::StringRef Root);
 
   llvm::StringRef root() const { return Root; }
-  /// The record for a build identity; nothing when the store has none.
+  /// The record for a build identity of the kernel \p Symbol; nothing when the
+  /// store has none. Kernels of equal code and other names have their own: the
+  /// host goes by names.
   llvm::Expected<std::optional<BuildRecord>>
-  lookup(llvm::StringRef Identity) const;
+  lookup(llvm::StringRef Identity, llvm::StringRef Symbol) const;
   /// All records for a kernel of this mangled name, sorted by identity. Serves
   /// stale remarks and the placeholders of other architectures. The files are
   /// read once: a unit has many kernels. Not for several threads at once.
@@ -41,6 +43,10 @@ private:
   std::string Root;
   mutable std::optional<RecordFiles> Files; ///< Path and text, by path.
 };
+
+/// The path of a build record in the store \p Root.
+std::string buildRecordPath(llvm::StringRef Root, llvm::StringRef Identity,
+                            llvm::StringRef Symbol);
 
 /// Why \p Text, of the store's file \p Path, is not what it should be: its line
 /// ends, else \p What. \p IsRight tells for a text whether it is.
