@@ -86,7 +86,8 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
 void addShapeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);
 /// Other grids and blocks.
-void addLaunchCases(const GateCase &Base, CaseMakers &Makers);
+void addLaunchCases(const CaseContext &X, const GateCase &Base,
+                    CaseMakers &Makers);
 /// in == out, overlapping and misaligned buffers.
 void addAliasCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);
