@@ -2,6 +2,7 @@
 # the tools. A test that needs more than the machine has is UNSUPPORTED, visibly.
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -62,7 +63,16 @@ if cuda:
     if version and int(version.group(1)) >= 12000:
         config.available_features.add("cuda-12")
 if config.nvcc and os.path.exists(config.nvcc):
-    config.available_features.add("nvcc")
+    # Debian's needs a host compiler that is not Debian's own.
+    probe = [config.nvcc, "-arch=sm_90", "-c", "-x", "cu", os.devnull, "-o", os.path.join(config.test_exec_root, "probe.o")]
+    try:
+        if subprocess.run(probe, capture_output=True, timeout=120).returncode == 0:
+            config.available_features.add("nvcc")
+    except (OSError, subprocess.TimeoutExpired):
+        pass
+for tool in ("ccache", "dpkg-deb"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("cuda-device")
 if os.environ.get("CUPILOT_TEST_NETWORK"):

@@ -56,6 +56,11 @@ public:
       R.add("host-function", F->getLocation(),
             "'" + F->getNameAsString() +
                 "' is a host function; a variant holds device code only");
+    if (Device && F->isExternC() && F->isThisDeclarationADefinition() &&
+        (F->hasAttr<CUDAHostAttr>() || F->isConstexpr()))
+      R.add("host-function", F->getLocation(),
+            "'" + F->getNameAsString() +
+                "' would take a C name of the program on the host");
     if (F->doesThisDeclarationHaveABody())
       R.Bodies.push_back({R.offset(F->getBody()->getBeginLoc()),
                           R.offset(F->getBody()->getEndLoc())});

@@ -242,6 +242,8 @@ static inline const AccessSite &siteAt(const ThreadContext &T, uint32_t Index) {
 /// Reports a read of bytes that hold nothing, if that is asked for.
 static void checkWritten(ThreadContext &T, uint64_t Address, uint64_t Size,
                          uint64_t Unwritten, const AccessSite &Site) {
+  if (Site.Carries) // What depends on it will say.
+    T.LastUnwritten = {Address, Size, Unwritten, &Site};
   if (!T.Block->Options.CheckWritten || Site.Carries)
     return;
   recordUnwritten(T, Address, Size, Unwritten, Site);
@@ -482,6 +484,13 @@ void cupilot_rt_atomic(ThreadContext *T, void *P, uint64_t Size,
   }
 }
 
+/// Something depends on bytes that hold nothing.
+void cupilot_rt_unwritten(ThreadContext *T) {
+  const UnwrittenRead &Last = T->LastUnwritten;
+  recordUnwritten(*T, Last.Address, Last.Size, Last.Bytes, *Last.Site);
+  leave(*T);
+}
+
 void cupilot_rt_atomic_done(ThreadContext *T) { unlockAtomic(*T); }
 
 /// memcpy and memmove: bytes that hold nothing are copied as such.
@@ -561,8 +570,6 @@ void cupilot::touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
     atomicRange(T, A, Size, Site, Cache);
     return;
   }
-  if (Kind == TouchKind::Landing)
-    Cache.Bits |= word::Landed;
   Race Found = writeRange(T, A, Size, Site, Cache);
   if (Found.Word)
     leaveForRace(T, A, Size, Site, Found, false);

@@ -19,8 +19,9 @@ namespace cupilot {
 
 void AsyncCopy::land(ThreadContext &T) const {
   for (const AsyncPiece &P : Pieces) {
-    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Landing);
+    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Write);
     std::memcpy(reinterpret_cast<char *>(P.To), Data.data() + P.From, P.Size);
+    noteLanded(T, P.To, P.Size);
   }
 }
 

@@ -92,31 +92,64 @@ bool BlockShadow::isFenced(const ThreadContext &T, uint64_t Word) const {
   return false;
 }
 
+/// What is not compared when a write word is found again.
+static constexpr uint64_t Passing = word::Written;
+
+/// The number, among all of the address space, of the first of SharedShadow.
+uint64_t BlockShadow::firstGranule() const {
+  return (reinterpret_cast<uintptr_t>(SharedShadow.data()) - SharedOffset) /
+         sizeof(Granule);
+}
+
+void BlockShadow::noteLanded(uint64_t Address, uint64_t Size) {
+  Landed.resize(SharedShadow.size());
+  uint64_t First = firstGranule();
+  for (uint64_t At = Address / GranuleBytes;
+       At <= (Address + Size - 1) / GranuleBytes; ++At)
+    Landed[At - First] = loadWord(SharedShadow[At - First].Write) & ~Passing;
+}
+
+uint64_t BlockShadow::findUnfenced(const ThreadContext &T, uint64_t &Address,
+                                   uint64_t Size) const {
+  uint64_t First = firstGranule();
+  uint64_t Last = 0;
+  for (uint64_t At = Address / GranuleBytes;
+       At <= (Address + Size - 1) / GranuleBytes; ++At) {
+    uint64_t Word = loadWord(SharedShadow[At - First].Write);
+    if (!(Word & word::Bytes) || Word == Last ||
+        (!Landed.empty() && Landed[At - First] == (Word & ~Passing)))
+      continue;
+    Last = Word;
+    if (isFenced(T, Word))
+      continue;
+    Address = At * GranuleBytes;
+    return Word;
+  }
+  return 0;
+}
+
+void noteLanded(ThreadContext &T, uint64_t Address, uint64_t Size) {
+  if (T.Checks && T.Block->Options.CheckRaces)
+    if (BlockState *Owner = T.Block->sharedOwner(Address))
+      static_cast<BlockShadow &>(*Owner->Observer).noteLanded(Address, Size);
+}
+
 void touchThroughProxy(const OpCall &Call, ThreadContext &T, uint64_t Address,
                        uint64_t Size) {
   touchChecked(Call, T, Address, Size, TouchKind::Read);
   if (!T.Checks || !T.Block->Options.CheckRaces ||
       T.Block->sharedOwner(Address) != T.Block)
     return;
-  uint64_t Last = 0;
-  for (uint64_t At = Address / GranuleBytes;
-       At <= (Address + Size - 1) / GranuleBytes; ++At) {
-    const auto &G = *reinterpret_cast<const Granule *>(
-        T.Checks->sharedOffset() + At * sizeof(Granule));
-    uint64_t Word = loadWord(G.Write);
-    if ((Word & word::Landed) || !(Word & word::Bytes) || Word == Last)
-      continue;
-    Last = Word;
-    if (T.Checks->isFenced(T, Word))
-      continue;
-    recordRace(T, At * GranuleBytes, GranuleBytes,
-               Call.Block.Tables.Sites[Call.Op.ReadSite], Word,
-               /*OtherWrote=*/true, /*Known=*/true, /*SameValue=*/false);
-    DeviceFault &F = *T.Block->Fault;
-    F.Kind = "data race between proxies";
-    F.Detail += ", by the asynchronous proxy without a fence.proxy.async";
-    T.Block->escape(T);
-  }
+  uint64_t Word = T.Checks->findUnfenced(T, Address, Size);
+  if (!Word)
+    return;
+  recordRace(T, Address, GranuleBytes,
+             Call.Block.Tables.Sites[Call.Op.ReadSite], Word,
+             /*OtherWrote=*/true, /*Known=*/true, /*SameValue=*/false);
+  DeviceFault &F = *T.Block->Fault;
+  F.Kind = "data race between proxies";
+  F.Detail += ", by the asynchronous proxy without a fence.proxy.async";
+  T.Block->escape(T);
 }
 
 } // namespace cupilot

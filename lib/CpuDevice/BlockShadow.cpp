@@ -100,6 +100,7 @@ void BlockShadow::blockBegins(BlockState &B) {
   DeviceFences.clear();
   BlockFences.clear();
   ProxyFences.clear();
+  Landed.clear();
   DeviceFenced = BlockFenced = nullptr;
   DeviceFencedAll = BlockFencedAll = 0;
 }

@@ -105,6 +105,13 @@ public:
   /// what \p T does now.
   bool isFenced(const ThreadContext &T, uint64_t Word) const;
   void proxyFence(ThreadContext &T);
+  /// An asynchronous copy has just written [\p Address, \p Address + \p Size)
+  /// of the block's shared memory.
+  void noteLanded(uint64_t Address, uint64_t Size);
+  /// The first write there that no fence.proxy.async keeps from what \p T does
+  /// now; 0 when there is none. Moves \p Address to it.
+  uint64_t findUnfenced(const ThreadContext &T, uint64_t &Address,
+                        uint64_t Size) const;
   void fence(ThreadContext &T, bool Device);
   /// \p T is about to store atomically, or volatile: what its fences, and those
   /// that it knows of, had behind them is told.
@@ -141,6 +148,7 @@ private:
   /// Whether what \p Other of \p OtherBlock did at \p Clock is over for \p T.
   bool isOver(const ThreadContext &T, uint64_t OtherBlock, uint32_t Other,
               uint64_t Clock) const;
+  uint64_t firstGranule() const;
   bool isBehind(const ProxyFence &F, uint32_t By, uint32_t Writer,
                 uint64_t Clock) const;
   bool liesBetween(const ThreadContext &T, uint32_t By, uint32_t Writer,
@@ -178,6 +186,8 @@ private:
   std::vector<uint32_t> Learners;  ///< Who has some.
   std::vector<Fence> DeviceFences, BlockFences;
   std::vector<std::deque<ProxyFence>> ProxyFences; ///< The last of each thread.
+  /// Of shared memory: the write words that asynchronous copies left.
+  std::vector<uint64_t> Landed;
   bool FencedSince = false; ///< Since the last barrier of the block.
   /// What the fences before the last barrier had behind them.
   ThreadClocks DeviceFenced, BlockFenced;

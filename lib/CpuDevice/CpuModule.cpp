@@ -40,6 +40,7 @@ public:
   std::vector<std::string> globals() const override;
   Expected<uint64_t> residentBlocks(StringRef Kernel,
                                     const LaunchShape &Shape) const override;
+  Expected<uint64_t> localBytes(StringRef Kernel) const override;
   Expected<LaunchResult> launch(StringRef Kernel, const LaunchShape &Shape,
                                 ArrayRef<const void *> Args,
                                 DeviceMemory &Memory) override;
@@ -162,6 +163,13 @@ Expected<uint64_t> JitModule::residentBlocks(StringRef Kernel,
   if (!K)
     return K.takeError();
   return cupilot::residentBlocks(**K, Shape, Options);
+}
+
+Expected<uint64_t> JitModule::localBytes(StringRef Kernel) const {
+  Expected<const LoweredKernel *> K = findKernel(Kernel);
+  if (!K)
+    return K.takeError();
+  return (*K)->LocalBytes;
 }
 
 /// Variables of the module, which need not be among the registered buffers.

@@ -29,6 +29,7 @@ public:
   std::optional<BufferCoverage> coverage(const void *Base) const override;
   void resetCoverage() override;
   std::vector<DeviceHeapBlock> deviceHeap() const override;
+  DeviceHeapUse heapUse() const override;
   uint64_t checkMemory() const override;
   std::optional<DeviceBuffer> find(const void *Address) const override;
   std::optional<DeviceBuffer> nearest(const void *Address) const override;
@@ -46,6 +47,7 @@ public:
   // What Heap does, for deviceHeap() and the checks.
   void heapAllocated(DeviceHeapBlock Block);
   void heapFreed(void *Base);
+  void heapRefused(uint64_t Size, llvm::StringRef Location);
 
   /// Launches that use shadows hold them; what was removed stays until the last
   /// has ended.
@@ -83,6 +85,15 @@ private:
   std::deque<std::pair<void *, uint64_t>> Quarantine;
   uint64_t QuarantineBytes = 0, ShadowBytes = 0;
   std::map<uintptr_t, DeviceHeapBlock> HeapBlocks;
+  /// Bytes that a thread holds now, and at its peak; by block and thread.
+  struct ThreadHeap {
+    uint64_t Now = 0, Peak = 0;
+  };
+  using ThreadName = std::array<uint64_t, 6>;
+  static ThreadName nameOf(const DeviceHeapBlock &B);
+  std::map<ThreadName, ThreadHeap> ThreadHeaps;
+  DeviceHeapUse HeapUse;
+  uint64_t LargestBlock = 0;
   std::vector<std::pair<Granule *, uint64_t>> Retired;
   unsigned Launches = 0;
   uint64_t NextSegment = 1;

@@ -149,19 +149,55 @@ std::optional<DeviceBuffer> DeviceBuffers::nearest(const void *Address) const {
                       It->second.ReadOnly};
 }
 
+/// What the heap itself keeps for a block, about.
+static constexpr uint64_t HeapHeader = 16;
+
+DeviceBuffers::ThreadName DeviceBuffers::nameOf(const DeviceHeapBlock &B) {
+  return {B.Block[0],  B.Block[1],  B.Block[2],
+          B.Thread[0], B.Thread[1], B.Thread[2]};
+}
+
 void DeviceBuffers::heapAllocated(DeviceHeapBlock Block) {
   addBuffer(Block.Base, Block.Size, false);
   setWritten(Block.Base, Block.Size, false);
   std::unique_lock Lock(Mutex);
+  ThreadHeap &Own = ThreadHeaps[nameOf(Block)];
+  Own.Now += Block.Size + HeapHeader;
+  if (Own.Now > Own.Peak) {
+    HeapUse.AtOnce += Own.Now - Own.Peak;
+    Own.Peak = Own.Now;
+  }
+  if (!HeapUse.Refused && Block.Size > LargestBlock) {
+    LargestBlock = Block.Size;
+    HeapUse.Location = Block.Location.empty() ? Block.Kernel : Block.Location;
+  }
   HeapBlocks[reinterpret_cast<uintptr_t>(Block.Base)] = std::move(Block);
 }
 
 void DeviceBuffers::heapFreed(void *Base) {
   {
     std::unique_lock Lock(Mutex);
-    HeapBlocks.erase(reinterpret_cast<uintptr_t>(Base));
+    auto It = HeapBlocks.find(reinterpret_cast<uintptr_t>(Base));
+    if (It != HeapBlocks.end()) {
+      // Whoever frees it, it was held by who asked for it.
+      ThreadHeaps[nameOf(It->second)].Now -= It->second.Size + HeapHeader;
+      HeapBlocks.erase(It);
+    }
   }
   freeBuffer(Base);
+}
+
+void DeviceBuffers::heapRefused(uint64_t Size, StringRef Location) {
+  std::unique_lock Lock(Mutex);
+  if (HeapUse.Refused++ > 0)
+    return;
+  HeapUse.RefusedBytes = Size;
+  HeapUse.Location = Location.str();
+}
+
+DeviceHeapUse DeviceBuffers::heapUse() const {
+  std::shared_lock Lock(Mutex);
+  return HeapUse;
 }
 
 std::vector<DeviceHeapBlock> DeviceBuffers::deviceHeap() const {

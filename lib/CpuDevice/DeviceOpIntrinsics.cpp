@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceOp.h"
+#include "DeviceValues.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -173,15 +174,6 @@ static std::string opcodeOf(StringRef Name, unsigned &Bytes) {
   return "";
 }
 
-static Value *toBits(IRBuilderBase &B, Value *V) {
-  Type *T = V->getType();
-  if (T->isPointerTy())
-    return B.CreatePtrToInt(V, B.getInt64Ty());
-  return T->isIntegerTy()
-             ? V
-             : B.CreateBitCast(V, B.getIntNTy(T->getPrimitiveSizeInBits()));
-}
-
 static Value *fromBits(IRBuilderBase &B, Value *Word, Type *T) {
   if (T->isPointerTy())
     return B.CreateIntToPtr(Word, T);
@@ -194,7 +186,7 @@ static void replace(CallInst &Call, StringRef Opcode, const OpRule &Rule,
   IRBuilder<> B(&Call);
   SmallVector<Value *> Inputs;
   for (Value *Arg : Call.args())
-    Inputs.push_back(toBits(B, Arg));
+    Inputs.push_back(bitsOf(B, Arg));
   if (Bytes)
     Inputs.insert(Inputs.begin() + 2, B.getInt64(Bytes));
   SmallVector<Value *> Results = emitDeviceOp(B, Opcode, Rule, nullptr, Inputs);

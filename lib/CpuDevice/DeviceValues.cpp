@@ -14,6 +14,15 @@ using namespace llvm;
 
 namespace cupilot {
 
+Value *bitsOf(IRBuilderBase &B, Value *V) {
+  Type *T = V->getType();
+  if (T->isPointerTy())
+    return B.CreatePtrToInt(V, B.getInt64Ty());
+  return T->isIntegerTy()
+             ? V
+             : B.CreateBitCast(V, B.getIntNTy(T->getPrimitiveSizeInBits()));
+}
+
 Value *shiftLeft(IRBuilderBase &B, Value *X, Value *Amount) {
   unsigned Bits = X->getType()->getIntegerBitWidth();
   Value *Less =

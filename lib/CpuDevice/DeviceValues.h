@@ -17,6 +17,9 @@
 
 namespace cupilot {
 
+/// \p V, a pointer or of any type that is no aggregate, as an integer of its
+/// bits.
+llvm::Value *bitsOf(llvm::IRBuilderBase &B, llvm::Value *V);
 /// \p X << \p Amount (32 bits), zero when it is shifted out.
 llvm::Value *shiftLeft(llvm::IRBuilderBase &B, llvm::Value *X,
                        llvm::Value *Amount);

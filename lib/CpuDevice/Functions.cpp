@@ -117,8 +117,7 @@ static uint32_t typeNumber(LoweredModule &Tables, const FunctionType *Type) {
       .first->second;
 }
 
-/// Bytes of \p F's variables whose size is known.
-static uint64_t frameSize(const Function &F) {
+uint64_t frameSize(const Function &F) {
   const DataLayout &DL = F.getParent()->getDataLayout();
   uint64_t Size = 0;
   for (const Instruction &I : instructions(F))

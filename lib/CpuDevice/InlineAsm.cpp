@@ -15,6 +15,7 @@
 
 #include "llvm/IR/InlineAsm.h"
 #include "DeviceOp.h"
+#include "DeviceValues.h"
 #include "InlineAsm.h"
 #include "Lowering.h"
 #include "PtxRegisters.h"
@@ -33,15 +34,6 @@ AsmLowering::AsmLowering(CallInst &Call, const PtxProgram &Program)
 AllocaInst *AsmLowering::variable(StringRef Name, unsigned Bits) {
   IRBuilder<> Entry(&Body->getEntryBlock(), Body->getEntryBlock().begin());
   return Registers[Name] = Entry.CreateAlloca(Entry.getIntNTy(Bits));
-}
-
-static Value *toBits(IRBuilder<> &B, Value *V) {
-  Type *T = V->getType();
-  if (T->isPointerTy())
-    return B.CreatePtrToInt(V, B.getInt64Ty());
-  return T->isIntegerTy()
-             ? V
-             : B.CreateBitCast(V, B.getIntNTy(T->getPrimitiveSizeInBits()));
 }
 
 static unsigned bitsOfType(Type *T) {
@@ -70,7 +62,7 @@ bool AsmLowering::bindOperands() {
     }
     if (Argument == Body->arg_size())
       return false;
-    Value *V = toBits(B, Body->getArg(Argument++));
+    Value *V = bitsOf(B, Body->getArg(Argument++));
     unsigned Tied = 0;
     if (!C.Codes.empty() && !StringRef(C.Codes[0]).getAsInteger(10, Tied)) {
       AllocaInst *Output = Registers.lookup("$" + std::to_string(Tied));
@@ -144,7 +136,7 @@ bool AsmLowering::write(StringRef Name, Value *V, bool Signed) {
   AllocaInst *Register = Registers.lookup(Name);
   if (!Register)
     return false;
-  V = toBits(B, V);
+  V = bitsOf(B, V);
   unsigned Has = Register->getAllocatedType()->getIntegerBitWidth(),
            Bits = V->getType()->getIntegerBitWidth();
   if (Has < Bits || (Has == 1) != (Bits == 1))

@@ -370,6 +370,8 @@ void Instrumenter::run() {
     guard(A);
   if (shadows()) {
     carryUnwritten();
+    if (Options.CheckWritten && !Carriers.empty())
+      guardMasked();
     guardFences();
   }
   if (Options.MaxInstructions > 0 || Options.MaxLaunchInstructions > 0)

@@ -64,6 +64,12 @@ private:
   void carryUnwritten();
   llvm::Value *unwrittenBytes(llvm::Value *V);
 
+  // In InstrumentMasked.cpp.
+  static bool isMasked(const llvm::Instruction &Compare);
+  static bool isMaskedExtreme(const llvm::Instruction &I);
+  llvm::Value *unwrittenBit(llvm::Value *V);
+  void guardMasked();
+
   llvm::Function &Entry;
   LoweredModule &Tables;
   LoweredKernel &K;
@@ -74,7 +80,7 @@ private:
   /// Loads whose value is only copied, and, once it is made, the mask of those
   /// of its bytes that hold nothing.
   llvm::SmallPtrSet<llvm::Instruction *, 16> Carriers;
-  llvm::DenseMap<llvm::Value *, llvm::Value *> Unwritten;
+  llvm::DenseMap<llvm::Value *, llvm::Value *> Unwritten, UnwrittenBits;
   llvm::DenseMap<llvm::Instruction *, unsigned>
       CarrySites; ///< Stores of such values.
 };

@@ -139,8 +139,11 @@ bool Instrumenter::onlyCopied(Value *V, SmallPtrSetImpl<Value *> &Seen) const {
         return false;
       continue;
     }
+    if (isMasked(*I))
+      continue;
     bool Moves = isa<BitCastInst, FreezeInst, PHINode, ShuffleVectorInst,
                      ExtractValueInst, InsertValueInst>(I);
+    Moves |= isMaskedExtreme(*I);
     if (isa<SelectInst>(I))
       Moves = U.getOperandNo() != 0;
     if (auto *Extract = dyn_cast<ExtractElementInst>(I))
@@ -201,7 +204,14 @@ Value *Instrumenter::unwrittenBytes(Value *V) {
     return Mask;
   }
   Value *Result = nullptr;
-  if (isa<BitCastInst, FreezeInst>(I)) {
+  if (isMaskedExtreme(*I)) {
+    Value *X = unwrittenBytes(I->getOperand(0)),
+          *Y = unwrittenBytes(I->getOperand(1));
+    if (X || Y) // Neither byte is known without all of both.
+      Result = B.CreateSelect(
+          B.CreateICmpEQ(B.CreateOr(Or0(X), Or0(Y)), B.getInt64(0)),
+          B.getInt64(0), B.getInt64(Ones(SizeOf(I->getType()))));
+  } else if (isa<BitCastInst, FreezeInst>(I)) {
     Result = unwrittenBytes(I->getOperand(0));
   } else if (auto *Select = dyn_cast<SelectInst>(I)) {
     Value *True = unwrittenBytes(Select->getTrueValue()),

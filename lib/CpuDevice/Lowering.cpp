@@ -387,6 +387,7 @@ Expected<LoweredModule> lowerModule(Module &M,
                       " bytes of static shared memory (at most 49152)";
     K.Calls = Calls;
     K.StackSize = entryStack(*Entry, Calls);
+    K.LocalBytes = frameSize(*Entry);
     if (K.StackSize > MaxStack && K.Unsupported.empty())
       K.Unsupported = "local variables of more than 512 KiB";
     if (K.Unsupported.empty())

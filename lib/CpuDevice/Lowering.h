@@ -30,6 +30,7 @@ struct LoweredKernel {
   uint64_t ReservedShared = 0; ///< Bytes that the system keeps, when used.
   bool Calls = false;     ///< Has calls of functions that were not inlined.
   uint64_t StackSize = 0; ///< Bytes for each thread.
+  uint64_t LocalBytes = 0; ///< Of that, its own variables.
   std::array<uint64_t, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
   uint64_t EntryInstructions = 0; ///< Of a thread that takes no loop, about.
   std::string Unsupported;        ///< What cannot run; empty when all can.
@@ -130,6 +131,8 @@ void refuseFunction(llvm::Function &F, LoweredModule &Tables);
 /// \p CallsAny says whether it calls any.
 std::string reachedUnsupported(llvm::Function &Entry,
                                const LoweredModule &Tables, bool &CallsAny);
+/// Bytes of \p F's variables whose size is known.
+uint64_t frameSize(const llvm::Function &F);
 /// Bytes of stack for threads that run \p Entry.
 uint64_t entryStack(const llvm::Function &Entry, bool Calls);
 /// Lets other threads run in loops that wait for them.

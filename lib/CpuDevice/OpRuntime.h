@@ -23,6 +23,8 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand);
 void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
                   uint64_t Size, TouchKind Kind, uint64_t Align = 1);
 
+/// \p T has just written for an asynchronous copy: see touchThroughProxy().
+void noteLanded(ThreadContext &T, uint64_t Address, uint64_t Size);
 /// touchChecked() for what \p T now begins to read by the asynchronous proxy.
 void touchThroughProxy(const OpCall &Call, ThreadContext &T, uint64_t Address,
                        uint64_t Size);

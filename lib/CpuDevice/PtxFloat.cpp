@@ -14,8 +14,8 @@ using namespace llvm;
 
 namespace cupilot {
 
-static SmallVector<Value *, 4> sources(AsmLowering &L, const PtxStatement &S,
-                                       unsigned Count) {
+SmallVector<Value *, 4> ptxSources(AsmLowering &L, const PtxStatement &S,
+                                   unsigned Count) {
   SmallVector<Value *, 4> Args;
   Type *T = L.type(S.types().back());
   if (S.Operands.size() != Count + 1)
@@ -45,7 +45,7 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
                        .Cases({"fma", "mad"}, 3)
                        .Cases({"add", "sub", "mul", "div"}, 2)
                        .Default(1);
-  auto Args = sources(L, S, Count);
+  auto Args = ptxSources(L, S, Count);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -87,7 +87,7 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxFloatUnary(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 1);
+  auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
   return L.write(S, S.base() == "abs"
@@ -96,7 +96,7 @@ bool ptxFloatUnary(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   if (Args.empty() || S.has("xorsign") != S.has("abs"))
     return false;
   return L.write(S, floatMinMax(L.B, Args[0], Args[1], S.base() == "max",
@@ -105,7 +105,7 @@ bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
 
 /// The special units' functions; halves are computed in float32.
 bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 1);
+  auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -141,14 +141,14 @@ bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
 
 /// copysign d, a, b: b with the sign of a.
 bool ptxCopySign(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   return !Args.empty() &&
          L.write(S, L.B.CreateBinaryIntrinsic(Intrinsic::copysign, Args[1],
                                               Args[0]));
 }
 
 bool ptxTestProperty(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 1);
+  auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
   FPClassTest Test = S.has("finite")       ? fcFinite

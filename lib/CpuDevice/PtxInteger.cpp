@@ -16,23 +16,7 @@ static bool isSigned(const PtxStatement &S) {
   return S.types().back().starts_with("s");
 }
 
-/// Operands from the second on, as the instruction's type; empty on failure.
-static SmallVector<Value *, 4> sources(AsmLowering &L, const PtxStatement &S,
-                                       unsigned Count) {
-  SmallVector<Value *, 4> Args;
-  Type *T = L.type(S.types().back());
-  if (S.Operands.size() != Count + 1)
-    return {};
-  for (unsigned I = 1; I <= Count; ++I) {
-    Value *V = L.readAs(S.operand(I), T);
-    if (!V)
-      return {};
-    Args.push_back(V);
-  }
-  return Args;
-}
-
-/// The same, zero- or sign-extended to twice the bits.
+/// \p V zero- or sign-extended to twice the bits.
 static Value *twice(IRBuilder<> &B, Value *V, bool Signed) {
   return B.CreateIntCast(V, B.getIntNTy(2 * V->getType()->getIntegerBitWidth()),
                          Signed);
@@ -58,7 +42,7 @@ static Value *chained(AsmLowering &L, Value *X, Value *Y, bool Subtract,
 }
 
 bool ptxAddSub(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
   bool Subtract = S.base().starts_with("sub"), Signed = isSigned(S);
@@ -108,7 +92,7 @@ bool ptxMultiply(AsmLowering &L, const PtxStatement &S) {
 /// Products of 24-bit numbers: the lower or the upper 32 of 48 bits.
 bool ptxMultiply24(AsmLowering &L, const PtxStatement &S) {
   bool Add = S.base() == "mad24", Signed = isSigned(S);
-  auto Args = sources(L, S, Add ? 3 : 2);
+  auto Args = ptxSources(L, S, Add ? 3 : 2);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -125,7 +109,7 @@ bool ptxMultiply24(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxDivide(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -138,7 +122,7 @@ bool ptxDivide(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxSad(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 3);
+  auto Args = ptxSources(L, S, 3);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -150,7 +134,7 @@ bool ptxSad(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxMinMax(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
   bool Signed = isSigned(S), Min = S.base() == "min";
@@ -168,7 +152,7 @@ bool ptxMinMax(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxUnary(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 1);
+  auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -192,7 +176,7 @@ bool ptxUnary(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxLogic(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 2);
+  auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
@@ -247,7 +231,7 @@ bool ptxShift(AsmLowering &L, const PtxStatement &S) {
 }
 
 bool ptxFunnelShift(AsmLowering &L, const PtxStatement &S) {
-  auto Args = sources(L, S, 3);
+  auto Args = ptxSources(L, S, 3);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;

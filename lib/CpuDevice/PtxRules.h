@@ -96,6 +96,11 @@ CUPILOT_PTX_RULE(ptxStop);
 /// The fences' and atomics' order ("acq_rel"); relaxed for "".
 llvm::AtomicOrdering ptxOrdering(const PtxStatement &S);
 
+/// The \p Count operands from the second on, as the instruction's type, without
+/// subnormal numbers for .ftz; empty on failure.
+llvm::SmallVector<llvm::Value *, 4>
+ptxSources(AsmLowering &L, const PtxStatement &S, unsigned Count);
+
 /// \p V with subnormal numbers made zeros of the same sign.
 llvm::Value *flushed(llvm::IRBuilderBase &B, llvm::Value *V);
 

@@ -163,8 +163,13 @@ void cupilot_rt_assert(ThreadContext *T, const char *Message, const char *File,
 void *cupilot_rt_malloc(ThreadContext *T, uint64_t Size, uint32_t Site) {
   auto &Memory = static_cast<DeviceBuffers &>(T->Block->Memory);
   void *Pointer = Memory.Heap.allocate(Size, Memory.Limits.HeapBytes);
-  if (!Pointer)
+  if (!Pointer) {
+    if (Size > 0)
+      Memory.heapRefused(Size, Site == NoSite
+                                   ? StringRef(T->Block->Kernel.Name)
+                                   : T->Block->Tables.Sites[Site].Location);
     return nullptr;
+  }
   DeviceHeapBlock Block;
   Block.Base = Pointer;
   Block.Size = Size;

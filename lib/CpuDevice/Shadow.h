@@ -22,8 +22,7 @@ class CallBase;
 
 namespace cupilot {
 
-/// Landing: a write by an asynchronous copy.
-enum class TouchKind : uint8_t { Read, Write, Atomic, Landing };
+enum class TouchKind : uint8_t { Read, Write, Atomic };
 
 /// For touch(): no source line is known.
 inline constexpr uint32_t NoSite = ~0u;

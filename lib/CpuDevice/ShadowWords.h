@@ -41,8 +41,6 @@ inline constexpr uint64_t Bytes = 15; ///< Those of the four that were touched.
 inline constexpr uint64_t Atomic = 1u << 4; ///< Or volatile.
 
 // The write word only.
-/// An asynchronous copy wrote it.
-inline constexpr uint64_t Landed = 1u << 5;
 inline constexpr unsigned UnwrittenShift = 6;
 inline constexpr uint64_t Unwritten = uint64_t(15) << UnwrittenShift;
 inline constexpr unsigned WrittenShift = 10; ///< Coverage.

@@ -29,6 +29,15 @@ struct SiteCache {
   uint32_t AlignMask = 0; ///< Alignment less one.
 };
 
+struct AccessSite;
+
+/// A read of bytes that hold nothing.
+struct UnwrittenRead {
+  uint64_t Address = 0, Size = 0;
+  uint64_t Bytes = 0; ///< A bit each.
+  const AccessSite *Site = nullptr;
+};
+
 /// One device thread, as compiled code sees it. The layout is repeated in
 /// contextType() of Lowering.cpp.
 struct ThreadContext {
@@ -53,8 +62,9 @@ struct ThreadContext {
   /// In this segment, accesses of the block, and of the warp, with clocks below
   /// are over.
   uint32_t Settled = 0, WarpSettled = 0;
-  bool Extra = false;         ///< There is more to know than these two say.
-  bool *AtomicLock = nullptr; ///< Held during an atomic.
+  bool Extra = false;          ///< There is more to know than these two say.
+  bool *AtomicLock = nullptr;  ///< Held during an atomic.
+  UnwrittenRead LastUnwritten; ///< Of those whose value only goes elsewhere.
   uint64_t RaceWord = 0; ///< What a store ran into, until its value is known.
 };
 

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceValues.h"
 #include "Lowering.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -149,14 +150,6 @@ const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
 static void countChanges(Function &F, Instruction &I) {
   IRBuilder<> B(&I);
   Value *Changes = nullptr;
-  auto Bits = [&](Value *V) -> Value * {
-    Type *T = V->getType();
-    if (T->isPointerTy())
-      return B.CreatePtrToInt(V, B.getInt64Ty());
-    return T->isIntegerTy()
-               ? V
-               : B.CreateBitCast(V, B.getIntNTy(T->getPrimitiveSizeInBits()));
-  };
   auto Simple = [](Type *T) {
     return T->isIntegerTy() || T->isFloatingPointTy() || T->isPointerTy();
   };
@@ -170,7 +163,7 @@ static void countChanges(Function &F, Instruction &I) {
       Value *Old =
           B.CreateAlignedLoad(New->getType(), Store->getPointerOperand(),
                               Store->getAlign(), /*isVolatile=*/true);
-      Changes = B.CreateICmpNE(Bits(Old), Bits(New));
+      Changes = B.CreateICmpNE(bitsOf(B, Old), bitsOf(B, New));
     }
   } else if (auto *RMW = dyn_cast<AtomicRMWInst>(&I)) {
     B.SetInsertPoint(I.getNextNode());
@@ -178,7 +171,7 @@ static void countChanges(Function &F, Instruction &I) {
     bool Integer = Operand->getType()->isIntegerTy();
     switch (RMW->getOperation()) {
     case AtomicRMWInst::Xchg:
-      Changes = B.CreateICmpNE(Bits(RMW), Bits(Operand));
+      Changes = B.CreateICmpNE(bitsOf(B, RMW), bitsOf(B, Operand));
       break;
     case AtomicRMWInst::Add:
     case AtomicRMWInst::Sub:
@@ -210,9 +203,10 @@ static void countChanges(Function &F, Instruction &I) {
       Changes = B.getTrue();
   } else if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
     B.SetInsertPoint(I.getNextNode());
-    Changes = B.CreateAnd(B.CreateExtractValue(Exchange, 1),
-                          B.CreateICmpNE(Bits(Exchange->getCompareOperand()),
-                                         Bits(Exchange->getNewValOperand())));
+    Changes =
+        B.CreateAnd(B.CreateExtractValue(Exchange, 1),
+                    B.CreateICmpNE(bitsOf(B, Exchange->getCompareOperand()),
+                                   bitsOf(B, Exchange->getNewValOperand())));
   } else if (auto *Call = dyn_cast<CallBase>(&I)) {
     // What is called may write; intrinsics only exchange.
     if (isa<IntrinsicInst>(I) || !Call->mayWriteToMemory() ||

@@ -8,6 +8,7 @@
 
 #include "Compare.h"
 #include "Errors.h"
+#include "Placement.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,6 +41,12 @@ GateReason reasonOf(const DeviceFault &F) {
   if (Has("out of memory") || Has("heap"))
     return GateReason::MemoryBudget;
   return GateReason::Fault;
+}
+
+std::string evidenceOf(DeviceFault F) {
+  if (!Placement::decides(F.Address))
+    F.Address = 0;
+  return F.str();
 }
 
 static std::string number(double Value) {
@@ -113,8 +120,11 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   auto Fail = [&](GateReason Reason, const Twine &Evidence) {
     return makeFinding(Reason, J.Case.Name, Evidence);
   };
+  // What a kernel does when malloc fails follows from that.
+  if (std::optional<GateFinding> Wrong = compareMemory(J, Got))
+    return Wrong;
   if (Got.Fault)
-    return Fail(reasonOf(*Got.Fault), Got.Fault->str());
+    return Fail(reasonOf(*Got.Fault), evidenceOf(*Got.Fault));
   if (Got.BandsTouched)
     return Fail(GateReason::GuardBand,
                 "memory outside of every buffer was written");

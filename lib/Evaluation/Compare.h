@@ -40,8 +40,22 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                                        const PrecisionContract &Contract,
                                        ErrorRange &Errors);
 
+/// What \p Got takes of the heap beyond its budget; nothing when it does not.
+std::optional<GateFinding> compareMemory(const JudgedCase &J,
+                                         const RunResult &Got);
+/// The same for the local memory of the launches of \p Plan.
+llvm::Expected<std::optional<GateFinding>>
+compareLocalMemory(const LoadedKernel &Original, llvm::StringRef OriginalSymbol,
+                   const LoadedKernel &Variant, const LaunchPlan &Plan);
+
+/// What \p L is under \p B, where planShape() says that it is no launch.
+std::string describeIllegal(const Launch &L, const Bindings &B);
+
 /// The reason that a fault of the variant stands for.
 GateReason reasonOf(const DeviceFault &F);
+/// The fault in words, without its address where that is chance: shared memory
+/// and the heap lie elsewhere in every process.
+std::string evidenceOf(DeviceFault F);
 
 GateFinding makeFinding(GateReason Reason, llvm::StringRef Workload,
                         const llvm::Twine &Evidence);

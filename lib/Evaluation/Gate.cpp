@@ -157,6 +157,13 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   VariantRuns V(*TheOriginal, VariantBitcode, Plan, When);
   if (Error E = V.load())
     return Reject(GateReason::CannotRun, toString(std::move(E)));
+  Expected<std::optional<GateFinding>> Memory = V.checkLocalMemory();
+  if (!Memory)
+    return Reject(GateReason::CannotRun, toString(Memory.takeError()));
+  if (*Memory) {
+    Verdict.Findings.push_back(std::move(**Memory));
+    return Verdict;
+  }
   for (size_t I = 0; I < TheOriginal->count(); ++I) {
     Expected<const JudgedCase *> J = TheOriginal->get(I);
     if (!J)
@@ -191,9 +198,10 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   if (Verdict.Checks == 0)
     return Reject(GateReason::NeverAdmitted,
                   "the guard admits none of the workloads");
-  if (Error E = V.count(Verdict))
-    return std::move(E);
-  Verdict.Passed = true;
+  Right = V.count(Verdict);
+  if (!Right)
+    return Right.takeError();
+  Verdict.Passed = *Right;
   return Verdict;
 }
 

@@ -42,6 +42,9 @@ public:
   const CaseContext &context() const { return *Context; }
   const BornChecks &checks() const { return Checks; }
   llvm::ArrayRef<ExecutionCounts> counts() const { return Counts; }
+  /// What the largest workload takes, in instructions of all threads.
+  double mostCost() const { return MostCost; }
+  const LoadedKernel &plain() const { return Plain; }
   llvm::ArrayRef<std::string> choices() const { return Choices; }
   /// Workload \p Index as it was captured.
   llvm::Expected<GateCase> captured(size_t Index) const {

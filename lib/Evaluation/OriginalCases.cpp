@@ -51,7 +51,7 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       return Error::success();
     }
     Choices.push_back(Base.Name + ": the original itself has a " +
-                      R->Fault->Kind + " (" + R->Fault->str() +
+                      R->Fault->Kind + " (" + evidenceOf(*R->Fault) +
                       "); this is not checked");
   }
 }
@@ -148,6 +148,9 @@ Error OriginalRuns::addWorkload(size_t Index) {
   MostCost = std::max(MostCost, Cost);
   Checks.ThreadSteps = static_cast<uint64_t>(
       std::min<double>(Clumsy * MostCost + Least, MostThreadSteps));
+  // Some variations have more to do than what was captured.
+  Checks.LaunchSteps =
+      static_cast<uint64_t>(2 * Clumsy * MostCost + 16 * Least);
   auto AddEntry = [&](std::function<GateCase()> Make) {
     Entries.emplace_back();
     Entries.back().Make = std::move(Make);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Runner.h"
-#include "llvm/Support/Alignment.h"
+#include "Placement.h"
 #include <cstring>
 
 using namespace llvm;
@@ -25,6 +25,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   Options.Reverse = Mode == RunMode::Reversed;
   Options.SampleBlocks = 256;
   Options.MaxInstructions = Checks.ThreadSteps;
+  Options.MaxLaunchInstructions = Checks.LaunchSteps;
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;
   Options.CheckDivergence = Mode == RunMode::Checked && Checks.Divergence;
@@ -35,6 +36,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
     Options.Coverage = true;
   }
   LoadedKernel K;
+  K.Salt = static_cast<unsigned>(Mode);
   Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(Bitcode, Options);
   if (!M)
     return M.takeError();
@@ -51,27 +53,33 @@ namespace {
 /// The buffers of a case, each between guard bands.
 class CaseMemory {
 public:
-  CaseMemory(const GateCase &C, uint8_t Fill, bool Mark);
+  CaseMemory(const GateCase &C, uint8_t Fill, bool Mark, unsigned Salt);
   bool bandsTouched() const;
   Bytes content(size_t I) const { return {Bases[I], Bases[I] + Sizes[I]}; }
   std::vector<Bytes> arguments(const GateCase &C) const;
 
+private:
+  std::unique_ptr<Placement> Places; // Outlives what is registered.
+
+public:
   std::unique_ptr<DeviceMemory> Memory = DeviceMemory::create();
   std::vector<uint8_t *> Bases;
 
 private:
-  std::vector<Bytes> Storage;
   std::vector<uint64_t> Sizes;
 };
 } // namespace
 
-CaseMemory::CaseMemory(const GateCase &C, uint8_t Fill, bool Mark) {
+CaseMemory::CaseMemory(const GateCase &C, uint8_t Fill, bool Mark,
+                       unsigned Salt) {
+  for (const Bytes &Content : C.Buffers)
+    Sizes.push_back(Content.size());
+  Places = Placement::create(Sizes, Band, C.Name, Salt);
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    uint64_t Size = C.Buffers[I].size();
-    Storage.emplace_back(Size + 2 * Band + 512, Poison);
-    auto Address = reinterpret_cast<uintptr_t>(Storage.back().data()) + Band;
-    auto *Base =
-        reinterpret_cast<uint8_t *>(alignTo(Address, Align(256)) + C.Shift);
+    uint64_t Size = Sizes[I];
+    uint8_t *Base = Places->begin(I) + C.Shift;
+    std::memset(Base - Band, Poison, Band);
+    std::memset(Base + Size, Poison, Band);
     bool Pure = !C.PureOutput.empty() && C.PureOutput[I];
     if (Pure)
       std::memset(Base, Fill, Size);
@@ -81,17 +89,15 @@ CaseMemory::CaseMemory(const GateCase &C, uint8_t Fill, bool Mark) {
     if (Pure && Mark)
       Memory->setWritten(Base, Size, false);
     Bases.push_back(Base);
-    Sizes.push_back(Size);
   }
 }
 
 bool CaseMemory::bandsTouched() const {
   auto Clean = [](uint8_t B) { return B == Poison; };
   for (size_t I = 0; I < Bases.size(); ++I) {
-    const uint8_t *Begin = Storage[I].data(), *End = Begin + Storage[I].size(),
-                  *Base = Bases[I];
-    if (!std::all_of(Begin, Base, Clean) ||
-        !std::all_of(Base + Sizes[I], End, Clean))
+    const uint8_t *Base = Bases[I], *End = Base + Sizes[I];
+    if (!std::all_of(Base - Band, Base, Clean) ||
+        !std::all_of(End, End + Band, Clean))
       return true;
   }
   return false;
@@ -121,7 +127,7 @@ static const Bytes *startOf(StringRef Name, const GateCase &C,
 Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
                             const GateCase &C, uint8_t Fill,
                             ArrayRef<std::pair<std::string, Bytes>> Shared) {
-  CaseMemory M(C, Fill, /*Mark=*/true);
+  CaseMemory M(C, Fill, /*Mark=*/true, K.Salt);
   for (const std::string &Name : K.Module->globals())
     if (auto Global = K.Module->global(Name)) {
       M.Memory->addBuffer(Global->first, Global->second);
@@ -135,12 +141,19 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
   for (const Bytes &Arg : Args)
     Pointers.push_back(Arg.data());
   RunResult Result;
+  double Together = 0; // The share of the blocks that the GPU holds at a time.
   for (const ShapedLaunch &L : Launches) {
     Expected<LaunchResult> Launched =
         K.Module->launch(L.Symbol, L.Shape, Pointers, *M.Memory);
     if (!Launched)
       return Launched.takeError();
     Result.Counts += Launched->Counts;
+    double Blocks = double(L.Shape.Grid[0]) * double(L.Shape.Grid[1]) *
+                    double(L.Shape.Grid[2]);
+    if (Expected<uint64_t> Held = K.Module->residentBlocks(L.Symbol, L.Shape))
+      Together = std::max(Together, std::min(1.0, double(*Held) / Blocks));
+    else
+      consumeError(Held.takeError());
     Result.Fault = Launched->Fault;
     Result.Printed += Launched->Printed;
     if (Result.Fault)
@@ -157,6 +170,9 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
       auto *Begin = static_cast<const uint8_t *>(Global->first);
       Result.Globals.push_back({Name, Bytes(Begin, Begin + Global->second)});
     }
+  Result.Heap = M.Memory->heapUse();
+  Result.Heap.AtOnce =
+      static_cast<uint64_t>(double(Result.Heap.AtOnce) * Together);
   for (const DeviceHeapBlock &B : M.Memory->deviceHeap()) {
     if (Result.HeapOrigin.empty())
       Result.HeapOrigin = B.Location.empty() ? B.Kernel : B.Location;

@@ -26,7 +26,8 @@ constexpr uint64_t MostThreadSteps = 200'000'000;
 
 /// Checks that the original itself passes.
 struct BornChecks {
-  uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway.
+  uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway ...
+  uint64_t LaunchSteps = 0; ///< ... as in all threads together; 0: no limit.
   bool Races = true, SameValueRaces = true, Written = true;
   bool Divergence = true; ///< Barriers in code where a warp has divided.
 };
@@ -40,7 +41,8 @@ struct RunResult {
   ExecutionCounts Counts;
   uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...
   std::string HeapOrigin; ///< ... and where the first of them came from.
-  std::string Printed;    ///< By device code.
+  DeviceHeapUse Heap;  ///< AtOnce: by the threads that the GPU holds at a time.
+  std::string Printed; ///< By device code.
   bool BandsTouched = false;
 };
 
@@ -49,6 +51,7 @@ struct RunResult {
 struct LoadedKernel {
   std::unique_ptr<CpuModule> Module;
   std::vector<std::pair<std::string, Bytes>> Initial;
+  unsigned Salt = 0; ///< Of the places of buffers.
 };
 
 /// Pure outputs hold it before; a NaN in every format.

@@ -48,7 +48,7 @@ VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
     std::optional<LaunchShape> Shape = planShape(L, *B);
     if (!Shape) {
       // The build's dispatch runs the original then, too.
-      Illegal = L.Symbol;
+      Illegal = describeIllegal(L, *B);
       return std::nullopt;
     }
     Launches.push_back({L.Symbol, *Shape});
@@ -86,9 +86,19 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
                            ArrayRef<ShapedLaunch> Launches, RunResult &Got,
                            GateVerdict &Verdict) {
   Expected<RunResult> R = runCase(K, Launches, J.Case, J.Fill, O.variables());
-  if (!R)
-    return makeFinding(GateReason::CannotRun, J.Case.Name,
-                       toString(R.takeError()));
+  if (!R) {
+    // Only its shape is the caller's fault: too much shared memory, a grid that
+    // is no multiple of the cluster, ...
+    GateReason Reason = GateReason::CannotRun;
+    std::string Text;
+    handleAllErrors(R.takeError(), [&](const ErrorInfoBase &E) {
+      if (E.isA<ToolError>() &&
+          static_cast<const ToolError &>(E).code() == ExitCode::Usage)
+        Reason = GateReason::Plan;
+      Text += E.message();
+    });
+    return makeFinding(Reason, J.Case.Name, Text);
+  }
   Got = std::move(*R);
   ErrorRange Errors;
   std::optional<GateFinding> Wrong =
@@ -98,6 +108,9 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
       return std::move(E);
     Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
   }
+  if (Wrong && Wrong->Reason == GateReason::Runaway)
+    Wrong->Evidence += "; the original's largest launch takes " +
+                       std::to_string(static_cast<uint64_t>(O.mostCost()));
   if (!Wrong)
     Wrong = leavesState(K, Got, O.variables(), J.Case.Name);
   Verdict.MaxError = std::max(Verdict.MaxError, Errors.Mine);
@@ -112,6 +125,13 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
   if (!Launches)
     return Launches.takeError();
   GateRecord Record{J.Case.Name, shapeText(J.Case.Shape), "passed"};
+  if (!*Launches && !Illegal.empty() && !J.Case.Doubtful) {
+    Verdict.Findings.push_back(
+        makeFinding(GateReason::Plan, J.Case.Name, Illegal));
+    Record.Outcome = wordOf(GateReason::Plan).str();
+    Verdict.Cases.push_back(std::move(Record));
+    return false;
+  }
   if (!*Launches) {
     ++Verdict.GuardMisses; // The original runs.
     Record.Outcome = "guard";
@@ -199,9 +219,9 @@ VariantRuns::judgeThoroughly(const JudgedCase &J,
   return judgeCoverage(J, Launches, Thorough, Verdict);
 }
 
-Error VariantRuns::count(GateVerdict &Verdict) {
+Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
   Expected<LoadedKernel> Counting =
-      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch);
+      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch, O.checks());
   if (!Counting)
     return Counting.takeError();
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
@@ -219,10 +239,15 @@ Error VariantRuns::count(GateVerdict &Verdict) {
         runCase(*Counting, **Launches, *C, Poison, O.variables());
     if (!R)
       return R.takeError();
+    if (R->Fault) { // The launch as captured may not have been run whole.
+      Verdict.Findings.push_back(
+          makeFinding(reasonOf(*R->Fault), C->Name, evidenceOf(*R->Fault)));
+      return false;
+    }
     Verdict.VariantCounts[I] = R->Counts;
     Verdict.VariantShapes[I] = (*Launches)->front().Shape;
   }
-  return Error::success();
+  return true;
 }
 
 } // namespace cupilot

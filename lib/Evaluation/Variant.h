@@ -27,12 +27,16 @@ public:
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
   /// Runs it with impulses at every place. False: rejected.
   llvm::Expected<bool> judgePlaces(PlaceProbes &Places, GateVerdict &Verdict);
-  /// Counts of the captured workloads that the guard admits.
-  llvm::Error count(GateVerdict &Verdict);
+  /// What of local memory is beyond the budget.
+  llvm::Expected<std::optional<GateFinding>> checkLocalMemory() const {
+    return compareLocalMemory(O.plain(), O.kernel().Symbol, Plain, Plan);
+  }
+  /// Counts of the captured workloads that the guard admits. False: rejected.
+  llvm::Expected<bool> count(GateVerdict &Verdict);
 
 private:
   /// The launches of the plan; nothing where the guard keeps the case out.
-  /// \p Illegal says which launch the guard admits although it is none.
+  /// \p Illegal says what the guard admits although it is no launch.
   llvm::Expected<std::optional<std::vector<ShapedLaunch>>>
   shapesOf(const GateCase &C, std::string &Illegal) const;
   llvm::Expected<std::optional<GateFinding>>

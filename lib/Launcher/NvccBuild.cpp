@@ -168,6 +168,8 @@ Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
        It.increment(EC))
     if (sys::path::extension(It->path()) == ".ptx")
       Paths.push_back(It->path());
+  if (Paths.empty())
+    return findingError("nvcc left no PTX");
   llvm::sort(Paths);
   std::vector<NvccPtx> Modules;
   for (const std::string &Path : Paths) {

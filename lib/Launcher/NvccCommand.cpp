@@ -39,6 +39,7 @@ enum class Meaning {
   Debug,            ///< -G.
   Keep,             ///< -keep, -save-temps.
   KeepValue,        ///< -keep-dir D.
+  ObjectFolder,     ///< -objtemp.
   Output,           ///< -o.
   OutputDirectory,
   DepFile,      ///< -MF.
@@ -70,6 +71,7 @@ static Meaning meaningOf(StringRef Name) {
       .Cases({"G", "device-debug"}, Meaning::Debug)
       .Cases({"keep", "save-temps"}, Meaning::Keep)
       .Case("keep-dir", Meaning::KeepValue)
+      .Cases({"objtemp", "objdir-as-tempdir"}, Meaning::ObjectFolder)
       .Cases({"o", "output-file"}, Meaning::Output)
       .Cases({"odir", "output-directory"}, Meaning::OutputDirectory)
       .Cases({"MF", "dependency-output"}, Meaning::DepFile)
@@ -253,6 +255,9 @@ void Parser::take(Meaning M, StringRef Spelling, StringRef Value) {
   case Meaning::Keep:
   case Meaning::KeepValue:
     refuse("-save-temps splits the compilation", true);
+    break;
+  case Meaning::ObjectFolder:
+    refuse("-objtemp says where nvcc's temporary files go", true);
     break;
   case Meaning::Output:
     C.Output = Value.str();

@@ -195,7 +195,9 @@ static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
   if (ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
       Program && !sys::fs::real_path(*Program, Real)) {
     StringRef Root = sys::path::parent_path(sys::path::parent_path(Real));
-    if (sys::fs::exists(Root + "/include/cuda_runtime.h"))
+    // Not Debian's, whose parts clang does not find under /usr.
+    if (sys::fs::exists(Root + "/include/cuda_runtime.h") &&
+        sys::fs::exists(Root + "/nvvm/libdevice"))
       Args.push_back(("--cuda-path=" + Root).str());
   }
   return Args;

@@ -100,6 +100,12 @@ Expected<ObjectFacts> readObject(StringRef Path) {
   Expected<Contents> C = contentsOf(**Object);
   if (!C)
     return C.takeError();
+  // Its names are not those of the symbol table alone.
+  for (const auto &[Name, Size] : C->Sections)
+    if (StringRef(Name).starts_with(".gnu.lto_") ||
+        StringRef(Name).starts_with(".llvm.lto"))
+      return findingError("the object is for optimisation by the linker "
+                          "(-flto)");
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());

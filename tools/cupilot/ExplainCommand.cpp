@@ -28,7 +28,9 @@ static cl::opt<std::string>
              cl::desc("The project store (default .cupilot)"));
 
 static const char Examples[] = "  cupilot explain heat.cu --store .cupilot -- "
-                               "clang++-22 -O2 --cuda-gpu-arch=sm_90\n\n"
+                               "clang++-22 -O2 --cuda-gpu-arch=sm_90\n"
+                               "  cupilot explain heat.cu --store .cupilot -- "
+                               "nvcc -arch=sm_90\n\n"
                                "Runs that compilation with the plugin, writes "
                                "no object, and prints what the plugin\n"
                                "decided for the device and the host half.\n";
@@ -49,6 +51,12 @@ static Error run(const TrailingArgs &Command) {
   if (!Dir)
     return Dir.takeError();
   std::vector<std::string> Args = Command.Args;
+  bool Nvcc = sys::path::filename(Args.front()).starts_with("nvcc");
+  if (Nvcc) {
+    SmallString<256> Launcher(sys::path::parent_path(Self));
+    sys::path::append(Launcher, "cupilot-launch");
+    Args.insert(Args.begin(), Launcher.str().str());
+  }
   for (const std::string &Arg :
        {"-fplugin=" + Plugin.str().str(),
         "-fplugin-arg-cupilot-store=" + Store->root().str(),
@@ -60,15 +68,16 @@ static Error run(const TrailingArgs &Command) {
   if (!Result)
     return Result.takeError();
   if (Result->Status != 0)
-    return usageError("the compilation failed:\n" +
-                          StringRef(Result->Err).rtrim(),
-                      "is '" + Command.Args.front() +
-                          "' clang 22, and does the command compile without "
-                          "cupilot?");
+    return usageError(
+        "the compilation failed:\n" + StringRef(Result->Err).rtrim(),
+        "is '" + Command.Args.front() +
+            "' clang 22 or nvcc, and does the command compile without "
+            "cupilot?");
   if (!sys::fs::exists(Dir->file("report")))
     return findingError(
         "the plugin had nothing to say",
-        "is the compiler clang 22, the file CUDA, and CUPILOT_DISABLE unset?");
+        "is the compiler clang 22 or nvcc, the file CUDA, and CUPILOT_DISABLE "
+        "unset?");
   Expected<std::string> Report = readFile(Dir->file("report"));
   if (!Report)
     return Report.takeError();

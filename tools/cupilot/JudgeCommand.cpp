@@ -92,7 +92,9 @@ static Expected<Unit> loadUnit(StringRef Path, ArrayRef<std::string> Flags) {
       extractKernels(Path, Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, Flags);
+  std::vector<std::string> WithLines = Flags.vec(); // For the evidence.
+  WithLines.push_back("-gline-tables-only");
+  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, WithLines);
   if (!Bitcode)
     return Bitcode.takeError();
   return Unit{Path.str(), std::move(*Bitcode), std::move(*Kernels)};

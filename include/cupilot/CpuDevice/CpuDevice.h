@@ -158,6 +158,16 @@ struct DeviceHeapBlock {
   std::array<uint64_t, 3> Block{}, Thread{};
 };
 
+/// What launches asked the heap of device code for.
+struct DeviceHeapUse {
+  /// Bytes that all threads would hold together, each at its own peak: threads
+  /// run one after the other here, but not on a GPU.
+  uint64_t AtOnce = 0;
+  uint64_t Refused = 0;      ///< Requests beyond the heap, which got null.
+  uint64_t RefusedBytes = 0; ///< Of the first of them.
+  std::string Location; ///< Of that one, or of the largest that was granted.
+};
+
 /// Memory that device code may touch. Thread-safe.
 class DeviceMemory {
 public:
@@ -188,6 +198,8 @@ public:
   virtual void resetCoverage() = 0;
   /// What device code allocated and has not freed.
   virtual std::vector<DeviceHeapBlock> deviceHeap() const = 0;
+  /// What it asked for since this was made.
+  virtual DeviceHeapUse heapUse() const = 0;
   /// Bytes that the checks hold besides the buffers.
   virtual uint64_t checkMemory() const = 0;
   /// The buffer that holds \p Address; nothing when none does.
@@ -219,6 +231,9 @@ public:
   /// cooperative grid may have.
   virtual llvm::Expected<uint64_t>
   residentBlocks(llvm::StringRef Kernel, const LaunchShape &Shape) const = 0;
+  /// Bytes of local memory that each thread of \p Kernel has: variables that
+  /// fit into no register. Without those of functions that it calls.
+  virtual llvm::Expected<uint64_t> localBytes(llvm::StringRef Kernel) const = 0;
   /// Names of such variables that a program can see.
   virtual std::vector<std::string> globals() const = 0;
   /// Runs \p Kernel to its end. Faults are results, not errors; errors are

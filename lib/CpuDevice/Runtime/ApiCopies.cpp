@@ -18,20 +18,10 @@ static cudaError_t finish(cudaError_t E) {
   return checked(E);
 }
 
-static CopyWork linear(void *To, const void *From, size_t Size,
-                       cudaMemcpyKind Kind) {
-  CopyWork C;
-  C.To = static_cast<char *>(To);
-  C.From = static_cast<const char *>(From);
-  C.Width = Size;
-  C.Kind = Kind;
-  return C;
-}
-
 static CopyWork rows(void *To, size_t ToPitch, const void *From,
                      size_t FromPitch, size_t Width, size_t Height,
                      cudaMemcpyKind Kind) {
-  CopyWork C = linear(To, From, Width, Kind);
+  CopyWork C = linearCopy(To, From, Width, Kind);
   C.ToPitch = ToPitch;
   C.FromPitch = FromPitch;
   C.Height = Height;
@@ -52,12 +42,12 @@ static FillWork fill(void *To, size_t Pitch, int Value, size_t Width,
 CUPILOT_API cudaError_t cudaMemcpyAsync(void *To, const void *From, size_t Size,
                                         cudaMemcpyKind Kind,
                                         cudaStream_t Stream) {
-  return checked(submit(Stream, linear(To, From, Size, Kind)));
+  return checked(submit(Stream, linearCopy(To, From, Size, Kind)));
 }
 CUPILOT_PTSZ(cudaMemcpyAsync)
 CUPILOT_API cudaError_t cudaMemcpy(void *To, const void *From, size_t Size,
                                    cudaMemcpyKind Kind) {
-  return finish(submit(nullptr, linear(To, From, Size, Kind)));
+  return finish(submit(nullptr, linearCopy(To, From, Size, Kind)));
 }
 CUPILOT_PTDS(cudaMemcpy)
 
@@ -156,7 +146,7 @@ CUPILOT_API cudaError_t cudaMemcpyToSymbolAsync(const void *Symbol,
   char *To;
   if (cudaError_t E = part(Symbol, Offset, Size, &To))
     return checked(E);
-  return checked(submit(Stream, linear(To, From, Size, Kind)));
+  return checked(submit(Stream, linearCopy(To, From, Size, Kind)));
 }
 CUPILOT_PTSZ(cudaMemcpyToSymbolAsync)
 CUPILOT_API cudaError_t cudaMemcpyToSymbol(const void *Symbol, const void *From,
@@ -176,7 +166,7 @@ CUPILOT_API cudaError_t cudaMemcpyFromSymbolAsync(void *To, const void *Symbol,
   char *From;
   if (cudaError_t E = part(Symbol, Offset, Size, &From))
     return checked(E);
-  return checked(submit(Stream, linear(To, From, Size, Kind)));
+  return checked(submit(Stream, linearCopy(To, From, Size, Kind)));
 }
 CUPILOT_PTSZ(cudaMemcpyFromSymbolAsync)
 CUPILOT_API cudaError_t cudaMemcpyFromSymbol(void *To, const void *Symbol,
@@ -261,8 +251,8 @@ static cudaError_t stream(cudaArray_const_t Array, size_t X, size_t Y,
     size_t Part = std::min(Size, Row - X);
     char *Place = at(array(Array), X, Y);
     if (cudaError_t E =
-            submit(nullptr, ToArray ? linear(Place, Memory, Part, Kind)
-                                    : linear(Memory, Place, Part, Kind)))
+            submit(nullptr, ToArray ? linearCopy(Place, Memory, Part, Kind)
+                                    : linearCopy(Memory, Place, Part, Kind)))
       return E;
     Memory += Part;
     Size -= Part;

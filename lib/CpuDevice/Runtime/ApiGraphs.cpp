@@ -30,16 +30,6 @@ static cudaError_t kernelJob(const cudaKernelNodeParams *P, KernelWork &Job) {
   return makeKernelWork(P->func, Shape, P->kernelParams, Job);
 }
 
-static CopyWork linearCopy(void *To, const void *From, size_t Size,
-                           cudaMemcpyKind Kind) {
-  CopyWork C;
-  C.To = static_cast<char *>(To);
-  C.From = static_cast<const char *>(From);
-  C.Width = Size;
-  C.Kind = Kind;
-  return C;
-}
-
 CUPILOT_API cudaError_t cudaGraphCreate(cudaGraph_t *Graph, unsigned Flags) {
   if (!Graph || Flags != 0)
     return checked(cudaErrorInvalidValue);

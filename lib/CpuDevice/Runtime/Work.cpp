@@ -170,6 +170,16 @@ struct Executor {
 };
 } // namespace
 
+CopyWork cupilot::linearCopy(void *To, const void *From, size_t Size,
+                             cudaMemcpyKind Kind) {
+  CopyWork C;
+  C.To = static_cast<char *>(To);
+  C.From = static_cast<const char *>(From);
+  C.Width = Size;
+  C.Kind = Kind;
+  return C;
+}
+
 cudaError_t cupilot::execute(Work &W) {
   if (cudaError_t Sticky = Device::get().sticky(); Sticky != cudaSuccess)
     return Sticky;

@@ -88,6 +88,9 @@ cudaError_t refuseCapture(cudaStream_t Stream);
 /// A kernel's work with its arguments copied.
 cudaError_t makeKernelWork(const void *Function, const LaunchShape &Shape,
                            void **Args, KernelWork &Result);
+/// A copy of \p Size bytes.
+CopyWork linearCopy(void *To, const void *From, size_t Size,
+                    cudaMemcpyKind Kind);
 /// The copy that \p Params describe; cudaErrorInvalidValue for none.
 cudaError_t makeCopy(const cudaMemcpy3DParms &Params, CopyWork &Result);
 cudaError_t makeFill(const cudaMemsetParams &Params, FillWork &Result);

@@ -178,6 +178,8 @@ TEST(AdmissionRules, HostFunctions) {
            "int \\u00e4() { return 1; }",
            "__attribute__((host)) int f() { return 1; }",
            "auto f() -> int { return 1; }",
+           "extern \"C\" __host__ __device__ int abs(int x) { return x; }",
+           "extern \"C\" constexpr int abs(int x) { return x; }",
        })
     EXPECT_EQ(rules(Text), "host-function") << Text;
 }

@@ -52,6 +52,7 @@ TEST(NvccCommand, PassedOn) {
                      {"-c", "-G", "a.cu"},
                      {"-c", "--keep", "a.cu"},
                      {"-c", "-save-temps", "a.cu"},
+                     {"-c", "-objtemp", "a.cu"},
                      {"a.cu", "-o", "app"},
                      {"-c", "a.cu", "b.cu"}}) {
     NvccCommand C = parse(Args);
