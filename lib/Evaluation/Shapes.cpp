@@ -108,6 +108,7 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     uint64_t Value;
     Fit F;
     bool Grid;
+    bool Grown = false;
   };
   for (const ScalarRef &S : X.K.Scalars) {
     uint64_t Value = readScalar(Base, S);
@@ -140,18 +141,20 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     for (uint64_t New : {Full, Many})
       for (Fit F : {Fit::All, Fit::Larger})
         if (sizeOf(Base) <= MostGrown)
-          Changes.push_back({New, F, true});
+          Changes.push_back({New, F, true, true});
     for (const Change &C : Changes) {
       Extent E{&S, 0};
-      Makers.push_back({Base.Name + " " + scalarName(X.K, S) + "=" +
-                            utostr(C.Value) +
-                            (C.Value < Value      ? ""
-                             : C.F == Fit::All    ? ""
-                             : C.F == Fit::Larger ? " (larger buffers)"
-                                                  : " (equal buffers)"),
-                        [&X, &Base, E, C] {
-                          return resized(X, Base, E, C.Value, C.F, C.Grid);
-                        }});
+      Makers.push_back(
+          {Base.Name + " " + scalarName(X.K, S) + "=" + utostr(C.Value) +
+               (C.Value < Value      ? ""
+                : C.F == Fit::All    ? ""
+                : C.F == Fit::Larger ? " (larger buffers)"
+                                     : " (equal buffers)"),
+           [&X, &Base, E, C] {
+             GateCase Case = resized(X, Base, E, C.Value, C.F, C.Grid);
+             Case.Grown = C.Grown;
+             return Case;
+           }});
     }
   }
   // Pairs: a variant may only get one extent at a time right.
@@ -234,6 +237,7 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
                  struckCase(Base, randomStrikes(Base, X.Seed + Round, 128),
                             "more blocks than threads");
              C.Shape.Grid[0] = 2 * C.Shape.Block[0] + 1;
+             C.Grown = true;
              return C;
            }});
   }
