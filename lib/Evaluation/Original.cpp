@@ -61,7 +61,7 @@ static bool changesToNaN(const GateCase &C, const RunResult &R) {
 
 Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   if (C.Grown) {
-    constexpr double MostGrowth = 16;
+    constexpr double MostGrowth = 4;
     Expected<double> Cost = costOf(C);
     if (!Cost)
       return Cost.takeError();
