@@ -33,6 +33,8 @@ struct GateCase {
   bool Captured = false;        ///< The launch as it was recorded.
   bool Doubtful = false;        ///< Not captured: the original may not bear it.
   bool Aliased = false;  ///< Buffers share memory that they did not share.
+  bool Grown = false;    ///< Dropped where the original does far more in it
+                         ///< than in what was captured.
   bool NeedsNaN = false; ///< Proves something only if NaN comes out.
   bool Ordered = false;  ///< Run in both orders.
   bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
@@ -86,7 +88,8 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
 void addShapeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);
 /// Other grids and blocks.
-void addLaunchCases(const GateCase &Base, CaseMakers &Makers);
+void addLaunchCases(const CaseContext &X, const GateCase &Base,
+                    CaseMakers &Makers);
 /// in == out, overlapping and misaligned buffers.
 void addAliasCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);

@@ -60,6 +60,14 @@ static bool changesToNaN(const GateCase &C, const RunResult &R) {
 }
 
 Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
+  if (C.Grown) {
+    constexpr double MostGrowth = 4;
+    Expected<double> Cost = costOf(C);
+    if (!Cost)
+      return Cost.takeError();
+    if (*Cost < 0 || *Cost > MostGrowth * MostCost)
+      return nullptr;
+  }
   if (C.PureOutput.empty()) {
     Expected<RunResult> First = run(Plain, C);
     if (!First)

@@ -199,7 +199,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   addInputCases(*Context, B, Lists[0]);
   addShapeCases(*Context, B, Lists[1]);
   addConstantCases(*Context, B, Lists[2]);
-  addLaunchCases(B, Lists[3]);
+  addLaunchCases(*Context, B, Lists[3]);
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);
   auto Most = static_cast<size_t>(
@@ -216,7 +216,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
     for (size_t I = 0; I < Lists[List].size(); ++I)
       Lists[List][I].Make = [Make = std::move(Lists[List][I].Make), List, I] {
         GateCase C = Make();
-        C.Probe = List == 5;
+        C.Probe |= List == 5;
         C.Ordered = List == 1 || List == 3 || List == 4;
         C.Thorough = C.Ordered && I < MostThorough;
         return C;

@@ -29,7 +29,7 @@ namespace cupilot {
 
 /// What the launches of a base case may cost, in instructions of threads: those
 /// that strike each place once, and all of them. What one costs besides.
-static constexpr double FirstCosts = 2e9, AllCosts = 2e8, OwnCost = 3e4;
+static constexpr double FirstCosts = 1.5e9, AllCosts = 2e8, OwnCost = 3e4;
 /// The original's results that are kept for the next variant, in bytes.
 static constexpr uint64_t MostKept = 64 << 20;
 /// More results than this changed by both halves are shared by windows.
@@ -183,13 +183,20 @@ static bool addsUp(const JudgedCase &Base, const RunResult Halves[2],
   return Wrong <= Both.count() / 100;
 }
 
-/// What the first strikes of a sweep do. Nothing: the original faults.
+/// What some strikes of a sweep do, one half of them and the other: first every
+/// second window, then random halves. Nothing: the original faults.
 Expected<std::optional<PlaceProbes::Trial>>
-PlaceProbes::attempt(const PlaceSweep &S) {
-  std::vector<Strike> All = strikes(S, S.Step / 2);
-  llvm::sort(All, [](const Strike &A, const Strike &B) {
-    return mixed(A.Index) < mixed(B.Index);
-  });
+PlaceProbes::attempt(const PlaceSweep &S, unsigned Round) {
+  std::vector<Strike> All =
+      strikes(S, Round == 0 ? S.Step / 2 : mixed(Round) % S.Window);
+  auto Key = [&](const Strike &Each) {
+    uint64_t Rank =
+        llvm::lower_bound(S.Windows, Each.Index / S.Window) - S.Windows.begin();
+    return std::pair(Round % 2 == 0 ? Rank % 2 : mixed(Each.Index + Round),
+                     Each.Index);
+  };
+  llvm::sort(All,
+             [&](const Strike &A, const Strike &B) { return Key(A) < Key(B); });
   ArrayRef<Strike> Halves[2] = {ArrayRef(All).take_front((All.size() + 1) / 2),
                                 ArrayRef(All).drop_front((All.size() + 1) / 2)};
   BitVector Changed[2];
@@ -228,14 +235,23 @@ Expected<std::optional<PlaceSweep>> PlaceProbes::findSweep(size_t Buffer,
     PlaceSweep S = sweepOf(Buffer, Negative, Window);
     if (S.Windows.empty())
       return std::nullopt;
-    Expected<std::optional<Trial>> T = attempt(S);
-    if (!T)
-      return T.takeError();
-    if (!*T || (**T).Effect == 0)
-      return std::nullopt; // No numbers to play with, or they do nothing.
-    S.Effect = (**T).Effect;
-    if ((**T).Overlap <= MostOverlap ||
-        ((**T).Adds && S.Windows.size() <= MostAdded))
+    // By chance one half may hold all that share a result, or none may lie
+    // where windows and rows do not match.
+    unsigned Rounds = S.Windows.size() == 1   ? 1
+                      : S.Windows.size() < 16 ? 16
+                                              : 4;
+    bool Apart = true;
+    for (unsigned Round = 0; Round < Rounds && Apart; ++Round) {
+      Expected<std::optional<Trial>> T = attempt(S, Round);
+      if (!T)
+        return T.takeError();
+      if (!*T || (**T).Effect == 0)
+        return std::nullopt; // No numbers to play with, or they do nothing.
+      S.Effect = (**T).Effect;
+      Apart = (**T).Overlap <= MostOverlap ||
+              ((**T).Adds && S.Windows.size() <= MostAdded);
+    }
+    if (Apart)
       return S;
   }
   return std::nullopt;
@@ -275,11 +291,16 @@ void PlaceProbes::allot(double Cost) {
 Expected<std::unique_ptr<PlaceProbes>>
 PlaceProbes::plan(OriginalRuns &O, const JudgedCase &Base, double Cost) {
   std::unique_ptr<PlaceProbes> P(new PlaceProbes(O, Base));
-  // Where the order of the threads decides, nothing is to be seen, and what is
-  // too large is not tried at all.
+  auto Skip = [&](StringRef Why) {
+    P->Choices.push_back(Base.Case.Name + ": no impulses at every place, " +
+                         Why.str());
+    return std::move(P);
+  };
   constexpr double Trials = 64;
-  if (!Base.AnyOrder || Trials * Cost > AllCosts)
-    return P;
+  if (!Base.AnyOrder)
+    return Skip("as the original's results depend on the order of its threads");
+  if (Trials * Cost > FirstCosts)
+    return Skip("for their cost");
   const GateCase &C = Base.Case;
   for (size_t B = 0; B < C.Buffers.size(); ++B) {
     if (C.Layouts[B].Fields.empty() ||

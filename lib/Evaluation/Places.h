@@ -57,7 +57,8 @@ private:
   std::vector<uint64_t> candidates(size_t Buffer) const;
   PlaceSweep sweepOf(size_t Buffer, bool Negative, uint64_t Window) const;
   std::vector<Strike> strikes(const PlaceSweep &S, uint64_t Launch) const;
-  llvm::Expected<std::optional<Trial>> attempt(const PlaceSweep &S);
+  llvm::Expected<std::optional<Trial>> attempt(const PlaceSweep &S,
+                                               unsigned Round);
   llvm::Expected<std::optional<PlaceSweep>> findSweep(size_t Buffer,
                                                       bool Negative);
   void allot(double Cost);

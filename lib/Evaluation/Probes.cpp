@@ -49,15 +49,9 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
     std::string Name = "impulses 1/" + utostr(Density);
     Makers.push_back(
         {Base.Name + " " + Name, [&X, &Base, Density, Round, Name] {
-           std::vector<Strike> Strikes;
            unsigned Remainder = Density == 2 ? Round : 0;
-           std::mt19937_64 Engine(X.Seed * 1000 + Round - Remainder);
-           for (size_t B = 0; B < Base.Buffers.size(); ++B)
-             for (uint64_t I = 0, N = numbersIn(Base, B); I < N; ++I)
-               if (uint64_t Draw = Engine();
-                   Draw % Density == Remainder && isFloatAt(Base, B, I))
-                 Strikes.push_back({B, I, unsigned(1 + (Draw >> 32) % 63),
-                                    (Draw >> 40 & 1) != 0});
+           std::vector<Strike> Strikes = randomStrikes(
+               Base, X.Seed * 1000 + Round - Remainder, Density, Remainder);
            return struckCase(Base, Strikes, Name);
          }});
     ++Round;

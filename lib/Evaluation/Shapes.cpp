@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Cases.h"
+#include "Strikes.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -91,12 +91,24 @@ GateCase resized(const CaseContext &X, const GateCase &Base, const Extent &E,
   return C;
 }
 
+/// Buffers that together hold no more, in bytes, may become eight times as
+/// large.
+static constexpr uint64_t MostGrown = 16384;
+
+static uint64_t sizeOf(const GateCase &C) {
+  uint64_t Sum = 0;
+  for (const Bytes &B : C.Buffers)
+    Sum += B.size();
+  return Sum;
+}
+
 void addShapeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers) {
   struct Change {
     uint64_t Value;
     Fit F;
     bool Grid;
+    bool Grown = false;
   };
   for (const ScalarRef &S : X.K.Scalars) {
     uint64_t Value = readScalar(Base, S);
@@ -124,17 +136,25 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     for (uint64_t New : {More, Most})
       for (Fit F : {Fit::All, Fit::Larger, Fit::Equal})
         Changes.push_back({New, F, true});
+    // A tile that is full, and many more warps, as far as that costs little.
+    uint64_t Full = 2 * PowerOf2Ceil(Value), Many = 8 * Value + 5;
+    for (uint64_t New : {Full, Many})
+      for (Fit F : {Fit::All, Fit::Larger})
+        if (sizeOf(Base) <= MostGrown)
+          Changes.push_back({New, F, true, true});
     for (const Change &C : Changes) {
       Extent E{&S, 0};
-      Makers.push_back({Base.Name + " " + scalarName(X.K, S) + "=" +
-                            utostr(C.Value) +
-                            (C.Value < Value      ? ""
-                             : C.F == Fit::All    ? ""
-                             : C.F == Fit::Larger ? " (larger buffers)"
-                                                  : " (equal buffers)"),
-                        [&X, &Base, E, C] {
-                          return resized(X, Base, E, C.Value, C.F, C.Grid);
-                        }});
+      Makers.push_back(
+          {Base.Name + " " + scalarName(X.K, S) + "=" + utostr(C.Value) +
+               (C.Value < Value      ? ""
+                : C.F == Fit::All    ? ""
+                : C.F == Fit::Larger ? " (larger buffers)"
+                                     : " (equal buffers)"),
+           [&X, &Base, E, C] {
+             GateCase Case = resized(X, Base, E, C.Value, C.F, C.Grid);
+             Case.Grown = C.Grown;
+             return Case;
+           }});
     }
   }
   // Pairs: a variant may only get one extent at a time right.
@@ -155,7 +175,8 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     }
 }
 
-void addLaunchCases(const GateCase &Base, CaseMakers &Makers) {
+void addLaunchCases(const CaseContext &X, const GateCase &Base,
+                    CaseMakers &Makers) {
   auto Add = [&](const char *Name, LaunchShape Shape) {
     Makers.push_back({Base.Name + " " + Name, [&Base, Name, Shape] {
                         GateCase C = Base;
@@ -203,6 +224,22 @@ void addLaunchCases(const GateCase &Base, CaseMakers &Makers) {
     S.Block[1] /= 2;
     S.Grid[1] *= 2;
     Add("block.y/2", S);
+  }
+  // Who takes the one for the other gets by as long as blocks are fewer than
+  // their threads. Most of these have nothing to do.
+  constexpr uint64_t MostThreads = 256;
+  if (Old.Grid[0] <= Old.Block[0] && Old.Block[0] <= MostThreads) {
+    // In a maximum only large numbers are missed, and only the largest.
+    for (unsigned Round : {1, 2, 3})
+      Makers.push_back(
+          {Base.Name + " more blocks than threads", [&X, &Base, Round] {
+             GateCase C =
+                 struckCase(Base, randomStrikes(Base, X.Seed + Round, 128),
+                            "more blocks than threads");
+             C.Shape.Grid[0] = 2 * C.Shape.Block[0] + 1;
+             C.Grown = true;
+             return C;
+           }});
   }
   // Fewer threads, and no more blocks for it: what one thread does in a loop
   // that usually runs once. Powers of two stay powers of two: kernels that

@@ -8,6 +8,7 @@
 
 #include "Strikes.h"
 #include <cmath>
+#include <random>
 
 using namespace llvm;
 
@@ -41,6 +42,19 @@ double struckValue(const GateCase &C, const Strike &S) {
 void strike(GateCase &C, const Strike &S) {
   auto [Kind, At] = numberAt(C, S.Buffer, S.Index);
   writeElement(Kind, C.Buffers[S.Buffer].data() + At, struckValue(C, S));
+}
+
+std::vector<Strike> randomStrikes(const GateCase &C, uint64_t Seed,
+                                  unsigned Density, unsigned Remainder) {
+  std::vector<Strike> Strikes;
+  std::mt19937_64 Engine(Seed);
+  for (size_t B = 0; B < C.Buffers.size(); ++B)
+    for (uint64_t I = 0, N = numbersIn(C, B); I < N; ++I)
+      if (uint64_t Draw = Engine();
+          Draw % Density == Remainder && isFloating(numberAt(C, B, I).first))
+        Strikes.push_back(
+            {B, I, unsigned(1 + (Draw >> 32) % 63), (Draw >> 40 & 1) != 0});
+  return Strikes;
 }
 
 GateCase struckCase(const GateCase &Base, ArrayRef<Strike> Strikes,

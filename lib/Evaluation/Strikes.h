@@ -32,6 +32,11 @@ void strike(GateCase &C, const Strike &S);
 /// What the number is after it.
 double struckValue(const GateCase &C, const Strike &S);
 
+/// Strikes of random sizes at floats of all buffers: at those whose draw leaves
+/// \p Remainder by \p Density.
+std::vector<Strike> randomStrikes(const GateCase &C, uint64_t Seed,
+                                  unsigned Density, unsigned Remainder = 0);
+
 /// \p Base with \p Strikes, as a case called \p Name.
 GateCase struckCase(const GateCase &Base, llvm::ArrayRef<Strike> Strikes,
                     const llvm::Twine &Name);

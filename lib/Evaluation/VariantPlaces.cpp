@@ -123,9 +123,11 @@ Expected<bool> VariantRuns::judgePlaces(PlaceProbes &Places,
       shapesOf(Base.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
-  if (!*Launches || Places.count() == 0)
+  if (!*Launches)
     return true;
   append_range(Verdict.Choices, Places.choices());
+  if (Places.count() == 0)
+    return true;
   GateRecord Record{Base.Case.Name + " impulses", shapeText(Base.Case.Shape),
                     "passed"};
   bool Exact = O.kernel().Contract.K == PrecisionContract::Kind::Exact;
@@ -171,6 +173,10 @@ Expected<bool> VariantRuns::judgePlaces(PlaceProbes &Places,
     Verdict.Findings.push_back(std::move(*Named));
     return false;
   }
+  if (Doubts == MostDoubts)
+    Verdict.Choices.push_back(Base.Case.Name + ": impulses end after " +
+                              std::to_string(MostDoubts) +
+                              " launches that differ as they may");
   Verdict.Cases.push_back(std::move(Record));
   return true;
 }

@@ -2,11 +2,12 @@
 // the classes of README.md.
 
 // kernel: rowSoftmax
-// workload: grid=6, block=64, args=[buffer f32 n=9000 normal seed=1, buffer f32 n=9000 output, 6, 1500]
+// workload: grid=2, block=64, args=[buffer f32 n=2600 normal seed=1, buffer f32 n=2600 output, 2, 1300]
 // honest: rowSoftmaxOnline
 // cheat: rowSoftmaxMaximumWithout | mismatch
 // cheat: rowSoftmaxMaximumWithoutInRow | mismatch
 // cheat: rowSoftmaxLane | mismatch
+// cheat: rowSoftmaxStride | mismatch
 #include <cmath>
 template <class F>
 __device__ float blockAll(float v, F join) {
@@ -77,6 +78,23 @@ __global__ void rowSoftmaxLane(const float *in, float *out, int rows,
                                int cols) {
   softmaxOf(in, out, rows, cols,
             [](int, int i) { return threadIdx.x != 45 || i / 64 != 7; });
+}
+// The maximum over enough numbers as long as blocks are fewer than threads.
+__global__ void rowSoftmaxStride(const float *in, float *out, int rows,
+                                 int cols) {
+  int r = blockIdx.x;
+  if (r >= rows)
+    return;
+  in += (size_t)r * cols, out += (size_t)r * cols;
+  float most = -INFINITY, sum = 0;
+  for (int i = threadIdx.x; i < cols; i += gridDim.x)
+    most = fmaxf(most, in[i]);
+  most = blockAll(most, [](float a, float b) { return fmaxf(a, b); });
+  for (int i = threadIdx.x; i < cols; i += blockDim.x)
+    sum += expf(in[i] - most);
+  sum = blockAll(sum, [](float a, float b) { return a + b; });
+  for (int i = threadIdx.x; i < cols; i += blockDim.x)
+    out[i] = expf(in[i] - most) / sum;
 }
 
 // kernel: columnLargest
