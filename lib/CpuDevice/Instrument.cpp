@@ -329,10 +329,10 @@ void Instrumenter::addCounters() {
   }
 }
 
-void Instrumenter::addBudget() {
+/// Checks are no steps of the program: to be called before there are any.
+void Instrumenter::measureLoops() {
   DominatorTree Dominators(Entry);
   LoopInfo Loops(Dominators);
-  SmallVector<std::pair<BasicBlock *, unsigned>> Headers;
   for (Loop *L : Loops.getLoopsInPreorder()) {
     unsigned Size = 0;
     for (BasicBlock *BB : L->blocks())
@@ -348,6 +348,9 @@ void Instrumenter::addBudget() {
         Size += BB.size();
     Headers.push_back({&Entry.getEntryBlock(), Size});
   }
+}
+
+void Instrumenter::addBudget() {
   for (auto [Header, Size] : Headers) {
     IRBuilder<> B(Header, Header->getFirstInsertionPt());
     Value *Slot = contextField(B, Entry, FieldBudget);
@@ -363,6 +366,7 @@ void Instrumenter::addBudget() {
 void Instrumenter::run() {
   collect(); // Before counters add accesses of their own.
   markCalls();
+  measureLoops();
   if (Options.Count)
     addCounters();
   if (shadows()) {

@@ -64,6 +64,7 @@ private:
   unsigned addSite(const CheckedAccess &A, AccessSpace Space);
   AccessSpace spaceOf(llvm::Value *Pointer, llvm::Value *&Base);
   void addCounters();
+  void measureLoops();
   void addBudget();
   llvm::FunctionCallee runtime(llvm::StringRef Name,
                                llvm::ArrayRef<llvm::Type *> Params) {
@@ -107,6 +108,8 @@ private:
   const llvm::DataLayout &DL;
   const bool IsEntry; ///< Else a function that it calls.
   std::vector<CheckedAccess> Accesses;
+  /// Where steps are counted, and how many.
+  llvm::SmallVector<std::pair<llvm::BasicBlock *, unsigned>> Headers;
   std::vector<AccessGroup> Groups;
   llvm::DenseMap<llvm::Instruction *, size_t> GroupOf;
   /// Loads whose value is only copied, and, once it is made, the mask of those
