@@ -16,7 +16,6 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -32,50 +31,6 @@ namespace cupilot {
 /// Compute Capability").
 static constexpr uint64_t MaxStaticShared = 48 * 1024;
 static constexpr uint64_t MaxStack = 512 * 1024 + StackReserve + CallStack;
-
-StructType *contextType(LLVMContext &C) {
-  if (StructType *Known = StructType::getTypeByName(C, "cupilot.thread"))
-    return Known;
-  Type *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C),
-       *Ptr = PointerType::get(C, 0);
-  Type *Three = ArrayType::get(I32, 3);
-  return StructType::create(C, {Three, Three, Three, Three, Ptr, I32, I32, Ptr,
-                                Ptr,   I64,   Ptr,   I32,   I64, Ptr, Ptr, I64,
-                                I64,   I64,   I64,   I64,   I64, I64},
-                            "cupilot.thread");
-}
-
-Value *contextField(IRBuilderBase &B, Function &Entry, ContextField Field,
-                    unsigned Index) {
-  StructType *Type = contextType(Entry.getContext());
-  SmallVector<Value *, 3> Path = {B.getInt32(0), B.getInt32(Field)};
-  if (Type->getElementType(Field)->isArrayTy())
-    Path.push_back(B.getInt32(Index));
-  return B.CreateInBoundsGEP(Type, Entry.getArg(0), Path);
-}
-
-std::string locationOf(const DebugLoc &Debug) {
-  // Headers of the compiler and of CUDA are left for the place that calls into
-  // them.
-  const DILocation *Loc = Debug.get();
-  auto IsSystem = [](const DILocation *L) {
-    StringRef Name = L->getFilename();
-    return Name.starts_with("/usr/") || Name.contains("/clang/") ||
-           Name.contains("/cccl/") || Name.contains("/cuda/include/");
-  };
-  while (Loc && Loc->getInlinedAt() && (IsSystem(Loc) || Loc->getLine() == 0))
-    Loc = Loc->getInlinedAt();
-  if (!Loc || Loc->getLine() == 0)
-    return "";
-  return (sys::path::filename(Loc->getFilename()) + ":" +
-          Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
-      .str();
-}
-
-uint32_t addPlace(LoweredModule &Tables, const DebugLoc &Loc) {
-  Tables.Places.push_back(locationOf(Loc));
-  return Tables.Places.size() - 1;
-}
 
 /// The entry of \p Kernel: loads the arguments and calls it.
 static Function *createEntry(Function &Kernel, LoweredKernel &K) {

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/NvccCommand.h"
+#include "NvccOptions.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallVector.h"
@@ -23,143 +24,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-namespace {
-enum class Meaning {
-  Other,            ///< Neither changes device code nor what the command makes.
-  OtherValue,       ///< The same, with a value.
-  Device,           ///< Changes device code; goes to variants.
-  DeviceValue,      ///< The same, with a value.
-  Ptxas,            ///< Arguments for ptxas.
-  Registers,        ///< -maxrregcount N.
-  Object,           ///< -c.
-  NoObject,         ///< Makes something else than an object, or nothing.
-  Relocatable,      ///< -dc, -dlto.
-  RelocatableValue, ///< -rdc=true.
-  Debug,            ///< -G.
-  Keep,             ///< -keep, -save-temps.
-  KeepValue,        ///< -keep-dir D.
-  ObjectFolder,     ///< -objtemp.
-  Output,           ///< -o.
-  OutputDirectory,
-  DepFile,      ///< -MF.
-  Dependencies, ///< -MD, -MMD.
-  Language,     ///< -x.
-  Pass,         ///< -Rpass=
-  PassMissed,   ///< -Rpass-missed=
-  OptionsFile
-};
-} // namespace
-
-/// By the name of an option without its dashes; nvcc takes one or two.
-static Meaning meaningOf(StringRef Name) {
-  return StringSwitch<Meaning>(Name)
-      .Cases({"c", "compile"}, Meaning::Object)
-      .Cases({"cuda", "cubin", "fatbin", "ptx", "optix-ir", "ltoir", "E",
-              "preprocess", "M", "generate-dependencies", "MM",
-              "generate-nonsystem-dependencies", "dlink", "device-link", "link",
-              "lib"},
-             Meaning::NoObject)
-      .Cases({"run", "dryrun", "clean", "clean-targets", "help", "h", "version",
-              "V", "list-gpu-code", "code-ls", "list-gpu-arch", "arch-ls",
-              "fdevice-syntax-only", "r", "relocatable-link"},
-             Meaning::NoObject)
-      .Cases({"dc", "device-c", "dw", "device-w", "dlto", "dlink-time-opt",
-              "lto", "ewp", "extensible-whole-program", "gen-opt-lto"},
-             Meaning::Relocatable)
-      .Cases({"rdc", "relocatable-device-code"}, Meaning::RelocatableValue)
-      .Cases({"G", "device-debug"}, Meaning::Debug)
-      .Cases({"keep", "save-temps"}, Meaning::Keep)
-      .Case("keep-dir", Meaning::KeepValue)
-      .Cases({"objtemp", "objdir-as-tempdir"}, Meaning::ObjectFolder)
-      .Cases({"o", "output-file"}, Meaning::Output)
-      .Cases({"odir", "output-directory"}, Meaning::OutputDirectory)
-      .Cases({"MF", "dependency-output"}, Meaning::DepFile)
-      .Cases({"MD", "generate-dependencies-with-compile", "MMD",
-              "generate-nonsystem-dependencies-with-compile"},
-             Meaning::Dependencies)
-      .Cases({"x", "language"}, Meaning::Language)
-      .Cases({"Xptxas", "ptxas-options"}, Meaning::Ptxas)
-      .Case("maxrregcount", Meaning::Registers)
-      .Cases({"optf", "options-file"}, Meaning::OptionsFile)
-      .Cases({"use_fast_math", "restrict", "extra-device-vectorization",
-              "expt-relaxed-constexpr", "extended-lambda",
-              "expt-extended-lambda", "m64", "no-exceptions", "noeh",
-              "no-host-device-initializer-list", "nohdinitlist"},
-             Meaning::Device)
-      .Cases({"no-host-device-move-forward", "nohdmoveforward",
-              "allow-unsupported-compiler", "keep-device-functions",
-              "no-align-double", "lineinfo", "generate-line-info"},
-             Meaning::Device)
-      .Cases({"std", "ftz", "prec-div", "prec-sqrt", "fmad", "dopt", "Xcicc",
-              "Ofast-compile", "Ofc", "m", "machine", "ccbin",
-              "compiler-bindir"},
-             Meaning::DeviceValue)
-      .Cases({"ldir", "libdevice-directory", "target-dir", "target-directory",
-              "default-stream", "jtd", "jump-table-density",
-              "device-stack-protector", "split-compile",
-              "device-entity-has-hidden-visibility", "Xcudafe", "sanitize",
-              "ftemplate-depth"},
-             Meaning::DeviceValue)
-      .Cases({"include", "pre-include", "l", "library", "D", "define-macro",
-              "U", "undefine-macro", "I", "include-path", "isystem",
-              "system-include"},
-             Meaning::OtherValue)
-      .Cases({"L", "library-path", "arbin", "archiver-binary", "cudart",
-              "cudadevrt", "opt-info", "optimization-info",
-              "ftemplate-backtrace-limit", "Xcompiler", "compiler-options",
-              "Xlinker", "linker-options"},
-             Meaning::OtherValue)
-      .Cases({"Xarchive", "archive-options", "Xnvlink", "nvlink-options",
-              "Xfatbin", "static-global-template-stub", "t", "threads",
-              "split-compile-extended", "fdevice-time-trace", "time",
-              "run-args"},
-             Meaning::OtherValue)
-      .Cases({"idp", "input-drive-prefix", "ddp", "dependency-drive-prefix",
-              "dp", "drive-prefix", "MT", "MQ", "dependency-target-name",
-              "arch", "gpu-architecture", "code", "gpu-code"},
-             Meaning::OtherValue)
-      .Cases({"gencode", "generate-code", "e", "entries", "Werror",
-              "diag-error", "diag-suppress", "diag-warn", "hls",
-              "host-linker-script", "aug-hls", "brief-diag",
-              "brief-diagnostics"},
-             Meaning::OtherValue)
-      .Cases({"compress-mode", "frandom-seed", "optimize", "O", "qpp-config"},
-             Meaning::OtherValue)
-      .Case("Rpass", Meaning::Pass)
-      .Case("Rpass-missed", Meaning::PassMissed)
-      .Default(Meaning::Other);
-}
-
-static bool takesValue(Meaning M) {
-  switch (M) {
-  case Meaning::OtherValue:
-  case Meaning::DeviceValue:
-  case Meaning::Ptxas:
-  case Meaning::Registers:
-  case Meaning::RelocatableValue:
-  case Meaning::KeepValue:
-  case Meaning::Output:
-  case Meaning::OutputDirectory:
-  case Meaning::DepFile:
-  case Meaning::Language:
-  case Meaning::OptionsFile:
-    return true;
-  default:
-    return false;
-  }
-}
-
-/// Options of one letter, and some more, take their value joined on: -O2,
-/// -Ifoo.
-static bool isJoined(StringRef Name, StringRef &Option) {
-  for (StringRef Prefix : {"O", "D", "U", "I", "L", "l", "t"})
-    if (Name.size() > Prefix.size() && Name.starts_with(Prefix)) {
-      Option = Prefix;
-      return true;
-    }
-  return false;
-}
 
 std::string NvccDeviceFlags::context() const { return join(Ptxas, " "); }
 
@@ -175,7 +39,7 @@ public:
 
 private:
   Expected<bool> ownArgument(StringRef Arg);
-  void take(Meaning M, StringRef Spelling, StringRef Value);
+  void take(NvccMeaning M, StringRef Spelling, StringRef Value);
   void refuse(const Twine &Why, bool Remark) {
     if (C.Unchanged.empty() || (Remark && !C.UnchangedRemark))
       C.Unchanged = Why.str();
@@ -215,15 +79,15 @@ Expected<bool> Parser::ownArgument(StringRef Arg) {
   return false;
 }
 
-void Parser::take(Meaning M, StringRef Spelling, StringRef Value) {
+void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
   switch (M) {
-  case Meaning::Device:
+  case NvccMeaning::Device:
     C.Device.Flags.push_back(Spelling.str());
     break;
-  case Meaning::DeviceValue:
+  case NvccMeaning::DeviceValue:
     C.Device.Flags.push_back((Spelling + "=" + Value).str());
     break;
-  case Meaning::Ptxas: {
+  case NvccMeaning::Ptxas: {
     SmallVector<StringRef> Parts;
     Value.split(Parts, ',', -1, /*KeepEmpty=*/false);
     for (StringRef Part : Parts)
@@ -233,45 +97,45 @@ void Parser::take(Meaning M, StringRef Spelling, StringRef Value) {
         C.Device.Ptxas.push_back(Part.str());
     break;
   }
-  case Meaning::Registers:
+  case NvccMeaning::Registers:
     C.Device.Ptxas.push_back(("-maxrregcount=" + Value).str());
     break;
-  case Meaning::Object:
+  case NvccMeaning::Object:
     Object = true;
     break;
-  case Meaning::NoObject:
+  case NvccMeaning::NoObject:
     refuse("it makes no object", false);
     break;
-  case Meaning::Relocatable:
+  case NvccMeaning::Relocatable:
     refuse("relocatable device code keeps its originals", true);
     break;
-  case Meaning::RelocatableValue:
+  case NvccMeaning::RelocatableValue:
     if (Value == "true")
       refuse("relocatable device code keeps its originals", true);
     break;
-  case Meaning::Debug:
+  case NvccMeaning::Debug:
     refuse("-G compiles without optimisation", true);
     break;
-  case Meaning::Keep:
-  case Meaning::KeepValue:
+  case NvccMeaning::Keep:
+  case NvccMeaning::KeepValue:
     refuse("-save-temps splits the compilation", true);
     break;
-  case Meaning::ObjectFolder:
+  case NvccMeaning::ObjectFolder:
     refuse("-objtemp says where nvcc's temporary files go", true);
     break;
-  case Meaning::Output:
+  case NvccMeaning::Output:
     C.Output = Value.str();
     break;
-  case Meaning::OutputDirectory:
+  case NvccMeaning::OutputDirectory:
     Directory = Value.str();
     break;
-  case Meaning::DepFile:
+  case NvccMeaning::DepFile:
     C.DepFile = Value.str();
     break;
-  case Meaning::Dependencies:
+  case NvccMeaning::Dependencies:
     Dependencies = true;
     break;
-  case Meaning::Language:
+  case NvccMeaning::Language:
     AllCuda = Value == "cu";
     OtherLanguage = !AllCuda;
     break;
@@ -302,22 +166,22 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
     }
     StringRef Name = Arg.ltrim('-');
     auto [Option, Value] = Name.split('=');
-    Meaning M = meaningOf(Option);
+    NvccMeaning M = nvccMeaning(Option);
     StringRef Joined;
     bool HasValue = Name.contains('=');
-    if (M == Meaning::Other && isJoined(Name, Joined)) {
-      M = meaningOf(Joined);
+    if (M == NvccMeaning::Other && isJoinedNvcc(Name, Joined)) {
+      M = nvccMeaning(Joined);
       Value = Name.drop_front(Joined.size());
       Option = Joined;
       HasValue = true;
     }
     size_t First = I;
-    if (takesValue(M) && !HasValue) {
+    if (nvccTakesValue(M) && !HasValue) {
       if (I + 1 == Args.size())
         return usageError("'" + Arg + "' needs a value");
       Value = Args[++I];
     }
-    if (M == Meaning::OptionsFile) {
+    if (M == NvccMeaning::OptionsFile) {
       SmallVector<StringRef> Files;
       Value.split(Files, ',', -1, /*KeepEmpty=*/false);
       std::vector<std::string> Inner;
