@@ -28,8 +28,8 @@ struct LoweredKernel {
   bool Yields = false;         ///< Has loops that wait for memory to change.
   uint64_t StaticShared = 0;   ///< Bytes, those that the system keeps included.
   uint64_t ReservedShared = 0; ///< Bytes that the system keeps, when used.
-  bool Calls = false;     ///< Has calls of functions that were not inlined.
-  uint64_t StackSize = 0; ///< Bytes for each thread.
+  bool Calls = false;      ///< Has calls of functions that were not inlined.
+  uint64_t StackSize = 0;  ///< Bytes for each thread.
   uint64_t LocalBytes = 0; ///< Of that, its own variables.
   std::array<uint64_t, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
   uint64_t EntryInstructions = 0; ///< Of a thread that takes no loop, about.
