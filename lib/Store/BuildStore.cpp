@@ -10,6 +10,8 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CRC.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
@@ -111,10 +113,10 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
 
 std::string buildRecordPath(StringRef Root, StringRef Identity,
                             StringRef Symbol) {
-  DigestBuilder B;
-  B.add(Identity);
-  B.add(Symbol);
-  return (Root + "/builds/" + shortDigest(B.str(), 64) + ".json").str();
+  uint32_t Name = crc32(arrayRefFromStringRef(Symbol));
+  return (Root + "/builds/" + shortDigest(Identity, 64) + "-" +
+          utohexstr(Name, /*LowerCase=*/true, /*Width=*/8) + ".json")
+      .str();
 }
 
 Expected<std::optional<BuildRecord>>

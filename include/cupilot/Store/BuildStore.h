@@ -44,7 +44,8 @@ private:
   mutable std::optional<RecordFiles> Files; ///< Path and text, by path.
 };
 
-/// The path of a build record in the store \p Root.
+/// The path of a build record in the store \p Root: builds/, the identity's 64
+/// digits, and the name's CRC-32, which keeps kernels of equal code apart.
 std::string buildRecordPath(llvm::StringRef Root, llvm::StringRef Identity,
                             llvm::StringRef Symbol);
 

@@ -14,6 +14,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import zlib
 
 
 def identity(module, symbol):
@@ -27,7 +28,7 @@ def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}"):
     builds.mkdir(parents=True, exist_ok=True)
     pathlib.Path(folder, "FORMAT").write_text("cupilot-store 1\n")
     digest = identity(unit, symbol)
-    path = builds / (digest.removeprefix("b3:") + ".json")
+    path = builds / f"{digest.removeprefix('b3:')}-{zlib.crc32(symbol.encode()):08x}.json"
     record = {
         "format": 1, "identity": digest, "kernel": symbol, "symbol": symbol,
         "compiler": "clang-22", "arch": "sm_90",
