@@ -73,7 +73,7 @@ std::vector<uint64_t> PlaceProbes::candidates(size_t Buffer) const {
                          Blocks * Threads, Threads, C.Shape.Block[0]})
     Add(Value);
   llvm::sort(All);
-  All.erase(std::unique(All.begin(), All.end()), All.end());
+  All.erase(llvm::unique(All), All.end());
   llvm::erase_if(All, [&](uint64_t V) { return V == 0 || V > N; });
   return All;
 }
