@@ -40,7 +40,7 @@ static const char Examples[] =
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
-         << "  ratio  basis     gate"
+         << "  ratio  basis     compiler   gate"
          << "  genome\n";
   for (const StoredKernel &S : Kernels)
     for (const Variant &V : S.Variants)
@@ -48,6 +48,7 @@ static void list(const std::vector<StoredKernel> &Kernels) {
         StringRef Short = StringRef(S.K.Name).take_front(42);
         outs() << left_justify(Short, 44) << left_justify(V.Name, 12)
                << format("%6.2fx  ", M.Ratio) << left_justify(M.Basis, 10)
+               << left_justify(StringRef(M.Compiler).split(' ').first, 11)
                << format("v%u/%u  ", M.Gate, M.Checks) << genomeText(V.Genes)
                << "\n";
       }
