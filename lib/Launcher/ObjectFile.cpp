@@ -15,6 +15,7 @@
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Pipeline.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -23,7 +24,6 @@
 #include "llvm/ObjCopy/ConfigManager.h"
 #include "llvm/ObjCopy/ObjCopy.h"
 #include "llvm/Object/ELFObjectFile.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
@@ -151,17 +151,8 @@ static Error emitObject(Module &M, StringRef Path) {
       M.getTargetTriple(), "x86-64", "", TargetOptions(), Reloc::PIC_,
       std::nullopt, CodeGenOptLevel::Default));
   M.setDataLayout(TM->createDataLayout());
-  PassBuilder Builder(TM.get());
-  LoopAnalysisManager Loops;
-  FunctionAnalysisManager Functions;
-  CGSCCAnalysisManager Graphs;
-  ModuleAnalysisManager Modules;
-  Builder.registerModuleAnalyses(Modules);
-  Builder.registerCGSCCAnalyses(Graphs);
-  Builder.registerFunctionAnalyses(Functions);
-  Builder.registerLoopAnalyses(Loops);
-  Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
-  Builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(M, Modules);
+  Pipeline Optimizer(TM.get());
+  Optimizer.run(Optimizer.level(OptimizationLevel::O2), M);
   SmallString<0> Bytes;
   raw_svector_ostream OS(Bytes);
   legacy::PassManager Codegen;

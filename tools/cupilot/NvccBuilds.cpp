@@ -231,13 +231,9 @@ Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
                  ArrayRef<std::string> Flags, ArrayRef<std::string> Compilers) {
   std::vector<NvccUse> Uses;
   auto LeaveOut = [](Error E) {
-    return handleErrors(std::move(E),
-                        [](std::unique_ptr<ToolError> T) -> Error {
-                          if (T->code() != ExitCode::Finding)
-                            return Error(std::move(T));
-                          errs() << "  nvcc left out: " << T->text() << "\n";
-                          return Error::success();
-                        });
+    return absorbFinding(std::move(E), [](StringRef Why) {
+      errs() << "  nvcc left out: " << Why << "\n";
+    });
   };
   for (const std::string &Text : Compilers) {
     Expected<std::optional<NvccUse>> Use = readCommand(Text);
