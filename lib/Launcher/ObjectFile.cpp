@@ -75,29 +75,31 @@ static Expected<Contents> contentsOf(const object::ObjectFile &Object) {
   return C;
 }
 
-static Expected<std::unique_ptr<MemoryBuffer>> load(StringRef Path) {
+/// The object in the file \p Path, with its bytes.
+static Expected<object::OwningBinary<object::ObjectFile>> load(StringRef Path) {
   auto Buffer = MemoryBuffer::getFile(Path, false, false);
   if (!Buffer)
     return resourceError("cannot read '" + Path +
                          "': " + Buffer.getError().message());
-  return std::move(*Buffer);
-}
-
-Expected<ObjectFacts> readObject(StringRef Path) {
-  auto Buffer = load(Path);
-  if (!Buffer)
-    return Buffer.takeError();
   auto Object = open(**Buffer);
   if (!Object)
     return Object.takeError();
+  return object::OwningBinary<object::ObjectFile>(std::move(*Object),
+                                                  std::move(*Buffer));
+}
+
+Expected<ObjectFacts> readObject(StringRef Path) {
+  auto Object = load(Path);
+  if (!Object)
+    return Object.takeError();
   ObjectFacts Facts;
-  Facts.Target = (*Object)->makeTriple();
-  if (Facts.Target.getArch() != Triple::x86_64 || !(*Object)->isELF())
+  Facts.Target = Object->getBinary()->makeTriple();
+  if (Facts.Target.getArch() != Triple::x86_64 || !Object->getBinary()->isELF())
     return findingError("objects for " + Facts.Target.getArchName() +
                         " are not changed by this version");
   if (Facts.Target.getOS() == Triple::UnknownOS)
     Facts.Target = Triple("x86_64-pc-linux-gnu");
-  Expected<Contents> C = contentsOf(**Object);
+  Expected<Contents> C = contentsOf(*Object->getBinary());
   if (!C)
     return C.takeError();
   // Its names are not those of the symbol table alone.
@@ -115,10 +117,7 @@ Expected<ObjectFacts> readObject(StringRef Path) {
 /// Copies the object \p From to \p To with changed symbols.
 static Error copyObject(StringRef From, StringRef To,
                         function_ref<Error(objcopy::CommonConfig &)> Change) {
-  auto Buffer = load(From);
-  if (!Buffer)
-    return Buffer.takeError();
-  auto Object = open(**Buffer);
+  auto Object = load(From);
   if (!Object)
     return Object.takeError();
   objcopy::ConfigManager Config;
@@ -128,7 +127,8 @@ static Error copyObject(StringRef From, StringRef To,
     return E;
   std::string Bytes;
   raw_string_ostream OS(Bytes);
-  if (Error E = objcopy::executeObjcopyOnBinary(Config, **Object, OS))
+  if (Error E =
+          objcopy::executeObjcopyOnBinary(Config, *Object->getBinary(), OS))
     return findingError("the object cannot be changed: " +
                         toString(std::move(E)));
   return writeFileAtomic(To, Bytes);
@@ -177,20 +177,17 @@ static Expected<std::string> findLinker() {
 static Error checkMerged(StringRef Merged, const Contents &Unit,
                          const Contents &Dispatch,
                          ArrayRef<ObjectKernel> Kernels) {
-  auto Buffer = load(Merged);
-  if (!Buffer)
-    return Buffer.takeError();
-  auto Object = open(**Buffer);
+  auto Object = load(Merged);
   if (!Object)
     return Object.takeError();
-  Expected<Contents> All = contentsOf(**Object);
+  Expected<Contents> All = contentsOf(*Object->getBinary());
   if (!All)
     return All.takeError();
   for (const std::string &Name : Unit.Defined)
     if (!All->Defined.contains(Name))
       return findingError("merging lost the symbol '" + Name + "'");
   StringRef Binaries;
-  for (const object::SectionRef &S : (*Object)->sections())
+  for (const object::SectionRef &S : Object->getBinary()->sections())
     if (Expected<StringRef> Name = S.getName(); !Name)
       consumeError(Name.takeError());
     else if (*Name == ".nv_fatbin") {
@@ -218,13 +215,10 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
 }
 
 static Expected<Contents> contentsOfFile(StringRef Path) {
-  auto Buffer = load(Path);
-  if (!Buffer)
-    return Buffer.takeError();
-  auto Object = open(**Buffer);
+  auto Object = load(Path);
   if (!Object)
     return Object.takeError();
-  return contentsOf(**Object);
+  return contentsOf(*Object->getBinary());
 }
 
 Error addDispatch(StringRef Path, const ObjectFacts &Facts,
