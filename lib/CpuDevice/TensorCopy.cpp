@@ -16,7 +16,7 @@
 #include "Mbarrier.h"
 #include "OpRuntime.h"
 #include "Shadow.h"
-#include "TensorMap.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
 #include <cstring>

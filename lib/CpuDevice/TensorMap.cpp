@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TensorMap.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include <cstring>
 
 namespace cupilot {

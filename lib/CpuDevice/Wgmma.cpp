@@ -16,7 +16,7 @@
 #include "MatrixMath.h"
 #include "OpRuntime.h"
 #include "Shadow.h"
-#include "TensorMap.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 

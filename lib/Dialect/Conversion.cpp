@@ -23,8 +23,10 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-/// Version of the modules' format, in the attribute cupilot.format.
-static constexpr int64_t ModuleFormat = 1;
+/// Version of the modules' format, in the attribute cupilot.format: the newest,
+/// and the one of modules that need nothing new.
+static constexpr int64_t ModuleFormat = PlanFormat, PlainFormat = 1;
+static constexpr llvm::StringLiteral FormatName = "cupilot.format";
 
 template <typename AttrT, typename ItemT, typename MakeT>
 static ArrayAttr toArray(Builder &B, const std::vector<ItemT> &Items,
@@ -256,8 +258,14 @@ OwningOpRef<ModuleOp> createModule(MLIRContext &C) {
   loadDialect(C);
   Builder B(&C);
   OwningOpRef<ModuleOp> M = ModuleOp::create(B.getUnknownLoc());
-  (*M)->setAttr("cupilot.format", B.getI64IntegerAttr(ModuleFormat));
+  (*M)->setAttr(FormatName, B.getI64IntegerAttr(PlainFormat));
   return M;
+}
+
+void requireFormat(ModuleOp M, int64_t Format) {
+  auto Has = M->getAttrOfType<IntegerAttr>(FormatName);
+  if (!Has || Has.getInt() < Format)
+    M->setAttr(FormatName, Builder(M.getContext()).getI64IntegerAttr(Format));
 }
 
 std::string printModule(ModuleOp M) {

@@ -130,30 +130,88 @@ static std::array<Expr, 3> fromMap(AffineMapAttr Map) {
   return {fromResult(Map, 0), fromResult(Map, 1), fromResult(Map, 2)};
 }
 
-PlanAttr toAttr(MLIRContext &C, const LaunchPlan &Plan, unsigned NumScalars) {
-  llvm::SmallVector<LaunchAttr> Launches;
-  for (const Launch &L : Plan.Launches)
-    Launches.push_back(LaunchAttr::get(
-        &C, L.Symbol, toMap(C, L.Grid, NumScalars),
-        toMap(C, L.Block, NumScalars), toMap(C, {L.Shared}, NumScalars)));
-  return PlanAttr::get(&C, Launches);
-}
-
-LaunchPlan fromAttr(PlanAttr Plan) {
-  LaunchPlan Result;
-  for (LaunchAttr L : Plan.getLaunches())
-    Result.Launches.push_back({L.getSymbol().str(), fromMap(L.getGrid()),
-                               fromMap(L.getBlock()),
-                               fromResult(L.getShared(), 0)});
-  return Result;
-}
-
 static PointerAttr toAttr(MLIRContext &C, const PointerRef &P) {
   return PointerAttr::get(&C, P.Param, P.Offset);
 }
 
 static PointerRef fromAttr(PointerAttr P) {
   return {P.getParam(), P.getOffset()};
+}
+
+static TensorMapAttr toAttr(MLIRContext &C, const TensorMapPlan &M,
+                            unsigned NumScalars) {
+  auto Numbers = [&](ArrayRef<unsigned> From) {
+    return DenseI64ArrayAttr::get(
+        &C, llvm::SmallVector<int64_t>(From.begin(), From.end()));
+  };
+  return TensorMapAttr::get(
+      &C, toAttr(C, M.Base), tensorTypeWords()[M.Type],
+      toMap(C, M.Extents, NumScalars), toMap(C, M.Strides, NumScalars),
+      Numbers(M.Box), M.Steps.empty() ? DenseI64ArrayAttr() : Numbers(M.Steps),
+      tensorSwizzleWords()[M.Swizzle], tensorPromotionWords()[M.Promotion],
+      M.FillNan ? "nan" : "zero");
+}
+
+static unsigned placeOf(ArrayRef<StringRef> Words, StringRef Word) {
+  return llvm::find(Words, Word) - Words.begin(); // The verifier knows it.
+}
+
+static std::vector<Expr> fromResults(AffineMapAttr Map) {
+  std::vector<Expr> Results;
+  for (unsigned I = 0; I < Map.getValue().getNumResults(); ++I)
+    Results.push_back(fromResult(Map, I));
+  return Results;
+}
+
+static TensorMapPlan fromAttr(TensorMapAttr M) {
+  TensorMapPlan Result;
+  Result.Base = fromAttr(M.getBase());
+  Result.Type = placeOf(tensorTypeWords(), M.getType());
+  Result.Extents = fromResults(M.getExtents());
+  Result.Strides = fromResults(M.getStrides());
+  for (int64_t Side : M.getBox().asArrayRef())
+    Result.Box.push_back(Side);
+  if (M.getSteps())
+    for (int64_t Step : M.getSteps().asArrayRef())
+      Result.Steps.push_back(Step);
+  Result.Swizzle = placeOf(tensorSwizzleWords(), M.getSwizzle());
+  Result.Promotion = placeOf(tensorPromotionWords(), M.getPromotion());
+  Result.FillNan = M.getFill() == "nan";
+  return Result;
+}
+
+PlanAttr toAttr(MLIRContext &C, const LaunchPlan &Plan, unsigned NumScalars) {
+  llvm::SmallVector<LaunchAttr> Launches;
+  for (const Launch &L : Plan.Launches)
+    Launches.push_back(LaunchAttr::get(
+        &C, L.Symbol, toMap(C, L.Grid, NumScalars),
+        toMap(C, L.Block, NumScalars), toMap(C, {L.Shared}, NumScalars),
+        L.Cluster ? toMap(C, *L.Cluster, NumScalars) : AffineMapAttr()));
+  llvm::SmallVector<TensorMapAttr> Maps;
+  for (const TensorMapPlan &M : Plan.TensorMaps)
+    Maps.push_back(toAttr(C, M, NumScalars));
+  return PlanAttr::get(&C, Launches,
+                       Plan.Scratch.empty()
+                           ? AffineMapAttr()
+                           : toMap(C, Plan.Scratch, NumScalars),
+                       Maps);
+}
+
+LaunchPlan fromAttr(PlanAttr Plan) {
+  LaunchPlan Result;
+  for (LaunchAttr L : Plan.getLaunches()) {
+    Launch Each{L.getSymbol().str(), fromMap(L.getGrid()),
+                fromMap(L.getBlock()), fromResult(L.getShared(), 0),
+                std::nullopt};
+    if (L.getCluster())
+      Each.Cluster = fromMap(L.getCluster());
+    Result.Launches.push_back(std::move(Each));
+  }
+  if (Plan.getScratch())
+    Result.Scratch = fromResults(Plan.getScratch());
+  for (TensorMapAttr M : Plan.getTensormaps())
+    Result.TensorMaps.push_back(fromAttr(M));
+  return Result;
 }
 
 GuardAttr toAttr(MLIRContext &C, const Guard &G, unsigned NumScalars) {

@@ -143,20 +143,108 @@ static LogicalResult checkMap(EmitErrorFn EmitError, StringRef What,
 
 LogicalResult LaunchAttr::verify(EmitErrorFn EmitError, StringRef Symbol,
                                  AffineMapAttr Grid, AffineMapAttr Block,
-                                 AffineMapAttr Shared) {
+                                 AffineMapAttr Shared, AffineMapAttr Cluster) {
   if (Symbol.empty())
     return EmitError() << "a launch must name the kernel's symbol";
   if (failed(checkMap(EmitError, "the grid of a launch", Grid, 3)) ||
-      failed(checkMap(EmitError, "the block of a launch", Block, 3)))
+      failed(checkMap(EmitError, "the block of a launch", Block, 3)) ||
+      failed(checkMap(EmitError, "the shared memory of a launch", Shared, 1)))
     return failure();
-  return checkMap(EmitError, "the shared memory of a launch", Shared, 1);
+  if (!Cluster)
+    return success();
+  if (failed(checkMap(EmitError, "the cluster of a launch", Cluster, 3)))
+    return failure();
+  int64_t Blocks = 1;
+  for (AffineExpr E : Cluster.getValue().getResults())
+    if (auto Number = dyn_cast<AffineConstantExpr>(E)) {
+      if (Number.getValue() < 1 || Number.getValue() > MostClusterBlocks)
+        return EmitError() << "a dimension of a cluster is 1 to "
+                           << MostClusterBlocks << " blocks, not "
+                           << Number.getValue();
+      Blocks *= Number.getValue();
+    }
+  if (Blocks > MostClusterBlocks)
+    return EmitError() << "a cluster has at most " << MostClusterBlocks
+                       << " blocks, not " << Blocks;
+  return success();
+}
+
+static std::optional<unsigned> placeOf(ArrayRef<StringRef> Words,
+                                       StringRef Word) {
+  const StringRef *At = llvm::find(Words, Word);
+  if (At == Words.end())
+    return std::nullopt;
+  return At - Words.begin();
+}
+
+LogicalResult TensorMapAttr::verify(EmitErrorFn EmitError, PointerAttr,
+                                    StringRef Type, AffineMapAttr Extents,
+                                    AffineMapAttr Strides,
+                                    DenseI64ArrayAttr Box,
+                                    DenseI64ArrayAttr Steps, StringRef Swizzle,
+                                    StringRef Promotion, StringRef Fill) {
+  TensorMapPlan Plan;
+  for (auto [Word, Words, Place, What] :
+       {std::tuple(Type, tensorTypeWords(), &Plan.Type, "element type"),
+        {Swizzle, tensorSwizzleWords(), &Plan.Swizzle, "swizzle"},
+        {Promotion, tensorPromotionWords(), &Plan.Promotion, "promotion"}}) {
+    std::optional<unsigned> Known = placeOf(Words, Word);
+    if (!Known)
+      return EmitError() << "the " << What << " of a tensor map is one of "
+                         << llvm::join(Words, ", ") << ", not \"" << Word
+                         << "\"";
+    *Place = *Known;
+  }
+  if (Fill != "zero" && Fill != "nan")
+    return EmitError() << "a tensor map fills with \"zero\" or \"nan\", not \""
+                       << Fill << "\"";
+  Plan.FillNan = Fill == "nan";
+  // Numbers beyond their type are as wrong as those beyond the hardware's.
+  auto Narrow = [](int64_t N) {
+    return static_cast<unsigned>(std::clamp<int64_t>(N, 0, 100000));
+  };
+  for (int64_t Side : Box.asArrayRef())
+    Plan.Box.push_back(Narrow(Side));
+  if (Steps)
+    for (int64_t Step : Steps.asArrayRef())
+      Plan.Steps.push_back(Narrow(Step));
+  Plan.Extents.resize(Extents.getValue().getNumResults());
+  Plan.Strides.resize(Strides.getValue().getNumResults());
+  if (std::string Why = describeBroken(Plan); !Why.empty())
+    return EmitError() << "no GPU has such a tensor map: " << Why;
+  if (failed(checkMap(EmitError, "the extents of a tensor map", Extents,
+                      Plan.rank())))
+    return failure();
+  return checkMap(EmitError, "the strides of a tensor map", Strides,
+                  Plan.rank() - 1);
 }
 
 LogicalResult PlanAttr::verify(EmitErrorFn EmitError,
-                               ArrayRef<LaunchAttr> Launches) {
+                               ArrayRef<LaunchAttr> Launches,
+                               AffineMapAttr Scratch,
+                               ArrayRef<TensorMapAttr> Maps) {
+  // CUDA has no limit; these are what nobody needs more of.
+  constexpr unsigned MostLaunches = 64, MostBuffers = 16;
   if (Launches.empty())
     return EmitError() << "a plan holds at least one launch";
-  return success();
+  if (Launches.size() > MostLaunches)
+    return EmitError() << "a plan holds at most " << MostLaunches
+                       << " launches, not " << Launches.size();
+  if (Maps.size() > MostBuffers)
+    return EmitError() << "a plan holds at most " << MostBuffers
+                       << " tensor maps, not " << Maps.size();
+  if (!Scratch)
+    return success();
+  unsigned Buffers = Scratch.getValue().getNumResults();
+  if (Buffers < 1 || Buffers > MostBuffers)
+    return EmitError() << "a plan with scratch memory has 1 to " << MostBuffers
+                       << " buffers, not " << Buffers;
+  for (AffineExpr E : Scratch.getValue().getResults())
+    if (auto Number = dyn_cast<AffineConstantExpr>(E);
+        Number && (Number.getValue() < 1 || Number.getValue() > MostScratch))
+      return EmitError() << "a scratch buffer has 1 to " << MostScratch
+                         << " bytes, not " << Number.getValue();
+  return checkMap(EmitError, "the scratch memory of a plan", Scratch, Buffers);
 }
 
 LogicalResult AlignAttr::verify(EmitErrorFn EmitError, PointerAttr,

@@ -269,18 +269,29 @@ LogicalResult VariantOp::verify() {
     return verifyMapShape(EmitError, What, Map.getNumDims(),
                           Map.getNumSymbols(), Scalars);
   };
-  auto CheckPointer = [&](PointerAttr P) -> LogicalResult {
+  auto CheckPointer = [&](StringRef What, PointerAttr P) -> LogicalResult {
     if (!llvm::is_contained(Kernel.getPointers(), P))
-      return emitOpError() << "the guard names " << P
+      return emitOpError() << What << " names " << P
                            << ", which is none of the kernel's pointers";
     return success();
   };
-  if (getPlan())
-    for (LaunchAttr L : getPlan()->getLaunches())
+  if (PlanAttr Plan = getPlan().value_or(PlanAttr())) {
+    for (LaunchAttr L : Plan.getLaunches())
       if (failed(Check("the grid", L.getGrid().getValue())) ||
           failed(Check("the block", L.getBlock().getValue())) ||
-          failed(Check("the shared memory", L.getShared().getValue())))
+          failed(Check("the shared memory", L.getShared().getValue())) ||
+          (L.getCluster() &&
+           failed(Check("the cluster", L.getCluster().getValue()))))
         return failure();
+    if (Plan.getScratch() &&
+        failed(Check("the scratch memory", Plan.getScratch().getValue())))
+      return failure();
+    for (TensorMapAttr M : Plan.getTensormaps())
+      if (failed(CheckPointer("a tensor map", M.getBase())) ||
+          failed(Check("the extents", M.getExtents().getValue())) ||
+          failed(Check("the strides", M.getStrides().getValue())))
+        return failure();
+  }
   unsigned Arch = 0;
   if (GuardAttr G = getGuard().value_or(GuardAttr())) {
     if (failed(verifyMapShape(EmitError, "the set of the guard",
@@ -288,10 +299,11 @@ LogicalResult VariantOp::verify() {
                               G.getSet().getValue().getNumSymbols(), Scalars)))
       return failure();
     for (AlignAttr A : G.getAlign())
-      if (failed(CheckPointer(A.getPointer())))
+      if (failed(CheckPointer("the guard", A.getPointer())))
         return failure();
     for (DisjointAttr D : G.getDisjoint())
-      if (failed(CheckPointer(D.getA())) || failed(CheckPointer(D.getB())) ||
+      if (failed(CheckPointer("the guard", D.getA())) ||
+          failed(CheckPointer("the guard", D.getB())) ||
           failed(Check("an extent", D.getExtentA().getValue())) ||
           failed(Check("an extent", D.getExtentB().getValue())))
         return failure();

@@ -43,6 +43,10 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
 /// What \p Got takes of the heap beyond its budget; nothing when it does not.
 std::optional<GateFinding> compareMemory(const JudgedCase &J,
                                          const RunResult &Got);
+/// What scratch memory of \p Run is beyond the budget.
+std::optional<GateFinding> compareScratch(const JudgedCase &J,
+                                          const PlannedRun &Run);
+
 /// The same for the local memory of the launches of \p Plan.
 llvm::Expected<std::optional<GateFinding>>
 compareLocalMemory(const LoadedKernel &Original, llvm::StringRef OriginalSymbol,
@@ -50,6 +54,10 @@ compareLocalMemory(const LoadedKernel &Original, llvm::StringRef OriginalSymbol,
 
 /// What \p L is under \p B, where planShape() says that it is no launch.
 std::string describeIllegal(const Launch &L, const Bindings &B);
+/// The same of scratch memory, and of a tensor map over the address \p Base.
+std::string describeIllegal(const Expr &Scratch, const Bindings &B);
+std::string describeIllegal(const TensorMapPlan &Map, const Bindings &B,
+                            uint64_t Base);
 
 /// The reason that a fault of the variant stands for.
 GateReason reasonOf(const DeviceFault &F);

@@ -66,7 +66,7 @@ static BitVector choose(const BitVector &Missed, unsigned Round) {
 }
 
 Expected<std::optional<GateFinding>>
-VariantRuns::judgeCoverage(const JudgedCase &J, ArrayRef<ShapedLaunch> Launches,
+VariantRuns::judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                            const RunResult &Checked, GateVerdict &Verdict) {
   ArrayRef<BufferCoverage> Own = J.Coverage;
   ArrayRef<BufferCoverage> Mine = Checked.Coverage;

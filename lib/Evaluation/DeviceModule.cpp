@@ -28,20 +28,28 @@ static void dropList(Module &M, StringRef Name) {
 }
 
 Expected<std::string> onlyKernel(StringRef Bitcode, StringRef Symbol) {
+  return onlyKernels(Bitcode, Symbol.str());
+}
+
+Expected<std::string> onlyKernels(StringRef Bitcode,
+                                  ArrayRef<std::string> Symbols) {
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
   if (!Parsed)
     return Parsed.takeError();
   Module &M = **Parsed;
-  Function *Kernel = M.getFunction(Symbol);
-  if (!Kernel || Kernel->isDeclaration())
-    return usageError("the device code has no kernel '" + Symbol + "'");
+  SmallVector<const Function *> Kernels;
+  for (StringRef Symbol : Symbols) {
+    Kernels.push_back(M.getFunction(Symbol));
+    if (!Kernels.back() || Kernels.back()->isDeclaration())
+      return usageError("the device code has no kernel '" + Symbol + "'");
+  }
   dropList(M, "llvm.used");
   dropList(M, "llvm.compiler.used");
   // Variables keep their names, which the host may set; they only lose what
   // holds them although nobody uses them.
   for (Function &F : M)
-    if (&F != Kernel && !F.isDeclaration())
+    if (!is_contained(Kernels, &F) && !F.isDeclaration())
       F.setLinkage(GlobalValue::InternalLinkage);
   SmallVector<std::pair<GlobalVariable *, GlobalValue::LinkageTypes>> Kept;
   for (GlobalVariable &G : M.globals())

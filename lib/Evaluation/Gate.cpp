@@ -139,8 +139,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   GateVerdict Verdict;
   Verdict.Choices = TheOriginal->choices();
   for (const Workload &W : TheOriginal->setup().Workloads) {
-    Verdict.VariantCounts.emplace_back();
-    Verdict.VariantShapes.push_back(W.Shape);
+    Verdict.VariantLaunches.emplace_back();
   }
   auto Reject = [&](GateReason Reason, const Twine &Evidence) {
     Verdict.Findings.push_back(makeFinding(Reason, "", Evidence));

@@ -26,6 +26,18 @@ static uint64_t allowance(const GateCase &C) {
   return std::max<uint64_t>(64 * 1024, All / 8);
 }
 
+std::optional<GateFinding> compareScratch(const JudgedCase &J,
+                                          const PlannedRun &Run) {
+  uint64_t Mine = Run.scratchBytes(),
+           Most = J.Original.Heap.AtOnce + allowance(J.Case);
+  if (Mine <= Most)
+    return std::nullopt;
+  return makeFinding(GateReason::MemoryBudget, J.Case.Name,
+                     "the plan takes " + Twine(Mine) +
+                         " bytes of scratch memory; at most " + Twine(Most) +
+                         " are allowed");
+}
+
 std::optional<GateFinding> compareMemory(const JudgedCase &J,
                                          const RunResult &Got) {
   const DeviceHeapUse &Mine = Got.Heap, &Own = J.Original.Heap;
@@ -39,13 +51,16 @@ std::optional<GateFinding> compareMemory(const JudgedCase &J,
             " bytes holds, " + Twine(Mine.Refused) +
             " time(s); the original asks for no more than there is" + Where);
   uint64_t Most = Own.AtOnce + allowance(J.Case);
-  if (Mine.AtOnce > Most)
-    return makeFinding(GateReason::MemoryBudget, J.Case.Name,
-                       "the threads that a GPU runs at a time hold up to " +
-                           Twine(Mine.AtOnce) +
-                           " bytes of the heap; those of the original " +
-                           Twine(Own.AtOnce) + ", and at most " + Twine(Most) +
-                           " are allowed" + Where);
+  if (Mine.AtOnce + Got.Scratch > Most)
+    return makeFinding(
+        GateReason::MemoryBudget, J.Case.Name,
+        "the threads that a GPU runs at a time hold up to " +
+            Twine(Mine.AtOnce) + " bytes of the heap" +
+            (Got.Scratch ? ", and the plan " + std::to_string(Got.Scratch) +
+                               " of scratch memory"
+                         : std::string()) +
+            "; those of the original " + Twine(Own.AtOnce) + ", and at most " +
+            Twine(Most) + " are allowed" + Where);
   return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ namespace cupilot {
 
 Expected<RunResult> OriginalRuns::run(LoadedKernel &K, const GateCase &C,
                                       uint8_t Fill) {
-  return runCase(K, ShapedLaunch{kernel().Symbol, C.Shape}, C, Fill,
+  return runCase(K, PlannedRun{{{kernel().Symbol, C.Shape}}}, C, Fill,
                  Plain.Initial);
 }
 

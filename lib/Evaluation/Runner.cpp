@@ -8,7 +8,10 @@
 
 #include "Runner.h"
 #include "Placement.h"
+#include "cupilot/CpuDevice/TensorMap.h"
+#include "cupilot/Support/Error.h"
 #include <cstring>
+#include <numeric>
 
 using namespace llvm;
 
@@ -50,13 +53,15 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
 }
 
 namespace {
-/// The buffers of a case, each between guard bands.
+/// The buffers of a case, then those of a plan, each between guard bands.
 class CaseMemory {
 public:
-  CaseMemory(const GateCase &C, uint8_t Fill, bool Mark, unsigned Salt);
+  CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill, bool Mark,
+             unsigned Salt);
   bool bandsTouched() const;
   Bytes content(size_t I) const { return {Bases[I], Bases[I] + Sizes[I]}; }
-  std::vector<Bytes> arguments(const GateCase &C) const;
+  Expected<std::vector<Bytes>> arguments(const GateCase &C,
+                                         const PlannedRun &Run) const;
 
 private:
   std::unique_ptr<Placement> Places; // Outlives what is registered.
@@ -70,17 +75,24 @@ private:
 };
 } // namespace
 
-CaseMemory::CaseMemory(const GateCase &C, uint8_t Fill, bool Mark,
-                       unsigned Salt) {
+uint64_t PlannedRun::scratchBytes() const {
+  return std::accumulate(Scratch.begin(), Scratch.end(), uint64_t(0));
+}
+
+CaseMemory::CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill,
+                       bool Mark, unsigned Salt) {
   for (const Bytes &Content : C.Buffers)
     Sizes.push_back(Content.size());
+  append_range(Sizes, Run.Scratch);
   Places = Placement::create(Sizes, Band, C.Name, Salt);
-  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+  for (size_t I = 0; I < Sizes.size(); ++I) {
     uint64_t Size = Sizes[I];
-    uint8_t *Base = Places->begin(I) + C.Shift;
+    bool Own = I < C.Buffers.size();
+    uint8_t *Base = Places->begin(I) + (Own ? C.Shift : 0);
     std::memset(Base - Band, Poison, Band);
     std::memset(Base + Size, Poison, Band);
-    bool Pure = !C.PureOutput.empty() && C.PureOutput[I];
+    // What a plan allocates holds what others left there.
+    bool Pure = !Own || (!C.PureOutput.empty() && C.PureOutput[I]);
     if (Pure)
       std::memset(Base, Fill, Size);
     else if (Size)
@@ -103,13 +115,42 @@ bool CaseMemory::bandsTouched() const {
   return false;
 }
 
-std::vector<Bytes> CaseMemory::arguments(const GateCase &C) const {
+Expected<std::vector<Bytes>>
+CaseMemory::arguments(const GateCase &C, const PlannedRun &Run) const {
   std::vector<Bytes> Args = C.Args;
   for (const WorkloadPointer &P : C.Pointers) {
     uint8_t *Target = Bases[P.Buffer] + P.BufferOffset;
     std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
   }
+  size_t Own = Args.size();
+  for (size_t I = C.Buffers.size(); I < Bases.size(); ++I) {
+    auto *Begin = reinterpret_cast<const uint8_t *>(&Bases[I]);
+    Args.emplace_back(Begin, Begin + sizeof(Bases[I]));
+  }
+  for (const ShapedTensorMap &Map : Run.TensorMaps) {
+    alignas(64) TensorMap Encoded;
+    const PointerRef &P = Map.Plan.Base;
+    uint64_t Base = 0;
+    if (P.Param >= Own || P.Offset + sizeof(Base) > Args[P.Param].size())
+      return usageError("a tensor map names no argument");
+    std::memcpy(&Base, Args[P.Param].data() + P.Offset, sizeof(Base));
+    if (encodeTensorMap(Map, Base, Encoded))
+      return usageError("a tensor map cannot be made for its buffer");
+    auto *Begin = reinterpret_cast<const uint8_t *>(&Encoded);
+    Args.emplace_back(Begin, Begin + sizeof(Encoded));
+  }
   return Args;
+}
+
+int encodeTensorMap(const ShapedTensorMap &Map, uint64_t Base, TensorMap &To) {
+  const TensorMapPlan &P = Map.Plan;
+  std::vector<uint32_t> Steps;
+  for (unsigned I = 0; I < P.rank(); ++I)
+    Steps.push_back(P.step(I));
+  return encodeTiled(&To, P.Type, P.rank(), reinterpret_cast<void *>(Base),
+                     Map.Values.Extents.data(), Map.Values.Strides.data(),
+                     P.Box.data(), Steps.data(), /*Interleave=*/0, P.Swizzle,
+                     P.Promotion, P.FillNan);
 }
 
 /// The bytes that variable \p Name starts with.
@@ -124,10 +165,10 @@ static const Bytes *startOf(StringRef Name, const GateCase &C,
   return nullptr; // The variant's own keep what they held.
 }
 
-Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
+Expected<RunResult> runCase(LoadedKernel &K, const PlannedRun &Run,
                             const GateCase &C, uint8_t Fill,
                             ArrayRef<std::pair<std::string, Bytes>> Shared) {
-  CaseMemory M(C, Fill, /*Mark=*/true, K.Salt);
+  CaseMemory M(C, Run, Fill, /*Mark=*/true, K.Salt);
   for (const std::string &Name : K.Module->globals())
     if (auto Global = K.Module->global(Name)) {
       M.Memory->addBuffer(Global->first, Global->second);
@@ -135,19 +176,23 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
           Content && Content->size() == Global->second)
         std::memcpy(Global->first, Content->data(), Content->size());
     }
-  std::vector<Bytes> Args = M.arguments(C);
+  Expected<std::vector<Bytes>> Args = M.arguments(C, Run);
+  if (!Args)
+    return Args.takeError();
   std::vector<const void *> Pointers;
-  Pointers.reserve(Args.size());
-  for (const Bytes &Arg : Args)
+  Pointers.reserve(Args->size());
+  for (const Bytes &Arg : *Args)
     Pointers.push_back(Arg.data());
   RunResult Result;
+  Result.Scratch = Run.scratchBytes();
   double Together = 0; // The share of the blocks that the GPU holds at a time.
-  for (const ShapedLaunch &L : Launches) {
+  for (const ShapedLaunch &L : Run.Launches) {
     Expected<LaunchResult> Launched =
         K.Module->launch(L.Symbol, L.Shape, Pointers, *M.Memory);
     if (!Launched)
       return Launched.takeError();
     Result.Counts += Launched->Counts;
+    Result.LaunchCounts.push_back(Launched->Counts);
     double Blocks = double(L.Shape.Grid[0]) * double(L.Shape.Grid[1]) *
                     double(L.Shape.Grid[2]);
     if (Expected<uint64_t> Held = K.Module->residentBlocks(L.Symbol, L.Shape))
@@ -160,7 +205,7 @@ Expected<RunResult> runCase(LoadedKernel &K, ArrayRef<ShapedLaunch> Launches,
       break;
   }
   Result.BandsTouched = M.bandsTouched();
-  for (size_t I = 0; I < M.Bases.size(); ++I) {
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
     Result.Buffers.push_back(M.content(I));
     if (auto Coverage = M.Memory->coverage(M.Bases[I]))
       Result.Coverage.push_back(std::move(*Coverage));

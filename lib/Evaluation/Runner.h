@@ -37,13 +37,15 @@ struct RunResult {
   std::optional<DeviceFault> Fault;
   std::vector<Bytes> Buffers;
   std::vector<std::pair<std::string, Bytes>> Globals;
-  std::vector<BufferCoverage> Coverage; ///< Of the buffers, when Checked.
-  ExecutionCounts Counts;
+  std::vector<BufferCoverage> Coverage;      ///< Of the buffers, when Checked.
+  ExecutionCounts Counts;                    ///< Of all launches ...
+  std::vector<ExecutionCounts> LaunchCounts; ///< ... and of each.
   uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...
   std::string HeapOrigin; ///< ... and where the first of them came from.
   DeviceHeapUse Heap;  ///< AtOnce: by the threads that the GPU holds at a time.
   std::string Printed; ///< By device code.
   bool BandsTouched = false;
+  uint64_t Scratch = 0; ///< Bytes of the plan's buffers.
 };
 
 /// What a kernel computes with: a loaded module and the state of the device
@@ -69,13 +71,32 @@ struct ShapedLaunch {
   LaunchShape Shape;
 };
 
-/// Runs \p Launches one after the other on \p C, in memory that holds nothing
-/// but the inputs, guard bands and \p Fill. The variables \p Shared, which the
-/// original knows, start as they did for it.
+/// A tensor map of a plan with its numbers.
+struct ShapedTensorMap {
+  TensorMapPlan Plan;
+  TensorMapValues Values;
+};
+
+/// What a plan comes to for one launch of the original.
+struct PlannedRun {
+  std::vector<ShapedLaunch> Launches;
+  std::vector<uint64_t> Scratch{}; ///< Bytes of each buffer.
+  std::vector<ShapedTensorMap> TensorMaps{};
+  uint64_t scratchBytes() const; ///< In all.
+};
+
+/// Runs the launches of \p Run one after the other on \p C, in memory that
+/// holds nothing but the inputs, guard bands and \p Fill; scratch memory holds
+/// \p Fill too. The variables \p Shared, which the original knows, start as
+/// they did for it.
 llvm::Expected<RunResult>
-runCase(LoadedKernel &K, llvm::ArrayRef<ShapedLaunch> Launches,
-        const GateCase &C, uint8_t Fill,
+runCase(LoadedKernel &K, const PlannedRun &Run, const GateCase &C, uint8_t Fill,
         llvm::ArrayRef<std::pair<std::string, Bytes>> Shared);
+
+struct TensorMap;
+/// Fills in what the cpu device understands. As cuTensorMapEncodeTiled: 0, or
+/// why not.
+int encodeTensorMap(const ShapedTensorMap &Map, uint64_t Base, TensorMap &To);
 
 } // namespace cupilot
 

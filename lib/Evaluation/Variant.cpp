@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Variant.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include "cupilot/Support/Error.h"
 #include <cstring>
 
@@ -17,6 +18,9 @@ namespace cupilot {
 Error VariantRuns::load() {
   if (Plan.Launches.empty())
     return findingError("the plan has no launch");
+  for (const TensorMapPlan &Map : Plan.TensorMaps)
+    if (!is_contained(O.kernel().Pointers, Map.Base))
+      return findingError("a tensor map is over none of the kernel's pointers");
   Expected<LoadedKernel> K =
       loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, O.checks());
   if (!K)
@@ -35,7 +39,7 @@ static std::vector<Bytes> placedArguments(const GateCase &C) {
   return Args;
 }
 
-Expected<std::optional<std::vector<ShapedLaunch>>>
+Expected<std::optional<PlannedRun>>
 VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
   std::vector<Bytes> Args = placedArguments(C);
   Expected<Bindings> B = bindLaunch(C.Shape, O.kernel().Scalars, Args);
@@ -43,23 +47,44 @@ VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
     return B.takeError();
   if (!admits(When, *B, Args))
     return std::nullopt;
-  std::vector<ShapedLaunch> Launches;
+  // Where a plan cannot be carried out, the build's dispatch runs the original.
+  PlannedRun Run;
   for (const Launch &L : Plan.Launches) {
     std::optional<LaunchShape> Shape = planShape(L, *B);
     if (!Shape) {
-      // The build's dispatch runs the original then, too.
       Illegal = describeIllegal(L, *B);
       return std::nullopt;
     }
-    Launches.push_back({L.Symbol, *Shape});
+    Run.Launches.push_back({L.Symbol, *Shape});
   }
-  return Launches;
+  for (const Expr &Size : Plan.Scratch) {
+    std::optional<uint64_t> Bytes = scratchBytes(Size, *B);
+    if (!Bytes) {
+      Illegal = describeIllegal(Size, *B);
+      return std::nullopt;
+    }
+    Run.Scratch.push_back(*Bytes);
+  }
+  for (const TensorMapPlan &Map : Plan.TensorMaps) {
+    uint64_t Base = 0;
+    std::memcpy(&Base, Args[Map.Base.Param].data() + Map.Base.Offset,
+                sizeof(Base));
+    if (!Base) // No guard could say so.
+      return std::nullopt;
+    std::optional<TensorMapValues> Values = tensorValues(Map, *B);
+    alignas(64) TensorMap Encoded;
+    if (!Values || encodeTensorMap({Map, *Values}, Base, Encoded)) {
+      Illegal = describeIllegal(Map, *B, Base);
+      return std::nullopt;
+    }
+    Run.TensorMaps.push_back({Map, std::move(*Values)});
+  }
+  return Run;
 }
 
 Expected<bool> VariantRuns::admitted(const GateCase &C) const {
   std::string Illegal;
-  Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
-      shapesOf(C, Illegal);
+  Expected<std::optional<PlannedRun>> Launches = shapesOf(C, Illegal);
   if (!Launches)
     return Launches.takeError();
   return Launches->has_value();
@@ -83,8 +108,10 @@ leavesState(const LoadedKernel &K, const RunResult &Got,
 
 Expected<std::optional<GateFinding>>
 VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
-                           ArrayRef<ShapedLaunch> Launches, RunResult &Got,
+                           const PlannedRun &Launches, RunResult &Got,
                            GateVerdict &Verdict) {
+  if (std::optional<GateFinding> Much = compareScratch(J, Launches))
+    return std::move(Much);
   Expected<RunResult> R = runCase(K, Launches, J.Case, J.Fill, O.variables());
   if (!R) {
     // Only its shape is the caller's fault: too much shared memory, a grid that
@@ -120,8 +147,7 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
 
 Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
   std::string Illegal;
-  Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
-      shapesOf(J.Case, Illegal);
+  Expected<std::optional<PlannedRun>> Launches = shapesOf(J.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
   GateRecord Record{J.Case.Name, shapeText(J.Case.Shape), "passed"};
@@ -161,8 +187,7 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
 }
 
 Expected<std::optional<GateFinding>>
-VariantRuns::judgeThoroughly(const JudgedCase &J,
-                             ArrayRef<ShapedLaunch> Launches,
+VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                              const RunResult &Forward, GateVerdict &Verdict) {
   // A barrier that is missing shows in one of the two orders.
   if (J.AnyOrder) {
@@ -229,8 +254,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     if (!C)
       return C.takeError();
     std::string Illegal;
-    Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
-        shapesOf(*C, Illegal);
+    Expected<std::optional<PlannedRun>> Launches = shapesOf(*C, Illegal);
     if (!Launches)
       return Launches.takeError();
     if (!*Launches)
@@ -244,8 +268,9 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
           makeFinding(reasonOf(*R->Fault), C->Name, evidenceOf(*R->Fault)));
       return false;
     }
-    Verdict.VariantCounts[I] = R->Counts;
-    Verdict.VariantShapes[I] = (*Launches)->front().Shape;
+    Verdict.VariantLaunches[I].emplace();
+    for (auto [L, Counts] : zip_equal((*Launches)->Launches, R->LaunchCounts))
+      Verdict.VariantLaunches[I]->push_back({L.Symbol, L.Shape, Counts});
   }
   return true;
 }

@@ -37,27 +37,27 @@ public:
 private:
   /// The launches of the plan; nothing where the guard keeps the case out.
   /// \p Illegal says what the guard admits although it is no launch.
-  llvm::Expected<std::optional<std::vector<ShapedLaunch>>>
+  llvm::Expected<std::optional<PlannedRun>>
   shapesOf(const GateCase &C, std::string &Illegal) const;
   llvm::Expected<std::optional<GateFinding>>
-  judgeThoroughly(const JudgedCase &J, llvm::ArrayRef<ShapedLaunch> Launches,
+  judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);
   llvm::Expected<std::optional<GateFinding>>
-  judgeCoverage(const JudgedCase &J, llvm::ArrayRef<ShapedLaunch> Launches,
+  judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                 const RunResult &Checked, GateVerdict &Verdict);
   llvm::Expected<std::optional<GateFinding>>
   runAndCompare(LoadedKernel &K, const JudgedCase &J,
-                llvm::ArrayRef<ShapedLaunch> Launches, RunResult &Got,
+                const PlannedRun &Launches, RunResult &Got,
                 GateVerdict &Verdict);
 
   /// The whole comparison on \p C; nothing also when the original does not
   /// bear it.
   llvm::Expected<std::optional<GateFinding>>
-  judgeStruck(const GateCase &C, llvm::ArrayRef<ShapedLaunch> Launches,
-              RunResult &Got, GateVerdict &Verdict);
+  judgeStruck(const GateCase &C, const PlannedRun &Launches, RunResult &Got,
+              GateVerdict &Verdict);
   llvm::Expected<GateFinding> narrowDown(const JudgedCase &Base,
                                          std::vector<Strike> Strikes,
-                                         llvm::ArrayRef<ShapedLaunch> Launches,
+                                         const PlannedRun &Launches,
                                          GateFinding Wrong, RunResult Got,
                                          GateVerdict &Verdict);
 

@@ -56,7 +56,7 @@ static bool looksAlike(const Bytes &A, const Bytes &B, const Layout &L,
 }
 
 Expected<std::optional<GateFinding>>
-VariantRuns::judgeStruck(const GateCase &C, ArrayRef<ShapedLaunch> Launches,
+VariantRuns::judgeStruck(const GateCase &C, const PlannedRun &Launches,
                          RunResult &Got, GateVerdict &Verdict) {
   Expected<std::unique_ptr<JudgedCase>> J = O.prepare(C);
   if (!J)
@@ -70,7 +70,7 @@ VariantRuns::judgeStruck(const GateCase &C, ArrayRef<ShapedLaunch> Launches,
 /// Halves \p Strikes as long as half of them will do, and names what is left.
 Expected<GateFinding> VariantRuns::narrowDown(const JudgedCase &Base,
                                               std::vector<Strike> Strikes,
-                                              ArrayRef<ShapedLaunch> Launches,
+                                              const PlannedRun &Launches,
                                               GateFinding Wrong, RunResult Got,
                                               GateVerdict &Verdict) {
   for (bool Smaller = true; Smaller && Strikes.size() > 1;) {
@@ -119,8 +119,7 @@ Expected<bool> VariantRuns::judgePlaces(PlaceProbes &Places,
                                         GateVerdict &Verdict) {
   const JudgedCase &Base = Places.base();
   std::string Illegal;
-  Expected<std::optional<std::vector<ShapedLaunch>>> Launches =
-      shapesOf(Base.Case, Illegal);
+  Expected<std::optional<PlannedRun>> Launches = shapesOf(Base.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
   if (!*Launches)

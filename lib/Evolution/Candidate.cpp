@@ -10,6 +10,7 @@
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -53,26 +54,6 @@ private:
 };
 } // namespace
 
-/// What ptxas knows, or what a kernel usually needs where there is no ptxas.
-static Expected<KernelResources> resourcesOf(StringRef Ptx,
-                                             const SearchProblem &P) {
-  Expected<KernelResources> R =
-      kernelResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
-  if (R)
-    return *R;
-  bool Missing = false;
-  Error Rest =
-      handleErrors(R.takeError(), [&](std::unique_ptr<ToolError> E) -> Error {
-        Missing = E->code() == ExitCode::Resource;
-        return Missing ? Error::success() : Error(std::move(E));
-      });
-  if (Rest)
-    return std::move(Rest);
-  KernelResources Usual;
-  Usual.Registers = 32;
-  return Usual;
-}
-
 Error Evaluator::initialise() {
   Expected<std::string> Bitcode = compileText(P.K.Slice, P, P.Flags);
   if (!Bitcode)
@@ -81,7 +62,8 @@ Error Evaluator::initialise() {
   if (!Ptx)
     return Ptx.takeError();
   Digest = deviceCodeDigest(*Ptx);
-  Expected<KernelResources> R = resourcesOf(*Ptx, P);
+  Expected<KernelResources> R =
+      planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
   if (!R)
     return R.takeError();
   Resources = *R;
@@ -176,7 +158,8 @@ Error Evaluator::judge(Candidate &C) {
   if (!All)
     return All.takeError();
   std::string Canonical;
-  if (Expected<std::string> Digest = digestOf(*All, P.K.Symbol))
+  if (Expected<std::string> Digest =
+          digestOfPlan(*All, C.Translated.Plan.symbols()))
     Canonical = *Digest;
   else
     consumeError(Digest.takeError());
@@ -196,16 +179,17 @@ Error Evaluator::judge(Candidate &C) {
                       ": " + F.Evidence;
     return Error::success();
   }
-  Expected<KernelResources> R = resourcesOf(C.Ptx, P);
-  if (!R)
-    return absorb(R.takeError(), C, "compile-error");
+  PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);
   double Total = 0;
   bool Regressed = false;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     double Mine = Times[I];
-    if (V->VariantCounts[I])
-      Mine = modelTime(P.Gpu, *V->VariantCounts[I], *R, V->VariantShapes[I])
-                 .Microseconds;
+    if (V->VariantLaunches[I]) {
+      Expected<double> Modelled = Cost.microseconds(*V->VariantLaunches[I]);
+      if (!Modelled)
+        return absorb(Modelled.takeError(), C, "compile-error");
+      Mine = *Modelled;
+    }
     Regressed |= Mine > Times[I] * P.Margin;
     Total += Mine * double(P.Workloads[I].Count);
   }

@@ -76,6 +76,7 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     }
     ++Applied;
     C->Scalars = R.Scalars;
+    C->Params = R.Params;
     tell(Symbol, "VariantApplied",
          "variant " + V.Name + ": " + V.Genome + " (for " + V.When.Arch + ")",
          true);

@@ -203,11 +203,10 @@ static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
   return Args;
 }
 
-static Expected<std::string> compileFatbin(StringRef Nvcc,
-                                           const BuildVariant &V,
-                                           StringRef Source, StringRef Symbol,
-                                           const NvccDeviceFlags &Flags,
-                                           std::vector<std::string> &Files) {
+static Expected<std::string>
+compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
+              ArrayRef<std::string> Symbols, const NvccDeviceFlags &Flags,
+              std::vector<std::string> &Files) {
   const std::string &Arch = V.When.Arch;
   Expected<std::string> Text = readFile(Source);
   if (!Text)
@@ -228,28 +227,33 @@ static Expected<std::string> compileFatbin(StringRef Nvcc,
       compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
   if (!Ptx)
     return Ptx.takeError();
-  std::string Kernel = Ptx->find(V.Plan.Launches.front().Symbol);
-  if (Kernel.empty())
-    return findingError("its source does not define '" +
-                        V.Plan.Launches.front().Symbol + "'");
-  KernelIdentity Own = Ptx->identify(Kernel, Flags.context());
-  if (Own.Digest.empty())
-    return findingError(Own.Refusal);
-  if (Own.Digest != V.Canonical)
+  std::vector<std::pair<std::string, std::string>> Renames;
+  std::vector<KernelIdentity> Own;
+  for (auto [Kernel, Symbol] : zip_equal(V.Plan.symbols(), Symbols)) {
+    std::string Name = Ptx->find(Kernel);
+    if (Name.empty())
+      return findingError("its source does not define '" + Kernel + "'");
+    Own.push_back(Ptx->identify(Name, Flags.context()));
+    if (Own.back().Digest.empty())
+      return findingError(Own.back().Refusal);
+    Expected<std::vector<std::string>> Variables = Ptx->variables(Name);
+    if (!Variables)
+      return Variables.takeError();
+    if (!Variables->empty())
+      return findingError("it needs the device variable '" +
+                          Variables->front() +
+                          "', which with nvcc only the unit itself can name");
+    Renames.push_back({Name, Symbol});
+  }
+  if (digestOfPlan(Own) != V.Canonical)
     return findingError("its code is not what was proved: another compiler, "
                         "toolkit or flag");
-  Expected<std::vector<std::string>> Variables = Ptx->variables(Kernel);
-  if (!Variables)
-    return Variables.takeError();
-  if (!Variables->empty())
-    return findingError("it needs the device variable '" + Variables->front() +
-                        "', which with nvcc only the unit itself can name");
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-fatbin");
   if (!Dir)
     return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("variant.ptx"),
-                                Ptx->renamed(Kernel, Symbol)))
+  if (Error E =
+          writeFileAtomic(Dir->file("variant.ptx"), Ptx->renamed(Renames)))
     return std::move(E);
   std::vector<std::string> Command = {Nvcc.str(), "-fatbin",
                                       "-gencode=arch=" + virtualArch(Arch) +
@@ -269,20 +273,19 @@ static Expected<std::string> compileFatbin(StringRef Nvcc,
 Expected<CompiledVariant>
 compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
                    StringRef Original, const NvccDeviceFlags &Flags) {
-  if (V.Plan.Launches.size() != 1)
-    return findingError("its plan has several launches, which this version "
-                        "cannot carry out");
+  if (V.Plan.Launches.empty())
+    return findingError("its plan has no launch");
   CompiledVariant C;
   C.V = V;
-  C.Symbol = variantSymbol(Original, V);
-  NvccCacheEntry Cache(Nvcc, V, C.Symbol, Source, Flags);
+  C.Symbols = variantSymbols(Original, V);
+  NvccCacheEntry Cache(Nvcc, V, C.Symbols.front(), Source, Flags);
   if (std::optional<std::string> Known = Cache.load()) {
     C.Fatbin = std::move(*Known);
     return C;
   }
   std::vector<std::string> Files;
   Expected<std::string> Binary =
-      compileFatbin(Nvcc, V, Source, C.Symbol, Flags, Files);
+      compileFatbin(Nvcc, V, Source, C.Symbols, Flags, Files);
   if (!Binary)
     return Binary.takeError();
   C.Fatbin = std::move(*Binary);

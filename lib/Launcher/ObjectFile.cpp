@@ -209,8 +209,8 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
   for (const ObjectKernel &K : Kernels)
     for (const CompiledVariant &V : K.Variants)
       if (!Binaries.contains(V.Fatbin))
-        return findingError("merging lost the device code of '" + V.Symbol +
-                            "'");
+        return findingError("merging lost the device code of '" +
+                            V.Symbols.front() + "'");
   return Error::success();
 }
 

@@ -45,14 +45,21 @@ json::Value toJSON(const BuildRecord &R) {
     Scalars.push_back(toJSON(S));
   for (const BuildVariant &V : R.Variants)
     Variants.push_back(toJSON(V));
-  return json::Object{{"format", BuildRecord::Format},
-                      {"identity", R.Identity},
-                      {"kernel", R.Kernel},
-                      {"symbol", R.Symbol},
-                      {"compiler", R.Compiler},
-                      {"arch", R.Arch},
-                      {"scalars", std::move(Scalars)},
-                      {"variants", std::move(Variants)}};
+  json::Object O{{"format", 1},
+                 {"identity", R.Identity},
+                 {"kernel", R.Kernel},
+                 {"symbol", R.Symbol},
+                 {"compiler", R.Compiler},
+                 {"arch", R.Arch},
+                 {"scalars", std::move(Scalars)},
+                 {"variants", std::move(Variants)}};
+  // What an older cuPilot can read is written so that it can.
+  if (any_of(R.Variants,
+             [](const BuildVariant &V) { return V.Plan.isExtended(); })) {
+    O["format"] = BuildRecord::Format;
+    O["params"] = R.Params;
+  }
+  return O;
 }
 
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
@@ -75,7 +82,8 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
   if (!O || !O.map("format", Format) || !O.map("identity", R.Identity) ||
       !O.map("kernel", R.Kernel) || !O.map("symbol", R.Symbol) ||
       !O.map("compiler", R.Compiler) || !O.map("arch", R.Arch) ||
-      !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants))
+      !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants) ||
+      (Format >= 2 && !O.map("params", R.Params)))
     return usageError("'" + Path +
                           "' is no build record: " + toString(Root.getError()),
                       "restore the file, or run cupilot evolve again");

@@ -13,6 +13,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <numeric>
 #include <set>
 
 using namespace llvm;
@@ -59,6 +60,22 @@ static std::string kernelFolder(const StoredKernel &S) {
   return "kernels/" + shortDigest(B.str());
 }
 
+/// The order in which a launch asks the guards: measured times before modelled
+/// ones, then the larger ratio that is sure. Equals stay as they are.
+static void orderByEvidence(std::vector<BuildVariant> &Variants,
+                            ArrayRef<const Measurement *> Proofs) {
+  std::vector<size_t> Order(Variants.size());
+  std::iota(Order.begin(), Order.end(), size_t(0));
+  auto Key = [&](size_t I) {
+    return std::tuple(Proofs[I]->Basis != "measured", -Proofs[I]->Low, I);
+  };
+  llvm::sort(Order, [&](size_t A, size_t B) { return Key(A) < Key(B); });
+  std::vector<BuildVariant> Sorted;
+  for (size_t I : Order)
+    Sorted.push_back(std::move(Variants[I]));
+  Variants = std::move(Sorted);
+}
+
 std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
   std::vector<BuildRecord> Records;
   std::string Folder = kernelFolder(S);
@@ -70,6 +87,8 @@ std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
     R.Compiler = B.Compiler;
     R.Arch = B.Arch;
     R.Scalars = S.K.Scalars;
+    R.Params = static_cast<unsigned>(S.K.Params.size());
+    std::vector<const Measurement *> Proofs;
     for (const Variant &V : S.Variants) {
       if (!V.Plan || !V.When || V.When->Arch != B.Arch)
         continue;
@@ -78,9 +97,11 @@ std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
           R.Variants.push_back({V.Name, Folder + "/" + V.Source, V.Digest,
                                 M.Digest, *V.Plan, *V.When,
                                 genomeText(V.Genes)});
+          Proofs.push_back(&M);
           break;
         }
     }
+    orderByEvidence(R.Variants, Proofs);
     Records.push_back(std::move(R));
   }
   return Records;
@@ -105,8 +126,11 @@ Error ProjectStore::put(const StoredKernel &S) {
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
   KernelOp Op = addKernel(B, S.K, "original.cu", S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
-  for (const Variant &V : S.Variants)
+  for (const Variant &V : S.Variants) {
     addVariant(B, V, S.K.Scalars.size());
+    if (V.Plan && V.Plan->isExtended())
+      requireFormat(*M, PlanFormat);
+  }
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
   bool Changed = false;
@@ -175,6 +199,18 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
     return A.K.Name < B.K.Name;
   });
   return All;
+}
+
+Error ProjectStore::loadSources(StoredKernel &S) const {
+  S.Sources.clear();
+  for (const Variant &V : S.Variants) {
+    Expected<std::string> Text =
+        readFile(Root + "/" + kernelFolder(S) + "/" + V.Source);
+    if (!Text)
+      return Text.takeError();
+    S.Sources.push_back(std::move(*Text));
+  }
+  return Error::success();
 }
 
 Expected<std::vector<std::string>> ProjectStore::check() const {

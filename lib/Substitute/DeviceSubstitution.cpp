@@ -37,6 +37,18 @@ std::string variantSymbol(StringRef Original, const BuildVariant &V) {
   return (VariantPrefix + shortDigest(Key) + "_" + Original).str();
 }
 
+std::vector<std::string> variantSymbols(StringRef Original,
+                                        const BuildVariant &V) {
+  std::vector<std::string> Names;
+  std::string First = variantSymbol(Original, V);
+  for (size_t I = 0, E = V.Plan.symbols().size(); I < E; ++I)
+    Names.push_back(I == 0 ? First
+                           : (First.substr(0, First.size() - Original.size()) +
+                              Twine(I) + "_" + Original)
+                                 .str());
+  return Names;
+}
+
 static bool chosen(const SubstitutionOptions &Options, StringRef Symbol) {
   std::string Name = demangle(Symbol);
   if (!Options.Only.empty() && !Regex(Options.Only).match(Name))
@@ -85,16 +97,14 @@ bindVariables(Module &Unit, Module &Variant,
   return "";
 }
 
-/// Makes everything of \p Variant but its kernel internal, with names of its
+/// Makes everything of \p Variant but its kernels internal, with names of its
 /// own, so that nothing merges with what the unit has under the same name.
-static void isolate(Module &Variant, Function &Kernel,
-                    const std::string &NewName) {
+static void isolate(Module &Variant, ArrayRef<Function *> Kernels,
+                    ArrayRef<std::string> NewNames, StringRef Prefix) {
   for (NamedMDNode &Node : make_early_inc_range(Variant.named_metadata()))
     if (!Node.getName().starts_with("llvm.dbg") &&
         Node.getName() != "llvm.module.flags")
       Node.eraseFromParent();
-  StringRef Prefix =
-      StringRef(NewName).take_front(NewName.size() - Kernel.getName().size());
   auto Hide = [&](GlobalObject &G) {
     if (G.isDeclaration())
       return;
@@ -104,18 +114,20 @@ static void isolate(Module &Variant, Function &Kernel,
     G.setVisibility(GlobalValue::DefaultVisibility);
   };
   for (Function &F : Variant)
-    if (&F != &Kernel)
+    if (!is_contained(Kernels, &F))
       Hide(F);
   for (GlobalVariable &G : Variant.globals())
     Hide(G);
-  Kernel.setComdat(nullptr);
-  Kernel.setName(NewName);
-  Kernel.setLinkage(GlobalValue::ExternalLinkage);
-  Kernel.setVisibility(GlobalValue::DefaultVisibility);
+  for (auto [Kernel, NewName] : zip_equal(Kernels, NewNames)) {
+    Kernel->setComdat(nullptr);
+    Kernel->setName(NewName);
+    Kernel->setLinkage(GlobalValue::ExternalLinkage);
+    Kernel->setVisibility(GlobalValue::DefaultVisibility);
+  }
 }
 
 /// Other kernels of the variant's text, and what only they need, stay out.
-static void dropUnused(Module &Variant, Function &Kernel) {
+static void dropUnused(Module &Variant, ArrayRef<Function *> Kernels) {
   for (StringRef Name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors",
                          "llvm.global.annotations"})
     if (GlobalVariable *List = Variant.getNamedGlobal(Name))
@@ -125,7 +137,7 @@ static void dropUnused(Module &Variant, Function &Kernel) {
     Changed = false;
     for (Function &F : make_early_inc_range(Variant)) {
       F.removeDeadConstantUsers();
-      if (&F != &Kernel && F.use_empty()) {
+      if (!is_contained(Kernels, &F) && F.use_empty()) {
         F.eraseFromParent();
         Changed = true;
       }
@@ -141,9 +153,10 @@ static void dropUnused(Module &Variant, Function &Kernel) {
 }
 
 /// Links one variant in. Returns why it does not fit, or "".
-static Expected<std::string> linkVariant(Module &M, StringRef Original,
+static Expected<std::string> linkVariant(Module &M, const Function &Launched,
                                          const BuildVariant &V,
                                          const SubstitutionOptions &Options) {
+  std::string Original = Launched.getName().str();
   Expected<std::string> Bitcode = Options.Provider(V);
   if (!Bitcode)
     return toString(Bitcode.takeError());
@@ -152,29 +165,37 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
   if (!Parsed)
     return "its bitcode is broken: " + toString(Parsed.takeError());
   Module &Variant = **Parsed;
-  if (V.Plan.Launches.size() != 1)
-    return std::string(
-        "its plan has several launches, which this version cannot carry out");
-  Function *Kernel = Variant.getFunction(V.Plan.Launches.front().Symbol);
-  if (!Kernel || Kernel->isDeclaration())
-    return "its source does not define '" + V.Plan.Launches.front().Symbol +
-           "'";
   // The unit's pipeline has passed that point already.
   foldReflect(Variant);
-  KernelIdentity Own = identify(*Kernel, Options.Context);
-  if (Own.Digest.empty() || Own.Digest != V.Canonical)
-    return Own.Digest.empty()
-               ? Own.Refusal
-               : std::string(
-                     "its code is not what was proved: another compiler, "
-                     "toolkit or flag");
+  SmallVector<Function *> Kernels;
+  std::vector<KernelIdentity> Own;
+  for (const std::string &Symbol : V.Plan.symbols()) {
+    Function *Kernel = Variant.getFunction(Symbol);
+    if (!Kernel || Kernel->isDeclaration())
+      return "its source does not define '" + Symbol + "'";
+    if (Kernel->arg_size() != Launched.arg_size() + V.Plan.extraParams())
+      return "'" + Symbol + "' does not have the original's " +
+             std::to_string(Launched.arg_size()) + " parameters and " +
+             std::to_string(V.Plan.extraParams()) + " more";
+    Own.push_back(identify(*Kernel, Options.Context));
+    if (Own.back().Digest.empty())
+      return Own.back().Refusal;
+    Kernels.push_back(Kernel);
+  }
+  if (Kernels.empty())
+    return std::string("its plan has no launch");
+  if (digestOfPlan(Own) != V.Canonical)
+    return std::string("its code is not what was proved: another compiler, "
+                       "toolkit or flag");
   if (Options.CheckOnly)
     return std::string();
-  dropUnused(Variant, *Kernel);
+  dropUnused(Variant, Kernels);
   SmallVector<std::pair<std::string, std::string>> Bound;
   if (std::string Why = bindVariables(M, Variant, Bound); !Why.empty())
     return Why;
-  isolate(Variant, *Kernel, variantSymbol(Original, V));
+  std::string First = variantSymbol(Original, V);
+  isolate(Variant, Kernels, variantSymbols(Original, V),
+          StringRef(First).drop_back(Original.size()));
   if (Linker::linkModules(M, std::move(*Parsed)))
     return resourceError("linking the variant '" + V.Name + "' failed");
   for (auto &[Temporary, Name] : Bound)
@@ -241,7 +262,8 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       // name stays missing, and the host leaves the variant alone.
       if (!Options.CheckOnly && capability(R.Arch) != capability(Arch))
         for (const BuildVariant &V : R.Variants)
-          addPlaceholder(M, variantSymbol(Symbol, V), *Kernel);
+          for (const std::string &Name : variantSymbols(Symbol, V))
+            addPlaceholder(M, Name, *Kernel);
     }
     if (!*Record) {
       Outcomes.push_back(
@@ -256,7 +278,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
     for (const BuildVariant &V : (*Record)->Variants) {
       if (Applied >= Options.Limit)
         break;
-      Expected<std::string> Why = linkVariant(M, Symbol, V, Options);
+      Expected<std::string> Why = linkVariant(M, *Kernel, V, Options);
       if (!Why)
         return Why.takeError();
       if (Why->empty()) {

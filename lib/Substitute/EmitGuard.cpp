@@ -21,6 +21,14 @@ public:
       : B(B), Scalars(Scalars), Values(Values), Ok(B.getTrue()) {}
 
   Value *expr(const Expr &E);
+  void guard(const Guard &G);
+  EmittedShape shape(const Launch &L);
+  EmittedTensorMap tensorMap(const TensorMapPlan &M);
+  Value *between(Value *V, int64_t Least, int64_t Most) {
+    require(B.CreateICmpSGE(V, B.getInt64(Least)));
+    require(B.CreateICmpSLE(V, B.getInt64(Most)));
+    return V;
+  }
   void require(Value *Condition) { Ok = B.CreateAnd(Ok, Condition); }
   Value *pointer(const PointerRef &P) {
     return load(B.getInt64Ty(), P.Param, P.Offset);
@@ -99,46 +107,86 @@ Value *Emitter::expr(const Expr &E) {
   return B.getInt64(0);
 }
 
-Value *emitGuard(IRBuilderBase &B, const Guard &G, const Launch &L,
-                 ArrayRef<ScalarRef> Scalars, const LaunchValues &Values,
-                 EmittedShape &Shape) {
-  Emitter E(B, Scalars, Values);
+void Emitter::guard(const Guard &G) {
   Value *Zero = B.getInt64(0);
   for (const Constraint &C : G.Constraints) {
-    Value *V = E.expr(C.E);
-    E.require(C.IsEq ? B.CreateICmpEQ(V, Zero) : B.CreateICmpSGE(V, Zero));
+    Value *V = expr(C.E);
+    require(C.IsEq ? B.CreateICmpEQ(V, Zero) : B.CreateICmpSGE(V, Zero));
   }
   for (const Alignment &A : G.Alignments)
-    E.require(B.CreateICmpEQ(
-        B.CreateAnd(E.pointer(A.Pointer), B.getInt64(A.Bytes - 1)), Zero));
+    require(B.CreateICmpEQ(
+        B.CreateAnd(pointer(A.Pointer), B.getInt64(A.Bytes - 1)), Zero));
   for (const Disjoint &D : G.Disjoints) {
-    Value *PA = E.pointer(D.A), *PB = E.pointer(D.B);
-    Value *EA = E.expr(D.ExtentA), *EB = E.expr(D.ExtentB);
-    E.require(B.CreateICmpSGE(EA, Zero));
-    E.require(B.CreateICmpSGE(EB, Zero));
+    Value *PA = pointer(D.A), *PB = pointer(D.B);
+    Value *EA = expr(D.ExtentA), *EB = expr(D.ExtentB);
+    require(B.CreateICmpSGE(EA, Zero));
+    require(B.CreateICmpSGE(EB, Zero));
     Value *EndA = B.CreateAdd(PA, EA), *EndB = B.CreateAdd(PB, EB);
-    E.require(B.CreateICmpUGE(EndA, PA));
-    E.require(B.CreateICmpUGE(EndB, PB));
-    E.require(B.CreateOr(B.CreateICmpULE(EndA, PB), B.CreateICmpULE(EndB, PA)));
+    require(B.CreateICmpUGE(EndA, PA));
+    require(B.CreateICmpUGE(EndB, PB));
+    require(B.CreateOr(B.CreateICmpULE(EndA, PB), B.CreateICmpULE(EndB, PA)));
   }
+}
+
+EmittedShape Emitter::shape(const Launch &L) {
   // CUDA C++ Programming Guide, "Technical Specifications per Compute
   // Capability".
   static constexpr int64_t MaxGrid[3] = {2147483647, 65535, 65535};
   static constexpr int64_t MaxBlock[3] = {1024, 1024, 64};
-  Value *Threads = B.getInt64(1);
+  EmittedShape Shape;
+  Value *Threads = B.getInt64(1), *Together = B.getInt64(1);
   for (unsigned I = 0; I < 3; ++I) {
-    Shape.Grid[I] = E.expr(L.Grid[I]);
-    Shape.Block[I] = E.expr(L.Block[I]);
-    for (auto [V, Most] : {std::pair(Shape.Grid[I], MaxGrid[I]),
-                           {Shape.Block[I], MaxBlock[I]}}) {
-      E.require(B.CreateICmpSGE(V, B.getInt64(1)));
-      E.require(B.CreateICmpSLE(V, B.getInt64(Most)));
-    }
+    Shape.Grid[I] = between(expr(L.Grid[I]), 1, MaxGrid[I]);
+    Shape.Block[I] = between(expr(L.Block[I]), 1, MaxBlock[I]);
     Threads = B.CreateMul(Threads, Shape.Block[I]);
+    if (!L.Cluster)
+      continue;
+    Value *C = between(expr((*L.Cluster)[I]), 1, MostClusterBlocks);
+    // What cannot be carried out must not divide by zero either.
+    Value *Divisor =
+        B.CreateSelect(B.CreateICmpSGT(C, B.getInt64(0)), C, B.getInt64(1));
+    require(
+        B.CreateICmpEQ(B.CreateURem(Shape.Grid[I], Divisor), B.getInt64(0)));
+    Shape.Cluster[I] = C;
+    Together = B.CreateMul(Together, C);
   }
-  E.require(B.CreateICmpSLE(Threads, B.getInt64(1024)));
-  Shape.Shared = E.expr(L.Shared);
-  E.require(B.CreateICmpSGE(Shape.Shared, Zero));
+  require(B.CreateICmpSLE(Threads, B.getInt64(1024)));
+  require(B.CreateICmpSLE(Together, B.getInt64(MostClusterBlocks)));
+  Shape.Shared = expr(L.Shared);
+  require(B.CreateICmpSGE(Shape.Shared, B.getInt64(0)));
+  return Shape;
+}
+
+EmittedTensorMap Emitter::tensorMap(const TensorMapPlan &M) {
+  EmittedTensorMap Map;
+  Map.Base = pointer(M.Base);
+  for (const Expr &E : M.Extents)
+    Map.Extents.push_back(between(expr(E), 1, int64_t(1) << 32));
+  for (const Expr &E : M.Strides) {
+    Value *V = between(expr(E), 16, (int64_t(1) << 40) - 1);
+    require(B.CreateICmpEQ(B.CreateAnd(V, 15), B.getInt64(0)));
+    Map.Strides.push_back(V);
+  }
+  return Map;
+}
+
+Value *emitGuard(IRBuilderBase &B, const Guard &G, const LaunchPlan &Plan,
+                 ArrayRef<ScalarRef> Scalars, const LaunchValues &Values,
+                 EmittedPlan &Out) {
+  Emitter E(B, Scalars, Values);
+  E.guard(G);
+  for (const Launch &L : Plan.Launches)
+    Out.Launches.push_back(E.shape(L));
+  for (const Expr &Size : Plan.Scratch)
+    Out.Scratch.push_back(E.between(E.expr(Size), 1, MostScratch));
+  for (const TensorMapPlan &M : Plan.TensorMaps)
+    Out.TensorMaps.push_back(E.tensorMap(M));
+  return E.ok();
+}
+
+Value *emitLegal(IRBuilderBase &B, const LaunchValues &Values) {
+  Emitter E(B, {}, Values);
+  E.shape(Launch());
   return E.ok();
 }
 

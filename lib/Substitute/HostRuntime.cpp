@@ -14,10 +14,15 @@ namespace cupilot {
 
 /// Devices whose answer is remembered; beyond them the original runs.
 static constexpr unsigned MaxDevices = 64;
-/// Places of two fields in cudaFuncAttributes (CUDA Runtime API), and more than
-/// its size in any version.
-static constexpr unsigned PtxVersionOffset = 32, BinaryVersionOffset = 36,
-                          AttributesSize = 256;
+/// Places of fields in cudaFuncAttributes (CUDA Runtime API), and more than its
+/// size in any version.
+namespace attributes {
+constexpr unsigned StaticShared = 0, MaxThreads = 24, PtxVersion = 32,
+                   BinaryVersion = 36, MaxShared = 44, Size = 256;
+} // namespace attributes
+/// cudaFuncAttributeMaxDynamicSharedMemorySize and
+/// cudaDevAttrMaxSharedMemoryPerBlockOptin.
+static constexpr unsigned DynamicShared = 8, SharedOfBlock = 97;
 
 Function *HostRuntime::createFunction(const Twine &Name, FunctionType *Type) {
   // The module's unwind tables and frame pointers: backtraces pass through.
@@ -121,28 +126,34 @@ Function *HostRuntime::modeFunction() {
   return Mode;
 }
 
-/// i1 ready(ptr handle, ptr states, i32 arch).
-Function *HostRuntime::readyFunction() {
-  if (Ready)
-    return Ready;
-  LLVMContext &C = M.getContext();
-  IRBuilder<> B(C);
-  Type *I1 = B.getInt1Ty(), *I8 = B.getInt8Ty(), *I32 = B.getInt32Ty(),
-       *Ptr = B.getPtrTy();
-  Function *ModeOf = modeFunction();
-  Ready = createFunction("__cupilot_ready",
-                         FunctionType::get(I1, {Ptr, Ptr, I32}, false));
+HandleState HostRuntime::createHandle(GlobalVariable *Handle, bool Limits,
+                                      bool Raise) {
+  HandleState H{Handle, nullptr, Raise};
+  if (Limits) {
+    Type *Pairs = ArrayType::get(Type::getInt64Ty(M.getContext()), MaxDevices);
+    H.Limits = new GlobalVariable(M, Pairs, false, GlobalValue::InternalLinkage,
+                                  ConstantAggregateZero::get(Pairs),
+                                  Handle->getName() + "_limits");
+  }
+  return H;
+}
+
+/// i32 device(): the current one, or -1.
+Function *HostRuntime::deviceFunction() {
+  if (Function *F = M.getFunction("__cupilot_device"))
+    return F;
+  IRBuilder<> B(M.getContext());
+  Type *I32 = B.getInt32Ty();
+  Function *ModeOf = modeFunction(),
+           *F = createFunction("__cupilot_device",
+                               FunctionType::get(I32, false));
   auto Block = [&](const char *Name) {
-    return BasicBlock::Create(C, Name, Ready);
+    return BasicBlock::Create(M.getContext(), Name, F);
   };
   BasicBlock *On = Block("on"), *Clean = Block("clean"),
-             *Device = Block("device"), *Look = Block("look"),
-             *Ask = Block("ask"), *Clear = Block("clear"),
-             *Keep = Block("keep"), *Known = Block("known"), *No = Block("no");
-  B.SetInsertPoint(&Ready->getEntryBlock());
-  Value *Id = B.CreateAlloca(I32),
-        *Attributes = B.CreateAlloca(ArrayType::get(I8, AttributesSize));
-  cast<AllocaInst>(Attributes)->setAlignment(Align(16));
+             *Known = Block("known"), *No = Block("no");
+  B.SetInsertPoint(&F->getEntryBlock());
+  Value *Id = B.CreateAlloca(I32);
   B.CreateCondBr(B.CreateICmpEQ(B.CreateCall(ModeOf), B.getInt32(2)), No, On);
   // A failed launch must be cleared, which would clear an error that the
   // program has not asked for yet.
@@ -151,63 +162,190 @@ Function *HostRuntime::readyFunction() {
       B.CreateICmpEQ(emitStatusCall(B, "cudaPeekAtLastError"), B.getInt32(0)),
       Clean, No);
   B.SetInsertPoint(Clean);
-  Value *Error =
-      B.CreateCall(M.getOrInsertFunction("cudaGetDevice",
-                                         FunctionType::get(I32, {Ptr}, false)),
-                   {Id});
-  B.CreateCondBr(B.CreateICmpEQ(Error, B.getInt32(0)), Device, No);
-  B.SetInsertPoint(Device);
-  Value *Index = B.CreateLoad(I32, Id);
-  B.CreateCondBr(B.CreateICmpULT(Index, B.getInt32(MaxDevices)), Look, No);
-  B.SetInsertPoint(Look);
-  Value *Slot = B.CreateInBoundsGEP(I8, Ready->getArg(1),
-                                    B.CreateZExt(Index, B.getInt64Ty()));
-  LoadInst *State = B.CreateAlignedLoad(I8, Slot, Align(1));
-  State->setAtomic(AtomicOrdering::Monotonic);
-  B.CreateCondBr(B.CreateICmpEQ(State, B.getInt8(0)), Ask, Known);
-  B.SetInsertPoint(Ask);
-  Value *Status = B.CreateCall(
-      M.getOrInsertFunction("cudaFuncGetAttributes",
-                            FunctionType::get(I32, {Ptr, Ptr}, false)),
-      {Attributes, Ready->getArg(0)});
-  B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Keep, Clear);
-  B.SetInsertPoint(Clear);
-  emitClearError(B);
-  B.CreateBr(Keep);
-  B.SetInsertPoint(Keep);
-  auto Field = [&](unsigned Offset) {
-    return B.CreateLoad(I32,
-                        B.CreateConstInBoundsGEP1_64(I8, Attributes, Offset));
-  };
-  Value *Fits = B.CreateAnd(
-      B.CreateICmpEQ(Status, B.getInt32(0)),
-      B.CreateAnd(B.CreateICmpEQ(Field(BinaryVersionOffset), Ready->getArg(2)),
-                  B.CreateICmpEQ(Field(PtxVersionOffset), Ready->getArg(2))));
-  StoreInst *Remember = B.CreateAlignedStore(
-      B.CreateSelect(Fits, B.getInt8(1), B.getInt8(2)), Slot, Align(1));
-  Remember->setAtomic(AtomicOrdering::Monotonic);
-  B.CreateRet(Fits);
+  Value *Error = emitStatusCall(B, "cudaGetDevice", {Id});
+  B.CreateCondBr(B.CreateICmpEQ(Error, B.getInt32(0)), Known, No);
   B.SetInsertPoint(Known);
-  B.CreateRet(B.CreateICmpEQ(State, B.getInt8(1)));
+  Value *Index = B.CreateLoad(I32, Id);
+  B.CreateRet(B.CreateSelect(B.CreateICmpULT(Index, B.getInt32(MaxDevices)),
+                             Index, B.getInt32(-1)));
   B.SetInsertPoint(No);
-  B.CreateRet(B.getFalse());
-  return Ready;
+  B.CreateRet(B.getInt32(-1));
+  return F;
 }
 
-Value *HostRuntime::emitReady(IRBuilderBase &B, const VariantState &S,
-                              Value *Handle) {
-  return B.CreateCall(readyFunction(),
-                      {Handle, S.PerDevice, B.getInt32(S.Arch)});
+Value *HostRuntime::emitDevice(IRBuilderBase &B) {
+  return B.CreateCall(deviceFunction());
+}
+
+/// i1 fits(ptr handle, i32 arch, i32 device, ptr limits): whether the device
+/// runs the image for arch. Limits, where wanted, are threads in the lower and
+/// dynamic shared memory in the upper half. \p Raise grants the kernel what the
+/// device has of the latter.
+Function *HostRuntime::fitsFunction(bool Raise) {
+  StringRef Name = Raise ? "__cupilot_fits_raised" : "__cupilot_fits";
+  if (Function *F = M.getFunction(Name))
+    return F;
+  IRBuilder<> B(M.getContext());
+  Type *I1 = B.getInt1Ty(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty(),
+       *Ptr = B.getPtrTy();
+  Function *F =
+      createFunction(Name, FunctionType::get(I1, {Ptr, I32, I32, Ptr}, false));
+  auto Block = [&](const char *Label) {
+    return BasicBlock::Create(M.getContext(), Label, F);
+  };
+  BasicBlock *Told = Block("told"), *Untold = Block("untold"),
+             *Fits = Block("fits"), *Limits = Block("limits"),
+             *Keep = Block("keep"), *Yes = Block("yes"), *No = Block("no");
+  B.SetInsertPoint(&F->getEntryBlock());
+  auto *Attributes =
+      B.CreateAlloca(ArrayType::get(B.getInt8Ty(), attributes::Size));
+  Attributes->setAlignment(Align(16));
+  Value *Most = Raise ? B.CreateAlloca(I32) : nullptr;
+  Value *Status =
+      emitStatusCall(B, "cudaFuncGetAttributes", {Attributes, F->getArg(0)});
+  B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Told, Untold);
+  B.SetInsertPoint(Untold);
+  emitClearError(B);
+  B.CreateRet(B.getFalse());
+  B.SetInsertPoint(Told);
+  auto Field = [&](unsigned Offset) {
+    return B.CreateLoad(
+        I32, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Attributes, Offset));
+  };
+  Value *Arch = F->getArg(1);
+  B.CreateCondBr(
+      B.CreateAnd(B.CreateICmpEQ(Field(attributes::BinaryVersion), Arch),
+                  B.CreateICmpEQ(Field(attributes::PtxVersion), Arch)),
+      Fits, No);
+  B.SetInsertPoint(Fits);
+  Value *Shared = Field(attributes::MaxShared);
+  if (Raise) {
+    BasicBlock *Set = Block("set"), *Refused = Block("refused");
+    Value *Granted = Shared;
+    Status = emitStatusCall(B, "cudaDeviceGetAttribute",
+                            {Most, B.getInt32(SharedOfBlock), F->getArg(2)});
+    B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Set, Refused);
+    B.SetInsertPoint(Set);
+    Value *Wanted =
+        B.CreateSub(B.CreateLoad(I32, Most), Field(attributes::StaticShared));
+    Status = emitStatusCall(B, "cudaFuncSetAttribute",
+                            {F->getArg(0), B.getInt32(DynamicShared), Wanted});
+    B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Limits, Refused);
+    B.SetInsertPoint(Refused);
+    emitClearError(B);
+    B.CreateBr(Limits);
+    B.SetInsertPoint(Limits);
+    PHINode *Known = B.CreatePHI(I32, 2);
+    Known->addIncoming(Wanted, Set);
+    Known->addIncoming(Granted, Refused);
+    Shared = Known;
+  } else {
+    B.CreateBr(Limits);
+    B.SetInsertPoint(Limits);
+  }
+  B.CreateCondBr(B.CreateIsNull(F->getArg(3)), Yes, Keep);
+  B.SetInsertPoint(Keep);
+  StoreInst *Store = B.CreateAlignedStore(
+      B.CreateOr(B.CreateZExt(Field(attributes::MaxThreads), I64),
+                 B.CreateShl(B.CreateZExt(Shared, I64), 32)),
+      B.CreateInBoundsGEP(I64, F->getArg(3), B.CreateZExt(F->getArg(2), I64)),
+      Align(8));
+  Store->setAtomic(AtomicOrdering::Monotonic);
+  B.CreateBr(Yes);
+  B.SetInsertPoint(Yes);
+  B.CreateRet(B.getTrue());
+  B.SetInsertPoint(No);
+  B.CreateRet(B.getFalse());
+  return F;
+}
+
+Value *HostRuntime::emitReady(IRBuilderBase &Caller, VariantState &S,
+                              ArrayRef<HandleState> Handles, Value *Device) {
+  if (!S.Ask) {
+    IRBuilder<> B(M.getContext());
+    Type *I8 = B.getInt8Ty(), *I32 = B.getInt32Ty();
+    S.Ask = createFunction(S.PerDevice->getName() + "_ready",
+                           FunctionType::get(B.getInt1Ty(), {I32}, false));
+    auto Block = [&](const char *Name) {
+      return BasicBlock::Create(M.getContext(), Name, S.Ask);
+    };
+    BasicBlock *Known = Block("known"), *Ask = Block("ask");
+    B.SetInsertPoint(&S.Ask->getEntryBlock());
+    Value *Slot = B.CreateInBoundsGEP(
+        I8, S.PerDevice, B.CreateZExt(S.Ask->getArg(0), B.getInt64Ty()));
+    LoadInst *State = B.CreateAlignedLoad(I8, Slot, Align(1));
+    State->setAtomic(AtomicOrdering::Acquire);
+    B.CreateCondBr(B.CreateICmpEQ(State, B.getInt8(0)), Ask, Known);
+    B.SetInsertPoint(Known);
+    B.CreateRet(B.CreateICmpEQ(State, B.getInt8(1)));
+    B.SetInsertPoint(Ask);
+    Value *Ok = B.getTrue();
+    for (const HandleState &H : Handles) {
+      Value *Limits = ConstantPointerNull::get(B.getPtrTy());
+      if (H.Limits)
+        Limits = H.Limits;
+      Ok = B.CreateAnd(
+          Ok, B.CreateCall(fitsFunction(H.Raise), {H.Handle, B.getInt32(S.Arch),
+                                                   S.Ask->getArg(0), Limits}));
+    }
+    StoreInst *Remember = B.CreateAlignedStore(
+        B.CreateSelect(Ok, B.getInt8(1), B.getInt8(2)), Slot, Align(1));
+    Remember->setAtomic(AtomicOrdering::Release);
+    B.CreateRet(Ok);
+  }
+  return Caller.CreateCall(S.Ask, {Device});
+}
+
+Value *HostRuntime::emitFits(IRBuilderBase &B, const HandleState &H,
+                             Value *Device, Value *Threads, Value *Shared) {
+  LoadInst *Limits = B.CreateAlignedLoad(
+      B.getInt64Ty(),
+      B.CreateInBoundsGEP(B.getInt64Ty(), H.Limits,
+                          B.CreateZExt(Device, B.getInt64Ty())),
+      Align(8));
+  Limits->setAtomic(AtomicOrdering::Monotonic);
+  return B.CreateAnd(
+      B.CreateICmpULE(Threads, B.CreateAnd(Limits, 0xffffffffull)),
+      B.CreateICmpULE(Shared, B.CreateLShr(Limits, 32)));
+}
+
+/// void count(ptr counter). Threads that share a counter wait for each other,
+/// so only programs that report have one.
+Function *HostRuntime::countFunction() {
+  if (Function *F = M.getFunction("__cupilot_count"))
+    return F;
+  IRBuilder<> B(M.getContext());
+  Function *ModeOf = modeFunction(),
+           *F = createFunction(
+               "__cupilot_count",
+               FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
+  BasicBlock *Add = BasicBlock::Create(M.getContext(), "add", F),
+             *Return = BasicBlock::Create(M.getContext(), "return", F);
+  B.SetInsertPoint(&F->getEntryBlock());
+  B.CreateCondBr(B.CreateICmpEQ(B.CreateCall(ModeOf), B.getInt32(3)), Add,
+                 Return);
+  B.SetInsertPoint(Add);
+  B.CreateAtomicRMW(AtomicRMWInst::Add, F->getArg(0), B.getInt64(1), Align(8),
+                    AtomicOrdering::Monotonic);
+  B.CreateBr(Return);
+  B.SetInsertPoint(Return);
+  B.CreateRetVoid();
+  return F;
 }
 
 void HostRuntime::emitCount(IRBuilderBase &B, GlobalVariable *Counter) {
-  B.CreateAtomicRMW(AtomicRMWInst::Add, Counter, B.getInt64(1), Align(8),
-                    AtomicOrdering::Monotonic);
+  B.CreateCall(countFunction(), {Counter});
 }
 
-Value *HostRuntime::emitStatusCall(IRBuilderBase &B, StringRef Name) {
+Value *HostRuntime::emitStatusCall(IRBuilderBase &B, StringRef Name,
+                                   ArrayRef<Value *> Args) {
+  SmallVector<Type *> Types;
+  for (Value *V : Args)
+    Types.push_back(V->getType());
   return B.CreateCall(
-      M.getOrInsertFunction(Name, FunctionType::get(B.getInt32Ty(), false)));
+      M.getOrInsertFunction(Name,
+                            FunctionType::get(B.getInt32Ty(), Types, false)),
+      Args);
 }
 
 Value *HostRuntime::emitCapturing(IRBuilderBase &Caller, Value *Stream,

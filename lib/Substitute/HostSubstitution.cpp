@@ -38,7 +38,7 @@ private:
   void findKernels();
   Expected<bool> readBinary();
   Error findVariants();
-  void registerHandle(Launchable &L, CallInst *Registration, StringRef Name);
+  GlobalVariable *registerHandle(CallInst *Registration, StringRef Name);
   Function *knownStub(const CallBase &Call) const;
   bool isWanted(const CallBase &Call) const;
   void redirect();
@@ -99,16 +99,22 @@ Error HostSubstitution::findVariants() {
       return Records.takeError();
     for (BuildRecord &R : *Records)
       for (BuildVariant &V : R.Variants) {
-        std::string Symbol = variantSymbol(Name, V);
-        if (V.Plan.Launches.size() != 1 || !Binary.allHold(Symbol))
+        std::vector<std::string> Symbols = variantSymbols(Name, V);
+        if (Symbols.empty() || !all_of(Symbols, [&](StringRef Each) {
+              return Binary.allHold(Each);
+            }))
           continue;
         Launchable L;
         L.Kernel = Name.str();
         L.V = V;
         L.Scalars = R.Scalars;
-        registerHandle(L, Registration, Symbol);
-        L.State = Runtime.createState(Symbol, demangle(Name) + " " + V.Name,
-                                      L.V.When.Arch);
+        L.Params = R.Params;
+        SmallVector<GlobalVariable *> Handles;
+        for (StringRef Each : Symbols)
+          Handles.push_back(registerHandle(Registration, Each));
+        setHandles(L, Runtime, Handles);
+        L.State = Runtime.createState(
+            Symbols.front(), demangle(Name) + " " + V.Name, L.V.When.Arch);
         Outcomes.push_back({Name.str(), "VariantApplied",
                             "variant " + V.Name + ": " + V.Genome + " (for " +
                                 V.When.Arch + ")",
@@ -119,19 +125,20 @@ Error HostSubstitution::findVariants() {
   return Error::success();
 }
 
-void HostSubstitution::registerHandle(Launchable &L, CallInst *Registration,
-                                      StringRef Name) {
+GlobalVariable *HostSubstitution::registerHandle(CallInst *Registration,
+                                                 StringRef Name) {
   LLVMContext &C = M.getContext();
-  L.Handle = new GlobalVariable(
+  auto *Handle = new GlobalVariable(
       M, Type::getInt8Ty(C), /*isConstant=*/false, GlobalValue::InternalLinkage,
       ConstantInt::get(Type::getInt8Ty(C), 0), Name + "_handle");
   IRBuilder<> B(Registration->getNextNode());
   Value *Text = B.CreateGlobalString(Name, Name + "_name");
   auto *Call = cast<CallInst>(Registration->clone());
-  Call->setArgOperand(1, L.Handle);
+  Call->setArgOperand(1, Handle);
   Call->setArgOperand(2, Text);
   Call->setArgOperand(3, Text);
   B.Insert(Call);
+  return Handle;
 }
 
 /// The stub of a kernel with variants that \p Call launches, if it names one.

@@ -96,4 +96,25 @@ Expected<std::string> digestOf(ArrayRef<KernelIdentity> All, StringRef Symbol) {
   return findingError("the compiler does not emit it");
 }
 
+std::string digestOfPlan(ArrayRef<KernelIdentity> Kernels) {
+  if (Kernels.size() == 1)
+    return Kernels.front().Digest;
+  DigestBuilder All;
+  for (const KernelIdentity &K : Kernels)
+    All.add(K.Digest);
+  return All.str();
+}
+
+Expected<std::string> digestOfPlan(ArrayRef<KernelIdentity> All,
+                                   ArrayRef<std::string> Symbols) {
+  std::vector<KernelIdentity> Kernels;
+  for (const std::string &Symbol : Symbols) {
+    Expected<std::string> Digest = digestOf(All, Symbol);
+    if (!Digest)
+      return Digest.takeError();
+    Kernels.push_back({Symbol, *Digest, ""});
+  }
+  return digestOfPlan(Kernels);
+}
+
 } // namespace cupilot

@@ -19,9 +19,15 @@ struct Launchable {
   std::string Kernel; ///< Mangled name of the original.
   BuildVariant V;
   std::vector<ScalarRef> Scalars;
-  llvm::GlobalVariable *Handle = nullptr;
+  unsigned Params = 0; ///< Of the original.
+  /// Of the kernels of the plan, in the order of its symbols().
+  std::vector<HandleState> Handles;
   VariantState State;
 };
+
+/// Makes \p Handles the ones of \p L, whose plan they are launched by.
+void setHandles(Launchable &L, HostRuntime &Runtime,
+                llvm::ArrayRef<llvm::GlobalVariable *> Handles);
 
 /// The kernels of a host module that have variants, by stub.
 using LaunchableKernels =

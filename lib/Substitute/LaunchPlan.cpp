@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "LaunchWords.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -15,26 +15,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-static constexpr StringRef DimNames[NumLaunchDims] = {"gx", "gy", "gz",    "bx",
-                                                      "by", "bz", "shared"};
-
-static StringRef operatorName(Expr::Kind K) {
-  switch (K) {
-  case Expr::Kind::Add:
-    return "+";
-  case Expr::Kind::Mul:
-    return "*";
-  case Expr::Kind::Mod:
-    return "mod";
-  case Expr::Kind::FloorDiv:
-    return "floordiv";
-  case Expr::Kind::CeilDiv:
-    return "ceildiv";
-  default:
-    return "";
-  }
-}
 
 std::string Expr::str() const {
   switch (K) {
@@ -188,195 +168,17 @@ std::optional<LaunchShape> planShape(const Launch &L, const Bindings &B) {
   if (Threads > 1024 || !Shared || *Shared < 0)
     return std::nullopt;
   Shape.Shared = *Shared;
+  int64_t Together = 1;
+  for (unsigned I = 0; L.Cluster && I < 3; ++I) {
+    std::optional<int64_t> C = evaluate((*L.Cluster)[I], B);
+    if (!C || *C < 1 || *C > MostClusterBlocks || Shape.Grid[I] % *C != 0)
+      return std::nullopt;
+    Shape.Cluster[I] = *C;
+    Together *= *C;
+  }
+  if (Together > MostClusterBlocks)
+    return std::nullopt;
   return Shape;
-}
-
-json::Value toJSON(const Expr &E) {
-  if (E.K == Expr::Kind::Constant)
-    return E.Value;
-  if (E.Operands.empty())
-    return E.str();
-  return json::Array{operatorName(E.K), toJSON(E.Operands[0]),
-                     toJSON(E.Operands[1])};
-}
-
-bool fromJSON(const json::Value &V, Expr &E, json::Path P) {
-  if (std::optional<int64_t> Number = V.getAsInteger()) {
-    E = Expr::constant(*Number);
-    return true;
-  }
-  if (std::optional<StringRef> Name = V.getAsString()) {
-    for (unsigned I = 0; I < NumLaunchDims; ++I)
-      if (*Name == DimNames[I]) {
-        E = Expr::dim(I);
-        return true;
-      }
-    unsigned Index;
-    if (Name->consume_front("s") && !Name->getAsInteger(10, Index)) {
-      E = Expr::symbol(Index);
-      return true;
-    }
-    P.report("unknown name in an expression");
-    return false;
-  }
-  const json::Array *Parts = V.getAsArray();
-  if (!Parts || Parts->size() != 3) {
-    P.report("expected a number, a name, or [operator, lhs, rhs]");
-    return false;
-  }
-  std::optional<StringRef> Name = (*Parts)[0].getAsString();
-  for (Expr::Kind K : {Expr::Kind::Add, Expr::Kind::Mul, Expr::Kind::Mod,
-                       Expr::Kind::FloorDiv, Expr::Kind::CeilDiv})
-    if (Name && *Name == operatorName(K)) {
-      Expr L, R;
-      if (!fromJSON((*Parts)[1], L, P.index(1)) ||
-          !fromJSON((*Parts)[2], R, P.index(2)))
-        return false;
-      E = Expr::binary(K, std::move(L), std::move(R));
-      return true;
-    }
-  P.index(0).report("unknown operator");
-  return false;
-}
-
-json::Value toJSON(const ScalarRef &S) {
-  return json::Object{{"param", S.Param},
-                      {"offset", S.Offset},
-                      {"bits", S.Bits},
-                      {"signed", S.Signed}};
-}
-
-bool fromJSON(const json::Value &V, ScalarRef &S, json::Path P) {
-  json::ObjectMapper O(V, P);
-  if (!O || !O.map("param", S.Param) || !O.map("offset", S.Offset) ||
-      !O.map("bits", S.Bits) || !O.map("signed", S.Signed))
-    return false;
-  if (S.Bits != 8 && S.Bits != 16 && S.Bits != 32 && S.Bits != 64) {
-    P.field("bits").report("must be 8, 16, 32 or 64");
-    return false;
-  }
-  return true;
-}
-
-static json::Value toJSON(const PointerRef &R) {
-  return json::Array{R.Param, R.Offset};
-}
-
-static bool fromJSON(const json::Value &V, PointerRef &R, json::Path P) {
-  const json::Array *Parts = V.getAsArray();
-  if (!Parts || Parts->size() != 2) {
-    P.report("expected [parameter, offset]");
-    return false;
-  }
-  return fromJSON((*Parts)[0], R.Param, P.index(0)) &&
-         fromJSON((*Parts)[1], R.Offset, P.index(1));
-}
-
-static json::Value toJSON(const std::array<Expr, 3> &Dims) {
-  return json::Array{toJSON(Dims[0]), toJSON(Dims[1]), toJSON(Dims[2])};
-}
-
-static bool fromJSON(const json::Value &V, std::array<Expr, 3> &Dims,
-                     json::Path P) {
-  const json::Array *Parts = V.getAsArray();
-  if (!Parts || Parts->size() != 3) {
-    P.report("expected three expressions");
-    return false;
-  }
-  for (unsigned I = 0; I < 3; ++I)
-    if (!fromJSON((*Parts)[I], Dims[I], P.index(I)))
-      return false;
-  return true;
-}
-
-static json::Value toJSON(const Launch &L) {
-  return json::Object{{"symbol", L.Symbol},
-                      {"grid", toJSON(L.Grid)},
-                      {"block", toJSON(L.Block)},
-                      {"shared", toJSON(L.Shared)}};
-}
-
-static bool fromJSON(const json::Value &V, Launch &L, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("symbol", L.Symbol) && O.map("grid", L.Grid) &&
-         O.map("block", L.Block) && O.map("shared", L.Shared);
-}
-
-json::Value toJSON(const LaunchPlan &Plan) {
-  json::Array Launches;
-  for (const Launch &L : Plan.Launches)
-    Launches.push_back(toJSON(L));
-  return json::Object{{"launches", std::move(Launches)}};
-}
-
-bool fromJSON(const json::Value &V, LaunchPlan &Plan, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("launches", Plan.Launches);
-}
-
-static json::Value toJSON(const Constraint &C) {
-  return json::Array{C.IsEq ? "==" : ">=", toJSON(C.E)};
-}
-
-static bool fromJSON(const json::Value &V, Constraint &C, json::Path P) {
-  const json::Array *Parts = V.getAsArray();
-  std::optional<StringRef> Op;
-  if (Parts && Parts->size() == 2)
-    Op = (*Parts)[0].getAsString();
-  if (!Op || (*Op != "==" && *Op != ">=")) {
-    P.report("expected [\"==\" or \">=\", expression]");
-    return false;
-  }
-  C.IsEq = *Op == "==";
-  return fromJSON((*Parts)[1], C.E, P.index(1));
-}
-
-static json::Value toJSON(const Alignment &A) {
-  return json::Object{{"pointer", toJSON(A.Pointer)}, {"bytes", A.Bytes}};
-}
-
-static bool fromJSON(const json::Value &V, Alignment &A, json::Path P) {
-  json::ObjectMapper O(V, P);
-  if (!O || !O.map("pointer", A.Pointer) || !O.map("bytes", A.Bytes))
-    return false;
-  if (!isPowerOf2_32(A.Bytes)) {
-    P.field("bytes").report("must be a power of two");
-    return false;
-  }
-  return true;
-}
-
-static json::Value toJSON(const Disjoint &D) {
-  return json::Object{{"a", toJSON(D.A)},
-                      {"b", toJSON(D.B)},
-                      {"extent_a", toJSON(D.ExtentA)},
-                      {"extent_b", toJSON(D.ExtentB)}};
-}
-
-static bool fromJSON(const json::Value &V, Disjoint &D, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("a", D.A) && O.map("b", D.B) &&
-         O.map("extent_a", D.ExtentA) && O.map("extent_b", D.ExtentB);
-}
-
-template <typename T> static json::Array toArray(const std::vector<T> &Items) {
-  json::Array Result;
-  for (const T &Item : Items)
-    Result.push_back(toJSON(Item));
-  return Result;
-}
-
-json::Value toJSON(const Guard &G) {
-  return json::Object{{"arch", G.Arch},
-                      {"constraints", toArray(G.Constraints)},
-                      {"align", toArray(G.Alignments)},
-                      {"disjoint", toArray(G.Disjoints)}};
-}
-
-bool fromJSON(const json::Value &V, Guard &G, json::Path P) {
-  json::ObjectMapper O(V, P);
-  return O && O.map("arch", G.Arch) && O.map("constraints", G.Constraints) &&
-         O.map("align", G.Alignments) && O.map("disjoint", G.Disjoints);
 }
 
 } // namespace cupilot

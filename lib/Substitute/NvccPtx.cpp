@@ -250,14 +250,20 @@ KernelIdentity NvccPtx::identify(StringRef Kernel, StringRef Context) const {
   return I;
 }
 
-std::string NvccPtx::renamed(StringRef From, StringRef To) const {
+std::string
+NvccPtx::renamed(ArrayRef<std::pair<std::string, std::string>> Names) const {
   std::string Result;
   unsigned Done = 0;
   for (const Token &T : Tokens) {
-    if (!T.IsName || spelling(T) != From)
+    const auto *Name = T.IsName ? find_if(Names,
+                                          [&](const auto &Each) {
+                                            return Each.first == spelling(T);
+                                          })
+                                : Names.end();
+    if (Name == Names.end())
       continue;
     Result += StringRef(Text).slice(Done, T.Begin);
-    Result += To;
+    Result += Name->second;
     Done = T.End;
   }
   Result += StringRef(Text).substr(Done);

@@ -50,9 +50,11 @@ private:
   LaunchableKernels Launchables;
   LaunchDispatch Dispatch{Runtime, Launchables};
   std::vector<KernelState> States;
-  /// Fat binary (its wrapper) and handle, of each variant.
+  /// Fat binary (its wrapper) of each variant, and handle and name of each of
+  /// its kernels.
   struct Registration {
-    GlobalVariable *Wrapper, *Handle, *Name;
+    GlobalVariable *Wrapper;
+    SmallVector<std::pair<GlobalVariable *, GlobalVariable *>> Kernels;
   };
   std::vector<Registration> Registrations;
 };
@@ -111,7 +113,7 @@ void ObjectDispatch::addVariant(KernelState &S, const CompiledVariant &V) {
       ConstantDataArray::getString(C, V.Fatbin, /*AddNull=*/false);
   auto *Data = new GlobalVariable(M, Bytes->getType(), true,
                                   GlobalValue::InternalLinkage, Bytes,
-                                  V.Symbol + "_fatbin");
+                                  V.Symbols.front() + "_fatbin");
   Data->setSection(".nv_fatbin");
   Data->setAlignment(Align(8));
   Constant *Wrapped = ConstantStruct::getAnon(
@@ -119,22 +121,27 @@ void ObjectDispatch::addVariant(KernelState &S, const CompiledVariant &V) {
        Constant::getNullValue(Ptr)});
   auto *Wrapper = new GlobalVariable(M, Wrapped->getType(), false,
                                      GlobalValue::InternalLinkage, Wrapped,
-                                     V.Symbol + "_wrapper");
+                                     V.Symbols.front() + "_wrapper");
   Wrapper->setSection(".nvFatBinSegment");
   Wrapper->setAlignment(Align(8));
   Type *I8 = Type::getInt8Ty(C);
-  auto *Handle =
-      new GlobalVariable(M, I8, false, GlobalValue::InternalLinkage,
-                         ConstantInt::get(I8, 0), V.Symbol + "_handle");
-  Registrations.push_back(
-      {Wrapper, Handle, text(V.Symbol, V.Symbol + "_name")});
+  Registration R{Wrapper, {}};
+  SmallVector<GlobalVariable *> Handles;
+  for (const std::string &Symbol : V.Symbols) {
+    Handles.push_back(
+        new GlobalVariable(M, I8, false, GlobalValue::InternalLinkage,
+                           ConstantInt::get(I8, 0), Symbol + "_handle"));
+    R.Kernels.push_back({Handles.back(), text(Symbol, Symbol + "_name")});
+  }
+  Registrations.push_back(std::move(R));
   Launchable L;
   L.Kernel = S.K->Symbol;
   L.V = V.V;
   L.Scalars = V.Scalars;
-  L.Handle = Handle;
+  L.Params = V.Params;
+  setHandles(L, Runtime, Handles);
   L.State = Runtime.createState(
-      V.Symbol, demangle(S.K->Symbol) + " " + V.V.Name, V.V.When.Arch);
+      V.Symbols.front(), demangle(S.K->Symbol) + " " + V.V.Name, V.V.When.Arch);
   Launchables[S.Key].push_back(std::move(L));
 }
 
@@ -253,9 +260,10 @@ void ObjectDispatch::emitConstructor() {
     Value *Binary = B.CreateCall(Begin, {R.Wrapper});
     GlobalVariable *Keep = pointer(R.Wrapper->getName() + "_binary");
     B.CreateStore(Binary, Keep);
-    B.CreateCall(Add, {Binary, R.Handle, R.Name, R.Name,
-                       B.getInt32(static_cast<uint32_t>(-1)), Null, Null, Null,
-                       Null, Null});
+    for (auto [Handle, Name] : R.Kernels)
+      B.CreateCall(Add, {Binary, Handle, Name, Name,
+                         B.getInt32(static_cast<uint32_t>(-1)), Null, Null,
+                         Null, Null, Null});
     B.CreateCall(End, {Binary});
     E.CreateCall(Undo, {E.CreateLoad(Ptr, Keep)});
   }

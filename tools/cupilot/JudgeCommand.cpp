@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "KeepVariant.h"
 #include "PlanText.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -63,6 +65,10 @@ static cl::opt<std::string> Arch("arch", cl::sub(Sub), cl::value_desc("sm_NN"),
 static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
                               cl::value_desc("N"),
                               cl::desc("Seed of the inputs (default 1)"));
+static cl::opt<std::string>
+    StoreDir("store", cl::sub(Sub), cl::value_desc("DIR"),
+             cl::desc("Keep the variants of --variant-file that pass, for "
+                      "builds, in this store"));
 static cl::opt<bool> Json("json", cl::sub(Sub),
                           cl::desc("Print the verdicts as JSON"));
 
@@ -84,6 +90,7 @@ struct Unit {
 struct Judged {
   std::string Name;
   GateVerdict Verdict;
+  LaunchPlan Plan{};
 };
 } // namespace
 
@@ -118,19 +125,6 @@ static Expected<const Kernel *> findKernel(const Unit &U, StringRef Name) {
     return usageError("'" + U.Path + "' has no kernel '" + Name + "'",
                       "'cupilot extract' lists a source's kernels");
   return Found;
-}
-
-static Error sameParameters(const Kernel &Original, const Kernel &Variant) {
-  bool Same = Original.Params.size() == Variant.Params.size();
-  for (size_t I = 0; Same && I < Original.Params.size(); ++I) {
-    const KernelParam &A = Original.Params[I], &B = Variant.Params[I];
-    Same = A.Size == B.Size && A.IsPointer == B.IsPointer &&
-           (A.IsPointer || A.Type == B.Type) && A.Pointee == B.Pointee;
-  }
-  if (Same)
-    return Error::success();
-  return usageError("'" + Variant.Name + "' does not have the parameters of '" +
-                    Original.Name + "'");
 }
 
 static Expected<PrecisionContract> parseContract() {
@@ -191,20 +185,35 @@ static void print(const Judged &J) {
            << F.Evidence << "\n";
 }
 
+/// \p Plan with the symbols of \p U's kernels: launches that name none, by the
+/// original's symbol, are of \p Variant.
+static Expected<LaunchPlan> resolve(LaunchPlan Plan, const Kernel &Original,
+                                    const Unit &U, StringRef Variant) {
+  for (Launch &L : Plan.Launches) {
+    Expected<const Kernel *> K =
+        findKernel(U, L.Symbol == Original.Symbol ? Variant : L.Symbol);
+    if (!K)
+      return K.takeError();
+    if (Error E = checkParameters(Original, **K, Plan))
+      return std::move(E);
+    L.Symbol = (*K)->Symbol;
+  }
+  return Plan;
+}
+
 static Expected<Judged> judgeOne(Gate &G, const Kernel &Original, const Unit &U,
-                                 const Kernel &Variant, std::string Name,
-                                 LaunchPlan Plan, const Guard &When) {
-  if (Error E = sameParameters(Original, Variant))
-    return std::move(E);
-  Expected<std::string> Bitcode = onlyKernel(U.Bitcode, Variant.Symbol);
+                                 StringRef Variant, std::string Name,
+                                 const LaunchPlan &Wanted, const Guard &When) {
+  Expected<LaunchPlan> Plan = resolve(Wanted, Original, U, Variant);
+  if (!Plan)
+    return Plan.takeError();
+  Expected<std::string> Bitcode = onlyKernels(U.Bitcode, Plan->symbols());
   if (!Bitcode)
     return Bitcode.takeError();
-  for (Launch &L : Plan.Launches)
-    L.Symbol = Variant.Symbol;
-  Expected<GateVerdict> V = G.judge(*Bitcode, Plan, When);
+  Expected<GateVerdict> V = G.judge(*Bitcode, *Plan, When);
   if (!V)
     return V.takeError();
-  return Judged{std::move(Name), std::move(*V)};
+  return Judged{std::move(Name), std::move(*V), std::move(*Plan)};
 }
 
 /// The text of a variant that stands alone must be admissible too.
@@ -246,6 +255,10 @@ static Error run(const TrailingArgs &Flags) {
   Expected<std::vector<Workload>> Workloads = workloadsOf(Original);
   if (!Workloads)
     return Workloads.takeError();
+  if (!StoreDir.empty() && VariantFiles.empty())
+    return usageError("a store holds variants that stand alone",
+                      "write them into a file, --variant-file=V.cu");
+  const std::vector<Workload> Launched = *Workloads;
   Expected<LaunchPlan> Plan = parsePlan(PlanText, Original);
   if (!Plan)
     return Plan.takeError();
@@ -263,13 +276,18 @@ static Error run(const TrailingArgs &Flags) {
     return G.takeError();
   std::vector<Judged> All;
   auto Add = [&](const Unit &U, StringRef Name, StringRef Shown) -> Error {
-    Expected<const Kernel *> V = findKernel(U, Name);
-    if (!V)
-      return V.takeError();
     Expected<Judged> J =
-        judgeOne(**G, Original, U, **V, Shown.str(), *Plan, *When);
+        judgeOne(**G, Original, U, Name, Shown.str(), *Plan, *When);
     if (!J)
       return J.takeError();
+    if (J->Verdict.Passed && !StoreDir.empty()) {
+      KeptVariant Kept{sys::path::stem(U.Path).str(), U.Path, J->Plan, *When,
+                       &J->Verdict};
+      KeptOriginal From{&Original, Input, Launched, (*G)->originalCounts(),
+                        Arch};
+      if (Error E = keepVariant(StoreDir, From, Kept, Flags.Args))
+        return E;
+    }
     if (!Json) {
       print(*J);
       outs().flush();

@@ -147,24 +147,29 @@ static Error checkArithmetic(const NvccUse &Use, StringRef Text,
                     "-fgpu-flush-denormals-to-zero is -ftz=true");
 }
 
-static Expected<std::string> identityIn(StringRef Source, const Kernel &K,
+static Expected<std::string> identityIn(StringRef Source,
+                                        ArrayRef<std::string> Symbols,
                                         const std::string &Arch,
                                         const NvccUse &Use,
                                         ArrayRef<std::string> Flags) {
   Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Source, Arch, Flags);
   if (!Ptx)
     return Ptx.takeError();
-  std::string Symbol = Ptx->find(K.Symbol);
-  if (Symbol.empty())
-    return findingError("nvcc does not emit it");
-  KernelIdentity Id = Ptx->identify(Symbol, Use.Device.context());
-  if (Id.Digest.empty())
-    return findingError(Id.Refusal);
-  return Id.Digest;
+  std::vector<KernelIdentity> Kernels;
+  for (const std::string &Name : Symbols) {
+    std::string Symbol = Ptx->find(Name);
+    if (Symbol.empty())
+      return findingError("nvcc does not emit it");
+    Kernels.push_back(Ptx->identify(Symbol, Use.Device.context()));
+    if (Kernels.back().Digest.empty())
+      return findingError(Kernels.back().Refusal);
+  }
+  return digestOfPlan(Kernels);
 }
 
 /// The identity of a text that stands alone.
-static Expected<std::string> identityOf(StringRef Text, const Kernel &K,
+static Expected<std::string> identityOf(StringRef Text,
+                                        ArrayRef<std::string> Symbols,
                                         const std::string &Arch,
                                         const NvccUse &Use) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
@@ -172,7 +177,7 @@ static Expected<std::string> identityOf(StringRef Text, const Kernel &K,
     return Dir.takeError();
   if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
     return std::move(E);
-  return identityIn(Dir->file("text.cu"), K, Arch, Use, Use.Device.Flags);
+  return identityIn(Dir->file("text.cu"), Symbols, Arch, Use, Use.Device.Flags);
 }
 
 /// One compiler's records; a finding says why there are none.
@@ -181,12 +186,12 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
   Expected<std::string> Version = nvccVersion(Use.Nvcc);
   if (!Version)
     return Version.takeError();
-  Expected<std::string> Own = identityOf(S.K.Slice, S.K, Arch, Use);
+  Expected<std::string> Own = identityOf(S.K.Slice, S.K.Symbol, Arch, Use);
   if (!Own)
     return Own.takeError();
   if (!Unit.empty()) {
     Expected<std::string> Whole =
-        identityIn(Unit, S.K, Arch, Use, Use.UnitFlags);
+        identityIn(Unit, S.K.Symbol, Arch, Use, Use.UnitFlags);
     if (!Whole)
       return Whole.takeError();
     if (*Whole != *Own)
@@ -210,7 +215,10 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
         Proof = &M;
     if (!Proof)
       continue;
-    Expected<std::string> Digest = identityOf(Source, S.K, Arch, Use);
+    Expected<std::string> Digest = identityOf(
+        Source,
+        V.Plan ? V.Plan->symbols() : std::vector<std::string>{S.K.Symbol}, Arch,
+        Use);
     if (!Digest) {
       errs() << "  " << *Version << ": " << V.Name
              << " left out: " << toString(Digest.takeError()) << "\n";

@@ -56,15 +56,162 @@ static Expected<AttrT> parseAttr(mlir::MLIRContext &C, StringRef Aliases,
 }
 
 /// "(a, b, c)"; a list of fewer dimensions is filled up with what the original
-/// launch has.
+/// launch has, or, without \p Prefix, with ones.
 static std::string threeOf(StringRef Text, StringRef Prefix) {
   Text = Text.trim();
   if (Text.starts_with("(") && Text.ends_with(")"))
     Text = Text.drop_front().drop_back();
   std::string Result = "(" + Text.str();
   for (size_t Have = Text.count(',') + 1; Have < 3; ++Have)
-    Result += (", " + Prefix + Twine("xyz"[Have])).str();
+    Result +=
+        Prefix.empty() ? ", 1" : (", " + Prefix + Twine("xyz"[Have])).str();
   return Result + ")";
+}
+
+static Expected<unsigned> pointerOf(StringRef Name, const Kernel &K) {
+  for (auto [I, P] : enumerate(K.Params))
+    if (P.Name == Name && P.IsPointer)
+      return I;
+  return usageError("'" + Name + "' is no pointer that '" + K.Name + "' takes");
+}
+
+namespace {
+/// Writes the attribute that a plan in short form stands for.
+class PlanWriter {
+public:
+  explicit PlanWriter(const Kernel &K)
+      : K(K), Space("affine_map<" + spaceOf(K) + " -> ") {}
+  Expected<std::string> write(StringRef Text);
+
+private:
+  /// A launch as the text has it so far.
+  struct Shape {
+    std::string Symbol, Grid = "(gx, gy, gz)", Block = "(bx, by, bz)",
+                        Shared = "(shared)", Cluster;
+  };
+  std::string map(const Twine &Results) const {
+    return (Space + Results + ">").str();
+  }
+  Error part(StringRef Text);
+  Expected<std::string> tensorMap(StringRef Text) const;
+
+  const Kernel &K;
+  const std::string Space;
+  Shape Default;
+  std::vector<Shape> Launches;
+  std::string Scratch, Maps;
+};
+} // namespace
+
+static Error noPart(StringRef Text) {
+  return usageError(
+      "'" + Text.trim() + "' is no part of a plan",
+      "--plan='grid=(n ceildiv 1024, 1, 1); block=(128, 1, 1); shared=0; "
+      "cluster=(4, 1, 1); scratch=gx * 4; tensormap=x f32 extents(w, h) "
+      "strides(w * 4) box(32, 8) swizzle(128B); launch NAME: grid=...'");
+}
+
+/// "extents(w, h)" as "w, h"; takes it off \p Text. Nothing when there is no
+/// such group; "" when it does not end.
+static std::optional<StringRef> takeGroup(StringRef &Text, StringRef Name) {
+  size_t At = Text.find((Name + "(").str());
+  if (At == StringRef::npos)
+    return std::nullopt;
+  size_t Begin = At + Name.size() + 1, End = Begin;
+  for (unsigned Depth = 1; End < Text.size(); ++End) {
+    Depth += Text[End] == '(';
+    if (Text[End] == ')' && --Depth == 0)
+      break;
+  }
+  StringRef Inner = Text.slice(Begin, End);
+  return Inner.trim();
+}
+
+Expected<std::string> PlanWriter::tensorMap(StringRef Text) const {
+  auto [Name, Rest] = Text.trim().split(' ');
+  StringRef Type = Rest.trim().split(' ').first;
+  Expected<unsigned> Param = pointerOf(Name, K);
+  if (!Param)
+    return Param.takeError();
+  auto Group = [&](StringRef Key) { return takeGroup(Rest, Key); };
+  std::optional<StringRef> Extents = Group("extents"), Box = Group("box");
+  if (!Extents || !Box)
+    return usageError("the tensor map '" + Text.trim() + "' has no " +
+                          (Extents ? "box" : "extents"),
+                      "tensormap=x f32 extents(w, h) strides(w * 4) "
+                      "box(32, 8) swizzle(128B)");
+  std::string Attr =
+      ("<base = <param = " + Twine(*Param) + ">, type = \"" + Type +
+       "\", extents = " + map("(" + *Extents + ")") +
+       ", strides = " + map("(" + Group("strides").value_or("") + ")") +
+       ", box = [" + *Box + "]")
+          .str();
+  if (std::optional<StringRef> Steps = Group("steps"))
+    Attr += (", steps = [" + *Steps + "]").str();
+  for (StringRef Key : {"swizzle", "promotion", "fill"})
+    if (std::optional<StringRef> Word = Group(Key))
+      Attr += (", " + Key + " = \"" + *Word + "\"").str();
+  return Attr + ">";
+}
+
+Error PlanWriter::part(StringRef Text) {
+  Text = Text.trim();
+  if (Text.consume_front("launch ")) {
+    auto [Name, Rest] = Text.split(':');
+    Launches.push_back(Default);
+    Launches.back().Symbol = Name.trim().str();
+    Rest = Rest.trim();
+    return Rest.empty() ? Error::success() : part(Rest);
+  }
+  auto [Name, Value] = Text.split('=');
+  Name = Name.trim();
+  Shape &L = Launches.empty() ? Default : Launches.back();
+  if (Name == "grid")
+    L.Grid = threeOf(Value, "g");
+  else if (Name == "block")
+    L.Block = threeOf(Value, "b");
+  else if (Name == "shared")
+    L.Shared = ("(" + Value + ")").str();
+  else if (Name == "cluster")
+    L.Cluster = threeOf(Value, "");
+  else if (Name == "scratch")
+    Scratch += (Scratch.empty() ? "" : ", ") + Value.trim().str();
+  else if (Name == "tensormap") {
+    Expected<std::string> Map = tensorMap(Value);
+    if (!Map)
+      return Map.takeError();
+    Maps += (Maps.empty() ? "" : ", ") + *Map;
+  } else {
+    return noPart(Text);
+  }
+  return Error::success();
+}
+
+Expected<std::string> PlanWriter::write(StringRef Text) {
+  Default.Symbol = K.Symbol;
+  SmallVector<StringRef> Parts;
+  Text.split(Parts, ';', -1, /*KeepEmpty=*/false);
+  for (StringRef Part : Parts)
+    if (!Part.trim().empty())
+      if (Error E = part(Part))
+        return std::move(E);
+  if (Launches.empty())
+    Launches.push_back(Default);
+  std::string Attr;
+  for (const Shape &L : Launches) {
+    Attr += (Attr.empty() ? "#cupilot.plan<[" : ", ");
+    Attr += "<symbol = \"" + L.Symbol + "\", grid = " + map(L.Grid) +
+            ", block = " + map(L.Block) + ", shared = " + map(L.Shared);
+    if (!L.Cluster.empty())
+      Attr += ", cluster = " + map(L.Cluster);
+    Attr += ">";
+  }
+  Attr += "]";
+  if (!Scratch.empty())
+    Attr += " scratch " + map("(" + Scratch + ")");
+  if (!Maps.empty())
+    Attr += " tensormaps [" + Maps + "]";
+  return Attr + ">";
 }
 
 Expected<LaunchPlan> parsePlan(StringRef Text, const Kernel &K) {
@@ -77,43 +224,13 @@ Expected<LaunchPlan> parsePlan(StringRef Text, const Kernel &K) {
       return Plan.takeError();
     return fromAttr(*Plan);
   }
-  std::string Grid = "(gx, gy, gz)", Block = "(bx, by, bz)",
-              Shared = "(shared)";
-  SmallVector<StringRef> Parts;
-  Text.split(Parts, ';', -1, /*KeepEmpty=*/false);
-  for (StringRef Part : Parts) {
-    auto [Name, Value] = Part.trim().split('=');
-    Name = Name.trim();
-    if (Name == "grid")
-      Grid = threeOf(Value, "g");
-    else if (Name == "block")
-      Block = threeOf(Value, "b");
-    else if (Name == "shared")
-      Shared = ("(" + Value + ")").str();
-    else
-      return usageError("'" + Part + "' is no part of a plan",
-                        "--plan='grid=(n ceildiv 1024, 1, 1); block=(128, 1, "
-                        "1); shared=0'");
-  }
-  std::string Space = spaceOf(K), Maps;
-  for (auto [Name, Map] :
-       {std::pair("grid", &Grid), {"block", &Block}, {"shared", &Shared}})
-    Maps +=
-        (Twine(", ") + Name + " = affine_map<" + Space + " -> " + *Map + ">")
-            .str();
-  Expected<PlanAttr> Plan = parseAttr<PlanAttr>(
-      C, "", "#cupilot.plan<[<symbol = \"" + K.Symbol + "\"" + Maps + ">]>",
-      "--plan");
+  Expected<std::string> Written = PlanWriter(K).write(Text);
+  if (!Written)
+    return Written.takeError();
+  Expected<PlanAttr> Plan = parseAttr<PlanAttr>(C, "", *Written, "--plan");
   if (!Plan)
     return Plan.takeError();
   return fromAttr(*Plan);
-}
-
-static Expected<unsigned> pointerOf(StringRef Name, const Kernel &K) {
-  for (auto [I, P] : enumerate(K.Params))
-    if (P.Name == Name && P.IsPointer)
-      return I;
-  return usageError("'" + Name + "' is no pointer that '" + K.Name + "' takes");
 }
 
 Expected<Guard> parseGuard(StringRef Text, const Kernel &K, StringRef Arch) {

@@ -79,6 +79,11 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
 /// An empty module that carries the format's version.
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
+/// The format of modules whose plans have more than one launch and its shape.
+inline constexpr int64_t PlanFormat = 2;
+/// Marks \p M as one that cupilots which know no more than formats below
+/// \p Format cannot read.
+void requireFormat(mlir::ModuleOp M, int64_t Format);
 std::string printModule(mlir::ModuleOp M);
 /// All workloads of the module in \p Path.
 /// The kernels of a module, with their slices from the files that it names

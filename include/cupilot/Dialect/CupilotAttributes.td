@@ -110,26 +110,72 @@ def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
   let summary = "One launch of a plan";
   let description = [{
     The kernel's mangled name in the variant's source, and its grid, block and
-    dynamic shared memory over the original launch and the kernel's scalars.
+    dynamic shared memory over the original launch and the kernel's scalars;
+    where it is launched in clusters that its source does not name, their
+    blocks, at most 8 together.
 
     ```mlir
     #cupilot.launch<symbol = "_Z4blurPKfPfi",
         grid = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (n ceildiv 1024, gy, gz)>,
         block = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (128, by, bz)>,
-        shared = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (shared)>>
+        shared = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (shared)>,
+        cluster = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (4, 1, 1)>>
     ```
   }];
   let parameters = (ins StringRefParameter<>:$symbol, "::mlir::AffineMapAttr":$grid,
-      "::mlir::AffineMapAttr":$block, "::mlir::AffineMapAttr":$shared);
+      "::mlir::AffineMapAttr":$block, "::mlir::AffineMapAttr":$shared,
+      OptionalParameter<"::mlir::AffineMapAttr", "blocks of a cluster">:$cluster);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_TensorMapAttr : Cupilot_Attr<"TensorMap", "tensormap"> {
+  let summary = "A tensor map over a buffer that the kernel gets";
+  let description = [{
+    The arguments of the driver's `cuTensorMapEncodeTiled`. `base` is one of the
+    kernel's pointers; `type` a word such as "f32"; `extents` are in elements,
+    innermost first; `strides` in bytes, for each dimension but the innermost;
+    `box` and `steps` in elements. Without `steps` all are 1; `swizzle`,
+    `promotion` are "none" and `fill` is "zero" where nothing is said.
+
+    ```mlir
+    #cupilot.tensormap<base = <param = 0>, type = "f32",
+        extents = affine_map<(gx, gy, gz, bx, by, bz, shared)[w, h] -> (w, h)>,
+        strides = affine_map<(gx, gy, gz, bx, by, bz, shared)[w, h] -> (w * 4)>,
+        box = [32, 8], swizzle = "128B">
+    ```
+  }];
+  let parameters = (ins "::cupilot::PointerAttr":$base, StringRefParameter<>:$type,
+      "::mlir::AffineMapAttr":$extents, "::mlir::AffineMapAttr":$strides,
+      "::mlir::DenseI64ArrayAttr":$box,
+      OptionalParameter<"::mlir::DenseI64ArrayAttr", "element strides">:$steps,
+      StringRefParameter<"", "\"none\"">:$swizzle,
+      StringRefParameter<"", "\"none\"">:$promotion,
+      StringRefParameter<"", "\"zero\"">:$fill);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 
 def Cupilot_PlanAttr : Cupilot_Attr<"Plan", "plan"> {
   let summary = "How the host must launch a variant";
-  let description = "A sequence of launches. Declarative, never host code.";
-  let parameters = (ins ArrayRefParameter<"::cupilot::LaunchAttr">:$launches);
-  let assemblyFormat = "`<` `[` $launches `]` `>`";
+  let description = [{
+    A sequence of launches on the original's stream. Declarative, never host code.
+    `scratch` is the bytes of buffers that live from the first launch to the last;
+    they and the tensor maps are further parameters of each of its kernels: the
+    original's, then a pointer for each buffer, then a `CUtensorMap` for each map.
+
+    ```mlir
+    #cupilot.plan<[<symbol = "_Z7partialPKfPfiS1_", ...>, <symbol = "_Z5totalPKfPfiS1_", ...>]
+        scratch affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (gx * 4)>
+        tensormaps [<base = <param = 0>, ...>]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::cupilot::LaunchAttr">:$launches,
+      OptionalParameter<"::mlir::AffineMapAttr", "bytes of scratch buffers">:$scratch,
+      OptionalArrayRefParameter<"::cupilot::TensorMapAttr">:$tensormaps);
+  let assemblyFormat = [{
+    `<` `[` $launches `]` (`scratch` $scratch^)? (`tensormaps` `[` $tensormaps^ `]`)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 

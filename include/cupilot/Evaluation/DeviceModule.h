@@ -8,6 +8,7 @@
 #ifndef CUPILOT_EVALUATION_DEVICEMODULE_H
 #define CUPILOT_EVALUATION_DEVICEMODULE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
 
@@ -18,6 +19,10 @@ namespace cupilot {
 /// that kernel is a usage error.
 llvm::Expected<std::string> onlyKernel(llvm::StringRef Bitcode,
                                        llvm::StringRef Symbol);
+
+/// The same with all of \p Symbols.
+llvm::Expected<std::string> onlyKernels(llvm::StringRef Bitcode,
+                                        llvm::ArrayRef<std::string> Symbols);
 
 } // namespace cupilot
 

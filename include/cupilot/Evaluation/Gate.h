@@ -42,6 +42,13 @@ struct GateRecord {
   std::string Outcome; ///< "passed", "guard" (kept out by it), or the reason.
 };
 
+/// One launch of a plan, and what it did.
+struct CountedLaunch {
+  std::string Symbol;
+  LaunchShape Shape;
+  ExecutionCounts Counts;
+};
+
 struct GateVerdict {
   bool Passed = false;
   std::vector<GateFinding> Findings; ///< Empty when passed.
@@ -53,10 +60,9 @@ struct GateVerdict {
   std::vector<GateRecord> Cases; ///< Those that ran, in order.
   /// How large workloads were made smaller: "w0: rows=16 of 4096".
   std::vector<std::string> Choices;
-  /// Counts of the variant on each captured workload; nothing where the guard
-  /// does not admit it.
-  std::vector<std::optional<ExecutionCounts>> VariantCounts;
-  std::vector<LaunchShape> VariantShapes;
+  /// What the variant launches for each captured workload; nothing where the
+  /// guard does not admit it.
+  std::vector<std::optional<std::vector<CountedLaunch>>> VariantLaunches;
 };
 
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",

@@ -28,13 +28,14 @@ struct BuildVariant {
 /// What lies in `builds/<digest>.json` of a store: everything a build needs to
 /// know of the kernel with this build identity, and no more.
 struct BuildRecord {
-  static constexpr int Format = 1;
-  std::string Identity; ///< "b3:...".
+  static constexpr int Format = 2; ///< The newest; 1 has plain plans only.
+  std::string Identity;            ///< "b3:...".
   std::string Kernel;   ///< Qualified name with parameter types, for people.
   std::string Symbol;   ///< Mangled name of the original as clang has it.
   std::string Compiler; ///< "clang-22".
   std::string Arch;     ///< "sm_90".
   std::vector<ScalarRef> Scalars;
+  unsigned Params = 0; ///< Of the kernel; in records of format 2.
   std::vector<BuildVariant> Variants; ///< Best first; the first whose guard
                                       ///< holds runs.
 };

@@ -36,6 +36,8 @@ public:
   llvm::Expected<std::vector<StoredKernel>> kernels() const;
   /// Differences between the MLIR and what builds read; empty when they agree.
   llvm::Expected<std::vector<std::string>> check() const;
+  /// Fills in the sources of \p S, one of kernels(), from their files.
+  llvm::Error loadSources(StoredKernel &S) const;
   llvm::StringRef root() const { return Root; }
 
 private:

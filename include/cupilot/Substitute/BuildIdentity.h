@@ -76,6 +76,16 @@ identifyKernels(llvm::StringRef Bitcode, llvm::StringRef Context = "");
 llvm::Expected<std::string> digestOf(llvm::ArrayRef<KernelIdentity> All,
                                      llvm::StringRef Symbol);
 
+/// What a variant's evidence names: the digest of its kernel, or, where its
+/// plan launches several, one over theirs in the order of the plan's symbols().
+/// Each of \p Kernels has one.
+std::string digestOfPlan(llvm::ArrayRef<KernelIdentity> Kernels);
+
+/// The same for the kernels \p Symbols of \p All. A finding says why one has no
+/// identity.
+llvm::Expected<std::string> digestOfPlan(llvm::ArrayRef<KernelIdentity> All,
+                                         llvm::ArrayRef<std::string> Symbols);
+
 } // namespace cupilot
 
 #endif // CUPILOT_SUBSTITUTE_BUILDIDENTITY_H

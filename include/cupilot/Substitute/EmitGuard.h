@@ -19,19 +19,38 @@ struct LaunchValues {
   llvm::Value *Args = nullptr; ///< void **: the argument array.
 };
 
-/// The shape of a variant's launch, as i64 values.
+/// The shape of a variant's launch, as i64 values. Cluster is null where the
+/// launch names none.
 struct EmittedShape {
-  std::array<llvm::Value *, 3> Grid, Block;
+  std::array<llvm::Value *, 3> Grid, Block, Cluster{};
   llvm::Value *Shared = nullptr;
 };
 
-/// Emits `admits` and `planShape` at \p B: returns an i1 that is true when
-/// guard \p G holds, and fills in \p Shape for launch \p L. In 64 bits; every
+/// The numbers of a tensor map, as i64 values; Base is the pointer as one.
+struct EmittedTensorMap {
+  llvm::Value *Base = nullptr;
+  llvm::SmallVector<llvm::Value *> Extents, Strides;
+};
+
+/// What a plan comes to, as i64 values.
+struct EmittedPlan {
+  llvm::SmallVector<EmittedShape> Launches;
+  llvm::SmallVector<llvm::Value *> Scratch; ///< Bytes.
+  llvm::SmallVector<EmittedTensorMap> TensorMaps;
+};
+
+/// Emits `admits`, and `planShape`, `scratchBytes` and `tensorValues` for all
+/// of \p Plan, at \p B: returns an i1 that is true when guard \p G holds and
+/// the plan can be carried out, and fills in \p Out. In 64 bits; every
 /// overflow, division by a number that is not positive, and illegal shape makes
 /// the result false. The architecture is not looked at.
-llvm::Value *emitGuard(llvm::IRBuilderBase &B, const Guard &G, const Launch &L,
+llvm::Value *emitGuard(llvm::IRBuilderBase &B, const Guard &G,
+                       const LaunchPlan &Plan,
                        llvm::ArrayRef<ScalarRef> Scalars,
-                       const LaunchValues &Values, EmittedShape &Shape);
+                       const LaunchValues &Values, EmittedPlan &Out);
+
+/// An i1: the launch itself has a shape that CUDA admits.
+llvm::Value *emitLegal(llvm::IRBuilderBase &B, const LaunchValues &Values);
 
 } // namespace cupilot
 

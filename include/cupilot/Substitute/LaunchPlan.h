@@ -93,14 +93,61 @@ struct Launch {
   std::array<Expr, 3> Block{Expr::dim(BlockX), Expr::dim(BlockY),
                             Expr::dim(BlockZ)};
   Expr Shared = Expr::dim(SharedBytes);
+  /// Blocks of a cluster; nothing: what the kernel itself asks for.
+  std::optional<std::array<Expr, 3>> Cluster;
   bool operator==(const Launch &) const = default;
 };
 
-/// How the host must launch a variant. The parameters are the original's.
+/// A tensor map over a buffer that the kernel gets: the arguments of
+/// cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management").
+struct TensorMapPlan {
+  static constexpr unsigned MaxRank = 5;
+  PointerRef Base;
+  unsigned Type = 0;           ///< CUtensorMapDataType.
+  std::vector<Expr> Extents;   ///< Elements, innermost first: its rank.
+  std::vector<Expr> Strides;   ///< Bytes, of the second dimension and on.
+  std::vector<unsigned> Box;   ///< Elements, a number for each dimension.
+  std::vector<unsigned> Steps; ///< Element strides; empty: all 1.
+  unsigned Swizzle = 0;        ///< CUtensorMapSwizzle: 0 to 3.
+  unsigned Promotion = 0;      ///< CUtensorMapL2promotion: 0 to 3.
+  bool FillNan = false;        ///< What is outside reads as NaN, not zero.
+  unsigned rank() const { return static_cast<unsigned>(Extents.size()); }
+  unsigned step(unsigned I) const { return Steps.empty() ? 1 : Steps[I]; }
+  bool operator==(const TensorMapPlan &) const = default;
+};
+
+/// How the host must launch a variant: one launch after the other, on the
+/// original's stream. The parameters of each of its kernels are the original's,
+/// then a pointer for each scratch buffer, then a CUtensorMap (by value, const,
+/// __grid_constant__) for each tensor map.
 struct LaunchPlan {
   std::vector<Launch> Launches;
+  std::vector<Expr> Scratch; ///< Bytes of each buffer, aligned to 256.
+  std::vector<TensorMapPlan> TensorMaps;
   bool operator==(const LaunchPlan &) const = default;
+  /// Parameters of the kernels beyond the original's.
+  unsigned extraParams() const {
+    return static_cast<unsigned>(Scratch.size() + TensorMaps.size());
+  }
+  /// More than one launch with a shape.
+  bool isExtended() const;
+  /// The kernels that it launches, each once, in the order of first use.
+  std::vector<std::string> symbols() const;
+  /// The place of \p L's kernel in symbols().
+  unsigned indexOf(const Launch &L) const;
 };
+
+/// Why \p Plan could never be carried out, whatever the launch: a rank, box or
+/// swizzle that the hardware does not have, ... "" when it could.
+std::string describeBroken(const TensorMapPlan &Plan);
+
+/// The words for CUtensorMapDataType ("f32"), CUtensorMapSwizzle ("128B") and
+/// CUtensorMapL2promotion ("none"), in the order of their values.
+llvm::ArrayRef<llvm::StringRef> tensorTypeWords();
+llvm::ArrayRef<llvm::StringRef> tensorSwizzleWords();
+llvm::ArrayRef<llvm::StringRef> tensorPromotionWords();
+/// Bytes of an element of a CUtensorMapDataType; 0 for other numbers.
+unsigned tensorTypeBytes(unsigned Type);
 
 /// `E == 0` or `E >= 0`, as in an integer set.
 struct Constraint {
@@ -156,8 +203,30 @@ bool admits(const Guard &G, const Bindings &B,
 
 /// The shape of launch \p L under \p B; nothing when an expression has no value
 /// or the result is no legal launch (a dimension below 1 or above CUDA's
-/// limits).
+/// limits, a grid that is no multiple of its cluster).
 std::optional<LaunchShape> planShape(const Launch &L, const Bindings &B);
+
+/// Bytes that a scratch buffer may have at most, and its alignment.
+inline constexpr int64_t MostScratch = int64_t(1) << 40;
+inline constexpr unsigned ScratchAlignment = 256;
+/// Blocks of a cluster that every GPU with clusters runs (CUDA C++ Programming
+/// Guide, "Thread Block Clusters").
+inline constexpr int64_t MostClusterBlocks = 8;
+
+/// The bytes of scratch buffer \p Size under \p B; nothing when that is no
+/// number from 1 to MostScratch.
+std::optional<uint64_t> scratchBytes(const Expr &Size, const Bindings &B);
+
+/// The numbers of a tensor map for one launch.
+struct TensorMapValues {
+  std::vector<uint64_t> Extents, Strides;
+};
+
+/// The numbers of \p Map under \p B; nothing when an expression has no value or
+/// a number is outside cuTensorMapEncodeTiled's rules. The pointer's own
+/// (16 bytes of alignment) are not looked at.
+std::optional<TensorMapValues> tensorValues(const TensorMapPlan &Map,
+                                            const Bindings &B);
 
 // JSON, as in the store's build files: expressions are numbers, "gx".."bz",
 // "shared", "s0".., or [operator, lhs, rhs].

@@ -19,6 +19,11 @@ inline constexpr llvm::StringLiteral VariantPrefix = "__cupilot_";
 /// binary. Device and host half of a compilation agree by it.
 std::string variantSymbol(llvm::StringRef Original, const BuildVariant &V);
 
+/// The names of all kernels that its plan launches, in the order of the plan's
+/// symbols(); the first is variantSymbol's.
+std::vector<std::string> variantSymbols(llvm::StringRef Original,
+                                        const BuildVariant &V);
+
 } // namespace cupilot
 
 #endif // CUPILOT_SUBSTITUTE_NAMES_H

@@ -48,8 +48,9 @@ public:
   /// canonicalText's.
   llvm::Expected<std::vector<std::string>>
   variables(llvm::StringRef Kernel) const;
-  /// The text with the kernel \p From under the name \p To.
-  std::string renamed(llvm::StringRef From, llvm::StringRef To) const;
+  /// The text with other names for some kernels: from, to.
+  std::string
+  renamed(llvm::ArrayRef<std::pair<std::string, std::string>> Names) const;
 
 private:
   friend class NvccPtxReader;

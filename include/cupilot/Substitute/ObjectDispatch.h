@@ -31,7 +31,10 @@ namespace cupilot {
 struct CompiledVariant {
   BuildVariant V;
   std::vector<ScalarRef> Scalars;
-  std::string Symbol; ///< Its kernel's name in the fat binary.
+  unsigned Params = 0; ///< Of the original.
+  /// The names of its kernels in the fat binary, in the order of the plan's
+  /// symbols().
+  std::vector<std::string> Symbols;
   std::string Fatbin; ///< One image, for the architecture of V.When.
 };
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../TensorMap.h"
+#include "cupilot/CpuDevice/TensorMap.h"
 #include <cstdint>
 #include <cuda.h>
 

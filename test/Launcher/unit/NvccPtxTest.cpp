@@ -187,7 +187,8 @@ TEST(NvccPtx, FindAndRename) {
   EXPECT_EQ(M.find("_Z1kPf"), "_Z1kPf");
   EXPECT_EQ(M.find("_ZL1kPf"), "_Z1kPf"); // static, as clang has it.
   EXPECT_EQ(M.find("_Z1kPd"), "");
-  NvccPtx R = parse(M.renamed("_Z1kPf", "new_name"));
+  NvccPtx R = parse(
+      M.renamed(std::pair<std::string, std::string>("_Z1kPf", "new_name")));
   EXPECT_EQ(R.kernels(), std::vector<std::string>{"new_name"});
   EXPECT_EQ(R.identify("new_name").Digest, M.identify("_Z1kPf").Digest);
 }

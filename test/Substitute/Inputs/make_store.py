@@ -2,7 +2,8 @@
 
 make_store.py store DIR UNIT.ll SYMBOL VARIANT.ll VSYMBOL [GUARD [PLAN]]
     Adds a build record for kernel SYMBOL of UNIT.ll to the store DIR, with one
-    variant. GUARD and PLAN are JSON objects whose keys replace the defaults.
+    variant. GUARD and PLAN are JSON objects whose keys replace the defaults; a
+    PLAN with "launches" is a whole one.
 make_store.py arch DIR NAME ARCH
     Makes the record with the variant NAME one for ARCH.
 make_store.py embed HOST.ll GPUBINARY OUT.ll
@@ -38,12 +39,17 @@ def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}"):
     if path.exists():
         record = json.loads(path.read_text())
     name = pathlib.Path(variant).stem
+    plan = json.loads(plan)
+    launch = {"symbol": vsymbol, "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared"}
+    if "launches" in plan:
+        plan["launches"] = [{**launch, **l} for l in plan["launches"]]
+        record["format"], record["params"] = 2, 2
+    else:
+        plan = {"launches": [{**launch, **plan}]}
     record["variants"].append({
         "name": name, "source": f"kernels/{name}.cu", "source_digest": "b3:" + "0" * 64,
         "canonical": identity(variant, vsymbol), "genome": "test{}",
-        "plan": {"launches": [{"symbol": vsymbol, "grid": ["gx", "gy", "gz"],
-                               "block": ["bx", "by", "bz"], "shared": "shared",
-                               **json.loads(plan)}]},
+        "plan": plan,
         "guard": {"arch": "sm_90", "constraints": [], "align": [], "disjoint": [],
                   **json.loads(guard)},
     })

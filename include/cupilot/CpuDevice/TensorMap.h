@@ -12,8 +12,8 @@
 // knows neither LLVM nor CUDA.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_CPUDEVICE_TENSORMAP_H
-#define CUPILOT_LIB_CPUDEVICE_TENSORMAP_H
+#ifndef CUPILOT_CPUDEVICE_TENSORMAP_H
+#define CUPILOT_CPUDEVICE_TENSORMAP_H
 
 #include <array>
 #include <cstdint>
@@ -66,4 +66,4 @@ uint64_t swizzled(uint64_t Address, TensorSwizzle Swizzle);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_CPUDEVICE_TENSORMAP_H
+#endif // CUPILOT_CPUDEVICE_TENSORMAP_H

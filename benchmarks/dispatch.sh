@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What the dispatch costs a launch, against a CUDA run time that returns at
+# once: programs of clang's plugin and of nvcc, with CUPILOT_RUNTIME=off too.
+# usage: benchmarks/dispatch.sh BUILD-DIR [FOLDER]
+# With FOLDER, what it built is left there, linked with CUDA's run time as well.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=$(cd "$1" && pwd)
+if [ $# -gt 1 ]; then work=$(mkdir -p "$2" && cd "$2" && pwd); else work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT; fi
+cuda=$(sed -n 's/^CUPILOT_CUDA_PATH:[A-Z]*=//p' "$build/CMakeCache.txt")
+export CUPILOT_CACHE_DIR=$work/cache PATH=$build/bin:$PATH
+inputs=test/Plans/Inputs unit=benchmarks/dispatch/launches.cu store=$work/store
+
+test/Plans/Inputs/fill-store.sh "$unit" "$store" >&2
+g++ -O2 -I"$cuda/include" -c benchmarks/dispatch/stub-cudart.cpp -o "$work/stub.o"
+g++ -O2 -c benchmarks/dispatch/bench.cpp -o "$work/bench.o"
+clang="/usr/lib/llvm-22/bin/clang++ -Wno-unknown-cuda-version --cuda-path=$cuda --cuda-gpu-arch=sm_90 -O2"
+$clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$store" -c "$unit" -o "$work/clang.o"
+compilers=clang
+if [ -x "$cuda/bin/nvcc" ]; then
+  cupilot-launch "$cuda/bin/nvcc" -arch=sm_90 -O2 -fplugin-arg-cupilot-store="$store" -c "$unit" -o "$work/nvcc.o"
+  compilers="clang nvcc"
+fi
+for c in $compilers; do
+  g++ -static-libstdc++ -static-libgcc "$work/$c.o" "$work/bench.o" "$work/stub.o" -lbenchmark -lpthread -o "$work/$c-stub"
+  if [ $# -gt 1 ]; then
+    g++ -static-libstdc++ -static-libgcc "$work/$c.o" "$work/bench.o" -L"$cuda/lib64" -lcudart_static -l:libbenchmark.a -lpthread -ldl -lrt -o "$work/$c-gpu"
+  fi
+  for mode in on off; do
+    echo "$c, variants $mode"
+    CUPILOT_RUNTIME=$mode "$work/$c-stub" --benchmark_repetitions=7 --benchmark_report_aggregates_only=true \
+      --benchmark_counters_tabular=true 2>/dev/null | grep -E 'median' || true
+  done
+done

@@ -1,0 +1,37 @@
+//===- LaunchWords.h - The words of plans and guards -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H
+#define CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H
+
+#include "cupilot/Substitute/LaunchPlan.h"
+
+namespace cupilot {
+
+inline constexpr llvm::StringRef DimNames[NumLaunchDims] = {
+    "gx", "gy", "gz", "bx", "by", "bz", "shared"};
+
+inline llvm::StringRef operatorName(Expr::Kind K) {
+  switch (K) {
+  case Expr::Kind::Add:
+    return "+";
+  case Expr::Kind::Mul:
+    return "*";
+  case Expr::Kind::Mod:
+    return "mod";
+  case Expr::Kind::FloorDiv:
+    return "floordiv";
+  case Expr::Kind::CeilDiv:
+    return "ceildiv";
+  default:
+    return "";
+  }
+}
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H

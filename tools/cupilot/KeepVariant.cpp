@@ -1,0 +1,170 @@
+//===- KeepVariant.cpp - Variants written by hand into a store ------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KeepVariant.h"
+#include "NvccBuilds.h"
+#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// Device code of one text, and what is known of its kernels.
+struct Compiled {
+  std::string Ptx;
+  std::vector<KernelIdentity> Kernels;
+};
+} // namespace
+
+static Expected<Compiled> compileFile(StringRef File, const std::string &Arch,
+                                      ArrayRef<std::string> Compile,
+                                      ArrayRef<std::string> Flags) {
+  Expected<std::string> Bitcode = compileDeviceBitcode(File, Arch, Compile);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Expected<std::vector<KernelIdentity>> Kernels =
+      identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
+  if (!Kernels)
+    return Kernels.takeError();
+  Expected<std::string> Ptx = generatePtx(*Bitcode, Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  return Compiled{std::move(*Ptx), std::move(*Kernels)};
+}
+
+/// The original's modelled time over the variant's, on all workloads.
+static Expected<double> modelledRatio(const KeptOriginal &From,
+                                      const KeptVariant &V, StringRef OwnPtx,
+                                      StringRef Ptx,
+                                      ArrayRef<std::string> Flags) {
+  Expected<GpuDescription> Gpu = describeGpu("H200");
+  if (!Gpu)
+    return Gpu.takeError();
+  PlanCost Own(*Gpu, OwnPtx, From.Arch, Flags),
+      Mine(*Gpu, Ptx, From.Arch, Flags);
+  double Before = 0, After = 0;
+  for (auto [W, Counts, Launches] :
+       zip_equal(From.Workloads, From.Counts, V.Verdict->VariantLaunches)) {
+    CountedLaunch Alone{From.K->Symbol, W.Shape, Counts};
+    Expected<double> Time = Own.microseconds(Alone);
+    if (!Time)
+      return Time.takeError();
+    Before += *Time * double(W.Count);
+    if (Launches)
+      Time = Mine.microseconds(*Launches);
+    if (!Time)
+      return Time.takeError();
+    After += *Time * double(W.Count);
+  }
+  return After > 0 ? Before / After : 0;
+}
+
+/// What \p Store knows of the kernel already, with the texts of its variants.
+static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
+                                     const BuildEntry &Build) {
+  Expected<std::vector<StoredKernel>> All = Store.kernels();
+  if (!All)
+    return All.takeError();
+  for (StoredKernel &S : *All)
+    if (S.K.Digest == K.Digest && S.K.Symbol == K.Symbol &&
+        any_of(S.Builds, [&](const BuildEntry &B) {
+          return B.Digest == Build.Digest && B.Arch == Build.Arch;
+        })) {
+      if (Error E = Store.loadSources(S))
+        return std::move(E);
+      S.K = K;
+      return std::move(S);
+    }
+  StoredKernel S;
+  S.K = K;
+  S.Builds.push_back(Build);
+  return S;
+}
+
+Error keepVariant(StringRef Root, const KeptOriginal &From,
+                  const KeptVariant &V, ArrayRef<std::string> Flags) {
+  if (!From.K->Refusal.empty())
+    return findingError("'" + From.K->Name +
+                        "' cannot be kept: " + From.K->Refusal);
+  Expected<std::string> Text = readFile(V.File);
+  if (!Text)
+    return Text.takeError();
+  Expected<Compiled> Unit = compileFile(From.Unit, From.Arch, Flags, Flags),
+                     Own = compileFile(V.File, From.Arch, variantFlags(Flags),
+                                       Flags);
+  if (!Unit || !Own)
+    return joinErrors(Unit ? Error::success() : Unit.takeError(),
+                      Own ? Error::success() : Own.takeError());
+  Expected<std::string> Identity = digestOf(Unit->Kernels, From.K->Symbol),
+                        Canonical =
+                            digestOfPlan(Own->Kernels, V.Plan.symbols());
+  if (!Identity || !Canonical)
+    return joinErrors(Identity ? Error::success() : Identity.takeError(),
+                      Canonical ? Error::success() : Canonical.takeError());
+  Expected<double> Ratio = modelledRatio(From, V, Unit->Ptx, Own->Ptx, Flags);
+  if (!Ratio)
+    return Ratio.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+  if (!Store)
+    return Store.takeError();
+  Expected<StoredKernel> S =
+      stored(*Store, *From.K, {"clang-22", From.Arch, *Identity});
+  if (!S)
+    return S.takeError();
+  Variant Kept;
+  Kept.Name = V.Name;
+  Kept.Genes.push_back({"by_hand", {}});
+  Kept.Plan = V.Plan;
+  Kept.When = V.When;
+  Kept.Source = V.Name + ".cu";
+  Kept.Digest = digest(*Text);
+  Kept.Fitness = *Ratio;
+  Kept.Outcome = "accepted";
+  Kept.Evidence.push_back({"NVIDIA H200", "modelled", *Ratio, *Ratio, *Ratio,
+                           unsigned(GateVersion), V.Verdict->Checks, "clang-22",
+                           From.Arch, *Canonical});
+  // Alone first: its evidence for nvcc says nothing of the others'.
+  StoredKernel Alone;
+  Alone.K = *From.K;
+  Alone.Variants.push_back(std::move(Kept));
+  Alone.Sources.push_back(std::move(*Text));
+  if (Error E = recordNvcc(Alone, From.Unit, From.Arch, Flags, {}))
+    return E;
+  for (const BuildEntry &B : Alone.Builds)
+    if (none_of(S->Builds, [&](const BuildEntry &Known) {
+          return Known.Digest == B.Digest;
+        }))
+      S->Builds.push_back(B);
+  size_t At =
+      find_if(S->Variants,
+              [&](const Variant &Each) { return Each.Name == V.Name; }) -
+      S->Variants.begin();
+  if (At == S->Variants.size()) {
+    S->Variants.push_back(std::move(Alone.Variants.front()));
+    S->Sources.push_back(std::move(Alone.Sources.front()));
+  } else {
+    S->Variants[At] = std::move(Alone.Variants.front());
+    S->Sources[At] = std::move(Alone.Sources.front());
+  }
+  if (Error E = Store->put(*S))
+    return E;
+  errs() << V.Name << ": kept in '" << Root << "'"
+         << format(", %.2fx (modelled)\n", *Ratio);
+  return Error::success();
+}
+
+} // namespace cupilot
