@@ -106,6 +106,7 @@ static Error tell(const BisectResult &R,
     outs() << "one or more of these variants break the command; tests that "
               "would tell them apart were skipped:\n";
     PrintAll();
+    outs().flush();
     return findingError("the result is not decided",
                         "let the command skip less (exit status 125)");
   case Kind::Found:
