@@ -283,7 +283,11 @@ static Error run(const TrailingArgs &Flags) {
     if (J->Verdict.Passed && !StoreDir.empty()) {
       KeptVariant Kept{sys::path::stem(U.Path).str(), U.Path, J->Plan, *When,
                        &J->Verdict};
-      KeptOriginal From{&Original, Input, Launched, (*G)->originalCounts(),
+      KeptOriginal From{&Original,
+                        Input,
+                        Launched,
+                        Folder.empty() ? "." : Folder,
+                        (*G)->originalCounts(),
                         Arch};
       if (Error E = keepVariant(StoreDir, From, Kept, Flags.Args))
         return E;

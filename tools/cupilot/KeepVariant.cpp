@@ -8,6 +8,8 @@
 
 #include "KeepVariant.h"
 #include "NvccBuilds.h"
+#include "UnitIdentities.h"
+#include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Substitute/BuildIdentity.h"
@@ -15,6 +17,7 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -84,7 +87,7 @@ static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
         any_of(S.Builds, [&](const BuildEntry &B) {
           return B.Digest == Build.Digest && B.Arch == Build.Arch;
         })) {
-      if (Error E = Store.loadSources(S))
+      if (Error E = Store.readTexts(S))
         return std::move(E);
       S.K = K;
       return std::move(S);
@@ -93,6 +96,62 @@ static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
   S.K = K;
   S.Builds.push_back(Build);
   return S;
+}
+
+static bool isSame(const Workload &A, const Workload &B) {
+  return A.Shape == B.Shape && A.Args == B.Args &&
+         A.Buffers.size() == B.Buffers.size() &&
+         all_of(zip(A.Buffers, B.Buffers), [](const auto &Both) {
+           const auto &[X, Y] = Both;
+           return X.Digest == Y.Digest && X.Size == Y.Size;
+         });
+}
+
+/// Writes the content of \p B into \p Dir, where it comes from a file of
+/// \p Folder or a generator.
+static Error writeContent(WorkloadBuffer &B, StringRef Folder,
+                          const TemporaryDirectory &Dir) {
+  Expected<std::string> Content =
+      B.File.empty() ? std::string() : readFile((Folder + "/" + B.File).str());
+  if (!Content)
+    return Content.takeError();
+  if (B.File.empty()) {
+    Expected<std::vector<uint8_t>> Made = generateContent(B.Generator, B.Size);
+    if (!Made)
+      return Made.takeError();
+    Content->assign(Made->begin(), Made->end());
+  }
+  B.File = shortDigest(B.Digest, 32);
+  B.Generator.clear();
+  return writeFileAtomic(Dir.file(B.File), *Content);
+}
+
+/// Adds what the variant was judged on to \p S: a later refresh judges it
+/// again.
+static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
+                          const KeptOriginal &From) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-data");
+  if (!Dir)
+    return Dir.takeError();
+  std::vector<Workload> Added;
+  for (Workload W : From.Workloads) {
+    if (any_of(S.Workloads,
+               [&](const Workload &Old) { return isSame(W, Old); }))
+      continue;
+    for (WorkloadBuffer &B : W.Buffers)
+      if (Error E = writeContent(B, From.DataFolder, *Dir))
+        return E;
+    for (WorkloadGlobal &G : W.Globals)
+      if (Error E = writeContent(G.Content, From.DataFolder, *Dir))
+        return E;
+    W.Name = "w" + utostr(S.Workloads.size() + Added.size());
+    Added.push_back(std::move(W));
+  }
+  StoredKernel New;
+  if (Error E = Store.keepWorkloads(New, Added, Dir->path()))
+    return E;
+  append_range(S.Workloads, New.Workloads);
+  return Error::success();
 }
 
 Error keepVariant(StringRef Root, const KeptOriginal &From,
@@ -109,7 +168,8 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   if (!Unit || !Own)
     return joinErrors(Unit ? Error::success() : Unit.takeError(),
                       Own ? Error::success() : Own.takeError());
-  Expected<std::string> Identity = digestOf(Unit->Kernels, From.K->Symbol),
+  UnitIdentities Identities(From.Unit, Flags);
+  Expected<std::string> Identity = Identities.identityOf(*From.K, From.Arch),
                         Canonical =
                             digestOfPlan(Own->Kernels, V.Plan.symbols());
   if (!Identity || !Canonical)
@@ -160,6 +220,8 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
     S->Variants[At] = std::move(Alone.Variants.front());
     S->Sources[At] = std::move(Alone.Sources.front());
   }
+  if (Error E = addWorkloads(*S, *Store, From))
+    return E;
   if (Error E = Store->put(*S))
     return E;
   errs() << V.Name << ": kept in '" << Root << "'"
