@@ -11,10 +11,10 @@ cuda=$(sed -n 's/^CUPILOT_CUDA_PATH:[A-Z]*=//p' "$build/CMakeCache.txt")
 export CUPILOT_CACHE_DIR=$work/cache PATH=$build/bin:$PATH
 inputs=test/Plans/Inputs unit=benchmarks/dispatch/launches.cu store=$work/store
 
-test/Plans/Inputs/fill-store.sh "$unit" "$store" >&2
+[ -d "$store" ] || test/Plans/Inputs/fill-store.sh "$unit" "$store" >&2
 g++ -O2 -I"$cuda/include" -c benchmarks/dispatch/stub-cudart.cpp -o "$work/stub.o"
 g++ -O2 -c benchmarks/dispatch/bench.cpp -o "$work/bench.o"
-clang="/usr/lib/llvm-22/bin/clang++ -Wno-unknown-cuda-version --cuda-path=$cuda --cuda-gpu-arch=sm_90 -O2"
+clang="/usr/lib/llvm-22/bin/clang++ -Wno-unknown-cuda-version --cuda-path=$cuda -isystem $cuda/include --cuda-gpu-arch=sm_90 -O2"
 $clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$store" -c "$unit" -o "$work/clang.o"
 compilers=clang
 if [ -x "$cuda/bin/nvcc" ]; then
@@ -22,13 +22,13 @@ if [ -x "$cuda/bin/nvcc" ]; then
   compilers="clang nvcc"
 fi
 for c in $compilers; do
-  g++ -static-libstdc++ -static-libgcc "$work/$c.o" "$work/bench.o" "$work/stub.o" -lbenchmark -lpthread -o "$work/$c-stub"
+  g++ "$work/$c.o" "$work/bench.o" "$work/stub.o" -lbenchmark -lpthread -Wl,-rpath,'$ORIGIN' -o "$work/$c-stub"
   if [ $# -gt 1 ]; then
-    g++ -static-libstdc++ -static-libgcc "$work/$c.o" "$work/bench.o" -L"$cuda/lib64" -lcudart_static -l:libbenchmark.a -lpthread -ldl -lrt -o "$work/$c-gpu"
+    g++ "$work/$c.o" "$work/bench.o" -L"$cuda/lib64" -lcudart_static -lbenchmark -lpthread -ldl -lrt -Wl,-rpath,'$ORIGIN' -o "$work/$c-gpu"
   fi
   for mode in on off; do
     echo "$c, variants $mode"
-    CUPILOT_RUNTIME=$mode "$work/$c-stub" --benchmark_repetitions=7 --benchmark_report_aggregates_only=true \
+    CUPILOT_RUNTIME=$mode "$work/$c-stub" --benchmark_repetitions=7 --benchmark_min_time=0.05 --benchmark_report_aggregates_only=true \
       --benchmark_counters_tabular=true 2>/dev/null | grep -E 'median' || true
   done
 done

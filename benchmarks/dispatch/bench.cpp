@@ -46,9 +46,12 @@ static void launch(benchmark::State &State, void (*Launch)(float *, int),
       Launch(X, N);
     std::chrono::duration<double> Time =
         std::chrono::steady_clock::now() - Start;
-    State.SetIterationTime(Time.count() / Batch);
+    State.SetIterationTime(Time.count());
     cudaDeviceSynchronize();
   }
+  State.counters["launch"] = benchmark::Counter(
+      double(State.iterations()) * Batch,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
 #define LAUNCH(NAME, ...)                                                      \

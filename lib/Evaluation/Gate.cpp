@@ -138,9 +138,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
                                       const Guard &When) {
   GateVerdict Verdict;
   Verdict.Choices = TheOriginal->choices();
-  for (const Workload &W : TheOriginal->setup().Workloads) {
-    Verdict.VariantLaunches.emplace_back();
-  }
+  Verdict.VariantLaunches.resize(TheOriginal->setup().Workloads.size());
   auto Reject = [&](GateReason Reason, const Twine &Evidence) {
     Verdict.Findings.push_back(makeFinding(Reason, "", Evidence));
     return std::move(Verdict);

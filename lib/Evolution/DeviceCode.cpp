@@ -35,6 +35,23 @@ static void initializeNvptx() {
   });
 }
 
+/// The PTX version that \p M was compiled for, which its toolkit's ptxas reads:
+/// inline assembly may need it. At least 7.8, which knows every architecture up
+/// to sm_90 and is read by every ptxas since CUDA 11.8.
+static std::string ptxFeature(const Module &M) {
+  unsigned Version = 78;
+  for (const Function &F : M) {
+    SmallVector<StringRef> Features;
+    F.getFnAttribute("target-features").getValueAsString().split(Features, ',');
+    for (StringRef Feature : Features) {
+      unsigned Each = 0;
+      if (Feature.consume_front("+ptx") && !Feature.getAsInteger(10, Each))
+        Version = std::max(Version, Each);
+    }
+  }
+  return "+ptx" + std::to_string(Version);
+}
+
 Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
   initializeNvptx();
   LLVMContext Context;
@@ -47,11 +64,9 @@ Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
       TargetRegistry::lookupTarget((*M)->getTargetTriple(), Message);
   if (!T)
     return resourceError("this LLVM cannot generate PTX: " + Message);
-  // PTX 7.8 knows every architecture up to sm_90 and is read by every ptxas
-  // since CUDA 11.8.
   std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
-      (*M)->getTargetTriple(), Arch, "+ptx78", TargetOptions(), Reloc::PIC_,
-      std::nullopt, CodeGenOptLevel::Aggressive));
+      (*M)->getTargetTriple(), Arch, ptxFeature(**M), TargetOptions(),
+      Reloc::PIC_, std::nullopt, CodeGenOptLevel::Aggressive));
   if (!TM)
     return usageError("this LLVM does not know the architecture '" + Arch +
                       "'");

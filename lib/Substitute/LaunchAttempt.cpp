@@ -45,11 +45,11 @@ void LaunchAttempt::allocate(BasicBlock *After) {
   unless(B.CreateIsNotNull(Scratch), After, "allocated");
 }
 
-/// The argument array of the variant's kernels; null: the original's.
+/// The argument array of the variant's kernels.
 Value *LaunchAttempt::arguments() {
   unsigned Own = L.Params, Extra = L.V.Plan.extraParams(), I = 0;
   if (!Extra)
-    return nullptr;
+    return Values.Args;
   Value *Array = Code.local(8 * (Own + Extra));
   auto Slot = [&](unsigned Index) { return Code.at(Array, 8 * Index); };
   B.CreateMemCpy(Array, Align(8), Values.Args, Align(8), 8 * Own);
