@@ -13,6 +13,7 @@
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -29,6 +30,9 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     SliceFolder("slices", cl::sub(Sub), cl::value_desc("DIR"),
                 cl::desc("Write the slices to this folder"));
+static cl::opt<std::string>
+    Json("json", cl::sub(Sub), cl::value_desc("FILE"),
+         cl::desc("Write the kernels, and why some have no slice, as JSON"));
 static cl::opt<bool>
     NoVerify("no-verify", cl::sub(Sub),
              cl::desc("Do not compile the slices to compare their device code "
@@ -64,6 +68,29 @@ static std::string sliceName(const Kernel &K) {
   return Plain + "." + shortDigest(K.Digest) + ".cu";
 }
 
+/// One object a kernel, in source order.
+static Error writeJson(ArrayRef<Kernel> Kernels) {
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  json::OStream J(Stream, 2);
+  J.array([&] {
+    for (const Kernel &K : Kernels)
+      J.object([&] {
+        J.attribute("name", json::fixUTF8(K.Name));
+        J.attribute("symbol", K.Symbol);
+        J.attribute("digest", K.Digest);
+        J.attribute("file", json::fixUTF8(K.File));
+        J.attribute("line", K.Line);
+        if (K.Slice.empty())
+          J.attribute("refusal", json::fixUTF8(K.Refusal));
+        else
+          J.attribute("slice", sliceName(K));
+      });
+  });
+  Stream << "\n";
+  return writeFileAtomic(Json, Text);
+}
+
 static Error run(const TrailingArgs &Flags) {
   Expected<std::vector<Kernel>> Kernels =
       extractKernels(File, Flags.Args, {.VerifySlices = !NoVerify});
@@ -97,6 +124,9 @@ static Error run(const TrailingArgs &Flags) {
       errs() << K.File << ":" << K.Line << ": remark: kernel '" << K.Name
              << "' has no slice: " << K.Refusal << "\n";
   }
+  if (!Json.empty())
+    if (Error E = writeJson(*Kernels))
+      return E;
   std::string Text = printModule(*M);
   if (ToStdout)
     outs() << Text;
