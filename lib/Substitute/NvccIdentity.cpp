@@ -206,7 +206,9 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
         ++I; // Only a debugger knows that label.
         continue;
       }
-      if (Error E = printName(W))
+      if (I == Item.Name)
+        Text += Global[W];
+      else if (Error E = printName(W))
         return E;
     } else {
       if (W.starts_with("%envreg"))
