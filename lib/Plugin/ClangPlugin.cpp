@@ -64,7 +64,8 @@ public:
 
 private:
   void report(const llvm::Module &M,
-              const std::vector<SubstitutionOutcome> &Outcomes) const;
+              const std::vector<SubstitutionOutcome> &Outcomes,
+              const std::vector<LaunchSite> &Sites) const;
   void error(StringRef Message) const;
 
   CompilerInstance *CI;
@@ -186,19 +187,19 @@ void SubstitutionPass::error(StringRef Message) const {
   diagnose(*CI, Message);
 }
 
-void SubstitutionPass::report(
-    const llvm::Module &M,
-    const std::vector<SubstitutionOutcome> &Outcomes) const {
+void SubstitutionPass::report(const llvm::Module &M,
+                              const std::vector<SubstitutionOutcome> &Outcomes,
+                              const std::vector<LaunchSite> &Sites) const {
   bool Device = CI->getLangOpts().CUDAIsDevice;
   llvm::StringSet<> Kernels;
   for (const SubstitutionOutcome &O : Outcomes)
     if (!O.Kernel.empty())
       Kernels.insert(O.Kernel);
-  if (llvm::Error E =
-          writeReport(Arguments.Report,
-                      {M.getSourceFileName(), "clang-22",
-                       Device ? "device" : "host", CI->getTargetOpts().CPU,
-                       static_cast<unsigned>(Kernels.size()), Outcomes, &M}))
+  if (llvm::Error E = writeReport(
+          Arguments.Report,
+          {M.getSourceFileName(), "clang-22", Device ? "device" : "host",
+           CI->getTargetOpts().CPU, static_cast<unsigned>(Kernels.size()),
+           Outcomes, Sites, &M}))
     error(toString(std::move(E)));
 }
 
@@ -216,6 +217,9 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return compileVariant(*CI, V, Store->sourcePath(V));
   };
   bool Device = CI->getLangOpts().CUDAIsDevice;
+  std::vector<LaunchSite> Sites;
+  if (!Device)
+    Options.Sites = &Sites;
   Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
     if (CI->getLangOpts().GPURelocatableDeviceCode)
       return Expected<std::vector<SubstitutionOutcome>>(
@@ -229,13 +233,14 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return llvm::PreservedAnalyses::none();
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
+  emitRemarks(Sites);
   for (const SubstitutionOutcome &O : *Outcomes)
     // A kernel that has no identity has no variants either.
     if (Arguments.Strict && !O.Applied &&
         (O.Remark == "VariantStale" || O.Kernel.empty()))
       error(O.Kernel.empty() ? O.Message
                              : llvm::demangle(O.Kernel) + ": " + O.Message);
-  report(M, *Outcomes);
+  report(M, *Outcomes, Sites);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =
         llvm::sys::path::stem(M.getSourceFileName()).str() + "." +

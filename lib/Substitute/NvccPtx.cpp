@@ -246,6 +246,10 @@ static std::string sourceName(StringRef Symbol) {
   return Name;
 }
 
+bool NvccPtx::isSameKernel(StringRef A, StringRef B) {
+  return A == B || sourceName(A) == sourceName(B);
+}
+
 std::string NvccPtx::find(StringRef Symbol) const {
   if (is_contained(Kernels, Symbol))
     return Symbol.str();

@@ -9,6 +9,7 @@
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/PluginArguments.h"
+#include "cupilot/Substitute/Remarks.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
@@ -42,6 +43,8 @@ std::string toText(const UnitReport &R) {
               .str();
   for (const SubstitutionOutcome &O : R.Outcomes)
     Text += "\n  " + demangle(O.Kernel) + ": " + O.Remark + ": " + O.Message;
+  for (const LaunchSite &S : R.Launches)
+    Text += "\n  " + describe(S);
   return Text;
 }
 
@@ -53,6 +56,17 @@ static void addPlace(json::Object &O, const Module *M, StringRef Function) {
     return;
   O["file"] = P->getFilename();
   O["line"] = P->getLine();
+}
+
+static StringRef reasonWord(StringRef Message) {
+  std::optional<BuildReason> Reason = buildReasonOf(Message);
+  return Reason ? wordOf(*Reason) : "other";
+}
+
+/// "launch in 'main()': redirected to its variants".
+static std::string messageOf(const LaunchSite &S) {
+  return "launch in '" + demangle(S.Function) +
+         "': " + (S.Redirected ? textOf(BuildReason::Redirected) : S.Why);
 }
 
 static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
@@ -70,8 +84,29 @@ static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
   return J;
 }
 
+static json::Object toJSON(const LaunchSite &S) {
+  std::string Text = messageOf(S);
+  json::Object J{{"outcome", S.Redirected ? "LaunchRedirected" : "LaunchKept"},
+                 {"applied", S.Redirected},
+                 {"message", Text},
+                 {"reason", S.Redirected ? wordOf(BuildReason::Redirected)
+                                         : reasonWord(S.Why)},
+                 {"function", demangle(S.Function)}};
+  if (!S.Kernel.empty()) {
+    J["kernel"] = demangle(S.Kernel);
+    J["symbol"] = S.Kernel;
+  }
+  if (S.Line) {
+    J["file"] = S.File;
+    J["line"] = S.Line;
+  }
+  return J;
+}
+
 json::Value toJSON(const UnitReport &R) {
-  json::Array Kernels, Unit;
+  json::Array Kernels, Unit, Launches;
+  for (const LaunchSite &S : R.Launches)
+    Launches.push_back(toJSON(S));
   for (const SubstitutionOutcome &O : R.Outcomes)
     (O.Kernel.empty() ? Unit : Kernels).push_back(toJSON(O, R.Module));
   return json::Object{{"version", UnitReport::Version},
@@ -83,7 +118,8 @@ json::Value toJSON(const UnitReport &R) {
                       {"applied", countOf(R, isApplied)},
                       {"stale", countOf(R, isStale)},
                       {"unit", std::move(Unit)},
-                      {"kernels", std::move(Kernels)}};
+                      {"kernels", std::move(Kernels)},
+                      {"launches", std::move(Launches)}};
 }
 
 Error writeReport(StringRef Path, const UnitReport &R) {

@@ -24,6 +24,7 @@ struct UnitReport {
   std::string Target;   ///< "sm_90", "sm_80,sm_90"; "" when it is not known.
   unsigned Kernels = 0;
   std::vector<SubstitutionOutcome> Outcomes;
+  std::vector<LaunchSite> Launches = {}; ///< Of the host half.
   /// Where the outcomes' functions are; null when there is no such module.
   const llvm::Module *Module = nullptr;
 };
