@@ -23,6 +23,7 @@
 
 import argparse
 import collections
+import hashlib
 import json
 import os
 import re
@@ -318,6 +319,8 @@ def main():
         step = max(1.0, len(chosen) / options.sample)
         chosen = [chosen[int(i * step)]
                   for i in range(min(options.sample, len(chosen)))]
+    # A run that is stopped is a sample of all projects.
+    chosen.sort(key=lambda u: hashlib.sha1(u["unit"].encode()).hexdigest())
     builder = Builder(options)
     rows = []
     for unit in chosen:
