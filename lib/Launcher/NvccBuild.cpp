@@ -8,6 +8,7 @@
 
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SetVector.h"
@@ -40,6 +41,7 @@ public:
 
 private:
   Error select(StringRef Symbol);
+  Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   bool chosen(StringRef Symbol) const;
   void tell(StringRef Symbol, const char *Remark, const Twine &Message,
@@ -65,8 +67,11 @@ bool Selection::chosen(StringRef Symbol) const {
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   for (const BuildVariant &V : R.Variants) {
-    if (Applied >= Command.Plugin.Limit)
-      break;
+    if (Applied >= Command.Plugin.Limit) {
+      tell(Symbol, "NotChosen",
+           textOf(BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}));
+      continue;
+    }
     Expected<CompiledVariant> C = compileNvccVariant(
         Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
     if (!C) {
@@ -85,10 +90,28 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   return Error::success();
 }
 
+/// The records of this kernel, which clang may have mangled otherwise.
+Expected<std::vector<BuildRecord>>
+Selection::recordsOf(StringRef Symbol) const {
+  ItaniumPartialDemangler Demangler;
+  std::string Word = Symbol.str();
+  if (!Demangler.partialDemangle(Word.c_str()))
+    if (char *Base = Demangler.getFunctionBaseName(nullptr, nullptr)) {
+      Word = Base;
+      std::free(Base);
+    }
+  Expected<std::vector<BuildRecord>> Records = Store.recordsNaming(Word);
+  if (Records)
+    erase_if(*Records, [&](const BuildRecord &R) {
+      return !NvccPtx::isSameKernel(R.Symbol, Symbol);
+    });
+  return Records;
+}
+
 Error Selection::select(StringRef Symbol) {
   ObjectKernel K;
   K.Symbol = Symbol.str();
-  Expected<std::vector<BuildRecord>> Named = Store.recordsFor(Symbol);
+  Expected<std::vector<BuildRecord>> Named = recordsOf(Symbol);
   if (!Named)
     return Named.takeError();
   for (const NvccPtx &M : Modules) {
@@ -99,24 +122,22 @@ Error Selection::select(StringRef Symbol) {
       tell(Symbol, "Refused", "the original stays: " + Id.Refusal);
       continue;
     }
-    Expected<std::optional<BuildRecord>> Record =
-        Store.lookup(Id.Digest, Symbol);
-    if (!Record)
-      return Record.takeError();
-    bool Same = *Record && StringRef((*Record)->Compiler).starts_with("nvcc") &&
-                (*Record)->Arch == M.target();
+    Expected<std::vector<BuildRecord>> Same = Store.recordsWith(Id.Digest);
+    if (!Same)
+      return Same.takeError();
+    auto Record = find_if(*Same, [&](const BuildRecord &R) {
+      return StringRef(R.Compiler).starts_with("nvcc") &&
+             R.Arch == M.target() && NvccPtx::isSameKernel(R.Symbol, Symbol);
+    });
     bool Stale = false, Other = false;
     for (const BuildRecord &R : *Named)
       if (R.Arch == M.target())
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
-    if (!Same) {
+    if (Record == Same->end()) {
       tell(Symbol, Stale ? "VariantStale" : "NoVariant",
-           Stale   ? "the store's variants were proved against other code of "
-                     "this kernel; run cupilot evolve again"
-           : Other ? "the store has variants of this kernel for another "
-                     "compiler; run cupilot evolve with nvcc"
-                   : "the store has no variant for this kernel and "
-                     "architecture");
+           textOf(Stale   ? BuildReason::OtherCode
+                  : Other ? BuildReason::OtherCompiler
+                          : BuildReason::NoVariant));
       continue;
     }
     // The host asks an image for its number only: sm_90 and sm_90a are one.
@@ -125,13 +146,11 @@ Error Selection::select(StringRef Symbol) {
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
       tell(Symbol, "Refused",
-           "the original stays: the unit has two images for compute "
-           "capability " +
-               Twine(capability(M.target())) +
-               ", which a running program cannot tell apart");
+           "the original stays: " + textOf(BuildReason::TwinImages,
+                                           {utostr(capability(M.target()))}));
       continue;
     }
-    if (Error E = take(Symbol, **Record, K))
+    if (Error E = take(Symbol, *Record, K))
       return E;
   }
   if (!K.Variants.empty())
@@ -144,9 +163,11 @@ Error Selection::run() {
   for (const NvccPtx &M : Modules)
     Symbols.insert(M.kernels().begin(), M.kernels().end());
   for (StringRef Symbol : Symbols) {
-    if (!chosen(Symbol))
-      continue;
     ++Result.Seen;
+    if (!chosen(Symbol)) {
+      tell(Symbol, "NotChosen", textOf(BuildReason::NotChosen));
+      continue;
+    }
     if (Error E = select(Symbol))
       return E;
   }
@@ -171,7 +192,7 @@ Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
     if (sys::path::extension(It->path()) == ".ptx")
       Paths.push_back(It->path());
   if (Paths.empty())
-    return findingError("nvcc left no PTX");
+    return findingError(textOf(BuildReason::NoPtx));
   llvm::sort(Paths);
   std::vector<NvccPtx> Modules;
   for (const std::string &Path : Paths) {

@@ -12,6 +12,7 @@
 
 #include "cupilot/Launcher/NvccCommand.h"
 #include "NvccOptions.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallVector.h"
@@ -36,6 +37,7 @@ public:
   Error read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
              bool &Changed, unsigned Depth = 0);
   void finish();
+  bool Main = false; ///< The command's own arguments, not a variable's.
 
 private:
   Expected<bool> ownArgument(StringRef Arg);
@@ -107,21 +109,21 @@ void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
     refuse("it makes no object", false);
     break;
   case NvccMeaning::Relocatable:
-    refuse("relocatable device code keeps its originals", true);
+    refuse(textOf(BuildReason::Relocatable), true);
     break;
   case NvccMeaning::RelocatableValue:
     if (Value == "true")
-      refuse("relocatable device code keeps its originals", true);
+      refuse(textOf(BuildReason::Relocatable), true);
     break;
   case NvccMeaning::Debug:
-    refuse("-G compiles without optimisation", true);
+    refuse(textOf(BuildReason::DeviceDebug), true);
     break;
   case NvccMeaning::Keep:
   case NvccMeaning::KeepValue:
-    refuse("-save-temps splits the compilation", true);
+    refuse(textOf(BuildReason::SaveTemps), true);
     break;
   case NvccMeaning::ObjectFolder:
-    refuse("-objtemp says where nvcc's temporary files go", true);
+    refuse(textOf(BuildReason::ObjectFolder), true);
     break;
   case NvccMeaning::Output:
     C.Output = Value.str();
@@ -159,8 +161,10 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
     }
     if (!Arg.starts_with("-") || Arg == "-") {
       if (Arg == "-")
-        refuse("it reads standard input", true);
+        refuse(textOf(BuildReason::StandardInput), true);
       C.Inputs.push_back(Arg.str());
+      if (Main && !Depth)
+        C.InputAt.push_back(I);
       Kept.push_back(Arg.str());
       continue;
     }
@@ -209,8 +213,11 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
           Arg.take_front(Arg.size() - Name.size()).str() + Option.str();
       take(M, Spelling, Value);
     }
-    for (; First <= I; ++First)
+    for (; First <= I; ++First) {
+      if (M == NvccMeaning::Output && Main && !Depth)
+        C.OutputAt.push_back(First);
       Kept.push_back(Args[First]);
+    }
   }
   return Error::success();
 }
@@ -225,10 +232,15 @@ void Parser::finish() {
     C.UnchangedRemark &= Any;
   else if (!Any)
     refuse("it compiles no CUDA source", false);
-  else if (!Object)
-    refuse("compile with -c to get variants: it links too", true);
-  else if (C.Inputs.size() > 1)
-    refuse("it compiles several sources at once", true);
+  else if (!Object || C.Inputs.size() > 1) {
+    // A depfile, or inputs in another file, cannot be told apart by source.
+    C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
+               C.InputAt.size() == C.Inputs.size() &&
+               C.OutputAt.empty() == C.Output.empty();
+    C.Links = !Object;
+    refuse(textOf(C.Links ? BuildReason::Links : BuildReason::SeveralSources),
+           true);
+  }
   if (C.Inputs.empty())
     return;
   SmallString<128> Default(Directory);
@@ -264,8 +276,10 @@ Expected<NvccCommand> parseNvccCommand(ArrayRef<std::string> Args,
   bool Changed = false;
   if (Error E = readVariable(P, "NVCC_PREPEND_FLAGS", Prepend, C))
     return std::move(E);
+  P.Main = true;
   if (Error E = P.read(Args, C.Args, Changed))
     return std::move(E);
+  P.Main = false;
   if (Error E = readVariable(P, "NVCC_APPEND_FLAGS", Append, C))
     return std::move(E);
   P.finish();

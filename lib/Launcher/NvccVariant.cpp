@@ -9,6 +9,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
@@ -53,8 +54,8 @@ static Error runNvcc(const std::vector<std::string> &Command) {
   if (!R)
     return R.takeError();
   if (R->Status != 0)
-    return findingError("it does not compile: " +
-                        StringRef(R->Err + R->Out).trim());
+    return findingError(textOf(BuildReason::DoesNotCompile,
+                               {StringRef(R->Err + R->Out).trim()}));
   return Error::success();
 }
 
@@ -220,9 +221,9 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   if (!Findings)
     return Findings.takeError();
   if (!Findings->empty())
-    return findingError("its text is not admitted, line " +
-                        Twine(Findings->front().Line) + ": " +
-                        Findings->front().Message);
+    return findingError(
+        textOf(BuildReason::Inadmissible,
+               {utostr(Findings->front().Line), Findings->front().Message}));
   Expected<NvccPtx> Ptx =
       compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
   if (!Ptx)
@@ -232,7 +233,7 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   for (auto [Kernel, Symbol] : zip_equal(V.Plan.symbols(), Symbols)) {
     std::string Name = Ptx->find(Kernel);
     if (Name.empty())
-      return findingError("its source does not define '" + Kernel + "'");
+      return findingError(textOf(BuildReason::NoKernel, {Kernel}));
     Own.push_back(Ptx->identify(Name, Flags.context()));
     if (Own.back().Digest.empty())
       return findingError(Own.back().Refusal);
@@ -240,14 +241,12 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     if (!Variables)
       return Variables.takeError();
     if (!Variables->empty())
-      return findingError("it needs the device variable '" +
-                          Variables->front() +
-                          "', which with nvcc only the unit itself can name");
+      return findingError(
+          textOf(BuildReason::DeviceVariable, {Variables->front()}));
     Renames.push_back({Name, Symbol});
   }
   if (digestOfPlan(Own) != V.Canonical)
-    return findingError("its code is not what was proved: another compiler, "
-                        "toolkit or flag");
+    return findingError(textOf(BuildReason::OtherVariantCode));
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-fatbin");
   if (!Dir)
@@ -274,7 +273,7 @@ Expected<CompiledVariant>
 compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
                    StringRef Original, const NvccDeviceFlags &Flags) {
   if (V.Plan.Launches.empty())
-    return findingError("its plan has no launch");
+    return findingError(textOf(BuildReason::NoLaunch));
   CompiledVariant C;
   C.V = V;
   C.Symbols = variantSymbols(Original, V);

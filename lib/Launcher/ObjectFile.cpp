@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/ObjectFile.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -47,8 +48,8 @@ static Expected<std::unique_ptr<object::ObjectFile>> open(MemoryBufferRef B) {
   Expected<std::unique_ptr<object::ObjectFile>> Object =
       object::ObjectFile::createELFObjectFile(B);
   if (!Object)
-    return findingError("the object is not understood: " +
-                        toString(Object.takeError()));
+    return findingError(
+        textOf(BuildReason::UnknownObject, {toString(Object.takeError())}));
   return Object;
 }
 
@@ -88,30 +89,40 @@ static Expected<object::OwningBinary<object::ObjectFile>> load(StringRef Path) {
                                                   std::move(*Buffer));
 }
 
-Expected<ObjectFacts> readObject(StringRef Path) {
-  auto Object = load(Path);
-  if (!Object)
-    return Object.takeError();
+static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   ObjectFacts Facts;
-  Facts.Target = Object->getBinary()->makeTriple();
-  if (Facts.Target.getArch() != Triple::x86_64 || !Object->getBinary()->isELF())
-    return findingError("objects for " + Facts.Target.getArchName() +
-                        " are not changed by this version");
+  Facts.Target = Object.makeTriple();
+  if (Facts.Target.getArch() != Triple::x86_64 || !Object.isELF())
+    return findingError(
+        textOf(BuildReason::OtherMachine, {Facts.Target.getArchName()}));
   if (Facts.Target.getOS() == Triple::UnknownOS)
     Facts.Target = Triple("x86_64-pc-linux-gnu");
-  Expected<Contents> C = contentsOf(*Object->getBinary());
+  Expected<Contents> C = contentsOf(Object);
   if (!C)
     return C.takeError();
   // Its names are not those of the symbol table alone.
   for (const auto &[Name, Size] : C->Sections)
     if (StringRef(Name).starts_with(".gnu.lto_") ||
         StringRef(Name).starts_with(".llvm.lto"))
-      return findingError("the object is for optimisation by the linker "
-                          "(-flto)");
+      return findingError(textOf(BuildReason::LinkTime));
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
   return Facts;
+}
+
+Expected<ObjectFacts> readObject(StringRef Path) {
+  auto Object = load(Path);
+  if (!Object)
+    return Object.takeError();
+  return factsOf(*Object->getBinary());
+}
+
+Expected<ObjectFacts> readObject(MemoryBufferRef Bytes) {
+  auto Object = open(Bytes);
+  if (!Object)
+    return Object.takeError();
+  return factsOf(**Object);
 }
 
 /// Copies the object \p From to \p To with changed symbols.
@@ -129,8 +140,8 @@ static Error copyObject(StringRef From, StringRef To,
   raw_string_ostream OS(Bytes);
   if (Error E =
           objcopy::executeObjcopyOnBinary(Config, *Object->getBinary(), OS))
-    return findingError("the object cannot be changed: " +
-                        toString(std::move(E)));
+    return findingError(
+        textOf(BuildReason::ObjectNotChanged, {toString(std::move(E))}));
   return writeFileAtomic(To, Bytes);
 }
 
@@ -185,7 +196,7 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
     return All.takeError();
   for (const std::string &Name : Unit.Defined)
     if (!All->Defined.contains(Name))
-      return findingError("merging lost the symbol '" + Name + "'");
+      return findingError(textOf(BuildReason::LostSymbol, {Name}));
   StringRef Binaries;
   for (const object::SectionRef &S : Object->getBinary()->sections())
     if (Expected<StringRef> Name = S.getName(); !Name)
@@ -205,12 +216,12 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
   };
   // ".nv_fatbin" may grow by padding, wrappers may not.
   if (!Sum(".nv_fatbin") || !Sum(".nvFatBinSegment"))
-    return findingError("merging lost device code");
+    return findingError(textOf(BuildReason::LostCode));
   for (const ObjectKernel &K : Kernels)
     for (const CompiledVariant &V : K.Variants)
       if (!Binaries.contains(V.Fatbin))
-        return findingError("merging lost the device code of '" +
-                            V.Symbols.front() + "'");
+        return findingError(
+            textOf(BuildReason::LostVariant, {V.Symbols.front()}));
   return Error::success();
 }
 
@@ -252,8 +263,8 @@ Error addDispatch(StringRef Path, const ObjectFacts &Facts,
   if (!Linked)
     return Linked.takeError();
   if (Linked->Status != 0)
-    return findingError("'" + *Linker +
-                        " -r' failed: " + StringRef(Linked->Err).rtrim());
+    return findingError(textOf(BuildReason::MergeFailed,
+                               {*Linker, StringRef(Linked->Err).rtrim()}));
   if (Error E =
           copyObject(Merged, Final, [&](objcopy::CommonConfig &C) -> Error {
             for (StringRef Name : Names)

@@ -15,6 +15,7 @@
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
+#include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -24,6 +25,7 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -62,7 +64,8 @@ public:
 
 private:
   void report(const llvm::Module &M,
-              const std::vector<SubstitutionOutcome> &Outcomes) const;
+              const std::vector<SubstitutionOutcome> &Outcomes,
+              const std::vector<LaunchSite> &Sites) const;
   void error(StringRef Message) const;
 
   CompilerInstance *CI;
@@ -109,6 +112,19 @@ bool CupilotAction::ParseArgs(const CompilerInstance &CI,
   return true;
 }
 
+/// Clang's driver gives all halves of a compilation one file for their
+/// optimisation record, and the host's, written last, would be all that stays.
+static void keepDeviceRecord(CompilerInstance &CI) {
+  std::string &File = CI.getCodeGenOpts().OptRecordFile;
+  if (!CI.getLangOpts().CUDAIsDevice || File.empty())
+    return;
+  // "heat.opt.yaml" becomes "heat-sm_90.opt.yaml".
+  size_t At = StringRef(File).rfind(".opt.");
+  if (At == StringRef::npos)
+    At = File.size() - llvm::sys::path::extension(File).size();
+  File.insert(At, "-" + CI.getTargetOpts().CPU);
+}
+
 std::unique_ptr<ASTConsumer>
 CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
   auto Nothing = std::make_unique<ASTConsumer>();
@@ -135,6 +151,7 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
     return Nothing;
   }
   auto Store = std::make_shared<BuildStore>(std::move(*Opened));
+  keepDeviceRecord(CI);
   CI.getCodeGenOpts().PassBuilderCallbacks.push_back(
       [&CI, Store, Arguments = Arguments,
        Explicit](llvm::PassBuilder &Builder) {
@@ -170,25 +187,19 @@ void SubstitutionPass::error(StringRef Message) const {
   diagnose(*CI, Message);
 }
 
-void SubstitutionPass::report(
-    const llvm::Module &M,
-    const std::vector<SubstitutionOutcome> &Outcomes) const {
-  unsigned Applied = 0, Stale = 0;
-  for (const SubstitutionOutcome &O : Outcomes) {
-    Applied += O.Applied;
-    Stale += O.Remark == "VariantStale";
-  }
-  std::string Line;
-  llvm::raw_string_ostream OS(Line);
-  OS << M.getSourceFileName() << ": "
-     << (CI->getLangOpts().CUDAIsDevice ? "device " : "host ")
-     << CI->getTargetOpts().CPU << ": kernels " << Outcomes.size()
-     << ", variants " << Applied << ", stale " << Stale;
+void SubstitutionPass::report(const llvm::Module &M,
+                              const std::vector<SubstitutionOutcome> &Outcomes,
+                              const std::vector<LaunchSite> &Sites) const {
+  bool Device = CI->getLangOpts().CUDAIsDevice;
+  llvm::StringSet<> Kernels;
   for (const SubstitutionOutcome &O : Outcomes)
-    OS << "\n  " << llvm::demangle(O.Kernel) << ": " << O.Remark << ": "
-       << O.Message;
-  appendToLog(Line);
-  if (llvm::Error E = appendToReport(Arguments.Report, Line))
+    if (!O.Kernel.empty())
+      Kernels.insert(O.Kernel);
+  if (llvm::Error E = writeReport(
+          Arguments.Report,
+          {M.getSourceFileName(), "clang-22", Device ? "device" : "host",
+           CI->getTargetOpts().CPU, static_cast<unsigned>(Kernels.size()),
+           Outcomes, Sites, &M}))
     error(toString(std::move(E)));
 }
 
@@ -206,6 +217,9 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return compileVariant(*CI, V, Store->sourcePath(V));
   };
   bool Device = CI->getLangOpts().CUDAIsDevice;
+  std::vector<LaunchSite> Sites;
+  if (!Device)
+    Options.Sites = &Sites;
   Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
     if (CI->getLangOpts().GPURelocatableDeviceCode)
       return Expected<std::vector<SubstitutionOutcome>>(
@@ -219,13 +233,14 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return llvm::PreservedAnalyses::none();
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
+  emitRemarks(Sites);
   for (const SubstitutionOutcome &O : *Outcomes)
     // A kernel that has no identity has no variants either.
     if (Arguments.Strict && !O.Applied &&
         (O.Remark == "VariantStale" || O.Kernel.empty()))
       error(O.Kernel.empty() ? O.Message
                              : llvm::demangle(O.Kernel) + ": " + O.Message);
-  report(M, *Outcomes);
+  report(M, *Outcomes, Sites);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =
         llvm::sys::path::stem(M.getSourceFileName()).str() + "." +

@@ -10,9 +10,11 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
 #include <set>
@@ -39,6 +41,14 @@ static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
          O.map("plan", V.Plan) && O.map("guard", V.When);
 }
 
+/// Tells a record whose text was damaged: plans and guards have no digest of
+/// their own. White space does not count.
+static std::string checkOf(const json::Object &Record) {
+  json::Object Rest = Record;
+  Rest.erase("check");
+  return digest(formatv("{0}", json::Value(std::move(Rest))).str());
+}
+
 json::Value toJSON(const BuildRecord &R) {
   json::Array Scalars, Variants;
   for (const ScalarRef &S : R.Scalars)
@@ -59,11 +69,12 @@ json::Value toJSON(const BuildRecord &R) {
     O["format"] = BuildRecord::Format;
     O["params"] = R.Params;
   }
+  O["check"] = checkOf(O);
   return O;
 }
 
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
-  Expected<json::Value> Value = json::parse(Text);
+  Expected<json::Value> Value = parseJson(Text);
   if (!Value)
     return usageError(
         "'" + Path + "' is no build record: " + toString(Value.takeError()),
@@ -87,6 +98,12 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
     return usageError("'" + Path +
                           "' is no build record: " + toString(Root.getError()),
                       "restore the file, or run cupilot evolve again");
+  // Records that were written by hand need none.
+  if (const json::Value *Check = Value->getAsObject()->get("check"))
+    if (Check->getAsString() != StringRef(checkOf(*Value->getAsObject())))
+      return usageError("'" + Path +
+                            "' is damaged: it does not hold what was written",
+                        "restore the file, or run cupilot evolve again");
   return R;
 }
 
@@ -163,19 +180,48 @@ Error BuildStore::readAll() const {
 
 Expected<std::vector<BuildRecord>>
 BuildStore::recordsFor(StringRef Symbol) const {
+  Expected<std::vector<BuildRecord>> Records = recordsNaming(Symbol);
+  if (Records)
+    erase_if(*Records,
+             [&](const BuildRecord &R) { return R.Symbol != Symbol; });
+  return Records;
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsWith(StringRef Identity) const {
+  if (!Files)
+    if (Error E = readAll())
+      return std::move(E);
+  std::string Prefix = shortDigest(Identity, 64) + "-";
+  std::vector<BuildRecord> Records;
+  for (const auto &[Path, Text] : *Files) {
+    if (!sys::path::filename(Path).starts_with(Prefix))
+      continue;
+    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
+    if (!R)
+      return R.takeError();
+    if (R->Identity != Identity ||
+        buildRecordPath(Root, Identity, R->Symbol) != Path)
+      return usageError("'" + Path + "' is the record of another kernel");
+    Records.push_back(std::move(*R));
+  }
+  return Records;
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsNaming(StringRef Word) const {
   if (!Files)
     if (Error E = readAll())
       return std::move(E);
   std::vector<BuildRecord> Records;
   for (const auto &[Path, Text] : *Files) {
     // Most records are of other kernels: look before parsing.
-    if (!StringRef(Text).contains(Symbol))
+    if (!StringRef(Text).contains(Word))
       continue;
     Expected<BuildRecord> R = parseBuildRecord(Text, Path);
     if (!R)
       return R.takeError();
-    if (R->Symbol == Symbol)
-      Records.push_back(std::move(*R));
+    Records.push_back(std::move(*R));
   }
   return Records;
 }
