@@ -23,7 +23,7 @@ bool setsAttribute(const Function &Entry) {
 
 void emitAttributeDispatch(
     HostRuntime &Runtime, Function &F, Function &Entry,
-    const LaunchableKernels &Kernels,
+    LaunchableKernels &Kernels,
     function_ref<Value *(IRBuilderBase &, Function *)> HostOf) {
   LLVMContext &C = F.getContext();
   IRBuilder<> B(&F.getEntryBlock());
@@ -41,21 +41,33 @@ void emitAttributeDispatch(
   Value *Status = Call();
   BasicBlock *Next = Block("done"), *Return = Block("return");
   B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Next, Return);
-  for (const auto &[Stub, Variants] : Kernels) {
+  for (auto &[Stub, Variants] : Kernels) {
     B.SetInsertPoint(Next);
     BasicBlock *Hit = Block("hit");
     Next = Block("next");
     B.CreateCondBr(B.CreateICmpEQ(F.getArg(0), HostOf(B, Stub)), Hit, Next);
     B.SetInsertPoint(Hit);
-    for (const Launchable &L : Variants) {
-      BasicBlock *Set = Block("set"), *Failed = Block("failed"),
-                 *After = Block("after");
-      B.CreateCondBr(Runtime.emitReady(B, L.State, L.Handle), Set, After);
-      B.SetInsertPoint(Set);
-      Args[0] = L.Handle;
-      B.CreateCondBr(B.CreateICmpEQ(Call(), B.getInt32(0)), After, Failed);
-      B.SetInsertPoint(Failed);
-      Runtime.emitClearError(B);
+    BasicBlock *Known = Block("known");
+    Value *Device = Runtime.emitDevice(B);
+    B.CreateCondBr(B.CreateICmpSGE(Device, B.getInt32(0)), Known, Return);
+    B.SetInsertPoint(Known);
+    for (Launchable &L : Variants) {
+      BasicBlock *Ready = Block("ready"), *After = Block("after");
+      B.CreateCondBr(Runtime.emitReady(B, L.State, L.Handles, Device), Ready,
+                     After);
+      B.SetInsertPoint(Ready);
+      for (const HandleState &H : L.Handles) {
+        // What the plan itself chooses is the plan's.
+        if (H.Raise)
+          continue;
+        BasicBlock *Failed = Block("failed"), *Done = Block("done");
+        Args[0] = H.Handle;
+        B.CreateCondBr(B.CreateICmpEQ(Call(), B.getInt32(0)), Done, Failed);
+        B.SetInsertPoint(Failed);
+        Runtime.emitClearError(B);
+        B.CreateBr(Done);
+        B.SetInsertPoint(Done);
+      }
       B.CreateBr(After);
       B.SetInsertPoint(After);
     }

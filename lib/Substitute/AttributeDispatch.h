@@ -25,7 +25,7 @@ bool setsAttribute(const llvm::Function &Entry);
 /// knows a kernel by.
 void emitAttributeDispatch(
     HostRuntime &Runtime, llvm::Function &F, llvm::Function &Entry,
-    const LaunchableKernels &Kernels,
+    LaunchableKernels &Kernels,
     llvm::function_ref<llvm::Value *(llvm::IRBuilderBase &, llvm::Function *)>
         HostOf);
 
