@@ -160,7 +160,19 @@ TEST(Conversion, PlanAndGuard) {
   First.Block = {Expr::constant(128), Expr::constant(1), Expr::constant(1)};
   Second.Symbol = "b";
   Second.Shared = plus(Expr::dim(SharedBytes), Expr::constant(512));
-  V.Plan = LaunchPlan{{First, Second}};
+  Second.Cluster = {Expr::constant(2), Expr::dim(GridY), Expr::constant(1)};
+  TensorMapPlan Map;
+  Map.Base = {1, 0};
+  Map.Type = 7;
+  Map.Extents = {Expr::symbol(0), Expr::symbol(1)};
+  Map.Strides = {times(Expr::symbol(0), Expr::constant(4))};
+  Map.Box = {32, 8};
+  Map.Steps = {1, 2};
+  Map.Swizzle = 3;
+  Map.Promotion = 2;
+  Map.FillNan = true;
+  V.Plan = LaunchPlan{
+      {First, Second}, {plus(Expr::dim(GridX), Expr::constant(8))}, {Map}};
   V.When =
       Guard{"sm_90",
             {{Expr::binary(Expr::Kind::Mod, Expr::symbol(0), Expr::constant(4)),
@@ -193,7 +205,7 @@ TEST(Conversion, ProductsOfLaunchDimensions) {
   L.Grid[0] = Expr::binary(Expr::Kind::CeilDiv, Total, Expr::constant(128));
   L.Grid[1] =
       Expr::binary(Expr::Kind::FloorDiv, Expr::symbol(1), Expr::dim(BlockY));
-  V.Plan = LaunchPlan{{L}};
+  V.Plan = LaunchPlan{{L}, {}, {}};
   V.When = Guard{
       "sm_90",
       {{Expr::binary(Expr::Kind::Mod, Total, Expr::dim(BlockY)), true},
