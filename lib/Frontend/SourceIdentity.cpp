@@ -36,7 +36,10 @@ public:
       Last = Macro.Call;
       Text += "macro " + Macro.Name + "\n";
     }
-    if (Macro.IsFragile && Identity.FragileMacro.empty()) {
+    // The others stand in slices with the value that they have in the unit.
+    bool IsTime =
+        StringRef(Macro.Name).contains("TIME") || Macro.Name == "__DATE__";
+    if (Macro.IsFragile && IsTime && Identity.FragileMacro.empty()) {
       Identity.FragileMacro = Macro.Name;
       Identity.FragileAt = Unit.at(T.location());
     }
