@@ -11,7 +11,7 @@
 #   commit    of the list; "source" and "flags" too
 #   parses    clang takes it; else "reason" says why not, and the rest is absent
 #   seconds   {"parse": ..., "extract": ..., "check": ...}
-#   launches  <<<>>> in the text of the project that the unit preprocesses to
+#   launches  <<<>>> in the source as written
 #   extract   "ok", or the first line of the error
 #   kernels   [{"name", "symbol", "file", "line",
 #               "slice": its file name, or "refusal": why there is none,
@@ -125,23 +125,13 @@ class Runner:
             row["reason"] = self.reason(status, err)
         return status == 0
 
-    def launches(self, unit, folder, flags):
-        """Launches in the project's text, after preprocessing."""
-        status, out, _ = self.run(
-            [f for f in self.clang if f != "--cuda-device-only"]
-            + ["--cuda-host-only", "-E", "-x", "cuda"] + flags
-            + [unit["source"]], folder)
-        if status != 0:
-            return None
-        count, own = 0, False
-        for line in out.splitlines():
-            marker = re.match(r'# \d+ "([^"]*)"', line)
-            if marker:
-                name = os.path.normpath(os.path.join(folder, marker.group(1)))
-                own = name.startswith(folder + "/")
-            elif own:
-                count += line.count("<<<")
-        return count
+    @staticmethod
+    def launches(path):
+        """Launches in the source as written, comments left out."""
+        with open(path, encoding="utf-8", errors="replace") as source:
+            text = source.read()
+        text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+        return text.count("<<<")
 
     def identities(self, source, folder, flags):
         """Symbol to identity, or to "none: ..."."""
@@ -175,7 +165,8 @@ class Runner:
             if not row["parses"]:
                 del row["extract"]
                 return row
-            row["launches"] = self.launches(unit, folder, flags)
+            row["launches"] = self.launches(
+                os.path.join(folder, unit["source"]))
             row["kernels"] = []
             if status == 0:
                 with open(work + "/k.json", encoding="utf-8") as text:

@@ -9,6 +9,7 @@
 #include "Closure.h"
 #include "DeviceCode.h"
 #include "KernelInfo.h"
+#include "Lambdas.h"
 #include "SliceWriter.h"
 #include "SourceIdentity.h"
 #include "VerifySlice.h"
@@ -24,15 +25,26 @@ static void extractKernel(ParsedUnit &Unit, const PieceTable &Pieces,
                           const clang::FunctionDecl *F, Kernel &K) {
   describeKernel(Unit, F, K);
   Closure C(Unit, Pieces);
-  C.collect(F);
-  SourceIdentity Identity = identifySource(K.Name, K.Contract, Unit, C, Pieces);
+  Expected<KernelLambdas> Found = lambdasOf(Unit, Pieces, F);
+  KernelLambdas Lambdas;
+  std::string NoLambda;
+  if (Found)
+    Lambdas = std::move(*Found);
+  else
+    handleAllErrors(Found.takeError(),
+                    [&](const ToolError &E) { NoLambda = E.text(); });
+  C.collect(F, Lambdas);
+  SourceIdentity Identity =
+      identifySource(K.Name, K.Contract, Unit, C, Pieces, Lambdas);
   K.Digest = Identity.Digest;
   std::string Argument = unspeakableArgument(Unit, F);
   if (!C.refusal().empty())
     K.Refusal = C.refusal();
+  else if (!NoLambda.empty())
+    K.Refusal = NoLambda;
   else if (!Argument.empty())
     K.Refusal = "its template argument '" + Argument +
-                "' is a lambda or a type without a name that another file can "
+                "' is a type without a name that another file can "
                 "write; use a named type at namespace level";
   else if (!Identity.FragileMacro.empty())
     K.Refusal = "its code depends on " + Identity.FragileMacro + " (at " +
@@ -41,7 +53,7 @@ static void extractKernel(ParsedUnit &Unit, const PieceTable &Pieces,
                 "argument";
   if (!K.Refusal.empty())
     return;
-  Expected<std::string> Slice = writeSlice(Unit, Pieces, C, F);
+  Expected<std::string> Slice = writeSlice(Unit, Pieces, C, F, Lambdas);
   if (Slice)
     K.Slice = std::move(*Slice);
   else

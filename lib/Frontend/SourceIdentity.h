@@ -28,7 +28,8 @@ struct SourceIdentity {
 SourceIdentity identifySource(llvm::StringRef Name,
                               const PrecisionContract &Contract,
                               const ParsedUnit &Unit, const Closure &C,
-                              const PieceTable &Pieces);
+                              const PieceTable &Pieces,
+                              const KernelLambdas &Lambdas);
 
 } // namespace cupilot
 
