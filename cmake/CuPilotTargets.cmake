@@ -17,11 +17,21 @@ if(CUPILOT_SANITIZE)
   target_link_options(cupilotFlags INTERFACE ${sanitize} -Wl,-rpath,${asan_folder})
 endif()
 target_link_options(cupilotFlags INTERFACE -fuse-ld=lld)
+# A build for libFuzzer alone: the target cupilot-fuzz and what it links.
+option(CUPILOT_FUZZ "Instrument the libraries for libFuzzer and AddressSanitizer" OFF)
+if(CUPILOT_FUZZ)
+  target_compile_options(cupilotFlags INTERFACE
+    -fsanitize=fuzzer-no-link,address -fno-omit-frame-pointer -gline-tables-only
+    -ffunction-sections)
+endif()
 
 # cupilot_add_library(<name> SOURCES ... [LINK ...] [DEPENDS ...])
 # A static, position independent library; the plugins are made of these too.
 function(cupilot_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  if(CUPILOT_FUZZ) # The fuzzer links the static ones.
+    list(REMOVE_ITEM ARG_LINK LLVM MLIR clang-cpp)
+  endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC cupilotFlags ${ARG_LINK})
   if(ARG_DEPENDS)

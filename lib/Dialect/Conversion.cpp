@@ -9,6 +9,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Nesting.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -281,6 +282,30 @@ static int64_t formatOf(StringRef Text) {
   return Format;
 }
 
+/// True for text that MLIR's parser, which goes down the stack for each bracket
+/// and each operator of an affine expression, could not end well.
+static bool nestsTooDeep(StringRef Text) {
+  // Longer expressions than any launch needs; an operator takes two characters.
+  static constexpr size_t MostAffine = 2 * MaxNesting;
+  for (size_t At = Text.find("affine_"); At != StringRef::npos;
+       At = Text.find("affine_", At + 1)) {
+    StringRef Line =
+        Text.substr(At).take_until([](char C) { return C == '>' || C == '"'; });
+    // "->" and ">=" do not end it.
+    for (size_t End = At + Line.size();
+         End < Text.size() && Text[End] == '>' &&
+         (Text[End - 1] == '-' || Text.substr(End).starts_with(">="));) {
+      End += 1 + Text.substr(End + 1)
+                     .take_until([](char C) { return C == '>' || C == '"'; })
+                     .size();
+      Line = Text.slice(At, End);
+    }
+    if (Line.size() > MostAffine)
+      return true;
+  }
+  return nestingDepth(Text, /*Angles=*/true) > MaxNesting / 4;
+}
+
 /// Runs \p Work and returns what it diagnosed in \p C, a line each.
 static std::string diagnosticsOf(MLIRContext &C,
                                  llvm::function_ref<void()> Work) {
@@ -302,9 +327,16 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
                           "; this cupilot knows formats up to " +
                           llvm::Twine(ModuleFormat),
                       "use the cupilot that wrote it");
+  if (nestsTooDeep(Text))
+    return usageError("'" + Name +
+                          "' is no valid cupilot module: it nests too "
+                          "deep",
+                      "was it edited by hand?");
   OwningOpRef<ModuleOp> M;
+  // MLIR's lexer looks for the zero byte behind the text.
+  std::string Ended = Text.str();
   std::string Messages = diagnosticsOf(
-      C, [&] { M = parseSourceString<ModuleOp>(Text, &C, Name); });
+      C, [&] { M = parseSourceString<ModuleOp>(Ended, &C, Name); });
   if (!M)
     return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
                       "was it edited by hand?");

@@ -41,6 +41,7 @@ public:
   StringRef originalDigest() const override { return Digest; }
   double originalTime() const override { return Time; }
   Expected<Candidate> prepare(const Genome &G) const override;
+  Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override;
 
 private:
@@ -125,15 +126,20 @@ static Error absorb(Error E, Candidate &C, const char *Outcome) {
 }
 
 Expected<Candidate> Evaluator::prepare(const Genome &G) const {
+  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
+  if (T)
+    return prepare(G, std::move(*T));
   Candidate C;
   C.Record.Genome = genomeText(G);
-  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
-  if (!T) {
-    if (Error E = absorb(T.takeError(), C, "refused"))
-      return std::move(E);
-    return C;
-  }
-  C.Translated = std::move(*T);
+  if (Error E = absorb(T.takeError(), C, "refused"))
+    return std::move(E);
+  return C;
+}
+
+Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
+  Candidate C;
+  C.Record.Genome = genomeText(G);
+  C.Translated = std::move(T);
   C.Translated.When.Arch = P.Arch;
   C.Record.Source = C.Translated.Source;
   C.Record.Plan = formatv("{0}", toJSON(C.Translated.Plan)).str();

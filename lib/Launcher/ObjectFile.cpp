@@ -88,18 +88,15 @@ static Expected<object::OwningBinary<object::ObjectFile>> load(StringRef Path) {
                                                   std::move(*Buffer));
 }
 
-Expected<ObjectFacts> readObject(StringRef Path) {
-  auto Object = load(Path);
-  if (!Object)
-    return Object.takeError();
+static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   ObjectFacts Facts;
-  Facts.Target = Object->getBinary()->makeTriple();
-  if (Facts.Target.getArch() != Triple::x86_64 || !Object->getBinary()->isELF())
+  Facts.Target = Object.makeTriple();
+  if (Facts.Target.getArch() != Triple::x86_64 || !Object.isELF())
     return findingError("objects for " + Facts.Target.getArchName() +
                         " are not changed by this version");
   if (Facts.Target.getOS() == Triple::UnknownOS)
     Facts.Target = Triple("x86_64-pc-linux-gnu");
-  Expected<Contents> C = contentsOf(*Object->getBinary());
+  Expected<Contents> C = contentsOf(Object);
   if (!C)
     return C.takeError();
   // Its names are not those of the symbol table alone.
@@ -112,6 +109,20 @@ Expected<ObjectFacts> readObject(StringRef Path) {
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
   return Facts;
+}
+
+Expected<ObjectFacts> readObject(StringRef Path) {
+  auto Object = load(Path);
+  if (!Object)
+    return Object.takeError();
+  return factsOf(*Object->getBinary());
+}
+
+Expected<ObjectFacts> readObject(MemoryBufferRef Bytes) {
+  auto Object = open(Bytes);
+  if (!Object)
+    return Object.takeError();
+  return factsOf(**Object);
 }
 
 /// Copies the object \p From to \p To with changed symbols.

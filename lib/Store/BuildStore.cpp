@@ -10,6 +10,7 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/FileSystem.h"
@@ -56,7 +57,7 @@ json::Value toJSON(const BuildRecord &R) {
 }
 
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
-  Expected<json::Value> Value = json::parse(Text);
+  Expected<json::Value> Value = parseJson(Text);
   if (!Value)
     return usageError(
         "'" + Path + "' is no build record: " + toString(Value.takeError()),

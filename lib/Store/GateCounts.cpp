@@ -32,13 +32,10 @@ Error putGateCounts(StringRef Root, const GateCounts &C) {
   return updateFile((Root + "/gate/" + Name).str(), Text);
 }
 
-static Expected<GateCounts> parse(StringRef Path) {
-  Expected<std::string> Text = readFile(Path);
-  if (!Text)
-    return Text.takeError();
+Expected<GateCounts> parseGateCounts(StringRef Text, StringRef Path) {
   GateCounts C;
   SmallVector<StringRef> Lines;
-  StringRef(*Text).split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  Text.split(Lines, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef Line : Lines) {
     auto [Word, Rest] = Line.split(' ');
     bool Broken = Rest.empty();
@@ -75,7 +72,10 @@ Expected<std::vector<GateCounts>> gateCounts(StringRef Root) {
       Paths.insert(It->path());
   std::map<std::pair<std::string, unsigned>, GateCounts> Sums;
   for (const std::string &Path : Paths) {
-    Expected<GateCounts> C = parse(Path);
+    Expected<std::string> Text = readFile(Path);
+    if (!Text)
+      return Text.takeError();
+    Expected<GateCounts> C = parseGateCounts(*Text, Path);
     if (!C)
       return C.takeError();
     GateCounts &Sum = Sums[{C->Identity, C->Gate}];

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -44,12 +45,17 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   Expected<BuildStore> Readable = BuildStore::open(Root);
   if (!Readable)
     return Readable.takeError();
+  if (Expected<bool> Repaired = repairStore(Root); !Repaired)
+    return Repaired.takeError();
   return ProjectStore(Readable->root().str());
 }
 
 /// A folder for each source and what it was built as: what was found for other
 /// flags stays.
 static std::string kernelFolder(const StoredKernel &S) {
+  // What is added later, for other flags, moves nothing.
+  if (!S.Folder.empty())
+    return S.Folder;
   DigestBuilder B;
   B.add(S.K.Digest);
   // Whether there was an nvcc when it was searched makes no other folder.
@@ -93,8 +99,30 @@ static std::string renderRecord(const BuildRecord &R) {
   return Text;
 }
 
+/// The records of what \p Path, a kernel.mlir, holds now.
+static std::set<std::string> recordPaths(StringRef Root,
+                                         const std::string &Path) {
+  std::set<std::string> Paths;
+  if (!sys::fs::exists(Path))
+    return Paths;
+  mlir::MLIRContext C;
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> M = loadModule(C, Path);
+  if (!M) {
+    consumeError(M.takeError()); // It is about to be replaced.
+    return Paths;
+  }
+  for (KernelOp Op : (*M)->getOps<KernelOp>())
+    for (const BuildEntry &B : buildsOf(Op))
+      Paths.insert(buildRecordPath(Root, B.Digest, toKernel(Op).Symbol));
+  return Paths;
+}
+
 Error ProjectStore::put(const StoredKernel &S) {
+  Expected<FileLock> Lock = lockForWriting(Root);
+  if (!Lock)
+    return Lock.takeError();
   std::string Folder = Root + "/" + kernelFolder(S);
+  std::set<std::string> Gone = recordPaths(Root, Folder + "/kernel.mlir");
   if (Error E = updateFile(Folder + "/original.cu", S.K.Slice))
     return E;
   for (auto [V, Source] : zip(S.Variants, S.Sources))
@@ -105,6 +133,8 @@ Error ProjectStore::put(const StoredKernel &S) {
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
   KernelOp Op = addKernel(B, S.K, "original.cu", S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
+  for (const Workload &W : S.Workloads)
+    addWorkload(B, W);
   for (const Variant &V : S.Variants)
     addVariant(B, V, S.K.Scalars.size());
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
@@ -113,6 +143,7 @@ Error ProjectStore::put(const StoredKernel &S) {
   for (const BuildRecord &R : buildRecords(S)) {
     std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
                 Text = renderRecord(R);
+    Gone.erase(Path);
     Expected<std::string> Old = readFile(Path);
     if (Old && *Old == Text)
       continue;
@@ -122,6 +153,9 @@ Error ProjectStore::put(const StoredKernel &S) {
     if (Error E = writeFileAtomic(Path, Text))
       return E;
   }
+  // Of builds that are no longer recorded: their variants are gone.
+  for (const std::string &Path : Gone)
+    sys::fs::remove(Path);
   // Depfiles of builds that found nothing name this file alone.
   if (Changed) {
     Expected<std::string> Format = readFile(Root + "/FORMAT");
@@ -166,6 +200,9 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
       StoredKernel S;
       S.K = toKernel(Op);
       S.Builds = buildsOf(Op);
+      S.Folder = ("kernels/" + sys::path::filename(Folder)).str();
+      for (WorkloadOp W : Op.getBody().getOps<WorkloadOp>())
+        S.Workloads.push_back(toWorkload(W));
       for (VariantOp V : Op.getBody().getOps<VariantOp>())
         S.Variants.push_back(toVariant(V));
       All.push_back(std::move(S));
@@ -175,6 +212,60 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
     return A.K.Name < B.K.Name;
   });
   return All;
+}
+
+/// The most that one buffer may bring into a repository, in bytes.
+static constexpr uint64_t MostData = 1 << 20;
+
+static void eachBuffer(Workload &W, function_ref<void(WorkloadBuffer &)> Use) {
+  for (WorkloadBuffer &B : W.Buffers)
+    Use(B);
+  for (WorkloadGlobal &G : W.Globals)
+    Use(G.Content);
+}
+
+Error ProjectStore::keepWorkloads(StoredKernel &S, ArrayRef<Workload> All,
+                                  StringRef Folder) const {
+  S.Workloads = All.vec();
+  Error Failed = Error::success();
+  for (Workload &W : S.Workloads)
+    eachBuffer(W, [&](WorkloadBuffer &B) {
+      if (B.File.empty() || Failed)
+        return;
+      std::string From = (Folder + "/" + B.File).str();
+      B.File = (B.Size > MostData ? "journal.sqlite.data/" : "data/") +
+               shortDigest(B.Digest, 32) + ".bin";
+      std::string To = Root + "/" + B.File;
+      if (sys::fs::exists(To))
+        return;
+      Expected<std::string> Content = readFile(From);
+      Failed = Content ? writeFileAtomic(To, *Content) : Content.takeError();
+    });
+  return Failed;
+}
+
+Error ProjectStore::readTexts(StoredKernel &S) const {
+  std::string Folder = Root + "/" + kernelFolder(S);
+  Expected<std::string> Slice = readFile(Folder + "/original.cu");
+  if (!Slice)
+    return Slice.takeError();
+  S.K.Slice = std::move(*Slice);
+  S.Sources.clear();
+  for (const Variant &V : S.Variants) {
+    std::string Path = Folder + "/" + V.Source;
+    Expected<std::string> Text = readFile(Path);
+    if (!Text)
+      return Text.takeError();
+    if (digest(*Text) != V.Digest)
+      return usageError(describeDifference(Path, *Text,
+                                           "is not the text that was proved",
+                                           [&](StringRef Plain) {
+                                             return digest(Plain) == V.Digest;
+                                           }),
+                        "restore the file, or run cupilot evolve again");
+    S.Sources.push_back(std::move(*Text));
+  }
+  return Error::success();
 }
 
 Expected<std::vector<std::string>> ProjectStore::check() const {
@@ -194,6 +285,17 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
             Folder + "/" + V.Source, *Source, "is not the text that was proved",
             [&](StringRef Text) { return digest(Text) == V.Digest; }));
     }
+    for (Workload W : S.Workloads)
+      eachBuffer(W, [&](WorkloadBuffer &B) {
+        if (!StringRef(B.File).starts_with("data/"))
+          return; // It is not for every machine.
+        Expected<std::string> Data = readFile(Root + "/" + B.File);
+        if (!Data)
+          Problems.push_back(toString(Data.takeError()));
+        else if (digest(*Data) != B.Digest)
+          Problems.push_back("'" + Root + "/" + B.File +
+                             "' is not the data that was recorded");
+      });
     for (const BuildRecord &R : buildRecords(S)) {
       std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
       Known.insert(sys::path::filename(Path).str());

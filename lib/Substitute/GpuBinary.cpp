@@ -31,8 +31,9 @@ constexpr size_t Kind = 0, HeaderBytes = 4, PayloadBytes = 8,
                  CompressedBytes = 16, Flags = 40, PlainBytes = 56,
                  FullHeader = 64;
 constexpr uint64_t CompressedLz4 = 0x2000, CompressedZstd = 0x8000;
-/// No cubin is larger; a broken header must not make us allocate more.
-constexpr uint64_t MostPlainBytes = uint64_t(1) << 32;
+/// What a header says of the plain size is allocated before it is checked: no
+/// more than a page and what the best compression of a cubin would give.
+constexpr uint64_t MostRatio = 1024;
 } // namespace fatbin
 
 /// A cubin has a section ".text.KERNEL" for each kernel: their names, from the
@@ -80,7 +81,7 @@ static Expected<std::vector<std::string>> kernelsOfEntry(StringRef Header,
     return kernelsOfCubin(Payload);
   uint64_t Packed = endian::read32le(Header.data() + fatbin::CompressedBytes),
            Plain = endian::read64le(Header.data() + fatbin::PlainBytes);
-  if (Packed > Payload.size() || Plain > fatbin::MostPlainBytes)
+  if (Packed > Payload.size() || Plain / fatbin::MostRatio > Packed + 4)
     return usageError("the embedded fat binary is broken");
   if (!compression::zstd::isAvailable())
     return usageError("the embedded GPU binary is compressed with zstd, which "

@@ -134,6 +134,8 @@ Error NvccPtxReader::readItem(unsigned &At) {
         break;
       continue;
     } else if (W == ".func" || W == ".entry") {
+      if (Named || Function)
+        return broken(M.Tokens[At].Begin, "'" + W + "' after a name");
       Function = true;
       Item.Defined = false;
       Item.K = W == ".func" ? NvccPtx::Item::Kind::Function
@@ -166,6 +168,13 @@ Error NvccPtxReader::readItem(unsigned &At) {
   return Error::success();
 }
 
+/// What may stand behind ".target" (PTX ISA, "PTX Module Directives: .target").
+static bool isTarget(StringRef Word) {
+  return Word.starts_with("sm_") || Word.starts_with("compute_") ||
+         Word.starts_with("texmode_") || Word == "debug" ||
+         Word == "map_f64_to_f32";
+}
+
 Error NvccPtxReader::readItems() {
   unsigned At = 0;
   while (At < M.Tokens.size()) {
@@ -175,7 +184,11 @@ Error NvccPtxReader::readItems() {
     } else if (W == ".target") {
       // A list: ".target sm_90, debug".
       do {
-        M.TargetLine += (M.TargetLine.empty() ? "" : ",") + word(++At).str();
+        StringRef W = word(++At);
+        if (!isTarget(W))
+          return broken(M.Tokens[At - 1].Begin,
+                        "the target '" + W + "' is not known");
+        M.TargetLine += (M.TargetLine.empty() ? "" : ",") + W.str();
         ++At;
       } while (word(At) == ",");
       M.Target = StringRef(M.TargetLine).split(',').first.str();
@@ -190,8 +203,12 @@ Error NvccPtxReader::readItems() {
       At = *After;
     } else if (W == ".pragma") {
       // Of the whole file, as the target is.
-      for (; At < M.Tokens.size() && word(At) != ";"; ++At)
-        M.TargetLine += " " + word(At).str();
+      M.TargetLine += " .pragma";
+      for (++At; At < M.Tokens.size() && word(At) != ";"; ++At)
+        if (StringRef W = word(At); W == "," || W.starts_with("\""))
+          M.TargetLine += " " + W.str();
+        else
+          return broken(M.Tokens[At].Begin, "a pragma that is no string");
     } else if (W == ";") {
       ++At;
     } else if (Error E = readItem(At)) {
@@ -219,6 +236,9 @@ Expected<NvccPtx> NvccPtx::parse(std::string Text) {
 
 /// A kernel's name as the source has it, whoever mangled it.
 static std::string sourceName(StringRef Symbol) {
+  // LLVM's demangler goes down the stack with the name.
+  if (Symbol.size() > 8192)
+    return Symbol.str();
   std::string Name = demangle(Symbol);
   static const Regex Anonymous("_GLOBAL__N_[A-Za-z0-9_]*");
   for (int I = 0; I < 64 && Anonymous.match(Name); ++I)
@@ -253,13 +273,14 @@ KernelIdentity NvccPtx::identify(StringRef Kernel, StringRef Context) const {
 std::string NvccPtx::renamed(StringRef From, StringRef To) const {
   std::string Result;
   unsigned Done = 0;
-  for (const Token &T : Tokens) {
-    if (!T.IsName || spelling(T) != From)
-      continue;
-    Result += StringRef(Text).slice(Done, T.Begin);
-    Result += To;
-    Done = T.End;
-  }
+  for (const Item &I : Items)
+    for (const Token &T : ArrayRef(Tokens).slice(I.First, I.Last - I.First)) {
+      if (!T.IsName || spelling(T) != From)
+        continue;
+      Result += StringRef(Text).slice(Done, T.Begin);
+      Result += To;
+      Done = T.End;
+    }
   Result += StringRef(Text).substr(Done);
   return Result;
 }

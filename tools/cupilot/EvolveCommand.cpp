@@ -8,10 +8,10 @@
 
 #include "CompilerCommand.h"
 #include "NvccBuilds.h"
+#include "UnitIdentities.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
-#include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -101,58 +101,6 @@ static std::string libraryFolder() {
 }
 
 static bool fromModule() { return sys::path::extension(Input) == ".mlir"; }
-
-static Expected<std::vector<KernelIdentity>>
-identitiesIn(StringRef Source, const std::string &Arch,
-             ArrayRef<std::string> Flags) {
-  Expected<std::string> Bitcode = compileDeviceBitcode(Source, Arch, Flags);
-  if (!Bitcode)
-    return Bitcode.takeError();
-  return identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
-}
-
-namespace {
-/// The build identities of the whole unit's kernels, for one architecture.
-class UnitIdentities {
-public:
-  explicit UnitIdentities(ArrayRef<std::string> Flags) : Flags(Flags) {}
-
-  /// The identity of \p K in the whole unit, where that is at hand; the slice
-  /// must have the same.
-  Expected<std::string> identityOf(const Kernel &K, const std::string &Arch) {
-    Expected<TemporaryDirectory> Dir =
-        TemporaryDirectory::create("cupilot-slice");
-    if (!Dir)
-      return Dir.takeError();
-    if (Error E = writeFileAtomic(Dir->file("slice.cu"), K.Slice))
-      return std::move(E);
-    Expected<std::vector<KernelIdentity>> InSlice =
-        identitiesIn(Dir->file("slice.cu"), Arch, variantFlags(Flags));
-    if (!InSlice)
-      return InSlice.takeError();
-    Expected<std::string> Cut = digestOf(*InSlice, K.Symbol);
-    if (!Cut || fromModule())
-      return Cut;
-    if (!Whole) {
-      Expected<std::vector<KernelIdentity>> All =
-          identitiesIn(Input, Arch, Flags);
-      if (!All)
-        return All.takeError();
-      Whole = std::move(*All);
-    }
-    Expected<std::string> InUnit = digestOf(*Whole, K.Symbol);
-    if (InUnit && *InUnit != *Cut)
-      return findingError(
-          "the slice's device code is not that of the whole unit");
-    return InUnit;
-  }
-
-private:
-  ArrayRef<std::string> Flags;
-  /// Compiled once: units take seconds and have many kernels.
-  std::optional<std::vector<KernelIdentity>> Whole;
-};
-} // namespace
 
 /// Says why a kernel is left out; see absorbFinding.
 static Error leaveOut(Error E, const Twine &Prefix) {
@@ -272,6 +220,8 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   S.Builds.push_back({"clang-22", P.Arch, *Identity});
   S.Variants = std::move(Result->Variants);
   S.Sources = std::move(Result->Sources);
+  if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
+    return E;
   if (Error E = recordNvcc(S, fromModule() ? StringRef() : StringRef(Input),
                            P.Arch, Flags, Compilers))
     return E;
@@ -321,7 +271,8 @@ static Error run(const TrailingArgs &Trailing) {
                             " kernel(s) of '" + Input + "' is launched in '" +
                             Workloads + "'",
                         "record a run that launches them: cupilot capture");
-  UnitIdentities Identities(Flags.Args);
+  UnitIdentities Identities(fromModule() ? StringRef() : StringRef(Input),
+                            Flags.Args);
   unsigned Accepted = 0, Chosen = 0;
   for (const Kernel &K : *Kernels)
     if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {

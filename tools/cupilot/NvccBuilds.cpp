@@ -227,6 +227,20 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
   return Error::success();
 }
 
+Expected<std::string> nvccIdentity(const Kernel &K, StringRef Unit,
+                                   const std::string &Arch,
+                                   ArrayRef<std::string> Flags,
+                                   const std::string &Compiler) {
+  Expected<std::optional<NvccUse>> Use = readCommand(Compiler);
+  if (!Use)
+    return Use.takeError();
+  if (!*Use)
+    return usageError("'" + Compiler + "' is not nvcc");
+  if (Error E = checkArithmetic(**Use, Compiler, Flags))
+    return std::move(E);
+  return identityIn(Unit, K, Arch, **Use, (*Use)->UnitFlags);
+}
+
 Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
                  ArrayRef<std::string> Flags, ArrayRef<std::string> Compilers) {
   std::vector<NvccUse> Uses;

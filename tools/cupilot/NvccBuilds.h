@@ -24,6 +24,13 @@ llvm::Error recordNvcc(StoredKernel &S, llvm::StringRef Unit,
                        llvm::ArrayRef<std::string> Flags,
                        llvm::ArrayRef<std::string> Compilers);
 
+/// The identity of \p K in \p Unit by the nvcc command \p Compiler, which must
+/// compute as clang does with \p Flags. Findings say why there is none.
+llvm::Expected<std::string> nvccIdentity(const Kernel &K, llvm::StringRef Unit,
+                                         const std::string &Arch,
+                                         llvm::ArrayRef<std::string> Flags,
+                                         const std::string &Compiler);
+
 } // namespace cupilot
 
 #endif // CUPILOT_TOOLS_CUPILOT_NVCCBUILDS_H

@@ -19,12 +19,17 @@ using namespace llvm;
 using namespace cupilot;
 
 static cl::SubCommand Sub("store", "Show and check a project store");
-static cl::opt<std::string> Action(cl::Positional, cl::Required, cl::sub(Sub),
-                                   cl::value_desc("list|show|stats|check"),
-                                   cl::desc("What to do"));
+static cl::opt<std::string>
+    Action(cl::Positional, cl::Required, cl::sub(Sub),
+           cl::value_desc("list|show|stats|check|prune"),
+           cl::desc("What to do"));
 static cl::opt<std::string>
     Name(cl::Positional, cl::sub(Sub), cl::value_desc("[TEXT]"),
-         cl::desc("For show: kernels whose name holds TEXT"));
+         cl::desc("For show: kernels whose name holds TEXT; for prune: the "
+                  "variant's name"));
+static cl::opt<std::string>
+    OfKernel("kernel", cl::sub(Sub), cl::value_desc("TEXT"),
+             cl::desc("For prune: only of kernels whose name holds TEXT"));
 static cl::opt<std::string>
     StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
              cl::desc("The project store (default .cupilot)"));
@@ -36,7 +41,8 @@ static const char Examples[] =
     "  cupilot store list\n"
     "  cupilot store show heatStep --store .cupilot\n"
     "  cupilot store stats --json\n"
-    "  cupilot store check\n";
+    "  cupilot store check\n"
+    "  cupilot store prune v_1a2b3c4d --kernel heatStep\n";
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
@@ -84,15 +90,49 @@ static Error printStats() {
   return Error::success();
 }
 
+/// Takes a variant out. Records stay, if need be without variants: depfiles
+/// name them.
+static Error prune(ProjectStore &Store, std::vector<StoredKernel> &Kernels) {
+  unsigned Taken = 0;
+  for (StoredKernel &S : Kernels) {
+    if (!StringRef(S.K.Name).contains(StringRef(OfKernel)) ||
+        none_of(S.Variants, [](const Variant &V) { return V.Name == Name; }))
+      continue;
+    // A variant whose text is gone can be taken out too.
+    std::vector<Variant> Left;
+    copy_if(S.Variants, std::back_inserter(Left),
+            [](const Variant &V) { return V.Name != Name; });
+    S.Variants = std::move(Left);
+    if (Error E = Store.readTexts(S))
+      return E;
+    if (Error E = Store.put(S))
+      return E;
+    ++Taken;
+    outs() << S.K.Name << ": took out variant " << Name << ", "
+           << S.Variants.size() << " left\n";
+  }
+  if (!Taken)
+    return findingError("no kernel of the store has a variant '" + Name + "'",
+                        "'cupilot store list' shows the variants");
+  return Error::success();
+}
+
 static Error run(const TrailingArgs &Rest) {
   if (Action != "list" && Action != "show" && Action != "stats" &&
-      Action != "check")
+      Action != "check" && Action != "prune")
     return usageError("there is no action '" + Action + "'",
-                      "cupilot store list, show, stats or check");
+                      "cupilot store list, show, stats, check or prune");
+  if (Action == "prune" && Name.empty())
+    return usageError("'cupilot store prune' needs the name of a variant",
+                      "'cupilot store list' shows the variants");
+  if (!OfKernel.empty() && Action != "prune")
+    return usageError("'cupilot store " + Action + "' does not take '--kernel'",
+                      "'cupilot store prune' does");
   if (Json && Action != "stats")
     return usageError("'cupilot store " + Action + "' does not take '--json'",
                       "'cupilot store stats' does");
-  if ((!Name.empty() && Action != "show") || !Rest.Args.empty())
+  if ((!Name.empty() && Action != "show" && Action != "prune") ||
+      !Rest.Args.empty())
     return usageError("'cupilot store " + Action + "' does not take '" +
                           (Rest.Args.empty() ? Name : Rest.Args.front()) + "'",
                       "'cupilot store --help' shows its options");
@@ -111,6 +151,8 @@ static Error run(const TrailingArgs &Rest) {
     list(*Kernels);
     return Error::success();
   }
+  if (Action == "prune")
+    return prune(*Store, *Kernels);
   if (Action == "check") {
     Expected<std::vector<std::string>> Problems = Store->check();
     if (!Problems)

@@ -50,6 +50,9 @@ public:
   /// Translate, admit, compile. Only broken tools are errors; a genome that
   /// fails has an outcome and a reason in its record.
   virtual llvm::Expected<Candidate> prepare(const Genome &G) const = 0;
+  /// The same for what was translated before: the genome is only a name.
+  virtual llvm::Expected<Candidate> prepare(const Genome &G,
+                                            Translation T) const = 0;
   /// Gate and cost model: fills in outcome, ratio and evidence.
   virtual llvm::Error judge(Candidate &C) = 0;
 };

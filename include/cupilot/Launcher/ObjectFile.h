@@ -9,6 +9,7 @@
 #define CUPILOT_LAUNCHER_OBJECTFILE_H
 
 #include "cupilot/Substitute/ObjectDispatch.h"
+#include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/TargetParser/Triple.h"
 
 namespace cupilot {
@@ -20,6 +21,8 @@ struct ObjectFacts {
 };
 
 /// An object that cannot be changed (another format or machine) is a finding.
+llvm::Expected<ObjectFacts> readObject(llvm::MemoryBufferRef Bytes);
+/// The same for a file.
 llvm::Expected<ObjectFacts> readObject(llvm::StringRef Path);
 
 /// Replaces the object \p Path by one whose launches reach \p Kernels'

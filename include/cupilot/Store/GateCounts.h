@@ -36,6 +36,11 @@ struct GateCounts {
 /// Replaces what the store \p Root holds of this search.
 llvm::Error putGateCounts(llvm::StringRef Root, const GateCounts &C);
 
+/// One file's counts. Text that does not parse is a usage error that names
+/// \p Path.
+llvm::Expected<GateCounts> parseGateCounts(llvm::StringRef Text,
+                                           llvm::StringRef Path);
+
 /// All counts of the store, one for each kernel and version, searches added
 /// up, sorted by name. A file that does not parse is a usage error.
 llvm::Expected<std::vector<GateCounts>> gateCounts(llvm::StringRef Root);

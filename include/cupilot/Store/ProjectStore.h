@@ -19,6 +19,10 @@ struct StoredKernel {
   std::vector<BuildEntry> Builds;
   std::vector<Variant> Variants;    ///< Best first; each with its evidence.
   std::vector<std::string> Sources; ///< Of the variants, in the same order.
+  /// What it was judged on; data files are named relative to the store.
+  std::vector<Workload> Workloads = {};
+  /// Where it lies, relative to the store; "" until it is first written.
+  std::string Folder = {};
 };
 
 /// Write access to a project store: text that can be reviewed. For each kernel
@@ -32,8 +36,16 @@ public:
   /// Replaces what is known of a kernel. Sources are written first and build
   /// files last, each in one step: a kill leaves a store that builds can read.
   llvm::Error put(const StoredKernel &S);
+  /// Makes \p All, whose data lies in \p Folder, the workloads of \p S, and
+  /// copies their data here: into data/, or, when it is too much for a
+  /// repository, into a folder that the store's .gitignore leaves out.
+  llvm::Error keepWorkloads(StoredKernel &S, llvm::ArrayRef<Workload> All,
+                            llvm::StringRef Folder) const;
   /// All kernels, sorted by name.
   llvm::Expected<std::vector<StoredKernel>> kernels() const;
+  /// Reads the slice and the variants' texts of \p S, one of kernels(). A text
+  /// that is missing or not the one that was proved is a usage error.
+  llvm::Error readTexts(StoredKernel &S) const;
   /// Differences between the MLIR and what builds read; empty when they agree.
   llvm::Expected<std::vector<std::string>> check() const;
   llvm::StringRef root() const { return Root; }

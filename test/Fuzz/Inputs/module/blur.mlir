@@ -1,0 +1,35 @@
+cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsEPKfPfi")
+    digest("b3:0000000000000000000000000000000000000000000000000000000000000000")
+    source("original.cu") at("blur.cu:12")
+    params([#cupilot.param<name = "in", type = "const float *", size = 8, pointee = "float", pointee_size = 4, is_const = true>,
+            #cupilot.param<name = "out", type = "float *", size = 8, pointee = "float", pointee_size = 4>,
+            #cupilot.param<name = "n", type = "int", size = 4>])
+    scalars([#cupilot.scalar<param = 2, bits = 32, is_signed = true>])
+    pointers([#cupilot.pointer<param = 0>, #cupilot.pointer<param = 1>])
+    contract(relaxed) tolerance(1.0e-3)
+    builds([#cupilot.build<compiler = "clang-22", arch = "sm_90", digest = "b3:1111111111111111111111111111111111111111111111111111111111111111">]) {
+  cupilot.workload @w0 of "_ZN4blur4rowsEPKfPfi" grid [4096, 1, 1] block [256, 1, 1] shared 0
+      count 7 weight 0.82 "modelled" args ["0000000000000000", "0000000000000000", "00040000"]
+      addresses [#cupilot.address<param = 0, buffer = 0>]
+      buffers [#cupilot.buffer<size = 16, align = 256, digest = "b3:2222222222222222222222222222222222222222222222222222222222222222", file = "d/2.bin">]
+  cupilot.variant @g1_v0 parents([]) genome(#cupilot.genome<[<@vectorized_access, {width = 4}>]>)
+  cupilot.variant @g2_v7 parents([@g1_v0])
+      genome(#cupilot.genome<[<@vectorized_access, {width = 4}>]>)
+      plan(#cupilot.plan<[<symbol = "_ZN4blur4rowsEPKfPfi",
+          grid = affine_map<(gx, gy, gz, bx, by, bz, sh)[n] -> (n ceildiv 1024, gy, gz)>,
+          block = affine_map<(gx, gy, gz, bx, by, bz, sh)[n] -> (128, by, bz)>,
+          shared = affine_map<(gx, gy, gz, bx, by, bz, sh)[n] -> (sh)>>]>)
+      guard(<"sm_90", affine_set<(gx, gy, gz, bx, by, bz, sh)[n] : (n mod 4 == 0)>
+          align [<pointer = <param = 0>, bytes = 16>]
+          disjoint [<a = <param = 0>, b = <param = 1>,
+                    extent_a = affine_map<(gx, gy, gz, bx, by, bz, sh)[n] -> (n * 4)>,
+                    extent_b = affine_map<(gx, gy, gz, bx, by, bz, sh)[n] -> (n * 4)>>]>)
+      source("g2_v7.cu")
+      evidence([#cupilot.measurement<device = "NVIDIA H200", basis = "modelled", ratio = 1.83, low = 1.80,
+                high = 1.86, gate = 1, checks = 24,
+                build = <compiler = "clang-22", arch = "sm_90", digest = "b3:3333333333333333333333333333333333333333333333333333333333333333">>])
+}
+
+// A guard that stands alone names its set.
+#positive = affine_set<(gx, gy, gz, bx, by, bz, sh)[n] : (n - 1 >= 0)>
+module attributes {cupilot.sample = #cupilot.guard<"sm_90", #positive>} {}
