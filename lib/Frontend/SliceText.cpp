@@ -103,7 +103,8 @@ public:
         return {};
       Keep(Left->Begin);
       At = Left->End;
-      if (C.Instead == ";" || Buffer.drop_front(At).starts_with(";"))
+      if (C.Instead == ";" ||
+          (C.Instead.empty() && Buffer.drop_front(At).starts_with(";")))
         Result.Text.resize(StringRef(Result.Text).rtrim(" \t").size());
       Result.Text += C.Instead;
     }

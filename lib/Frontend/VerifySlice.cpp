@@ -37,10 +37,25 @@ static std::string firstDifference(StringRef A, StringRef B) {
   return "";
 }
 
+/// The kernel \p Symbol. In relocatable code the names of static ones end with
+/// a digest of the unit's path.
+static const Function *findKernel(const Module &M, StringRef Symbol) {
+  if (const Function *F = M.getFunction(Symbol))
+    return F->isDeclaration() ? nullptr : F;
+  for (const Function &F : M) {
+    StringRef Rest = F.getName();
+    if (Rest.consume_front(Symbol) && !F.isDeclaration() &&
+        (Rest.starts_with("__static__") || Rest.starts_with("__intern__")))
+      return &F;
+  }
+  return nullptr;
+}
+
 namespace {
 /// A kernel's code in the unit.
 struct WantedCode {
   std::string Text; ///< Canonical; empty when the kernel has no identity.
+  std::string Name; ///< Of the function.
   bool Emitted = false, WritableVariables = false;
 };
 
@@ -49,19 +64,20 @@ public:
   Verifier(const SliceCompiler &Compiler, const TemporaryDirectory &Folder,
            StringRef File, StringRef Arch, std::vector<std::string> Flags)
       : Compiler(Compiler), Folder(Folder), File(File), Arch(Arch),
-        Flags(std::move(Flags)), Alone(variantFlags(this->Flags)),
+        Flags(std::move(Flags)), AloneFlags(variantFlags(this->Flags)),
         Context(buildContext(llvmArguments(this->Flags))) {}
 
   WantedCode wantedOf(const Module &Unit, StringRef Symbol,
                       KernelIdentity &Build) const {
     WantedCode Wanted;
     Build.Symbol = Symbol.str();
-    const Function *F = Unit.getFunction(Symbol);
-    Wanted.Emitted = F && !F->isDeclaration();
+    const Function *F = findKernel(Unit, Symbol);
+    Wanted.Emitted = F != nullptr;
     if (!Wanted.Emitted) {
       Build.Refusal = "the compiler emits no code for it";
       return Wanted;
     }
+    Wanted.Name = F->getName().str();
     Build = identify(*F, Context);
     if (Build.Digest.empty())
       return Wanted;
@@ -78,8 +94,8 @@ public:
     if (!Code)
       return "its slice does not compile alone: " + textOf(Code.takeError());
     foldReflect(*(*Code)->Module);
-    const Function *F = (*Code)->Module->getFunction(K.Symbol);
-    if (!F || F->isDeclaration())
+    const Function *F = findKernel(*(*Code)->Module, K.Symbol);
+    if (!F)
       return "its slice compiles to no code for it";
     if (!Wanted.Text.empty()) {
       Expected<std::string> Got = canonicalText(*F, Context);
@@ -91,7 +107,7 @@ public:
       if (!Wanted.WritableVariables)
         return "";
     }
-    return comparePtx(K);
+    return comparePtx(K, Wanted.Name, F->getName());
   }
 
 private:
@@ -103,7 +119,7 @@ private:
   }
 
   /// What other code of the unit writes shows after optimisation only.
-  std::string comparePtx(const Kernel &K) {
+  std::string comparePtx(const Kernel &K, StringRef InUnit, StringRef Alone) {
     std::call_once(UnitOnce, [&] {
       Expected<std::string> Ptx = compileToPtx(File, Arch, Flags);
       if (Ptx)
@@ -113,16 +129,18 @@ private:
     });
     if (!Unit)
       return "the unit cannot be compiled to PTX: " + UnitFailure;
-    std::string Wanted = Unit->closureOf(K.Symbol);
+    std::string Wanted = Unit->closureOf(InUnit);
     if (Wanted.empty())
       return "the compiler emits no code for it";
     std::string Path = Folder.file("slice" + std::to_string(Counter++) + ".cu");
     if (Error E = writeFileAtomic(Path, K.Slice))
       return "the slice cannot be checked: " + textOf(std::move(E));
-    Expected<std::string> Ptx = compileToPtx(Path, Arch, Alone);
+    Expected<std::string> Ptx = compileToPtx(Path, Arch, AloneFlags);
     if (!Ptx)
       return "its slice does not compile alone: " + textOf(Ptx.takeError());
-    std::string Got = PtxModule(*Ptx).closureOf(K.Symbol);
+    std::string Got = PtxModule(*Ptx).closureOf(InUnit == Alone ? InUnit : "");
+    if (InUnit != Alone)
+      return "its name depends on the unit's path in relocatable code";
     return Got == Wanted ? ""
                          : "its slice compiles to other device code than the "
                            "unit: " +
@@ -132,7 +150,7 @@ private:
   const SliceCompiler &Compiler;
   const TemporaryDirectory &Folder;
   StringRef File, Arch;
-  std::vector<std::string> Flags, Alone;
+  std::vector<std::string> Flags, AloneFlags;
   std::string Context;
   std::once_flag UnitOnce;
   std::optional<PtxModule> Unit;
