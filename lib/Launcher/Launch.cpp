@@ -58,8 +58,12 @@ private:
 
 class NvccLaunch {
 public:
-  NvccLaunch(StringRef Nvcc, NvccCommand C) : Nvcc(Nvcc), C(std::move(C)) {}
+  /// \p Last: nothing comes after it, so that it may replace this process.
+  NvccLaunch(StringRef Nvcc, NvccCommand C, bool Last)
+      : Nvcc(Nvcc), C(std::move(C)), Last(Last) {}
   int run();
+  /// The signal that ended the compiler, where this process lives on.
+  int signal() const { return EndedBy; }
 
 private:
   std::vector<std::string> plainCommand() const {
@@ -75,7 +79,9 @@ private:
 
   std::string Nvcc;
   NvccCommand C;
+  bool Last;
   bool Explicit = false;
+  int EndedBy = 0;
 };
 } // namespace
 
@@ -112,6 +118,18 @@ void NvccLaunch::remark(StringRef Pattern, StringRef Flag,
            << ": remark: " << Text << " [-" << Flag << "=cupilot]\n";
 }
 
+/// Runs \p Command as it is. Returns its exit status; \p Signal, if one ended
+/// it.
+static int runToEnd(ArrayRef<std::string> Command,
+                    ArrayRef<std::string> Environment, int &Signal) {
+  SignalGuard Signals;
+  Expected<ChildEnd> End = runChild(Command, Environment);
+  if (!End)
+    return reportError(End.takeError(), Tool);
+  Signal = End->Signal ? End->Signal : Signals.caught();
+  return Signal ? 128 + Signal : End->Status;
+}
+
 int NvccLaunch::passOn() {
   if (C.UnchangedRemark) {
     std::string Text = "the originals stay: " + C.Unchanged;
@@ -121,7 +139,9 @@ int NvccLaunch::passOn() {
     if (Error E = appendToReport(C.Plugin.Report, Line))
       return reportError(std::move(E), Tool);
   }
-  return reportError(replaceProcess(plainCommand(), C.Environment), Tool);
+  if (Last)
+    return reportError(replaceProcess(plainCommand(), C.Environment), Tool);
+  return runToEnd(plainCommand(), C.Environment, EndedBy);
 }
 
 /// A store that was named must be there; one that lies around need not work.
@@ -246,24 +266,89 @@ int NvccLaunch::run() {
     Signal = Signals.caught();
     sys::fs::remove(C.Output);
   }
-  if (Signal)
+  EndedBy = Signal;
+  if (Signal && Last)
     endBySignal(Signal);
-  return 0;
+  return Signal ? 128 + Signal : 0;
 }
 
-int launchNvcc(ArrayRef<std::string> Command) {
+static Expected<NvccCommand> parseWithVariables(ArrayRef<std::string> Args) {
   auto Variable = [](const char *Name) {
     const char *Value = std::getenv(Name);
     return StringRef(Value ? Value : "");
   };
-  Expected<NvccCommand> C =
-      parseNvccCommand(Command.drop_front(), Variable("NVCC_PREPEND_FLAGS"),
-                       Variable("NVCC_APPEND_FLAGS"));
+  Expected<NvccCommand> C = parseNvccCommand(
+      Args, Variable("NVCC_PREPEND_FLAGS"), Variable("NVCC_APPEND_FLAGS"));
+  // What a cache's prefix gave us is not for what nvcc runs.
+  if (C)
+    C->Environment.push_back(PassedArguments.str());
+  return C;
+}
+
+static bool isCudaSource(StringRef Input) {
+  return sys::path::extension(Input).lower() == ".cu";
+}
+
+/// \p Command as a command for each CUDA source, and one for what is left: the
+/// other sources, and linking.
+static int launchParts(ArrayRef<std::string> Command, const NvccCommand &C,
+                       int &Signal) {
+  ArrayRef<std::string> Args = Command.drop_front();
+  std::vector<std::string> Rest = {Command.front()};
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-parts");
+  if (!Dir)
+    return reportError(Dir.takeError(), Tool);
+  std::vector<std::string> Common = {Command.front()};
+  for (size_t I = 0; I < Args.size(); ++I)
+    if (!is_contained(C.InputAt, I) && !is_contained(C.OutputAt, I))
+      Common.push_back(Args[I]);
+  bool Left = C.Links;
+  for (size_t I = 0; I < Args.size(); ++I) {
+    if (!is_contained(C.InputAt, I) || !isCudaSource(Args[I])) {
+      Rest.push_back(Args[I]);
+      Left |= is_contained(C.InputAt, I);
+      continue;
+    }
+    std::vector<std::string> Part = Common;
+    Part.push_back(Args[I]);
+    if (C.Links) {
+      std::string Object = Dir->file(utostr(I) + ".o");
+      Part.insert(Part.end(), {"-c", "-o", Object});
+      Rest.push_back(Object);
+    }
+    Expected<NvccCommand> One = parseWithVariables(ArrayRef(Part).drop_front());
+    if (!One)
+      return reportError(One.takeError(), Tool);
+    NvccLaunch Launch(Part.front(), std::move(*One), false);
+    int Status = Launch.run();
+    Signal = Launch.signal();
+    if (Status)
+      return Status;
+  }
+  if (!Left)
+    return 0;
+  Expected<NvccCommand> Last = parseWithVariables(ArrayRef(Rest).drop_front());
+  if (!Last)
+    return reportError(Last.takeError(), Tool);
+  std::vector<std::string> Plain = {Rest.front()};
+  Plain.insert(Plain.end(), Last->Args.begin(), Last->Args.end());
+  return runToEnd(Plain, Last->Environment, Signal);
+}
+
+int launchNvcc(ArrayRef<std::string> Command) {
+  Expected<NvccCommand> C = parseWithVariables(Command.drop_front());
   if (!C)
     return reportError(C.takeError(), Tool);
-  // What a cache's prefix gave us is not for what nvcc runs.
-  C->Environment.push_back(PassedArguments.str());
-  return NvccLaunch(Command.front(), std::move(*C)).run();
+  bool Explicit = false;
+  if (C->Splits && C->Plugin.Mode != "off" && !std::getenv("CUPILOT_DISABLE") &&
+      !resolveStore(C->Plugin.Store, C->Inputs.front(), Explicit).empty()) {
+    int Signal = 0, Status = launchParts(Command, *C, Signal);
+    if (Signal)
+      endBySignal(Signal);
+    return Status;
+  }
+  return NvccLaunch(Command.front(), std::move(*C), true).run();
 }
 
 } // namespace cupilot

@@ -40,6 +40,7 @@ public:
 
 private:
   Error select(StringRef Symbol);
+  Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   bool chosen(StringRef Symbol) const;
   void tell(StringRef Symbol, const char *Remark, const Twine &Message,
@@ -84,10 +85,28 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   return Error::success();
 }
 
+/// The records of this kernel, which clang may have mangled otherwise.
+Expected<std::vector<BuildRecord>>
+Selection::recordsOf(StringRef Symbol) const {
+  ItaniumPartialDemangler Demangler;
+  std::string Word = Symbol.str();
+  if (!Demangler.partialDemangle(Word.c_str()))
+    if (char *Base = Demangler.getFunctionBaseName(nullptr, nullptr)) {
+      Word = Base;
+      std::free(Base);
+    }
+  Expected<std::vector<BuildRecord>> Records = Store.recordsNaming(Word);
+  if (Records)
+    erase_if(*Records, [&](const BuildRecord &R) {
+      return !NvccPtx::isSameKernel(R.Symbol, Symbol);
+    });
+  return Records;
+}
+
 Error Selection::select(StringRef Symbol) {
   ObjectKernel K;
   K.Symbol = Symbol.str();
-  Expected<std::vector<BuildRecord>> Named = Store.recordsFor(Symbol);
+  Expected<std::vector<BuildRecord>> Named = recordsOf(Symbol);
   if (!Named)
     return Named.takeError();
   for (const NvccPtx &M : Modules) {
@@ -98,17 +117,18 @@ Error Selection::select(StringRef Symbol) {
       tell(Symbol, "Refused", "the original stays: " + Id.Refusal);
       continue;
     }
-    Expected<std::optional<BuildRecord>> Record =
-        Store.lookup(Id.Digest, Symbol);
-    if (!Record)
-      return Record.takeError();
-    bool Same = *Record && StringRef((*Record)->Compiler).starts_with("nvcc") &&
-                (*Record)->Arch == M.target();
+    Expected<std::vector<BuildRecord>> Same = Store.recordsWith(Id.Digest);
+    if (!Same)
+      return Same.takeError();
+    auto Record = find_if(*Same, [&](const BuildRecord &R) {
+      return StringRef(R.Compiler).starts_with("nvcc") &&
+             R.Arch == M.target() && NvccPtx::isSameKernel(R.Symbol, Symbol);
+    });
     bool Stale = false, Other = false;
     for (const BuildRecord &R : *Named)
       if (R.Arch == M.target())
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
-    if (!Same) {
+    if (Record == Same->end()) {
       tell(Symbol, Stale ? "VariantStale" : "NoVariant",
            Stale   ? "the store's variants were proved against other code of "
                      "this kernel; run cupilot evolve again"
@@ -130,7 +150,7 @@ Error Selection::select(StringRef Symbol) {
                ", which a running program cannot tell apart");
       continue;
     }
-    if (Error E = take(Symbol, **Record, K))
+    if (Error E = take(Symbol, *Record, K))
       return E;
   }
   if (!K.Variants.empty())

@@ -36,6 +36,7 @@ public:
   Error read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
              bool &Changed, unsigned Depth = 0);
   void finish();
+  bool Main = false; ///< The command's own arguments, not a variable's.
 
 private:
   Expected<bool> ownArgument(StringRef Arg);
@@ -161,6 +162,8 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
       if (Arg == "-")
         refuse("it reads standard input", true);
       C.Inputs.push_back(Arg.str());
+      if (Main && !Depth)
+        C.InputAt.push_back(I);
       Kept.push_back(Arg.str());
       continue;
     }
@@ -210,8 +213,11 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
           Arg.take_front(Arg.size() - Name.size()).str() + Option.str();
       take(M, Spelling, Value);
     }
-    for (; First <= I; ++First)
+    for (; First <= I; ++First) {
+      if (M == NvccMeaning::Output && Main && !Depth)
+        C.OutputAt.push_back(First);
       Kept.push_back(Args[First]);
+    }
   }
   return Error::success();
 }
@@ -226,10 +232,16 @@ void Parser::finish() {
     C.UnchangedRemark &= Any;
   else if (!Any)
     refuse("it compiles no CUDA source", false);
-  else if (!Object)
-    refuse("compile with -c to get variants: it links too", true);
-  else if (C.Inputs.size() > 1)
-    refuse("it compiles several sources at once", true);
+  else if (!Object || C.Inputs.size() > 1) {
+    // A depfile, or inputs in another file, cannot be told apart by source.
+    C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
+               C.InputAt.size() == C.Inputs.size() &&
+               C.OutputAt.empty() == C.Output.empty();
+    C.Links = !Object;
+    refuse(C.Links ? "compile with -c to get variants: it links too"
+                   : "it compiles several sources at once",
+           true);
+  }
   if (C.Inputs.empty())
     return;
   SmallString<128> Default(Directory);
@@ -265,8 +277,10 @@ Expected<NvccCommand> parseNvccCommand(ArrayRef<std::string> Args,
   bool Changed = false;
   if (Error E = readVariable(P, "NVCC_PREPEND_FLAGS", Prepend, C))
     return std::move(E);
+  P.Main = true;
   if (Error E = P.read(Args, C.Args, Changed))
     return std::move(E);
+  P.Main = false;
   if (Error E = readVariable(P, "NVCC_APPEND_FLAGS", Append, C))
     return std::move(E);
   P.finish();

@@ -62,7 +62,8 @@ public:
 
 private:
   void report(const llvm::Module &M,
-              const std::vector<SubstitutionOutcome> &Outcomes) const;
+              const std::vector<SubstitutionOutcome> &Outcomes,
+              const std::vector<LaunchSite> &Sites) const;
   void error(StringRef Message) const;
 
   CompilerInstance *CI;
@@ -170,9 +171,9 @@ void SubstitutionPass::error(StringRef Message) const {
   diagnose(*CI, Message);
 }
 
-void SubstitutionPass::report(
-    const llvm::Module &M,
-    const std::vector<SubstitutionOutcome> &Outcomes) const {
+void SubstitutionPass::report(const llvm::Module &M,
+                              const std::vector<SubstitutionOutcome> &Outcomes,
+                              const std::vector<LaunchSite> &Sites) const {
   unsigned Applied = 0, Stale = 0;
   for (const SubstitutionOutcome &O : Outcomes) {
     Applied += O.Applied;
@@ -187,6 +188,8 @@ void SubstitutionPass::report(
   for (const SubstitutionOutcome &O : Outcomes)
     OS << "\n  " << llvm::demangle(O.Kernel) << ": " << O.Remark << ": "
        << O.Message;
+  for (const LaunchSite &S : Sites)
+    OS << "\n  " << describe(S);
   appendToLog(Line);
   if (llvm::Error E = appendToReport(Arguments.Report, Line))
     error(toString(std::move(E)));
@@ -206,6 +209,9 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return compileVariant(*CI, V, Store->sourcePath(V));
   };
   bool Device = CI->getLangOpts().CUDAIsDevice;
+  std::vector<LaunchSite> Sites;
+  if (!Device)
+    Options.Sites = &Sites;
   Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
     if (CI->getLangOpts().GPURelocatableDeviceCode)
       return Expected<std::vector<SubstitutionOutcome>>(
@@ -219,13 +225,14 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return llvm::PreservedAnalyses::none();
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
+  emitRemarks(Sites);
   for (const SubstitutionOutcome &O : *Outcomes)
     // A kernel that has no identity has no variants either.
     if (Arguments.Strict && !O.Applied &&
         (O.Remark == "VariantStale" || O.Kernel.empty()))
       error(O.Kernel.empty() ? O.Message
                              : llvm::demangle(O.Kernel) + ": " + O.Message);
-  report(M, *Outcomes);
+  report(M, *Outcomes, Sites);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =
         llvm::sys::path::stem(M.getSourceFileName()).str() + "." +

@@ -156,19 +156,48 @@ Error BuildStore::readAll() const {
 
 Expected<std::vector<BuildRecord>>
 BuildStore::recordsFor(StringRef Symbol) const {
+  Expected<std::vector<BuildRecord>> Records = recordsNaming(Symbol);
+  if (Records)
+    erase_if(*Records,
+             [&](const BuildRecord &R) { return R.Symbol != Symbol; });
+  return Records;
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsWith(StringRef Identity) const {
+  if (!Files)
+    if (Error E = readAll())
+      return std::move(E);
+  std::string Prefix = shortDigest(Identity, 64) + "-";
+  std::vector<BuildRecord> Records;
+  for (const auto &[Path, Text] : *Files) {
+    if (!sys::path::filename(Path).starts_with(Prefix))
+      continue;
+    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
+    if (!R)
+      return R.takeError();
+    if (R->Identity != Identity ||
+        buildRecordPath(Root, Identity, R->Symbol) != Path)
+      return usageError("'" + Path + "' is the record of another kernel");
+    Records.push_back(std::move(*R));
+  }
+  return Records;
+}
+
+Expected<std::vector<BuildRecord>>
+BuildStore::recordsNaming(StringRef Word) const {
   if (!Files)
     if (Error E = readAll())
       return std::move(E);
   std::vector<BuildRecord> Records;
   for (const auto &[Path, Text] : *Files) {
     // Most records are of other kernels: look before parsing.
-    if (!StringRef(Text).contains(Symbol))
+    if (!StringRef(Text).contains(Word))
       continue;
     Expected<BuildRecord> R = parseBuildRecord(Text, Path);
     if (!R)
       return R.takeError();
-    if (R->Symbol == Symbol)
-      Records.push_back(std::move(*R));
+    Records.push_back(std::move(*R));
   }
   return Records;
 }

@@ -13,9 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttributeDispatch.h"
 #include "HostRuntime.h"
-#include "LaunchDispatch.h"
-#include "OwnCopies.h"
+#include "LaunchSites.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -35,6 +35,7 @@ public:
   Expected<std::vector<SubstitutionOutcome>> run();
 
 private:
+  Error substitute();
   void findKernels();
   Expected<bool> readBinary();
   Error findVariants();
@@ -42,6 +43,9 @@ private:
   Function *knownStub(const CallBase &Call) const;
   bool isWanted(const CallBase &Call) const;
   void redirect();
+  void redirectPointer(CallBase &Call);
+  CallBase *pointerLaunch(const CallBase &Call) const;
+  Function *attributeStandIn(Function &Entry);
 
   Module &M;
   const SubstitutionOptions &Options;
@@ -50,6 +54,8 @@ private:
   /// Stub to the call that registers it.
   MapVector<Function *, CallInst *> Registrations;
   LaunchableKernels Kernels;
+  KernelStubs Stubs;
+  OwnCopies Copies;
   std::vector<SubstitutionOutcome> Outcomes;
 };
 } // namespace
@@ -70,8 +76,10 @@ void HostSubstitution::findKernels() {
     if (auto *Call = dyn_cast<CallInst>(U);
         Call && Call->getCalledFunction() == Register)
       if (auto *Stub =
-              dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts()))
+              dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts())) {
         Registrations[Stub] = Call;
+        Stubs[Stub] = stringOf(Call->getArgOperand(2)).str();
+      }
 }
 
 Expected<bool> HostSubstitution::readBinary() {
@@ -148,41 +156,107 @@ bool HostSubstitution::isWanted(const CallBase &Call) const {
   return Kernel && (!isa<Constant>(Kernel) || knownStub(Call));
 }
 
+/// A call through a pointer enters a stub; where that is shared, this unit's
+/// copy of it has the dispatch.
+void HostSubstitution::redirectPointer(CallBase &Call) {
+  IRBuilder<> B(&Call);
+  Value *Callee = Call.getCalledOperand();
+  for (const auto &[Stub, Variants] : Kernels)
+    if (Function *Copy = Copies.lookup(Stub);
+        Copy && Stub->getFunctionType() == Call.getFunctionType())
+      Callee = B.CreateSelect(B.CreateICmpEQ(Call.getCalledOperand(), Stub),
+                              Copy, Callee);
+  Call.setCalledOperand(Callee);
+}
+
+/// The launch that \p Call begins, when it goes through a pointer that may be
+/// a shared stub of a kernel with variants.
+CallBase *HostSubstitution::pointerLaunch(const CallBase &Call) const {
+  CallBase *Launch = launchAfter(const_cast<CallBase &>(Call), Stubs);
+  if (!Launch || Launch->getCalledFunction() ||
+      none_of(Kernels, [&](const auto &Each) {
+        return isShared(*Each.first) &&
+               Each.first->getFunctionType() == Launch->getFunctionType();
+      }))
+    return nullptr;
+  return Launch;
+}
+
+Function *HostSubstitution::attributeStandIn(Function &Entry) {
+  std::string Name = ("__cupilot_" + Entry.getName()).str();
+  Function *F = M.getFunction(Name);
+  if (!F) {
+    F = Runtime.createFunction(Name, Entry.getFunctionType());
+    emitAttributeDispatch(Runtime, *F, Entry, Kernels,
+                          [](IRBuilderBase &, Function *Stub) { return Stub; });
+  }
+  return F;
+}
+
 void HostSubstitution::redirect() {
-  auto Wanted = [&](const CallBase &Call) { return isWanted(Call); };
-  makeOwnCopies(M, Wanted);
-  SmallVector<CallBase *> Launches;
+  auto SetsAttribute = [&](const CallBase &Call) {
+    const Function *Entry = Call.getCalledFunction();
+    if (!Entry || !setsAttribute(*Entry) ||
+        Call.getFunctionType() != Entry->getFunctionType())
+      return false;
+    Value *Kernel = Call.getArgOperand(0)->stripPointerCasts();
+    auto *Stub = dyn_cast<Function>(Kernel);
+    return !isa<Constant>(Kernel) || (Stub && Kernels.contains(Stub));
+  };
+  Copies = makeOwnCopies(M, [&](const CallBase &Call) {
+    return isWanted(Call) || SetsAttribute(Call) || pointerLaunch(Call);
+  });
+  SmallVector<CallBase *> Launches, Pointers, Attributes;
   for (Function &F : M)
     if (!isShared(F))
       for (Instruction &I : instructions(F))
-        if (auto *Call = dyn_cast<CallBase>(&I); Call && isWanted(*Call))
-          Launches.push_back(Call);
+        if (auto *Call = dyn_cast<CallBase>(&I)) {
+          if (isWanted(*Call))
+            Launches.push_back(Call);
+          else if (SetsAttribute(*Call))
+            Attributes.push_back(Call);
+          else if (CallBase *Launch = pointerLaunch(*Call))
+            Pointers.push_back(Launch);
+        }
   LaunchDispatch Dispatch(Runtime, Kernels);
   for (CallBase *Call : Launches)
     Call->setCalledFunction(
         Dispatch.standIn(*Call->getCalledFunction(), knownStub(*Call)));
+  for (CallBase *Call : Attributes)
+    Call->setCalledFunction(attributeStandIn(*Call->getCalledFunction()));
+  for (CallBase *Call : Pointers)
+    redirectPointer(*Call);
 }
 
 Expected<std::vector<SubstitutionOutcome>> HostSubstitution::run() {
   findKernels();
+  Error Failed = substitute();
+  if (Failed)
+    return std::move(Failed);
+  if (Options.Sites)
+    *Options.Sites = findLaunchSites(M, Stubs, Kernels, Copies);
+  return std::move(Outcomes);
+}
+
+Error HostSubstitution::substitute() {
   if (Registrations.empty())
-    return std::move(Outcomes);
+    return Error::success();
   Expected<bool> Found = readBinary();
   if (!Found) {
     Outcomes.push_back({"", "Refused",
                         "the originals stay: " + toString(Found.takeError()),
                         false});
-    return std::move(Outcomes);
+    return Error::success();
   }
   if (!*Found || Options.CheckOnly || !Binary.anyHolds(VariantPrefix))
-    return std::move(Outcomes);
+    return Error::success();
   if (Error E = findVariants())
-    return std::move(E);
+    return E;
   if (Kernels.empty())
-    return std::move(Outcomes);
+    return Error::success();
   redirect();
   Runtime.finish();
-  return std::move(Outcomes);
+  return Error::success();
 }
 
 Expected<std::vector<SubstitutionOutcome>>

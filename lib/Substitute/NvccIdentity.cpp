@@ -8,7 +8,9 @@
 //
 // The closure is walked in the order of first use. Names that a program or the
 // compiler chose become numbers; device variables keep theirs, without the part
-// that nvcc makes of the unit's path.
+// that nvcc makes of the unit's path. A static shared variable stands in the
+// function's body where the unit uses it nowhere else, and outside where it
+// does ("has been demoted"): here it is always outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +34,12 @@ static bool isSystemFunction(StringRef Name) {
 /// String literals and what the compiler itself names: content without address.
 static bool isLiteral(StringRef Name) {
   return Name.starts_with("$str") || Name.starts_with("__unnamed_");
+}
+
+/// A table of the toolkit's own functions, as sinf's: constant, and the same
+/// wherever it stands.
+static bool isToolkitTable(StringRef Name) {
+  return Name.starts_with("__cudart_");
 }
 
 /// A device variable's name without what nvcc makes of the unit: the parts
@@ -62,21 +70,28 @@ public:
   std::vector<std::string> Variables;
 
 private:
-  Error print(unsigned Item);
+  Error print(const NvccPtx::Item &Item);
   Error printName(StringRef Name);
-  Error reach(unsigned Item, std::string &Name);
+  Error reach(const NvccPtx::Item &Item, std::string &Name);
+  StringRef word(const NvccPtx::Item &Item, unsigned I) const {
+    return I >= Item.First && I < Item.Last ? M.spelling(M.Tokens[I])
+                                            : StringRef();
+  }
+  void findDemoted(const NvccPtx::Item &Function);
 
   using Kind = NvccPtx::Item::Kind;
   const NvccPtx &M;
-  std::vector<unsigned> Queue; ///< Items in the order of first use.
+  std::vector<NvccPtx::Item> Queue; ///< In the order of first use.
+  /// The shared variables in the body that is printed, by name.
+  StringMap<NvccPtx::Item> Demoted;
   StringMap<std::string> Global, Local;
   unsigned Locals = 0;
 };
 
 /// The name of a module-level item in the canonical text; at its first use it
 /// is queued.
-Error NvccPtxCanonicaliser::reach(unsigned Number, std::string &Name) {
-  const NvccPtx::Item &Item = M.Items[Number];
+Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
+                                  std::string &Name) {
   StringRef Own = M.spelling(M.Tokens[Item.Name]);
   auto [It, New] = Global.try_emplace(Own);
   if (New) {
@@ -92,10 +107,11 @@ Error NvccPtxCanonicaliser::reach(unsigned Number, std::string &Name) {
     if (Item.K == Kind::Variable && Item.External)
       return findingError("it uses the variable '" + Own +
                           "', which this unit does not define");
-    if (Keep && Item.K == Kind::Variable)
+    if (Keep && Item.K == Kind::Variable &&
+        !(isToolkitTable(Own) && Item.Defined))
       Variables.push_back(Own.str());
     It->second = Keep ? withoutUnit(Own) : "G" + utostr(Queue.size());
-    Queue.push_back(Number);
+    Queue.push_back(Item);
   }
   Name = It->second;
   return Error::success();
@@ -104,8 +120,11 @@ Error NvccPtxCanonicaliser::reach(unsigned Number, std::string &Name) {
 Error NvccPtxCanonicaliser::printName(StringRef Name) {
   auto Known = M.Index.find(Name);
   std::string As;
-  if (Known != M.Index.end() && !Local.contains(Name)) {
-    if (Error E = reach(Known->second, As))
+  if (auto It = Demoted.find(Name); It != Demoted.end()) {
+    if (Error E = reach(It->second, As))
+      return E;
+  } else if (Known != M.Index.end() && !Local.contains(Name)) {
+    if (Error E = reach(M.Items[Known->second], As))
       return E;
   } else if (auto It = Local.find(Name); It != Local.end()) {
     if (It->second.empty())
@@ -118,12 +137,31 @@ Error NvccPtxCanonicaliser::printName(StringRef Name) {
   return Error::success();
 }
 
-Error NvccPtxCanonicaliser::print(unsigned Number) {
-  const NvccPtx::Item &Item = M.Items[Number];
-  auto Word = [&](unsigned I) {
-    return I >= Item.First && I < Item.Last ? M.spelling(M.Tokens[I])
-                                            : StringRef();
-  };
+void NvccPtxCanonicaliser::findDemoted(const NvccPtx::Item &Function) {
+  Demoted.clear();
+  if (Function.K != Kind::Function && Function.K != Kind::Kernel)
+    return;
+  for (unsigned I = Function.First; I < Function.Last; ++I) {
+    StringRef Before = word(Function, I - 1);
+    if (word(Function, I) != ".shared" || (Before != ";" && Before != "{"))
+      continue;
+    NvccPtx::Item Variable;
+    Variable.K = Kind::Shared;
+    Variable.First = Variable.Name = I;
+    while (I < Function.Last && word(Function, I) != ";") {
+      if (M.Tokens[I].IsName && Variable.Name == Variable.First)
+        Variable.Name = I;
+      ++I;
+    }
+    Variable.Last = std::min(I + 1, Function.Last);
+    if (Variable.Name != Variable.First)
+      Demoted[word(Function, Variable.Name)] = Variable;
+  }
+}
+
+Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
+  auto Word = [&](unsigned I) { return word(Item, I); };
+  findDemoted(Item);
   // Names that the item itself declares: parameters, locals, labels.
   Local.clear();
   Locals = 0;
@@ -140,7 +178,7 @@ Error NvccPtxCanonicaliser::print(unsigned Number) {
       continue;
     ++Mentions[W];
     bool Label = Word(I + 1) == ":";
-    if (I != Item.Name && (Label || Declaration))
+    if (I != Item.Name && (Label || Declaration) && !Demoted.contains(W))
       Local.try_emplace(W);
     // Of lists, ".reg .b64 a, b;", all.
     Declaration &= Word(I + 1) == ",";
@@ -153,12 +191,24 @@ Error NvccPtxCanonicaliser::print(unsigned Number) {
                     W == ".common" || W == ".hidden"))
       continue;
     Linkage = false;
+    if (W == ".shared" && (Word(I - 1) == ";" || Word(I - 1) == "{")) {
+      unsigned End = I;
+      while (End + 1 < Item.Last && Word(End) != ";")
+        ++End;
+      if (any_of(Demoted,
+                 [&](const auto &Each) { return Each.second.First == I; })) {
+        I = End;
+        continue;
+      }
+    }
     if (M.Tokens[I].IsName) {
       if (Word(I + 1) == ":" && Mentions[W] == 1) {
         ++I; // Only a debugger knows that label.
         continue;
       }
-      if (Error E = printName(W))
+      if (I == Item.Name)
+        Text += Global[W];
+      else if (Error E = printName(W))
         return E;
     } else {
       if (W.starts_with("%envreg"))
@@ -180,10 +230,11 @@ Error NvccPtxCanonicaliser::run(StringRef Kernel) {
   if (StringRef(M.TargetLine).contains("debug"))
     return findingError("it is compiled without optimisation");
   std::string Name;
-  if (Error E = reach(It->second, Name))
+  if (Error E = reach(M.Items[It->second], Name))
     return E;
   for (size_t I = 0; I < Queue.size(); ++I)
-    if (Error E = print(Queue[I]))
+    // By value: the queue grows.
+    if (Error E = print(NvccPtx::Item(Queue[I])))
       return E;
   return Error::success();
 }

@@ -243,7 +243,15 @@ static std::string sourceName(StringRef Symbol) {
   static const Regex Anonymous("_GLOBAL__N_[A-Za-z0-9_]*");
   for (int I = 0; I < 64 && Anonymous.match(Name); ++I)
     Name = Anonymous.sub("(anonymous namespace)", Name);
+  // Static functions, where they are arguments of templates.
+  static const Regex Internal("_INTERNAL_[0-9a-f]+_[A-Za-z0-9_]*::");
+  for (int I = 0; I < 64 && Internal.match(Name); ++I)
+    Name = Internal.sub("", Name);
   return Name;
+}
+
+bool NvccPtx::isSameKernel(StringRef A, StringRef B) {
+  return A == B || sourceName(A) == sourceName(B);
 }
 
 std::string NvccPtx::find(StringRef Symbol) const {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/ObjectDispatch.h"
+#include "AttributeDispatch.h"
 #include "HostRuntime.h"
 #include "LaunchDispatch.h"
 #include "llvm/Demangle/Demangle.h"
@@ -41,6 +42,7 @@ private:
   void emitRegister();
   void emitGetKernel();
   void emitLaunch(StringRef Entry);
+  void emitAttribute(StringRef Entry);
   void emitConstructor();
 
   Module &M;
@@ -66,7 +68,8 @@ ArrayRef<StringRef> redirectedEntries() {
       "__cudaRegisterFunction", "__cudaGetKernel",
       "__cudaLaunchKernel",     "__cudaLaunchKernel_ptsz",
       "cudaLaunchKernel",       "cudaLaunchKernel_ptsz",
-      "cudaLaunchKernelExC",    "cudaLaunchKernelExC_ptsz"};
+      "cudaLaunchKernelExC",    "cudaLaunchKernelExC_ptsz",
+      "cudaFuncSetAttribute",   "cudaFuncSetCacheConfig"};
   return Entries;
 }
 
@@ -232,6 +235,23 @@ void ObjectDispatch::emitLaunch(StringRef Entry) {
   B.CreateRet(B.CreateCall(Real, Args));
 }
 
+void ObjectDispatch::emitAttribute(StringRef Entry) {
+  SmallVector<Type *> Params = {Ptr, I32};
+  if (Entry == "cudaFuncSetAttribute")
+    Params.push_back(I32);
+  auto *Type = FunctionType::get(I32, Params, false);
+  auto *Real = cast<Function>(M.getOrInsertFunction(Entry, Type).getCallee());
+  emitAttributeDispatch(
+      Runtime, *standIn(Entry, Type), *Real, Launchables,
+      [&](IRBuilderBase &B, Function *Key) -> Value * {
+        const KernelState &S = *find_if(
+            States, [&](const KernelState &Each) { return Each.Key == Key; });
+        LoadInst *Host = B.CreateAlignedLoad(Ptr, S.Host, Align(8));
+        Host->setAtomic(AtomicOrdering::Acquire);
+        return Host;
+      });
+}
+
 /// Registers the fat binaries, as nvcc's own code does for the unit's.
 void ObjectDispatch::emitConstructor() {
   auto *Plain = FunctionType::get(Void, false);
@@ -273,6 +293,8 @@ void ObjectDispatch::emit(ArrayRef<std::string> Entries) {
       emitRegister();
     else if (Entry == "__cudaGetKernel")
       emitGetKernel();
+    else if (Entry.starts_with("cudaFuncSet"))
+      emitAttribute(Entry);
     else
       emitLaunch(Entry);
   }

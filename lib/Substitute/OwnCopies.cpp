@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "OwnCopies.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InstrTypes.h"
@@ -29,7 +28,8 @@ static bool mayCopy(const Function &F) {
   return isShared(F) && !F.isInterposable();
 }
 
-void makeOwnCopies(Module &M, function_ref<bool(const CallBase &)> Wanted) {
+OwnCopies makeOwnCopies(Module &M,
+                        function_ref<bool(const CallBase &)> Wanted) {
   SetVector<Function *> Affected;
   for (Function &F : M)
     if (mayCopy(F) && any_of(instructions(F), [&](const Instruction &I) {
@@ -44,7 +44,7 @@ void makeOwnCopies(Module &M, function_ref<bool(const CallBase &)> Wanted) {
           mayCopy(*Call->getFunction()))
         Affected.insert(const_cast<Function *>(Call->getFunction()));
 
-  MapVector<Function *, Function *> Copies;
+  OwnCopies Copies;
   for (Function *F : Affected) {
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map);
@@ -59,6 +59,7 @@ void makeOwnCopies(Module &M, function_ref<bool(const CallBase &)> Wanted) {
       if (auto *Call = dyn_cast<CallBase>(U.getUser());
           Call && Call->isCallee(&U) && !isShared(*Call->getFunction()))
         U.set(Copy);
+  return Copies;
 }
 
 } // namespace cupilot

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_SUBSTITUTE_OWNCOPIES_H
 #define CUPILOT_LIB_SUBSTITUTE_OWNCOPIES_H
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace llvm {
@@ -22,14 +23,18 @@ namespace cupilot {
 /// inline functions).
 bool isShared(const llvm::Function &F);
 
+/// A shared function, and this unit's own copy of it.
+using OwnCopies = llvm::MapVector<llvm::Function *, llvm::Function *>;
+
 /// Gives the unit internal copies of all shared functions (but of weak ones,
 /// which another unit may replace) from which a call
 /// that \p Wanted picks can be reached by calls through shared functions alone,
 /// and lets the unit's own calls go to them. The shared functions stay as they
 /// are, so that the order of linking decides nothing. Uses of their addresses
 /// stay theirs.
-void makeOwnCopies(llvm::Module &M,
-                   llvm::function_ref<bool(const llvm::CallBase &)> Wanted);
+OwnCopies
+makeOwnCopies(llvm::Module &M,
+              llvm::function_ref<bool(const llvm::CallBase &)> Wanted);
 
 } // namespace cupilot
 

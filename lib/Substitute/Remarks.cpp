@@ -10,6 +10,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -42,6 +43,34 @@ void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
   for (const SubstitutionOutcome &O : Outcomes)
     if (O.Applied != Device || O.Kernel.empty() || CheckOnly)
       emit(M, O);
+}
+
+static std::string kernelOf(const LaunchSite &S) {
+  return S.Kernel.empty() ? "a kernel that a pointer gives"
+                          : "'" + demangle(S.Kernel) + "'";
+}
+
+void emitRemarks(ArrayRef<LaunchSite> Sites) {
+  for (const LaunchSite &S : Sites) {
+    if (!S.Known)
+      continue;
+    OptimizationRemarkEmitter Emitter(S.Call->getFunction());
+    if (S.Redirected)
+      Emitter.emit(OptimizationRemark("cupilot", "LaunchRedirected", S.Call)
+                   << "launch of " << kernelOf(S)
+                   << " redirected to its variants");
+    else
+      Emitter.emit(OptimizationRemarkMissed("cupilot", "LaunchKept", S.Call)
+                   << "launch of " << kernelOf(S)
+                   << " not redirected: " << S.Why);
+  }
+}
+
+std::string describe(const LaunchSite &S) {
+  return "launch of " + kernelOf(S) +
+         (S.Line ? " at " + S.File + ":" + std::to_string(S.Line) : "") +
+         " in '" + demangle(S.Function) +
+         (S.Redirected ? "': redirected" : "': not redirected: " + S.Why);
 }
 
 } // namespace cupilot

@@ -45,6 +45,11 @@ struct NvccCommand {
   std::string Unchanged;
   /// The reason is worth a remark: CUDA code is compiled to an object.
   bool UnchangedRemark = false;
+  /// It is the same as a command for each of its sources, and one that links
+  /// if it does: several sources, or no -c. Unchanged says so too.
+  bool Splits = false, Links = false;
+  /// Where inputs, and -o with its value, stand in the arguments as given.
+  std::vector<size_t> InputAt, OutputAt;
   /// The variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS without cuPilot's
   /// own arguments, as NAME=VALUE; empty when they hold none.
   std::vector<std::string> Environment;

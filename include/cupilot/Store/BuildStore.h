@@ -31,6 +31,13 @@ public:
   /// read once: a unit has many kernels. Not for several threads at once.
   llvm::Expected<std::vector<BuildRecord>>
   recordsFor(llvm::StringRef Symbol) const;
+  /// All records for a build identity, whatever the kernel is called.
+  llvm::Expected<std::vector<BuildRecord>>
+  recordsWith(llvm::StringRef Identity) const;
+  /// All records whose text holds \p Word, for compilers that mangle otherwise;
+  /// in the same order, at the same cost.
+  llvm::Expected<std::vector<BuildRecord>>
+  recordsNaming(llvm::StringRef Word) const;
   /// Absolute path of the source of \p V.
   std::string sourcePath(const BuildVariant &V) const;
 

@@ -36,6 +36,9 @@ public:
   /// kernels and those of anonymous namespaces, which nvcc names otherwise, the
   /// only one with the same name and parameters in the source. "" when none is.
   std::string find(llvm::StringRef Symbol) const;
+  /// True when both are names of one kernel of the source, whoever mangled
+  /// them: nvcc names static and anonymous ones otherwise than clang.
+  static bool isSameKernel(llvm::StringRef A, llvm::StringRef B);
   /// What the identity of \p Kernel digests; see docs/BuildIdentity.md.
   /// \p Context is what changes the machine code and is not in the PTX: the
   /// arguments for ptxas. The error says why the kernel has no identity.

@@ -19,6 +19,12 @@ namespace cupilot {
 void emitRemarks(llvm::Module &M, llvm::ArrayRef<SubstitutionOutcome> Outcomes,
                  bool Device, bool CheckOnly);
 
+/// The same for the launches in a host module of kernels that have variants.
+void emitRemarks(llvm::ArrayRef<LaunchSite> Sites);
+
+/// "launch of 'k(int)' at F.cu:3 in 'main': redirected", or why not.
+std::string describe(const LaunchSite &S);
+
 } // namespace cupilot
 
 #endif // CUPILOT_SUBSTITUTE_REMARKS_H

@@ -12,6 +12,7 @@
 #include <functional>
 
 namespace llvm {
+class CallBase;
 class Module;
 } // namespace llvm
 
@@ -28,6 +29,19 @@ struct SubstitutionOutcome {
                           ///< about; "" when it is the kernel itself.
 };
 
+/// One launch in a host module, and what became of it.
+struct LaunchSite {
+  std::string Function; ///< Mangled name of the function that it is in.
+  std::string File;     ///< Where; "" and 0 without debug locations, which
+  unsigned Line = 0;    ///< asking for remarks gives too.
+  std::string Kernel;   ///< Mangled; "" when only the running program knows it.
+  /// It, or one that it may be, has variants in this build.
+  bool Known = false;
+  bool Redirected = false; ///< It reaches them, under their guards.
+  std::string Why;         ///< Why not; a clause.
+  const llvm::CallBase *Call = nullptr; ///< While the module stays as it is.
+};
+
 struct SubstitutionOptions {
   const BuildStore *Store = nullptr;
   std::string Only,
@@ -37,6 +51,8 @@ struct SubstitutionOptions {
   bool CheckOnly = false; ///< Report, change nothing.
   /// Bitcode of a variant's source, for this compilation.
   std::function<llvm::Expected<std::string>(const BuildVariant &)> Provider;
+  /// Gets the launches of the host module, when not null.
+  std::vector<LaunchSite> *Sites = nullptr;
 };
 
 /// Puts variants into the device module \p M, at the start of the pipeline. The

@@ -87,6 +87,37 @@ static std::string refusal(std::string Text, StringRef Kernel = "_Z1kPf") {
   return I.Refusal;
 }
 
+// Where two kernels use a shared variable it stands outside of them.
+TEST(NvccPtx, DemotedSharedVariables) {
+  std::string Inside = R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry _Z1kPf(.param .u64 _Z1kPf_param_0) {
+  .reg .b32 %r<2>;
+  // demoted variable
+  .shared .align 4 .b8 tile[128];
+  mov.u32 %r1, tile;
+  ret;
+}
+)";
+  std::string Outside = replaced(
+      replaced(Inside, "  .shared .align 4 .b8 tile[128];\n", ""),
+      ".visible .entry", ".shared .align 4 .b8 tile[128];\n.visible .entry");
+  EXPECT_EQ(identityOf(Inside), identityOf(Outside));
+  EXPECT_NE(identityOf(Inside), identityOf(replaced(Inside, "128", "256")));
+  EXPECT_NE(identityOf(Inside),
+            identityOf(replaced(Inside, ".align 4", ".align 16")));
+  // A table of the toolkit's is no variable of the unit.
+  Expected<NvccPtx> M = NvccPtx::parse(replaced(
+      replaced(Inside, "tile;", "__cudart_i2opi_f;"), ".visible .entry",
+      ".global .align 4 .b8 __cudart_i2opi_f[4] = {1, 2, 3, 4};\n"
+      ".visible .entry"));
+  ASSERT_TRUE(bool(M));
+  Expected<std::vector<std::string>> Variables = M->variables("_Z1kPf");
+  ASSERT_TRUE(bool(Variables));
+  EXPECT_TRUE(Variables->empty());
+}
+
 TEST(NvccPtx, NamesAndNumbersDoNotMatter) {
   std::string Base = identityOf(Plain);
   EXPECT_EQ(Base, identityOf(replaced(Plain, "$L__BB1_2", "$L__BB7_9")));

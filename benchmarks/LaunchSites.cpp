@@ -1,0 +1,213 @@
+//===- LaunchSites.cpp - The launches in a unit's source -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchSites.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+class Visitor : public RecursiveASTVisitor<Visitor> {
+public:
+  Visitor(ASTContext &Ctx, std::vector<SourceLaunch> &Found)
+      : Ctx(Ctx), Names(Ctx.createMangleContext()), Found(Found) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool TraverseFunctionDecl(FunctionDecl *D) {
+    return within(D, [&] { return Base::TraverseFunctionDecl(D); });
+  }
+  bool TraverseCXXMethodDecl(CXXMethodDecl *D) {
+    return within(D, [&] { return Base::TraverseCXXMethodDecl(D); });
+  }
+  bool TraverseCXXConstructorDecl(CXXConstructorDecl *D) {
+    return within(D, [&] { return Base::TraverseCXXConstructorDecl(D); });
+  }
+  bool TraverseCXXDestructorDecl(CXXDestructorDecl *D) {
+    return within(D, [&] { return Base::TraverseCXXDestructorDecl(D); });
+  }
+  bool TraverseCXXConversionDecl(CXXConversionDecl *D) {
+    return within(D, [&] { return Base::TraverseCXXConversionDecl(D); });
+  }
+  bool TraverseLambdaExpr(LambdaExpr *E) {
+    // Its operator(), which is not a declaration of its own in the tree.
+    return within(E->getCallOperator(),
+                  [&] { return Base::TraverseLambdaExpr(E); });
+  }
+
+  bool VisitCallExpr(CallExpr *E) {
+    if (!Function || Function->isDependentContext() ||
+        Ctx.getSourceManager().isInSystemHeader(E->getExprLoc()))
+      return true;
+    if (auto *Launch = dyn_cast<CUDAKernelCallExpr>(E)) {
+      add(E, "<<<>>>", Launch->getCallee());
+      return true;
+    }
+    const FunctionDecl *Callee = E->getDirectCallee();
+    if (!Callee || !Callee->getIdentifier())
+      return true;
+    StringRef Name = Callee->getName();
+    Name.consume_back("_ptsz");
+    if (Name == "cudaLaunchKernel" || Name == "cudaLaunchCooperativeKernel")
+      add(E, Name, E->getArg(0));
+    else if ((Name == "cudaLaunchKernelExC" || Name == "cudaLaunchKernelEx") &&
+             E->getNumArgs() > 1)
+      add(E, Name, E->getArg(1));
+    else if (Name == "cuLaunchKernel" || Name == "cuLaunchKernelEx" ||
+             Name == "cudaGraphAddKernelNode" ||
+             Name == "cudaLaunchCooperativeKernelMultiDevice")
+      add(E, Name, nullptr);
+    return true;
+  }
+
+private:
+  using Base = RecursiveASTVisitor<Visitor>;
+
+  template <typename Body> bool within(const FunctionDecl *D, Body Traverse) {
+    const FunctionDecl *Outer = std::exchange(Function, D);
+    bool Result = Traverse();
+    Function = Outer;
+    return Result;
+  }
+
+  std::string nameOf(const FunctionDecl *D) {
+    std::string Name;
+    raw_string_ostream OS(Name);
+    GlobalDecl G(D);
+    if (auto *C = dyn_cast<CXXConstructorDecl>(D))
+      G = GlobalDecl(C, Ctor_Base);
+    else if (auto *X = dyn_cast<CXXDestructorDecl>(D))
+      G = GlobalDecl(X, Dtor_Base);
+    else if (D->hasAttr<CUDAGlobalAttr>())
+      G = GlobalDecl(D, KernelReferenceKind::Kernel);
+    if (Names->shouldMangleDeclName(D))
+      Names->mangleName(G, OS);
+    else
+      OS << D->getName();
+    return Name;
+  }
+
+  /// The kernel that \p E names, if it does.
+  const FunctionDecl *kernelOf(const Expr *E) {
+    for (;;) {
+      E = E->IgnoreParenCasts();
+      auto *U = dyn_cast<UnaryOperator>(E);
+      if (!U || U->getOpcode() != UO_AddrOf)
+        break;
+      E = U->getSubExpr();
+    }
+    auto *Ref = dyn_cast<DeclRefExpr>(E);
+    auto *F = Ref ? dyn_cast<FunctionDecl>(Ref->getDecl()) : nullptr;
+    return F && F->hasAttr<CUDAGlobalAttr>() ? F : nullptr;
+  }
+
+  void add(const CallExpr *E, StringRef Form, const Expr *Kernel) {
+    // Only the device runs it.
+    if (Function->hasAttr<CUDAGlobalAttr>() ||
+        (Function->hasAttr<CUDADeviceAttr>() &&
+         !Function->hasAttr<CUDAHostAttr>()))
+      return;
+    SourceLaunch L;
+    PresumedLoc At = Ctx.getSourceManager().getPresumedLoc(
+        Ctx.getSourceManager().getExpansionLoc(E->getExprLoc()));
+    if (At.isValid()) {
+      L.File = At.getFilename();
+      L.Line = At.getLine();
+    }
+    L.Form = Form.str();
+    L.Function = nameOf(Function);
+    if (const FunctionDecl *K = Kernel ? kernelOf(Kernel) : nullptr)
+      L.Kernel = nameOf(K);
+    L.Dead = !Function->isUsed(false) && !Ctx.DeclMustBeEmitted(Function);
+    Found.push_back(std::move(L));
+  }
+
+  ASTContext &Ctx;
+  std::unique_ptr<MangleContext> Names;
+  std::vector<SourceLaunch> &Found;
+  const FunctionDecl *Function = nullptr;
+};
+
+class Consumer : public ASTConsumer {
+public:
+  explicit Consumer(std::vector<SourceLaunch> &Found) : Found(Found) {}
+  void HandleTranslationUnit(ASTContext &Ctx) override {
+    Visitor(Ctx, Found).TraverseDecl(Ctx.getTranslationUnitDecl());
+  }
+
+private:
+  std::vector<SourceLaunch> &Found;
+};
+
+class Action : public ASTFrontendAction {
+public:
+  explicit Action(std::vector<SourceLaunch> &Found) : Found(Found) {}
+
+protected:
+  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &,
+                                                 StringRef) override {
+    return std::make_unique<Consumer>(Found);
+  }
+
+private:
+  std::vector<SourceLaunch> &Found;
+};
+} // namespace
+
+Expected<std::vector<SourceLaunch>>
+sourceLaunches(StringRef File, ArrayRef<std::string> Flags) {
+  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  std::vector<std::string> Command = Tools->cudaCommand(Flags);
+  Command.insert(Command.begin() + 1, "--driver-mode=g++");
+  for (StringRef Arg :
+       {"-w", "-fsyntax-only", "--cuda-host-only", "-x", "cuda"})
+    Command.push_back(Arg.str());
+  Command.push_back(File.str());
+  std::vector<const char *> Args;
+  for (const std::string &Arg : Command)
+    Args.push_back(Arg.c_str());
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  DiagnosticOptions DiagOptions;
+  TextDiagnosticPrinter Printer(Stream, DiagOptions);
+  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
+  CreateInvocationOptions Options;
+  Options.Diags = CompilerInstance::createDiagnostics(
+      *Files, DiagOptions, &Printer, /*ShouldOwnClient=*/false);
+  Options.VFS = Files;
+  std::shared_ptr<CompilerInvocation> Invocation =
+      createInvocation(Args, Options);
+  if (!Invocation)
+    return usageError("clang does not take these flags:\n" + Text);
+  CompilerInstance CI(std::move(Invocation));
+  CI.setVerboseOutputStream(llvm::nulls());
+  CI.createVirtualFileSystem(Files, &Printer);
+  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
+  std::vector<SourceLaunch> Found;
+  Action A(Found);
+  if (!CI.ExecuteAction(A) || CI.getDiagnostics().hasErrorOccurred())
+    return usageError("'" + File + "' does not parse:\n" + Text);
+  return Found;
+}
+
+} // namespace cupilot

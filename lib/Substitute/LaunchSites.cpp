@@ -1,0 +1,236 @@
+//===- LaunchSites.cpp - The launches of a host module -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// `k<<<G, B>>>(x)` is: push the configuration; when that worked, evaluate x and
+// call the stub of k. The search for that call follows the branch on which it
+// worked, up to where both branches meet.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchSites.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+static bool isPush(const CallBase &Call) {
+  const Function *F = Call.getCalledFunction();
+  return F && F->getName() == "__cudaPushCallConfiguration";
+}
+
+CallBase *launchAfter(CallBase &Call, const KernelStubs &Stubs) {
+  if (!isPush(Call))
+    return nullptr;
+  BasicBlock *Begin = nullptr;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  for (User *U : Call.users())
+    if (auto *Test = dyn_cast<ICmpInst>(U))
+      for (User *V : Test->users())
+        if (auto *Branch = dyn_cast<BranchInst>(V);
+            Branch && Branch->isConditional() && Test->isEquality()) {
+          bool Equal = Test->getPredicate() == ICmpInst::ICMP_EQ;
+          Begin = Branch->getSuccessor(Equal ? 0 : 1);
+          Seen.insert(Branch->getSuccessor(Equal ? 1 : 0));
+        }
+  if (!Begin || !Seen.insert(Begin).second)
+    return nullptr;
+  SmallVector<BasicBlock *> Queue = {Begin};
+  for (size_t I = 0; I < Queue.size(); ++I) {
+    bool Ended = false;
+    for (Instruction &Each : *Queue[I]) {
+      auto *Next = dyn_cast<CallBase>(&Each);
+      if (!Next)
+        continue;
+      Function *F = Next->getCalledFunction();
+      bool Pointer = !F && !Next->isInlineAsm() && Next->getType()->isVoidTy();
+      if (Pointer || (F && Stubs.contains(F)))
+        return Next;
+      Ended = isPush(*Next);
+      if (Ended)
+        break;
+    }
+    if (!Ended)
+      for (BasicBlock *Next : successors(Queue[I]))
+        if (Seen.insert(Next).second)
+          Queue.push_back(Next);
+  }
+  return nullptr;
+}
+
+/// Functions of the run time and the driver that launch, or make graph nodes
+/// of, kernels, and whose launches are not redirected; with why.
+static StringRef keptForm(StringRef Name) {
+  Name.consume_back("_ptsz");
+  return StringSwitch<StringRef>(Name)
+      .Cases({"cudaLaunchCooperativeKernel",
+              "cudaLaunchCooperativeKernelMultiDevice",
+              "cuLaunchCooperativeKernel"},
+             "a cooperative launch runs the original")
+      .Cases({"cudaGraphAddKernelNode", "cudaGraphKernelNodeSetParams",
+              "cudaGraphExecKernelNodeSetParams", "cudaGraphAddNode",
+              "cudaGraphAddNode_v2", "cuGraphAddKernelNode",
+              "cuGraphAddKernelNode_v2"},
+             "nodes of graphs run the original")
+      .Cases({"cuLaunchKernel", "cuLaunchKernelEx"},
+             "launches by the driver run the original")
+      .Default("");
+}
+
+static const char NoSuchType[] =
+    "no kernel with a variant has the pointer's type";
+static const char NoVariant[] = "the kernel has no variant here";
+static const char SharedCaller[] =
+    "other units may share the function that it is in, and this unit does not "
+    "call it by name";
+
+namespace {
+class SiteFinder {
+public:
+  SiteFinder(const KernelStubs &Stubs, const LaunchableKernels &Kernels,
+             const OwnCopies &Copies)
+      : Stubs(Stubs), Kernels(Kernels), Copies(Copies) {
+    for (auto [F, Copy] : Copies) {
+      Originals[Copy] = F;
+      // A copy of a stub is one.
+      if (auto It = Stubs.find(F); It != Stubs.end())
+        this->Stubs[Copy] = It->second;
+    }
+  }
+  void visit(Function &F);
+  std::vector<LaunchSite> Sites;
+
+private:
+  Function *original(Function *F) const {
+    auto It = Originals.find(F);
+    return It == Originals.end() ? F : It->second;
+  }
+  void add(const CallBase &Call, const Function *Kernel, const Twine &Why);
+  std::string whyNot(const Function *Callee, const Function *Kernel) const;
+  std::string whyNotByPointer(const CallBase &Call) const;
+
+  KernelStubs Stubs;
+  const LaunchableKernels &Kernels;
+  const OwnCopies &Copies;
+  DenseMap<Function *, Function *> Originals;
+};
+} // namespace
+
+void SiteFinder::add(const CallBase &Call, const Function *Kernel,
+                     const Twine &Why) {
+  LaunchSite S;
+  S.Function =
+      original(const_cast<Function *>(Call.getFunction()))->getName().str();
+  if (const DebugLoc &At = Call.getDebugLoc()) {
+    S.File = At->getFilename().str();
+    S.Line = At->getLine();
+  }
+  auto It = Stubs.find(const_cast<Function *>(Kernel));
+  if (It != Stubs.end())
+    S.Kernel = It->second;
+  S.Why = Why.str();
+  S.Redirected = S.Why.empty();
+  S.Known = Kernel ? Kernels.contains(const_cast<Function *>(Kernel))
+                   : !Kernels.empty() && S.Why != NoSuchType;
+  S.Call = &Call;
+  Sites.push_back(std::move(S));
+}
+
+/// Why the launch of \p Kernel by a call of the stub \p Callee is not
+/// redirected; "" when it is.
+std::string SiteFinder::whyNot(const Function *Callee,
+                               const Function *Kernel) const {
+  if (!Kernels.contains(const_cast<Function *>(Kernel)))
+    return NoVariant;
+  if (!isShared(*Callee))
+    return "";
+  return Copies.contains(const_cast<Function *>(Callee))
+             ? SharedCaller
+             : "another unit may replace the kernel's stub";
+}
+
+/// The same for a call through a pointer, which reaches stubs of its type.
+std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
+  bool Any = false;
+  for (const auto &[Stub, Variants] : Kernels) {
+    if (Stub->getFunctionType() != Call.getFunctionType())
+      continue;
+    Any = true;
+    if (!isShared(*Stub))
+      continue;
+    if (isShared(*Call.getFunction()))
+      return SharedCaller;
+    if (!Copies.contains(Stub))
+      return "another unit may replace the stub of '" + Stubs.lookup(Stub) +
+             "'";
+  }
+  return Any ? "" : NoSuchType;
+}
+
+void SiteFinder::visit(Function &F) {
+  // Stubs, ours and theirs, make the launch; they are not where it stands.
+  if (F.isDeclaration() || F.getName().starts_with("__cupilot_") ||
+      Stubs.contains(original(&F)))
+    return;
+  // What this unit calls is its own copy.
+  if (auto It = Copies.find(&F); It != Copies.end() && !It->second->use_empty())
+    return;
+  if (Originals.contains(&F) && F.use_empty())
+    return;
+  for (Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee)
+      continue;
+    if (isPush(*Call)) {
+      CallBase *Launch = launchAfter(*Call, Stubs);
+      if (!Launch)
+        // The kernel may be another unit's, or its call is not understood.
+        add(*Call, nullptr, "this unit does not define the kernel");
+      else if (Function *Stub = Launch->getCalledFunction())
+        add(*Launch, original(Stub), whyNot(Stub, original(Stub)));
+      else
+        add(*Launch, nullptr, whyNotByPointer(*Launch));
+      continue;
+    }
+    StringRef Name = Callee->getName();
+    bool Redirected = Name.consume_front("__cupilot_launch_");
+    if (Value *Kernel =
+            Redirected ? Call->getArgOperand(
+                             Name.starts_with("cudaLaunchKernelExC") ? 1 : 0)
+                       : launchedKernel(*Call)) {
+      auto *Stub = dyn_cast<Function>(Kernel->stripPointerCasts());
+      add(*Call, Stub,
+          Redirected                       ? ""
+          : Stub && Kernels.contains(Stub) ? SharedCaller
+                                           : NoVariant);
+    } else if (StringRef Why = keptForm(Name); !Why.empty()) {
+      Function *Kernel = nullptr;
+      for (Value *Arg : Call->args())
+        if (auto *Stub = dyn_cast<Function>(Arg->stripPointerCasts());
+            Stub && Stubs.contains(Stub))
+          Kernel = Stub;
+      add(*Call, Kernel, Why);
+    }
+  }
+}
+
+std::vector<LaunchSite> findLaunchSites(Module &M, const KernelStubs &Stubs,
+                                        const LaunchableKernels &Kernels,
+                                        const OwnCopies &Copies) {
+  SiteFinder Finder(Stubs, Kernels, Copies);
+  for (Function &F : M)
+    Finder.visit(F);
+  return std::move(Finder.Sites);
+}
+
+} // namespace cupilot
