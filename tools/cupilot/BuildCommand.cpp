@@ -19,10 +19,8 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// \p Args without the source and what is said of outputs, depfiles and
-/// plugins.
-static std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
-                                            StringRef Input) {
+std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
+                                     StringRef Input) {
   std::vector<std::string> Kept;
   for (size_t I = 0; I < Args.size(); ++I) {
     StringRef Arg = Args[I];
