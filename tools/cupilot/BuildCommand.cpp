@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCommand.h"
-#include "../cupilot-cpucc/NvccFlags.h"
+#include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
@@ -63,10 +63,10 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
     std::vector<std::string> Whole = {Args.front()};
     Whole.insert(Whole.end(), Rest.begin(), Rest.end());
     C.Nvcc = shellQuoted(Whole);
-    Expected<TranslatedFlags> Flags = translateNvccFlags(Rest);
+    Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(Rest, "", "");
     if (!Flags)
       return Flags.takeError();
-    C.Flags = std::move(Flags->Args);
+    C.Flags = std::move(*Flags);
     // nvcc's -O is for the host; device code is optimised unless -G says not.
     erase_if(C.Flags, [](StringRef Flag) { return Flag.starts_with("-O"); });
     C.Flags.push_back("-O2");
