@@ -67,9 +67,6 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
     if (!Flags)
       return Flags.takeError();
     C.Flags = std::move(*Flags);
-    // nvcc's -O is for the host; device code is optimised unless -G says not.
-    erase_if(C.Flags, [](StringRef Flag) { return Flag.starts_with("-O"); });
-    C.Flags.push_back("-O2");
   } else if (NameOf().starts_with("clang") ||
              NameOf().starts_with("cupilot-cpucc")) {
     C.Flags = std::move(Rest);
