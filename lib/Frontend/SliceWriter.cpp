@@ -8,7 +8,9 @@
 
 #include "SliceWriter.h"
 #include "KernelInfo.h"
+#include "Lambdas.h"
 #include "SliceText.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
@@ -75,6 +77,30 @@ public:
     return llvm::Error::success();
   }
 
+  llvm::Error addLambdas(const KernelLambdas &L, const FunctionDecl *Kernel) {
+    if (L.empty())
+      return llvm::Error::success();
+    HasLambdas = true;
+    std::string Refusal;
+    auto CopyOf = [&](TokenRange Range) -> llvm::Expected<std::string> {
+      Piece Part;
+      Part.Range = Range;
+      llvm::Expected<PieceText> Text =
+          textOf(Part, Unit, C, Pieces, /*Expand=*/false);
+      if (!Text)
+        return Text.takeError();
+      llvm::append_range(Copied, Text->Copied);
+      return std::move(Text->Text);
+    };
+    std::string Text = lambdaText(L, Unit, Pieces, Kernel, CopyOf, Refusal);
+    if (!Refusal.empty())
+      return findingError(Refusal);
+    const Piece &Around = Pieces.pieces()[Pieces.indexOf(L.Text)];
+    Chunks.push_back(
+        {Pieces.locationOf(Around), std::move(Text), false, Around.Context});
+    return llvm::Error::success();
+  }
+
   void addMacrosAndIncludes() {
     Includes = C.includes();
     std::set<const MacroInfo *> Done;
@@ -103,7 +129,7 @@ public:
       const NamespaceDecl *Named = D.D->getNominatedNamespace();
       if (!C.isNeeded(Named))
         continue;
-      needNamespace(Named);
+      needNamespace(Named, SM.getExpansionLoc(D.D->getBeginLoc()));
       Chunks.push_back(
           {SM.getExpansionLoc(D.D->getBeginLoc()),
            "using namespace " + Named->getQualifiedNameAsString() + ";", false,
@@ -138,7 +164,8 @@ public:
               std::to_string(Counter++) + " = (const void *)&" +
               nameInContext(V) + ";\n";
     }
-    std::string Instantiation = instantiationOf(Kernel);
+    // The function around a lambda names the kernel's instance.
+    std::string Instantiation = HasLambdas ? "" : instantiationOf(Kernel);
     if (!Instantiation.empty()) {
       enter(contextOf(Kernel), Open, Text);
       Text += "\n" + Instantiation + "\n";
@@ -223,15 +250,18 @@ private:
     }
   }
 
-  /// A namespace that is named must exist, also when nothing in it is needed
-  /// or its first needed part comes later.
-  void needNamespace(const NamespaceDecl *Named) {
+  /// A namespace that is named (\p At a place) must exist, also when nothing in
+  /// it is needed or its first needed part comes later.
+  void needNamespace(const NamespaceDecl *Named,
+                     SourceLocation At = SourceLocation()) {
     const NamespaceDecl *First = Named->getCanonicalDecl();
     if (!Unit.isUser(First->getLocation()) || !Announced.insert(First).second)
       return;
     for (unsigned I : C.pieces())
       for (const Decl *D : Pieces.pieces()[I].Context)
-        if (sameContext(D, First))
+        if (sameContext(D, First) &&
+            (At.isInvalid() || SM.isBeforeInTranslationUnit(
+                                   Pieces.locationOf(Pieces.pieces()[I]), At)))
           return;
     ContextChain Chain = contextOf(First);
     Chain.push_back(First);
@@ -249,6 +279,7 @@ private:
   const SourceManager &SM;
   const PieceTable &Pieces;
   const Closure &C;
+  bool HasLambdas = false;
   std::vector<Chunk> Chunks;
   std::vector<FileInterval> Copied;
   std::set<const IncludeDirective *> Includes;
@@ -256,12 +287,13 @@ private:
 };
 } // namespace
 
-llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
-                                       const PieceTable &Pieces,
-                                       const Closure &C,
-                                       const FunctionDecl *Kernel) {
+llvm::Expected<std::string>
+writeSlice(const ParsedUnit &Unit, const PieceTable &Pieces, const Closure &C,
+           const FunctionDecl *Kernel, const KernelLambdas &Lambdas) {
   SliceWriter Writer(Unit, Pieces, C);
   if (llvm::Error E = Writer.addPieces(Kernel))
+    return std::move(E);
+  if (llvm::Error E = Writer.addLambdas(Lambdas, Kernel))
     return std::move(E);
   Writer.addMacrosAndIncludes();
   Writer.addDirectives();

@@ -209,6 +209,7 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
       }
     } else {
       // "-o" and "--output-file" as they stand; joined ones by their letter.
+      C.Options.emplace_back(Option.str(), Value.str());
       std::string Spelling =
           Arg.take_front(Arg.size() - Name.size()).str() + Option.str();
       take(M, Spelling, Value);

@@ -192,8 +192,11 @@ void Canonicaliser::call(const CallBase &C) {
   attributes(Attrs.getFnAttrs());
   attributes(Attrs.getRetAttrs());
   const Function *Callee = C.getCalledFunction();
-  bool Assert = Callee && (Callee->getName() == "__assertfail" ||
-                           Callee->getName() == "__assert_fail");
+  // Clang's own __assert_fail is static: it stands for the C library's.
+  bool Assert =
+      Callee && (Callee->getName() == "__assertfail" ||
+                 Callee->getName() == "__assert_fail" ||
+                 Callee->getName() == "_ZL13__assert_failPKcS0_jS0_");
   for (unsigned I = 0; I < C.arg_size(); ++I) {
     OS << ",";
     // File, line and function of an assertion are where, not what.
