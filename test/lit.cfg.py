@@ -70,7 +70,7 @@ if config.nvcc and os.path.exists(config.nvcc):
             config.available_features.add("nvcc")
     except (OSError, subprocess.TimeoutExpired):
         pass
-for tool in ("ccache", "dpkg-deb"):
+for tool in ("ccache", "sccache", "dpkg-deb"):
     if shutil.which(tool):
         config.available_features.add(tool)
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
