@@ -49,7 +49,8 @@ void runPtx(StringRef Bytes) {
     static constexpr StringRef Other = "cupilot_fuzz_name";
     if (Bytes.contains(Other))
       continue;
-    Expected<NvccPtx> Renamed = NvccPtx::parse(M->renamed(Name, Other));
+    Expected<NvccPtx> Renamed = NvccPtx::parse(
+        M->renamed(std::pair(std::string(Name), std::string(Other))));
     if (!Renamed)
       consumeError(Renamed.takeError());
     require(bool(Renamed), "renaming a kernel breaks the PTX");

@@ -193,7 +193,9 @@ TEST(NvccIdentity, WhatIsNotKnownHasNone) {
 TEST(NvccIdentity, AKernelUnderAnotherNameStaysTheSame) {
   Expected<NvccPtx> M = NvccPtx::parse(Source);
   ASSERT_TRUE(bool(M));
-  EXPECT_EQ(identityOf(M->renamed("_Z1kPfi", "sm_90"), "sm_90"),
+  EXPECT_EQ(identityOf(M->renamed(std::pair<std::string, std::string>("_Z1kPfi",
+                                                                      "sm_90")),
+                       "sm_90"),
             M->identify("_Z1kPfi").Digest);
   EXPECT_EQ(
       *M->variables("_Z1kPfi"),
