@@ -235,7 +235,8 @@ void Parser::finish() {
     // A depfile, or inputs in another file, cannot be told apart by source.
     C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
                C.InputAt.size() == C.Inputs.size() &&
-               C.OutputAt.empty() == C.Output.empty();
+               C.OutputAt.empty() == C.Output.empty() &&
+               (!Object || C.Output.empty()); // nvcc refuses it otherwise.
     C.Links = !Object;
     refuse(C.Links ? "compile with -c to get variants: it links too"
                    : "it compiles several sources at once",

@@ -86,6 +86,8 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
   std::vector<std::string> Command = {Nvcc.str(), "-ptx",
                                       "-arch=" + virtualArch(Arch)};
   Command.insert(Command.end(), Flags.begin(), Flags.end());
+  // clang gives every CUDA source these types; nvcc does not.
+  Command.insert(Command.end(), {"-include", "cstdint"});
   for (const std::string &Arg :
        {std::string("-x"), std::string("cu"), Source.str(), std::string("-o"),
         Dir->file("variant.ptx"), std::string("-MD"), std::string("-MF"),

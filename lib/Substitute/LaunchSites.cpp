@@ -167,7 +167,7 @@ std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
     Any = true;
     if (!isShared(*Stub))
       continue;
-    if (isShared(*Call.getFunction()))
+    if (!hasOwnBody(*Call.getFunction()))
       return SharedCaller;
     if (!Copies.contains(Stub))
       return "another unit may replace the stub of '" + Stubs.lookup(Stub) +
