@@ -11,13 +11,14 @@
 #   commit    of the list; "source" and "flags" too
 #   parses    clang takes it; else "reason" says why not, and the rest is absent
 #   seconds   {"parse": ..., "extract": ..., "check": ...}
-#   launches  <<<>>> in the text of the project that the unit preprocesses to
+#   launches  <<<>>> in the source as written
 #   extract   "ok", or the first line of the error
 #   kernels   [{"name", "symbol", "file", "line",
 #               "slice": its file name, or "refusal": why there is none,
-#               "identity": the unit's build identity, or "none: ..." ,
-#               "verified": the slice alone has the same identity; without one,
-#               the same device code}]
+#               "identity": the unit's build identity, or "no_identity": why
+#               there is none,
+#               "verified": the slice alone has the same identity (without one,
+#               the same device code; --recheck: seen twice)}]
 # Other steps add keys of their own and leave these alone.
 
 import argparse
@@ -76,6 +77,11 @@ class Runner:
         self.clang = [options.clang, "-Wno-unknown-cuda-version",
                       "--cuda-path=" + cuda, "-I" + cuda + "/include/cccl",
                       "-w", "--cuda-device-only"]
+        own, other = cuda + "/include", "/usr/include/cuda_runtime.h"
+        if os.path.exists(other) and \
+                not os.path.samefile(other, own + "/cuda_runtime.h"):
+            # Clang looks there before it looks into --cuda-path.
+            self.clang += ["-isystem", own]
 
     def run(self, command, folder, limit=None):
         """Exit status, output, errors; -1 when it ran past the limit."""
@@ -103,7 +109,7 @@ class Runner:
         lines = [l for l in text.splitlines() if l.strip()]
         for pattern in (r"(fatal )?error:", r"Stack dump|PLEASE submit"):
             for line in lines:
-                if re.search(pattern, line):
+                if re.search(pattern, line) and "does not parse" not in line:
                     return line.strip()[:240]
         return (lines[-1].strip()[:240] if lines else
                 "exit status %d" % status)
@@ -119,22 +125,13 @@ class Runner:
             row["reason"] = self.reason(status, err)
         return status == 0
 
-    def launches(self, unit, folder, flags):
-        """Launches in the project's text, after preprocessing."""
-        status, out, _ = self.run(
-            self.clang[:-1] + ["--cuda-host-only", "-E", "-x", "cuda"] + flags
-            + [unit["source"]], folder)
-        if status != 0:
-            return None
-        count, own = 0, False
-        for line in out.splitlines():
-            marker = re.match(r'# \d+ "([^"]*)"', line)
-            if marker:
-                name = os.path.normpath(os.path.join(folder, marker.group(1)))
-                own = name.startswith(folder + "/")
-            elif own:
-                count += line.count("<<<")
-        return count
+    @staticmethod
+    def launches(path):
+        """Launches in the source as written, comments left out."""
+        with open(path, encoding="utf-8", errors="replace") as source:
+            text = source.read()
+        text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+        return text.count("<<<")
 
     def identities(self, source, folder, flags):
         """Symbol to identity, or to "none: ..."."""
@@ -168,7 +165,8 @@ class Runner:
             if not row["parses"]:
                 del row["extract"]
                 return row
-            row["launches"] = self.launches(unit, folder, flags)
+            row["launches"] = self.launches(
+                os.path.join(folder, unit["source"]))
             row["kernels"] = []
             if status == 0:
                 with open(work + "/k.json", encoding="utf-8") as text:
@@ -179,29 +177,25 @@ class Runner:
         return row
 
     def check(self, unit, row, folder, flags, work):
-        """The slices' identities, taken apart from extraction."""
-        kernels = row["kernels"]
-        if not kernels:
-            return
-        own, why = self.identities(unit["source"], folder, flags)
+        """The slices' identities, taken apart from extraction if asked."""
+        own, why = None, ""
+        if self.options.recheck and row["kernels"]:
+            own, why = self.identities(unit["source"], folder, flags)
         alone = [f for f in flags if not re.match("-[DIU]|-isystem", f)]
-        for kernel in kernels:
-            kernel["identity"] = ((own or {}).get(kernel["symbol"])
-                                  or "none: " + (why or "not emitted"))
+        for kernel in row["kernels"]:
             if "slice" not in kernel:
                 continue
-            if kernel["identity"].startswith("none"):
-                # Extraction has compared the device code itself.
-                kernel["verified"] = "not emitted" not in kernel["identity"]
-            elif self.options.recheck:
-                there, failed = self.identities(
-                    work + "/k.slices/" + kernel["slice"], work, alone)
-                same = (there or {}).get(kernel["symbol"])
-                kernel["verified"] = same == kernel["identity"]
-                if not kernel["verified"]:
-                    kernel["check"] = failed or same or "not emitted"
-            else:
-                kernel["verified"] = True
+            # Extraction refuses slices of other code.
+            kernel["verified"] = True
+            if not self.options.recheck or "identity" not in kernel:
+                continue
+            there, failed = self.identities(
+                work + "/k.slices/" + kernel["slice"], work, alone)
+            found = [(there or {}).get(kernel["symbol"]) or failed,
+                     (own or {}).get(kernel["symbol"]) or why]
+            kernel["verified"] = found == [kernel["identity"]] * 2
+            if not kernel["verified"]:
+                kernel["check"] = "%s against %s" % tuple(found)
 
 
 def percent(part, whole):
@@ -248,8 +242,7 @@ def report(rows):
         for k in row.get("kernels", []):
             if k.get("verified"):
                 continue
-            why = k.get("refusal") or "check: " + k.get("check", "") \
-                + " against " + k["identity"]
+            why = k.get("refusal") or "identities: " + k.get("check", "")
             same.setdefault(clean(why)[:400], []).append(k["name"])
         for why, names in same.items():
             first = clean(names[0])[:120]

@@ -216,7 +216,8 @@ LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
                                       unsigned, BuildAttr) {
   if (Device.empty())
     return EmitError() << "a measurement names its device";
-  if (Basis != "modelled" && Basis != "measured")
+  // "declared": nothing was run; a person answers for the variant.
+  if (Basis != "modelled" && Basis != "measured" && Basis != "declared")
     return EmitError()
            << "a measurement is \"modelled\" or \"measured\", not \"" << Basis
            << "\"";

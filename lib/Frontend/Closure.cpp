@@ -7,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClosurePart.h"
+#include "Lambdas.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclFriend.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/AST/ExprCXX.h"
 #include "clang/AST/RecordLayout.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -114,8 +116,34 @@ void Closure::noteDeduction(const ClassTemplateDecl *Template) {
     }
 }
 
-void Closure::collect(const FunctionDecl *Kernel) {
+void Closure::collectLambdas(const KernelLambdas &L) {
+  if (L.empty())
+    return;
+  {
+    Part P(*this, L.Function, "around lambdas");
+    walkFunctionDeclaration(*this, L.Text);
+    walkTemplateArguments(*this, L.Function);
+    walkFunctionDeclaration(*this, L.Function);
+  }
+  for (const NeededLambda &Each : L.All) {
+    Part P(*this, L.Function, "lambda");
+    walkExpression(*this, Each.Expr);
+    if (Each.Written != Each.Expr)
+      walkExpression(*this, Each.Written);
+  }
+  for (const VarDecl *V : L.Locals) {
+    Part P(*this, L.Function, "local");
+    P.add(V->getName() + " : " + V->getType().getCanonicalType().getAsString());
+    walkType(*this, V->getType());
+    if (const Expr *Init = constantOf(V))
+      walkExpression(*this, Init);
+  }
+}
+
+void Closure::collect(const FunctionDecl *Kernel,
+                      const KernelLambdas &Lambdas) {
   mark(Kernel);
+  collectLambdas(Lambdas);
   do {
     while (!Queue.empty()) {
       Item Next = Queue.back();

@@ -22,13 +22,17 @@ namespace clang {
 class CXXRecordDecl;
 class ClassTemplateDecl;
 class EnumDecl;
+class Expr;
 class NamedDecl;
+class QualType;
 class NamespaceDecl;
 class TypedefNameDecl;
 class VarDecl;
 } // namespace clang
 
 namespace cupilot {
+
+struct KernelLambdas;
 
 /// How much of a declaration is needed.
 enum class Need { No, Declaration, Definition };
@@ -38,8 +42,9 @@ public:
   Closure(ParsedUnit &Unit, const PieceTable &Pieces)
       : Unit(Unit), Pieces(Pieces) {}
 
-  /// Collects what \p Kernel uses. An instance serves one kernel.
-  void collect(const clang::FunctionDecl *Kernel);
+  /// Collects what \p Kernel and its \p Lambdas use. An instance serves one
+  /// kernel.
+  void collect(const clang::FunctionDecl *Kernel, const KernelLambdas &Lambdas);
 
   /// What is needed of \p D, a declaration as written.
   Need needOf(const clang::Decl *D) const;
@@ -90,6 +95,7 @@ private:
   };
   /// Collects the meaning of the names in one part of an entity.
   class Part;
+  void collectLambdas(const KernelLambdas &L);
   void process(const Item &I);
   void processFunction(const clang::FunctionDecl *F, Need N);
   void processRecord(const clang::CXXRecordDecl *R, Need N);
@@ -137,6 +143,9 @@ void walkFunctionBody(Closure &C, const clang::FunctionDecl *F);
 void walkTemplateArguments(Closure &C, const clang::Decl *D);
 void walkTemplateParameters(Closure &C, const clang::Decl *D);
 void walkBasesAndAttributes(Closure &C, const clang::CXXRecordDecl *R);
+/// An expression or a type that is no part of a declaration.
+void walkExpression(Closure &C, const clang::Expr *E);
+void walkType(Closure &C, clang::QualType T);
 /// A field, variable, enumeration, type alias or the like, as a whole.
 void walkDeclaration(Closure &C, const clang::Decl *D);
 

@@ -68,6 +68,10 @@ void Closure::processRecord(const CXXRecordDecl *R, Need N) {
       walkBasesAndAttributes(*this, R);
       for (const FieldDecl *Field : R->fields())
         walkDeclaration(*this, Field);
+      // Enumerators are computed with the class, used or not.
+      for (const Decl *Member : R->decls())
+        if (const auto *E = dyn_cast<EnumDecl>(Member))
+          walkDeclaration(*this, E);
       if (!R->isDependentType() && !R->isInvalidDecl()) {
         const ASTRecordLayout &Layout = Unit.Ctx.getASTRecordLayout(R);
         P.add("size " + Twine(Layout.getSize().getQuantity()) + " align " +

@@ -264,6 +264,16 @@ void walkFunctionBody(Closure &C, const FunctionDecl *F) {
   V.TraverseStmt(F->getBody());
 }
 
+void walkExpression(Closure &C, const Expr *E) {
+  Visitor V(C, /*InBody=*/true);
+  V.TraverseStmt(const_cast<Expr *>(E));
+}
+
+void walkType(Closure &C, QualType T) {
+  Visitor V(C, /*InBody=*/true);
+  V.TraverseType(T);
+}
+
 void walkTemplateArguments(Closure &C, const Decl *D) {
   Visitor V(C, /*InBody=*/true);
   const TemplateArgumentList *Args = nullptr;

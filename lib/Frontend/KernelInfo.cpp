@@ -147,6 +147,33 @@ static PrintingPolicy namePolicy(const ASTContext &Ctx) {
   return Policy;
 }
 
+/// "(lambda at FILE:LINE:COLUMN)" in \p Text is replaced by the number and the
+/// function of the lambda: names hold no places.
+static void nameLambdas(const ASTContext &Ctx, QualType T,
+                        const PrintingPolicy &Policy, std::string &Text) {
+  const CXXRecordDecl *R = T.getCanonicalType()->getAsCXXRecordDecl();
+  if (const auto *Spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(R))
+    for (const TemplateArgument &Arg : Spec->getTemplateArgs().asArray())
+      if (Arg.getKind() == TemplateArgument::Type)
+        nameLambdas(Ctx, Arg.getAsType(), Policy, Text);
+  if (!R || !R->isLambda())
+    return;
+  QualType Type = Ctx.getCanonicalTagType(R);
+  std::string Placed = Type.getAsString(Policy), Name = "(lambda";
+  if (const auto *F = dyn_cast_or_null<FunctionDecl>(
+          cast_or_null<Decl>(R->getParentFunctionOrMethod()))) {
+    llvm::raw_string_ostream OS(Name);
+    OS << " " << R->getLambdaManglingNumber() << " of ";
+    PrintingPolicy Plain = Policy;
+    Plain.AnonymousTagLocations = false;
+    F->getNameForDiagnostic(OS, Plain, /*Qualified=*/true);
+  }
+  Name += ")";
+  for (size_t At = 0; (At = Text.find(Placed, At)) != std::string::npos;
+       At += Name.size())
+    Text.replace(At, Placed.size(), Name);
+}
+
 static std::string typeName(QualType T, const PrintingPolicy &Policy) {
   return T.getCanonicalType().getAsString(Policy);
 }
@@ -198,7 +225,19 @@ static std::string symbolOf(const FunctionDecl *F) {
 
 void describeKernel(const ParsedUnit &Unit, const FunctionDecl *F, Kernel &K) {
   PrintingPolicy Policy = namePolicy(Unit.Ctx);
-  K.Name = withParameters(F, Policy);
+  PrintingPolicy Placed = Policy;
+  Placed.AnonymousTagLocations = true;
+  K.Name = withParameters(F, Placed);
+  auto Name = [&](const TemplateArgument &Arg, auto &&Self) -> void {
+    if (Arg.getKind() == TemplateArgument::Pack)
+      for (const TemplateArgument &Each : Arg.pack_elements())
+        Self(Each, Self);
+    else if (Arg.getKind() == TemplateArgument::Type)
+      nameLambdas(Unit.Ctx, Arg.getAsType(), Placed, K.Name);
+  };
+  if (const TemplateArgumentList *Own = F->getTemplateSpecializationArgs())
+    for (const TemplateArgument &Arg : Own->asArray())
+      Name(Arg, Name);
   K.Symbol = symbolOf(F);
   PresumedLoc At =
       Unit.SM.getPresumedLoc(Unit.SM.getExpansionLoc(F->getLocation()));
@@ -229,7 +268,10 @@ static bool isUnspeakable(const TemplateArgument &Arg) {
     return false;
   QualType T = Arg.getAsType().getCanonicalType();
   if (const CXXRecordDecl *R = T->getAsCXXRecordDecl(); R && R->isLambda())
-    return true;
+    return false; // lambdasOf sees to them.
+  if (const auto *Spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+          T->getAsCXXRecordDecl()))
+    return llvm::any_of(Spec->getTemplateArgs().asArray(), isUnspeakable);
   return T->getLinkage() == Linkage::None;
 }
 

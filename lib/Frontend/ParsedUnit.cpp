@@ -8,12 +8,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParsedUnit.h"
+#include "DeviceCode.h"
 #include "cupilot/Admission/DeviceHeaders.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceManager.h"
-#include "clang/Driver/CreateInvocationFromArgs.h"
+#include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
@@ -213,6 +215,34 @@ std::vector<std::string> parseFlags(ArrayRef<std::string> Flags) {
   return Result;
 }
 
+std::vector<std::string> meaningfulFlags(ArrayRef<std::string> Args,
+                                         StringRef Folder) {
+  namespace o = clang::options;
+  std::vector<std::string> Architectures = withoutArchitectures(Args);
+  std::vector<std::string> Kept = parseFlags(Args), Flags;
+  for (const std::string &Arg : Args)
+    if (!is_contained(Architectures, Arg))
+      Kept.push_back(Arg);
+  opt::InputArgList Parsed = driverArgs(Kept);
+  for (opt::Arg *A : Parsed) {
+    bool IsPath =
+        any_of(ArrayRef<o::ID>({o::OPT_I, o::OPT_isystem, o::OPT_iquote,
+                                o::OPT_idirafter, o::OPT_include}),
+               [&](o::ID Id) { return A->getOption().matches(Id); });
+    SmallString<256> Path(IsPath ? A->getValue() : "");
+    if (IsPath && !Folder.empty() && sys::path::is_relative(Path)) {
+      sys::path::make_absolute(Folder, Path);
+      Flags.push_back(A->getOption().getPrefixedName().str());
+      Flags.push_back(Path.str().str());
+      continue;
+    }
+    opt::ArgStringList Text;
+    A->render(Parsed, Text);
+    Flags.insert(Flags.end(), Text.begin(), Text.end());
+  }
+  return Flags;
+}
+
 /// The folders that the user names for headers: what lies there is the user's,
 /// also behind -isystem.
 static std::vector<std::string> userFolders(ArrayRef<std::string> Flags) {
@@ -228,20 +258,24 @@ static std::vector<std::string> userFolders(ArrayRef<std::string> Flags) {
 }
 
 namespace {
-class UnitAction : public SyntaxOnlyAction {
+/// Parses, and whatever \p Base does with the syntax tree.
+template <class Base> class UnitAction : public Base {
 public:
+  template <class... Args>
   UnitAction(function_ref<Error(ParsedUnit &)> Use,
-             std::vector<std::string> Folders, std::string CudaPath)
-      : Use(Use), Folders(std::move(Folders)), CudaPath(std::move(CudaPath)) {}
+             std::vector<std::string> Folders, std::string CudaPath,
+             Args... ForBase)
+      : Base(ForBase...), Use(Use), Folders(std::move(Folders)),
+        CudaPath(std::move(CudaPath)) {}
   Error takeResult() { return std::move(Result); }
 
 protected:
   void ExecuteAction() override {
-    CompilerInstance &CI = getCompilerInstance();
+    CompilerInstance &CI = this->getCompilerInstance();
     PreprocessorLog Log;
     recordPreprocessing(CI.getPreprocessor(), Log);
     syntax::TokenCollector Collector(CI.getPreprocessor());
-    SyntaxOnlyAction::ExecuteAction();
+    Base::ExecuteAction();
     if (CI.getDiagnostics().hasErrorOccurred())
       return;
     syntax::TokenBuffer Tokens = std::move(Collector).consume();
@@ -259,55 +293,45 @@ private:
 } // namespace
 
 Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
-                     function_ref<Error(ParsedUnit &)> Use) {
+                     function_ref<Error(ParsedUnit &)> Use, DeviceCode *Code) {
   if (!sys::fs::exists(File))
     return usageError("'" + File + "' does not exist");
   Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
   if (!Tools)
     return Tools.takeError();
   std::vector<std::string> Kept = parseFlags(Flags);
-  std::vector<std::string> Command = Tools->cudaCommand(Kept);
-  Command.insert(Command.begin() + 1, "--driver-mode=g++");
-  for (StringRef Arg : {"-w", "-fsyntax-only", "--cuda-device-only", "-x",
-                        "cuda", "-fno-color-diagnostics"})
-    Command.push_back(Arg.str());
-  Command.push_back("--cuda-gpu-arch=" + gpuArchitectures(Flags).front());
-  Command.push_back(File.str());
-  std::vector<const char *> Args;
-  for (const std::string &Arg : Command)
-    Args.push_back(Arg.c_str());
+  Expected<std::shared_ptr<CompilerInvocation>> Invocation = deviceInvocation(
+      File, Kept, gpuArchitectures(Flags).front(), Code != nullptr);
+  if (!Invocation)
+    return Invocation.takeError();
 
   std::string Text;
   raw_string_ostream Stream(Text);
   DiagnosticOptions DiagOptions;
   DiagOptions.IgnoreWarnings = true;
   TextDiagnosticPrinter Printer(Stream, DiagOptions);
-  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
-  CreateInvocationOptions Options;
-  Options.Diags = CompilerInstance::createDiagnostics(
-      *Files, DiagOptions, &Printer, /*ShouldOwnClient=*/false);
-  Options.VFS = Files;
-  std::shared_ptr<CompilerInvocation> Invocation =
-      createInvocation(Args, Options);
-  if (!Invocation || Options.Diags->hasErrorOccurred())
-    return usageError("clang does not take these flags:\n" + Text,
-                      "what follows -- is a clang++ command line without the "
-                      "compiler's name");
-  Invocation->getFrontendOpts().DisableFree = false;
-  CompilerInstance CI(std::move(Invocation));
+  CompilerInstance CI(std::move(*Invocation));
   CI.setVerboseOutputStream(llvm::nulls());
-  CI.createVirtualFileSystem(Files, &Printer);
+  CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Printer);
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
-  UnitAction Action(Use, userFolders(Kept), Tools->CudaPath);
-  bool Done = CI.ExecuteAction(Action);
-  Error Result = Action.takeResult();
-  if (!Done || CI.getDiagnostics().hasErrorOccurred()) {
-    consumeError(std::move(Result));
-    return usageError("'" + File + "' does not parse:\n" + Text,
-                      "does it compile with 'clang++ --cuda-device-only' and "
-                      "the same flags?");
-  }
-  return Result;
+  auto Run = [&](auto &&Action) -> Error {
+    bool Done = CI.ExecuteAction(Action);
+    Error Result = Action.takeResult();
+    if (!Done || CI.getDiagnostics().hasErrorOccurred()) {
+      consumeError(std::move(Result));
+      return usageError("'" + File + "' does not parse:\n" + Text,
+                        "does it compile with 'clang++ --cuda-device-only' and "
+                        "the same flags?");
+    }
+    if constexpr (requires { Action.takeModule(); })
+      Code->Module = Action.takeModule();
+    return Result;
+  };
+  if (!Code)
+    return Run(
+        UnitAction<SyntaxOnlyAction>(Use, userFolders(Kept), Tools->CudaPath));
+  return Run(UnitAction<EmitLLVMOnlyAction>(Use, userFolders(Kept),
+                                            Tools->CudaPath, &Code->Context));
 }
 
 } // namespace cupilot

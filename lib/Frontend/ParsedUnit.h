@@ -68,11 +68,15 @@ private:
 /// language, and architectures: what decides about meaning stays.
 std::vector<std::string> parseFlags(llvm::ArrayRef<std::string> Flags);
 
+struct DeviceCode;
+
 /// Parses \p File for the device (first architecture of \p Flags) and calls
-/// \p Use. Text that does not parse is a usage error with the diagnostics.
+/// \p Use. \p Code, if given, gets the unit's device code before optimisation.
+/// Text that does not parse is a usage error with the diagnostics.
 llvm::Error withParsedUnit(llvm::StringRef File,
                            llvm::ArrayRef<std::string> Flags,
-                           llvm::function_ref<llvm::Error(ParsedUnit &)> Use);
+                           llvm::function_ref<llvm::Error(ParsedUnit &)> Use,
+                           DeviceCode *Code = nullptr);
 
 } // namespace cupilot
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PreprocessorRecord.h"
+#include "SystemMacro.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"
@@ -111,9 +112,13 @@ public:
 
 private:
   void use(const Token &Name, const MacroDefinition &MD) {
-    if (const MacroInfo *Info = MD.getMacroInfo())
-      Log.Uses.push_back(
-          {SM.getExpansionLoc(Name.getLocation()), Info, PP.getSpelling(Name)});
+    const MacroInfo *Info = MD.getMacroInfo();
+    if (!Info)
+      return;
+    SourceLocation At = SM.getExpansionLoc(Name.getLocation());
+    if (Info->isBuiltinMacro() && isFragileMacro(PP.getSpelling(Name)))
+      Log.FragileUses[At].push_back(Name.getLocation());
+    Log.Uses.push_back({At, Info, PP.getSpelling(Name)});
   }
   void conditional(SourceLocation At, ConditionalDirective::Kind K) {
     Log.Conditionals.push_back({At, K});

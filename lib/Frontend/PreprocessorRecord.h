@@ -59,6 +59,9 @@ struct PreprocessorLog {
   std::vector<MacroDefinitionRecord> Macros; ///< Those not of system headers.
   llvm::DenseMap<const clang::MacroInfo *, unsigned> MacroIndex;
   std::vector<MacroUse> Uses;
+  /// The uses of "__LINE__" and the like, by where they are expanded in a file.
+  llvm::DenseMap<clang::SourceLocation, std::vector<clang::SourceLocation>>
+      FragileUses;
   std::vector<ConditionalDirective> Conditionals;
   std::vector<PragmaUse> Pragmas;
 };

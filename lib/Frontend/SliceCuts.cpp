@@ -50,7 +50,7 @@ private:
 
   void cut(TokenRange R, StringRef Instead) {
     if (R.Begin < R.End)
-      Cuts.push_back({R, Instead});
+      Cuts.push_back({R, Instead.str()});
   }
 
   void cutRecord(const CXXRecordDecl *R) {

@@ -15,7 +15,7 @@ namespace cupilot {
 /// Tokens that are left out, and what stands in their place.
 struct Cut {
   TokenRange Range;
-  llvm::StringRef Instead;
+  std::string Instead;
 };
 
 /// Bodies of functions that are only declared or only run on the host, members

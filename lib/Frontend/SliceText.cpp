@@ -97,13 +97,14 @@ public:
         Result.Copied.push_back({Whole->File, At, End});
       }
     };
-    for (const Cut &C : Cuts) {
+    for (const Cut &C : cutsForCopy()) {
       std::optional<FileInterval> Left = intervalOf(C.Range);
       if (!Left || Left->File != Whole->File || Left->Begin < At)
         return {};
       Keep(Left->Begin);
       At = Left->End;
-      if (C.Instead == ";" || Buffer.drop_front(At).starts_with(";"))
+      if (C.Instead == ";" ||
+          (C.Instead.empty() && Buffer.drop_front(At).starts_with(";")))
         Result.Text.resize(StringRef(Result.Text).rtrim(" \t").size());
       Result.Text += C.Instead;
     }
@@ -131,19 +132,59 @@ public:
     return SourceLocation();
   }
 
-  std::string expand() const {
+  std::string expand() const { return expand(P.Range, Cuts); }
+
+private:
+  /// True when the user's own text, not assert()'s, holds "__LINE__".
+  bool isFragile(SourceLocation Call) const {
+    auto It = Unit.Log.FragileUses.find(Call);
+    return It != Unit.Log.FragileUses.end() &&
+           llvm::any_of(It->second, [&](SourceLocation Use) {
+             return systemMacroOf(Unit, Use).Name.empty();
+           });
+  }
+
+  /// What is left out, and in place of macros that hold "__LINE__" or the like
+  /// what they are in the unit.
+  std::vector<Cut> cutsForCopy() const {
+    std::vector<Cut> All;
+    auto Next = Cuts.begin();
+    for (unsigned I = P.Range.Begin; I < P.Range.End; ++I) {
+      if (Next != Cuts.end() && I == Next->Range.Begin) {
+        I = Next->Range.End - 1;
+        All.push_back(*Next++);
+        continue;
+      }
+      SourceLocation Loc = Pieces.token(I).location();
+      if (!Loc.isMacroID())
+        continue;
+      SourceLocation Call = SM.getExpansionLoc(Loc);
+      if (!isFragile(Call))
+        continue;
+      unsigned End = I + 1;
+      while (End < P.Range.End && Pieces.token(End).location().isMacroID() &&
+             SM.getExpansionLoc(Pieces.token(End).location()) == Call)
+        ++End;
+      All.push_back({{I, End}, expand({I, End}, {})});
+      I = End - 1;
+    }
+    return All;
+  }
+
+  /// The tokens of \p Range, preprocessed, without \p Left.
+  std::string expand(TokenRange Range, ArrayRef<Cut> Left) const {
     TextBuilder Out;
     unsigned Next = 0;
-    SourceLocation Start = Pieces.token(P.Range.Begin).location(), Last;
+    SourceLocation Start = Pieces.token(Range.Begin).location(), Last;
     auto Pragma = Unit.Log.Pragmas.begin();
     while (Pragma != Unit.Log.Pragmas.end() &&
            SM.isBeforeInTranslationUnit(Pragma->At, Start))
       ++Pragma;
-    for (unsigned I = P.Range.Begin; I < P.Range.End; ++I) {
-      if (Next < Cuts.size() && I == Cuts[Next].Range.Begin) {
-        if (!Cuts[Next].Instead.empty())
-          Out.add(Cuts[Next].Instead, tok::semi);
-        I = Cuts[Next++].Range.End - 1;
+    for (unsigned I = Range.Begin; I < Range.End; ++I) {
+      if (Next < Left.size() && I == Left[Next].Range.Begin) {
+        if (!Left[Next].Instead.empty())
+          Out.add(Left[Next].Instead, tok::semi);
+        I = Left[Next++].Range.End - 1;
         continue;
       }
       const syntax::Token &T = Pieces.token(I);
@@ -162,7 +203,6 @@ public:
     return Out.take();
   }
 
-private:
   /// "__global__": an object-like macro that is always there.
   bool isWordOfTheCompiler(const SystemMacro &Macro) const {
     if (Macro.Name.empty() || Macro.IsFragile)

@@ -8,7 +8,9 @@
 
 #include "SliceWriter.h"
 #include "KernelInfo.h"
+#include "Lambdas.h"
 #include "SliceText.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
@@ -75,6 +77,30 @@ public:
     return llvm::Error::success();
   }
 
+  llvm::Error addLambdas(const KernelLambdas &L, const FunctionDecl *Kernel) {
+    if (L.empty())
+      return llvm::Error::success();
+    HasLambdas = true;
+    std::string Refusal;
+    auto CopyOf = [&](TokenRange Range) -> llvm::Expected<std::string> {
+      Piece Part;
+      Part.Range = Range;
+      llvm::Expected<PieceText> Text =
+          textOf(Part, Unit, C, Pieces, /*Expand=*/false);
+      if (!Text)
+        return Text.takeError();
+      llvm::append_range(Copied, Text->Copied);
+      return std::move(Text->Text);
+    };
+    std::string Text = lambdaText(L, Unit, Pieces, Kernel, CopyOf, Refusal);
+    if (!Refusal.empty())
+      return findingError(Refusal);
+    const Piece &Around = Pieces.pieces()[Pieces.indexOf(L.Text)];
+    Chunks.push_back(
+        {Pieces.locationOf(Around), std::move(Text), false, Around.Context});
+    return llvm::Error::success();
+  }
+
   void addMacrosAndIncludes() {
     Includes = C.includes();
     std::set<const MacroInfo *> Done;
@@ -138,7 +164,8 @@ public:
               std::to_string(Counter++) + " = (const void *)&" +
               nameInContext(V) + ";\n";
     }
-    std::string Instantiation = instantiationOf(Kernel);
+    // The function around a lambda names the kernel's instance.
+    std::string Instantiation = HasLambdas ? "" : instantiationOf(Kernel);
     if (!Instantiation.empty()) {
       enter(contextOf(Kernel), Open, Text);
       Text += "\n" + Instantiation + "\n";
@@ -249,6 +276,7 @@ private:
   const SourceManager &SM;
   const PieceTable &Pieces;
   const Closure &C;
+  bool HasLambdas = false;
   std::vector<Chunk> Chunks;
   std::vector<FileInterval> Copied;
   std::set<const IncludeDirective *> Includes;
@@ -256,12 +284,13 @@ private:
 };
 } // namespace
 
-llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
-                                       const PieceTable &Pieces,
-                                       const Closure &C,
-                                       const FunctionDecl *Kernel) {
+llvm::Expected<std::string>
+writeSlice(const ParsedUnit &Unit, const PieceTable &Pieces, const Closure &C,
+           const FunctionDecl *Kernel, const KernelLambdas &Lambdas) {
   SliceWriter Writer(Unit, Pieces, C);
   if (llvm::Error E = Writer.addPieces(Kernel))
+    return std::move(E);
+  if (llvm::Error E = Writer.addLambdas(Lambdas, Kernel))
     return std::move(E);
   Writer.addMacrosAndIncludes();
   Writer.addDirectives();

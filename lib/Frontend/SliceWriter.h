@@ -14,10 +14,9 @@ namespace cupilot {
 
 /// The self-contained text for \p Kernel, whose closure is \p C. The error says
 /// why there is none.
-llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
-                                       const PieceTable &Pieces,
-                                       const Closure &C,
-                                       const clang::FunctionDecl *Kernel);
+llvm::Expected<std::string>
+writeSlice(const ParsedUnit &Unit, const PieceTable &Pieces, const Closure &C,
+           const clang::FunctionDecl *Kernel, const KernelLambdas &Lambdas);
 
 /// The directive at \p At on one line, white space normalised.
 std::string pragmaText(const ParsedUnit &Unit, clang::SourceLocation At);

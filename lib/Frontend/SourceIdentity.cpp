@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SourceIdentity.h"
+#include "Lambdas.h"
 #include "SliceCuts.h"
 #include "SliceWriter.h"
 #include "SystemMacro.h"
@@ -36,7 +37,10 @@ public:
       Last = Macro.Call;
       Text += "macro " + Macro.Name + "\n";
     }
-    if (Macro.IsFragile && Identity.FragileMacro.empty()) {
+    // The others stand in slices with the value that they have in the unit.
+    bool IsTime =
+        StringRef(Macro.Name).contains("TIME") || Macro.Name == "__DATE__";
+    if (Macro.IsFragile && IsTime && Identity.FragileMacro.empty()) {
       Identity.FragileMacro = Macro.Name;
       Identity.FragileAt = Unit.at(T.location());
     }
@@ -55,7 +59,8 @@ private:
 
 SourceIdentity identifySource(StringRef Name, const PrecisionContract &Contract,
                               const ParsedUnit &Unit, const Closure &C,
-                              const PieceTable &Pieces) {
+                              const PieceTable &Pieces,
+                              const KernelLambdas &Lambdas) {
   SourceIdentity Identity;
   TokenWriter Writer(Unit, Identity);
   std::set<std::string> Parts = C.meanings();
@@ -81,6 +86,17 @@ SourceIdentity identifySource(StringRef Name, const PrecisionContract &Contract,
       Writer.add(Pragma);
     Parts.insert(digest(Writer.take()));
   }
+  if (!Lambdas.empty())
+    for (TokenRange Range : rangesOf(Lambdas, Pieces)) {
+      for (unsigned T = Range.Begin; T < Range.End; ++T)
+        Writer.add(Pieces.token(T));
+      Parts.insert(digest(Writer.take()));
+    }
+  for (const VarDecl *V : Lambdas.Locals)
+    if (const clang::Expr *Init = constantOf(V))
+      if (const APValue *Value = V->evaluateValue())
+        Parts.insert("constant " + V->getNameAsString() + " " +
+                     Value->getAsString(Unit.Ctx, Init->getType()));
   // Whether other code writes a variable decides whether it can be folded.
   for (const VarDecl *V : C.hostVariables())
     Parts.insert("host writes " + describe(V));

@@ -16,8 +16,8 @@ struct PrecisionContract;
 
 struct SourceIdentity {
   std::string Digest;
-  /// A predefined macro whose value no copy of the text can keep ("__LINE__"),
-  /// and where; empty if none is used.
+  /// A predefined macro that is another one in every build ("__TIME__"), and
+  /// where; empty if none is used.
   std::string FragileMacro, FragileAt;
 };
 
@@ -28,7 +28,8 @@ struct SourceIdentity {
 SourceIdentity identifySource(llvm::StringRef Name,
                               const PrecisionContract &Contract,
                               const ParsedUnit &Unit, const Closure &C,
-                              const PieceTable &Pieces);
+                              const PieceTable &Pieces,
+                              const KernelLambdas &Lambdas);
 
 } // namespace cupilot
 

@@ -19,7 +19,7 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-static bool isFragile(StringRef Name) {
+bool isFragileMacro(StringRef Name) {
   return llvm::is_contained(
       llvm::ArrayRef<StringRef>(
           {"__LINE__", "__FILE__", "__FILE_NAME__", "__BASE_FILE__", "__DATE__",
@@ -50,7 +50,7 @@ SystemMacro systemMacroOf(const ParsedUnit &Unit, SourceLocation Loc) {
         Lexer::getImmediateMacroName(Loc, Unit.SM, Unit.Ctx.getLangOpts());
     SourceLocation Call = Unit.SM.getImmediateExpansionRange(Loc).getBegin();
     if (isSystemMacro(Unit, Loc, Name))
-      Found = {Name.str(), Call, isFragile(Name)};
+      Found = {Name.str(), Call, isFragileMacro(Name)};
     Loc = Call;
   }
   return Found;

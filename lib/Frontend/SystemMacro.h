@@ -22,6 +22,9 @@ struct SystemMacro {
   bool IsFragile = false;
 };
 
+/// True for "__LINE__" and the like: their value depends on where the text is.
+bool isFragileMacro(llvm::StringRef Name);
+
 /// The outermost one that the token at \p Loc is of.
 SystemMacro systemMacroOf(const ParsedUnit &Unit, clang::SourceLocation Loc);
 

@@ -8,131 +8,202 @@
 //===----------------------------------------------------------------------===//
 
 #include "VerifySlice.h"
+#include "DeviceCode.h"
+#include "ParsedUnit.h"
+#include "PtxModule.h"
+#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
-#include "llvm/ADT/StringExtras.h"
-#include <map>
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ThreadPool.h"
+#include <mutex>
 
 using namespace llvm;
 
 namespace cupilot {
 
-static bool isNameChar(char C) { return isAlnum(C) || C == '_' || C == '$'; }
-
-/// Calls \p Use for each name and each text between names.
-static void forEachName(StringRef Text,
-                        function_ref<void(StringRef, bool)> Use) {
-  while (!Text.empty()) {
-    size_t Begin = Text.find_if(isNameChar);
-    if (Begin > 0)
-      Use(Text.take_front(Begin), false);
-    Text = Text.drop_front(std::min(Begin, Text.size()));
-    StringRef Name = Text.take_while(isNameChar);
-    if (!Name.empty())
-      Use(Name, true);
-    Text = Text.drop_front(Name.size());
+/// The first line in which two texts differ, for people.
+static std::string firstDifference(StringRef A, StringRef B) {
+  while (!A.empty() || !B.empty()) {
+    auto [LineA, RestA] = A.split('\n');
+    auto [LineB, RestB] = B.split('\n');
+    if (LineA != LineB)
+      return ("'" + LineA + "' against '" + LineB + "'").str();
+    A = RestA;
+    B = RestB;
   }
+  return "";
 }
 
-PtxModule::PtxModule(StringRef Text) {
-  std::string Plain;
-  while (!Text.empty()) {
-    auto [Line, Rest] = Text.split('\n');
-    Text = Rest;
-    StringRef Code = Line.split("//").first.trim();
-    if (Code.empty() || Code.starts_with(".version") ||
-        Code.starts_with(".target") || Code.starts_with(".address_size") ||
-        Code.starts_with(".file"))
-      continue;
-    Plain += Code.str() + "\n";
+/// The kernel \p Symbol. In relocatable code the names of static ones end with
+/// a digest of the unit's path.
+static const Function *findKernel(const Module &M, StringRef Symbol) {
+  if (const Function *F = M.getFunction(Symbol))
+    return F->isDeclaration() ? nullptr : F;
+  for (const Function &F : M) {
+    StringRef Rest = F.getName();
+    if (Rest.consume_front(Symbol) && !F.isDeclaration() &&
+        (Rest.starts_with("__static__") || Rest.starts_with("__intern__")))
+      return &F;
   }
-  int Depth = 0;
-  size_t Begin = 0;
-  for (size_t I = 0; I < Plain.size(); ++I) {
-    char C = Plain[I];
-    Depth += C == '{' || C == '(';
-    Depth -= C == '}' || C == ')';
-    if (Depth != 0 || (C != ';' && C != '}'))
-      continue;
-    // A function ends with its body, everything else with a semicolon.
-    StringRef Head = StringRef(Plain).slice(Begin, I).split('{').first;
-    if (C == ';' || Head.contains(".entry") || Head.contains(".func")) {
-      add(StringRef(Plain).slice(Begin, I + 1).trim());
-      Begin = I + 1;
+  return nullptr;
+}
+
+namespace {
+/// A kernel's code in the unit.
+struct WantedCode {
+  std::string Text; ///< Canonical; empty when the kernel has no identity.
+  std::string Name; ///< Of the function.
+  bool Emitted = false, WritableVariables = false;
+};
+
+class Verifier {
+public:
+  Verifier(const SliceCompiler &Compiler, const TemporaryDirectory &Folder,
+           StringRef File, StringRef Arch, std::vector<std::string> Flags)
+      : Compiler(Compiler), Folder(Folder), File(File), Arch(Arch),
+        Flags(std::move(Flags)), AloneFlags(variantFlags(this->Flags)),
+        Context(buildContext(llvmArguments(this->Flags))) {}
+
+  WantedCode wantedOf(const Module &Unit, StringRef Symbol,
+                      KernelIdentity &Build) const {
+    WantedCode Wanted;
+    Build.Symbol = Symbol.str();
+    const Function *F = findKernel(Unit, Symbol);
+    Wanted.Emitted = F != nullptr;
+    if (!Wanted.Emitted) {
+      Build.Refusal = "the compiler emits no code for it";
+      return Wanted;
     }
+    Wanted.Name = F->getName().str();
+    Build = identify(*F, Context);
+    if (Build.Digest.empty())
+      return Wanted;
+    Wanted.Text = cantFail(canonicalText(*F, Context));
+    for (const GlobalVariable *V : cantFail(closureVariables(*F)))
+      Wanted.WritableVariables |= !V->isConstant();
+    return Wanted;
   }
-}
 
-void PtxModule::add(StringRef Item) {
-  StringRef Head = Item.split('{').first;
-  size_t At = StringRef::npos;
-  StringRef Name;
-  if ((At = Head.find(".entry")) != StringRef::npos ||
-      (At = Head.find(".func")) != StringRef::npos) {
-    StringRef Rest = Head.drop_front(At).split(' ').second.ltrim();
-    if (Rest.starts_with("("))
-      Rest = Rest.split(')').second.ltrim();
-    Name = Rest.take_while(isNameChar);
-  } else {
-    StringRef Declarator = Head.take_until(
-        [](char C) { return C == '[' || C == '=' || C == ';'; });
-    Name = Declarator.rtrim();
-    Name = Name.drop_front(Name.find_last_of(" \t\n") + 1);
+  /// Why the slice of \p K is none; "" when it is one.
+  std::string verify(const Kernel &K, const WantedCode &Wanted) {
+    Expected<std::unique_ptr<DeviceCode>> Code =
+        Compiler.compile(K.Slice, "slice.cu");
+    if (!Code)
+      return "its slice does not compile alone: " + textOf(Code.takeError());
+    foldReflect(*(*Code)->Module);
+    const Function *F = findKernel(*(*Code)->Module, K.Symbol);
+    if (!F)
+      return "its slice compiles to no code for it";
+    if (!Wanted.Text.empty()) {
+      Expected<std::string> Got = canonicalText(*F, Context);
+      if (!Got)
+        return "its slice has no build identity: " + textOf(Got.takeError());
+      if (*Got != Wanted.Text)
+        return "its slice compiles to other device code than the unit: " +
+               firstDifference(Wanted.Text, *Got);
+      if (!Wanted.WritableVariables)
+        return "";
+    }
+    return comparePtx(K, Wanted.Name, F->getName());
   }
-  if (Name.empty())
-    return;
-  Definition &D = Definitions[Name];
-  // A definition replaces the declaration before it.
-  if (!D.Text.empty() && Item.ends_with(";") && !Item.contains('='))
-    return;
-  D.Text = Item.str();
-  D.IsPrivate = !Item.starts_with(".visible") && !Item.starts_with(".weak") &&
-                !Item.starts_with(".extern") && !Item.starts_with(".common");
-}
 
-/// "$L__BB12_3", "__local_depot12", "prototype_4" count within the module.
-static std::string withoutModuleNumbers(StringRef Name) {
-  for (StringRef Counted : {"__local_depot", "prototype_"})
-    if (Name.starts_with(Counted) &&
-        all_of(Name.drop_front(Counted.size()), isDigit))
-      return Counted.str();
-  size_t Block = Name.find("L__BB");
-  if (Block == StringRef::npos)
-    return Name.str();
-  StringRef Number = Name.drop_front(Block + 5);
-  return (Name.take_front(Block + 5) + Number.drop_while(isDigit)).str();
-}
+private:
+  static std::string textOf(Error E) {
+    std::string Text;
+    handleAllErrors(std::move(E),
+                    [&](const ToolError &Tool) { Text = Tool.text(); });
+    return Text;
+  }
 
-std::string PtxModule::closureOf(StringRef Symbol) const {
-  if (!Definitions.count(Symbol))
-    return "";
-  std::vector<std::string> Order = {Symbol.str()};
-  std::map<std::string, unsigned> Numbers = {{Symbol.str(), 0}};
-  std::string Text;
-  for (size_t I = 0; I < Order.size(); ++I) {
-    forEachName(Definitions.lookup(Order[I]).Text, [&](StringRef Name,
-                                                       bool IsName) {
-      auto It = IsName ? Definitions.find(Name) : Definitions.end();
-      if (It == Definitions.end()) {
-        Text += IsName ? withoutModuleNumbers(Name) : Name.str();
-        return;
-      }
-      auto [Known, New] = Numbers.try_emplace(Name.str(), Order.size());
-      if (New)
-        Order.push_back(Name.str());
-      Text += It->second.IsPrivate ? "private" + std::to_string(Known->second)
-                                   : Name.str();
+  /// What other code of the unit writes shows after optimisation only.
+  std::string comparePtx(const Kernel &K, StringRef InUnit, StringRef Alone) {
+    std::call_once(UnitOnce, [&] {
+      Expected<std::string> Ptx = compileToPtx(File, Arch, Flags);
+      if (Ptx)
+        Unit.emplace(*Ptx);
+      else
+        UnitFailure = textOf(Ptx.takeError());
     });
-    Text += "\n";
+    if (!Unit)
+      return "the unit cannot be compiled to PTX: " + UnitFailure;
+    std::string Wanted = Unit->closureOf(InUnit);
+    if (Wanted.empty())
+      return "the compiler emits no code for it";
+    std::string Path = Folder.file("slice" + std::to_string(Counter++) + ".cu");
+    if (Error E = writeFileAtomic(Path, K.Slice))
+      return "the slice cannot be checked: " + textOf(std::move(E));
+    Expected<std::string> Ptx = compileToPtx(Path, Arch, AloneFlags);
+    if (!Ptx)
+      return "its slice does not compile alone: " + textOf(Ptx.takeError());
+    std::string Got = PtxModule(*Ptx).closureOf(InUnit == Alone ? InUnit : "");
+    if (InUnit != Alone)
+      return "its name depends on the unit's path in relocatable code";
+    return Got == Wanted ? ""
+                         : "its slice compiles to other device code than the "
+                           "unit: " +
+                               firstDifference(Wanted, Got);
   }
-  return Text;
-}
 
-Expected<std::string> compileToPtx(StringRef File, StringRef Arch,
-                                   ArrayRef<std::string> Flags) {
-  return compileDevice(File, Arch, Flags,
-                       {"-w", "-g0", "-S", "-D__LINE__=0", "-D__FILE__=\"\""});
+  const SliceCompiler &Compiler;
+  const TemporaryDirectory &Folder;
+  StringRef File, Arch;
+  std::vector<std::string> Flags, AloneFlags;
+  std::string Context;
+  std::once_flag UnitOnce;
+  std::optional<PtxModule> Unit;
+  std::string UnitFailure;
+  std::atomic<unsigned> Counter = 0;
+};
+} // namespace
+
+Error verifySlices(std::vector<Kernel> &Kernels, DeviceCode &Unit,
+                   StringRef File, ArrayRef<std::string> Flags,
+                   MutableArrayRef<KernelIdentity> Builds) {
+  if (Kernels.empty())
+    return Error::success();
+  if (!Unit.Module)
+    return usageError("'" + File + "' gives no device code");
+  std::vector<std::string> Kept = parseFlags(Flags);
+  std::string Arch = gpuArchitectures(Flags).front();
+  std::vector<StringRef> Texts;
+  for (const Kernel &K : Kernels)
+    if (!K.Slice.empty())
+      Texts.push_back(K.Slice);
+  Expected<SliceCompiler> Compiler =
+      SliceCompiler::create(Arch, variantFlags(Kept), Texts);
+  if (!Compiler)
+    return Compiler.takeError();
+  Expected<TemporaryDirectory> Folder =
+      TemporaryDirectory::create("cupilot-slice");
+  if (!Folder)
+    return Folder.takeError();
+  Verifier Work(*Compiler, *Folder, File, Arch, Kept);
+  foldReflect(*Unit.Module);
+  std::vector<WantedCode> Wanted(Kernels.size());
+  DefaultThreadPool Pool(hardware_concurrency());
+  for (size_t I = 0; I < Kernels.size(); ++I) {
+    Kernel &K = Kernels[I];
+    Wanted[I] = Work.wantedOf(*Unit.Module, K.Symbol, Builds[I]);
+    if (K.Slice.empty())
+      continue;
+    if (!Wanted[I].Emitted) {
+      K.Refusal = Builds[I].Refusal;
+      K.Slice.clear();
+      continue;
+    }
+    Pool.async([&, I] {
+      std::string Why = Work.verify(Kernels[I], Wanted[I]);
+      if (Why.empty())
+        return;
+      Kernels[I].Refusal = Why;
+      Kernels[I].Slice.clear();
+    });
+  }
+  Pool.wait();
+  return Error::success();
 }
 
 } // namespace cupilot

@@ -9,37 +9,24 @@
 #define CUPILOT_LIB_FRONTEND_VERIFYSLICE_H
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
 
 namespace cupilot {
 
-/// The definitions of a PTX module, by name.
-class PtxModule {
-public:
-  explicit PtxModule(llvm::StringRef Text);
-  /// The code of the kernel \p Symbol with all that it refers to, independent
-  /// of order and of the numbering of labels and private names; "" when there
-  /// is no such kernel.
-  std::string closureOf(llvm::StringRef Symbol) const;
+struct DeviceCode;
+struct Kernel;
+struct KernelIdentity;
 
-private:
-  struct Definition {
-    std::string Text;
-    bool IsPrivate = false;
-  };
-  void add(llvm::StringRef Item);
-  llvm::StringMap<Definition> Definitions;
-};
-
-/// The PTX that clang makes of \p File for the first architecture in \p Flags.
-/// __LINE__ and __FILE__ are neutral in it. A file that does not compile is a
-/// usage error.
-llvm::Expected<std::string> compileToPtx(llvm::StringRef File,
-                                         llvm::StringRef Arch,
-                                         llvm::ArrayRef<std::string> Flags);
+/// Refuses the slices of \p Kernels that do not compile alone to the build
+/// identity that the kernel has in the unit, whose code is \p Unit. \p Builds
+/// gets the unit's identities. Where a kernel has none, or uses variables that
+/// other code of the unit may write, its optimised code is compared as well.
+llvm::Error verifySlices(std::vector<Kernel> &Kernels, DeviceCode &Unit,
+                         llvm::StringRef File,
+                         llvm::ArrayRef<std::string> Flags,
+                         llvm::MutableArrayRef<KernelIdentity> Builds);
 
 } // namespace cupilot
 

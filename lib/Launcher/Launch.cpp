@@ -16,6 +16,7 @@
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/ObjectFile.h"
+#include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -134,9 +135,13 @@ int NvccLaunch::passOn() {
   if (C.UnchangedRemark) {
     std::string Text = "the originals stay: " + C.Unchanged;
     remark(C.MissedRemarks, "Rpass-missed", Text);
-    std::string Line = join(C.Inputs, " ") + ": nvcc: " + Text;
-    appendToLog(Line);
-    if (Error E = appendToReport(C.Plugin.Report, Line))
+    if (Error E =
+            writeReport(C.Plugin.Report, {join(C.Inputs, " "),
+                                          "nvcc",
+                                          "object",
+                                          "",
+                                          0,
+                                          {{"", "Refused", Text, false}}}))
       return reportError(std::move(E), Tool);
   }
   if (Last)
@@ -154,10 +159,7 @@ int NvccLaunch::storeError(Error E) const {
 }
 
 Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
-  unsigned Applied = 0, Stale = 0;
   for (const SubstitutionOutcome &O : S.Outcomes) {
-    Applied += O.Applied;
-    Stale += O.Remark == "VariantStale";
     std::string Text =
         O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message;
     if (O.Applied)
@@ -165,14 +167,8 @@ Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
     else
       remark(C.MissedRemarks, "Rpass-missed", Text);
   }
-  std::string Line;
-  raw_string_ostream OS(Line);
-  OS << C.Inputs.front() << ": nvcc " << Targets << ": kernels " << S.Seen
-     << ", variants " << Applied << ", stale " << Stale;
-  for (const SubstitutionOutcome &O : S.Outcomes)
-    OS << "\n  " << demangle(O.Kernel) << ": " << O.Remark << ": " << O.Message;
-  appendToLog(Line);
-  return appendToReport(C.Plugin.Report, Line);
+  return writeReport(C.Plugin.Report, {C.Inputs.front(), "nvcc", "object",
+                                       Targets.str(), S.Seen, S.Outcomes});
 }
 
 Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {

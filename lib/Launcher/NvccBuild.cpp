@@ -8,6 +8,7 @@
 
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SetVector.h"
@@ -66,8 +67,11 @@ bool Selection::chosen(StringRef Symbol) const {
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   for (const BuildVariant &V : R.Variants) {
-    if (Applied >= Command.Plugin.Limit)
-      break;
+    if (Applied >= Command.Plugin.Limit) {
+      tell(Symbol, "NotChosen",
+           textOf(BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}));
+      continue;
+    }
     Expected<CompiledVariant> C = compileNvccVariant(
         Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
     if (!C) {
@@ -130,12 +134,9 @@ Error Selection::select(StringRef Symbol) {
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
     if (Record == Same->end()) {
       tell(Symbol, Stale ? "VariantStale" : "NoVariant",
-           Stale   ? "the store's variants were proved against other code of "
-                     "this kernel; run cupilot evolve again"
-           : Other ? "the store has variants of this kernel for another "
-                     "compiler; run cupilot evolve with nvcc"
-                   : "the store has no variant for this kernel and "
-                     "architecture");
+           textOf(Stale   ? BuildReason::OtherCode
+                  : Other ? BuildReason::OtherCompiler
+                          : BuildReason::NoVariant));
       continue;
     }
     // The host asks an image for its number only: sm_90 and sm_90a are one.
@@ -144,10 +145,8 @@ Error Selection::select(StringRef Symbol) {
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
       tell(Symbol, "Refused",
-           "the original stays: the unit has two images for compute "
-           "capability " +
-               Twine(capability(M.target())) +
-               ", which a running program cannot tell apart");
+           "the original stays: " + textOf(BuildReason::TwinImages,
+                                           {utostr(capability(M.target()))}));
       continue;
     }
     if (Error E = take(Symbol, *Record, K))
@@ -163,9 +162,11 @@ Error Selection::run() {
   for (const NvccPtx &M : Modules)
     Symbols.insert(M.kernels().begin(), M.kernels().end());
   for (StringRef Symbol : Symbols) {
-    if (!chosen(Symbol))
-      continue;
     ++Result.Seen;
+    if (!chosen(Symbol)) {
+      tell(Symbol, "NotChosen", textOf(BuildReason::NotChosen));
+      continue;
+    }
     if (Error E = select(Symbol))
       return E;
   }
@@ -190,7 +191,7 @@ Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
     if (sys::path::extension(It->path()) == ".ptx")
       Paths.push_back(It->path());
   if (Paths.empty())
-    return findingError("nvcc left no PTX");
+    return findingError(textOf(BuildReason::NoPtx));
   llvm::sort(Paths);
   std::vector<NvccPtx> Modules;
   for (const std::string &Path : Paths) {

@@ -12,6 +12,7 @@
 
 #include "cupilot/Launcher/NvccCommand.h"
 #include "NvccOptions.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallVector.h"
@@ -108,21 +109,21 @@ void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
     refuse("it makes no object", false);
     break;
   case NvccMeaning::Relocatable:
-    refuse("relocatable device code keeps its originals", true);
+    refuse(textOf(BuildReason::Relocatable), true);
     break;
   case NvccMeaning::RelocatableValue:
     if (Value == "true")
-      refuse("relocatable device code keeps its originals", true);
+      refuse(textOf(BuildReason::Relocatable), true);
     break;
   case NvccMeaning::Debug:
-    refuse("-G compiles without optimisation", true);
+    refuse(textOf(BuildReason::DeviceDebug), true);
     break;
   case NvccMeaning::Keep:
   case NvccMeaning::KeepValue:
-    refuse("-save-temps splits the compilation", true);
+    refuse(textOf(BuildReason::SaveTemps), true);
     break;
   case NvccMeaning::ObjectFolder:
-    refuse("-objtemp says where nvcc's temporary files go", true);
+    refuse(textOf(BuildReason::ObjectFolder), true);
     break;
   case NvccMeaning::Output:
     C.Output = Value.str();
@@ -160,7 +161,7 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
     }
     if (!Arg.starts_with("-") || Arg == "-") {
       if (Arg == "-")
-        refuse("it reads standard input", true);
+        refuse(textOf(BuildReason::StandardInput), true);
       C.Inputs.push_back(Arg.str());
       if (Main && !Depth)
         C.InputAt.push_back(I);
@@ -208,6 +209,7 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
       }
     } else {
       // "-o" and "--output-file" as they stand; joined ones by their letter.
+      C.Options.emplace_back(Option.str(), Value.str());
       std::string Spelling =
           Arg.take_front(Arg.size() - Name.size()).str() + Option.str();
       take(M, Spelling, Value);
@@ -238,8 +240,7 @@ void Parser::finish() {
                C.OutputAt.empty() == C.Output.empty() &&
                (!Object || C.Output.empty()); // nvcc refuses it otherwise.
     C.Links = !Object;
-    refuse(C.Links ? "compile with -c to get variants: it links too"
-                   : "it compiles several sources at once",
+    refuse(textOf(C.Links ? BuildReason::Links : BuildReason::SeveralSources),
            true);
   }
   if (C.Inputs.empty())

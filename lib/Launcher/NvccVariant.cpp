@@ -9,6 +9,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
@@ -53,8 +54,8 @@ static Error runNvcc(const std::vector<std::string> &Command) {
   if (!R)
     return R.takeError();
   if (R->Status != 0)
-    return findingError("it does not compile: " +
-                        StringRef(R->Err + R->Out).trim());
+    return findingError(textOf(BuildReason::DoesNotCompile,
+                               {StringRef(R->Err + R->Out).trim()}));
   return Error::success();
 }
 
@@ -223,29 +224,28 @@ static Expected<std::string> compileFatbin(StringRef Nvcc,
   if (!Findings)
     return Findings.takeError();
   if (!Findings->empty())
-    return findingError("its text is not admitted, line " +
-                        Twine(Findings->front().Line) + ": " +
-                        Findings->front().Message);
+    return findingError(
+        textOf(BuildReason::Inadmissible,
+               {utostr(Findings->front().Line), Findings->front().Message}));
   Expected<NvccPtx> Ptx =
       compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
   if (!Ptx)
     return Ptx.takeError();
   std::string Kernel = Ptx->find(V.Plan.Launches.front().Symbol);
   if (Kernel.empty())
-    return findingError("its source does not define '" +
-                        V.Plan.Launches.front().Symbol + "'");
+    return findingError(
+        textOf(BuildReason::NoKernel, {V.Plan.Launches.front().Symbol}));
   KernelIdentity Own = Ptx->identify(Kernel, Flags.context());
   if (Own.Digest.empty())
     return findingError(Own.Refusal);
   if (Own.Digest != V.Canonical)
-    return findingError("its code is not what was proved: another compiler, "
-                        "toolkit or flag");
+    return findingError(textOf(BuildReason::OtherVariantCode));
   Expected<std::vector<std::string>> Variables = Ptx->variables(Kernel);
   if (!Variables)
     return Variables.takeError();
   if (!Variables->empty())
-    return findingError("it needs the device variable '" + Variables->front() +
-                        "', which with nvcc only the unit itself can name");
+    return findingError(
+        textOf(BuildReason::DeviceVariable, {Variables->front()}));
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-fatbin");
   if (!Dir)
@@ -272,8 +272,7 @@ Expected<CompiledVariant>
 compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
                    StringRef Original, const NvccDeviceFlags &Flags) {
   if (V.Plan.Launches.size() != 1)
-    return findingError("its plan has several launches, which this version "
-                        "cannot carry out");
+    return findingError(textOf(BuildReason::SeveralLaunches));
   CompiledVariant C;
   C.V = V;
   C.Symbol = variantSymbol(Original, V);

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/ObjectFile.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -47,8 +48,8 @@ static Expected<std::unique_ptr<object::ObjectFile>> open(MemoryBufferRef B) {
   Expected<std::unique_ptr<object::ObjectFile>> Object =
       object::ObjectFile::createELFObjectFile(B);
   if (!Object)
-    return findingError("the object is not understood: " +
-                        toString(Object.takeError()));
+    return findingError(
+        textOf(BuildReason::UnknownObject, {toString(Object.takeError())}));
   return Object;
 }
 
@@ -92,8 +93,8 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   ObjectFacts Facts;
   Facts.Target = Object.makeTriple();
   if (Facts.Target.getArch() != Triple::x86_64 || !Object.isELF())
-    return findingError("objects for " + Facts.Target.getArchName() +
-                        " are not changed by this version");
+    return findingError(
+        textOf(BuildReason::OtherMachine, {Facts.Target.getArchName()}));
   if (Facts.Target.getOS() == Triple::UnknownOS)
     Facts.Target = Triple("x86_64-pc-linux-gnu");
   Expected<Contents> C = contentsOf(Object);
@@ -103,8 +104,7 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   for (const auto &[Name, Size] : C->Sections)
     if (StringRef(Name).starts_with(".gnu.lto_") ||
         StringRef(Name).starts_with(".llvm.lto"))
-      return findingError("the object is for optimisation by the linker "
-                          "(-flto)");
+      return findingError(textOf(BuildReason::LinkTime));
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
@@ -140,8 +140,8 @@ static Error copyObject(StringRef From, StringRef To,
   raw_string_ostream OS(Bytes);
   if (Error E =
           objcopy::executeObjcopyOnBinary(Config, *Object->getBinary(), OS))
-    return findingError("the object cannot be changed: " +
-                        toString(std::move(E)));
+    return findingError(
+        textOf(BuildReason::ObjectNotChanged, {toString(std::move(E))}));
   return writeFileAtomic(To, Bytes);
 }
 
@@ -196,7 +196,7 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
     return All.takeError();
   for (const std::string &Name : Unit.Defined)
     if (!All->Defined.contains(Name))
-      return findingError("merging lost the symbol '" + Name + "'");
+      return findingError(textOf(BuildReason::LostSymbol, {Name}));
   StringRef Binaries;
   for (const object::SectionRef &S : Object->getBinary()->sections())
     if (Expected<StringRef> Name = S.getName(); !Name)
@@ -216,12 +216,11 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
   };
   // ".nv_fatbin" may grow by padding, wrappers may not.
   if (!Sum(".nv_fatbin") || !Sum(".nvFatBinSegment"))
-    return findingError("merging lost device code");
+    return findingError(textOf(BuildReason::LostCode));
   for (const ObjectKernel &K : Kernels)
     for (const CompiledVariant &V : K.Variants)
       if (!Binaries.contains(V.Fatbin))
-        return findingError("merging lost the device code of '" + V.Symbol +
-                            "'");
+        return findingError(textOf(BuildReason::LostVariant, {V.Symbol}));
   return Error::success();
 }
 
@@ -263,8 +262,8 @@ Error addDispatch(StringRef Path, const ObjectFacts &Facts,
   if (!Linked)
     return Linked.takeError();
   if (Linked->Status != 0)
-    return findingError("'" + *Linker +
-                        " -r' failed: " + StringRef(Linked->Err).rtrim());
+    return findingError(textOf(BuildReason::MergeFailed,
+                               {*Linker, StringRef(Linked->Err).rtrim()}));
   if (Error E =
           copyObject(Merged, Final, [&](objcopy::CommonConfig &C) -> Error {
             for (StringRef Name : Names)

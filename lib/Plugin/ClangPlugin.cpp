@@ -15,6 +15,7 @@
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
+#include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -24,6 +25,7 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -110,6 +112,19 @@ bool CupilotAction::ParseArgs(const CompilerInstance &CI,
   return true;
 }
 
+/// Clang's driver gives all halves of a compilation one file for their
+/// optimisation record, and the host's, written last, would be all that stays.
+static void keepDeviceRecord(CompilerInstance &CI) {
+  std::string &File = CI.getCodeGenOpts().OptRecordFile;
+  if (!CI.getLangOpts().CUDAIsDevice || File.empty())
+    return;
+  // "heat.opt.yaml" becomes "heat-sm_90.opt.yaml".
+  size_t At = StringRef(File).rfind(".opt.");
+  if (At == StringRef::npos)
+    At = File.size() - llvm::sys::path::extension(File).size();
+  File.insert(At, "-" + CI.getTargetOpts().CPU);
+}
+
 std::unique_ptr<ASTConsumer>
 CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
   auto Nothing = std::make_unique<ASTConsumer>();
@@ -136,6 +151,7 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
     return Nothing;
   }
   auto Store = std::make_shared<BuildStore>(std::move(*Opened));
+  keepDeviceRecord(CI);
   CI.getCodeGenOpts().PassBuilderCallbacks.push_back(
       [&CI, Store, Arguments = Arguments,
        Explicit](llvm::PassBuilder &Builder) {
@@ -174,24 +190,16 @@ void SubstitutionPass::error(StringRef Message) const {
 void SubstitutionPass::report(const llvm::Module &M,
                               const std::vector<SubstitutionOutcome> &Outcomes,
                               const std::vector<LaunchSite> &Sites) const {
-  unsigned Applied = 0, Stale = 0;
-  for (const SubstitutionOutcome &O : Outcomes) {
-    Applied += O.Applied;
-    Stale += O.Remark == "VariantStale";
-  }
-  std::string Line;
-  llvm::raw_string_ostream OS(Line);
-  OS << M.getSourceFileName() << ": "
-     << (CI->getLangOpts().CUDAIsDevice ? "device " : "host ")
-     << CI->getTargetOpts().CPU << ": kernels " << Outcomes.size()
-     << ", variants " << Applied << ", stale " << Stale;
+  bool Device = CI->getLangOpts().CUDAIsDevice;
+  llvm::StringSet<> Kernels;
   for (const SubstitutionOutcome &O : Outcomes)
-    OS << "\n  " << llvm::demangle(O.Kernel) << ": " << O.Remark << ": "
-       << O.Message;
-  for (const LaunchSite &S : Sites)
-    OS << "\n  " << describe(S);
-  appendToLog(Line);
-  if (llvm::Error E = appendToReport(Arguments.Report, Line))
+    if (!O.Kernel.empty())
+      Kernels.insert(O.Kernel);
+  if (llvm::Error E = writeReport(
+          Arguments.Report,
+          {M.getSourceFileName(), "clang-22", Device ? "device" : "host",
+           CI->getTargetOpts().CPU, static_cast<unsigned>(Kernels.size()),
+           Outcomes, Sites, &M}))
     error(toString(std::move(E)));
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Support/Config.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -23,6 +24,8 @@ extern "C" LLVM_ATTRIBUTE_WEAK
 extern "C" LLVM_ATTRIBUTE_WEAK
     __attribute__((visibility("default"))) mlir::PassPluginLibraryInfo
     mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "cupilot", CUPILOT_VERSION,
-          [] { cupilot::registerCupilotPasses(); }};
+  return {MLIR_PLUGIN_API_VERSION, "cupilot", CUPILOT_VERSION, [] {
+            cupilot::registerCupilotPasses();
+            cupilot::registerMlirVariantPasses();
+          }};
 }

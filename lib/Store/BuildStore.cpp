@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CRC.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
 #include <set>
@@ -40,20 +41,30 @@ static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
          O.map("plan", V.Plan) && O.map("guard", V.When);
 }
 
+/// Tells a record whose text was damaged: plans and guards have no digest of
+/// their own. White space does not count.
+static std::string checkOf(const json::Object &Record) {
+  json::Object Rest = Record;
+  Rest.erase("check");
+  return digest(formatv("{0}", json::Value(std::move(Rest))).str());
+}
+
 json::Value toJSON(const BuildRecord &R) {
   json::Array Scalars, Variants;
   for (const ScalarRef &S : R.Scalars)
     Scalars.push_back(toJSON(S));
   for (const BuildVariant &V : R.Variants)
     Variants.push_back(toJSON(V));
-  return json::Object{{"format", BuildRecord::Format},
-                      {"identity", R.Identity},
-                      {"kernel", R.Kernel},
-                      {"symbol", R.Symbol},
-                      {"compiler", R.Compiler},
-                      {"arch", R.Arch},
-                      {"scalars", std::move(Scalars)},
-                      {"variants", std::move(Variants)}};
+  json::Object O{{"format", BuildRecord::Format},
+                 {"identity", R.Identity},
+                 {"kernel", R.Kernel},
+                 {"symbol", R.Symbol},
+                 {"compiler", R.Compiler},
+                 {"arch", R.Arch},
+                 {"scalars", std::move(Scalars)},
+                 {"variants", std::move(Variants)}};
+  O["check"] = checkOf(O);
+  return O;
 }
 
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
@@ -80,6 +91,12 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
     return usageError("'" + Path +
                           "' is no build record: " + toString(Root.getError()),
                       "restore the file, or run cupilot evolve again");
+  // Records that were written by hand need none.
+  if (const json::Value *Check = Value->getAsObject()->get("check"))
+    if (Check->getAsString() != StringRef(checkOf(*Value->getAsObject())))
+      return usageError("'" + Path +
+                            "' is damaged: it does not hold what was written",
+                        "restore the file, or run cupilot evolve again");
   return R;
 }
 

@@ -65,6 +65,13 @@ static std::string kernelFolder(const StoredKernel &S) {
   return "kernels/" + shortDigest(B.str());
 }
 
+/// The file of the original: CUDA, or MLIR for kernels that mlir-opt built.
+static std::string originalName(const StoredKernel &S) {
+  bool Mlir = !S.Builds.empty() &&
+              StringRef(S.Builds.front().Compiler).starts_with("mlir-");
+  return Mlir ? "original.mlir" : "original.cu";
+}
+
 std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
   std::vector<BuildRecord> Records;
   std::string Folder = kernelFolder(S);
@@ -123,7 +130,7 @@ Error ProjectStore::put(const StoredKernel &S) {
     return Lock.takeError();
   std::string Folder = Root + "/" + kernelFolder(S);
   std::set<std::string> Gone = recordPaths(Root, Folder + "/kernel.mlir");
-  if (Error E = updateFile(Folder + "/original.cu", S.K.Slice))
+  if (Error E = updateFile(Folder + "/" + originalName(S), S.K.Slice))
     return E;
   for (auto [V, Source] : zip(S.Variants, S.Sources))
     if (Error E = updateFile(Folder + "/" + V.Source, Source))
@@ -131,7 +138,7 @@ Error ProjectStore::put(const StoredKernel &S) {
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
-  KernelOp Op = addKernel(B, S.K, "original.cu", S.Builds);
+  KernelOp Op = addKernel(B, S.K, originalName(S), S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
   for (const Workload &W : S.Workloads)
     addWorkload(B, W);
@@ -165,7 +172,7 @@ Error ProjectStore::put(const StoredKernel &S) {
       return E;
   }
   // Sources of variants that are no longer there.
-  std::set<std::string> Wanted = {"original.cu", "kernel.mlir"};
+  std::set<std::string> Wanted = {originalName(S), "kernel.mlir"};
   for (const Variant &V : S.Variants)
     Wanted.insert(V.Source);
   std::error_code EC;
@@ -246,7 +253,7 @@ Error ProjectStore::keepWorkloads(StoredKernel &S, ArrayRef<Workload> All,
 
 Error ProjectStore::readTexts(StoredKernel &S) const {
   std::string Folder = Root + "/" + kernelFolder(S);
-  Expected<std::string> Slice = readFile(Folder + "/original.cu");
+  Expected<std::string> Slice = readFile(Folder + "/" + originalName(S));
   if (!Slice)
     return Slice.takeError();
   S.K.Slice = std::move(*Slice);

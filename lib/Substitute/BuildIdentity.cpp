@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Canonicaliser.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -38,9 +39,9 @@ void Canonicaliser::function(const Function &F) {
   if (F.isDeclaration()) {
     StringRef Name = F.getName();
     if (Name.contains("envreg"))
-      refuse("it waits for other blocks (cooperative groups)");
+      refuse(textOf(BuildReason::WaitsForBlocks));
     else if (!F.isIntrinsic() && !isKnownExternal(Name))
-      refuse("it calls '" + Name + "', which this unit does not define");
+      refuse(textOf(BuildReason::UndefinedFunction, {Name}));
     if (!F.isIntrinsic()) {
       OS << "declaration " << Name << " ";
       attributes(F.getAttributes().getFnAttrs());
@@ -50,7 +51,7 @@ void Canonicaliser::function(const Function &F) {
     return;
   }
   if (F.hasFnAttribute(Attribute::OptimizeNone))
-    refuse("it is compiled without optimisation");
+    refuse(textOf(BuildReason::NotOptimised));
   Locals.clear();
   OS << "function ";
   type(F.getFunctionType());
@@ -67,7 +68,7 @@ void Canonicaliser::function(const Function &F) {
   }
   if (F.hasGC() || F.hasPersonalityFn() || F.hasPrefixData() ||
       F.hasPrologueData())
-    refuse("it has parts that no device code has");
+    refuse(textOf(BuildReason::UnknownParts));
   SmallVector<std::pair<unsigned, MDNode *>> All;
   F.getAllMetadata(All);
   metadata(All);
@@ -110,7 +111,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
   OS << " as" << G.getAddressSpace() << " a"
      << (G.getAlign() ? G.getAlign()->value() : 0) << " ";
   if (G.isThreadLocal())
-    refuse("it uses a thread-local variable");
+    refuse(textOf(BuildReason::ThreadLocal));
   if (G.hasSection()) {
     OS << "section ";
     text(G.getSection());
@@ -118,8 +119,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
   if (G.hasInitializer())
     constant(G.getInitializer());
   else if (G.getAddressSpace() != 3 && !isBuiltinVariable(G.getName()))
-    refuse("it uses the variable '" + G.getName() +
-           "', which another unit defines");
+    refuse(textOf(BuildReason::UndefinedVariable, {G.getName()}));
   SmallVector<std::pair<unsigned, MDNode *>> All;
   G.getAllMetadata(All);
   metadata(All);
@@ -184,14 +184,13 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
   moduleFlags();
   for (size_t I = 0; I < Order.size() && Refusal.empty(); ++I) {
     if (!Order[I]->isDeclaration() && Order[I]->isInterposable())
-      refuse("it uses '" + Order[I]->getName() +
-             "', which another unit may replace");
+      refuse(textOf(BuildReason::Replaceable, {Order[I]->getName()}));
     if (auto *F = dyn_cast<Function>(Order[I]))
       function(*F);
     else if (auto *G = dyn_cast<GlobalVariable>(Order[I]))
       global(*G);
     else
-      refuse("it uses an alias");
+      refuse(textOf(BuildReason::Alias));
   }
   annotations();
   if (!Refusal.empty())

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Canonicaliser.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
@@ -103,8 +104,7 @@ void Canonicaliser::constant(const Constant *C) {
   } else if (C->isNullValue()) {
     OS << "zero";
   } else {
-    refuse("it uses the address of a label or another constant that this "
-           "version does not know");
+    refuse(textOf(BuildReason::UnknownConstant));
   }
 }
 
@@ -118,7 +118,7 @@ void Canonicaliser::value(const Value *V) {
     OS << Asm->hasSideEffects() << Asm->isAlignStack() << Asm->canThrow()
        << unsigned(Asm->getDialect()) << ")";
     if (StringRef(Asm->getAsmString()).contains("%envreg"))
-      refuse("it waits for other blocks (cooperative groups)");
+      refuse(textOf(BuildReason::WaitsForBlocks));
     return;
   }
   if (auto *M = dyn_cast<MetadataAsValue>(V))
@@ -192,8 +192,11 @@ void Canonicaliser::call(const CallBase &C) {
   attributes(Attrs.getFnAttrs());
   attributes(Attrs.getRetAttrs());
   const Function *Callee = C.getCalledFunction();
-  bool Assert = Callee && (Callee->getName() == "__assertfail" ||
-                           Callee->getName() == "__assert_fail");
+  // Clang's own __assert_fail is static: it stands for the C library's.
+  bool Assert =
+      Callee && (Callee->getName() == "__assertfail" ||
+                 Callee->getName() == "__assert_fail" ||
+                 Callee->getName() == "_ZL13__assert_failPKcS0_jS0_");
   for (unsigned I = 0; I < C.arg_size(); ++I) {
     OS << ",";
     // File, line and function of an assertion are where, not what.
@@ -308,7 +311,7 @@ void Canonicaliser::metadata(const Metadata *M) {
     }
     OS << ")";
   } else {
-    refuse("it holds metadata that this version does not know");
+    refuse(textOf(BuildReason::UnknownMetadata));
   }
 }
 

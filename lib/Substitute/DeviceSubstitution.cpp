@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Digest.h"
@@ -65,15 +66,14 @@ bindVariables(Module &Unit, Module &Variant,
     GlobalVariable *Own =
         Unit.getGlobalVariable(G.getName(), /*AllowInternal=*/true);
     if (!Own)
-      return "it needs the variable '" + G.getName().str() +
-             "', which the unit does not have";
+      return textOf(BuildReason::MissingVariable, {G.getName()});
     if (Own->getAddressSpace() != G.getAddressSpace() ||
         canonicalType(Own->getValueType()) != canonicalType(G.getValueType()) ||
         Own->getAlign().valueOrOne() < G.getAlign().valueOrOne() ||
         Own->isConstant() != G.isConstant() ||
         Own->isExternallyInitialized() != G.isExternallyInitialized() ||
         differentInitialisers(*Own, G))
-      return "the unit's variable '" + G.getName().str() + "' is another one";
+      return textOf(BuildReason::OtherVariable, {G.getName()});
     std::string Original = G.getName().str(),
                 Temporary = "__cupilot_bind_" + Original;
     G.setName(Temporary);
@@ -150,24 +150,19 @@ static Expected<std::string> linkVariant(Module &M, StringRef Original,
   Expected<std::unique_ptr<Module>> Parsed =
       parseBitcodeFile(MemoryBufferRef(*Bitcode, V.Source), M.getContext());
   if (!Parsed)
-    return "its bitcode is broken: " + toString(Parsed.takeError());
+    return textOf(BuildReason::BrokenBitcode, {toString(Parsed.takeError())});
   Module &Variant = **Parsed;
   if (V.Plan.Launches.size() != 1)
-    return std::string(
-        "its plan has several launches, which this version cannot carry out");
+    return textOf(BuildReason::SeveralLaunches);
   Function *Kernel = Variant.getFunction(V.Plan.Launches.front().Symbol);
   if (!Kernel || Kernel->isDeclaration())
-    return "its source does not define '" + V.Plan.Launches.front().Symbol +
-           "'";
+    return textOf(BuildReason::NoKernel, {V.Plan.Launches.front().Symbol});
   // The unit's pipeline has passed that point already.
   foldReflect(Variant);
   KernelIdentity Own = identify(*Kernel, Options.Context);
   if (Own.Digest.empty() || Own.Digest != V.Canonical)
-    return Own.Digest.empty()
-               ? Own.Refusal
-               : std::string(
-                     "its code is not what was proved: another compiler, "
-                     "toolkit or flag");
+    return Own.Digest.empty() ? Own.Refusal
+                              : textOf(BuildReason::OtherVariantCode);
   if (Options.CheckOnly)
     return std::string();
   dropUnused(Variant, *Kernel);
@@ -218,8 +213,11 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
   unsigned Applied = 0;
   for (Function *Kernel : Kernels) {
     std::string Symbol = Kernel->getName().str();
-    if (!chosen(Options, Symbol))
+    if (!chosen(Options, Symbol)) {
+      Outcomes.push_back(
+          {Symbol, "NotChosen", textOf(BuildReason::NotChosen), false});
       continue;
+    }
     KernelIdentity Identity = identify(*Kernel, Options.Context);
     if (Identity.Digest.empty()) {
       Outcomes.push_back({Symbol, "Refused",
@@ -243,19 +241,24 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
         for (const BuildVariant &V : R.Variants)
           addPlaceholder(M, variantSymbol(Symbol, V), *Kernel);
     }
-    if (!*Record) {
+    // Pruning, or a bisection, may leave a record without variants.
+    bool None = *Record && (*Record)->Variants.empty();
+    Stale &= !None;
+    if (!*Record || None) {
       Outcomes.push_back(
           {Symbol, Stale ? "VariantStale" : "NoVariant",
-           Stale
-               ? "the store's variants were proved against other code of this "
-                 "kernel; run cupilot evolve again"
-               : "the store has no variant for this kernel and architecture",
+           textOf(Stale ? BuildReason::OtherCode : BuildReason::NoVariant),
            false});
       continue;
     }
     for (const BuildVariant &V : (*Record)->Variants) {
-      if (Applied >= Options.Limit)
-        break;
+      if (Applied >= Options.Limit) {
+        Outcomes.push_back({Symbol, "NotChosen",
+                            textOf(BuildReason::Limit,
+                                   {V.Name, std::to_string(Options.Limit)}),
+                            false});
+        continue;
+      }
       Expected<std::string> Why = linkVariant(M, Symbol, V, Options);
       if (!Why)
         return Why.takeError();

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchSites.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -69,29 +70,26 @@ CallBase *launchAfter(CallBase &Call, const KernelStubs &Stubs) {
 
 /// Functions of the run time and the driver that launch, or make graph nodes
 /// of, kernels, and whose launches are not redirected; with why.
-static StringRef keptForm(StringRef Name) {
+static std::optional<BuildReason> keptForm(StringRef Name) {
+  using R = std::optional<BuildReason>;
   Name.consume_back("_ptsz");
-  return StringSwitch<StringRef>(Name)
+  return StringSwitch<R>(Name)
       .Cases({"cudaLaunchCooperativeKernel",
               "cudaLaunchCooperativeKernelMultiDevice",
               "cuLaunchCooperativeKernel"},
-             "a cooperative launch runs the original")
+             BuildReason::CooperativeLaunch)
       .Cases({"cudaGraphAddKernelNode", "cudaGraphKernelNodeSetParams",
               "cudaGraphExecKernelNodeSetParams", "cudaGraphAddNode",
               "cudaGraphAddNode_v2", "cuGraphAddKernelNode",
               "cuGraphAddKernelNode_v2"},
-             "nodes of graphs run the original")
-      .Cases({"cuLaunchKernel", "cuLaunchKernelEx"},
-             "launches by the driver run the original")
-      .Default("");
+             BuildReason::GraphNode)
+      .Cases({"cuLaunchKernel", "cuLaunchKernelEx"}, BuildReason::DriverLaunch)
+      .Default(std::nullopt);
 }
 
-static const char NoSuchType[] =
-    "no kernel with a variant has the pointer's type";
-static const char NoVariant[] = "the kernel has no variant here";
-static const char SharedCaller[] =
-    "other units may share the function that it is in, and this unit does not "
-    "call it by name";
+static const std::string NoSuchType = textOf(BuildReason::NoSuchType),
+                         NoVariant = textOf(BuildReason::NoVariantHere),
+                         SharedCaller = textOf(BuildReason::SharedCaller);
 
 namespace {
 class SiteFinder {
@@ -155,7 +153,7 @@ std::string SiteFinder::whyNot(const Function *Callee,
     return "";
   return Copies.contains(const_cast<Function *>(Callee))
              ? SharedCaller
-             : "another unit may replace the kernel's stub";
+             : textOf(BuildReason::SharedStub);
 }
 
 /// The same for a call through a pointer, which reaches stubs of its type.
@@ -170,8 +168,7 @@ std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
     if (!hasOwnBody(*Call.getFunction()))
       return SharedCaller;
     if (!Copies.contains(Stub))
-      return "another unit may replace the stub of '" + Stubs.lookup(Stub) +
-             "'";
+      return textOf(BuildReason::SharedStubOf, {Stubs.lookup(Stub)});
   }
   return Any ? "" : NoSuchType;
 }
@@ -195,7 +192,7 @@ void SiteFinder::visit(Function &F) {
       CallBase *Launch = launchAfter(*Call, Stubs);
       if (!Launch)
         // The kernel may be another unit's, or its call is not understood.
-        add(*Call, nullptr, "this unit does not define the kernel");
+        add(*Call, nullptr, textOf(BuildReason::NotDefinedHere));
       else if (Function *Stub = Launch->getCalledFunction())
         add(*Launch, original(Stub), whyNot(Stub, original(Stub)));
       else
@@ -213,13 +210,13 @@ void SiteFinder::visit(Function &F) {
           Redirected                       ? ""
           : Stub && Kernels.contains(Stub) ? SharedCaller
                                            : NoVariant);
-    } else if (StringRef Why = keptForm(Name); !Why.empty()) {
+    } else if (std::optional<BuildReason> Kept = keptForm(Name)) {
       Function *Kernel = nullptr;
       for (Value *Arg : Call->args())
         if (auto *Stub = dyn_cast<Function>(Arg->stripPointerCasts());
             Stub && Stubs.contains(Stub))
           Kernel = Stub;
-      add(*Call, Kernel, Why);
+      add(*Call, Kernel, textOf(*Kept));
     }
   }
 }

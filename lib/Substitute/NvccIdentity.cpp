@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -98,15 +99,13 @@ Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
     bool Keep = Item.K == Kind::Variable && !isLiteral(Own);
     if (Item.K == Kind::Function && !Item.Defined) {
       if (!isSystemFunction(Own))
-        return findingError("it calls '" + Own +
-                            "', which this unit does not define");
+        return findingError(textOf(BuildReason::UndefinedFunction, {Own}));
       Keep = true;
     }
     if (Item.K == Kind::Kernel && !Queue.empty())
-      return findingError("it refers to the kernel '" + Own + "'");
+      return findingError(textOf(BuildReason::RefersToKernel, {Own}));
     if (Item.K == Kind::Variable && Item.External)
-      return findingError("it uses the variable '" + Own +
-                          "', which this unit does not define");
+      return findingError(textOf(BuildReason::ExternalVariable, {Own}));
     if (Keep && Item.K == Kind::Variable &&
         !(isToolkitTable(Own) && Item.Defined))
       Variables.push_back(Own.str());
@@ -212,8 +211,7 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
         return E;
     } else {
       if (W.starts_with("%envreg"))
-        return findingError("it waits for other blocks, or depends on how the "
-                            "driver launched it");
+        return findingError(textOf(BuildReason::WaitsOrDepends));
       Text += W;
     }
     Text += W == ";" || W == "{" || W == "}" ? '\n' : ' ';
@@ -226,9 +224,9 @@ Error NvccPtxCanonicaliser::run(StringRef Kernel) {
   auto It = M.Index.find(Kernel);
   if (It == M.Index.end() || M.Items[It->second].K != Kind::Kernel ||
       !M.Items[It->second].Defined)
-    return findingError("the PTX does not define '" + Kernel + "'");
+    return findingError(textOf(BuildReason::NotInPtx, {Kernel}));
   if (StringRef(M.TargetLine).contains("debug"))
-    return findingError("it is compiled without optimisation");
+    return findingError(textOf(BuildReason::NotOptimised));
   std::string Name;
   if (Error E = reach(M.Items[It->second], Name))
     return E;

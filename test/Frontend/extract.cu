@@ -7,6 +7,7 @@
 // RUN: cupilot-opt %t/k.mlir -o /dev/null
 // RUN: cat %t/k.slices/scale.*.cu | FileCheck %s --check-prefix=SLICE
 // RUN: cat %t/k.slices/rows.*.cu | FileCheck %s --check-prefix=ROWS
+// RUN: cat %t/k.slices/traced.*.cu | FileCheck %s --check-prefix=TRACED
 
 // Twice is the same, and leaves the slices alone.
 // RUN: cp %t/k.mlir %t/first.mlir
@@ -32,14 +33,15 @@
 // STDOUT: cupilot.kernel @"scale(float *, int)"
 // STDOUT-NOT: source(
 
-// SAYS: extract.cu:[[#]]: remark: kernel 'traced(int *)' has no slice: its code depends on __LINE__
-// SAYS: cupilot extract: 3 kernel(s), 2 slice(s) in {{.*}}k.slices
+// SAYS: extract.cu:[[#]]: remark: kernel 'stamped(const char **)' has no slice: its code depends on __TIME__
+// SAYS: cupilot extract: 4 kernel(s), 3 slice(s) in {{.*}}k.slices
 
 // CHECK: cupilot.kernel @"scale(float *, int)" symbol("_Z5scalePfi") digest("b3:{{[0-9a-f]+}}") source("k.slices/scale.{{[0-9a-f]+}}.cu")
 // CHECK-SAME: scalars([#cupilot.scalar<param = 1, bits = 32, is_signed = true>])
 // CHECK-SAME: pointers([#cupilot.pointer<param = 0>])
 // CHECK: cupilot.kernel @"blur::rows<4>(const float *, float *)" symbol("_ZN4blur4rowsILi4EEEvPKfPf")
-// CHECK: cupilot.kernel @"traced(int *)"
+// CHECK: cupilot.kernel @"traced(int *)" {{.*}} source(
+// CHECK: cupilot.kernel @"stamped(const char **)"
 // CHECK-NOT: source(
 
 #include <cstdio>
@@ -83,7 +85,19 @@ template <int N> __global__ void rows(const float *in, float *out) {
 }
 } // namespace blur
 
-__global__ void traced(int *p) { p[0] = __LINE__; }
+// What the text of the slice is worth there: the line in the unit.
+// TRACED: #define HERE(p) note(p)
+// TRACED: __global__ void traced(int *p) {
+// TRACED-NEXT: HERE(p + 1);
+// TRACED-NEXT: p[0] = [[#%u,LINE:]] + 0;
+#define HERE(p) note(p)
+#define LINE_AND(x) __LINE__ + x
+__device__ void note(int *p) { *p = 1; }
+__global__ void traced(int *p) {
+  HERE(p + 1);
+  p[0] = LINE_AND(0);
+}
+__global__ void stamped(const char **p) { p[0] = __TIME__; }
 
 int main() {
   std::vector<float> v(1);

@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NvccFlags.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/NvccFlags.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,7 +76,8 @@ static bool takesValue(StringRef Flag) {
 
 static Expected<Invocation> parse(ArrayRef<std::string> All) {
   Invocation I;
-  Expected<TranslatedFlags> Flags = translateNvccFlags(All);
+  Expected<TranslatedFlags> Flags =
+      translateNvccFlags(All, NvccTarget::CpuDevice);
   if (!Flags)
     return Flags.takeError();
   ArrayRef<std::string> Args = Flags->Args;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Plugin/MlirPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -17,6 +18,7 @@ int main(int Argc, char **Argv) {
   Registry.insert<cupilot::CupilotDialect>();
   mlir::registerAllPasses();
   cupilot::registerCupilotPasses();
+  cupilot::registerMlirVariantPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       Argc, Argv, "cuPilot's modules: verify, print, transform\n", Registry));
 }

@@ -12,6 +12,7 @@
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -77,8 +78,10 @@ static Expected<BisectAnswer> ask(StoreRestriction &Store,
 
 static void print(const OfferedVariant &V) {
   outs() << "  " << V.Kernel << ": variant " << V.Name << ": " << V.Genome
-         << "\n    take it out with: cupilot store prune " << V.Name
-         << " --store " << StoreDir << "\n";
+         << "\n    take it out with: "
+         << shellQuoted({"cupilot", "store", "prune", V.Name, "--kernel",
+                         V.Kernel, "--store", StoreDir})
+         << "\n";
 }
 
 static Error tell(const BisectResult &R,

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCommand.h"
-#include "../cupilot-cpucc/NvccFlags.h"
+#include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
@@ -19,10 +19,8 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// \p Args without the source and what is said of outputs, depfiles and
-/// plugins.
-static std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
-                                            StringRef Input) {
+std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
+                                     StringRef Input) {
   std::vector<std::string> Kept;
   for (size_t I = 0; I < Args.size(); ++I) {
     StringRef Arg = Args[I];
@@ -65,10 +63,10 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
     std::vector<std::string> Whole = {Args.front()};
     Whole.insert(Whole.end(), Rest.begin(), Rest.end());
     C.Nvcc = shellQuoted(Whole);
-    Expected<TranslatedFlags> Flags = translateNvccFlags(Rest);
+    Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(Rest, "", "");
     if (!Flags)
       return Flags.takeError();
-    C.Flags = std::move(Flags->Args);
+    C.Flags = std::move(*Flags);
   } else if (NameOf().starts_with("clang") ||
              NameOf().starts_with("cupilot-cpucc")) {
     C.Flags = std::move(Rest);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command.h"
+#include "CompilerCommand.h"
 #include "NvccBuilds.h"
 #include "UnitIdentities.h"
 #include "cupilot/Dialect/Conversion.h"
@@ -67,6 +67,10 @@ static cl::opt<std::string>
     Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
                cl::desc("Folder of the strategy library"));
 
+static cl::opt<std::string>
+    BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
+                cl::desc("Take the source's command from "
+                         "DIR/compile_commands.json"));
 static cl::list<std::string> Compilers(
     "compiler", cl::sub(Sub), cl::value_desc("CMD"),
     cl::desc("A compiler that builds use, with its flags: 'nvcc "
@@ -79,7 +83,8 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- "
     "-O2\n"
     "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n\n"
-    "FLAGS are those of the build. Times are modelled on the GPU, never "
+    "FLAGS are those of the build, for clang, or a command of clang or nvcc. "
+    "Times are modelled on the GPU, never "
     "measured. Exit status\n"
     "1: no variant was accepted.\n";
 
@@ -223,7 +228,13 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   return Store.put(S);
 }
 
-static Error run(const TrailingArgs &Flags) {
+static Error run(const TrailingArgs &Trailing) {
+  TrailingArgs Flags = Trailing;
+  Expected<std::vector<std::string>> Found =
+      clangFlagsFor(Input, Trailing, BuildFolder);
+  if (!Found)
+    return Found.takeError();
+  Flags.Args = std::move(*Found);
   if (Translator != "rules")
     return usageError("there is no translator '" + Translator +
                           "' in this version",

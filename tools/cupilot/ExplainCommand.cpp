@@ -6,12 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BuildCommand.h"
 #include "Command.h"
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -27,13 +30,72 @@ static cl::opt<std::string>
     StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
              cl::desc("The project store (default .cupilot)"));
 
+static cl::opt<bool> Json("json", cl::sub(Sub),
+                          cl::desc("Print JSON; docs/Tools.md has its form"));
+
 static const char Examples[] = "  cupilot explain heat.cu --store .cupilot -- "
                                "clang++-22 -O2 --cuda-gpu-arch=sm_90\n"
                                "  cupilot explain heat.cu --store .cupilot -- "
-                               "nvcc -arch=sm_90\n\n"
+                               "nvcc -arch=sm_90\n"
+                               "  cupilot explain heat.cu --json -- nvcc "
+                               "-arch=sm_90\n\n"
                                "Runs that compilation with the plugin, writes "
                                "no object, and prints what the plugin\n"
                                "decided for the device and the host half.\n";
+
+/// The report that \p Path holds, a part of it on each line.
+static Expected<json::Array> readParts(const std::string &Path) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  json::Array Parts;
+  SmallVector<StringRef> Lines;
+  StringRef(*Text).split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  for (StringRef Line : Lines) {
+    Expected<json::Value> Part = json::parse(Line);
+    if (!Part)
+      return Part.takeError();
+    Parts.push_back(std::move(*Part));
+  }
+  return Parts;
+}
+
+static StringRef textIn(const json::Object &O, StringRef Key) {
+  return O.getString(Key).value_or("");
+}
+
+/// "heat.cu:12: ", where it is known.
+static std::string placeOf(const json::Object &O) {
+  if (textIn(O, "file").empty())
+    return "";
+  return (textIn(O, "file") + ":" + Twine(O.getInteger("line").value_or(0)) +
+          ": ")
+      .str();
+}
+
+static void print(const json::Array &Parts) {
+  for (const json::Value &Part : Parts) {
+    const json::Object &P = *Part.getAsObject();
+    outs() << textIn(P, "source") << ": " << textIn(P, "compiler") << " "
+           << textIn(P, "half");
+    if (!textIn(P, "target").empty())
+      outs() << " " << textIn(P, "target");
+    outs() << formatv(": kernels {0}, variants {1}, stale {2}\n",
+                      P.getInteger("seen").value_or(0),
+                      P.getInteger("applied").value_or(0),
+                      P.getInteger("stale").value_or(0));
+    for (StringRef List : {"unit", "kernels", "launches"})
+      if (const json::Array *All = P.getArray(List))
+        for (const json::Value &Each : *All) {
+          const json::Object &O = *Each.getAsObject();
+          outs() << "  " << placeOf(O);
+          if (!textIn(O, "kernel").empty())
+            outs() << textIn(O, "kernel") << ": ";
+          outs() << textIn(O, "outcome") << ": " << textIn(O, "message") << " ["
+                 << textIn(O, "reason") << "]\n";
+        }
+  }
+}
 
 static Error run(const TrailingArgs &Command) {
   if (!Command.Given || Command.Args.empty())
@@ -50,7 +112,11 @@ static Error run(const TrailingArgs &Command) {
       TemporaryDirectory::create("cupilot-explain");
   if (!Dir)
     return Dir.takeError();
-  std::vector<std::string> Args = Command.Args;
+  // The build's own command will do, with the source and its object.
+  std::vector<std::string> Args = sourceFlags(Command.Args, Input);
+  while (Args.size() > 1 &&
+         sys::path::filename(Args.front()) == "cupilot-launch")
+    Args.erase(Args.begin());
   bool Nvcc = sys::path::filename(Args.front()).starts_with("nvcc");
   if (Nvcc) {
     SmallString<256> Launcher(sys::path::parent_path(Self));
@@ -60,7 +126,9 @@ static Error run(const TrailingArgs &Command) {
   for (const std::string &Arg :
        {"-fplugin=" + Plugin.str().str(),
         "-fplugin-arg-cupilot-store=" + Store->root().str(),
-        std::string("-fplugin-arg-cupilot-report=") + Dir->file("report"),
+        std::string("-fplugin-arg-cupilot-report=") + Dir->file("report.jsonl"),
+        // With remarks clang knows where things are, also without -g.
+        std::string("-Rpass=cupilot"), std::string("-Rpass-missed=cupilot"),
         std::string("-c"), std::string("-o"), Dir->file("object.o"),
         std::string(Input)})
     Args.push_back(Arg);
@@ -73,15 +141,24 @@ static Error run(const TrailingArgs &Command) {
         "is '" + Command.Args.front() +
             "' clang 22 or nvcc, and does the command compile without "
             "cupilot?");
-  if (!sys::fs::exists(Dir->file("report")))
+  if (!sys::fs::exists(Dir->file("report.jsonl")))
     return findingError(
         "the plugin had nothing to say",
         "is the compiler clang 22 or nvcc, the file CUDA, and CUPILOT_DISABLE "
         "unset?");
-  Expected<std::string> Report = readFile(Dir->file("report"));
-  if (!Report)
-    return Report.takeError();
-  outs() << *Report;
+  Expected<json::Array> Parts = readParts(Dir->file("report.jsonl"));
+  if (!Parts)
+    return Parts.takeError();
+  if (!Json) {
+    print(*Parts);
+    return Error::success();
+  }
+  outs() << formatv("{0:2}\n", json::Value(json::Object{
+                                   {"version", UnitReport::Version},
+                                   {"source", Input.getValue()},
+                                   {"store", Store->root()},
+                                   {"command", json::Array(Command.Args)},
+                                   {"parts", std::move(*Parts)}}));
   return Error::success();
 }
 

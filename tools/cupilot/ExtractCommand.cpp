@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command.h"
+#include "CompilerCommand.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -33,6 +34,10 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     Json("json", cl::sub(Sub), cl::value_desc("FILE"),
          cl::desc("Write the kernels, and why some have no slice, as JSON"));
+static cl::opt<std::string>
+    BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
+                cl::desc("Take the source's command from "
+                         "DIR/compile_commands.json"));
 static cl::opt<bool>
     NoVerify("no-verify", cl::sub(Sub),
              cl::desc("Do not compile the slices to compare their device code "
@@ -40,11 +45,16 @@ static cl::opt<bool>
 
 static const char Examples[] =
     "  cupilot extract heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
-    "  cupilot extract heat.cu -o heat.mlir -- -O2 -Iinclude\n\n"
-    "FLAGS are those of the compilation by clang++; what they say about "
-    "outputs,\n"
-    "dependency files and plugins is left out. Device code is seen as for the\n"
-    "first GPU architecture in them (sm_90 if none).\n";
+    "  cupilot extract heat.cu -o heat.mlir -- -O2 -Iinclude\n"
+    "  cupilot extract heat.cu -p build\n"
+    "  cupilot extract heat.cu -- nvcc -arch=sm_90 --expt-relaxed-constexpr -c "
+    "heat.cu\n\n"
+    "FLAGS are those of the compilation by clang++, or a whole command, "
+    "clang's or\n"
+    "nvcc's; what they say about outputs, dependency files and plugins is left "
+    "out.\n"
+    "Device code is seen as for the first GPU architecture in them (sm_90 if "
+    "none).\n";
 
 /// "blur.0123456789abcdef.cu"; instances of one template differ in the digest.
 static std::string sliceName(const Kernel &K) {
@@ -69,18 +79,23 @@ static std::string sliceName(const Kernel &K) {
 }
 
 /// One object a kernel, in source order.
-static Error writeJson(ArrayRef<Kernel> Kernels) {
+static Error writeJson(ArrayRef<Kernel> Kernels,
+                       ArrayRef<KernelIdentity> Builds) {
   std::string Text;
   raw_string_ostream Stream(Text);
   json::OStream J(Stream, 2);
   J.array([&] {
-    for (const Kernel &K : Kernels)
-      J.object([&] {
+    for (auto [K, Build] : zip(Kernels, Builds))
+      J.object([&, &K = K, &Build = Build] {
         J.attribute("name", json::fixUTF8(K.Name));
         J.attribute("symbol", K.Symbol);
         J.attribute("digest", K.Digest);
         J.attribute("file", json::fixUTF8(K.File));
         J.attribute("line", K.Line);
+        if (!Build.Digest.empty())
+          J.attribute("identity", Build.Digest);
+        else if (!Build.Refusal.empty())
+          J.attribute("no_identity", json::fixUTF8(Build.Refusal));
         if (K.Slice.empty())
           J.attribute("refusal", json::fixUTF8(K.Refusal));
         else
@@ -91,9 +106,14 @@ static Error writeJson(ArrayRef<Kernel> Kernels) {
   return writeFileAtomic(Json, Text);
 }
 
-static Error run(const TrailingArgs &Flags) {
+static Error run(const TrailingArgs &Trailing) {
+  Expected<std::vector<std::string>> Flags =
+      clangFlagsFor(File, Trailing, BuildFolder);
+  if (!Flags)
+    return Flags.takeError();
+  std::vector<KernelIdentity> Builds;
   Expected<std::vector<Kernel>> Kernels =
-      extractKernels(File, Flags.Args, {.VerifySlices = !NoVerify});
+      extractKernels(File, *Flags, {.VerifySlices = !NoVerify}, Builds);
   if (!Kernels)
     return Kernels.takeError();
   bool ToStdout = Output.empty() || Output == "-";
@@ -125,7 +145,7 @@ static Error run(const TrailingArgs &Flags) {
              << "' has no slice: " << K.Refusal << "\n";
   }
   if (!Json.empty())
-    if (Error E = writeJson(*Kernels))
+    if (Error E = writeJson(*Kernels, Builds))
       return E;
   std::string Text = printModule(*M);
   if (ToStdout)

@@ -32,6 +32,9 @@ struct NvccCommand {
   PluginArguments Plugin;
   bool PluginGiven = false; ///< -fplugin=cupilot or an argument for it.
   std::vector<std::string> Inputs;
+  /// All options with their values, in order, options files included: names
+  /// without dashes.
+  std::vector<std::pair<std::string, std::string>> Options;
   std::string Output;  ///< The object; nvcc's default when -o is not given.
   std::string DepFile; ///< The depfile; "" when none is written.
   NvccDeviceFlags Device;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Support/Digest.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -19,24 +20,6 @@ namespace cupilot {
 using namespace mlir;
 using namespace cupilot;
 using llvm::StringRef;
-
-/// gpu.func and llvm.func are looked at by name and attributes, so that the
-/// pass needs neither dialect.
-static bool isKernel(Operation *Op) {
-  StringRef Name = Op->getName().getStringRef();
-  if (Name == "gpu.func")
-    return Op->hasAttr("gpu.kernel") || Op->hasAttr("kernel");
-  if (Name != "llvm.func" || Op->getRegion(0).empty())
-    return false;
-  if (Op->hasAttr("nvvm.kernel") || Op->hasAttr("gpu.kernel"))
-    return true;
-  Attribute Convention = Op->getAttr("CConv");
-  std::string Text;
-  llvm::raw_string_ostream OS(Text);
-  if (Convention)
-    Convention.print(OS);
-  return StringRef(Text).contains("ptx_kernel");
-}
 
 static unsigned bytesOf(Type T) {
   if (auto Vector = dyn_cast<VectorType>(T))
@@ -88,7 +71,7 @@ struct ExtractGpu : cupilot::impl::ExtractGpuPassBase<ExtractGpu> {
   void runOnOperation() override {
     llvm::SmallVector<Operation *> Kernels;
     getOperation()->walk([&](Operation *Op) {
-      if (isKernel(Op))
+      if (isGpuKernel(Op))
         Kernels.push_back(Op);
     });
     OpBuilder B(&getContext());
@@ -120,10 +103,14 @@ private:
       K.Name += (Index ? ", " : "") + Text;
     }
     K.Name += ")";
-    std::string Text;
-    llvm::raw_string_ostream OS(Text);
+    std::string Own;
+    llvm::raw_string_ostream OS(Own);
     Op->print(OS, OpPrintingFlags().useLocalScope().printGenericOpForm());
-    K.Digest = digest(Text);
+    K.Digest = digest(Own);
+    if (llvm::Expected<std::string> Closure = canonicalGpuText(Op))
+      K.Digest = digest(*Closure);
+    else
+      K.Refusal = toString(Closure.takeError());
     KernelOp New = addKernel(B, K, "");
     New.setRooflineAttr(classify(Op));
   }

@@ -167,13 +167,18 @@ TEST(Extract, refusals) {
   REQUIRE_TOOLKIT();
   EXPECT_TRUE(
       contains(refusalOf("extern \"C\" int printf(const char *, ...);\n"
-                         "__global__ void k() { printf(\"%d\", __LINE__); }\n"),
-               "depends on __LINE__"));
+                         "__global__ void k() { printf(__TIME__); }\n"),
+               "depends on __TIME__"));
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
-                "f(p[1]); }\nvoid h() { k<<<1, 1>>>([] __device__(int x) { "
-                "return x; }, nullptr); }\n"),
-      "lambda"));
+                "f(p[1]); }\nauto f = [] __device__(int x) { return x; };\n"
+                "void h() { k<<<1, 1>>>(f, nullptr); }\n"),
+      "it stands outside of functions"));
+  EXPECT_TRUE(contains(
+      refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
+                "f(p[1]); }\nstruct S { int v; void h() { k<<<1, 1>>>([=] "
+                "__device__(int x) { return x; }, nullptr); } };\n"),
+      "member function"));
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f.v; }\nvoid h() { struct S { int v; }; k<<<1, 1>>>(S{}, "

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "VerifySlice.h"
+#include "PtxModule.h"
 #include <gtest/gtest.h>
 
 using cupilot::PtxModule;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "NvccFlags.h"
+#include "cupilot/Support/NvccFlags.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -130,12 +130,14 @@ static unsigned numberOf(StringRef Architecture) {
   return Number;
 }
 
-Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args) {
+Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args,
+                                             NvccTarget Target) {
   TranslatedFlags Result;
   std::string Generated; // The newest architecture of all -gencode.
   for (size_t I = 0; I < Args.size(); ++I) {
     StringRef Flag = Args[I];
-    if (StringRef Library = libraryOf(Flag); !Library.empty())
+    if (StringRef Library = libraryOf(Flag);
+        !Library.empty() && Target == NvccTarget::CpuDevice)
       return usageError("the cpu device has no library '" + Library + "' (" +
                             Flag + ")",
                         "CUDA's libraries hold code for a GPU; programs that "
@@ -206,11 +208,14 @@ Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args) {
                             "-fgpu-default-stream=per-thread"});
       break;
     case Meaning::Relocatable:
-      if (Value == "true")
-        return relocatable(Text);
-      break;
+      if (Value != "true")
+        break;
+      [[fallthrough]];
     case Meaning::RelocatableAlways:
-      return relocatable(Text);
+      if (Target == NvccTarget::CpuDevice)
+        return relocatable(Text);
+      Result.Args.push_back("-fgpu-rdc");
+      break;
     }
   }
   if (!Generated.empty())

@@ -1,0 +1,156 @@
+//===- MlirClang.cpp - Clang's variants in mlir-opt -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// mlir-translate --import-llvm loses some of what clang's identities digest, so
+// a kernel that came that way cannot be looked up. But the store has the
+// original: where clang makes the proved code of it, and the import of that is
+// the kernel at hand, the kernel is the one that was proved.
+//
+//===----------------------------------------------------------------------===//
+
+#include "MlirVariants.h"
+#include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Bitcode.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/Import.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using llvm::Expected;
+using llvm::StringRef;
+
+namespace cupilot {
+
+void registerLlvmTranslations(DialectRegistry &R) {
+  registerAllToLLVMIRTranslations(R);
+  registerAllFromLLVMIRTranslations(R);
+}
+
+namespace {
+/// What clang makes of one text, as it is and as mlir-translate imports it.
+struct Compiled {
+  std::string Identity; ///< As the clang plugin has it.
+  OwningOpRef<ModuleOp> Imported;
+};
+} // namespace
+
+/// The digest of \p Symbol in \p M as LLVM IR: what two imports have in common.
+static Expected<std::string> exportedDigest(Operation *M, StringRef Symbol) {
+  llvm::LLVMContext Context;
+  std::unique_ptr<llvm::Module> IR = translateModuleToLLVMIR(M, Context);
+  if (!IR)
+    return findingError("the module is not LLVM IR");
+  foldReflect(*IR);
+  llvm::Function *Kernel = IR->getFunction(Symbol);
+  if (!Kernel)
+    return findingError("'" + Symbol + "' is lost in LLVM IR");
+  KernelIdentity Id = identify(*Kernel);
+  if (Id.Digest.empty())
+    return findingError(Id.Refusal);
+  return Id.Digest;
+}
+
+static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
+                                  StringRef Symbol, StringRef Arch,
+                                  llvm::ArrayRef<std::string> Flags) {
+  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Compiled Result;
+  {
+    llvm::LLVMContext Context;
+    auto M = parseBitcode(*Bitcode, Context);
+    if (!M)
+      return M.takeError();
+    foldReflect(**M);
+    Expected<std::string> Digest = digestOf(
+        identifyKernels(**M, buildContext(llvmArguments(Flags))), Symbol);
+    if (!Digest)
+      return Digest.takeError();
+    Result.Identity = *Digest;
+  }
+  llvm::LLVMContext Context;
+  auto M = parseBitcode(*Bitcode, Context);
+  if (!M)
+    return M.takeError();
+  // What is lost is lost for the kernel at hand too.
+  ScopedDiagnosticHandler Quiet(&C, [](Diagnostic &) { return success(); });
+  Result.Imported = translateLLVMIRToModule(std::move(*M), &C,
+                                            /*emitExpensiveWarnings=*/false);
+  if (!Result.Imported)
+    return findingError("MLIR does not import what clang makes of '" + Path +
+                        "'");
+  return Result;
+}
+
+/// The module around \p Kernel with nothing in it but the LLVM dialect.
+static OwningOpRef<ModuleOp> llvmPart(Operation *Kernel) {
+  Operation *Home = Kernel->getParentOp();
+  OwningOpRef<ModuleOp> Part = ModuleOp::create(Home->getLoc());
+  for (NamedAttribute A : Home->getAttrs())
+    if (A.getName() != SymbolTable::getSymbolAttrName())
+      (*Part)->setAttr(A.getName(), A.getValue());
+  for (Operation &Op : Home->getRegion(0).front())
+    if (Op.getName().getStringRef().starts_with("llvm."))
+      Part->push_back(Op.clone());
+  return Part;
+}
+
+Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
+                                     const BuildVariant &V, StringRef Source,
+                                     llvm::ArrayRef<std::string> Flags) {
+  MLIRContext &C = *Kernel->getContext();
+  StringRef Symbol = SymbolTable::getSymbolName(Kernel).getValue();
+  llvm::SmallString<256> Original(llvm::sys::path::parent_path(Source));
+  llvm::sys::path::append(Original, "original.cu");
+  Expected<Compiled> Proved = compile(C, Original, R.Symbol, R.Arch, Flags);
+  if (!Proved)
+    return Proved.takeError();
+  if (Proved->Identity != R.Identity)
+    return findingError(
+        "stale: with these flags clang makes other code of the "
+        "store's original than was proved; give the flags of the "
+        "search by flags=");
+  Expected<std::string> Ours = exportedDigest(*llvmPart(Kernel), Symbol),
+                        Theirs = exportedDigest(*Proved->Imported, R.Symbol);
+  if (!Ours || !Theirs)
+    return joinErrors(Ours.takeError(), Theirs.takeError());
+  if (*Ours != *Theirs)
+    return findingError("stale: the kernel is not what clang makes of the "
+                        "store's original before optimisation");
+  Expected<std::string> Text = readFile(Source);
+  if (!Text)
+    return Text.takeError();
+  if (digest(*Text) != V.SourceDigest)
+    return findingError("stale: '" + Source +
+                        "' is not the text that was proved");
+  StringRef Launched = V.Plan.Launches.front().Symbol;
+  Expected<Compiled> New = compile(C, Source, Launched, R.Arch, Flags);
+  if (!New)
+    return New.takeError();
+  if (New->Identity != V.Canonical)
+    return findingError("stale: clang makes other code of the variant than was "
+                        "proved");
+  VariantModule Result;
+  Result.M = std::move(New->Imported);
+  Result.Kernel = SymbolTable::lookupSymbolIn(*Result.M, Launched);
+  if (!Result.Kernel)
+    return findingError("the import has no kernel '" + Launched + "'");
+  return Result;
+}
+
+} // namespace cupilot

@@ -1,0 +1,28 @@
+//===- CompilerCommand.h - What follows -- on the command line -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_TOOLS_CUPILOT_COMPILERCOMMAND_H
+#define CUPILOT_TOOLS_CUPILOT_COMPILERCOMMAND_H
+
+#include "Command.h"
+#include "llvm/Support/Error.h"
+
+namespace cupilot {
+
+/// The flags for clang with which \p Source is to be seen. \p Trailing holds
+/// them, or a whole command, clang's or nvcc's, also behind launchers
+/// ("ccache nvcc ..."); nvcc's are translated. With \p BuildFolder the command
+/// is that of compile_commands.json there, and \p Trailing is added to it.
+/// A command of another compiler, and a source that the file does not list,
+/// are usage errors.
+llvm::Expected<std::vector<std::string>>
+clangFlagsFor(llvm::StringRef Source, const TrailingArgs &Trailing,
+              llvm::StringRef BuildFolder);
+
+} // namespace cupilot
+
+#endif // CUPILOT_TOOLS_CUPILOT_COMPILERCOMMAND_H

@@ -1,0 +1,266 @@
+//===- EjectCommand.cpp - cupilot eject -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BuildCommand.h"
+#include "Command.h"
+#include "UnitIdentities.h"
+#include "cupilot/Frontend/Eject.h"
+#include "cupilot/Store/BuildStore.h"
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <map>
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("eject",
+                          "Print the patch that puts variants into a source");
+static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
+                                  cl::value_desc("F.cu"),
+                                  cl::desc("The CUDA source"));
+static cl::opt<std::string>
+    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
+             cl::desc("The project store (default .cupilot)"));
+static cl::opt<std::string>
+    Output("o", cl::sub(Sub), cl::value_desc("PATCH"),
+           cl::desc("Where to write it (default: standard output)"));
+static cl::opt<std::string>
+    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
+         cl::desc("Only kernels whose name holds TEXT"));
+
+static const char Examples[] =
+    "  cupilot eject heat.cu --store .cupilot -o heat.patch -- -O2 "
+    "--cuda-gpu-arch=sm_90\n"
+    "  git apply heat.patch\n\n"
+    "FLAGS are those of the compilation by clang++. The variants must have "
+    "been "
+    "proved for them\n(cupilot refresh). Before the patch is printed, the "
+    "changed source is compiled, and the device\ncode of each variant "
+    "compared with what was proved. Kernels and launches that stay as "
+    "they\nare "
+    "are named on standard error. Exit status 1: no variant could be put "
+    "in.\n";
+
+using EditsOf = std::map<std::string, std::vector<SourceEdit>>;
+
+static std::string realPath(StringRef Path) {
+  SmallString<256> Real;
+  return sys::fs::real_path(Path, Real) ? Path.str() : Real.str().str();
+}
+
+/// The folder that paths in the patch start from: the repository's, else the
+/// current one.
+static std::string patchRoot() {
+  SmallString<256> Here;
+  sys::fs::current_path(Here);
+  for (StringRef Folder = Here; !Folder.empty();
+       Folder = sys::path::parent_path(Folder))
+    if (sys::fs::exists(Folder + "/.git"))
+      return realPath(Folder);
+  return realPath(Here);
+}
+
+/// The kernels of the source that the store has proved variants of for
+/// \p Flags, and the digest that each variant's code must have.
+static Expected<std::vector<EjectKernel>>
+chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
+              std::map<std::string, std::string> &Digests) {
+  Expected<std::vector<StoredKernel>> Stored = Store.kernels();
+  if (!Stored)
+    return Stored.takeError();
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(Input, Command.Flags, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  UnitIdentities Identities(Input, Command.Flags);
+  std::vector<EjectKernel> Chosen;
+  for (const Kernel &K : *Kernels) {
+    if (!Only.empty() && !StringRef(K.Name).contains(StringRef(Only)))
+      continue;
+    EjectKernel E{K, {}};
+    std::string Why = "the store has no variant of it";
+    for (StoredKernel &S : *Stored) {
+      if (S.K.Symbol != K.Symbol)
+        continue;
+      if (S.K.Digest != K.Digest || K.Slice.empty()) {
+        Why = "its source is not the one that was searched; run cupilot evolve "
+              "again";
+        continue;
+      }
+      if (!E.Variants.empty())
+        continue;
+      Why = "none of its variants was proved with these flags; run cupilot "
+            "refresh";
+      for (const std::string &Arch : Command.Archs) {
+        Expected<std::string> Identity = Identities.identityOf(K, Arch);
+        if (!Identity) {
+          if (Error Failed =
+                  absorbFinding(Identity.takeError(),
+                                [&](StringRef Text) { Why = Text.str(); }))
+            return std::move(Failed);
+          continue;
+        }
+        auto Build = find_if(S.Builds, [&](const BuildEntry &B) {
+          return B.Arch == Arch && B.Digest == *Identity;
+        });
+        if (Build == S.Builds.end())
+          continue;
+        if (Error Failed = Store.readTexts(S))
+          return std::move(Failed);
+        for (auto [V, Text] : zip(S.Variants, S.Sources))
+          for (const Measurement &M : V.Evidence)
+            if (M.Compiler == Build->Compiler && M.Arch == Arch && V.Plan &&
+                V.When && V.When->Arch == Arch &&
+                Digests.try_emplace(K.Symbol + " " + V.Name, M.Digest).second)
+              E.Variants.push_back(
+                  {V.Name, genomeText(V.Genes), Text, *V.Plan, *V.When});
+      }
+    }
+    if (E.Variants.empty())
+      errs() << K.Name << ": left out: " << Why << "\n";
+    else
+      Chosen.push_back(std::move(E));
+  }
+  return std::move(Chosen);
+}
+
+/// Compiles the changed source, both halves, in place of the files that are
+/// there, and compares the device code of the variants.
+static Error prove(const BuildCommand &Command, const Ejection &Done,
+                   const EditsOf &Edits,
+                   const std::map<std::string, std::string> &Digests) {
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-ejected");
+  if (!Dir)
+    return Dir.takeError();
+  json::Array Roots;
+  for (const auto &[Path, All] : Edits) {
+    Expected<std::string> Old = readFile(Path);
+    if (!Old)
+      return Old.takeError();
+    std::string New = Dir->file(std::to_string(Roots.size()) + ".txt");
+    if (Error E = writeFileAtomic(New, applyEdits(*Old, All)))
+      return E;
+    Roots.push_back(json::Object{
+        {"name", Path}, {"type", "file"}, {"external-contents", New}});
+  }
+  std::string Overlay = Dir->file("overlay.yaml");
+  if (Error E = writeFileAtomic(
+          Overlay,
+          formatv("{0}", json::Value(json::Object{{"version", 0},
+                                                  {"roots", std::move(Roots)}}))
+              .str()))
+    return E;
+  std::vector<std::string> Flags = Command.Flags;
+  Flags.insert(Flags.end(), {"-ivfsoverlay", Overlay});
+  std::string Source = realPath(Input);
+  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  std::vector<std::string> Host = Tools->cudaCommand(Flags);
+  Host.insert(Host.end(),
+              {"-x", "cuda", "--cuda-host-only", "-fsyntax-only", Source});
+  Expected<ProcessResult> Compiled = runProcess(Host);
+  if (!Compiled)
+    return Compiled.takeError();
+  if (Compiled->Status != 0)
+    return findingError("the changed source does not compile:\n" +
+                        StringRef(Compiled->Err).rtrim());
+  for (const std::string &Arch : Command.Archs) {
+    Expected<std::string> Bitcode = compileDeviceBitcode(Source, Arch, Flags);
+    if (!Bitcode)
+      return Bitcode.takeError();
+    Expected<std::vector<KernelIdentity>> Identities =
+        identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
+    if (!Identities)
+      return Identities.takeError();
+    for (const Ejection::Placed &P : Done.Variants) {
+      std::string Wanted = Digests.at(P.Symbol + " " + P.Variant), Got;
+      for (const KernelIdentity &Id : *Identities)
+        if (StringRef(demangle(Id.Symbol)).contains(P.Function + "("))
+          Got = Id.Digest.empty() ? Id.Refusal : Id.Digest;
+      if (Got != Wanted)
+        return findingError("the device code of '" + P.Function +
+                            "' in the changed source is not that of variant " +
+                            P.Variant + (Got.empty() ? ": it is missing" : ""));
+    }
+  }
+  return Error::success();
+}
+
+static Error run(const TrailingArgs &Trailing) {
+  std::vector<std::string> Whole = Trailing.Args;
+  // Flags alone are clang's.
+  if (Whole.empty() || StringRef(Whole.front()).starts_with("-"))
+    Whole.insert(Whole.begin(), "clang++");
+  Expected<BuildCommand> Command = readBuildCommand(Whole, Input);
+  if (!Command)
+    return Command.takeError();
+  if (!Command->Nvcc.empty())
+    return usageError("'cupilot eject' takes clang's flags",
+                      "cupilot eject F.cu --store DIR -- -O2 "
+                      "--cuda-gpu-arch=sm_90");
+  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
+  if (!Readable)
+    return Readable.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  if (!Store)
+    return Store.takeError();
+  std::map<std::string, std::string> Digests;
+  Expected<std::vector<EjectKernel>> Kernels =
+      chooseKernels(*Command, *Store, Digests);
+  if (!Kernels)
+    return Kernels.takeError();
+  Ejection Done;
+  if (!Kernels->empty()) {
+    Expected<Ejection> Made = ejectVariants(Input, Command->Flags, *Kernels);
+    if (!Made)
+      return Made.takeError();
+    Done = std::move(*Made);
+  }
+  for (const EjectNote &N : Done.Notes)
+    errs() << (N.At.empty() ? N.Kernel : N.At + ": " + N.Kernel)
+           << (N.At.empty() ? ": left out: " : ": ") << N.Why << "\n";
+  if (Done.Variants.empty())
+    return findingError("no variant could be put into the source");
+  EditsOf Edits;
+  for (const SourceEdit &E : Done.Edits)
+    Edits[E.File].push_back(E);
+  if (Error E = prove(*Command, Done, Edits, Digests))
+    return E;
+  std::string Root = patchRoot(), Patch;
+  for (const auto &[Path, All] : Edits) {
+    StringRef Relative = Path;
+    if (!Relative.consume_front(Root + "/"))
+      return findingError("'" + Path + "' would change, and lies outside of '" +
+                              Root + "'",
+                          "run it in the project's folder");
+    Expected<std::string> Old = readFile(Path);
+    if (!Old)
+      return Old.takeError();
+    Patch += unifiedDiff(Relative, *Old, All);
+  }
+  if (Output.empty() || Output == "-")
+    outs() << Patch;
+  else if (Error E = writeFileAtomic(Output, Patch))
+    return E;
+  errs() << "cupilot eject: " << Done.Variants.size() << " variant(s), "
+         << Done.Launches << " launch(es) in " << Edits.size() << " file(s)\n";
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);
