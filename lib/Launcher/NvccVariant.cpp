@@ -240,6 +240,12 @@ static Expected<std::string> compileFatbin(StringRef Nvcc,
     return findingError(Own.Refusal);
   if (Own.Digest != V.Canonical)
     return findingError(textOf(BuildReason::OtherVariantCode));
+  Expected<bool> Pointers = Ptx->usesFunctionPointers(Kernel);
+  if (!Pointers)
+    return Pointers.takeError();
+  if (*Pointers)
+    return findingError("it calls device functions by pointers, which with "
+                        "nvcc only the unit's own image can hold");
   Expected<std::vector<std::string>> Variables = Ptx->variables(Kernel);
   if (!Variables)
     return Variables.takeError();
