@@ -16,6 +16,7 @@
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 
 using namespace clang;
 using namespace llvm;
@@ -80,7 +81,13 @@ static Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
   CI.setVerboseOutputStream(nulls());
   CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Printer);
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
-  if (!CI.ExecuteAction(Action) || CI.getDiagnostics().hasErrorOccurred())
+  // A slice may be what no compiler has seen: its crash must not be ours.
+  CrashRecoveryContext::Enable();
+  CrashRecoveryContext Guard;
+  bool Done = false;
+  if (!Guard.RunSafely([&] { Done = CI.ExecuteAction(Action); }))
+    return usageError("clang crashes on it");
+  if (!Done || CI.getDiagnostics().hasErrorOccurred())
     return usageError(Text);
   return Error::success();
 }

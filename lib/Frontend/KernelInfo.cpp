@@ -178,11 +178,55 @@ static std::string typeName(QualType T, const PrintingPolicy &Policy) {
   return T.getCanonicalType().getAsString(Policy);
 }
 
+/// An instance of a function template among template arguments, which clang
+/// prints without its own arguments.
+static const FunctionDecl *instanceIn(const TemplateArgument &Arg) {
+  if (Arg.getKind() != TemplateArgument::Declaration)
+    return nullptr;
+  const auto *F = dyn_cast<FunctionDecl>(Arg.getAsDecl());
+  return F && F->getTemplateSpecializationArgs() ? F : nullptr;
+}
+
+static void printArguments(llvm::raw_ostream &OS,
+                           llvm::ArrayRef<TemplateArgument> Args,
+                           const PrintingPolicy &Policy, bool &First) {
+  for (const TemplateArgument &Arg : Args) {
+    if (Arg.getKind() == TemplateArgument::Pack) {
+      printArguments(OS, Arg.pack_elements(), Policy, First);
+      continue;
+    }
+    OS << (First ? "" : ", ");
+    First = false;
+    if (const FunctionDecl *Instance = instanceIn(Arg)) {
+      OS << "&";
+      Instance->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+    } else {
+      Arg.print(Policy, OS, /*IncludeType=*/false);
+    }
+  }
+}
+
+static void printName(llvm::raw_ostream &OS, const FunctionDecl *F,
+                      const PrintingPolicy &Policy) {
+  const TemplateArgumentList *Args = F->getTemplateSpecializationArgs();
+  if (!Args || llvm::none_of(Args->asArray(), [](const TemplateArgument &Arg) {
+        return instanceIn(Arg) != nullptr ||
+               (Arg.getKind() == TemplateArgument::Pack &&
+                llvm::any_of(Arg.pack_elements(), instanceIn));
+      }))
+    return F->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+  F->printNestedNameSpecifier(OS, Policy);
+  OS << F->getDeclName() << "<";
+  bool First = true;
+  printArguments(OS, Args->asArray(), Policy, First);
+  OS << ">";
+}
+
 static std::string withParameters(const FunctionDecl *F,
                                   const PrintingPolicy &Policy) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
-  F->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+  printName(OS, F, Policy);
   OS << "(";
   const auto *Type = F->getType()->castAs<FunctionProtoType>();
   for (unsigned I = 0; I < Type->getNumParams(); ++I)

@@ -129,7 +129,7 @@ public:
       const NamespaceDecl *Named = D.D->getNominatedNamespace();
       if (!C.isNeeded(Named))
         continue;
-      needNamespace(Named);
+      needNamespace(Named, SM.getExpansionLoc(D.D->getBeginLoc()));
       Chunks.push_back(
           {SM.getExpansionLoc(D.D->getBeginLoc()),
            "using namespace " + Named->getQualifiedNameAsString() + ";", false,
@@ -250,15 +250,18 @@ private:
     }
   }
 
-  /// A namespace that is named must exist, also when nothing in it is needed
-  /// or its first needed part comes later.
-  void needNamespace(const NamespaceDecl *Named) {
+  /// A namespace that is named (\p At a place) must exist, also when nothing in
+  /// it is needed or its first needed part comes later.
+  void needNamespace(const NamespaceDecl *Named,
+                     SourceLocation At = SourceLocation()) {
     const NamespaceDecl *First = Named->getCanonicalDecl();
     if (!Unit.isUser(First->getLocation()) || !Announced.insert(First).second)
       return;
     for (unsigned I : C.pieces())
       for (const Decl *D : Pieces.pieces()[I].Context)
-        if (sameContext(D, First))
+        if (sameContext(D, First) &&
+            (At.isInvalid() || SM.isBeforeInTranslationUnit(
+                                   Pieces.locationOf(Pieces.pieces()[I]), At)))
           return;
     ContextChain Chain = contextOf(First);
     Chain.push_back(First);

@@ -54,7 +54,7 @@ static void addPlace(json::Object &O, const Module *M, StringRef Function) {
   const DISubprogram *P = F ? F->getSubprogram() : nullptr;
   if (!P)
     return;
-  O["file"] = P->getFilename();
+  O["file"] = sys::path::remove_leading_dotslash(P->getFilename());
   O["line"] = P->getLine();
 }
 
@@ -97,7 +97,7 @@ static json::Object toJSON(const LaunchSite &S) {
     J["symbol"] = S.Kernel;
   }
   if (S.Line) {
-    J["file"] = S.File;
+    J["file"] = sys::path::remove_leading_dotslash(S.File);
     J["line"] = S.Line;
   }
   return J;

@@ -8,8 +8,8 @@
 // RUN: FileCheck %s --check-prefix=JSON < %t/k.json
 // RUN: cupilot-opt %t/k.mlir -o /dev/null
 // CHECK-NOT: remark
-// CHECK: cupilot extract: 27 kernel(s), 27 slice(s)
-// JSON-COUNT-27: "slice":
+// CHECK: cupilot extract: 29 kernel(s), 29 slice(s)
+// JSON-COUNT-29: "slice":
 // JSON-NOT: "refusal"
 
 // The same again, not by extraction: the slices know nothing of the header.
@@ -21,9 +21,10 @@
 // Relocatable device code, where the unit defines all that a kernel calls.
 // RUN: cupilot extract %s -- -O2 --cuda-gpu-arch=sm_90 -std=c++17 -fgpu-rdc -DSMALL -I%t/include 2>&1 >/dev/null | FileCheck %s --check-prefix=RDC
 // RDC-NOT: remark
-// RDC: cupilot extract: 24 kernel(s), 24 slice(s)
+// RDC: cupilot extract: 26 kernel(s), 26 slice(s)
 
 #include "forms.h"
+using namespace later;
 #ifndef SMALL
 #include <cooperative_groups.h>
 #include <cub/block/block_reduce.cuh>
@@ -38,6 +39,13 @@ template <typename T> struct Rows {
   enum { Padding = Power<sizeof(T)>::value };
   static __global__ void member(T *p) { p[Padding] = T(); }
 };
+
+template <typename T> __device__ void store(T *p) { *p = T(2); }
+template <void (*Store)(int *)> __global__ void calls(int *p) { Store(p); }
+
+namespace later {
+__global__ void inNamespace(int *p) { *p = 8; }
+} // namespace later
 
 // Names: static, without, C's, by a macro.
 static __global__ void internal(int *p) { *p = 1; }
@@ -137,6 +145,7 @@ int main(int argc, char **) {
   rows<float, 2><<<1, 1>>>(p);
   pack<<<1, 1>>>(p, (int *)nullptr);
   Rows<float>::member<<<1, 1>>>(p);
+  calls<store<int>><<<1, 1>>>(nullptr);
   bounded<128><<<1, 128>>>(nullptr);
   defaults<<<1, 1>>>(p);
   apply<<<1, 1>>>(Scale{2}, p);

@@ -236,6 +236,10 @@ Expected<std::string> nvccIdentity(const Kernel &K, StringRef Unit,
     return Use.takeError();
   if (!*Use)
     return usageError("'" + Compiler + "' is not nvcc");
+  if (is_contained(arithmetic((*Use)->Device.Flags), "use_fast_math"))
+    return findingError("'" + Compiler +
+                        "' computes otherwise than clang does: how "
+                        "--use_fast_math divides, no gate has judged");
   if (Error E = checkArithmetic(**Use, Compiler, Flags))
     return std::move(E);
   return identityIn(Unit, K, Arch, **Use, (*Use)->UnitFlags);

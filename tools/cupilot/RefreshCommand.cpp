@@ -214,7 +214,7 @@ Error Refresh::build(StoredKernel &S, const std::string &Arch) {
   }
   if (IsKnown(Identity)) {
     SayKnown();
-    return Error::success();
+    return Store.put(S); // One that was killed may have left records out.
   }
   StoredKernel Proved = S;
   Proved.Variants.clear();

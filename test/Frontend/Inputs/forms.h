@@ -1,5 +1,8 @@
 #include <cassert>
 #include <cstdio>
+namespace later {
+struct Unused {};
+} // namespace later
 // Kernels and what they use come from headers as well.
 template <typename T> __device__ T twice(T x) { return x + x; }
 template <int N> struct Power {
