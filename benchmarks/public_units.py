@@ -224,10 +224,13 @@ def report(rows):
     whole = [sum(column) for column in zip(*totals.values())] or [0] * 8
     for name, sums in sorted(totals.items()) + [("all", whole)]:
         print("| %s | %s |" % (name, " | ".join(str(s) for s in sums)))
+    kernels = [k for row in rows for k in row.get("kernels", [])]
+    same = sum(k.get("verified", False) and "identity" in k for k in kernels)
     print("\nExtraction without error: %d of %d parsed units, %s. Slices that "
-          "compile alone to the same build identity: %d of %d kernels, %s.\n"
-          % (whole[2], whole[1], percent(whole[2], whole[1]), whole[5],
-             whole[3], percent(whole[5], whole[3])))
+          "compile alone to the same build identity: %d of %d kernels, %s; "
+          "without an identity, to the same device code: %d.\n"
+          % (whole[2], whole[1], percent(whole[2], whole[1]), same,
+             whole[3], percent(same, whole[3]), whole[5] - same))
     print("| unit | what | reason |\n|---|---|---|")
     for row in rows:
         if not row["parses"]:

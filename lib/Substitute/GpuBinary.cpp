@@ -10,6 +10,8 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/LLVMBitCodes.h"
+#include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Compression.h"
 #include "llvm/Support/Endian.h"
@@ -53,7 +55,62 @@ static std::vector<std::string> kernelsOfCubin(StringRef Elf) {
   return Names;
 }
 
+/// LLVM's reader allocates as many types as a record says there are. Each takes
+/// a record of its own: no more than there are bytes.
+static Error checkTypeCount(StringRef Bytes) {
+  BitstreamCursor Cursor(Bytes);
+  std::optional<BitstreamBlockInfo> Info;
+  if (Expected<SimpleBitstreamCursor::word_t> Magic = Cursor.Read(32); !Magic)
+    return Magic.takeError();
+  while (!Cursor.AtEndOfStream()) {
+    Expected<BitstreamEntry> Entry =
+        Cursor.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
+    if (!Entry)
+      return Entry.takeError();
+    if (Entry->Kind == BitstreamEntry::Error)
+      return usageError("a broken block");
+    if (Entry->Kind == BitstreamEntry::EndBlock) {
+      if (Cursor.ReadBlockEnd())
+        return usageError("a block that ends outside of all");
+      continue;
+    }
+    if (Entry->Kind == BitstreamEntry::SubBlock) {
+      if (Entry->ID == bitc::BLOCKINFO_BLOCK_ID) {
+        auto New = Cursor.ReadBlockInfoBlock();
+        if (!New)
+          return New.takeError();
+        Info = std::move(*New);
+        Cursor.setBlockInfo(Info ? &*Info : nullptr);
+        continue;
+      }
+      bool Enter = Entry->ID == bitc::MODULE_BLOCK_ID ||
+                   Entry->ID == bitc::TYPE_BLOCK_ID_NEW;
+      if (Error E =
+              Enter ? Cursor.EnterSubBlock(Entry->ID) : Cursor.SkipBlock())
+        return E;
+      continue;
+    }
+    if (Entry->ID == bitc::DEFINE_ABBREV) {
+      if (Error E = Cursor.ReadAbbrevRecord())
+        return E;
+      continue;
+    }
+    SmallVector<uint64_t, 64> Record;
+    Expected<unsigned> Code = Cursor.readRecord(Entry->ID, Record);
+    if (!Code)
+      return Code.takeError();
+    // The same number means other things elsewhere, and bounds those too.
+    if (*Code == bitc::TYPE_CODE_NUMENTRY && Record.size() == 1 &&
+        Record[0] > Bytes.size())
+      return usageError("more types than bytes");
+  }
+  return Error::success();
+}
+
 static Expected<std::vector<std::string>> kernelsOfBitcode(StringRef Bytes) {
+  if (Error E = checkTypeCount(Bytes))
+    return usageError("the embedded bitcode is broken: " +
+                      toString(std::move(E)));
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> M =
       getLazyBitcodeModule(MemoryBufferRef(Bytes, "gpubinary"), Context);

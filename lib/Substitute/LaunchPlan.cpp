@@ -100,7 +100,7 @@ std::optional<int64_t> evaluate(const Expr &E, const Bindings &B) {
 
 static Expected<int64_t> readScalar(const ScalarRef &S,
                                     ArrayRef<std::vector<uint8_t>> Args) {
-  unsigned Bytes = S.Bits / 8;
+  size_t Bytes = S.Bits / 8; // An offset that wraps around is too large.
   if (S.Param >= Args.size() || S.Offset + Bytes > Args[S.Param].size())
     return usageError("argument " + Twine(S.Param) +
                       " of the launch is too short");
