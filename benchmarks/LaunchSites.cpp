@@ -53,6 +53,24 @@ public:
                   [&] { return Base::TraverseLambdaExpr(E); });
   }
 
+  /// A branch that a constant condition never takes is not compiled.
+  bool TraverseIfStmt(IfStmt *S) {
+    Expr::EvalResult Value;
+    const Expr *Cond = S->getCond();
+    if (!Cond || Cond->isValueDependent() || S->isConsteval() ||
+        !Cond->EvaluateAsInt(Value, Ctx))
+      return Base::TraverseIfStmt(S);
+    bool Taken = Value.Val.getInt().getBoolValue(), Outer = NeverTaken;
+    auto Branch = [&](Stmt *Body, bool Dead) {
+      NeverTaken = Outer || Dead;
+      bool Result = TraverseStmt(Body);
+      NeverTaken = Outer;
+      return Result;
+    };
+    return TraverseStmt(S->getInit()) && TraverseStmt(S->getCond()) &&
+           Branch(S->getThen(), !Taken) && Branch(S->getElse(), Taken);
+  }
+
   bool VisitCallExpr(CallExpr *E) {
     if (!Function || Function->isDependentContext() ||
         Ctx.getSourceManager().isInSystemHeader(E->getExprLoc()))
@@ -136,7 +154,8 @@ private:
     L.Function = nameOf(Function);
     if (const FunctionDecl *K = Kernel ? kernelOf(Kernel) : nullptr)
       L.Kernel = nameOf(K);
-    L.Dead = !Function->isUsed(false) && !Ctx.DeclMustBeEmitted(Function);
+    L.Dead = NeverTaken ||
+             (!Function->isUsed(false) && !Ctx.DeclMustBeEmitted(Function));
     Found.push_back(std::move(L));
   }
 
@@ -144,6 +163,7 @@ private:
   std::unique_ptr<MangleContext> Names;
   std::vector<SourceLaunch> &Found;
   const FunctionDecl *Function = nullptr;
+  bool NeverTaken = false;
 };
 
 class Consumer : public ASTConsumer {

@@ -22,7 +22,9 @@ struct SourceLaunch {
   std::string Form;     ///< "<<<>>>", or the run time's function.
   std::string Function; ///< Mangled name of the function that it is in.
   std::string Kernel;   ///< Mangled; "" when only the running program knows.
-  bool Dead = false;    ///< In a function that is internal and never used.
+  /// In a function that is internal and never used, or in a branch that a
+  /// constant condition never takes.
+  bool Dead = false;
 };
 
 /// The launches of \p File, compiled by clang with \p Flags for the host, but

@@ -105,30 +105,36 @@ class Builder(units.Runner):
                 left[re.sub(r"'[^']*'", "'...'", message)[:200]] += 1
         return applied, left, sites
 
+    def commands(self, unit, work):
+        """clang's and nvcc's commands for a unit, and clang's flags."""
+        options, arch = self.options, self.options.arch
+        for flag in unit["flags"]:
+            if flag.startswith("--cuda-gpu-arch="):
+                arch = flag.split("=")[1]
+        flags = ["-O2"] + [f for f in unit["flags"]
+                           if not f.startswith("--cuda-gpu-arch=")] \
+            + ["--cuda-gpu-arch=" + arch]
+        # Another toolkit's headers in the system's folders would come first.
+        clang = [options.clang, "-Wno-unknown-cuda-version", "-w",
+                 "--cuda-path=" + options.cuda, "-isystem",
+                 options.cuda + "/include", "-I" + options.cuda
+                 + "/include/cccl", "-x", "cuda", "-c", unit["source"], "-o",
+                 work + "/clang.o"] + flags
+        nvcc = [options.cuda + "/bin/nvcc", "-w", "-arch=" + arch, "-x", "cu",
+                "-c", unit["source"], "-o", work + "/nvcc.o"] \
+            + nvcc_flags(flags)
+        return clang, nvcc, flags
+
     def build(self, unit, row):
         folder = os.path.join(self.checkouts, unit["project"])
         source, options = unit["source"], self.options
-        flags, arch = ["-O2"] + unit["flags"], options.arch
-        for flag in flags:
-            if flag.startswith("--cuda-gpu-arch="):
-                arch = flag.split("=")[1]
-        flags = [f for f in flags if not f.startswith("--cuda-gpu-arch=")] \
-            + ["--cuda-gpu-arch=" + arch]
         result = {}
         with tempfile.TemporaryDirectory(prefix="builds") as work:
             store = work + "/store"
-            # Another toolkit's headers in the system's folders would come first.
-            clang = [options.clang, "-Wno-unknown-cuda-version", "-w",
-                     "--cuda-path=" + options.cuda, "-isystem",
-                     options.cuda + "/include", "-I" + options.cuda
-                     + "/include/cccl", "-x", "cuda", "-c", source, "-o",
-                     work + "/clang.o"] + flags
+            clang, nvcc, flags = self.commands(unit, work)
             result["clang"], _ = self.timed(clang, folder)
             if not result["clang"]["ok"]:
                 return result
-            nvcc = [options.cuda + "/bin/nvcc", "-w", "-arch=" + arch,
-                    "-x", "cu", "-c", source, "-o", work + "/nvcc.o"] \
-                + nvcc_flags(flags)
             os.mkdir(work + "/keep")
             result["nvcc"], _ = self.timed(
                 nvcc + ["--keep", "--keep-dir", work + "/keep"], folder)

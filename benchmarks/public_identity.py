@@ -40,7 +40,9 @@ export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$here/lib
 mask() { grep -v -a -i -E '@MASK@' "$1" | grep -v -a '^cupilot: '; }
 once() { # PROGRAM KIND
   read -r -a args <"$here/bin/$1.args"
-  (cd "$here/bin" && CUPILOT_RUNTIME=stats timeout 60 "./$1.$2" "${args[@]}") \
+  # One name for all four: programs print it.
+  ln -sf "$here/bin/$1.$2" "/tmp/identity/$1"
+  (cd "$here/bin" && CUPILOT_RUNTIME=stats timeout 60 "/tmp/identity/$1" "${args[@]}") \
     >"/tmp/identity/$1.$2.out" 2>"/tmp/identity/$1.$2.err" </dev/null
   echo "exit status $?" >>"/tmp/identity/$1.$2.out"
 }

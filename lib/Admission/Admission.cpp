@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
+#include "cupilot/Admission/DeviceHeaders.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Lex/Lexer.h"
@@ -18,49 +19,6 @@ using namespace clang;
 using llvm::StringRef;
 
 namespace cupilot {
-
-/// Headers that device code may need; none of them defines host behaviour.
-static bool isAllowedHeader(StringRef Name) {
-  static const char *const Exact[] = {"cmath",
-                                      "math.h",
-                                      "cstdint",
-                                      "stdint.h",
-                                      "cfloat",
-                                      "float.h",
-                                      "climits",
-                                      "limits.h",
-                                      "cstddef",
-                                      "stddef.h",
-                                      "cassert",
-                                      "assert.h",
-                                      "cstdio",
-                                      "stdio.h",
-                                      "type_traits",
-                                      "utility",
-                                      "limits",
-                                      "mma.h",
-                                      "cuda.h",
-                                      "cuda_runtime.h",
-                                      "cuda_runtime_api.h",
-                                      "device_launch_parameters.h",
-                                      "cooperative_groups.h",
-                                      "vector_types.h",
-                                      "vector_functions.h",
-                                      "math_constants.h",
-                                      "math_functions.h",
-                                      "device_functions.h",
-                                      "device_atomic_functions.h",
-                                      "cuComplex.h"};
-  for (StringRef Each : Exact)
-    if (Name == Each)
-      return true;
-  for (StringRef Prefix :
-       {"cuda_fp", "cuda_bf16", "cuda_pipeline", "cuda_awbarrier",
-        "cooperative_groups/", "cuda/", "cub/", "curand_"})
-    if (Name.starts_with(Prefix))
-      return !Name.contains("..");
-  return false;
-}
 
 namespace {
 class Rules : public PPCallbacks, public AdmissionState {
@@ -84,7 +42,7 @@ public:
             "a macro that makes a header include '" + Name.str() + "'");
       return;
     }
-    if (!isAllowedHeader(Name))
+    if (!isDeviceHeader(Name))
       add("include", Hash,
           "#include of '" + Name.str() +
               "', which is not on the list of headers for device code");

@@ -9,6 +9,7 @@
 
 #include "ParsedUnit.h"
 #include "DeviceCode.h"
+#include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -89,13 +90,19 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
   if (Loc.isInvalid())
     return nullptr;
   FileID File = SM.getFileID(SM.getExpansionLoc(Loc));
+  // What came through a header that variants may not include is in one that
+  // they may: NULL through <memory>.
+  const IncludeDirective *Inner = nullptr;
   while (File.isValid()) {
     auto It = IncludeTargets.find(File);
     if (It == IncludeTargets.end())
       return nullptr;
     const IncludeDirective &Include = Log.Includes[It->second];
+    bool Admitted = isDeviceHeader(Include.Name);
     if (isUser(Include.Hash))
-      return &Include;
+      return Admitted || !Inner ? &Include : Inner;
+    if (Admitted)
+      Inner = &Include;
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.

@@ -45,7 +45,8 @@ struct ParsedUnit {
   bool isUser(clang::SourceLocation Loc) const;
   /// True for macros and includes of the command line.
   bool isCommandLine(clang::SourceLocation Loc) const;
-  /// The #include of the user through which the system header of \p Loc came;
+  /// The #include of the user through which the system header of \p Loc came,
+  /// or, where variants may not have that, the next inside of it that they may;
   /// null when the compiler itself includes it.
   const IncludeDirective *includeOf(clang::SourceLocation Loc) const;
   /// True when \p Loc is in a header of the CUDA toolkit or the compiler.

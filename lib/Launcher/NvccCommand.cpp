@@ -237,7 +237,8 @@ void Parser::finish() {
     // A depfile, or inputs in another file, cannot be told apart by source.
     C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
                C.InputAt.size() == C.Inputs.size() &&
-               C.OutputAt.empty() == C.Output.empty();
+               C.OutputAt.empty() == C.Output.empty() &&
+               (!Object || C.Output.empty()); // nvcc refuses it otherwise.
     C.Links = !Object;
     refuse(textOf(C.Links ? BuildReason::Links : BuildReason::SeveralSources),
            true);

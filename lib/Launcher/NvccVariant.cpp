@@ -87,6 +87,8 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
   std::vector<std::string> Command = {Nvcc.str(), "-ptx",
                                       "-arch=" + virtualArch(Arch)};
   Command.insert(Command.end(), Flags.begin(), Flags.end());
+  // clang gives every CUDA source these types; nvcc does not.
+  Command.insert(Command.end(), {"-include", "cstdint"});
   for (const std::string &Arg :
        {std::string("-x"), std::string("cu"), Source.str(), std::string("-o"),
         Dir->file("variant.ptx"), std::string("-MD"), std::string("-MF"),
@@ -237,6 +239,12 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     Own.push_back(Ptx->identify(Name, Flags.context()));
     if (Own.back().Digest.empty())
       return findingError(Own.back().Refusal);
+    Expected<bool> Pointers = Ptx->usesFunctionPointers(Name);
+    if (!Pointers)
+      return Pointers.takeError();
+    if (*Pointers)
+      return findingError("it calls device functions by pointers, which with "
+                          "nvcc only the unit's own image can hold");
     Expected<std::vector<std::string>> Variables = Ptx->variables(Name);
     if (!Variables)
       return Variables.takeError();

@@ -215,7 +215,7 @@ void HostSubstitution::redirect() {
   });
   SmallVector<CallBase *> Launches, Pointers, Attributes;
   for (Function &F : M)
-    if (!isShared(F))
+    if (hasOwnBody(F))
       for (Instruction &I : instructions(F))
         if (auto *Call = dyn_cast<CallBase>(&I)) {
           if (isWanted(*Call))

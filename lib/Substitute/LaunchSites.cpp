@@ -165,7 +165,7 @@ std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
     Any = true;
     if (!isShared(*Stub))
       continue;
-    if (isShared(*Call.getFunction()))
+    if (!hasOwnBody(*Call.getFunction()))
       return SharedCaller;
     if (!Copies.contains(Stub))
       return textOf(BuildReason::SharedStubOf, {Stubs.lookup(Stub)});

@@ -69,6 +69,8 @@ public:
   Error run(StringRef Kernel);
   std::string Text;
   std::vector<std::string> Variables;
+  /// It calls by a pointer, or takes a function's address.
+  bool FunctionPointers = false;
 
 private:
   Error print(const NvccPtx::Item &Item);
@@ -182,9 +184,13 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
     // Of lists, ".reg .b64 a, b;", all.
     Declaration &= Word(I + 1) == ",";
   }
-  bool Linkage = true;
+  bool Linkage = true, IsCall = false;
   for (unsigned I = Item.First; I < Item.Last; ++I) {
     StringRef W = Word(I);
+    if (W == ";" || W == "{" || W == "}")
+      IsCall = false;
+    IsCall |= W == "call" || W.starts_with("call.");
+    FunctionPointers |= W == ".callprototype" || W == ".calltargets";
     // Who may see a function changes nothing without a device linker.
     if (Linkage && (W == ".visible" || W == ".weak" || W == ".extern" ||
                     W == ".common" || W == ".hidden"))
@@ -205,6 +211,10 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
         ++I; // Only a debugger knows that label.
         continue;
       }
+      if (auto Named = M.Index.find(W);
+          I != Item.Name && !IsCall && Named != M.Index.end() &&
+          !Local.contains(W) && M.Items[Named->second].K == Kind::Function)
+        FunctionPointers = true;
       if (I == Item.Name)
         Text += Global[W];
       else if (Error E = printName(W))
@@ -244,6 +254,13 @@ Expected<std::string> NvccPtx::canonicalText(StringRef Kernel,
     return std::move(E);
   return "ptx " + TargetLine + "\n" + C.Text +
          (Context.empty() ? "" : ("ptxas " + Context + "\n").str());
+}
+
+Expected<bool> NvccPtx::usesFunctionPointers(StringRef Kernel) const {
+  NvccPtxCanonicaliser C(*this);
+  if (Error E = C.run(Kernel))
+    return std::move(E);
+  return C.FunctionPointers;
 }
 
 Expected<std::vector<std::string>> NvccPtx::variables(StringRef Kernel) const {

@@ -22,6 +22,10 @@ bool isShared(const Function &F) {
                                 F.hasAvailableExternallyLinkage());
 }
 
+bool hasOwnBody(const Function &F) {
+  return !isShared(F) || F.hasWeakODRLinkage();
+}
+
 /// A body that the linker may replace by one of another meaning is no one's to
 /// copy.
 static bool mayCopy(const Function &F) {
@@ -57,7 +61,7 @@ OwnCopies makeOwnCopies(Module &M,
   for (auto [F, Copy] : Copies)
     for (Use &U : make_early_inc_range(F->uses()))
       if (auto *Call = dyn_cast<CallBase>(U.getUser());
-          Call && Call->isCallee(&U) && !isShared(*Call->getFunction()))
+          Call && Call->isCallee(&U) && hasOwnBody(*Call->getFunction()))
         U.set(Copy);
   return Copies;
 }

@@ -23,6 +23,11 @@ namespace cupilot {
 /// inline functions).
 bool isShared(const llvm::Function &F);
 
+/// True when the body of \p F is this unit's to change: what no other unit has,
+/// and explicit instantiations, of which a program has at most one each
+/// ([temp.explicit]) and which others call here.
+bool hasOwnBody(const llvm::Function &F);
+
 /// A shared function, and this unit's own copy of it.
 using OwnCopies = llvm::MapVector<llvm::Function *, llvm::Function *>;
 

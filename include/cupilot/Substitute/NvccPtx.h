@@ -51,6 +51,10 @@ public:
   /// canonicalText's.
   llvm::Expected<std::vector<std::string>>
   variables(llvm::StringRef Kernel) const;
+  /// True when the closure of \p Kernel calls by a pointer or takes a
+  /// function's address: pointers to functions are of one image only, and what
+  /// they point to finds its constants there alone.
+  llvm::Expected<bool> usesFunctionPointers(llvm::StringRef Kernel) const;
   /// The text with other names for some kernels: from, to.
   std::string
   renamed(llvm::ArrayRef<std::pair<std::string, std::string>> Names) const;

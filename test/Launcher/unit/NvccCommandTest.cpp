@@ -76,6 +76,19 @@ TEST(NvccCommand, PassedOn) {
     EXPECT_EQ(C.Args, Args);
   }
   EXPECT_EQ(parse({"-c", "-rdc=false", "a.cu"}).Unchanged, "");
+  // What can be done source by source, and what cannot.
+  NvccCommand C = parse({"-O2", "a.cu", "b.cpp", "-o", "app", "-lm"});
+  EXPECT_TRUE(C.Splits);
+  EXPECT_TRUE(C.Links);
+  EXPECT_EQ(C.InputAt, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(C.OutputAt, (std::vector<size_t>{3, 4}));
+  EXPECT_TRUE(parse({"-c", "a.cu", "b.cu"}).Splits);
+  for (Words Args : {Words{"-c", "a.cu", "b.cu", "-o", "c.o"},
+                     {"-x", "cu", "a.cu", "-o", "app"},
+                     {"a.cu", "-o", "app", "-MD"},
+                     {"a.cu", "-rdc=true", "-o", "app"},
+                     {"a.cpp", "-o", "app"}})
+    EXPECT_FALSE(parse(Args).Splits) << Args[0] << " " << Args[1];
 }
 
 TEST(NvccCommand, OwnArguments) {

@@ -118,6 +118,32 @@ TEST(NvccPtx, DemotedSharedVariables) {
   EXPECT_TRUE(Variables->empty());
 }
 
+// Pointers to functions are of one image.
+TEST(NvccPtx, FunctionPointers) {
+  std::string Direct = R"(.version 9.0
+.target sm_90
+.address_size 64
+.func f(.param .b32 f_param_0) { ret; }
+.visible .entry _Z1kPf(.param .u64 _Z1kPf_param_0) {
+  .reg .b64 %rd<2>;
+  { .param .b32 param0; st.param.b32 [param0], 1; call.uni f, (param0); }
+  ret;
+}
+)";
+  auto Uses = [](const std::string &Text) {
+    Expected<NvccPtx> M = NvccPtx::parse(Text);
+    EXPECT_TRUE(bool(M));
+    Expected<bool> Answer = M->usesFunctionPointers("_Z1kPf");
+    EXPECT_TRUE(bool(Answer));
+    return Answer && *Answer;
+  };
+  EXPECT_FALSE(Uses(Direct));
+  EXPECT_TRUE(Uses(replaced(Direct, "  ret;", "  mov.u64 %rd1, f; ret;")));
+  EXPECT_TRUE(Uses(replaced(Direct, "call.uni f, (param0);",
+                            "prototype_0 : .callprototype ()_ (.param .b32 _); "
+                            "call %rd1, (param0), prototype_0;")));
+}
+
 TEST(NvccPtx, NamesAndNumbersDoNotMatter) {
   std::string Base = identityOf(Plain);
   EXPECT_EQ(Base, identityOf(replaced(Plain, "$L__BB1_2", "$L__BB7_9")));

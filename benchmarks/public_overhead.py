@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# public_overhead.py - what builds of public CUDA units cost with cuPilot
+#
+# Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# usage: public_overhead.py CHECKOUTS [NAME...] [--runs N] [--most N]
+#
+# For units of public-units.txt, in an order that mixes the projects: the
+# processor time of builds by clang and nvcc, plain and in turn with a store that
+# has nothing for the unit (medians over pairs); then with a variant for every
+# kernel (identity-store), without a machine cache and with a warm one, beside
+# what compiling the variants' texts alone costs. One line a unit, medians last.
+
+import argparse
+import glob
+import hashlib
+import os
+import statistics
+import sys
+import tempfile
+
+import public_builds
+import public_units
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkouts")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", default=here + "/public-units.txt")
+    parser.add_argument("--build", default=here + "/../build")
+    parser.add_argument("--identity-store", default="")
+    parser.add_argument("--clang", default="/usr/lib/llvm-22/bin/clang++")
+    parser.add_argument("--cuda", default="/usr/local/cuda")
+    parser.add_argument("--arch", default="sm_90")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--most", type=int, default=10)
+    parser.add_argument("--limit", type=int, default=600)
+    options = parser.parse_args()
+    build = os.path.realpath(options.build)
+    store_tool = options.identity_store or build + "/bin/identity-store"
+    builder = public_builds.Builder(options)
+    chosen = [u for u in public_units.read_list(options.list)
+              if not options.names or any(n in u["unit"] for n in options.names)]
+    chosen.sort(key=lambda u: hashlib.sha1(u["unit"].encode()).hexdigest())
+    columns = ("clang, no variant", "nvcc, no variant", "clang, variants",
+               "clang, warm", "clang, variants alone", "nvcc, variants",
+               "nvcc, warm", "nvcc, variants alone")
+    print("| unit | variants | %s |\n|%s" % (" | ".join(columns),
+                                             "---|" * (len(columns) + 2)))
+    rows = []
+    for unit in chosen:
+        if len(rows) == options.most:
+            break
+        folder = os.path.join(os.path.abspath(options.checkouts),
+                              unit["project"])
+        with tempfile.TemporaryDirectory(prefix="overhead") as work:
+            row = measure(builder, unit, folder, work, options, build,
+                          store_tool)
+        if row:
+            rows.append(row)
+            print("| %s | %d | %s |" % (unit["unit"], row[0], " | ".join(
+                "%.3f" % v if i < 2 else "%+.2f s" % v
+                for i, v in enumerate(row[1:]))), flush=True)
+    if rows:
+        print("| median | | %s |" % " | ".join(
+            "%.3f" % statistics.median(r[i + 1] for r in rows) if i < 2 else
+            "%+.2f s" % statistics.median(r[i + 1] for r in rows)
+            for i in range(len(columns))))
+    return 0
+
+
+def measure(builder, unit, folder, work, options, build, store_tool):
+    def seconds(command, cache=""):
+        entry, _ = builder.timed(command, folder, {"CUPILOT_CACHE_DIR": cache})
+        return entry["seconds"] if entry["ok"] else None
+
+    os.makedirs(work + "/none/builds")
+    os.makedirs(work + "/keep")
+    with open(work + "/none/FORMAT", "w", encoding="utf-8") as out:
+        out.write("cupilot-store 1\n")
+    clang, nvcc, flags = builder.commands(unit, work)
+    argument = "-fplugin-arg-cupilot-store="
+    plugin = ["-fplugin=" + build + "/lib/cupilot.so"]
+    launch = [build + "/bin/cupilot-launch"]
+    pairs = {}
+    for name, plain, other in (
+            ("clang", clang, clang + plugin + [argument + work + "/none"]),
+            ("nvcc", nvcc, launch + nvcc + [argument + work + "/none"])):
+        if seconds(plain) is None:
+            return None
+        pairs[name] = [(seconds(plain), seconds(other))
+                       for _ in range(options.runs)]
+    seconds(nvcc + ["--keep", "--keep-dir", work + "/keep"])
+    ptx = glob.glob(work + "/keep/*.ptx")
+    entry, out = builder.timed(
+        [store_tool, unit["source"], "--store", work + "/store", "--ptx",
+         ptx[0], "--nvcc", " ".join(nvcc), "--"] + flags, folder)
+    texts = glob.glob(work + "/store/kernels/*/identity.cu")
+    if not entry["ok"] or not texts:
+        return None
+    own = argument + work + "/store"
+    row = [len(texts)] + [statistics.median(b / a for a, b in pairs[name])
+                          for name in ("clang", "nvcc")]
+    alone = [f for f in flags if not f.startswith(("-I", "-D"))]
+    for name, plain, other, text in (
+            ("clang", clang, clang + plugin + [own], [
+                options.clang, "-Wno-unknown-cuda-version", "-w",
+                "--cuda-path=" + options.cuda, "-isystem", options.cuda
+                + "/include", "-I" + options.cuda + "/include/cccl",
+                "--cuda-device-only", "-c", "-o", work + "/alone.o"] + alone),
+            ("nvcc", nvcc, launch + nvcc + [own], [
+                options.cuda + "/bin/nvcc", "-w", "-cubin", "-arch="
+                + options.arch, "-o", work + "/alone.o"]
+             + public_builds.nvcc_flags(alone))):
+        base = statistics.median(a for a, _ in pairs[name])
+        cold = seconds(other)
+        cache = work + "/cache." + name
+        seconds(other, cache)
+        warm = seconds(other, cache)
+        each = [seconds(text + [t]) for t in texts]
+        if None in (cold, warm) or None in each:
+            return None
+        row += [cold - base, warm - base, sum(each)]
+    return row
+
+
+if __name__ == "__main__":
+    sys.exit(main())
