@@ -60,6 +60,8 @@ static std::vector<std::string> kernelsOfCubin(StringRef Elf) {
 static Error checkTypeCount(StringRef Bytes) {
   BitstreamCursor Cursor(Bytes);
   std::optional<BitstreamBlockInfo> Info;
+  unsigned Depth = 0;
+  bool Modules = false;
   if (Expected<SimpleBitstreamCursor::word_t> Magic = Cursor.Read(32); !Magic)
     return Magic.takeError();
   while (!Cursor.AtEndOfStream()) {
@@ -67,11 +69,15 @@ static Error checkTypeCount(StringRef Bytes) {
         Cursor.advance(BitstreamCursor::AF_DontAutoprocessAbbrevs);
     if (!Entry)
       return Entry.takeError();
-    if (Entry->Kind == BitstreamEntry::Error)
+    if (Entry->Kind == BitstreamEntry::Error) {
+      // What follows the last block, as padding, is not read by anybody.
+      if (!Depth && Modules)
+        break;
       return usageError("a broken block");
+    }
     if (Entry->Kind == BitstreamEntry::EndBlock) {
-      if (Cursor.ReadBlockEnd())
-        return usageError("a block that ends outside of all");
+      // advance() has left it; one that ends outside of all is an error there.
+      --Depth;
       continue;
     }
     if (Entry->Kind == BitstreamEntry::SubBlock) {
@@ -88,6 +94,8 @@ static Error checkTypeCount(StringRef Bytes) {
       if (Error E =
               Enter ? Cursor.EnterSubBlock(Entry->ID) : Cursor.SkipBlock())
         return E;
+      Depth += Enter;
+      Modules |= Entry->ID == bitc::MODULE_BLOCK_ID;
       continue;
     }
     if (Entry->ID == bitc::DEFINE_ABBREV) {
