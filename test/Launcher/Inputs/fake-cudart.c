@@ -82,7 +82,11 @@ CONFIG_ENTRY(cudaLaunchKernelExC_ptsz)
 int cudaFuncGetAttributes(char *attributes, const void *kernel) {
   const char *capability = getenv("FAKE_CAPABILITY");
   int version = capability ? atoi(capability) : 90;
+  int threads = 1024, shared = 49152;
   (void)kernel;
+  memset(attributes, 0, 48);
+  memcpy(attributes + 24, &threads, 4); /* maxThreadsPerBlock */
+  memcpy(attributes + 44, &shared, 4);  /* maxDynamicSharedSizeBytes */
   memcpy(attributes + 32, &version, 4); /* ptxVersion */
   memcpy(attributes + 36, &version, 4); /* binaryVersion */
   return 0;

@@ -29,10 +29,6 @@ int cudaDeviceGetAttribute(int *value, int attribute, int device) {
   *value = 232448;
   return 0;
 }
-int cudaFuncSetAttribute(const void *f, int attribute, int value) {
-  (void)f, (void)attribute, (void)value;
-  return 0;
-}
 static int encode(void *map, int type, unsigned rank, void *address, const unsigned long *extents,
                   const unsigned long *strides, const unsigned *box) {
   (void)map, (void)address;
