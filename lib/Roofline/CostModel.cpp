@@ -45,6 +45,7 @@ Expected<GpuDescription> describeGpu(StringRef Name) {
   G.Fp16Tflops = 100;
   G.LaunchMicroseconds = 2.0;
   G.DramLatencyNs = 600;
+  G.TensorPerCycle = 4096; // H100 whitepaper: 1024 FMA for each of four cores.
   return G;
 }
 

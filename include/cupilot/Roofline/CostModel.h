@@ -24,6 +24,8 @@ struct GpuDescription {
   double Fp32Tflops = 0, Fp64Tflops = 0, Fp16Tflops = 0;
   double LaunchMicroseconds = 0;
   double DramLatencyNs = 0;
+  double TensorPerCycle = 0; ///< Operations of f16 on matrices, for each
+                             ///< multiprocessor; dense.
 };
 
 /// The description of \p Name ("H200"); a usage error lists the known ones.
