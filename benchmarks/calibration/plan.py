@@ -100,7 +100,7 @@ KNOWN = {
     "known-productTiled": ("compute", "productTiled",
                            f"grid=16x16, block=256, args=[{f32(M)}, {f32(M)}, {f32(M, 'output')}, 1024]"),
     "known-tensor": ("compute", "tensor", f"grid=1056, block=256, args=[buffer f16 n=512 uniform, {f32(8448 * 1024, 'output')}, 128]"),
-    "known-balanced": ("middle", "polynomial", line(N, [f32(N), f32(N, "output"), 14, N])),
+    "known-balanced": ("middle", "polynomial", line(N, [f32(N), f32(N, "output"), 7, N])),
     "known-chase": ("latency", "chase", f"grid=1, block=32, args=[buffer i32 n={M} permutation, buffer i32 n=32 output, 2000]"),
     "known-chain": ("latency", "chain", f"grid=1, block=32, args=[{f32(32)}, {f32(32, 'output')}, 20000]"),
     "known-tiny": ("latency", "scale", line(256, [f32(256), f32(256, "output"), 2.0, 256])),

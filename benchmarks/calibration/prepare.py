@@ -23,7 +23,7 @@ def make(build, folder, name, kernel, workload, genomes, known=""):
     small = [] if kernel == "tensor" else ["-nocudainc", "-DCALIBRATION_SMALL"]
     command = [os.path.join(build, "bin/calibration-variants"), os.path.join(HERE, "kernels.cu"), f"--kernel={kernel}",
                f"--workload={workload}", f"--out={out}", f"--genomes={'; '.join(genomes)}", f"--class={known}", "--", "-O2", *small]
-    done = subprocess.run(command, env={**os.environ, "CPLUS_INCLUDE_PATH": HERE}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, "CPLUS_INCLUDE_PATH": HERE}, capture_output=True, text=True, start_new_session=True)
     print(name + "\n" + done.stderr, end="", flush=True)
     return done.returncode == 0
 
@@ -34,7 +34,7 @@ def main():
     work = [(n, n, w, g, plan.CLASSES.get(n, "")) for part in (plan.FIXING, plan.JUDGING) for n, (w, g) in part.items()]
     work = [(n, k, w, [], c) for n, (c, k, w) in plan.KNOWN.items()] + work
     work = [w for w in work if not only or w[0] in only]
-    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
         fine = list(pool.map(lambda w: make(build, folder, *w), work))
     failed = [w[0] for w, f in zip(work, fine) if not f]
     if failed:

@@ -180,7 +180,9 @@ Lane LaneStrides::compute(const Value *V) {
     // What comes from above first: a loop's own values are then seen with it.
     const auto *Phi = cast<PHINode>(I);
     std::optional<Lane> All;
-    for (bool Back : {false, true})
+    for (bool Back : {false, true}) {
+      size_t Before = Order.size();
+      Lane Assumed = All.value_or(Lane());
       for (unsigned In = 0; In < Phi->getNumIncomingValues(); ++In) {
         bool IsBack = Phi->getIncomingBlock(In)->getNumber() >=
                       Phi->getParent()->getNumber();
@@ -190,6 +192,12 @@ Lane LaneStrides::compute(const Value *V) {
         All = All ? join(*All, Each) : Each;
         Known[Phi] = *All;
       }
+      // What was found with another start is looked at anew.
+      if (Back && All && *All != Assumed)
+        while (Order.size() > Before)
+          Known.erase(Order.pop_back_val());
+    }
+    Known[Phi] = All.value_or(Lane());
     return All.value_or(Lane());
   }
   case Instruction::Call:
@@ -214,6 +222,7 @@ Lane LaneStrides::of(const Value *V) {
   Known[V] = Lane(); // A loop's value begins with what it starts with.
   Lane Result = compute(V);
   Known[V] = Result;
+  Order.push_back(V);
   return Result;
 }
 

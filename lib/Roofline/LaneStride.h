@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_ROOFLINE_LANESTRIDE_H
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/Value.h"
@@ -40,6 +41,7 @@ private:
 
   const llvm::DataLayout &Layout;
   llvm::DenseMap<const llvm::Value *, Lane> Known;
+  llvm::SmallVector<const llvm::Value *> Order; ///< In which they were found.
 };
 
 /// Bytes of device memory that a warp's access of \p Size bytes at such

@@ -112,15 +112,17 @@ Opinion opinionOfCounts(const ModelledTime &T, const CeilingTimes &Times) {
     O.Unknown.push_back("the launch does not fit on the card");
     return O;
   }
-  O.Class = T.Class;
+  double Memory = Times.memory() / T.Microseconds,
+         Compute = Times.compute() / T.Microseconds;
+  O.Class = classify(Memory, Compute);
   double Busy = std::max({T.Issue, T.Fp, T.Shared});
   O.Grounds.push_back(formatv(
       "modelled {0:f2} us: memory {1:f2}, computing {2:f2}, one warp "
       "after the other {3:f2}, launch {4:f2}",
       T.Microseconds, std::max(T.Dram, T.L2), Busy, T.Latency, T.Launch));
-  O.Grounds.push_back(formatv("at the ceilings {0:f2} us, for {1}",
-                              std::max(Times.memory(), Times.compute()),
-                              Times.longest()));
+  O.Grounds.push_back(
+      formatv("at the ceilings memory {0:f2} us, computing {1:f2}, longest {2}",
+              Times.memory(), Times.compute(), Times.longest()));
   O.Grounds.push_back(formatv("occupancy {0:f0} %", T.Occupancy * 100));
   O.Unknown.push_back("cache replacement, replays, clocks");
   return O;

@@ -34,16 +34,6 @@ std::optional<double> LoopFigures::intensity() const {
   return (Fp32 + Fp64 + Fp16) / Bytes;
 }
 
-const LoopFigures &StaticFigures::hottest() const {
-  const LoopFigures *Most = &Loops.front();
-  for (const LoopFigures &L : Loops)
-    if (std::pair(L.Depth, L.Instructions * double(L.Turns.value_or(1))) >
-        std::pair(Most->Depth,
-                  Most->Instructions * double(Most->Turns.value_or(1))))
-      Most = &L;
-  return *Most;
-}
-
 namespace {
 /// NVPTX: "Address Spaces".
 enum : unsigned { SharedSpace = 3, ConstantSpace = 4, LocalSpace = 5 };

@@ -28,13 +28,26 @@ static std::pair<double, double> sides(const LoopFigures &L,
   return {Time(L.Bytes, C.DramGBs), Computing};
 }
 
+const LoopFigures &StaticFigures::hottest(const Ceilings &C) const {
+  auto Weight = [&](const LoopFigures &L) {
+    auto [Memory, Computing] = sides(L, C);
+    return std::pair(L.Depth,
+                     std::max(Memory, Computing) * double(L.Turns.value_or(1)));
+  };
+  const LoopFigures *Most = &Loops.front();
+  for (const LoopFigures &L : Loops)
+    if (Weight(L) > Weight(*Most))
+      Most = &L;
+  return *Most;
+}
+
 Opinion opinionOfCode(const StaticFigures &F, const GpuDescription &Gpu,
                       const Ceilings &C, const LaunchShape *Shape) {
   Opinion O;
   O.Unknown = F.Unknown;
   // A kernel does what its loops do and what stands outside of them; how much
   // of each is known where the turns are.
-  const LoopFigures &Hot = F.hottest();
+  const LoopFigures &Hot = F.hottest(C);
   bool Counted = llvm::all_of(F.Loops, [](const LoopFigures &L) {
     return L.Depth == 0 || (L.Depth == 1 && L.Turns);
   });

@@ -36,9 +36,10 @@ struct LoopFigures {
 struct StaticFigures {
   std::vector<LoopFigures> Loops; ///< Outside first, then in program order.
   std::vector<std::string> Unknown;
-  /// The innermost loop that moves or computes most: what decides if it turns
-  /// often. The code outside where there is no loop.
-  const LoopFigures &hottest() const;
+  /// Of the innermost loops the one whose turn takes longest on a card with
+  /// these ceilings: what decides if it turns often. The code outside where
+  /// there is no loop.
+  const LoopFigures &hottest(const Ceilings &C) const;
 };
 
 /// Optimises device bitcode as a build does and looks at the kernel \p Symbol;
