@@ -3,6 +3,7 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """prepare.py BUILD FOLDER [NAME...]: variants, counts and cubins of plan.py's kernels, into FOLDER.
+prepare.py --remodel BUILD FOLDER: the model's times for the counts in FOLDER, anew.
 
 What is there already stays. No GPU is needed."""
 import concurrent.futures
@@ -28,7 +29,15 @@ def make(build, folder, name, kernel, workload, genomes, known=""):
     return done.returncode == 0
 
 
+def remodel(build, folder):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            subprocess.run([os.path.join(build, "bin/calibration-variants"), f"--remodel={os.path.join(folder, name)}"], check=True)
+
+
 def main():
+    if sys.argv[1] == "--remodel":
+        return remodel(*sys.argv[2:4])
     build, folder, only = sys.argv[1], sys.argv[2], sys.argv[3:]
     os.makedirs(folder, exist_ok=True)
     work = [(n, n, w, g, plan.CLASSES.get(n, "")) for part in (plan.FIXING, plan.JUDGING) for n, (w, g) in part.items()]

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Choice.h"
 #include "CompilerCommand.h"
-#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Roofline/CountsJson.h"
@@ -191,12 +191,9 @@ static Expected<json::Object> show(const SearchProblem &P, const Ceilings &C,
   return O;
 }
 
-static Expected<std::vector<Workload>>
-launchesOf(const Kernel &K, const std::vector<Workload> &All) {
-  std::vector<Workload> Result;
-  for (const Workload &W : All)
-    if (W.Symbol == K.Symbol)
-      Result.push_back(W);
+static Expected<std::vector<Workload>> launchesOf(const Kernel &K,
+                                                  const WorkloadSet &Recorded) {
+  std::vector<Workload> Result = Recorded.of(K);
   if (!WorkloadText.empty()) {
     Expected<Workload> W =
         parseWorkload(WorkloadText, K, "w" + std::to_string(Result.size()));
@@ -237,18 +234,27 @@ static Error run(const TrailingArgs &Trailing) {
                             Measured.Card + ", not on the " + C->Card,
                         "name the card with --gpu");
   }
-  std::vector<Workload> All;
+  WorkloadSet Recorded;
   if (!Workloads.empty()) {
-    Expected<std::vector<Workload>> Loaded = loadWorkloads(Workloads);
+    Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
     if (!Loaded)
       return Loaded.takeError();
-    All = std::move(*Loaded);
+    Recorded = std::move(*Loaded);
   }
   Expected<std::vector<Kernel>> Kernels =
       FromModule ? loadKernels(Input)
                  : extractKernels(Input, *Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
+  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  if (!Kernels)
+    return Kernels.takeError();
+  if (WorkloadText.empty() &&
+      none_of(*Kernels, [&](const Kernel &K) { return Recorded.launches(K); }))
+    return findingError("none of the " + Twine(Kernels->size()) +
+                            " kernel(s) of '" + Input + "' is launched in '" +
+                            Workloads + "'",
+                        "record a run that launches them: cupilot capture");
   if (!Json)
     outs() << formatv("{0}: {1:f0} GB/s, {2:f0} G fp32 operations/s "
                       "(ceilings: {3})\n",
@@ -256,11 +262,9 @@ static Error run(const TrailingArgs &Trailing) {
   json::Array Shown;
   std::string Impossible;
   for (const Kernel &K : *Kernels) {
-    if (!Only.empty() && !StringRef(K.Name).contains(StringRef(Only)))
-      continue;
     SearchProblem P;
     P.K = K;
-    Expected<std::vector<Workload>> Launches = launchesOf(K, All);
+    Expected<std::vector<Workload>> Launches = launchesOf(K, Recorded);
     if (!Launches)
       return Launches.takeError();
     P.Workloads = std::move(*Launches);
@@ -271,9 +275,7 @@ static Error run(const TrailingArgs &Trailing) {
     P.Gpu = *Gpu;
     P.Arch = Gpu->Arch;
     P.Flags = *Flags;
-    P.DataFolder = sys::path::parent_path(Workloads).str();
-    if (P.DataFolder.empty())
-      P.DataFolder = ".";
+    P.DataFolder = Recorded.Folder.empty() ? "." : Recorded.Folder;
     Expected<json::Object> O =
         K.Refusal.empty() ? show(P, *C, Measured, Impossible)
                           : Expected<json::Object>(findingError(K.Refusal));
@@ -290,8 +292,6 @@ static Error run(const TrailingArgs &Trailing) {
         }))
       return E;
   }
-  if (Shown.empty() && Json)
-    Shown = {};
   if (Json)
     outs() << formatv(
         "{0:2}\n", json::Value(json::Object{{"ceilings", cupilot::toJSON(*C)},
