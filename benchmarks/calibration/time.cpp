@@ -169,7 +169,10 @@ json Bench::profile(const Variant &V) {
   std::vector<std::string> Names;
   for (const ProfileMetric &M : profileSet("all"))
     Names.push_back(M.Name);
-  ProfileResult R = Counters->collect(0, Names, [&] {
+  auto Empty = [&] {
+    return cuMemsetD32Async(Flush, 1, FlushBytes / 4, nullptr) == CUDA_SUCCESS;
+  };
+  ProfileResult R = Counters->collect(0, Names, Empty, [&] {
     launch(V);
     return true;
   });

@@ -86,6 +86,7 @@ public:
   unknownMetrics(const std::string &Chip,
                  const std::vector<std::string> &Names) override;
   ProfileResult collect(int Device, const std::vector<std::string> &Names,
+                        const std::function<bool()> &Prepare,
                         const std::function<bool()> &Launch) override;
 
 private:
@@ -357,6 +358,7 @@ Profiler::unknownMetrics(const std::string &Chip,
 
 ProfileResult Profiler::collect(int Device,
                                 const std::vector<std::string> &Names,
+                                const std::function<bool()> &Prepare,
                                 const std::function<bool()> &Launch) {
   ProfileResult Result;
   CUcontext Context = nullptr;
@@ -404,6 +406,8 @@ ProfileResult Profiler::collect(int Device,
     constexpr unsigned MostPasses = 500;
     bool Last = false;
     while (!Last && Result.Passes < MostPasses) {
+      if (!Prepare() || CtxSynchronize() != CUDA_SUCCESS)
+        throw Failure{"the launch could not be prepared"};
       Last = T.pass(Launch);
       ++Result.Passes;
     }

@@ -219,7 +219,10 @@ Lane LaneStrides::of(const Value *V) {
   auto At = Known.find(V);
   if (At != Known.end())
     return At->second;
-  Known[V] = Lane(); // A loop's value begins with what it starts with.
+  // Every circle goes through a value that a loop carries: it begins with what
+  // it starts with.
+  if (isa<PHINode>(V))
+    Known[V] = Lane();
   Lane Result = compute(V);
   Known[V] = Result;
   Order.push_back(V);

@@ -141,6 +141,14 @@ Opinion opinionOfMeasurement(const MeasuredLaunch &M,
                         L2 = Metric("l2Throughput"),
                         SM = Metric("smThroughput"),
                         L1 = Metric("l1Throughput");
+  // Counters run on while they are started and stopped: shares of the whole
+  // range are more of the launch itself.
+  auto Range = M.Metrics.find("duration");
+  if (Range != M.Metrics.end() && M.Microseconds > 0)
+    for (std::optional<double> *Share : {&Dram, &L2, &SM, &L1})
+      if (*Share)
+        **Share = std::min(1.0, **Share * std::max(1.0, Range->second * 1e-3 /
+                                                            M.Microseconds));
   if (Dram && SM) {
     double Memory = std::max(*Dram, L2.value_or(0)),
            Compute = std::max(*SM, L1.value_or(0));

@@ -29,10 +29,13 @@ static std::pair<double, double> sides(const LoopFigures &L,
 }
 
 const LoopFigures &StaticFigures::hottest(const Ceilings &C) const {
+  // Where one count of turns is not known, all count as one.
+  bool Counted = llvm::all_of(
+      Loops, [](const LoopFigures &L) { return L.Depth == 0 || L.Turns; });
   auto Weight = [&](const LoopFigures &L) {
     auto [Memory, Computing] = sides(L, C);
-    return std::pair(L.Depth,
-                     std::max(Memory, Computing) * double(L.Turns.value_or(1)));
+    return std::pair(L.Depth, std::max(Memory, Computing) *
+                                  double(Counted ? L.Turns.value_or(1) : 1));
   };
   const LoopFigures *Most = &Loops.front();
   for (const LoopFigures &L : Loops)

@@ -128,7 +128,9 @@ static void fill(ReportVariant &Row, const WorkloadFigures &F,
   Row.Intensity = F.intensity();
   Row.Operations = F.operations();
   Row.Modelled = F.Time.Microseconds;
-  Row.Class = toString(F.Time.Class).str();
+  if (std::optional<Bottleneck> Class =
+          opinionOfCounts(F.Time, F.Ceiling).Class)
+    Row.Class = toString(*Class).str();
   if (M)
     Row.Measured = M->Microseconds;
   Row.Headroom = headroom(F.Ceiling, M ? M->Microseconds : *Row.Modelled);

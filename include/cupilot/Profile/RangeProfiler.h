@@ -47,11 +47,12 @@ public:
                  const std::vector<std::string> &Names) = 0;
 
   /// Runs \p Launch once for each pass with the counters of \p Names, in the
-  /// current CUDA context of device \p Device. \p Launch restores what the
-  /// launch changes, launches, and returns false when that fails; it must not
-  /// synchronise with other contexts. Counters are off before and after.
+  /// current CUDA context of device \p Device. Before each, uncounted,
+  /// \p Prepare restores what the launch changes and empties caches. Either
+  /// returns false when it fails. Counters are off before and after.
   virtual ProfileResult collect(int Device,
                                 const std::vector<std::string> &Names,
+                                const std::function<bool()> &Prepare,
                                 const std::function<bool()> &Launch) = 0;
 };
 

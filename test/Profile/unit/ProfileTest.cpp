@@ -70,10 +70,11 @@ TEST(Profile, WithoutAContextThereIsAReasonAndNoLaunch) {
   if (!P)
     GTEST_SKIP() << "the headers of CUPTI are here, its library is not";
   unsigned Launches = 0;
-  ProfileResult R = P->collect(0, {"dram__bytes_read.sum"}, [&] {
+  auto Count = [&] {
     ++Launches;
     return true;
-  });
+  };
+  ProfileResult R = P->collect(0, {"dram__bytes_read.sum"}, Count, Count);
   EXPECT_EQ(Launches, 0u);
   EXPECT_TRUE(R.Values.empty());
   EXPECT_NE(R.Reason, "");

@@ -78,6 +78,12 @@ TEST(Prophet, MeasurementGoesByCountersAndElseByTheTime) {
   // Counters know better than counts.
   M.Metrics = {{"dramThroughput", 10}, {"smThroughput", 80}};
   EXPECT_EQ(opinionOfMeasurement(M, T).Class, Bottleneck::Compute);
+  // Counted over a range of twice the launch's time.
+  M.Microseconds = 50;
+  M.Metrics = {{"dramThroughput", 40}, {"smThroughput", 10}};
+  EXPECT_EQ(opinionOfMeasurement(M, T).Class, Bottleneck::Latency);
+  M.Metrics["duration"] = 100000;
+  EXPECT_EQ(opinionOfMeasurement(M, T).Class, Bottleneck::Memory);
   EXPECT_EQ(opinionOfMeasurement({}, T).Class, std::nullopt);
 }
 
