@@ -36,7 +36,7 @@ std::optional<Failure> prepareFolder(const std::string &Folder) {
   std::error_code Error;
   fs::create_directories(Folder, Error);
   if (Error || !fs::is_directory(Folder, Error))
-    return Failure{"cannot make the folder '" + Folder + "'" +
+    return Failure{"cannot create the folder '" + Folder + "'" +
                        (Error ? ": " + Error.message() : std::string()),
                    "name another folder with -o", 3};
   if (access(Folder.c_str(), W_OK | X_OK) != 0)
@@ -120,7 +120,7 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   if (Error)
     return Failure{"cannot run '" + Program.front() +
                        "': " + std::strerror(Error),
-                   "give the program's path, as in -- ./app"};
+                   "give the program's path, as in -- ./app", 3};
   End.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;
   End.Status = End.Signal ? 128 + End.Signal : WEXITSTATUS(Status);
   return std::nullopt;
@@ -206,13 +206,11 @@ Failure nothingRecorded(const std::string &Program, const Ending &End) {
     How += " and was ended by signal " + std::to_string(End.Signal);
   else if (End.Status)
     How += " and ended with status " + std::to_string(End.Status);
-  void *Library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (!Library)
-    return {How + "; there is no CUDA driver here (libcuda.so.1)",
-            "run it where there is a GPU and its driver; a program for the "
-            "cpu device is built by cupilot-cpucc",
-            1};
-  return {How, "does it launch kernels, with these arguments, on this machine?",
+  if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+    How += "; there is no CUDA driver here (libcuda.so.1)";
+  return {How,
+          "was it built by cupilot-cpucc, or does it launch kernels on a GPU "
+          "of this machine?",
           1};
 }
 

@@ -49,6 +49,7 @@ namespace cupilot::capture {
   F(cuFuncSetAttribute, CUresult(CUfunction, CUfunction_attribute, int))       \
   F(cuKernelGetParamInfo, CUresult(CUkernel, size_t, size_t *, size_t *))      \
   F(cuKernelGetLibrary, CUresult(CUlibrary *, CUkernel))                       \
+  F(cuKernelGetFunction, CUresult(CUfunction *, CUkernel))                     \
   F(cuKernelGetName, CUresult(const char **, CUkernel))                        \
   F(cuLibraryGetGlobal,                                                        \
     CUresult(CUdeviceptr *, size_t *, CUlibrary, const char *))                \

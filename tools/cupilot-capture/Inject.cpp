@@ -176,7 +176,8 @@ static void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Data) {
 
 static void CUPTIAPI onCallback(void *, CUpti_CallbackDomain Domain,
                                 CUpti_CallbackId Id, const void *Data) {
-  if (Inside || Active->disabled())
+  // Our own calls may load modules: of these we want to know.
+  if ((Inside && Domain != CUPTI_CB_DOMAIN_RESOURCE) || Active->disabled())
     return;
   // An exception must not pass through the driver.
   try {

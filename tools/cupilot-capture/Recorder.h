@@ -87,7 +87,8 @@ private:
   // Snapshot.cpp
   void keepBefore(uint32_t Index, const Function &F, const LaunchCall &Call,
                   std::vector<std::string> Args);
-  bool waitFor(CUstream Stream) const;
+  std::string waitFor(CUstream Stream) const;
+  bool findModule(Launch &L, std::vector<std::string> &Variables);
   std::string snapshot(const Range &R, std::string &Digest,
                        std::string *Keep = nullptr);
   std::string keepAfter(const Range &R, const std::string &Before, Content &C);

@@ -61,15 +61,19 @@ static CUstream copyStream(const Driver &Cuda) {
   return Stream;
 }
 
-bool Recorder::waitFor(CUstream Stream) const {
+/// Waits until \p Stream has nothing to do; empty, or why it has.
+std::string Recorder::waitFor(CUstream Stream) const {
   auto End =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(Opts.WaitMs);
   for (;;) {
     CUresult Result = Cuda.cuStreamQuery(Stream);
+    if (Result == CUDA_SUCCESS)
+      return {};
     if (Result != CUDA_ERROR_NOT_READY)
-      return Result == CUDA_SUCCESS;
+      return "its stream failed: " + Cuda.errorName(Result);
     if (std::chrono::steady_clock::now() > End)
-      return false;
+      return "its stream did not become idle within " +
+             std::to_string(Opts.WaitMs) + " ms (--wait-ms)";
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
 }
@@ -140,6 +144,19 @@ bool Recorder::makeRoom(uint32_t Index, uint64_t Bytes) {
   return true;
 }
 
+bool Recorder::findModule(Launch &L, std::vector<std::string> &Variables) {
+  return Binaries.with(L.Kernel,
+                       [&](const CubinNames &Names, const std::string &Image) {
+                         Variables = Names.Variables;
+                         if (Image.empty())
+                           return;
+                         if (auto Failed = Store.put(Image, L.Module))
+                           Log.failure(Failed->Text);
+                         else if (!L.Module.empty())
+                           L.ModuleSize = Image.size();
+                       });
+}
+
 void Recorder::findGlobals(Pending &P, const Function &F,
                            const LaunchCall &Call) {
   CUlibrary Library = nullptr;
@@ -149,20 +166,14 @@ void Recorder::findGlobals(Pending &P, const Function &F,
                                   static_cast<CUkernel>(Call.Function));
   else if (!F.IsKernel && Cuda.cuFuncGetModule)
     (void)Cuda.cuFuncGetModule(&Module, static_cast<CUfunction>(Call.Function));
+  // Modules are loaded when something of them is needed. Now, or else the
+  // launch itself would do it.
+  CUfunction Loaded = nullptr;
+  if (F.IsKernel && Cuda.cuKernelGetFunction)
+    (void)Cuda.cuKernelGetFunction(&Loaded,
+                                   static_cast<CUkernel>(Call.Function));
   std::vector<std::string> Names;
-  bool Found =
-      Binaries.with(F.Name, [&](const CubinNames &N, const std::string &Image) {
-        Names = N.Variables;
-        if (Image.empty())
-          return;
-        if (auto Failed = Store.put(Image, P.What.Module))
-          Log.failure(Failed->Text);
-        else if (!P.What.Module.empty())
-          P.What.ModuleSize = Image.size();
-      });
-  if (!Found)
-    P.What.Remarks.push_back("the GPU binary of the kernel was not seen, nor "
-                             "the variables that it may use");
+  (void)findModule(P.What, Names);
   for (const std::string &Name : Names) {
     CUdeviceptr At = 0;
     size_t Size = 0;
@@ -228,10 +239,8 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (M.InStructs)
     L.Remarks.push_back("pointers inside by-value structs: a replay confirms "
                         "them");
-  if (!waitFor(Call.Stream))
-    return Refuse("its stream did not become idle within " +
-                      std::to_string(Opts.WaitMs) + " ms",
-                  false);
+  if (Why = waitFor(Call.Stream); !Why.empty())
+    return Refuse(Why, false);
   findGlobals(*P, F, Call);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What) {
@@ -287,8 +296,16 @@ void Recorder::afterLaunch(bool Launched) {
   std::string Why;
   if (!Launched)
     Why = "the launch failed";
-  else if (!waitFor(P->Stream))
-    Why = "it did not end well within " + std::to_string(Opts.WaitMs) + " ms";
+  else
+    Why = waitFor(P->Stream);
+  // A binary that only the launch itself made known: variables of it were not
+  // read before the launch.
+  std::vector<std::string> Variables;
+  if (Why.empty() && L.Module.empty() && !findModule(L, Variables))
+    L.Remarks.push_back("the GPU binary of the kernel was not seen, nor the "
+                        "variables that it may use");
+  else if (Why.empty() && L.Globals.empty() && !Variables.empty())
+    Why = "its GPU binary was loaded by the launch itself";
   for (size_t I = 0; I < L.Buffers.size() && Why.empty(); ++I)
     Why = keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I]);
   for (size_t I = 0; I < L.Globals.size() && Why.empty(); ++I)
