@@ -50,6 +50,7 @@ std::optional<Failure> Counters::create(const std::string &Path) {
     close(File);
   std::optional<Failure> Result;
   if (Error) {
+    unlink(Path.c_str());
     Result = Failure{"cannot write '" + Path + "': " + std::strerror(Error),
                      "free some space, or name another folder with -o", 3};
     Memory = mmap(nullptr, FileSize, PROT_READ | PROT_WRITE,

@@ -60,11 +60,6 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
   std::optional<std::string> Text = slurp(Path.string());
   if (!Text)
     return Failure{"cannot read '" + Path.string() + "'", Again, 3};
-  Counters Counts;
-  fs::path CountersPath =
-      Path.parent_path() / ("counters" + Path.extension().string());
-  if (auto F = Counts.open(CountersPath.string()))
-    return F;
   std::vector<Launch> Launches;
   // The last line of a process that was killed may be torn.
   for (size_t Begin = 0, End; (End = Text->find('\n', Begin)) != Text->npos;
@@ -98,6 +93,20 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
       return Failure{"'" + Path.string() + "' is damaged: " + Wrong->Text,
                      Again};
   }
+  Counters Counts;
+  fs::path CountersPath =
+      Path.parent_path() / ("counters" + Path.extension().string());
+  ++R.Processes;
+  if (auto F = Counts.open(CountersPath.string())) {
+    if (!Launches.empty())
+      return F;
+    // On a full disk not even the reason may have been written.
+    if (R.Failures.empty())
+      R.Failures.push_back("a process could not write what it recorded");
+    return std::nullopt;
+  }
+  if (Counts.failed())
+    addOnce(R.Failures, "a process could not write all that it recorded");
   for (size_t I = 0; I < Launches.size(); ++I) {
     Launch &L = Launches[I];
     L.Count = Counts[I].Count;
@@ -122,7 +131,6 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
   if (!Counts.ended())
     addOnce(R.Notes, "a process ended without a normal exit: the times of its "
                      "last launches are estimated");
-  ++R.Processes;
   return std::nullopt;
 }
 

@@ -240,8 +240,7 @@ static void flushNowAndThen() {
     if (Active->disabled())
       return;
     flushActivity(*Active, false);
-    if (Active->Log.failed())
-      Active->disable();
+    Active->checkLog();
   }
 }
 

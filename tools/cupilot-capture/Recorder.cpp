@@ -276,13 +276,19 @@ void Recorder::describeDevices() {
   }
 }
 
+void Recorder::checkLog() {
+  if (!Log.failed())
+    return;
+  Counts.setFailed();
+  Disabled = true;
+}
+
 void Recorder::finish() {
   if (Disabled)
     return;
   describeDevices();
   flushActivity(*this, true);
-  if (Log.failed())
-    Counts.setFailed();
+  checkLog();
   Counts.setEnded();
 }
 

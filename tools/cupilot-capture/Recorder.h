@@ -59,6 +59,8 @@ public:
   void describeDevices();
   /// The process ends.
   void finish();
+  /// Ends the recording when nothing can be written any more.
+  void checkLog();
   void disable() { Disabled = true; }
   bool disabled() const { return Disabled; }
 

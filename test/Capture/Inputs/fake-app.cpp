@@ -68,8 +68,8 @@ int main(int Count, char **Words) {
   cuMemcpyHtoD(Y, std::vector<float>(N).data(), N * 4);
   for (int I = 2; I < Count; ++I) {
     const char *Colon = std::strchr(Words[I], ':');
-    std::string What(Words[I], Colon ? size_t(Colon - Words[I])
-                                     : std::strlen(Words[I]));
+    std::string What(Words[I],
+                     Colon ? size_t(Colon - Words[I]) : std::strlen(Words[I]));
     unsigned Times = Colon ? static_cast<unsigned>(std::atoi(Colon + 1)) : 1;
     if (What == "add")
       for (unsigned K = 0; K < Times; ++K)
@@ -91,8 +91,8 @@ int main(int Count, char **Words) {
       cuMemAlloc(&At, 4 * sizeof(Node));
       std::vector<Node> Nodes;
       for (int K = 0; K < 4; ++K)
-        Nodes.push_back({K < 3 ? reinterpret_cast<Node *>(At) + K + 1 : nullptr,
-                         1.0f});
+        Nodes.push_back(
+            {K < 3 ? reinterpret_cast<Node *>(At) + K + 1 : nullptr, 1.0f});
       cuMemcpyHtoD(At, Nodes.data(), 4 * sizeof(Node));
       launch("_Z6linkedP4NodePf", 1, 1, {&At, &Y});
     }

@@ -167,7 +167,8 @@ EXPORT CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus *Status) {
 }
 EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *At, size_t Size) {
   std::lock_guard<std::recursive_mutex> Guard(Lock);
-  *At = reinterpret_cast<CUdeviceptr>(std::aligned_alloc(256, (Size + 255) & ~size_t(255)));
+  *At = reinterpret_cast<CUdeviceptr>(
+      std::aligned_alloc(256, (Size + 255) & ~size_t(255)));
   Memory[*At] = {Size};
   return CUDA_SUCCESS;
 }
@@ -235,7 +236,8 @@ EXPORT CUresult cuModuleGetFunction(CUfunction *Function, CUmodule,
   auto It = kernels().find(Name);
   if (It == kernels().end())
     return CUDA_ERROR_NOT_FOUND;
-  *Function = reinterpret_cast<CUfunction>(const_cast<char *>(It->first.c_str()));
+  *Function =
+      reinterpret_cast<CUfunction>(const_cast<char *>(It->first.c_str()));
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *At, size_t *Size, CUmodule,
@@ -308,8 +310,8 @@ EXPORT CUresult cuLaunchKernel(CUfunction F, unsigned X, unsigned Y, unsigned Z,
                                unsigned BX, unsigned BY, unsigned BZ,
                                unsigned Shared, CUstream Stream, void **Params,
                                void **Extra) {
-  cuLaunchKernel_params P = {F, X, Y, Z, BX, BY, BZ, Shared, Stream, Params,
-                             Extra};
+  cuLaunchKernel_params P = {F,  X,      Y,      Z,      BX,   BY,
+                             BZ, Shared, Stream, Params, Extra};
   uint32_t Id = ++Correlation;
   CUresult Result = CUDA_SUCCESS;
   CUpti_CallbackData Data = {};
@@ -430,13 +432,11 @@ EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *,
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiEnableCallback(uint32_t, CUpti_SubscriberHandle,
-                                       CUpti_CallbackDomain,
-                                       CUpti_CallbackId) {
+                                       CUpti_CallbackDomain, CUpti_CallbackId) {
   return CUPTI_SUCCESS;
 }
-EXPORT CUptiResult
-cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc R,
-                               CUpti_BuffersCallbackCompleteFunc C) {
+EXPORT CUptiResult cuptiActivityRegisterCallbacks(
+    CUpti_BuffersCallbackRequestFunc R, CUpti_BuffersCallbackCompleteFunc C) {
   Request = R;
   Complete = C;
   return CUPTI_SUCCESS;

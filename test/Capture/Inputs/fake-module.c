@@ -1,4 +1,5 @@
-//===- fake-module.c - The module of the programs in these tests -*- C++ -*-===//
+//===- fake-module.c - The module of the programs in these tests -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
