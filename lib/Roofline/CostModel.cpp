@@ -50,7 +50,7 @@ Expected<GpuDescription> describeGpu(StringRef Name) {
   G.BlockStartNs = 0.614;
   G.BlockTurnoverNs = 500;
   G.HotAtomicNs = 0.73;
-  G.L2StoreCost = 3;
+  G.L2StoreCost = 2;
   G.TensorPerCycle = 4096; // H100 whitepaper: 1024 FMA for each of four cores.
   return G;
 }
@@ -140,12 +140,7 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
       Accesses > 0
           ? std::min(Sectors, std::max(Once, Coalesced)) * 32 / Accesses
           : 0;
-  // A short thread waits for its first loads; a long one keeps loads of
-  // several turns outstanding.
-  double Warps = std::max(double(C.Warps), 1.0);
-  double Outstanding = std::min(2 + double(C.GlobalLoads) / Warps / 64, 4.4);
-  double InFlight =
-      Used * WarpsPerSM * std::min(BytesPerAccess * Outstanding, 1024.0);
+  double InFlight = Used * WarpsPerSM * std::min(BytesPerAccess * 2, 1024.0);
   double Reachable = InFlight / Gpu.DramLatencyNs; // GB/s.
   T.Dram = DramBytes / (std::min(Gpu.DramGBs, std::max(Reachable, 1.0)) * 1e3);
   // The L1 serves most of what a multiprocessor reads again; it passes all
@@ -172,6 +167,7 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
                  double(C.Fp16) / 256 + double(C.Special + C.Conversion) / 16 +
                  double(C.Shuffle) / 32 + double(C.Integer) / 64;
   T.Fp = Float * PerSM;
+  double Warps = std::max(double(C.Warps), 1.0);
   // What one warp waits for when nothing else runs: its chain of accesses and
   // barriers, hidden by the other warps of its scheduler.
   // A first touch waits for DRAM, a second one for the L1; the compiler keeps
@@ -196,8 +192,8 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
       BlocksOnBusiest / Resident / Resident * Gpu.BlockTurnoverNs * 1e-3;
 
   double Memory = std::max(T.Dram, T.L2),
-         Compute = std::max({T.Issue, T.Fp, T.Shared, Dispatch});
-  double Throughput = std::max(Memory, Compute);
+         Compute = std::max({T.Issue, T.Fp, T.Shared});
+  double Throughput = std::max({Memory, Compute, Dispatch});
   // The terms overlap, though never fully.
   T.Microseconds = T.Launch + std::max(Throughput + Turnover, T.Latency) +
                    0.15 * (Memory + Compute + T.Latency -
