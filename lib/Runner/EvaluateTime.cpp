@@ -79,7 +79,7 @@ static bool clocksDisagree(const json &Steady) {
   };
   double A = 0, C = 0;
   double Before = Gap("original", A), After = Gap("candidate", C);
-  return After > Before + 0.25 * C + 50;
+  return After > std::max(Before, 0.0) + 0.25 * C + 50;
 }
 
 json Evaluator::time(const Request &R) {
@@ -93,9 +93,9 @@ json Evaluator::time(const Request &R) {
   Images.merge(In.images(*R.Candidate));
   Child &W = worker(Candidate);
   json ClocksBefore = readClocks(Uuid);
-  auto Ask = [&](const json &Message, int64_t Ms) {
+  auto Ask = [&](const json &Message, int64_t Ms, int64_t RunMs) {
     try {
-      return W.ask(Message, Ms);
+      return W.ask(Message, Ms, RunMs);
     } catch (const Failure &) {
       Candidate.reset();
       throw;
@@ -110,12 +110,12 @@ json Evaluator::time(const Request &R) {
                      {"sets", Sets},
                      {"variables", In.variables(C)},
                      {"seed", Entropy()}},
-                    6 * TimeoutMs + copyMs(C) * int64_t(Sets.size()));
+                    copyMs(C) * int64_t(Sets.size()), 8 * TimeoutMs);
   Sampling S(R.Time);
   json SnapshotSet, Rounds = json::array();
   std::string Save = Scratch.fresh("time-" + std::to_string(Device));
   auto Begin = Clock::now();
-  double RoundMs = double(TimeoutMs);
+  double RoundMs = 0;
   bool OutOfBudget = false;
   for (unsigned Look = 0; Look < Looks::Count && !OutOfBudget; ++Look) {
     while (S.Logs.size() < Looks::roundsAt(Look)) {
@@ -132,8 +132,8 @@ json Evaluator::time(const Request &R) {
       json Message = {{"do", "time-rounds"}, {"rounds", Count}};
       Message["snapshot"] = Entropy() % Count;
       auto From = Clock::now();
-      json Got = Ask(Message, 4 * TimeoutMs + copyMs(C) +
-                                  int64_t(4 * RoundMs * double(Count)));
+      json Got =
+          Ask(Message, 4 * TimeoutMs + int64_t(4 * RoundMs * double(Count)), 0);
       RoundMs = std::max(millisecondsSince(From) / double(Count), 0.01);
       for (const json &Round : Got.at("rounds")) {
         S.add(Round);
@@ -144,9 +144,9 @@ json Evaluator::time(const Request &R) {
     if (!OutOfBudget && S.narrow())
       break;
   }
-  json Snapshot = Ask({{"do", "time-snapshot"}, {"save", Save}}, copyMs(C));
+  json Snapshot = Ask({{"do", "time-snapshot"}, {"save", Save}}, copyMs(C), 0);
   Snapshot["set"] = std::move(SnapshotSet);
-  json Steady = Ask({{"do", "time-steady"}}, 20 * TimeoutMs);
+  json Steady = Ask({{"do", "time-steady"}}, 20 * TimeoutMs, 0);
   Interval I = S.interval();
   auto Finite = [](double V) { return std::isfinite(V) ? json(V) : json(); };
   json Result = {

@@ -254,9 +254,8 @@ json Evaluator::evaluate(const Request &R) {
     // What a program did on the GPU is a fault; what is wrong with the batch or
     // the machine is an error.
     bool Ours = F.reason() == "data-damaged" || F.reason() == "missing-file" ||
-                 F.reason() == "bad-generator" ||
-                 F.reason() == "unreadable-file" ||
-                 F.reason() == "no-sanitizer";
+                F.reason() == "bad-generator" ||
+                F.reason() == "unreadable-file" || F.reason() == "no-sanitizer";
     Result = {{"status", Ours || Blame.empty() ? "error" : "fault"},
               {"reason", F.reason()},
               {"message", F.what()}};

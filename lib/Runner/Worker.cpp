@@ -114,6 +114,7 @@ json Worker::timeOpen(const json &Message) {
       Message.at("sets").get<std::vector<std::vector<std::string>>>(),
       Message.at("variables").get<std::vector<std::string>>(),
       Message.at("seed").get<uint64_t>());
+  sendMessage(FD, {{"progress", "running"}});
   Timed->warmUp();
   return {{"sets", Timed->sets()},
           {"repeats", Timed->repeats()},

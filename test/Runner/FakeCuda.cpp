@@ -11,7 +11,7 @@
 //
 //   fake sm_90
 //   kernel add 8,8,4 add_one cost=20     name, sizes of parameters, behaviour
-//   global factor 4                      name, bytes
+//   global factor 4                      name, bytes; holds 1 at first
 //
 // FAKE_CUDA_DEVICES, _ARCH ("90"), _MEMORY (bytes), _NOISE (relative), _LOG (a
 // file that gets a line for each launch), _SLOW_START (milliseconds).
@@ -183,7 +183,10 @@ static bool readLine(FakeModule &M, const std::string &Line) {
   if (Word == "global") {
     size_t Size = 0;
     In >> Size;
-    M.Globals[Name] = std::string(Size, 0);
+    std::string &Bytes = M.Globals[Name] = std::string(Size, 0);
+    const float One = 1;
+    if (Size == sizeof(One))
+      std::memcpy(Bytes.data(), &One, sizeof(One));
     return Size > 0;
   }
   if (Word != "kernel")
