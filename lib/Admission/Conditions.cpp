@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
+#include "cupilot/Admission/ConditionMacros.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/MacroInfo.h"
 #include "llvm/ADT/STLExtras.h"
@@ -26,38 +27,6 @@ using namespace clang;
 using llvm::StringRef;
 
 namespace cupilot {
-
-/// Differs between the passes of one compilation.
-static bool isArchitectureMacro(StringRef Name) {
-  return Name.starts_with("__CUDA_ARCH");
-}
-
-/// The same for clang and nvcc in every compilation that cuPilot takes part in,
-/// whoever defines it.
-static bool isNeutralMacro(StringRef Name) {
-  static constexpr StringRef Names[] = {"NDEBUG",   "__CUDACC__", "__cplusplus",
-                                        "_WIN32",   "_WIN64",     "_MSC_VER",
-                                        "__APPLE__"};
-  // What compilers for other makers' GPUs define, and none for CUDA.
-  static constexpr StringRef Others[] = {"__HIP",    "__GFX",  "__AMDGCN",
-                                         "__AMDGPU", "__SYCL", "__MUSA"};
-  return llvm::is_contained(Names, Name) ||
-         llvm::any_of(Others, [&](StringRef P) { return Name.starts_with(P); });
-}
-
-static bool isReserved(StringRef Name) {
-  return Name.starts_with("__") || (Name.size() > 1 && Name[0] == '_' &&
-                                    Name[1] >= 'A' && Name[1] <= 'Z');
-}
-
-bool isForeignMacro(StringRef Name) {
-  for (StringRef Prefix : {"__CUDA", "__NV", "__CUPILOT", "CUPILOT_", "__clang",
-                           "__GNU", "__has_", "__cplusplus", "_CCCL", "CCCL_",
-                           "_LIBCUDACXX", "CUDART_VERSION", "CUDA_VERSION"})
-    if (Name.starts_with(Prefix))
-      return true;
-  return false;
-}
 
 namespace {
 /// A directive or a token outside of directives.
@@ -219,7 +188,7 @@ void Conditions::checkName(StringRef Name, SourceLocation At,
   }
   const MacroInfo *Info = S.PP.getMacroInfo(S.PP.getIdentifierInfo(Name));
   bool Unix = Name == "linux" || Name == "unix" || Name == "i386";
-  if (!Info && !isReserved(Name) && !isForeignMacro(Name) && !Unix)
+  if (!Info && !isReservedName(Name) && !isForeignMacro(Name) && !Unix)
     return; // Nobody defines it.
   // Two that have rules of their own.
   if (Name == "__has_include" || Name == "__has_embed" ||
