@@ -64,7 +64,7 @@ if cuda:
         version = re.search(r"define CUDART_VERSION\s+(\d+)", header.read())
     if version and int(version.group(1)) >= 12000:
         config.available_features.add("cuda-12")
-    if os.path.exists(f"{cuda}/include/cupti.h"):
+    if os.path.exists(f"{bin_dir}/cupilot-capture"):
         config.available_features.add("cupti")
 if config.nvcc and os.path.exists(config.nvcc):
     # Debian's needs a host compiler that is not Debian's own.
