@@ -64,7 +64,7 @@ if cuda:
         version = re.search(r"define CUDART_VERSION\s+(\d+)", header.read())
     if version and int(version.group(1)) >= 12000:
         config.available_features.add("cuda-12")
-    if os.path.exists(f"{cuda}/include/cupti.h"):
+    if os.path.exists(f"{bin_dir}/cupilot-capture"):
         config.available_features.add("cupti")
 if config.nvcc and os.path.exists(config.nvcc):
     # Debian's needs a host compiler that is not Debian's own.
@@ -77,6 +77,8 @@ if config.nvcc and os.path.exists(config.nvcc):
 for tool in ("ccache", "sccache", "dpkg-deb"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if os.path.exists(f"{llvm}/clangd"):
+    config.available_features.add("clangd")
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
     config.available_features.add("tsan")
 if os.path.exists("/dev/nvidiactl"):

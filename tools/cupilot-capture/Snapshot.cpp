@@ -192,6 +192,7 @@ void Recorder::findGlobals(Pending &P, const Function &F,
 void Recorder::keepBefore(uint32_t Index, const Function &F,
                           const LaunchCall &Call,
                           std::vector<std::string> Args) {
+  OwnCalls Own(Cuda);
   std::unique_lock<std::mutex> Guard(StoreLock, std::try_to_lock);
   if (!Guard)
     return; // Another thread keeps one now; a later launch will be kept.
@@ -290,6 +291,7 @@ std::string Recorder::keepAfter(const Range &R, const std::string &Before,
 void Recorder::afterLaunch(bool Launched) {
   if (!Current)
     return;
+  OwnCalls Own(Cuda);
   auto P = std::static_pointer_cast<Pending>(std::move(Current));
   Current = nullptr;
   Launch &L = P->What;
