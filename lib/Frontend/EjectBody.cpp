@@ -203,7 +203,12 @@ Expected<EjectCode> EjectBodies::codeOf(const EjectVariant &V) {
     if (Own.consume_front("extern"))
       if (!(Own = Own.ltrim()).consume_front("\"C\""))
         return findingError("its text declares what another unit defines");
-    Code.Body += Own.ltrim().str() + "\n\n";
+    // Lines from which something was cut hold nothing.
+    llvm::SmallVector<StringRef> Lines;
+    Own.ltrim().split(Lines, '\n');
+    for (StringRef Line : Lines)
+      Code.Body += (Line.trim(" \t").empty() ? "" : Line.str()) + "\n";
+    Code.Body += "\n";
   }
   return Code;
 }

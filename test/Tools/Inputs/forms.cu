@@ -90,9 +90,11 @@ int main() {
   add(data, n);
   defaults<<<8, 128>>>(data, n, 0.25f);
   add(data, n);
-  Part part = {data, {0, n}};
-  RUN_FIELDS(part);
-  add(data, n);
+  for (int count : {n, n - 1}) {
+    Part part = {data, {0, count}, {}};
+    RUN_FIELDS(part);
+    add(data, n);
+  }
   Owner::go(data, n);
   add(data, n);
   Owner::run<<<8, 128>>>(data, n);
@@ -108,7 +110,7 @@ int main() {
   both<64><<<8, 128>>>(data, n, 0.125f);
   add(data, n);
 
-  void (*const pointer)(float *, int) = plain;
+  [[maybe_unused]] void (*const pointer)(float *, int) = plain;
   pointer<<<8, 128>>>(data, n);
   add(data, n);
   void *args[] = {&data, &n};

@@ -19,12 +19,16 @@ __global__ void defaults(float *data, int n, float k, int shift) {
   data[i] = sum;
 }
 
-// Bounds in fields of an argument.
+// Bounds in fields of an argument; one of them is nobody's business.
+class Tag {
+  int value;
+};
 struct Part {
   float *data;
   struct {
     int first, count;
   } range;
+  Tag tag;
 };
 
 __global__ void fields(Part part, float k) {
