@@ -7,17 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchSites.h"
+#include "cupilot/Frontend/Invocation.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
-#include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 
 using namespace clang;
 using namespace llvm;
@@ -194,39 +192,15 @@ private:
 
 Expected<std::vector<SourceLaunch>>
 sourceLaunches(StringRef File, ArrayRef<std::string> Flags) {
-  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  std::vector<std::string> Command = Tools->cudaCommand(Flags);
-  Command.insert(Command.begin() + 1, "--driver-mode=g++");
-  for (StringRef Arg :
-       {"-w", "-fsyntax-only", "--cuda-host-only", "-x", "cuda"})
-    Command.push_back(Arg.str());
-  Command.push_back(File.str());
-  std::vector<const char *> Args;
-  for (const std::string &Arg : Command)
-    Args.push_back(Arg.c_str());
-  std::string Text;
-  raw_string_ostream Stream(Text);
-  DiagnosticOptions DiagOptions;
-  TextDiagnosticPrinter Printer(Stream, DiagOptions);
-  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
-  CreateInvocationOptions Options;
-  Options.Diags = CompilerInstance::createDiagnostics(
-      *Files, DiagOptions, &Printer, /*ShouldOwnClient=*/false);
-  Options.VFS = Files;
-  std::shared_ptr<CompilerInvocation> Invocation =
-      createInvocation(Args, Options);
+  Expected<std::shared_ptr<CompilerInvocation>> Invocation =
+      cudaInvocation(File, Flags, {"--cuda-host-only", "-fsyntax-only"});
   if (!Invocation)
-    return usageError("clang does not take these flags:\n" + Text);
-  CompilerInstance CI(std::move(Invocation));
-  CI.setVerboseOutputStream(llvm::nulls());
-  CI.createVirtualFileSystem(Files, &Printer);
-  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
+    return Invocation.takeError();
   std::vector<SourceLaunch> Found;
   Action A(Found);
-  if (!CI.ExecuteAction(A) || CI.getDiagnostics().hasErrorOccurred())
-    return usageError("'" + File + "' does not parse:\n" + Text);
+  if (Error E = runAction(std::move(*Invocation), A))
+    return usageError("'" + File + "' does not parse:\n" +
+                      toString(std::move(E)));
   return Found;
 }
 

@@ -21,7 +21,6 @@
 # Rows that have the key are skipped, so that a run that was stopped goes on.
 # Exit status: 0 all built, 1 some did not, 2 wrong use.
 
-import argparse
 import collections
 import hashlib
 import json
@@ -295,17 +294,8 @@ def report(rows):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser()
-    parser.add_argument("checkouts")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--list", default=here + "/public-units.txt")
+    parser = units.unit_options(limit=900)
     parser.add_argument("--results", default="public-units.results")
-    parser.add_argument("--build", default=here + "/../build")
-    parser.add_argument("--clang", default="/usr/lib/llvm-22/bin/clang++")
-    parser.add_argument("--cuda", default="/usr/local/cuda")
-    parser.add_argument("--arch", default="sm_90")
-    parser.add_argument("--limit", type=int, default=900)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--report", action="store_true")
@@ -319,8 +309,7 @@ def main():
         if not os.path.exists(needed):
             print("public_builds.py: error: no '%s'" % needed, file=sys.stderr)
             return 2
-    chosen = [u for u in units.read_list(options.list)
-              if not options.names or any(n in u["unit"] for n in options.names)]
+    chosen = units.chosen_units(options)
     if options.sample:
         step = max(1.0, len(chosen) / options.sample)
         chosen = [chosen[int(i * step)]

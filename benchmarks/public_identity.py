@@ -16,7 +16,6 @@
 # times or rates are masked. One line a program goes to RESULTS, programs that
 # are there are skipped. Exit status: 0 all the same, 1 not, 2 wrong use.
 
-import argparse
 import os
 import re
 import shlex
@@ -24,6 +23,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import public_units
 
 # What differs from run to run: numbers with a unit of time or rate beside
 # them, and lines that speak of such.
@@ -238,16 +239,10 @@ def for_gpu(program, options):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser()
+    parser = public_units.tool_options("public-programs.txt", limit=60)
     parser.add_argument("mode", choices=("cpu", "gpu"))
     parser.add_argument("places", nargs="+")
-    parser.add_argument("--list", default=here + "/public-programs.txt")
     parser.add_argument("--results", default="public-identity.txt")
-    parser.add_argument("--build", default=here + "/../build")
-    parser.add_argument("--clang", default="/usr/lib/llvm-22/bin/clang++")
-    parser.add_argument("--cuda", default="/usr/local/cuda")
-    parser.add_argument("--limit", type=int, default=60)
     parser.add_argument("--most", type=int, default=10 ** 6)
     options = parser.parse_args()
     options.build = os.path.realpath(options.build)

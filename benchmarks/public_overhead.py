@@ -13,7 +13,6 @@
 # kernel (identity-store), without a machine cache and with a warm one, beside
 # what compiling the variants' texts alone costs. One line a unit, medians last.
 
-import argparse
 import glob
 import hashlib
 import os
@@ -26,25 +25,15 @@ import public_units
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser()
-    parser.add_argument("checkouts")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--list", default=here + "/public-units.txt")
-    parser.add_argument("--build", default=here + "/../build")
+    parser = public_units.unit_options(limit=600)
     parser.add_argument("--identity-store", default="")
-    parser.add_argument("--clang", default="/usr/lib/llvm-22/bin/clang++")
-    parser.add_argument("--cuda", default="/usr/local/cuda")
-    parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--most", type=int, default=10)
-    parser.add_argument("--limit", type=int, default=600)
     options = parser.parse_args()
     build = os.path.realpath(options.build)
     store_tool = options.identity_store or build + "/bin/identity-store"
     builder = public_builds.Builder(options)
-    chosen = [u for u in public_units.read_list(options.list)
-              if not options.names or any(n in u["unit"] for n in options.names)]
+    chosen = public_units.chosen_units(options)
     chosen.sort(key=lambda u: hashlib.sha1(u["unit"].encode()).hexdigest())
     columns = ("clang, no variant", "nvcc, no variant", "clang, variants",
                "clang, warm", "clang, variants alone", "nvcc, variants",

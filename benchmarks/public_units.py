@@ -32,6 +32,33 @@ import tempfile
 import time
 
 
+def tool_options(listed, limit):
+    """A parser of what all of these scripts take."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--list", default=here + "/" + listed)
+    parser.add_argument("--build", default=here + "/../build")
+    parser.add_argument("--clang", default="/usr/lib/llvm-22/bin/clang++")
+    parser.add_argument("--cuda", default="/usr/local/cuda")
+    parser.add_argument("--limit", type=int, default=limit)
+    return parser
+
+
+def unit_options(limit):
+    """A parser of what scripts over units take."""
+    parser = tool_options("public-units.txt", limit)
+    parser.add_argument("checkouts")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--arch", default="sm_90")
+    return parser
+
+
+def chosen_units(options):
+    """The listed units that a name stands for, all without names."""
+    return [u for u in read_list(options.list)
+            if not options.names or any(n in u["unit"] for n in options.names)]
+
+
 def read_list(path):
     units = []
     with open(path, encoding="utf-8") as lines:
@@ -254,24 +281,16 @@ def report(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("checkouts")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--list", required=True)
+    parser = unit_options(limit=600)
     parser.add_argument("--results", required=True)
     parser.add_argument("--cupilot", required=True)
-    parser.add_argument("--clang", required=True)
-    parser.add_argument("--cuda", required=True)
-    parser.add_argument("--arch", default="sm_90")
     parser.add_argument("-j", type=int, default=1)
-    parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--sample", type=int, default=0)
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--recheck", action="store_true")
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
-    units = [u for u in read_list(options.list)
-             if not options.names or any(n in u["unit"] for n in options.names)]
+    units = chosen_units(options)
     if options.sample:
         # The same sample every time, from all projects.
         step = max(1.0, len(units) / options.sample)

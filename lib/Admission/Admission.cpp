@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
+#include "cupilot/Admission/ConditionMacros.h"
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/Frontend/CompilerInstance.h"

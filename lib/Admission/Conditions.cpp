@@ -15,54 +15,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
+#include "cupilot/Admission/ConditionMacros.h"
 #include "clang/Lex/Lexer.h"
 #include "clang/Lex/MacroInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <optional>
 
 using namespace clang;
 using llvm::StringRef;
 
 namespace cupilot {
-
-/// Differs between the passes of one compilation.
-static bool isArchitectureMacro(StringRef Name) {
-  return Name.starts_with("__CUDA_ARCH");
-}
-
-/// The same for clang and nvcc in every compilation that cuPilot takes part in,
-/// whoever defines it.
-static bool isNeutralMacro(StringRef Name) {
-  static constexpr StringRef Names[] = {"NDEBUG",
-                                        "__CUDACC__",
-                                        "__cplusplus",
-                                        "_WIN32",
-                                        "_WIN64",
-                                        "_MSC_VER",
-                                        "__APPLE__",
-                                        "__HIPCC__",
-                                        "__HIP__",
-                                        "__HIP_DEVICE_COMPILE__",
-                                        "__HIP_PLATFORM_AMD__",
-                                        "__HIP_PLATFORM_HCC__",
-                                        "__SYCL_DEVICE_ONLY__"};
-  return llvm::is_contained(Names, Name);
-}
-
-static bool isReserved(StringRef Name) {
-  return Name.starts_with("__") || (Name.size() > 1 && Name[0] == '_' &&
-                                    Name[1] >= 'A' && Name[1] <= 'Z');
-}
-
-bool isForeignMacro(StringRef Name) {
-  for (StringRef Prefix : {"__CUDA", "__NV", "__CUPILOT", "CUPILOT_", "__clang",
-                           "__GNU", "__has_", "__cplusplus", "_CCCL", "CCCL_",
-                           "_LIBCUDACXX", "CUDART_VERSION", "CUDA_VERSION"})
-    if (Name.starts_with(Prefix))
-      return true;
-  return false;
-}
 
 namespace {
 /// A directive or a token outside of directives.
@@ -91,22 +55,83 @@ private:
   struct Condition {
     SourceLocation At;
     std::vector<std::string> Names;
+    size_t Group;
   };
+  /// From #if to #endif.
+  struct Group {
+    unsigned Begin = 0, End = ~0u;
+    std::optional<size_t> Outer;
+    bool Differs = false;            ///< Between the passes of a compilation.
+    std::vector<std::string> Macros; ///< Defined or undefined inside.
+  };
+  bool differs(std::optional<size_t> G) const;
+  void spread();
+
   AdmissionState &S;
   std::vector<TextToken> Tokens;
   std::vector<Condition> Found;
+  std::vector<Group> Groups;
+  std::optional<size_t> Open; ///< The group that is being read.
   llvm::StringMap<std::vector<std::string>> Own; ///< Macros and their words.
+  llvm::StringSet<> Varying; ///< Own macros that differ between the passes.
 };
 } // namespace
 
 void Conditions::directive(StringRef Name, SourceLocation At,
                            ArrayRef<std::string> Words) {
-  if (Name == "define" && !Words.empty()) {
+  unsigned Offset = S.SM.getFileOffset(At);
+  if ((Name == "define" || Name == "undef") && !Words.empty()) {
+    if (Open)
+      Groups[*Open].Macros.push_back(Words.front());
+    if (Name == "undef")
+      return;
     auto &Body = Own[Words.front()];
     Body.insert(Body.end(), Words.begin() + 1, Words.end());
-  } else if (Name == "if" || Name == "elif" || Name == "ifdef" ||
-             Name == "ifndef" || Name == "elifdef" || Name == "elifndef") {
-    Found.push_back({At, Words.vec()});
+    return;
+  }
+  bool Opens = Name == "if" || Name == "ifdef" || Name == "ifndef";
+  if (Opens) {
+    Groups.push_back({Offset, ~0u, Open, false, {}});
+    Open = Groups.size() - 1;
+  }
+  if (!Open)
+    return;
+  if (Opens || Name.starts_with("elif"))
+    Found.push_back({At, Words.vec(), *Open});
+  if (Name == "endif") {
+    Groups[*Open].End = Offset;
+    Open = Groups[*Open].Outer;
+  }
+}
+
+bool Conditions::differs(std::optional<size_t> G) const {
+  for (; G; G = Groups[*G].Outer)
+    if (Groups[*G].Differs)
+      return true;
+  return false;
+}
+
+/// Macros that such a group defines differ too, and so do the groups that ask
+/// for them, and so on.
+void Conditions::spread() {
+  for (bool More = true; More;) {
+    More = false;
+    for (size_t G = 0; G < Groups.size(); ++G)
+      if (differs(G))
+        for (const std::string &Name : Groups[G].Macros)
+          More |= Varying.insert(Name).second;
+    for (auto &[Name, Words] : Own)
+      if (!Varying.contains(Name) &&
+          llvm::any_of(Words, [&](const std::string &Word) {
+            return Varying.contains(Word);
+          }))
+        More |= Varying.insert(Name).second;
+    for (const Condition &C : Found)
+      if (!Groups[C.Group].Differs &&
+          llvm::any_of(C.Names, [&](const std::string &Name) {
+            return Varying.contains(Name);
+          }))
+        More = Groups[C.Group].Differs = true;
   }
 }
 
@@ -163,7 +188,7 @@ void Conditions::checkName(StringRef Name, SourceLocation At,
   }
   const MacroInfo *Info = S.PP.getMacroInfo(S.PP.getIdentifierInfo(Name));
   bool Unix = Name == "linux" || Name == "unix" || Name == "i386";
-  if (!Info && !isReserved(Name) && !isForeignMacro(Name) && !Unix)
+  if (!Info && !isReservedName(Name) && !isForeignMacro(Name) && !Unix)
     return; // Nobody defines it.
   // Two that have rules of their own.
   if (Name == "__has_include" || Name == "__has_embed" ||
@@ -175,9 +200,15 @@ void Conditions::checkName(StringRef Name, SourceLocation At,
 }
 
 /// What the device pass drops, and the host pass keeps, must not end the
-/// function that it stands in.
+/// function that it stands in. Conditions that both decide alike may.
 void Conditions::checkSkipped() {
   for (const TextRange &R : S.Skipped) {
+    std::optional<size_t> Inner;
+    for (size_t G = 0; G < Groups.size(); ++G)
+      if (Groups[G].Begin <= R.Begin && R.Begin < Groups[G].End)
+        Inner = G;
+    if (Inner && !differs(Inner))
+      continue;
     int Depth = 0;
     bool Out = false;
     for (const TextToken &T : Tokens) {
@@ -198,14 +229,20 @@ void Conditions::checkSkipped() {
 
 void Conditions::run() {
   read();
-  bool AnyDiffers = false;
   for (const Condition &C : Found) {
     llvm::StringSet<> Seen;
     bool Differs = false;
     for (const std::string &Name : C.Names)
       checkName(Name, C.At, Seen, Differs);
-    AnyDiffers |= Differs;
-    if (Differs && !inBody(S.SM.getFileOffset(C.At)))
+    Groups[C.Group].Differs |= Differs;
+  }
+  spread();
+  bool AnyDiffers = false;
+  for (const Condition &C : Found) {
+    if (!Groups[C.Group].Differs)
+      continue;
+    AnyDiffers = true;
+    if (!inBody(S.SM.getFileOffset(C.At)))
       S.add("conditional", C.At,
             "a condition on the architecture outside of a function: the host "
             "would see other declarations");

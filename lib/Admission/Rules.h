@@ -77,10 +77,6 @@ void checkDeclarations(AdmissionState &S, clang::ASTContext &Context);
 /// passes of a compilation must see the same code. After checkDeclarations.
 void checkConditions(AdmissionState &S);
 
-/// Whether the variant may define or undefine the macro \p Name, which a
-/// compiler, its command line or a header could look at.
-bool isForeignMacro(llvm::StringRef Name);
-
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_ADMISSION_RULES_H

@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceCode.h"
+#include "cupilot/Frontend/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/CodeGen/CodeGenAction.h"
-#include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 
@@ -26,70 +25,34 @@ namespace cupilot {
 Expected<std::shared_ptr<CompilerInvocation>>
 deviceInvocation(StringRef File, ArrayRef<std::string> Flags, StringRef Arch,
                  bool EmitCode) {
-  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  std::vector<std::string> Command =
-      Tools->cudaCommand(withoutArchitectures(Flags));
-  Command.insert(Command.begin() + 1, "--driver-mode=g++");
-  for (StringRef Arg :
-       {"-w", "--cuda-device-only", "-x", "cuda", "-fno-color-diagnostics"})
-    Command.push_back(Arg.str());
+  std::string Target = ("--cuda-gpu-arch=" + Arch).str();
+  std::vector<StringRef> More = {"--cuda-device-only", Target};
   if (EmitCode)
-    for (StringRef Arg :
-         {"-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes"})
-      Command.push_back(Arg.str());
+    append_range(More, ArrayRef<StringRef>({"-emit-llvm", "-c", "-Xclang",
+                                            "-disable-llvm-passes"}));
   else
-    Command.push_back("-fsyntax-only");
-  Command.push_back(("--cuda-gpu-arch=" + Arch).str());
-  Command.push_back(File.str());
-  std::vector<const char *> Args;
-  for (const std::string &Arg : Command)
-    Args.push_back(Arg.c_str());
-
-  std::string Text;
-  raw_string_ostream Stream(Text);
-  DiagnosticOptions DiagOptions;
-  DiagOptions.IgnoreWarnings = true;
-  TextDiagnosticPrinter Printer(Stream, DiagOptions);
-  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
-  CreateInvocationOptions Options;
-  Options.Diags = CompilerInstance::createDiagnostics(
-      *Files, DiagOptions, &Printer, /*ShouldOwnClient=*/false);
-  Options.VFS = Files;
-  std::shared_ptr<CompilerInvocation> Invocation =
-      createInvocation(Args, Options);
-  if (!Invocation || Options.Diags->hasErrorOccurred())
-    return usageError("clang does not take these flags:\n" + Text,
-                      "what follows -- is a clang++ command line without the "
-                      "compiler's name");
+    More.push_back("-fsyntax-only");
+  Expected<std::shared_ptr<CompilerInvocation>> Made =
+      cudaInvocation(File, withoutArchitectures(Flags), More);
+  if (!Made)
+    return Made.takeError();
+  std::shared_ptr<CompilerInvocation> Invocation = std::move(*Made);
   Invocation->getFrontendOpts().DisableFree = false;
   // Others look at the syntax tree afterwards.
   Invocation->getCodeGenOpts().ClearASTBeforeBackend = false;
   return Invocation;
 }
 
-/// Runs \p Action; its diagnostics are the error.
-static Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
-                       FrontendAction &Action) {
-  std::string Text;
-  raw_string_ostream Stream(Text);
-  DiagnosticOptions DiagOptions;
-  DiagOptions.IgnoreWarnings = true;
-  TextDiagnosticPrinter Printer(Stream, DiagOptions);
-  CompilerInstance CI(std::move(Invocation));
-  CI.setVerboseOutputStream(nulls());
-  CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Printer);
-  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
-  // A slice may be what no compiler has seen: its crash must not be ours.
+/// runAction, which a crash of clang does not end: a slice may be what no
+/// compiler has seen.
+static Error runGuarded(const std::shared_ptr<CompilerInvocation> &Invocation,
+                        FrontendAction &Action) {
   CrashRecoveryContext::Enable();
   CrashRecoveryContext Guard;
-  bool Done = false;
-  if (!Guard.RunSafely([&] { Done = CI.ExecuteAction(Action); }))
+  std::optional<Error> Result;
+  if (!Guard.RunSafely([&] { Result.emplace(runAction(Invocation, Action)); }))
     return usageError("clang crashes on it");
-  if (!Done || CI.getDiagnostics().hasErrorOccurred())
-    return usageError(Text);
-  return Error::success();
+  return std::move(*Result);
 }
 
 SliceCompiler::SliceCompiler() = default;
@@ -126,7 +89,7 @@ void SliceCompiler::parseHeaders(StringRef Prefix) {
   GeneratePCHAction Generate;
   Error Failed = writeFileAtomic(Source, Prefix);
   if (!Failed)
-    Failed = runAction(std::move(Copy), Generate);
+    Failed = runGuarded(Copy, Generate);
   // It saves time and nothing else.
   if (Failed)
     return consumeError(std::move(Failed));
@@ -174,7 +137,7 @@ SliceCompiler::compile(StringRef Text, const std::string &Name) const {
   Options.Inputs.emplace_back(MemoryBufferRef(Terminated, Name), Kind);
   auto Code = std::make_unique<DeviceCode>();
   EmitLLVMOnlyAction Action(&Code->Context);
-  if (Error E = runAction(std::move(Copy), Action))
+  if (Error E = runGuarded(Copy, Action))
     return std::move(E);
   Code->Module = Action.takeModule();
   if (!Code->Module)

@@ -187,6 +187,44 @@ static const FunctionDecl *instanceIn(const TemplateArgument &Arg) {
   return F && F->getTemplateSpecializationArgs() ? F : nullptr;
 }
 
+static const ClassTemplateSpecializationDecl *instanceOf(QualType T) {
+  return dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      T.getCanonicalType()->getAsCXXRecordDecl());
+}
+
+/// True when one is among \p Args, or among the arguments of a type there.
+static bool holdInstance(llvm::ArrayRef<TemplateArgument> Args) {
+  return llvm::any_of(Args, [](const TemplateArgument &Arg) {
+    if (Arg.getKind() == TemplateArgument::Pack)
+      return holdInstance(Arg.pack_elements());
+    const ClassTemplateSpecializationDecl *Spec =
+        Arg.getKind() == TemplateArgument::Type ? instanceOf(Arg.getAsType())
+                                                : nullptr;
+    return instanceIn(Arg) ||
+           (Spec && holdInstance(Spec->getTemplateArgs().asArray()));
+  });
+}
+
+static void printArguments(llvm::raw_ostream &OS,
+                           llvm::ArrayRef<TemplateArgument> Args,
+                           const PrintingPolicy &Policy, bool &First);
+
+static void printType(llvm::raw_ostream &OS, QualType T,
+                      const PrintingPolicy &Policy) {
+  const ClassTemplateSpecializationDecl *Spec = instanceOf(T);
+  if (!Spec || !holdInstance(Spec->getTemplateArgs().asArray())) {
+    OS << typeName(T, Policy);
+    return;
+  }
+  if (T.getCanonicalType().isConstQualified())
+    OS << "const ";
+  Spec->printNestedNameSpecifier(OS, Policy);
+  OS << Spec->getDeclName() << "<";
+  bool First = true;
+  printArguments(OS, Spec->getTemplateArgs().asArray(), Policy, First);
+  OS << ">";
+}
+
 static void printArguments(llvm::raw_ostream &OS,
                            llvm::ArrayRef<TemplateArgument> Args,
                            const PrintingPolicy &Policy, bool &First) {
@@ -200,6 +238,8 @@ static void printArguments(llvm::raw_ostream &OS,
     if (const FunctionDecl *Instance = instanceIn(Arg)) {
       OS << "&";
       Instance->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
+    } else if (Arg.getKind() == TemplateArgument::Type) {
+      printType(OS, Arg.getAsType(), Policy);
     } else {
       Arg.print(Policy, OS, /*IncludeType=*/false);
     }
@@ -209,11 +249,7 @@ static void printArguments(llvm::raw_ostream &OS,
 static void printName(llvm::raw_ostream &OS, const FunctionDecl *F,
                       const PrintingPolicy &Policy) {
   const TemplateArgumentList *Args = F->getTemplateSpecializationArgs();
-  if (!Args || llvm::none_of(Args->asArray(), [](const TemplateArgument &Arg) {
-        return instanceIn(Arg) != nullptr ||
-               (Arg.getKind() == TemplateArgument::Pack &&
-                llvm::any_of(Arg.pack_elements(), instanceIn));
-      }))
+  if (!Args || !holdInstance(Args->asArray()))
     return F->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
   F->printNestedNameSpecifier(OS, Policy);
   OS << F->getDeclName() << "<";
@@ -229,9 +265,10 @@ static std::string withParameters(const FunctionDecl *F,
   printName(OS, F, Policy);
   OS << "(";
   const auto *Type = F->getType()->castAs<FunctionProtoType>();
-  for (unsigned I = 0; I < Type->getNumParams(); ++I)
-    OS << (I ? ", " : "")
-       << typeName(Type->getParamType(I).getUnqualifiedType(), Policy);
+  for (unsigned I = 0; I < Type->getNumParams(); ++I) {
+    OS << (I ? ", " : "");
+    printType(OS, Type->getParamType(I).getUnqualifiedType(), Policy);
+  }
   OS << ")";
   return Text;
 }

@@ -205,6 +205,21 @@ static TokenRange rangeOf(SourceLocation Begin, SourceLocation End,
   return {static_cast<unsigned>(First), static_cast<unsigned>(Last) + 1};
 }
 
+/// \p Declaration, a function's from its first specifier on, for the device.
+/// nvcc takes no attribute behind the parameters of a definition.
+static std::string onDevice(StringRef Declaration) {
+  size_t At = 0;
+  while (Declaration.substr(At).starts_with("[[")) {
+    size_t End = Declaration.find("]]", At);
+    if (End == StringRef::npos)
+      break;
+    At = Declaration.find_first_not_of(" \t\n", End + 2);
+  }
+  return (Declaration.take_front(At) + "__device__ " +
+          Declaration.drop_front(At))
+      .str();
+}
+
 std::vector<TokenRange> rangesOf(const KernelLambdas &L,
                                  const PieceTable &Pieces) {
   const Piece &P = Pieces.pieces()[Pieces.indexOf(L.Text)];
@@ -234,8 +249,16 @@ lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
     return "";
   };
   std::vector<TokenRange> Ranges = rangesOf(L, Pieces);
-  std::string Text = "template <class F, F *> struct CupilotUse {};\n" +
-                     Copy(Ranges.front()) + " __attribute__((device)) {\n";
+  std::string Text = "template <class F, F *> struct CupilotUse {};\n";
+  // Behind `template <...>`.
+  TokenRange Declared = Ranges.front();
+  if (int Inner = Pieces.tokenAt(L.Text->getInnerLocStart());
+      L.Text->getDescribedFunctionTemplate() &&
+      Inner > static_cast<int>(Declared.Begin)) {
+    Text += Copy({Declared.Begin, static_cast<unsigned>(Inner)}) + "\n";
+    Declared.Begin = Inner;
+  }
+  Text += onDevice(Copy(Declared)) + " {\n";
   for (const VarDecl *V : L.Locals) {
     std::string Type = V->getType().getNonReferenceType().getAsString(Policy);
     std::string Declared;

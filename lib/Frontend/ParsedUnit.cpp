@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Frontend/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTContext.h"
@@ -18,7 +19,6 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Options/Options.h"
 #include "clang/Tooling/Syntax/Tokens.h"
@@ -305,21 +305,13 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
   if (!Invocation)
     return Invocation.takeError();
 
-  std::string Text;
-  raw_string_ostream Stream(Text);
-  DiagnosticOptions DiagOptions;
-  DiagOptions.IgnoreWarnings = true;
-  TextDiagnosticPrinter Printer(Stream, DiagOptions);
-  CompilerInstance CI(std::move(*Invocation));
-  CI.setVerboseOutputStream(llvm::nulls());
-  CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Printer);
-  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
   auto Run = [&](auto &&Action) -> Error {
-    bool Done = CI.ExecuteAction(Action);
+    Error Failed = runAction(std::move(*Invocation), Action);
     Error Result = Action.takeResult();
-    if (!Done || CI.getDiagnostics().hasErrorOccurred()) {
+    if (Failed) {
       consumeError(std::move(Result));
-      return usageError("'" + File + "' does not parse:\n" + Text,
+      return usageError("'" + File + "' does not parse:\n" +
+                            toString(std::move(Failed)),
                         "does it compile with 'clang++ --cuda-device-only' and "
                         "the same flags?");
     }

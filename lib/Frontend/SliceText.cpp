@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SliceText.h"
+#include "SliceConditions.h"
 #include "SliceWriter.h"
 #include "SystemMacro.h"
 #include "TokenLayout.h"
@@ -204,8 +205,10 @@ llvm::Expected<PieceText> textOf(const Piece &P, const ParsedUnit &Unit,
   SourceLocation Operator = Writer.pragmaOperator();
   if (!(Expand && Writer.isExpansion() && Operator.isInvalid())) {
     PieceText Copied = Writer.copy();
-    if (!Copied.Text.empty())
+    if (!Copied.Text.empty()) {
+      Copied.Text = settleConditions(std::move(Copied.Text), Unit);
       return Copied;
+    }
   }
   if (Operator.isValid())
     return findingError(

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Canonicaliser.h"
+#include "DriverState.h"
 #include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -38,8 +39,8 @@ static bool isKnownExternal(StringRef Name) {
 void Canonicaliser::function(const Function &F) {
   if (F.isDeclaration()) {
     StringRef Name = F.getName();
-    if (Name.contains("envreg"))
-      refuse(textOf(BuildReason::WaitsForBlocks));
+    if (isDriverStateRead(F))
+      MayReadDriverState = true;
     else if (!F.isIntrinsic() && !isKnownExternal(Name))
       refuse(textOf(BuildReason::UndefinedFunction, {Name}));
     if (!F.isIntrinsic()) {
@@ -193,6 +194,8 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
       refuse(textOf(BuildReason::Alias));
   }
   annotations();
+  if (MayReadDriverState && Refusal.empty() && readsDriverState(Kernel, Order))
+    refuse(textOf(BuildReason::WaitsForBlocks));
   if (!Refusal.empty())
     return findingError(Refusal);
   return Text;

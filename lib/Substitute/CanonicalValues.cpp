@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Canonicaliser.h"
+#include "DriverState.h"
 #include "cupilot/Substitute/BuildReason.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -117,8 +118,7 @@ void Canonicaliser::value(const Value *V) {
     text(Asm->getConstraintString());
     OS << Asm->hasSideEffects() << Asm->isAlignStack() << Asm->canThrow()
        << unsigned(Asm->getDialect()) << ")";
-    if (StringRef(Asm->getAsmString()).contains("%envreg"))
-      refuse(textOf(BuildReason::WaitsForBlocks));
+    MayReadDriverState |= isDriverStateAsm(*Asm);
     return;
   }
   if (auto *M = dyn_cast<MetadataAsValue>(V))
@@ -193,10 +193,9 @@ void Canonicaliser::call(const CallBase &C) {
   attributes(Attrs.getRetAttrs());
   const Function *Callee = C.getCalledFunction();
   // Clang's own __assert_fail is static: it stands for the C library's.
-  bool Assert =
-      Callee && (Callee->getName() == "__assertfail" ||
-                 Callee->getName() == "__assert_fail" ||
-                 Callee->getName() == "_ZL13__assert_failPKcS0_jS0_");
+  bool Assert = Callee && (Callee->getName() == "__assertfail" ||
+                           Callee->getName() == "__assert_fail" ||
+                           Callee->getName() == "_ZL13__assert_failPKcS0_jS0_");
   for (unsigned I = 0; I < C.arg_size(); ++I) {
     OS << ",";
     // File, line and function of an assertion are where, not what.

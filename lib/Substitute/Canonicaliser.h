@@ -50,6 +50,7 @@ private:
 
   const llvm::Function &Kernel;
   std::string Text, Refusal;
+  bool MayReadDriverState = false;
   llvm::raw_string_ostream OS;
   llvm::DenseMap<const llvm::MDNode *, unsigned> Nodes;
   llvm::DenseMap<const llvm::Value *, unsigned> Locals;

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NvccAssertions.h"
 #include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
@@ -184,6 +185,10 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
     // Of lists, ".reg .b64 a, b;", all.
     Declaration &= Word(I + 1) == ",";
   }
+  SmallVector<StringRef> Words;
+  for (unsigned I = Item.First; I < Item.Last; ++I)
+    Words.push_back(Word(I));
+  DenseSet<unsigned> Places = findAssertionPlaces(Words, isLiteral);
   bool Linkage = true, IsCall = false;
   for (unsigned I = Item.First; I < Item.Last; ++I) {
     StringRef W = Word(I);
@@ -205,6 +210,10 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
         I = End;
         continue;
       }
+    }
+    if (Places.contains(I - Item.First)) {
+      Text += "place ";
+      continue;
     }
     if (M.Tokens[I].IsName) {
       if (Word(I + 1) == ":" && Mentions[W] == 1) {

@@ -8,8 +8,8 @@
 // RUN: FileCheck %s --check-prefix=JSON < %t/k.json
 // RUN: cupilot-opt %t/k.mlir -o /dev/null
 // CHECK-NOT: remark
-// CHECK: cupilot extract: 29 kernel(s), 29 slice(s)
-// JSON-COUNT-29: "slice":
+// CHECK: cupilot extract: 30 kernel(s), 30 slice(s)
+// JSON-COUNT-30: "slice":
 // JSON-NOT: "refusal"
 
 // The same again, not by extraction: the slices know nothing of the header.
@@ -21,7 +21,7 @@
 // Relocatable device code, where the unit defines all that a kernel calls.
 // RUN: cupilot extract %s -- -O2 --cuda-gpu-arch=sm_90 -std=c++17 -fgpu-rdc -DSMALL -I%t/include 2>&1 >/dev/null | FileCheck %s --check-prefix=RDC
 // RDC-NOT: remark
-// RDC: cupilot extract: 26 kernel(s), 26 slice(s)
+// RDC: cupilot extract: 27 kernel(s), 27 slice(s)
 
 #include "forms.h"
 using namespace later;
@@ -42,6 +42,11 @@ template <typename T> struct Rows {
 
 template <typename T> __device__ void store(T *p) { *p = T(2); }
 template <void (*Store)(int *)> __global__ void calls(int *p) { Store(p); }
+template <typename T, int N> __device__ void put(T *p) { *p = T(N); }
+template <typename T, void (*Put)(T *)> struct Op {
+  __device__ void operator()(T *p) const { Put(p); }
+};
+template <typename O> __global__ void nested(int *p, O op) { op(p); }
 
 namespace later {
 __global__ void inNamespace(int *p) { *p = 8; }
@@ -146,6 +151,7 @@ int main(int argc, char **) {
   pack<<<1, 1>>>(p, (int *)nullptr);
   Rows<float>::member<<<1, 1>>>(p);
   calls<store<int>><<<1, 1>>>(nullptr);
+  nested<<<1, 1>>>(nullptr, Op<int, put<int, 3>>());
   bounded<128><<<1, 128>>>(nullptr);
   defaults<<<1, 1>>>(p);
   apply<<<1, 1>>>(Scale{2}, p);

@@ -7,13 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCommand.h"
-#include "cupilot/Launcher/NvccToClang.h"
+#include "CompilerCommand.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/StringSaver.h"
+#include <cstdlib>
 
 using namespace llvm;
 
@@ -46,37 +49,38 @@ std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
   return Kept;
 }
 
+/// What nvcc reads from the variable \p Name.
+static std::vector<std::string> wordsIn(const char *Name) {
+  BumpPtrAllocator Memory;
+  StringSaver Saver(Memory);
+  SmallVector<const char *> Words;
+  const char *Value = std::getenv(Name);
+  cl::TokenizeGNUCommandLine(Value ? Value : "", Saver, Words);
+  return {Words.begin(), Words.end()};
+}
+
 Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
                                         StringRef Input) {
-  auto NameOf = [&] { return sys::path::filename(Args.front()); };
-  while (!Args.empty() &&
-         (is_contained({"cupilot-launch", "ccache", "sccache"}, NameOf()) ||
-          StringRef(Args.front()).starts_with("-fplugin")))
-    Args = Args.drop_front();
-  if (Args.empty())
+  Args = withoutLaunchers(Args);
+  if (Args.empty() || StringRef(Args.front()).starts_with("-"))
     return usageError("no compiler was given",
                       "end the command with -- clang++-22 FLAGS, or -- nvcc "
                       "FLAGS");
+  Expected<std::vector<std::string>> Flags =
+      clangFlagsFor(Input, {true, Args.vec()}, "");
+  if (!Flags)
+    return Flags.takeError();
   BuildCommand C;
-  std::vector<std::string> Rest = sourceFlags(Args.drop_front(), Input);
-  if (NameOf().starts_with("nvcc")) {
+  if (sys::path::filename(Args.front()).starts_with("nvcc")) {
+    // One line, that says what the variables say too.
     std::vector<std::string> Whole = {Args.front()};
-    Whole.insert(Whole.end(), Rest.begin(), Rest.end());
+    append_range(Whole, wordsIn("NVCC_PREPEND_FLAGS"));
+    append_range(Whole, sourceFlags(Args.drop_front(), Input));
+    append_range(Whole, wordsIn("NVCC_APPEND_FLAGS"));
     C.Nvcc = shellQuoted(Whole);
-    Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(Rest, "", "");
-    if (!Flags)
-      return Flags.takeError();
-    C.Flags = std::move(*Flags);
-  } else if (NameOf().starts_with("clang") ||
-             NameOf().starts_with("cupilot-cpucc")) {
-    C.Flags = std::move(Rest);
-  } else {
-    return usageError("'" + Args.front() + "' is neither clang nor nvcc",
-                      "end the command with -- clang++-22 FLAGS, or -- nvcc "
-                      "FLAGS");
   }
-  C.Archs = gpuArchitectures(C.Flags);
-  C.Flags = withoutArchitectures(C.Flags);
+  C.Archs = gpuArchitectures(*Flags);
+  C.Flags = withoutArchitectures(*Flags);
   // The first architecture is the one that device code is seen as.
   C.Flags.push_back("--cuda-gpu-arch=" + C.Archs.front());
   return C;

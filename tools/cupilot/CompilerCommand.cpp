@@ -25,29 +25,36 @@ static StringRef variable(const char *Name) {
   return Value ? Value : "";
 }
 
+ArrayRef<std::string> withoutLaunchers(ArrayRef<std::string> Command) {
+  // The launcher takes arguments for the plugin before the compiler, too.
+  while (!Command.empty() &&
+         (is_contained({"cupilot-launch", "ccache", "sccache"},
+                       sys::path::stem(Command.front())) ||
+          StringRef(Command.front()).starts_with("-fplugin") ||
+          StringRef(Command.front()).starts_with("-Rpass")))
+    Command = Command.drop_front();
+  return Command;
+}
+
 /// \p Command begins with a compiler's name; its relative paths are meant from
 /// \p Folder, if that is given.
 static Expected<std::vector<std::string>>
 flagsOfCommand(ArrayRef<std::string> Command, StringRef Folder) {
-  while (!Command.empty()) {
-    StringRef Name = sys::path::stem(Command.front());
-    Command = Command.drop_front();
-    if (is_contained({"cupilot-launch", "ccache", "sccache"}, Name))
-      continue;
-    if (Name.starts_with("nvcc")) {
-      Expected<std::vector<std::string>> Flags =
-          clangFlagsOfNvcc(Command, variable("NVCC_PREPEND_FLAGS"),
-                           variable("NVCC_APPEND_FLAGS"));
-      if (!Flags)
-        return Flags.takeError();
-      return meaningfulFlags(*Flags, Folder);
-    }
-    if (Name.starts_with("clang"))
-      return meaningfulFlags(Command, Folder);
+  Command = withoutLaunchers(Command);
+  if (Command.empty())
+    return usageError("the command names no compiler");
+  StringRef Name = sys::path::filename(Command.front());
+  Command = Command.drop_front();
+  if (Name.starts_with("clang") || Name.starts_with("cupilot-cpucc"))
+    return meaningfulFlags(Command, Folder);
+  if (!Name.starts_with("nvcc"))
     return usageError("'" + Name + "' is neither clang nor nvcc",
                       "give clang's flags alone, or a command of one of them");
-  }
-  return usageError("the command names no compiler");
+  Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(
+      Command, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
+  if (!Flags)
+    return Flags.takeError();
+  return meaningfulFlags(*Flags, Folder);
 }
 
 static Expected<std::vector<std::string>> flagsOfDatabase(StringRef Source,

@@ -9,6 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_COMPILERCOMMAND_H
 
 #include "Command.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 namespace cupilot {
@@ -22,6 +23,11 @@ namespace cupilot {
 llvm::Expected<std::vector<std::string>>
 clangFlagsFor(llvm::StringRef Source, const TrailingArgs &Trailing,
               llvm::StringRef BuildFolder);
+
+/// \p Command from the compiler's name on: without cupilot-launch, its
+/// arguments, ccache and sccache in front.
+llvm::ArrayRef<std::string>
+withoutLaunchers(llvm::ArrayRef<std::string> Command);
 
 } // namespace cupilot
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Choice.h"
 #include "CompilerCommand.h"
 #include "NvccBuilds.h"
 #include "UnitIdentities.h"
-#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
@@ -139,15 +139,13 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   return C;
 }
 
-static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
+static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags,
                           UnitIdentities &Identities, unsigned &Accepted) {
   SearchProblem P;
   P.K = K;
-  for (const Workload &W : All)
-    if (W.Symbol == K.Symbol)
-      P.Workloads.push_back(W);
+  P.Workloads = Recorded.of(K);
   if (P.Workloads.empty()) {
     errs() << K.Name << ": not launched in the workloads, left out\n";
     return Error::success();
@@ -163,9 +161,7 @@ static Error evolveKernel(const Kernel &K, const std::vector<Workload> &All,
   P.Arch = Gpu->Arch;
   P.Flags = Flags.vec();
   P.Seed = Seed;
-  P.DataFolder = sys::path::parent_path(Workloads).str();
-  if (P.DataFolder.empty())
-    P.DataFolder = ".";
+  P.DataFolder = Recorded.Folder;
   Expected<std::string> Identity = Identities.identityOf(K, P.Arch);
   if (!Identity)
     return leaveOut(Identity.takeError(), K.Name + ": ");
@@ -248,13 +244,16 @@ static Error run(const TrailingArgs &Trailing) {
       return usageError(Twine(Name) + "=" + Twine(Value) +
                             " is no number of a search",
                         "give a number from 1 to 10000");
-  Expected<std::vector<Workload>> All = loadWorkloads(Workloads);
-  if (!All)
-    return All.takeError();
+  Expected<WorkloadSet> Recorded = WorkloadSet::load(Workloads);
+  if (!Recorded)
+    return Recorded.takeError();
   // Identities are compared below, so slices need no other proof.
   Expected<std::vector<Kernel>> Kernels =
       fromModule() ? loadKernels(Input)
                    : extractKernels(Input, Flags.Args, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
   if (!Kernels)
     return Kernels.takeError();
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
@@ -263,29 +262,18 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<Journal> J = Journal::open(StoreDir + "/journal.sqlite");
   if (!J)
     return J.takeError();
-  if (!Kernels->empty() && none_of(*Kernels, [&](const Kernel &K) {
-        return any_of(*All,
-                      [&](const Workload &W) { return W.Symbol == K.Symbol; });
-      }))
+  if (none_of(*Kernels, [&](const Kernel &K) { return Recorded->launches(K); }))
     return findingError("none of the " + Twine(Kernels->size()) +
                             " kernel(s) of '" + Input + "' is launched in '" +
                             Workloads + "'",
                         "record a run that launches them: cupilot capture");
   UnitIdentities Identities(fromModule() ? StringRef() : StringRef(Input),
                             Flags.Args);
-  unsigned Accepted = 0, Chosen = 0;
+  unsigned Accepted = 0;
   for (const Kernel &K : *Kernels)
-    if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {
-      ++Chosen;
-      if (Error E = evolveKernel(K, *All, *Store, *J, Flags.Args, Identities,
-                                 Accepted))
-        return E;
-    }
-  if (Chosen == 0)
-    return usageError(Kernels->empty() ? "'" + Input + "' defines no kernel"
-                                       : "no kernel of '" + Input +
-                                             "' is called '" + Only + "'",
-                      "'cupilot extract' lists a source's kernels");
+    if (Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
+                               Accepted))
+      return E;
   if (Accepted == 0)
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

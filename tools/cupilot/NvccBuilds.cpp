@@ -180,6 +180,11 @@ static Expected<std::string> identityOf(StringRef Text,
   return identityIn(Dir->file("text.cu"), Symbols, Arch, Use, Use.Device.Flags);
 }
 
+/// A template argument of \p K is a lambda.
+static bool hasLambda(const Kernel &K) {
+  return StringRef(K.Name).contains("(lambda ");
+}
+
 /// One compiler's records; a finding says why there are none.
 static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
                     const NvccUse &Use) {
@@ -196,7 +201,11 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
       return Whole.takeError();
     if (*Whole != *Own)
       return findingError(
-          "the slice's device code is not that of the whole unit");
+          Twine("the slice's device code is not that of the whole unit") +
+          (hasLambda(S.K) ? ": nvcc passes a lambda that is '__host__ "
+                            "__device__' in a type of its own; make it "
+                            "'__device__'"
+                          : ""));
   }
   if (any_of(S.Builds, [&](const BuildEntry &B) { return B.Digest == *Own; }))
     return Error::success(); // Of two commands that mean the same.
@@ -281,6 +290,10 @@ Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
     Expected<NvccUse> Use = translate(Nvcc, Flags);
     if (!Use)
       return LeaveOut(Use.takeError());
+    if (hasLambda(S.K)) // No nvcc builds the unit without.
+      for (std::vector<std::string> *Given :
+           {&Use->UnitFlags, &Use->Device.Flags})
+        Given->push_back("--extended-lambda");
     Uses.push_back(std::move(*Use));
   }
   for (const NvccUse &Use : Uses)

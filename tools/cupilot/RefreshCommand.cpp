@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCommand.h"
+#include "Choice.h"
 #include "Command.h"
 #include "NvccBuilds.h"
 #include "UnitIdentities.h"
@@ -56,8 +57,11 @@ namespace {
 /// One run: what is known of the command, and what became of the kernels.
 class Refresh {
 public:
-  Refresh(const BuildCommand &Command, ProjectStore &Store)
-      : Command(Command), Store(Store), Identities(Input, Command.Flags) {}
+  /// \p Given: those of --workloads, if there are any.
+  Refresh(const BuildCommand &Command, ProjectStore &Store,
+          std::optional<WorkloadSet> Given)
+      : Command(Command), Store(Store), Identities(Input, Command.Flags),
+        Given(std::move(Given)) {}
   Error kernel(const Kernel &K, std::vector<StoredKernel> &Stored);
   unsigned Added = 0, Known = 0;
 
@@ -72,7 +76,7 @@ private:
   const BuildCommand &Command;
   ProjectStore &Store;
   UnitIdentities Identities;
-  std::vector<Workload> Given; ///< Of --workloads.
+  std::optional<WorkloadSet> Given;
 };
 } // namespace
 
@@ -87,23 +91,14 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
   P.Flags = Command.Flags;
   P.Arch = Arch;
   P.Seed = Seed;
-  if (!WorkloadFile.empty()) {
-    Expected<std::vector<Workload>> All = loadWorkloads(WorkloadFile);
-    if (!All)
-      return All.takeError();
-    P.Workloads.clear();
-    for (Workload &W : *All)
-      if (W.Symbol == S.K.Symbol)
-        P.Workloads.push_back(std::move(W));
-    P.DataFolder = sys::path::parent_path(WorkloadFile).str();
-    if (P.DataFolder.empty())
-      P.DataFolder = ".";
+  if (Given) {
+    P.Workloads = Given->of(S.K);
+    P.DataFolder = Given->Folder;
   }
   if (P.Workloads.empty()) {
-    say(WorkloadFile.empty()
-            ? "left out: the store keeps no workload of it; name some with "
-              "--workloads"
-            : "left out: '" + WorkloadFile + "' has no launch of it");
+    say(Given ? "left out: '" + WorkloadFile + "' has no launch of it"
+              : "left out: the store keeps no workload of it; name some with "
+                "--workloads");
     return false;
   }
   std::unique_ptr<CandidateEvaluator> Evaluator;
@@ -295,23 +290,24 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<std::vector<StoredKernel>> Stored = Store->kernels();
   if (!Stored)
     return Stored.takeError();
+  std::optional<WorkloadSet> Given;
+  if (!WorkloadFile.empty()) {
+    Expected<WorkloadSet> Loaded = WorkloadSet::load(WorkloadFile);
+    if (!Loaded)
+      return Loaded.takeError();
+    Given = std::move(*Loaded);
+  }
   Expected<std::vector<Kernel>> Kernels =
       extractKernels(Input, Command->Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  Refresh R(*Command, *Store);
-  unsigned Chosen = 0;
+  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  if (!Kernels)
+    return Kernels.takeError();
+  Refresh R(*Command, *Store, std::move(Given));
   for (const Kernel &K : *Kernels)
-    if (Only.empty() || StringRef(K.Name).contains(StringRef(Only))) {
-      ++Chosen;
-      if (Error E = R.kernel(K, *Stored))
-        return E;
-    }
-  if (Chosen == 0)
-    return usageError(Kernels->empty() ? "'" + Input + "' defines no kernel"
-                                       : "no kernel of '" + Input +
-                                             "' is called '" + Only + "'",
-                      "'cupilot extract' lists a source's kernels");
+    if (Error E = R.kernel(K, *Stored))
+      return E;
   if (R.Added == 0 && R.Known == 0)
     return findingError("nothing could be added");
   return Error::success();

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Choice.h"
 #include "Command.h"
-#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/Format.h"
@@ -70,12 +70,10 @@ static void print(const Kernel &K, const Translation &T) {
 }
 
 static Error judge(const Kernel &K, const Genome &G,
-                   const std::vector<Workload> &All,
-                   ArrayRef<std::string> Flags) {
+                   const WorkloadSet &Recorded, ArrayRef<std::string> Flags) {
   SearchProblem P;
   P.K = K;
-  copy_if(All, std::back_inserter(P.Workloads),
-          [&](const Workload &W) { return W.Symbol == K.Symbol; });
+  P.Workloads = Recorded.of(K);
   if (P.Workloads.empty()) {
     outs() << "verdict: not launched in the workloads\n";
     return Error::success();
@@ -86,9 +84,7 @@ static Error judge(const Kernel &K, const Genome &G,
   P.Gpu = *Gpu;
   P.Arch = Gpu->Arch;
   P.Flags = Flags.vec();
-  P.DataFolder = sys::path::parent_path(Workloads).str();
-  if (P.DataFolder.empty())
-    P.DataFolder = ".";
+  P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =
       CandidateEvaluator::create(P);
   if (!E)
@@ -112,21 +108,22 @@ static Error run(const TrailingArgs &Flags) {
   if (!G || G->empty())
     return usageError("'" + GenomeText + "' is no list of strategies",
                       "--genome='block_size{x=128}, read_only_loads{}'");
-  std::vector<Workload> All;
+  std::optional<WorkloadSet> Recorded;
   if (!Workloads.empty()) {
-    Expected<std::vector<Workload>> Loaded = loadWorkloads(Workloads);
+    Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
     if (!Loaded)
       return Loaded.takeError();
-    All = std::move(*Loaded);
+    Recorded = std::move(*Loaded);
   }
   Expected<std::vector<Kernel>> Kernels =
       extractKernels(Input, Flags.Args, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
+  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  if (!Kernels)
+    return Kernels.takeError();
   unsigned Done = 0;
   for (Kernel &K : *Kernels) {
-    if (!Only.empty() && !StringRef(K.Name).contains(StringRef(Only)))
-      continue;
     if (Relaxed > 0)
       K.Contract = {PrecisionContract::Kind::Relaxed, Relaxed};
     outs() << "kernel: " << K.Name << "\n";
@@ -140,8 +137,8 @@ static Error run(const TrailingArgs &Flags) {
     }
     ++Done;
     print(K, *T);
-    if (!All.empty())
-      if (Error E = judge(K, *G, All, Flags.Args))
+    if (Recorded)
+      if (Error E = judge(K, *G, *Recorded, Flags.Args))
         return E;
   }
   return Done ? Error::success()

@@ -23,7 +23,7 @@ class Preprocessor;
 namespace cupilot {
 
 /// Raised with every change of the rules: verdicts are kept in caches.
-constexpr unsigned AdmissionVersion = 3;
+constexpr unsigned AdmissionVersion = 4;
 
 /// One rule that a variant's text breaks.
 struct AdmissionFinding {

@@ -12,7 +12,9 @@
 
 namespace cupilot {
 
-/// Headers that device code may need; none of them defines host behaviour.
+/// Headers that device code may need; none of them defines host behaviour:
+/// of the C++ library those of constexpr functions and templates alone, which
+/// put no object of static storage into a unit.
 inline bool isDeviceHeader(llvm::StringRef Name) {
   static const char *const Exact[] = {"cmath",
                                       "math.h",
@@ -31,6 +33,15 @@ inline bool isDeviceHeader(llvm::StringRef Name) {
                                       "type_traits",
                                       "utility",
                                       "limits",
+                                      "algorithm",
+                                      "array",
+                                      "bit",
+                                      "complex",
+                                      "functional",
+                                      "initializer_list",
+                                      "iterator",
+                                      "numeric",
+                                      "tuple",
                                       "mma.h",
                                       "cuda.h",
                                       "cuda_runtime.h",
@@ -49,7 +60,7 @@ inline bool isDeviceHeader(llvm::StringRef Name) {
       return true;
   for (llvm::StringRef Prefix :
        {"cuda_fp", "cuda_bf16", "cuda_pipeline", "cuda_awbarrier",
-        "cooperative_groups/", "cuda/", "cub/", "curand_"})
+        "cooperative_groups/", "cuda/", "cub/", "curand_", "thrust/"})
     if (Name.starts_with(Prefix))
       return !Name.contains("..");
   return false;

@@ -60,6 +60,21 @@ TEST_F(Admission, HeadersForDeviceCodePass) {
             "");
 }
 
+TEST_F(Admission, ConstexprOfTheLibraryPasses) {
+  EXPECT_EQ(admitted("#include <algorithm>\n#include <array>\n"
+                     "#include <functional>\n#include <numeric>\n"
+                     "#include <tuple>\n#include <thrust/complex.h>\n"
+                     "__global__ void k(int *p, int n) {\n"
+                     "  p[0] = std::min(n, 4);\n}\n"),
+            "");
+  EXPECT_EQ(judge("#include <algorithm>\n__global__ void k() {}\n"
+                  "inline int f(int n) { return std::min(n, 4); }\n",
+                  {{"/usr/include/algorithm",
+                    "namespace std { template <class T> constexpr T min(T a, "
+                    "T b) { return b < a ? b : a; } }\n"}}),
+            "host-function");
+}
+
 TEST_F(Admission, LibrariesForDeviceCodePass) {
   EXPECT_EQ(admitted("#include <cub/cub.cuh>\n#include <cuda/barrier>\n"
                      "#include <cooperative_groups/reduce.h>\n"

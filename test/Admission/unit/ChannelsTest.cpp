@@ -126,6 +126,18 @@ TEST(AdmissionChannels, ConditionsOnTheArchitecture) {
       {"__global__ void k(int *p) {\n#ifdef __CUDA_ARCH__\n  *p = 1;\n#else\n"
        "}\nstatic int hidden = 1;\nvoid host() {\n#endif\n}",
        "conditional@4"},
+      // Conditions that all passes decide alike may choose between braces.
+      {"__global__ void k(int *p) {\n#ifdef OTHER_GPU\n  if (*p) {\n"
+       "#elif defined(__GFX9__)\n  while (*p) {\n#else\n  {\n#endif\n"
+       "    *p = 2;\n  }\n#if __CUDA_ARCH__ >= 900\n  *p = 1;\n#endif\n}",
+       ""},
+      // But not by way of a macro that they do not define alike.
+      {"__global__ void k(int *p) {\n#if __CUDA_ARCH__ >= 900\n#define NEW\n"
+       "#endif\n#define FAR NEW\n#ifndef NEW\n}\nvoid host() {\n#endif\n}",
+       "conditional@6"},
+      {"__global__ void k(int *p) {\n#define OLD 1\n#ifdef __CUDA_ARCH__\n"
+       "#undef OLD\n#endif\n#ifdef OLD\n}\nvoid host() {\n#endif\n}",
+       "conditional@6"},
       {"__global__ void k(int *p) {\n#if __CUDA_ARCH__ >= 900\n  *p = 1;\n"
        "#else\n  if (*p) {\n    *p = 2;\n  }\n#endif\n}",
        ""},

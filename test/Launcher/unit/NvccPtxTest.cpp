@@ -188,6 +188,68 @@ TEST(NvccPtx, CodeMatters) {
             identityOf(replaced(Two, "bra \t$L__BB1_2", "bra \t$L__B")));
 }
 
+TEST(NvccPtx, WhereAnAssertionStandsDoesNotMatter) {
+  const std::string Text = R"(.version 9.0
+.target sm_90
+.extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+.global .align 1 .b8 $str[2] = {110, 0};
+.global .align 1 .b8 $str$1[2] = {102, 0};
+.global .align 1 .b8 __unnamed_1[2] = {103, 0};
+.visible .entry _Z1ki(.param .u32 p)
+{
+	mov.u64 	%rd1, $str;
+	cvta.global.u64 	%rd2, %rd1;
+	mov.u64 	%rd3, $str$1;
+	cvta.global.u64 	%rd4, %rd3;
+	mov.u64 	%rd5, __unnamed_1;
+	cvta.global.u64 	%rd6, %rd5;
+	{ // callseq 0, 0
+	.param .b64 param0;
+	st.param.b64 	[param0+0], %rd2;
+	.param .b64 param1;
+	st.param.b64 	[param1+0], %rd4;
+	.param .b32 param2;
+	st.param.b32 	[param2+0], 28;
+	.param .b64 param3;
+	st.param.b64 	[param3+0], %rd6;
+	.param .b64 param4;
+	st.param.b64 	[param4+0], 1;
+	call.uni 
+	__assertfail, 
+	(
+	param0, 
+	param1, 
+	param2, 
+	param3, 
+	param4
+	);
+	} // callseq 0
+	ret;
+}
+)";
+  std::string Base = identityOf(Text, "_Z1ki");
+  for (auto [From, To] : {std::pair("[param2+0], 28", "[param2+0], 7"),
+                          {"$str$1[2] = {102, 0}", "$str$1[3] = {47, 102, 0}"},
+                          {"_1[2] = {103, 0}", "_1[3] = {104, 103, 0}"}})
+    EXPECT_EQ(Base, identityOf(replaced(Text, From, To), "_Z1ki")) << From;
+  for (auto [From, To] : {std::pair("$str[2] = {110, 0}", "$str[2] = {111, 0}"),
+                          {"[param4+0], 1", "[param4+0], 2"},
+                          {"[param1+0], %rd4", "[param1+0], %rd6"},
+                          {"__assertfail, ", "trap;\n__assertfail, "}})
+    EXPECT_NE(Base, identityOf(replaced(Text, From, To), "_Z1ki")) << From;
+  // Texts and registers that something else uses are data.
+  for (const char *Use :
+       {"\tst.global.u64 [%rd9], %rd4;\n\tret;",
+        "\tst.global.u64 [%rd9], %rd3;\n\tret;",
+        "\tmov.u64 %rd8, $str$1;\n\tst.global.u64 [%rd9], %rd8;\n\tret;",
+        "\tmov.u64 %rd3, $str;\n\tret;"}) {
+    std::string Used = replaced(Text, "\tret;", Use);
+    EXPECT_NE(identityOf(Used, "_Z1ki"),
+              identityOf(replaced(Used, "{102, 0}", "{103, 0}"), "_Z1ki"))
+        << Use;
+  }
+}
+
 TEST(NvccPtx, VariablesKeepTheirNames) {
   std::string Used =
       replaced(Plain, "mov.u32 	%r1, _ZZ1kPfE4tile", "mov.u64 %rd2, table");

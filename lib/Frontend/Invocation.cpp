@@ -1,0 +1,77 @@
+//===- Invocation.cpp - Clang's frontend in this process -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "clang/Driver/CreateInvocationFromArgs.h"
+#include "clang/Frontend/CompilerInstance.h"
+#include "clang/Frontend/FrontendAction.h"
+#include "clang/Frontend/TextDiagnosticPrinter.h"
+
+using namespace clang;
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// Diagnostics as text.
+struct Messages {
+  Messages() : Stream(Text), Printer(Stream, Options) {
+    Options.IgnoreWarnings = true;
+  }
+  std::string Text;
+  raw_string_ostream Stream;
+  DiagnosticOptions Options;
+  TextDiagnosticPrinter Printer;
+};
+} // namespace
+
+Expected<std::shared_ptr<CompilerInvocation>>
+cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
+               ArrayRef<StringRef> More) {
+  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  std::vector<std::string> Command = Tools->cudaCommand(Flags);
+  Command.insert(Command.begin() + 1, "--driver-mode=g++");
+  for (StringRef Arg : {"-w", "-x", "cuda", "-fno-color-diagnostics"})
+    Command.push_back(Arg.str());
+  Command.insert(Command.end(), More.begin(), More.end());
+  Command.push_back(File.str());
+  std::vector<const char *> Args;
+  for (const std::string &Arg : Command)
+    Args.push_back(Arg.c_str());
+  Messages Said;
+  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
+  CreateInvocationOptions Options;
+  Options.Diags = CompilerInstance::createDiagnostics(
+      *Files, Said.Options, &Said.Printer, /*ShouldOwnClient=*/false);
+  Options.VFS = Files;
+  std::shared_ptr<CompilerInvocation> Invocation =
+      createInvocation(Args, Options);
+  if (!Invocation || Options.Diags->hasErrorOccurred())
+    return usageError("clang does not take these flags:\n" + Said.Text,
+                      "what follows -- is a clang++ command line without the "
+                      "compiler's name");
+  return Invocation;
+}
+
+Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
+                FrontendAction &Action) {
+  Messages Said;
+  CompilerInstance CI(std::move(Invocation));
+  CI.setVerboseOutputStream(nulls());
+  CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
+  CI.createDiagnostics(&Said.Printer, /*ShouldOwnClient=*/false);
+  if (!CI.ExecuteAction(Action) || CI.getDiagnostics().hasErrorOccurred())
+    return usageError(Said.Text);
+  return Error::success();
+}
+
+} // namespace cupilot
