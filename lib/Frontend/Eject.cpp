@@ -13,6 +13,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Lex/MacroInfo.h"
 #include <set>
 
 using namespace clang;
@@ -48,6 +49,7 @@ private:
   std::string findName(EjectEntry &E);
   void findSites();
   void launch(EjectEntry &E, const SourceLaunch &L);
+  bool launchesAlways(const TokenPlace &Key, const SharedPlace &Shared) const;
   std::string inPlace(EjectEntry &E, const SourceLaunch &L,
                       const SiteEdits &Site);
   std::string canReach(const EjectEntry &E, const SourceLaunch &L) const;
@@ -72,11 +74,15 @@ private:
   std::vector<std::unique_ptr<EjectEntry>> Entries;
   std::map<const FunctionDecl *, EjectEntry *> ByPattern;
   std::map<std::pair<FileID, unsigned>, SharedPlace> Places;
+  std::map<unsigned, std::set<const FunctionDecl *>> ByToken;
   std::map<SourceLocation, Expansion> Expansions;
   std::set<std::string> Names; ///< That were given away.
   std::set<std::pair<FileID, std::string>> Included;
 };
 } // namespace
+
+static const char Elsewhere[] =
+    "the same text launches another kernel elsewhere";
 
 /// Gives the entry a name of its own; why there is none, or "".
 std::string Ejector::findName(EjectEntry &E) {
@@ -147,6 +153,26 @@ void Ejector::reach(EjectEntry &E, const SourceLaunch &L) {
   E.Launches.insert(L.Call->getBeginLoc());
 }
 
+/// True when each use of the macro whose definition holds \p Key is one of the
+/// launches \p Shared: none is in a template that nobody instantiates.
+bool Ejector::launchesAlways(const TokenPlace &Key,
+                             const SharedPlace &Shared) const {
+  SourceLocation At = SM.getComposedLoc(Key.File, Key.Begin);
+  std::set<SourceLocation> Known;
+  for (const SourceLaunch *L : Shared.Launches) {
+    Known.insert(SM.getExpansionLoc(L->Call->getBeginLoc()));
+    // In the argument of another macro.
+    Known.insert(SM.getFileLoc(L->Call->getBeginLoc()));
+  }
+  return llvm::all_of(Unit.Log.Uses, [&](const MacroUse &Use) {
+    SourceLocation Begin = Use.Info->getDefinitionLoc(),
+                   End = Use.Info->getDefinitionEndLoc();
+    return SM.getFileID(Begin) != Key.File ||
+           SM.isBeforeInTranslationUnit(At, Begin) ||
+           SM.isBeforeInTranslationUnit(End, At) || Known.count(Use.At);
+  });
+}
+
 /// Changes \p L where it is written; why not, or "".
 std::string Ejector::inPlace(EjectEntry &E, const SourceLaunch &L,
                              const SiteEdits &Site) {
@@ -157,12 +183,11 @@ std::string Ejector::inPlace(EjectEntry &E, const SourceLaunch &L,
   auto Key = placeOf(Unit, Pieces.token(Site.Key));
   const SharedPlace &Shared = Places[{Key->File, Key->Begin}];
   if (Shared.Patterns.size() > 1)
-    return Key->Level.isValid()
-               ? Macro
-               : "the same text launches another kernel elsewhere";
+    return Key->Level.isValid() ? Macro : Elsewhere;
   if (Key->Level.isValid()) {
     // Units that see the macro must see the function, at each of its uses.
-    if (Key->File != E.Definitions.File && Key->File != SM.getMainFileID())
+    if ((Key->File != E.Definitions.File && Key->File != SM.getMainFileID()) ||
+        !launchesAlways(*Key, Shared))
       return Macro;
     for (const SourceLaunch *Other : Shared.Launches) {
       SiteEdits Same = editsOf(Unit, Pieces, *Other, E.Group,
@@ -184,6 +209,8 @@ void Ejector::launch(EjectEntry &E, const SourceLaunch &L) {
       editsOf(Unit, Pieces, L, E.Group, templateArgumentsOf(L.Kernel));
   if (!Site.Why.empty())
     return note(E, L, Site.Why);
+  if (ByToken[Site.Key].size() > 1)
+    return note(E, L, Elsewhere);
   std::string Why = inPlace(E, L, Site);
   if (Why.empty())
     return reach(E, L);
@@ -208,7 +235,7 @@ void Ejector::expand(Expansion &X) {
   std::string Why;
   for (size_t I = 1; I < X.Edits.size(); ++I)
     if (X.Edits[I].Begin < X.Edits[I - 1].End)
-      Why = "the same text launches another kernel elsewhere";
+      Why = Elsewhere;
   if (Why.empty()) {
     Expected<SourceEdit> Edit = expandedCall(Unit, Pieces, X.Key, X.Edits);
     if (Edit) {
@@ -234,6 +261,7 @@ void Ejector::findSites() {
                 templateArgumentsOf(L.Kernel));
     if (!Site.Why.empty())
       continue;
+    ByToken[Site.Key].insert(L.Pattern);
     if (auto Key = placeOf(Unit, Pieces.token(Site.Key))) {
       SharedPlace &Shared = Places[{Key->File, Key->Begin}];
       Shared.Patterns.insert(L.Pattern);

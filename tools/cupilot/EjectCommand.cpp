@@ -122,13 +122,23 @@ chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
           continue;
         if (Error Failed = Store.readTexts(S))
           return std::move(Failed);
-        for (auto [V, Text] : zip(S.Variants, S.Sources))
-          for (const Measurement &M : V.Evidence)
-            if (M.Compiler == Build->Compiler && M.Arch == Arch && V.Plan &&
-                V.When && V.When->Arch == Arch &&
-                Digests.try_emplace(K.Symbol + " " + V.Name, M.Digest).second)
+        // The build's record has what fits, in the order in which it is tried.
+        for (const BuildRecord &R : buildRecords(S)) {
+          if (R.Compiler != Build->Compiler || R.Arch != Arch ||
+              R.Identity != Build->Digest)
+            continue;
+          for (const BuildVariant &V : R.Variants) {
+            auto At = find_if(S.Variants, [&](const Variant &Each) {
+              return Each.Name == V.Name;
+            });
+            if (Digests.try_emplace(K.Symbol + " " + V.Name, V.Canonical)
+                    .second)
               E.Variants.push_back(
-                  {V.Name, genomeText(V.Genes), Text, *V.Plan, *V.When});
+                  {V.Name, V.Genome,
+                   S.Sources[static_cast<size_t>(At - S.Variants.begin())],
+                   V.Plan, V.When});
+          }
+        }
       }
     }
     if (E.Variants.empty())
