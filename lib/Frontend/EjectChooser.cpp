@@ -56,41 +56,42 @@ static inline bool fits(const void *kernel, int arch, long long threads,
 )";
 
 /// Integers that fail where 64 bits do not suffice, or a divisor is not
-/// positive: such a launch runs the original.
+/// positive: such a launch runs the original. Friends, so that no compiler
+/// warns of those that are not used.
 static const char CheckedInteger[] = R"(
 // A 64-bit integer that remembers whether its value is right.
 struct Checked {
   long long value;
   bool right;
   Checked(long long v, bool r = true) : value(v), right(r) {}
+  friend Checked operator+(Checked a, Checked b) {
+    Checked r(0, a.right && b.right);
+    r.right &= !__builtin_add_overflow(a.value, b.value, &r.value);
+    return r;
+  }
+  friend Checked operator*(Checked a, Checked b) {
+    Checked r(0, a.right && b.right);
+    r.right &= !__builtin_mul_overflow(a.value, b.value, &r.value);
+    return r;
+  }
+  friend Checked modulo(Checked a, Checked b) {
+    bool right = a.right && b.right && b.value > 0;
+    long long rest = right ? a.value % b.value : 0;
+    return Checked(rest < 0 ? rest + b.value : rest, right);
+  }
+  friend Checked floorDivide(Checked a, Checked b) {
+    bool right = a.right && b.right && b.value > 0;
+    return Checked(right ? (a.value - modulo(a, b).value) / b.value : 0, right);
+  }
+  friend Checked ceilDivide(Checked a, Checked b) {
+    Checked rest = modulo(a, b), quotient = floorDivide(a, b);
+    return Checked(quotient.value + (rest.value != 0), quotient.right);
+  }
+  friend bool isAtLeast(Checked a, long long least) {
+    return a.right && a.value >= least;
+  }
+  friend bool isZero(Checked a) { return a.right && a.value == 0; }
 };
-static inline Checked operator+(Checked a, Checked b) {
-  Checked r(0, a.right && b.right);
-  r.right &= !__builtin_add_overflow(a.value, b.value, &r.value);
-  return r;
-}
-static inline Checked operator*(Checked a, Checked b) {
-  Checked r(0, a.right && b.right);
-  r.right &= !__builtin_mul_overflow(a.value, b.value, &r.value);
-  return r;
-}
-static inline Checked modulo(Checked a, Checked b) {
-  bool right = a.right && b.right && b.value > 0;
-  long long rest = right ? a.value % b.value : 0;
-  return Checked(rest < 0 ? rest + b.value : rest, right);
-}
-static inline Checked floorDivide(Checked a, Checked b) {
-  bool right = a.right && b.right && b.value > 0;
-  return Checked(right ? (a.value - modulo(a, b).value) / b.value : 0, right);
-}
-static inline Checked ceilDivide(Checked a, Checked b) {
-  Checked rest = modulo(a, b), quotient = floorDivide(a, b);
-  return Checked(quotient.value + (rest.value != 0), quotient.right);
-}
-static inline bool isAtLeast(Checked a, long long least) {
-  return a.right && a.value >= least;
-}
-static inline bool isZero(Checked a) { return a.right && a.value == 0; }
 )";
 
 static const char FieldAt[] = R"(
