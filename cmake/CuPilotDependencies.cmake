@@ -21,6 +21,8 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(ZLIB REQUIRED)
+# The archive, where there is one: recording runs on machines without packages.
+find_library(CUPILOT_ZSTD NAMES libzstd.a zstd REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)

@@ -45,6 +45,8 @@ config.substitutions += [
     ("%cupilot_lib", lib_dir),
     ("%cupilot_bin", bin_dir),
     ("%cuda_path", cuda),
+    # A driver without a GPU, for what records launches (test/Capture).
+    ("%fake", os.path.join(config.cupilot_binary_dir, "test", "Capture", "fake")),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),
     ("%clang_cuda", clang_cuda),
@@ -62,6 +64,8 @@ if cuda:
         version = re.search(r"define CUDART_VERSION\s+(\d+)", header.read())
     if version and int(version.group(1)) >= 12000:
         config.available_features.add("cuda-12")
+    if os.path.exists(f"{bin_dir}/cupilot-capture"):
+        config.available_features.add("cupti")
 if config.nvcc and os.path.exists(config.nvcc):
     # Debian's needs a host compiler that is not Debian's own.
     probe = [config.nvcc, "-arch=sm_90", "-c", "-x", "cu", os.devnull, "-o", os.path.join(config.test_exec_root, "probe.o")]
@@ -73,6 +77,8 @@ if config.nvcc and os.path.exists(config.nvcc):
 for tool in ("ccache", "sccache", "dpkg-deb"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if os.path.exists(f"{llvm}/clangd"):
+    config.available_features.add("clangd")
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
     config.available_features.add("tsan")
 if os.path.exists("/dev/nvidiactl"):

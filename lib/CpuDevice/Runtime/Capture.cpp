@@ -110,7 +110,8 @@ void Capture::after(double Cost) {
 }
 
 bool Capture::finish() {
-  nlohmann::json Record = {{"format", 1}, {"launches", Launches}};
+  nlohmann::json Record = {
+      {"format", 2}, {"basis", "modelled"}, {"launches", Launches}};
   if (llvm::Error E =
           writeFileAtomic(Folder + "/launches.json", Record.dump(1))) {
     std::fprintf(stderr, "cupilot: error: capture: %s\n",

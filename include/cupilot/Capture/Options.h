@@ -1,0 +1,35 @@
+//===- Options.h - How to record -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_CAPTURE_OPTIONS_H
+#define CUPILOT_CAPTURE_OPTIONS_H
+
+#include "cupilot/Capture/Content.h"
+
+namespace cupilot::capture {
+
+/// What the tools hand to the process that is recorded, in the environment.
+struct Options {
+  bool Timing = false;                  ///< No arguments, no contents.
+  uint64_t PerKernel = 8;               ///< Launches of a kernel with data.
+  uint64_t MaxBytes = 4ull << 30;       ///< Of all contents on disk.
+  uint64_t MaxLaunchBytes = 1ull << 30; ///< Of one launch's buffers.
+  uint64_t WaitMs = 10000;              ///< For a stream to become idle.
+  std::string Cupti;                    ///< libcupti.so; empty: looked for.
+
+  std::string print() const;
+  /// Names the first word of \p Text that is no option.
+  static std::optional<Failure> parse(std::string_view Text, Options &Result);
+};
+
+/// Environment variables that the recording library reads.
+constexpr const char *FolderVariable = "CUPILOT_CAPTURE";
+constexpr const char *OptionsVariable = "CUPILOT_CAPTURE_OPTIONS";
+
+} // namespace cupilot::capture
+
+#endif // CUPILOT_CAPTURE_OPTIONS_H

@@ -1,0 +1,38 @@
+//===- Report.h - What a recording shows -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_CAPTURE_REPORT_H
+#define CUPILOT_CAPTURE_REPORT_H
+
+#include "cupilot/Capture/Record.h"
+
+namespace cupilot::capture {
+
+/// A kernel in the table.
+struct KernelRow {
+  std::string Kernel; ///< Mangled.
+  uint64_t Calls = 0;
+  double Time = 0;  ///< In microseconds.
+  double Share = 0; ///< Of all kernel time, 0 to 1.
+  /// How many times faster all kernels together become at most, if this one
+  /// took no time (Amdahl), or as long as the memory needs to take up the
+  /// bytes that it is known to change. 0: not bounded.
+  double Amdahl = 1, Roofline = 1;
+  size_t Kept = 0; ///< Launches with data.
+  bool KnowsBytes = false;
+  std::vector<std::string> Why; ///< Why none or some cannot be replayed.
+};
+
+/// One row per kernel, largest share first.
+std::vector<KernelRow> makeRows(const Record &R);
+
+/// The table for people. At most \p Most kernels.
+std::string printTable(const Record &R, size_t Most = 40);
+
+} // namespace cupilot::capture
+
+#endif // CUPILOT_CAPTURE_REPORT_H

@@ -1,0 +1,172 @@
+//===- Content.cpp - Contents of buffers by digest -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Capture/Content.h"
+#include "llvm-c/blake3.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+namespace cupilot::capture {
+
+std::string contentDigest(std::string_view Bytes) {
+  llvm_blake3_hasher Hasher;
+  llvm_blake3_hasher_init(&Hasher);
+  llvm_blake3_hasher_update(&Hasher, Bytes.data(), Bytes.size());
+  uint8_t Out[LLVM_BLAKE3_OUT_LEN];
+  llvm_blake3_hasher_finalize(&Hasher, Out, sizeof(Out));
+  std::string Text = "b3:";
+  for (uint8_t Byte : Out) {
+    Text += "0123456789abcdef"[Byte >> 4];
+    Text += "0123456789abcdef"[Byte & 15];
+  }
+  return Text;
+}
+
+static Failure diskFailure(const std::string &Path) {
+  return {"cannot write '" + Path + "': " + std::strerror(errno),
+          "free some space, or name another folder with -o", 3};
+}
+
+std::optional<Failure> writeWhole(const std::string &Path,
+                                  std::string_view Bytes) {
+  std::string Temporary = Path + "." + std::to_string(getpid()) + ".part";
+  int File =
+      open(Temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (File < 0)
+    return diskFailure(Path);
+  std::optional<Failure> Result;
+  while (!Bytes.empty() && !Result) {
+    ssize_t Written = write(File, Bytes.data(), Bytes.size());
+    if (Written > 0)
+      Bytes.remove_prefix(static_cast<size_t>(Written));
+    else if (errno != EINTR)
+      Result = diskFailure(Path);
+  }
+  if (close(File) != 0 && !Result)
+    Result = diskFailure(Path);
+  if (!Result && rename(Temporary.c_str(), Path.c_str()) != 0)
+    Result = diskFailure(Path);
+  if (Result)
+    unlink(Temporary.c_str());
+  return Result;
+}
+
+/// Compressed \p Bytes, or nothing where that saves less than an eighth. A
+/// sample decides first: floating-point data rarely compresses.
+static std::string compressed(std::string_view Bytes) {
+  constexpr size_t Sample = 1 << 16;
+  auto Compress = [](std::string_view In) {
+    std::string Out(ZSTD_compressBound(In.size()), '\0');
+    size_t Size =
+        ZSTD_compress(Out.data(), Out.size(), In.data(), In.size(), 1);
+    Out.resize(ZSTD_isError(Size) ? 0 : Size);
+    return Out;
+  };
+  auto Saves = [](size_t Out, size_t In) { return Out && Out < In - In / 8; };
+  if (Bytes.size() < 512)
+    return {};
+  if (Bytes.size() > 4 * Sample) {
+    std::string Parts(Bytes.substr(0, Sample));
+    Parts += Bytes.substr(Bytes.size() / 2, Sample);
+    Parts += Bytes.substr(Bytes.size() - Sample);
+    if (!Saves(Compress(Parts).size(), Parts.size()))
+      return {};
+  }
+  std::string Out = Compress(Bytes);
+  if (!Saves(Out.size(), Bytes.size()))
+    return {};
+  return Out;
+}
+
+static std::string pathOf(const std::string &Folder,
+                          const std::string &Digest) {
+  return Folder + "/" + Digest.substr(3, 32) + ".bin";
+}
+
+std::optional<Failure> ContentStore::put(std::string_view Bytes,
+                                         std::string &Digest) {
+  Digest = contentDigest(Bytes);
+  Entry &E = Entries[Digest];
+  if (E.Uses++)
+    return std::nullopt;
+  std::string Packed = compressed(Bytes);
+  std::string_view Out = Packed.empty() ? Bytes : Packed;
+  std::optional<Failure> Result;
+  if (Stored + Out.size() > Limit) {
+    Entries.erase(Digest);
+    Digest.clear();
+    return std::nullopt;
+  }
+  E.File = pathOf(Folder, Digest) + (Packed.empty() ? "" : ".zst");
+  E.Bytes = Out.size();
+  if ((Result = writeWhole(E.File, Out))) {
+    Entries.erase(Digest);
+    Digest.clear();
+    return Result;
+  }
+  Stored += Out.size();
+  return std::nullopt;
+}
+
+void ContentStore::drop(const std::string &Digest) {
+  auto It = Entries.find(Digest);
+  if (It == Entries.end() || --It->second.Uses)
+    return;
+  unlink(It->second.File.c_str());
+  Stored -= It->second.Bytes;
+  Entries.erase(It);
+}
+
+static bool readAll(const std::string &Path, std::string &Bytes) {
+  int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (File < 0)
+    return false;
+  struct stat Info;
+  bool Good = fstat(File, &Info) == 0 && S_ISREG(Info.st_mode);
+  if (Good)
+    Bytes.resize(static_cast<size_t>(Info.st_size));
+  size_t Done = 0;
+  while (Good && Done < Bytes.size()) {
+    ssize_t Got = read(File, Bytes.data() + Done, Bytes.size() - Done);
+    if (Got > 0)
+      Done += static_cast<size_t>(Got);
+    else
+      Good = Got < 0 && errno == EINTR;
+  }
+  close(File);
+  return Good;
+}
+
+std::optional<Failure> readContent(const std::string &Folder,
+                                   const std::string &Digest, uint64_t Size,
+                                   std::string &Bytes) {
+  std::string Path = pathOf(Folder, Digest);
+  const char *Again = "copy the folder once more, or record again";
+  if (!readAll(Path, Bytes)) {
+    std::string Packed;
+    if (!readAll(Path + ".zst", Packed))
+      return Failure{"the content '" + Path + "' is missing", Again};
+    // The size is written down twice; do not believe one of them alone.
+    if (ZSTD_getFrameContentSize(Packed.data(), Packed.size()) != Size)
+      return Failure{"the content '" + Path + ".zst' is damaged", Again};
+    Bytes.resize(Size);
+    size_t Got =
+        ZSTD_decompress(Bytes.data(), Size, Packed.data(), Packed.size());
+    if (ZSTD_isError(Got) || Got != Size)
+      return Failure{"the content '" + Path + ".zst' is damaged", Again};
+  }
+  if (Bytes.size() != Size || contentDigest(Bytes) != Digest)
+    return Failure{"the content '" + Path + "' is damaged", Again};
+  return std::nullopt;
+}
+
+} // namespace cupilot::capture

@@ -1,0 +1,137 @@
+//===- Report.cpp - What a recording shows -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Capture/Report.h"
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <map>
+#include <memory>
+
+namespace cupilot::capture {
+
+static std::string format(const char *Format, ...) {
+  char Buffer[512];
+  va_list Args;
+  va_start(Args, Format);
+  vsnprintf(Buffer, sizeof(Buffer), Format, Args);
+  va_end(Args);
+  return Buffer;
+}
+
+static std::string demangled(const std::string &Name) {
+  int Status = 0;
+  std::unique_ptr<char, decltype(&std::free)> Text(
+      abi::__cxa_demangle(Name.c_str(), nullptr, nullptr, &Status), std::free);
+  return Status == 0 && Text ? Text.get() : Name;
+}
+
+static void addOnce(std::vector<std::string> &List, const std::string &Text) {
+  if (std::find(List.begin(), List.end(), Text) == List.end())
+    List.push_back(Text);
+}
+
+/// Bytes that the launch is known to have changed.
+static uint64_t changedBytes(const Launch &L) {
+  uint64_t Bytes = 0;
+  for (const Content &B : L.Buffers)
+    Bytes += B.Changed;
+  return Bytes;
+}
+
+std::vector<KernelRow> makeRows(const Record &R) {
+  std::map<std::string, KernelRow> Rows;
+  std::map<std::string, double> Floors; // In microseconds.
+  double Total = 0;
+  for (const Launch &L : R.Launches)
+    Total += L.Cost;
+  for (const Launch &L : R.Launches) {
+    KernelRow &Row = Rows[L.Kernel];
+    Row.Kernel = L.Kernel;
+    Row.Calls += L.Count;
+    Row.Time += L.Cost;
+    Row.Kept += L.Kept;
+    for (const std::string &Text : L.Obstacles)
+      addOnce(Row.Why, Text);
+    if (L.Replay.rfind("differs", 0) == 0 || L.Replay.rfind("failed", 0) == 0)
+      addOnce(Row.Why, "a replay " + L.Replay);
+    if (L.InGraph)
+      addOnce(Row.Why, "launched in graphs: counted and timed, not kept");
+    if (!L.Kept || L.Device >= R.Devices.size())
+      continue;
+    double Bandwidth = R.Devices[L.Device].Bandwidth;
+    if (!(Bandwidth > 0) || R.Basis != "measured")
+      continue;
+    Row.KnowsBytes = true;
+    Floors[L.Kernel] += static_cast<double>(L.Count) *
+                        static_cast<double>(changedBytes(L)) / Bandwidth * 1e6;
+  }
+  std::vector<KernelRow> Result;
+  for (auto &[Name, Row] : Rows) {
+    Row.Share = Total > 0 ? Row.Time / Total : 0;
+    auto Gain = [&](double Rest) {
+      double Left = Total - Row.Time + Rest;
+      return Left > 0 ? Total / Left : 0;
+    };
+    Row.Amdahl = Gain(0);
+    Row.Roofline = Gain(std::min(Floors[Name], Row.Time));
+    Result.push_back(std::move(Row));
+  }
+  std::sort(
+      Result.begin(), Result.end(), [](const KernelRow &A, const KernelRow &B) {
+        return std::pair(-A.Time, A.Kernel) < std::pair(-B.Time, B.Kernel);
+      });
+  return Result;
+}
+
+static std::string times(double Factor, bool Known) {
+  if (!Known)
+    return "      -";
+  if (Factor <= 0 || Factor > 9999)
+    return "    any";
+  return format("%6.2fx", Factor);
+}
+
+std::string printTable(const Record &R, size_t Most) {
+  std::vector<KernelRow> Rows = makeRows(R);
+  uint64_t Calls = 0;
+  double Time = 0;
+  for (const KernelRow &Row : Rows) {
+    Calls += Row.Calls;
+    Time += Row.Time;
+  }
+  std::string Text = format(
+      "%zu kernels, %llu launches, %.3f ms of %s kernel time\n", Rows.size(),
+      static_cast<unsigned long long>(Calls), Time / 1e3, R.Basis.c_str());
+  Text += "  share      calls    mean us  amdahl roofline  kept  kernel\n";
+  for (size_t I = 0; I < Rows.size(); ++I) {
+    const KernelRow &Row = Rows[I];
+    if (I == Most) {
+      Text += format("  and %zu more\n", Rows.size() - Most);
+      break;
+    }
+    Text += format("%6.1f %% %10llu %10.2f %s  %s %5zu  ", Row.Share * 100,
+                   static_cast<unsigned long long>(Row.Calls),
+                   Row.Calls ? Row.Time / static_cast<double>(Row.Calls) : 0.0,
+                   times(Row.Amdahl, true).c_str(),
+                   times(Row.Roofline, Row.KnowsBytes).c_str(), Row.Kept);
+    Text += demangled(Row.Kernel) + "\n";
+    for (const std::string &Why : Row.Why)
+      Text += "           " + Why + "\n";
+  }
+  Text += "amdahl, roofline: how much faster all kernels together become at "
+          "most, if this one\ntook no time, or only as long as writing the "
+          "bytes that it changed takes.\n";
+  for (const std::string &Note : R.Notes)
+    Text += "note: " + Note + "\n";
+  return Text;
+}
+
+} // namespace cupilot::capture

@@ -1,0 +1,331 @@
+//===- CaptureTest.cpp - Picking, pointers, and formats -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Capture/Cubin.h"
+#include "cupilot/Capture/LaunchTable.h"
+#include "cupilot/Capture/Options.h"
+#include "cupilot/Capture/Pointers.h"
+#include "cupilot/Capture/Report.h"
+#include "cupilot/Capture/Run.h"
+#include "gtest/gtest.h"
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace cupilot::capture;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own for each test.
+class CaptureTest : public testing::Test {
+protected:
+  void SetUp() override {
+    Folder = (fs::temp_directory_path() /
+              ("cupilot-capture-test-" + std::to_string(getpid())))
+                 .string();
+    fs::remove_all(Folder);
+    fs::create_directories(Folder);
+  }
+  void TearDown() override { fs::remove_all(Folder); }
+  void write(const std::string &Name, const std::string &Text) {
+    std::ofstream(Folder + "/" + Name, std::ios::binary) << Text;
+  }
+  std::string Folder;
+};
+
+Shape shape(uint64_t Grid) {
+  Shape S;
+  S.Grid[0] = Grid;
+  return S;
+}
+
+std::string word(uint64_t Value) {
+  return std::string(reinterpret_cast<char *>(&Value), 8);
+}
+
+TEST_F(CaptureTest, DigestIsBlake3) {
+  // The digest of nothing, from BLAKE3's own test vectors.
+  EXPECT_EQ(contentDigest(""), "b3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc1"
+                               "12b7cc9a93cae41f3262");
+}
+
+TEST_F(CaptureTest, ContentsAreSharedCompressedAndBounded) {
+  ContentStore Store(Folder, 3000);
+  std::string Digest, Again, Other, Read;
+  ASSERT_FALSE(Store.put(std::string(100000, 'x'), Digest));
+  EXPECT_LT(Store.stored(), 1000u);
+  uint64_t Once = Store.stored();
+  ASSERT_FALSE(Store.put(std::string(100000, 'x'), Again));
+  EXPECT_EQ(Again, Digest);
+  EXPECT_EQ(Store.stored(), Once);
+  ASSERT_FALSE(readContent(Folder, Digest, 100000, Read));
+  EXPECT_EQ(Read, std::string(100000, 'x'));
+  // What does not compress stays as it is, and may be too much.
+  std::string Random;
+  for (uint64_t I = 0, V = 1; I < 500; ++I, V = V * 6364136223846793005u + 1)
+    Random += word(V);
+  ASSERT_FALSE(Store.put(Random, Other));
+  EXPECT_TRUE(Other.empty());
+  ASSERT_FALSE(Store.put(Random.substr(0, 2000), Other));
+  EXPECT_EQ(Store.stored(), Once + 2000);
+  // The file goes with its last user.
+  Store.drop(Digest);
+  EXPECT_FALSE(readContent(Folder, Digest, 100000, Read));
+  Store.drop(Digest);
+  EXPECT_TRUE(readContent(Folder, Digest, 100000, Read));
+  EXPECT_EQ(Store.stored(), 2000u);
+}
+
+TEST_F(CaptureTest, DamagedContentsAreNamed) {
+  ContentStore Store(Folder, 1 << 20);
+  std::string Digest, Read;
+  ASSERT_FALSE(Store.put("four", Digest));
+  std::string Name = Digest.substr(3, 32) + ".bin";
+  write(Name, "five");
+  auto F = readContent(Folder, Digest, 4, Read);
+  ASSERT_TRUE(F);
+  EXPECT_NE(F->Text.find("is damaged"), std::string::npos);
+  EXPECT_TRUE(readContent(Folder, Digest, 5, Read));
+}
+
+TEST_F(CaptureTest, WordsInAllocationsArePointers) {
+  std::vector<Range> Live = {{0x7f0000000000, 0x1000}, {0x7f0000001000, 16}};
+  RangeFinder Find = [&](uint64_t A, Range &R) {
+    for (const Range &L : Live)
+      if (A >= L.Base && A < L.Base + L.Size) {
+        R = L;
+        return true;
+      }
+    return false;
+  };
+  auto NoHost = [](uint64_t) { return false; };
+  std::vector<std::string> Args = {word(0x7f0000000010),
+                                   word(42) + word(0x7f0000001008) + word(0),
+                                   std::string(4, 'x')};
+  MatchedPointers M =
+      matchPointers({{0, 8}, {8, 24}, {32, 4}}, Args, Find, NoHost);
+  ASSERT_EQ(M.Pointers.size(), 2u);
+  EXPECT_EQ(M.Pointers[0].At, 0x10u);
+  EXPECT_EQ(M.Pointers[1].Param, 1u);
+  EXPECT_EQ(M.Pointers[1].Offset, 8u);
+  EXPECT_EQ(M.Pointers[1].Buffer, 1u);
+  EXPECT_EQ(M.Pointers[1].At, 8u);
+  EXPECT_TRUE(M.InStructs);
+  EXPECT_EQ(Args[1], word(42) + word(0) + word(0));
+  // An end belongs to the buffer before it, where it is no start.
+  Args = {word(0x7f0000001000), word(0x7f0000001010)};
+  M = matchPointers({{0, 8}, {8, 8}}, Args, Find, NoHost);
+  ASSERT_EQ(M.Pointers.size(), 2u);
+  EXPECT_EQ(M.Pointers[0].At, 0u);
+  EXPECT_EQ(M.Pointers[1].Buffer, M.Pointers[0].Buffer);
+  EXPECT_EQ(M.Pointers[1].At, 16u);
+  // Neither words that are not aligned nor small numbers are.
+  Args = {word(0x7f0000000000), word(12)};
+  M = matchPointers({{4, 8}, {12, 8}}, Args, Find,
+                    [](uint64_t) { return true; });
+  EXPECT_TRUE(M.Pointers.empty());
+  Args = {word(0x7fff00000000)};
+  M = matchPointers({{0, 8}}, Args, Find, [](uint64_t) { return true; });
+  ASSERT_EQ(M.HostWords.size(), 1u);
+}
+
+TEST_F(CaptureTest, AddressesInBuffersAreCounted) {
+  std::vector<Range> Live = {{0x7f0000000000, 0x1000}};
+  RangeFinder Find = [&](uint64_t A, Range &) {
+    return A >= 0x7f0000000000 && A < 0x7f0000001000;
+  };
+  std::string Bytes =
+      word(0x7f0000000008) + word(1) + word(0x7f0000000010) + word(~0ull);
+  EXPECT_EQ(countPointers(Bytes, Live, Find), 2u);
+  EXPECT_EQ(countPointers(Bytes.substr(4), Live, Find), 0u);
+}
+
+TEST_F(CaptureTest, ClassesAreBounded) {
+  Counters Counts;
+  ASSERT_FALSE(Counts.create(Folder + "/counters.1"));
+  LaunchTable Table({2, 4}, Counts);
+  std::vector<uint32_t> Seen;
+  for (uint64_t Args = 0; Args < 100; ++Args)
+    Seen.push_back(Table.find("k", shape(1), Args).Index);
+  EXPECT_EQ(Table.size(), 5u); // Four, and the rest of that shape.
+  EXPECT_EQ(Seen[4], Seen[99]);
+  EXPECT_TRUE(Table[Seen[99]].Rest);
+  for (uint64_t Grid = 2; Grid < 100; ++Grid)
+    Table.find("k", shape(Grid), 0);
+  EXPECT_EQ(Table.size(), 9u); // Three more shapes, and the rest.
+  for (int Kernel = 0; Kernel < 20000; ++Kernel)
+    Table.find("k" + std::to_string(Kernel), shape(1), 0);
+  EXPECT_EQ(Table.size(), Counters::Capacity);
+  // A time finds the class that its launch was counted in.
+  EXPECT_EQ(Table.findByShape("k", shape(1)).Index, Seen[0]);
+}
+
+TEST_F(CaptureTest, MoreTimeTakesThePlaceOfLess) {
+  Counters Counts;
+  ASSERT_FALSE(Counts.create(Folder + "/counters.1"));
+  LaunchTable Table({2, 64}, Counts);
+  uint32_t Index[3];
+  for (uint64_t I = 0; I < 3; ++I) {
+    Index[I] = Table.find("k", shape(I + 1), 0).Index;
+    Counts[Index[I]].Count = 1;
+  }
+  for (int I = 0; I < 2; ++I) {
+    EXPECT_TRUE(Table.wants(Index[I]));
+    Table[Index[I]].Kept = true;
+    Table[Index[I]].Bytes = 100;
+    EXPECT_FALSE(Table.wants(Index[I]));
+  }
+  Counts[Index[0]].Nanoseconds = 1000;
+  Counts[Index[1]].Nanoseconds = 10;
+  EXPECT_FALSE(Table.wants(Index[2])); // Two are kept, and it took no time.
+  Counts[Index[2]].Count = 3;
+  Counts[Index[2]].Nanoseconds = 100;
+  EXPECT_FALSE(Table.wants(Index[2])); // Not at every launch.
+  Counts[Index[2]].Count = 4;
+  ASSERT_TRUE(Table.wants(Index[2]));
+  EXPECT_EQ(Table.victims(Index[2], 0), std::vector<uint32_t>{Index[1]});
+  EXPECT_EQ(Table.victims(Index[2], 100), std::vector<uint32_t>{Index[1]});
+  // The other kept one took more time: it is not given up for room either.
+  EXPECT_EQ(Table.victims(Index[2], 200), std::vector<uint32_t>{Index[1]});
+  Table[Index[2]].Never = true;
+  EXPECT_FALSE(Table.wants(Index[2]));
+}
+
+Launch example() {
+  Launch L;
+  L.Kernel = "_Z1kPf4View";
+  L.Dims.Grid = {1, 2, 3};
+  L.Dims.Cluster = {2, 1, 1};
+  L.Dims.Shared = 7;
+  L.Args = {std::string(8, '\0'), std::string("\x01\xff", 2) + word(0)};
+  L.Args[1].resize(16);
+  L.Pointers = {{0, 0, 0, 4}, {1, 8, 0, 64}};
+  L.Buffers = {{64, 256, contentDigest("a"), contentDigest("b"), 3}};
+  L.Globals = {{"Scale", {4, 256, contentDigest("c"), {}, 0}}};
+  L.Count = 5;
+  L.Timed = 4;
+  L.Cost = 1.5;
+  L.Kept = true;
+  L.Device = 1;
+  L.Remarks = {"remark"};
+  return L;
+}
+
+TEST_F(CaptureTest, RecordsComeBackAsTheyWere) {
+  Record R;
+  R.Launches = {example()};
+  R.Devices = {{"A GPU", "sm_90", 1e12}};
+  R.Notes = {"note"};
+  ASSERT_FALSE(writeRecord(Folder, R));
+  Record Back;
+  ASSERT_FALSE(readRecord(Folder, Back));
+  EXPECT_EQ(print(Back), print(R));
+  EXPECT_EQ(Back.Launches[0].Args, R.Launches[0].Args);
+  EXPECT_EQ(Back.Launches[0].Dims, R.Launches[0].Dims);
+}
+
+TEST_F(CaptureTest, WrongFieldsAreNamed) {
+  auto Wrong = [](const char *Pointer, nlohmann::json Value) {
+    nlohmann::json J = toJson(example());
+    J[nlohmann::json::json_pointer(Pointer)] = std::move(Value);
+    Launch L;
+    auto F = fromJson(J, L);
+    return F ? F->Text : "";
+  };
+  EXPECT_EQ(Wrong("/count", 3u), "");
+  for (const char *Name : {"grid", "count", "kernel", "args", "buffers", "kept",
+                           "pointers", "stream"})
+    EXPECT_EQ(Wrong((std::string("/") + Name).c_str(), {{"x", 1}}),
+              "the field '" + std::string(Name) + "' of a launch is wrong");
+  EXPECT_NE(Wrong("/count", -1), "");
+  EXPECT_NE(Wrong("/grid", {1, 2}), "");
+  EXPECT_NE(Wrong("/args/0", "0g"), "");
+  EXPECT_NE(Wrong("/pointers/0/buffer", 1), "");
+  EXPECT_NE(Wrong("/pointers/0/at", 65), "");
+  EXPECT_NE(Wrong("/pointers/0/offset", 1), "");
+  // Digests become file names.
+  EXPECT_NE(Wrong("/buffers/0/digest", "b3:../../etc/passwd"), "");
+  EXPECT_NE(Wrong("/module", "../x"), "");
+}
+
+TEST_F(CaptureTest, JournalsOfAKilledProcess) {
+  {
+    Counters Counts;
+    ASSERT_FALSE(Counts.create(Folder + "/counters.7"));
+    Counts[0].Count = 10;
+    Counts[0].Timed = 5;
+    Counts[0].Nanoseconds = 5000;
+  }
+  Launch L;
+  L.Kernel = "k";
+  nlohmann::json Line = {{"class", 0}, {"launch", toJson(L)}};
+  write("journal.7", Line.dump() + "\n{\"class\": 1, \"launch\": {\"ker");
+  Record R;
+  ASSERT_FALSE(readRecord(Folder, R));
+  ASSERT_EQ(R.Launches.size(), 1u);
+  EXPECT_EQ(R.Launches[0].Count, 10u);
+  EXPECT_DOUBLE_EQ(R.Launches[0].Cost, 10); // Those without a time as well.
+  ASSERT_EQ(R.Notes.size(), 1u);
+  // A broken line that is not the last one is damage.
+  write("journal.7", "{\"class\": 1\n" + Line.dump() + "\n");
+  Record Damaged;
+  auto F = readRecord(Folder, Damaged);
+  ASSERT_TRUE(F);
+  EXPECT_NE(F->Text.find("journal.7' is damaged"), std::string::npos);
+}
+
+TEST_F(CaptureTest, BoundsOfTheTable) {
+  Record R;
+  R.Devices = {{"A GPU", "sm_90", 1e12}};
+  Launch A;
+  A.Kernel = "a";
+  A.Count = 10;
+  A.Cost = 75;
+  A.Kept = true;
+  A.Buffers = {{8 << 20, 256, contentDigest("x"), contentDigest("y"), 2000000}};
+  Launch B;
+  B.Kernel = "b";
+  B.Count = 1;
+  B.Cost = 25;
+  R.Launches = {B, A};
+  std::vector<KernelRow> Rows = makeRows(R);
+  ASSERT_EQ(Rows.size(), 2u);
+  EXPECT_EQ(Rows[0].Kernel, "a");
+  EXPECT_DOUBLE_EQ(Rows[0].Share, 0.75);
+  EXPECT_DOUBLE_EQ(Rows[0].Amdahl, 4);
+  // Ten times 2 MB at 1 TB/s are 20 microseconds: 100 / (100 - 75 + 20).
+  EXPECT_DOUBLE_EQ(Rows[0].Roofline, 100.0 / 45);
+  EXPECT_FALSE(Rows[1].KnowsBytes);
+}
+
+TEST_F(CaptureTest, OptionsComeThroughTheEnvironment) {
+  Options O, Back;
+  O.Timing = true;
+  O.PerKernel = 3;
+  O.Cupti = "/a,b/libcupti.so";
+  ASSERT_FALSE(Options::parse(O.print(), Back));
+  EXPECT_EQ(Back.print(), O.print());
+  for (const char *Text : {"timing", "timing=x", "other=1", "per-kernel=1x"})
+    EXPECT_TRUE(Options::parse(Text, Back)) << Text;
+}
+
+TEST_F(CaptureTest, NoGpuBinaryIsNone) {
+  EXPECT_FALSE(readCubinNames(""));
+  EXPECT_FALSE(readCubinNames("\x7f"
+                              "ELF\x02"));
+  // This program is an ELF file without kernels; every part of it is not one.
+  std::ifstream In("/proc/self/exe", std::ios::binary);
+  std::string Image(1 << 16, '\0');
+  In.read(Image.data(), static_cast<long>(Image.size()));
+  EXPECT_FALSE(readCubinNames(Image));
+}
+
+} // namespace

@@ -1,0 +1,148 @@
+//===- Recorder.h - Records the launches of this process -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_TOOLS_CAPTURE_RECORDER_H
+#define CUPILOT_TOOLS_CAPTURE_RECORDER_H
+
+#include "Cupti.h"
+#include "Driver.h"
+#include "Journal.h"
+#include "Modules.h"
+#include "cupilot/Capture/LaunchTable.h"
+#include "cupilot/Capture/Options.h"
+#include "cupilot/Capture/Pointers.h"
+#include <atomic>
+#include <memory>
+
+namespace cupilot::capture {
+
+/// A launch as the driver is asked for it.
+struct LaunchCall {
+  void *Function = nullptr; ///< A CUfunction or a CUkernel.
+  const char *Name = nullptr;
+  Shape Dims;
+  CUstream Stream = nullptr;
+  void **Params = nullptr; ///< A pointer to each argument, or
+  void **Extra = nullptr;  ///< all of them in one piece.
+};
+
+/// As long as one of these lives, this thread's calls of the driver are our
+/// own: they are not recorded, and possible while other threads capture
+/// streams.
+class OwnCalls {
+public:
+  explicit OwnCalls(const Driver &Cuda);
+  ~OwnCalls();
+  OwnCalls(const OwnCalls &) = delete;
+  static bool active();
+  /// For the rest of this thread's life.
+  static void always();
+
+private:
+  const Driver &Cuda;
+  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// Everything that the library knows in the recorded process. There is one; it
+/// is never destroyed, because other threads run until the process is gone.
+class Recorder {
+public:
+  Recorder(std::string Folder, Options Opts);
+  /// Makes the files. False: nothing can be recorded.
+  bool open();
+
+  Driver Cuda;
+  Cupti Tracer;
+  Modules Binaries;
+  Journal Log;
+  const Options Opts;
+
+  /// Before and after a launch on a stream, by the thread that makes it.
+  void beforeLaunch(const LaunchCall &Call, uint32_t Correlation);
+  void afterLaunch(bool Launched);
+  /// A launch that a graph will make.
+  void inGraph(const LaunchCall &Call);
+  /// What the device says about one launch.
+  void finished(const char *Kernel, const Shape &Dims, uint32_t Correlation,
+                bool InGraph, uint64_t Nanoseconds);
+  void capturing(bool Begins);
+  void forgetFunctions();
+
+  /// Facts of the devices, as soon as there are some.
+  void describeDevices();
+  /// The process ends.
+  void finish();
+  /// Ends the recording when nothing can be written any more.
+  void checkLog();
+  void disable() { Disabled = true; }
+  bool disabled() const { return Disabled; }
+
+private:
+  struct Function {
+    std::string Name;
+    std::vector<Parameter> Layout;
+    size_t Size = 0;       ///< Of all parameters, in bytes.
+    bool Named = false;    ///< By the driver.
+    bool IsKernel = false; ///< A CUkernel.
+    bool Known = false;    ///< The layout is.
+    std::vector<std::pair<unsigned, unsigned>> Words; ///< That are pointers.
+    size_t Misses = 0; ///< Launches whose arguments were new.
+  };
+  struct Pending; ///< A launch that is being kept.
+
+  Function &function(const LaunchCall &Call);
+  bool readArguments(const Function &F, const LaunchCall &Call,
+                     std::vector<std::string> &Args) const;
+  uint64_t keyOf(const Function &F, std::vector<std::string> Args) const;
+  bool findRange(uint64_t Address, Range &Found) const;
+  uint32_t classify(Function &F, const LaunchCall &Call, bool InGraph,
+                    std::vector<std::string> &Args);
+  void writeClass(uint32_t Index, const std::vector<std::string> &Remarks);
+
+  // Snapshot.cpp
+  void keepBefore(uint32_t Index, const Function &F, const LaunchCall &Call,
+                  std::vector<std::string> Args);
+  std::string waitFor(CUstream Stream) const;
+  bool findModule(Launch &L, std::vector<std::string> &Variables);
+  std::string snapshot(const Range &R, std::string &Digest,
+                       std::string *Keep = nullptr);
+  std::string keepAfter(const Range &R, const std::string &Before, Content &C);
+  void findGlobals(Pending &P, const Function &F, const LaunchCall &Call);
+  void giveUp(uint32_t Index);
+  bool makeRoom(uint32_t Index, uint64_t Bytes);
+  void drop(const Launch &L);
+
+  const std::string Folder;
+  std::atomic<bool> Disabled{false};
+  std::atomic<int> Captures{0}; ///< Streams that are being captured.
+
+  std::mutex TableLock;
+  Counters Counts;
+  LaunchTable Table;
+  std::unordered_map<void *, Function> Functions;
+  std::vector<Launch> KeptLaunches; ///< By class.
+
+  std::mutex StoreLock; ///< Held while a launch is being kept.
+  ContentStore Store;
+
+  /// Correlation and class of recent launches, by the low bits of the former.
+  static constexpr size_t RingSize = 1 << 18;
+  std::unique_ptr<std::atomic<uint64_t>[]> Ring;
+  std::atomic<bool> DevicesKnown{false};
+};
+
+/// Registers for records of kernels; empty, or why that failed.
+std::string startActivity(Recorder &R);
+/// Delivers the records; all of them when \p Forced.
+void flushActivity(Recorder &R, bool Forced);
+
+/// Tells \p R of the kernels in \p Graph.
+void walkGraph(Recorder &R, CUgraph Graph);
+
+} // namespace cupilot::capture
+
+#endif // CUPILOT_TOOLS_CAPTURE_RECORDER_H

@@ -1,0 +1,269 @@
+//===- Replay.cpp - Launching a recorded kernel again -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replay.h"
+#include "Driver.h"
+#include "cupilot/Capture/Run.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <unistd.h>
+
+namespace cupilot::capture {
+
+/// A launch that takes longer ends the process, by SIGALRM.
+static constexpr unsigned SecondsPerLaunch = 60;
+
+namespace {
+class Replayer {
+public:
+  Replayer(Driver &Cuda, const std::string &Folder)
+      : Cuda(Cuda), Folder(Folder) {}
+  ~Replayer() {
+    for (CUdeviceptr At : Owned)
+      (void)Cuda.cuMemFree_v2(At);
+  }
+  /// "same" and so on.
+  std::string run(const Launch &L);
+
+private:
+  bool good(CUresult Result, const char *What) {
+    if (Result == CUDA_SUCCESS)
+      return true;
+    Why = std::string("failed: ") + What + ": " + Cuda.errorName(Result);
+    return false;
+  }
+  bool load(const Launch &L);
+  bool fill(CUdeviceptr At, const Content &C);
+  bool compare(CUdeviceptr At, const Content &C, const std::string &What);
+
+  Driver &Cuda;
+  const std::string &Folder;
+  CUmodule Module = nullptr;
+  CUfunction Function = nullptr;
+  std::vector<CUdeviceptr> Buffers, Globals, Owned;
+  std::string Why;
+  double Worst = 0; ///< Largest relative difference of a number.
+};
+} // namespace
+
+bool Replayer::fill(CUdeviceptr At, const Content &C) {
+  std::string Bytes;
+  if (auto F = readContent(Folder, C.Digest, C.Size, Bytes)) {
+    Why = "failed: " + F->Text;
+    return false;
+  }
+  return good(Cuda.cuMemcpyHtoD_v2(At, Bytes.data(), Bytes.size()),
+              "filling a buffer");
+}
+
+bool Replayer::load(const Launch &L) {
+  std::string Image;
+  if (L.Module.empty()) {
+    Why = "failed: its GPU binary was not recorded";
+    return false;
+  }
+  if (auto F = readContent(Folder, L.Module, L.ModuleSize, Image)) {
+    Why = "failed: " + F->Text;
+    return false;
+  }
+  if (!good(Cuda.cuModuleLoadData(&Module, Image.data()), "loading") ||
+      !good(Cuda.cuModuleGetFunction(&Function, Module, L.Kernel.c_str()),
+            "finding the kernel"))
+    return false;
+  if (L.Dims.Shared > 0)
+    // Fails where the kernel has no such need; the launch will tell.
+    (void)Cuda.cuFuncSetAttribute(
+        Function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        static_cast<int>(L.Dims.Shared));
+  for (const Content &B : L.Buffers) {
+    CUdeviceptr At = 0;
+    if (!good(Cuda.cuMemAlloc_v2(&At, std::max<uint64_t>(B.Size, 1)),
+              "allocating"))
+      return false;
+    Owned.push_back(At);
+    Buffers.push_back(At);
+    if (!fill(At, B))
+      return false;
+  }
+  for (const Global &G : L.Globals) {
+    CUdeviceptr At = 0;
+    size_t Size = 0;
+    if (!good(Cuda.cuModuleGetGlobal_v2(&At, &Size, Module, G.Symbol.c_str()),
+              "finding a variable"))
+      return false;
+    if (Size != G.Value.Size) {
+      Why = "failed: the variable " + G.Symbol + " has another size";
+      return false;
+    }
+    Globals.push_back(At);
+    if (!fill(At, G.Value))
+      return false;
+  }
+  return true;
+}
+
+/// How far apart two numbers are, relative to the larger one; infinite where
+/// one of them is hardly a number of that type: integers look like tiny ones.
+template <typename T> static double relative(const char *A, const char *B) {
+  T X, Y;
+  std::memcpy(&X, A, sizeof(T));
+  std::memcpy(&Y, B, sizeof(T));
+  auto Plausible = [](T V) {
+    return V == 0 || (std::isnormal(V) && std::fabs(V) > T(1e-30) &&
+                      std::fabs(V) < T(1e30));
+  };
+  if (!Plausible(X) || !Plausible(Y))
+    return HUGE_VAL;
+  return std::fabs(double(X) - double(Y)) /
+         std::max(std::fabs(double(X)), std::fabs(double(Y)));
+}
+
+bool Replayer::compare(CUdeviceptr At, const Content &C,
+                       const std::string &What) {
+  std::string Now(C.Size, '\0');
+  if (!good(Cuda.cuMemcpyDtoH_v2(Now.data(), At, Now.size()), "reading back"))
+    return false;
+  if (contentDigest(Now) == C.After)
+    return true;
+  std::string Then;
+  if (auto F = readContent(Folder, C.After, C.Size, Then)) {
+    Why = "failed: " + F->Text;
+    return false;
+  }
+  // The order of sums may differ; whether words are floats or doubles is not
+  // known, so the kinder of both counts.
+  size_t Words = 0;
+  double Single = 0, Double = 0;
+  size_t I = 0;
+  for (; I + 8 <= C.Size; I += 8) {
+    const char *A = Now.data() + I, *B = Then.data() + I;
+    if (std::memcmp(A, B, 8) == 0)
+      continue;
+    ++Words;
+    for (int Half : {0, 4})
+      if (std::memcmp(A + Half, B + Half, 4) != 0)
+        Single = std::max(Single, relative<float>(A + Half, B + Half));
+    Double = std::max(Double, relative<double>(A, B));
+  }
+  double Least = std::min(Single, Double);
+  // What is left can be one number of four bytes.
+  if (const char *A = Now.data() + I, *B = Then.data() + I;
+      std::memcmp(A, B, C.Size - I) != 0)
+    Least = std::max(Least, C.Size - I == 4 ? relative<float>(A, B) : HUGE_VAL);
+  if (Least > 1e-3) {
+    Why = "differs: " + What + " in " +
+          std::to_string(std::max<size_t>(Words, 1)) + " words of 8 bytes";
+    return false;
+  }
+  Worst = std::max(Worst, Least);
+  return true;
+}
+
+std::string Replayer::run(const Launch &L) {
+  if (!load(L))
+    return Why;
+  std::vector<std::string> Args = L.Args;
+  for (const Pointer &P : L.Pointers) {
+    CUdeviceptr Word = Buffers[P.Buffer] + P.At;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Word, 8);
+  }
+  std::vector<void *> Params;
+  for (std::string &Arg : Args)
+    Params.push_back(Arg.data());
+  CUlaunchConfig Config = {};
+  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
+  Config.gridDimX = U(L.Dims.Grid[0]);
+  Config.gridDimY = U(L.Dims.Grid[1]);
+  Config.gridDimZ = U(L.Dims.Grid[2]);
+  Config.blockDimX = U(L.Dims.Block[0]);
+  Config.blockDimY = U(L.Dims.Block[1]);
+  Config.blockDimZ = U(L.Dims.Block[2]);
+  Config.sharedMemBytes = U(L.Dims.Shared);
+  CUlaunchAttribute Attributes[2] = {};
+  Config.attrs = Attributes;
+  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
+    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    A.value.clusterDim = {U(L.Dims.Cluster[0]), U(L.Dims.Cluster[1]),
+                          U(L.Dims.Cluster[2])};
+  }
+  if (L.Dims.Cooperative) {
+    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    A.value.cooperative = 1;
+  }
+  if (!good(Cuda.cuLaunchKernelEx(&Config, Function, Params.data(), nullptr),
+            "launching") ||
+      !good(Cuda.cuCtxSynchronize(), "running"))
+    return Why;
+  for (size_t I = 0; I < L.Buffers.size(); ++I)
+    if (!compare(Buffers[I], L.Buffers[I], "buffer " + std::to_string(I)))
+      return Why;
+  for (size_t I = 0; I < L.Globals.size(); ++I)
+    if (!compare(Globals[I], L.Globals[I].Value,
+                 "variable " + L.Globals[I].Symbol))
+      return Why;
+  if (Worst > 0) {
+    char Text[64];
+    std::snprintf(Text, sizeof(Text), "close: largest relative difference %.1e",
+                  Worst);
+    return Text;
+  }
+  return "same";
+}
+
+std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
+  Record R;
+  if (auto F = readRecord(Folder, R))
+    return F;
+  Driver Cuda;
+  if (std::string Why = Cuda.load(); !Why.empty())
+    return Failure{"the CUDA driver cannot be loaded: " + Why,
+                   "replay where there is a GPU", 3};
+  auto Must = [&](CUresult Result, const char *What) {
+    return Result == CUDA_SUCCESS
+               ? std::nullopt
+               : std::optional<Failure>(
+                     {std::string(What) + ": " + Cuda.errorName(Result),
+                      "is a GPU free here?", 3});
+  };
+  if (auto F = Must(Cuda.cuInit(0), "cuInit"))
+    return F;
+  std::map<unsigned, CUcontext> Contexts;
+  for (size_t I = First; I < R.Launches.size(); ++I) {
+    const Launch &L = R.Launches[I];
+    if (!L.Kept)
+      continue;
+    CUcontext &Context = Contexts[L.Device];
+    CUdevice Device;
+    if (!Context) {
+      if (auto F = Must(Cuda.cuDeviceGet(&Device, static_cast<int>(L.Device)),
+                        "cuDeviceGet"))
+        return F;
+      if (auto F = Must(Cuda.cuDevicePrimaryCtxRetain(&Context, Device),
+                        "cuDevicePrimaryCtxRetain"))
+        return F;
+    }
+    if (auto F = Must(Cuda.cuCtxSetCurrent(Context), "cuCtxSetCurrent"))
+      return F;
+    alarm(SecondsPerLaunch);
+    std::string Result = Replayer(Cuda, Folder).run(L);
+    alarm(0);
+    std::printf("%zu\t%s\n", I, Result.c_str());
+    std::fflush(stdout);
+    // After a fault the context is of no use any more.
+    if (Cuda.cuCtxSynchronize() != CUDA_SUCCESS)
+      std::_Exit(ReplayFault);
+  }
+  return std::nullopt;
+}
+
+} // namespace cupilot::capture

@@ -1,0 +1,230 @@
+//===- cupilot-capture.cpp - Records the launches of a program -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Replay.h"
+#include "cupilot/Capture/Report.h"
+#include "cupilot/Capture/Run.h"
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+using namespace cupilot::capture;
+
+static const char Usage[] =
+    R"(usage: cupilot-capture [OPTIONS] -- ./app ARGS     records a program
+       cupilot-capture --table | --confirm [-o FOLDER]   looks at a recording
+
+Records every kernel launch of a CUDA program, as it is, with time, shape and
+arguments, and keeps some launches of each kernel with the buffers that they
+reach. On a machine with LLVM, cupilot capture --from FOLDER makes workloads
+of the folder.
+
+  -o FOLDER               where to write (default cupilot-capture.data)
+  --timing                times alone, no arguments and no data
+  --confirm               replay the kept launches and compare what they write
+  --per-kernel N          launches of one kernel to keep with data (8)
+  --max-bytes N           of all data on disk, with K, M or G (4G)
+  --max-launch-bytes N    of one launch's buffers (1G)
+  --wait-ms N             how long a stream may take to become idle (10000)
+  --cupti FILE            libcupti.so, where it is not found
+  --library FILE          libcupilot-capture.so, where it is not found
+  --table                 print the table of a recording
+  --help, --version
+
+Exit status: 0 done; 1 nothing was recorded, the program failed, or a replay
+differs; 2 wrong use or a damaged folder; 3 a driver, device or disk failed.
+)";
+
+static int complain(const Failure &F) {
+  std::fprintf(stderr, "cupilot-capture: error: %s\n", F.Text.c_str());
+  if (!F.Hint.empty())
+    std::fprintf(stderr, "cupilot-capture: hint: %s\n", F.Hint.c_str());
+  return F.Status;
+}
+
+/// A number of bytes, such as 512M.
+static bool readBytes(const std::string &Text, uint64_t &Value) {
+  auto [Stop, Error] =
+      std::from_chars(Text.data(), Text.data() + Text.size(), Value);
+  if (Error != std::errc())
+    return false;
+  std::string Unit(Stop, Text.data() + Text.size());
+  unsigned Shift = Unit == "K" ? 10 : Unit == "M" ? 20 : Unit == "G" ? 30 : 0;
+  if ((!Unit.empty() && !Shift) || Value > (~uint64_t(0) >> Shift))
+    return false;
+  Value <<= Shift;
+  return true;
+}
+
+namespace {
+struct CommandLine {
+  std::string Folder = "cupilot-capture.data";
+  std::string Library;
+  Options Opts;
+  bool Confirm = false, Table = false;
+  bool Replay = false;
+  uint64_t First = 0;
+  std::vector<std::string> Program;
+};
+} // namespace
+
+static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
+  const char *Help = "see cupilot-capture --help";
+  for (int I = 1; I < Count; ++I) {
+    std::string Word = Words[I];
+    if (Word == "--") {
+      C.Program.assign(Words + I + 1, Words + Count);
+      break;
+    }
+    if (Word == "--timing" || Word == "--confirm" || Word == "--table") {
+      (Word == "--timing"    ? C.Opts.Timing
+       : Word == "--confirm" ? C.Confirm
+                             : C.Table) = true;
+      continue;
+    }
+    std::string *Text = Word == "-o"          ? &C.Folder
+                        : Word == "--cupti"   ? &C.Opts.Cupti
+                        : Word == "--library" ? &C.Library
+                                              : nullptr;
+    uint64_t *Number = Word == "--per-kernel"         ? &C.Opts.PerKernel
+                       : Word == "--max-bytes"        ? &C.Opts.MaxBytes
+                       : Word == "--max-launch-bytes" ? &C.Opts.MaxLaunchBytes
+                       : Word == "--wait-ms"          ? &C.Opts.WaitMs
+                       : Word == "--replay"           ? &C.First
+                                                      : nullptr;
+    if (!Text && !Number)
+      return Failure{Word.rfind("-", 0) == 0
+                         ? "there is no option '" + Word + "'"
+                         : "the program must stand behind --: '" + Word + "'",
+                     Help};
+    if (I + 1 == Count || !*Words[I + 1])
+      return Failure{Word + " needs a value", Help};
+    std::string Value = Words[++I];
+    if (Text)
+      *Text = Value;
+    else if (!readBytes(Value, *Number))
+      return Failure{"'" + Value + "' is no value for " + Word, Help};
+    C.Replay |= Word == "--replay";
+  }
+  if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay)
+    return Failure{"no program was given", "cupilot-capture -- ./app ARGS"};
+  if (!C.Program.empty() && (C.Table || C.Replay))
+    return Failure{"--table looks at a recording and runs no program", Help};
+  return std::nullopt;
+}
+
+static std::optional<std::string> findLibrary() {
+  std::error_code Error;
+  auto Self = std::filesystem::read_symlink("/proc/self/exe", Error);
+  for (const char *Place :
+       {"../lib/libcupilot-capture.so", "libcupilot-capture.so"}) {
+    auto Path = Self.parent_path() / Place;
+    if (std::filesystem::exists(Path, Error))
+      return Path.lexically_normal().string();
+  }
+  return std::nullopt;
+}
+
+static int confirm(const CommandLine &C, Record &R) {
+  if (auto F = confirmRecord(C.Folder, "/proc/self/exe", R))
+    return complain(*F);
+  size_t Same = 0, Kept = 0;
+  for (size_t I = 0; I < R.Launches.size(); ++I) {
+    const Launch &L = R.Launches[I];
+    bool Good = L.Replay == "same" || L.Replay.rfind("close", 0) == 0;
+    Kept += L.Kept;
+    Same += L.Kept && Good;
+    if (L.Kept && !Good)
+      std::fprintf(stderr, "cupilot-capture: launch %zu (%s): replay %s\n", I,
+                   L.Kernel.c_str(), L.Replay.c_str());
+  }
+  std::fprintf(stderr,
+               "cupilot-capture: %zu of %zu kept launches gave the "
+               "same when replayed\n",
+               Same, Kept);
+  return Same == Kept ? 0 : 1;
+}
+
+static int look(const CommandLine &C) {
+  Record R;
+  if (auto F = readRecord(C.Folder, R))
+    return complain(*F);
+  int Status = C.Confirm ? confirm(C, R) : 0;
+  if (C.Table)
+    std::fputs(printTable(R).c_str(), stdout);
+  return Status;
+}
+
+static int record(CommandLine &C) {
+  if (C.Library.empty()) {
+    std::optional<std::string> Found = findLibrary();
+    if (!Found)
+      return complain({"libcupilot-capture.so lies neither beside this program "
+                       "nor in ../lib",
+                       "name it with --library", 2});
+    C.Library = *Found;
+  } else if (std::error_code Error;
+             !std::filesystem::exists(C.Library, Error)) {
+    return complain({"there is no file '" + C.Library + "'", "", 2});
+  }
+  if (std::getenv("CUDA_INJECTION64_PATH") &&
+      *std::getenv("CUDA_INJECTION64_PATH"))
+    std::fprintf(stderr, "cupilot-capture: warning: CUDA_INJECTION64_PATH was "
+                         "set; the program does not see it\n");
+  if (auto F = prepareFolder(C.Folder))
+    return complain(*F);
+  Ending End;
+  if (auto F = runRecorded(C.Program, C.Folder, C.Library, C.Opts, End))
+    return complain(*F);
+  Record R;
+  if (auto F = gatherRecord(C.Folder, R))
+    return complain(*F);
+  for (const std::string &Text : R.Failures)
+    complain({Text, "", 3});
+  if (R.Launches.empty()) {
+    if (!R.Failures.empty())
+      return 3;
+    return complain(nothingRecorded(C.Program.front(), End));
+  }
+  int Status = R.Failures.empty() ? 0 : 3;
+  if (C.Confirm && !Status)
+    Status = confirm(C, R);
+  std::fputs(printTable(R).c_str(), stderr);
+  std::fprintf(stderr, "cupilot-capture: recorded in %s\n", C.Folder.c_str());
+  if (End.Status && !Status) {
+    std::string How = End.Signal
+                          ? "was ended by signal " + std::to_string(End.Signal)
+                          : "ended with status " + std::to_string(End.Status);
+    return complain({"'" + C.Program.front() + "' " + How,
+                     "what it had launched until then is recorded", 1});
+  }
+  return Status;
+}
+
+int main(int Count, char **Words) {
+  for (int I = 1; I < Count && std::string(Words[I]) != "--"; ++I) {
+    std::string Word = Words[I];
+    if (Word == "--help" || Word == "-h") {
+      std::fputs(Usage, stdout);
+      return 0;
+    }
+    if (Word == "--version") {
+      std::puts("cupilot-capture " CUPILOT_CAPTURE_VERSION);
+      return 0;
+    }
+  }
+  CommandLine C;
+  if (auto F = parse(Count, Words, C))
+    return complain(*F);
+  if (C.Replay) {
+    std::optional<Failure> F = replayLaunches(C.Folder, C.First);
+    return F ? complain(*F) : 0;
+  }
+  return C.Program.empty() ? look(C) : record(C);
+}
