@@ -77,6 +77,8 @@ if config.nvcc and os.path.exists(config.nvcc):
 for tool in ("ccache", "sccache", "dpkg-deb"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if os.path.exists(f"{llvm}/clangd"):
+    config.available_features.add("clangd")
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
     config.available_features.add("tsan")
 if os.path.exists("/dev/nvidiactl"):

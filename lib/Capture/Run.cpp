@@ -187,6 +187,11 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
                      "see the messages above", 3};
     if (End.Status == 0)
       break;
+    // A fault of the device ends the process, but was reported.
+    if (End.Status == ReplayFault && Done > Next) {
+      Next = Done;
+      continue;
+    }
     // It died in the first launch that it did not report.
     while (Done < R.Launches.size() && !R.Launches[Done].Kept)
       ++Done;

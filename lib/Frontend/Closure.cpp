@@ -121,9 +121,11 @@ void Closure::collectLambdas(const KernelLambdas &L) {
     return;
   {
     Part P(*this, L.Function, "around lambdas");
-    walkFunctionDeclaration(*this, L.Text);
+    // The class around a member function is made again, with nothing else.
+    bool InClass = isa<CXXMethodDecl>(L.Text);
+    walkFunctionDeclaration(*this, L.Text, !InClass);
     walkTemplateArguments(*this, L.Function);
-    walkFunctionDeclaration(*this, L.Function);
+    walkFunctionDeclaration(*this, L.Function, !InClass);
   }
   for (const NeededLambda &Each : L.All) {
     Part P(*this, L.Function, "lambda");

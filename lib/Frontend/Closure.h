@@ -138,7 +138,8 @@ bool shapesClass(const clang::FunctionDecl *Method);
 std::string describe(const clang::NamedDecl *D);
 
 // The walks, each over a part of a declaration; they call C.mark().
-void walkFunctionDeclaration(Closure &C, const clang::FunctionDecl *F);
+void walkFunctionDeclaration(Closure &C, const clang::FunctionDecl *F,
+                             bool WithQualifier = true);
 void walkFunctionBody(Closure &C, const clang::FunctionDecl *F);
 void walkTemplateArguments(Closure &C, const clang::Decl *D);
 void walkTemplateParameters(Closure &C, const clang::Decl *D);

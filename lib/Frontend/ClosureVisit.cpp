@@ -235,9 +235,11 @@ static void walkParameterList(Visitor &V, const TemplateParameterList *List) {
     V.TraverseStmt(const_cast<Expr *>(Requires));
 }
 
-void walkFunctionDeclaration(Closure &C, const FunctionDecl *F) {
+void walkFunctionDeclaration(Closure &C, const FunctionDecl *F,
+                             bool WithQualifier) {
   Visitor V(C, /*InBody=*/false);
-  V.TraverseNestedNameSpecifierLoc(F->getQualifierLoc());
+  if (WithQualifier)
+    V.TraverseNestedNameSpecifierLoc(F->getQualifierLoc());
   if (const TypeSourceInfo *Info = F->getTypeSourceInfo())
     V.TraverseTypeLoc(Info->getTypeLoc());
   else

@@ -5,26 +5,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// What a variant's text has that the kernel's slice has not comes in; the rest
-// is there already, for the slice is the unit's own text.
-//
-//===----------------------------------------------------------------------===//
 
 #include "cupilot/Frontend/Eject.h"
-#include "EjectText.h"
+#include "EjectEntry.h"
 #include "KernelInfo.h"
-#include "Pieces.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/File.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
-#include "clang/AST/ExprCXX.h"
-#include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/SourceManager.h"
-#include "clang/Lex/Lexer.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
-#include <map>
+#include "clang/Lex/MacroInfo.h"
 #include <set>
 
 using namespace clang;
@@ -35,33 +24,17 @@ using llvm::StringRef;
 namespace cupilot {
 
 namespace {
-/// The declarations of a text that stands alone.
-struct TextPieces {
-  struct Piece {
-    std::string Text, Context;
-    bool IsKernel = false;
-  };
-  std::vector<Piece> Pieces;
-  std::vector<std::string> Directives; ///< Outside of the pieces.
+/// Launches that are written at one place.
+struct SharedPlace {
+  std::set<const FunctionDecl *> Patterns;
+  std::vector<const SourceLaunch *> Launches;
 };
 
-/// A launch in the unit, in files' bytes.
-struct FoundLaunch {
-  SourceEdit Edit;
-  SourceLocation Begin;
-};
-
-/// Finds the launches of kernels, once for each place.
-class LaunchFinder : public RecursiveASTVisitor<LaunchFinder> {
-public:
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool VisitCUDAKernelCallExpr(CUDAKernelCallExpr *Call) {
-    if (const FunctionDecl *F = Call->getDirectCallee())
-      Launches[F->getCanonicalDecl()].insert({Call->getBeginLoc(), Call});
-    return true;
-  }
-  std::map<const FunctionDecl *, std::map<SourceLocation, CUDAKernelCallExpr *>>
-      Launches;
+/// A macro's call that is replaced by what it makes.
+struct Expansion {
+  unsigned Key = 0;
+  std::vector<TokenEdit> Edits;
+  std::vector<std::pair<EjectEntry *, const SourceLaunch *>> Launches;
 };
 
 class Ejector {
@@ -72,327 +45,281 @@ public:
   Ejection Result;
 
 private:
-  Error kernel(const EjectKernel &E, const FunctionDecl *F);
-  std::string refusal(const FunctionDecl *F) const;
-  EjectNames namesOf(const FunctionDecl *F) const;
-  Expected<std::string> bodyOf(const EjectKernel &E, const EjectVariant &V);
-  std::string launch(const CUDAKernelCallExpr &Call, const EjectNames &Names,
-                     SourceEdit &Edit) const;
-  std::string textOf(const clang::Expr *E) const;
-  CharSourceRange fileRange(SourceRange R) const {
-    return Lexer::makeFileCharRange(CharSourceRange::getTokenRange(R), SM,
-                                    Unit.Ctx.getLangOpts());
+  Error addKernel(const EjectKernel &E, const FunctionDecl *F);
+  std::string findName(EjectEntry &E);
+  void findSites();
+  void launch(EjectEntry &E, const SourceLaunch &L);
+  bool launchesAlways(const TokenPlace &Key, const SharedPlace &Shared) const;
+  std::string inPlace(EjectEntry &E, const SourceLaunch &L,
+                      const SiteEdits &Site);
+  std::string canReach(const EjectEntry &E, const SourceLaunch &L) const;
+  void reach(EjectEntry &E, const SourceLaunch &L);
+  void expand(Expansion &X);
+  void finish(EjectEntry &E);
+  void include(const EjectEntry &E, const std::string &Header);
+  void note(const std::string &Kernel, const llvm::Twine &Why,
+            std::string At = "") {
+    Result.Notes.push_back({Kernel, std::move(At), Why.str()});
   }
-  std::string pathOf(FileID File) const;
-  void note(const EjectKernel &E, const llvm::Twine &Why, std::string At = "") {
-    Result.Notes.push_back({E.K.Name, std::move(At), Why.str()});
+  void note(const EjectEntry &E, const SourceLaunch &L,
+            const llvm::Twine &Why) {
+    note(E.name(), Why + ": it stays as it is", Unit.at(L.Call->getBeginLoc()));
   }
 
   ParsedUnit &Unit;
   SourceManager &SM;
   llvm::ArrayRef<std::string> Flags;
   PieceTable Pieces;
-  LaunchFinder Finder;
+  std::vector<SourceLaunch> Launches;
+  std::vector<std::unique_ptr<EjectEntry>> Entries;
+  std::map<const FunctionDecl *, EjectEntry *> ByPattern;
+  std::map<std::pair<FileID, unsigned>, SharedPlace> Places;
+  std::map<unsigned, std::set<const FunctionDecl *>> ByToken;
+  std::map<SourceLocation, Expansion> Expansions;
+  std::set<std::string> Names; ///< That were given away.
+  std::set<std::pair<FileID, std::string>> Included;
 };
 } // namespace
 
-static std::string contextOf(const Piece &P) {
-  std::string Text;
-  for (const Decl *D : P.Context)
-    if (const auto *N = dyn_cast<NamespaceDecl>(D))
-      Text += N->getNameAsString() + "::";
-    else
-      Text += "extern::";
-  return Text;
-}
+static const char Elsewhere[] =
+    "the same text launches another kernel elsewhere";
 
-/// The text of a piece, from the file where it stands.
-static std::string textOf(const ParsedUnit &Unit, const PieceTable &Pieces,
-                          const Piece &P, unsigned &Begin, unsigned &End) {
-  llvm::ArrayRef<syntax::Token> Tokens = Pieces.tokens(P.Range);
-  SourceLocation First = Unit.SM.getExpansionLoc(Tokens.front().location()),
-                 Last = Unit.SM.getExpansionRange(Tokens.back().location())
-                            .getEnd();
-  Begin = Unit.SM.getFileOffset(First);
-  End = Unit.SM.getFileOffset(Last) +
-        Lexer::MeasureTokenLength(Last, Unit.SM, Unit.Ctx.getLangOpts());
-  return Unit.SM.getBufferData(Unit.SM.getFileID(First))
-      .slice(Begin, End)
-      .str();
-}
-
-/// Reads \p Text, in which the kernel is called \p Symbol.
-static Expected<TextPieces> readPieces(StringRef Text, StringRef Symbol,
-                                       llvm::ArrayRef<std::string> Flags) {
-  Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-eject");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
-    return std::move(E);
-  TextPieces Result;
-  Error Failed = withParsedUnit(
-      Dir->file("text.cu"), Flags, [&](ParsedUnit &Unit) -> Error {
-        PieceTable Table(Unit);
-        int Own = -1;
-        for (const FunctionDecl *F : kernelsOf(Unit)) {
-          Kernel K;
-          describeKernel(Unit, F, K);
-          if (K.Symbol == Symbol)
-            Own = Table.indexOf(F);
-        }
-        std::set<unsigned> Lines; // Which a piece has.
-        for (unsigned I = 0; I < Table.pieces().size(); ++I) {
-          const Piece &P = Table.pieces()[I];
-          if (!Unit.SM.isInMainFile(Unit.SM.getExpansionLoc(
-                  Table.tokens(P.Range).front().location())))
-            continue;
-          unsigned Begin = 0, End = 0;
-          std::string Whole = textOf(Unit, Table, P, Begin, End);
-          FileID Main = Unit.SM.getMainFileID();
-          for (unsigned Line = Unit.SM.getLineNumber(Main, Begin);
-               Line <= Unit.SM.getLineNumber(Main, End); ++Line)
-            Lines.insert(Line);
-          Result.Pieces.push_back(
-              {std::move(Whole), contextOf(P), static_cast<int>(I) == Own});
-        }
-        StringRef Rest = Text;
-        for (unsigned Line = 1; !Rest.empty(); ++Line) {
-          StringRef One = Rest.take_until([](char C) { return C == '\n'; });
-          Rest = Rest.drop_front(std::min(Rest.size(), One.size() + 1));
-          // What goes on in the next line belongs to it.
-          std::string Directive = One.str();
-          while (StringRef(Directive).ends_with("\\") && !Rest.empty()) {
-            One = Rest.take_until([](char C) { return C == '\n'; });
-            Rest = Rest.drop_front(std::min(Rest.size(), One.size() + 1));
-            Directive += "\n" + One.str();
-            ++Line;
-          }
-          if (StringRef(Directive).ltrim().starts_with("#") &&
-              !Lines.count(Line))
-            Result.Directives.push_back(Directive);
-        }
-        return Error::success();
-      });
-  if (Failed)
-    return std::move(Failed);
-  return Result;
-}
-
-/// What \p V has beyond the slice; a finding when that cannot come in.
-Expected<std::string> Ejector::bodyOf(const EjectKernel &E,
-                                      const EjectVariant &V) {
-  std::vector<std::string> Alone = {Flags.begin(), Flags.end()};
-  Expected<TextPieces> Old = readPieces(E.K.Slice, E.K.Symbol, Alone);
-  if (!Old)
-    return Old.takeError();
-  Expected<TextPieces> New =
-      readPieces(V.Text, V.Plan.Launches.front().Symbol, Alone);
-  if (!New)
-    return New.takeError();
-  std::set<std::string> Known,
-      KnownDirectives(Old->Directives.begin(), Old->Directives.end());
-  for (const TextPieces::Piece &P : Old->Pieces)
-    Known.insert(P.Context + " " + P.Text);
-  for (const std::string &D : New->Directives)
-    if (!KnownDirectives.count(D))
-      return findingError("its text needs the directive '" + D +
-                          "', which the source does not have");
-  std::string Body, Context;
-  bool Any = false;
-  for (const TextPieces::Piece &P : New->Pieces)
-    if (P.IsKernel) {
-      Any = true;
-      Context = P.Context;
-    }
-  if (!Any)
-    return findingError("its text does not define the kernel");
-  for (const TextPieces::Piece &P : New->Pieces) {
-    if (!P.IsKernel && Known.count(P.Context + " " + P.Text))
-      continue;
-    if (P.Context != Context)
-      return findingError("its text changes what lies in another namespace "
-                          "than the kernel");
-    StringRef Text = P.Text;
-    // In a namespace of its own it needs no other name; "extern" would give it
-    // the original's.
-    if (Text.consume_front("extern"))
-      if (!(Text = Text.ltrim()).consume_front("\"C\""))
-        return findingError("its text declares what another unit defines");
-    Body += Text.ltrim().str() + "\n\n";
-  }
-  return Body;
-}
-
-std::string Ejector::refusal(const FunctionDecl *F) const {
-  if (F->isTemplateInstantiation())
-    return "it is an instance of a template, of which the source has one text "
-           "for all";
-  if (F->getTemplateSpecializationKind() != TSK_Undeclared)
-    return "it is a specialisation of a template";
-  if (isa<CXXMethodDecl>(F))
-    return "it is a member of a class";
-  // "__global__" itself is a macro.
-  if (F->getEndLoc().isMacroID() || F->getLocation().isMacroID())
-    return "a macro makes it";
-  if (F->isVariadic())
-    return "it takes any arguments";
-  for (const ParmVarDecl *P : F->parameters())
-    if (P->hasDefaultArg())
-      return "it has default arguments";
+/// Gives the entry a name of its own; why there is none, or "".
+std::string Ejector::findName(EjectEntry &E) {
+  std::string Stem = E.Group.Stem;
+  for (unsigned I = 2; !Names.insert(E.Group.Stem).second; ++I)
+    E.Group.Stem = Stem + "_" + std::to_string(I);
+  std::vector<std::string> Wanted = {E.Group.chooser(), E.Group.launcher(),
+                                     E.Group.choice()};
+  for (const EjectMember &M : E.Members)
+    for (const EjectCode &C : M.Codes)
+      Wanted.push_back(ejectNamespace(E.Group, C));
+  for (const std::string &Name : Wanted)
+    if (Unit.Ctx.Idents.find(Name) != Unit.Ctx.Idents.end())
+      return "the source has something called '" + Name + "'";
   return "";
 }
 
-EjectNames Ejector::namesOf(const FunctionDecl *F) const {
-  EjectNames Names;
-  Names.Kernel = F->getNameAsString();
-  Names.Chooser = Names.Kernel + "_with_variants";
-  PrintingPolicy Policy(Unit.Ctx.getPrintingPolicy());
-  Policy.SuppressUnwrittenScope = true;
-  std::set<std::string> Taken = {"grid",  "block",  "shared", "stream",
-                                 "facts", "before", "bytes"};
-  for (const ParmVarDecl *P : F->parameters()) {
-    std::string Name = P->getNameAsString();
-    // The launch's own names must not hide the arguments.
-    while (Name.empty() || !Taken.insert(Name).second)
-      Name = (Name.empty() ? "argument" : Name) +
-             std::to_string(Names.ParamNames.size());
-    std::string Decl;
-    llvm::raw_string_ostream OS(Decl);
-    P->getOriginalType().print(OS, Policy, Name);
-    Names.ParamNames.push_back(Name);
-    Names.ParamDecls.push_back(Decl);
-    Names.IsClass.push_back(P->getType().getCanonicalType()->isRecordType());
-  }
-  return Names;
-}
-
-std::string Ejector::pathOf(FileID File) const {
-  OptionalFileEntryRef Ref = SM.getFileEntryRefForID(File);
-  return Ref ? Ref->getFileEntry().tryGetRealPathName().str() : "";
-}
-
-std::string Ejector::textOf(const clang::Expr *E) const {
-  CharSourceRange R = fileRange(E->getSourceRange());
-  if (R.isInvalid())
-    return "";
-  return Lexer::getSourceText(R, SM, Unit.Ctx.getLangOpts()).str();
-}
-
-/// Makes \p Edit the call of the function that chooses; returns why not, or "".
-std::string Ejector::launch(const CUDAKernelCallExpr &Call,
-                            const EjectNames &Names, SourceEdit &Edit) const {
-  static const char Macro[] = "a macro makes the launch";
-  CharSourceRange Whole = fileRange(Call.getSourceRange());
-  if (Whole.isInvalid() || Call.getBeginLoc().isMacroID() ||
-      Call.getRParenLoc().isMacroID())
-    return Macro;
-  const clang::Expr *Callee = Call.getCallee()->IgnoreParenImpCasts();
-  const auto *Ref = dyn_cast<DeclRefExpr>(Callee);
-  if (!Ref)
-    return "it is launched through an expression";
-  std::string Name = textOf(Ref);
-  if (Name.empty() || !StringRef(Name).ends_with(Names.Kernel))
-    return "the launch names it otherwise";
-  std::string Text = Name + "_with_variants(";
-  static const char *const Defaults[] = {"1", "1", "0", "0"};
-  for (unsigned I = 0; I < 4; ++I) {
-    const clang::Expr *Arg = I < Call.getConfig()->getNumArgs()
-                                 ? Call.getConfig()->getArg(I)
-                                 : nullptr;
-    std::string Part = Defaults[I];
-    if (Arg && !isa<CXXDefaultArgExpr>(Arg)) {
-      Part = textOf(Arg);
-      if (Part.empty())
-        return Macro;
-    }
-    Text += (I ? ", " : "") + Part;
-  }
-  for (const clang::Expr *Arg : Call.arguments()) {
-    std::string Part = textOf(Arg);
-    if (Part.empty())
-      return Macro;
-    Text += ", " + Part;
-  }
-  Edit.File = pathOf(SM.getFileID(Whole.getBegin()));
-  Edit.Begin = SM.getFileOffset(Whole.getBegin());
-  Edit.End = SM.getFileOffset(Whole.getEnd());
-  Edit.Text = Text + ")";
-  return "";
-}
-
-Error Ejector::kernel(const EjectKernel &E, const FunctionDecl *F) {
-  if (std::string Why = refusal(F); !Why.empty()) {
-    note(E, Why);
+Error Ejector::addKernel(const EjectKernel &E, const FunctionDecl *F) {
+  if (std::string Why = ejectRefusal(Unit, F); !Why.empty()) {
+    note(E.K.Name, Why);
     return Error::success();
   }
-  EjectNames Names = namesOf(F);
-  if (Unit.Ctx.Idents.find(Names.Chooser) != Unit.Ctx.Idents.end()) {
-    note(E, "the source has something called '" + Names.Chooser + "'");
-    return Error::success();
+  EjectEntry *&Known = ByPattern[sourceOf(F)];
+  if (!Known) {
+    Entries.push_back(std::make_unique<EjectEntry>());
+    Known = Entries.back().get();
+    Known->Group = ejectGroup(Unit, F);
   }
-  std::string Text;
-  std::vector<const EjectVariant *> In;
+  EjectHost Host = ejectHost(Unit, F, E, Known->Group);
+  EjectBodies Bodies(E.K, Flags);
+  EjectMember Member;
   for (const EjectVariant &V : E.Variants) {
-    std::string Why = ejectRefusal(E, Names, V);
+    std::string Why = ejectRefusal(Host, V);
     if (Why.empty()) {
-      Expected<std::string> Body = bodyOf(E, V);
-      if (Body) {
-        Text += variantText(E, Names, V, *Body);
-        In.push_back(&V);
-      } else if (Error Failed = absorbFinding(
-                     Body.takeError(), [&](StringRef W) { Why = W.str(); })) {
-        return Failed;
+      Expected<EjectCode> Code = Bodies.codeOf(V);
+      if (Code) {
+        Member.Codes.push_back(std::move(*Code));
+        continue;
       }
+      if (Error Failed = absorbFinding(Code.takeError(),
+                                       [&](StringRef W) { Why = W.str(); }))
+        return Failed;
     }
-    if (!Why.empty())
-      note(E, "variant " + V.Name + ": " + Why);
+    note(E.K.Name, "variant " + V.Name + ": " + Why);
   }
-  if (In.empty())
+  if (Member.Codes.empty())
     return Error::success();
-  Text += chooserText(E, Names, In);
-  // After the definition's last line.
-  int At = Pieces.indexOf(F);
-  if (At < 0) {
-    note(E, "it is not in a file of the project");
-    return Error::success();
-  }
-  unsigned Begin = 0, End = 0;
-  cupilot::textOf(Unit, Pieces, Pieces.pieces()[static_cast<size_t>(At)], Begin,
-                  End);
-  SourceLocation Place = SM.getExpansionLoc(F->getLocation());
-  FileID File = SM.getFileID(Place);
-  SourceLocation After = SM.getComposedLoc(File, End);
-  SourceEdit Insert{pathOf(File), End, End, "\n" + Text};
-  std::vector<SourceEdit> Sites;
-  for (const auto &[Where, Call] : Finder.Launches[F->getCanonicalDecl()]) {
-    SourceEdit Site;
-    std::string Why = launch(*Call, Names, Site);
-    SourceLocation Here = SM.getExpansionLoc(Where);
-    if (Why.empty() && !SM.isBeforeInTranslationUnit(After, Here))
-      Why = "the launch stands before the kernel's definition";
-    if (Why.empty() && !Unit.isUser(Here))
-      Why = "the launch is not in a file of the project";
-    if (Why.empty())
-      Sites.push_back(std::move(Site));
-    else
-      note(E, Why + ": it stays as it is", Unit.at(Where));
-  }
-  if (Sites.empty()) {
-    note(E, "the source has no launch of it that could be changed");
-    return Error::success();
-  }
-  Result.Launches += Sites.size();
-  Result.Edits.push_back(std::move(Insert));
-  llvm::append_range(Result.Edits, Sites);
-  for (const EjectVariant *V : In)
-    Result.Variants.push_back(
-        {E.K.Symbol, V->Name, ejectNamespace(Names, *V) + "::" + Names.Kernel});
+  Known->Hosts.push_back(std::move(Host));
+  Known->Members.push_back(std::move(Member));
   return Error::success();
 }
 
+/// Why the function that chooses cannot be called at \p L; "" if it can.
+std::string Ejector::canReach(const EjectEntry &E,
+                              const SourceLaunch &L) const {
+  SourceLocation Here = SM.getExpansionLoc(L.Call->getBeginLoc());
+  if (!Unit.isUser(Here))
+    return "the launch is not in a file of the project";
+  if (isBefore(Unit, E.Definitions, Here) || isBefore(Unit, E.Before, Here))
+    return "";
+  return "the launch stands before the kernel's definition";
+}
+
+void Ejector::reach(EjectEntry &E, const SourceLaunch &L) {
+  E.Declared |=
+      !isBefore(Unit, E.Definitions, SM.getExpansionLoc(L.Call->getBeginLoc()));
+  E.Forms.insert(L.Form);
+  E.Launches.insert(L.Call->getBeginLoc());
+}
+
+/// True when each use of the macro whose definition holds \p Key is one of the
+/// launches \p Shared: none is in a template that nobody instantiates.
+bool Ejector::launchesAlways(const TokenPlace &Key,
+                             const SharedPlace &Shared) const {
+  SourceLocation At = SM.getComposedLoc(Key.File, Key.Begin);
+  std::set<SourceLocation> Known;
+  for (const SourceLaunch *L : Shared.Launches) {
+    Known.insert(SM.getExpansionLoc(L->Call->getBeginLoc()));
+    // In the argument of another macro.
+    Known.insert(SM.getFileLoc(L->Call->getBeginLoc()));
+  }
+  return llvm::all_of(Unit.Log.Uses, [&](const MacroUse &Use) {
+    SourceLocation Begin = Use.Info->getDefinitionLoc(),
+                   End = Use.Info->getDefinitionEndLoc();
+    return SM.getFileID(Begin) != Key.File ||
+           SM.isBeforeInTranslationUnit(At, Begin) ||
+           SM.isBeforeInTranslationUnit(End, At) || Known.count(Use.At);
+  });
+}
+
+/// Changes \p L where it is written; why not, or "".
+std::string Ejector::inPlace(EjectEntry &E, const SourceLaunch &L,
+                             const SiteEdits &Site) {
+  static const char Macro[] = "a macro makes the launch";
+  auto Edits = editsInPlace(Unit, Pieces, Site);
+  if (!Edits)
+    return Macro;
+  auto Key = placeOf(Unit, Pieces.token(Site.Key));
+  const SharedPlace &Shared = Places[{Key->File, Key->Begin}];
+  if (Shared.Patterns.size() > 1)
+    return Key->Level.isValid() ? Macro : Elsewhere;
+  if (Key->Level.isValid()) {
+    // Units that see the macro must see the function, at each of its uses.
+    if ((Key->File != E.Definitions.File && Key->File != SM.getMainFileID()) ||
+        !launchesAlways(*Key, Shared))
+      return Macro;
+    for (const SourceLaunch *Other : Shared.Launches) {
+      SiteEdits Same = editsOf(Unit, Pieces, *Other, E.Group,
+                               templateArgumentsOf(Other->Kernel));
+      auto There =
+          Same.Why.empty() ? editsInPlace(Unit, Pieces, Same) : std::nullopt;
+      if (!There || *There != *Edits || !canReach(E, *Other).empty())
+        return Macro;
+    }
+  }
+  llvm::append_range(E.Sites, *Edits);
+  return "";
+}
+
+void Ejector::launch(EjectEntry &E, const SourceLaunch &L) {
+  if (std::string Why = canReach(E, L); !Why.empty())
+    return note(E, L, Why);
+  SiteEdits Site =
+      editsOf(Unit, Pieces, L, E.Group, templateArgumentsOf(L.Kernel));
+  if (!Site.Why.empty())
+    return note(E, L, Site.Why);
+  if (ByToken[Site.Key].size() > 1)
+    return note(E, L, Elsewhere);
+  std::string Why = inPlace(E, L, Site);
+  if (Why.empty())
+    return reach(E, L);
+  SourceLocation Key = Pieces.token(Site.Key).location();
+  if (Key.isFileID())
+    return note(E, L, Why);
+  Expansion &X = Expansions[SM.getExpansionLoc(Key)];
+  X.Key = Site.Key;
+  X.Launches.push_back({&E, &L});
+  // A template's text comes once for each instance.
+  for (const TokenEdit &Edit : Site.Tokens)
+    if (llvm::none_of(X.Edits, [&](const TokenEdit &Known) {
+          return Known.Begin == Edit.Begin && Known.Text == Edit.Text;
+        }))
+      X.Edits.push_back(Edit);
+}
+
+void Ejector::expand(Expansion &X) {
+  llvm::sort(X.Edits, [](const TokenEdit &A, const TokenEdit &B) {
+    return A.Begin < B.Begin;
+  });
+  std::string Why;
+  for (size_t I = 1; I < X.Edits.size(); ++I)
+    if (X.Edits[I].Begin < X.Edits[I - 1].End)
+      Why = Elsewhere;
+  if (Why.empty()) {
+    Expected<SourceEdit> Edit = expandedCall(Unit, Pieces, X.Key, X.Edits);
+    if (Edit) {
+      X.Launches.front().first->Sites.push_back(std::move(*Edit));
+      for (auto &[E, L] : X.Launches)
+        reach(*E, *L);
+      return;
+    }
+    llvm::handleAllErrors(Edit.takeError(),
+                          [&](const ToolError &E) { Why = E.text(); });
+  }
+  for (auto &[E, L] : X.Launches)
+    note(*E, *L, Why);
+}
+
+void Ejector::findSites() {
+  Launches = launchesIn(Unit);
+  for (const SourceLaunch &L : Launches) {
+    auto It = ByPattern.find(L.Pattern);
+    SiteEdits Site =
+        editsOf(Unit, Pieces, L,
+                It == ByPattern.end() ? EjectGroup() : It->second->Group,
+                templateArgumentsOf(L.Kernel));
+    if (!Site.Why.empty())
+      continue;
+    ByToken[Site.Key].insert(L.Pattern);
+    if (auto Key = placeOf(Unit, Pieces.token(Site.Key))) {
+      SharedPlace &Shared = Places[{Key->File, Key->Begin}];
+      Shared.Patterns.insert(L.Pattern);
+      Shared.Launches.push_back(&L);
+    }
+  }
+  for (const SourceLaunch &L : Launches)
+    if (auto It = ByPattern.find(L.Pattern);
+        It != ByPattern.end() && !It->second->Members.empty())
+      launch(*It->second, L);
+  for (auto &[Where, X] : Expansions)
+    expand(X);
+}
+
+/// Has the file of \p E include \p Header.
+void Ejector::include(const EjectEntry &E, const std::string &Header) {
+  FileID File = E.Definitions.File;
+  if (!Included.insert({File, Header}).second)
+    return;
+  if (std::optional<unsigned> At = includePlace(Unit, E.Definitions, Header))
+    Result.Edits.push_back(
+        {pathOf(Unit, File), *At, *At, "#include " + Header + "\n"});
+}
+
+void Ejector::finish(EjectEntry &E) {
+  if (E.Launches.empty())
+    return note(E.name(), "the source has no launch of it that could be "
+                          "changed");
+  std::vector<EjectForm> Forms(E.Forms.begin(), E.Forms.end());
+  std::string Text;
+  for (const EjectMember &M : E.Members)
+    for (const EjectCode &Code : M.Codes) {
+      Text += deviceText(E.Group, Code);
+      Ejection::Placed P{M.Host->Of->K.Symbol, Code.V->Name, {}};
+      for (const std::string &Name : Code.Kernels)
+        P.Functions.push_back(ejectNamespace(E.Group, Code) +
+                              "::" + StringRef(Name).split('<').first.str());
+      Result.Variants.push_back(std::move(P));
+      for (const std::string &Header : Code.Includes)
+        include(E, Header);
+    }
+  Text += chooserText(E.Group, E.Members, Forms, E.Declared);
+  auto Insert = [&](const EjectPlace &P, std::string New) {
+    if (E.Foreign)
+      New = "\nextern \"C++\" {\n" + New + "}\n";
+    Result.Edits.push_back(
+        {pathOf(Unit, P.File), P.Offset, P.Offset, std::move(New)});
+  };
+  Insert(E.Definitions, "\n" + Text);
+  if (E.Declared) {
+    std::string Early = chooserDeclarations(E.Group, E.Members, Forms);
+    Insert(E.Before, E.Group.IsMember ? Early + "\n" : "\n" + Early);
+  }
+  Result.Launches += E.Launches.size();
+  llvm::append_range(Result.Edits, E.Sites);
+}
+
 Error Ejector::run(llvm::ArrayRef<EjectKernel> All) {
-  Finder.TraverseDecl(Unit.Ctx.getTranslationUnitDecl());
   std::map<std::string, const FunctionDecl *> Kernels;
   for (const FunctionDecl *F : kernelsOf(Unit)) {
     Kernel K;
@@ -402,14 +329,48 @@ Error Ejector::run(llvm::ArrayRef<EjectKernel> All) {
   for (const EjectKernel &E : All) {
     auto It = Kernels.find(E.K.Symbol);
     if (It == Kernels.end())
-      note(E, "the source does not define it");
-    else if (Error Failed = kernel(E, It->second))
+      note(E.K.Name, "the source does not define it");
+    else if (Error Failed = addKernel(E, It->second))
       return Failed;
   }
-  // Nested launches would overlap; there are none in what can be written.
+  for (std::unique_ptr<EjectEntry> &E : Entries) {
+    if (E->Members.empty())
+      continue;
+    std::set<std::string> Ids;
+    for (auto [Host, Member] : llvm::zip_equal(E->Hosts, E->Members)) {
+      Member.Host = &Host;
+      for (EjectCode &Code : Member.Codes) {
+        for (char C : Code.V->Name)
+          Code.Id += llvm::isAlnum(C) ? C : '_';
+        std::string Id = Code.Id;
+        for (unsigned I = 2; !Ids.insert(Code.Id).second; ++I)
+          Code.Id = Id + "_" + std::to_string(I);
+      }
+    }
+    std::string Why = findName(*E);
+    if (Why.empty() && !findPlaces(Unit, Pieces, *E))
+      Why = "its definition is not in a file of the project, or a macro makes "
+            "more than it";
+    if (!Why.empty()) {
+      note(E->name(), Why);
+      E->Members.clear();
+    }
+  }
+  findSites();
+  for (std::unique_ptr<EjectEntry> &E : Entries)
+    if (!E->Members.empty())
+      finish(*E);
   llvm::sort(Result.Edits, [](const SourceEdit &A, const SourceEdit &B) {
-    return std::tie(A.File, A.Begin, A.End) < std::tie(B.File, B.Begin, B.End);
+    return std::tie(A.File, A.Begin, A.End, A.Text) <
+           std::tie(B.File, B.Begin, B.End, B.Text);
   });
+  // What is written once may be launched from several instances.
+  Result.Edits.erase(std::unique(Result.Edits.begin(), Result.Edits.end()),
+                     Result.Edits.end());
+  for (size_t I = 1; I < Result.Edits.size(); ++I)
+    if (Result.Edits[I].File == Result.Edits[I - 1].File &&
+        Result.Edits[I].Begin < Result.Edits[I - 1].End)
+      return findingError("a launch is a part of another's text");
   return Error::success();
 }
 

@@ -342,6 +342,20 @@ std::string instantiationOf(const FunctionDecl *F) {
   return "template __global__ void " + withParameters(F, Policy) + ";";
 }
 
+std::string templateArgumentsOf(const FunctionDecl *F) {
+  const TemplateArgumentList *Args = F->getTemplateSpecializationArgs();
+  if (!Args)
+    return "";
+  PrintingPolicy Policy = namePolicy(F->getASTContext());
+  Policy.SuppressUnwrittenScope = true;
+  Policy.PrintAsCanonical = true;
+  std::string Text = "<";
+  llvm::raw_string_ostream OS(Text);
+  bool First = true;
+  printArguments(OS, Args->asArray(), Policy, First);
+  return Text + ">";
+}
+
 static bool isUnspeakable(const TemplateArgument &Arg) {
   if (Arg.getKind() == TemplateArgument::Pack)
     return llvm::any_of(Arg.pack_elements(), isUnspeakable);

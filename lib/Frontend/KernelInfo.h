@@ -33,6 +33,10 @@ void describeKernel(const ParsedUnit &Unit, const clang::FunctionDecl *F,
 /// namespace around it; "" when \p F is no instantiation.
 std::string instantiationOf(const clang::FunctionDecl *F);
 
+/// The template arguments of the instance \p F, "<64, float>"; "" when it is
+/// none.
+std::string templateArgumentsOf(const clang::FunctionDecl *F);
+
 /// Why the template arguments of \p F cannot be written in another file; "" if
 /// they can.
 std::string unspeakableArgument(const ParsedUnit &Unit,

@@ -130,6 +130,27 @@ const clang::Expr *constantOf(const VarDecl *V) {
   return Constant ? V->getInit() : nullptr;
 }
 
+/// Why \p Method cannot be made again for its lambdas; "" when it can: in a
+/// class that has nothing else.
+static std::string whyNotMember(const CXXMethodDecl *Method) {
+  if (Method->getParent()->isLambda())
+    return "it stands in another lambda";
+  if (Method->isVirtual() || Method->isOverloadedOperator() ||
+      isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(Method))
+    return "it stands in a constructor, an operator or a virtual function";
+  for (const DeclContext *DC = Method->getDeclContext(); !DC->isFileContext();
+       DC = DC->getParent()) {
+    const auto *R = dyn_cast<CXXRecordDecl>(DC);
+    if (DC->isFunctionOrMethod() || (R && !R->getIdentifier()))
+      return "it stands in a member function of a class without a name of its "
+             "own";
+    if (R && (R->isUnion() || R->getDescribedClassTemplate() ||
+              isa<ClassTemplateSpecializationDecl>(R)))
+      return "it stands in a member function of a class template or a union";
+  }
+  return "";
+}
+
 llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
                                         const PieceTable &Pieces,
                                         const FunctionDecl *Kernel) {
@@ -153,9 +174,11 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
       return refusal("another one stands in another function");
   const FunctionDecl *Pattern = L.Function->getTemplateInstantiationPattern();
   L.Text = (Pattern ? Pattern : L.Function)->getDefinition();
-  if (!L.Text || !L.Text->getBody() || !Unit.isUser(L.Text->getLocation()) ||
-      isa<CXXMethodDecl>(L.Text))
-    return refusal("it stands in a member function or another lambda");
+  if (!L.Text || !L.Text->getBody() || !Unit.isUser(L.Text->getLocation()))
+    return refusal("the function around it is not the user's");
+  if (const auto *Method = dyn_cast<CXXMethodDecl>(L.Text))
+    if (std::string Why = whyNotMember(Method); !Why.empty())
+      return refusal(Why);
   int Piece = Pieces.indexOf(L.Text);
   if (Piece < 0 || Pieces.pieces()[Piece].Decls.size() != 1)
     return refusal("the function around it is made by a macro with others");
@@ -223,8 +246,9 @@ static std::string onDevice(StringRef Declaration) {
 std::vector<TokenRange> rangesOf(const KernelLambdas &L,
                                  const PieceTable &Pieces) {
   const Piece &P = Pieces.pieces()[Pieces.indexOf(L.Text)];
-  std::vector<TokenRange> Ranges = {
-      {P.Range.Begin, Pieces.bodyOf(L.Text).Begin}};
+  unsigned Begin =
+      isa<CXXMethodDecl>(L.Text) ? Pieces.rangeOf(L.Text).Begin : P.Range.Begin;
+  std::vector<TokenRange> Ranges = {{Begin, Pieces.bodyOf(L.Text).Begin}};
   for (const NeededLambda &Each : L.All)
     Ranges.push_back(rangeOf(Each.Written->getBeginLoc(),
                              Each.Written->getEndLoc(), Pieces));
@@ -250,6 +274,16 @@ lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
   };
   std::vector<TokenRange> Ranges = rangesOf(L, Pieces);
   std::string Text = "template <class F, F *> struct CupilotUse {};\n";
+  const auto *Method = dyn_cast<CXXMethodDecl>(L.Text);
+  std::string Classes;
+  for (const DeclContext *DC = Method ? Method->getDeclContext() : nullptr;
+       DC && !DC->isFileContext(); DC = DC->getParent())
+    Classes.insert(0, "struct " + cast<CXXRecordDecl>(DC)->getNameAsString() +
+                          " {\n");
+  std::string ClassEnds;
+  for (size_t I = llvm::count(Classes, '{'); I > 0; --I)
+    ClassEnds += "};\n";
+  Text += Classes;
   // Behind `template <...>`.
   TokenRange Declared = Ranges.front();
   if (int Inner = Pieces.tokenAt(L.Text->getInnerLocStart());
@@ -257,6 +291,24 @@ lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
       Inner > static_cast<int>(Declared.Begin)) {
     Text += Copy({Declared.Begin, static_cast<unsigned>(Inner)}) + "\n";
     Declared.Begin = Inner;
+  }
+  if (Method && L.Text->isOutOfLine()) {
+    NestedNameSpecifierLoc Qualifier = L.Text->getQualifierLoc();
+    int First = Pieces.tokenAt(Qualifier.getBeginLoc()),
+        Last = Pieces.tokenAt(Qualifier.getEndLoc());
+    if (First < static_cast<int>(Declared.Begin) || Last < First ||
+        L.Text->getDescribedFunctionTemplate()) {
+      Refusal = "the text of a lambda cannot be taken apart";
+      return "";
+    }
+    std::string Before =
+        First == static_cast<int>(Declared.Begin)
+            ? ""
+            : Copy({Declared.Begin, static_cast<unsigned>(First)});
+    Text += (Method->isStatic() ? "static " : "") +
+            onDevice(Before + " " +
+                     Copy({static_cast<unsigned>(Last) + 1, Declared.End})) +
+            ";\n" + std::exchange(ClassEnds, "");
   }
   Text += onDevice(Copy(Declared)) + " {\n";
   for (const VarDecl *V : L.Locals) {
@@ -311,7 +363,8 @@ lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
       break;
     }
   }
-  Text += "  (void)sizeof(CupilotUse<" + Type + ", &" + Name + ">);\n}\n";
+  Text += "  (void)sizeof(CupilotUse<" + Type + ", &" + Name + ">);\n}\n" +
+          ClassEnds;
   if (L.Function != L.Text && L.Function->getTemplateInstantiationPattern()) {
     std::string Instance;
     llvm::raw_string_ostream OS(Instance);

@@ -10,6 +10,7 @@
 #include "SliceConditions.h"
 #include "SliceWriter.h"
 #include "SystemMacro.h"
+#include "TokenLayout.h"
 #include "cupilot/Support/Error.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/MacroInfo.h"
@@ -21,63 +22,6 @@ using namespace clang;
 namespace cupilot {
 
 namespace {
-/// Lays out tokens.
-class TextBuilder {
-public:
-  void add(StringRef Token, tok::TokenKind K) {
-    Parens -= K == tok::r_paren && Parens > 0;
-    if (K == tok::r_brace && Depth > 0) {
-      --Depth;
-      BreakLine = BreakLine || Parens == 0;
-    }
-    if (K == tok::semi && Last == tok::r_brace)
-      BreakLine = false;
-    if (BreakLine)
-      Text += "\n" + std::string(static_cast<size_t>(2) * Depth, ' ');
-    else if (!Text.empty() && needsSpace(K))
-      Text += ' ';
-    Text += Token;
-    Parens += K == tok::l_paren;
-    Depth += K == tok::l_brace;
-    BreakLine = Parens == 0 &&
-                (K == tok::l_brace || K == tok::r_brace || K == tok::semi);
-    Last = K;
-  }
-  void addLine(StringRef Line) {
-    Text += ("\n" + Line).str();
-    BreakLine = true;
-  }
-  std::string take() { return std::move(Text); }
-
-private:
-  /// Leaves spaces out only where tokens cannot run together.
-  bool needsSpace(tok::TokenKind K) const {
-    bool AfterName = Last == tok::identifier || Last == tok::r_paren ||
-                     Last == tok::r_square;
-    switch (K) {
-    case tok::semi:
-    case tok::comma:
-    case tok::r_paren:
-    case tok::r_square:
-      return false;
-    case tok::period:
-    case tok::arrow:
-    case tok::coloncolon:
-    case tok::l_square:
-    case tok::l_paren:
-      return !AfterName;
-    default:
-      return Last != tok::l_paren && Last != tok::l_square &&
-             Last != tok::period && Last != tok::arrow &&
-             Last != tok::coloncolon;
-    }
-  }
-  std::string Text;
-  unsigned Depth = 0, Parens = 0;
-  bool BreakLine = false;
-  tok::TokenKind Last = tok::unknown;
-};
-
 class PieceWriter {
 public:
   PieceWriter(const Piece &P, const ParsedUnit &Unit, const PieceTable &Pieces,

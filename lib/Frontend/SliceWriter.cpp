@@ -81,6 +81,15 @@ public:
     if (L.empty())
       return llvm::Error::success();
     HasLambdas = true;
+    for (const DeclContext *DC = L.Text->getDeclContext(); !DC->isFileContext();
+         DC = DC->getParent())
+      if (const auto *R = dyn_cast<CXXRecordDecl>(DC);
+          R && C.needOf(R) != Need::No)
+        return findingError(
+            "a template argument of it is a lambda in a member function of '" +
+                R->getQualifiedNameAsString() +
+                "', and it uses that class too; no other file can hold both",
+            "use a named type at namespace level");
     std::string Refusal;
     auto CopyOf = [&](TokenRange Range) -> llvm::Expected<std::string> {
       Piece Part;

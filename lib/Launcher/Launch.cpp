@@ -277,7 +277,8 @@ static Expected<NvccCommand> parseWithVariables(ArrayRef<std::string> Args) {
       Args, Variable("NVCC_PREPEND_FLAGS"), Variable("NVCC_APPEND_FLAGS"));
   // What a cache's prefix gave us is not for what nvcc runs.
   if (C)
-    C->Environment.push_back(PassedArguments.str());
+    for (StringRef Name : {PassedArguments, NamedNvcc})
+      C->Environment.push_back(Name.str());
   return C;
 }
 

@@ -223,12 +223,26 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
   return Error::success();
 }
 
+/// A host compiler of Microsoft's kind, or an object named as theirs.
+static bool isForWindows(const NvccCommand &C) {
+  auto HasStyle = [](const auto &Option) {
+    std::string Stem =
+        sys::path::stem(Option.second, sys::path::Style::windows).lower();
+    return (Option.first == "ccbin" || Option.first == "compiler-bindir") &&
+           (Stem == "cl" || Stem == "clang-cl");
+  };
+  return sys::path::extension(C.Output).lower() == ".obj" ||
+         any_of(C.Options, HasStyle);
+}
+
 void Parser::finish() {
   auto IsCuda = [&](StringRef Input) {
     return !OtherLanguage &&
            (AllCuda || sys::path::extension(Input).lower() == ".cu");
   };
   bool Any = any_of(C.Inputs, IsCuda);
+  if (isForWindows(C))
+    refuse(textOf(BuildReason::OtherMachine, {"Windows"}), true);
   if (!C.Unchanged.empty())
     C.UnchangedRemark &= Any;
   else if (!Any)

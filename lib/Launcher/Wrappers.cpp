@@ -8,7 +8,8 @@
 //
 // A cache must not run around us: what the store holds decides the object. So
 // the cache comes first, hashes the store's files too, and runs us where it
-// would have run nvcc.
+// would have run nvcc. ccache does that by its prefix command. sccache knows no
+// such thing, but takes us for nvcc, which we answer for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +20,12 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -115,6 +118,14 @@ static std::string extraFiles(const char *Name, const BuildStore &Store) {
   return Value + ":" + selfPath();
 }
 
+/// Of the program that runs us; "" where that cannot be told.
+static std::string nameOfParent() {
+  // Files there have no size.
+  ErrorOr<std::unique_ptr<MemoryBuffer>> Name =
+      MemoryBuffer::getFileAsStream("/proc/" + Twine(getppid()) + "/comm");
+  return Name ? (*Name)->getBuffer().trim().str() : "";
+}
+
 static StringRef inputOf(ArrayRef<std::string> Args) {
   for (StringRef Arg : Args)
     if (sys::path::extension(Arg).lower() == ".cu")
@@ -173,10 +184,19 @@ static int launchCache(ArrayRef<std::string> Command,
     return reportError(Store.takeError(), Tool);
   if (!*Store)
     return PassOn(nullptr);
-  if (Sccache)
-    return PassOn("sccache runs nvcc's steps itself; ccache lets the launcher "
-                  "in");
   std::string Self = selfPath();
+  if (Sccache) {
+    Expected<std::string> Nvcc = findProgram(Inner.front());
+    if (!Nvcc)
+      return reportError(Nvcc.takeError(), Tool);
+    Args = Command.take_front(At).vec();
+    Args.push_back(Self);
+    Args.insert(Args.end(), Full.begin(), Full.end());
+    return reportError(
+        replaceProcess(Args, {extraFiles(Extra, **Store) + ":" + *Nvcc,
+                              NamedNvcc.str() + "=" + *Nvcc}),
+        Tool);
+  }
   if (StringRef(Self).contains(' '))
     return PassOn("ccache takes no prefix whose path has a space");
   std::vector<std::string> Passed;
@@ -210,8 +230,20 @@ int launch(ArrayRef<std::string> Command) {
   }
   std::vector<std::string> Full = Command.vec();
   // Where one name of a program is all that can be said (PYTORCH_NVCC).
-  if (Full.empty() || StringRef(Full.front()).starts_with("-"))
-    Full.insert(Full.begin(), "nvcc");
+  if (Full.empty() || StringRef(Full.front()).starts_with("-")) {
+    std::string Nvcc = variable(NamedNvcc.data());
+    bool Compiles = any_of(
+        Full, [](StringRef Arg) { return Arg == "-c" || Arg == "--compile"; });
+    std::string Parent = Compiles ? nameOfParent() : "";
+    if (Nvcc.empty() && (Parent == "ccache" || Parent == "sccache"))
+      return reportError(
+          usageError("'" + Parent +
+                         "' takes this for nvcc, and would give old objects "
+                         "when the store changes",
+                     "cupilot-launch " + Parent + " nvcc ARGS"),
+          Tool);
+    Full.insert(Full.begin(), Nvcc.empty() ? "nvcc" : Nvcc);
+  }
   StringRef Name = sys::path::stem(Full.front());
   if (Name == "ccache" || Name == "sccache")
     return launchCache(Full, Own);

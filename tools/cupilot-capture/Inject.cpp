@@ -17,29 +17,6 @@ using namespace cupilot::capture;
 
 static Recorder *Active = nullptr;
 
-/// Our own calls of the driver come back as callbacks.
-static thread_local bool Inside = false;
-
-/// Makes calls of the driver possible while other threads capture streams.
-namespace {
-class Entered {
-public:
-  Entered() {
-    Inside = true;
-    if (Active->Cuda.cuThreadExchangeStreamCaptureMode)
-      (void)Active->Cuda.cuThreadExchangeStreamCaptureMode(&Mode);
-  }
-  ~Entered() {
-    if (Active->Cuda.cuThreadExchangeStreamCaptureMode)
-      (void)Active->Cuda.cuThreadExchangeStreamCaptureMode(&Mode);
-    Inside = false;
-  }
-
-private:
-  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-};
-} // namespace
-
 template <typename Params> static LaunchCall plain(const Params &P) {
   LaunchCall Call;
   Call.Function = P.f;
@@ -140,7 +117,7 @@ static void onDriver(CUpti_CallbackId Id, const CUpti_CallbackData &Data) {
   case CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz:
     // The graph is the second argument of each.
     if (Good) {
-      Entered Guard;
+      OwnCalls Guard(Active->Cuda);
       walkGraph(*Active, static_cast<const cuGraphInstantiate_params *>(
                              Data.functionParams)
                              ->hGraph);
@@ -152,7 +129,6 @@ static void onDriver(CUpti_CallbackId Id, const CUpti_CallbackData &Data) {
   if (!launchOf(Id, Data.functionParams, Call))
     return;
   Call.Name = Data.symbolName;
-  Entered Guard;
   if (Before)
     Active->beforeLaunch(Call, Data.correlationId);
   else
@@ -177,7 +153,8 @@ static void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Data) {
 static void CUPTIAPI onCallback(void *, CUpti_CallbackDomain Domain,
                                 CUpti_CallbackId Id, const void *Data) {
   // Our own calls may load modules: of these we want to know.
-  if ((Inside && Domain != CUPTI_CB_DOMAIN_RESOURCE) || Active->disabled())
+  if ((OwnCalls::active() && Domain != CUPTI_CB_DOMAIN_RESOURCE) ||
+      Active->disabled())
     return;
   // An exception must not pass through the driver.
   try {
@@ -234,7 +211,7 @@ static std::string subscribe(Recorder &R) {
 
 /// Delivers times while the program runs: a killed one loses little.
 static void flushNowAndThen() {
-  Inside = true;
+  OwnCalls::always();
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (Active->disabled())
@@ -272,7 +249,7 @@ static std::string start() {
   // A child of fork() has no device, and must not write into these files.
   pthread_atfork(nullptr, nullptr, [] { Active->disable(); });
   std::atexit([] {
-    Inside = true;
+    OwnCalls::always();
     Active->finish();
   });
   sigset_t All, Old;

@@ -13,6 +13,24 @@
 
 namespace cupilot::capture {
 
+static thread_local unsigned OwnDepth = 0;
+
+OwnCalls::OwnCalls(const Driver &Cuda) : Cuda(Cuda) {
+  ++OwnDepth;
+  if (Cuda.cuThreadExchangeStreamCaptureMode)
+    (void)Cuda.cuThreadExchangeStreamCaptureMode(&Mode);
+}
+
+OwnCalls::~OwnCalls() {
+  if (Cuda.cuThreadExchangeStreamCaptureMode)
+    (void)Cuda.cuThreadExchangeStreamCaptureMode(&Mode);
+  --OwnDepth;
+}
+
+bool OwnCalls::active() { return OwnDepth != 0; }
+
+void OwnCalls::always() { ++OwnDepth; }
+
 Recorder::Recorder(std::string Folder, Options Opts)
     : Opts(std::move(Opts)), Folder(std::move(Folder)),
       Table({this->Opts.PerKernel, 64}, Counts),
@@ -50,6 +68,7 @@ Recorder::Function &Recorder::function(const LaunchCall &Call) {
   if (!New && (F.Named || !Call.Name))
     return F;
   F.Named = Call.Name != nullptr;
+  OwnCalls Own(Cuda);
   const char *Name = Call.Name;
   auto *AsFunction = static_cast<CUfunction>(Call.Function);
   auto *AsKernel = static_cast<CUkernel>(Call.Function);
@@ -164,6 +183,7 @@ uint32_t Recorder::classify(Function &F, const LaunchCall &Call, bool InGraph,
   if (!Found.New)
     return Found.Index;
   if (Read && F.Misses++ < Enough) {
+    OwnCalls Own(Cuda);
     std::vector<std::string> Matched = Args;
     MatchedPointers M = matchPointers(
         F.Layout, Matched,
@@ -189,6 +209,7 @@ uint32_t Recorder::classify(Function &F, const LaunchCall &Call, bool InGraph,
 
 void Recorder::beforeLaunch(const LaunchCall &Call, uint32_t Correlation) {
   if (Captures > 0 && Cuda.cuStreamIsCapturing) {
+    OwnCalls Own(Cuda);
     CUstreamCaptureStatus Status = CU_STREAM_CAPTURE_STATUS_NONE;
     if (Cuda.cuStreamIsCapturing(Call.Stream, &Status) != CUDA_SUCCESS ||
         Status != CU_STREAM_CAPTURE_STATUS_NONE)

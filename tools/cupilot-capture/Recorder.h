@@ -30,6 +30,23 @@ struct LaunchCall {
   void **Extra = nullptr;  ///< all of them in one piece.
 };
 
+/// As long as one of these lives, this thread's calls of the driver are our
+/// own: they are not recorded, and possible while other threads capture
+/// streams.
+class OwnCalls {
+public:
+  explicit OwnCalls(const Driver &Cuda);
+  ~OwnCalls();
+  OwnCalls(const OwnCalls &) = delete;
+  static bool active();
+  /// For the rest of this thread's life.
+  static void always();
+
+private:
+  const Driver &Cuda;
+  CUstreamCaptureMode Mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
 /// Everything that the library knows in the recorded process. There is one; it
 /// is never destroyed, because other threads run until the process is gone.
 class Recorder {

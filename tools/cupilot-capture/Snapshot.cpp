@@ -192,9 +192,11 @@ void Recorder::findGlobals(Pending &P, const Function &F,
 void Recorder::keepBefore(uint32_t Index, const Function &F,
                           const LaunchCall &Call,
                           std::vector<std::string> Args) {
+  OwnCalls Own(Cuda);
   std::unique_lock<std::mutex> Guard(StoreLock, std::try_to_lock);
   if (!Guard)
     return; // Another thread keeps one now; a later launch will be kept.
+  describeDevices(); // Now: the program may not come to its end.
   auto P = std::make_shared<Pending>();
   P->Index = Index;
   P->Stream = Call.Stream;
@@ -290,6 +292,7 @@ std::string Recorder::keepAfter(const Range &R, const std::string &Before,
 void Recorder::afterLaunch(bool Launched) {
   if (!Current)
     return;
+  OwnCalls Own(Cuda);
   auto P = std::static_pointer_cast<Pending>(std::move(Current));
   Current = nullptr;
   Launch &L = P->What;

@@ -16,6 +16,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -121,13 +122,23 @@ chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
           continue;
         if (Error Failed = Store.readTexts(S))
           return std::move(Failed);
-        for (auto [V, Text] : zip(S.Variants, S.Sources))
-          for (const Measurement &M : V.Evidence)
-            if (M.Compiler == Build->Compiler && M.Arch == Arch && V.Plan &&
-                V.When && V.When->Arch == Arch &&
-                Digests.try_emplace(K.Symbol + " " + V.Name, M.Digest).second)
+        // The build's record has what fits, in the order in which it is tried.
+        for (const BuildRecord &R : buildRecords(S)) {
+          if (R.Compiler != Build->Compiler || R.Arch != Arch ||
+              R.Identity != Build->Digest)
+            continue;
+          for (const BuildVariant &V : R.Variants) {
+            auto At = find_if(S.Variants, [&](const Variant &Each) {
+              return Each.Name == V.Name;
+            });
+            if (Digests.try_emplace(K.Symbol + " " + V.Name, V.Canonical)
+                    .second)
               E.Variants.push_back(
-                  {V.Name, genomeText(V.Genes), Text, *V.Plan, *V.When});
+                  {V.Name, V.Genome,
+                   S.Sources[static_cast<size_t>(At - S.Variants.begin())],
+                   V.Plan, V.When});
+          }
+        }
       }
     }
     if (E.Variants.empty())
@@ -136,6 +147,18 @@ chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
       Chosen.push_back(std::move(E));
   }
   return std::move(Chosen);
+}
+
+/// True when \p Name, demangled, is that of \p Function in some namespace.
+static bool isFunction(StringRef Name, StringRef Function) {
+  for (size_t At = 0; (At = Name.find(Function, At)) != StringRef::npos; ++At) {
+    StringRef Before = Name.take_front(At),
+              After = Name.drop_front(At).drop_front(Function.size());
+    if ((After.starts_with("(") || After.starts_with("<")) &&
+        (Before.empty() || Before.ends_with(" ") || Before.ends_with("::")))
+      return true;
+  }
+  return false;
 }
 
 /// Compiles the changed source, both halves, in place of the files that are
@@ -189,17 +212,76 @@ static Error prove(const BuildCommand &Command, const Ejection &Done,
     if (!Identities)
       return Identities.takeError();
     for (const Ejection::Placed &P : Done.Variants) {
-      std::string Wanted = Digests.at(P.Symbol + " " + P.Variant), Got;
-      for (const KernelIdentity &Id : *Identities)
-        if (StringRef(demangle(Id.Symbol)).contains(P.Function + "("))
-          Got = Id.Digest.empty() ? Id.Refusal : Id.Digest;
-      if (Got != Wanted)
-        return findingError("the device code of '" + P.Function +
+      std::vector<KernelIdentity> Own;
+      for (const std::string &Function : P.Functions)
+        for (const KernelIdentity &Id : *Identities)
+          if (isFunction(demangle(Id.Symbol), Function)) {
+            if (Id.Digest.empty())
+              return findingError("'" + Function +
+                                  "' has no identity: " + Id.Refusal);
+            Own.push_back(Id);
+          }
+      if (Own.size() != P.Functions.size() ||
+          digestOfPlan(Own) != Digests.at(P.Symbol + " " + P.Variant))
+        return findingError("the device code of '" + join(P.Functions, "', '") +
                             "' in the changed source is not that of variant " +
-                            P.Variant + (Got.empty() ? ": it is missing" : ""));
+                            P.Variant);
     }
   }
   return Error::success();
+}
+
+static EditsOf byFile(const Ejection &Done) {
+  EditsOf Edits;
+  for (const SourceEdit &E : Done.Edits)
+    Edits[E.File].push_back(E);
+  return Edits;
+}
+
+/// An ejection that is proved: of all of \p Kernels, or, when what one gets
+/// breaks the source, of those that do not. Notes say what is left out.
+static Expected<Ejection>
+ejectProved(const BuildCommand &Command, std::vector<EjectKernel> Kernels,
+            const std::map<std::string, std::string> &Digests) {
+  auto Attempt = [&](ArrayRef<EjectKernel> Some) -> Expected<Ejection> {
+    Expected<Ejection> Made = ejectVariants(Input, Command.Flags, Some);
+    if (Made && !Made->Variants.empty())
+      if (Error E = prove(Command, *Made, byFile(*Made), Digests))
+        return std::move(E);
+    return Made;
+  };
+  Expected<Ejection> Whole = Attempt(Kernels);
+  if (Whole)
+    return Whole;
+  std::string Reason;
+  if (Error E = absorbFinding(Whole.takeError(),
+                              [&](StringRef Why) { Reason = Why.str(); }))
+    return std::move(E);
+  std::vector<EjectKernel> Good;
+  std::vector<EjectNote> Bad;
+  for (const EjectKernel &K : Kernels) {
+    std::string Why = Reason;
+    if (Kernels.size() > 1) {
+      Expected<Ejection> Alone = Attempt(K);
+      if (Alone) {
+        Good.push_back(K);
+        continue;
+      }
+      if (Error E = absorbFinding(Alone.takeError(),
+                                  [&](StringRef W) { Why = W.str(); }))
+        return std::move(E);
+    }
+    Bad.push_back({K.K.Name, "", Why});
+  }
+  Ejection Done;
+  if (!Good.empty()) {
+    Expected<Ejection> Rest = Attempt(Good);
+    if (!Rest)
+      return Rest.takeError();
+    Done = std::move(*Rest);
+  }
+  Done.Notes.insert(Done.Notes.begin(), Bad.begin(), Bad.end());
+  return Done;
 }
 
 static Error run(const TrailingArgs &Trailing) {
@@ -227,7 +309,8 @@ static Error run(const TrailingArgs &Trailing) {
     return Kernels.takeError();
   Ejection Done;
   if (!Kernels->empty()) {
-    Expected<Ejection> Made = ejectVariants(Input, Command->Flags, *Kernels);
+    Expected<Ejection> Made =
+        ejectProved(*Command, std::move(*Kernels), Digests);
     if (!Made)
       return Made.takeError();
     Done = std::move(*Made);
@@ -237,11 +320,7 @@ static Error run(const TrailingArgs &Trailing) {
            << (N.At.empty() ? ": left out: " : ": ") << N.Why << "\n";
   if (Done.Variants.empty())
     return findingError("no variant could be put into the source");
-  EditsOf Edits;
-  for (const SourceEdit &E : Done.Edits)
-    Edits[E.File].push_back(E);
-  if (Error E = prove(*Command, Done, Edits, Digests))
-    return E;
+  EditsOf Edits = byFile(Done);
   std::string Root = patchRoot(), Patch;
   for (const auto &[Path, All] : Edits) {
     StringRef Relative = Path;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "JudgeOnGpu.h"
 #include "KeepVariant.h"
 #include "PlanText.h"
 #include "cupilot/Admission/Admission.h"
@@ -14,6 +15,7 @@
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evaluation/GpuDevice.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -69,6 +71,9 @@ static cl::opt<std::string>
     StoreDir("store", cl::sub(Sub), cl::value_desc("DIR"),
              cl::desc("Keep the variants of --variant-file that pass, for "
                       "builds, in this store"));
+static cl::opt<std::string>
+    Device("device", cl::sub(Sub), cl::value_desc("cuda|spool:DIR|ssh:HOST"),
+           cl::desc("Compare and time what passes on a GPU, too"));
 static cl::opt<bool> Json("json", cl::sub(Sub),
                           cl::desc("Print the verdicts as JSON"));
 
@@ -91,6 +96,8 @@ struct Judged {
   std::string Name;
   GateVerdict Verdict;
   LaunchPlan Plan{};
+  std::string Bitcode{};
+  json::Array OnGpu{}; ///< What a card said, by workload.
 };
 } // namespace
 
@@ -213,7 +220,8 @@ static Expected<Judged> judgeOne(Gate &G, const Kernel &Original, const Unit &U,
   Expected<GateVerdict> V = G.judge(*Bitcode, *Plan, When);
   if (!V)
     return V.takeError();
-  return Judged{std::move(Name), std::move(*V), std::move(*Plan)};
+  return Judged{std::move(Name), std::move(*V), std::move(*Plan),
+                std::move(*Bitcode)};
 }
 
 /// The text of a variant that stands alone must be admissible too.
@@ -233,6 +241,41 @@ refused(StringRef Path, ArrayRef<std::string> Flags) {
         {GateReason::Inadmissible, "",
          F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
   return V;
+}
+
+/// Those that passed, on the device. Returns how many a card rejects.
+static Expected<size_t> judgeOnDevice(std::vector<Judged> &All,
+                                      const GpuOriginal &From,
+                                      const Guard &When,
+                                      ArrayRef<std::string> Flags) {
+  std::vector<GpuVariant> Variants;
+  for (const Judged &J : All)
+    if (J.Verdict.Passed)
+      Variants.push_back({J.Name, J.Bitcode, J.Plan});
+  if (Variants.empty())
+    return 0;
+  Expected<std::vector<GpuOutcome>> Outcomes =
+      judgeOnGpu(Device, From, Variants, When, Flags);
+  if (!Outcomes)
+    return Outcomes.takeError();
+  size_t Rejected = 0;
+  for (Judged &J : All) {
+    bool Wrong = false;
+    for (GpuOutcome &O : *Outcomes) {
+      if (O.Variant != J.Name || !J.Verdict.Passed)
+        continue;
+      Wrong |= !O.Same;
+      if (!Json)
+        outs() << J.Name << " on the GPU (" << O.Workload
+               << "): " << (O.Same ? "" : "rejected: ") << O.Text << "\n";
+      J.OnGpu.push_back(json::Object{{"workload", O.Workload},
+                                     {"same", O.Same},
+                                     {"compare", std::move(O.Compare)},
+                                     {"time", std::move(O.Time)}});
+    }
+    Rejected += Wrong;
+  }
+  return Rejected;
 }
 
 static Error run(const TrailingArgs &Flags) {
@@ -258,6 +301,9 @@ static Error run(const TrailingArgs &Flags) {
   if (!StoreDir.empty() && VariantFiles.empty())
     return usageError("a store holds variants that stand alone",
                       "write them into a file, --variant-file=V.cu");
+  if (!Device.empty() && !GpuDevice::isOne(Device))
+    return usageError("there is no device '" + Device + "'",
+                      "cuda, spool:DIR or ssh:HOST");
   const std::vector<Workload> Launched = *Workloads;
   Expected<LaunchPlan> Plan = parsePlan(PlanText, Original);
   if (!Plan)
@@ -269,6 +315,7 @@ static Error run(const TrailingArgs &Flags) {
   if (!Alone)
     return Alone.takeError();
   std::string Folder = sys::path::parent_path(WorkloadFile).str();
+  const std::string OriginalBitcode = *Alone;
   Expected<std::unique_ptr<Gate>> G =
       Gate::create({&Original, std::move(*Alone), std::move(*Workloads),
                     Folder.empty() ? "." : Folder, Arch, Seed});
@@ -325,11 +372,22 @@ static Error run(const TrailingArgs &Flags) {
   }
   size_t Rejected =
       count_if(All, [](const Judged &J) { return !J.Verdict.Passed; });
+  if (!Device.empty()) {
+    Expected<size_t> More = judgeOnDevice(All,
+                                          {&Original, OriginalBitcode, Launched,
+                                           Folder.empty() ? "." : Folder, Arch},
+                                          *When, Flags.Args);
+    if (!More)
+      return More.takeError();
+    Rejected += *More;
+  }
   if (Json) {
     json::Array Verdicts;
-    for (const Judged &J : All) {
+    for (Judged &J : All) {
       json::Object O = toJSON(J.Verdict);
       O["variant"] = J.Name;
+      if (!J.OnGpu.empty())
+        O["gpu"] = std::move(J.OnGpu);
       Verdicts.push_back(std::move(O));
     }
     outs() << formatv("{0:2}\n", json::Value(json::Object{

@@ -33,6 +33,10 @@ std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
 /// Reads what the run left in \p Folder and writes it as one launches.json.
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R);
 
+/// Exit status of a process that replays, after a fault that it has reported
+/// and that leaves the device of no use to it.
+constexpr int ReplayFault = 4;
+
 /// Replays the kept launches of \p Folder with \p Tool (cupilot-capture), each
 /// process as far as it comes, and writes the results into launches.json.
 std::optional<Failure> confirmRecord(const std::string &Folder,

@@ -229,7 +229,8 @@ def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
 def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
   let summary = "What is known of a variant's speed and soundness";
   let description = [{
-    `basis` is "modelled" or "measured"; the two are never mixed. `ratio` is the
+    `basis` is "modelled", "measured", or "declared": nothing was run, and who added
+    the variant answers for it. They are never mixed. `ratio` is the
     original's time over the variant's, with the confidence interval [low, high].
     `gate` is the version of the checks passed, `checks` how many launches were
     compared, `build` the identity of the variant's own code.

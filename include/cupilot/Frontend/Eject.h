@@ -32,6 +32,7 @@ struct SourceEdit {
   std::string File; ///< Absolute.
   size_t Begin = 0, End = 0;
   std::string Text;
+  bool operator==(const SourceEdit &) const = default;
 };
 
 /// What stays out, and why.
@@ -44,19 +45,22 @@ struct EjectNote {
 struct Ejection {
   std::vector<SourceEdit> Edits; ///< Sorted by file and place; disjoint.
   std::vector<EjectNote> Notes;
-  /// For each variant that is in: the kernel's mangled name and the qualified
-  /// name of its own kernel in the changed source.
+  /// A variant that is in.
   struct Placed {
-    std::string Symbol, Variant, Function;
+    std::string Symbol, Variant; ///< Of the kernel, mangled; the variant's name.
+    /// The kernels of its plan, in the order of its symbols(), as the changed
+    /// source names them: without the namespaces around the original, and
+    /// without template arguments.
+    std::vector<std::string> Functions;
   };
   std::vector<Placed> Variants;
   unsigned Launches = 0; ///< Launches that reach variants.
 };
 
 /// Plans how \p All come into the source \p File and its headers: each variant
-/// in a namespace of its own after the kernel, a function beside it that
-/// chooses, and the launches through that. Kernels and launches that this
-/// cannot be done for are notes. Unit that does not parse: a usage error.
+/// in a namespace of its own after the kernel, functions beside it that choose,
+/// and the launches through those. Kernels and launches that this cannot be done
+/// for are notes. A unit that does not parse is a usage error.
 llvm::Expected<Ejection> ejectVariants(llvm::StringRef File,
                                        llvm::ArrayRef<std::string> Flags,
                                        llvm::ArrayRef<EjectKernel> All);

@@ -27,6 +27,10 @@ int launchNvcc(llvm::ArrayRef<std::string> Command);
 /// launcher behind it: cuPilot's own arguments, one a line.
 inline constexpr llvm::StringLiteral PassedArguments = "CUPILOT_LAUNCH_ARGS";
 
+/// The one by which a launcher in front of sccache names the nvcc that the
+/// launcher behind it stands for.
+inline constexpr llvm::StringLiteral NamedNvcc = "CUPILOT_LAUNCH_NVCC";
+
 } // namespace cupilot
 
 #endif // CUPILOT_LAUNCHER_LAUNCH_H

@@ -165,10 +165,9 @@ static std::string refusalOf(const std::string &Text) {
 
 TEST(Extract, refusals) {
   REQUIRE_TOOLKIT();
-  EXPECT_TRUE(
-      contains(refusalOf("extern \"C\" int printf(const char *, ...);\n"
-                         "__global__ void k() { printf(__TIME__); }\n"),
-               "depends on __TIME__"));
+  EXPECT_TRUE(contains(refusalOf("extern \"C\" int printf(const char *, ...);\n"
+                                 "__global__ void k() { printf(__TIME__); }\n"),
+                       "depends on __TIME__"));
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f(p[1]); }\nauto f = [] __device__(int x) { return x; };\n"

@@ -45,16 +45,22 @@ TEST(NvccCommand, OneObject) {
 }
 
 TEST(NvccCommand, PassedOn) {
-  for (Words Args : {Words{"-dc", "a.cu"},
-                     {"-c", "-rdc=true", "a.cu"},
-                     {"-c", "-rdc", "true", "a.cu"},
-                     {"-c", "-dlto", "a.cu"},
-                     {"-c", "-G", "a.cu"},
-                     {"-c", "--keep", "a.cu"},
-                     {"-c", "-save-temps", "a.cu"},
-                     {"-c", "-objtemp", "a.cu"},
-                     {"a.cu", "-o", "app"},
-                     {"-c", "a.cu", "b.cu"}}) {
+  for (Words Args :
+       {Words{"-dc", "a.cu"},
+        {"-c", "-rdc=true", "a.cu"},
+        {"-c", "-rdc", "true", "a.cu"},
+        {"-c", "-dlto", "a.cu"},
+        {"-c", "-G", "a.cu"},
+        {"-c", "--keep", "a.cu"},
+        {"-c", "-save-temps", "a.cu"},
+        {"-c", "-objtemp", "a.cu"},
+        {"a.cu", "-o", "app"},
+        {"-c", "a.cu", "b.cu"},
+        {"-c", "a.cu", "-o", "a.obj"},
+        {"-c", "a.cu", "-Xcompiler=/MD,/O2", "--output-file=A.OBJ"},
+        {"-ccbin", "C:\\VC\\bin\\CL.exe", "-c", "a.cu"},
+        {"--compiler-bindir=cl", "a.cu", "b.cu", "-o", "app.exe"},
+        {"-ccbin=clang-cl", "-Xcompiler", "/MD", "-c", "a.cu"}}) {
     NvccCommand C = parse(Args);
     EXPECT_NE(C.Unchanged, "") << Args[0] << " " << Args[1];
     EXPECT_TRUE(C.UnchangedRemark) << Args[0] << " " << Args[1];
@@ -76,6 +82,7 @@ TEST(NvccCommand, PassedOn) {
     EXPECT_EQ(C.Args, Args);
   }
   EXPECT_EQ(parse({"-c", "-rdc=false", "a.cu"}).Unchanged, "");
+  EXPECT_EQ(parse({"-c", "a.cu", "-ccbin=/usr/bin/clang++"}).Unchanged, "");
   // What can be done source by source, and what cannot.
   NvccCommand C = parse({"-O2", "a.cu", "b.cpp", "-o", "app", "-lm"});
   EXPECT_TRUE(C.Splits);
@@ -87,6 +94,7 @@ TEST(NvccCommand, PassedOn) {
                      {"-x", "cu", "a.cu", "-o", "app"},
                      {"a.cu", "-o", "app", "-MD"},
                      {"a.cu", "-rdc=true", "-o", "app"},
+                     {"-ccbin=cl.exe", "a.cu", "b.cu", "-o", "app.exe"},
                      {"a.cpp", "-o", "app"}})
     EXPECT_FALSE(parse(Args).Splits) << Args[0] << " " << Args[1];
 }

@@ -1,0 +1,66 @@
+//===- Files.h - Files of a batch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_RUNNER_FILES_H
+#define CUPILOT_RUNNER_FILES_H
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cupilot::runner {
+
+/// "b3:" and 64 hexadecimal digits, as all digests of cuPilot.
+std::string digestOf(std::string_view Bytes);
+bool isDigest(std::string_view Text);
+/// The name of a digest's file: its digits without "b3:".
+std::string nameOf(std::string_view Digest);
+
+/// Failures: missing-file, unreadable-file.
+std::string readWhole(const std::string &Path);
+/// In one step: written beside it, flushed to the disk, renamed. Failure: disk.
+void writeWhole(const std::string &Path, std::string_view Bytes);
+bool exists(const std::string &Path);
+void makeFolder(const std::string &Path);
+
+/// A file in memory, read-only.
+class MappedFile {
+public:
+  explicit MappedFile(const std::string &Path);
+  MappedFile(MappedFile &&Other) noexcept;
+  MappedFile(const MappedFile &) = delete;
+  ~MappedFile();
+  std::string_view bytes() const { return {Begin, Size}; }
+
+private:
+  const char *Begin = nullptr;
+  size_t Size = 0;
+};
+
+/// A folder for what passes between processes, in memory where there is room;
+/// removed with the object.
+class ScratchFolder {
+public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder &) = delete;
+  const std::string &path() const { return Path; }
+  /// A name that was not given before.
+  std::string fresh(std::string_view Hint);
+
+private:
+  std::string Path;
+  uint64_t Next = 0;
+};
+
+/// What zlib made of \p Size bytes. Failure: data-damaged.
+std::string inflated(std::string_view Packed, uint64_t Size);
+
+} // namespace cupilot::runner
+
+#endif // CUPILOT_RUNNER_FILES_H

@@ -1,0 +1,156 @@
+//===- Batch.cpp - Requests to a GPU machine, as plain data -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Runner/Batch.h"
+#include "cupilot/Runner/Failure.h"
+#include "cupilot/Runner/Files.h"
+#include <nlohmann/json.hpp>
+#include <set>
+
+using nlohmann::json;
+
+namespace cupilot::runner {
+
+std::string wordOf(RequestKind K) {
+  switch (K) {
+  case RequestKind::Run:
+    return "run";
+  case RequestKind::Compare:
+    return "compare";
+  case RequestKind::Time:
+    return "time";
+  case RequestKind::Ceilings:
+    return "ceilings";
+  case RequestKind::Sanitize:
+    return "sanitize";
+  }
+  return "";
+}
+
+[[noreturn]] static void broken(const std::string &What) {
+  throw Failure("broken-batch", What);
+}
+
+/// Ids become file names on two machines.
+static bool isId(const std::string &Text) {
+  return !Text.empty() && Text.size() <= 128 && Text[0] != '.' &&
+         Text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                                "UVWXYZ0123456789._-") == std::string::npos;
+}
+
+static void checkContent(const Batch &B, const Buffer &Buf) {
+  if (!Buf.Before.Data.empty()) {
+    auto It = B.Data.find(Buf.Before.Data);
+    if (It == B.Data.end())
+      broken("data " + Buf.Before.Data + " is not listed");
+    if (It->second != Buf.Size)
+      broken("data " + Buf.Before.Data + " has another size than its buffer");
+  }
+}
+
+static void checkProgram(const Batch &B, const Case &C, const Program &P) {
+  if (P.Launches.empty() || P.Launches.size() > 64)
+    broken("a program has no launch, or more than 64");
+  for (const KernelLaunch &L : P.Launches) {
+    if (!B.Images.count(L.Image))
+      broken("image " + L.Image + " is not listed");
+    for (int D = 0; D < 3; ++D)
+      if (L.Grid[D] == 0 || L.Grid[D] > INT32_MAX || L.Block[D] == 0 ||
+          L.Block[D] > 1024 || L.Cluster[D] > 64)
+        broken("'" + L.Symbol + "' is launched in a shape that CUDA lacks");
+    for (const Patch &Q : L.Patches) {
+      size_t Count = Q.Scratch ? P.Scratch.size() : C.Buffers.size();
+      if (Q.Index >= Count)
+        broken("'" + L.Symbol + "' points to a buffer that is not there");
+    }
+    for (const MapArgument &M : L.Maps)
+      if (M.Buffer >= C.Buffers.size())
+        broken("a tensor map of '" + L.Symbol + "' has no buffer");
+  }
+}
+
+static void checkRequest(const Batch &B, const Request &R) {
+  if (R.Kind == RequestKind::Ceilings)
+    return;
+  if (R.Case >= B.Cases.size())
+    broken("request '" + R.Id + "' names a case that is not there");
+  bool Both = R.Kind == RequestKind::Compare || R.Kind == RequestKind::Time;
+  if (Both && !R.Original)
+    broken("request '" + R.Id + "' lacks the original");
+  if (Both && !R.Candidate)
+    broken("request '" + R.Id + "' lacks the candidate");
+  if (!R.Original && !R.Candidate)
+    broken("request '" + R.Id + "' has no program");
+  if (!(R.Time.Error > 0 && R.Time.Error < 1) || !(R.Time.Precision > 0) ||
+      !(R.Time.Margin >= 0) || R.Time.Sets == 0 || R.Time.Sets > 64)
+    broken("request '" + R.Id + "' has limits of time that mean nothing");
+  for (const auto *P : {&R.Original, &R.Candidate})
+    if (*P)
+      checkProgram(B, B.Cases[R.Case], **P);
+}
+
+static void check(const Batch &B) {
+  if (!isId(B.Id))
+    broken("its id '" + B.Id + "' is no file name");
+  for (const auto &[Digest, Kind] : B.Images)
+    if (!isDigest(Digest) || (Kind != "cubin" && Kind != "ptx"))
+      broken("image " + Digest + " is no digest, or no cubin or ptx");
+  for (const auto &[Digest, Size] : B.Data)
+    if (!isDigest(Digest))
+      broken("'" + Digest + "' is no digest");
+  for (const Case &C : B.Cases) {
+    for (const Buffer &Buf : C.Buffers)
+      checkContent(B, Buf);
+    for (const Variable &V : C.Variables)
+      checkContent(B, V.Value);
+  }
+  std::set<std::string> Ids;
+  for (const Request &R : B.Requests) {
+    if (!isId(R.Id))
+      broken("the id '" + R.Id + "' is no file name");
+    if (!Ids.insert(R.Id).second)
+      broken("two requests have the id '" + R.Id + "'");
+    checkRequest(B, R);
+  }
+}
+
+Batch readBatch(const std::string &Folder) {
+  std::string Path = Folder + "/batch.json";
+  if (!exists(Path))
+    throw Failure("no-batch", "'" + Folder + "' holds no batch.json");
+  std::string Text = readWhole(Path);
+  json J = json::parse(Text, nullptr, /*allow_exceptions=*/false);
+  if (J.is_discarded())
+    throw Failure("truncated-batch",
+                  "'" + Path + "' is not whole: it is no JSON text");
+  // The last field says what the others digest to: half a copy is no batch.
+  std::string Want = J.value("digest", "");
+  J.erase("digest");
+  if (Want != digestOf(J.dump()))
+    throw Failure("truncated-batch",
+                  "'" + Path + "' is not what was written: its digest differs");
+  Batch B = batchFromJson(J);
+  check(B);
+  return B;
+}
+
+void writeBatch(const std::string &Folder, const Batch &B) {
+  check(B);
+  json J = toJson(B);
+  J["digest"] = digestOf(J.dump());
+  writeWhole(Folder + "/batch.json", J.dump(1) + "\n");
+}
+
+std::string requestDigest(const Batch &B, const Request &R) {
+  json J = {{"format", BatchVersion}, {"arch", B.Arch}, {"request", toJson(R)}};
+  if (R.Kind != RequestKind::Ceilings)
+    J["case"] = toJson(B.Cases[R.Case]);
+  return digestOf(J.dump());
+}
+
+} // namespace cupilot::runner

@@ -1,0 +1,175 @@
+//===- Files.cpp - Files of a batch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Runner/Files.h"
+#include "cupilot/Runner/Failure.h"
+#include "llvm-c/blake3.h"
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace cupilot::runner {
+
+// LLVM's BLAKE3 is plain C in the one archive that its other parts are in; the
+// linker takes these objects and nothing else of LLVM.
+std::string digestOf(std::string_view Bytes) {
+  llvm_blake3_hasher Hasher;
+  llvm_blake3_hasher_init(&Hasher);
+  llvm_blake3_hasher_update(&Hasher, Bytes.data(), Bytes.size());
+  std::array<uint8_t, LLVM_BLAKE3_OUT_LEN> Out;
+  llvm_blake3_hasher_finalize(&Hasher, Out.data(), Out.size());
+  std::string Text = "b3:";
+  for (uint8_t B : Out) {
+    Text += "0123456789abcdef"[B >> 4];
+    Text += "0123456789abcdef"[B & 15];
+  }
+  return Text;
+}
+
+bool isDigest(std::string_view Text) {
+  return Text.size() == 67 && Text.starts_with("b3:") &&
+         Text.find_first_not_of("0123456789abcdef", 3) ==
+             std::string_view::npos;
+}
+
+std::string nameOf(std::string_view Digest) {
+  return std::string(Digest.substr(3));
+}
+
+static std::string why() { return std::strerror(errno); }
+
+std::string readWhole(const std::string &Path) {
+  std::ifstream In(Path, std::ios::binary);
+  if (!In)
+    throw Failure(errno == ENOENT ? "missing-file" : "unreadable-file",
+                  "'" + Path + "' cannot be read: " + why());
+  std::string Text((std::istreambuf_iterator<char>(In)), {});
+  if (In.bad())
+    throw Failure("unreadable-file", "'" + Path + "' cannot be read");
+  return Text;
+}
+
+void writeWhole(const std::string &Path, std::string_view Bytes) {
+  std::string Partial = Path + ".partial-" + std::to_string(::getpid());
+  int FD =
+      ::open(Partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  auto Fail = [&] {
+    std::string Why = why();
+    if (FD >= 0)
+      ::close(FD);
+    ::unlink(Partial.c_str());
+    throw Failure("disk", "'" + Path + "' cannot be written: " + Why);
+  };
+  if (FD < 0)
+    Fail();
+  for (size_t At = 0; At < Bytes.size();) {
+    ssize_t N = ::write(FD, Bytes.data() + At, Bytes.size() - At);
+    if (N < 0 && errno == EINTR)
+      continue;
+    if (N < 0)
+      Fail();
+    At += size_t(N);
+  }
+  if (::fsync(FD) != 0)
+    Fail();
+  ::close(FD);
+  FD = -1;
+  if (::rename(Partial.c_str(), Path.c_str()) != 0)
+    Fail();
+}
+
+bool exists(const std::string &Path) {
+  return ::access(Path.c_str(), F_OK) == 0;
+}
+
+void makeFolder(const std::string &Path) {
+  std::error_code Error;
+  std::filesystem::create_directories(Path, Error);
+  if (Error)
+    throw Failure("disk", "the folder '" + Path +
+                              "' cannot be made: " + Error.message());
+}
+
+MappedFile::MappedFile(const std::string &Path) {
+  int FD = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat Info;
+  if (FD < 0 || ::fstat(FD, &Info) != 0) {
+    std::string Why = why();
+    bool Missing = errno == ENOENT;
+    if (FD >= 0)
+      ::close(FD);
+    throw Failure(Missing ? "missing-file" : "unreadable-file",
+                  "'" + Path + "' cannot be read: " + Why);
+  }
+  Size = size_t(Info.st_size);
+  void *Map =
+      Size ? ::mmap(nullptr, Size, PROT_READ, MAP_PRIVATE, FD, 0) : nullptr;
+  ::close(FD);
+  if (Map == MAP_FAILED)
+    throw Failure("unreadable-file", "'" + Path + "' cannot be mapped");
+  Begin = static_cast<const char *>(Map);
+}
+
+MappedFile::MappedFile(MappedFile &&Other) noexcept
+    : Begin(Other.Begin), Size(Other.Size) {
+  Other.Begin = nullptr;
+  Other.Size = 0;
+}
+
+MappedFile::~MappedFile() {
+  if (Begin)
+    ::munmap(const_cast<char *>(Begin), Size);
+}
+
+ScratchFolder::ScratchFolder() {
+  const char *Given = std::getenv("TMPDIR");
+  std::string Disk = Given && *Given ? Given : "/tmp";
+  struct statvfs Room;
+  bool InMemory = ::statvfs("/dev/shm", &Room) == 0 &&
+                  uint64_t(Room.f_bavail) * Room.f_frsize > (uint64_t(8) << 30);
+  for (const std::string &Root :
+       {std::string(InMemory ? "/dev/shm" : Disk), Disk}) {
+    std::string Template = Root + "/cupilot-runner-XXXXXX";
+    if (::mkdtemp(Template.data())) {
+      Path = Template;
+      return;
+    }
+  }
+  throw Failure("disk", "no folder for temporary files: " + why());
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code Ignored;
+  std::filesystem::remove_all(Path, Ignored);
+}
+
+std::string ScratchFolder::fresh(std::string_view Hint) {
+  return Path + "/" + std::to_string(Next++) + "-" + std::string(Hint);
+}
+
+std::string inflated(std::string_view Packed, uint64_t Size) {
+  std::string Bytes(Size, 0);
+  uLongf Got = Size;
+  int Status = ::uncompress(reinterpret_cast<Bytef *>(Bytes.data()), &Got,
+                            reinterpret_cast<const Bytef *>(Packed.data()),
+                            Packed.size());
+  if (Status != Z_OK || Got != Size)
+    throw Failure("data-damaged", "packed data cannot be unpacked to " +
+                                      std::to_string(Size) + " bytes");
+  return Bytes;
+}
+
+} // namespace cupilot::runner

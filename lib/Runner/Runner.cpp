@@ -1,0 +1,230 @@
+//===- Runner.cpp - Working through a batch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Runner/Runner.h"
+#include "Evaluator.h"
+#include "Wire.h"
+#include "Worker.h"
+#include "cupilot/Runner/Failure.h"
+#include <atomic>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+using nlohmann::json;
+
+namespace cupilot::runner {
+
+/// A request that was begun so often without a result ends the runner, or the
+/// machine, whenever it is tried.
+static constexpr unsigned MostAttempts = 3;
+
+namespace {
+/// The one runner of a batch; the system gives the lock back however it ends.
+class BatchLock {
+public:
+  explicit BatchLock(const std::string &Folder) {
+    std::string Path = Folder + "/lock";
+    FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (FD < 0)
+      throw Failure("disk", "'" + Path + "' cannot be made");
+    if (::flock(FD, LOCK_EX | LOCK_NB) != 0) {
+      ::close(FD);
+      throw Failure("in-use", "another runner works on '" + Folder + "'");
+    }
+  }
+  ~BatchLock() { ::close(FD); }
+  BatchLock(const BatchLock &) = delete;
+
+private:
+  int FD;
+};
+
+/// All that the threads of the GPUs share.
+struct Shared {
+  Shared(const RunnerOptions &Options, const Batch &B)
+      : Options(Options), B(B), In(Options.Folder, B, Scratch),
+        Results(Options.Folder, B) {}
+  const RunnerOptions &Options;
+  const Batch &B;
+  ScratchFolder Scratch;
+  Inputs In;
+  ResultFolder Results;
+  std::vector<std::vector<const Request *>> Groups;
+  std::atomic<size_t> NextGroup = 0;
+  std::mutex Lock; ///< Of what follows.
+  RunnerSummary Summary;
+};
+} // namespace
+
+/// Whether later requests of the group say nothing any more.
+static bool endsGroup(const json &Result) {
+  return Result.value("status", "") != "ok" || !Result.value("same", true);
+}
+
+static void tell(Shared &S, int Device, const Request &R, const json &Result) {
+  std::string Line = "device " + std::to_string(Device) + ": " + R.Id + ": " +
+                     Result.value("status", "");
+  if (Result.contains("reason"))
+    Line +=
+        ": " + Result.value("reason", "") +
+        (Result.contains("who") ? " (" + Result.value("who", "") + ")" : "");
+  if (Result.contains("same"))
+    Line += Result.value("same", false) ? ", same" : ", other results";
+  if (Result.contains("call"))
+    Line += ", " + Result.value("call", "");
+  if (Result.contains("ratio") && Result["ratio"].is_number())
+    Line += " x" + std::to_string(Result["ratio"].get<double>());
+  std::lock_guard<std::mutex> Guard(S.Lock);
+  fprintf(stderr, "cupilot-runner: %s\n", Line.c_str());
+  ++S.Summary.Done;
+  S.Summary.Faults += Result.value("status", "") != "ok";
+}
+
+static json resultOf(Shared &S, Evaluator &E, const Request &R,
+                     const std::string &Ended) {
+  if (!Ended.empty())
+    return {{"status", "skipped"},
+            {"reason", "group-ended"},
+            {"message", "the request '" + Ended +
+                            "' of the same candidate "
+                            "came out badly"}};
+  if (S.Results.begin(R) >= MostAttempts)
+    return {{"status", "error"},
+            {"reason", "abandoned"},
+            {"message", "the runner or the machine ended each of " +
+                            std::to_string(MostAttempts) +
+                            " times that it was begun"}};
+  return E.evaluate(R);
+}
+
+/// One thread per GPU takes groups until there are none.
+static void serveDevice(Shared &S, int Device) {
+  try {
+    Evaluator E(S.Options.Executable, Device, S.B, S.In, S.Scratch, S.Results);
+    for (;;) {
+      size_t Next = S.NextGroup++;
+      if (Next >= S.Groups.size())
+        return;
+      std::string Ended;
+      for (const Request *R : S.Groups[Next]) {
+        json Result;
+        if (std::optional<json> Known = S.Results.find(*R)) {
+          Result = std::move(*Known);
+        } else {
+          Result = resultOf(S, E, *R, Ended);
+          S.Results.put(*R, Result);
+          tell(S, Device, *R, Result);
+        }
+        if (Ended.empty() && endsGroup(Result))
+          Ended = R->Id;
+      }
+      E.endGroup();
+    }
+  } catch (const std::exception &E) {
+    std::lock_guard<std::mutex> Guard(S.Lock);
+    S.Summary.Lost = E.what();
+  }
+}
+
+/// Consecutive requests of one candidate; those without a group alone.
+static std::vector<std::vector<const Request *>> groupsOf(const Batch &B) {
+  std::vector<std::vector<const Request *>> Groups;
+  for (const Request &R : B.Requests) {
+    if (Groups.empty() || R.Group.empty() ||
+        Groups.back().back()->Group != R.Group)
+      Groups.emplace_back();
+    Groups.back().push_back(&R);
+  }
+  return Groups;
+}
+
+json listDevices(const std::string &Executable) {
+  ScratchFolder Scratch;
+  Child Asked(Executable, -1, Scratch.path() + "/stderr");
+  return Asked.greeting().at("devices");
+}
+
+static std::vector<int> chooseDevices(const RunnerOptions &Options,
+                                      const Batch &B) {
+  json All = listDevices(Options.Executable);
+  std::vector<int> Devices = Options.Devices;
+  if (Devices.empty())
+    for (size_t I = 0; I < All.size(); ++I)
+      if (B.Arch.empty() || All[I].at("arch") == B.Arch)
+        Devices.push_back(int(I));
+  if (Devices.empty())
+    throw Failure("wrong-arch", "the batch is for " + B.Arch +
+                                    ", and no GPU here is: the first is " +
+                                    All.at(0).at("name").get<std::string>() +
+                                    ", " +
+                                    All.at(0).at("arch").get<std::string>());
+  for (int D : Devices) {
+    if (D < 0 || size_t(D) >= All.size())
+      throw Failure("no-device", "there is no device " + std::to_string(D));
+    if (!B.Arch.empty() && All[size_t(D)].at("arch") != B.Arch)
+      throw Failure("wrong-arch",
+                    "the batch is for " + B.Arch + ", device " +
+                        std::to_string(D) + " is " +
+                        All[size_t(D)].at("arch").get<std::string>());
+  }
+  return Devices;
+}
+
+RunnerSummary runBatch(const RunnerOptions &Options) {
+  const Batch B = readBatch(Options.Folder);
+  BatchLock Lock(Options.Folder);
+  Shared S(Options, B);
+  unsigned Open = 0;
+  for (const Request &R : B.Requests) {
+    if (std::optional<json> Known = S.Results.find(R)) {
+      ++S.Summary.Before;
+      S.Summary.Faults += Known->value("status", "") != "ok";
+    } else {
+      ++Open;
+    }
+  }
+  if (Open == 0)
+    return S.Summary;
+  std::vector<int> Devices = chooseDevices(Options, B);
+  S.Groups = groupsOf(B);
+  std::vector<std::thread> Threads;
+  for (int D : Devices)
+    Threads.emplace_back(serveDevice, std::ref(S), D);
+  for (std::thread &T : Threads)
+    T.join();
+  S.Summary.Missing = Open - S.Summary.Done;
+  return S.Summary;
+}
+
+int serveAsWorker() { return Worker(WorkerDescriptor).serve(); }
+
+int replay(const std::string &Path) {
+  json Message = json::parse(readWhole(Path));
+  Gpu G;
+  G.use(Message.at("device").get<int>());
+  Case C = caseFromJson(Message.at("case"));
+  Program P = programFromJson(Message.at("program"));
+  auto Files = Message.at("files").get<std::vector<std::string>>();
+  LoadedProgram Loaded(G, P, C, Message.at("images").get<ImageFiles>(),
+                       Message.at("variables").get<std::vector<std::string>>(),
+                       /*Bare=*/true);
+  // Bounds are those of allocations here, so there are no guard bands, and what
+  // nobody wrote stays unwritten, which initcheck looks for.
+  DeviceCase Memory(G, C, Files, 0, /*Bare=*/true);
+  BoundProgram Bound = Loaded.bind(Memory);
+  Loaded.restoreVariables();
+  G.synchronize("making a run ready");
+  Loaded.launch(Bound);
+  G.synchronize("running '" + P.Launches.front().Symbol + "'");
+  return 0;
+}
+
+} // namespace cupilot::runner

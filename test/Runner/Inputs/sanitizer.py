@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+# Runs the program as compute-sanitizer does, and finds an error with memcheck.
+import subprocess
+import sys
+
+tool, code, command = sys.argv[2], int(sys.argv[4]), sys.argv[5:]
+assert sys.argv[1] == "--tool" and sys.argv[3] == "--error-exitcode" and "--replay" in command
+subprocess.run(command, check=True)
+print("========= COMPUTE-SANITIZER")
+if tool == "memcheck":
+    print("========= Invalid __global__ write of size 4 bytes\n=========     at add+0x80")
+    sys.exit(code)

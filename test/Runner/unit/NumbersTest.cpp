@@ -1,0 +1,121 @@
+//===- NumbersTest.cpp - Tests of numbers in buffers -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Runner/Numbers.h"
+#include "cupilot/Evaluation/Element.h"
+#include "cupilot/Runner/Failure.h"
+#include "cupilot/Runner/Files.h"
+#include "gtest/gtest.h"
+#include <cmath>
+#include <cstring>
+#include <random>
+
+namespace runner = cupilot::runner;
+using runner::NumberKind;
+
+// The runner has no LLVM, so it has its own readers and writers: they must
+// agree with those of the gate, of which every kind has the same word.
+static std::vector<std::pair<NumberKind, cupilot::ElementKind>> kinds() {
+  std::vector<std::pair<NumberKind, cupilot::ElementKind>> Both;
+  for (const char *Word : {"f16", "bf16", "f32", "f64", "i8", "u8", "i16",
+                           "u16", "i32", "u32", "i64", "u64"})
+    Both.push_back({*runner::numberKindOf(Word), *cupilot::elementOf(Word)});
+  return Both;
+}
+
+TEST(Numbers, EveryPatternOf16BitsReadsAsInTheGate) {
+  for (auto [K, E] : kinds()) {
+    if (runner::sizeOf(K) != 2)
+      continue;
+    for (unsigned Bits = 0; Bits < 65536; ++Bits) {
+      auto Word = uint16_t(Bits);
+      uint8_t At[2];
+      std::memcpy(At, &Word, 2);
+      double A = runner::readNumber(K, At), B = cupilot::readElement(E, At);
+      ASSERT_TRUE(A == B || (std::isnan(A) && std::isnan(B))) << Bits;
+      if (std::isnan(A))
+        continue;
+      // What was read is written as it was, and so are the middles of
+      // neighbours, which go to the even one.
+      uint8_t Back[2], Gate[2];
+      for (double V : {A, A * (1 + 0x1p-12), A * (1 + 0x1p-11),
+                       A * (1 + 0x1p-9), A * (1 + 0x1p-8), A * 0.9997}) {
+        runner::writeNumber(K, Back, V);
+        cupilot::writeElement(E, Gate, V);
+        ASSERT_EQ(std::memcmp(Back, Gate, 2), 0)
+            << runner::wordOf(K) << " " << V;
+      }
+    }
+  }
+}
+
+TEST(Numbers, AnyNumberIsWrittenAsInTheGate) {
+  std::mt19937_64 Random(5);
+  std::vector<double> Values = {0,       -0.0,    INFINITY, -INFINITY, 1e300,
+                                65504,   65520,   65519.99, 1e-8,      5.96e-8,
+                                2.98e-8, 2.99e-8, 0.5,      1.5,       2.5,
+                                -3.5,    127.5,   1e18,     -1e18};
+  for (int I = 0; I < 20000; ++I)
+    Values.push_back(std::ldexp(double(int64_t(Random())) * 0x1p-63,
+                                int(Random() % 60) - 40));
+  for (auto [K, E] : kinds())
+    for (double V : Values) {
+      uint8_t A[8] = {}, B[8] = {};
+      runner::writeNumber(K, A, V);
+      cupilot::writeElement(E, B, V);
+      ASSERT_EQ(std::memcmp(A, B, 8), 0) << runner::wordOf(K) << " " << V;
+      ASSERT_EQ(runner::readNumber(K, A), cupilot::readElement(E, B));
+    }
+}
+
+TEST(Numbers, Ulps) {
+  auto Between = [](float A, float B) {
+    uint8_t X[4], Y[4];
+    std::memcpy(X, &A, 4);
+    std::memcpy(Y, &B, 4);
+    return runner::ulpsBetween(NumberKind::F32, X, Y);
+  };
+  EXPECT_EQ(Between(1, 1), 0u);
+  EXPECT_EQ(Between(1, std::nextafter(1.0f, 2.0f)), 1u);
+  EXPECT_EQ(Between(-0.0f, 0.0f), 0u);
+  EXPECT_EQ(Between(-1e-45f, 1e-45f), 2u);
+  EXPECT_EQ(Between(1, NAN), UINT64_MAX);
+  int64_t A = INT64_MIN, B = INT64_MAX;
+  EXPECT_EQ(runner::ulpsBetween(NumberKind::I64,
+                                reinterpret_cast<uint8_t *>(&A),
+                                reinterpret_cast<uint8_t *>(&B)),
+            UINT64_MAX);
+}
+
+// What a generator makes is part of the format: workloads name its digest.
+TEST(Numbers, GeneratorsMakeTheSameEverywhere) {
+  auto Digest = [](const char *Text, uint64_t Variation = 0) {
+    std::vector<uint8_t> B = runner::generate(Text, 4096, Variation);
+    return runner::digestOf(
+        {reinterpret_cast<const char *>(B.data()), B.size()});
+  };
+  EXPECT_EQ(Digest("f32 uniform seed=3").substr(0, 19), "b3:05daab636895cbf8");
+  EXPECT_EQ(Digest("f16 normal seed=3").substr(0, 19), "b3:789be805be54225a");
+  EXPECT_EQ(Digest("i32 permutation").substr(0, 19), "b3:af9268fc7a8fa4e0");
+  EXPECT_NE(Digest("f32 uniform seed=3"), Digest("f32 uniform seed=4"));
+  EXPECT_NE(Digest("f32 uniform seed=3"), Digest("f32 uniform seed=3", 1));
+  EXPECT_EQ(Digest("i32 iota"), Digest("i32 iota", 1));
+}
+
+TEST(Numbers, BrokenGenerators) {
+  for (const char *Text : {"", "f33 ones", "f32", "f32 what", "f32 ones zeros",
+                           "f32 uniform low=2 high=1", "f32 uniform seed=x",
+                           "f32 uniform high=", "f32 uniform colour=3"}) {
+    try {
+      runner::generate(Text, 64);
+      ADD_FAILURE() << Text;
+    } catch (const runner::Failure &F) {
+      EXPECT_EQ(F.reason(), "bad-generator");
+    }
+  }
+}

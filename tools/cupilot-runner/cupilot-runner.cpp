@@ -1,0 +1,167 @@
+//===- cupilot-runner.cpp - Evaluates batches on GPUs -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs on GPU machines: the CUDA driver, no LLVM, no toolkit, no network.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Runner/Failure.h"
+#include "cupilot/Runner/Runner.h"
+#include "cupilot/Support/Config.h"
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <unistd.h>
+
+using namespace cupilot::runner;
+
+static const char Help[] =
+    "cupilot-runner " CUPILOT_VERSION ": evaluates batches on GPUs\n\n"
+    "  cupilot-runner DIR             works through the batch in DIR; results "
+    "go to DIR/results\n"
+    "  cupilot-runner --list          the GPUs of this machine\n"
+    "  cupilot-runner --ceilings      bandwidths and rates, measured once for "
+    "each card\n\n"
+    "  --devices=0,1    use these GPUs (default: all that the batch is for)\n"
+    "  --anew           measure the ceilings again\n"
+    "  --kernels=DIR    write the PTX that measures ceilings to DIR, and do no "
+    "more\n\n"
+    "A batch is written by 'cupilot ... --device spool:DIR'. What was killed "
+    "is "
+    "taken up again by\nthe same command; requests that have a result are not "
+    "run again.\n"
+    "Exit status: 0 all requests came out, 1 some ended in a fault or an "
+    "error, "
+    "2 wrong use or a\nbroken batch, 3 no driver or GPU, a GPU that was lost, "
+    "a "
+    "full disk.\n";
+
+static int fail(const Failure &F) {
+  fprintf(stderr, "cupilot-runner: error: %s [%s]\n", F.what(),
+          F.reason().c_str());
+  const std::string &R = F.reason();
+  bool Resource = R == "no-driver" || R == "no-device" || R == "device-lost" ||
+                  R == "disk" || R == "in-use" || R == "worker-lost" ||
+                  R == "wrong-arch" || R == "timeout" ||
+                  R == "unreadable-file" || R == "device-unavailable" ||
+                  R == "out-of-memory";
+  return Resource ? 3 : 2;
+}
+
+static int wrongUse(const std::string &Why) {
+  fprintf(stderr,
+          "cupilot-runner: error: %s\ncupilot-runner: note: cupilot-runner "
+          "--help\n",
+          Why.c_str());
+  return 2;
+}
+
+/// "0,1" as numbers.
+static bool parseDevices(std::string_view Text, std::vector<int> &Devices) {
+  while (!Text.empty()) {
+    int Value = 0;
+    auto [End, Error] =
+        std::from_chars(Text.data(), Text.data() + Text.size(), Value);
+    if (Error != std::errc() || Value < 0)
+      return false;
+    Devices.push_back(Value);
+    Text.remove_prefix(size_t(End - Text.data()));
+    if (Text.empty())
+      break;
+    if (Text.front() != ',' || Text.size() == 1)
+      return false;
+    Text.remove_prefix(1);
+  }
+  return !Devices.empty();
+}
+
+/// This program's own file, which worker processes are started from.
+static std::string ownPath() {
+  char Path[4096];
+  ssize_t N = ::readlink("/proc/self/exe", Path, sizeof(Path));
+  if (N <= 0)
+    throw Failure("worker-lost", "/proc/self/exe cannot be read");
+  return std::string(Path, size_t(N));
+}
+
+static int run(RunnerOptions Options) {
+  RunnerSummary S = runBatch(Options);
+  fprintf(stderr,
+          "cupilot-runner: %u evaluated, %u were done before, %u of all with "
+          "a fault or an error, %u left\n",
+          S.Done, S.Before, S.Faults, S.Missing);
+  if (S.Missing) {
+    fprintf(stderr, "cupilot-runner: error: %s\n", S.Lost.c_str());
+    return 3;
+  }
+  return S.Faults ? 1 : 0;
+}
+
+int main(int argc, char **argv) {
+  RunnerOptions Options;
+  bool List = false, Ceilings = false, Anew = false;
+  std::string Replay, Kernels;
+  for (int I = 1; I < argc; ++I) {
+    std::string_view Arg = argv[I];
+    if (Arg == "--worker") // How it starts itself.
+      return serveAsWorker();
+    if (Arg == "--replay" && I + 1 < argc) {
+      Replay = argv[++I];
+    } else if (Arg == "--help" || Arg == "-h") {
+      fputs(Help, stdout);
+      return 0;
+    } else if (Arg == "--version") {
+      puts("cupilot-runner " CUPILOT_VERSION);
+      return 0;
+    } else if (Arg == "--list") {
+      List = true;
+    } else if (Arg == "--ceilings") {
+      Ceilings = true;
+    } else if (Arg == "--anew") {
+      Anew = true;
+    } else if (Arg.starts_with("--kernels=")) {
+      Kernels = Arg.substr(10);
+    } else if (Arg.starts_with("--devices=")) {
+      if (!parseDevices(Arg.substr(10), Options.Devices))
+        return wrongUse("'" + std::string(Arg) + "' lists no devices");
+    } else if (Arg.starts_with("-")) {
+      return wrongUse("'" + std::string(Arg) + "' is not known");
+    } else if (!Options.Folder.empty()) {
+      return wrongUse("two folders were given");
+    } else {
+      Options.Folder = Arg;
+    }
+  }
+  if (Options.Folder.empty() && !List && !Ceilings && Replay.empty() &&
+      Kernels.empty())
+    return wrongUse("no batch was given");
+  try {
+    Options.Executable = ownPath();
+    if (!Replay.empty())
+      return replay(Replay);
+    if (!Kernels.empty()) {
+      writeCeilingKernels(Kernels);
+      return 0;
+    }
+    if (List)
+      puts(listDevices(Options.Executable).dump(2).c_str());
+    if (Ceilings)
+      puts(deviceCeilings(Options.Executable,
+                          Options.Devices.empty() ? 0 : Options.Devices[0],
+                          Anew)
+               .dump(2)
+               .c_str());
+    return List || Ceilings ? 0 : run(std::move(Options));
+  } catch (const Failure &F) {
+    return fail(F);
+  } catch (const std::exception &E) {
+    fprintf(stderr, "cupilot-runner: error: %s\n", E.what());
+    return 3;
+  }
+}
