@@ -23,6 +23,7 @@ Ceilings ceilingsOf(const GpuDescription &Gpu) {
   C.DramGBs = Gpu.DramGBs;
   C.L2GBs = Gpu.L2GBs;
   C.L2Bytes = Gpu.L2Bytes;
+  C.L2StoreCost = Gpu.L2StoreCost;
   // CUDA C++ Programming Guide, "Arithmetic Instructions", compute capability
   // 9.0: results per clock and multiprocessor.
   double PerCycle = Gpu.Multiprocessors * Gpu.ClockGHz;

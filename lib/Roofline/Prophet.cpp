@@ -58,7 +58,8 @@ CeilingTimes timesAtCeilings(const Ceilings &C, const ExecutionCounts &K) {
   T.Dram = Time(Read + Written, C.DramGBs);
   T.LeastDram =
       Time(Read + std::max(Written - double(C.L2Bytes), 0.0), C.DramGBs);
-  T.L2 = Time(Read + double(K.GlobalStoreSectors) * 32, C.L2GBs);
+  T.L2 =
+      Time(Read + C.L2StoreCost * double(K.GlobalStoreSectors) * 32, C.L2GBs);
   T.Shared = Time(double(std::max(K.SharedWavefronts, K.SharedAccesses)) * 128,
                   C.SharedGBs);
   T.Fp32 = Time(double(K.Fp32), C.Fp32Gops);

@@ -24,6 +24,7 @@ struct Ceilings {
          SpecialGops = 0, TensorGops = 0;
   double IssueGops = 0; ///< Instructions of warps.
   uint64_t L2Bytes = 0;
+  double L2StoreCost = 1; ///< A sector stored, in sectors read.
 };
 
 /// The ceilings that follow from a description.
