@@ -97,6 +97,9 @@ void WarpTrace::settle(const WarpAccess &Access, const AccessSite &Site) {
   (Site.IsStore ? Counts.GlobalStores : Counts.GlobalLoads) += 1;
   (Site.IsStore ? Counts.GlobalStoreSectors : Counts.GlobalLoadSectors) +=
       Touched.size();
+  if (Site.IsAtomic)
+    for (uint64_t Address : Addresses)
+      ++Atomics[Address / 32];
   uint8_t Use = Site.IsAtomic ? Read | Written : Site.IsStore ? Written : Read;
   for (uint64_t Sector : Touched)
     Sectors[Sector] |= Use;
@@ -133,6 +136,7 @@ void WarpTrace::endBlock() {
       // A warp runs a block as often as the lane that runs it most: exact for
       // structured divergence.
       Counts.WarpInstructions += Most * Cost.total();
+      Counts.DependentLoads += Most * Cost.DependentLoads;
     }
 }
 

@@ -36,6 +36,8 @@ public:
   enum SectorUse : uint8_t { Read = 1, Written = 2 };
   /// Touched in global memory, and how.
   llvm::DenseMap<uint64_t, uint8_t> Sectors;
+  /// Atomics of threads on sectors of global memory.
+  llvm::DenseMap<uint64_t, uint64_t> Atomics;
 
 private:
   /// Counters of a thread: those of functions, then the kernel's.

@@ -73,6 +73,8 @@ struct OpRule {
   uint32_t MinInputs = 0, MaxInputs = 0;
   /// Alignment in bytes that the memory operands need.
   uint32_t ReadAlign = 1, WriteAlign = 1;
+  /// ExecutionCounts::Tensor of one execution.
+  uint64_t TensorWork = 0;
 };
 
 /// One such instruction of a lowered module.

@@ -204,6 +204,22 @@ void Instrumenter::guard(const CheckedAccess &A) {
   B.CreateCall(Slow, {Context, Generic, Length, B.getInt32(Site)});
 }
 
+/// Whether the address of \p Load follows from what it loaded before, as in a
+/// list: such loads of a thread never overlap.
+static bool followsItself(const LoadInst &Load) {
+  SmallVector<const Value *, 16> Todo{Load.getPointerOperand()};
+  SmallPtrSet<const Value *, 16> Seen;
+  while (!Todo.empty()) {
+    const auto *I = dyn_cast<Instruction>(Todo.pop_back_val());
+    if (I == &Load)
+      return true;
+    if (!I || I->mayReadOrWriteMemory() || !Seen.insert(I).second)
+      continue;
+    append_range(Todo, I->operands());
+  }
+  return false;
+}
+
 /// What a basic block costs a GPU thread, by class of instruction.
 static BlockCost costOf(const BasicBlock &BB) {
   BlockCost Cost;
@@ -248,6 +264,8 @@ static BlockCost costOf(const BasicBlock &BB) {
       Cost.Conversion += Lanes;
       break;
     case Instruction::Load:
+      Cost.DependentLoads += followsItself(cast<LoadInst>(I));
+      [[fallthrough]];
     case Instruction::Store:
     case Instruction::AtomicRMW:
     case Instruction::AtomicCmpXchg:

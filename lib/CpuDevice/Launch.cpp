@@ -124,6 +124,46 @@ bool LaunchState::spend(int64_t Count) {
   return Left.fetch_sub(Count, std::memory_order_relaxed) >= Count;
 }
 
+/// Adds the distinct sectors of a launch of which one block in \p Scale was
+/// run. All blocks together touch no more of a buffer than it has: without that
+/// bound what every block reads would count once for each.
+static void addDistinct(const DenseMap<uint64_t, uint8_t> &Sectors,
+                        const DeviceMemory &Memory, double Scale,
+                        ExecutionCounts &Counts) {
+  std::vector<std::pair<uint64_t, uint8_t>> Sorted(Sectors.begin(),
+                                                   Sectors.end());
+  llvm::sort(Sorted);
+  for (size_t First = 0, End; First < Sorted.size(); First = End) {
+    std::optional<DeviceBuffer> Buffer;
+    if (Scale > 1) // A buffer may begin within the sector.
+      for (uint64_t Byte = 0; Byte < 32 && !Buffer; Byte += 4)
+        Buffer = Memory.find(
+            reinterpret_cast<const void *>(Sorted[First].first * 32 + Byte));
+    uint64_t Limit = std::numeric_limits<uint64_t>::max();
+    uint64_t Most = Limit;
+    if (Buffer && Buffer->Size) {
+      auto Base = reinterpret_cast<uint64_t>(Buffer->Base);
+      Limit = (Base + Buffer->Size - 1) / 32;
+      Most = Limit - Base / 32 + 1;
+    } else if (Scale > 1) {
+      Limit = Sorted[First].first;
+    }
+    uint64_t Unique = 0, Read = 0, Written = 0;
+    for (End = First; End < Sorted.size() && Sorted[End].first <= Limit;
+         ++End) {
+      ++Unique;
+      Read += (Sorted[End].second & WarpTrace::Read) != 0;
+      Written += (Sorted[End].second & WarpTrace::Written) != 0;
+    }
+    auto Whole = [&](uint64_t Seen) {
+      return std::min(Most, static_cast<uint64_t>(double(Seen) * Scale));
+    };
+    Counts.UniqueSectors += Whole(Unique);
+    Counts.ReadSectors += Whole(Read);
+    Counts.WrittenSectors += Whole(Written);
+  }
+}
+
 LaunchResult LaunchState::run() {
   unsigned Wanted =
       Options.Threads ? Options.Threads : std::thread::hardware_concurrency();
@@ -147,6 +187,7 @@ LaunchResult LaunchState::run() {
 
   LaunchResult Result;
   DenseMap<uint64_t, uint8_t> Sectors;
+  DenseMap<uint64_t, uint64_t> Atomics;
   for (const auto &Host : Hosts)
     for (const auto *List : {&Host->Resident, &Host->Spare})
       for (const auto &Cluster : *List)
@@ -159,15 +200,15 @@ LaunchResult LaunchState::run() {
           Result.Counts += Block->Trace->Counts;
           for (auto [Sector, Uses] : Block->Trace->Sectors)
             Sectors[Sector] |= Uses;
+          for (auto [Sector, Count] : Block->Trace->Atomics)
+            Atomics[Sector] += Count;
         }
   Result.Printed = Printed.take();
-  Result.Counts.UniqueSectors = Sectors.size();
-  for (auto [Sector, Uses] : Sectors) {
-    Result.Counts.ReadSectors += (Uses & WarpTrace::Read) != 0;
-    Result.Counts.WrittenSectors += (Uses & WarpTrace::Written) != 0;
-  }
+  for (auto [Sector, Count] : Atomics)
+    Result.Counts.HotAtomics = std::max(Result.Counts.HotAtomics, Count);
   if (Step > 1)
     Result.Counts.scale(Clusters, Runs);
+  addDistinct(Sectors, Memory, double(Clusters) / double(Runs), Result.Counts);
   return Result;
 }
 

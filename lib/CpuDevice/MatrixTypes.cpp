@@ -61,6 +61,13 @@ unsigned elementBits(ElementType T) {
   return 0;
 }
 
+uint64_t tensorWork(uint64_t M, uint64_t N, uint64_t K, ElementType T) {
+  uint64_t Operations = 2 * M * N * K;
+  if (T == ElementType::F64)
+    return Operations * 15;
+  return Operations * std::max(elementBits(T), 8u) / 16;
+}
+
 bool isFloat(ElementType T) {
   switch (T) {
   case ElementType::S8:

@@ -36,6 +36,9 @@ std::optional<ElementType> elementType(llvm::StringRef Modifier);
 /// Bits of an element where it lies among others.
 unsigned elementBits(ElementType T);
 bool isFloat(ElementType T);
+/// Operations of a product of these sizes, as many as of f16 would take the
+/// tensor cores that long (H100 whitepaper, "Tensor Cores": dense rates).
+uint64_t tensorWork(uint64_t M, uint64_t N, uint64_t K, ElementType T);
 
 /// The value of a floating-point element from its bits. Of tf32 the low 13
 /// bits do not matter.

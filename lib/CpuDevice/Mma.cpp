@@ -181,6 +181,8 @@ static void finish(OpRule &Rule) {
         .registers();
   };
   Rule.Run = runMma;
+  Rule.TensorWork = tensorWork(Shape.M, Shape.N, Shape.K,
+                               static_cast<ElementType>(Rule.Shape[TypeA]));
   Rule.Group = 32;
   Rule.Shape[RegistersA] = Registers(MatrixUse::A, TypeA);
   Rule.Shape[RegistersB] = Registers(MatrixUse::B, TypeB);
@@ -298,6 +300,7 @@ std::optional<OpRule> findMma(ArrayRef<StringRef> All) {
     return std::nullopt;
   if (A == ElementType::F16 && Shape->M == 8) {
     Rule->Run = runQuads;
+    Rule->TensorWork *= 4;
     Rule->Shape[RegistersA] = Rule->Shape[RegistersB] = 2;
     auto Registers = [&](Field F) {
       return Rule->Shape[F] == static_cast<uint32_t>(ElementType::F16) ? 4u

@@ -143,6 +143,8 @@ void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
   }
   if (Observer)
     Observer->collectiveCompleted(*this, First, Group);
+  if (Trace)
+    Trace->Counts.Tensor += Op.Rule.TensorWork;
   // The operation may leave the kernel for one of them.
   Op.Rule.Run({*this, Op, All});
   for (ThreadState &F : Lanes)

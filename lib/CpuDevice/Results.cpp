@@ -28,6 +28,7 @@ static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
                                      &ExecutionCounts::SharedWavefronts,
                                      &ExecutionCounts::LocalAccesses,
                                      &ExecutionCounts::AtomicOps,
+                                     &ExecutionCounts::HotAtomics,
                                      &ExecutionCounts::Barriers,
                                      &ExecutionCounts::Fp32,
                                      &ExecutionCounts::Fp64,
@@ -37,6 +38,8 @@ static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
                                      &ExecutionCounts::Control,
                                      &ExecutionCounts::Conversion,
                                      &ExecutionCounts::Shuffle,
+                                     &ExecutionCounts::Tensor,
+                                     &ExecutionCounts::DependentLoads,
                                      &ExecutionCounts::WarpInstructions};
 
 ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {

@@ -94,6 +94,7 @@ struct AccessSite {
 struct BlockCost {
   uint32_t Fp32 = 0, Fp64 = 0, Fp16 = 0, Integer = 0, Special = 0, Control = 0,
            Conversion = 0, Shuffle = 0, Memory = 0;
+  uint32_t DependentLoads = 0; ///< Some of Memory.
   uint32_t total() const {
     return Fp32 + Fp64 + Fp16 + Integer + Special + Control + Conversion +
            Shuffle + Memory;

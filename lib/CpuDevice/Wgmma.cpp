@@ -301,6 +301,7 @@ std::optional<OpRule> findWgmma(ArrayRef<StringRef> Parts) {
   Rule.Results.assign(NumD, 32);
   Rule.Accumulates = true;
   Rule.Run = runWgmma;
+  Rule.TensorWork = tensorWork(64, Shape->N, Shape->K, *A);
   Rule.Group = 128;
   Rule.ReadAlign = 16;
   // With A in registers there are three more words, and one transposition less.

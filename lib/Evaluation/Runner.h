@@ -85,6 +85,12 @@ struct PlannedRun {
   uint64_t scratchBytes() const; ///< In all.
 };
 
+/// The launches of \p Plan on \p C; nothing where \p When keeps the case out.
+/// \p Illegal says what the guard admits although it is no launch.
+llvm::Expected<std::optional<PlannedRun>>
+plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
+           const GateCase &C, std::string &Illegal);
+
 /// Runs the launches of \p Run one after the other on \p C, in memory that
 /// holds nothing but the inputs, guard bands and \p Fill; scratch memory holds
 /// \p Fill too. The variables \p Shared, which the original knows, start as

@@ -29,59 +29,6 @@ Error VariantRuns::load() {
   return Error::success();
 }
 
-/// The arguments, with pointers as far apart as buffers are in a run.
-static std::vector<Bytes> placedArguments(const GateCase &C) {
-  std::vector<Bytes> Args = C.Args;
-  for (const WorkloadPointer &P : C.Pointers) {
-    uint64_t Target = (uint64_t(P.Buffer + 1) << 40) + C.Shift + P.BufferOffset;
-    std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
-  }
-  return Args;
-}
-
-Expected<std::optional<PlannedRun>>
-VariantRuns::shapesOf(const GateCase &C, std::string &Illegal) const {
-  std::vector<Bytes> Args = placedArguments(C);
-  Expected<Bindings> B = bindLaunch(C.Shape, O.kernel().Scalars, Args);
-  if (!B)
-    return B.takeError();
-  if (!admits(When, *B, Args))
-    return std::nullopt;
-  // Where a plan cannot be carried out, the build's dispatch runs the original.
-  PlannedRun Run;
-  for (const Launch &L : Plan.Launches) {
-    std::optional<LaunchShape> Shape = planShape(L, *B);
-    if (!Shape) {
-      Illegal = describeIllegal(L, *B);
-      return std::nullopt;
-    }
-    Run.Launches.push_back({L.Symbol, *Shape});
-  }
-  for (const Expr &Size : Plan.Scratch) {
-    std::optional<uint64_t> Bytes = scratchBytes(Size, *B);
-    if (!Bytes) {
-      Illegal = describeIllegal(Size, *B);
-      return std::nullopt;
-    }
-    Run.Scratch.push_back(*Bytes);
-  }
-  for (const TensorMapPlan &Map : Plan.TensorMaps) {
-    uint64_t Base = 0;
-    std::memcpy(&Base, Args[Map.Base.Param].data() + Map.Base.Offset,
-                sizeof(Base));
-    if (!Base) // No guard could say so.
-      return std::nullopt;
-    std::optional<TensorMapValues> Values = tensorValues(Map, *B);
-    alignas(64) TensorMap Encoded;
-    if (!Values || encodeTensorMap({Map, *Values}, Base, Encoded)) {
-      Illegal = describeIllegal(Map, *B, Base);
-      return std::nullopt;
-    }
-    Run.TensorMaps.push_back({Map, std::move(*Values)});
-  }
-  return Run;
-}
-
 Expected<bool> VariantRuns::admitted(const GateCase &C) const {
   std::string Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(C, Illegal);

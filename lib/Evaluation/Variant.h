@@ -38,7 +38,9 @@ private:
   /// The launches of the plan; nothing where the guard keeps the case out.
   /// \p Illegal says what the guard admits although it is no launch.
   llvm::Expected<std::optional<PlannedRun>>
-  shapesOf(const GateCase &C, std::string &Illegal) const;
+  shapesOf(const GateCase &C, std::string &Illegal) const {
+    return plannedRun(O.kernel(), Plan, When, C, Illegal);
+  }
   llvm::Expected<std::optional<GateFinding>>
   judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);

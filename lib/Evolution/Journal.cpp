@@ -196,6 +196,18 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   return Error::success();
 }
 
+Expected<std::vector<std::string>> Journal::runs() {
+  Statement Query(
+      Db.get(), "SELECT run FROM generation GROUP BY run ORDER BY MIN(rowid)");
+  std::vector<std::string> All;
+  int Status;
+  while ((Status = Query.step()) == SQLITE_ROW)
+    All.push_back(Query.text(0));
+  if (Status != SQLITE_DONE)
+    return failure("cannot be read");
+  return All;
+}
+
 Expected<std::vector<CandidateRecord>> Journal::candidates(StringRef Run) {
   std::string Sql = std::string(SelectCandidate) + " ORDER BY id";
   Statement Query(Db.get(), Sql.c_str());

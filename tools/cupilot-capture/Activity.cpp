@@ -34,7 +34,7 @@ static void record(const CUpti_Activity *A) {
       A->kind != CUPTI_ACTIVITY_KIND_KERNEL)
     return;
   // Only fields that CUDA 12.0's records have as well.
-  auto *K = reinterpret_cast<const CUpti_ActivityKernel10 *>(A);
+  auto *K = reinterpret_cast<const CUpti_ActivityKernel9 *>(A);
   auto Number = [](int64_t N) { return static_cast<uint64_t>(N > 0 ? N : 1); };
   Shape Dims;
   Dims.Grid = {Number(K->gridX), Number(K->gridY), Number(K->gridZ)};

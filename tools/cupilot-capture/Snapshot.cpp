@@ -196,6 +196,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   std::unique_lock<std::mutex> Guard(StoreLock, std::try_to_lock);
   if (!Guard)
     return; // Another thread keeps one now; a later launch will be kept.
+  describeDevices(); // Now: the program may not come to its end.
   auto P = std::make_shared<Pending>();
   P->Index = Index;
   P->Stream = Call.Stream;

@@ -70,11 +70,18 @@ struct ExecutionCounts {
   uint64_t SharedWavefronts =
       0; ///< ... and what they cost with bank conflicts.
   uint64_t LocalAccesses = 0;
-  uint64_t AtomicOps = 0; ///< Thread-level atomics.
-  uint64_t Barriers = 0;  ///< Block barriers, per warp.
+  uint64_t AtomicOps = 0;  ///< Thread-level atomics ...
+  uint64_t HotAtomics = 0; ///< ... and those on the sector of global memory
+                           ///< that gets most of them.
+  uint64_t Barriers = 0;   ///< Block barriers, per warp.
   // Thread-level instructions by class.
   uint64_t Fp32 = 0, Fp64 = 0, Fp16 = 0, Integer = 0, Special = 0, Control = 0,
            Conversion = 0, Shuffle = 0;
+  uint64_t Tensor = 0; ///< Operations of matrix instructions (a multiplication
+                       ///< and an addition are two), as many as of f16 would
+                       ///< take that long.
+  uint64_t DependentLoads = 0;   ///< Warp accesses whose address follows from
+                                 ///< the one before in a loop: a list's.
   uint64_t WarpInstructions = 0; ///< Issued, divergence included.
   ExecutionCounts &operator+=(const ExecutionCounts &Other);
   /// Multiplies everything by Numerator / Denominator.

@@ -54,6 +54,8 @@ public:
   llvm::Expected<std::optional<CandidateRecord>> find(llvm::StringRef Run,
                                                       llvm::StringRef Genome);
   llvm::Error save(llvm::StringRef Run, const CandidateRecord &Candidate);
+  /// All runs of which a generation was finished, oldest first.
+  llvm::Expected<std::vector<std::string>> runs();
   /// All candidates of a run in the order of their evaluation.
   llvm::Expected<std::vector<CandidateRecord>> candidates(llvm::StringRef Run);
 

@@ -24,6 +24,13 @@ struct GpuDescription {
   double Fp32Tflops = 0, Fp64Tflops = 0, Fp16Tflops = 0;
   double LaunchMicroseconds = 0;
   double DramLatencyNs = 0;
+  double BlockStartNs = 0; ///< Between the starts of two blocks.
+  double BlockTurnoverNs =
+      0;                     ///< From a block's first warp's end to its last's.
+  double HotAtomicNs = 0;    ///< Between two atomics on one place.
+  double L2StoreCost = 1;    ///< A sector stored, in sectors read.
+  double TensorPerCycle = 0; ///< Operations of f16 on matrices, for each
+                             ///< multiprocessor; dense.
 };
 
 /// The description of \p Name ("H200"); a usage error lists the known ones.

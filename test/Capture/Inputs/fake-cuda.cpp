@@ -89,7 +89,7 @@ static std::vector<std::string> Images;
 static CUpti_CallbackFunc Callback;
 static CUpti_BuffersCallbackRequestFunc Request;
 static CUpti_BuffersCallbackCompleteFunc Complete;
-static std::vector<CUpti_ActivityKernel10> Records;
+static std::vector<CUpti_ActivityKernel9> Records;
 static std::atomic<uint32_t> Correlation{0};
 static bool Capturing = false;
 
@@ -281,7 +281,7 @@ EXPORT CUresult cuFuncGetParamInfo(CUfunction Function, size_t Index,
 
 static void record(const char *Name, unsigned Grid, unsigned Block,
                    unsigned Shared, uint32_t Id, bool InGraph) {
-  CUpti_ActivityKernel10 K = {};
+  CUpti_ActivityKernel9 K = {};
   K.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   K.name = Name;
   K.gridX = static_cast<int>(Grid);
@@ -447,7 +447,7 @@ EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind) {
   return CUPTI_SUCCESS;
 }
 EXPORT CUptiResult cuptiActivityFlushAll(uint32_t) {
-  std::vector<CUpti_ActivityKernel10> Ready;
+  std::vector<CUpti_ActivityKernel9> Ready;
   {
     std::lock_guard<std::recursive_mutex> Guard(Lock);
     Ready.swap(Records);
@@ -466,9 +466,9 @@ EXPORT CUptiResult cuptiActivityFlushAll(uint32_t) {
 EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t *Buffer, size_t Size,
                                               CUpti_Activity **Record) {
   auto *Next = *Record ? reinterpret_cast<uint8_t *>(*Record) +
-                             sizeof(CUpti_ActivityKernel10)
+                             sizeof(CUpti_ActivityKernel9)
                        : Buffer;
-  if (Next + sizeof(CUpti_ActivityKernel10) > Buffer + Size)
+  if (Next + sizeof(CUpti_ActivityKernel9) > Buffer + Size)
     return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *Record = reinterpret_cast<CUpti_Activity *>(Next);
   return CUPTI_SUCCESS;

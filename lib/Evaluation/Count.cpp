@@ -1,0 +1,92 @@
+//===- Count.cpp - What launches do, counted but not judged -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evaluation/Count.h"
+#include "Cases.h"
+#include "Runner.h"
+#include "cupilot/Support/Error.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+LaunchCounter::~LaunchCounter() = default;
+
+LaunchPlan originalPlan(const Kernel &K) {
+  LaunchPlan Plan;
+  Plan.Launches.push_back({});
+  Plan.Launches.front().Symbol = K.Symbol;
+  return Plan;
+}
+
+namespace {
+class Counter : public LaunchCounter {
+public:
+  explicit Counter(GateSetup Setup) : Setup(std::move(Setup)) {}
+  Error load();
+  Expected<std::optional<std::vector<CountedLaunch>>>
+  count(StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
+        size_t Index) override;
+
+private:
+  GateSetup Setup;
+  std::vector<GateCase> Cases;
+};
+} // namespace
+
+Error Counter::load() {
+  Expected<KernelLayout> Types =
+      layoutOf(*Setup.Original, Setup.OriginalBitcode);
+  if (!Types)
+    return Types.takeError();
+  for (size_t I = 0; I < Setup.Workloads.size(); ++I) {
+    Expected<GateCase> C = capturedCase(Setup, *Types, I);
+    if (!C)
+      return C.takeError();
+    Cases.push_back(std::move(*C));
+  }
+  return Error::success();
+}
+
+Expected<std::optional<std::vector<CountedLaunch>>>
+Counter::count(StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
+               size_t Index) {
+  const GateCase &C = Cases[Index];
+  std::string Illegal;
+  Expected<std::optional<PlannedRun>> Run =
+      plannedRun(*Setup.Original, Plan, When, C, Illegal);
+  if (!Run)
+    return Run.takeError();
+  if (!*Run) {
+    if (!Illegal.empty())
+      return findingError("workload " + C.Name + ": " + Illegal);
+    return std::nullopt;
+  }
+  Expected<LoadedKernel> K = loadKernel(Bitcode, RunMode::Counting, Setup.Arch);
+  if (!K)
+    return K.takeError();
+  Expected<RunResult> R = runCase(*K, **Run, C, Poison, K->Initial);
+  if (!R)
+    return R.takeError();
+  if (R->Fault)
+    return findingError("workload " + C.Name + ": " + R->Fault->str());
+  std::vector<CountedLaunch> Launches;
+  for (auto [L, Counts] : zip_equal((*Run)->Launches, R->LaunchCounts))
+    Launches.push_back({L.Symbol, L.Shape, Counts});
+  return Launches;
+}
+
+Expected<std::unique_ptr<LaunchCounter>>
+LaunchCounter::create(GateSetup Setup) {
+  auto C = std::make_unique<Counter>(std::move(Setup));
+  if (Error E = C->load())
+    return std::move(E);
+  return std::move(C);
+}
+
+} // namespace cupilot

@@ -1,0 +1,65 @@
+//===- MeasuredFile.cpp - Measured launches from a file -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Roofline/MeasuredFile.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+const MeasuredLaunch *MeasuredFile::find(StringRef Symbol, StringRef Name,
+                                         StringRef Workload,
+                                         StringRef Variant) const {
+  for (const Entry &E : Entries)
+    if ((E.Kernel == Symbol || E.Kernel == Name) && E.Workload == Workload &&
+        E.Variant == Variant)
+      return &E.Launch;
+  return nullptr;
+}
+
+Expected<MeasuredFile> loadMeasured(StringRef Path) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Text.takeError();
+  Expected<json::Value> V = json::parse(*Text);
+  if (!V)
+    return usageError("'" + Path + "' is no JSON: " + toString(V.takeError()));
+  auto Broken = [&](const Twine &Why) {
+    return usageError("'" + Path + "' holds no measured launches: " + Why,
+                      "docs/Roofline.md describes the file");
+  };
+  const json::Object *O = V->getAsObject();
+  const json::Array *List = O ? O->getArray("launches") : nullptr;
+  if (!List)
+    return Broken("there is no list 'launches'");
+  MeasuredFile F;
+  F.Card = O->getString("card").value_or("").str();
+  for (auto [I, Each] : enumerate(*List)) {
+    const json::Object *L = Each.getAsObject();
+    MeasuredFile::Entry E;
+    if (!L || !L->getString("kernel") || !L->getNumber("microseconds"))
+      return Broken("launch " + Twine(I) + " lacks 'kernel' or 'microseconds'");
+    E.Kernel = L->getString("kernel")->str();
+    E.Workload = L->getString("workload").value_or("w0").str();
+    E.Variant = L->getString("variant").value_or("").str();
+    E.Launch.Microseconds = *L->getNumber("microseconds");
+    if (!(E.Launch.Microseconds > 0))
+      return Broken("launch " + Twine(I) + " took no time");
+    E.Launch.NoMetrics = L->getString("reason").value_or("").str();
+    if (const json::Object *Metrics = L->getObject("metrics"))
+      for (const auto &[Key, Value] : *Metrics)
+        if (std::optional<double> Number = Value.getAsNumber())
+          E.Launch.Metrics[Key.str()] = *Number;
+    F.Entries.push_back(std::move(E));
+  }
+  return F;
+}
+
+} // namespace cupilot
