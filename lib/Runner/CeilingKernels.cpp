@@ -157,9 +157,6 @@ static CeilingKernel mmaKernel(const std::string &What,
              Double = Types.starts_with("f64");
   const std::string Accumulator = Whole ? "b32" : Double ? "f64" : "f32";
   const std::string Input = Double ? "f64" : "b32";
-  const std::string Nothing = Double  ? "0d0000000000000000"
-                              : Whole ? "0"
-                                      : "0f00000000";
   const unsigned Results = Double ? 2 : 4;
   CeilingKernel K;
   K.Name = What + "-mma";
@@ -169,8 +166,9 @@ static CeilingKernel mmaKernel(const std::string &What,
   std::string Declare = ".reg ." + Accumulator + " %x<" + number(8 * Results) +
                         ">;\n.reg ." + Input + " %a<8>;\n";
   std::string Setup, Body, Keep;
+  // Sums that began alike would be alike, and be made once.
   for (unsigned I = 0; I < 8 * Results; ++I)
-    Setup += "mov." + Accumulator + " %x" + number(I) + ", " + Nothing + ";\n";
+    Setup += load(Accumulator, "%x" + number(I), 64 + 8 * I);
   for (unsigned I = 0; I < 8; ++I)
     Setup += load(Input, "%a" + number(I), 8 * I);
   for (unsigned Turn = 0; Turn < 4; ++Turn)
