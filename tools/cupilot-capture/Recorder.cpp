@@ -251,8 +251,13 @@ void Recorder::finished(const char *Kernel, const Shape &Dims,
                             : std::vector<std::string>{
                                   "its launch was not seen: it was made by "
                                   "the device, or before recording began"});
-    // One that was counted when it was launched is not counted again.
-    if (InGraph || Opts.Timing || Counts[Index].Count <= Counts[Index].Timed)
+    // One that was counted when it was launched is not counted again; a later
+    // launch in its place says that it was.
+    bool Seen = static_cast<uint32_t>(Entry) &&
+                static_cast<int32_t>(static_cast<uint32_t>(Entry >> 32) -
+                                     Correlation) > 0;
+    if (InGraph || Opts.Timing ||
+        (!Seen && Counts[Index].Count <= Counts[Index].Timed))
       ++Counts[Index].Count;
   }
   Counter &C = Counts[Index];

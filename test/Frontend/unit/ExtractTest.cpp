@@ -176,8 +176,8 @@ TEST(Extract, refusals) {
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f(p[1]); }\nstruct S { int v; void h() { k<<<1, 1>>>([=] "
-                "__device__(int x) { return x; }, nullptr); } };\n"),
-      "member function"));
+                "__device__(int x) { return x + v; }, nullptr); } };\n"),
+      "it captures 'this'"));
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f.v; }\nvoid h() { struct S { int v; }; k<<<1, 1>>>(S{}, "
