@@ -83,8 +83,6 @@ try hec-jacobi 60 ./hec-jacobi
 try simpleStreams 60 ./sample-simpleStreams
 try simpleZeroCopy 60 ./sample-simpleZeroCopy
 try streamOrdered 60 ./sample-streamOrderedAllocation
-try vectorAddDrv 60 ./sample-vectorAddDrv
-try vectorAddMMAP 60 ./sample-vectorAddMMAP
 try simpleMultiGPU 60 ./sample-simpleMultiGPU
 try forms-many 100 ./forms many
 echo "== overhead: time from first to last launch, five rounds each, alternating"
