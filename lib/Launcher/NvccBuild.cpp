@@ -130,10 +130,11 @@ Error Selection::select(StringRef Symbol) {
              R.Arch == M.target() && NvccPtx::isSameKernel(R.Symbol, Symbol);
     });
     bool Stale = false, Other = false;
+    // A record may have lost its variants (cupilot store prune).
     for (const BuildRecord &R : *Named)
-      if (R.Arch == M.target())
+      if (R.Arch == M.target() && !R.Variants.empty())
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
-    if (Record == Same->end()) {
+    if (Record == Same->end() || Record->Variants.empty()) {
       tell(Symbol, Stale ? "VariantStale" : "NoVariant",
            textOf(Stale   ? BuildReason::OtherCode
                   : Other ? BuildReason::OtherCompiler
