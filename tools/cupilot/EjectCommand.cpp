@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BuildCommand.h"
+#include "Choice.h"
 #include "Command.h"
+#include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Frontend/Eject.h"
 #include "cupilot/Store/BuildStore.h"
@@ -33,15 +35,11 @@ static cl::SubCommand Sub("eject",
 static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
                                   cl::value_desc("F.cu"),
                                   cl::desc("The CUDA source"));
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
+static StoreOption StoreDir(Sub);
 static cl::opt<std::string>
     Output("o", cl::sub(Sub), cl::value_desc("PATCH"),
            cl::desc("Where to write it (default: standard output)"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
+static OnlyOption Only(Sub);
 
 static const char Examples[] =
     "  cupilot eject heat.cu --store .cupilot -o heat.patch -- -O2 "
@@ -78,8 +76,8 @@ static std::string patchRoot() {
 /// The kernels of the source that the store has proved variants of for
 /// \p Flags, and the digest that each variant's code must have.
 static Expected<std::vector<EjectKernel>>
-chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
-              std::map<std::string, std::string> &Digests) {
+variantsToEject(const BuildCommand &Command, const ProjectStore &Store,
+                std::map<std::string, std::string> &Digests) {
   Expected<std::vector<StoredKernel>> Stored = Store.kernels();
   if (!Stored)
     return Stored.takeError();
@@ -87,11 +85,12 @@ chooseKernels(const BuildCommand &Command, const ProjectStore &Store,
       extractKernels(Input, Command.Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
+  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  if (!Kernels)
+    return Kernels.takeError();
   UnitIdentities Identities(Input, Command.Flags);
   std::vector<EjectKernel> Chosen;
   for (const Kernel &K : *Kernels) {
-    if (!Only.empty() && !StringRef(K.Name).contains(StringRef(Only)))
-      continue;
     EjectKernel E{K, {}};
     std::string Why = "the store has no variant of it";
     for (StoredKernel &S : *Stored) {
@@ -241,7 +240,7 @@ static EditsOf byFile(const Ejection &Done) {
 /// An ejection that is proved: of all of \p Kernels, or, when what one gets
 /// breaks the source, of those that do not. Notes say what is left out.
 static Expected<Ejection>
-ejectProved(const BuildCommand &Command, std::vector<EjectKernel> Kernels,
+ejectProved(const BuildCommand &Command, ArrayRef<EjectKernel> Kernels,
             const std::map<std::string, std::string> &Digests) {
   auto Attempt = [&](ArrayRef<EjectKernel> Some) -> Expected<Ejection> {
     Expected<Ejection> Made = ejectVariants(Input, Command.Flags, Some);
@@ -304,13 +303,12 @@ static Error run(const TrailingArgs &Trailing) {
     return Store.takeError();
   std::map<std::string, std::string> Digests;
   Expected<std::vector<EjectKernel>> Kernels =
-      chooseKernels(*Command, *Store, Digests);
+      variantsToEject(*Command, *Store, Digests);
   if (!Kernels)
     return Kernels.takeError();
   Ejection Done;
   if (!Kernels->empty()) {
-    Expected<Ejection> Made =
-        ejectProved(*Command, std::move(*Kernels), Digests);
+    Expected<Ejection> Made = ejectProved(*Command, *Kernels, Digests);
     if (!Made)
       return Made.takeError();
     Done = std::move(*Made);

@@ -9,6 +9,7 @@
 #include "Choice.h"
 #include "CompilerCommand.h"
 #include "NvccBuilds.h"
+#include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
@@ -33,12 +34,8 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     Workloads("workloads", cl::sub(Sub), cl::Required, cl::value_desc("W.mlir"),
               cl::desc("What cupilot capture recorded"));
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
+static StoreOption StoreDir(Sub);
+static OnlyOption Only(Sub);
 static cl::opt<std::string>
     Translator("translator", cl::sub(Sub), cl::init("rules"),
                cl::value_desc("rules"),

@@ -9,6 +9,7 @@
 #include "BuildCommand.h"
 #include "Command.h"
 #include "NvccLaunches.h"
+#include "SharedOptions.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Error.h"
@@ -27,9 +28,7 @@ static cl::SubCommand Sub("explain",
 static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
                                   cl::value_desc("F.cu"),
                                   cl::desc("The CUDA source"));
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
+static StoreOption StoreDir(Sub);
 
 static cl::opt<bool> Json("json", cl::sub(Sub),
                           cl::desc("Print JSON; docs/Tools.md has its form"));

@@ -10,7 +10,7 @@
 #include "JudgeOnGpu.h"
 #include "KeepVariant.h"
 #include "PlanText.h"
-#include "cupilot/Admission/Admission.h"
+#include "UnitToJudge.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
@@ -86,12 +86,6 @@ static const char Examples[] =
     "Exit status 1: a variant was rejected.\n";
 
 namespace {
-/// A device module and its kernels, compiled once.
-struct Unit {
-  std::string Path, Bitcode;
-  std::vector<Kernel> Kernels;
-};
-
 struct Judged {
   std::string Name;
   GateVerdict Verdict;
@@ -100,39 +94,6 @@ struct Judged {
   json::Array OnGpu{}; ///< What a card said, by workload.
 };
 } // namespace
-
-static Expected<Unit> loadUnit(StringRef Path, ArrayRef<std::string> Flags) {
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(Path, Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  std::vector<std::string> WithLines = Flags.vec(); // For the evidence.
-  WithLines.push_back("-gline-tables-only");
-  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, WithLines);
-  if (!Bitcode)
-    return Bitcode.takeError();
-  return Unit{Path.str(), std::move(*Bitcode), std::move(*Kernels)};
-}
-
-static Expected<const Kernel *> findKernel(const Unit &U, StringRef Name) {
-  const Kernel *Found = nullptr;
-  for (const Kernel &K : U.Kernels) {
-    StringRef Short = StringRef(K.Name).split('(').first;
-    if (K.Name == Name || K.Symbol == Name)
-      return &K;
-    if (Short != Name && Short.split('<').first != Name)
-      continue;
-    if (Found)
-      return usageError("'" + U.Path + "' has several kernels '" + Name + "'",
-                        "give the whole name: '" + Found->Name + "' or '" +
-                            K.Name + "'");
-    Found = &K;
-  }
-  if (!Found)
-    return usageError("'" + U.Path + "' has no kernel '" + Name + "'",
-                      "'cupilot extract' lists a source's kernels");
-  return Found;
-}
 
 static Expected<PrecisionContract> parseContract() {
   StringRef Text = ContractText;
@@ -192,26 +153,11 @@ static void print(const Judged &J) {
            << F.Evidence << "\n";
 }
 
-/// \p Plan with the symbols of \p U's kernels: launches that name none, by the
-/// original's symbol, are of \p Variant.
-static Expected<LaunchPlan> resolve(LaunchPlan Plan, const Kernel &Original,
-                                    const Unit &U, StringRef Variant) {
-  for (Launch &L : Plan.Launches) {
-    Expected<const Kernel *> K =
-        findKernel(U, L.Symbol == Original.Symbol ? Variant : L.Symbol);
-    if (!K)
-      return K.takeError();
-    if (Error E = checkParameters(Original, **K, Plan))
-      return std::move(E);
-    L.Symbol = (*K)->Symbol;
-  }
-  return Plan;
-}
-
-static Expected<Judged> judgeOne(Gate &G, const Kernel &Original, const Unit &U,
-                                 StringRef Variant, std::string Name,
-                                 const LaunchPlan &Wanted, const Guard &When) {
-  Expected<LaunchPlan> Plan = resolve(Wanted, Original, U, Variant);
+static Expected<Judged> judgeOne(Gate &G, const Kernel &Original,
+                                 const UnitToJudge &U, StringRef Variant,
+                                 std::string Name, const LaunchPlan &Wanted,
+                                 const Guard &When) {
+  Expected<LaunchPlan> Plan = U.resolve(Wanted, Original, Variant);
   if (!Plan)
     return Plan.takeError();
   Expected<std::string> Bitcode = onlyKernels(U.Bitcode, Plan->symbols());
@@ -222,25 +168,6 @@ static Expected<Judged> judgeOne(Gate &G, const Kernel &Original, const Unit &U,
     return V.takeError();
   return Judged{std::move(Name), std::move(*V), std::move(*Plan),
                 std::move(*Bitcode)};
-}
-
-/// The text of a variant that stands alone must be admissible too.
-static Expected<std::optional<GateVerdict>>
-refused(StringRef Path, ArrayRef<std::string> Flags) {
-  Expected<std::string> Text = readFile(Path);
-  if (!Text)
-    return Text.takeError();
-  Expected<std::vector<AdmissionFinding>> Findings = admit(*Text, Flags);
-  if (!Findings)
-    return Findings.takeError();
-  if (Findings->empty())
-    return std::nullopt;
-  GateVerdict V;
-  for (const AdmissionFinding &F : *Findings)
-    V.Findings.push_back(
-        {GateReason::Inadmissible, "",
-         F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
-  return V;
 }
 
 /// Those that passed, on the device. Returns how many a card rejects.
@@ -287,10 +214,10 @@ static Error run(const TrailingArgs &Flags) {
   Expected<PrecisionContract> Contract = parseContract();
   if (!Contract)
     return Contract.takeError();
-  Expected<Unit> Main = loadUnit(Input, Flags.Args);
+  Expected<UnitToJudge> Main = UnitToJudge::load(Input, Arch, Flags.Args);
   if (!Main)
     return Main.takeError();
-  Expected<const Kernel *> Found = findKernel(*Main, OriginalName);
+  Expected<const Kernel *> Found = Main->find(OriginalName);
   if (!Found)
     return Found.takeError();
   Kernel Original = **Found;
@@ -322,7 +249,8 @@ static Error run(const TrailingArgs &Flags) {
   if (!G)
     return G.takeError();
   std::vector<Judged> All;
-  auto Add = [&](const Unit &U, StringRef Name, StringRef Shown) -> Error {
+  auto Add = [&](const UnitToJudge &U, StringRef Name,
+                 StringRef Shown) -> Error {
     Expected<Judged> J =
         judgeOne(**G, Original, U, Name, Shown.str(), *Plan, *When);
     if (!J)
@@ -351,7 +279,7 @@ static Error run(const TrailingArgs &Flags) {
       if (Error E = Add(*Main, Name, Name))
         return E;
   for (const std::string &Path : VariantFiles) {
-    Expected<std::optional<GateVerdict>> No = refused(Path, Flags.Args);
+    Expected<std::optional<GateVerdict>> No = refusedText(Path, Flags.Args);
     if (!No)
       return No.takeError();
     if (*No) {
@@ -360,7 +288,7 @@ static Error run(const TrailingArgs &Flags) {
         print(All.back());
       continue;
     }
-    Expected<Unit> U = loadUnit(Path, Flags.Args);
+    Expected<UnitToJudge> U = UnitToJudge::load(Path, Arch, Flags.Args);
     if (!U)
       return U.takeError();
     if (VariantNames.empty())

@@ -18,7 +18,7 @@ struct KeptOriginal {
   const Kernel *K = nullptr;
   std::string Unit; ///< Its source file.
   llvm::ArrayRef<Workload> Workloads;
-  std::string DataFolder; ///< Where their files lie.
+  std::string DataFolder;                 ///< Where their files lie.
   llvm::ArrayRef<ExecutionCounts> Counts; ///< Of the original, on each.
   std::string Arch;
 };

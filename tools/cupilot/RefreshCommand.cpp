@@ -10,6 +10,7 @@
 #include "Choice.h"
 #include "Command.h"
 #include "NvccBuilds.h"
+#include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Store/BuildStore.h"
@@ -29,16 +30,12 @@ static cl::SubCommand Sub("refresh",
 static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
                                   cl::value_desc("F.cu"),
                                   cl::desc("The CUDA source"));
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
+static StoreOption StoreDir(Sub);
 static cl::opt<std::string>
     WorkloadFile("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
                  cl::desc("What to judge on (default: the workloads that the "
                           "store keeps)"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
+static OnlyOption Only(Sub);
 static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
                               cl::value_desc("N"),
                               cl::desc("Seed of the inputs (default 1)"));

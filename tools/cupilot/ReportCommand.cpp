@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CardOptions.h"
 #include "CompilerCommand.h"
+#include "SharedOptions.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Roofline/MeasuredFile.h"
@@ -24,25 +26,12 @@ using namespace llvm;
 using namespace cupilot;
 
 static cl::SubCommand Sub("report", "Draw the roofline of a store's kernels");
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
+static StoreOption StoreDir(Sub);
 static cl::opt<std::string>
     Output("o", cl::sub(Sub), cl::init("report.html"), cl::value_desc("R.html"),
            cl::desc("Where to write the page (default report.html)"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
-static cl::opt<std::string>
-    MeasuredPath("measured", cl::sub(Sub), cl::value_desc("M.json"),
-                 cl::desc("Times and counters that were measured"));
-static cl::opt<std::string>
-    CeilingsPath("ceilings", cl::sub(Sub), cl::value_desc("C.json"),
-                 cl::desc("What cupilot-runner --ceilings wrote (default: "
-                          "the machine cache, else the card's description)"));
-static cl::opt<std::string> GpuName("gpu", cl::sub(Sub), cl::init("H200"),
-                                    cl::value_desc("NAME"),
-                                    cl::desc("The card (default H200)"));
+static OnlyOption Only(Sub);
+static CardOptions Card(Sub);
 
 static const char Examples[] =
     "  cupilot report --store .cupilot -o heat.html -- -O2\n\n"
@@ -219,20 +208,10 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<std::vector<std::string>> Flags = clangFlagsFor("", Trailing, "");
   if (!Flags)
     return Flags.takeError();
-  Expected<GpuDescription> Gpu = describeGpu(GpuName);
-  if (!Gpu)
-    return Gpu.takeError();
-  Expected<Ceilings> C =
-      loadCeilings(*Gpu, CeilingsPath, machineCacheDirectory());
-  if (!C)
-    return C.takeError();
-  MeasuredFile Measured;
-  if (!MeasuredPath.empty()) {
-    Expected<MeasuredFile> Loaded = loadMeasured(MeasuredPath);
-    if (!Loaded)
-      return Loaded.takeError();
-    Measured = std::move(*Loaded);
-  }
+  Expected<CardFacts> Facts = Card.load();
+  if (!Facts)
+    return Facts.takeError();
+  const Ceilings &C = Facts->C;
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
   if (!Store)
     return Store.takeError();
@@ -254,8 +233,8 @@ static Error run(const TrailingArgs &Trailing) {
     ++Chosen;
     if (Error E = Store->readTexts(S))
       return E;
-    if (Error E =
-            show(S, *Gpu, *C, Measured, J ? &*J : nullptr, *Flags, Kernels))
+    if (Error E = show(S, Facts->Gpu, C, Facts->Measured, J ? &*J : nullptr,
+                       *Flags, Kernels))
       if (Error Other = absorbFinding(std::move(E), [&](StringRef Why) {
             errs() << S.K.Name << ": left out: " << Why << "\n";
           }))
@@ -266,7 +245,7 @@ static Error run(const TrailingArgs &Trailing) {
                         "'cupilot store list' lists its kernels");
   if (Error E = writeFileAtomic(
           Output,
-          renderReport("cuPilot: rooflines of " + StoreDir, *C, Kernels)))
+          renderReport("cuPilot: rooflines of " + StoreDir, C, Kernels)))
     return E;
   size_t Variants = 0;
   for (const ReportKernel &K : Kernels)

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CardOptions.h"
 #include "Choice.h"
 #include "CompilerCommand.h"
+#include "SharedOptions.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Roofline/CountsJson.h"
@@ -33,19 +35,8 @@ static cl::opt<std::string>
     WorkloadText("workload", cl::sub(Sub), cl::value_desc("TEXT"),
                  cl::desc("A launch in words, of the kernel that --only "
                           "names"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
-static cl::opt<std::string>
-    MeasuredPath("measured", cl::sub(Sub), cl::value_desc("M.json"),
-                 cl::desc("Times and counters that were measured"));
-static cl::opt<std::string>
-    CeilingsPath("ceilings", cl::sub(Sub), cl::value_desc("C.json"),
-                 cl::desc("What cupilot-runner --ceilings wrote (default: "
-                          "the machine cache, else the card's description)"));
-static cl::opt<std::string> GpuName("gpu", cl::sub(Sub), cl::init("H200"),
-                                    cl::value_desc("NAME"),
-                                    cl::desc("The card (default H200)"));
+static OnlyOption Only(Sub);
+static CardOptions Card(Sub);
 static cl::opt<std::string>
     BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
                 cl::desc("Take the source's command from "
@@ -216,24 +207,10 @@ static Error run(const TrailingArgs &Trailing) {
   if (!WorkloadText.empty() && Only.empty())
     return usageError("a workload in words is one kernel's",
                       "name it with --only=TEXT");
-  Expected<GpuDescription> Gpu = describeGpu(GpuName);
-  if (!Gpu)
-    return Gpu.takeError();
-  Expected<Ceilings> C =
-      loadCeilings(*Gpu, CeilingsPath, machineCacheDirectory());
-  if (!C)
-    return C.takeError();
-  MeasuredFile Measured;
-  if (!MeasuredPath.empty()) {
-    Expected<MeasuredFile> Loaded = loadMeasured(MeasuredPath);
-    if (!Loaded)
-      return Loaded.takeError();
-    Measured = std::move(*Loaded);
-    if (!Measured.Card.empty() && Measured.Card != C->Card)
-      return usageError("'" + MeasuredPath + "' was measured on the " +
-                            Measured.Card + ", not on the " + C->Card,
-                        "name the card with --gpu");
-  }
+  Expected<CardFacts> Facts = Card.load();
+  if (!Facts)
+    return Facts.takeError();
+  const Ceilings &C = Facts->C;
   WorkloadSet Recorded;
   if (!Workloads.empty()) {
     Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
@@ -258,7 +235,7 @@ static Error run(const TrailingArgs &Trailing) {
   if (!Json)
     outs() << formatv("{0}: {1:f0} GB/s, {2:f0} G fp32 operations/s "
                       "(ceilings: {3})\n",
-                      C->Card, C->DramGBs, C->Fp32Gops, C->Origin);
+                      C.Card, C.DramGBs, C.Fp32Gops, C.Origin);
   json::Array Shown;
   std::string Impossible;
   for (const Kernel &K : *Kernels) {
@@ -272,12 +249,12 @@ static Error run(const TrailingArgs &Trailing) {
       continue;
     if (!Json)
       outs() << K.Name << "\n";
-    P.Gpu = *Gpu;
-    P.Arch = Gpu->Arch;
+    P.Gpu = Facts->Gpu;
+    P.Arch = Facts->Gpu.Arch;
     P.Flags = *Flags;
     P.DataFolder = Recorded.Folder.empty() ? "." : Recorded.Folder;
     Expected<json::Object> O =
-        K.Refusal.empty() ? show(P, *C, Measured, Impossible)
+        K.Refusal.empty() ? show(P, C, Facts->Measured, Impossible)
                           : Expected<json::Object>(findingError(K.Refusal));
     if (O) {
       Shown.push_back(std::move(*O));
@@ -293,9 +270,9 @@ static Error run(const TrailingArgs &Trailing) {
       return E;
   }
   if (Json)
-    outs() << formatv(
-        "{0:2}\n", json::Value(json::Object{{"ceilings", cupilot::toJSON(*C)},
-                                            {"kernels", std::move(Shown)}}));
+    outs() << formatv("{0:2}\n",
+                      json::Value(json::Object{{"ceilings", cupilot::toJSON(C)},
+                                               {"kernels", std::move(Shown)}}));
   if (!Impossible.empty())
     return findingError("a measured time is faster than the card can be",
                         Impossible);

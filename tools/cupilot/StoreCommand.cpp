@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "SharedOptions.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
@@ -30,9 +31,7 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     OfKernel("kernel", cl::sub(Sub), cl::value_desc("TEXT"),
              cl::desc("For prune: only of kernels whose name holds TEXT"));
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store (default .cupilot)"));
+static StoreOption StoreDir(Sub);
 
 static cl::opt<bool> Json("json", cl::sub(Sub),
                           cl::desc("For stats: print JSON"));

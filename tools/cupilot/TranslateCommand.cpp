@@ -8,6 +8,7 @@
 
 #include "Choice.h"
 #include "Command.h"
+#include "SharedOptions.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/Format.h"
@@ -26,9 +27,7 @@ static cl::opt<std::string>
     GenomeText("genome", cl::sub(Sub), cl::Required, cl::value_desc("GENES"),
                cl::desc("The strategies, as evolve prints them: "
                         "'block_size{x=128}, read_only_loads{}'"));
-static cl::opt<std::string>
-    Only("only", cl::sub(Sub), cl::value_desc("TEXT"),
-         cl::desc("Only kernels whose name holds TEXT"));
+static OnlyOption Only(Sub);
 static cl::opt<std::string>
     Workloads("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
               cl::desc("Judge the variants, too: gate and modelled time"));
