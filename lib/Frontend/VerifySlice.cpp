@@ -13,6 +13,7 @@
 #include "PtxModule.h"
 #include "cupilot/Frontend/Kernel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -78,11 +79,15 @@ public:
       return Wanted;
     }
     Wanted.Name = F->getName().str();
-    Build = identify(*F, Context);
-    if (Build.Digest.empty())
+    Build.Symbol = Wanted.Name;
+    Expected<CanonicalCode> Code = canonicalCode(*F, Context);
+    if (!Code) {
+      Build.Refusal = toString(Code.takeError());
       return Wanted;
-    Wanted.Text = cantFail(canonicalText(*F, Context));
-    for (const GlobalVariable *V : cantFail(closureVariables(*F)))
+    }
+    Build.Digest = digest(Code->Text);
+    Wanted.Text = std::move(Code->Text);
+    for (const GlobalVariable *V : Code->Variables)
       Wanted.WritableVariables |= !V->isConstant();
     return Wanted;
   }

@@ -248,19 +248,14 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
     std::string Name = Ptx->find(Kernel);
     if (Name.empty())
       return findingError(textOf(BuildReason::NoKernel, {Kernel}));
-    Own.push_back(Ptx->identify(Name, Flags.context()));
-    if (Own.back().Digest.empty())
-      return findingError(Own.back().Refusal);
-    Expected<bool> Pointers = Ptx->usesFunctionPointers(Name);
-    if (!Pointers)
-      return Pointers.takeError();
-    if (*Pointers)
+    Expected<NvccPtx::Closure> Found = Ptx->closure(Name, Flags.context());
+    if (!Found)
+      return Found.takeError();
+    Own.push_back({Name, digest(Found->Text), ""});
+    if (Found->FunctionPointers)
       return findingError("it calls device functions by pointers, which with "
                           "nvcc only the unit's own image can hold");
-    Expected<std::vector<std::string>> Variables = Ptx->variables(Name);
-    if (!Variables)
-      return Variables.takeError();
-    for (const std::string &Variable : *Variables) {
+    for (const std::string &Variable : Found->Variables) {
       // A copy of a constant is as good as the unit's own.
       std::string Own = NvccPtx::sourceName(Variable);
       if (!is_contained(Constants, Own))

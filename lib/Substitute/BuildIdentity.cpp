@@ -201,21 +201,21 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
   return Text;
 }
 
-Expected<std::string> canonicalText(const Function &F, StringRef Context) {
-  return Canonicaliser(F).run(Context);
-}
-
-Expected<std::vector<const GlobalVariable *>>
-closureVariables(const Function &Kernel) {
+Expected<CanonicalCode> canonicalCode(const Function &Kernel,
+                                      StringRef Context) {
   Canonicaliser Walk(Kernel);
-  Expected<std::string> Text = Walk.run("");
+  Expected<std::string> Text = Walk.run(Context);
   if (!Text)
     return Text.takeError();
-  std::vector<const GlobalVariable *> Variables;
+  CanonicalCode Code{std::move(*Text), {}};
   for (const GlobalValue *G : Walk.reached())
     if (auto *V = dyn_cast<GlobalVariable>(G); V && isDeviceVariable(*V))
-      Variables.push_back(V);
-  return Variables;
+      Code.Variables.push_back(V);
+  return Code;
+}
+
+Expected<std::string> canonicalText(const Function &F, StringRef Context) {
+  return Canonicaliser(F).run(Context);
 }
 
 } // namespace cupilot

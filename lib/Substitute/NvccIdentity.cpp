@@ -256,27 +256,22 @@ Error NvccPtxCanonicaliser::run(StringRef Kernel) {
   return Error::success();
 }
 
+Expected<NvccPtx::Closure> NvccPtx::closure(StringRef Kernel,
+                                            StringRef Context) const {
+  NvccPtxCanonicaliser C(*this);
+  if (Error E = C.run(Kernel))
+    return std::move(E);
+  return Closure{"ptx " + TargetLine + "\n" + C.Text +
+                     (Context.empty() ? "" : ("ptxas " + Context + "\n").str()),
+                 std::move(C.Variables), C.FunctionPointers};
+}
+
 Expected<std::string> NvccPtx::canonicalText(StringRef Kernel,
                                              StringRef Context) const {
-  NvccPtxCanonicaliser C(*this);
-  if (Error E = C.run(Kernel))
-    return std::move(E);
-  return "ptx " + TargetLine + "\n" + C.Text +
-         (Context.empty() ? "" : ("ptxas " + Context + "\n").str());
-}
-
-Expected<bool> NvccPtx::usesFunctionPointers(StringRef Kernel) const {
-  NvccPtxCanonicaliser C(*this);
-  if (Error E = C.run(Kernel))
-    return std::move(E);
-  return C.FunctionPointers;
-}
-
-Expected<std::vector<std::string>> NvccPtx::variables(StringRef Kernel) const {
-  NvccPtxCanonicaliser C(*this);
-  if (Error E = C.run(Kernel))
-    return std::move(E);
-  return std::move(C.Variables);
+  Expected<Closure> C = closure(Kernel, Context);
+  if (!C)
+    return C.takeError();
+  return std::move(C->Text);
 }
 
 } // namespace cupilot

@@ -43,7 +43,7 @@ void runPtx(StringRef Bytes) {
     // One that is not there is compared as the source has it.
     M->find("_Z1f" + Name);
     M->find(StringRef(Name).drop_back());
-    if (Expected<std::vector<std::string>> V = M->variables(Name); !V)
+    if (Expected<NvccPtx::Closure> V = M->closure(Name); !V)
       consumeError(V.takeError());
     // A kernel under another name is the same kernel.
     static constexpr StringRef Other = "cupilot_fuzz_name";

@@ -46,10 +46,16 @@ llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel,
 /// one of each, known by name.
 bool isDeviceVariable(const llvm::GlobalVariable &G);
 
-/// The device variables that the closure of \p Kernel uses, in the order of
-/// first use. Errors as canonicalText's.
-llvm::Expected<std::vector<const llvm::GlobalVariable *>>
-closureVariables(const llvm::Function &Kernel);
+/// The closure of a kernel.
+struct CanonicalCode {
+  std::string Text; ///< canonicalText's.
+  /// The device variables that it uses, in the order of first use.
+  std::vector<const llvm::GlobalVariable *> Variables;
+};
+
+/// Both by one walk. Arguments and errors as canonicalText's.
+llvm::Expected<CanonicalCode> canonicalCode(const llvm::Function &Kernel,
+                                            llvm::StringRef Context = "");
 
 /// \p T as in canonical texts: by structure, without the names of structs.
 std::string canonicalType(llvm::Type *T);

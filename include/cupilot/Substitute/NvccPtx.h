@@ -42,6 +42,20 @@ public:
   /// The name of a kernel or variable as the source has it, whoever mangled it:
   /// nvcc for the device, or a host compiler.
   static std::string sourceName(llvm::StringRef Symbol);
+  /// What one walk over the closure of a kernel finds.
+  struct Closure {
+    std::string Text; ///< canonicalText's.
+    /// The names of the __device__ and __constant__ variables that it uses, in
+    /// the order of first use; literals are none.
+    std::vector<std::string> Variables;
+    /// It calls by a pointer or takes a function's address: pointers to
+    /// functions are of one image only, and what they point to finds its
+    /// constants there alone.
+    bool FunctionPointers = false;
+  };
+  /// Arguments and errors as canonicalText's.
+  llvm::Expected<Closure> closure(llvm::StringRef Kernel,
+                                  llvm::StringRef Context = "") const;
   /// What the identity of \p Kernel digests; see docs/BuildIdentity.md.
   /// \p Context is what changes the machine code and is not in the PTX: the
   /// arguments for ptxas. The error says why the kernel has no identity.
@@ -49,15 +63,6 @@ public:
                                             llvm::StringRef Context = "") const;
   KernelIdentity identify(llvm::StringRef Kernel,
                           llvm::StringRef Context = "") const;
-  /// The names of the __device__ and __constant__ variables that the closure of
-  /// \p Kernel uses, in the order of first use; literals are none. Errors as
-  /// canonicalText's.
-  llvm::Expected<std::vector<std::string>>
-  variables(llvm::StringRef Kernel) const;
-  /// True when the closure of \p Kernel calls by a pointer or takes a
-  /// function's address: pointers to functions are of one image only, and what
-  /// they point to finds its constants there alone.
-  llvm::Expected<bool> usesFunctionPointers(llvm::StringRef Kernel) const;
   /// The text with other names for some kernels: from, to.
   std::string
   renamed(llvm::ArrayRef<std::pair<std::string, std::string>> Names) const;

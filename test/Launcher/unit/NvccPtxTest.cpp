@@ -113,9 +113,9 @@ TEST(NvccPtx, DemotedSharedVariables) {
       ".global .align 4 .b8 __cudart_i2opi_f[4] = {1, 2, 3, 4};\n"
       ".visible .entry"));
   ASSERT_TRUE(bool(M));
-  Expected<std::vector<std::string>> Variables = M->variables("_Z1kPf");
+  Expected<NvccPtx::Closure> Variables = M->closure("_Z1kPf");
   ASSERT_TRUE(bool(Variables));
-  EXPECT_TRUE(Variables->empty());
+  EXPECT_TRUE(Variables->Variables.empty());
 }
 
 // Pointers to functions are of one image.
@@ -133,9 +133,9 @@ TEST(NvccPtx, FunctionPointers) {
   auto Uses = [](const std::string &Text) {
     Expected<NvccPtx> M = NvccPtx::parse(Text);
     EXPECT_TRUE(bool(M));
-    Expected<bool> Answer = M->usesFunctionPointers("_Z1kPf");
+    Expected<NvccPtx::Closure> Answer = M->closure("_Z1kPf");
     EXPECT_TRUE(bool(Answer));
-    return Answer && *Answer;
+    return Answer && Answer->FunctionPointers;
   };
   EXPECT_FALSE(Uses(Direct));
   EXPECT_TRUE(Uses(replaced(Direct, "  ret;", "  mov.u64 %rd1, f; ret;")));
@@ -253,8 +253,8 @@ TEST(NvccPtx, WhereAnAssertionStandsDoesNotMatter) {
 TEST(NvccPtx, VariablesKeepTheirNames) {
   std::string Used =
       replaced(Plain, "mov.u32 	%r1, _ZZ1kPfE4tile", "mov.u64 %rd2, table");
-  EXPECT_EQ(parse(Plain).variables("_Z1kPf")->size(), 0u);
-  EXPECT_EQ(*parse(Used).variables("_Z1kPf"),
+  EXPECT_EQ(parse(Plain).closure("_Z1kPf")->Variables.size(), 0u);
+  EXPECT_EQ(parse(Used).closure("_Z1kPf")->Variables,
             std::vector<std::string>{"table"});
   EXPECT_NE(identityOf(Used), identityOf(replaced(Used, "table", "other")));
   EXPECT_NE(identityOf(Used),
@@ -274,7 +274,7 @@ TEST(NvccPtx, VariablesKeepTheirNames) {
   // A literal is known by its content.
   std::string Text =
       replaced(Plain, "mov.u32 	%r1, _ZZ1kPfE4tile", "mov.u64 %rd2, $str");
-  EXPECT_EQ(parse(Text).variables("_Z1kPf")->size(), 0u);
+  EXPECT_EQ(parse(Text).closure("_Z1kPf")->Variables.size(), 0u);
   EXPECT_EQ(identityOf(Text), identityOf(replaced(Text, "$str", "$str$7")));
   EXPECT_NE(identityOf(Text),
             identityOf(replaced(Text, "{37, 100", "{37, 101")));

@@ -198,7 +198,7 @@ TEST(NvccIdentity, AKernelUnderAnotherNameStaysTheSame) {
                        "sm_90"),
             M->identify("_Z1kPfi").Digest);
   EXPECT_EQ(
-      *M->variables("_Z1kPfi"),
+      M->closure("_Z1kPfi")->Variables,
       std::vector<std::string>(
           {"Counter", "_ZN37_INTERNAL_0d1c2b3a_4_k_cu__Z1kPfi7WeightsE"}));
 }
