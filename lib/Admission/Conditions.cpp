@@ -16,7 +16,7 @@
 
 #include "Rules.h"
 #include "cupilot/Admission/ConditionMacros.h"
-#include "clang/Lex/Lexer.h"
+#include "cupilot/Admission/Directives.h"
 #include "clang/Lex/MacroInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -140,33 +140,25 @@ void Conditions::read() {
   const LangOptions &LO = S.PP.getLangOpts();
   FileID Main = S.SM.getMainFileID();
   Lexer Raw(Main, S.SM.getBufferOrFake(Main), S.SM, LO);
-  Token T;
-  bool More = true;
-  auto Next = [&] {
-    Raw.LexFromRawLexer(T);
-    More = T.isNot(tok::eof);
-  };
-  Next();
-  while (More) {
-    if (T.isNot(tok::hash) || !T.isAtStartOfLine()) {
-      Tokens.push_back({S.SM.getFileOffset(T.getLocation()), T.getKind()});
-      Next();
-      continue;
-    }
-    SourceLocation At = T.getLocation();
-    std::string Name;
-    std::vector<std::string> Words;
-    for (Next(); More && !T.isAtStartOfLine(); Next()) {
-      if (T.isNot(tok::raw_identifier))
-        continue;
-      std::string Word = Lexer::getSpelling(T, S.SM, LO);
-      if (Name.empty())
-        Name = std::move(Word);
-      else
-        Words.push_back(std::move(Word));
-    }
-    directive(Name, At, Words);
-  }
+  readDirectives(
+      Raw,
+      [&](SourceLocation At, ArrayRef<Token> All) {
+        std::string Name;
+        std::vector<std::string> Words;
+        for (const Token &T : All) {
+          if (T.isNot(tok::raw_identifier))
+            continue;
+          std::string Word = Lexer::getSpelling(T, S.SM, LO);
+          if (Name.empty())
+            Name = std::move(Word);
+          else
+            Words.push_back(std::move(Word));
+        }
+        directive(Name, At, Words);
+      },
+      [&](const Token &T) {
+        Tokens.push_back({S.SM.getFileOffset(T.getLocation()), T.getKind()});
+      });
 }
 
 void Conditions::checkName(StringRef Name, SourceLocation At,

@@ -8,8 +8,8 @@
 
 #include "SliceConditions.h"
 #include "cupilot/Admission/ConditionMacros.h"
+#include "cupilot/Admission/Directives.h"
 #include "clang/Basic/CharInfo.h"
-#include "clang/Lex/Lexer.h"
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"
 
@@ -124,29 +124,23 @@ void Settler::directive(const Word &Name, ArrayRef<Word> Words) {
 
 std::vector<Edit> Settler::run() {
   const LangOptions &LO = Unit.PP.getLangOpts();
+  // Places are offsets, and one more: 0 is no place.
   Lexer Raw(SourceLocation::getFromRawEncoding(1), LO, Text.begin(),
             Text.begin(), Text.end());
-  Token T;
-  auto Next = [&] { Raw.LexFromRawLexer(T); };
-  auto Spelling = [&] {
-    size_t End = static_cast<size_t>(Raw.getBufferLocation() - Text.begin());
-    return Word{End - T.getLength(),
-                Text.slice(End - T.getLength(), End).str()};
-  };
-  for (Next(); T.isNot(tok::eof);) {
-    if (T.isNot(tok::hash) || !T.isAtStartOfLine()) {
-      Next();
-      continue;
-    }
-    std::vector<Word> Words;
-    bool Clean = true;
-    for (Next(); T.isNot(tok::eof) && !T.isAtStartOfLine(); Next()) {
-      Clean &= !T.needsCleaning();
-      Words.push_back(Spelling());
-    }
-    if (Clean && !Words.empty())
-      directive(Words.front(), ArrayRef(Words).drop_front());
-  }
+  readDirectives(
+      Raw,
+      [&](SourceLocation, ArrayRef<Token> Tokens) {
+        std::vector<Word> Words;
+        for (const Token &T : Tokens) {
+          if (T.needsCleaning())
+            return;
+          size_t Begin = T.getLocation().getRawEncoding() - 1;
+          Words.push_back({Begin, Text.substr(Begin, T.getLength()).str()});
+        }
+        if (!Words.empty())
+          directive(Words.front(), ArrayRef(Words).drop_front());
+      },
+      [](const Token &) {});
   return std::move(Edits);
 }
 
