@@ -143,6 +143,7 @@ private:
 
 void Bench::launch(const Variant &V) {
   std::vector<void *> Pointers;
+  Pointers.reserve(Args.size());
   for (std::vector<uint8_t> &Arg : Args)
     Pointers.push_back(Arg.data());
   for (const Launch &L : V.Launches)

@@ -31,7 +31,7 @@ static std::optional<std::string> slurp(const std::string &Path) {
 }
 
 static void addOnce(std::vector<std::string> &List, const std::string &Text) {
-  if (std::find(List.begin(), List.end(), Text) == List.end())
+  if (std::ranges::find(List, Text) == List.end())
     List.push_back(Text);
 }
 
@@ -51,8 +51,7 @@ static bool sameData(const Launch &A, const Launch &B) {
   return A.Kernel == B.Kernel && A.Dims == B.Dims && A.Args == B.Args &&
          A.Kept == B.Kept && A.Device == B.Device && A.InGraph == B.InGraph &&
          A.Module == B.Module &&
-         std::equal(A.Buffers.begin(), A.Buffers.end(), B.Buffers.begin(),
-                    B.Buffers.end(), SameBuffers);
+         std::ranges::equal(A.Buffers, B.Buffers, SameBuffers);
 }
 
 /// What one process left behind.
@@ -73,8 +72,7 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
     } else if (J.contains("device")) {
       DeviceFacts D;
       Wrong = readDevice(J["device"], D);
-      if (!Wrong &&
-          std::find(R.Devices.begin(), R.Devices.end(), D) == R.Devices.end())
+      if (!Wrong && std::ranges::find(R.Devices, D) == R.Devices.end())
         R.Devices.push_back(D);
     } else if (J.contains("note") && J["note"].is_string()) {
       addOnce(R.Notes, J["note"]);
@@ -117,9 +115,8 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
     // Times that were not delivered before the end are taken as the others.
     if (L.Timed && L.Timed < L.Count)
       L.Cost *= static_cast<double>(L.Count) / static_cast<double>(L.Timed);
-    auto Same =
-        std::find_if(R.Launches.begin(), R.Launches.end(),
-                     [&](const Launch &Other) { return sameData(Other, L); });
+    auto Same = std::ranges::find_if(
+        R.Launches, [&](const Launch &Other) { return sameData(Other, L); });
     if (Same == R.Launches.end()) {
       R.Launches.push_back(std::move(L));
       continue;

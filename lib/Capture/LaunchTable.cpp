@@ -147,7 +147,7 @@ std::vector<uint32_t> LaunchTable::victims(uint32_t Index,
     if (Classes[Other].Kept)
       Own.push_back(Other);
   if (Own.size() >= Limits.KeptPerKernel) {
-    uint32_t Least = *std::min_element(Own.begin(), Own.end(), Less);
+    uint32_t Least = *std::ranges::min_element(Own, Less);
     if (!Lesser(Least))
       return {};
     Result.push_back(Least);
@@ -156,9 +156,9 @@ std::vector<uint32_t> LaunchTable::victims(uint32_t Index,
   std::vector<uint32_t> All;
   for (uint32_t I = 0; I < Classes.size(); ++I)
     if (Classes[I].Kept && Lesser(I) &&
-        std::find(Result.begin(), Result.end(), I) == Result.end())
+        std::ranges::find(Result, I) == Result.end())
       All.push_back(I);
-  std::sort(All.begin(), All.end(), Less);
+  std::ranges::sort(All, Less);
   for (uint32_t I : All) {
     if (!Bytes)
       break;

@@ -35,7 +35,7 @@ MatchedPointers matchPointers(const std::vector<Parameter> &Layout,
   };
   std::vector<Word> Ends;
   auto Add = [&](const Word &W, const Range &R) {
-    auto It = std::find(Result.Ranges.begin(), Result.Ranges.end(), R);
+    auto It = std::ranges::find(Result.Ranges, R);
     unsigned Index = static_cast<unsigned>(It - Result.Ranges.begin());
     if (It == Result.Ranges.end())
       Result.Ranges.push_back(R);
@@ -58,9 +58,9 @@ MatchedPointers matchPointers(const std::vector<Parameter> &Layout,
     }
   }
   for (const Word &W : Ends) {
-    auto It = std::find_if(
-        Result.Ranges.begin(), Result.Ranges.end(),
-        [&](const Range &R) { return R.Base + R.Size == W.Value; });
+    auto It = std::ranges::find_if(Result.Ranges, [&](const Range &R) {
+      return R.Base + R.Size == W.Value;
+    });
     if (It != Result.Ranges.end())
       Add(W, Range(*It));
     else if (IsHost(W.Value))

@@ -34,7 +34,7 @@ static std::string demangled(const std::string &Name) {
 }
 
 static void addOnce(std::vector<std::string> &List, const std::string &Text) {
-  if (std::find(List.begin(), List.end(), Text) == List.end())
+  if (std::ranges::find(List, Text) == List.end())
     List.push_back(Text);
 }
 

@@ -66,9 +66,9 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   for (char **E = environ; *E; ++E) {
     std::string Text = *E;
     std::string Name = Text.substr(0, Text.find('=') + 1);
-    if (std::none_of(
-            Settings.begin(), Settings.end(),
-            [&](const std::string &S) { return S.rfind(Name, 0) == 0; }))
+    if (std::ranges::none_of(Settings, [&](const std::string &S) {
+          return S.rfind(Name, 0) == 0;
+        }))
       Texts.push_back(std::move(Text));
   }
   Texts.insert(Texts.end(), Settings.begin(), Settings.end());

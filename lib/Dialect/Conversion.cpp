@@ -12,7 +12,6 @@
 #include <set>
 
 using namespace mlir;
-using llvm::Expected;
 using llvm::StringRef;
 
 namespace cupilot {

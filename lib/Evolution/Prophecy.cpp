@@ -142,7 +142,7 @@ Expected<CodeFigures> Maker::figures(StringRef Code, const LaunchPlan &Plan,
       }
     }
     F.Ceiling = timesAtCeilings(C, F.Counts);
-    Result.Workloads.back() = std::move(F);
+    Result.Workloads.back() = F;
   }
   return Result;
 }

@@ -56,7 +56,7 @@ static Error runGuarded(const std::shared_ptr<CompilerInvocation> &Invocation,
 }
 
 SliceCompiler::SliceCompiler() = default;
-SliceCompiler::SliceCompiler(SliceCompiler &&) = default;
+SliceCompiler::SliceCompiler(SliceCompiler &&) noexcept = default;
 SliceCompiler::~SliceCompiler() = default;
 
 /// The directives with which \p Text begins, up to the last #include.

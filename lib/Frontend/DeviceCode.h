@@ -47,7 +47,7 @@ public:
   static llvm::Expected<SliceCompiler>
   create(llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
          llvm::ArrayRef<llvm::StringRef> Texts);
-  SliceCompiler(SliceCompiler &&);
+  SliceCompiler(SliceCompiler &&) noexcept;
   ~SliceCompiler();
 
   /// The code of \p Text, which diagnostics call \p Name. Text that does not

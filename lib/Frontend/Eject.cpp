@@ -365,8 +365,7 @@ Error Ejector::run(llvm::ArrayRef<EjectKernel> All) {
            std::tie(B.File, B.Begin, B.End, B.Text);
   });
   // What is written once may be launched from several instances.
-  Result.Edits.erase(std::unique(Result.Edits.begin(), Result.Edits.end()),
-                     Result.Edits.end());
+  Result.Edits.erase(llvm::unique(Result.Edits), Result.Edits.end());
   for (size_t I = 1; I < Result.Edits.size(); ++I)
     if (Result.Edits[I].File == Result.Edits[I - 1].File &&
         Result.Edits[I].Begin < Result.Edits[I - 1].End)

@@ -124,7 +124,7 @@ EjectBodies::read(StringRef Source, llvm::ArrayRef<std::string> Symbols) const {
         for (const FunctionDecl *F : kernelsOf(Unit)) {
           Kernel Known;
           describeKernel(Unit, F, Known);
-          auto At = llvm::find(Symbols, Known.Symbol);
+          const auto *At = llvm::find(Symbols, Known.Symbol);
           if (At == Symbols.end())
             continue;
           Result.Kernels[static_cast<size_t>(At - Symbols.begin())] =

@@ -45,6 +45,7 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
   Command.insert(Command.end(), More.begin(), More.end());
   Command.push_back(File.str());
   std::vector<const char *> Args;
+  Args.reserve(Command.size());
   for (const std::string &Arg : Command)
     Args.push_back(Arg.c_str());
   Messages Said;

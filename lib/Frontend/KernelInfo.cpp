@@ -57,6 +57,7 @@ public:
                       : Unit.SM.isBeforeInTranslationUnit(LA, LB);
     });
     std::vector<const FunctionDecl *> Kernels;
+    Kernels.reserve(Found.size());
     for (const Entry &E : Found)
       Kernels.push_back(E.F);
     return Kernels;

@@ -42,13 +42,14 @@ static std::string realFolder(StringRef Path) {
 ParsedUnit::ParsedUnit(ASTContext &Ctx, Preprocessor &PP,
                        syntax::TokenBuffer &Tokens, const PreprocessorLog &Log,
                        std::vector<std::string> Folders, std::string CudaPath)
-    : Ctx(Ctx), SM(Ctx.getSourceManager()), PP(PP), Tokens(Tokens), Log(Log) {
-  CudaInclude = realFolder(CudaPath + "/include");
+    : Ctx(Ctx), SM(Ctx.getSourceManager()), PP(PP), Tokens(Tokens), Log(Log),
+      UserFolders(std::move(Folders)) {
+  CudaInclude = realFolder(std::move(CudaPath) + "/include");
   if (CudaInclude == "/usr/include/")
     // Debian's toolkit lies among everybody's headers.
     CudaInclude = "/usr/include/cuda";
-  for (const std::string &Folder : Folders)
-    UserFolders.push_back(realFolder(Folder));
+  for (std::string &Folder : UserFolders)
+    Folder = realFolder(Folder);
   for (unsigned I = 0; I < Log.Includes.size(); ++I)
     if (Log.Includes[I].Target.isValid())
       IncludeTargets[Log.Includes[I].Target] = I;

@@ -127,8 +127,8 @@ bool fromJSON(const json::Value &V, LaunchShape &S, json::Path P) {
     P.report("three dimensions expected");
     return false;
   }
-  std::copy(Grid.begin(), Grid.end(), S.Grid.begin());
-  std::copy(Block.begin(), Block.end(), S.Block.begin());
+  llvm::copy(Grid, S.Grid.begin());
+  llvm::copy(Block, S.Block.begin());
   return true;
 }
 

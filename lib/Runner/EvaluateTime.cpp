@@ -87,6 +87,7 @@ json Evaluator::time(const Request &R) {
   const auto TimeoutMs = int64_t(R.TimeoutMs);
   Blame = "candidate";
   std::vector<std::vector<std::string>> Sets;
+  Sets.reserve(R.Time.Sets);
   for (unsigned I = 0; I < R.Time.Sets; ++I)
     Sets.push_back(In.buffers(C, I));
   std::map<std::string, std::string> Images = In.images(*R.Original);

@@ -81,6 +81,7 @@ std::string Inputs::file(const Content &C, uint64_t Size, uint64_t Variation) {
 
 std::vector<std::string> Inputs::buffers(const Case &C, uint64_t Variation) {
   std::vector<std::string> Files;
+  Files.reserve(C.Buffers.size());
   for (const Buffer &Buf : C.Buffers)
     Files.push_back(file(Buf.Before, Buf.Size, Variation));
   return Files;
@@ -88,6 +89,7 @@ std::vector<std::string> Inputs::buffers(const Case &C, uint64_t Variation) {
 
 std::vector<std::string> Inputs::variables(const Case &C) {
   std::vector<std::string> Files;
+  Files.reserve(C.Variables.size());
   for (const Variable &V : C.Variables)
     Files.push_back(file(V.Value.Before, V.Value.Size));
   return Files;

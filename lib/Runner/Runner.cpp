@@ -196,6 +196,7 @@ RunnerSummary runBatch(const RunnerOptions &Options) {
   std::vector<int> Devices = chooseDevices(Options, B);
   S.Groups = groupsOf(B);
   std::vector<std::thread> Threads;
+  Threads.reserve(Devices.size());
   for (int D : Devices)
     Threads.emplace_back(serveDevice, std::ref(S), D);
   for (std::thread &T : Threads)

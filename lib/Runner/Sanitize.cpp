@@ -35,6 +35,7 @@ struct Ended {
 static std::optional<Ended> runCommand(std::vector<std::string> Command,
                                        const std::string &Log, int64_t Ms) {
   std::vector<char *> Arguments;
+  Arguments.reserve(Command.size() + 1);
   for (std::string &A : Command)
     Arguments.push_back(A.data());
   Arguments.push_back(nullptr);

@@ -75,8 +75,8 @@ size_t countOutliers(const std::vector<double> &Values) {
   for (double V : Values)
     Away.push_back(std::fabs(V - Mid));
   double Limit = 5 * 1.4826 * medianOf(Away);
-  return size_t(std::count_if(Away.begin(), Away.end(),
-                              [&](double A) { return A > Limit; }));
+  return size_t(
+      std::ranges::count_if(Away, [&](double A) { return A > Limit; }));
 }
 
 } // namespace cupilot::runner

@@ -64,7 +64,7 @@ void Journal::device(const DeviceFacts &D) {
 
 void Journal::note(const std::string &Text) {
   std::lock_guard<std::mutex> Guard(Lock);
-  if (std::find(Said.begin(), Said.end(), Text) != Said.end())
+  if (std::ranges::find(Said, Text) != Said.end())
     return;
   Said.push_back(Text);
   line(text({{"note", Text}}));
@@ -72,7 +72,7 @@ void Journal::note(const std::string &Text) {
 
 void Journal::failure(const std::string &Text) {
   std::lock_guard<std::mutex> Guard(Lock);
-  if (std::find(Said.begin(), Said.end(), Text) != Said.end())
+  if (std::ranges::find(Said, Text) != Said.end())
     return;
   Said.push_back(Text);
   std::fprintf(stderr, "cupilot: error: capture: %s\n", Text.c_str());

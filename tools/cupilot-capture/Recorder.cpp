@@ -138,7 +138,7 @@ uint64_t Recorder::keyOf(const Function &F,
     std::memcpy(&Word, At, 8);
     uint64_t Number = 0;
     if (Word) {
-      auto It = std::find(Seen.begin(), Seen.end(), Word);
+      auto It = std::ranges::find(Seen, Word);
       Number = 1 + static_cast<uint64_t>(It - Seen.begin());
       if (It == Seen.end())
         Seen.push_back(Word);
@@ -191,7 +191,7 @@ uint32_t Recorder::classify(Function &F, const LaunchCall &Call, bool InGraph,
         [](uint64_t) { return false; });
     for (const Pointer &P : M.Pointers)
       if (std::pair Word(P.Param, P.Offset);
-          std::find(F.Words.begin(), F.Words.end(), Word) == F.Words.end())
+          std::ranges::find(F.Words, Word) == F.Words.end())
         F.Words.push_back(Word);
     Key = keyOf(F, Args);
   }

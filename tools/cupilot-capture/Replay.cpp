@@ -176,6 +176,7 @@ std::string Replayer::run(const Launch &L) {
     std::memcpy(Args[P.Param].data() + P.Offset, &Word, 8);
   }
   std::vector<void *> Params;
+  Params.reserve(Args.size());
   for (std::string &Arg : Args)
     Params.push_back(Arg.data());
   CUlaunchConfig Config = {};

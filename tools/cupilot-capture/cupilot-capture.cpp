@@ -99,7 +99,7 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                        : Word == "--replay"           ? &C.First
                                                       : nullptr;
     if (!Text && !Number)
-      return Failure{Word.rfind("-", 0) == 0
+      return Failure{Word.starts_with('-')
                          ? "there is no option '" + Word + "'"
                          : "the program must stand behind --: '" + Word + "'",
                      Help};

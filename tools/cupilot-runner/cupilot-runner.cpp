@@ -90,7 +90,7 @@ static std::string ownPath() {
   return std::string(Path, size_t(N));
 }
 
-static int run(RunnerOptions Options) {
+static int run(const RunnerOptions &Options) {
   RunnerSummary S = runBatch(Options);
   fprintf(stderr,
           "cupilot-runner: %u evaluated, %u were done before, %u of all with "
@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
                           Anew)
                .dump(2)
                .c_str());
-    return List || Ceilings ? 0 : run(std::move(Options));
+    return List || Ceilings ? 0 : run(Options);
   } catch (const Failure &F) {
     return fail(F);
   } catch (const std::exception &E) {
