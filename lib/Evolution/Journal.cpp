@@ -132,7 +132,10 @@ Expected<Journal> Journal::open(StringRef Path) {
            "CREATE TABLE IF NOT EXISTS candidate("
            "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
            "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));");) {
+           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
+           "CREATE TABLE IF NOT EXISTS batch("
+           "  run TEXT, step TEXT, id TEXT, results TEXT,"
+           "  PRIMARY KEY(run, step));");) {
     if ((sqlite3_errcode(Db) & 0xff) != SQLITE_BUSY || Clock::now() > End)
       return std::move(E);
     consumeError(std::move(E));

@@ -5,7 +5,7 @@ __global__ void addOne(const float *in, float *out, int n) {
     out[i] = in[i] + 1;
 }
 int main() {
-  const int n = 4096;
+  const int n = 256;
   static float h[n];
   float *in, *out;
   for (int i = 0; i < n; ++i)
@@ -13,7 +13,7 @@ int main() {
   cudaMalloc(&in, sizeof(h));
   cudaMalloc(&out, sizeof(h));
   cudaMemcpy(in, h, sizeof(h), cudaMemcpyHostToDevice);
-  addOne<<<n / 256, 256>>>(in, out, n);
+  addOne<<<n / 64, 64>>>(in, out, n);
   cudaMemcpy(h, out, sizeof(h), cudaMemcpyDeviceToHost);
   printf("%.0f\n", h[n - 1]);
 }
