@@ -9,6 +9,7 @@
 #include "Choice.h"
 #include "CompilerCommand.h"
 #include "NvccBuilds.h"
+#include "SharedFolder.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
@@ -91,13 +92,7 @@ static const char Examples[] =
 static std::string libraryFolder() {
   if (!Strategies.empty())
     return Strategies;
-  // Installed trees have it in share/; in a build tree it is the source's.
-  std::string Self = sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&libraryFolder));
-  SmallString<256> Share(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Share, "share", "cupilot", "strategies");
-  return sys::fs::is_directory(Share) ? Share.str().str()
-                                      : CUPILOT_SOURCE_DIR "/strategies";
+  return sharedFile("strategies", "strategies");
 }
 
 static bool fromModule() { return sys::path::extension(Input) == ".mlir"; }
