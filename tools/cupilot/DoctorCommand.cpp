@@ -256,6 +256,7 @@ static Error run(const TrailingArgs &) {
   checkDriver(R);
   checkPrompts(R);
   checkProvider(R);
+  outs().flush(); // Before what is said of it.
   if (R.Failed)
     return findingError(Twine(R.Failed) + " of these must be mended");
   return Error::success();
