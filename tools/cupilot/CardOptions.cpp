@@ -10,6 +10,7 @@
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -24,7 +25,7 @@ CardOptions::CardOptions(cl::SubCommand &Sub)
       Gpu("gpu", cl::sub(Sub), cl::init("H200"), cl::value_desc("NAME"),
           cl::desc("The card (default H200)")) {}
 
-Expected<CardFacts> CardOptions::load() const {
+Expected<CardFacts> CardOptions::load(StringRef Known) const {
   CardFacts Facts;
   Expected<GpuDescription> Described = describeGpu(Gpu);
   if (!Described)
@@ -35,15 +36,17 @@ Expected<CardFacts> CardOptions::load() const {
   if (!C)
     return C.takeError();
   Facts.C = std::move(*C);
-  if (Measured.empty())
+  StringRef Path = Measured.empty() ? Known : StringRef(Measured);
+  if (Path.empty() || (Measured.empty() && !sys::fs::exists(Path)))
     return Facts;
-  Expected<MeasuredFile> Loaded = loadMeasured(Measured);
+  Expected<MeasuredFile> Loaded = loadMeasured(Path);
   if (!Loaded)
     return Loaded.takeError();
-  Facts.Measured = std::move(*Loaded);
-  if (!Facts.Measured.Card.empty() && Facts.Measured.Card != Facts.C.Card)
-    return usageError("'" + Measured + "' was measured on the " +
-                          Facts.Measured.Card + ", not on the " + Facts.C.Card,
+  if (Loaded->Card.empty() || Loaded->Card == Facts.C.Card)
+    Facts.Measured = std::move(*Loaded);
+  else if (!Measured.empty())
+    return usageError("'" + Path + "' was measured on the " + Loaded->Card +
+                          ", not on the " + Facts.C.Card,
                       "name the card with --gpu");
   return Facts;
 }

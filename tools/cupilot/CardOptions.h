@@ -25,8 +25,9 @@ class CardOptions {
 public:
   explicit CardOptions(llvm::cl::SubCommand &Sub);
   /// An unknown card, a file that cannot be read, and times of another card
-  /// are usage errors.
-  llvm::Expected<CardFacts> load() const;
+  /// are usage errors. Without --measured, what \p Known holds of the card is
+  /// taken, if that file is there.
+  llvm::Expected<CardFacts> load(llvm::StringRef Known = "") const;
 
 private:
   llvm::cl::opt<std::string> Measured, Ceilings, Gpu;

@@ -208,7 +208,8 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<std::vector<std::string>> Flags = clangFlagsFor("", Trailing, "");
   if (!Flags)
     return Flags.takeError();
-  Expected<CardFacts> Facts = Card.load();
+  // What a search on a card left there.
+  Expected<CardFacts> Facts = Card.load(StoreDir + "/measured.json");
   if (!Facts)
     return Facts.takeError();
   const Ceilings &C = Facts->C;
