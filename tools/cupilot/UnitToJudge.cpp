@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "UnitToJudge.h"
-#include "PlanText.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Evaluation/Signature.h"
+#include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
