@@ -30,7 +30,8 @@ public:
   virtual uint64_t promptBound(const ChatRequest &R) const;
 };
 
-/// A missing key (but with \p DryRun), or one that would travel without TLS, is a usage error.
+/// A missing key (but with \p DryRun), or one that would travel without TLS, is
+/// a usage error.
 llvm::Expected<std::unique_ptr<Endpoint>>
 makeHttpEndpoint(const ProviderSpec &Spec, Secrets &Hidden, bool DryRun);
 std::unique_ptr<Endpoint> makeExecEndpoint(const ProviderSpec &Spec);

@@ -73,8 +73,8 @@ std::string HttpEndpoint::describe(const ChatRequest &R) const {
            Key.empty() && !Spec.KeyNeeded ? "" : "[" + Spec.KeyVariable + "]"))
     Text += Header + "\n";
   static constexpr StringRef Modes[] = {
-      "json_schema", "json_object (the schema is in no field of the request)",
-      "a tool that must be used", "not handed over"};
+      "json_schema", "json_object; the schema is part of the system text",
+      "a tool that must be used", "part of the system text"};
   return Text + "model: " + (Spec.Model.empty() ? "the server's" : Spec.Model) +
          "\nstream: " + (Spec.Stream ? "yes" : "no") +
          "\nschema: " + Modes[static_cast<int>(Spec.Schema)].str() +

@@ -318,10 +318,26 @@ static Error run(const TrailingArgs &Trailing) {
   UnitIdentities Identities(fromModule() ? StringRef() : StringRef(Input),
                             Flags.Args);
   unsigned Accepted = 0;
-  for (const Kernel &K : *Kernels)
-    if (Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
-                               Accepted))
-      return E;
+  // Without waiting, the batches of all kernels are written before it ends.
+  Error Awaited = Error::success();
+  unsigned Open = 0;
+  for (const Kernel &K : *Kernels) {
+    Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
+                           Accepted);
+    E = handleErrors(
+        std::move(E), [&](std::unique_ptr<ResultsAwaited> R) -> Error {
+          errs() << "  " << R->text() << "\n";
+          if (Open++ == 0)
+            Awaited = joinErrors(std::move(Awaited), Error(std::move(R)));
+          return Error::success();
+        });
+    if (E)
+      return joinErrors(std::move(E), std::move(Awaited));
+  }
+  if (Open > 1)
+    errs() << "  " << Open << " kernels wait for results\n";
+  if (Awaited)
+    return Awaited;
   if (Accepted == 0)
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

@@ -207,6 +207,14 @@ class Handler(BaseHTTPRequestHandler):
             self.event(name, value)
         self.hold()
 
+    def fault_no_done(self):
+        """The last event does not come, and neither does the end."""
+        self.start(200, "text/event-stream")
+        for name, value in self.events(ANSWER):
+            if value != "[DONE]":
+                self.event(name, value)
+        self.hold()
+
     def fault_reset(self):
         self.reset()
 
