@@ -19,6 +19,8 @@ using namespace llvm;
 
 namespace cupilot {
 
+char ResultsAwaited::ID = 0;
+
 GpuProgress progressOf(StringRef Folder, const runner::Batch &B) {
   GpuProgress P;
   P.All = B.Requests.size();
@@ -75,10 +77,10 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
                                std::chrono::seconds(Patience.DamagedSeconds)))
       return damaged(P);
     if (!Patience.Wait)
-      return resourceError("the results of " + B.batch().Id +
-                               " are not there yet (" + Twine(P.Ready) +
-                               " of " + Twine(P.All) + ")",
-                           D.waiting(B));
+      return make_error<ResultsAwaited>(
+          "the results of " + B.batch().Id + " are not there yet (" +
+              Twine(P.Ready) + " of " + Twine(P.All) + ")",
+          D.waiting(B));
     if (First)
       Tell("waiting for its results: " + D.waiting(B));
     if (P.Ready != Told)

@@ -12,6 +12,7 @@
 #include "SharedFolder.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
+#include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -72,6 +73,11 @@ static cl::opt<bool> Verbose("v", cl::sub(Sub),
 static cl::opt<std::string>
     Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
                cl::desc("Folder of the strategy library"));
+
+static cl::list<std::string>
+    Like("like", cl::sub(Sub), cl::value_desc("DIR"),
+         cl::desc("Begin with what helped similar kernels of this store; may "
+                  "be repeated"));
 
 static cl::opt<std::string>
     BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
@@ -144,6 +150,29 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   return C;
 }
 
+/// The genomes to begin with, for --like.
+static Expected<std::vector<std::string>>
+beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
+  if (Like.empty())
+    return std::vector<std::string>();
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
+  if (!Embedder)
+    return Embedder.takeError();
+  Expected<std::vector<SeedGenome>> Seeds =
+      seedGenomes(K, Like, *Embedder, Arch, Flags, /*Count=*/3);
+  if (!Seeds)
+    return Seeds.takeError();
+  std::vector<std::string> Begin;
+  for (const SeedGenome &S : *Seeds) {
+    errs() << K.Name << ": begins with " << S.Genome
+           << format(", %.2fx for ", S.Ratio) << S.Kernel
+           << format(" (similarity %.2f)\n", S.Similarity);
+    Begin.push_back(S.Genome);
+  }
+  return Begin;
+}
+
 static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags,
@@ -192,6 +221,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
   unsigned Number = 0;
+  Expected<std::vector<std::string>> Begin = beginLike(K, P.Arch, Flags);
+  if (!Begin)
+    return Begin.takeError();
+  Options.Begin = std::move(*Begin);
   errs() << K.Name << "\n  running the original on " << P.Workloads.size()
          << " workload(s)\n";
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
@@ -285,10 +318,26 @@ static Error run(const TrailingArgs &Trailing) {
   UnitIdentities Identities(fromModule() ? StringRef() : StringRef(Input),
                             Flags.Args);
   unsigned Accepted = 0;
-  for (const Kernel &K : *Kernels)
-    if (Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
-                               Accepted))
-      return E;
+  // Without waiting, the batches of all kernels are written before it ends.
+  Error Awaited = Error::success();
+  unsigned Open = 0;
+  for (const Kernel &K : *Kernels) {
+    Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
+                           Accepted);
+    E = handleErrors(
+        std::move(E), [&](std::unique_ptr<ResultsAwaited> R) -> Error {
+          errs() << "  " << R->text() << "\n";
+          if (Open++ == 0)
+            Awaited = joinErrors(std::move(Awaited), Error(std::move(R)));
+          return Error::success();
+        });
+    if (E)
+      return joinErrors(std::move(E), std::move(Awaited));
+  }
+  if (Open > 1)
+    errs() << "  " << Open << " kernels wait for results\n";
+  if (Awaited)
+    return Awaited;
   if (Accepted == 0)
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

@@ -9,6 +9,7 @@
 #define CUPILOT_EVALUATION_GPUDEVICE_H
 
 #include "cupilot/Evaluation/GpuBatch.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <functional>
 
@@ -50,9 +51,17 @@ struct GpuProgress {
 };
 GpuProgress progressOf(llvm::StringRef Folder, const runner::Batch &B);
 
+/// A resource error: results are not there yet. Nothing is wrong.
+class ResultsAwaited : public llvm::ErrorInfo<ResultsAwaited, ToolError> {
+public:
+  static char ID;
+  ResultsAwaited(const llvm::Twine &Message, const llvm::Twine &Hint)
+      : ErrorInfo(ExitCode::Resource, Message, Hint) {}
+};
+
 /// How long to wait for results.
 struct GpuPatience {
-  bool Wait = true; ///< False: a resource error where some are not there.
+  bool Wait = true; ///< False: ResultsAwaited where some are not there.
   /// Seconds that a result may be no whole file, as while it is copied.
   unsigned DamagedSeconds = 30;
   /// Told where the batch is, what brings its results, and how far they are.
