@@ -35,41 +35,22 @@ static inline bool isPlain(dim3 grid, dim3 block, cudaStream_t stream) {
 
 // Whether the GPU runs the kernel's code for compute capability arch / 10, with
 // that many threads and bytes of dynamic shared memory in a block.
-// Whether the kernel is for this GPU is asked once for each GPU: 0 is not yet, -1
-// is no, else the largest block and, above it, the largest shared memory.
-static inline bool fits(long long (&known)[16], const void *kernel, int arch,
-                        long long threads, long long bytes) {
-  int device = -1;
-  if (cudaGetDevice(&device) != cudaSuccess) {
-    cudaGetLastError(); // That one was ours: none was pending.
-    return false;
-  }
-  bool kept = device >= 0 && device < 16;
-  long long facts =
-      kept ? __atomic_load_n(&known[device], __ATOMIC_RELAXED) : 0;
-  if (facts == 0) {
-    cudaFuncAttributes asked;
-    if (cudaFuncGetAttributes(&asked, kernel) != cudaSuccess) {
-      cudaGetLastError();
+static inline bool fits(const void *kernel, int arch, long long threads,
+                        long long bytes) {
+  cudaFuncAttributes facts;
+  if (cudaFuncGetAttributes(&facts, kernel) == cudaSuccess) {
+    if (facts.binaryVersion != arch || facts.ptxVersion != arch ||
+        threads > facts.maxThreadsPerBlock)
       return false;
-    }
-    facts = asked.binaryVersion != arch || asked.ptxVersion != arch
-                ? -1
-                : static_cast<long long>(asked.maxDynamicSharedSizeBytes) *
-                          4294967296 +
-                      asked.maxThreadsPerBlock;
-    if (kept)
-      __atomic_store_n(&known[device], facts, __ATOMIC_RELAXED);
+    if (bytes <= facts.maxDynamicSharedSizeBytes)
+      return true;
+    if (bytes <= 2147483647 &&
+        cudaFuncSetAttribute(kernel,
+                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)) == cudaSuccess)
+      return true;
   }
-  if (facts < 0 || threads > facts % 4294967296)
-    return false;
-  if (bytes <= facts / 4294967296)
-    return true;
-  if (bytes <= 2147483647 &&
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                           static_cast<int>(bytes)) == cudaSuccess)
-    return true;
-  cudaGetLastError();
+  cudaGetLastError(); // That one was ours: none was pending.
   return false;
 }
 )";
@@ -254,7 +235,6 @@ private:
     SmallVector<StringRef, 4> Words;
     Shape.split(Words, ", ");
     std::vector<std::string> Each;
-    Each.reserve(M.Codes.size());
     for (const EjectCode &C : M.Codes)
       Each.push_back(Choice + "launch_" + C.Id + "(" + Shape.str() +
                      (Arguments.empty() ? "" : ", " + join(Arguments, ", ")) +

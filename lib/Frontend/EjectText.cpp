@@ -343,11 +343,9 @@ std::string AttemptWriter::body() {
   std::string Arch = StringRef(V.When.Arch).drop_front(3).str();
   Text += "  // The GPU for which it was proved, with room for its blocks.\n";
   for (auto [I, L] : enumerate(Plan.Launches))
-    Text += "  static long long known" + std::to_string(I) +
-            "[16];\n  if (!fits(known" + std::to_string(I) + ", " + handle(L) +
-            ", " + Arch + ",\n            " + Shapes[I].threads() +
-            ", static_cast<long long>(" + Shapes[I].Value[6] +
-            ")))\n    return false;\n";
+    Text += "  if (!fits(" + handle(L) + ", " + Arch + ",\n            " +
+            Shapes[I].threads() + ", static_cast<long long>(" +
+            Shapes[I].Value[6] + ")))\n    return false;\n";
   return Text + (Plan.isExtended() ? extendedLaunches(Shapes)
                                    : simpleLaunch(Shapes.front()));
 }
