@@ -171,6 +171,8 @@ Expected<ModelTranslation> translationFrom(const json::Value &Answer,
   T.Notes = O.getString("notes")->str();
   for (const json::Value &Name : *O.getArray("carried_out"))
     T.CarriedOut.push_back(Name.getAsString()->str());
+  if (O.getObject("plan")->getArray("launches")->empty())
+    return findingError("plan.launches: there is none");
   ShortForms Forms;
   const json::Object &PlanObject = *O.getObject("plan");
   std::string PlanForm = planText(PlanObject, Forms),

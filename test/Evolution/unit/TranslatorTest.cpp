@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Evolution/KernelRevisor.h"
 #include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/LLM/Recording.h"
@@ -284,4 +285,63 @@ TEST(Translator, FromARecordedAnswer) {
   EXPECT_EQ(Counts.all()["strategy-translator"].Repaired, 2u);
   EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 1 b3:"));
   EXPECT_EQ(T.Code.Plan.Launches[0].Symbol, K.Symbol);
+}
+
+TEST(Revisor, PlansAndGuardsInWords) {
+  Kernel K = scaleKernel();
+  EXPECT_EQ(planWords(cantFail(parsePlan("grid=(n ceildiv 1024, gy, 1); "
+                                         "shared=n * 4; scratch=gx * 8",
+                                         K)),
+                      K),
+            "_ZN2ns5scaleEPfPKfif: grid [n ceildiv 1024, gy, 1], block [bx, "
+            "by, bz], shared n * 4; scratch [gx * 8]");
+  EXPECT_EQ(guardWords(cantFail(parseGuard("n mod 4 == 0; align in 16; "
+                                           "disjoint in (n * 4), out (n * 4)",
+                                           K, "sm_90")),
+                       K),
+            "n mod 4 == 0; in aligned to 16; in [n * 4] disjoint from out [n * "
+            "4]");
+  EXPECT_EQ(guardWords(Guard(), K), "none");
+}
+
+TEST(Revisor, RepairsOrGivesUp) {
+  class Scripted : public Provider {
+  public:
+    Expected<ChatAnswer> ask(const ChatRequest &R) override {
+      Asked = R.Messages[0].Text;
+      json::Value V = answer(plan(GiveUp ? "" : launch("gx")), guard(""),
+                             GiveUp ? "" : "int y;\\n");
+      (*V.getAsObject())["action"] = GiveUp ? "give_up" : "repair";
+      ChatAnswer A;
+      A.Text = formatv("{0}", V).str();
+      return A;
+    }
+    std::string describe(const ChatRequest &) const override { return ""; }
+    bool GiveUp = false;
+    std::string Asked;
+  } Model;
+  Kernel K = scaleKernel();
+  PromptLibrary Prompts =
+      cantFail(PromptLibrary::open(PromptLibrary::shippedFolder(), ""));
+  Translation Variant;
+  Variant.Source = "int x;\n";
+  Variant.Plan = cantFail(parsePlan("", K));
+  RevisionRequest R{"unroll{factor=4}",    Variant, "does not compile",
+                    "error: \n>>>>>>>> x", "",      {},
+                    {"wider loads"},       2,       3};
+  std::string Why;
+  auto T = cantFail(reviseByModel(Model, Prompts, {K, "H200", "sm_90", {}}, R,
+                                  "g0/c0/r2", Why));
+  ASSERT_TRUE(T);
+  EXPECT_EQ(T->Code.Source, "int y;\n");
+  for (const char *Words :
+       {"does not compile. It is repair 2 of 3", "for the genome unroll",
+        "\nerror: \n>>>>>>>> x\n>>>>>>>> compiler ", "Its guard: none.",
+        "Tried before: wider loads", "<<<<<<<< variant.cu "})
+    EXPECT_NE(Model.Asked.find(Words), std::string::npos) << Model.Asked;
+  EXPECT_EQ(Model.Asked.find("The gate says"), std::string::npos);
+  Model.GiveUp = true;
+  EXPECT_FALSE(cantFail(reviseByModel(Model, Prompts, {K, "H200", "sm_90", {}},
+                                      R, "g0/c0/r3", Why)));
+  EXPECT_EQ(Why, "n");
 }
