@@ -81,6 +81,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
   if (P.OnCard)
     B.add(O.Device);
+  for (const std::string &Genome : O.Begin)
+    B.add(Genome);
   for (const std::string &Flag : P.Flags)
     B.add(Flag);
   B.add(CUPILOT_VERSION);
@@ -134,6 +136,7 @@ Error Search::begin() {
   Initialise.seed = Problem.Seed;
   Initialise.population = Options.Population;
   Initialise.strategies.assign(Strategies.begin(), Strategies.end());
+  Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());
   return pass(createInitialisePass(Initialise));
 }
 

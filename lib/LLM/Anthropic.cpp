@@ -27,8 +27,8 @@ std::string anthropicBody(const ProviderSpec &Spec, const ChatRequest &R) {
   json::Object Body{{"model", Spec.Model},
                     {"max_tokens", R.MaxTokens},
                     {"messages", std::move(Messages)}};
-  if (!R.System.empty())
-    Body["system"] = json::fixUTF8(R.System);
+  if (std::string System = systemText(Spec, R); !System.empty())
+    Body["system"] = json::fixUTF8(System);
   if (Spec.Temperature)
     Body["temperature"] = *Spec.Temperature;
   if (Spec.Stream)

@@ -21,9 +21,9 @@ namespace cupilot {
 
 std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R) {
   json::Array Messages;
-  if (!R.System.empty())
+  if (std::string System = systemText(Spec, R); !System.empty())
     Messages.push_back(
-        json::Object{{"role", "system"}, {"content", json::fixUTF8(R.System)}});
+        json::Object{{"role", "system"}, {"content", json::fixUTF8(System)}});
   for (const ChatMessage &M : R.Messages)
     Messages.push_back(json::Object{
         {"role", M.From == ChatMessage::Role::User ? "user" : "assistant"},
@@ -101,7 +101,9 @@ Error OpenAIDecoder::take(const json::Object &O, StringRef Key) {
     if (Key == "message")
       return providerError(ProviderFault::Malformed,
                            "the server's answer has no choices");
-    return Error::success(); // Usage alone comes last.
+    // Usage alone comes last; not every server says that it is done.
+    Done |= Finished && HasUsage;
+    return Error::success();
   }
   const json::Object *Choice = Choices->front().getAsObject();
   const json::Object *Message = Choice ? Choice->getObject(Key) : nullptr;

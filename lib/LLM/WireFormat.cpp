@@ -10,12 +10,22 @@
 #include "cupilot/LLM/Secrets.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
 AnswerDecoder::~AnswerDecoder() = default;
+
+std::string systemText(const ProviderSpec &Spec, const ChatRequest &R) {
+  using Mode = ProviderSpec::SchemaMode;
+  if (!R.Schema || Spec.Schema == Mode::JsonSchema || Spec.Schema == Mode::Tool)
+    return R.System;
+  return R.System + formatv("{0}The JSON schema of your answer:\n{1:2}",
+                            R.System.empty() ? "" : "\n\n", *R.Schema)
+                        .str();
+}
 
 std::string errorMessageIn(const json::Object &O) {
   if (auto Text = O.getString("error"))

@@ -40,6 +40,10 @@ std::unique_ptr<AnswerDecoder> openAIDecoder();
 std::string anthropicBody(const ProviderSpec &Spec, const ChatRequest &R);
 std::unique_ptr<AnswerDecoder> anthropicDecoder();
 
+/// The system part, with the answer's schema where no field of the request
+/// carries it.
+std::string systemText(const ProviderSpec &Spec, const ChatRequest &R);
+
 /// What an object of the server says of an error, "" when it says none:
 /// {"error": {"message": ..., "type": ..., "code": ...}} or {"error": "..."}.
 std::string errorMessageIn(const llvm::json::Object &O);

@@ -9,6 +9,7 @@
 #include "cupilot/Retrieval/Embedding.h"
 #include "DeviceWords.h"
 #include "cupilot/Support/Bitcode.h"
+#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Pipeline.h"
@@ -72,8 +73,10 @@ Expected<KernelEmbedder> KernelEmbedder::load(StringRef Path) {
     Sections[Section].push_back(
         Found == All.end() ? ir2vec::Embedding(Dimension) : Found->second);
   }
-  return KernelEmbedder(
+  KernelEmbedder Embedder(
       std::make_unique<Words>(ir2vec::VocabStorage(std::move(Sections))));
+  Embedder.Digest = cupilot::digest(*Text);
+  return Embedder;
 }
 
 /// Scales \p Part to length \p Length and appends it.

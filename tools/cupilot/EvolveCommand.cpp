@@ -12,6 +12,7 @@
 #include "SharedFolder.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
+#include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -72,6 +73,11 @@ static cl::opt<bool> Verbose("v", cl::sub(Sub),
 static cl::opt<std::string>
     Strategies("strategies", cl::sub(Sub), cl::value_desc("DIR"),
                cl::desc("Folder of the strategy library"));
+
+static cl::list<std::string>
+    Like("like", cl::sub(Sub), cl::value_desc("DIR"),
+         cl::desc("Begin with what helped similar kernels of this store; may "
+                  "be repeated"));
 
 static cl::opt<std::string>
     BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
@@ -144,6 +150,29 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   return C;
 }
 
+/// The genomes to begin with, for --like.
+static Expected<std::vector<std::string>>
+beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
+  if (Like.empty())
+    return std::vector<std::string>();
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
+  if (!Embedder)
+    return Embedder.takeError();
+  Expected<std::vector<SeedGenome>> Seeds =
+      seedGenomes(K, Like, *Embedder, Arch, Flags, /*Count=*/3);
+  if (!Seeds)
+    return Seeds.takeError();
+  std::vector<std::string> Begin;
+  for (const SeedGenome &S : *Seeds) {
+    errs() << K.Name << ": begins with " << S.Genome
+           << format(", %.2fx for ", S.Ratio) << S.Kernel
+           << format(" (similarity %.2f)\n", S.Similarity);
+    Begin.push_back(S.Genome);
+  }
+  return Begin;
+}
+
 static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags,
@@ -192,6 +221,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
   unsigned Number = 0;
+  Expected<std::vector<std::string>> Begin = beginLike(K, P.Arch, Flags);
+  if (!Begin)
+    return Begin.takeError();
+  Options.Begin = std::move(*Begin);
   errs() << K.Name << "\n  running the original on " << P.Workloads.size()
          << " workload(s)\n";
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,

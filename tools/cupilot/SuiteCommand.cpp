@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
-#include "PlanText.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Mutation/SuiteUnit.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"

@@ -21,6 +21,8 @@ struct SearchOptions {
   unsigned Keep = 1; ///< Variants that enter the store at most.
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.
+  /// Genomes to begin with, as genomeText writes them: seedGenomes.
+  std::vector<std::string> Begin;
   /// "cpu", where times are modelled, or a GPU as for GpuDevice, where the
   /// survivors of each generation are compared and timed as one batch.
   std::string Device = "cpu";

@@ -51,11 +51,15 @@ public:
   llvm::Expected<std::vector<EmbeddedKernel>>
   embed(llvm::StringRef Bitcode) const;
 
+  /// Of the vocabulary: points of two are not comparable.
+  llvm::StringRef digest() const { return Digest; }
+
 private:
   struct Words;
   explicit KernelEmbedder(std::unique_ptr<Words> W);
   std::vector<float> point(const llvm::Function &Kernel) const;
   std::unique_ptr<Words> Known;
+  std::string Digest;
 };
 
 /// The cosine of the angle between two points: 1 for the same direction. Points

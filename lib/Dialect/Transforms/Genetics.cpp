@@ -190,7 +190,7 @@ std::optional<Genome> parseGenome(StringRef Text) {
       Each.Params.push_back(std::move(P));
     }
     G.push_back(std::move(Each));
-    Text = Behind.ltrim(", ");
+    Text = Behind.ltrim(", +");
   }
   return G;
 }

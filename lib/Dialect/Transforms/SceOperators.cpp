@@ -96,6 +96,16 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
             Seen.insert(genomeText(G)).second)
           append(Kernel, 0, Index++, std::move(G), {});
       };
+      // What helped elsewhere, with the same random numbers for the rest.
+      Random Elsewhere(seed, purpose("begin", Kernel), 0);
+      for (const std::string &Text : genomes) {
+        std::optional<Genome> G = parseGenome(Text);
+        if (!G) {
+          Kernel.emitOpError() << "'" << Text << "' is no genome";
+          return signalPassFailure();
+        }
+        Add(Pool.repair(Elsewhere, std::move(*G)));
+      }
       // Each strategy alone once, so that none goes untried; then mixtures.
       for (const StrategyInfo &S : Pool.strategies()) {
         Genome Alone{{S.Name, {}}};

@@ -34,14 +34,14 @@ public:
     static ScriptedServer Server;
     return Server;
   }
-  /// For --provider: OpenAI's protocol with that fault, short times. Options
-  /// that come later win.
+  /// For --provider: OpenAI's protocol with that fault, short waits; limits of
+  /// time that only a hang reaches. Options that come later win.
   std::string spec(llvm::StringRef Fault, llvm::StringRef Options = "",
                    llvm::StringRef Kind = "openai") {
     return (Kind + ":http://127.0.0.1:" + Port + "/" + Fault + "/" +
             llvm::Twine(++Number) +
             "/v1,model=scripted,key=CUPILOT_TEST_KEY,backoff=0.02,inactivity="
-            "0.3,total=5,retries=3,max-bytes=1000000," +
+            "10,total=30,retries=3,max-bytes=1000000," +
             Options)
         .str();
   }

@@ -16,7 +16,8 @@ def InitialisePass : Pass<"cupilot-initialise", "::mlir::ModuleOp"> {
   let options = [
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"population", "population", "unsigned", "12", "Variants per kernel">,
-    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">
+    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
+    ListOption<"genomes", "genomes", "std::string", "Genomes to begin with, their genes joined by '+'">
   ];
 }
 

@@ -1,4 +1,4 @@
-//===- PlanText.cpp - Plans and guards on the command line -*- C++ -*-===//
+//===- PlanText.cpp - Plans and guards in short forms -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PlanText.h"
+#include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -23,19 +23,22 @@ namespace cupilot {
 
 static constexpr StringRef Sample = "cupilot.sample";
 
-/// "(gx, ..., shared)[n, s1]", with the names of the integer arguments.
-static std::string spaceOf(const Kernel &K) {
+std::vector<std::string> scalarNames(const Kernel &K) {
   StringSet<> Taken{"gx", "gy",     "gz",  "bx",       "by",
                     "bz", "shared", "mod", "floordiv", "ceildiv"};
-  std::string Text = "(gx, gy, gz, bx, by, bz, shared)[";
+  std::vector<std::string> Names;
   for (auto [I, S] : enumerate(K.Scalars)) {
     const KernelParam &P = K.Params[S.Param];
     bool Whole = S.Offset == 0 && P.Size == S.Bits / 8 && !P.Name.empty();
-    std::string Name =
-        Whole && Taken.insert(P.Name).second ? P.Name : "s" + utostr(I);
-    Text += (I ? ", " : "") + Name;
+    Names.push_back(Whole && Taken.insert(P.Name).second ? P.Name
+                                                         : "s" + utostr(I));
   }
-  return Text + "]";
+  return Names;
+}
+
+/// "(gx, ..., shared)[n, s1]", with the names of the integer arguments.
+static std::string spaceOf(const Kernel &K) {
+  return "(gx, gy, gz, bx, by, bz, shared)[" + join(scalarNames(K), ", ") + "]";
 }
 
 /// The attribute that \p Text ends with; what stands before are its aliases.

@@ -1,16 +1,20 @@
-//===- PlanText.h - Plans and guards on the command line -*- C++ -*-===//
+//===- PlanText.h - Plans and guards in short forms -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_TOOLS_CUPILOT_PLANTEXT_H
-#define CUPILOT_TOOLS_CUPILOT_PLANTEXT_H
+#ifndef CUPILOT_EVOLUTION_PLANTEXT_H
+#define CUPILOT_EVOLUTION_PLANTEXT_H
 
 #include "cupilot/Frontend/Kernel.h"
 
 namespace cupilot {
+
+/// What plans and guards call \p K's integers, in the order of K.Scalars: an
+/// argument's own name, or s0, s1, ...
+std::vector<std::string> scalarNames(const Kernel &K);
 
 /// The plan that \p Text stands for: a #cupilot.plan, or one launch as
 /// "grid=(n ceildiv 1024, gy, gz); block=(128, 1, 1); shared=0", over the
@@ -26,4 +30,4 @@ llvm::Expected<Guard> parseGuard(llvm::StringRef Text, const Kernel &K,
 
 } // namespace cupilot
 
-#endif // CUPILOT_TOOLS_CUPILOT_PLANTEXT_H
+#endif // CUPILOT_EVOLUTION_PLANTEXT_H

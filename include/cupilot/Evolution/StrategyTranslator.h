@@ -1,0 +1,75 @@
+//===- StrategyTranslator.h - Genomes to code, by language models -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
+#define CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
+
+#include "cupilot/Evaluation/Workload.h"
+#include "cupilot/Frontend/Rules.h"
+#include "cupilot/LLM/Dialogue.h"
+
+namespace cupilot {
+
+/// What prompts say of a kernel. What it refers to must outlive it.
+struct PromptKernel {
+  const Kernel &K;
+  llvm::StringRef Gpu;  ///< "NVIDIA H200".
+  llvm::StringRef Arch; ///< "sm_90".
+  llvm::ArrayRef<Workload> Workloads;
+};
+
+/// A gene as the prompt shows it.
+struct PromptGene {
+  std::string Gene;    ///< "unroll{factor=4}".
+  std::string Summary; ///< What its strategy does, in a sentence.
+};
+
+/// A variant of another kernel, as an example.
+struct PromptExample {
+  std::string Kernel, Genome, Outcome, Source;
+};
+
+/// gpu, arch, kernel_name, kernel, parameters, workloads, contract
+/// (docs/LLM.md): what the agents' prompts have in common.
+llvm::json::Object kernelFacts(const PromptKernel &P);
+
+/// An answer in the form of strategy-translator.schema.json or
+/// kernel-revisor.schema.json, as data.
+struct ModelTranslation {
+  Translation Code;
+  std::vector<std::string> CarriedOut; ///< Strategies that the code has.
+  std::string Notes;
+  std::string Prompt;             ///< Provenance; "" where none was asked.
+  std::vector<ChatAnswer> Rounds; ///< What was said for it.
+};
+
+/// Source, plan and guard of \p Answer, which fits its schema. Expressions,
+/// pointers and conditions that mean nothing for \p K are findings. Launches of
+/// kernels with the original's name have its symbol; the others keep the names
+/// that the answer has, for nameKernels.
+llvm::Expected<ModelTranslation>
+translationFrom(const llvm::json::Value &Answer, const Kernel &K,
+                llvm::StringRef Arch);
+
+/// Puts symbols in the place of names, once the source is compiled: \p Symbols
+/// are the mangled kernels that it defines. A name that is none of them, or of
+/// several, is a finding.
+llvm::Error nameKernels(LaunchPlan &Plan, llvm::ArrayRef<std::string> Symbols);
+
+/// Asks for the variant that \p Genes describe. An answer that cannot be used,
+/// nor after its repair, is a finding; faults of the provider are its own.
+llvm::Expected<ModelTranslation>
+translateByModel(Provider &From, const PromptLibrary &Prompts,
+                 const PromptKernel &P, llvm::ArrayRef<PromptGene> Genes,
+                 llvm::ArrayRef<std::string> Facts,
+                 llvm::ArrayRef<PromptExample> Examples, llvm::StringRef Step,
+                 AnswerCounts *Counts = nullptr);
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H

@@ -1,0 +1,133 @@
+//===- KernelRevisor.cpp - Variants repaired by language models -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/KernelRevisor.h"
+#include "cupilot/Evolution/PlanText.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// An expression with the names of the scalars in the place of s0, s1, ...
+static std::string words(const Expr &E, ArrayRef<std::string> Names) {
+  std::string Text = E.str(), Result;
+  for (size_t I = 0; I < Text.size();) {
+    size_t End = I;
+    while (End < Text.size() && (isAlnum(Text[End]) || Text[End] == '_'))
+      ++End;
+    StringRef Word = StringRef(Text).slice(I, End);
+    unsigned Number;
+    if (Word.empty())
+      Result += Text[I++];
+    else if (StringRef Digits = Word; Digits.consume_front("s") &&
+                                      !Digits.getAsInteger(10, Number) &&
+                                      Number < Names.size())
+      Result += Names[Number];
+    else
+      Result += Word;
+    I = std::max(I, End);
+  }
+  return Result;
+}
+
+static std::string words(ArrayRef<Expr> List, ArrayRef<std::string> Names) {
+  return "[" +
+         join(map_range(List, [&](const Expr &E) { return words(E, Names); }),
+              ", ") +
+         "]";
+}
+
+std::string planWords(const LaunchPlan &Plan, const Kernel &K) {
+  std::vector<std::string> Names = scalarNames(K);
+  std::string Text;
+  for (const Launch &L : Plan.Launches) {
+    Text += (Text.empty() ? "" : "; ") + L.Symbol + ": grid " +
+            words(L.Grid, Names) + ", block " + words(L.Block, Names) +
+            ", shared " + words(L.Shared, Names);
+    if (L.Cluster)
+      Text += ", cluster " + words(*L.Cluster, Names);
+  }
+  if (!Plan.Scratch.empty())
+    Text += "; scratch " + words(Plan.Scratch, Names);
+  if (!Plan.TensorMaps.empty())
+    Text += "; " + utostr(Plan.TensorMaps.size()) + " tensor maps";
+  return Text;
+}
+
+std::string guardWords(const Guard &When, const Kernel &K) {
+  std::vector<std::string> Names = scalarNames(K);
+  std::vector<std::string> Parts;
+  auto Pointer = [&](PointerRef P) {
+    return K.Params[P.Param].Name + (P.Offset ? "+" + utostr(P.Offset) : "");
+  };
+  for (const Constraint &C : When.Constraints)
+    Parts.push_back(words(C.E, Names) + (C.IsEq ? " == 0" : " >= 0"));
+  for (const Alignment &A : When.Alignments)
+    Parts.push_back(Pointer(A.Pointer) + " aligned to " + utostr(A.Bytes));
+  for (const Disjoint &D : When.Disjoints)
+    Parts.push_back(Pointer(D.A) + " [" + words(D.ExtentA, Names) +
+                    "] disjoint from " + Pointer(D.B) + " [" +
+                    words(D.ExtentB, Names) + "]");
+  return Parts.empty() ? "none" : join(Parts, "; ");
+}
+
+static json::Array listOf(ArrayRef<std::string> Texts) {
+  json::Array List;
+  for (const std::string &Text : Texts)
+    List.push_back(Text);
+  return List;
+}
+
+static bool givesUp(const json::Value &V) {
+  return V.getAsObject()->getString("action") == "give_up";
+}
+
+Expected<std::optional<ModelTranslation>>
+reviseByModel(Provider &From, const PromptLibrary &Prompts,
+              const PromptKernel &P, const RevisionRequest &R, StringRef Step,
+              std::string &Why, AnswerCounts *Counts) {
+  json::Object O = kernelFacts(P);
+  auto Quoted = [](StringRef Label, StringRef Text) {
+    return Text.empty() ? json::Value(nullptr) : quotedFact(Label, Text);
+  };
+  O["genome"] = R.Genome;
+  O["variant"] = quotedFact("variant.cu", R.Variant.Source);
+  O["plan"] = planWords(R.Variant.Plan, P.K);
+  O["guard"] = guardWords(R.Variant.When, P.K);
+  O["trouble"] = R.Trouble;
+  O["errors"] = Quoted("compiler", R.Errors);
+  O["verdict"] = Quoted("gate", R.Verdict);
+  O["has_profile"] = !R.Profile.empty();
+  O["profile"] = listOf(R.Profile);
+  O["earlier"] = listOf(R.Earlier);
+  O["round"] = R.Round;
+  O["rounds"] = R.Rounds;
+  // One that gives up owes no plan.
+  auto Check = [&](const json::Value &V) {
+    return givesUp(V) ? Error::success()
+                      : translationFrom(V, P.K, P.Arch).takeError();
+  };
+  Expected<StructuredAnswer> A = askStructured(
+      From, Prompts, {"kernel-revisor", O, Step.str(), 16384, Check}, Counts);
+  if (!A)
+    return A.takeError();
+  if (givesUp(A->Value)) {
+    Why = A->Value.getAsObject()->getString("notes")->str();
+    return std::nullopt;
+  }
+  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  if (!T)
+    return T.takeError();
+  T->Prompt = A->Prompt;
+  T->Rounds = std::move(A->Rounds);
+  return std::optional(std::move(*T));
+}
+
+} // namespace cupilot

@@ -1,0 +1,159 @@
+//===- Seeds.cpp - What helped similar kernels -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Seeds.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Store/BuildStore.h"
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Any two kernels load, store and ask for their thread: points below this have
+/// hardly more in common (benchmarks/retrieval/judge.py -v).
+static constexpr double LeastSimilarity = 0.85;
+
+namespace {
+class SeedFinder {
+public:
+  SeedFinder(const KernelEmbedder &Embedder, StringRef Arch,
+             ArrayRef<std::string> Flags)
+      : Embedder(Embedder), Arch(Arch), Flags(variantFlags(Flags)) {}
+  /// The point of the kernel \p Symbol that \p Slice defines.
+  Expected<std::vector<float>> pointOf(StringRef Slice, StringRef Symbol) const;
+
+private:
+  std::string cached(StringRef Slice, StringRef Symbol) const;
+  const KernelEmbedder &Embedder;
+  StringRef Arch;
+  std::vector<std::string> Flags;
+};
+} // namespace
+
+std::string SeedFinder::cached(StringRef Slice, StringRef Symbol) const {
+  std::string Root = machineCacheDirectory();
+  if (Root.empty())
+    return "";
+  DigestBuilder Key;
+  Key.add(CUPILOT_VERSION)
+      .add(Embedder.digest())
+      .add(Arch)
+      .add(Slice)
+      .add(Symbol);
+  for (const std::string &Flag : Flags)
+    Key.add(Flag);
+  return Root + "/points/" + shortDigest(Key.str(), 40) + ".json";
+}
+
+Expected<std::vector<float>> SeedFinder::pointOf(StringRef Slice,
+                                                 StringRef Symbol) const {
+  std::string Cache = cached(Slice, Symbol);
+  if (Expected<std::string> Text = readFile(Cache)) {
+    std::vector<float> Point;
+    if (Expected<json::Value> Known = json::parse(*Text)) {
+      if (const json::Array *Numbers = Known->getAsArray())
+        for (const json::Value &Each : *Numbers)
+          Point.push_back(float(Each.getAsNumber().value_or(0)));
+    } else {
+      consumeError(Known.takeError());
+    }
+    if (!Point.empty())
+      return Point;
+  } else {
+    consumeError(Text.takeError());
+  }
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-seed");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("slice.cu"), Slice))
+    return std::move(E);
+  Expected<std::string> Bitcode =
+      compileDeviceBitcode(Dir->file("slice.cu"), Arch, Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Expected<std::vector<EmbeddedKernel>> Kernels = Embedder.embed(*Bitcode);
+  if (!Kernels)
+    return Kernels.takeError();
+  for (EmbeddedKernel &Each : *Kernels)
+    if (Each.Symbol == Symbol) {
+      json::Array Numbers;
+      for (float Number : Each.Point)
+        Numbers.push_back(Number);
+      // A cache that cannot be written is no reason to fail.
+      if (!Cache.empty())
+        consumeError(writeFileAtomic(
+            Cache, formatv("{0}", json::Value(std::move(Numbers))).str()));
+      return std::move(Each.Point);
+    }
+  return findingError("the slice does not define '" + Symbol + "'");
+}
+
+Expected<std::vector<SeedGenome>>
+seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
+            const KernelEmbedder &Embedder, StringRef Arch,
+            ArrayRef<std::string> Flags, size_t Count) {
+  std::vector<StoredKernel> Known;
+  std::vector<std::vector<float>> Points;
+  SeedFinder Finder(Embedder, Arch, Flags);
+  for (const std::string &Root : Roots) {
+    // openOrCreate would make one.
+    if (Expected<BuildStore> There = BuildStore::open(Root); !There)
+      return There.takeError();
+    Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+    if (!Store)
+      return Store.takeError();
+    Expected<std::vector<StoredKernel>> Kernels = Store->kernels();
+    if (!Kernels)
+      return Kernels.takeError();
+    for (StoredKernel &S : *Kernels) {
+      if (S.K.Digest == K.Digest || S.Variants.empty())
+        continue;
+      if (Error E = Store->readTexts(S))
+        return std::move(E);
+      Expected<std::vector<float>> Point =
+          Finder.pointOf(S.K.Slice, S.K.Symbol);
+      if (!Point) {
+        consumeError(Point.takeError());
+        continue;
+      }
+      Points.push_back(std::move(*Point));
+      Known.push_back(std::move(S));
+    }
+  }
+  if (Known.empty())
+    return std::vector<SeedGenome>();
+  Expected<std::vector<float>> Own = Finder.pointOf(K.Slice, K.Symbol);
+  if (!Own)
+    return Own.takeError();
+  std::vector<SeedGenome> Seeds;
+  StringSet<> Seen;
+  for (const Neighbour &N : nearest(*Own, Points, Count)) {
+    if (N.Similarity < LeastSimilarity)
+      break;
+    const StoredKernel &S = Known[N.Index];
+    for (const Variant &V : S.Variants) {
+      std::string Text = genomeText(V.Genes);
+      double Ratio = 0;
+      for (const Measurement &M : V.Evidence)
+        Ratio = std::max(Ratio, M.Low);
+      if (!Text.empty() && Ratio > 1 && Seen.insert(Text).second)
+        Seeds.push_back({std::move(Text), S.K.Name, N.Similarity, Ratio});
+    }
+  }
+  return Seeds;
+}
+
+} // namespace cupilot

@@ -1,0 +1,117 @@
+//===- StrategyTranslator.cpp - Genomes to code, by language models -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/Evolution/PlanText.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+static std::string contractText(const PrecisionContract &C) {
+  switch (C.K) {
+  case PrecisionContract::Kind::Exact:
+    return "every output equals the original's, bit by bit";
+  case PrecisionContract::Kind::Same:
+    return "no less exact than the original, both against a float64 run, and "
+           "no narrower arithmetic than the original's";
+  case PrecisionContract::Kind::Relaxed:
+    return formatv("results may differ by a share of {0} of their size",
+                   format("%g", C.RelativeTolerance))
+        .str();
+  }
+  llvm_unreachable("all contracts are named");
+}
+
+static std::string threeText(ArrayRef<uint64_t> Sizes) {
+  return formatv("[{0}, {1}, {2}]", Sizes[0], Sizes[1], Sizes[2]).str();
+}
+
+static std::string workloadText(const Kernel &K, const Workload &W) {
+  std::string Text =
+      "grid " + threeText(W.Shape.Grid) + ", block " + threeText(W.Shape.Block);
+  if (W.Shape.Shared)
+    Text += formatv(", {0} bytes of shared memory", W.Shape.Shared).str();
+  Expected<Bindings> B = bindLaunch(W.Shape, K.Scalars, W.Args);
+  if (!B) { // The gate says what is wrong with it.
+    consumeError(B.takeError());
+    return Text;
+  }
+  for (auto [Name, Value] : zip(scalarNames(K), B->Symbols))
+    Text += formatv(", {0} = {1}", Name, Value).str();
+  return Text;
+}
+
+json::Object kernelFacts(const PromptKernel &P) {
+  std::vector<std::string> Names = scalarNames(P.K);
+  json::Array Parameters, Workloads;
+  for (auto [I, Param] : enumerate(P.K.Params)) {
+    std::string Integers;
+    for (auto [Name, S] : zip(Names, P.K.Scalars))
+      if (S.Param == I)
+        Integers += (Integers.empty() ? "" : ", ") + Name;
+    json::Object O{{"name", Param.Name}, {"type", Param.Type}};
+    O["integer"] =
+        Integers.empty() ? json::Value(nullptr) : json::Value(Integers);
+    Parameters.push_back(std::move(O));
+  }
+  for (const Workload &W : P.Workloads)
+    Workloads.push_back(
+        json::Object{{"weight", formatv("{0:P0}", W.Weight).str()},
+                     {"text", workloadText(P.K, W)}});
+  return json::Object{{"gpu", P.Gpu},
+                      {"arch", P.Arch},
+                      {"kernel_name", P.K.Name},
+                      {"kernel", quotedFact("kernel.cu", P.K.Slice)},
+                      {"parameters", std::move(Parameters)},
+                      {"workloads", std::move(Workloads)},
+                      {"contract", contractText(P.K.Contract)}};
+}
+
+Expected<ModelTranslation>
+translateByModel(Provider &From, const PromptLibrary &Prompts,
+                 const PromptKernel &P, ArrayRef<PromptGene> Genes,
+                 ArrayRef<std::string> Facts, ArrayRef<PromptExample> Examples,
+                 StringRef Step, AnswerCounts *Counts) {
+  json::Object O = kernelFacts(P);
+  json::Array GeneList, FactList, ExampleList;
+  for (const PromptGene &G : Genes)
+    GeneList.push_back(json::Object{{"gene", G.Gene}, {"summary", G.Summary}});
+  for (const std::string &Fact : Facts)
+    FactList.push_back(Fact);
+  for (const PromptExample &E : Examples)
+    ExampleList.push_back(
+        json::Object{{"example_kernel", E.Kernel},
+                     {"genome", E.Genome},
+                     {"outcome", E.Outcome},
+                     {"source", quotedFact("variant.cu", E.Source)}});
+  O["genes"] = std::move(GeneList);
+  O["facts"] = std::move(FactList);
+  O["examples"] = std::move(ExampleList);
+  // What the schema cannot say, the repair round shall hear, too.
+  auto Check = [&](const json::Value &V) {
+    return translationFrom(V, P.K, P.Arch).takeError();
+  };
+  Expected<StructuredAnswer> A = askStructured(
+      From, Prompts, {"strategy-translator", O, Step.str(), 16384, Check},
+      Counts);
+  if (!A)
+    return A.takeError();
+  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  if (!T)
+    return T.takeError();
+  T->Prompt = A->Prompt;
+  T->Rounds = std::move(A->Rounds);
+  return T;
+}
+
+} // namespace cupilot
