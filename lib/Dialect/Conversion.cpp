@@ -106,6 +106,13 @@ static WorkloadBuffer fromAttr(BufferAttr B) {
   return {B.getSize(), B.getAlign(), B.getDigest().str(), B.getFile().str()};
 }
 
+int64_t workloadFormat(const Workload &W) {
+  return W.Shape.Cooperative || !W.After.empty() ||
+                 W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1}
+             ? WorkloadFormat
+             : 1;
+}
+
 WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
   MLIRContext *C = B.getContext();
   auto Dims = [&](const std::array<uint64_t, 3> &D) {
@@ -130,13 +137,18 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       toArray<GlobalAttr>(B, W.Globals, [&](const WorkloadGlobal &G) {
         return GlobalAttr::get(C, G.Symbol, toAttr(C, G.Content));
       });
+  bool Clustered = W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1};
+  llvm::SmallVector<StringRef> After(W.After.begin(), W.After.end());
   return WorkloadOp::create(
       B, B.getUnknownLoc(), B.getStringAttr(W.Name), B.getStringAttr(W.Symbol),
       Dims(W.Shape.Grid), Dims(W.Shape.Block),
-      B.getI64IntegerAttr(W.Shape.Shared), B.getStrArrayAttr(Args), Addresses,
-      Buffers, W.Globals.empty() ? ArrayAttr() : Globals,
-      B.getI64IntegerAttr(W.Count), B.getF64FloatAttr(W.Weight),
-      B.getStringAttr(W.WeightBasis));
+      Clustered ? Dims(W.Shape.Cluster) : DenseI64ArrayAttr(),
+      B.getI64IntegerAttr(W.Shape.Shared),
+      W.Shape.Cooperative ? B.getUnitAttr() : UnitAttr(),
+      B.getStrArrayAttr(Args), Addresses, Buffers,
+      W.After.empty() ? ArrayAttr() : B.getStrArrayAttr(After),
+      W.Globals.empty() ? ArrayAttr() : Globals, B.getI64IntegerAttr(W.Count),
+      B.getF64FloatAttr(W.Weight), B.getStringAttr(W.WeightBasis));
 }
 
 Workload toWorkload(WorkloadOp Op) {
@@ -146,8 +158,11 @@ Workload toWorkload(WorkloadOp Op) {
   for (unsigned I = 0; I < 3; ++I) {
     W.Shape.Grid[I] = Op.getGrid()[I];
     W.Shape.Block[I] = Op.getBlock()[I];
+    if (Op.getCluster())
+      W.Shape.Cluster[I] = (*Op.getCluster())[I];
   }
   W.Shape.Shared = Op.getShared();
+  W.Shape.Cooperative = Op.getCooperative();
   for (StringAttr Arg : Op.getArgs().getAsRange<StringAttr>()) {
     std::string Bytes = llvm::fromHex(Arg.getValue());
     W.Args.emplace_back(Bytes.begin(), Bytes.end());
@@ -157,6 +172,9 @@ Workload toWorkload(WorkloadOp Op) {
         {A.getParam(), A.getOffset(), A.getBuffer(), A.getAt()});
   for (BufferAttr B : Op.getBuffers().getAsRange<BufferAttr>())
     W.Buffers.push_back(fromAttr(B));
+  if (Op.getAfter())
+    for (StringAttr Digest : Op.getAfter()->getAsRange<StringAttr>())
+      W.After.push_back(Digest.getValue().str());
   if (Op.getGlobals())
     for (GlobalAttr G : Op.getGlobals()->getAsRange<GlobalAttr>())
       W.Globals.push_back({G.getSymbol().str(), fromAttr(G.getContent())});

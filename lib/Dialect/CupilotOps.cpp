@@ -176,6 +176,19 @@ LogicalResult WorkloadOp::verify() {
     if (llvm::any_of(Dims, [](int64_t D) { return D < 1; }))
       return emitOpError() << "a dimension of '" << Name << "' is at least 1";
   }
+  if (getCluster()) {
+    int64_t Blocks = 1;
+    for (unsigned I = 0; I < 3 && getCluster()->size() == 3; ++I) {
+      int64_t D = (*getCluster())[I];
+      Blocks = D < 1 || getGrid()[I] % D ? 0 : Blocks * D;
+    }
+    // 16 blocks are the most that a GPU can be asked for.
+    if (getCluster()->size() != 3 || Blocks < 1 || Blocks > 16)
+      return emitOpError("'cluster' has three dimensions, which divide those "
+                         "of the grid, and 16 blocks at most");
+  }
+  if (getAfter() && getAfter()->size() != getBuffers().size())
+    return emitOpError("'after' has a digest, or \"\", for each buffer");
   if (getShared() < 0)
     return emitOpError("shared memory is at least 0 bytes");
   if (getCount() < 1)

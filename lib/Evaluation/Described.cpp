@@ -221,6 +221,11 @@ Error Parser::parse(StringRef Text) {
       Grid = parseDims(Value, W.Shape.Grid);
     } else if (Name == "block") {
       Block = parseDims(Value, W.Shape.Block);
+    } else if (Name == "cluster") {
+      if (!parseDims(Value, W.Shape.Cluster))
+        return broken("'" + Item + "' is no size of a cluster");
+    } else if (Item == "cooperative") {
+      W.Shape.Cooperative = true;
     } else if (Name == "shared") {
       if (Value.getAsInteger(10, W.Shape.Shared))
         return broken("'" + Item + "' is no number of bytes");

@@ -49,6 +49,8 @@ private:
           function_ref<Error(json::Object &Results, StringRef Folder)> Check);
   Error addReferences(json::Object &Results, StringRef Folder, StringRef Id);
   Error settle(CandidateRecord &R, const json::Object &Results);
+  std::optional<bool> makesRecorded(const json::Object &Results, StringRef Id,
+                                    size_t Index) const;
   Overall overall(ArrayRef<CardLaunch> Launches,
                   const std::map<std::string, double> &OriginalUs) const;
   std::optional<ExecutionCounts> workOf(const json::Object &Evidence,
@@ -209,6 +211,28 @@ std::optional<ExecutionCounts> Judge::workOf(const json::Object &Evidence,
   return Counts;
 }
 
+/// Whether the original made of workload \p Index on the card, byte for byte,
+/// what it had made when it was recorded; nothing where that is not known.
+std::optional<bool> Judge::makesRecorded(const json::Object &Results,
+                                         StringRef Id, size_t Index) const {
+  const Workload &W = P.Workloads[Index];
+  const json::Object *Run =
+      Results.getObject((Id + "-" + W.Name + "-run").str());
+  const json::Object *Own = Run ? Run->getObject("original") : nullptr;
+  const json::Array *Buffers = Own ? Own->getArray("buffers") : nullptr;
+  if (!Buffers || Buffers->size() != W.After.size())
+    return std::nullopt;
+  bool Any = false, Same = true;
+  for (auto [V, Digest] : zip_equal(*Buffers, W.After)) {
+    const json::Object *O = V.getAsObject();
+    if (!O || Digest.empty())
+      continue;
+    Any = true;
+    Same &= O->getString("digest").value_or("") == Digest;
+  }
+  return Any ? std::optional(Same) : std::nullopt;
+}
+
 /// All workloads together, each with the number of launches that it stands for;
 /// where the guard keeps one out, the original runs. The bounds are those of
 /// all workloads at once: at least as careful as each one's.
@@ -283,6 +307,8 @@ Error Judge::settle(CandidateRecord &R, const json::Object &Results) {
         }
         O["float64"] = json::Object(*F);
       }
+    if (std::optional<bool> Same = makesRecorded(Results, idOf(R), I))
+      O["recorded"] = *Same;
     if (!L.Right && Wrong.empty())
       Wrong = L.Workload + ": " + L.Wrong;
     if (L.Right && !(L.Ratio > 0 && L.Low > 0 && L.High > 0))
@@ -306,6 +332,9 @@ Error Judge::settle(CandidateRecord &R, const json::Object &Results) {
   if (!Wrong.empty()) {
     R.Outcome = "gate";
     R.Reason = "card (" + Wrong + ")";
+  } else if (const json::Object *No = Results.getObject(idOf(R) + "-refused")) {
+    R.Outcome = "gate";
+    R.Reason = ("card: " + No->getString("message").value_or("")).str();
   } else if (Compared == 0) {
     R.Outcome = "gate";
     R.Reason = "never-admitted: the guard admits none of the workloads";
@@ -339,6 +368,7 @@ Error Judge::settle(CandidateRecord &R, const json::Object &Results) {
 }
 
 Error Judge::judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) {
+  json::Object Refused;
   Expected<json::Object> Results = answers(
       Step,
       [&](CardBatch &B) -> Error {
@@ -349,12 +379,25 @@ Error Judge::judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) {
           Expected<CardVariant> V = variantOf(W);
           if (!V)
             return V.takeError();
-          if (Error Failure = B.addJudgement(*V))
-            return Failure;
+          // What ptxas refuses, or what is no launch there, says nothing of the
+          // others.
+          if (Error Other =
+                  handleErrors(B.addJudgement(*V),
+                               [&](std::unique_ptr<ToolError> T) -> Error {
+                                 if (T->code() == ExitCode::Resource)
+                                   return Error(std::move(T));
+                                 Refused[V->Id + "-refused"] =
+                                     json::Object{{"status", "skipped"},
+                                                  {"message", T->text()}};
+                                 return Error::success();
+                               }))
+            return Other;
         }
         return Error::success();
       },
       [&](json::Object &Results, StringRef Folder) -> Error {
+        for (auto &[Id, Why] : Refused)
+          Results[Id] = std::move(Why);
         for (const WaitingCandidate &W : Waiting) {
           // What is wrong with the batch is said before it counts as answered.
           if (auto L = readJudgement(Results, original(), idOf(W.Record)); !L)

@@ -59,7 +59,6 @@ json Worker::profile(const json &Message) {
   std::exception_ptr Failed;
   auto Guarded = [&](auto Do) {
     try {
-      sendMessage(FD, {{"progress", "running"}});
       Do();
       return true;
     } catch (const Failure &) {
@@ -69,19 +68,20 @@ json Worker::profile(const json &Message) {
   };
   auto Prepare = [&] {
     return Guarded([&] {
+      sendMessage(FD, {{"progress", "running"}});
       Memory.restore();
       Loaded.restore();
       Flush.enqueue();
       G->synchronize("making a run ready");
     });
   };
-  auto Launch = [&] {
-    return Guarded([&] {
-      Loaded.launch(Bound);
-      G->synchronize("running '" + P.Launches.front().Symbol + "'");
-    });
+  // What the host does beside it would count as time in which the card idles.
+  auto Launch = [&] { return Guarded([&] { Loaded.launch(Bound); }); };
+  auto Finish = [&] {
+    return Guarded(
+        [&] { G->synchronize("running '" + P.Launches.front().Symbol + "'"); });
   };
-  if (!Prepare() || !Launch())
+  if (!Prepare() || !Launch() || !Finish())
     std::rethrow_exception(Failed);
   std::vector<ProfileMetric> Metrics =
       metricsOf(Message.at("sets").get<std::vector<std::string>>());

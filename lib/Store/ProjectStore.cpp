@@ -162,8 +162,10 @@ Error ProjectStore::put(const StoredKernel &S) {
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
   KernelOp Op = addKernel(B, S.K, originalName(S), S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
-  for (const Workload &W : S.Workloads)
+  for (const Workload &W : S.Workloads) {
     addWorkload(B, W);
+    requireFormat(*M, workloadFormat(W));
+  }
   for (const Variant &V : S.Variants) {
     addVariant(B, V, S.K.Scalars.size());
     if (V.Plan && V.Plan->isExtended())

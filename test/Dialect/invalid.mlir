@@ -93,6 +93,20 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
 // -----
 
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{'cluster' has three dimensions, which divide those of the grid, and 16 blocks at most}}
+  cupilot.workload @w of "k" grid [3, 1, 1] block [1, 1, 1] cluster [2, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
+}
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{'after' has a digest, or "", for each buffer}}
+  cupilot.workload @w of "k" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers [] after [""]
+}
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
   // expected-error @+1 {{'block' is at least 1}}
   cupilot.workload @w of "k" grid [1, 1, 1] block [0, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
 }

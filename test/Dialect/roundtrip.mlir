@@ -27,6 +27,13 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
       count 7 weight 0.82 "modelled" args ["0000000000000000", "0000000000000000", "00040000"]
       addresses [#cupilot.address<param = 0, buffer = 0>]
       buffers [#cupilot.buffer<size = 16, align = 256, digest = "b3:2222222222222222222222222222222222222222222222222222222222222222", file = "d/2.bin">]
+  // CHECK: cupilot.workload @w1 of "_ZN4blur4rowsEPKfPfi" grid [4, 1, 1] block [256, 1, 1] cluster [2, 1, 1] shared 0 cooperative count 1
+  // CHECK-SAME: after ["b3:3{{3+}}"]
+  cupilot.workload @w1 of "_ZN4blur4rowsEPKfPfi" grid [4, 1, 1] block [256, 1, 1] cluster [2, 1, 1] shared 0 cooperative
+      count 1 weight 0.82 "measured" args ["0000000000000000", "0000000000000000", "00040000"]
+      addresses [#cupilot.address<param = 0, buffer = 0>]
+      buffers [#cupilot.buffer<size = 16, align = 256, digest = "b3:2222222222222222222222222222222222222222222222222222222222222222", file = "d/2.bin">]
+      after ["b3:3333333333333333333333333333333333333333333333333333333333333333"]
   // CHECK: cupilot.variant @g1_v0 parents([])
   cupilot.variant @g1_v0 parents([]) genome(#cupilot.genome<[<@vectorized_access, {width = 4}>]>)
   // CHECK: cupilot.variant @g2_v7 parents([@g1_v0])

@@ -128,8 +128,10 @@ static Error run(const TrailingArgs &Program) {
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
-  for (const Workload &W : *Workloads)
+  for (const Workload &W : *Workloads) {
     addWorkload(B, W);
+    requireFormat(*M, workloadFormat(W));
+  }
   if (Error E = writeFileAtomic(Output, printModule(*M)))
     return E;
   errs() << "cupilot capture: " << capture::printTable(R);

@@ -32,8 +32,6 @@ static bool repeated(const capture::Launch &L) {
 
 /// Why a kept launch is of no use as a workload; empty: it is.
 static std::string obstacle(const capture::Launch &L) {
-  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1})
-    return "its launch names a cluster, which a workload cannot";
   // What a replay on the device has shown is stronger than a suspicion.
   if (repeated(L))
     return {};
@@ -59,7 +57,11 @@ static Error putContent(const capture::Content &C, StringRef From,
 static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
   Workload W;
   W.Symbol = L.Kernel;
-  W.Shape = {L.Dims.Grid, L.Dims.Block, L.Dims.Shared};
+  W.Shape.Grid = L.Dims.Grid;
+  W.Shape.Block = L.Dims.Block;
+  W.Shape.Shared = L.Dims.Shared;
+  W.Shape.Cluster = L.Dims.Cluster;
+  W.Shape.Cooperative = L.Dims.Cooperative;
   for (const std::string &Arg : L.Args)
     W.Args.emplace_back(Arg.begin(), Arg.end());
   for (const capture::Pointer &P : L.Pointers)
@@ -69,8 +71,14 @@ static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
         C.Size, std::max<uint64_t>(C.Align, 16), C.Digest,
         (DataName + "/" + shortDigest(C.Digest, 32) + ".bin").str()};
   };
-  for (const capture::Content &B : L.Buffers)
+  bool Known = false;
+  for (const capture::Content &B : L.Buffers) {
     W.Buffers.push_back(Content(B));
+    W.After.push_back(B.After);
+    Known |= !B.After.empty();
+  }
+  if (!Known)
+    W.After.clear();
   for (const capture::Global &G : L.Globals)
     W.Globals.push_back({G.Symbol, Content(G.Value)});
   W.Count = L.Count;

@@ -81,6 +81,11 @@ parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
 /// The format of modules whose plans have more than one launch and its shape.
 inline constexpr int64_t PlanFormat = 2;
+/// The format of modules with workloads that are launched in clusters or
+/// cooperatively, or say what they left behind.
+inline constexpr int64_t WorkloadFormat = 3;
+/// The format that \p W needs; 1 where any will do.
+int64_t workloadFormat(const Workload &W);
 /// Marks \p M as one that cupilots which know no more than formats below
 /// \p Format cannot read.
 void requireFormat(mlir::ModuleOp M, int64_t Format);

@@ -71,16 +71,21 @@ def Cupilot_WorkloadOp : Cupilot_Op<"workload", [Symbol]> {
     `args` holds the raw bytes of each argument in hexadecimal; words that are
     pointers are zero there and named in `addresses`. `kernel` is the mangled
     name, `count` how many launches it stands for, `weight` its share of the
-    program's kernel time by `basis` ("modelled" or "measured").
+    program's kernel time by `basis` ("modelled" or "measured"). `cluster` is
+    what the launch names, not what the kernel itself asks for; `after` holds,
+    for each buffer, the digest of its content after the launch, or "".
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kernel, DenseI64ArrayAttr:$grid,
-      DenseI64ArrayAttr:$block, I64Attr:$shared, StrArrayAttr:$args, ArrayAttr:$addresses,
-      ArrayAttr:$buffers, OptionalAttr<ArrayAttr>:$globals, I64Attr:$count, F64Attr:$weight,
-      StrAttr:$basis);
+      DenseI64ArrayAttr:$block, OptionalAttr<DenseI64ArrayAttr>:$cluster, I64Attr:$shared,
+      UnitAttr:$cooperative, StrArrayAttr:$args, ArrayAttr:$addresses, ArrayAttr:$buffers,
+      OptionalAttr<StrArrayAttr>:$after, OptionalAttr<ArrayAttr>:$globals, I64Attr:$count,
+      F64Attr:$weight, StrAttr:$basis);
   let assemblyFormat = [{
-    $sym_name `of` $kernel `grid` $grid `block` $block `shared` custom<Number>($shared)
+    $sym_name `of` $kernel `grid` $grid `block` $block (`cluster` $cluster^)?
+    `shared` custom<Number>($shared) (`cooperative` $cooperative^)?
     `count` custom<Number>($count) `weight` custom<Weight>($weight) $basis
-    `args` $args `addresses` $addresses `buffers` $buffers (`globals` $globals^)? attr-dict
+    `args` $args `addresses` $addresses `buffers` $buffers (`after` $after^)?
+    (`globals` $globals^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -47,6 +47,9 @@ struct Workload {
   std::vector<WorkloadPointer> Pointers;
   std::vector<WorkloadBuffer> Buffers;
   std::vector<WorkloadGlobal> Globals;
+  /// Digests of the buffers' contents after the recorded launch, "" where that
+  /// is not known; empty where none is.
+  std::vector<std::string> After = {};
   uint64_t Count = 1;      ///< Launches that it stands for.
   double Weight = 0;       ///< Its share of the program's kernel time, 0 to 1.
   std::string WeightBasis; ///< "modelled" or "measured".

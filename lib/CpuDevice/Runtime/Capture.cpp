@@ -45,6 +45,10 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
   Launch["grid"] = Shape.Grid;
   Launch["block"] = Shape.Block;
   Launch["shared"] = Shape.Shared;
+  if (Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1})
+    Launch["cluster"] = Shape.Cluster;
+  if (Shape.Cooperative)
+    Launch["cooperative"] = true;
   Launch["args"] = nlohmann::json::array();
   Launch["pointers"] = nlohmann::json::array();
   std::vector<std::pair<char *, size_t>> Buffers;

@@ -95,6 +95,9 @@ TEST(Conversion, Workload) {
   W.Name = "w0";
   W.Symbol = "k";
   W.Shape = {{4096, 2, 3}, {256, 1, 4}, 1024};
+  W.Shape.Cluster = {4, 2, 1};
+  W.Shape.Cooperative = true;
+  W.After = {"", digestOf('9')};
   W.Args = {{0, 0, 0, 0, 0, 0, 0, 0}, {0x00, 0xff, 0x10, 0x7f}, {}};
   W.Pointers = {{0, 0, 1, 64}};
   W.Buffers = {{16, 256, digestOf('6'), "d/6.bin"},
@@ -114,6 +117,7 @@ TEST(Conversion, Workload) {
   EXPECT_EQ(Read.Symbol, W.Symbol);
   EXPECT_EQ(Read.Shape, W.Shape);
   EXPECT_EQ(Read.Args, W.Args);
+  EXPECT_EQ(Read.After, W.After);
   ASSERT_EQ(Read.Pointers.size(), 1u);
   EXPECT_EQ(Read.Pointers[0].Buffer, 1u);
   EXPECT_EQ(Read.Pointers[0].BufferOffset, 64u);
