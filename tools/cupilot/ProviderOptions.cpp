@@ -1,5 +1,5 @@
 //===- ProviderOptions.cpp - Options of commands that ask language models -*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
