@@ -81,8 +81,14 @@ if os.path.exists(f"{llvm}/clangd"):
     config.available_features.add("clangd")
 if any(name.startswith("libclang_rt.tsan-") for _, _, names in os.walk(os.path.join(os.path.dirname(llvm), "lib", "clang")) for name in names):
     config.available_features.add("tsan")
-if os.path.exists("/dev/nvidiactl"):
-    config.available_features.add("cuda-device")
+# A device node tells of no GPU; the driver does.
+probe = [sys.executable, "-c", "import ctypes, sys; driver = ctypes.CDLL('libcuda.so.1'); number = ctypes.c_int(); "
+         "sys.exit(driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(number)) or number.value < 1)"]
+try:
+    if subprocess.run(probe, capture_output=True, timeout=60).returncode == 0:
+        config.available_features.add("cuda-device")
+except (OSError, subprocess.TimeoutExpired):
+    pass
 if os.environ.get("CUPILOT_TEST_NETWORK"):
     config.available_features.add("network")
 if os.path.exists("/dev/full"):
