@@ -17,7 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LaunchSites.h"
+#include "cupilot/Frontend/HostLaunches.h"
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Substitute/BuildIdentity.h"
@@ -165,10 +165,10 @@ static Error makeStore() {
 }
 
 static Error printLaunches() {
-  Expected<std::vector<SourceLaunch>> All = sourceLaunches(Input, Flags);
+  Expected<HostLaunches> All = hostLaunches(Input, Flags);
   if (!All)
     return All.takeError();
-  for (const SourceLaunch &L : *All)
+  for (const HostLaunch &L : All->Launches)
     outs() << (L.Dead ? "dead\t" : "launch\t") << L.File << ":" << L.Line
            << "\t" << L.Form << "\t" << L.Function << "\t"
            << (L.Kernel.empty() ? "-" : L.Kernel) << "\n";

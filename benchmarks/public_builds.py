@@ -196,9 +196,8 @@ class Builder(units.Runner):
         for _, place, form, function, kernel in source:
             clang = nvcc = ""
             name = known[kernel]
-            if form in ("cudaLaunchCooperativeKernel", "cuLaunchKernel",
-                        "cuLaunchKernelEx", "cudaGraphAddKernelNode",
-                        "cudaLaunchCooperativeKernelMultiDevice"):
+            if form not in ("<<<>>>", "cudaLaunchKernel", "cudaLaunchKernelExC",
+                            "cudaLaunchKernelEx"):
                 clang = nvcc = "refused: " + form
             elif form == "<<<>>>":
                 verdicts = told[known[function], name]

@@ -11,9 +11,12 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTConsumer.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/DeclCXX.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
+#include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 
 using namespace clang;
@@ -22,24 +25,55 @@ using llvm::StringRef;
 namespace cupilot {
 
 namespace {
+class ConstantsConsumer : public ASTConsumer {
+public:
+  explicit ConstantsConsumer(std::vector<std::string> &Names) : Names(Names) {}
+  void HandleTranslationUnit(ASTContext &Ctx) override {
+    find(Ctx, *Ctx.getTranslationUnitDecl());
+  }
+
+private:
+  void find(const ASTContext &Ctx, const DeclContext &In) {
+    for (const Decl *D : In.decls()) {
+      if (const auto *V = dyn_cast<VarDecl>(D);
+          V &&
+          (V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>()) &&
+          V->getType().isConstantStorage(Ctx, /*ExcludeCtor=*/true,
+                                         /*ExcludeDtor=*/true))
+        Names.push_back(V->getQualifiedNameAsString());
+      if (isa<NamespaceDecl, LinkageSpecDecl, CXXRecordDecl>(D))
+        find(Ctx, *cast<DeclContext>(D));
+    }
+  }
+
+  std::vector<std::string> &Names;
+};
+
 class AdmitAction : public SyntaxOnlyAction {
 public:
-  explicit AdmitAction(std::vector<AdmissionFinding> &Findings)
-      : Findings(Findings) {}
+  AdmitAction(std::vector<AdmissionFinding> &Findings,
+              std::vector<std::string> *Constants)
+      : Findings(Findings), Constants(Constants) {}
 
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
                                                  StringRef) override {
-    return createAdmissionConsumer(CI, Findings);
+    std::vector<std::unique_ptr<ASTConsumer>> All;
+    All.push_back(createAdmissionConsumer(CI, Findings));
+    if (Constants)
+      All.push_back(std::make_unique<ConstantsConsumer>(*Constants));
+    return std::make_unique<MultiplexConsumer>(std::move(All));
   }
 
 private:
   std::vector<AdmissionFinding> &Findings;
+  std::vector<std::string> *Constants;
 };
 } // namespace
 
 llvm::Expected<std::vector<AdmissionFinding>>
-admit(StringRef Source, llvm::ArrayRef<std::string> Flags) {
+admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
+      std::vector<std::string> *Constants) {
   llvm::Expected<Toolchain> Tools = Toolchain::find(Flags);
   if (!Tools)
     return Tools.takeError();
@@ -78,7 +112,7 @@ admit(StringRef Source, llvm::ArrayRef<std::string> Flags) {
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
   CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
   std::vector<AdmissionFinding> Findings;
-  AdmitAction Action(Findings);
+  AdmitAction Action(Findings, Constants);
   if (!CI.ExecuteAction(Action))
     return usageError("the variant does not parse:\n" + Messages);
   return Findings;

@@ -10,7 +10,9 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 #include <sqlite3.h>
+#include <thread>
 
 using namespace llvm;
 
@@ -19,6 +21,10 @@ namespace cupilot {
 namespace {
 /// The journal's own format; a newer one is refused.
 constexpr int JournalFormat = 1;
+
+using Clock = std::chrono::steady_clock;
+/// How long another process may hold the file.
+constexpr std::chrono::milliseconds Patience(10000);
 
 /// A prepared statement with its bindings; finalised with the object.
 class Statement {
@@ -105,7 +111,7 @@ Expected<Journal> Journal::open(StringRef Path) {
   Journal Result(Db, Path.str());
   if (Status != SQLITE_OK)
     return Result.failure("cannot be opened");
-  sqlite3_busy_timeout(Db, 10000);
+  sqlite3_busy_timeout(Db, static_cast<int>(Patience.count()));
   {
     Statement Version(Db, "PRAGMA user_version");
     if (Version.step() != SQLITE_ROW)
@@ -115,16 +121,23 @@ Expected<Journal> Journal::open(StringRef Path) {
                             "' was written by a newer cupilot",
                         "use that version, or delete the file to search anew");
   }
-  if (Error E = Result.execute(
-          "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-          "PRAGMA user_version=1;"
-          "CREATE TABLE IF NOT EXISTS generation("
-          "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
-          "CREATE TABLE IF NOT EXISTS candidate("
-          "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
-          "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-          "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"))
-    return std::move(E);
+  // Of several that change a new file to this mode at once, SQLite tells some
+  // that it is busy without asking the handler (it would be a deadlock).
+  for (auto End = Clock::now() + Patience;
+       Error E = Result.execute(
+           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+           "PRAGMA user_version=1;"
+           "CREATE TABLE IF NOT EXISTS generation("
+           "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
+           "CREATE TABLE IF NOT EXISTS candidate("
+           "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
+           "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
+           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));");) {
+    if ((sqlite3_errcode(Db) & 0xff) != SQLITE_BUSY || Clock::now() > End)
+      return std::move(E);
+    consumeError(std::move(E));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
   return std::move(Result);
 }
 

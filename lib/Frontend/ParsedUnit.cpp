@@ -82,8 +82,13 @@ bool ParsedUnit::isUser(SourceLocation Loc) const {
 }
 
 bool ParsedUnit::isCommandLine(SourceLocation Loc) const {
-  return Loc.isValid() &&
-         SM.isWrittenInCommandLineFile(SM.getExpansionLoc(Loc));
+  if (Loc.isInvalid())
+    return false;
+  SourceLocation At = SM.getExpansionLoc(Loc);
+  // The one macro that clang's driver defines by itself is no program's: every
+  // compilation has it.
+  return SM.isWrittenInCommandLineFile(At) &&
+         !StringRef(SM.getCharacterData(At)).starts_with("__CUDA_ARCH_LIST__ ");
 }
 
 const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {

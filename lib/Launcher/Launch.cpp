@@ -178,30 +178,30 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
   std::string Targets;
   NvccSelection S;
   Expected<std::vector<NvccPtx>> Modules = loadPtx(Folder);
-  if (Modules) {
+  Expected<ObjectFacts> Facts = readObject(C.Output);
+  if (Modules && Facts) {
     for (const NvccPtx &M : *Modules)
       Targets += (Targets.empty() ? "" : ",") + M.target().str();
-    Expected<NvccSelection> Selected = selectVariants(Store, *Modules, Nvcc, C);
+    Expected<NvccSelection> Selected =
+        selectVariants(Store, *Modules, *Facts, Nvcc, C);
     if (!Selected)
       return Selected.takeError();
     S = std::move(*Selected);
   } else {
     S.Outcomes.push_back(
-        {"", "Refused", "the originals stay: " + toString(Modules.takeError()),
+        {"", "Refused",
+         "the originals stay: " +
+             toString(joinErrors(Modules.takeError(), Facts.takeError())),
          false});
   }
-  if (!S.Kernels.empty() && C.Plugin.Mode != "check") {
-    Expected<ObjectFacts> Facts = readObject(C.Output);
-    Error Failed = Facts ? addDispatch(C.Output, *Facts, S.Kernels, Folder)
-                         : Facts.takeError();
-    if (Failed) {
+  if (!S.Kernels.empty() && C.Plugin.Mode != "check")
+    if (Error Failed = addDispatch(C.Output, *Facts, S.Kernels, Folder)) {
       erase_if(S.Outcomes,
                [](const SubstitutionOutcome &O) { return O.Applied; });
       S.Outcomes.push_back(
           {"", "Refused", "the originals stay: " + toString(std::move(Failed)),
            false});
     }
-  }
   if (Error E = report(S, Targets))
     return E;
   for (const SubstitutionOutcome &O : S.Outcomes)

@@ -33,9 +33,11 @@ static unsigned capability(StringRef Arch) {
 namespace {
 class Selection {
 public:
-  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules, StringRef Nvcc,
+  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules,
+            const ObjectFacts &Object, StringRef Nvcc,
             const NvccCommand &Command)
-      : Store(Store), Modules(Modules), Nvcc(Nvcc), Command(Command) {}
+      : Store(Store), Modules(Modules), Object(Object), Nvcc(Nvcc),
+        Command(Command) {}
   Error run();
   NvccSelection Result;
 
@@ -51,6 +53,7 @@ private:
 
   const BuildStore &Store;
   ArrayRef<NvccPtx> Modules;
+  const ObjectFacts &Object;
   StringRef Nvcc;
   const NvccCommand &Command;
   unsigned Applied = 0;
@@ -74,6 +77,14 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     }
     Expected<CompiledVariant> C = compileNvccVariant(
         Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
+    if (C) {
+      // The unit may have come to write what was a constant.
+      auto Variable = find_if(C->Copies, [&](const std::string &Name) {
+        return !Object.Constants.contains(Name);
+      });
+      if (Variable != C->Copies.end())
+        C = findingError(textOf(BuildReason::DeviceVariable, {*Variable}));
+    }
     if (!C) {
       tell(Symbol, "VariantStale",
            "variant " + V.Name + " left out: " + toString(C.takeError()));
@@ -130,10 +141,11 @@ Error Selection::select(StringRef Symbol) {
              R.Arch == M.target() && NvccPtx::isSameKernel(R.Symbol, Symbol);
     });
     bool Stale = false, Other = false;
+    // A record may have lost its variants (cupilot store prune).
     for (const BuildRecord &R : *Named)
-      if (R.Arch == M.target())
+      if (R.Arch == M.target() && !R.Variants.empty())
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
-    if (Record == Same->end()) {
+    if (Record == Same->end() || Record->Variants.empty()) {
       tell(Symbol, Stale ? "VariantStale" : "NoVariant",
            textOf(Stale   ? BuildReason::OtherCode
                   : Other ? BuildReason::OtherCompiler
@@ -176,9 +188,10 @@ Error Selection::run() {
 
 Expected<NvccSelection> selectVariants(const BuildStore &Store,
                                        ArrayRef<NvccPtx> Modules,
+                                       const ObjectFacts &Object,
                                        StringRef Nvcc,
                                        const NvccCommand &Command) {
-  Selection S(Store, Modules, Nvcc, Command);
+  Selection S(Store, Modules, Object, Nvcc, Command);
   if (Error E = S.run())
     return std::move(E);
   return std::move(S.Result);

@@ -139,35 +139,44 @@ public:
     Path = Root + "/nvcc/" + shortDigest(Key.str(), 40);
   }
 
-  std::optional<std::string> load() const {
+  /// Fills in what was compiled; false when nothing was, or of other files.
+  bool load(CompiledVariant &C) const {
     if (Path.empty() || !sys::fs::exists(Path + ".files"))
-      return std::nullopt;
+      return false;
     Expected<std::string> Manifest = readFile(Path + ".files"),
                           Binary = readFile(Path + ".fatbin");
     if (!Manifest || !Binary) {
       consumeError(Manifest.takeError());
       consumeError(Binary.takeError());
-      return std::nullopt;
+      return false;
     }
     SmallVector<StringRef> Lines;
     StringRef(*Manifest).split(Lines, '\n', -1, false);
     if (Lines.empty() || Lines.pop_back_val() != "digest " + digest(*Binary))
-      return std::nullopt;
+      return false;
+    std::vector<std::string> Copies;
     for (StringRef Line : Lines)
-      if (Line != describe(Line.split(' ').second.split(' ').second))
-        return std::nullopt;
-    return std::move(*Binary);
+      if (Line.consume_front("copies "))
+        Copies.push_back(Line.str());
+      else if (Line != describe(Line.split(' ').second.split(' ').second))
+        return false;
+    C.Copies = std::move(Copies);
+    C.Fatbin = std::move(*Binary);
+    return true;
   }
 
   /// A cache that cannot be written is no reason to fail a build.
-  void store(const std::vector<std::string> &Files, StringRef Binary) const {
+  void store(const std::vector<std::string> &Files,
+             const CompiledVariant &C) const {
     if (Path.empty())
       return;
     std::string Manifest;
     for (const std::string &File : Files)
       Manifest += describe(File) + "\n";
-    Manifest += "digest " + digest(Binary) + "\n";
-    if (Error E = writeFileAtomic(Path + ".fatbin", Binary))
+    for (const std::string &Name : C.Copies)
+      Manifest += "copies " + Name + "\n";
+    Manifest += "digest " + digest(C.Fatbin) + "\n";
+    if (Error E = writeFileAtomic(Path + ".fatbin", C.Fatbin))
       return consumeError(std::move(E));
     consumeError(writeFileAtomic(Path + ".files", Manifest));
   }
@@ -206,10 +215,12 @@ static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
   return Args;
 }
 
-static Expected<std::string>
-compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
-              ArrayRef<std::string> Symbols, const NvccDeviceFlags &Flags,
-              std::vector<std::string> &Files) {
+/// Compiles the text in the file \p Source for \p C, which knows its variant
+/// and its names. \p Files gets the files that nvcc read.
+static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
+                           const NvccDeviceFlags &Flags,
+                           std::vector<std::string> &Files) {
+  const BuildVariant &V = C.V;
   const std::string &Arch = V.When.Arch;
   Expected<std::string> Text = readFile(Source);
   if (!Text)
@@ -218,8 +229,9 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     return findingError(describeDifference(
         Source, *Text, "is not the text that was proved",
         [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
+  std::vector<std::string> Constants;
   Expected<std::vector<AdmissionFinding>> Findings =
-      admit(*Text, admissionFlags(Nvcc, Arch, Flags));
+      admit(*Text, admissionFlags(Nvcc, Arch, Flags), &Constants);
   if (!Findings)
     return Findings.takeError();
   if (!Findings->empty())
@@ -232,7 +244,7 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     return Ptx.takeError();
   std::vector<std::pair<std::string, std::string>> Renames;
   std::vector<KernelIdentity> Own;
-  for (auto [Kernel, Symbol] : zip_equal(V.Plan.symbols(), Symbols)) {
+  for (auto [Kernel, Symbol] : zip_equal(V.Plan.symbols(), C.Symbols)) {
     std::string Name = Ptx->find(Kernel);
     if (Name.empty())
       return findingError(textOf(BuildReason::NoKernel, {Kernel}));
@@ -248,9 +260,14 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     Expected<std::vector<std::string>> Variables = Ptx->variables(Name);
     if (!Variables)
       return Variables.takeError();
-    if (!Variables->empty())
-      return findingError(
-          textOf(BuildReason::DeviceVariable, {Variables->front()}));
+    for (const std::string &Variable : *Variables) {
+      // A copy of a constant is as good as the unit's own.
+      std::string Own = NvccPtx::sourceName(Variable);
+      if (!is_contained(Constants, Own))
+        return findingError(textOf(BuildReason::DeviceVariable, {Own}));
+      if (!is_contained(C.Copies, Own))
+        C.Copies.push_back(Own);
+    }
     Renames.push_back({Name, Symbol});
   }
   if (digestOfPlan(Own) != V.Canonical)
@@ -261,7 +278,7 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
     return Dir.takeError();
   if (Error E =
           writeFileAtomic(Dir->file("variant.ptx"), Ptx->renamed(Renames)))
-    return std::move(E);
+    return E;
   std::vector<std::string> Command = {Nvcc.str(), "-fatbin",
                                       "-gencode=arch=" + virtualArch(Arch) +
                                           ",code=" + Arch};
@@ -273,8 +290,8 @@ compileFatbin(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   Command.insert(Command.end(),
                  {Dir->file("variant.ptx"), "-o", Dir->file("variant.fatbin")});
   if (Error E = runNvcc(Command))
-    return std::move(E);
-  return readFile(Dir->file("variant.fatbin"));
+    return E;
+  return readFile(Dir->file("variant.fatbin")).moveInto(C.Fatbin);
 }
 
 Expected<CompiledVariant>
@@ -286,17 +303,12 @@ compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   C.V = V;
   C.Symbols = variantSymbols(Original, V);
   NvccCacheEntry Cache(Nvcc, V, C.Symbols.front(), Source, Flags);
-  if (std::optional<std::string> Known = Cache.load()) {
-    C.Fatbin = std::move(*Known);
+  if (Cache.load(C))
     return C;
-  }
   std::vector<std::string> Files;
-  Expected<std::string> Binary =
-      compileFatbin(Nvcc, V, Source, C.Symbols, Flags, Files);
-  if (!Binary)
-    return Binary.takeError();
-  C.Fatbin = std::move(*Binary);
-  Cache.store(Files, C.Fatbin);
+  if (Error E = compileFatbin(Nvcc, C, Source, Flags, Files))
+    return std::move(E);
+  Cache.store(Files, C);
   return C;
 }
 

@@ -13,6 +13,7 @@
 
 #include "cupilot/Launcher/ObjectFile.h"
 #include "cupilot/Substitute/BuildReason.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -89,6 +90,46 @@ static Expected<object::OwningBinary<object::ObjectFile>> load(StringRef Path) {
                                                   std::move(*Buffer));
 }
 
+/// Relocations are applied to the latter before the program runs; then it is
+/// sealed.
+static bool isReadOnly(const object::ELFSectionRef &S, StringRef Name) {
+  return !(S.getFlags() & ELF::SHF_WRITE) || Name == ".data.rel.ro" ||
+         Name.starts_with(".data.rel.ro.");
+}
+
+/// Names that stand for several things decide nothing.
+static Expected<StringSet<>> constantsOf(const object::ObjectFile &Object) {
+  StringMap<bool> ReadOnly;
+  for (const object::SymbolRef &S : Object.symbols()) {
+    Expected<object::SymbolRef::Type> Type = S.getType();
+    if (!Type)
+      return Type.takeError();
+    if (*Type != object::SymbolRef::ST_Data)
+      continue;
+    Expected<StringRef> Name = S.getName();
+    if (!Name)
+      return Name.takeError();
+    Expected<object::section_iterator> Section = S.getSection();
+    if (!Section)
+      return Section.takeError();
+    bool Sealed = false;
+    if (*Section != Object.section_end()) {
+      Expected<StringRef> In = (*Section)->getName();
+      if (!In)
+        return In.takeError();
+      Sealed = isReadOnly(object::ELFSectionRef(**Section), *In);
+    }
+    auto [It, New] = ReadOnly.try_emplace(NvccPtx::sourceName(*Name), Sealed);
+    if (!New)
+      It->second = false;
+  }
+  StringSet<> Names;
+  for (const auto &[Name, Is] : ReadOnly)
+    if (Is)
+      Names.insert(Name);
+  return Names;
+}
+
 static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   ObjectFacts Facts;
   Facts.Target = Object.makeTriple();
@@ -108,6 +149,10 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
+  Expected<StringSet<>> Constants = constantsOf(Object);
+  if (!Constants)
+    return Constants.takeError();
+  Facts.Constants = std::move(*Constants);
   return Facts;
 }
 

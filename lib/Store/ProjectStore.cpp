@@ -29,9 +29,10 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
     std::error_code EC;
     for (sys::fs::directory_iterator It(Root, EC), End; !EC && It != End;
          It.increment(EC))
-      // One that another process makes at this moment, or was killed at, is
-      // none of the user's.
-      if (!sys::path::filename(It->path()).starts_with("FORMAT"))
+      // What another process makes at this moment, or was killed at, is none of
+      // the user's: it writes FORMAT first.
+      if (!sys::path::filename(It->path()).starts_with("FORMAT") &&
+          !sys::fs::exists(Root + "/FORMAT"))
         return usageError("'" + Root + "' holds files and is no store",
                           "name an empty folder, or one that does not exist");
     if (Error E = updateFile((Root + "/FORMAT").str(), "cupilot-store 1\n"))

@@ -66,17 +66,42 @@ static bool differentInitialisers(const GlobalVariable &A,
          A.getInitializer() != B.getInitializer();
 }
 
-/// Binds the variant's device variables to the unit's own, by name. Returns why
-/// that cannot be, or "".
+/// Whether the unit's \p Own, of the same name, may stand for the constant \p
+/// G: a table that each variant had a copy of would fill the constant memory.
+static bool isSameConstant(const GlobalVariable &Own, const GlobalVariable &G) {
+  return Own.isConstant() && Own.hasDefinitiveInitializer() &&
+         G.hasInitializer() && Own.getValueType() == G.getValueType() &&
+         Own.getInitializer() == G.getInitializer() &&
+         Own.getAddressSpace() == G.getAddressSpace() &&
+         Own.getAlign().valueOrOne() >= G.getAlign().valueOrOne();
+}
+
+/// The bytes of a module's constant memory.
+static uint64_t constantBytes(const Module &M) {
+  uint64_t Bytes = 0;
+  for (const GlobalVariable &G : M.globals())
+    if (G.getAddressSpace() == 4 && !G.isDeclaration())
+      Bytes = alignTo(Bytes, G.getAlign().valueOrOne()) +
+              M.getDataLayout().getTypeAllocSize(G.getValueType());
+  return Bytes;
+}
+
+/// CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability".
+static constexpr uint64_t ConstantMemory = 64 << 10;
+
+/// Binds the variant's device variables to the unit's own, by name, and
+/// constants of which the unit has the same. Returns why that cannot be, or "".
 static std::string
 bindVariables(Module &Unit, Module &Variant,
               SmallVectorImpl<std::pair<std::string, std::string>> &Bound) {
   for (GlobalVariable &G : Variant.globals()) {
-    if (!isDeviceVariable(G) || G.use_empty() ||
-        G.getName().starts_with("llvm."))
+    if (G.use_empty() || !G.hasName() || G.getName().starts_with("llvm."))
       continue;
     GlobalVariable *Own =
         Unit.getGlobalVariable(G.getName(), /*AllowInternal=*/true);
+    if (!isDeviceVariable(G) && (!Own || !isSameConstant(*Own, G)))
+      continue;
     if (!Own)
       return textOf(BuildReason::MissingVariable, {G.getName()});
     if (Own->getAddressSpace() != G.getAddressSpace() ||
@@ -192,6 +217,10 @@ static Expected<std::string> linkVariant(Module &M, const Function &Launched,
   SmallVector<std::pair<std::string, std::string>> Bound;
   if (std::string Why = bindVariables(M, Variant, Bound); !Why.empty())
     return Why;
+  if (uint64_t More = constantBytes(Variant))
+    if (uint64_t All = constantBytes(M) + More; All > ConstantMemory)
+      return textOf(BuildReason::ConstantMemory,
+                    {std::to_string(All), std::to_string(ConstantMemory)});
   std::string First = variantSymbol(Original, V);
   isolate(Variant, Kernels, variantSymbols(Original, V),
           StringRef(First).drop_back(Original.size()));

@@ -13,9 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchSites.h"
-#include "cupilot/Substitute/BuildReason.h"
+#include "cupilot/Substitute/LaunchForms.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -66,25 +65,6 @@ CallBase *launchAfter(CallBase &Call, const KernelStubs &Stubs) {
           Queue.push_back(Next);
   }
   return nullptr;
-}
-
-/// Functions of the run time and the driver that launch, or make graph nodes
-/// of, kernels, and whose launches are not redirected; with why.
-static std::optional<BuildReason> keptForm(StringRef Name) {
-  using R = std::optional<BuildReason>;
-  Name.consume_back("_ptsz");
-  return StringSwitch<R>(Name)
-      .Cases({"cudaLaunchCooperativeKernel",
-              "cudaLaunchCooperativeKernelMultiDevice",
-              "cuLaunchCooperativeKernel"},
-             BuildReason::CooperativeLaunch)
-      .Cases({"cudaGraphAddKernelNode", "cudaGraphKernelNodeSetParams",
-              "cudaGraphExecKernelNodeSetParams", "cudaGraphAddNode",
-              "cudaGraphAddNode_v2", "cuGraphAddKernelNode",
-              "cuGraphAddKernelNode_v2"},
-             BuildReason::GraphNode)
-      .Cases({"cuLaunchKernel", "cuLaunchKernelEx"}, BuildReason::DriverLaunch)
-      .Default(std::nullopt);
 }
 
 static const std::string NoSuchType = textOf(BuildReason::NoSuchType),
@@ -210,7 +190,7 @@ void SiteFinder::visit(Function &F) {
           Redirected                       ? ""
           : Stub && Kernels.contains(Stub) ? SharedCaller
                                            : NoVariant);
-    } else if (std::optional<BuildReason> Kept = keptForm(Name)) {
+    } else if (std::optional<BuildReason> Kept = keptLaunchForm(Name)) {
       Function *Kernel = nullptr;
       for (Value *Arg : Call->args())
         if (auto *Stub = dyn_cast<Function>(Arg->stripPointerCasts());

@@ -234,8 +234,7 @@ Expected<NvccPtx> NvccPtx::parse(std::string Text) {
   return std::move(M);
 }
 
-/// A kernel's name as the source has it, whoever mangled it.
-static std::string sourceName(StringRef Symbol) {
+std::string NvccPtx::sourceName(StringRef Symbol) {
   // LLVM's demangler goes down the stack with the name.
   if (Symbol.size() > 8192)
     return Symbol.str();

@@ -66,7 +66,7 @@ static StringRef reasonWord(StringRef Message) {
 /// "launch in 'main()': redirected to its variants".
 static std::string messageOf(const LaunchSite &S) {
   return "launch in '" + demangle(S.Function) +
-         "': " + (S.Redirected ? textOf(BuildReason::Redirected) : S.Why);
+         "': " + (S.Why.empty() ? textOf(BuildReason::Redirected) : S.Why);
 }
 
 static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
@@ -84,20 +84,20 @@ static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
   return J;
 }
 
-static json::Object toJSON(const LaunchSite &S) {
+json::Object toJSON(const LaunchSite &S) {
   std::string Text = messageOf(S);
   json::Object J{{"outcome", S.Redirected ? "LaunchRedirected" : "LaunchKept"},
                  {"applied", S.Redirected},
                  {"message", Text},
-                 {"reason", S.Redirected ? wordOf(BuildReason::Redirected)
-                                         : reasonWord(S.Why)},
+                 {"reason", S.Why.empty() ? wordOf(BuildReason::Redirected)
+                                          : reasonWord(S.Why)},
                  {"function", demangle(S.Function)}};
   if (!S.Kernel.empty()) {
     J["kernel"] = demangle(S.Kernel);
     J["symbol"] = S.Kernel;
   }
   if (S.Line) {
-    J["file"] = sys::path::remove_leading_dotslash(S.File);
+    J["file"] = sys::path::remove_leading_dotslash(S.File).str();
     J["line"] = S.Line;
   }
   return J;

@@ -11,6 +11,8 @@
 // CHECK: cupilot extract: 30 kernel(s), 30 slice(s)
 // JSON-COUNT-30: "slice":
 // JSON-NOT: "refusal"
+// CUB asks for a macro that clang's driver defines by itself: no slice does.
+// RUN: not grep -r __CUDA_ARCH_LIST__ %t/k.slices
 
 // The same again for one of each kind, not by extraction: the slices know nothing of the header.
 // RUN: cupilot identify %s -- -O2 --cuda-gpu-arch=sm_90 -std=c++17 -I%t/include | sort > %t/unit

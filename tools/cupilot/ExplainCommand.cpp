@@ -8,6 +8,7 @@
 
 #include "BuildCommand.h"
 #include "Command.h"
+#include "NvccLaunches.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Error.h"
@@ -118,6 +119,10 @@ static Error run(const TrailingArgs &Command) {
          sys::path::filename(Args.front()) == "cupilot-launch")
     Args.erase(Args.begin());
   bool Nvcc = sys::path::filename(Args.front()).starts_with("nvcc");
+  bool Relocatable = Nvcc && any_of(Command.Args, [](StringRef Arg) {
+                       return Arg == "-dc" || Arg == "--device-c";
+                     });
+  erase(Args, "--device-c");
   if (Nvcc) {
     SmallString<256> Launcher(sys::path::parent_path(Self));
     sys::path::append(Launcher, "cupilot-launch");
@@ -129,8 +134,8 @@ static Error run(const TrailingArgs &Command) {
         std::string("-fplugin-arg-cupilot-report=") + Dir->file("report.jsonl"),
         // With remarks clang knows where things are, also without -g.
         std::string("-Rpass=cupilot"), std::string("-Rpass-missed=cupilot"),
-        std::string("-c"), std::string("-o"), Dir->file("object.o"),
-        std::string(Input)})
+        Relocatable ? std::string("-dc") : std::string("-c"), std::string("-o"),
+        Dir->file("object.o"), std::string(Input)})
     Args.push_back(Arg);
   Expected<ProcessResult> Result = runProcess(Args);
   if (!Result)
@@ -149,6 +154,10 @@ static Error run(const TrailingArgs &Command) {
   Expected<json::Array> Parts = readParts(Dir->file("report.jsonl"));
   if (!Parts)
     return Parts.takeError();
+  if (Nvcc)
+    for (json::Value &Part : *Parts)
+      addNvccLaunches(*Part.getAsObject(), Input, Command.Args,
+                      Dir->file("object.o"));
   if (!Json) {
     print(*Parts);
     return Error::success();

@@ -44,9 +44,12 @@ createAdmissionConsumer(clang::CompilerInstance &CI,
                         std::vector<AdmissionFinding> &Findings);
 
 /// Parses \p Source for the device with \p Flags and returns what breaks a rule
-/// (empty: admitted). Text that does not parse is a usage error.
+/// (empty: admitted). \p Constants, if given, gets the qualified names of the
+/// device variables that are constants of the language: const through and
+/// through. Text that does not parse is a usage error.
 llvm::Expected<std::vector<AdmissionFinding>>
-admit(llvm::StringRef Source, llvm::ArrayRef<std::string> Flags);
+admit(llvm::StringRef Source, llvm::ArrayRef<std::string> Flags,
+      std::vector<std::string> *Constants = nullptr);
 
 } // namespace cupilot
 

@@ -9,6 +9,7 @@
 #define CUPILOT_LAUNCHER_NVCCBUILD_H
 
 #include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Launcher/ObjectFile.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/ObjectDispatch.h"
@@ -24,9 +25,11 @@ struct NvccSelection {
 };
 
 /// Looks the kernels of \p Modules up, the PTX of one unit for each of its
-/// architectures, and compiles their variants. Errors are those of the store.
+/// architectures, and compiles their variants. \p Object is what became of the
+/// unit. Errors are those of the store.
 llvm::Expected<NvccSelection> selectVariants(const BuildStore &Store,
                                              llvm::ArrayRef<NvccPtx> Modules,
+                                             const ObjectFacts &Object,
                                              llvm::StringRef Nvcc,
                                              const NvccCommand &Command);
 

@@ -9,6 +9,7 @@
 #define CUPILOT_LAUNCHER_OBJECTFILE_H
 
 #include "cupilot/Substitute/ObjectDispatch.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MemoryBufferRef.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -18,6 +19,9 @@ namespace cupilot {
 struct ObjectFacts {
   llvm::Triple Target;
   std::vector<std::string> Entries; ///< Of redirectedEntries(), those it uses.
+  /// Names, as the source has them, of the data that nobody may write. What the
+  /// host knows of a device variable stands there when that is const.
+  llvm::StringSet<> Constants;
 };
 
 /// An object that cannot be changed (another format or machine) is a finding.

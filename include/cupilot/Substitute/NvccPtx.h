@@ -39,6 +39,9 @@ public:
   /// True when both are names of one kernel of the source, whoever mangled
   /// them: nvcc names static and anonymous ones otherwise than clang.
   static bool isSameKernel(llvm::StringRef A, llvm::StringRef B);
+  /// The name of a kernel or variable as the source has it, whoever mangled it:
+  /// nvcc for the device, or a host compiler.
+  static std::string sourceName(llvm::StringRef Symbol);
   /// What the identity of \p Kernel digests; see docs/BuildIdentity.md.
   /// \p Context is what changes the machine code and is not in the PTX: the
   /// arguments for ptxas. The error says why the kernel has no identity.

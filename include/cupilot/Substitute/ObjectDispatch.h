@@ -36,6 +36,9 @@ struct CompiledVariant {
   /// symbols().
   std::vector<std::string> Symbols;
   std::string Fatbin; ///< One image, for the architecture of V.When.
+  /// The device variables that it has a copy of, as the source names them: the
+  /// unit's must be constants, as its own are.
+  std::vector<std::string> Copies;
 };
 
 /// A kernel of the object, with its variants, best first.

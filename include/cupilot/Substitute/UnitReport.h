@@ -32,6 +32,9 @@ struct UnitReport {
 /// For people: a line for the unit, and one for each outcome.
 std::string toText(const UnitReport &R);
 llvm::json::Value toJSON(const UnitReport &R);
+/// A launch as the report's "launches" hold it. Where it is redirected, Why is
+/// empty or says under which condition.
+llvm::json::Object toJSON(const LaunchSite &S);
 
 /// Appends \p R to CUPILOT_LOG and to the file \p Path ("-": standard error;
 /// "": none): as JSON on one line when it ends in .json or .jsonl. A report

@@ -1,4 +1,4 @@
-//===- LaunchSites.cpp - The launches in a unit's source -*- C++ -*-===//
+//===- HostLaunches.cpp - The launches in a unit's source -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LaunchSites.h"
+#include "cupilot/Frontend/HostLaunches.h"
 #include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Substitute/LaunchForms.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -25,7 +26,7 @@ namespace cupilot {
 namespace {
 class Visitor : public RecursiveASTVisitor<Visitor> {
 public:
-  Visitor(ASTContext &Ctx, std::vector<SourceLaunch> &Found)
+  Visitor(ASTContext &Ctx, HostLaunches &Found)
       : Ctx(Ctx), Names(Ctx.createMangleContext()), Found(Found) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
@@ -83,15 +84,33 @@ public:
     StringRef Name = Callee->getName();
     Name.consume_back("_ptsz");
     if (Name == "cudaLaunchKernel" || Name == "cudaLaunchCooperativeKernel")
-      add(E, Name, E->getArg(0));
+      add(E, Name, E->getNumArgs() ? E->getArg(0) : nullptr);
     else if ((Name == "cudaLaunchKernelExC" || Name == "cudaLaunchKernelEx") &&
              E->getNumArgs() > 1)
       add(E, Name, E->getArg(1));
-    else if (Name == "cuLaunchKernel" || Name == "cuLaunchKernelEx" ||
-             Name == "cudaGraphAddKernelNode" ||
-             Name == "cudaLaunchCooperativeKernelMultiDevice")
+    else if (keptLaunchForm(Name))
       add(E, Name, nullptr);
     return true;
+  }
+
+  bool VisitFunctionDecl(FunctionDecl *D) {
+    if (!D->hasAttr<CUDAGlobalAttr>() || D->isDependentContext() ||
+        !D->isThisDeclarationADefinition())
+      return true;
+    HostKernel K;
+    K.Symbol = nameOf(D);
+    std::tie(K.File, K.Line) = placeOf(D->getLocation());
+    Found.Kernels.push_back(std::move(K));
+    Kernels.push_back(D);
+    return true;
+  }
+
+  /// Which kernels the pointers may hold, once all are known.
+  void matchPointers() {
+    for (auto [Launch, Type] : Pointers)
+      for (auto [Index, D] : enumerate(Kernels))
+        if (Ctx.hasSameFunctionTypeIgnoringExceptionSpec(Type, D->getType()))
+          Found.Launches[Launch].MayBe.push_back(Found.Kernels[Index].Symbol);
   }
 
 private:
@@ -102,6 +121,14 @@ private:
     bool Result = Traverse();
     Function = Outer;
     return Result;
+  }
+
+  std::pair<std::string, unsigned> placeOf(SourceLocation Loc) const {
+    const SourceManager &SM = Ctx.getSourceManager();
+    PresumedLoc At = SM.getPresumedLoc(SM.getExpansionLoc(Loc));
+    return At.isValid() ? std::pair<std::string, unsigned>(At.getFilename(),
+                                                           At.getLine())
+                        : std::pair<std::string, unsigned>("", 0);
   }
 
   std::string nameOf(const FunctionDecl *D) {
@@ -141,43 +168,48 @@ private:
         (Function->hasAttr<CUDADeviceAttr>() &&
          !Function->hasAttr<CUDAHostAttr>()))
       return;
-    SourceLaunch L;
-    PresumedLoc At = Ctx.getSourceManager().getPresumedLoc(
-        Ctx.getSourceManager().getExpansionLoc(E->getExprLoc()));
-    if (At.isValid()) {
-      L.File = At.getFilename();
-      L.Line = At.getLine();
-    }
+    HostLaunch L;
+    std::tie(L.File, L.Line) = placeOf(E->getExprLoc());
     L.Form = Form.str();
     L.Function = nameOf(Function);
     if (const FunctionDecl *K = Kernel ? kernelOf(Kernel) : nullptr)
       L.Kernel = nameOf(K);
     L.Dead = NeverTaken ||
              (!Function->isUsed(false) && !Ctx.DeclMustBeEmitted(Function));
-    Found.push_back(std::move(L));
+    QualType Pointee =
+        Kernel ? Kernel->getType()->getPointeeType() : QualType();
+    if (L.Kernel.empty() && !Pointee.isNull() && Pointee->isFunctionType())
+      Pointers.push_back({Found.Launches.size(), Pointee});
+    Found.Launches.push_back(std::move(L));
   }
 
   ASTContext &Ctx;
   std::unique_ptr<MangleContext> Names;
-  std::vector<SourceLaunch> &Found;
+  HostLaunches &Found;
+  /// In the order of Found.Kernels.
+  std::vector<const FunctionDecl *> Kernels;
+  /// Launches through pointers, and what these point to.
+  std::vector<std::pair<size_t, QualType>> Pointers;
   const FunctionDecl *Function = nullptr;
   bool NeverTaken = false;
 };
 
 class Consumer : public ASTConsumer {
 public:
-  explicit Consumer(std::vector<SourceLaunch> &Found) : Found(Found) {}
+  explicit Consumer(HostLaunches &Found) : Found(Found) {}
   void HandleTranslationUnit(ASTContext &Ctx) override {
-    Visitor(Ctx, Found).TraverseDecl(Ctx.getTranslationUnitDecl());
+    Visitor V(Ctx, Found);
+    V.TraverseDecl(Ctx.getTranslationUnitDecl());
+    V.matchPointers();
   }
 
 private:
-  std::vector<SourceLaunch> &Found;
+  HostLaunches &Found;
 };
 
 class Action : public ASTFrontendAction {
 public:
-  explicit Action(std::vector<SourceLaunch> &Found) : Found(Found) {}
+  explicit Action(HostLaunches &Found) : Found(Found) {}
 
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &,
@@ -186,17 +218,17 @@ protected:
   }
 
 private:
-  std::vector<SourceLaunch> &Found;
+  HostLaunches &Found;
 };
 } // namespace
 
-Expected<std::vector<SourceLaunch>>
-sourceLaunches(StringRef File, ArrayRef<std::string> Flags) {
+Expected<HostLaunches> hostLaunches(StringRef File,
+                                    ArrayRef<std::string> Flags) {
   Expected<std::shared_ptr<CompilerInvocation>> Invocation =
       cudaInvocation(File, Flags, {"--cuda-host-only", "-fsyntax-only"});
   if (!Invocation)
     return Invocation.takeError();
-  std::vector<SourceLaunch> Found;
+  HostLaunches Found;
   Action A(Found);
   if (Error E = runAction(std::move(*Invocation), A))
     return usageError("'" + File + "' does not parse:\n" +

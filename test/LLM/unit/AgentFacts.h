@@ -1,0 +1,80 @@
+//===- AgentFacts.h - Facts for each agent's prompt -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_TEST_LLM_AGENTFACTS_H
+#define CUPILOT_TEST_LLM_AGENTFACTS_H
+
+#include "cupilot/LLM/Prompts.h"
+
+/// What the prompts of the four agents take (docs/LLM.md), around one kernel.
+inline std::vector<std::pair<std::string, llvm::json::Object>>
+agentFacts(llvm::StringRef Kernel) {
+  using llvm::json::Array;
+  using llvm::json::Object;
+  Object Strategy{
+      {"name", "unroll"},
+      {"bottleneck", "latency"},
+      {"summary", "Unroll"},
+      {"params", Array{Object{{"name", "factor"}, {"values", "2, 4, 8"}}}},
+      {"requires", Array{}},
+      {"conflicts", Array{"other"}},
+      {"record", nullptr}};
+  Object Parameter{{"name", "n"}, {"type", "int"}, {"integer", "n"}};
+  Object Workload{{"weight", "82 %"}, {"text", "grid [4096, 1, 1]"}};
+  Object Common{{"gpu", "H200"},
+                {"arch", "sm_90"},
+                {"kernel_name", "k<int>(const float *, int)"},
+                {"kernel", cupilot::quotedFact("kernel.cu", Kernel)},
+                {"class", "memory"},
+                {"grounds", Array{"it moves 1 GB"}},
+                {"headroom", 2.5},
+                {"contract", "no less exact than the original"},
+                {"workloads", Array{Object(Workload)}},
+                {"parameters", Array{Object(Parameter)}},
+                {"strategies", Array{Object(Strategy)}},
+                {"examples", Array{}}};
+  auto With = [&](std::initializer_list<Object::KV> More) {
+    Object O = Common;
+    for (const Object::KV &One : More)
+      O[One.K] = One.V;
+    return O;
+  };
+  return {{"sce-manager", With({{"initial", true},
+                                {"count", 4},
+                                {"has_population", false},
+                                {"population", Array{}},
+                                {"may_propose", true}})},
+          {"strategy-translator",
+           With({{"genes", Array{Object{{"gene", "unroll{factor=4}"},
+                                        {"summary", "Unroll"}}}},
+                 {"facts", Array{"32 registers"}}})},
+          {"kernel-revisor",
+           With({{"genome", "unroll{factor=4}"},
+                 {"variant", cupilot::quotedFact("variant.cu", "int v;\n")},
+                 {"plan", "grid [gx, gy, gz]"},
+                 {"guard", "none"},
+                 {"trouble", "does not compile"},
+                 {"errors", cupilot::quotedFact("errors", "error: x\n")},
+                 {"verdict", nullptr},
+                 {"has_profile", false},
+                 {"profile", Array{}},
+                 {"earlier", Array{}},
+                 {"round", 1},
+                 {"rounds", 3}})},
+          {"roofline-prophet",
+           With({{"opinions", Array{Object{{"source", "counts"},
+                                           {"class", "memory"},
+                                           {"grounds", "90 %"}}}},
+                 {"metrics", Array{Object{{"name", "dram"},
+                                          {"value", "3 TB/s"},
+                                          {"source", "counted"}}}},
+                 {"time", "10 us"},
+                 {"floor", "4 us"},
+                 {"distance", "10 %"}})}};
+}
+
+#endif // CUPILOT_TEST_LLM_AGENTFACTS_H
