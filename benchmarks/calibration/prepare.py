@@ -22,8 +22,9 @@ def make(build, folder, name, kernel, workload, genomes, known=""):
         return True
     # CUDA's headers cost more than all the rest; tensor cores need them.
     small = [] if kernel == "tensor" else ["-nocudainc", "-DCALIBRATION_SMALL"]
-    command = [os.path.join(build, "bin/calibration-variants"), os.path.join(HERE, "judging.cu" if name in plan.JUDGING else "kernels.cu"), f"--kernel={kernel}",
-               f"--workload={workload}", f"--out={out}", f"--genomes={'; '.join(genomes)}", f"--class={known}", "--", "-O2", *small]
+    source = os.path.join(HERE, "judging.cu" if name in plan.JUDGING else "kernels.cu")
+    command = [os.path.join(build, "bin/calibration-variants"), source, f"--kernel={kernel}", f"--workload={workload}", f"--out={out}",
+               f"--genomes={'; '.join(genomes)}", f"--class={known}", "--", "-O2", *small]
     done = subprocess.run(command, env={**os.environ, "CPLUS_INCLUDE_PATH": HERE}, capture_output=True, text=True, start_new_session=True)
     print(name + "\n" + done.stderr, end="", flush=True)
     return done.returncode == 0

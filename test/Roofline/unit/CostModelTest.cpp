@@ -43,6 +43,7 @@ static ExecutionCounts streaming(uint64_t Threads, unsigned Loads,
   C.Integer = Threads * 4;
   C.Control = Threads * 2;
   C.WarpInstructions = C.Warps * (Loads + Stores + 6 + Width);
+  C.Waits = Loads ? C.Warps : 0; // All loads of a thread together.
   return C;
 }
 
@@ -130,7 +131,24 @@ TEST(CostModel, LatencyLeadsInSmallLaunches) {
   C.GlobalLoads = 10000;
   C.GlobalLoadSectors = C.ReadSectors = C.UniqueSectors = 10000;
   C.WarpInstructions = 30000;
+  C.Waits = 10000;
   EXPECT_EQ(model(C, {{1, 1, 1}, {32, 1, 1}, 0}).Class, Bottleneck::Latency);
+}
+
+TEST(CostModel, LoadsThatAreWaitedForTogetherCostLess) {
+  // Sixteen loads of each thread: one after the other, four at a time, at once.
+  uint64_t N = 132 * 2048;
+  ExecutionCounts C = streaming(N, 16, 1, 0);
+  double Before = 0;
+  for (unsigned Together : {16, 4, 1}) {
+    C.Waits = C.Warps * 16 / Together;
+    double Time = model(C, cover(N)).Microseconds;
+    EXPECT_GT(Time, 1.1 * Before) << Together;
+    Before = Time;
+  }
+  // What was read before is near.
+  C.ReadSectors /= 16;
+  EXPECT_LT(model(C, cover(N)).Microseconds, 0.5 * Before);
 }
 
 TEST(CostModel, ScatteredAccessesCostMore) {
@@ -194,7 +212,7 @@ TEST(CostModel, MoreWorkNeverCostsLess) {
     ExecutionCounts More = C;
     uint64_t Extra = 1 + Random() % 1000;
     const char *What = "";
-    switch (Random() % 8) {
+    switch (Random() % 10) {
     case 0: // New data, in accesses of its own.
       What = "loads";
       More.GlobalLoads += Extra;
@@ -227,6 +245,14 @@ TEST(CostModel, MoreWorkNeverCostsLess) {
     case 6:
       What = "atomics";
       More.AtomicOps += Extra;
+      break;
+    case 7:
+      What = "waits";
+      More.Waits += Extra;
+      break;
+    case 8:
+      What = "a longer chain";
+      More.ChainCycles += Extra;
       break;
     default:
       What = "stores";
