@@ -10,6 +10,7 @@
 #include "Launch.h"
 #include "RuntimeSymbols.h"
 #include "WideMemory.h"
+#include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nvptx.h"
@@ -27,6 +28,8 @@
 using namespace llvm;
 
 namespace cupilot {
+
+char UnsupportedError::ID = 0;
 
 CpuModule::~CpuModule() = default;
 
@@ -229,16 +232,17 @@ ArrayRef<DeviceBuffer> JitModule::objects() {
 
 Expected<EntryFunction> JitModule::entryOf(const LoweredKernel &K) {
   if (!K.Unsupported.empty())
-    return findingError(
+    return make_error<UnsupportedError>(
         "the cpu device cannot run " + K.Unsupported + " in kernel '" + K.Name +
             "'",
         "this kernel needs a GPU; the program's other kernels run here");
   auto Address = Jit->lookup(K.Entry);
   if (!Address)
-    return findingError("the cpu device cannot link kernel '" + K.Name +
-                            "': " + toString(Address.takeError()),
-                        "device code that is defined in another unit "
-                        "(-fgpu-rdc) is not supported");
+    return make_error<UnsupportedError>(
+        "the cpu device cannot link kernel '" + K.Name +
+            "': " + toString(Address.takeError()),
+        "device code that is defined in another unit "
+        "(-fgpu-rdc) is not supported");
   return Address->toPtr<EntryFunction>();
 }
 

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Elsewhere.h"
 #include "Variant.h"
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
@@ -33,6 +34,11 @@ public:
   }
   Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
                               const Guard &When) override;
+  Expected<ReferenceVerdict>
+  judgeElsewhere(size_t Index, const ElsewhereResults &Original,
+                 const ElsewhereResults &Variant) override {
+    return References.judge(*TheOriginal, Index, Original, Variant);
+  }
 
 private:
   Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
@@ -40,6 +46,7 @@ private:
   Expected<bool> judgeAdmitted(VariantRuns &V, GateVerdict &Verdict);
 
   std::unique_ptr<OriginalRuns> TheOriginal;
+  ElsewhereReferences References;
   std::optional<DeviceArithmetic>
       Own; ///< The original's; once it is asked for.
 };

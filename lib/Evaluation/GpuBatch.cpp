@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/GpuBatch.h"
+#include "Cases.h"
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
 
 using namespace llvm;
@@ -65,6 +67,11 @@ Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
     To.Before.Generator = From.Generator;
     return To;
   }
+  if (DataBytes.count(From.Digest)) {
+    To.Before.Data = From.Digest;
+    B.Data[From.Digest] = From.Size;
+    return To;
+  }
   std::string Path = DataFolder + "/" + From.File;
   if (!sys::fs::exists(Path))
     return usageError("'" + Path + "' is not there",
@@ -112,6 +119,37 @@ Expected<unsigned> GpuBatch::addCase(const Workload &W) {
   }
   B.Cases.push_back(std::move(C));
   return static_cast<unsigned>(B.Cases.size() - 1);
+}
+
+Expected<std::optional<unsigned>> GpuBatch::addScaledCase(const Workload &W,
+                                                          double Factor) {
+  const GateSetup Setup{&K, "", {W}, DataFolder, B.Arch};
+  Expected<GateCase> C = capturedCase(Setup, Types, 0);
+  if (!C)
+    return C.takeError();
+  bool Any = false;
+  Workload Scaled = W;
+  for (size_t I = 0; I < W.Buffers.size(); ++I) {
+    if (!C->Layouts[I].hasFloats() || StringRef(W.Buffers[I].Generator)
+                                          .split(' ')
+                                          .second.starts_with("output"))
+      continue;
+    transformFloats(C->Buffers[I], C->Layouts[I],
+                    [&](uint64_t, double Value) { return Value * Factor; });
+    Any = true;
+    std::string Bytes(C->Buffers[I].begin(), C->Buffers[I].end());
+    WorkloadBuffer &To = Scaled.Buffers[I];
+    To.Generator.clear();
+    To.Digest = digest(Bytes);
+    DataBytes[To.Digest] = std::move(Bytes);
+  }
+  if (!Any)
+    return std::nullopt;
+  Scaled.Name += " x" + formatv("{0}", Factor).str();
+  Expected<unsigned> Index = addCase(Scaled);
+  if (!Index)
+    return Index.takeError();
+  return *Index;
 }
 
 static runner::KernelLaunch launchOf(const Workload &W, StringRef Symbol,
@@ -247,7 +285,12 @@ void GpuBatch::finish() {
 
 static Error writeFiles(StringRef Folder, const runner::Batch &B,
                         const std::map<std::string, std::string> &Images,
-                        const std::map<std::string, std::string> &Data) {
+                        const std::map<std::string, std::string> &Data,
+                        const std::map<std::string, std::string> &Made) {
+  for (const auto &[Digest, Bytes] : Made)
+    if (Error E = writeFileAtomic(
+            (Folder + "/data/" + Digest.substr(3) + ".bin").str(), Bytes))
+      return E;
   for (const auto &[Digest, Bytes] : Images)
     if (Error E = writeFileAtomic(
             (Folder + "/images/" + Digest.substr(3) + "." + B.Images.at(Digest))
@@ -268,11 +311,28 @@ static Error writeFiles(StringRef Folder, const runner::Batch &B,
   return ensureDirectory((Folder + "/results").str());
 }
 
+/// A batch that lies in \p Folder was written last, and its name says what is
+/// in it; but somebody may have touched it since.
+static Error checkWritten(StringRef Folder, const runner::Batch &B) {
+  std::string Why;
+  try {
+    const runner::Batch There = runner::readBatch(Folder.str());
+    if (There.Id == B.Id && There.Requests.size() == B.Requests.size())
+      return Error::success();
+    Why = "it is another batch";
+  } catch (const runner::Failure &F) {
+    Why = std::string(F.what()) + " [" + F.reason() + "]";
+  }
+  return resourceError("the batch in '" + Folder + "' was damaged: " + Why,
+                       "delete its batch.json and run the same command again "
+                       "(a search with --resume): it is written anew, and "
+                       "results that are there stay");
+}
+
 Error GpuBatch::write(StringRef Folder) const {
   if (sys::fs::exists(Folder + "/batch.json"))
-    return Error::success(); // It was written last, and its name says what is
-                             // in it.
-  if (Error E = writeFiles(Folder, B, ImageBytes, DataFiles))
+    return checkWritten(Folder, B);
+  if (Error E = writeFiles(Folder, B, ImageBytes, DataFiles, DataBytes))
     return E;
   try {
     runner::writeBatch(Folder.str(), B);

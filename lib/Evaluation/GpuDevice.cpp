@@ -84,11 +84,16 @@ static Error checkRun(const Expected<ProcessResult> &Result,
                        ":\n" + StringRef(Result->Err).rtrim());
 }
 
+/// A runner that a killed search had started still works on the batch.
+static bool inUse(const ProcessResult &Result) {
+  return Result.Status == 3 && StringRef(Result.Err).contains("[in-use]");
+}
+
 namespace {
 class SpoolDevice : public GpuDevice {
 public:
   explicit SpoolDevice(std::string Root) : Root(std::move(Root)) {}
-  std::string folder(const GpuBatch &B) const {
+  std::string folder(const GpuBatch &B) const override {
     return Root + "/" + B.batch().Id;
   }
   Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
@@ -117,6 +122,8 @@ public:
     Expected<ProcessResult> Result = runProcess({runnerPath(), folder(B)});
     if (!Result)
       return Result.takeError();
+    if (inUse(*Result))
+      return std::nullopt;
     if (Error E = checkRun(Result, "cupilot-runner"))
       return std::move(E);
     return readResults(folder(B), B.batch());
@@ -141,8 +148,14 @@ public:
     if (Error E =
             run({"rsync", "-a", folder(B) + "/", Host + ":" + There + "/"}))
       return std::move(E);
-    if (Error E = run({"ssh", Host, "cupilot-runner " + shellQuoted({There})}))
-      return std::move(E);
+    std::vector<std::string> Work = {"ssh", Host,
+                                     "cupilot-runner " + shellQuoted({There})};
+    Expected<ProcessResult> Done = runProcess(Work);
+    if (!Done)
+      return Done.takeError();
+    if (!inUse(*Done))
+      if (Error E = checkRun(Done, "'" + shellQuoted(Work) + "'"))
+        return std::move(E);
     if (Error E = run({"rsync", "-a", Host + ":" + There + "/results/",
                        folder(B) + "/results/"}))
       return std::move(E);

@@ -8,9 +8,11 @@
 
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Roofline/CountsJson.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -44,10 +46,33 @@ public:
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override;
+  StringRef originalBitcode() const override { return Bitcode; }
+  ArrayRef<bool> cardOnly() const override { return CardOnly; }
+  const ExecutionCounts *originalCounts(size_t Workload) const override {
+    return CardOnly[Workload] ? nullptr
+                              : &TheGate->originalCounts()[inGate(Workload)];
+  }
+  Expected<ReferenceVerdict>
+  judgeElsewhere(size_t Workload, const ElsewhereResults &Original,
+                 const ElsewhereResults &Variant) override {
+    if (CardOnly[Workload])
+      return ReferenceVerdict();
+    return TheGate->judgeElsewhere(inGate(Workload), Original, Variant);
+  }
 
 private:
+  json::Array workOf(const GateVerdict &V) const;
+  Error makeGate();
+  Error makeGate(ArrayRef<Workload> Some);
+  /// The gate's index of a workload that it has.
+  size_t inGate(size_t Workload) const {
+    return count(ArrayRef(CardOnly).take_front(Workload), false);
+  }
+
   SearchProblem P;
-  std::unique_ptr<Gate> TheGate;
+  std::string Bitcode;           ///< Of the original.
+  std::unique_ptr<Gate> TheGate; ///< Null: the card alone judges.
+  SmallVector<bool> CardOnly;    ///< By workload.
   std::string Digest;
   KernelResources Resources;
   std::vector<double> Times; ///< Of the original, per workload.
@@ -55,25 +80,62 @@ private:
 };
 } // namespace
 
+Error Evaluator::makeGate(ArrayRef<Workload> Some) {
+  GateSetup Setup{&P.K, Bitcode, Some.vec(), P.DataFolder, P.Arch, P.Seed};
+  Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
+  if (!Made)
+    return Made.takeError();
+  TheGate = std::move(*Made);
+  return Error::success();
+}
+
+/// The gate of all workloads; for a card, of those that the cpu device can run.
+Error Evaluator::makeGate() {
+  CardOnly.assign(P.Workloads.size(), false);
+  Error E = makeGate(P.Workloads);
+  if (!P.OnCard || !E)
+    return E;
+  bool Unsupported = false;
+  if (Error Other = handleErrors(
+          std::move(E), [&](std::unique_ptr<UnsupportedError> U) -> Error {
+            Unsupported = true;
+            return Error::success();
+          }))
+    return Other;
+  std::vector<Workload> Some;
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    Error Each = handleErrors(
+        makeGate(W), [&](std::unique_ptr<UnsupportedError> U) -> Error {
+          CardOnly[I] = true;
+          return Error::success();
+        });
+    if (Each)
+      return Each;
+    if (!CardOnly[I])
+      Some.push_back(W);
+  }
+  TheGate.reset();
+  return Some.empty() ? Error::success() : makeGate(Some);
+}
+
 Error Evaluator::initialise() {
-  Expected<std::string> Bitcode = compileText(P.K.Slice, P, P.Flags);
-  if (!Bitcode)
-    return Bitcode.takeError();
-  Expected<std::string> Ptx = generatePtx(*Bitcode, P.Arch);
+  Expected<std::string> Code = compileText(P.K.Slice, P, P.Flags);
+  if (!Code)
+    return Code.takeError();
+  Bitcode = std::move(*Code);
+  Expected<std::string> Ptx = generatePtx(Bitcode, P.Arch);
   if (!Ptx)
     return Ptx.takeError();
   Digest = deviceCodeDigest(*Ptx);
+  if (P.OnCard)
+    return makeGate();
   Expected<KernelResources> R =
       planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
   if (!R)
     return R.takeError();
   Resources = *R;
-  GateSetup Setup{&P.K,  std::move(*Bitcode), P.Workloads, P.DataFolder, P.Arch,
-                  P.Seed};
-  Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
-  if (!Made)
-    return Made.takeError();
-  TheGate = std::move(*Made);
+  if (Error E = makeGate())
+    return E;
   for (auto [W, Counts] : zip(P.Workloads, TheGate->originalCounts())) {
     Times.push_back(modelTime(P.Gpu, Counts, Resources, W.Shape).Microseconds);
     if (!std::isfinite(Times.back()))
@@ -154,11 +216,33 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   return C;
 }
 
+/// The counts of each workload; null where there are none.
+json::Array Evaluator::workOf(const GateVerdict &V) const {
+  json::Array All;
+  for (size_t I = 0; I < P.Workloads.size(); ++I) {
+    const std::vector<CountedLaunch> *Launches = nullptr;
+    if (!CardOnly[I] && inGate(I) < V.VariantLaunches.size())
+      if (const auto &L = V.VariantLaunches[inGate(I)])
+        Launches = &*L;
+    if (!Launches) {
+      All.push_back(nullptr);
+      continue;
+    }
+    ExecutionCounts Sum;
+    for (const CountedLaunch &L : *Launches)
+      Sum += L.Counts;
+    All.push_back(toJSON(Sum));
+  }
+  return All;
+}
+
 Error Evaluator::judge(Candidate &C) {
   Expected<GateVerdict> V =
-      TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When);
+      TheGate ? TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When)
+              : Expected<GateVerdict>(GateVerdict());
   if (!V)
     return V.takeError();
+  V->Passed |= !TheGate;
   Expected<std::vector<KernelIdentity>> All =
       identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)));
   if (!All)
@@ -171,6 +255,8 @@ Error Evaluator::judge(Candidate &C) {
     consumeError(Digest.takeError());
   json::Object Evidence = toJSON(*V);
   Evidence["canonical"] = Canonical;
+  if (P.OnCard)
+    Evidence["work"] = workOf(*V);
   C.Record.Evidence = formatv("{0}", json::Value(std::move(Evidence))).str();
   if (V->Passed && Canonical.empty()) {
     C.Record.Outcome = "gate";
@@ -183,6 +269,10 @@ Error Evaluator::judge(Candidate &C) {
     C.Record.Reason = wordOf(F.Reason).str() +
                       (F.Workload.empty() ? "" : " (" + F.Workload + ")") +
                       ": " + F.Evidence;
+    return Error::success();
+  }
+  if (P.OnCard) {
+    C.Record.Outcome = "passed";
     return Error::success();
   }
   PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);

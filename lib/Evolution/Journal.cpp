@@ -132,7 +132,10 @@ Expected<Journal> Journal::open(StringRef Path) {
            "CREATE TABLE IF NOT EXISTS candidate("
            "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
            "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));");) {
+           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
+           "CREATE TABLE IF NOT EXISTS batch("
+           "  run TEXT, step TEXT, id TEXT, results TEXT,"
+           "  PRIMARY KEY(run, step));");) {
     if ((sqlite3_errcode(Db) & 0xff) != SQLITE_BUSY || Clock::now() > End)
       return std::move(E);
     consumeError(std::move(E));
@@ -142,8 +145,9 @@ Expected<Journal> Journal::open(StringRef Path) {
 }
 
 Error Journal::restart(StringRef Run) {
-  for (const char *Sql : {"DELETE FROM generation WHERE run=?",
-                          "DELETE FROM candidate WHERE run=?"})
+  for (const char *Sql :
+       {"DELETE FROM generation WHERE run=?",
+        "DELETE FROM candidate WHERE run=?", "DELETE FROM batch WHERE run=?"})
     if (Statement(Db.get(), Sql).bind(Run).step() != SQLITE_DONE)
       return failure("cannot be written");
   return Error::success();
@@ -167,6 +171,28 @@ Error Journal::saveGeneration(StringRef Run, unsigned Generation,
                               StringRef Module) {
   Statement Insert(Db.get(), "INSERT OR REPLACE INTO generation VALUES(?,?,?)");
   if (Insert.bind(Run).bind(Generation).bind(Module).step() != SQLITE_DONE)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<std::optional<BatchRecord>> Journal::findBatch(StringRef Run,
+                                                        StringRef Step) {
+  Statement Query(Db.get(),
+                  "SELECT id, results FROM batch WHERE run=? AND step=?");
+  switch (Query.bind(Run).bind(Step).step()) {
+  case SQLITE_ROW:
+    return std::optional(BatchRecord{Query.text(0), Query.text(1)});
+  case SQLITE_DONE:
+    return std::nullopt;
+  default:
+    return failure("cannot be read");
+  }
+}
+
+Error Journal::saveBatch(StringRef Run, StringRef Step, const BatchRecord &B) {
+  Statement Insert(Db.get(), "INSERT OR REPLACE INTO batch VALUES(?,?,?,?)");
+  if (Insert.bind(Run).bind(Step).bind(B.Id).bind(B.Results).step() !=
+      SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();
 }
@@ -196,10 +222,15 @@ Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
 }
 
 Error Journal::save(StringRef Run, const CandidateRecord &C) {
-  Statement Insert(
-      Db.get(), "INSERT OR REPLACE INTO candidate(run, genome, outcome, reason,"
-                " device, ratio, source, plan, guard, evidence)"
-                " VALUES(?,?,?,?,?,?,?,?,?,?)");
+  Statement Insert(Db.get(),
+                   "INSERT INTO candidate(run, genome, outcome, reason,"
+                   " device, ratio, source, plan, guard, evidence)"
+                   " VALUES(?,?,?,?,?,?,?,?,?,?)"
+                   " ON CONFLICT(run, genome) DO UPDATE SET"
+                   " outcome=excluded.outcome, reason=excluded.reason,"
+                   " device=excluded.device, ratio=excluded.ratio,"
+                   " source=excluded.source, plan=excluded.plan,"
+                   " guard=excluded.guard, evidence=excluded.evidence");
   Insert.bind(Run).bind(C.Genome).bind(C.Outcome).bind(C.Reason).bind(
       C.DeviceDigest);
   Insert.bind(C.Ratio).bind(C.Source).bind(C.Plan).bind(C.Guard).bind(

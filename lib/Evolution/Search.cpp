@@ -31,7 +31,15 @@ public:
 private:
   Error begin();
   Error evaluate(unsigned Generation);
+  Error evaluateOnCard(unsigned Generation,
+                       std::vector<std::pair<VariantOp, WaitingCandidate>> W);
   Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
+  Error acceptOnCard(std::vector<CandidateRecord> &Accepted,
+                     SearchResult &Result);
+  void remember(const CandidateRecord &R) {
+    if (!R.DeviceDigest.empty())
+      Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
+  }
   Error pass(std::unique_ptr<mlir::Pass> P);
   Expected<SearchResult> collect();
   KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
@@ -42,6 +50,7 @@ private:
   mlir::MLIRContext Context;
   mlir::OwningOpRef<mlir::ModuleOp> Population;
   std::unique_ptr<CandidateEvaluator> Evaluator;
+  std::unique_ptr<CardJudge> Card; ///< Null: times are modelled.
   std::vector<std::string> Strategies;
   std::map<std::string, std::string>
       Seen; ///< Device code and plan to the genome.
@@ -70,6 +79,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
       .add(O.Population)
       .add(O.Generations);
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
+  if (P.OnCard)
+    B.add(O.Device);
   for (const std::string &Flag : P.Flags)
     B.add(Flag);
   B.add(CUPILOT_VERSION);
@@ -107,6 +118,13 @@ Error Search::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
+  if (Problem.OnCard) {
+    Expected<std::unique_ptr<CardJudge>> Judge = CardJudge::create(
+        Problem, *Evaluator, J, Run, Options.Device, Options.Patience);
+    if (!Judge)
+      return Judge.takeError();
+    Card = std::move(*Judge);
+  }
   LaunchPlan Same;
   Same.Launches.push_back({});
   Same.Launches.front().Symbol = Problem.K.Symbol;
@@ -127,8 +145,7 @@ Error Search::settle(VariantOp V, const CandidateRecord &R,
   double Fitness =
       R.Outcome == "accepted" || R.Outcome == "slower" ? R.Ratio : 0;
   V.setFitnessAttr(B.getF64FloatAttr(Fitness));
-  if (!R.DeviceDigest.empty())
-    Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
+  remember(R);
   if (R.Outcome == "accepted")
     Best = std::max(Best, R.Ratio);
   if (Options.Progress)
@@ -143,6 +160,7 @@ Error Search::evaluate(unsigned Generation) {
   for (VariantOp V : kernel().getBody().getOps<VariantOp>())
     if (!V.getOutcome())
       Todo.push_back(V);
+  std::vector<std::pair<VariantOp, WaitingCandidate>> Waiting;
   for (size_t First = 0; First < Todo.size(); First += 2) {
     size_t Count = std::min<size_t>(2, Todo.size() - First);
     std::vector<std::optional<CandidateRecord>> Known(Count);
@@ -162,6 +180,11 @@ Error Search::evaluate(unsigned Generation) {
       T.join();
     Error Failure = Error::success();
     for (size_t I = 0; I < Count; ++I) {
+      if (Known[I] && Known[I]->Outcome == "passed") {
+        remember(*Known[I]);
+        Waiting.push_back({Todo[First + I], {std::move(*Known[I])}});
+        continue;
+      }
       if (Known[I]) {
         Failure = joinErrors(std::move(Failure),
                              settle(Todo[First + I], *Known[I], Generation));
@@ -184,14 +207,72 @@ Error Search::evaluate(unsigned Generation) {
       }
       if (Error E = J.save(Run, C.Record))
         Failure = joinErrors(std::move(Failure), std::move(E));
-      else
+      else if (C.Record.Outcome == "passed") {
+        remember(C.Record);
+        CandidateRecord Record = C.Record;
+        Waiting.push_back({Todo[First + I], {std::move(Record), std::move(C)}});
+      } else
         Failure = joinErrors(std::move(Failure),
                              settle(Todo[First + I], C.Record, Generation));
     }
     if (Failure)
       return Failure;
   }
+  if (Error E = evaluateOnCard(Generation, std::move(Waiting)))
+    return E;
   return J.saveGeneration(Run, Generation, printModule(*Population));
+}
+
+/// Those that passed here, on the card.
+Error Search::evaluateOnCard(
+    unsigned Generation,
+    std::vector<std::pair<VariantOp, WaitingCandidate>> Waiting) {
+  if (Waiting.empty())
+    return Error::success();
+  std::vector<WaitingCandidate> Candidates;
+  for (auto &[V, W] : Waiting)
+    Candidates.push_back(std::move(W));
+  if (Error E = Card->judge("g" + std::to_string(Generation), Candidates))
+    return E;
+  for (auto [V, C] : zip_equal(make_first_range(Waiting), Candidates)) {
+    if (Error E = J.save(Run, C.Record))
+      return E;
+    if (Error E = settle(V, C.Record, Generation))
+      return E;
+  }
+  return Error::success();
+}
+
+/// The last checks of the best, until enough have passed them.
+Error Search::acceptOnCard(std::vector<CandidateRecord> &Accepted,
+                           SearchResult &Result) {
+  std::vector<CandidateRecord> Kept;
+  for (CandidateRecord &R : Accepted) {
+    if (Kept.size() == Options.Keep)
+      break;
+    if (Error E = Card->accept(R))
+      return E;
+    // In the journal it stays what it was in its generation, so that a search
+    // that is resumed goes the same way; the evidence says what came later.
+    CandidateRecord Saved = R;
+    Saved.Outcome = "accepted";
+    Saved.Reason.clear();
+    if (Error E = J.save(Run, Saved))
+      return E;
+    if (R.Outcome == "accepted") {
+      Kept.push_back(std::move(R));
+      continue;
+    }
+    ++Result.Rejected;
+    for (CandidateRecord &Known : Result.All)
+      if (Known.Genome == R.Genome)
+        Known = R;
+    if (Options.Progress)
+      Options.Progress(Options.Generations, R, Best);
+  }
+  Accepted = std::move(Kept);
+  Result.Measured = Card->measured();
+  return Error::success();
 }
 
 Expected<SearchResult> Search::run() {
@@ -230,6 +311,39 @@ Expected<SearchResult> Search::run() {
   return collect();
 }
 
+std::string variantName(const CandidateRecord &R) {
+  return "v_" + shortDigest(digest(R.Genome), 8);
+}
+
+/// The evidence in the store's form. On a card with a launch that the cpu
+/// device cannot run, no version of the gate was passed: it is 0.
+static Measurement measurementOf(const json::Object &Evidence, double Ratio,
+                                 const SearchProblem &P) {
+  Measurement M{P.Gpu.Name,
+                "modelled",
+                Ratio,
+                Ratio,
+                Ratio,
+                unsigned(GateVersion),
+                unsigned(Evidence.getInteger("checks").value_or(0)),
+                "clang-22",
+                P.Arch,
+                Evidence.getString("canonical").value_or("").str()};
+  const json::Object *Card = Evidence.getObject("card");
+  if (!Card)
+    return M;
+  M.Device = Card->getString("device").value_or("").str();
+  M.Basis = "measured";
+  M.Low = Card->getNumber("low").value_or(Ratio);
+  M.High = Card->getNumber("high").value_or(Ratio);
+  M.Checks += unsigned(Card->getInteger("compared").value_or(0));
+  if (const json::Array *All = Card->getArray("workloads"))
+    for (const json::Value &V : *All)
+      if (V.getAsObject()->getBoolean("card_only").value_or(false))
+        M.Gate = 0;
+  return M;
+}
+
 Expected<SearchResult> Search::collect() {
   Expected<std::vector<CandidateRecord>> All = J.candidates(Run);
   if (!All)
@@ -249,6 +363,9 @@ Expected<SearchResult> Search::collect() {
   llvm::sort(Accepted, [](const CandidateRecord &A, const CandidateRecord &B) {
     return std::pair(-A.Ratio, A.Genome) < std::pair(-B.Ratio, B.Genome);
   });
+  if (Card)
+    if (Error E = acceptOnCard(Accepted, Result))
+      return std::move(E);
   Accepted.resize(std::min<size_t>(Accepted.size(), Options.Keep));
   // Genomes and parents live in the population's last state or in its text.
   for (const CandidateRecord &R : Accepted) {
@@ -258,7 +375,7 @@ Expected<SearchResult> Search::collect() {
       return resourceError("the journal holds a genome that cannot be read: " +
                            R.Genome);
     V.Genes = *Genes;
-    V.Name = "v_" + shortDigest(digest(R.Genome), 8);
+    V.Name = variantName(R);
     json::Path::Root Root;
     LaunchPlan Plan;
     Guard When;
@@ -278,12 +395,8 @@ Expected<SearchResult> Search::collect() {
     V.Digest = digest(R.Source);
     V.Fitness = R.Ratio;
     V.Outcome = R.Outcome;
-    const json::Object &O = *Evidence->getAsObject();
-    V.Evidence.push_back({Problem.Gpu.Name, "modelled", R.Ratio, R.Ratio,
-                          R.Ratio, unsigned(GateVersion),
-                          unsigned(O.getInteger("checks").value_or(0)),
-                          "clang-22", Problem.Arch,
-                          O.getString("canonical").value_or("").str()});
+    V.Evidence.push_back(
+        measurementOf(*Evidence->getAsObject(), R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Source);
   }

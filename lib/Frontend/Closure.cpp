@@ -127,6 +127,17 @@ void Closure::collectLambdas(const KernelLambdas &L) {
     walkTemplateArguments(*this, L.Function);
     walkFunctionDeclaration(*this, L.Function, !InClass);
   }
+  for (const NeededLambda &Each : L.Around) {
+    Part P(*this, L.Function, "lambda around");
+    walkFunctionDeclaration(*this, Each.Expr->getCallOperator(), false);
+    if (Each.Written != Each.Expr)
+      walkFunctionDeclaration(*this, Each.Written->getCallOperator(), false);
+    for (const LambdaCapture &Capture : Each.Expr->explicit_captures())
+      if (Capture.capturesVariable())
+        if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar());
+            V && V->isInitCapture())
+          walkExpression(*this, V->getInit());
+  }
   for (const NeededLambda &Each : L.All) {
     Part P(*this, L.Function, "lambda");
     walkExpression(*this, Each.Expr);
@@ -142,6 +153,26 @@ void Closure::collectLambdas(const KernelLambdas &L) {
   }
 }
 
+/// The class of the member function around the lambdas \p L is needed as a
+/// whole where it, or one around it, is needed at all: no slice can hold it
+/// twice. True when that is news.
+bool Closure::needLambdaClass(const KernelLambdas &L) {
+  const auto *Method = dyn_cast_or_null<CXXMethodDecl>(L.Text);
+  if (!Method || LambdaMember)
+    return false;
+  bool Needed = L.UsesThis;
+  for (const DeclContext *DC = Method->getDeclContext(); !DC->isFileContext();
+       DC = DC->getParent())
+    Needed |= needOf(cast<CXXRecordDecl>(DC)) != Need::No;
+  if (!Needed)
+    return false;
+  LambdaMember = Method->getCanonicalDecl();
+  Part P(*this, Method, "member around lambdas");
+  mark(Method->getParent());
+  walkFunctionDeclaration(*this, Method);
+  return true;
+}
+
 void Closure::collect(const FunctionDecl *Kernel,
                       const KernelLambdas &Lambdas) {
   mark(Kernel);
@@ -152,7 +183,7 @@ void Closure::collect(const FunctionDecl *Kernel,
       Queue.pop_back();
       process(Next);
     }
-  } while (resolveLeftovers());
+  } while (resolveLeftovers() || needLambdaClass(Lambdas));
   findSharedVariables();
 }
 

@@ -70,6 +70,12 @@ public:
   }
   bool usesStandardLibrary() const { return StandardLibrary; }
   bool hasPackedRecord() const { return PackedRecord; }
+  /// The member function around the kernel's lambdas, where the slice has its
+  /// class; else null.
+  const clang::FunctionDecl *lambdaMember() const { return LambdaMember; }
+  /// What stands in place of that function's body; empty until it is known.
+  const std::string &lambdaBody() const { return LambdaBody; }
+  void setLambdaBody(std::string Text) { LambdaBody = std::move(Text); }
   /// Why there can be no slice; empty when there can.
   const std::string &refusal() const { return Refusal; }
 
@@ -108,6 +114,7 @@ private:
   void needParent(const clang::Decl *D);
   void needInclude(const clang::NamedDecl *D);
   bool resolveLeftovers();
+  bool needLambdaClass(const KernelLambdas &L);
   void findSharedVariables();
 
   const PieceTable &Pieces;
@@ -124,6 +131,8 @@ private:
   std::vector<std::vector<const clang::NamedDecl *>> Unresolved;
   std::string *Names = nullptr; ///< Of the part at work.
   std::string Refusal;
+  const clang::FunctionDecl *LambdaMember = nullptr;
+  std::string LambdaBody;
   bool StandardLibrary = false, PackedRecord = false;
 };
 

@@ -147,6 +147,25 @@ static PrintingPolicy namePolicy(const ASTContext &Ctx) {
   return Policy;
 }
 
+/// "(lambda 2 of run<int>)": number and function.
+static std::string lambdaName(const CXXRecordDecl *R,
+                              const PrintingPolicy &Policy) {
+  std::string Name = "(lambda";
+  if (const auto *F = dyn_cast_or_null<FunctionDecl>(
+          cast_or_null<Decl>(R->getParentFunctionOrMethod()))) {
+    llvm::raw_string_ostream OS(Name);
+    OS << " " << R->getLambdaManglingNumber() << " of ";
+    PrintingPolicy Plain = Policy;
+    Plain.AnonymousTagLocations = false;
+    const auto *Operator = dyn_cast<CXXMethodDecl>(F);
+    if (Operator && Operator->getParent()->isLambda())
+      OS << lambdaName(Operator->getParent(), Policy);
+    else
+      F->getNameForDiagnostic(OS, Plain, /*Qualified=*/true);
+  }
+  return Name + ")";
+}
+
 /// "(lambda at FILE:LINE:COLUMN)" in \p Text is replaced by the number and the
 /// function of the lambda: names hold no places.
 static void nameLambdas(const ASTContext &Ctx, QualType T,
@@ -159,16 +178,7 @@ static void nameLambdas(const ASTContext &Ctx, QualType T,
   if (!R || !R->isLambda())
     return;
   QualType Type = Ctx.getCanonicalTagType(R);
-  std::string Placed = Type.getAsString(Policy), Name = "(lambda";
-  if (const auto *F = dyn_cast_or_null<FunctionDecl>(
-          cast_or_null<Decl>(R->getParentFunctionOrMethod()))) {
-    llvm::raw_string_ostream OS(Name);
-    OS << " " << R->getLambdaManglingNumber() << " of ";
-    PrintingPolicy Plain = Policy;
-    Plain.AnonymousTagLocations = false;
-    F->getNameForDiagnostic(OS, Plain, /*Qualified=*/true);
-  }
-  Name += ")";
+  std::string Placed = Type.getAsString(Policy), Name = lambdaName(R, Policy);
   for (size_t At = 0; (At = Text.find(Placed, At)) != std::string::npos;
        At += Name.size())
     Text.replace(At, Placed.size(), Name);

@@ -36,11 +36,11 @@ private:
   const FunctionDecl *F;
 };
 
-/// Variables of the function around that a lambda refers to.
+/// Variables of the functions around that a lambda refers to.
 class LocalFinder : public DynamicRecursiveASTVisitor {
 public:
-  LocalFinder(const FunctionDecl *F, llvm::SetVector<const VarDecl *> &Locals)
-      : F(F), Locals(Locals) {
+  LocalFinder(const KernelLambdas &L, llvm::SetVector<const VarDecl *> &Locals)
+      : L(L), Locals(Locals) {
     ShouldVisitImplicitCode = true;
   }
   bool VisitDeclRefExpr(DeclRefExpr *E) override {
@@ -50,21 +50,40 @@ public:
       Refusal = "it captures a structured binding";
     return true;
   }
-  bool VisitCXXThisExpr(CXXThisExpr *) override {
-    Refusal = "it captures 'this'";
+  bool VisitCXXThisExpr(CXXThisExpr *E) override {
+    const auto *Method = dyn_cast<CXXMethodDecl>(L.Function);
+    // A class inside of the lambda has its own.
+    UsesThis |= Method && Method->getParent()->getCanonicalDecl() ==
+                              E->getType()
+                                  ->getPointeeType()
+                                  ->getAsCXXRecordDecl()
+                                  ->getCanonicalDecl();
     return true;
   }
   void add(const VarDecl *V) {
-    if (V->getDeclContext() != F || isa<ParmVarDecl>(V) || V->isStaticLocal() ||
-        !Locals.insert(V))
+    if (isa<ParmVarDecl>(V) || V->isInitCapture() || V->isStaticLocal() ||
+        !L.isAround(V->getDeclContext()) || !Locals.insert(V))
       return;
     if (const clang::Expr *Init = constantOf(V))
       TraverseStmt(const_cast<clang::Expr *>(Init));
   }
+  void addCapture(const LambdaCapture &Capture) {
+    UsesThis |= Capture.capturesThis();
+    if (!Capture.capturesVariable())
+      return;
+    if (isa<BindingDecl>(Capture.getCapturedVar()))
+      Refusal = "it captures a structured binding";
+    else if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar());
+             V && V->isInitCapture())
+      TraverseStmt(const_cast<clang::Expr *>(V->getInit()));
+    else if (V)
+      add(V);
+  }
   std::string Refusal;
+  bool UsesThis = false;
 
 private:
-  const FunctionDecl *F;
+  const KernelLambdas &L;
   llvm::SetVector<const VarDecl *> &Locals;
 };
 
@@ -96,31 +115,28 @@ llvm::Error refusal(const Twine &Why) {
                       "use a named type at namespace level");
 }
 
-PrintingPolicy codePolicy(const ASTContext &Ctx) {
-  PrintingPolicy Policy = Ctx.getPrintingPolicy();
-  Policy.SuppressTagKeyword = true;
-  Policy.PrintAsCanonical = true;
-  Policy.AnonymousTagLocations = true;
-  Policy.Bool = true;
-  return Policy;
-}
-
-std::string replaceAll(std::string Text, StringRef From, StringRef To) {
-  for (size_t At = 0; (At = Text.find(From, At)) != std::string::npos;
-       At += To.size())
-    Text.replace(At, From.size(), To);
-  return Text;
-}
-
-bool sameParameters(const LambdaExpr *A, const LambdaExpr *B) {
-  const CXXMethodDecl *X = A->getCallOperator(), *Y = B->getCallOperator();
-  return llvm::equal(X->parameters(), Y->parameters(),
-                     [](const ParmVarDecl *P, const ParmVarDecl *Q) {
-                       return P->getType().getCanonicalType() ==
-                              Q->getType().getCanonicalType();
-                     });
+/// That of \p Written which \p E is an instance of; null when there is none.
+const LambdaExpr *writtenAs(const LambdaExpr *E,
+                            ArrayRef<const LambdaExpr *> Written) {
+  auto It = llvm::find_if(Written, [&](const LambdaExpr *Other) {
+    return Other->getBeginLoc() == E->getBeginLoc();
+  });
+  return It == Written.end() ? nullptr : *It;
 }
 } // namespace
+
+std::vector<const LambdaExpr *> lambdasIn(const FunctionDecl *F) {
+  LambdaFinder Finder(F);
+  if (F->getDefinition() && F->getDefinition()->getBody())
+    Finder.TraverseStmt(F->getDefinition()->getBody());
+  return std::move(Finder.Found);
+}
+
+bool KernelLambdas::isAround(const DeclContext *DC) const {
+  return DC == Function || llvm::any_of(Around, [&](const NeededLambda &Each) {
+           return DC == Each.Expr->getCallOperator();
+         });
+}
 
 const clang::Expr *constantOf(const VarDecl *V) {
   bool Constant = V->getInit() && !V->getType()->isDependentType() &&
@@ -133,8 +149,6 @@ const clang::Expr *constantOf(const VarDecl *V) {
 /// Why \p Method cannot be made again for its lambdas; "" when it can: in a
 /// class that has nothing else.
 static std::string whyNotMember(const CXXMethodDecl *Method) {
-  if (Method->getParent()->isLambda())
-    return "it stands in another lambda";
   if (Method->isVirtual() || Method->isOverloadedOperator() ||
       isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(Method))
     return "it stands in a constructor, an operator or a virtual function";
@@ -151,6 +165,25 @@ static std::string whyNotMember(const CXXMethodDecl *Method) {
   return "";
 }
 
+/// The call operators of the lambdas around \p Where, outermost first, and in
+/// \p Function the function that is around all of them.
+static llvm::Expected<std::vector<const CXXMethodDecl *>>
+operatorsAround(const DeclContext *Where, const FunctionDecl *&Function) {
+  std::vector<const CXXMethodDecl *> Operators;
+  for (;; Where = Operators.front()->getParent()->getParentFunctionOrMethod()) {
+    Function = Where ? dyn_cast<FunctionDecl>(Decl::castFromDeclContext(Where))
+                     : nullptr;
+    if (!Function)
+      return refusal("it stands outside of functions");
+    const auto *Method = dyn_cast<CXXMethodDecl>(Function);
+    if (!Method || !Method->getParent()->isLambda())
+      return Operators;
+    if (Method->getPrimaryTemplate())
+      return refusal("it stands in a generic lambda");
+    Operators.insert(Operators.begin(), Method);
+  }
+}
+
 llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
                                         const PieceTable &Pieces,
                                         const FunctionDecl *Kernel) {
@@ -165,13 +198,14 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   KernelLambdas L;
   if (Closures.empty())
     return L;
-  L.Function = dyn_cast_or_null<FunctionDecl>(
-      cast_or_null<Decl>(Closures.front()->getParentFunctionOrMethod()));
-  if (!L.Function)
-    return refusal("it stands outside of functions");
+  const DeclContext *Where = Closures.front()->getParentFunctionOrMethod();
   for (const CXXRecordDecl *R : Closures)
-    if (R->getParentFunctionOrMethod() != L.Function)
+    if (R->getParentFunctionOrMethod() != Where)
       return refusal("another one stands in another function");
+  llvm::Expected<std::vector<const CXXMethodDecl *>> Operators =
+      operatorsAround(Where, L.Function);
+  if (!Operators)
+    return Operators.takeError();
   const FunctionDecl *Pattern = L.Function->getTemplateInstantiationPattern();
   L.Text = (Pattern ? Pattern : L.Function)->getDefinition();
   if (!L.Text || !L.Text->getBody() || !Unit.isUser(L.Text->getLocation()))
@@ -183,20 +217,32 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   if (Piece < 0 || Pieces.pieces()[Piece].Decls.size() != 1)
     return refusal("the function around it is made by a macro with others");
 
-  LambdaFinder Here(L.Function), There(L.Text);
-  Here.TraverseStmt(L.Function->getDefinition()->getBody());
-  There.TraverseStmt(L.Text->getBody());
+  std::vector<const LambdaExpr *> Here = lambdasIn(L.Function),
+                                  There = lambdasIn(L.Text);
+  for (const CXXMethodDecl *Operator : *Operators) {
+    auto Outer = llvm::find_if(Here, [&](const LambdaExpr *E) {
+      return E->getCallOperator() == Operator;
+    });
+    const LambdaExpr *Written =
+        Outer == Here.end() ? nullptr : writtenAs(*Outer, There);
+    if (!Written)
+      return refusal("the text of the lambda around it was not found");
+    L.Around.push_back({*Outer, Written});
+    Here = lambdasIn(Operator);
+    There = lambdasIn(Written->getCallOperator());
+  }
   llvm::SetVector<const VarDecl *> Locals;
-  LocalFinder Finder(L.Function, Locals);
-  for (const LambdaExpr *E : Here.Found) {
+  LocalFinder Finder(L, Locals);
+  for (const NeededLambda &Each : L.Around)
+    for (const LambdaCapture &Capture : Each.Expr->explicit_captures())
+      Finder.addCapture(Capture);
+  for (const LambdaExpr *E : Here) {
     if (!Closures.contains(E->getLambdaClass()))
       continue;
-    auto Written = llvm::find_if(There.Found, [&](const LambdaExpr *Other) {
-      return Other->getBeginLoc() == E->getBeginLoc();
-    });
-    if (Written == There.Found.end())
+    const LambdaExpr *Written = writtenAs(E, There);
+    if (!Written)
       return refusal("its text was not found");
-    L.All.push_back({E, *Written});
+    L.All.push_back({E, Written});
     Finder.TraverseStmt(const_cast<LambdaExpr *>(E));
     for (const LambdaCapture &Capture : E->captures())
       if (Capture.capturesVariable())
@@ -207,6 +253,7 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
     return refusal("its text was not found");
   if (!Finder.Refusal.empty())
     return refusal(Finder.Refusal);
+  L.UsesThis = Finder.UsesThis;
   L.Locals.assign(Locals.begin(), Locals.end());
   for (const VarDecl *V : L.Locals) {
     const auto *R = V->getType()->getAsCXXRecordDecl();
@@ -218,168 +265,6 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
                                              B->getLocation());
   });
   return L;
-}
-
-static TokenRange rangeOf(SourceLocation Begin, SourceLocation End,
-                          const PieceTable &Pieces) {
-  int First = Pieces.tokenAt(Begin), Last = Pieces.tokenAt(End);
-  if (First < 0 || Last < First)
-    return {};
-  return {static_cast<unsigned>(First), static_cast<unsigned>(Last) + 1};
-}
-
-/// \p Declaration, a function's from its first specifier on, for the device.
-/// nvcc takes no attribute behind the parameters of a definition.
-static std::string onDevice(StringRef Declaration) {
-  size_t At = 0;
-  while (Declaration.substr(At).starts_with("[[")) {
-    size_t End = Declaration.find("]]", At);
-    if (End == StringRef::npos)
-      break;
-    At = Declaration.find_first_not_of(" \t\n", End + 2);
-  }
-  return (Declaration.take_front(At) + "__device__ " +
-          Declaration.drop_front(At))
-      .str();
-}
-
-std::vector<TokenRange> rangesOf(const KernelLambdas &L,
-                                 const PieceTable &Pieces) {
-  const Piece &P = Pieces.pieces()[Pieces.indexOf(L.Text)];
-  unsigned Begin =
-      isa<CXXMethodDecl>(L.Text) ? Pieces.rangeOf(L.Text).Begin : P.Range.Begin;
-  std::vector<TokenRange> Ranges = {{Begin, Pieces.bodyOf(L.Text).Begin}};
-  for (const NeededLambda &Each : L.All)
-    Ranges.push_back(rangeOf(Each.Written->getBeginLoc(),
-                             Each.Written->getEndLoc(), Pieces));
-  return Ranges;
-}
-
-std::string
-lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
-           const PieceTable &Pieces, const FunctionDecl *Kernel,
-           llvm::function_ref<llvm::Expected<std::string>(TokenRange)> CopyOf,
-           std::string &Refusal) {
-  PrintingPolicy Policy = codePolicy(Unit.Ctx);
-  auto Copy = [&](TokenRange R) -> std::string {
-    if (R.Begin >= R.End) {
-      Refusal = "the text of a lambda cannot be taken apart";
-      return "";
-    }
-    llvm::Expected<std::string> Text = CopyOf(R);
-    if (Text)
-      return *Text;
-    Refusal = llvm::toString(Text.takeError());
-    return "";
-  };
-  std::vector<TokenRange> Ranges = rangesOf(L, Pieces);
-  std::string Text = "template <class F, F *> struct CupilotUse {};\n";
-  const auto *Method = dyn_cast<CXXMethodDecl>(L.Text);
-  std::string Classes;
-  for (const DeclContext *DC = Method ? Method->getDeclContext() : nullptr;
-       DC && !DC->isFileContext(); DC = DC->getParent())
-    Classes.insert(0, "struct " + cast<CXXRecordDecl>(DC)->getNameAsString() +
-                          " {\n");
-  std::string ClassEnds;
-  for (size_t I = llvm::count(Classes, '{'); I > 0; --I)
-    ClassEnds += "};\n";
-  Text += Classes;
-  // Behind `template <...>`.
-  TokenRange Declared = Ranges.front();
-  if (int Inner = Pieces.tokenAt(L.Text->getInnerLocStart());
-      L.Text->getDescribedFunctionTemplate() &&
-      Inner > static_cast<int>(Declared.Begin)) {
-    Text += Copy({Declared.Begin, static_cast<unsigned>(Inner)}) + "\n";
-    Declared.Begin = Inner;
-  }
-  if (Method && L.Text->isOutOfLine()) {
-    NestedNameSpecifierLoc Qualifier = L.Text->getQualifierLoc();
-    int First = Pieces.tokenAt(Qualifier.getBeginLoc()),
-        Last = Pieces.tokenAt(Qualifier.getEndLoc());
-    if (First < static_cast<int>(Declared.Begin) || Last < First ||
-        L.Text->getDescribedFunctionTemplate()) {
-      Refusal = "the text of a lambda cannot be taken apart";
-      return "";
-    }
-    std::string Before =
-        First == static_cast<int>(Declared.Begin)
-            ? ""
-            : Copy({Declared.Begin, static_cast<unsigned>(First)});
-    Text += (Method->isStatic() ? "static " : "") +
-            onDevice(Before + " " +
-                     Copy({static_cast<unsigned>(Last) + 1, Declared.End})) +
-            ";\n" + std::exchange(ClassEnds, "");
-  }
-  Text += onDevice(Copy(Declared)) + " {\n";
-  for (const VarDecl *V : L.Locals) {
-    std::string Type = V->getType().getNonReferenceType().getAsString(Policy);
-    std::string Declared;
-    llvm::raw_string_ostream OS(Declared);
-    V->getType().getNonReferenceType().print(OS, Policy, V->getName());
-    if (const clang::Expr *Init = constantOf(V))
-      Text += "  " + std::string(V->isConstexpr() ? "constexpr " : "") +
-              Declared + " = " +
-              Copy(rangeOf(Init->getBeginLoc(), Init->getEndLoc(), Pieces)) +
-              ";\n";
-    else if (V->getType()->isArrayType())
-      Text += "  " + Declared + ";\n";
-    else
-      Text += "  " + Declared + " = *(" + Type + " *)nullptr;\n";
-  }
-  // Lambdas of equal parameters are numbered within the function.
-  LambdaFinder There(L.Text);
-  There.TraverseStmt(L.Text->getBody());
-  std::string Name, Type;
-  llvm::raw_string_ostream NameStream(Name);
-  Kernel->getNameForDiagnostic(NameStream, Policy, /*Qualified=*/true);
-  Type = Kernel->getType().getCanonicalType().getAsString(Policy);
-  unsigned Done = 0;
-  for (const LambdaExpr *E : There.Found) {
-    if (Done == L.All.size())
-      break;
-    auto Needed = llvm::find_if(
-        L.All, [&](const NeededLambda &N) { return N.Written == E; });
-    if (Needed != L.All.end()) {
-      std::string Own = "cupilotLambda" + std::to_string(Done++);
-      Text += "  auto " + Own + " = " +
-              Copy(Ranges[1 + (Needed - L.All.begin())]) + ";\n";
-      QualType Closure =
-          Unit.Ctx.getCanonicalTagType(Needed->Expr->getLambdaClass());
-      std::string Printed = Closure.getAsString(Policy);
-      Name = replaceAll(Name, Printed, "decltype(" + Own + ")");
-      Type = replaceAll(Type, Printed, "decltype(" + Own + ")");
-      continue;
-    }
-    for (const NeededLambda &N : L.All) {
-      if (!sameParameters(N.Written, E))
-        continue;
-      FunctionTypeLoc Parameters =
-          N.Written->getCallOperator()->getFunctionTypeLoc();
-      std::string List = "()";
-      if (N.Written->hasExplicitParameters() && Parameters)
-        List = Copy(rangeOf(Parameters.getLParenLoc(),
-                            Parameters.getRParenLoc(), Pieces));
-      Text += "  (void)[]" + List + " {};\n";
-      break;
-    }
-  }
-  Text += "  (void)sizeof(CupilotUse<" + Type + ", &" + Name + ">);\n}\n" +
-          ClassEnds;
-  if (L.Function != L.Text && L.Function->getTemplateInstantiationPattern()) {
-    std::string Instance;
-    llvm::raw_string_ostream OS(Instance);
-    L.Function->getNameForDiagnostic(OS, Policy, /*Qualified=*/true);
-    OS << "(";
-    for (const ParmVarDecl *P : L.Function->parameters())
-      OS << (P->getFunctionScopeIndex() ? ", " : "")
-         << P->getType().getCanonicalType().getUnqualifiedType().getAsString(
-                Policy);
-    OS << ")";
-    Text += "template __device__ " +
-            L.Function->getReturnType().getCanonicalType().getAsString(Policy) +
-            " " + Instance + ";\n";
-  }
-  return Text;
 }
 
 } // namespace cupilot

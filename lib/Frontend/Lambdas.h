@@ -9,7 +9,10 @@
 // A closure type has no name. A slice gets the same type, and the kernel the
 // same symbol, from a device function with the signature of the host function
 // that holds the lambda: its body declares what the lambda captures, holds the
-// lambda as it was written, and names the kernel's instance.
+// lambda as it was written, and names the kernel's instance. Where the lambda
+// stands in others, the function holds these too. A member function is made
+// again in a class of its name with nothing else; where the slice has that
+// class for another reason, or the lambda captures its object, there.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_LIB_FRONTEND_LAMBDAS_H
@@ -19,6 +22,7 @@
 
 namespace clang {
 class CXXRecordDecl;
+class DeclContext;
 class Expr;
 class FunctionDecl;
 class LambdaExpr;
@@ -40,8 +44,14 @@ struct KernelLambdas {
   std::vector<NeededLambda> All;
   const clang::FunctionDecl *Function = nullptr; ///< As instantiated.
   const clang::FunctionDecl *Text = nullptr;     ///< Its definition as written.
-  /// Variables of the function that the lambdas use, in order.
+  /// The lambdas of that function in which they stand, outermost first.
+  std::vector<NeededLambda> Around;
+  /// Variables of the function, and of the lambdas around, that the lambdas
+  /// use, in order.
   std::vector<const clang::VarDecl *> Locals;
+  bool UsesThis = false; ///< They hold the function's object or its address.
+  /// True for the function and the call operators of the lambdas around.
+  bool isAround(const clang::DeclContext *DC) const;
   bool empty() const { return All.empty(); }
 };
 
@@ -51,20 +61,33 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
                                         const PieceTable &Pieces,
                                         const clang::FunctionDecl *Kernel);
 
+/// The lambdas directly in \p F, in order.
+std::vector<const clang::LambdaExpr *> lambdasIn(const clang::FunctionDecl *F);
+
 /// Tokens of the user that make the function for \p L: its signature, then one
-/// range for each lambda.
+/// range for each lambda, then the heads of the lambdas around.
 std::vector<TokenRange> rangesOf(const KernelLambdas &L,
                                  const PieceTable &Pieces);
 
 /// The initialiser of \p V if it is part of what the lambda means: a constant.
 const clang::Expr *constantOf(const clang::VarDecl *V);
 
-/// What the slice of \p Kernel ends with. \p CopyOf gives the text for a range.
-std::string
+/// What a slice has for its lambdas.
+struct LambdaText {
+  std::string Before; ///< Stands before the function, or its class.
+  /// Of the function, with braces, where its class has the rest of it.
+  std::string Body;
+  std::string After; ///< Behind the function, or its class.
+};
+
+/// That of the slice of \p Kernel. \p InClass: the slice has the class of the
+/// member function around. \p CopyOf gives the text for a range. What cannot be
+/// taken apart is a finding.
+llvm::Expected<LambdaText>
 lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
            const PieceTable &Pieces, const clang::FunctionDecl *Kernel,
-           llvm::function_ref<llvm::Expected<std::string>(TokenRange)> CopyOf,
-           std::string &Refusal);
+           bool InClass,
+           llvm::function_ref<llvm::Expected<std::string>(TokenRange)> CopyOf);
 
 } // namespace cupilot
 

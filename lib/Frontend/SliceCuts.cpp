@@ -10,6 +10,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclFriend.h"
 #include "clang/AST/DeclTemplate.h"
+#include "clang/Basic/SourceManager.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -72,6 +73,8 @@ private:
     if (isa<CXXRecordDecl>(D))
       return cutRecord(cast<CXXRecordDecl>(D));
     const auto *Method = dyn_cast<CXXMethodDecl>(D);
+    if (Method && Method == C.lambdaMember())
+      return putOnDevice(Method, Pieces.rangeOf(Member).Begin);
     if (!Method || keepsBody(Method))
       return;
     if (Method->isVirtual())
@@ -80,6 +83,36 @@ private:
     if (shapesClass(Method) || C.needOf(Method) != Need::No)
       return cut(Pieces.bodyOf(Method), ";");
     cut(Pieces.rangeOf(Member), "");
+  }
+
+  /// The member function around a kernel's lambdas, which a slice makes again
+  /// for the device; its declaration begins with token \p First.
+  void putOnDevice(const CXXMethodDecl *Method, unsigned First) {
+    int Inner = Pieces.tokenAt(Method->getInnerLocStart());
+    if (Method->getDescribedFunctionTemplate() &&
+        Inner > static_cast<int>(First))
+      First = Inner;
+    // Attributes in brackets come first of all.
+    while (Pieces.token(First).kind() == tok::l_square)
+      for (int Depth = 0;;) {
+        tok::TokenKind Kind = Pieces.token(First++).kind();
+        Depth += Kind == tok::l_square;
+        Depth -= Kind == tok::r_square;
+        if (Depth == 0 || Kind == tok::eof)
+          break;
+      }
+    // With all that the macro gives which begins it: __host__.
+    const SourceManager &SM = C.Unit.SM;
+    SourceLocation Begin = Pieces.token(First).location();
+    std::string Instead = "__device__";
+    unsigned End = First;
+    do
+      Instead += (" " + Pieces.token(End++).text(SM)).str();
+    while (Begin.isMacroID() && Pieces.token(End).location().isMacroID() &&
+           SM.getExpansionLoc(Pieces.token(End).location()) ==
+               SM.getExpansionLoc(Begin));
+    cut({First, End}, Instead);
+    cut(Pieces.bodyOf(Method), C.lambdaBody().empty() ? "{}" : C.lambdaBody());
   }
 
   void cutFriend(const FriendDecl *Friend) {

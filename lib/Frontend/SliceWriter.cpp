@@ -49,8 +49,7 @@ std::string openingOf(const Decl *D) {
 
 class SliceWriter {
 public:
-  SliceWriter(const ParsedUnit &Unit, const PieceTable &Pieces,
-              const Closure &C)
+  SliceWriter(const ParsedUnit &Unit, const PieceTable &Pieces, Closure &C)
       : Unit(Unit), SM(Unit.SM), Pieces(Pieces), C(C) {}
 
   llvm::Error addPieces(const FunctionDecl *Kernel) {
@@ -74,6 +73,8 @@ public:
       Chunks.push_back(
           {Pieces.locationOf(P), std::move(Text->Text), false, P.Context});
     }
+    if (AfterLambdas && !AfterLambdas->Text.empty())
+      Chunks.push_back(*AfterLambdas);
     return llvm::Error::success();
   }
 
@@ -81,16 +82,6 @@ public:
     if (L.empty())
       return llvm::Error::success();
     HasLambdas = true;
-    for (const DeclContext *DC = L.Text->getDeclContext(); !DC->isFileContext();
-         DC = DC->getParent())
-      if (const auto *R = dyn_cast<CXXRecordDecl>(DC);
-          R && C.needOf(R) != Need::No)
-        return findingError(
-            "a template argument of it is a lambda in a member function of '" +
-                R->getQualifiedNameAsString() +
-                "', and it uses that class too; no other file can hold both",
-            "use a named type at namespace level");
-    std::string Refusal;
     auto CopyOf = [&](TokenRange Range) -> llvm::Expected<std::string> {
       Piece Part;
       Part.Range = Range;
@@ -101,12 +92,21 @@ public:
       llvm::append_range(Copied, Text->Copied);
       return std::move(Text->Text);
     };
-    std::string Text = lambdaText(L, Unit, Pieces, Kernel, CopyOf, Refusal);
-    if (!Refusal.empty())
-      return findingError(Refusal);
-    const Piece &Around = Pieces.pieces()[Pieces.indexOf(L.Text)];
-    Chunks.push_back(
-        {Pieces.locationOf(Around), std::move(Text), false, Around.Context});
+    const FunctionDecl *Member = C.lambdaMember();
+    llvm::Expected<LambdaText> Text =
+        lambdaText(L, Unit, Pieces, Kernel, Member != nullptr, CopyOf);
+    if (!Text)
+      return Text.takeError();
+    C.setLambdaBody(std::move(Text->Body));
+    const Piece &Around = Pieces.pieces()[Pieces.indexOf(L.Text)],
+                &First =
+                    Member ? Pieces.pieces()[Pieces.indexOf(Member)] : Around;
+    // The class, of the same place, comes between the two.
+    Chunks.insert(Chunks.begin(),
+                  {Pieces.locationOf(First), std::move(Text->Before), false,
+                   First.Context});
+    AfterLambdas = {Pieces.locationOf(Around), std::move(Text->After), false,
+                    Around.Context};
     return llvm::Error::success();
   }
 
@@ -287,8 +287,9 @@ private:
   const ParsedUnit &Unit;
   const SourceManager &SM;
   const PieceTable &Pieces;
-  const Closure &C;
+  Closure &C;
   bool HasLambdas = false;
+  std::optional<Chunk> AfterLambdas;
   std::vector<Chunk> Chunks;
   std::vector<FileInterval> Copied;
   std::set<const IncludeDirective *> Includes;
@@ -296,13 +297,14 @@ private:
 };
 } // namespace
 
-llvm::Expected<std::string>
-writeSlice(const ParsedUnit &Unit, const PieceTable &Pieces, const Closure &C,
-           const FunctionDecl *Kernel, const KernelLambdas &Lambdas) {
+llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
+                                       const PieceTable &Pieces, Closure &C,
+                                       const FunctionDecl *Kernel,
+                                       const KernelLambdas &Lambdas) {
   SliceWriter Writer(Unit, Pieces, C);
-  if (llvm::Error E = Writer.addPieces(Kernel))
-    return std::move(E);
   if (llvm::Error E = Writer.addLambdas(Lambdas, Kernel))
+    return std::move(E);
+  if (llvm::Error E = Writer.addPieces(Kernel))
     return std::move(E);
   Writer.addMacrosAndIncludes();
   Writer.addDirectives();

@@ -14,9 +14,10 @@ namespace cupilot {
 
 /// The self-contained text for \p Kernel, whose closure is \p C. The error says
 /// why there is none.
-llvm::Expected<std::string>
-writeSlice(const ParsedUnit &Unit, const PieceTable &Pieces, const Closure &C,
-           const clang::FunctionDecl *Kernel, const KernelLambdas &Lambdas);
+llvm::Expected<std::string> writeSlice(const ParsedUnit &Unit,
+                                       const PieceTable &Pieces, Closure &C,
+                                       const clang::FunctionDecl *Kernel,
+                                       const KernelLambdas &Lambdas);
 
 /// The directive at \p At on one line, white space normalised.
 std::string pragmaText(const ParsedUnit &Unit, clang::SourceLocation At);

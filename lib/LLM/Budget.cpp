@@ -32,8 +32,7 @@ Expected<std::unique_ptr<Budget>> Budget::create(const BudgetLimits &Limits) {
   if (Limits.Tokens == 0)
     return usageError("a budget of 0 tokens allows no call", Way);
   if (Limits.Cost && !(*Limits.Cost > 0))
-    return usageError(formatv("a budget of {0} allows no call", *Limits.Cost),
-                      Way);
+    return usageError("a budget of 0 allows no call", Way);
   return std::unique_ptr<Budget>(new Budget(Limits));
 }
 
@@ -54,7 +53,7 @@ passed(const BudgetLimits &L, const Spending &Spent, const Spending &S) {
                       .str(),
                   "--max-tokens");
   if (L.Cost && S.Cost > *L.Cost)
-    return Result(formatv("a cost of {0} ({1:f4} spent, up to {2:f4} more)",
+    return Result(formatv("a cost of {0:f4} ({1:f4} spent, up to {2:f4} more)",
                           *L.Cost, Spent.Cost, S.Cost - Spent.Cost)
                       .str(),
                   "--max-cost");

@@ -30,9 +30,9 @@ public:
   virtual uint64_t promptBound(const ChatRequest &R) const;
 };
 
-/// A missing key, or one that would travel without TLS, is a usage error.
+/// A missing key (but with \p DryRun), or one that would travel without TLS, is a usage error.
 llvm::Expected<std::unique_ptr<Endpoint>>
-makeHttpEndpoint(const ProviderSpec &Spec, Secrets &Hidden);
+makeHttpEndpoint(const ProviderSpec &Spec, Secrets &Hidden, bool DryRun);
 std::unique_ptr<Endpoint> makeExecEndpoint(const ProviderSpec &Spec);
 /// \p Notice is told once for each answer that is waited for.
 std::unique_ptr<Endpoint>

@@ -69,8 +69,8 @@ std::vector<std::string> HttpEndpoint::headers(StringRef KeyText) const {
 
 std::string HttpEndpoint::describe(const ChatRequest &R) const {
   std::string Text = "POST " + url() + "\n";
-  for (const std::string &Header :
-       headers(Key.empty() ? "" : "[" + Spec.KeyVariable + "]"))
+  for (const std::string &Header : headers(
+           Key.empty() && !Spec.KeyNeeded ? "" : "[" + Spec.KeyVariable + "]"))
     Text += Header + "\n";
   static constexpr StringRef Modes[] = {
       "json_schema", "json_object (the schema is in no field of the request)",
@@ -206,8 +206,8 @@ Expected<ChatAnswer> HttpEndpoint::attempt(const ChatRequest &R,
   return A;
 }
 
-Expected<std::unique_ptr<Endpoint>> makeHttpEndpoint(const ProviderSpec &Spec,
-                                                     Secrets &Hidden) {
+Expected<std::unique_ptr<Endpoint>>
+makeHttpEndpoint(const ProviderSpec &Spec, Secrets &Hidden, bool DryRun) {
   Expected<ParsedUrl> Url = parseUrl(Spec.Where);
   if (!Url)
     return Url.takeError();
@@ -217,7 +217,7 @@ Expected<std::unique_ptr<Endpoint>> makeHttpEndpoint(const ProviderSpec &Spec,
     if (!Found)
       return Found.takeError();
     Key = std::move(*Found);
-    if (Key.empty() && Spec.KeyNeeded)
+    if (Key.empty() && Spec.KeyNeeded && !DryRun)
       return usageError(
           "there is no key for " + Spec.name() + ": " + Spec.KeyVariable +
               " is not set",

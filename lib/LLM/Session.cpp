@@ -132,7 +132,7 @@ makeEndpoint(const ProviderSpec &Spec, Secrets &Hidden,
   case ProviderSpec::Protocol::Spool:
     return makeSpoolEndpoint(Spec, Options.Notice);
   default:
-    return makeHttpEndpoint(Spec, Hidden);
+    return makeHttpEndpoint(Spec, Hidden, Options.DryRun);
   }
 }
 
@@ -193,7 +193,7 @@ Session::open(const SessionOptions &Options) {
   }
   S->Base = std::move(Members);
   S->Top = S->Base.get();
-  if (!Options.Record.empty()) {
+  if (!Options.Record.empty() && !Options.DryRun) {
     Expected<std::unique_ptr<Recording>> R =
         Recording::open(Options.Record, /*Create=*/true);
     if (!R)

@@ -22,7 +22,6 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -161,7 +160,7 @@ int NvccLaunch::storeError(Error E) const {
 Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
   for (const SubstitutionOutcome &O : S.Outcomes) {
     std::string Text =
-        O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message;
+        O.Kernel.empty() ? O.Message : NvccPtx::sourceName(O.Kernel) + ": " + O.Message;
     if (O.Applied)
       remark(C.Remarks, "Rpass", Text);
     else
@@ -208,7 +207,7 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
     if (C.Plugin.Strict && !O.Applied &&
         (O.Remark == "VariantStale" || O.Kernel.empty()))
       return findingError(
-          O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message);
+          O.Kernel.empty() ? O.Message : NvccPtx::sourceName(O.Kernel) + ": " + O.Message);
   return Error::success();
 }
 

@@ -61,7 +61,7 @@ private:
 } // namespace
 
 bool Selection::chosen(StringRef Symbol) const {
-  std::string Name = demangle(Symbol);
+  std::string Name = NvccPtx::sourceName(Symbol);
   const PluginArguments &P = Command.Plugin;
   if (!P.Only.empty() && !Regex(P.Only).match(Name))
     return false;

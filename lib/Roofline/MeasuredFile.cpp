@@ -9,6 +9,9 @@
 #include "cupilot/Roofline/MeasuredFile.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -60,6 +63,46 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
     F.Entries.push_back(std::move(E));
   }
   return F;
+}
+
+Error addMeasured(StringRef Path, const MeasuredFile &New) {
+  if (New.Entries.empty())
+    return Error::success();
+  MeasuredFile All;
+  if (sys::fs::exists(Path)) {
+    Expected<MeasuredFile> Known = loadMeasured(Path);
+    if (!Known)
+      return Known.takeError();
+    if (Known->Card == New.Card)
+      All = std::move(*Known);
+  }
+  erase_if(All.Entries, [&](const MeasuredFile::Entry &E) {
+    return any_of(New.Entries, [&](const MeasuredFile::Entry &N) {
+      return N.Kernel == E.Kernel;
+    });
+  });
+  append_range(All.Entries, New.Entries);
+  json::Array Launches;
+  for (const MeasuredFile::Entry &E : All.Entries) {
+    json::Object O{{"kernel", E.Kernel},
+                   {"workload", E.Workload},
+                   {"microseconds", E.Launch.Microseconds}};
+    if (!E.Variant.empty())
+      O["variant"] = E.Variant;
+    if (!E.Launch.NoMetrics.empty())
+      O["reason"] = E.Launch.NoMetrics;
+    json::Object Metrics;
+    for (const auto &[Key, Value] : E.Launch.Metrics)
+      Metrics[Key] = Value;
+    if (!Metrics.empty())
+      O["metrics"] = std::move(Metrics);
+    Launches.push_back(std::move(O));
+  }
+  return writeFileAtomic(
+      Path, formatv("{0:2}\n",
+                    json::Value(json::Object{
+                        {"card", New.Card}, {"launches", std::move(Launches)}}))
+                .str());
 }
 
 } // namespace cupilot

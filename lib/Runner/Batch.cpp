@@ -28,6 +28,8 @@ std::string wordOf(RequestKind K) {
     return "ceilings";
   case RequestKind::Sanitize:
     return "sanitize";
+  case RequestKind::Profile:
+    return "profile";
   }
   return "";
 }

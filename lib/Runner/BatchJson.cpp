@@ -259,7 +259,7 @@ json toJson(const Request &R) {
 static RequestKind requestKindOf(const std::string &Word) {
   for (RequestKind K :
        {RequestKind::Run, RequestKind::Compare, RequestKind::Time,
-        RequestKind::Ceilings, RequestKind::Sanitize})
+        RequestKind::Ceilings, RequestKind::Sanitize, RequestKind::Profile})
     if (wordOf(K) == Word)
       return K;
   broken("there is no kind of request '" + Word + "'");

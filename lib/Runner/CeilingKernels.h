@@ -25,6 +25,7 @@ struct CeilingKernel {
   std::string What; ///< The ceiling that it is a way to: "copy", "bf16".
   Kind K = Kind::Compute;
   int Needs = 75;    ///< Compute capability, as 10 * major + minor.
+  int Until = 0;     ///< Says nothing of later ones; 0: of all.
   bool Only = false; ///< Runs on exactly that one ("sm_90a").
   unsigned Threads = 256;
   double Bytes = 0;      ///< That a block moves, or a thread in each turn.

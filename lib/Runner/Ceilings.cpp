@@ -154,7 +154,8 @@ json measureCeilings(const Gpu &G) {
   note(Result, "copy", "driver", 2 * double(B.Size) / Seconds);
   const int Capability = G.current().Major * 10 + G.current().Minor;
   for (const CeilingKernel &K : ceilingKernels()) {
-    if (K.Only ? Capability != K.Needs : Capability < K.Needs)
+    if (K.Only ? Capability != K.Needs
+               : Capability < K.Needs || (K.Until && Capability > K.Until))
       continue;
     Handle Module = nullptr;
     try {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,15 @@ namespace cupilot::runner {
 static constexpr int64_t StartMs = 60000;
 // A driver needs seconds to stop a kernel that hangs.
 static constexpr int EndSeconds = 60;
+
+/// Milliseconds that a driver may take to report, beyond a run's own time. On
+/// an H200 a misaligned access was reported after 6.6 seconds.
+static int64_t reportMs() {
+  const char *Text = std::getenv("CUPILOT_RUNNER_REPORT_MS");
+  char *End = nullptr;
+  int64_t Given = Text ? std::strtoll(Text, &End, 10) : -1;
+  return Text && End != Text && !*End && Given >= 0 ? Given : 12000;
+}
 
 Child::Child(const std::string &Program, int Device,
              const std::string &Diagnostics)
@@ -113,6 +123,15 @@ json Child::ask(const json &Message, int64_t TimeoutMs, int64_t RunMs) {
     R = receiveMessage(FD, Answer, Waited);
   }
   if (R == Received::Late) {
+    // A driver may need seconds to tell of a fault that stopped a kernel at
+    // once. What comes now is heard only if it is a failure: a run that ends
+    // after its time is late all the same.
+    json Late;
+    if (receiveMessage(FD, Late, reportMs()) == Received::Message &&
+        !Late.contains("progress") && !Late.value("ok", false)) {
+      end();
+      throw Failure(Late.value("reason", "worker"), Late.value("message", ""));
+    }
     end();
     throw Failure("timeout",
                   "nothing came back within " + std::to_string(Waited) + " ms");

@@ -27,8 +27,9 @@ public:
 
   /// Sends \p Message and waits for the answer, \p TimeoutMs at most for
   /// what the worker prepares and copies, and \p RunMs for each run that it
-  /// says it starts. Where none comes in time, the worker is killed and the
-  /// failure is "timeout"; where the worker dies, "worker-lost". A worker that
+  /// says it starts. Where none comes in time, a failure may still be reported
+  /// for CUPILOT_RUNNER_REPORT_MS; then the worker is killed and the failure is
+  /// "timeout"; where the worker dies, "worker-lost". A worker that
   /// failed is not to be used again.
   nlohmann::json ask(const nlohmann::json &Message, int64_t TimeoutMs,
                      int64_t RunMs = 0);

@@ -246,6 +246,9 @@ json Evaluator::evaluate(const Request &R) {
     case RequestKind::Sanitize:
       Result = sanitize(R);
       break;
+    case RequestKind::Profile:
+      Result = profile(R);
+      break;
     }
     Result["status"] = "ok";
   } catch (const Failure &F) {

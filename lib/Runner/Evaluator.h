@@ -49,6 +49,7 @@ private:
   nlohmann::json time(const Request &R);
   nlohmann::json ceilings(const Request &R);
   nlohmann::json sanitize(const Request &R);
+  nlohmann::json profile(const Request &R);
 
   Child &worker(std::unique_ptr<Child> &Place);
   RunFiles runIn(std::unique_ptr<Child> &Place, const Program &P, const Case &C,

@@ -55,8 +55,10 @@ static ImageFiles imageFiles(const json &Message) {
 
 json Worker::open(const json &Message) {
   G = std::make_unique<Gpu>();
-  if (Message.contains("device"))
-    G->use(Message.at("device").get<int>());
+  if (Message.contains("device")) {
+    Device = Message.at("device").get<int>();
+    G->use(Device);
+  }
   json Devices = json::array();
   for (int I = 0; I < G->count(); ++I)
     Devices.push_back(toJson(G->info(I)));
@@ -194,6 +196,8 @@ json Worker::obey(const json &Message) {
     return timeSnapshot(Message);
   if (Do == "time-steady")
     return timeSteady();
+  if (Do == "profile")
+    return profile(Message);
   if (Do == "ceilings")
     return measureCeilings(*G);
   throw Failure("protocol", "there is no '" + Do + "'");

@@ -32,9 +32,11 @@ private:
   nlohmann::json timeRounds(const nlohmann::json &Message);
   nlohmann::json timeSnapshot(const nlohmann::json &Message);
   nlohmann::json timeSteady();
+  nlohmann::json profile(const nlohmann::json &Message);
 
   int FD;
   std::unique_ptr<Gpu> G;
+  int Device = 0;
   // What is being timed; the programs refer to the others.
   std::unique_ptr<Case> TimedCase;
   std::unique_ptr<Program> TimedOriginal, TimedCandidate;

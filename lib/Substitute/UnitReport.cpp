@@ -8,6 +8,7 @@
 
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Substitute/BuildReason.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
 #include "llvm/Demangle/Demangle.h"
@@ -42,7 +43,7 @@ std::string toText(const UnitReport &R) {
                   countOf(R, isApplied), countOf(R, isStale))
               .str();
   for (const SubstitutionOutcome &O : R.Outcomes)
-    Text += "\n  " + demangle(O.Kernel) + ": " + O.Remark + ": " + O.Message;
+    Text += "\n  " + NvccPtx::sourceName(O.Kernel) + ": " + O.Remark + ": " + O.Message;
   for (const LaunchSite &S : R.Launches)
     Text += "\n  " + describe(S);
   return Text;
@@ -78,7 +79,7 @@ static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
     J["reason"] = "other";
   if (O.Kernel.empty())
     return J;
-  J["kernel"] = demangle(O.Kernel);
+  J["kernel"] = NvccPtx::sourceName(O.Kernel);
   J["symbol"] = O.Kernel;
   addPlace(J, M, O.Function.empty() ? O.Kernel : O.Function);
   return J;
@@ -93,7 +94,7 @@ json::Object toJSON(const LaunchSite &S) {
                                           : reasonWord(S.Why)},
                  {"function", demangle(S.Function)}};
   if (!S.Kernel.empty()) {
-    J["kernel"] = demangle(S.Kernel);
+    J["kernel"] = NvccPtx::sourceName(S.Kernel);
     J["symbol"] = S.Kernel;
   }
   if (S.Line) {

@@ -13,6 +13,13 @@
 //   kernel add 8,8,4 add_one cost=20     name, sizes of parameters, behaviour
 //   global factor 4                      name, bytes; holds 1 at first
 //
+// Compiled code (PTX and cubins) is not run: FAKE_CUDA_KERNELS names a file of
+// such lines, of which an image has the kernels whose names are in it. There
+//
+//   kernel add 8,8,4 add_one thread=0.01 wrong=64
+//
+// takes so many microseconds for each thread, and is off with blocks of 64.
+//
 // FAKE_CUDA_DEVICES, _ARCH ("90"), _MEMORY (bytes), _NOISE (relative), _LOG (a
 // file that gets a line for each launch), _SLOW_START (milliseconds).
 //
@@ -25,11 +32,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <random>
 #include <sstream>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace cupilot::runner;
@@ -42,7 +51,9 @@ struct Kernel {
   FakeModule *In = nullptr;
   std::string Name, Behaviour;
   std::vector<size_t> Params;
-  double Cost = 10; ///< Microseconds.
+  double Cost = 10;      ///< Microseconds ...
+  double ThreadCost = 0; ///< ... and those of each thread.
+  unsigned Wrong = 0;    ///< Block in which it is off; 0: none.
 };
 struct FakeModule {
   std::map<std::string, Kernel> Kernels;
@@ -54,6 +65,7 @@ struct State {
   double Now = 0; ///< Microseconds.
   Status Sticky = Status::Success;
   bool Hangs = false;
+  unsigned Late = 0; ///< Milliseconds until the driver answers.
   std::mt19937_64 Random{std::random_device()()};
 };
 } // namespace
@@ -118,6 +130,7 @@ API cuCtxSetCurrent(Handle) { return Status::Success; }
 API cuCtxSynchronize() {
   while (S.Hangs)
     ::pause();
+  ::usleep(std::exchange(S.Late, 0) * 1000);
   return S.Sticky;
 }
 API cuMemGetInfo_v2(size_t *Free, size_t *Total) {
@@ -202,14 +215,54 @@ static bool readLine(FakeModule &M, const std::string &Line) {
   while (In >> Extra)
     if (Extra.rfind("cost=", 0) == 0)
       K.Cost = std::stod(Extra.substr(5));
+    else if (Extra.rfind("thread=", 0) == 0)
+      K.ThreadCost = std::stod(Extra.substr(7));
+    else if (Extra.rfind("wrong=", 0) == 0)
+      K.Wrong = unsigned(std::stoul(Extra.substr(6)));
   M.Kernels[Name] = K;
   return true;
+}
+
+/// The bytes of compiled code; nothing where it is none.
+static std::string compiledCode(const char *Image) {
+  if (std::strncmp(Image, "//", 2) == 0)
+    return Image;
+  if (std::memcmp(Image,
+                  "\x7f"
+                  "ELF",
+                  4) != 0)
+    return "";
+  uint64_t Sections = 0;
+  uint16_t Size = 0, Count = 0;
+  std::memcpy(&Sections, Image + 0x28, 8);
+  std::memcpy(&Size, Image + 0x3a, 2);
+  std::memcpy(&Count, Image + 0x3c, 2);
+  return std::string(Image, Sections + uint64_t(Size) * Count);
+}
+
+static Status loadCompiled(FakeModule &M, const std::string &Code) {
+  const char *Path = std::getenv("FAKE_CUDA_KERNELS");
+  std::ifstream File(Path ? Path : "");
+  std::string Line;
+  while (std::getline(File, Line))
+    if (!readLine(M, Line))
+      return Status::InvalidImage;
+  std::erase_if(M.Kernels, [&](const auto &K) {
+    return Code.find(K.first) == std::string::npos;
+  });
+  return M.Kernels.empty() ? Status::InvalidImage : Status::Success;
 }
 
 API cuModuleLoadDataEx(Handle *Module, const void *Image, unsigned, int *,
                        void **) {
   if (S.Sticky != Status::Success)
     return S.Sticky;
+  if (std::string Code = compiledCode(static_cast<const char *>(Image));
+      !Code.empty()) {
+    auto *M = new FakeModule;
+    *Module = M;
+    return loadCompiled(*M, Code);
+  }
   std::istringstream In(static_cast<const char *>(Image));
   std::string Line;
   std::getline(In, Line);
@@ -279,12 +332,14 @@ static Status behave(const Kernel &K, void **Arguments) {
     S.Sticky = Status::LaunchFailed;
   else if (B == "illegal")
     S.Sticky = Status::IllegalAddress;
-  else if (B == "misaligned")
+  else if (B == "misaligned" || B == "late_misaligned")
     S.Sticky = Status::MisalignedAddress;
   else if (B == "refuse")
     return Status::OutOfResources;
   else if (B == "crash")
     std::abort();
+  if (B.rfind("late_", 0) == 0)
+    S.Late = 1500;
   int Last = B == "skip_last" ? N - 1 : N;
   for (int I = 0; I < Last; ++I)
     Out[I] = In[I] * Factor + (B == "copy" ? 0.0f : 1.0f);
@@ -308,8 +363,9 @@ static double noise() {
   return S.Random() % 50 == 0 ? Factor * (1 + 20 * Scale) : Factor;
 }
 
-API cuLaunchKernel(Handle F, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   unsigned, unsigned, Handle, void **Arguments, void **) {
+API cuLaunchKernel(Handle F, unsigned GridX, unsigned GridY, unsigned GridZ,
+                   unsigned BlockX, unsigned BlockY, unsigned BlockZ, unsigned,
+                   Handle, void **Arguments, void **) {
   if (S.Sticky != Status::Success)
     return S.Sticky;
   auto *K = static_cast<Kernel *>(F);
@@ -318,8 +374,13 @@ API cuLaunchKernel(Handle F, unsigned, unsigned, unsigned, unsigned, unsigned,
       std::fprintf(File, "%d %s\n", int(::getpid()), K->Name.c_str());
       std::fclose(File);
     }
-  S.Now += K->Cost * noise();
-  return behave(*K, Arguments);
+  double Threads =
+      double(GridX) * GridY * GridZ * double(BlockX) * BlockY * BlockZ;
+  S.Now += (K->Cost + K->ThreadCost * Threads) * noise();
+  Status Result = behave(*K, Arguments);
+  if (K->Wrong && BlockX == K->Wrong)
+    ++**static_cast<float **>(Arguments[1]);
+  return Result;
 }
 API cuLaunchKernelEx(const LaunchConfig *C, Handle F, void **Arguments,
                      void **) {
@@ -328,7 +389,8 @@ API cuLaunchKernelEx(const LaunchConfig *C, Handle F, void **Arguments,
     if (C->Attributes[I].Id == LaunchAttribute::ClusterDimension &&
         C->Attributes[I].Cluster.X > 2)
       return Status::InvalidClusterSize;
-  return cuLaunchKernel(F, 0, 0, 0, 0, 0, 0, 0, nullptr, Arguments, nullptr);
+  return cuLaunchKernel(F, C->GridX, C->GridY, C->GridZ, C->BlockX, C->BlockY,
+                        C->BlockZ, C->Shared, nullptr, Arguments, nullptr);
 }
 API cuStreamCreate(Handle *Stream, unsigned) {
   *Stream = &S.Now;

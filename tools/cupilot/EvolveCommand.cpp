@@ -9,6 +9,7 @@
 #include "Choice.h"
 #include "CompilerCommand.h"
 #include "NvccBuilds.h"
+#include "SharedFolder.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Store/GateCounts.h"
@@ -44,8 +45,13 @@ static cl::opt<std::string>
                cl::value_desc("rules"),
                cl::desc("What turns strategies into code (default rules)"));
 static cl::opt<std::string>
-    DeviceName("device", cl::sub(Sub), cl::init("cpu"), cl::value_desc("cpu"),
-               cl::desc("Where variants run (default cpu)"));
+    DeviceName("device", cl::sub(Sub), cl::init("cpu"),
+               cl::value_desc("cpu|cuda|spool:DIR|ssh:HOST"),
+               cl::desc("Where variants are timed (default cpu: modelled)"));
+static cl::opt<bool>
+    NoWait("no-wait", cl::sub(Sub),
+           cl::desc("With a GPU elsewhere: end with status 3 where results are "
+                    "not there yet, instead of waiting for them"));
 static cl::opt<std::string>
     GpuName("gpu", cl::sub(Sub), cl::init("H200"), cl::value_desc("NAME"),
             cl::desc("The GPU whose time is modelled (default H200)"));
@@ -82,22 +88,21 @@ static const char Examples[] =
     "-- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- "
     "-O2\n"
-    "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n\n"
+    "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n"
+    "  cupilot evolve heat.cu --workloads heat.workloads.mlir --device "
+    "spool:gpu -- -O2\n\n"
     "FLAGS are those of the build, for clang, or a command of clang or nvcc. "
-    "Times are modelled on the GPU, never "
-    "measured. Exit status\n"
-    "1: no variant was accepted.\n";
+    "On the cpu device\ntimes are modelled, never measured. With a GPU, what "
+    "passes the cpu device's checks is\ncompared and timed on the card, a "
+    "generation at a time; 'spool:DIR' writes batches that\n'cupilot-runner' "
+    "works through anywhere, and waits for their results. Whatever ends it "
+    "while\nit waits, --resume goes on from there. Exit status 1: no variant "
+    "was accepted; 3: a GPU, or\nits results, cannot be had.\n";
 
 static std::string libraryFolder() {
   if (!Strategies.empty())
     return Strategies;
-  // Installed trees have it in share/; in a build tree it is the source's.
-  std::string Self = sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&libraryFolder));
-  SmallString<256> Share(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Share, "share", "cupilot", "strategies");
-  return sys::fs::is_directory(Share) ? Share.str().str()
-                                      : CUPILOT_SOURCE_DIR "/strategies";
+  return sharedFile("strategies", "strategies");
 }
 
 static bool fromModule() { return sys::path::extension(Input) == ".mlir"; }
@@ -162,6 +167,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   P.Flags = Flags.vec();
   P.Seed = Seed;
   P.DataFolder = Recorded.Folder;
+  P.OnCard = DeviceName != "cpu";
   Expected<std::string> Identity = Identities.identityOf(K, P.Arch);
   if (!Identity)
     return leaveOut(Identity.takeError(), K.Name + ": ");
@@ -170,6 +176,11 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   Options.Generations = Generations;
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
+  Options.Device = DeviceName;
+  Options.Patience.Wait = !NoWait;
+  Options.Patience.Tell = [](const Twine &Text) {
+    errs() << "  " << Text << "\n";
+  };
   // Two searches of one kernel would forget and overwrite each other's steps.
   Expected<std::optional<FileLock>> Lock = FileLock::tryLock(
       StoreDir + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
@@ -185,8 +196,9 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
          << " workload(s)\n";
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
                          double Best) {
-    errs() << format("  generation %u, candidate %2u, best %.2fx modelled: ",
-                     Generation, ++Number, Best)
+    errs() << format(
+                  "  generation %u, candidate %2u, best %.2fx %s: ", Generation,
+                  ++Number, Best, P.OnCard ? "measured" : "modelled")
            << R.Outcome;
     if (R.Ratio > 0)
       errs() << format(" %.2fx", R.Ratio);
@@ -208,6 +220,9 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
          << Result->Variants.size() << " kept\n";
   if (Error E = putGateCounts(StoreDir, countsOf(K, *Result)))
     return E;
+  if (P.OnCard)
+    if (Error E = addMeasured(StoreDir + "/measured.json", Result->Measured))
+      return E;
   if (Result->Variants.empty())
     return Error::success();
   Accepted += Result->Variants.size();
@@ -235,9 +250,9 @@ static Error run(const TrailingArgs &Trailing) {
     return usageError("there is no translator '" + Translator +
                           "' in this version",
                       "--translator=rules");
-  if (DeviceName != "cpu")
-    return usageError("there is no device '" + DeviceName + "' in this version",
-                      "--device=cpu");
+  if (DeviceName != "cpu" && !GpuDevice::isOne(DeviceName))
+    return usageError("there is no device '" + DeviceName + "'",
+                      "--device=cpu, cuda, spool:DIR or ssh:HOST");
   for (auto &[Name, Value] : {std::pair("--population", Population.getValue()),
                               {"--generations", Generations.getValue()}})
     if (Value == 0 || Value > 10000)

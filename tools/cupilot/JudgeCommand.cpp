@@ -245,17 +245,16 @@ refused(StringRef Path, ArrayRef<std::string> Flags) {
 
 /// Those that passed, on the device. Returns how many a card rejects.
 static Expected<size_t> judgeOnDevice(std::vector<Judged> &All,
-                                      const GpuOriginal &From,
-                                      const Guard &When,
-                                      ArrayRef<std::string> Flags) {
+                                      CardOriginal From, const Guard &When,
+                                      Gate &G) {
   std::vector<GpuVariant> Variants;
   for (const Judged &J : All)
     if (J.Verdict.Passed)
-      Variants.push_back({J.Name, J.Bitcode, J.Plan});
+      Variants.push_back({J.Name, J.Bitcode, J.Plan, &J.Verdict});
   if (Variants.empty())
     return 0;
   Expected<std::vector<GpuOutcome>> Outcomes =
-      judgeOnGpu(Device, From, Variants, When, Flags);
+      judgeOnGpu(Device, std::move(From), Variants, When, G);
   if (!Outcomes)
     return Outcomes.takeError();
   size_t Rejected = 0;
@@ -271,7 +270,8 @@ static Expected<size_t> judgeOnDevice(std::vector<Judged> &All,
       J.OnGpu.push_back(json::Object{{"workload", O.Workload},
                                      {"same", O.Same},
                                      {"compare", std::move(O.Compare)},
-                                     {"time", std::move(O.Time)}});
+                                     {"time", std::move(O.Time)},
+                                     {"float64", std::move(O.Float64)}});
     }
     Rejected += Wrong;
   }
@@ -373,10 +373,11 @@ static Error run(const TrailingArgs &Flags) {
   size_t Rejected =
       count_if(All, [](const Judged &J) { return !J.Verdict.Passed; });
   if (!Device.empty()) {
-    Expected<size_t> More = judgeOnDevice(All,
-                                          {&Original, OriginalBitcode, Launched,
-                                           Folder.empty() ? "." : Folder, Arch},
-                                          *When, Flags.Args);
+    Expected<size_t> More =
+        judgeOnDevice(All,
+                      {&Original, OriginalBitcode, Launched,
+                       Folder.empty() ? "." : Folder, Arch, Flags.Args},
+                      *When, **G);
     if (!More)
       return More.takeError();
     Rejected += *More;

@@ -8,42 +8,37 @@
 #ifndef CUPILOT_TOOLS_CUPILOT_JUDGEONGPU_H
 #define CUPILOT_TOOLS_CUPILOT_JUDGEONGPU_H
 
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Evolution/CardBatch.h"
+
 #include "llvm/Support/JSON.h"
 
 namespace cupilot {
 
-/// A variant and how it is launched.
+/// A variant that passed the gate, and how it is launched.
 struct GpuVariant {
   std::string Name;
   std::string Bitcode; ///< Of its kernels alone.
   LaunchPlan Plan;
-};
-
-/// What the variants are compared with.
-struct GpuOriginal {
-  const Kernel *K = nullptr;
-  llvm::StringRef Bitcode; ///< Of the kernel alone.
-  llvm::ArrayRef<Workload> Workloads;
-  std::string DataFolder, Arch;
+  const GateVerdict *Verdict = nullptr;
 };
 
 /// What a card said of one variant on one workload.
 struct GpuOutcome {
   std::string Variant, Workload;
-  bool Same = false;                ///< Ran, and gave the original's results.
+  bool Same = false;                ///< Ran, gave the original's results, and
+                                    ///< in a time that is possible.
   std::string Text;                 ///< For people.
   llvm::json::Object Compare, Time; ///< The runner's results.
+  llvm::json::Object Float64;       ///< Against the cpu device's float64 run.
 };
 
 /// Compares each variant with the original on \p Device on every workload that
-/// the guard admits, and times it where its results are right. A resource error
-/// says what brings results that are not there yet.
+/// the guard admits, and times it where its results are right. Outputs of small
+/// launches are held against the float64 runs of \p G, times against the card's
+/// ceilings. A resource error says what brings results that are not there yet.
 llvm::Expected<std::vector<GpuOutcome>>
-judgeOnGpu(llvm::StringRef Device, const GpuOriginal &From,
-           llvm::ArrayRef<GpuVariant> Variants, const Guard &When,
-           llvm::ArrayRef<std::string> Flags);
+judgeOnGpu(llvm::StringRef Device, CardOriginal From,
+           llvm::ArrayRef<GpuVariant> Variants, const Guard &When, Gate &G);
 
 } // namespace cupilot
 

@@ -227,6 +227,9 @@ static Error run(const TrailingArgs &Trailing) {
   if (!C)
     return C.takeError();
   MeasuredFile Measured;
+  // What a search on a card left there.
+  if (MeasuredPath.empty() && sys::fs::exists(StoreDir + "/measured.json"))
+    MeasuredPath = StoreDir + "/measured.json";
   if (!MeasuredPath.empty()) {
     Expected<MeasuredFile> Loaded = loadMeasured(MeasuredPath);
     if (!Loaded)

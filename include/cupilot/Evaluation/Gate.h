@@ -69,6 +69,21 @@ struct GateVerdict {
 /// "checks", "cases" ...
 llvm::json::Object toJSON(const GateVerdict &V);
 
+/// What a launch left behind on another device: buffers in the workload's
+/// order, empty ones are as they were before it; device variables by name.
+struct ElsewhereResults {
+  std::vector<std::vector<uint8_t>> Buffers;
+  std::vector<std::pair<std::string, std::vector<uint8_t>>> Globals;
+};
+
+/// How results of another device compare with the float64 reference.
+struct ReferenceVerdict {
+  bool Compared = false; ///< False: there is no reference for that launch.
+  std::optional<GateFinding> Finding;
+  double MaxError = 0;      ///< The variant's, against float64 ...
+  double OriginalError = 0; ///< ... and the original's, both elsewhere.
+};
+
 /// The gate of one kernel. The original's results are computed once.
 class Gate {
 public:
@@ -82,6 +97,12 @@ public:
   virtual llvm::Expected<GateVerdict> judge(llvm::StringRef VariantBitcode,
                                             const LaunchPlan &Plan,
                                             const Guard &When) = 0;
+  /// Holds what a variant left behind on another device against the float64
+  /// run of workload \p Index here; its error may be as the original's own
+  /// there. Only workloads that were judged whole have a reference.
+  virtual llvm::Expected<ReferenceVerdict>
+  judgeElsewhere(size_t Index, const ElsewhereResults &Original,
+                 const ElsewhereResults &Variant) = 0;
 };
 
 } // namespace cupilot

@@ -44,6 +44,10 @@ public:
   std::string addImage(GpuImage Image);
   /// The case of \p W, by its index. Usage error: its data is not there.
   llvm::Expected<unsigned> addCase(const Workload &W);
+  /// The same with all floating-point inputs times \p Factor; nothing where
+  /// the workload has none.
+  llvm::Expected<std::optional<unsigned>> addScaledCase(const Workload &W,
+                                                        double Factor);
   /// The original's launch.
   runner::Program original(const Workload &W, llvm::StringRef Image) const;
   /// What \p Plan launches for \p W, all by kernels of \p Image; nothing where
@@ -70,7 +74,8 @@ private:
   KernelLayout Types;
   std::string DataFolder;
   runner::Batch B;
-  std::map<std::string, std::string> ImageBytes, DataFiles; ///< By digest.
+  std::map<std::string, std::string> ImageBytes, DataFiles,
+      DataBytes; ///< By digest.
 };
 
 } // namespace cupilot

@@ -10,6 +10,7 @@
 
 #include "cupilot/Evaluation/GpuBatch.h"
 #include "llvm/Support/JSON.h"
+#include <functional>
 
 namespace cupilot {
 
@@ -32,6 +33,8 @@ public:
   /// evaluated twice.
   virtual llvm::Expected<std::optional<GpuResults>>
   evaluate(const GpuBatch &B) = 0;
+  /// Where \p B lies on this machine.
+  virtual std::string folder(const GpuBatch &B) const = 0;
   /// What brings the results of \p B: a command for people.
   virtual std::string waiting(const GpuBatch &B) const = 0;
 };
@@ -39,6 +42,28 @@ public:
 /// The results that lie in \p Folder; nothing when one lacks.
 llvm::Expected<std::optional<GpuResults>> readResults(llvm::StringRef Folder,
                                                       const runner::Batch &B);
+
+/// How far a batch is.
+struct GpuProgress {
+  size_t Ready = 0, All = 0;        ///< Results, requests.
+  std::vector<std::string> Damaged; ///< Files of results that are none.
+};
+GpuProgress progressOf(llvm::StringRef Folder, const runner::Batch &B);
+
+/// How long to wait for results.
+struct GpuPatience {
+  bool Wait = true; ///< False: a resource error where some are not there.
+  /// Seconds that a result may be no whole file, as while it is copied.
+  unsigned DamagedSeconds = 30;
+  /// Told where the batch is, what brings its results, and how far they are.
+  std::function<void(const llvm::Twine &)> Tell;
+};
+
+/// The results of \p B, waited for: where they are brought by others, by
+/// looking again and again. A resource error where one is damaged and stays so.
+/// A process that is killed here has lost nothing.
+llvm::Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
+                                        const GpuPatience &Patience);
 
 } // namespace cupilot
 

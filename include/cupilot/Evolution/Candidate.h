@@ -24,7 +24,10 @@ struct SearchProblem {
   std::string Arch = "sm_90";
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
-  double Margin = 1.02; ///< Least modelled speed-up that counts.
+  double Margin = 1.02; ///< Least speed-up that counts.
+  /// Times are measured on a card, later: the cost model is not asked, and
+  /// workloads that the cpu device cannot run are left to the card.
+  bool OnCard = false;
 };
 
 /// A genome made into code: what can be had without running it.
@@ -53,8 +56,22 @@ public:
   /// The same for what was translated before: the genome is only a name.
   virtual llvm::Expected<Candidate> prepare(const Genome &G,
                                             Translation T) const = 0;
-  /// Gate and cost model: fills in outcome, ratio and evidence.
+  /// Gate and cost model: fills in outcome, ratio and evidence. For a card:
+  /// the outcome is "passed", and the evidence holds the counts of each
+  /// workload ("work").
   virtual llvm::Error judge(Candidate &C) = 0;
+
+  /// Device code of the original.
+  virtual llvm::StringRef originalBitcode() const = 0;
+  /// By workload: whether the cpu device cannot run it. All false but for a
+  /// card.
+  virtual llvm::ArrayRef<bool> cardOnly() const = 0;
+  /// Counts of the original on a workload; null where the card alone runs it.
+  virtual const ExecutionCounts *originalCounts(size_t Workload) const = 0;
+  /// Gate::judgeElsewhere.
+  virtual llvm::Expected<ReferenceVerdict>
+  judgeElsewhere(size_t Workload, const ElsewhereResults &Original,
+                 const ElsewhereResults &Variant) = 0;
 };
 
 } // namespace cupilot

@@ -24,14 +24,25 @@ namespace cupilot {
 struct CandidateRecord {
   std::string Genome;  ///< As text: the key.
   std::string Outcome; ///< "accepted", "slower", "refused", "inadmissible",
-                       ///< "compile-error", "duplicate", "gate".
+                       ///< "compile-error", "duplicate", "gate"; "passed"
+                       ///< while it waits for a card.
   std::string Reason;  ///< A sentence; empty for accepted ones.
   std::string
       DeviceDigest;        ///< Digest of the optimised device code; "" if none.
-  double Ratio = 0;        ///< Modelled speed-up; 0 when not evaluated.
+  double Ratio = 0;        ///< Speed-up, modelled, or measured on a card as
+                           ///< the evidence says; 0 when not evaluated.
   std::string Source;      ///< The variant's .cu.
   std::string Plan, Guard; ///< JSON in the store's form.
   std::string Evidence;    ///< JSON of the gate's verdict.
+};
+
+/// The name of a candidate that enters the store: "v_1a2b3c4d".
+std::string variantName(const CandidateRecord &R);
+
+/// What was asked of a card in one step of a run.
+struct BatchRecord {
+  std::string Id;      ///< Of the batch: a digest of all that is in it.
+  std::string Results; ///< JSON, by request; empty while they are waited for.
 };
 
 /// The persisted states of evolution runs, in one SQLite file. Every call is a
@@ -50,6 +61,12 @@ public:
   lastGeneration(llvm::StringRef Run);
   llvm::Error saveGeneration(llvm::StringRef Run, unsigned Generation,
                              llvm::StringRef Module);
+
+  /// The batch of a step: "g0", "final-..."; nothing when none was made.
+  llvm::Expected<std::optional<BatchRecord>> findBatch(llvm::StringRef Run,
+                                                       llvm::StringRef Step);
+  llvm::Error saveBatch(llvm::StringRef Run, llvm::StringRef Step,
+                        const BatchRecord &Batch);
 
   llvm::Expected<std::optional<CandidateRecord>> find(llvm::StringRef Run,
                                                       llvm::StringRef Genome);

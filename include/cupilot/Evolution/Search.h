@@ -8,7 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_SEARCH_H
 #define CUPILOT_EVOLUTION_SEARCH_H
 
-#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Evolution/CardJudge.h"
 #include "cupilot/Store/ProjectStore.h"
 #include <functional>
 
@@ -21,6 +21,10 @@ struct SearchOptions {
   unsigned Keep = 1; ///< Variants that enter the store at most.
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.
+  /// "cpu", where times are modelled, or a GPU as for GpuDevice, where the
+  /// survivors of each generation are compared and timed as one batch.
+  std::string Device = "cpu";
+  GpuPatience Patience; ///< With a GPU elsewhere.
   /// Told after each candidate: generation, outcome, best ratio so far.
   std::function<void(unsigned, const CandidateRecord &, double)> Progress;
 };
@@ -31,7 +35,8 @@ struct SearchResult {
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
-  std::string Run; ///< Digest of everything that decides how it went.
+  MeasuredFile Measured; ///< What a card said of the original and those kept.
+  std::string Run;       ///< Digest of everything that decides how it went.
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

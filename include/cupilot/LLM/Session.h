@@ -19,6 +19,8 @@ struct SessionOptions {
   std::string Prices = ""; ///< A PriceTable's file; "" for none.
   std::string Record = ""; ///< Folder of the recording to write; "" for none.
   bool Resume = false;     ///< Answers that it has already are not asked again.
+  /// Nothing is asked, only described: no key is needed, nothing recorded.
+  bool DryRun = false;
   /// Told what people should know: which answer is waited for, which prompt
   /// differs from the recorded one, which provider stands in for another.
   std::function<void(llvm::StringRef)> Notice = nullptr;

@@ -40,6 +40,11 @@ struct MeasuredFile {
 /// A file that is not like that is a usage error.
 llvm::Expected<MeasuredFile> loadMeasured(llvm::StringRef Path);
 
+/// Puts the launches of \p New into the file \p Path, in the place of those of
+/// the same kernels; of another card's nothing stays. Without launches nothing
+/// is done.
+llvm::Error addMeasured(llvm::StringRef Path, const MeasuredFile &New);
+
 } // namespace cupilot
 
 #endif // CUPILOT_ROOFLINE_MEASUREDFILE_H

@@ -25,7 +25,7 @@
 namespace cupilot::runner {
 
 /// The version of the folder's format that this code writes and reads.
-inline constexpr int BatchVersion = 1;
+inline constexpr int BatchVersion = 2;
 
 /// The bytes before a launch: a file of the batch, a generator (docs/Gate.md,
 /// "Described workloads"), or, where both are empty, poison.
@@ -98,7 +98,7 @@ struct Program {
   std::vector<KernelLaunch> Launches;
 };
 
-enum class RequestKind { Run, Compare, Time, Ceilings, Sanitize };
+enum class RequestKind { Run, Compare, Time, Ceilings, Sanitize, Profile };
 
 /// When the comparison of times ends.
 struct TimeLimits {
@@ -119,7 +119,8 @@ struct Request {
   uint64_t TimeoutMs = 10000; ///< For each run.
   uint64_t MostOutput = 64 << 20; ///< Bytes of a buffer that Run returns.
   TimeLimits Time;
-  std::vector<std::string> Tools; ///< Of compute-sanitizer.
+  std::vector<std::string> Tools; ///< Of compute-sanitizer; for a profile, the
+                                  ///< sets of metrics. Empty: all.
 };
 
 struct Batch {

@@ -2,8 +2,10 @@
 """A model's HTTP interface with scripted faults, on localhost alone.
 
     server.py PORT-FILE LOG-FILE
+    server.py --run LOG-FILE COMMAND...
 
-Writes its port to PORT-FILE. A request to /FAULT/[KEY/]v1/chat/completions or
+Writes its port to PORT-FILE; or runs COMMAND, with its port in the place of
+@PORT@, and ends with its status. A request to /FAULT/[KEY/]v1/chat/completions or
 .../v1/messages gets that fault; faults that end after some attempts count by
 the whole path, so that KEY tells tests apart. Each request is a line of JSON
 in LOG-FILE: path, headers, body. Standard library only.
@@ -13,6 +15,7 @@ import json
 import os
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -369,15 +372,20 @@ class Server(ThreadingHTTPServer):
 
 def main():
     global log_path
-    port_file, log_path = sys.argv[1:3]
+    run = sys.argv[1] == "--run"
+    log_path = sys.argv[2]
     open(log_path, "w").close()
     server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    if run:
+        command = [word.replace("@PORT@", str(server.server_port)) for word in sys.argv[3:]]
+        sys.exit(subprocess.run(command).returncode)
+    port_file = sys.argv[1]
     with open(port_file + ".tmp", "w") as out:
         out.write(str(server.server_port))
     os.rename(port_file + ".tmp", port_file)
     # Not longer than those who started it.
     parent = os.getppid()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     while os.getppid() == parent:
         time.sleep(0.2)
 

@@ -9,6 +9,9 @@ with open(path) as file:
     batch = json.load(file)
 assert os.path.basename(os.path.dirname(path)) == batch["id"]
 for r in batch["requests"]:
+    if r["kind"] == "ceilings":
+        print(r["id"], r["kind"])
+        continue
     original, candidate = (r[who]["launches"][0] for who in ("original", "candidate"))
     print(r["id"], r["kind"], r["group"], original["grid"], candidate["grid"], candidate["block"])
 print("args", *(a[-8:] for a in candidate["args"]), "patches", [(p["arg"], p["buffer"]) for p in candidate["patches"]])

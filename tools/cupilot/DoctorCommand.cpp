@@ -1,0 +1,265 @@
+//===- DoctorCommand.cpp - cupilot doctor -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "ProviderOptions.h"
+#include "cupilot/LLM/JsonAnswer.h"
+#include "cupilot/Support/Config.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+#include <unistd.h>
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("doctor", "Say what of compiler, toolkit, driver and "
+                                    "provider works here");
+static ProviderOptions Providers(Sub, /*Resume=*/false);
+
+static const char Examples[] =
+    "  cupilot doctor\n"
+    "  cupilot doctor --provider openai,model=NAME   # asks it one short "
+    "question\n\n"
+    "Exit status 1: something that every use needs is missing, or a provider "
+    "does not answer.\n";
+
+namespace {
+enum class Health { Good, Missing, Broken };
+
+/// Prints lines, and remembers the worst.
+class Report {
+public:
+  void line(Health H, StringRef What, const Twine &Text, bool Needed = false) {
+    static constexpr StringRef Words[] = {"ok", "none", "BROKEN"};
+    bool Bad = H == Health::Broken || (H == Health::Missing && Needed);
+    outs() << left_justify(H == Health::Missing && Needed
+                               ? "MISSING"
+                               : Words[static_cast<int>(H)],
+                           8)
+           << left_justify(What, 12) << Text << "\n";
+    Failed += Bad;
+  }
+  void error(StringRef What, Error E, bool Needed) {
+    handleAllErrors(
+        std::move(E),
+        [&](const ToolError &T) {
+          line(Needed ? Health::Broken : Health::Missing, What, T.text());
+          if (!T.hint().empty())
+            outs() << std::string(20, ' ') << T.hint() << "\n";
+        },
+        [&](const ErrorInfoBase &Other) {
+          line(Needed ? Health::Broken : Health::Missing, What,
+               Other.message());
+        });
+  }
+  unsigned Failed = 0;
+};
+} // namespace
+
+/// The first line of what a program says of its version; "" when it does not
+/// run.
+static std::string versionOf(const std::string &Program, StringRef Word) {
+  Expected<ProcessResult> R = runProcess({Program, "--version"}, 60);
+  if (!R) {
+    consumeError(R.takeError());
+    return "";
+  }
+  if (R->Status != 0)
+    return "";
+  for (StringRef Line : split(R->Out, '\n'))
+    if (Line.contains(Word))
+      return Line.trim().str();
+  return "";
+}
+
+static void checkTools(Report &R) {
+  Expected<Toolchain> Tools = Toolchain::find({});
+  if (!Tools) {
+    R.error("clang", Tools.takeError(), /*Needed=*/true);
+    return;
+  }
+  std::string Version = versionOf(Tools->Clang, "version");
+  if (!StringRef(Version).contains("version " +
+                                   std::to_string(CUPILOT_LLVM_MAJOR) + "."))
+    R.line(Health::Broken, "clang",
+           Tools->Clang + " is not of version " + Twine(CUPILOT_LLVM_MAJOR) +
+               (Version.empty() ? "; it does not run" : ": " + Version));
+  else
+    R.line(Health::Good, "clang", Tools->Clang + ": " + Version);
+  if (Tools->CudaPath.empty()) {
+    R.line(Health::Missing, "toolkit",
+           "no CUDA toolkit; install one, set CUDA_PATH, or give --cuda-path=",
+           /*Needed=*/true);
+    return;
+  }
+  unsigned Cuda = Tools->headerVersion();
+  R.line(
+      Cuda ? Health::Good : Health::Broken, "toolkit",
+      Tools->CudaPath +
+          (Cuda ? formatv(": CUDA {0}.{1}", Cuda / 1000, Cuda % 1000 / 10).str()
+                : ": its headers do not tell a version"));
+  if (Tools->Ptxas.empty())
+    R.line(Health::Missing, "ptxas",
+           "the cost model guesses registers and spills");
+  else
+    R.line(Health::Good, "ptxas", Tools->Ptxas);
+  ErrorOr<std::string> Nvcc =
+      sys::findProgramByName("nvcc", {Tools->CudaPath + "/bin"});
+  if (!Nvcc)
+    Nvcc = sys::findProgramByName("nvcc");
+  std::string NvccVersion = Nvcc ? versionOf(*Nvcc, "release") : "";
+  if (!Nvcc)
+    R.line(Health::Missing, "nvcc", "cupilot-launch nvcc needs it");
+  else
+    R.line(NvccVersion.empty() ? Health::Broken : Health::Good, "nvcc",
+           *Nvcc + ": " +
+               (NvccVersion.empty() ? "it does not run" : NvccVersion));
+}
+
+static void checkPlugin(Report &R) {
+  std::string Self = sys::fs::getMainExecutable(
+      nullptr, reinterpret_cast<void *>(&checkPlugin));
+  SmallString<256> Plugin(sys::path::parent_path(sys::path::parent_path(Self)));
+  sys::path::append(Plugin, "lib", "cupilot.so");
+  if (!sys::fs::exists(Plugin))
+    R.line(Health::Missing, "plugin",
+           Plugin + " is not there: builds by clang need it", /*Needed=*/true);
+  else
+    R.line(Health::Good, "plugin", Plugin);
+}
+
+/// The driver's own interface, without its headers.
+static void checkDriver(Report &R) {
+  void *Library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!Library) {
+    R.line(Health::Missing, "driver",
+           "no libcuda.so.1; variants are judged on the cpu device, or on "
+           "another machine (--device spool:DIR)");
+    return;
+  }
+  auto Find = [&]<typename FunctionT>(const char *Name, FunctionT *&F) {
+    F = reinterpret_cast<FunctionT *>(::dlsym(Library, Name));
+    return F != nullptr;
+  };
+  int (*Init)(unsigned), (*Version)(int *), (*Count)(int *),
+      (*Title)(char *, int, int), (*Attribute)(int *, int, int);
+  if (!Find("cuInit", Init) || !Find("cuDriverGetVersion", Version) ||
+      !Find("cuDeviceGetCount", Count) || !Find("cuDeviceGetName", Title) ||
+      !Find("cuDeviceGetAttribute", Attribute)) {
+    R.line(Health::Broken, "driver", "libcuda.so.1 lacks functions");
+    return;
+  }
+  int Status = Init(0), Number = 0, Cuda = 0;
+  if (Status != 0 || Count(&Number) != 0 || Number == 0) {
+    R.line(Health::Missing, "driver",
+           "there is a driver and no GPU that it can use (status " +
+               Twine(Status) + ")");
+    return;
+  }
+  Version(&Cuda);
+  R.line(Health::Good, "driver",
+         formatv("CUDA {0}.{1}", Cuda / 1000, Cuda % 1000 / 10).str());
+  for (int I = 0; I < Number; ++I) {
+    char Text[256] = "";
+    int Major = 0, Minor = 0;
+    Title(Text, sizeof(Text) - 1, I);
+    Attribute(&Major, 75, I); // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+    Attribute(&Minor, 76, I);
+    R.line(Health::Good, "gpu",
+           formatv("{0}: {1}, sm_{2}{3}", I, Text, Major, Minor).str());
+  }
+  Expected<std::string> Params = readFile("/proc/driver/nvidia/params");
+  if (!Params) {
+    consumeError(Params.takeError());
+    R.line(Health::Missing, "profiler", "the driver does not tell its rights");
+    return;
+  }
+  bool AdminOnly = StringRef(*Params).contains("RmProfilingAdminOnly: 1");
+  if (AdminOnly && ::geteuid() != 0)
+    R.line(Health::Missing, "profiler",
+           "counters are for administrators (RmProfilingAdminOnly); times and "
+           "counts of the cpu device take their place");
+  else
+    R.line(Health::Good, "profiler", "counters may be read");
+}
+
+static void checkPrompts(Report &R) {
+  Expected<PromptLibrary> Prompts = Providers.prompts();
+  if (!Prompts)
+    return R.error("prompts", Prompts.takeError(), /*Needed=*/true);
+  R.line(Health::Good, "prompts",
+         Twine(Prompts->names().size()) + " in " +
+             PromptLibrary::shippedFolder());
+}
+
+/// Asks for one small object, through all that a search would use.
+static void checkProvider(Report &R) {
+  if (!Providers.given()) {
+    R.line(Health::Missing, "provider",
+           "none named: --provider SPEC asks it one short question");
+    return;
+  }
+  Expected<std::unique_ptr<Session>> S = Providers.open(/*Resumed=*/false);
+  if (!S)
+    return R.error("provider", S.takeError(), /*Needed=*/true);
+  ChatRequest Q;
+  Q.System = "Answer with one JSON object that fits the schema you are given, "
+             "and with nothing else.";
+  Q.Messages.push_back(
+      {ChatMessage::Role::User,
+       "What is 6 times 7? Answer in JSON, as {\"product\": NUMBER}."});
+  Q.Schema = json::Object{
+      {"type", "object"},
+      {"properties",
+       json::Object{{"product", json::Object{{"type", "integer"}}}}},
+      {"required", json::Array{"product"}},
+      {"additionalProperties", false}};
+  Q.MaxTokens = 2000; // Some models think first.
+  Q.Step = "doctor";
+  Q.Prompt = "doctor 1";
+  Expected<ChatAnswer> A = (*S)->ask(Q);
+  if (!A)
+    return R.error("provider", A.takeError(), /*Needed=*/true);
+  Expected<json::Value> V = readAnswer(A->Text, *Q.Schema);
+  if (!V) {
+    R.line(Health::Broken, "provider",
+           A->Provider + " answers, but not in the form asked for: " +
+               toString(V.takeError()));
+    return;
+  }
+  R.line(Health::Good, "provider",
+         A->Provider + (A->Model.empty() ? "" : " (" + A->Model + ")") +
+             formatv(": answered in {0:f1} s; ", A->Seconds).str() +
+             (*S)->summary());
+}
+
+static Error run(const TrailingArgs &) {
+  Report R;
+  R.line(Health::Good, "cupilot",
+         CUPILOT_VERSION ", LLVM " CUPILOT_LLVM_VERSION);
+  checkTools(R);
+  checkPlugin(R);
+  checkDriver(R);
+  checkPrompts(R);
+  checkProvider(R);
+  outs().flush(); // Before what is said of it.
+  if (R.Failed)
+    return findingError(Twine(R.Failed) + " of these must be mended");
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);

@@ -1,0 +1,84 @@
+//===- ProviderOptions.cpp - Options of commands that ask language models -*-
+//C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProviderOptions.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+ProviderOptions::ProviderOptions(cl::SubCommand &Sub, bool Resume)
+    : Providers("provider", cl::sub(Sub), cl::value_desc("SPEC"),
+                cl::desc("Who answers: [WEIGHT*]KIND[:WHERE][,model=NAME,...]; "
+                         "may be repeated (docs/LLM.md)")),
+      Record("record", cl::sub(Sub), cl::value_desc("DIR"),
+             cl::desc("Keep each call in DIR; --provider replay:DIR answers "
+                      "from it")),
+      Prices("prices", cl::sub(Sub), cl::value_desc("FILE"),
+             cl::desc("Lines MODEL PROMPT ANSWER: prices of a million tokens")),
+      Prompts("prompts", cl::sub(Sub), cl::value_desc("DIR"),
+              cl::desc("Your own prompts, in the place of the shipped ones, "
+                       "file by file")),
+      Cost("max-cost", cl::sub(Sub), cl::value_desc("N"),
+           cl::desc("Stop before the calls cost more, in the prices' unit")),
+      Tokens("max-tokens", cl::sub(Sub), cl::value_desc("N"),
+             cl::desc("Stop before the calls take more tokens")),
+      Calls("max-calls", cl::sub(Sub), cl::value_desc("N"),
+            cl::desc("Stop after so many calls")) {
+  if (Resume)
+    ResumeFlag = std::make_unique<cl::opt<bool>>(
+        "resume", cl::sub(Sub),
+        cl::desc("Do not ask again what --record DIR has the answer to"));
+}
+
+template <typename NumberT>
+static Error readLimit(StringRef Option, StringRef Text,
+                       std::optional<NumberT> &Limit) {
+  if (Text.empty())
+    return Error::success();
+  NumberT Number;
+  bool Bad;
+  if constexpr (std::is_floating_point_v<NumberT>)
+    Bad = Text.getAsDouble(Number) || !(Number >= 0) || Number > 1e18;
+  else
+    Bad = Text.getAsInteger(10, Number);
+  if (Bad)
+    return usageError(Option + "=" + Text + " is no number");
+  Limit = Number;
+  return Error::success();
+}
+
+Expected<std::unique_ptr<Session>> ProviderOptions::open(bool Resumed,
+                                                         bool DryRun) const {
+  SessionOptions Options;
+  Options.Providers.assign(Providers.begin(), Providers.end());
+  Options.Prices = Prices;
+  Options.Record = Record;
+  Options.Resume = Resumed;
+  Options.DryRun = DryRun;
+  Options.Notice = [](StringRef Text) { errs() << Text << "\n"; };
+  if (Error E = readLimit<double>("--max-cost", Cost, Options.Limits.Cost))
+    return std::move(E);
+  if (Error E =
+          readLimit<uint64_t>("--max-tokens", Tokens, Options.Limits.Tokens))
+    return std::move(E);
+  if (Error E = readLimit<uint64_t>("--max-calls", Calls, Options.Limits.Calls))
+    return std::move(E);
+  if (Resumed && Record.empty())
+    return usageError("--resume finds its answers in the recording",
+                      "give --record DIR too");
+  return Session::open(Options);
+}
+
+Expected<PromptLibrary> ProviderOptions::prompts() const {
+  return PromptLibrary::open(PromptLibrary::shippedFolder(), Prompts);
+}
+
+} // namespace cupilot

@@ -1,0 +1,22 @@
+//===- SharedFolder.h - Files that cuPilot comes with -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_TOOLS_SHAREDFOLDER_H
+#define CUPILOT_TOOLS_SHAREDFOLDER_H
+
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace cupilot {
+
+/// The path of \p Installed in an installed tree's share/cupilot; in a build
+/// tree that of \p Source in the source's.
+std::string sharedFile(llvm::StringRef Installed, llvm::StringRef Source);
+
+} // namespace cupilot
+
+#endif // CUPILOT_TOOLS_SHAREDFOLDER_H

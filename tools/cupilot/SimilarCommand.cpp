@@ -1,0 +1,165 @@
+//===- SimilarCommand.cpp - cupilot similar -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "SharedFolder.h"
+#include "cupilot/Retrieval/Embedding.h"
+#include "cupilot/Store/BuildStore.h"
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("similar",
+                          "Print which kernels do similar things to each");
+static cl::list<std::string> Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub),
+                                    cl::value_desc("F.cu"),
+                                    cl::desc("CUDA sources"));
+static cl::list<std::string>
+    Stores("store", cl::sub(Sub), cl::value_desc("DIR"),
+           cl::desc("Compare with the kernels of this store; may be given "
+                    "several times. Without: with those of the sources"));
+static cl::opt<unsigned> Count("count", cl::init(3), cl::sub(Sub),
+                               cl::value_desc("N"),
+                               cl::desc("How many for each kernel (3)"));
+static cl::opt<bool> Json("json", cl::sub(Sub), cl::desc("Print JSON"));
+static cl::opt<std::string>
+    Vocabulary("vocabulary", cl::sub(Sub), cl::value_desc("FILE"),
+               cl::desc("Another vocabulary for IR2Vec than cuPilot's"));
+
+static const char Examples[] =
+    "  cupilot similar heat.cu -- -O2\n"
+    "  cupilot similar heat.cu --store ../other/.cupilot --count 5 -- -O2\n\n"
+    "1 is the same direction in the space of what device code does, 0 nothing "
+    "in common.\n";
+
+namespace {
+struct Place {
+  std::string Name, File;
+};
+
+/// Kernels with their points, in the order found.
+struct Collection {
+  std::vector<Place> Places;
+  std::vector<std::vector<float>> Points;
+};
+} // namespace
+
+/// Adds the kernels of the unit \p File, which users know as \p Called.
+static Error collect(const KernelEmbedder &Embedder, StringRef File,
+                     StringRef Called, ArrayRef<std::string> Flags,
+                     Collection &To) {
+  Expected<std::string> Bitcode =
+      compileDeviceBitcode(File, gpuArchitectures(Flags).front(), Flags);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Expected<std::vector<EmbeddedKernel>> Kernels = Embedder.embed(*Bitcode);
+  if (!Kernels)
+    return Kernels.takeError();
+  for (EmbeddedKernel &K : *Kernels) {
+    To.Places.push_back({demangle(K.Symbol), Called.str()});
+    To.Points.push_back(std::move(K.Point));
+  }
+  return Error::success();
+}
+
+static Error collectStore(const KernelEmbedder &Embedder, StringRef Root,
+                          ArrayRef<std::string> Flags, Collection &To) {
+  // openOrCreate would make one.
+  if (Expected<BuildStore> There = BuildStore::open(Root); !There)
+    return There.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+  if (!Store)
+    return Store.takeError();
+  Expected<std::vector<StoredKernel>> Kernels = Store->kernels();
+  if (!Kernels)
+    return Kernels.takeError();
+  for (const StoredKernel &S : *Kernels)
+    if (Error E =
+            collect(Embedder, (Root + "/" + S.Folder + "/original.cu").str(),
+                    (Root + "/" + S.Folder).str(), variantFlags(Flags), To))
+      return E;
+  return Error::success();
+}
+
+using Findings = std::vector<std::vector<Neighbour>>;
+
+static void printText(const Collection &Asked, const Collection &Among,
+                      const Findings &Found) {
+  for (size_t I = 0; I < Found.size(); ++I) {
+    outs() << Asked.Places[I].Name << "\n";
+    for (const Neighbour &N : Found[I])
+      outs() << format("  %.3f  ", N.Similarity) << Among.Places[N.Index].Name
+             << "  " << Among.Places[N.Index].File << "\n";
+  }
+}
+
+static void printJson(const Collection &Asked, const Collection &Among,
+                      const Findings &Found) {
+  json::OStream J(outs(), 2);
+  auto Print = [&](const Place &P) {
+    J.attribute("kernel", P.Name);
+    J.attribute("file", P.File);
+  };
+  J.array([&] {
+    for (size_t I = 0; I < Found.size(); ++I)
+      J.object([&] {
+        Print(Asked.Places[I]);
+        J.attributeArray("similar", [&] {
+          for (const Neighbour &N : Found[I])
+            J.object([&] {
+              Print(Among.Places[N.Index]);
+              J.attribute("similarity", N.Similarity);
+            });
+        });
+      });
+  });
+  outs() << "\n";
+}
+
+static Error run(const TrailingArgs &Flags) {
+  if (Count == 0)
+    return usageError("--count=0 asks for nothing", "give a number from 1");
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      Vocabulary.empty() ? sharedFile("retrieval/vocabulary.json",
+                                      "lib/Retrieval/vocabulary.json")
+                         : Vocabulary.getValue());
+  if (!Embedder)
+    return Embedder.takeError();
+  Collection Asked, Stored;
+  for (const std::string &Input : Inputs)
+    if (Error E = collect(*Embedder, Input, Input, Flags.Args, Asked))
+      return E;
+  for (const std::string &Store : Stores)
+    if (Error E = collectStore(*Embedder, Store, Flags.Args, Stored))
+      return E;
+  const Collection &Among = Stores.empty() ? Asked : Stored;
+  Findings Found;
+  for (size_t I = 0; I < Asked.Points.size(); ++I) {
+    Found.push_back(
+        nearest(Asked.Points[I], Among.Points, size_t(Count) + Stores.empty()));
+    // Each is nearest to itself.
+    if (Stores.empty())
+      erase_if(Found.back(), [&](const Neighbour &N) { return N.Index == I; });
+    if (Found.back().size() > Count)
+      Found.back().pop_back();
+  }
+  if (Json)
+    printJson(Asked, Among, Found);
+  else
+    printText(Asked, Among, Found);
+  return Error::success();
+}
+
+static Command Registered(Sub, Examples, run);
