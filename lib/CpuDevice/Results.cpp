@@ -40,9 +40,7 @@ static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
                                      &ExecutionCounts::Shuffle,
                                      &ExecutionCounts::Tensor,
                                      &ExecutionCounts::DependentLoads,
-                                     &ExecutionCounts::WarpInstructions,
-                                     &ExecutionCounts::ChainCycles,
-                                     &ExecutionCounts::Waits};
+                                     &ExecutionCounts::WarpInstructions};
 
 ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
   for (auto Field : Fields)

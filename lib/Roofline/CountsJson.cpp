@@ -50,9 +50,7 @@ static constexpr NamedCount Counts[] = {
     {"shuffle", &ExecutionCounts::Shuffle},
     {"tensor", &ExecutionCounts::Tensor},
     {"dependentLoads", &ExecutionCounts::DependentLoads},
-    {"warpInstructions", &ExecutionCounts::WarpInstructions},
-    {"chainCycles", &ExecutionCounts::ChainCycles},
-    {"waits", &ExecutionCounts::Waits}};
+    {"warpInstructions", &ExecutionCounts::WarpInstructions}};
 
 static constexpr NamedResource Resources[] = {
     {"staticShared", &KernelResources::StaticShared},
