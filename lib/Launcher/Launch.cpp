@@ -178,24 +178,20 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
   std::string Targets;
   NvccSelection S;
   Expected<std::vector<NvccPtx>> Modules = loadPtx(Folder);
-  Expected<ObjectFacts> Facts = readObject(C.Output);
-  if (Modules && Facts) {
+  if (Modules) {
     for (const NvccPtx &M : *Modules)
       Targets += (Targets.empty() ? "" : ",") + M.target().str();
-    Expected<NvccSelection> Selected =
-        selectVariants(Store, *Modules, *Facts, Nvcc, C);
+    Expected<NvccSelection> Selected = selectVariants(Store, *Modules, Nvcc, C);
     if (!Selected)
       return Selected.takeError();
     S = std::move(*Selected);
   } else {
     S.Outcomes.push_back(
-        {"", "Refused",
-         "the originals stay: " +
-             toString(joinErrors(Modules.takeError(), Facts.takeError())),
+        {"", "Refused", "the originals stay: " + toString(Modules.takeError()),
          false});
   }
   if (!S.Kernels.empty() && C.Plugin.Mode != "check")
-    if (Error Failed = addDispatch(C.Output, *Facts, S.Kernels, Folder)) {
+    if (Error Failed = addDispatch(C.Output, S.Kernels, Folder)) {
       erase_if(S.Outcomes,
                [](const SubstitutionOutcome &O) { return O.Applied; });
       S.Outcomes.push_back(

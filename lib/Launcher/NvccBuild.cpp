@@ -33,11 +33,9 @@ static unsigned capability(StringRef Arch) {
 namespace {
 class Selection {
 public:
-  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules,
-            const ObjectFacts &Object, StringRef Nvcc,
+  Selection(const BuildStore &Store, ArrayRef<NvccPtx> Modules, StringRef Nvcc,
             const NvccCommand &Command)
-      : Store(Store), Modules(Modules), Object(Object), Nvcc(Nvcc),
-        Command(Command) {}
+      : Store(Store), Modules(Modules), Nvcc(Nvcc), Command(Command) {}
   Error run();
   NvccSelection Result;
 
@@ -45,6 +43,7 @@ private:
   Error select(StringRef Symbol);
   Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
+  Error checkCopies(const CompiledVariant &C);
   bool chosen(StringRef Symbol) const;
   void tell(StringRef Symbol, const char *Remark, const Twine &Message,
             bool Applied = false) {
@@ -53,9 +52,9 @@ private:
 
   const BuildStore &Store;
   ArrayRef<NvccPtx> Modules;
-  const ObjectFacts &Object;
   StringRef Nvcc;
   const NvccCommand &Command;
+  std::optional<StringSet<>> Constants; ///< Of the unit's object.
   unsigned Applied = 0;
 };
 } // namespace
@@ -68,6 +67,21 @@ bool Selection::chosen(StringRef Symbol) const {
   return P.Skip.empty() || !Regex(P.Skip).match(Name);
 }
 
+/// The unit may have come to write what was a constant.
+Error Selection::checkCopies(const CompiledVariant &C) {
+  // Most variants copy nothing, and most builds have no variant.
+  if (!C.Copies.empty() && !Constants) {
+    Expected<StringSet<>> Read = readConstants(Command.Output);
+    if (!Read)
+      return Read.takeError();
+    Constants = std::move(*Read);
+  }
+  for (const std::string &Name : C.Copies)
+    if (!Constants->contains(Name))
+      return findingError(textOf(BuildReason::DeviceVariable, {Name}));
+  return Error::success();
+}
+
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   for (const BuildVariant &V : R.Variants) {
     if (Applied >= Command.Plugin.Limit) {
@@ -77,14 +91,9 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     }
     Expected<CompiledVariant> C = compileNvccVariant(
         Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
-    if (C) {
-      // The unit may have come to write what was a constant.
-      auto Variable = find_if(C->Copies, [&](const std::string &Name) {
-        return !Object.Constants.contains(Name);
-      });
-      if (Variable != C->Copies.end())
-        C = findingError(textOf(BuildReason::DeviceVariable, {*Variable}));
-    }
+    if (C)
+      if (Error E = checkCopies(*C))
+        C = std::move(E);
     if (!C) {
       tell(Symbol, "VariantStale",
            "variant " + V.Name + " left out: " + toString(C.takeError()));
@@ -188,10 +197,9 @@ Error Selection::run() {
 
 Expected<NvccSelection> selectVariants(const BuildStore &Store,
                                        ArrayRef<NvccPtx> Modules,
-                                       const ObjectFacts &Object,
                                        StringRef Nvcc,
                                        const NvccCommand &Command) {
-  Selection S(Store, Modules, Object, Nvcc, Command);
+  Selection S(Store, Modules, Nvcc, Command);
   if (Error E = S.run())
     return std::move(E);
   return std::move(S.Result);

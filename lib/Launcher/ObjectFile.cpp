@@ -149,14 +149,10 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
-  Expected<StringSet<>> Constants = constantsOf(Object);
-  if (!Constants)
-    return Constants.takeError();
-  Facts.Constants = std::move(*Constants);
   return Facts;
 }
 
-Expected<ObjectFacts> readObject(StringRef Path) {
+static Expected<ObjectFacts> readFacts(StringRef Path) {
   auto Object = load(Path);
   if (!Object)
     return Object.takeError();
@@ -168,6 +164,20 @@ Expected<ObjectFacts> readObject(MemoryBufferRef Bytes) {
   if (!Object)
     return Object.takeError();
   return factsOf(**Object);
+}
+
+Expected<StringSet<>> readConstants(StringRef Path) {
+  auto Object = load(Path);
+  if (!Object)
+    return Object.takeError();
+  return constantsOf(*Object->getBinary());
+}
+
+Expected<StringSet<>> readConstants(MemoryBufferRef Bytes) {
+  auto Object = open(Bytes);
+  if (!Object)
+    return Object.takeError();
+  return constantsOf(**Object);
 }
 
 /// Copies the object \p From to \p To with changed symbols.
@@ -277,24 +287,27 @@ static Expected<Contents> contentsOfFile(StringRef Path) {
   return contentsOf(*Object->getBinary());
 }
 
-Error addDispatch(StringRef Path, const ObjectFacts &Facts,
-                  ArrayRef<ObjectKernel> Kernels, StringRef Folder) {
+Error addDispatch(StringRef Path, ArrayRef<ObjectKernel> Kernels,
+                  StringRef Folder) {
+  Expected<ObjectFacts> Facts = readFacts(Path);
+  if (!Facts)
+    return Facts.takeError();
   auto File = [&](const char *Name) { return (Folder + "/" + Name).str(); };
   std::string Unit = File("cupilot-unit.o"), Own = File("cupilot-dispatch.o"),
               Merged = File("cupilot-merged.o"),
               Final = File("cupilot-final.o");
   std::vector<std::string> Names; // The configuration only refers to them.
-  for (const std::string &Entry : Facts.Entries)
+  for (const std::string &Entry : Facts->Entries)
     Names.push_back(standInName(Entry));
   if (Error E = copyObject(Path, Unit, [&](objcopy::CommonConfig &C) {
-        for (auto [Entry, Name] : zip(Facts.Entries, Names))
+        for (auto [Entry, Name] : zip(Facts->Entries, Names))
           C.SymbolsToRename[Entry] = Name;
         return Error::success();
       }))
     return E;
   LLVMContext Context;
   std::unique_ptr<Module> M =
-      createObjectDispatch(Context, Facts.Target, Facts.Entries, Kernels);
+      createObjectDispatch(Context, Facts->Target, Facts->Entries, Kernels);
   if (Error E = emitObject(*M, Own))
     return E;
   Expected<Contents> Before = contentsOfFile(Unit), Added = contentsOfFile(Own);

@@ -28,6 +28,9 @@ void runObject(StringRef Bytes) {
   Expected<ObjectFacts> F = readObject(MemoryBufferRef(Bytes, "input.o"));
   if (!F)
     consumeError(F.takeError());
+  Expected<StringSet<>> C = readConstants(MemoryBufferRef(Bytes, "input.o"));
+  if (!C)
+    consumeError(C.takeError());
 }
 
 void runPtx(StringRef Bytes) {

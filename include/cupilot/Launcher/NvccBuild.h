@@ -25,11 +25,9 @@ struct NvccSelection {
 };
 
 /// Looks the kernels of \p Modules up, the PTX of one unit for each of its
-/// architectures, and compiles their variants. \p Object is what became of the
-/// unit. Errors are those of the store.
+/// architectures, and compiles their variants. Errors are those of the store.
 llvm::Expected<NvccSelection> selectVariants(const BuildStore &Store,
                                              llvm::ArrayRef<NvccPtx> Modules,
-                                             const ObjectFacts &Object,
                                              llvm::StringRef Nvcc,
                                              const NvccCommand &Command);
 

@@ -19,21 +19,23 @@ namespace cupilot {
 struct ObjectFacts {
   llvm::Triple Target;
   std::vector<std::string> Entries; ///< Of redirectedEntries(), those it uses.
-  /// Names, as the source has them, of the data that nobody may write. What the
-  /// host knows of a device variable stands there when that is const.
-  llvm::StringSet<> Constants;
 };
 
 /// An object that cannot be changed (another format or machine) is a finding.
 llvm::Expected<ObjectFacts> readObject(llvm::MemoryBufferRef Bytes);
+
+/// Names, as the source has them, of the data of an object that nobody may
+/// write. What the host knows of a device variable stands there when that is
+/// const. Costly: every symbol is demangled.
+llvm::Expected<llvm::StringSet<>> readConstants(llvm::MemoryBufferRef Bytes);
 /// The same for a file.
-llvm::Expected<ObjectFacts> readObject(llvm::StringRef Path);
+llvm::Expected<llvm::StringSet<>> readConstants(llvm::StringRef Path);
 
 /// Replaces the object \p Path by one whose launches reach \p Kernels'
 /// variants.
 /// \p Folder is for temporary files. The result is checked: what cannot be
 /// done leaves \p Path as it is and is an error.
-llvm::Error addDispatch(llvm::StringRef Path, const ObjectFacts &Facts,
+llvm::Error addDispatch(llvm::StringRef Path,
                         llvm::ArrayRef<ObjectKernel> Kernels,
                         llvm::StringRef Folder);
 
