@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Which kernels calibrate the cost model, on which launches, and which are kept to judge it.
 
-FIXING: modelling choices may be made on these. JUDGING: only looked at; the figure is theirs.
+FIXING and SEEN (judging kernels of an earlier model): modelling choices may be made on these. JUDGING: their times were
+looked at once, after the choices; the figure is theirs.
 KNOWN: the class follows from how the kernel is made.
 """
 
@@ -58,7 +59,7 @@ FIXING = {
     "transpose": (line(N, [f32(N), f32(N, "output"), 4096, 4096]), sweep(*coarse(2, 4, 8))),
     "blur": (line(4 * M, [f32(4 * M), f32(64), f32(4 * M, "output"), 8, 4 * M]), sweep(*unroll(2, 4), *coarse(4))),
 }
-JUDGING = {
+SEEN = {
     "scale": (line(N, [f32(N), f32(N, "output"), 2.0, N]), sweep(*vector(2, 4), *coarse(2))),
     "triad": (line(N, [f32(N), f32(N), f32(N, "output"), 2.0, N]), sweep(*vector(4), *coarse(4, 8))),
     "daxpy": (line(N // 2, [f"buffer f64 n={N // 2} uniform", f"buffer f64 n={N // 2} uniform", 2.0, N // 2]),
@@ -86,6 +87,67 @@ JUDGING = {
     "fractal": (line(2 * M, [f32(2 * M, "output"), 2048, 1024, 200]), sweep(*unroll(2, 4), *coarse(2, 4))),
 }
 
+# The kernels of judging.cu.
+WIDE = [32, 64, 128, 512, 1024]
+
+
+def broad(*genes):
+    """All block sizes alone, and each of the genes alone and with two of them."""
+    out = [f"block_size{{x={s}}}" for s in WIDE]
+    for g in genes:
+        out.append(g)
+        out += [f"block_size{{x={s}}}, {g}" for s in (64, 512)]
+    return out
+
+
+def unit(n):
+    return f"buffer f32 n={n} uniform low=0 high=1"
+
+
+def matrix(rows, columns, kind="f32"):
+    return f"buffer {kind} n={rows * columns} uniform"
+
+
+JUDGING = {
+    "swish": (line(N, [unit(N), unit(N), f32(N, "output"), N]), broad(*vector(4), *coarse(2, 8))),
+    "adam": (line(8 * M, [unit(8 * M)] * 4 + [0.01, 8 * M]), broad(*vector(2, 4), *coarse(4))),
+    "powers": (line(4 * M, [unit(4 * M), unit(4 * M), f32(4 * M, "output"), 4 * M]), broad(*vector(2), *coarse(2, 4))),
+    "blend": (line(N, [f"buffer u8 n={N} uniform"] * 3 + [f"buffer u8 n={N} output", N]), broad(*vector(2, 4), *coarse(4))),
+    "complexProducts": (line(4 * M, [f"buffer f64 n={4 * M} uniform"] * 4 + [f"buffer f64 n={4 * M} output"] * 2 + [4 * M]),
+                        broad(*vector(2), *coarse(2, 4))),
+    "toColumns": (line(N, [unit(N), f32(N, "output"), 4096, 4096]), broad(*coarse(2, 4, 8))),
+    "embed": (line(N, [unit(64 * 100000), f"buffer i32 n={N // 64} uniform low=0 high=99999", f32(N, "output"), 64, N]),
+              broad(*coarse(2, 4, 8))),
+    "scatter": (line(4 * M, [unit(4 * M), f"buffer i32 n={4 * M} permutation", f32(4 * M, "output"), 4 * M]), broad(*coarse(2, 4, 8))),
+    "histogram": (line(8 * M, [unit(8 * M), f"buffer i32 n={M} zeros", M, 8 * M]), broad(*coarse(2, 4, 8))),
+    "resize": (line(8 * M, [unit(2 * M), f32(8 * M, "output"), 2048, 1024, 4096, 2048]), broad(*coarse(2, 4), "read_only_loads{}")),
+    "ninePoints": (line(N, [unit(N), f32(N, "output"), 4096, 4096]), broad(*coarse(2, 4, 8))),
+    "filter": (line(4 * M, [f"buffer f64 n={4 * M + 64} uniform", "buffer f64 n=32 uniform", f"buffer f64 n={4 * M} output", 32, 4 * M]),
+               broad(*unroll(2, 8), *coarse(4), "shared_memory_tiling{tile=32}")),
+    "softmax": (line(128 * 1024, [matrix(64, 128 * 1024), f"buffer f32 n={64 * 128 * 1024} output", 64, 128 * 1024]),
+                broad(*unroll(2, 8), *coarse(2))),
+    "scan": (line(128 * 1024, [matrix(128, 128 * 1024, "i32"), f"buffer i32 n={128 * 128 * 1024} output", 128, 128 * 1024]),
+             broad(*unroll(4, 8), *coarse(2))),
+    "norms": (line(64 * 1024, [matrix(128, 64 * 1024, "f64"), f"buffer f64 n={64 * 1024} output", 128, 64 * 1024]),
+              broad(*unroll(2, 8), *coarse(2))),
+    "unevenSums": (line(256 * 1024, [matrix(64, 256 * 1024), f"buffer i32 n={256 * 1024} uniform low=1 high=64",
+                                     f32(256 * 1024, "output"), 256 * 1024]), broad(*unroll(2, 8), *coarse(4))),
+    "matrixVector": (line(32 * 1024, [matrix(512, 32 * 1024), unit(512), f32(32 * 1024, "output"), 32 * 1024, 512]),
+                     broad(*unroll(2, 8), "shared_memory_tiling{tile=64}")),
+    "smallMatrices": (line(8 * M, [unit(8 * M), unit(8 * M), f32(8 * M, "output"), 8, 8 * M]), broad(*unroll(2, 8), *coarse(4))),
+    "similarity": (line(256 * 1024, [matrix(96, 256 * 1024), unit(96), f32(256 * 1024, "output"), 96, 256 * 1024]),
+                   broad(*unroll(2, 4), "shared_memory_tiling{tile=32}")),
+    "coulomb": (line(M, [f"buffer f32 n=512 uniform low=0 high=1024"] * 2 + [unit(512), f32(M, "output"), 1024, 512, M]),
+                broad(*unroll(2, 8), *coarse(2), "shared_memory_tiling{tile=64}")),
+    "xorshift": (line(4 * M, [f"buffer u32 n={4 * M} uniform", f"buffer u32 n={4 * M} output", 100, 4 * M]),
+                 broad(*unroll(2, 8), *coarse(4))),
+    "logistic": (line(128 * 1024, [unit(128 * 1024), f32(128 * 1024, "output"), 1000, 128 * 1024]), broad(*unroll(2, 4), *coarse(2, 4))),
+    "collatz": (line(2 * M, [f"buffer u32 n={2 * M} uniform low=1 high=1000000", f"buffer i32 n={2 * M} output", 300, 2 * M]),
+                broad(*unroll(2, 8), *coarse(2, 4))),
+    "fourier": (line(512 * 1024, [unit(256), f32(512 * 1024, "output"), f32(512 * 1024, "output"), 256, 512 * 1024]),
+                broad(*unroll(2, 4), *coarse(2), "shared_memory_tiling{tile=128}")),
+}
+
 # Kernels above whose class follows from how they are made. Not among them: the stencils, whose divisions cost about as
 # much as their loads, and sums whose threads are too few to keep the memory busy.
 CLASSES = {
@@ -110,4 +172,5 @@ KNOWN = {
     "known-oneBlock": ("latency", "oneBlock", f"grid=1, block=256, args=[{f32(M)}, {f32(1, 'output')}, {M}]"),
 }
 
-assert not set(FIXING) & set(JUDGING)
+CHOOSING = {**FIXING, **SEEN}
+assert not set(CHOOSING) & set(JUDGING)

@@ -22,8 +22,9 @@ def make(build, folder, name, kernel, workload, genomes, known=""):
         return True
     # CUDA's headers cost more than all the rest; tensor cores need them.
     small = [] if kernel == "tensor" else ["-nocudainc", "-DCALIBRATION_SMALL"]
-    command = [os.path.join(build, "bin/calibration-variants"), os.path.join(HERE, "kernels.cu"), f"--kernel={kernel}",
-               f"--workload={workload}", f"--out={out}", f"--genomes={'; '.join(genomes)}", f"--class={known}", "--", "-O2", *small]
+    source = os.path.join(HERE, "judging.cu" if name in plan.JUDGING else "kernels.cu")
+    command = [os.path.join(build, "bin/calibration-variants"), source, f"--kernel={kernel}", f"--workload={workload}", f"--out={out}",
+               f"--genomes={'; '.join(genomes)}", f"--class={known}", "--", "-O2", *small]
     done = subprocess.run(command, env={**os.environ, "CPLUS_INCLUDE_PATH": HERE}, capture_output=True, text=True, start_new_session=True)
     print(name + "\n" + done.stderr, end="", flush=True)
     return done.returncode == 0
@@ -40,7 +41,7 @@ def main():
         return remodel(*sys.argv[2:4])
     build, folder, only = sys.argv[1], sys.argv[2], sys.argv[3:]
     os.makedirs(folder, exist_ok=True)
-    work = [(n, n, w, g, plan.CLASSES.get(n, "")) for part in (plan.FIXING, plan.JUDGING) for n, (w, g) in part.items()]
+    work = [(n, n, w, g, plan.CLASSES.get(n, "")) for part in (plan.CHOOSING, plan.JUDGING) for n, (w, g) in part.items()]
     work = [(n, k, w, [], c) for n, (c, k, w) in plan.KNOWN.items()] + work
     work = [w for w in work if not only or w[0] in only]
     with concurrent.futures.ThreadPoolExecutor(6) as pool:

@@ -18,6 +18,10 @@ __device__ float __nv_sqrtf(float);
 __device__ float __nv_rsqrtf(float);
 __device__ float __nv_fast_expf(float);
 __device__ float __nv_fast_sinf(float);
+__device__ float __nv_fast_cosf(float);
+__device__ float __nv_powf(float, float);
+__device__ float __nv_cosf(float);
+__device__ float __nv_fmaxf(float, float);
 }
 __device__ inline float tanhf(float x) { return __nv_tanhf(x); }
 __device__ inline float erff(float x) { return __nv_erff(x); }
@@ -27,6 +31,10 @@ __device__ inline float sqrtf(float x) { return __nv_sqrtf(x); }
 __device__ inline float rsqrtf(float x) { return __nv_rsqrtf(x); }
 __device__ inline float __expf(float x) { return __nv_fast_expf(x); }
 __device__ inline float __sinf(float x) { return __nv_fast_sinf(x); }
+__device__ inline float __cosf(float x) { return __nv_fast_cosf(x); }
+__device__ inline float powf(float x, float y) { return __nv_powf(x, y); }
+__device__ inline float cosf(float x) { return __nv_cosf(x); }
+__device__ inline float fmaxf(float x, float y) { return __nv_fmaxf(x, y); }
 __device__ inline int min(int a, int b) { return a < b ? a : b; }
 __device__ inline int max(int a, int b) { return a > b ? a : b; }
 __device__ inline int atomicAdd(int *p, int v) {

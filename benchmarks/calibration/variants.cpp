@@ -21,10 +21,10 @@
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -90,20 +90,15 @@ Expected<const Compiled *> Maker::compile(StringRef Source) {
   if (!Ptx)
     return Ptx.takeError();
   C.Ptx = std::move(*Ptx);
-  Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  if (Error E = writeFileAtomic(Dir->file("v.ptx"), C.Ptx))
-    return std::move(E);
+  Expected<std::optional<AssembledPtx>> Made =
+      assemblePtx(C.Ptx, Gpu.Arch, Flags);
+  if (!Made)
+    return Made.takeError();
+  if (!*Made)
+    return resourceError("no ptxas was found");
   C.Cubin = Out + "-" + shortDigest(digest(C.Ptx), 8) + ".cubin";
-  Expected<ProcessResult> R =
-      runProcess({Tools->Ptxas, "-arch=" + Gpu.Arch, "-O3", "-o", C.Cubin,
-                  Dir->file("v.ptx")},
-                 120);
-  if (!R)
-    return R.takeError();
-  if (R->Status)
-    return usageError("ptxas: " + R->Err);
+  if (Error E = writeFileAtomic(C.Cubin, (*Made)->Cubin))
+    return std::move(E);
   return &Done.emplace(Key, std::move(C)).first->second;
 }
 

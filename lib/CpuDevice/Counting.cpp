@@ -137,6 +137,8 @@ void WarpTrace::endBlock() {
       // structured divergence.
       Counts.WarpInstructions += Most * Cost.total();
       Counts.DependentLoads += Most * Cost.DependentLoads;
+      Counts.ChainCycles += Most * Cost.Chain.Cycles;
+      Counts.Waits += Most * Cost.Chain.Waits;
     }
 }
 

@@ -13,10 +13,16 @@
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Nvptx.h"
+#include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 #include <mutex>
 
 using namespace llvm;
@@ -86,16 +92,55 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   return Jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(Symbols)));
 }
 
+/// The module in \p Bitcode as LLVM optimises it for the GPU. Loads that PTX
+/// marks as of constant memory are marked here too.
+static Expected<std::unique_ptr<Module>>
+compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
+  if (!M)
+    return M.takeError();
+  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(**M, Arch);
+  if (!Target)
+    return Target.takeError();
+  optimizeForNvptx(**M, **Target);
+  ModulePassManager Wide;
+  Wide.addPass(createModuleToFunctionPassAdaptor(LoadStoreVectorizerPass()));
+  Pipeline(Target->get()).run(std::move(Wide), **M);
+  for (Function &F : **M) {
+    if (F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    for (Instruction &I : instructions(F))
+      if (auto *Load = dyn_cast<LoadInst>(&I); Load && Load->isSimple())
+        if (const auto *A = dyn_cast<Argument>(
+                getUnderlyingObject(Load->getPointerOperand(), 32));
+            A && A->hasNoAliasAttr() && A->onlyReadsMemory())
+          Load->setMetadata(LLVMContext::MD_invariant_load,
+                            MDNode::get(Context, {}));
+  }
+  return M;
+}
+
 Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
   auto Context = std::make_unique<LLVMContext>();
-  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, *Context);
+  bool AsCompiled = Options.Count && Options.AsCompiled;
+  Expected<std::unique_ptr<Module>> M =
+      AsCompiled ? compiledModule(Bitcode, Options.Arch, *Context)
+                 : parseBitcode(Bitcode, *Context);
   if (!M)
     return M.takeError();
   Expected<LoweredModule> Tables = lowerModule(**M, Options);
   if (!Tables)
     return Tables.takeError();
+  // Intrinsics that only the optimiser makes.
+  if (AsCompiled && any_of(Tables->Kernels, [](const LoweredKernel &K) {
+        return !K.Unsupported.empty();
+      })) {
+    CpuDeviceOptions Plain = Options;
+    Plain.AsCompiled = false;
+    return load(Bitcode, Plain);
+  }
   auto Jit = orc::LLJITBuilder().create();
   if (!Jit)
     return Jit.takeError();

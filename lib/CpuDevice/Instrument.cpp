@@ -204,125 +204,18 @@ void Instrumenter::guard(const CheckedAccess &A) {
   B.CreateCall(Slow, {Context, Generic, Length, B.getInt32(Site)});
 }
 
-/// Whether the address of \p Load follows from what it loaded before, as in a
-/// list: such loads of a thread never overlap.
-static bool followsItself(const LoadInst &Load) {
-  SmallVector<const Value *, 16> Todo{Load.getPointerOperand()};
-  SmallPtrSet<const Value *, 16> Seen;
-  while (!Todo.empty()) {
-    const auto *I = dyn_cast<Instruction>(Todo.pop_back_val());
-    if (I == &Load)
-      return true;
-    if (!I || I->mayReadOrWriteMemory() || !Seen.insert(I).second)
-      continue;
-    append_range(Todo, I->operands());
-  }
-  return false;
-}
-
 /// What a basic block costs a GPU thread, by class of instruction.
-static BlockCost costOf(const BasicBlock &BB) {
+static BlockCost costOf(const BasicBlock &BB, const Value *Parameters) {
   BlockCost Cost;
   for (const Instruction &I : BB) {
-    Type *Scalar = I.getType()->getScalarType();
-    unsigned Lanes = 1;
-    if (auto *V = dyn_cast<FixedVectorType>(I.getType()))
-      Lanes = V->getNumElements();
-    switch (I.getOpcode()) {
-    case Instruction::FAdd:
-    case Instruction::FSub:
-    case Instruction::FMul:
-    case Instruction::FNeg:
-    case Instruction::FCmp: {
-      // A multiplication whose only use is an addition is half of an FMA.
-      bool Fused = I.getOpcode() == Instruction::FMul && I.hasOneUse() &&
-                   I.hasAllowContract() &&
-                   (cast<Instruction>(*I.user_begin())->getOpcode() ==
-                        Instruction::FAdd ||
-                    cast<Instruction>(*I.user_begin())->getOpcode() ==
-                        Instruction::FSub);
-      if (I.getOpcode() == Instruction::FCmp)
-        Scalar = I.getOperand(0)->getType()->getScalarType();
-      if (!Fused)
-        (Scalar->isDoubleTy()  ? Cost.Fp64
-         : Scalar->isFloatTy() ? Cost.Fp32
-                               : Cost.Fp16) += Lanes;
-      break;
-    }
-    case Instruction::FDiv:
-    case Instruction::FRem:
-      // Division is a sequence around the reciprocal of the special unit.
-      Cost.Special += Lanes;
-      (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) += 8 * Lanes;
-      break;
-    case Instruction::FPToSI:
-    case Instruction::FPToUI:
-    case Instruction::SIToFP:
-    case Instruction::UIToFP:
-    case Instruction::FPExt:
-    case Instruction::FPTrunc:
-      Cost.Conversion += Lanes;
-      break;
-    case Instruction::Load:
-      Cost.DependentLoads += followsItself(cast<LoadInst>(I));
-      [[fallthrough]];
-    case Instruction::Store:
-    case Instruction::AtomicRMW:
-    case Instruction::AtomicCmpXchg:
-      ++Cost.Memory;
-      break;
-    case Instruction::Br:
-    case Instruction::Switch:
-    case Instruction::Ret:
-      ++Cost.Control;
-      break;
-    case Instruction::SDiv:
-    case Instruction::UDiv:
-    case Instruction::SRem:
-    case Instruction::URem:
-      Cost.Integer += 16 * Lanes;
-      break;
-    case Instruction::PHI:
-    case Instruction::BitCast:
-    case Instruction::AddrSpaceCast:
-    case Instruction::Alloca:
-    case Instruction::ExtractElement:
-    case Instruction::InsertElement:
-    case Instruction::ExtractValue:
-    case Instruction::InsertValue:
-    case Instruction::ZExt:
-    case Instruction::Trunc:
-      break; // Registers only.
-    case Instruction::Call: {
-      const Function *Callee = cast<CallInst>(I).getCalledFunction();
-      StringRef Name = Callee ? Callee->getName() : "";
-      if (Name.contains("shfl") || Name.contains(".vote.") ||
-          Name.contains("redux"))
-        ++Cost.Shuffle;
-      else if (Name.contains("approx") || Name.starts_with("llvm.sqrt"))
-        ++Cost.Special;
-      else if (Name.starts_with("llvm.fma") || Name.contains(".fma.")) {
-        (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) += Lanes;
-      } else if (Name.starts_with("llvm.nvvm.read") ||
-                 Name.starts_with("llvm.lifetime") ||
-                 Name.starts_with("llvm.dbg") ||
-                 Name.starts_with("llvm.assume")) {
-        break;
-      } else if (Name.starts_with("llvm.")) {
-        (Scalar->isDoubleTy()  ? Cost.Fp64
-         : Scalar->isFloatTy() ? Cost.Fp32
-                               : Cost.Integer) += Lanes;
-      } else {
-        // A mathematical function: libdevice needs about a dozen operations.
-        Cost.Special += 1;
-        (Scalar->isDoubleTy() ? Cost.Fp64 : Cost.Fp32) +=
-            Scalar->isDoubleTy() ? 24 : 12;
-      }
-      break;
-    }
-    default:
-      Cost.Integer += Lanes;
-    }
+    const auto *Load = dyn_cast<LoadInst>(&I);
+    // Kernel parameters are operands, in the constant bank.
+    if (Parameters && Load &&
+        getUnderlyingObject(Load->getPointerOperand(), 32) == Parameters)
+      continue;
+    Cost += deviceCost(I);
+    if (Load)
+      Cost.DependentLoads += followsItself(I);
   }
   return Cost;
 }
@@ -335,8 +228,15 @@ void Instrumenter::addCounters() {
   K.NumBlocks = Blocks.size();
   // The functions' counters come first, for all kernels alike.
   uint64_t First = IsEntry ? Tables.FunctionBlocks : K.FirstBlock;
+  DominatorTree Dominators(Entry);
+  LoopInfo Loops(Dominators);
+  const Value *Parameters = IsEntry ? Entry.getArg(1) : nullptr;
+  auto Chains = deviceChains(Entry, Loops, Parameters);
+  for (BasicBlock *BB : Blocks) {
+    Tables.Costs.push_back(costOf(*BB, Parameters));
+    Tables.Costs.back().Chain = Chains.lookup(BB);
+  }
   for (auto [Index, BB] : enumerate(Blocks)) {
-    Tables.Costs.push_back(costOf(*BB));
     IRBuilder<> B(BB, BB->getFirstInsertionPt());
     Value *Counts =
         B.CreateLoad(B.getPtrTy(), contextField(B, Entry, FieldBlockCounts));

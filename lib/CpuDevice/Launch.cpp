@@ -116,7 +116,11 @@ bool LaunchState::takeCluster(bool Idle, uint64_t &Index) {
     return false;
   }
   bool Back = Options.Reverse && !Idle;
-  Index = (Back ? Runs - 1 - FromBack++ : FromFront++) * Step;
+  uint64_t Run = Back ? Runs - 1 - FromBack++ : FromFront++;
+  // Steps of one length would always meet the same columns of an image.
+  constexpr uint64_t GoldenRatio = 0x9e3779b97f4a7c15;
+  Index = Run * Step;
+  Index += (Run * GoldenRatio >> 32) % std::min(Step, Clusters - Index);
   return true;
 }
 

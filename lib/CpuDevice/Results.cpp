@@ -40,7 +40,9 @@ static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
                                      &ExecutionCounts::Shuffle,
                                      &ExecutionCounts::Tensor,
                                      &ExecutionCounts::DependentLoads,
-                                     &ExecutionCounts::WarpInstructions};
+                                     &ExecutionCounts::WarpInstructions,
+                                     &ExecutionCounts::ChainCycles,
+                                     &ExecutionCounts::Waits};
 
 ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
   for (auto Field : Fields)

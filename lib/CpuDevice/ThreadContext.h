@@ -9,6 +9,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H
 #define CUPILOT_LIB_CPUDEVICE_THREADCONTEXT_H
 
+#include "cupilot/Support/DeviceCost.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -91,14 +92,9 @@ struct AccessSite {
 };
 
 /// Instructions of a basic block by class, for counting.
-struct BlockCost {
-  uint32_t Fp32 = 0, Fp64 = 0, Fp16 = 0, Integer = 0, Special = 0, Control = 0,
-           Conversion = 0, Shuffle = 0, Memory = 0;
+struct BlockCost : DeviceCost {
   uint32_t DependentLoads = 0; ///< Some of Memory.
-  uint32_t total() const {
-    return Fp32 + Fp64 + Fp16 + Integer + Special + Control + Conversion +
-           Shuffle + Memory;
-  }
+  DeviceChain Chain;
 };
 
 enum class BarrierKind : uint32_t { Sync, Popc, And, Or };

@@ -9,11 +9,10 @@
 #include "cupilot/Evaluation/GpuBatch.h"
 #include "Cases.h"
 #include "cupilot/Runner/Failure.h"
+#include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Process.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
@@ -24,30 +23,12 @@ namespace cupilot {
 
 Expected<GpuImage> assemble(StringRef Ptx, StringRef Arch,
                             ArrayRef<std::string> Flags) {
-  Expected<Toolchain> Tools = Toolchain::find(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  if (Tools->Ptxas.empty())
+  Expected<std::optional<AssembledPtx>> Made = assemblePtx(Ptx, Arch, Flags);
+  if (!Made)
+    return Made.takeError();
+  if (!*Made)
     return GpuImage{Ptx.str(), false};
-  Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-ptxas");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("k.ptx"), Ptx))
-    return std::move(E);
-  Expected<ProcessResult> Result =
-      runProcess({Tools->Ptxas, "-O3", "-arch=" + Arch.str(), "-o",
-                  Dir->file("k.cubin"), Dir->file("k.ptx")},
-                 300);
-  if (!Result)
-    return Result.takeError();
-  if (Result->Status != 0)
-    return usageError("ptxas refuses the code for " + Arch + ":\n" +
-                      Result->Err);
-  Expected<std::string> Cubin = readFile(Dir->file("k.cubin"));
-  if (!Cubin)
-    return Cubin.takeError();
-  return GpuImage{std::move(*Cubin), true};
+  return GpuImage{std::move((*Made)->Cubin), true};
 }
 
 std::string GpuBatch::addImage(GpuImage Image) {

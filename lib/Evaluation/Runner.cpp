@@ -24,7 +24,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   CpuDeviceOptions Options;
   Options.Arch = Arch.str();
   Options.WidenFloats = Mode == RunMode::Wide;
-  Options.Count = Mode == RunMode::Counting;
+  Options.Count = Options.AsCompiled = Mode == RunMode::Counting;
   Options.Reverse = Mode == RunMode::Reversed;
   Options.SampleBlocks = 256;
   Options.MaxInstructions = Checks.ThreadSteps;

@@ -50,7 +50,9 @@ static constexpr NamedCount Counts[] = {
     {"shuffle", &ExecutionCounts::Shuffle},
     {"tensor", &ExecutionCounts::Tensor},
     {"dependentLoads", &ExecutionCounts::DependentLoads},
-    {"warpInstructions", &ExecutionCounts::WarpInstructions}};
+    {"warpInstructions", &ExecutionCounts::WarpInstructions},
+    {"chainCycles", &ExecutionCounts::ChainCycles},
+    {"waits", &ExecutionCounts::Waits}};
 
 static constexpr NamedResource Resources[] = {
     {"staticShared", &KernelResources::StaticShared},

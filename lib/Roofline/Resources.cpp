@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/File.h"
-#include "cupilot/Support/Process.h"
-#include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;
 
@@ -32,31 +30,16 @@ static uint64_t numberBefore(StringRef Text, StringRef Unit) {
 Expected<KernelResources> kernelResources(StringRef Ptx, StringRef Symbol,
                                           StringRef Arch,
                                           ArrayRef<std::string> Flags) {
-  Expected<Toolchain> Tools = Toolchain::find(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  if (Tools->Ptxas.empty())
+  Expected<std::optional<AssembledPtx>> Made = assemblePtx(Ptx, Arch, Flags);
+  if (!Made)
+    return Made.takeError();
+  if (!*Made)
     return resourceError("no ptxas was found",
                          "install a CUDA toolkit, or name it with "
                          "--cuda-path=");
-  Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-ptxas");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("k.ptx"), Ptx))
-    return std::move(E);
-  Expected<ProcessResult> Result =
-      runProcess({Tools->Ptxas, "-v", "-arch=" + Arch.str(), "-o",
-                  Dir->file("k.cubin"), Dir->file("k.ptx")},
-                 120);
-  if (!Result)
-    return Result.takeError();
-  if (Result->Status != 0)
-    return usageError("ptxas refuses the code for " + Arch + ":\n" +
-                      Result->Err);
   // "ptxas info : Compiling entry function 'k' for 'sm_90'", then a line with
   // the stack and one with registers and shared memory.
-  StringRef Rest = StringRef(Result->Err);
+  StringRef Rest = (*Made)->Figures;
   size_t At = Rest.find(("entry function '" + Symbol + "'").str());
   if (At == StringRef::npos)
     return usageError("ptxas did not see the kernel '" + Symbol + "'");

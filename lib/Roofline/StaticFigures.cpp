@@ -9,6 +9,7 @@
 #include "cupilot/Roofline/StaticFigures.h"
 #include "LaneStride.h"
 #include "cupilot/Support/Bitcode.h"
+#include "cupilot/Support/DeviceCost.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -50,9 +51,9 @@ public:
 private:
   void visit(Instruction &I, const Loop *L, LoopFigures &To);
   void visitCall(CallBase &Call, LoopFigures &To);
+  void addCost(const Instruction &I, LoopFigures &To);
   void access(Instruction &I, const Value *Pointer, Type *T, const Loop *L,
               LoopFigures &To);
-  bool dependsOnItself(const Instruction &I) const;
   bool isOrdered(const Loop &L) const;
 
   Function &F;
@@ -70,20 +71,6 @@ private:
   std::set<std::string> Unknown;
 };
 } // namespace
-
-bool Reader::dependsOnItself(const Instruction &I) const {
-  SmallVector<const Value *, 16> Todo{getLoadStorePointerOperand(&I)};
-  SmallPtrSet<const Value *, 16> Done;
-  while (!Todo.empty()) {
-    const auto *Each = dyn_cast<Instruction>(Todo.pop_back_val());
-    if (Each == &I)
-      return true;
-    if (!Each || Each->mayReadOrWriteMemory() || !Done.insert(Each).second)
-      continue;
-    append_range(Todo, Each->operands());
-  }
-  return false;
-}
 
 /// Whether all arithmetic of the loop is one chain: each turn waits for it.
 bool Reader::isOrdered(const Loop &L) const {
@@ -137,17 +124,6 @@ void Reader::access(Instruction &I, const Value *Pointer, Type *T,
 void Reader::visitCall(CallBase &Call, LoopFigures &To) {
   const Function *Callee = Call.getCalledFunction();
   StringRef Name = Callee ? Callee->getName() : "";
-  Type *T = Call.getType()->getScalarType();
-  auto Float = [&](double Count) {
-    (T->isDoubleTy()                    ? To.Fp64
-     : T->isHalfTy() || T->isBFloatTy() ? To.Fp16
-                                        : To.Fp32) += Count;
-  };
-  if (Name.starts_with("llvm.nvvm.read.ptx") ||
-      Name.starts_with("llvm.lifetime") || Name.starts_with("llvm.assume") ||
-      Name.starts_with("llvm.dbg") || Name.starts_with("llvm.experimental"))
-    return;
-  ++To.Instructions;
   if (Name.contains("barrier")) {
     ++To.Barriers;
   } else if (Name.contains("mma")) {
@@ -158,111 +134,43 @@ void Reader::visitCall(CallBase &Call, LoopFigures &To) {
         !Rest.consumeInteger(10, N) && Rest.consume_front("k") &&
         !Rest.consumeInteger(10, K) && Name.contains(".mma"))
       To.Tensor += 2.0 * M * N * K;
-  } else if (Name.contains("approx") || Name.starts_with("llvm.sqrt") ||
-             Name.contains(".ex2.") || Name.contains(".lg2.") ||
-             Name.contains(".sin.") || Name.contains(".cos.") ||
-             Name.contains("rsqrt") || Name.contains("rcp")) {
-    To.Special += 32;
-  } else if (Name.starts_with("llvm.fma") || Name.contains(".fma.") ||
-             T->isFloatingPointTy()) {
-    Float(32);
-  } else if (Name.starts_with("llvm.")) {
-    To.Integer += 32;
   } else if (Call.isInlineAsm()) {
     Unknown.insert("inline assembly");
   } else {
-    Unknown.insert("calls that stay calls");
+    if (!Name.starts_with("llvm."))
+      Unknown.insert("calls that stay calls");
+    return addCost(Call, To);
   }
+  ++To.Instructions;
+}
+
+void Reader::addCost(const Instruction &I, LoopFigures &To) {
+  DeviceCost Cost = deviceCost(I);
+  To.Fp32 += 32.0 * Cost.Fp32;
+  To.Fp64 += 32.0 * Cost.Fp64;
+  To.Fp16 += 32.0 * Cost.Fp16;
+  // Conversions are as fast as operations on integers.
+  To.Integer += 32.0 * (Cost.Integer + Cost.Conversion);
+  To.Special += 32.0 * Cost.Special;
+  To.Instructions += Cost.total();
 }
 
 void Reader::visit(Instruction &I, const Loop *L, LoopFigures &To) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return visitCall(*Call, To);
-  Type *T = I.getType()->getScalarType();
-  double Lanes = 32;
-  if (auto *V = dyn_cast<FixedVectorType>(I.getType()))
-    Lanes *= V->getNumElements();
-  if (I.getOpcode() == Instruction::FCmp)
-    T = I.getOperand(0)->getType()->getScalarType();
-  double &Float = T->isDoubleTy()                    ? To.Fp64
-                  : T->isHalfTy() || T->isBFloatTy() ? To.Fp16
-                                                     : To.Fp32;
-  switch (I.getOpcode()) {
-  case Instruction::Load:
-    To.DependentLoads += dependsOnItself(I);
+  addCost(I, To);
+  if (isa<LoadInst>(I)) {
+    To.DependentLoads += followsItself(I);
     access(I, getLoadStorePointerOperand(&I), I.getType(), L, To);
-    break;
-  case Instruction::Store:
+  } else if (isa<StoreInst>(I)) {
     access(I, getLoadStorePointerOperand(&I), I.getOperand(0)->getType(), L,
            To);
-    break;
-  case Instruction::AtomicRMW:
-  case Instruction::AtomicCmpXchg: {
+  } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I)) {
     const Value *Pointer = I.getOperand(0);
     ++To.Atomics;
     To.HotAtomics += Strides.of(Pointer).K == Lane::Kind::Grid;
     access(I, Pointer, I.getOperand(1)->getType(), L, To);
-    break;
   }
-  case Instruction::FAdd:
-  case Instruction::FSub:
-    Float += Lanes;
-    break;
-  case Instruction::FMul: {
-    const auto *User =
-        I.hasOneUse() ? cast<Instruction>(*I.user_begin()) : nullptr;
-    if (User && I.hasAllowContract() &&
-        (User->getOpcode() == Instruction::FAdd ||
-         User->getOpcode() == Instruction::FSub))
-      return; // One instruction with the sum.
-    Float += Lanes;
-    break;
-  }
-  case Instruction::FCmp:
-  case Instruction::FNeg:
-    Float += Lanes;
-    break;
-  case Instruction::FDiv:
-  case Instruction::FRem:
-    Float += 8 * Lanes;
-    To.Special += Lanes;
-    To.Instructions += 8;
-    break;
-  case Instruction::SDiv:
-  case Instruction::UDiv:
-  case Instruction::SRem:
-  case Instruction::URem:
-    To.Integer += 16 * Lanes;
-    To.Instructions += 16;
-    break;
-  case Instruction::FPToSI:
-  case Instruction::FPToUI:
-  case Instruction::SIToFP:
-  case Instruction::UIToFP:
-  case Instruction::FPExt:
-  case Instruction::FPTrunc:
-    To.Special += Lanes; // Conversions share that unit.
-    break;
-  case Instruction::PHI:
-  case Instruction::SExt:
-  case Instruction::ZExt:
-  case Instruction::Trunc:
-  case Instruction::BitCast:
-  case Instruction::AddrSpaceCast:
-  case Instruction::ExtractElement:
-  case Instruction::InsertElement:
-  case Instruction::ExtractValue:
-  case Instruction::InsertValue:
-  case Instruction::GetElementPtr:
-  case Instruction::Freeze:
-    return; // Registers, or part of the access.
-  case Instruction::Br:
-  case Instruction::Ret:
-    break;
-  default:
-    To.Integer += Lanes;
-  }
-  ++To.Instructions;
 }
 
 StaticFigures Reader::run() {

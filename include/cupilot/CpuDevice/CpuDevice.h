@@ -35,6 +35,8 @@ struct CpuDeviceOptions {
   bool Coverage = false;    ///< Note which bytes of buffers launches read and
                             ///< write: DeviceMemory::coverage.
   bool Count = false;       ///< Fill in Counts (slower).
+  bool AsCompiled = false;  ///< When counting: run the code as LLVM optimises
+                            ///< it for the GPU, where that can be run here.
   bool WidenFloats = false; ///< Compute in float64 where the code says float,
                             ///< half or bfloat16, and remember what is stored
                             ///< unrounded: the reference of the precision
@@ -83,6 +85,9 @@ struct ExecutionCounts {
   uint64_t DependentLoads = 0;   ///< Warp accesses whose address follows from
                                  ///< the one before in a loop: a list's.
   uint64_t WarpInstructions = 0; ///< Issued, divergence included.
+  // Of all warps together, each as long as it would take alone.
+  uint64_t ChainCycles = 0; ///< Of instructions that need each other's results.
+  uint64_t Waits = 0;       ///< For global memory, one after the other.
   ExecutionCounts &operator+=(const ExecutionCounts &Other);
   /// Multiplies everything by Numerator / Denominator.
   void scale(uint64_t Numerator, uint64_t Denominator);

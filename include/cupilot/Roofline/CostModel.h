@@ -24,7 +24,8 @@ struct GpuDescription {
   double Fp32Tflops = 0, Fp64Tflops = 0, Fp16Tflops = 0;
   double LaunchMicroseconds = 0;
   double DramLatencyNs = 0;
-  double BlockStartNs = 0; ///< Between the starts of two blocks.
+  double NearLatencyNs = 0; ///< Of memory that was touched before.
+  double BlockStartNs = 0;  ///< Between the starts of two blocks.
   double BlockTurnoverNs =
       0;                     ///< From a block's first warp's end to its last's.
   double HotAtomicNs = 0;    ///< Between two atomics on one place.

@@ -235,6 +235,55 @@ TEST_F(CpuDevice, CountsWarpAccesses) {
   EXPECT_LE(R.Counts.GlobalStoreSectors, 5u);
 }
 
+TEST_F(CpuDevice, CountsCodeAsItIsCompiledForTheGpu) {
+  const char *Source = R"(
+  extern "C" __global__ void sums(const float *__restrict__ x,
+                                  float *__restrict__ y, int n) {
+    float sum = 0;
+    for (int i = 0; i < n; ++i)
+      sum += x[i * 32 + threadIdx.x];
+    y[threadIdx.x] = sum;
+  }
+  extern "C" __global__ void list(const int *__restrict__ next,
+                                  int *__restrict__ y, int n) {
+    int at = threadIdx.x;
+    for (int i = 0; i < n; ++i)
+      at = next[at];
+    y[threadIdx.x] = at;
+  })";
+  LaunchShape OneWarp{{1, 1, 1}, {32, 1, 1}};
+  std::vector<float> X(64 * 32, 1), Y(32);
+  std::vector<int> Next(32), At(32);
+  for (int I = 0; I < 32; ++I)
+    Next[I] = (I + 1) % 32;
+  CpuDeviceOptions Options;
+  Options.Count = true;
+  compile(Source, Options);
+  LaunchResult Written = launch("sums", OneWarp, buffer(X), buffer(Y), 64);
+  ASSERT_FALSE(Written.Fault) << Written.Fault->str();
+  Options.AsCompiled = true;
+  compile(Source, Options);
+  std::fill(Y.begin(), Y.end(), 0);
+  LaunchResult Compiled = launch("sums", OneWarp, buffer(X), buffer(Y), 64);
+  ASSERT_FALSE(Compiled.Fault) << Compiled.Fault->str();
+  EXPECT_EQ(Y[31], 64);
+  EXPECT_EQ(Written.Counts.Fp32, 64u * 32);
+  EXPECT_EQ(Compiled.Counts.Fp32, 64u * 32);
+  EXPECT_EQ(Compiled.Counts.GlobalLoads, 64u);
+  // LLVM unrolls the loop for GPUs: fewer branches, and the loads of several
+  // turns are waited for together.
+  EXPECT_LE(Compiled.Counts.Control * 2, Written.Counts.Control);
+  EXPECT_EQ(Written.Counts.Waits, 64u);
+  EXPECT_LE(Compiled.Counts.Waits, 32u);
+  EXPECT_GE(Compiled.Counts.Waits, 4u);
+  // Each sum needs the one before.
+  EXPECT_GE(Compiled.Counts.ChainCycles, 64u * 4);
+  LaunchResult List = launch("list", OneWarp, buffer(Next), buffer(At), 64);
+  ASSERT_FALSE(List.Fault) << List.Fault->str();
+  EXPECT_EQ(List.Counts.Waits, 64u);
+  EXPECT_EQ(At[1], 1);
+}
+
 TEST_F(CpuDevice, NamesWhatItCannotRun) {
   compile(R"(extern "C" __global__ void odd(unsigned *x) {
     asm volatile("txq.width.b32 %0, [%1];" : "=r"(*x) : "l"(x));
