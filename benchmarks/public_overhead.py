@@ -11,11 +11,14 @@
 # processor time of builds by clang and nvcc, plain and in turn with a store that
 # has nothing for the unit (medians over pairs); then with a variant for every
 # kernel (identity-store), without a machine cache and with a warm one, beside
-# what compiling the variants' texts alone costs. One line a unit, medians last.
+# what compiling the variants' texts alone costs, to objects and (device) to
+# device code only. One line a unit, medians last. Units with more kernels than
+# --variants are built without variants only: their texts cost minutes.
 
 import glob
 import hashlib
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -29,6 +32,7 @@ def main():
     parser.add_argument("--identity-store", default="")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--most", type=int, default=10)
+    parser.add_argument("--variants", type=int, default=8)
     options = parser.parse_args()
     build = os.path.realpath(options.build)
     store_tool = options.identity_store or build + "/bin/identity-store"
@@ -36,8 +40,9 @@ def main():
     chosen = public_units.chosen_units(options)
     chosen.sort(key=lambda u: hashlib.sha1(u["unit"].encode()).hexdigest())
     columns = ("clang, no variant", "nvcc, no variant", "clang, variants",
-               "clang, warm", "clang, variants alone", "nvcc, variants",
-               "nvcc, warm", "nvcc, variants alone")
+               "clang, warm", "clang, alone", "clang, alone (device)",
+               "nvcc, variants", "nvcc, warm", "nvcc, alone",
+               "nvcc, alone (device)")
     print("| unit | variants | %s |\n|%s" % (" | ".join(columns),
                                              "---|" * (len(columns) + 2)))
     rows = []
@@ -51,15 +56,19 @@ def main():
                           store_tool)
         if row:
             rows.append(row)
-            print("| %s | %d | %s |" % (unit["unit"], row[0], " | ".join(
-                "%.3f" % v if i < 2 else "%+.2f s" % v
-                for i, v in enumerate(row[1:]))), flush=True)
+            print_row(unit["unit"], str(row[0]), row[1:])
     if rows:
-        print("| median | | %s |" % " | ".join(
-            "%.3f" % statistics.median(r[i + 1] for r in rows) if i < 2 else
-            "%+.2f s" % statistics.median(r[i + 1] for r in rows)
-            for i in range(len(columns))))
+        print_row("median of %d" % len(rows), "", [
+            statistics.median(values) if values else None
+            for values in ([r[i + 1] for r in rows if r[i + 1] is not None]
+                           for i in range(len(columns)))])
     return 0
+
+
+def print_row(name, variants, values):
+    texts = ["-" if v is None else "%.3f" % v if i < 2 else "%+.2f s" % v
+             for i, v in enumerate(values)]
+    print("| %s | %s | %s |" % (name, variants, " | ".join(texts)), flush=True)
 
 
 def measure(builder, unit, folder, work, options, build, store_tool):
@@ -81,10 +90,22 @@ def measure(builder, unit, folder, work, options, build, store_tool):
             ("nvcc", nvcc, launch + nvcc + [argument + work + "/none"])):
         if seconds(plain) is None:
             return None
-        pairs[name] = [(seconds(plain), seconds(other))
-                       for _ in range(options.runs)]
+        # In turn which comes first: a machine that slows down favours neither.
+        pairs[name] = []
+        for run in range(options.runs):
+            if run % 2:
+                b, a = seconds(other), seconds(plain)
+            else:
+                a, b = seconds(plain), seconds(other)
+            pairs[name].append((a, b))
     seconds(nvcc + ["--keep", "--keep-dir", work + "/keep"])
     ptx = glob.glob(work + "/keep/*.ptx")
+    row = [statistics.median(b / a for a, b in pairs[name])
+           for name in ("clang", "nvcc")]
+    with open(ptx[0], encoding="utf-8") as text:
+        kernels = len(re.findall(r"\.entry\b", text.read()))
+    if kernels > options.variants:
+        return [kernels] + row + [None] * 8
     entry, out = builder.timed(
         [store_tool, unit["source"], "--store", work + "/store", "--ptx",
          ptx[0], "--nvcc", " ".join(nvcc), "--"] + flags, folder)
@@ -92,28 +113,28 @@ def measure(builder, unit, folder, work, options, build, store_tool):
     if not entry["ok"] or not texts:
         return None
     own = argument + work + "/store"
-    row = [len(texts)] + [statistics.median(b / a for a, b in pairs[name])
-                          for name in ("clang", "nvcc")]
+    row = [len(texts)] + row
     alone = [f for f in flags if not f.startswith(("-I", "-D"))]
-    for name, plain, other, text in (
+    for name, plain, other, text, device in (
             ("clang", clang, clang + plugin + [own], [
                 options.clang, "-Wno-unknown-cuda-version", "-w",
                 "--cuda-path=" + options.cuda, "-isystem", options.cuda
-                + "/include", "-I" + options.cuda + "/include/cccl",
-                "--cuda-device-only", "-c", "-o", work + "/alone.o"] + alone),
+                + "/include", "-I" + options.cuda + "/include/cccl", "-c",
+                "-o", work + "/alone.o"] + alone, "--cuda-device-only"),
             ("nvcc", nvcc, launch + nvcc + [own], [
-                options.cuda + "/bin/nvcc", "-w", "-cubin", "-arch="
-                + options.arch, "-o", work + "/alone.o"]
-             + public_builds.nvcc_flags(alone))):
+                options.cuda + "/bin/nvcc", "-w", "-arch=" + options.arch,
+                "-o", work + "/alone.o"]
+             + public_builds.nvcc_flags(alone), "-cubin")):
         base = statistics.median(a for a, _ in pairs[name])
         cold = seconds(other)
         cache = work + "/cache." + name
         seconds(other, cache)
         warm = seconds(other, cache)
-        each = [seconds(text + [t]) for t in texts]
-        if None in (cold, warm) or None in each:
+        objects = [seconds(text + ["-c", t]) for t in texts]
+        code = [seconds(text + [device, t]) for t in texts]
+        if None in [cold, warm] + objects + code:
             return None
-        row += [cold - base, warm - base, sum(each)]
+        row += [cold - base, warm - base, sum(objects), sum(code)]
     return row
 
 

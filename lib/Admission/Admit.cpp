@@ -107,6 +107,8 @@ admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
       createInvocation(Argv, Create);
   if (!Invocation)
     return usageError("clang does not understand the flags:\n" + Messages);
+  // The driver lets processes end without freeing; this one goes on.
+  Invocation->getFrontendOpts().DisableFree = false;
   CompilerInstance CI(Invocation);
   CI.setVirtualFileSystem(Vfs);
   CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
