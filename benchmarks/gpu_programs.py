@@ -39,7 +39,7 @@ import public_units
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ARCH = "sm_90"
-LEAST_SHARE = 0.02  # Of the kernels' time: others are not searched.
+LEAST_SHARE = 0.1  # Of the kernels' time: others are not searched.
 
 
 def read_list(path, names):
@@ -185,10 +185,10 @@ class Programs:
 
     def searches(self, p):
         """Command lines; a name that another one holds is searched with it."""
-        names = self.workloads(p)
-        base = [re.sub(r"^(void|[a-z ]+) (?=\w)", "", n).split("(")[0]
-                for n in names]
-        base = [n.split("<")[0].split("::")[-1] for n in base]
+        base = [base_name(n) for n in self.workloads(p)]
+        # Other template arguments than types may be written otherwise.
+        base = [n if re.fullmatch(r"[\w:]+(<[a-z ]+>)?", n)
+                else n.split("<")[0] for n in base]
         units = [s for s in p["sources"] if s.endswith(".cu")]
         done = []
         for name in sorted(set(base)):
@@ -205,6 +205,9 @@ class Programs:
                 "--resume", "-v", "--", "-O2"] + p["flags"]))
         return done
 
+    def search_log(self, p, name):
+        return self.home(p, "evolve-%s.log" % re.sub(r"\W+", "_", name))
+
     def evolve(self, programs):
         waiting, running, ended = [], [], 0
         for p in programs:
@@ -214,8 +217,7 @@ class Programs:
         while (waiting or running) and self.left() > 0:
             while waiting and len(running) < self.o.jobs:
                 p, name, command = waiting.pop(0)
-                log = open(self.home(p, "evolve-%s.log" % name), "w",
-                           encoding="utf-8")
+                log = open(self.search_log(p, name), "w", encoding="utf-8")
                 running.append((p, name, subprocess.Popen(
                     command, cwd=self.source_folder(p), stdout=log, stderr=log,
                     stdin=subprocess.DEVNULL, env=env)))
@@ -227,8 +229,8 @@ class Programs:
                     self.say(p, "search of %s ends with %d after %.0f s" % (
                         name, process.returncode, self.o.seconds - self.left()))
                     if process.returncode not in (0, 1):
-                        self.fail(p, open(self.home(
-                            p, "evolve-%s.log" % name)).read()[-1500:])
+                        self.fail(p, open(self.search_log(p, name))
+                                  .read()[-1500:])
             if not self.o.no_runner:
                 self.work(worked)
             time.sleep(0.2)
@@ -385,9 +387,9 @@ class Programs:
             for name, share in kernels.items():
                 if share < LEAST_SHARE:
                     continue
-                best = kept.get(name.split("(")[0].split(" ")[-1])
-                lines.append("`%s` %.0f %% | %s | %s" % (
-                    name.split("(")[0], 100 * share,
+                best = kept.get(base_name(name))
+                lines.append("`%s`, %.0f %% | %s | %s" % (
+                    base_name(name), 100 * share,
                     "`%s`" % best[0] if best else "none",
                     "%.3f (%.3f to %.3f)" % tuple(best[1:4])
                     if best else "1"))
@@ -409,20 +411,27 @@ class Programs:
                     ends[i] if i < len(ends) else " | | | | "))
 
     def kept(self, p):
-        """The first variant of each kernel of the store: genome, ratios."""
+        """The best variant of each kernel of the store: genome, ratios."""
         found = {}
         for path in glob.glob(self.home(p, "store/kernels/*/kernel.mlir")):
             text = open(path, encoding="utf-8").read()
-            name = re.search(r'cupilot\.kernel.*?name = "([^"]+)"', text, re.S)
-            genes = re.search(r"genome = (\[.*?\]|\"[^\"]*\")", text, re.S)
-            m = re.search(r'basis = "measured", ratio = ([\d.e+-]+) : f64, '
-                          r'low = ([\d.e+-]+) : f64, high = ([\d.e+-]+)', text)
-            if m:
-                found[(name.group(1) if name else path).split("(")[0]
-                      .split(" ")[-1]] = [
-                    genes.group(1) if genes else "?"] + [
-                        float(x) for x in m.groups()]
+            name = re.search(r'cupilot\.kernel @"?([^"(]+)', text).group(1)
+            for variant in re.findall(r"cupilot\.variant @.*", text):
+                genes = re.findall(r"<@(\w+), \{(.*?)\}>", variant)
+                m = re.search(r'basis = "(\w+)", ratio = ([\d.e+-]+) : f64, '
+                              r"low = ([\d.e+-]+) : f64, high = ([\d.e+-]+)",
+                              variant)
+                row = [", ".join("%s(%s)" % (g, v.replace(" : i64", "")) for
+                                 g, v in genes)]
+                row += [float(x) for x in m.groups()[1:]] + [m.group(1)]
+                if row[1] > found.get(base_name(name), [0, 0])[1]:
+                    found[base_name(name)] = row
         return found
+
+
+def base_name(name):
+    """The kernel without its result and parameters."""
+    return name.split("(")[0].strip().split(" ")[-1]
 
 
 def shares(path):
@@ -469,9 +478,9 @@ def main():
     parser.add_argument("--checkouts", default=".")
     parser.add_argument("--seconds", type=float, default=1e6)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--population", type=int, default=8)
-    parser.add_argument("--generations", type=int, default=2)
-    parser.add_argument("--per-kernel", type=int, default=2)
+    parser.add_argument("--population", type=int, default=12)
+    parser.add_argument("--generations", type=int, default=1)
+    parser.add_argument("--per-kernel", type=int, default=1)
     parser.add_argument("--pairs", type=int, default=12)
     parser.add_argument("--pair-seconds", type=float, default=15)
     parser.add_argument("--no-runner", action="store_true")
