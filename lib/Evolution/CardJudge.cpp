@@ -241,6 +241,8 @@ Overall Judge::overall(ArrayRef<CardLaunch> Launches,
   Overall O;
   double Before = 0, After = 0, Slow = 0, Fast = 0;
   for (auto [L, W] : zip_equal(Launches, P.Workloads)) {
+    if (!W.isTimed())
+      continue;
     auto Known = OriginalUs.find(L.Workload);
     double Time = L.Asked                     ? L.OriginalUs
                   : Known == OriginalUs.end() ? 0
@@ -294,7 +296,8 @@ Error Judge::settle(CandidateRecord &R, const json::Object &Results) {
                    {"ratio", L.Ratio},         {"low", L.Low},
                    {"high", L.High},           {"original_us", L.OriginalUs},
                    {"variant_us", L.VariantUs}};
-    if (E.cardOnly()[I])
+    // Smaller launches of the same kernel were judged here in its place.
+    if (E.cardOnly()[I] && !P.Workloads[I].isForCardAlone())
       O["card_only"] = true;
     if (const json::Object *Run =
             Results.getObject(idOf(R) + "-" + L.Workload + "-run"))
@@ -311,7 +314,8 @@ Error Judge::settle(CandidateRecord &R, const json::Object &Results) {
       O["recorded"] = *Same;
     if (!L.Right && Wrong.empty())
       Wrong = L.Workload + ": " + L.Wrong;
-    if (L.Right && !(L.Ratio > 0 && L.Low > 0 && L.High > 0))
+    if (L.Right && P.Workloads[I].isTimed() &&
+        !(L.Ratio > 0 && L.Low > 0 && L.High > 0))
       Untimed = L.Workload;
     if (std::optional<ExecutionCounts> Counts = workOf(Evidence, I);
         Counts && L.VariantUs > 0)
