@@ -12,6 +12,7 @@
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/Roofline/CountsJson.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
@@ -196,7 +197,7 @@ Expected<Candidate> Evaluator::prepare(const Genome &G) const {
   if (T)
     return prepare(G, std::move(*T));
   Candidate C;
-  C.Record.Genome = genomeText(G);
+  C.Record.Genome = C.Record.Carried = genomeText(G);
   if (Error E = absorb(T.takeError(), C, "refused"))
     return std::move(E);
   return C;
@@ -204,11 +205,14 @@ Expected<Candidate> Evaluator::prepare(const Genome &G) const {
 
 Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   Candidate C;
-  C.Record.Genome = genomeText(G);
+  C.Record.Genome = C.Record.Carried = genomeText(G);
   C.Translated = std::move(T);
   C.Translated.When.Arch = P.Arch;
   C.Record.Source = C.Translated.Source;
-  C.Record.Plan = formatv("{0}", toJSON(C.Translated.Plan)).str();
+  auto WritePlan = [&] {
+    C.Record.Plan = formatv("{0}", toJSON(C.Translated.Plan)).str();
+  };
+  WritePlan();
   C.Record.Guard = formatv("{0}", toJSON(C.Translated.When)).str();
   std::vector<std::string> Flags = variantFlags(P.Flags);
   Expected<std::vector<AdmissionFinding>> Findings =
@@ -234,6 +238,13 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
     return Ptx.takeError();
   C.Bitcode = std::move(*Bitcode);
   C.Ptx = std::move(*Ptx);
+  // Models name kernels as people do.
+  if (Error E = nameKernels(C.Translated.Plan, kernelsOf(C.Ptx))) {
+    if (Error Other = absorb(std::move(E), C, "compile-error"))
+      return std::move(Other);
+    return C;
+  }
+  WritePlan();
   C.Record.DeviceDigest = deviceCodeDigest(C.Ptx);
   return C;
 }
@@ -277,9 +288,12 @@ Error Evaluator::judge(Candidate &C) {
     consumeError(Digest.takeError());
   json::Object Evidence = toJSON(*V);
   Evidence["canonical"] = Canonical;
-  if (P.OnCard)
-    Evidence["work"] = workOf(*V);
-  C.Record.Evidence = formatv("{0}", json::Value(std::move(Evidence))).str();
+  Evidence["work"] = workOf(*V);
+  auto WriteEvidence = [&] {
+    C.Record.Evidence =
+        formatv("{0}", json::Value(json::Object(Evidence))).str();
+  };
+  WriteEvidence();
   if (V->Passed && Canonical.empty()) {
     C.Record.Outcome = "gate";
     C.Record.Reason = "identity: no build could tell that code from another";
@@ -300,6 +314,7 @@ Error Evaluator::judge(Candidate &C) {
   PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);
   double Total = 0;
   bool Regressed = false;
+  json::Array Modelled;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     double Mine = Times[I], Share = share(P.Workloads[I]);
     if (Share == 0)
@@ -312,7 +327,12 @@ Error Evaluator::judge(Candidate &C) {
     }
     Regressed |= Mine > Times[I] * P.Margin;
     Total += Mine * Share;
+    Modelled.push_back(json::Object{{"workload", P.Workloads[I].Name},
+                                    {"original_us", Times[I]},
+                                    {"variant_us", Mine}});
   }
+  Evidence["modelled"] = std::move(Modelled);
+  WriteEvidence();
   C.Record.Ratio = Total > 0 ? Time / Total : 0;
   if (Regressed) {
     C.Record.Outcome = "slower";

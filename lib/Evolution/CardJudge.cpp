@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/CardJudge.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Evolution/CardBatch.h"
 #include "cupilot/Roofline/CountsJson.h"
 #include "cupilot/Support/Digest.h"
@@ -96,12 +97,17 @@ Error Judge::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
     std::vector<std::thread> Threads;
     for (size_t I = 0; I < Count; ++I)
       Threads.emplace_back([&, I] {
-        std::optional<Genome> G = parseGenome(Todo[First + I]->Record.Genome);
-        Made[I].emplace(G ? E.prepare(*G)
-                          : Expected<Candidate>(resourceError(
-                                "the journal holds a genome that cannot be "
-                                "read: " +
-                                Todo[First + I]->Record.Genome)));
+        const CandidateRecord &R = Todo[First + I]->Record;
+        std::optional<Genome> G = parseGenome(R.Genome);
+        Expected<Translation> T = translationOf(R);
+        if (!T)
+          Made[I].emplace(T.takeError());
+        else
+          Made[I].emplace(G ? E.prepare(*G, std::move(*T))
+                            : Expected<Candidate>(resourceError(
+                                  "the journal holds a genome that cannot be "
+                                  "read: " +
+                                  R.Genome)));
       });
     for (std::thread &T : Threads)
       T.join();

@@ -98,4 +98,17 @@ std::string deviceCodeDigest(StringRef Ptx) {
   return Builder.str();
 }
 
+std::vector<std::string> kernelsOf(StringRef Ptx) {
+  std::vector<std::string> Symbols;
+  for (StringRef Rest = Ptx; !Rest.empty();) {
+    auto [Line, Behind] = Rest.split('\n');
+    Rest = Behind;
+    auto [Before, Name] = Line.split(".entry ");
+    if (Line.starts_with(".") && Before.size() < Line.size())
+      Symbols.push_back(
+          Name.take_until([](char C) { return C == '(' || C == ' '; }).str());
+  }
+  return Symbols;
+}
+
 } // namespace cupilot

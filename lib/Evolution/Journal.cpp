@@ -11,6 +11,7 @@
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Path.h"
 #include <chrono>
+#include <set>
 #include <sqlite3.h>
 #include <thread>
 
@@ -141,7 +142,33 @@ Expected<Journal> Journal::open(StringRef Path) {
     consumeError(std::move(E));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
+  if (Error E = Result.addColumns())
+    return std::move(E);
   return std::move(Result);
+}
+
+/// Journals that know no more than the columns of their time get the others.
+Error Journal::addColumns() {
+  std::set<std::string> There;
+  {
+    Statement Query(Db.get(),
+                    "SELECT name FROM pragma_table_info('candidate')");
+    while (Query.step() == SQLITE_ROW)
+      There.insert(Query.text(0));
+  }
+  for (const char *Name : {"carried", "made"}) {
+    if (There.count(Name))
+      continue;
+    std::string Sql = std::string("ALTER TABLE candidate ADD COLUMN ") + Name +
+                      " TEXT NOT NULL DEFAULT ''";
+    // Another process may have been faster.
+    if (Error E = execute(Sql.c_str());
+        E && !StringRef(sqlite3_errmsg(Db.get())).contains("duplicate"))
+      return E;
+    else
+      consumeError(std::move(E));
+  }
+  return Error::success();
 }
 
 Error Journal::restart(StringRef Run) {
@@ -199,12 +226,13 @@ Error Journal::saveBatch(StringRef Run, StringRef Step, const BatchRecord &B) {
 
 static constexpr const char *SelectCandidate =
     "SELECT genome, outcome, reason, device, ratio, source, plan, guard, "
-    "evidence"
+    "evidence, carried, made"
     " FROM candidate WHERE run=?";
 
 static CandidateRecord readCandidate(const Statement &Row) {
-  return {Row.text(0), Row.text(1), Row.text(2), Row.text(3), Row.number(4),
-          Row.text(5), Row.text(6), Row.text(7), Row.text(8)};
+  return {Row.text(0),   Row.text(1), Row.text(2), Row.text(3),
+          Row.number(4), Row.text(5), Row.text(6), Row.text(7),
+          Row.text(8),   Row.text(9), Row.text(10)};
 }
 
 Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
@@ -224,17 +252,19 @@ Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
 Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Statement Insert(Db.get(),
                    "INSERT INTO candidate(run, genome, outcome, reason,"
-                   " device, ratio, source, plan, guard, evidence)"
-                   " VALUES(?,?,?,?,?,?,?,?,?,?)"
+                   " device, ratio, source, plan, guard, evidence, carried,"
+                   " made) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
                    " ON CONFLICT(run, genome) DO UPDATE SET"
                    " outcome=excluded.outcome, reason=excluded.reason,"
                    " device=excluded.device, ratio=excluded.ratio,"
                    " source=excluded.source, plan=excluded.plan,"
-                   " guard=excluded.guard, evidence=excluded.evidence");
+                   " guard=excluded.guard, evidence=excluded.evidence,"
+                   " carried=excluded.carried, made=excluded.made");
   Insert.bind(Run).bind(C.Genome).bind(C.Outcome).bind(C.Reason).bind(
       C.DeviceDigest);
   Insert.bind(C.Ratio).bind(C.Source).bind(C.Plan).bind(C.Guard).bind(
       C.Evidence);
+  Insert.bind(C.Carried).bind(C.Made);
   if (Insert.step() != SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();

@@ -7,21 +7,36 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Search.h"
+#include "AgentCalls.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Evolution/ModelMaker.h"
+#include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
-#include <thread>
 
 using namespace llvm;
 
 namespace cupilot {
 
 namespace {
+/// A variant on its way to its verdict.
+struct Entry {
+  VariantOp V;
+  CandidateOrder Order;
+  std::optional<CandidateRecord> Known = std::nullopt; ///< From the journal.
+  std::optional<Candidate> Made = std::nullopt;
+  CandidateRecord Record = {}; ///< Its latest state.
+  unsigned Round = 0;          ///< Repairs so far.
+  bool GaveUp = false;
+};
+
 class Search {
 public:
   Search(const SearchProblem &Problem, const SearchOptions &Options, Journal &J)
@@ -30,12 +45,21 @@ public:
 
 private:
   Error begin();
+  Error beginAgents();
+  Error choose();
   Error evaluate(unsigned Generation);
-  Error evaluateOnCard(unsigned Generation,
-                       std::vector<std::pair<VariantOp, WaitingCandidate>> W);
+  Error orders(std::vector<Entry> &Entries);
+  Error makeAndJudge(MutableArrayRef<Entry> Entries, unsigned Generation);
+  Error judge(Candidate &C);
+  Error repair(MutableArrayRef<Entry> Entries, StringRef Stage,
+               function_ref<Error(ArrayRef<Entry *>)> Judge);
+  Error finish(Entry &E, unsigned Generation);
+  Error evaluateOnCard(unsigned Generation, MutableArrayRef<Entry> Entries);
+  Error judgeOnCard(StringRef Step, ArrayRef<Entry *> Waiting);
   Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
   Error acceptOnCard(std::vector<CandidateRecord> &Accepted,
                      SearchResult &Result);
+  bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {
     if (!R.DeviceDigest.empty())
       Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
@@ -51,10 +75,16 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> Population;
   std::unique_ptr<CandidateEvaluator> Evaluator;
   std::unique_ptr<CardJudge> Card; ///< Null: times are modelled.
-  std::vector<std::string> Strategies;
+  std::vector<LibraryStrategy> Library;
+  KernelAdvice Advice;
+  CallCount Calls;
+  std::unique_ptr<CandidateMaker> Maker;
+  std::vector<std::string> Strategies, Begin;
   std::map<std::string, std::string>
       Seen; ///< Device code and plan to the genome.
-  std::string Run;
+  std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
+  std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
+  std::string Run, Stopped;
   double Best = 1;
 };
 } // namespace
@@ -83,6 +113,15 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
     B.add(O.Device);
   for (const std::string &Genome : O.Begin)
     B.add(Genome);
+  if (O.Within > 0)
+    B.add(std::to_string(O.Within));
+  if (const AgentOptions *A = O.Agents) {
+    // Not who answers: another provider may go on with a search.
+    B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
+    B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode);
+    for (const PromptExample &E : A->Examples)
+      B.add(E.Genome).add(E.Source);
+  }
   for (const std::string &Flag : P.Flags)
     B.add(Flag);
   B.add(CUPILOT_VERSION);
@@ -98,8 +137,6 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
 Error Search::begin() {
   loadDialect(Context);
   Run = runKey(Problem, Options);
-  for (StringRef Name : ruleStrategies())
-    Strategies.push_back(Name.str());
   if (!Options.Resume)
     if (Error E = J.restart(Run))
       return E;
@@ -132,12 +169,93 @@ Error Search::begin() {
   Same.Launches.front().Symbol = Problem.K.Symbol;
   Seen[Evaluator->originalDigest().str() + formatv("{0}", toJSON(Same)).str()] =
       "the original";
+  Begin = Options.Begin;
+  if (Options.Agents) {
+    if (Error E = beginAgents())
+      return E;
+  } else {
+    for (StringRef Name : ruleStrategies())
+      Strategies.push_back(Name.str());
+    Maker = makeRuleMaker(*Evaluator);
+  }
   InitialisePassOptions Initialise;
   Initialise.seed = Problem.Seed;
   Initialise.population = Options.Population;
   Initialise.strategies.assign(Strategies.begin(), Strategies.end());
-  Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());
+  Initialise.genomes.assign(Begin.begin(), Begin.end());
   return pass(createInitialisePass(Initialise));
+}
+
+/// What Prophet and Manager choose. An answer of no use ends nothing: then the
+/// whole library is drawn from, by chance.
+Error Search::choose() {
+  const AgentOptions &A = *Options.Agents;
+  CallLog Log(*A.From);
+  PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
+  ChoiceRequest R{Of, A.Roofline ? &Advice : nullptr, Library, Options.Within};
+  std::vector<LibraryStrategy> Narrow;
+  auto Absorb = [&](Error E, StringRef What) -> Error {
+    Error Rest = absorbFinding(std::move(E), [&](StringRef Why) {
+      if (Options.Tell)
+        Options.Tell((What + ": " + Why).str());
+    });
+    if (!A.DryRun)
+      return Rest;
+    // What comes next is shown as it would be without this answer.
+    consumeError(std::move(Rest));
+    return Error::success();
+  };
+  std::string Prefix = stepPrefix(Problem.K);
+  if (A.Roofline) {
+    Expected<std::vector<std::string>> Chosen =
+        askProphet(Log, *A.Prompts, R, Advice, Prefix + "prophet", A.Counts);
+    if (Chosen) {
+      Strategies = std::move(*Chosen);
+      copy_if(Library, std::back_inserter(Narrow),
+              [&](const LibraryStrategy &S) {
+                return is_contained(Strategies, S.Info.Name);
+              });
+      R.Library = Narrow;
+    } else if (Error E = Absorb(Chosen.takeError(), "Roofline Prophet")) {
+      return E;
+    }
+  }
+  if (Begin.size() < Options.Population) {
+    Expected<std::vector<std::string>> Genomes = askManager(
+        Log, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
+        A.Examples, Prefix + "manager", A.Counts);
+    if (Genomes)
+      append_range(Begin, *Genomes);
+    else if (Error E = Absorb(Genomes.takeError(), "SCE Manager"))
+      return E;
+  }
+  Calls.Used += Log.calls();
+  return Error::success();
+}
+
+/// What models need to know before the first genome.
+Error Search::beginAgents() {
+  Library = libraryStrategies(Population->getOperation());
+  unsigned Arch = 0;
+  StringRef(Problem.Arch)
+      .drop_front(3)
+      .take_while([](char C) { return isDigit(C); })
+      .getAsInteger(10, Arch);
+  erase_if(Library,
+           [&](const LibraryStrategy &S) { return S.MinArch > int64_t(Arch); });
+  for (const LibraryStrategy &S : Library)
+    Strategies.push_back(S.Info.Name);
+  Expected<KernelAdvice> Made =
+      adviseOn(Problem, *Evaluator, ceilingsOf(Problem.Gpu));
+  if (!Made)
+    return Made.takeError();
+  Advice = std::move(*Made);
+  Calls.Most = Options.Agents->MostCalls;
+  if (Error E = choose())
+    return E;
+  Maker = makeModelMaker(Problem, *Evaluator, *Options.Agents, Library, Advice,
+                         Calls);
+  return Error::success();
 }
 
 Error Search::settle(VariantOp V, const CandidateRecord &R,
@@ -148,6 +266,9 @@ Error Search::settle(VariantOp V, const CandidateRecord &R,
   double Fitness =
       R.Outcome == "accepted" || R.Outcome == "slower" ? R.Ratio : 0;
   V.setFitnessAttr(B.getF64FloatAttr(Fitness));
+  // What the code has goes on, not what was asked for.
+  V.setGenomeAttr(toAttr(Context, carriedGenome(R)));
+  Judged[V.getSymName().str()] = R;
   remember(R);
   if (R.Outcome == "accepted")
     Best = std::max(Best, R.Ratio);
@@ -156,94 +277,287 @@ Error Search::settle(VariantOp V, const CandidateRecord &R,
   return Error::success();
 }
 
-/// Judges the variants that have no outcome. Translation and compilation run
-/// beside each other; everything whose order matters comes after.
-Error Search::evaluate(unsigned Generation) {
-  std::vector<VariantOp> Todo;
-  for (VariantOp V : kernel().getBody().getOps<VariantOp>())
-    if (!V.getOutcome())
-      Todo.push_back(V);
-  std::vector<std::pair<VariantOp, WaitingCandidate>> Waiting;
-  for (size_t First = 0; First < Todo.size(); First += 2) {
-    size_t Count = std::min<size_t>(2, Todo.size() - First);
-    std::vector<std::optional<CandidateRecord>> Known(Count);
-    std::vector<std::optional<Expected<Candidate>>> Prepared(Count);
-    std::vector<std::thread> Threads;
-    for (size_t I = 0; I < Count; ++I) {
-      Genome G = fromAttr(Todo[First + I].getGenome());
-      auto Found = J.find(Run, genomeText(G));
-      if (!Found)
-        return Found.takeError();
-      Known[I] = std::move(*Found);
-      if (!Known[I])
-        Threads.emplace_back(
-            [&, I, G] { Prepared[I].emplace(Evaluator->prepare(G)); });
+/// The variants that have no outcome; of a genome that was ordered before,
+/// none.
+Error Search::orders(std::vector<Entry> &Entries) {
+  for (VariantOp V :
+       make_early_inc_range(kernel().getBody().getOps<VariantOp>())) {
+    if (V.getOutcome())
+      continue;
+    Genome G = fromAttr(V.getGenome());
+    std::string Name = V.getSymName().str();
+    if (!Ordered.try_emplace(genomeText(G), Name).second) {
+      V.erase();
+      continue;
     }
-    for (std::thread &T : Threads)
-      T.join();
-    Error Failure = Error::success();
-    for (size_t I = 0; I < Count; ++I) {
-      if (Known[I] && Known[I]->Outcome == "passed") {
-        remember(*Known[I]);
-        Waiting.push_back({Todo[First + I], {std::move(*Known[I])}});
-        continue;
-      }
-      if (Known[I]) {
-        Failure = joinErrors(std::move(Failure),
-                             settle(Todo[First + I], *Known[I], Generation));
-        continue;
-      }
-      if (!*Prepared[I]) {
-        Failure = joinErrors(std::move(Failure), Prepared[I]->takeError());
-        continue;
-      }
-      Candidate &C = **Prepared[I];
-      if (C.Record.Outcome.empty()) {
-        if (auto It = Seen.find(C.Record.DeviceDigest + C.Record.Plan);
-            It != Seen.end()) {
-          C.Record.Outcome = "duplicate";
-          C.Record.Reason = "the same device code as " + It->second;
-        } else if (Error E = Evaluator->judge(C)) {
-          Failure = joinErrors(std::move(Failure), std::move(E));
-          continue;
-        }
-      }
-      if (Error E = J.save(Run, C.Record))
-        Failure = joinErrors(std::move(Failure), std::move(E));
-      else if (C.Record.Outcome == "passed") {
-        remember(C.Record);
-        CandidateRecord Record = C.Record;
-        Waiting.push_back({Todo[First + I], {std::move(Record), std::move(C)}});
-      } else
-        Failure = joinErrors(std::move(Failure),
-                             settle(Todo[First + I], C.Record, Generation));
-    }
-    if (Failure)
-      return Failure;
+    auto Found = J.find(Run, genomeText(G));
+    if (!Found)
+      return Found.takeError();
+    Entry E{V, {std::move(Name), std::move(G), {}}, std::move(*Found)};
+    for (auto Parent : V.getParents().getAsRange<mlir::FlatSymbolRefAttr>())
+      if (auto It = Judged.find(Parent.getValue().str()); It != Judged.end())
+        E.Order.Parents.push_back(It->second);
+    Entries.push_back(std::move(E));
   }
-  if (Error E = evaluateOnCard(Generation, std::move(Waiting)))
+  for (Entry &E : Entries)
+    if (E.Known)
+      E.Order.Known = &*E.Known;
+  return Error::success();
+}
+
+/// Duplicates are not judged.
+Error Search::judge(Candidate &C) {
+  if (!C.Record.Outcome.empty())
+    return Error::success();
+  if (auto It = Seen.find(C.Record.DeviceDigest + C.Record.Plan);
+      It != Seen.end() && It->second != C.Record.Genome) {
+    C.Record.Outcome = "duplicate";
+    C.Record.Reason = "the same device code as " + It->second;
+    return Error::success();
+  }
+  return Evaluator->judge(C);
+}
+
+/// How far a candidate came.
+static unsigned rankOf(const CandidateRecord &R) {
+  return StringSwitch<unsigned>(R.Outcome)
+      .Case("accepted", 5)
+      .Case("passed", 4)
+      .Case("slower", 3)
+      .Case("gate", 2)
+      .Cases({"compile-error", "inadmissible"}, 1)
+      .Default(0);
+}
+
+static bool mayBeRepaired(const Entry &E) {
+  unsigned Rank = rankOf(E.Record);
+  return !E.Known && !E.GaveUp && Rank >= 1 && Rank <= 3;
+}
+
+/// One repair of each that needs one. \p Judge judges those that were made.
+Error Search::repair(MutableArrayRef<Entry> Entries, StringRef Stage,
+                     function_ref<Error(ArrayRef<Entry *>)> Judge) {
+  std::vector<RevisionOrder> Orders;
+  std::vector<Entry *> Asked;
+  for (Entry &E : Entries)
+    if (E.Known || (mayBeRepaired(E) && E.Round < Maker->rounds())) {
+      Orders.push_back({&E.Order, &E.Record, Stage.str(), ++E.Round});
+      Asked.push_back(&E);
+    }
+  if (none_of(Asked, [](Entry *E) { return !E->Known; }) &&
+      Maker->rounds() == 0)
+    return Error::success();
+  Expected<std::vector<Revision>> Made = Maker->revise(Orders);
+  if (!Made)
+    return Made.takeError();
+  std::vector<Entry> New;
+  std::vector<Entry *> Old, ToJudge;
+  for (auto [E, R] : zip_equal(Asked, *Made)) {
+    if (E->Known)
+      continue;
+    if (!R.History.empty())
+      E->Record.Made = R.History;
+    // The same code again would get the same verdict.
+    E->GaveUp = !R.Made || (!R.Made->Record.DeviceDigest.empty() &&
+                            R.Made->Record.DeviceDigest + R.Made->Record.Plan ==
+                                E->Record.DeviceDigest + E->Record.Plan &&
+                            R.Made->Record.Guard == E->Record.Guard);
+    if (E->GaveUp)
+      continue;
+    R.Made->Record.Made = R.History;
+    Old.push_back(E);
+    New.push_back({E->V, E->Order, std::nullopt, std::move(R.Made)});
+  }
+  for (Entry &E : New)
+    ToJudge.push_back(&E);
+  if (Error Failure = Judge(ToJudge))
+    return Failure;
+  for (auto [E, N] : zip_equal(Old, New)) {
+    unsigned Before = rankOf(E->Record), After = rankOf(N.Record);
+    bool Better =
+        After > Before ||
+        (After == Before && (After < 3 || N.Record.Ratio > E->Record.Ratio));
+    // What was told once and did not help will not help again.
+    E->GaveUp = After <= Before && N.Record.Reason == E->Record.Reason;
+    if (!Better) {
+      E->GaveUp = true;
+      continue;
+    }
+    E->Record = std::move(N.Record);
+    E->Made = std::move(N.Made);
+  }
+  return Error::success();
+}
+
+/// The journal gets it, and the population unless it waits for the card.
+Error Search::finish(Entry &E, unsigned Generation) {
+  if (E.Known) {
+    if (E.Known->Outcome != "passed")
+      return settle(E.V, *E.Known, Generation);
+    E.Record = *E.Known;
+    E.Known.reset(); // The card has not spoken.
+    E.Order.Known = nullptr;
+    remember(E.Record);
+    return Error::success();
+  }
+  if (auto It = Seen.find(E.Record.DeviceDigest + E.Record.Plan);
+      It != Seen.end() && It->second != E.Record.Genome &&
+      rankOf(E.Record) >= 2) {
+    E.Record.Outcome = "duplicate";
+    E.Record.Reason = "the same device code as " + It->second;
+  }
+  if (E.Record.Made.empty()) {
+    json::Array Parents;
+    for (const CandidateRecord &P : E.Order.Parents)
+      Parents.push_back(P.Genome);
+    E.Record.Made =
+        formatv("{0}",
+                json::Value(json::Object{{"parents", std::move(Parents)}}))
+            .str();
+  }
+  if (Error Failure = J.save(Run, E.Record))
+    return Failure;
+  remember(E.Record);
+  if (E.Record.Outcome == "passed")
+    return Error::success();
+  return settle(E.V, E.Record, Generation);
+}
+
+/// Makes and judges some candidates here. What the maker does beside each other
+/// is its own; everything whose order matters comes after.
+Error Search::makeAndJudge(MutableArrayRef<Entry> Entries,
+                           unsigned Generation) {
+  std::vector<CandidateOrder> Orders;
+  for (Entry &E : Entries)
+    Orders.push_back(E.Order);
+  Expected<std::vector<std::optional<Candidate>>> Made = Maker->make(Orders);
+  if (!Made)
+    return Made.takeError();
+  auto JudgeHere = [&](Entry &E) -> Error {
+    if (Error Failure = judge(*E.Made))
+      return Failure;
+    E.Record = E.Made->Record;
+    return Error::success();
+  };
+  for (auto [E, C] : zip_equal(Entries, *Made)) {
+    E.Made = std::move(C);
+    if (E.Made)
+      if (Error Failure = JudgeHere(E))
+        return Failure;
+    // Without repairs there is nothing to wait for.
+    if (Maker->rounds() == 0 && (E.Known || E.Made))
+      if (Error Failure = finish(E, Generation))
+        return Failure;
+  }
+  if (Maker->rounds() == 0)
+    return Error::success();
+  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round)
+    if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
+                               [&](ArrayRef<Entry *> New) -> Error {
+                                 for (Entry *E : New)
+                                   if (Error Inner = JudgeHere(*E))
+                                     return Inner;
+                                 return Error::success();
+                               }))
+      return Failure;
+  for (Entry &E : Entries)
+    if (E.Known || E.Made)
+      if (Error Failure = finish(E, Generation))
+        return Failure;
+  return Error::success();
+}
+
+Error Search::evaluate(unsigned Generation) {
+  std::vector<Entry> Entries;
+  if (Error E = orders(Entries))
     return E;
+  for (size_t First = 0; First < Entries.size(); First += Maker->width())
+    if (Error E = makeAndJudge(
+            MutableArrayRef(Entries).slice(
+                First, std::min(Maker->width(), Entries.size() - First)),
+            Generation))
+      return E;
+  if (Error E = evaluateOnCard(Generation, Entries))
+    return E;
+  // Nobody could make these any more.
+  for (VariantOp V :
+       make_early_inc_range(kernel().getBody().getOps<VariantOp>()))
+    if (!V.getOutcome())
+      V.erase();
   return J.saveGeneration(Run, Generation, printModule(*Population));
 }
 
 /// Those that passed here, on the card.
-Error Search::evaluateOnCard(
-    unsigned Generation,
-    std::vector<std::pair<VariantOp, WaitingCandidate>> Waiting) {
+Error Search::judgeOnCard(StringRef Step, ArrayRef<Entry *> Waiting) {
   if (Waiting.empty())
     return Error::success();
   std::vector<WaitingCandidate> Candidates;
-  for (auto &[V, W] : Waiting)
-    Candidates.push_back(std::move(W));
-  if (Error E = Card->judge("g" + std::to_string(Generation), Candidates))
+  for (Entry *E : Waiting)
+    Candidates.push_back({std::move(E->Record), std::move(E->Made)});
+  Error Failure = Card->judge(Step, Candidates);
+  for (auto [E, C] : zip_equal(Waiting, Candidates)) {
+    E->Record = std::move(C.Record);
+    E->Made = std::move(C.Made);
+  }
+  return Failure;
+}
+
+Error Search::evaluateOnCard(unsigned Generation,
+                             MutableArrayRef<Entry> Entries) {
+  std::vector<Entry *> Waiting;
+  for (Entry &E : Entries)
+    if (E.Record.Outcome == "passed")
+      Waiting.push_back(&E);
+  std::string Step = "g" + std::to_string(Generation);
+  if (Error E = judgeOnCard(Step, Waiting))
     return E;
-  for (auto [V, C] : zip_equal(make_first_range(Waiting), Candidates)) {
-    if (Error E = J.save(Run, C.Record))
-      return E;
-    if (Error E = settle(V, C.Record, Generation))
+  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round) {
+    std::string Number = std::to_string(Round);
+    if (Error E = repair(Entries, "card" + Number,
+                         [&](ArrayRef<Entry *> New) -> Error {
+                           std::vector<Entry *> Passed;
+                           for (Entry *E : New) {
+                             if (Error Failure = judge(*E->Made))
+                               return Failure;
+                             E->Record = E->Made->Record;
+                             if (E->Record.Outcome == "passed")
+                               Passed.push_back(E);
+                           }
+                           return judgeOnCard(Step + "r" + Number, Passed);
+                         }))
       return E;
   }
+  for (Entry *E : Waiting) {
+    if (Error Failure = J.save(Run, E->Record))
+      return Failure;
+    if (Error Failure = settle(E->V, E->Record, Generation))
+      return Failure;
+  }
   return Error::success();
+}
+
+/// Whether the launches of \p R take hardly longer than the GPU's ceilings let
+/// any launches with this work take.
+bool Search::atCeiling(const CandidateRecord &R) const {
+  if (!(Options.Within > 0) || !(Advice.FloorUs > 0) || R.Outcome != "accepted")
+    return false;
+  Expected<json::Value> Evidence = json::parse(R.Evidence);
+  if (!Evidence) {
+    consumeError(Evidence.takeError());
+    return false;
+  }
+  const json::Object *O = Evidence->getAsObject();
+  const json::Object *OnCard = O ? O->getObject("card") : nullptr;
+  const json::Array *Times = OnCard ? OnCard->getArray("workloads")
+                             : O    ? O->getArray("modelled")
+                                    : nullptr;
+  if (!Times || Times->size() != Problem.Workloads.size())
+    return false;
+  double Total = 0;
+  for (auto [T, W] : zip_equal(*Times, Problem.Workloads))
+    Total +=
+        T.getAsObject()->getNumber("variant_us").value_or(0) * double(W.Count);
+  return Total > 0 && Advice.FloorUs >= Total * (1 - Options.Within);
 }
 
 /// The last checks of the best, until enough have passed them.
@@ -284,6 +598,16 @@ Expected<SearchResult> Search::run() {
   if (Error E = evaluate(0))
     return std::move(E);
   for (unsigned G = 1; G < Options.Generations; ++G) {
+    if (any_of(Judged,
+               [&](const auto &Each) { return atCeiling(Each.second); }))
+      Stopped = formatv("the best time is within {0:P0} of what the GPU's "
+                        "ceilings allow",
+                        Options.Within)
+                    .str();
+    else
+      Stopped = Maker->exhausted();
+    if (!Stopped.empty())
+      break;
     SelectPassOptions Select;
     Select.seed = Problem.Seed;
     Select.generation = G;
@@ -354,6 +678,7 @@ Expected<SearchResult> Search::collect() {
   SearchResult Result;
   Result.All = *All;
   Result.Run = Run;
+  Result.Stopped = Stopped;
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {
     ++Result.Evaluated;
@@ -373,11 +698,10 @@ Expected<SearchResult> Search::collect() {
   // Genomes and parents live in the population's last state or in its text.
   for (const CandidateRecord &R : Accepted) {
     Variant V;
-    std::optional<Genome> Genes = parseGenome(R.Genome);
-    if (!Genes)
+    if (!parseGenome(R.Genome))
       return resourceError("the journal holds a genome that cannot be read: " +
                            R.Genome);
-    V.Genes = *Genes;
+    V.Genes = carriedGenome(R);
     V.Name = variantName(R);
     json::Path::Root Root;
     LaunchPlan Plan;

@@ -85,7 +85,9 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
   json::Object O = kernelFacts(P);
   json::Array GeneList, FactList, ExampleList;
   for (const PromptGene &G : Genes)
-    GeneList.push_back(json::Object{{"gene", G.Gene}, {"summary", G.Summary}});
+    GeneList.push_back(json::Object{
+        {"gene", G.Gene.empty() ? json::Value(nullptr) : json::Value(G.Gene)},
+        {"summary", G.Summary}});
   for (const std::string &Fact : Facts)
     FactList.push_back(Fact);
   for (const PromptExample &E : Examples)
@@ -95,6 +97,7 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
                      {"outcome", E.Outcome},
                      {"source", quotedFact("variant.cu", E.Source)}});
   O["genes"] = std::move(GeneList);
+  O["has_facts"] = !Facts.empty();
   O["facts"] = std::move(FactList);
   O["examples"] = std::move(ExampleList);
   // What the schema cannot say, the repair round shall hear, too.

@@ -8,6 +8,7 @@
 
 #include "Choice.h"
 #include "CompilerCommand.h"
+#include "EvolveAgents.h"
 #include "NvccBuilds.h"
 #include "SharedFolder.h"
 #include "SharedOptions.h"
@@ -40,8 +41,9 @@ static StoreOption StoreDir(Sub);
 static OnlyOption Only(Sub);
 static cl::opt<std::string>
     Translator("translator", cl::sub(Sub), cl::init("rules"),
-               cl::value_desc("rules"),
+               cl::value_desc("rules|llm"),
                cl::desc("What turns strategies into code (default rules)"));
+static AgentFlags Agents(Sub);
 static cl::opt<std::string>
     DeviceName("device", cl::sub(Sub), cl::init("cpu"),
                cl::value_desc("cpu|cuda|spool:DIR|ssh:HOST"),
@@ -56,12 +58,14 @@ static cl::opt<std::string>
 static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
                               cl::value_desc("N"),
                               cl::desc("Seed of the search (default 1)"));
-static cl::opt<unsigned>
-    Population("population", cl::sub(Sub), cl::init(12), cl::value_desc("N"),
-               cl::desc("Variants of a generation (default 12)"));
+static cl::opt<unsigned> Population(
+    "population", cl::sub(Sub), cl::init(12), cl::value_desc("N"),
+    cl::desc("Variants of a generation (default 12; with llm that of "
+             "the preset)"));
 static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
                                      cl::value_desc("N"),
-                                     cl::desc("Generations (default 3)"));
+                                     cl::desc("Generations, the start included "
+                                              "(default 3)"));
 static cl::opt<bool>
     Resume("resume", cl::sub(Sub),
            cl::desc("Go on with a search that was interrupted"));
@@ -173,7 +177,8 @@ beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
 static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
                           ProjectStore &Store, Journal &J,
                           ArrayRef<std::string> Flags,
-                          UnitIdentities &Identities, unsigned &Accepted) {
+                          UnitIdentities &Identities, EvolveAgents *Models,
+                          unsigned &Accepted) {
   SearchProblem P;
   P.K = K;
   P.Workloads = Recorded.of(K);
@@ -200,6 +205,13 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   SearchOptions Options;
   Options.Population = Population;
   Options.Generations = Generations;
+  if (Models) {
+    Models->apply(Options);
+    if (Population.getNumOccurrences())
+      Options.Population = Population;
+    if (Generations.getNumOccurrences())
+      Options.Generations = Generations;
+  }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
   Options.Device = DeviceName;
@@ -217,6 +229,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
         "another search of '" + K.Name + "' is under way in the store '" +
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
+  Options.Tell = [](StringRef Text) { errs() << "  " << Text << "\n"; };
   unsigned Number = 0;
   Expected<std::vector<std::string>> Begin = beginLike(K, P.Arch, Flags);
   if (!Begin)
@@ -248,6 +261,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
                    Result->Evaluated, Result->Refused, Result->Duplicates,
                    Result->Rejected, Slower)
          << Result->Variants.size() << " kept\n";
+  if (!Result->Stopped.empty())
+    errs() << "  ended early: " << Result->Stopped << "\n";
+  if (Models)
+    errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreDir, countsOf(K, *Result)))
     return E;
   if (P.OnCard)
@@ -276,10 +293,11 @@ static Error run(const TrailingArgs &Trailing) {
   if (!Found)
     return Found.takeError();
   Flags.Args = std::move(*Found);
-  if (Translator != "rules")
-    return usageError("there is no translator '" + Translator +
-                          "' in this version",
-                      "--translator=rules");
+  if (Translator != "rules" && Translator != "llm")
+    return usageError("there is no translator '" + Translator + "'",
+                      "--translator=rules or --translator=llm");
+  if (Error E = Agents.check(Translator == "llm"))
+    return E;
   if (DeviceName != "cpu" && !GpuDevice::isOne(DeviceName))
     return usageError("there is no device '" + DeviceName + "'",
                       "--device=cpu, cuda, spool:DIR or ssh:HOST");
@@ -312,6 +330,14 @@ static Error run(const TrailingArgs &Trailing) {
                             " kernel(s) of '" + Input + "' is launched in '" +
                             Workloads + "'",
                         "record a run that launches them: cupilot capture");
+  std::unique_ptr<EvolveAgents> Models;
+  if (Translator == "llm") {
+    Expected<std::unique_ptr<EvolveAgents>> Opened =
+        Agents.open(StoreDir, Resume);
+    if (!Opened)
+      return Opened.takeError();
+    Models = std::move(*Opened);
+  }
   UnitIdentities Identities(fromModule() ? StringRef() : StringRef(Input),
                             Flags.Args);
   unsigned Accepted = 0;
@@ -320,7 +346,7 @@ static Error run(const TrailingArgs &Trailing) {
   unsigned Open = 0;
   for (const Kernel &K : *Kernels) {
     Error E = evolveKernel(K, *Recorded, *Store, *J, Flags.Args, Identities,
-                           Accepted);
+                           Models.get(), Accepted);
     E = handleErrors(
         std::move(E), [&](std::unique_ptr<ResultsAwaited> R) -> Error {
           errs() << "  " << R->text() << "\n";

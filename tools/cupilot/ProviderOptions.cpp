@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProviderOptions.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -55,12 +56,16 @@ static Error readLimit(StringRef Option, StringRef Text,
   return Error::success();
 }
 
-Expected<std::unique_ptr<Session>> ProviderOptions::open(bool Resumed,
-                                                         bool DryRun) const {
+Expected<std::unique_ptr<Session>>
+ProviderOptions::open(bool Resumed, bool DryRun, StringRef RecordTo) const {
   SessionOptions Options;
   Options.Providers.assign(Providers.begin(), Providers.end());
   Options.Prices = Prices;
   Options.Record = Record;
+  if (Record.empty() && none_of(Providers, [](StringRef Spec) {
+        return Spec.starts_with("replay:");
+      }))
+    Options.Record = RecordTo.str();
   Options.Resume = Resumed;
   Options.DryRun = DryRun;
   Options.Notice = [](StringRef Text) { errs() << Text << "\n"; };
@@ -71,7 +76,7 @@ Expected<std::unique_ptr<Session>> ProviderOptions::open(bool Resumed,
     return std::move(E);
   if (Error E = readLimit<uint64_t>("--max-calls", Calls, Options.Limits.Calls))
     return std::move(E);
-  if (Resumed && Record.empty())
+  if (Resumed && Record.empty() && RecordTo.empty())
     return usageError("--resume finds its answers in the recording",
                       "give --record DIR too");
   return Session::open(Options);

@@ -22,8 +22,10 @@ public:
   /// With \p Resume, --resume is one of them; else the command has its own.
   ProviderOptions(llvm::cl::SubCommand &Sub, bool Resume);
   bool given() const { return !Providers.empty(); }
-  llvm::Expected<std::unique_ptr<Session>> open(bool Resumed,
-                                                bool DryRun = false) const;
+  /// \p RecordTo: where calls are kept without --record; "": nowhere. A replay
+  /// keeps none.
+  llvm::Expected<std::unique_ptr<Session>>
+  open(bool Resumed, bool DryRun = false, llvm::StringRef RecordTo = "") const;
   llvm::Expected<PromptLibrary> prompts() const;
   bool resume() const { return ResumeFlag && *ResumeFlag; }
 

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
+#include <vector>
 
 namespace cupilot {
 
@@ -22,6 +23,9 @@ llvm::Expected<std::string> generatePtx(llvm::StringRef Bitcode,
 /// Digest of \p Ptx without comments, blank lines and directives that name
 /// files: two candidates with the same one are the same device code.
 std::string deviceCodeDigest(llvm::StringRef Ptx);
+
+/// The mangled names of the kernels that \p Ptx defines.
+std::vector<std::string> kernelsOf(llvm::StringRef Ptx);
 
 } // namespace cupilot
 

@@ -24,8 +24,8 @@ namespace cupilot {
 struct CandidateRecord {
   std::string Genome;  ///< As text: the key.
   std::string Outcome; ///< "accepted", "slower", "refused", "inadmissible",
-                       ///< "compile-error", "duplicate", "gate"; "passed"
-                       ///< while it waits for a card.
+                       ///< "compile-error", "duplicate", "gate",
+                       ///< "no-answer"; "passed" while it waits for a card.
   std::string Reason;  ///< A sentence; empty for accepted ones.
   std::string
       DeviceDigest;        ///< Digest of the optimised device code; "" if none.
@@ -34,6 +34,12 @@ struct CandidateRecord {
   std::string Source;      ///< The variant's .cu.
   std::string Plan, Guard; ///< JSON in the store's form.
   std::string Evidence;    ///< JSON of the gate's verdict.
+  /// The genome that the code really has, as text: parents and statistics go
+  /// by it. By rules it is the genome; "" where nothing was carried out.
+  std::string Carried = {};
+  /// JSON of how it was made: "parents" (genomes), "stages" of translation and
+  /// repairs with their calls, what the model said (docs/Evolution.md).
+  std::string Made = {};
 };
 
 /// The name of a candidate that enters the store: "v_1a2b3c4d".
@@ -84,6 +90,7 @@ private:
       : Db(Db), Path(std::move(Path)) {}
   llvm::Error failure(llvm::StringRef What) const;
   llvm::Error execute(const char *Sql);
+  llvm::Error addColumns();
   std::unique_ptr<sqlite3, Closer> Db;
   std::string Path;
 };

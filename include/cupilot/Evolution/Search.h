@@ -14,6 +14,8 @@
 
 namespace cupilot {
 
+struct AgentOptions;
+
 struct SearchOptions {
   unsigned Population = 12;
   unsigned Generations = 3;
@@ -27,6 +29,13 @@ struct SearchOptions {
   /// survivors of each generation are compared and timed as one batch.
   std::string Device = "cpu";
   GpuPatience Patience; ///< With a GPU elsewhere.
+  /// Models that turn genomes into code (ModelMaker.h); null: rules do.
+  const AgentOptions *Agents = nullptr;
+  /// A kernel is done when its best time is this near to the GPU's ceiling:
+  /// 0.05 for 5 %. 0: never.
+  double Within = 0;
+  /// Told what people should know of the agents.
+  std::function<void(llvm::StringRef)> Tell;
   /// Told after each candidate: generation, outcome, best ratio so far.
   std::function<void(unsigned, const CandidateRecord &, double)> Progress;
 };
@@ -39,6 +48,7 @@ struct SearchResult {
   std::vector<CandidateRecord> All;
   MeasuredFile Measured; ///< What a card said of the original and those kept.
   std::string Run;       ///< Digest of everything that decides how it went.
+  std::string Stopped;   ///< Why it ended early; "" if it did not.
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

@@ -25,7 +25,7 @@ struct PromptKernel {
 
 /// A gene as the prompt shows it.
 struct PromptGene {
-  std::string Gene;    ///< "unroll{factor=4}".
+  std::string Gene;    ///< "unroll{factor=4}"; "": the sentence alone.
   std::string Summary; ///< What its strategy does, in a sentence.
 };
 

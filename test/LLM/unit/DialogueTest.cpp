@@ -70,7 +70,7 @@ TEST(Dialogue, AGoodAnswer) {
   Asked R = ask(P);
   ASSERT_TRUE(R.A) << R.F.Text;
   EXPECT_EQ(R.A->Value.getAsObject()->getString("class"), "memory");
-  EXPECT_TRUE(StringRef(R.A->Prompt).starts_with("roofline-prophet 1 b3:"));
+  EXPECT_TRUE(StringRef(R.A->Prompt).starts_with("roofline-prophet 2 b3:"));
   EXPECT_EQ(R.C.Asked, 1u);
   EXPECT_EQ(R.C.Repaired + R.C.Failed, 0u);
   EXPECT_EQ(P.Asked[0].MaxTokens, 100u);

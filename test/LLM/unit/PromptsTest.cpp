@@ -52,9 +52,10 @@ protected:
 
 TEST(Prompts, AllAgentsRender) {
   PromptLibrary L = shipped();
-  EXPECT_EQ(L.names(), (std::vector<std::string>{
-                           "kernel-revisor", "repair", "roofline-prophet",
-                           "sce-manager", "strategy-translator"}));
+  EXPECT_EQ(L.names(),
+            (std::vector<std::string>{"code-crossover", "kernel-revisor",
+                                      "repair", "roofline-prophet",
+                                      "sce-manager", "strategy-translator"}));
   for (const auto &[Name, Facts] : agentFacts("__global__ void k() {}")) {
     Expected<ChatRequest> R = L.render(Name, Facts);
     ASSERT_TRUE(static_cast<bool>(R)) << Name << toString(R.takeError());
@@ -129,7 +130,7 @@ TEST_F(OwnPrompts, TakeThePlaceOfTheShippedOnes) {
   EXPECT_TRUE(StringRef(R->Prompt).starts_with("repair 7-mine b3:"));
   EXPECT_FALSE(R->Schema);
   // The others are still there.
-  EXPECT_EQ(L.names().size(), 5u);
+  EXPECT_EQ(L.names().size(), 6u);
 }
 
 TEST_F(OwnPrompts, SlipsAreSaid) {

@@ -1,0 +1,61 @@
+//===- Advice.h - What the Roofline Prophet tells the agents -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_ADVICE_H
+#define CUPILOT_EVOLUTION_ADVICE_H
+
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Roofline/StaticFigures.h"
+
+namespace cupilot {
+
+/// A strategy as the agents see it.
+struct LibraryStrategy {
+  StrategyInfo Info;
+  std::string Summary;    ///< A sentence.
+  std::string Bottleneck; ///< "memory", "compute", "latency".
+  int64_t MinArch = 0;    ///< Compute capability times ten.
+};
+
+/// All strategies that \p Library defines, in order.
+std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library);
+
+/// A number that says something of a kernel.
+struct KernelMetric {
+  std::string Name, Value, Source;
+};
+
+/// What bounds a kernel, and what of it belongs into prompts.
+struct KernelAdvice {
+  std::optional<Bottleneck> Class; ///< Nothing: not known.
+  std::vector<std::pair<std::string, Opinion>> Opinions; ///< By source.
+  std::vector<KernelMetric> Metrics; ///< All that there are.
+  /// Names of those that matter for the class.
+  std::vector<std::string> Relevant;
+  double OriginalUs = 0; ///< Modelled, all workloads with their counts.
+  double FloorUs = 0;    ///< At the GPU's ceilings; 0: not known.
+  double LaunchUs = 0, LaunchFloorUs = 0; ///< Of one launch of the heaviest.
+  /// As sentences: class with its grounds, headroom, relevant metrics.
+  std::vector<std::string> sentences() const;
+};
+
+/// From the code of the original and what it did on the cpu device.
+llvm::Expected<KernelAdvice> adviseOn(const SearchProblem &P,
+                                      const CandidateEvaluator &Evaluator,
+                                      const Ceilings &C);
+
+/// What a judged candidate did, beside the original: sentences with the numbers
+/// that matter for \p A's class.
+std::vector<std::string> profileOf(const CandidateRecord &R,
+                                   const SearchProblem &P,
+                                   const CandidateEvaluator &Evaluator,
+                                   const KernelAdvice &A);
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_ADVICE_H

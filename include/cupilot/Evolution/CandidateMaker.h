@@ -1,0 +1,78 @@
+//===- CandidateMaker.h - From genomes to candidates -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The border between the choice of genomes (the SCE operators, which see
+// records) and their making. The search asks for a generation at a time, judges
+// what comes, and asks for repairs of what failed.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_CANDIDATEMAKER_H
+#define CUPILOT_EVOLUTION_CANDIDATEMAKER_H
+
+#include "cupilot/Evolution/Candidate.h"
+
+namespace cupilot {
+
+/// A genome that the search wants as a candidate.
+struct CandidateOrder {
+  std::string Name; ///< "g1_v3": unique in its run.
+  Genome Genes;
+  std::vector<CandidateRecord> Parents; ///< As they were judged.
+  /// What the journal has of it: nothing is made, only counted.
+  const CandidateRecord *Known = nullptr;
+};
+
+/// A candidate that was judged and may be repaired.
+struct RevisionOrder {
+  const CandidateOrder *Order = nullptr;
+  /// Its latest state; nothing to make where Order->Known is set.
+  const CandidateRecord *Judged = nullptr;
+  std::string Stage;  ///< "repair1", "card2": unique for the candidate.
+  unsigned Round = 1; ///< Of rounds(), repairs of all stages counted.
+};
+
+/// What came of an order for a repair.
+struct Revision {
+  std::optional<Candidate> Made; ///< Nothing: it gave up, or could not.
+  std::string History; ///< CandidateRecord::Made, this stage included.
+};
+
+/// Makes candidates of genomes. Only broken tools and providers are errors: a
+/// genome that fails has an outcome. What it does with the same orders, in the
+/// same order, is the same, whatever the journal knows of them.
+class CandidateMaker {
+public:
+  virtual ~CandidateMaker();
+  /// How many orders it takes at once.
+  virtual size_t width() const = 0;
+  /// The candidates, in the order of \p Orders, compiled or with an outcome;
+  /// nothing where the order is known, or where exhausted() came before it.
+  virtual llvm::Expected<std::vector<std::optional<Candidate>>>
+  make(llvm::ArrayRef<CandidateOrder> Orders) = 0;
+  /// One more try of each.
+  virtual llvm::Expected<std::vector<Revision>>
+  revise(llvm::ArrayRef<RevisionOrder> Orders) = 0;
+  /// The most repairs of a candidate.
+  virtual unsigned rounds() const { return 0; }
+  /// Why nothing more can be made: "30 calls were made"; "" while it can.
+  virtual std::string exhausted() const { return ""; }
+};
+
+/// By rules, two beside each other; nothing is repaired.
+std::unique_ptr<CandidateMaker>
+makeRuleMaker(const CandidateEvaluator &Evaluator);
+
+/// The genome that steers: what the code of \p R really has.
+Genome carriedGenome(const CandidateRecord &R);
+
+/// The code that \p R holds, for CandidateEvaluator::prepare.
+llvm::Expected<Translation> translationOf(const CandidateRecord &R);
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_CANDIDATEMAKER_H

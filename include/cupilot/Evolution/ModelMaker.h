@@ -1,0 +1,58 @@
+//===- ModelMaker.h - Candidates by language models -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Strategy Translator and Kernel Revisor as a maker of candidates. All prompts
+// of a round are sent at once, as many as the providers take; a round is over
+// when all answers are there. So the same answers give the same search, however
+// fast each comes (docs/Evolution.md).
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_MODELMAKER_H
+#define CUPILOT_EVOLUTION_MODELMAKER_H
+
+#include "cupilot/Evolution/Advice.h"
+#include "cupilot/Evolution/CandidateMaker.h"
+#include "cupilot/Evolution/StrategyTranslator.h"
+
+namespace cupilot {
+
+/// How models take part in a search. What it points to must outlive it.
+struct AgentOptions {
+  Provider *From = nullptr;
+  const PromptLibrary *Prompts = nullptr;
+  AnswerCounts *Counts = nullptr; ///< May be null.
+  unsigned Rounds = 2;            ///< Repairs of a candidate at most.
+  unsigned MostCalls = 0;         ///< For a kernel; 0: no limit.
+  // What may be left out, for comparison (docs/Evolution.md).
+  bool Roofline = true;   ///< Figures of the Roofline Prophet in prompts.
+  bool Prose = false;     ///< Strategies as sentences, not as typed genes.
+  bool CrossCode = false; ///< Offspring from two parents' code.
+  bool DryRun = false;    ///< Nobody answers; prompts go out all the same.
+  std::vector<PromptExample> Examples; ///< Variants of similar kernels.
+};
+
+/// The calls of one search of a kernel, counted. Not for several threads.
+struct CallCount {
+  unsigned Used = 0, Most = 0; ///< Most 0: no limit.
+  bool room(unsigned Calls) const { return Most == 0 || Used + Calls <= Most; }
+};
+
+/// "scale-1a2b3c4d/": the beginning of the steps of a search's calls.
+std::string stepPrefix(const Kernel &K);
+
+/// All must outlive it. \p Library is the strategies that genomes are made of;
+/// \p Advice is the Prophet's.
+std::unique_ptr<CandidateMaker>
+makeModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
+               const AgentOptions &Options,
+               llvm::ArrayRef<LibraryStrategy> Library,
+               const KernelAdvice &Advice, CallCount &Calls);
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_MODELMAKER_H

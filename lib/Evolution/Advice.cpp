@@ -1,0 +1,324 @@
+//===- Advice.cpp - What the Roofline Prophet tells the agents -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Advice.h"
+#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library) {
+  std::vector<LibraryStrategy> All;
+  for (StrategyInfo &Info : strategiesOf(Library))
+    All.push_back({std::move(Info), "", "", 0});
+  for (auto [S, Op] :
+       zip_equal(All, Library->getRegion(0).getOps<StrategyOp>())) {
+    S.Summary = Op.getSummary().str();
+    S.Bottleneck = stringifyBottleneckKind(Op.getBottleneck()).str();
+    S.MinArch = int64_t(Op.getMinArch());
+  }
+  return All;
+}
+
+namespace {
+/// A number of the counts, and for which classes it matters.
+struct CountedFigure {
+  const char *Name;
+  const char *Unit;
+  double Scale;
+  std::vector<Bottleneck> Matters;
+  uint64_t (*Value)(const ExecutionCounts &);
+};
+} // namespace
+
+static const std::vector<CountedFigure> &countedFigures() {
+  using enum Bottleneck;
+  using C = const ExecutionCounts &;
+  static const std::vector<CountedFigure> All = {
+      {"bytes_read",
+       "bytes of device memory",
+       32,
+       {Memory, Middle, Latency},
+       [](C K) { return K.ReadSectors; }},
+      {"bytes_written",
+       "bytes of device memory",
+       32,
+       {Memory, Middle},
+       [](C K) { return K.WrittenSectors; }},
+      {"load_sectors",
+       "sectors of 32 bytes asked for by loads",
+       1,
+       {Memory, Middle},
+       [](C K) { return K.GlobalLoadSectors; }},
+      {"store_sectors",
+       "sectors of 32 bytes written by stores",
+       1,
+       {Memory},
+       [](C K) { return K.GlobalStoreSectors; }},
+      {"global_loads",
+       "loads of warps",
+       1,
+       {Memory, Latency, Middle},
+       [](C K) { return K.GlobalLoads; }},
+      {"global_stores",
+       "stores of warps",
+       1,
+       {Memory},
+       [](C K) { return K.GlobalStores; }},
+      {"shared_wavefronts",
+       "shared memory accesses with bank conflicts",
+       1,
+       {Compute, Middle, Latency},
+       [](C K) { return K.SharedWavefronts; }},
+      {"shared_accesses",
+       "shared memory accesses of warps",
+       1,
+       {Compute, Middle, Latency},
+       [](C K) { return K.SharedAccesses; }},
+      {"local_accesses",
+       "accesses to local memory (spills, arrays)",
+       1,
+       {Compute, Middle, Latency},
+       [](C K) { return K.LocalAccesses; }},
+      {"fp32",
+       "fp32 instructions of threads",
+       1,
+       {Compute, Middle},
+       [](C K) { return K.Fp32; }},
+      {"fp64",
+       "fp64 instructions of threads",
+       1,
+       {Compute, Middle},
+       [](C K) { return K.Fp64; }},
+      {"fp16",
+       "fp16 instructions of threads",
+       1,
+       {Compute, Middle},
+       [](C K) { return K.Fp16; }},
+      {"tensor",
+       "operations of matrix instructions",
+       1,
+       {Compute, Middle},
+       [](C K) { return K.Tensor; }},
+      {"integer",
+       "integer instructions of threads",
+       1,
+       {Compute},
+       [](C K) { return K.Integer; }},
+      {"special",
+       "instructions of the special units",
+       1,
+       {Compute},
+       [](C K) { return K.Special; }},
+      {"warp_instructions",
+       "instructions of warps",
+       1,
+       {Compute, Latency},
+       [](C K) { return K.WarpInstructions; }},
+      {"warps", "warps", 1, {Latency}, [](C K) { return K.Warps; }},
+      {"barriers",
+       "barriers of warps",
+       1,
+       {Latency},
+       [](C K) { return K.Barriers; }},
+      {"atomics",
+       "atomics of threads",
+       1,
+       {Latency, Memory},
+       [](C K) { return K.AtomicOps; }},
+      {"hot_atomics",
+       "atomics on the most wanted sector",
+       1,
+       {Latency},
+       [](C K) { return K.HotAtomics; }},
+      {"dependent_loads",
+       "loads whose address follows from the one before",
+       1,
+       {Latency},
+       [](C K) { return K.DependentLoads; }}};
+  return All;
+}
+
+static bool matters(const CountedFigure &F, std::optional<Bottleneck> Class) {
+  return is_contained(F.Matters, Class.value_or(Bottleneck::Middle));
+}
+
+/// The class that most sources name; counts first where they disagree.
+static std::optional<Bottleneck>
+classOf(ArrayRef<std::pair<std::string, Opinion>> Opinions) {
+  for (StringRef Source : {"measured", "counts", "code"})
+    for (const auto &[Name, O] : Opinions)
+      if (Source == Name && O.Class)
+        return O.Class;
+  return std::nullopt;
+}
+
+Expected<KernelAdvice> adviseOn(const SearchProblem &P,
+                                const CandidateEvaluator &Evaluator,
+                                const Ceilings &C) {
+  KernelAdvice A;
+  // What a card alone runs is not counted here: another stands for it.
+  size_t Heaviest = 0, Counted = P.Workloads.size();
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    if (W.Weight > P.Workloads[Heaviest].Weight)
+      Heaviest = I;
+    if (Evaluator.originalCounts(I) &&
+        (Counted == P.Workloads.size() ||
+         W.Weight >= P.Workloads[Counted].Weight))
+      Counted = I;
+  }
+  Expected<StaticFigures> Static =
+      staticFigures(Evaluator.originalBitcode(), P.K.Symbol);
+  if (Static)
+    A.Opinions.push_back({"code", opinionOfCode(*Static, P.Gpu, C,
+                                                &P.Workloads[Heaviest].Shape)});
+  else if (Error E = absorbFinding(Static.takeError(), [](StringRef) {}))
+    return std::move(E);
+  Expected<std::string> Ptx = generatePtx(Evaluator.originalBitcode(), P.Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  Expected<KernelResources> R =
+      planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
+  if (!R)
+    return R.takeError();
+  ExecutionCounts Sum;
+  bool All = true;
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    const ExecutionCounts *Counts = Evaluator.originalCounts(I);
+    All &= Counts != nullptr;
+    if (!Counts)
+      continue;
+    ModelledTime T = modelTime(P.Gpu, *Counts, *R, W.Shape);
+    CeilingTimes Times = timesAtCeilings(C, *Counts);
+    A.OriginalUs += T.Microseconds * double(W.Count);
+    A.FloorUs += Times.floor() * double(W.Count);
+    if (I == Counted) {
+      A.LaunchUs = T.Microseconds;
+      A.LaunchFloorUs = Times.floor();
+      A.Opinions.push_back({"counts", opinionOfCounts(T, Times)});
+      A.Metrics.push_back({"occupancy",
+                           formatv("{0:f0} % of the warps that a "
+                                   "multiprocessor can hold",
+                                   T.Occupancy * 100)
+                               .str(),
+                           "modelled"});
+      Sum = *Counts;
+    }
+  }
+  // What the card alone can run is part of the time and not of the counts.
+  if (!All || !std::isfinite(A.OriginalUs))
+    A.OriginalUs = A.FloorUs = 0;
+  if (!std::isfinite(A.LaunchUs))
+    A.LaunchUs = 0;
+  A.Class = classOf(A.Opinions);
+  A.Metrics.push_back(
+      {"registers", std::to_string(R->Registers) + " per thread", "ptxas"});
+  A.Metrics.push_back({"static_shared",
+                       std::to_string(R->StaticShared) + " bytes per block",
+                       "ptxas"});
+  A.Relevant = {"occupancy", "registers"};
+  for (const CountedFigure &F : countedFigures()) {
+    double Value = double(F.Value(Sum)) * F.Scale;
+    if (!(Value > 0))
+      continue;
+    A.Metrics.push_back(
+        {F.Name, formatv("{0:f0} {1}", Value, F.Unit).str(), "counted"});
+    if (matters(F, A.Class))
+      A.Relevant.push_back(F.Name);
+  }
+  return A;
+}
+
+std::vector<std::string> KernelAdvice::sentences() const {
+  std::vector<std::string> All;
+  if (Class) {
+    std::string Text =
+        "It is bound by " + (*Class == Bottleneck::Middle
+                                 ? std::string("memory and computing alike")
+                                 : toString(*Class).str());
+    for (const auto &[Source, O] : Opinions)
+      if (O.Class == Class)
+        for (const std::string &Ground : O.Grounds)
+          Text += (StringRef(Text).contains(':') ? "; " : ": ") + Ground;
+    All.push_back(Text + ".");
+  }
+  if (LaunchUs > 0 && LaunchFloorUs > 0)
+    All.push_back(
+        formatv("A launch takes {0:f2} us (modelled); its work cannot "
+                "take less than {1:f2} us on this GPU, so at most "
+                "{2:f2} times as fast is possible.",
+                LaunchUs, LaunchFloorUs,
+                std::max(1.0, LaunchUs / LaunchFloorUs))
+            .str());
+  std::string Figures;
+  for (const KernelMetric &M : Metrics)
+    if (is_contained(Relevant, M.Name))
+      Figures += (Figures.empty() ? "" : "; ") + M.Name + ": " + M.Value;
+  if (!Figures.empty())
+    All.push_back("One launch of the original: " + Figures + ".");
+  return All;
+}
+
+std::vector<std::string> profileOf(const CandidateRecord &R,
+                                   const SearchProblem &P,
+                                   const CandidateEvaluator &Evaluator,
+                                   const KernelAdvice &A) {
+  constexpr size_t MostWorkloads = 3;
+  std::vector<std::string> Lines;
+  Expected<json::Value> Parsed = json::parse(R.Evidence);
+  if (!Parsed) {
+    consumeError(Parsed.takeError());
+    return Lines;
+  }
+  const json::Object *O = Parsed->getAsObject();
+  if (!O)
+    return Lines;
+  const json::Object *Card = O->getObject("card");
+  if (const json::Array *Times =
+          Card ? Card->getArray("workloads") : O->getArray("modelled"))
+    for (size_t I = 0; I < std::min(MostWorkloads, Times->size()); ++I)
+      if (const json::Object *T = (*Times)[I].getAsObject();
+          T && T->getNumber("variant_us").value_or(0) > 0)
+        Lines.push_back(formatv("{0}: {1:f2} us, the original {2:f2} us ({3})",
+                                T->getString("workload").value_or(""),
+                                T->getNumber("variant_us").value_or(0),
+                                T->getNumber("original_us").value_or(0),
+                                Card ? "measured" : "modelled")
+                            .str());
+  const json::Array *Work = O->getArray("work");
+  for (size_t I = 0; Work && I < std::min(P.Workloads.size(), Work->size()) &&
+                     Lines.size() < 2 * MostWorkloads;
+       ++I) {
+    ExecutionCounts Mine;
+    json::Path::Root Root;
+    const ExecutionCounts *Own = Evaluator.originalCounts(I);
+    if (!Own || !(*Work)[I].getAsObject() || !fromJSON((*Work)[I], Mine, Root))
+      continue;
+    std::string Text;
+    for (const CountedFigure &F : countedFigures()) {
+      double Now = double(F.Value(Mine)) * F.Scale,
+             Before = double(F.Value(*Own)) * F.Scale;
+      if (matters(F, A.Class) && Now != Before)
+        Text +=
+            (Text.empty() ? "" : "; ") +
+            formatv("{0:f0} {1} (original {2:f0})", Now, F.Unit, Before).str();
+    }
+    Lines.push_back(P.Workloads[I].Name + ": " +
+                    (Text.empty() ? "the same counts as the original" : Text));
+  }
+  return Lines;
+}
+
+} // namespace cupilot

@@ -1,0 +1,75 @@
+//===- AgentCalls.cpp - Calls of agents, beside each other -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AgentCalls.h"
+#include "cupilot/Support/Digest.h"
+#include <atomic>
+#include <thread>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Providers have limits of their own; this one is for their queue.
+static constexpr size_t MostThreads = 64;
+
+Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
+  Expected<ChatAnswer> A = From.ask(R);
+  if (A)
+    Notes.push_back(json::Object{{"step", R.Step},
+                                 {"prompt", json::fixUTF8(R.Prompt)},
+                                 {"request", digestOf(R)},
+                                 {"answer", digest(A->Text)},
+                                 {"provider", json::fixUTF8(A->Provider)},
+                                 {"model", json::fixUTF8(A->Model)},
+                                 {"prompt_tokens", A->PromptTokens},
+                                 {"answer_tokens", A->AnswerTokens},
+                                 {"cost", A->Cost},
+                                 {"seconds", A->Seconds}});
+  return A;
+}
+
+Error askAll(size_t Count, function_ref<Error(size_t)> One) {
+  std::vector<std::optional<Error>> Failed(Count);
+  std::atomic<size_t> Next = 0;
+  std::atomic<bool> Stop = false;
+  auto Work = [&] {
+    for (size_t I; !Stop && (I = Next++) < Count;) {
+      Error E = One(I);
+      if (!E)
+        continue;
+      bool Waits = false;
+      E = handleErrors(std::move(E),
+                       [&](std::unique_ptr<ProviderError> P) -> Error {
+                         Waits = P->fault() == ProviderFault::NoAnswer;
+                         return Error(std::move(P));
+                       });
+      if (!Waits)
+        Stop = true;
+      Failed[I].emplace(std::move(E));
+    }
+  };
+  std::vector<std::thread> Threads;
+  for (size_t I = 1; I < std::min(Count, MostThreads); ++I)
+    Threads.emplace_back(Work);
+  Work();
+  for (std::thread &T : Threads)
+    T.join();
+  Error First = Error::success();
+  for (std::optional<Error> &E : Failed) {
+    if (!E)
+      continue;
+    if (First)
+      consumeError(std::move(*E));
+    else
+      First = std::move(*E);
+  }
+  return First;
+}
+
+} // namespace cupilot

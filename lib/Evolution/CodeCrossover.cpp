@@ -1,0 +1,52 @@
+//===- CodeCrossover.cpp - Two variants' code as one -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/CodeCrossover.h"
+#include "cupilot/Evolution/KernelRevisor.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<ModelTranslation>
+crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
+                 const PromptKernel &P, ArrayRef<CodeParent> Parents,
+                 ArrayRef<std::string> Facts, StringRef Step,
+                 AnswerCounts *Counts) {
+  json::Object O = kernelFacts(P);
+  json::Array List, FactList;
+  for (const std::string &Fact : Facts)
+    FactList.push_back(Fact);
+  for (const CodeParent &Parent : Parents)
+    List.push_back(json::Object{
+        {"outcome", Parent.Ratio > 0
+                        ? formatv("{0:f2} times as fast", Parent.Ratio).str()
+                        : Parent.Outcome},
+        {"plan", planWords(Parent.Code.Plan, P.K)},
+        {"guard", guardWords(Parent.Code.When, P.K)},
+        {"source", quotedFact("variant.cu", Parent.Code.Source)}});
+  O["parents"] = std::move(List);
+  O["has_facts"] = !Facts.empty();
+  O["facts"] = std::move(FactList);
+  auto Check = [&](const json::Value &V) {
+    return translationFrom(V, P.K, P.Arch).takeError();
+  };
+  Expected<StructuredAnswer> A = askStructured(
+      From, Prompts, {"code-crossover", O, Step.str(), 16384, Check}, Counts);
+  if (!A)
+    return A.takeError();
+  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  if (!T)
+    return T.takeError();
+  T->Prompt = A->Prompt;
+  T->Rounds = std::move(A->Rounds);
+  return T;
+}
+
+} // namespace cupilot

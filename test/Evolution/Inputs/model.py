@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""A model for tests: answers the agents' prompts on the kernel of scale.cu.
+
+What it answers follows from the prompt alone. FAULT names what is wrong with
+its answers, LOG a file that gets a line for each call.
+"""
+import json
+import os
+import re
+import sys
+
+prompt = sys.stdin.read()
+fault = os.environ.get("FAULT", "")
+AGENTS = (("prophet", "You are the Roofline Prophet"), ("manager", "You are the SCE Manager"),
+          ("translator", "You are the Strategy Translator"), ("revisor", "You are the Kernel Revisor"),
+          ("crossover", "You combine the code of two"))
+agent = next((name for name, text in AGENTS if text in prompt), "unknown")
+if "LOG" in os.environ:
+    with open(os.environ["LOG"], "a") as log:
+        print(agent, "repair" if "That answer cannot be used" in prompt else "", file=log)
+
+
+def body(factor, first="0", end=""):
+    return f"""__global__ void scale(float *p, int n, float k) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float v = p[i], sum = {first};
+#pragma unroll {factor}
+  for (int j = 0; j < 200; ++j)
+    sum += v * k + j;
+  p[i] = sum;{end}
+}}
+"""
+
+
+def variant(source, genes, **more):
+    launch = {"kernel": "scale", "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}
+    return {**more, "source": source, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
+            "guard": {"conditions": [], "align": [], "disjoint": []}, "carried_out": genes, "notes": "as asked"}
+
+
+def genome(*genes):
+    return {"genes": [{"strategy": name, "params": [{"name": k, "value": str(v)} for k, v in params.items()]}
+                      for name, params in genes], "reason": "it may help"}
+
+
+# What the prompt asks for: of a repair its one line, of a translation the list.
+listed = prompt.split("Genome:\n")[-1] if agent == "translator" else prompt.split("for the genome ")[-1].split("\n")[0]
+genes = re.findall(r"([a-z_]+)\{([^}]*)\}", listed.split("What is known")[0].split("Rules for the source")[0])
+names = [name for name, _ in genes]
+factor = next((int(text.split("=")[1]) for name, text in genes if name == "unroll"), 1)
+
+if fault == "rubbish":
+    print("I would rather talk about the weather.")
+elif fault == "hostile":
+    # Out of the plan, out of the source, into the shell and the file system.
+    a = variant(body(4), ["unroll"])
+    a["plan"]["launches"][0]["grid"][0] = "gx); launch evil: grid=(1, 1, 1"
+    a["guard"]["conditions"] = ["n >= 0; align ../../etc/passwd 16"]
+    if "That answer cannot be used" in prompt:
+        a = variant('#include "/etc/passwd"\n__attribute__((constructor)) void f();\n' + body(4), ["unroll"])
+    if agent == "revisor":
+        a = variant(body(4) + "void host() { system(\"touch owned\"); }\n", ["unroll"], action="repair")
+    if agent in ("prophet", "manager"):
+        a = {"class": "owned", "strategies": ["../../strategies"], "genomes": "all"}
+    print(json.dumps(a))
+elif agent == "prophet":
+    print(json.dumps({"class": "latency", "reason": "few warps", "metrics": ["warps", "no_such_metric"],
+                      "strategies": ["unroll", "vectorized_access", "load_hoisting", "ldmatrix"], "stop": False}))
+elif agent == "manager":
+    print(json.dumps({"genomes": [genome(("unroll", {"factor": 4})),
+                                  genome(("unroll", {"factor": 9}), ("vectorized_access", {"width": 4})),
+                                  genome(("load_hoisting", {})), genome(("no_such_strategy", {}))],
+                      "new_strategies": []}))
+elif agent == "crossover":
+    print(json.dumps(variant(body(10), ["unroll", "load_hoisting"])))
+elif agent == "translator" and "vectorized_access" in names:
+    print(json.dumps(variant(body(factor, end=" oops"), names)))
+elif agent == "translator" and names == ["load_hoisting"]:
+    print(json.dumps(variant(body(1, first="1"), names)))
+elif agent == "translator":
+    print("Here it is:\n```json\n" + json.dumps(variant(body(factor), names)) + "\n```")
+elif agent == "revisor" and "was rejected by the gate" in prompt:
+    print(json.dumps(variant("", [], action="give_up")))
+elif agent == "revisor" and "is correct, but not faster" in prompt:
+    print(json.dumps(variant(body(20), names, action="repair")))
+elif agent == "revisor":
+    print(json.dumps(variant(body(factor), names, action="repair")))
+else:
+    print("unknown prompt", file=sys.stderr)
+    sys.exit(1)
