@@ -214,6 +214,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
+  Options.Store = StoreDir;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -266,6 +267,8 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   if (Models)
     errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreDir, countsOf(K, *Result)))
+    return E;
+  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
     return E;
   if (P.OnCard)
     if (Error E = addMeasured(StoreDir + "/measured.json", Result->Measured))
