@@ -17,24 +17,24 @@ namespace cupilot {
 
 SearchProgress::SearchProgress(const SearchOptions &Options, bool OnCard,
                                bool Verbose, std::function<double()> Cost)
-    : Most(Options.Population +
-           (Options.Generations - 1) * Options.Offspring),
+    : Most(Options.Population + (Options.Generations - 1) * Options.Offspring),
       OnCard(OnCard), Verbose(Verbose), Cost(std::move(Cost)),
       Begin(std::chrono::steady_clock::now()) {}
 
 /// "12/min, 2 min left at most, spent 0.1200".
 std::string SearchProgress::pace() const {
-  double Seconds = std::chrono::duration<double>(
-                       std::chrono::steady_clock::now() - Begin)
-                       .count();
+  double Seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Begin)
+          .count();
   double Rate = Number / std::max(Seconds, 1e-3); // Candidates a second.
   double Left = Most > Number ? (Most - Number) / Rate : 0;
   std::string Text =
       formatv("{0}/min, ", uint64_t(std::min(Rate * 60, 1e9) + 0.5)).str();
-  Text += Left < 90 ? formatv("{0} s left at most", uint64_t(Left + 0.5)).str()
-          : Left < 5400
-              ? formatv("{0} min left at most", uint64_t(Left / 60 + 0.5)).str()
-              : formatv("{0} h left at most", uint64_t(Left / 3600 + 0.5)).str();
+  Text +=
+      Left < 90 ? formatv("{0} s left at most", uint64_t(Left + 0.5)).str()
+      : Left < 5400
+          ? formatv("{0} min left at most", uint64_t(Left / 60 + 0.5)).str()
+          : formatv("{0} h left at most", uint64_t(Left / 3600 + 0.5)).str();
   if (Cost)
     if (double Spent = Cost(); Spent > 0)
       Text += formatv(", spent {0:f4}", Spent).str();
