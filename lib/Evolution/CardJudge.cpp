@@ -74,6 +74,10 @@ static std::string idOf(const CandidateRecord &R) {
   return "c" + shortDigest(digest(R.Genome), 10);
 }
 
+std::string CardJudge::finalStep(const CandidateRecord &Record) {
+  return "final-" + idOf(Record);
+}
+
 CardOriginal Judge::original() const {
   return {&P.K,
           E.originalBitcode().str(),
@@ -503,7 +507,7 @@ Error Judge::accept(CandidateRecord &Record) {
   One.front().Record = Record;
   const std::string Id = idOf(Record);
   Expected<json::Object> Results = answers(
-      "final-" + Id,
+      finalStep(Record),
       [&](CardBatch &B) -> Error {
         if (Error Failure = prepare(One))
           return Failure;
