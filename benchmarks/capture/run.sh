@@ -20,7 +20,7 @@ prepare)
   [ $# -ge 3 ] || { sed -n 's/^# usage/usage/p' "$0" >&2; exit 2; }
   mkdir -p "$3/bin" "$3/lib" && cp "$0" "$3" && cp "$2/bin/cupilot-capture" "$3/bin" &&
     cp "$2/lib/libcupilot-capture.so" "$3/lib" || exit 1
-  for source in "$here/forms.cu" "$here/overhead.cu" "$here"/../../examples/*.cu; do
+  for source in "$here/forms.cu" "$here/overhead.cu" "$here/gpus.cu" "$here"/../../examples/*.cu; do
     nvcc -o "$3/bin/$(basename "$source" .cu)" "$source" || echo "not built: $source" >&2
   done
   [ $# -ge 4 ] || exit 0
@@ -84,6 +84,7 @@ try simpleStreams 60 ./sample-simpleStreams
 try simpleZeroCopy 60 ./sample-simpleZeroCopy
 try streamOrdered 60 ./sample-streamOrderedAllocation
 try simpleMultiGPU 60 ./sample-simpleMultiGPU
+try gpus 60 ./gpus
 try forms-many 100 ./forms many
 echo "== overhead: time from first to last launch, five rounds each, alternating"
 for what in "10000 50" "100000 3"; do

@@ -137,6 +137,20 @@ bool LaunchTable::wants(uint32_t Index) const {
   return Kept < Limits.KeptPerKernel || !victims(Index, 0).empty();
 }
 
+bool LaunchTable::wantsInGraph(uint32_t Index) const {
+  const Class &C = Classes[Index];
+  if (C.Kept || C.Never || !C.InGraph)
+    return false;
+  size_t Kept = 0;
+  for (uint32_t Other : Kernels.at(C.Kernel).Own) {
+    const Class &O = Classes[Other];
+    if (Other < Index && O.InGraph && O.Dims == C.Dims)
+      return false;
+    Kept += O.Kept;
+  }
+  return Kept < Limits.KeptPerKernel;
+}
+
 std::vector<uint32_t> LaunchTable::victims(uint32_t Index,
                                            uint64_t Bytes) const {
   auto Time = [&](uint32_t I) -> uint64_t { return Counts[I].Nanoseconds; };

@@ -16,7 +16,8 @@ std::string Options::print() const {
          ",per-kernel=" + std::to_string(PerKernel) +
          ",max-bytes=" + std::to_string(MaxBytes) +
          ",max-launch-bytes=" + std::to_string(MaxLaunchBytes) +
-         ",wait-ms=" + std::to_string(WaitMs) + ",cupti=" + Cupti;
+         ",wait-ms=" + std::to_string(WaitMs) +
+         ",graphs=" + std::to_string(Graphs) + ",cupti=" + Cupti;
 }
 
 std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
@@ -39,6 +40,8 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
       Result.Cupti = Value;
     else if (Name == "timing" && IsNumber)
       Result.Timing = Number != 0;
+    else if (Name == "graphs" && IsNumber)
+      Result.Graphs = Number != 0;
     else if (Name == "per-kernel" && IsNumber)
       Result.PerKernel = Number;
     else if (Name == "max-bytes" && IsNumber)

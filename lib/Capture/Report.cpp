@@ -62,8 +62,9 @@ std::vector<KernelRow> makeRows(const Record &R) {
       addOnce(Row.Why, Text);
     if (L.Replay.rfind("differs", 0) == 0 || L.Replay.rfind("failed", 0) == 0)
       addOnce(Row.Why, "a replay " + L.Replay);
-    if (L.InGraph)
-      addOnce(Row.Why, "launched in graphs: counted and timed, not kept");
+    if (L.InGraph && !L.Kept)
+      addOnce(Row.Why, "launched in graphs: counted and timed, not kept "
+                       "(--graphs keeps what can be run on copies)");
     if (!L.Kept || L.Device >= R.Devices.size())
       continue;
     double Bandwidth = R.Devices[L.Device].Bandwidth;

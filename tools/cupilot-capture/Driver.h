@@ -63,7 +63,23 @@ namespace cupilot::capture {
   F(cuGraphNodeGetType, CUresult(CUgraphNode, CUgraphNodeType *))              \
   F(cuGraphChildGraphNodeGetGraph, CUresult(CUgraphNode, CUgraph *))           \
   F(cuGraphKernelNodeGetParams_v2,                                             \
-    CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *))
+    CUresult(CUgraphNode, CUDA_KERNEL_NODE_PARAMS *))                          \
+  F(cuGraphKernelNodeGetAttribute,                                             \
+    CUresult(CUgraphNode, CUlaunchAttributeID, CUlaunchAttributeValue *))      \
+  F(cuGraphMemsetNodeGetParams,                                                \
+    CUresult(CUgraphNode, CUDA_MEMSET_NODE_PARAMS *))                          \
+  F(cuGraphMemcpyNodeGetParams, CUresult(CUgraphNode, CUDA_MEMCPY3D *))        \
+  F(cuGraphGetEdges_v2, CUresult(CUgraph, CUgraphNode *, CUgraphNode *,        \
+                                 CUgraphEdgeData *, size_t *))                 \
+  F(cuGraphClone, CUresult(CUgraph *, CUgraph))                                \
+  F(cuGraphDestroy, CUresult(CUgraph))                                         \
+  F(cuMemsetD2D8Async,                                                         \
+    CUresult(CUdeviceptr, size_t, unsigned char, size_t, size_t, CUstream))    \
+  F(cuMemsetD2D16Async,                                                        \
+    CUresult(CUdeviceptr, size_t, unsigned short, size_t, size_t, CUstream))   \
+  F(cuMemsetD2D32Async,                                                        \
+    CUresult(CUdeviceptr, size_t, unsigned, size_t, size_t, CUstream))         \
+  F(cuMemcpy3DAsync_v2, CUresult(const CUDA_MEMCPY3D *, CUstream))
 
 struct Driver {
 #define F(NAME, TYPE)                                                          \

@@ -10,13 +10,11 @@
 
 namespace cupilot::capture {
 
-static void kernelNode(Recorder &R, CUgraphNode Node) {
-  if (!R.Cuda.cuGraphKernelNodeGetParams_v2)
-    return;
+bool launchOfNode(const Driver &Cuda, CUgraphNode Node, LaunchCall &Call) {
   CUDA_KERNEL_NODE_PARAMS Params = {};
-  if (R.Cuda.cuGraphKernelNodeGetParams_v2(Node, &Params) != CUDA_SUCCESS)
-    return;
-  LaunchCall Call;
+  if (!Cuda.cuGraphKernelNodeGetParams_v2 ||
+      Cuda.cuGraphKernelNodeGetParams_v2(Node, &Params) != CUDA_SUCCESS)
+    return false;
   Call.Function = Params.func ? static_cast<void *>(Params.func)
                               : static_cast<void *>(Params.kern);
   Call.Dims.Grid = {Params.gridDimX, Params.gridDimY, Params.gridDimZ};
@@ -24,8 +22,17 @@ static void kernelNode(Recorder &R, CUgraphNode Node) {
   Call.Dims.Shared = Params.sharedMemBytes;
   Call.Params = Params.kernelParams;
   Call.Extra = Params.extra;
-  if (Call.Function)
-    R.inGraph(Call);
+  CUlaunchAttributeValue Value = {};
+  auto Attribute = [&](CUlaunchAttributeID Id) {
+    return Cuda.cuGraphKernelNodeGetAttribute &&
+           Cuda.cuGraphKernelNodeGetAttribute(Node, Id, &Value) == CUDA_SUCCESS;
+  };
+  if (Attribute(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) && Value.clusterDim.x)
+    Call.Dims.Cluster = {Value.clusterDim.x, Value.clusterDim.y,
+                         Value.clusterDim.z};
+  if (Attribute(CU_LAUNCH_ATTRIBUTE_COOPERATIVE))
+    Call.Dims.Cooperative = Value.cooperative != 0;
+  return Call.Function != nullptr;
 }
 
 void walkGraph(Recorder &R, CUgraph Graph) {
@@ -41,11 +48,13 @@ void walkGraph(Recorder &R, CUgraph Graph) {
     if (R.Cuda.cuGraphNodeGetType(Node, &Type) != CUDA_SUCCESS)
       continue;
     CUgraph Child = nullptr;
-    if (Type == CU_GRAPH_NODE_TYPE_KERNEL)
-      kernelNode(R, Node);
-    else if (Type == CU_GRAPH_NODE_TYPE_GRAPH &&
-             R.Cuda.cuGraphChildGraphNodeGetGraph &&
-             R.Cuda.cuGraphChildGraphNodeGetGraph(Node, &Child) == CUDA_SUCCESS)
+    if (LaunchCall Call; Type == CU_GRAPH_NODE_TYPE_KERNEL) {
+      if (launchOfNode(R.Cuda, Node, Call))
+        R.inGraph(Call);
+    } else if (Type == CU_GRAPH_NODE_TYPE_GRAPH &&
+               R.Cuda.cuGraphChildGraphNodeGetGraph &&
+               R.Cuda.cuGraphChildGraphNodeGetGraph(Node, &Child) ==
+                   CUDA_SUCCESS)
       walkGraph(R, Child);
   }
 }

@@ -86,6 +86,19 @@ static bool launchOf(CUpti_CallbackId Id, const void *Params,
   return true;
 }
 
+/// Functions that change an executable graph.
+static constexpr CUpti_CallbackId GraphChanges[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecChildGraphNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams,
+    CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled,
+};
+
 static void onDriver(CUpti_CallbackId Id, const CUpti_CallbackData &Data) {
   bool Before = Data.callbackSite == CUPTI_API_ENTER;
   bool Good =
@@ -118,13 +131,40 @@ static void onDriver(CUpti_CallbackId Id, const CUpti_CallbackData &Data) {
     // The graph is the second argument of each.
     if (Good) {
       OwnCalls Guard(Active->Cuda);
-      walkGraph(*Active, static_cast<const cuGraphInstantiate_params *>(
-                             Data.functionParams)
-                             ->hGraph);
+      const auto &P =
+          *static_cast<const cuGraphInstantiate_params *>(Data.functionParams);
+      walkGraph(*Active, P.hGraph);
+      if (Active->Opts.Graphs)
+        Active->graphMade(*P.phGraphExec, P.hGraph);
+    }
+    return;
+  case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
+  case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz:
+    if (Before) {
+      const auto &P =
+          *static_cast<const cuGraphLaunch_params *>(Data.functionParams);
+      bool PerThread = Id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz;
+      Active->beforeGraph(
+          P.hGraph, PerThread && !P.hStream ? CU_STREAM_PER_THREAD : P.hStream);
+    }
+    return;
+  case CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy:
+    if (Before) {
+      OwnCalls Guard(Active->Cuda);
+      Active->graphGone(
+          static_cast<const cuGraphExecDestroy_params *>(Data.functionParams)
+              ->hGraphExec);
     }
     return;
   default:
     break;
+  }
+  if (std::ranges::find(GraphChanges, Id) != std::end(GraphChanges)) {
+    // The executable graph is the first argument of each.
+    if (Before)
+      Active->graphChanged(
+          *static_cast<const CUgraphExec *>(Data.functionParams));
+    return;
   }
   if (!launchOf(Id, Data.functionParams, Call))
     return;
@@ -199,6 +239,16 @@ static std::string subscribe(Recorder &R) {
     // An older CUPTI does not know the newest functions.
     (void)R.Tracer.cuptiEnableCallback(1, Subscriber,
                                        CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  if (R.Opts.Graphs) {
+    for (CUpti_CallbackId Id : {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+                                CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
+                                CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy})
+      (void)R.Tracer.cuptiEnableCallback(1, Subscriber,
+                                         CUPTI_CB_DOMAIN_DRIVER_API, Id);
+    for (CUpti_CallbackId Id : GraphChanges)
+      (void)R.Tracer.cuptiEnableCallback(1, Subscriber,
+                                         CUPTI_CB_DOMAIN_DRIVER_API, Id);
+  }
   for (CUpti_CallbackId Id : {CUPTI_CBID_RESOURCE_MODULE_LOADED,
                               CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING}) {
     Result = R.Tracer.cuptiEnableCallback(1, Subscriber,

@@ -66,6 +66,12 @@ public:
   void afterLaunch(bool Launched);
   /// A launch that a graph will make.
   void inGraph(const LaunchCall &Call);
+  /// With --graphs, from GraphData.cpp: an executable graph is made of
+  /// \p Graph, changed, about to be launched, destroyed.
+  void graphMade(CUgraphExec Exec, CUgraph Graph);
+  void graphChanged(CUgraphExec Exec);
+  void beforeGraph(CUgraphExec Exec, CUstream Stream);
+  void graphGone(CUgraphExec Exec);
   /// What the device says about one launch.
   void finished(const char *Kernel, const Shape &Dims, uint32_t Correlation,
                 bool InGraph, uint64_t Nanoseconds);
@@ -93,6 +99,12 @@ private:
     size_t Misses = 0; ///< Launches whose arguments were new.
   };
   struct Pending; ///< A launch that is being kept.
+  /// What an executable graph was made of.
+  struct KnownGraph {
+    CUgraph Copy = nullptr; ///< Ours; null: it cannot be copied.
+    bool Changed = false, Tried = false;
+  };
+  class GraphRun; ///< A graph's nodes on copies of their memory.
 
   Function &function(const LaunchCall &Call);
   bool readArguments(const Function &F, const LaunchCall &Call,
@@ -111,7 +123,8 @@ private:
   std::string snapshot(const Range &R, std::string &Digest,
                        std::string *Keep = nullptr);
   std::string keepAfter(const Range &R, const std::string &Before, Content &C);
-  void findGlobals(Pending &P, const Function &F, const LaunchCall &Call);
+  void findGlobals(Launch &L, std::vector<Range> &At, const Function &F,
+                   const void *Handle);
   void giveUp(uint32_t Index);
   bool makeRoom(uint32_t Index, uint64_t Bytes);
   void drop(const Launch &L);
@@ -125,6 +138,9 @@ private:
   LaunchTable Table;
   std::unordered_map<void *, Function> Functions;
   std::vector<Launch> KeptLaunches; ///< By class.
+
+  std::mutex GraphLock;
+  std::unordered_map<CUgraphExec, KnownGraph> Graphs;
 
   std::mutex StoreLock; ///< Held while a launch is being kept.
   ContentStore Store;
@@ -142,6 +158,14 @@ void flushActivity(Recorder &R, bool Forced);
 
 /// Tells \p R of the kernels in \p Graph.
 void walkGraph(Recorder &R, CUgraph Graph);
+/// The launch that a kernel's node makes, attributes included; false where the
+/// driver does not tell. Arguments stay the node's.
+bool launchOfNode(const Driver &Cuda, CUgraphNode Node, LaunchCall &Call);
+/// A stream of our own in the current context, which waits for no other one;
+/// null where there is no context.
+CUstream copyStream(const Driver &Cuda);
+/// Whether the host can read at \p Address.
+bool isHostAddress(uint64_t Address);
 
 } // namespace cupilot::capture
 

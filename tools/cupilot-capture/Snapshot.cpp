@@ -33,8 +33,7 @@ static constexpr uint64_t HeldLimit = 1ull << 29;
 
 static thread_local std::shared_ptr<void> Current;
 
-/// Whether the host can read at \p Address.
-static bool isHostAddress(uint64_t Address) {
+bool isHostAddress(uint64_t Address) {
   unsigned char Resident;
   uint64_t Page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   // Asks the kernel, and touches nothing.
@@ -43,8 +42,7 @@ static bool isHostAddress(uint64_t Address) {
                  &Resident) == 0;
 }
 
-/// A stream of our own per device, which waits for no other one.
-static CUstream copyStream(const Driver &Cuda) {
+CUstream copyStream(const Driver &Cuda) {
   static std::mutex Lock;
   static std::vector<std::pair<CUcontext, CUstream>> Streams;
   CUcontext Context = nullptr;
@@ -157,23 +155,22 @@ bool Recorder::findModule(Launch &L, std::vector<std::string> &Variables) {
                        });
 }
 
-void Recorder::findGlobals(Pending &P, const Function &F,
-                           const LaunchCall &Call) {
+void Recorder::findGlobals(Launch &L, std::vector<Range> &Found,
+                           const Function &F, const void *Function) {
+  void *Handle = const_cast<void *>(Function);
   CUlibrary Library = nullptr;
   CUmodule Module = nullptr;
   if (F.IsKernel && Cuda.cuKernelGetLibrary)
-    (void)Cuda.cuKernelGetLibrary(&Library,
-                                  static_cast<CUkernel>(Call.Function));
+    (void)Cuda.cuKernelGetLibrary(&Library, static_cast<CUkernel>(Handle));
   else if (!F.IsKernel && Cuda.cuFuncGetModule)
-    (void)Cuda.cuFuncGetModule(&Module, static_cast<CUfunction>(Call.Function));
+    (void)Cuda.cuFuncGetModule(&Module, static_cast<CUfunction>(Handle));
   // Modules are loaded when something of them is needed. Now, or else the
   // launch itself would do it.
   CUfunction Loaded = nullptr;
   if (F.IsKernel && Cuda.cuKernelGetFunction)
-    (void)Cuda.cuKernelGetFunction(&Loaded,
-                                   static_cast<CUkernel>(Call.Function));
+    (void)Cuda.cuKernelGetFunction(&Loaded, static_cast<CUkernel>(Handle));
   std::vector<std::string> Names;
-  (void)findModule(P.What, Names);
+  (void)findModule(L, Names);
   for (const std::string &Name : Names) {
     CUdeviceptr At = 0;
     size_t Size = 0;
@@ -184,8 +181,8 @@ void Recorder::findGlobals(Pending &P, const Function &F,
       Result = Cuda.cuModuleGetGlobal_v2(&At, &Size, Module, Name.c_str());
     if (Result != CUDA_SUCCESS || !Size)
       continue; // Local to its file, or the compiler's own.
-    P.What.Globals.push_back({Name, {Size, 256, {}, {}}});
-    P.Globals.push_back({At, Size});
+    L.Globals.push_back({Name, {Size, 256, {}, {}}});
+    Found.push_back({At, Size});
   }
 }
 
@@ -243,7 +240,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
                         "them");
   if (Why = waitFor(Call.Stream); !Why.empty())
     return Refuse(Why, false);
-  findGlobals(*P, F, Call);
+  findGlobals(L, P->Globals, F, Call.Function);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What) {
     std::string Text;

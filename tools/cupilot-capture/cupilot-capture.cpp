@@ -28,6 +28,8 @@ of the folder.
   -o FOLDER               where to write (default cupilot-capture.data)
   --timing                times alone, no arguments and no data
   --confirm               replay the kept launches and compare what they write
+  --graphs                also keep launches inside graphs: their nodes run
+                          once more, on copies of their memory
   --per-kernel N          launches of one kernel to keep with data (8)
   --max-bytes N           of all data on disk, with K, M or G (4G)
   --max-launch-bytes N    of one launch's buffers (1G)
@@ -82,8 +84,10 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
       C.Program.assign(Words + I + 1, Words + Count);
       break;
     }
-    if (Word == "--timing" || Word == "--confirm" || Word == "--table") {
+    if (Word == "--timing" || Word == "--confirm" || Word == "--table" ||
+        Word == "--graphs") {
       (Word == "--timing"    ? C.Opts.Timing
+       : Word == "--graphs"  ? C.Opts.Graphs
        : Word == "--confirm" ? C.Confirm
                              : C.Table) = true;
       continue;

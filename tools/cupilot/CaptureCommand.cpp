@@ -35,6 +35,10 @@ static cl::opt<bool>
     Confirm("confirm", cl::sub(Sub),
             cl::desc("On a GPU: replay the recorded launches, and leave out "
                      "those that do not write the same"));
+static cl::opt<bool>
+    InGraphs("graphs", cl::sub(Sub),
+             cl::desc("On a GPU: keep launches inside graphs, too; their nodes "
+                      "run once more, on copies of their memory"));
 static cl::opt<uint64_t> PerKernel(
     "per-kernel", cl::sub(Sub), cl::value_desc("N"), cl::init(8),
     cl::desc("On a GPU: launches of one kernel to keep with data (default 8)"));
@@ -79,6 +83,7 @@ static Error record(const std::vector<std::string> &Program,
     return asError(*F);
   capture::Options Opts;
   Opts.PerKernel = PerKernel;
+  Opts.Graphs = InGraphs;
   Opts.MaxBytes = MaxMegabytes << 20;
   Opts.Cupti = Cupti;
   if (auto F = capture::runRecorded(

@@ -60,6 +60,9 @@ public:
   /// Whether the launch that was just counted in \p Index is to be kept. True
   /// at most once for each doubling of the count.
   bool wants(uint32_t Index) const;
+  /// The same of a launch in a graph: those of one kernel and shape are counted
+  /// together, so one of them stands for all.
+  bool wantsInGraph(uint32_t Index) const;
   /// The kept classes to give up for \p Index, least time first: one of the
   /// kernel's own when it has its share already, then any until \p Bytes
   /// are free. All of them took less than half its time.

@@ -19,7 +19,8 @@ struct Options {
   uint64_t MaxBytes = 4ull << 30;       ///< Of all contents on disk.
   uint64_t MaxLaunchBytes = 1ull << 30; ///< Of one launch's buffers.
   uint64_t WaitMs = 10000;              ///< For a stream to become idle.
-  std::string Cupti;                    ///< libcupti.so; empty: looked for.
+  bool Graphs = false; ///< Run graphs' kernels on copies, to keep them.
+  std::string Cupti;   ///< libcupti.so; empty: looked for.
 
   std::string print() const;
   /// Names the first word of \p Text that is no option.

@@ -105,10 +105,10 @@ int main(int Count, char **Words) {
     if (What == "empty")
       for (unsigned K = 0; K < Times; ++K)
         launch("_Z5emptyv", 1, 32, {});
-    if (What == "graph") {
+    if (What == "graph" || What == "chain") {
       int Size = N;
       float A = 1;
-      void *Args[] = {&Y, &X, &Size, &A};
+      void *Args[] = {&Y, &X, &Size, &A}, *Back[] = {&X, &Y, &Size, &A};
       CUgraph Graph;
       CUgraphExec Exec;
       cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL);
@@ -116,6 +116,11 @@ int main(int Count, char **Words) {
       --Launches; // It was only written down.
       cuStreamEndCapture(nullptr, &Graph);
       fakeNode(find("_Z3addPfPKfif"), 8, 256, Args);
+      if (What == "chain") { // The next reads what the one before has made.
+        fakeNode(find("_Z3addPfPKfif"), 9, 256, Back);
+        fakeNode(find("_Z3addPfPKfif"), 10, 256, Args);
+        Launches += 2 * Times;
+      }
       cuGraphInstantiate(&Exec, Graph, 0);
       for (unsigned K = 0; K < Times; ++K, ++Launches)
         cuGraphLaunch(Exec, nullptr);
@@ -140,5 +145,9 @@ int main(int Count, char **Words) {
     if (What == "exit")
       std::exit(6);
   }
-  std::printf("launches %u\n", Launches);
+  double Sum = 0;
+  cuMemcpyDtoH(Values.data(), Y, N * 4);
+  for (float F : Values)
+    Sum += static_cast<double>(F);
+  std::printf("sum %g\nlaunches %u\n", Sum, Launches);
 }

@@ -17,6 +17,7 @@
 #include <cupti.h>
 #include <dlfcn.h>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unistd.h>
@@ -243,6 +244,10 @@ EXPORT CUresult cuModuleGetFunction(CUfunction *Function, CUmodule,
       reinterpret_cast<CUfunction>(const_cast<char *>(It->first.c_str()));
   return CUDA_SUCCESS;
 }
+EXPORT CUresult cuFuncGetName(const char **Name, CUfunction Function) {
+  *Name = reinterpret_cast<const char *>(Function);
+  return CUDA_SUCCESS;
+}
 EXPORT CUresult cuModuleGetGlobal_v2(CUdeviceptr *At, size_t *Size, CUmodule,
                                      const char *Name) {
   if (std::strcmp(Name, "Scale") != 0)
@@ -342,11 +347,14 @@ EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *C, CUfunction F,
   return launch(F, C->gridDimX, C->blockDimX, C->sharedMemBytes, Params);
 }
 
-// ---- a graph of one node that launches what its stream was given last
+// ---- a graph: a chain of kernels, which the program names one by one
 
-static CUDA_KERNEL_NODE_PARAMS NodeParams;
-static void *NodeArgs[8];
-static float NodeValues[8][2];
+struct GraphNode {
+  CUDA_KERNEL_NODE_PARAMS Params = {};
+  void *Args[8];
+  float Values[8][2];
+};
+static std::vector<std::unique_ptr<GraphNode>> Chain;
 
 static void callDriver(CUpti_CallbackId Id, const void *Params) {
   CUresult Result = CUDA_SUCCESS;
@@ -361,29 +369,30 @@ static void callDriver(CUpti_CallbackId Id, const void *Params) {
 }
 EXPORT CUresult cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode) {
   callDriver(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, nullptr);
+  Chain.clear();
   Capturing = true;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamEndCapture(CUstream, CUgraph *Graph) {
   Capturing = false;
   callDriver(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, nullptr);
-  *Graph = reinterpret_cast<CUgraph>(&NodeParams);
+  *Graph = reinterpret_cast<CUgraph>(&Chain);
   return CUDA_SUCCESS;
 }
-/// The tests' way to say what the node holds.
+/// The tests' way to say what the next node holds.
 EXPORT void fakeNode(CUfunction F, unsigned Grid, unsigned Block, void **Args) {
   const Kernel &K = kernels().at(reinterpret_cast<const char *>(F));
-  NodeParams = {};
-  NodeParams.func = F;
-  NodeParams.gridDimX = Grid;
-  NodeParams.blockDimX = Block;
-  NodeParams.gridDimY = NodeParams.gridDimZ = NodeParams.blockDimY =
-      NodeParams.blockDimZ = 1;
+  GraphNode &N = *Chain.emplace_back(std::make_unique<GraphNode>());
+  N.Params.func = F;
+  N.Params.gridDimX = Grid;
+  N.Params.blockDimX = Block;
+  N.Params.gridDimY = N.Params.gridDimZ = N.Params.blockDimY =
+      N.Params.blockDimZ = 1;
   for (size_t I = 0; I < K.Sizes.size(); ++I) {
-    std::memcpy(NodeValues[I], Args[I], std::min<size_t>(K.Sizes[I], 8));
-    NodeArgs[I] = NodeValues[I];
+    std::memcpy(N.Values[I], Args[I], std::min<size_t>(K.Sizes[I], 8));
+    N.Args[I] = N.Values[I];
   }
-  NodeParams.kernelParams = NodeArgs;
+  N.Params.kernelParams = N.Args;
 }
 EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *Exec, CUgraph Graph,
                                             unsigned long long Flags) {
@@ -392,28 +401,51 @@ EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *Exec, CUgraph Graph,
   callDriver(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, &P);
   return CUDA_SUCCESS;
 }
+EXPORT CUresult cuGraphClone(CUgraph *Copy, CUgraph Graph) {
+  *Copy = Graph;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuGraphDestroy(CUgraph) { return CUDA_SUCCESS; }
+// The last one first: only the edges tell the order.
 EXPORT CUresult cuGraphGetNodes(CUgraph, CUgraphNode *Nodes, size_t *Count) {
-  if (Nodes)
-    Nodes[0] = reinterpret_cast<CUgraphNode>(&NodeParams);
-  *Count = 1;
+  *Count = Chain.size();
+  for (size_t I = 0; Nodes && I < *Count; ++I)
+    Nodes[*Count - 1 - I] = reinterpret_cast<CUgraphNode>(Chain[I].get());
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuGraphNodeGetType(CUgraphNode, CUgraphNodeType *Type) {
-  *Type = CU_GRAPH_NODE_TYPE_KERNEL;
+EXPORT CUresult cuGraphGetEdges_v2(CUgraph, CUgraphNode *From, CUgraphNode *To,
+                                   CUgraphEdgeData *, size_t *Count) {
+  *Count = Chain.size() - 1;
+  for (size_t I = 0; From && I < *Count; ++I) {
+    From[I] = reinterpret_cast<CUgraphNode>(Chain[I].get());
+    To[I] = reinterpret_cast<CUgraphNode>(Chain[I + 1].get());
+  }
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode,
+EXPORT CUresult cuGraphNodeGetType(CUgraphNode Node, CUgraphNodeType *Type) {
+  bool Second =
+      Chain.size() > 1 && reinterpret_cast<CUgraphNode>(Chain[1].get()) == Node;
+  *Type = Second && is("host-node") ? CU_GRAPH_NODE_TYPE_HOST
+                                    : CU_GRAPH_NODE_TYPE_KERNEL;
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode Node,
                                               CUDA_KERNEL_NODE_PARAMS *P) {
-  *P = NodeParams;
+  *P = reinterpret_cast<GraphNode *>(Node)->Params;
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuGraphLaunch(CUgraphExec, CUstream) {
+EXPORT CUresult cuGraphLaunch(CUgraphExec Exec, CUstream Stream) {
+  cuGraphLaunch_params Launched = {Exec, Stream};
+  callDriver(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &Launched);
   uint32_t Id = ++Correlation;
-  CUresult Result = launch(NodeParams.func, NodeParams.gridDimX,
-                           NodeParams.blockDimX, 0, NodeParams.kernelParams);
-  record(reinterpret_cast<const char *>(NodeParams.func), NodeParams.gridDimX,
-         NodeParams.blockDimX, 0, Id, true);
-  return Result;
+  for (auto &N : Chain) {
+    const CUDA_KERNEL_NODE_PARAMS &P = N->Params;
+    if (CUresult R = launch(P.func, P.gridDimX, P.blockDimX, 0, P.kernelParams))
+      return R;
+    record(reinterpret_cast<const char *>(P.func), P.gridDimX, P.blockDimX, 0,
+           Id, true);
+  }
+  return CUDA_SUCCESS;
 }
 
 // ---- CUPTI

@@ -199,6 +199,27 @@ TEST_F(CaptureTest, MoreTimeTakesThePlaceOfLess) {
   EXPECT_FALSE(Table.wants(Index[2]));
 }
 
+TEST_F(CaptureTest, OneOfAShapeIsKeptInGraphs) {
+  Counters Counts;
+  ASSERT_FALSE(Counts.create(Folder + "/counters.1"));
+  LaunchTable Table({2, 64}, Counts);
+  uint32_t Plain = Table.find("k", shape(1), 0).Index;
+  uint32_t Index[4];
+  for (uint64_t I = 0; I < 4; ++I)
+    Index[I] = Table.find("k", shape(1 + I / 2), I, /*InGraph=*/true).Index;
+  // Those of one shape are counted together, in the first.
+  EXPECT_EQ(Table.findByShape("k", shape(1), true).Index, Index[0]);
+  EXPECT_TRUE(Table.wantsInGraph(Index[0]));
+  EXPECT_FALSE(Table.wantsInGraph(Index[1]));
+  EXPECT_TRUE(Table.wantsInGraph(Index[2]));
+  EXPECT_FALSE(Table.wantsInGraph(Plain));
+  Table[Index[0]].Kept = true;
+  EXPECT_FALSE(Table.wantsInGraph(Index[0]));
+  EXPECT_TRUE(Table.wantsInGraph(Index[2]));
+  Table[Plain].Kept = true;
+  EXPECT_FALSE(Table.wantsInGraph(Index[2])); // The kernel has its share.
+}
+
 Launch example() {
   Launch L;
   L.Kernel = "_Z1kPf4View";
@@ -310,6 +331,7 @@ TEST_F(CaptureTest, OptionsComeThroughTheEnvironment) {
   Options O, Back;
   O.Timing = true;
   O.PerKernel = 3;
+  O.Graphs = true;
   O.Cupti = "/a,b/libcupti.so";
   ASSERT_FALSE(Options::parse(O.print(), Back));
   EXPECT_EQ(Back.print(), O.print());
