@@ -690,6 +690,8 @@ Expected<SearchResult> Search::run() {
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
   }
+  if (Stopped.empty() && Maker)
+    Stopped = Maker->exhausted();
   return collect();
 }
 
