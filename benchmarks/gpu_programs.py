@@ -352,7 +352,10 @@ class Programs:
             r["kernels"] = [self.kernel_time(p, compiler),
                             self.kernel_time(p, new)]
             begin = time.time()
-            while len(r["pairs"]) < self.o.pairs and self.left() > 5 and \
+            # Without a variant both are the same code.
+            wanted = self.o.pairs if os.path.isdir(
+                self.home(p, "store/kernels")) else min(3, self.o.pairs)
+            while len(r["pairs"]) < wanted and self.left() > 5 and \
                     time.time() - begin < self.o.pair_seconds:
                 order = [compiler, new]
                 if len(r["pairs"]) % 2:
@@ -400,7 +403,7 @@ class Programs:
                     ends.append("%s | | not run | | " % compiler)
                     continue
                 ends.append("%s | %s | %s | %s | %s" % (
-                    compiler, "; ".join(r.get("launches", [])) or "none",
+                    compiler, launched(r.get("launches", [])),
                     "equal" if r["equal"] else "**differ**",
                     kernel_ratio(r.get("kernels")),
                     shown(interval(r["pairs"]))))
@@ -442,6 +445,15 @@ def shares(path):
         return []
     return [(m.group(2).strip(), float(m.group(1)) / 100) for m in re.finditer(
         r"^\s*([\d.]+) %\s+\d+\s+[\d.]+\s+\S+\s+\S+\s+\d+\s+(.*)$", text, re.M)]
+
+
+def launched(lines):
+    """Launches of variants, and of originals that their guards kept."""
+    count = {True: 0, False: 0}
+    for line in lines:
+        count["of originals" in line] += int(line.split()[0])
+    return "%d, originals %d" % (count[False], count[True]) if lines \
+        else "none"
 
 
 def kernel_ratio(pair):

@@ -344,6 +344,16 @@ EXPORT CUresult cuLaunchKernel(CUfunction F, unsigned X, unsigned Y, unsigned Z,
 }
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *C, CUfunction F,
                                  void **Params, void **) {
+  cuLaunchKernelEx_params P = {C, F, Params, nullptr};
+  uint32_t Id = ++Correlation;
+  CUpti_CallbackData Data = {};
+  Data.functionParams = &P;
+  Data.correlationId = Id;
+  if (Callback)
+    Callback(nullptr, CUPTI_CB_DOMAIN_DRIVER_API,
+             CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, &Data);
+  record(reinterpret_cast<const char *>(F), C->gridDimX, C->blockDimX,
+         C->sharedMemBytes, Id, false);
   return launch(F, C->gridDimX, C->blockDimX, C->sharedMemBytes, Params);
 }
 
