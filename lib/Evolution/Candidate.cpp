@@ -181,13 +181,34 @@ CandidateEvaluator::create(const SearchProblem &Problem) {
   return std::move(E);
 }
 
+/// What a compiler says of the variant, without what differs from run to run
+/// (its folder) and without warnings that are about the machine.
+static std::string compilerText(StringRef Text) {
+  std::string Result;
+  for (StringRef Rest = Text; !Rest.empty();) {
+    auto [Line, Behind] = Rest.split('\n');
+    Rest = Behind;
+    if (Line.starts_with("warning: CUDA version"))
+      continue;
+    size_t At = Line.find("/variant.cu:");
+    // The path begins the line, or stands behind a space: "included from".
+    size_t Begin = At == StringRef::npos ? 0 : Line.rfind(' ', At) + 1;
+    Result += At == StringRef::npos
+                  ? Line.str()
+                  : (Line.take_front(Begin) + Line.drop_front(At + 1)).str();
+    if (!Rest.empty())
+      Result += '\n';
+  }
+  return StringRef(Result).rtrim().str();
+}
+
 /// Turns an error that is the candidate's own fault into an outcome.
 static Error absorb(Error E, Candidate &C, const char *Outcome) {
   return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
     if (T->code() == ExitCode::Resource)
       return Error(std::move(T));
     C.Record.Outcome = Outcome;
-    C.Record.Reason = T->text();
+    C.Record.Reason = compilerText(T->text());
     return Error::success();
   });
 }

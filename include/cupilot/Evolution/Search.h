@@ -49,9 +49,10 @@ struct SearchResult {
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
-  MeasuredFile Measured; ///< What a card said of the original and those kept.
-  std::string Run;       ///< Digest of everything that decides how it went.
-  std::string Stopped;   ///< Why it ended early; "" if it did not.
+  MeasuredFile Measured;   ///< What a card said of the original and those kept.
+  std::string Run;         ///< Digest of everything that decides how it went.
+  std::string Stopped;     ///< Why it ended early; "" if it did not.
+  bool OverBudget = false; ///< It may go on with a larger budget.
   StrategyRecord Strategies; ///< For the store (putStrategyRecord).
 };
 
