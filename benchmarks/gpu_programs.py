@@ -60,6 +60,9 @@ def read_list(path, names):
     return [p for p in programs if not names or p["short"] in names]
 
 
+MARGIN = 1.02  # As that of the search.
+
+
 class Programs:
     def __init__(self, options):
         self.o = options
@@ -352,7 +355,10 @@ class Programs:
             r["kernels"] = [self.kernel_time(p, compiler),
                             self.kernel_time(p, new)]
             begin = time.time()
-            while len(r["pairs"]) < self.o.pairs and self.left() > 5 and \
+            # Without a variant both are the same code.
+            wanted = self.o.pairs if os.path.isdir(
+                self.home(p, "store/kernels")) else min(3, self.o.pairs)
+            while len(r["pairs"]) < wanted and self.left() > 5 and \
                     time.time() - begin < self.o.pair_seconds:
                 order = [compiler, new]
                 if len(r["pairs"]) % 2:
@@ -376,6 +382,7 @@ class Programs:
               "compiler | launches of variants | results | kernels in the "
               "program | whole program |")
         print("|---|---|---|---|---|---|---|---|---|")
+        slower = []
         for p in programs:
             kernels = dict(shares(self.home(p, "table.txt")))
             kept = self.kept(p)
@@ -400,15 +407,20 @@ class Programs:
                     ends.append("%s | | not run | | " % compiler)
                     continue
                 ends.append("%s | %s | %s | %s | %s" % (
-                    compiler, "; ".join(r.get("launches", [])) or "none",
+                    compiler, launched(r.get("launches", [])),
                     "equal" if r["equal"] else "**differ**",
                     kernel_ratio(r.get("kernels")),
                     shown(interval(r["pairs"]))))
+                whole = interval(r["pairs"])
+                if whole and whole[2] < 1 / MARGIN:
+                    slower.append("%s (%s)" % (p["short"], compiler))
+                    self.bad += 1
             for i in range(max(len(lines), len(ends))):
                 print("| %s | %s | %s |" % (
                     p["short"] if i == 0 else "",
                     lines[i] if i < len(lines) else " | | ",
                     ends[i] if i < len(ends) else " | | | | "))
+        print("\nSlower beyond the noise: " + (", ".join(slower) or "none"))
 
     def kept(self, p):
         """The best variant of each kernel of the store: genome, ratios."""
@@ -442,6 +454,15 @@ def shares(path):
         return []
     return [(m.group(2).strip(), float(m.group(1)) / 100) for m in re.finditer(
         r"^\s*([\d.]+) %\s+\d+\s+[\d.]+\s+\S+\s+\S+\s+\d+\s+(.*)$", text, re.M)]
+
+
+def launched(lines):
+    """Launches of variants, and of originals that their guards kept."""
+    count = {True: 0, False: 0}
+    for line in lines:
+        count["of originals" in line] += int(line.split()[0])
+    return "%d, originals %d" % (count[False], count[True]) if lines \
+        else "none"
 
 
 def kernel_ratio(pair):

@@ -96,7 +96,7 @@ Error CardJudgement::accept(CandidateRecord &Record) {
   One.front().Record = Record;
   const std::string Id = cardIdOf(Record);
   Expected<json::Object> Results = answers(
-      "final-" + Id,
+      finalStep(Record),
       [&](CardBatch &B) -> Error {
         if (Error Failure = prepare(One))
           return Failure;

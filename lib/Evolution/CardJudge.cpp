@@ -24,6 +24,10 @@ std::string cardIdOf(const CandidateRecord &R) {
   return "c" + shortDigest(digest(R.Genome), 10);
 }
 
+std::string CardJudge::finalStep(const CandidateRecord &Record) {
+  return "final-" + cardIdOf(Record);
+}
+
 CardOriginal CardJudgement::original() const {
   return {&P.K,
           E.originalBitcode().str(),

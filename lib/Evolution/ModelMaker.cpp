@@ -346,7 +346,7 @@ Error ModelMaker::checkUsable(ArrayRef<Item *> Asked) {
     Usable += I->Said->Answer.has_value();
   if (Usable > 0 || Asked.empty() || Asked.front()->Before)
     return Error::success();
-  return findingError(
+  return resourceError(
       "none of the first " + Twine(Asked.size()) + " answers for '" + P.K.Name +
           "' could be used: " + Asked.front()->Said->Why,
       "the recording holds what was said; go on with another model, a new "

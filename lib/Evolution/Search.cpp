@@ -10,6 +10,7 @@
 #include "AgentCalls.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Support/Config.h"
@@ -55,16 +56,18 @@ private:
                function_ref<Error(ArrayRef<Entry *>)> Judge);
   Error finish(Entry &E, unsigned Generation);
   Error evaluateOnCard(unsigned Generation, MutableArrayRef<Entry> Entries);
+  Error onCard(StringRef Step, function_ref<Error()> Ask);
   Error judgeOnCard(StringRef Step, ArrayRef<Entry *> Waiting);
   Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
   Error acceptOnCard(std::vector<CandidateRecord> &Accepted,
                      SearchResult &Result);
+  Error endOfBudget(Error E);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {
     if (!R.DeviceDigest.empty())
       Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
   }
-  Error pass(std::unique_ptr<mlir::Pass> P);
+  Error beginBreeding();
   Expected<SearchResult> collect();
   KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
 
@@ -82,22 +85,13 @@ private:
   std::vector<std::string> Strategies, Begin;
   std::map<std::string, std::string>
       Seen; ///< Device code and plan to the genome.
+  std::unique_ptr<Breeder> Breeding;
   std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
   std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
-  std::string Run, Stopped;
+  std::string Run, Class, Stopped, OverBudget;
   double Best = 1;
 };
 } // namespace
-
-Error Search::pass(std::unique_ptr<mlir::Pass> P) {
-  mlir::PassManager Passes(&Context);
-  Passes.addPass(std::move(P));
-  if (mlir::failed(Passes.run(*Population)))
-    return resourceError(
-        "a pass over the population failed",
-        "this is a fault of cupilot; please report it with the journal");
-  return Error::success();
-}
 
 /// The key of everything that decides how the search goes.
 static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
@@ -150,8 +144,11 @@ Error Search::begin() {
   Population = std::move(*Library);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(Population->getBody());
   addKernel(B, Problem.K, "");
-  if (Error E = pass(createVerifyLibraryPass()))
-    return E;
+  mlir::PassManager Passes(&Context);
+  Passes.addPass(createVerifyLibraryPass());
+  if (mlir::failed(Passes.run(*Population)))
+    return usageError("the strategy library '" + Options.Strategies +
+                      "' is broken");
   Expected<std::unique_ptr<CandidateEvaluator>> Made =
       CandidateEvaluator::create(Problem);
   if (!Made)
@@ -178,12 +175,24 @@ Error Search::begin() {
       Strategies.push_back(Name.str());
     Maker = makeRuleMaker(*Evaluator);
   }
-  InitialisePassOptions Initialise;
-  Initialise.seed = Problem.Seed;
-  Initialise.population = Options.Population;
-  Initialise.strategies.assign(Strategies.begin(), Strategies.end());
-  Initialise.genomes.assign(Begin.begin(), Begin.end());
-  return pass(createInitialisePass(Initialise));
+  return beginBreeding();
+}
+
+Error Search::beginBreeding() {
+  const Ceilings C = ceilingsOf(Problem.Gpu);
+  Class = recordClass(Problem, *Evaluator, C);
+  Expected<StrategyTallies> Prior =
+      priorTallies(J, Options.Store, {Class, Problem.Gpu.Name, "", Run, {}});
+  if (!Prior)
+    return Prior.takeError();
+  BreedingOptions B;
+  B.Population = Options.Population;
+  B.Offspring = Options.Offspring;
+  B.Strategies = Strategies;
+  B.Begin = Begin;
+  Breeding =
+      std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
+  return Breeding->begin(*Population);
 }
 
 /// What Prophet and Manager choose. An answer of no use ends nothing: then the
@@ -260,14 +269,9 @@ Error Search::beginAgents() {
 
 Error Search::settle(VariantOp V, const CandidateRecord &R,
                      unsigned Generation) {
-  mlir::Builder B(&Context);
-  V.setOutcomeAttr(B.getStringAttr(R.Outcome));
-  // What failed may still teach: it takes part with a low fitness.
-  double Fitness =
-      R.Outcome == "accepted" || R.Outcome == "slower" ? R.Ratio : 0;
-  V.setFitnessAttr(B.getF64FloatAttr(Fitness));
   // What the code has goes on, not what was asked for.
   V.setGenomeAttr(toAttr(Context, carriedGenome(R)));
+  Breeding->judged(V, R);
   Judged[V.getSymName().str()] = R;
   remember(R);
   if (R.Outcome == "accepted")
@@ -321,17 +325,19 @@ Error Search::judge(Candidate &C) {
 /// How far a candidate came.
 static unsigned rankOf(const CandidateRecord &R) {
   return StringSwitch<unsigned>(R.Outcome)
-      .Case("accepted", 5)
-      .Case("passed", 4)
-      .Case("slower", 3)
-      .Case("gate", 2)
+      .Case("accepted", 6)
+      .Case("passed", 5)
+      .Case("slower", 4)
+      .Case("gate", 3)
+      .Case("duplicate", 2)
       .Cases({"compile-error", "inadmissible"}, 1)
       .Default(0);
 }
 
 static bool mayBeRepaired(const Entry &E) {
-  unsigned Rank = rankOf(E.Record);
-  return !E.Known && !E.GaveUp && Rank >= 1 && Rank <= 3;
+  return !E.Known && !E.GaveUp &&
+         is_contained({"compile-error", "inadmissible", "gate", "slower"},
+                      E.Record.Outcome);
 }
 
 /// One repair of each that needs one. \p Judge judges those that were made.
@@ -376,7 +382,7 @@ Error Search::repair(MutableArrayRef<Entry> Entries, StringRef Stage,
     unsigned Before = rankOf(E->Record), After = rankOf(N.Record);
     bool Better =
         After > Before ||
-        (After == Before && (After < 3 || N.Record.Ratio > E->Record.Ratio));
+        (After == Before && (After < 4 || N.Record.Ratio > E->Record.Ratio));
     // What was told once and did not help will not help again.
     E->GaveUp = After <= Before && N.Record.Reason == E->Record.Reason;
     if (!Better) {
@@ -402,7 +408,7 @@ Error Search::finish(Entry &E, unsigned Generation) {
   }
   if (auto It = Seen.find(E.Record.DeviceDigest + E.Record.Plan);
       It != Seen.end() && It->second != E.Record.Genome &&
-      rankOf(E.Record) >= 2) {
+      rankOf(E.Record) > 2) {
     E.Record.Outcome = "duplicate";
     E.Record.Reason = "the same device code as " + It->second;
   }
@@ -487,6 +493,44 @@ Error Search::evaluate(unsigned Generation) {
   return J.saveGeneration(Run, Generation, printModule(*Population));
 }
 
+/// The channel of recordings that a card's answers lie in.
+static constexpr StringRef DeviceChannel = "device";
+
+/// Asks the card; its answer goes to the recording, or comes from it.
+Error Search::onCard(StringRef Step, function_ref<Error()> Ask) {
+  const AgentOptions *A = Options.Agents;
+  std::string Place = stepPrefix(Problem.K) + Step.str();
+  if (A && A->Replayed)
+    if (auto Known = A->Replayed->find(DeviceChannel, Place, nullptr)) {
+      const json::Object *O = Known->Answer.getAsObject();
+      const json::Object *Results = O ? O->getObject("results") : nullptr;
+      if (!Results)
+        return usageError("the recording '" + A->Replayed->folder() +
+                              "' holds a broken answer of a card to '" + Place +
+                              "'",
+                          "restore it, or search again with a provider");
+      BatchRecord B{O->getString("batch").value_or("").str(),
+                    formatv("{0}", json::Value(json::Object(*Results))).str()};
+      if (Error E = J.saveBatch(Run, Step, B))
+        return E;
+    }
+  if (Error E = Ask())
+    return E;
+  if (!A || !A->Keep)
+    return Error::success();
+  Expected<std::optional<BatchRecord>> B = J.findBatch(Run, Step);
+  if (!B)
+    return B.takeError();
+  if (!*B || (*B)->Results.empty())
+    return Error::success();
+  Expected<json::Value> Results = json::parse((*B)->Results);
+  if (!Results)
+    return Results.takeError();
+  return A->Keep->put(
+      {DeviceChannel.str(), Place, json::Object{{"batch", (*B)->Id}},
+       json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
+}
+
 /// Those that passed here, on the card.
 Error Search::judgeOnCard(StringRef Step, ArrayRef<Entry *> Waiting) {
   if (Waiting.empty())
@@ -494,7 +538,7 @@ Error Search::judgeOnCard(StringRef Step, ArrayRef<Entry *> Waiting) {
   std::vector<WaitingCandidate> Candidates;
   for (Entry *E : Waiting)
     Candidates.push_back({std::move(E->Record), std::move(E->Made)});
-  Error Failure = Card->judge(Step, Candidates);
+  Error Failure = onCard(Step, [&] { return Card->judge(Step, Candidates); });
   for (auto [E, C] : zip_equal(Waiting, Candidates)) {
     E->Record = std::move(C.Record);
     E->Made = std::move(C.Made);
@@ -567,7 +611,8 @@ Error Search::acceptOnCard(std::vector<CandidateRecord> &Accepted,
   for (CandidateRecord &R : Accepted) {
     if (Kept.size() == Options.Keep)
       break;
-    if (Error E = Card->accept(R))
+    if (Error E =
+            onCard(CardJudge::finalStep(R), [&] { return Card->accept(R); }))
       return E;
     // In the journal it stays what it was in its generation, so that a search
     // that is resumed goes the same way; the evidence says what came later.
@@ -592,12 +637,24 @@ Error Search::acceptOnCard(std::vector<CandidateRecord> &Accepted,
   return Error::success();
 }
 
+/// A budget's end is no fault: what was found until then counts.
+Error Search::endOfBudget(Error E) {
+  return handleErrors(std::move(E),
+                      [&](std::unique_ptr<ProviderError> P) -> Error {
+                        if (P->fault() != ProviderFault::Budget)
+                          return Error(std::move(P));
+                        OverBudget = Stopped = P->text();
+                        return Error::success();
+                      });
+}
+
 Expected<SearchResult> Search::run() {
-  if (Error E = begin())
+  if (Error E = endOfBudget(begin()))
     return std::move(E);
-  if (Error E = evaluate(0))
-    return std::move(E);
-  for (unsigned G = 1; G < Options.Generations; ++G) {
+  if (OverBudget.empty())
+    if (Error E = endOfBudget(evaluate(0)))
+      return std::move(E);
+  for (unsigned G = 1; OverBudget.empty() && G < Options.Generations; ++G) {
     if (any_of(Judged,
                [&](const auto &Each) { return atCeiling(Each.second); }))
       Stopped = formatv("the best time is within {0:P0} of what the GPU's "
@@ -608,33 +665,13 @@ Expected<SearchResult> Search::run() {
       Stopped = Maker->exhausted();
     if (!Stopped.empty())
       break;
-    SelectPassOptions Select;
-    Select.seed = Problem.Seed;
-    Select.generation = G;
-    Select.offspring = Options.Offspring;
-    CrossoverPassOptions Crossover;
-    Crossover.seed = Problem.Seed;
-    Crossover.generation = G;
-    Crossover.strategies.assign(Strategies.begin(), Strategies.end());
-    MutatePassOptions Mutate;
-    Mutate.seed = Problem.Seed;
-    Mutate.generation = G;
-    Mutate.strategies.assign(Strategies.begin(), Strategies.end());
-    PrunePassOptions Prune;
-    Prune.keep = Options.Population;
-    if (Error E = pass(createPrunePass(Prune)))
+    if (Error E = Breeding->next(*Population, G))
       return std::move(E);
-    if (Error E = pass(createSelectPass(Select)))
-      return std::move(E);
-    if (Error E = pass(createCrossoverPass(Crossover)))
-      return std::move(E);
-    if (Error E = pass(createMutatePass(Mutate)))
-      return std::move(E);
-    if (Error E = pass(createAlignPass()))
-      return std::move(E);
-    if (Error E = evaluate(G))
+    if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
   }
+  if (Stopped.empty() && Maker)
+    Stopped = Maker->exhausted();
   return collect();
 }
 
@@ -679,6 +716,9 @@ Expected<SearchResult> Search::collect() {
   Result.All = *All;
   Result.Run = Run;
   Result.Stopped = Stopped;
+  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run,
+                       Breeding->own()};
+  Result.OverBudget = !OverBudget.empty();
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {
     ++Result.Evaluated;

@@ -144,13 +144,14 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
     if (N.Similarity < LeastSimilarity)
       break;
     const StoredKernel &S = Known[N.Index];
-    for (const Variant &V : S.Variants) {
+    for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
       std::string Text = genomeText(V.Genes);
       double Ratio = 0;
       for (const Measurement &M : V.Evidence)
         Ratio = std::max(Ratio, M.Low);
       if (!Text.empty() && Ratio > 1 && Seen.insert(Text).second)
-        Seeds.push_back({std::move(Text), S.K.Name, N.Similarity, Ratio});
+        Seeds.push_back(
+            {std::move(Text), S.K.Name, N.Similarity, Ratio, Source});
     }
   }
   return Seeds;

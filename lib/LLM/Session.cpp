@@ -62,6 +62,8 @@ public:
     return Top->describe(R);
   }
   Spending spent() const override { return Purse->spent(); }
+  Recording *recording() override { return Record.get(); }
+  Recording *replayed() override { return Replay.get(); }
 
   Secrets Hidden;
   std::unique_ptr<Budget> Purse;

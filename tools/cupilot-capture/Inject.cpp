@@ -192,10 +192,16 @@ static void onResource(CUpti_CallbackId Id, const CUpti_ResourceData &Data) {
 
 static void CUPTIAPI onCallback(void *, CUpti_CallbackDomain Domain,
                                 CUpti_CallbackId Id, const void *Data) {
-  // Our own calls may load modules: of these we want to know.
-  if ((OwnCalls::active() && Domain != CUPTI_CB_DOMAIN_RESOURCE) ||
-      Active->disabled())
+  if (Active->disabled())
     return;
+  // Our own calls may load modules: of these we want to know.
+  if (OwnCalls::active() && Domain != CUPTI_CB_DOMAIN_RESOURCE) {
+    if (Domain == CUPTI_CB_DOMAIN_DRIVER_API &&
+        Id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx)
+      Active->ownLaunch(
+          static_cast<const CUpti_CallbackData *>(Data)->correlationId);
+    return;
+  }
   // An exception must not pass through the driver.
   try {
     if (Domain == CUPTI_CB_DOMAIN_DRIVER_API)

@@ -236,10 +236,16 @@ void Recorder::inGraph(const LaunchCall &Call) {
   classify(F, Call, true, Args);
 }
 
+void Recorder::ownLaunch(uint32_t Correlation) {
+  Ring[Correlation % RingSize] = uint64_t(Correlation) << 32 | OwnEntry;
+}
+
 void Recorder::finished(const char *Kernel, const Shape &Dims,
                         uint32_t Correlation, bool InGraph,
                         uint64_t Nanoseconds) {
   uint64_t Entry = Ring[Correlation % RingSize];
+  if (Entry >> 32 == Correlation && static_cast<uint32_t>(Entry) == OwnEntry)
+    return;
   uint32_t Index = static_cast<uint32_t>(Entry) - 1;
   if (InGraph || Entry >> 32 != Correlation || !static_cast<uint32_t>(Entry)) {
     std::lock_guard<std::mutex> Guard(TableLock);

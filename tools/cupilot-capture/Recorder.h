@@ -72,6 +72,8 @@ public:
   void graphChanged(CUgraphExec Exec);
   void beforeGraph(CUgraphExec Exec, CUstream Stream);
   void graphGone(CUgraphExec Exec);
+  /// One that we make ourselves: it is not counted.
+  void ownLaunch(uint32_t Correlation);
   /// What the device says about one launch.
   void finished(const char *Kernel, const Shape &Dims, uint32_t Correlation,
                 bool InGraph, uint64_t Nanoseconds);
@@ -147,6 +149,7 @@ private:
 
   /// Correlation and class of recent launches, by the low bits of the former.
   static constexpr size_t RingSize = 1 << 18;
+  static constexpr uint32_t OwnEntry = ~uint32_t(0);
   std::unique_ptr<std::atomic<uint64_t>[]> Ring;
   std::atomic<bool> DevicesKnown{false};
 };

@@ -10,12 +10,34 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <mutex>
 
 using namespace llvm;
 
 namespace cupilot {
 
 namespace {
+/// Notes what it is asked, and never answers.
+class PromptPrinter : public Provider {
+public:
+  explicit PromptPrinter(const Provider *Would) : Would(Would) {}
+  Expected<ChatAnswer> ask(const ChatRequest &R) override {
+    std::lock_guard Lock(Guard);
+    Prompts[R.Step] = "step: " + R.Step + "\nprompt: " + R.Prompt + "\n" +
+                      describe(R) + textOf(R);
+    return providerError(ProviderFault::NoAnswer, "a dry run asks nobody");
+  }
+  std::string describe(const ChatRequest &R) const override {
+    return Would ? Would->describe(R) : "";
+  }
+  std::map<std::string, std::string> Prompts; ///< By step.
+
+private:
+  const Provider *Would;
+  std::mutex Guard;
+};
+
 /// Sizes of a search that models carry.
 struct SearchPreset {
   StringRef Name;
@@ -112,6 +134,15 @@ Expected<std::unique_ptr<EvolveAgents>> AgentFlags::open(StringRef StoreDir,
   A->Offspring = P.Offspring;
   A->Within = Within;
   A->Options.From = A->Models.get();
+  A->Options.DryRun = DryRun;
+  if (A->Models) {
+    A->Options.Keep = A->Models->recording();
+    A->Options.Replayed = A->Models->replayed();
+  }
+  if (DryRun) {
+    A->Shown = std::make_unique<PromptPrinter>(A->Models.get());
+    A->Options.From = A->Shown.get();
+  }
   A->Options.Prompts = A->Prompts.get();
   A->Options.Counts = &A->Counts;
   A->Options.Rounds = Repairs.getNumOccurrences() ? Repairs : P.Repairs;
@@ -131,8 +162,28 @@ void EvolveAgents::apply(SearchOptions &Options) const {
   Options.Agents = &this->Options;
 }
 
-void EvolveAgents::setExamples(std::vector<PromptExample> Examples) {
-  Options.Examples = std::move(Examples);
+void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
+  // Code is long, and the second one teaches less than the first.
+  constexpr size_t MostExamples = 2, MostBytes = 16384;
+  Options.Examples.clear();
+  for (const SeedGenome &S : Seeds)
+    if (Options.Examples.size() < MostExamples && S.Source.size() < MostBytes)
+      Options.Examples.push_back(
+          {S.Kernel, S.Genome,
+           formatv("{0:f2} times as fast as it was", S.Ratio).str(), S.Source});
+}
+
+Error EvolveAgents::printPrompts(Error E) {
+  auto &Printer = static_cast<PromptPrinter &>(*Shown);
+  for (const auto &[Step, Text] : Printer.Prompts)
+    outs() << Text << "\n";
+  Printer.Prompts.clear();
+  return handleErrors(std::move(E),
+                      [](std::unique_ptr<ProviderError> P) -> Error {
+                        if (P->fault() == ProviderFault::NoAnswer)
+                          return Error::success();
+                        return Error(std::move(P));
+                      });
 }
 
 std::string EvolveAgents::summary() const {

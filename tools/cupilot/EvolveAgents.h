@@ -11,6 +11,7 @@
 #include "ProviderOptions.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/Search.h"
+#include "cupilot/Evolution/Seeds.h"
 
 namespace cupilot {
 
@@ -20,12 +21,15 @@ public:
   /// The preset's sizes and the models, for one kernel's search. \p Options
   /// refers to this object.
   void apply(SearchOptions &Options) const;
-  /// Examples for the next kernel's prompts.
-  void setExamples(std::vector<PromptExample> Examples);
+  /// Variants of kernels like the next one, for its prompts.
+  void setExamples(llvm::ArrayRef<SeedGenome> Seeds);
+  /// Of a dry run that ended with \p E: prints what would have been asked.
+  llvm::Error printPrompts(llvm::Error E);
   /// Calls, tokens, cost, and answers that could not be used.
   std::string summary() const;
 
-  std::unique_ptr<Session> Models;
+  std::unique_ptr<Session> Models; ///< Null: a dry run without --provider.
+  std::unique_ptr<Provider> Shown; ///< Of a dry run: takes the prompts.
   std::unique_ptr<PromptLibrary> Prompts;
   AnswerCounts Counts;
   AgentOptions Options;

@@ -10,6 +10,7 @@
 #include "CompilerCommand.h"
 #include "EvolveAgents.h"
 #include "NvccBuilds.h"
+#include "SearchProgress.h"
 #include "SharedFolder.h"
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
@@ -67,6 +68,10 @@ static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
                                      cl::desc("Generations, the start included "
                                               "(default 3)"));
 static cl::opt<bool>
+    Steady("steady", cl::sub(Sub),
+           cl::desc("As many candidates, but two at a time: each may be a "
+                    "parent at once"));
+static cl::opt<bool>
     Resume("resume", cl::sub(Sub),
            cl::desc("Go on with a search that was interrupted"));
 static cl::opt<bool> Verbose("v", cl::sub(Sub),
@@ -105,6 +110,9 @@ static const char Examples[] =
     "works through anywhere, and waits for their results. Whatever ends it "
     "while\nit waits, --resume goes on from there. Exit status 1: no variant "
     "was accepted; 3: a GPU, or\nits results, cannot be had.\n";
+
+/// The store's folder; of a dry run one that goes.
+static std::string StoreFolder;
 
 static std::string libraryFolder() {
   if (!Strategies.empty())
@@ -151,11 +159,11 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   return C;
 }
 
-/// The genomes to begin with, for --like.
-static Expected<std::vector<std::string>>
+/// What helped similar kernels, for --like.
+static Expected<std::vector<SeedGenome>>
 beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
-  if (Like.empty())
-    return std::vector<std::string>();
+  if (Like.empty() || !Agents.retrieval())
+    return std::vector<SeedGenome>();
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
       sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
   if (!Embedder)
@@ -164,14 +172,11 @@ beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
       seedGenomes(K, Like, *Embedder, Arch, Flags, /*Count=*/3);
   if (!Seeds)
     return Seeds.takeError();
-  std::vector<std::string> Begin;
-  for (const SeedGenome &S : *Seeds) {
+  for (const SeedGenome &S : *Seeds)
     errs() << K.Name << ": begins with " << S.Genome
            << format(", %.2fx for ", S.Ratio) << S.Kernel
            << format(" (similarity %.2f)\n", S.Similarity);
-    Begin.push_back(S.Genome);
-  }
-  return Begin;
+  return Seeds;
 }
 
 static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
@@ -212,8 +217,15 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     if (Generations.getNumOccurrences())
       Options.Generations = Generations;
   }
+  if (Steady && Options.Generations > 1) {
+    constexpr unsigned AtATime = 2;
+    unsigned Offspring = (Options.Generations - 1) * Options.Offspring;
+    Options.Generations = 1 + (Offspring + AtATime - 1) / AtATime;
+    Options.Offspring = AtATime;
+  }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
+  Options.Store = StoreDir;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -221,7 +233,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   };
   // Two searches of one kernel would forget and overwrite each other's steps.
   Expected<std::optional<FileLock>> Lock = FileLock::tryLock(
-      StoreDir + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
+      StoreFolder + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
   if (!Lock)
     return Lock.takeError();
   if (!*Lock)
@@ -230,26 +242,26 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
   Options.Tell = [](StringRef Text) { errs() << "  " << Text << "\n"; };
-  unsigned Number = 0;
-  Expected<std::vector<std::string>> Begin = beginLike(K, P.Arch, Flags);
+  Expected<std::vector<SeedGenome>> Begin = beginLike(K, P.Arch, Flags);
   if (!Begin)
     return Begin.takeError();
-  Options.Begin = std::move(*Begin);
+  for (const SeedGenome &S : *Begin)
+    Options.Begin.push_back(S.Genome);
+  if (Models)
+    Models->setExamples(*Begin);
   errs() << K.Name << "\n  running the original on " << P.Workloads.size()
          << " workload(s)\n";
+  std::function<double()> Spent;
+  if (Models && Models->Models)
+    Spent = [&] { return Models->Models->spent().Cost; };
+  SearchProgress Progress(Options, P.OnCard, Verbose, std::move(Spent));
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
                          double Best) {
-    errs() << format(
-                  "  generation %u, candidate %2u, best %.2fx %s: ", Generation,
-                  ++Number, Best, P.OnCard ? "measured" : "modelled")
-           << R.Outcome;
-    if (R.Ratio > 0)
-      errs() << format(" %.2fx", R.Ratio);
-    errs() << " " << R.Genome << "\n";
-    if (Verbose && !R.Reason.empty())
-      errs() << "    " << R.Reason << "\n";
+    Progress.candidate(Generation, R, Best);
   };
   Expected<SearchResult> Result = cupilot::search(P, Options, J);
+  if (!Result && Agents.dryRun())
+    return Models->printPrompts(Result.takeError());
   if (!Result)
     return leaveOut(Result.takeError(), "  ");
   auto Slower =
@@ -265,13 +277,22 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     errs() << "  ended early: " << Result->Stopped << "\n";
   if (Models)
     errs() << "  " << Models->summary() << "\n";
-  if (Error E = putGateCounts(StoreDir, countsOf(K, *Result)))
+  if (Error E = putGateCounts(StoreFolder, countsOf(K, *Result)))
+    return E;
+  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
     return E;
   if (P.OnCard)
-    if (Error E = addMeasured(StoreDir + "/measured.json", Result->Measured))
+    if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))
       return E;
+  // A run that ends here has told what it found so far.
+  auto End = [&, Over = Result->OverBudget, Why = Result->Stopped]() -> Error {
+    if (!Over)
+      return Error::success();
+    return resourceError(Why, "go on with a larger limit and --resume: what "
+                              "was answered is not asked again");
+  };
   if (Result->Variants.empty())
-    return Error::success();
+    return End();
   Accepted += Result->Variants.size();
   StoredKernel S;
   S.K = K;
@@ -283,7 +304,9 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   if (Error E = recordNvcc(S, fromModule() ? StringRef() : StringRef(Input),
                            P.Arch, Flags, Compilers))
     return E;
-  return Store.put(S);
+  if (Error E = Store.put(S))
+    return E;
+  return End();
 }
 
 static Error run(const TrailingArgs &Trailing) {
@@ -298,6 +321,16 @@ static Error run(const TrailingArgs &Trailing) {
                       "--translator=rules or --translator=llm");
   if (Error E = Agents.check(Translator == "llm"))
     return E;
+  StoreFolder = StoreDir;
+  std::optional<TemporaryDirectory> Passing;
+  if (Agents.dryRun()) {
+    Expected<TemporaryDirectory> Made =
+        TemporaryDirectory::create("cupilot-dry-run");
+    if (!Made)
+      return Made.takeError();
+    Passing.emplace(std::move(*Made));
+    StoreFolder = Passing->file("store");
+  }
   if (DeviceName != "cpu" && !GpuDevice::isOne(DeviceName))
     return usageError("there is no device '" + DeviceName + "'",
                       "--device=cpu, cuda, spool:DIR or ssh:HOST");
@@ -319,10 +352,10 @@ static Error run(const TrailingArgs &Trailing) {
   Kernels = chooseKernels(std::move(*Kernels), Input, Only);
   if (!Kernels)
     return Kernels.takeError();
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreFolder);
   if (!Store)
     return Store.takeError();
-  Expected<Journal> J = Journal::open(StoreDir + "/journal.sqlite");
+  Expected<Journal> J = Journal::open(StoreFolder + "/journal.sqlite");
   if (!J)
     return J.takeError();
   if (none_of(*Kernels, [&](const Kernel &K) { return Recorded->launches(K); }))
@@ -333,7 +366,7 @@ static Error run(const TrailingArgs &Trailing) {
   std::unique_ptr<EvolveAgents> Models;
   if (Translator == "llm") {
     Expected<std::unique_ptr<EvolveAgents>> Opened =
-        Agents.open(StoreDir, Resume);
+        Agents.open(StoreFolder, Resume);
     if (!Opened)
       return Opened.takeError();
     Models = std::move(*Opened);
@@ -361,6 +394,8 @@ static Error run(const TrailingArgs &Trailing) {
     errs() << "  " << Open << " kernels wait for results\n";
   if (Awaited)
     return Awaited;
+  if (Agents.dryRun())
+    return Error::success();
   if (Accepted == 0)
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

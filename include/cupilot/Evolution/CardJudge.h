@@ -39,6 +39,8 @@ public:
   /// The last checks of one that was accepted: compute-sanitizer, where there
   /// is one, against the original; and counters. May turn it into "gate".
   virtual llvm::Error accept(CandidateRecord &Record) = 0;
+  /// The step of that.
+  static std::string finalStep(const CandidateRecord &Record);
   /// The launches of the original and of what was accepted, as measured.
   virtual const MeasuredFile &measured() const = 0;
 };

@@ -18,6 +18,7 @@
 #include "cupilot/Evolution/Advice.h"
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/LLM/Recording.h"
 
 namespace cupilot {
 
@@ -26,6 +27,8 @@ struct AgentOptions {
   Provider *From = nullptr;
   const PromptLibrary *Prompts = nullptr;
   AnswerCounts *Counts = nullptr; ///< May be null.
+  /// What a card answers goes there, and comes from there; may be null.
+  Recording *Keep = nullptr, *Replayed = nullptr;
   unsigned Rounds = 2;            ///< Repairs of a candidate at most.
   unsigned MostCalls = 0;         ///< For a kernel; 0: no limit.
   // What may be left out, for comparison (docs/Evolution.md).

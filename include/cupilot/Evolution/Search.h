@@ -9,6 +9,7 @@
 #define CUPILOT_EVOLUTION_SEARCH_H
 
 #include "cupilot/Evolution/CardJudge.h"
+#include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Store/ProjectStore.h"
 #include <functional>
 
@@ -23,6 +24,8 @@ struct SearchOptions {
   unsigned Keep = 1; ///< Variants that enter the store at most.
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.
+  /// A project store whose records of strategies steer the choice; "": none.
+  std::string Store;
   /// Genomes to begin with, as genomeText writes them: seedGenomes.
   std::vector<std::string> Begin;
   /// "cpu", where times are modelled, or a GPU as for GpuDevice, where the
@@ -46,9 +49,11 @@ struct SearchResult {
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
-  MeasuredFile Measured; ///< What a card said of the original and those kept.
-  std::string Run;       ///< Digest of everything that decides how it went.
-  std::string Stopped;   ///< Why it ended early; "" if it did not.
+  MeasuredFile Measured;   ///< What a card said of the original and those kept.
+  std::string Run;         ///< Digest of everything that decides how it went.
+  std::string Stopped;     ///< Why it ended early; "" if it did not.
+  bool OverBudget = false; ///< It may go on with a larger budget.
+  StrategyRecord Strategies; ///< For the store (putStrategyRecord).
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

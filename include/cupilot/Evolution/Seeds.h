@@ -19,6 +19,7 @@ struct SeedGenome {
   std::string Kernel;    ///< The kernel that it helped.
   double Similarity = 0; ///< Of that kernel and the one that is searched.
   double Ratio = 0;      ///< How much it helped, at least: 1.5 times as fast.
+  std::string Source;    ///< The variant's .cu.
 };
 
 /// What the stores in \p Roots know of kernels like \p K (paper, section 3):

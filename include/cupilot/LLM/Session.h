@@ -36,6 +36,10 @@ public:
   open(const SessionOptions &Options);
   ~Session() override;
   virtual Spending spent() const = 0;
+  /// What is written, and what answers instead of providers; null where there
+  /// is none.
+  virtual Recording *recording() = 0;
+  virtual Recording *replayed() = 0;
   /// "12 calls, 34567 + 8901 tokens, cost 0.1234".
   std::string summary() const;
 };

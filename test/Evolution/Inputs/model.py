@@ -67,7 +67,7 @@ elif fault == "hostile":
     print(json.dumps(a))
 elif agent == "prophet":
     print(json.dumps({"class": "latency", "reason": "few warps", "metrics": ["warps", "no_such_metric"],
-                      "strategies": ["unroll", "vectorized_access", "load_hoisting", "ldmatrix"], "stop": False}))
+                      "strategies": ["unroll", "vectorized_access", "load_hoisting", "strength_reduction"], "stop": False}))
 elif agent == "manager":
     print(json.dumps({"genomes": [genome(("unroll", {"factor": 4})),
                                   genome(("unroll", {"factor": 9}), ("vectorized_access", {"width": 4})),
