@@ -2,7 +2,7 @@
 #ifndef BLUR_H
 #define BLUR_H
 
-#define STEPS 200
+#define STEPS 32
 
 namespace blur {
 
@@ -10,7 +10,19 @@ struct Weights {
   float a, b;
 };
 
-__device__ inline float mix(float x, Weights w, int j) { return x * w.a + j; }
+// Too long for compilers to unroll a loop around it by themselves.
+__device__ inline float mix(float by, Weights w, int j) {
+  float x = by * w.a * 0.02f + j * 0.01f, y = x;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f; y = y * x + 0.5f;
+  return y;
+}
 
 static __global__ void rows(float *data, int n, Weights w) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
