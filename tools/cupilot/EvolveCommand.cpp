@@ -207,8 +207,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   Options.Generations = Generations;
   if (Models) {
     Models->apply(Options);
-    if (Population.getNumOccurrences())
+    if (Population.getNumOccurrences()) {
       Options.Population = Population;
+      Options.Offspring = std::min(Options.Offspring, Options.Population);
+    }
     if (Generations.getNumOccurrences())
       Options.Generations = Generations;
   }
