@@ -60,6 +60,9 @@ def read_list(path, names):
     return [p for p in programs if not names or p["short"] in names]
 
 
+MARGIN = 1.02  # As that of the search.
+
+
 class Programs:
     def __init__(self, options):
         self.o = options
@@ -379,6 +382,7 @@ class Programs:
               "compiler | launches of variants | results | kernels in the "
               "program | whole program |")
         print("|---|---|---|---|---|---|---|---|---|")
+        slower = []
         for p in programs:
             kernels = dict(shares(self.home(p, "table.txt")))
             kept = self.kept(p)
@@ -407,11 +411,16 @@ class Programs:
                     "equal" if r["equal"] else "**differ**",
                     kernel_ratio(r.get("kernels")),
                     shown(interval(r["pairs"]))))
+                whole = interval(r["pairs"])
+                if whole and whole[2] < 1 / MARGIN:
+                    slower.append("%s (%s)" % (p["short"], compiler))
+                    self.bad += 1
             for i in range(max(len(lines), len(ends))):
                 print("| %s | %s | %s |" % (
                     p["short"] if i == 0 else "",
                     lines[i] if i < len(lines) else " | | ",
                     ends[i] if i < len(ends) else " | | | | "))
+        print("\nSlower beyond the noise: " + (", ".join(slower) or "none"))
 
     def kept(self, p):
         """The best variant of each kernel of the store: genome, ratios."""

@@ -99,14 +99,23 @@ std::vector<BuildEntry> buildsOf(KernelOp Op) {
 }
 
 static BufferAttr toAttr(MLIRContext *C, const WorkloadBuffer &B) {
-  return BufferAttr::get(C, B.Size, B.Alignment, B.Digest, B.File);
+  return BufferAttr::get(C, B.Size, B.Alignment, B.Digest, B.File, B.Generator);
 }
 
 static WorkloadBuffer fromAttr(BufferAttr B) {
-  return {B.getSize(), B.getAlign(), B.getDigest().str(), B.getFile().str()};
+  return {B.getSize(), B.getAlign(), B.getDigest().str(), B.getFile().str(),
+          B.getGenerator().str()};
 }
 
 int64_t workloadFormat(const Workload &W) {
+  auto IsGenerated = [](const WorkloadBuffer &B) {
+    return !B.Generator.empty();
+  };
+  if (!W.Only.empty() || llvm::any_of(W.Buffers, IsGenerated) ||
+      llvm::any_of(W.Globals, [&](const WorkloadGlobal &G) {
+        return IsGenerated(G.Content);
+      }))
+    return GeneratedFormat;
   return W.Shape.Cooperative || !W.After.empty() ||
                  W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1}
              ? WorkloadFormat
@@ -148,7 +157,8 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       B.getStrArrayAttr(Args), Addresses, Buffers,
       W.After.empty() ? ArrayAttr() : B.getStrArrayAttr(After),
       W.Globals.empty() ? ArrayAttr() : Globals, B.getI64IntegerAttr(W.Count),
-      B.getF64FloatAttr(W.Weight), B.getStringAttr(W.WeightBasis));
+      B.getF64FloatAttr(W.Weight), B.getStringAttr(W.WeightBasis),
+      W.Only.empty() ? StringAttr() : B.getStringAttr(W.Only));
 }
 
 Workload toWorkload(WorkloadOp Op) {
@@ -181,6 +191,7 @@ Workload toWorkload(WorkloadOp Op) {
   W.Count = Op.getCount();
   W.Weight = Op.getWeight().convertToDouble();
   W.WeightBasis = Op.getBasis().str();
+  W.Only = Op.getOnly().value_or("").str();
   return W;
 }
 

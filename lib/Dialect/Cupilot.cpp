@@ -331,10 +331,11 @@ LogicalResult RooflineAttr::verify(EmitErrorFn EmitError, BottleneckKind,
 }
 
 LogicalResult BufferAttr::verify(EmitErrorFn EmitError, uint64_t,
-                                 uint64_t Align, StringRef Digest, StringRef) {
+                                 uint64_t Align, StringRef Digest, StringRef,
+                                 StringRef Generator) {
   if (!llvm::isPowerOf2_64(Align))
     return EmitError() << "an alignment is a power of two, not " << Align;
-  if (!isDigest(Digest))
+  if (!isDigest(Digest) && (!Digest.empty() || Generator.empty()))
     return EmitError() << "\"" << Digest
                        << "\" is no digest (b3: and 64 hexadecimal digits)";
   return success();

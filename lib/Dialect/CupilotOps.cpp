@@ -189,6 +189,8 @@ LogicalResult WorkloadOp::verify() {
   }
   if (getAfter() && getAfter()->size() != getBuffers().size())
     return emitOpError("'after' has a digest, or \"\", for each buffer");
+  if (getOnly() && *getOnly() != "gate" && *getOnly() != "card")
+    return emitOpError("'only' names \"gate\" or \"card\"");
   if (getShared() < 0)
     return emitOpError("shared memory is at least 0 bytes");
   if (getCount() < 1)

@@ -45,6 +45,10 @@ Error Counter::load() {
   if (!Types)
     return Types.takeError();
   for (size_t I = 0; I < Setup.Workloads.size(); ++I) {
+    if (Setup.Workloads[I].isForCardAlone()) {
+      Cases.emplace_back();
+      continue;
+    }
     Expected<GateCase> C = capturedCase(Setup, *Types, I);
     if (!C)
       return C.takeError();
@@ -56,6 +60,8 @@ Error Counter::load() {
 Expected<std::optional<std::vector<CountedLaunch>>>
 Counter::count(StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
                size_t Index) {
+  if (Setup.Workloads[Index].isForCardAlone())
+    return std::nullopt;
   const GateCase &C = Cases[Index];
   std::string Illegal;
   Expected<std::optional<PlannedRun>> Run =

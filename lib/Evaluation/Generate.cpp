@@ -22,8 +22,9 @@ Expected<std::vector<uint8_t>> generateContent(StringRef Generator,
     return runner::generate({Generator.data(), Generator.size()}, Size);
   } catch (const runner::Failure &F) {
     return usageError(F.what(),
-                      "TYPE zeros|ones|uniform|normal|iota|permutation|"
-                      "heavy-tailed|value=V [seed=N] [low=A] [high=B]");
+                      "TYPE zeros|ones|uniform|normal|rand|randn|iota|"
+                      "permutation|heavy-tailed|value=V [seed=N] [low=A] "
+                      "[high=B]");
   }
 }
 

@@ -135,6 +135,14 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
 }
 
 Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
+  if (llvm::all_of(Setup.Workloads,
+                   [](const Workload &W) { return W.isForCardAlone(); }))
+    return findingError(
+        "there is no workload of '" + Setup.Original->Name +
+            "' on which the cpu device could judge it: " +
+            (Setup.Workloads.empty() ? "none at all"
+                                     : "a card alone runs those there are"),
+        "describe smaller launches as well: docs/Gate.md, \"Large workloads\"");
   std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())
     return std::move(E);

@@ -130,6 +130,10 @@ static CaseMakers interleaved(ArrayRef<CaseMakers> Lists, size_t Most) {
 }
 
 Error OriginalRuns::addWorkload(size_t Index) {
+  if (Setup.Workloads[Index].isForCardAlone()) {
+    Counts.emplace_back();
+    return Error::success();
+  }
   Expected<GateCase> Captured = capturedCase(Setup, Types, Index);
   if (!Captured)
     return Captured.takeError();
@@ -157,7 +161,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   };
   // The variations of one workload say what those of its likes would say.
   constexpr size_t MostVaried = 2;
-  if (Index >= MostVaried) {
+  if (Bases.size() >= MostVaried) {
     if (Cost <= LargestLaunch)
       AddEntry([C = std::move(*Captured)] { return C; });
     return Error::success();

@@ -169,10 +169,16 @@ Expected<KernelAdvice> adviseOn(const SearchProblem &P,
                                 const CandidateEvaluator &Evaluator,
                                 const Ceilings &C) {
   KernelAdvice A;
-  size_t Heaviest = 0;
-  for (auto [I, W] : enumerate(P.Workloads))
+  // What a card alone runs is not counted here: another stands for it.
+  size_t Heaviest = 0, Counted = P.Workloads.size();
+  for (auto [I, W] : enumerate(P.Workloads)) {
     if (W.Weight > P.Workloads[Heaviest].Weight)
       Heaviest = I;
+    if (Evaluator.originalCounts(I) &&
+        (Counted == P.Workloads.size() ||
+         W.Weight >= P.Workloads[Counted].Weight))
+      Counted = I;
+  }
   Expected<StaticFigures> Static =
       staticFigures(Evaluator.originalBitcode(), P.K.Symbol);
   if (Static)
@@ -198,7 +204,7 @@ Expected<KernelAdvice> adviseOn(const SearchProblem &P,
     CeilingTimes Times = timesAtCeilings(C, *Counts);
     A.OriginalUs += T.Microseconds * double(W.Count);
     A.FloorUs += Times.floor() * double(W.Count);
-    if (I == Heaviest) {
+    if (I == Counted) {
       A.LaunchUs = T.Microseconds;
       A.LaunchFloorUs = Times.floor();
       A.Opinions.push_back({"counts", opinionOfCounts(T, Times)});
@@ -283,7 +289,8 @@ std::vector<std::string> profileOf(const CandidateRecord &R,
   if (const json::Array *Times =
           Card ? Card->getArray("workloads") : O->getArray("modelled"))
     for (size_t I = 0; I < std::min(MostWorkloads, Times->size()); ++I)
-      if (const json::Object *T = (*Times)[I].getAsObject())
+      if (const json::Object *T = (*Times)[I].getAsObject();
+          T && T->getNumber("variant_us").value_or(0) > 0)
         Lines.push_back(formatv("{0}: {1:f2} us, the original {2:f2} us ({3})",
                                 T->getString("workload").value_or(""),
                                 T->getNumber("variant_us").value_or(0),

@@ -65,6 +65,16 @@ private:
   json::Array workOf(const GateVerdict &V) const;
   Error makeGate();
   Error makeGate(ArrayRef<Workload> Some);
+  /// How often the time of \p W counts on the cpu device.
+  double share(const Workload &W) const {
+    if (W.isForCardAlone())
+      return 0;
+    // Where nothing but a card would be timed, what is small stands for it.
+    bool Small = none_of(P.Workloads, [](const Workload &Other) {
+      return Other.isTimed() && !Other.isForCardAlone();
+    });
+    return W.isTimed() || Small ? double(W.Count) : 0;
+  }
   /// The gate's index of a workload that it has.
   size_t inGate(size_t Workload) const {
     return count(ArrayRef(CardOnly).take_front(Workload), false);
@@ -92,8 +102,13 @@ Error Evaluator::makeGate(ArrayRef<Workload> Some) {
 
 /// The gate of all workloads; for a card, of those that the cpu device can run.
 Error Evaluator::makeGate() {
-  CardOnly.assign(P.Workloads.size(), false);
-  Error E = makeGate(P.Workloads);
+  std::vector<Workload> Here;
+  for (const Workload &W : P.Workloads) {
+    CardOnly.push_back(W.isForCardAlone());
+    if (!W.isForCardAlone())
+      Here.push_back(W);
+  }
+  Error E = makeGate(Here);
   if (!P.OnCard || !E)
     return E;
   bool Unsupported = false;
@@ -105,6 +120,8 @@ Error Evaluator::makeGate() {
     return Other;
   std::vector<Workload> Some;
   for (auto [I, W] : enumerate(P.Workloads)) {
+    if (CardOnly[I])
+      continue;
     Error Each = handleErrors(
         makeGate(W), [&](std::unique_ptr<UnsupportedError> U) -> Error {
           CardOnly[I] = true;
@@ -137,7 +154,12 @@ Error Evaluator::initialise() {
   Resources = *R;
   if (Error E = makeGate())
     return E;
-  for (auto [W, Counts] : zip(P.Workloads, TheGate->originalCounts())) {
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    if (CardOnly[I]) {
+      Times.push_back(0);
+      continue;
+    }
+    const ExecutionCounts &Counts = *originalCounts(I);
     Times.push_back(modelTime(P.Gpu, Counts, Resources, W.Shape).Microseconds);
     if (!std::isfinite(Times.back()))
       return findingError(
@@ -146,7 +168,7 @@ Error Evaluator::initialise() {
               Twine(Resources.Registers) +
               " per thread) or shared memory than there are",
           "record a launch that the GPU can do");
-    Time += Times.back() * double(W.Count);
+    Time += Times.back() * share(W);
   }
   return Error::success();
 }
@@ -315,15 +337,17 @@ Error Evaluator::judge(Candidate &C) {
   bool Regressed = false;
   json::Array Modelled;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
-    double Mine = Times[I];
-    if (V->VariantLaunches[I]) {
-      Expected<double> Modelled = Cost.microseconds(*V->VariantLaunches[I]);
+    double Mine = Times[I], Share = share(P.Workloads[I]);
+    if (Share == 0)
+      continue;
+    if (const auto &Launches = V->VariantLaunches[inGate(I)]) {
+      Expected<double> Modelled = Cost.microseconds(*Launches);
       if (!Modelled)
         return absorb(Modelled.takeError(), C, "compile-error");
       Mine = *Modelled;
     }
     Regressed |= Mine > Times[I] * P.Margin;
-    Total += Mine * double(P.Workloads[I].Count);
+    Total += Mine * Share;
     Modelled.push_back(json::Object{{"workload", P.Workloads[I].Name},
                                     {"original_us", Times[I]},
                                     {"variant_us", Mine}});

@@ -22,6 +22,17 @@ static constexpr uint64_t MostOutput = 16 << 20;
 /// Workloads that compute-sanitizer and the profiler see.
 static constexpr size_t MostAccepted = 2;
 
+/// Launches with more are timed on one set of buffers: to make and copy others
+/// would take longer than all runs.
+static constexpr uint64_t MostRotated = uint64_t(2) << 30;
+
+static uint64_t bytesOf(const Workload &W) {
+  uint64_t Sum = 0;
+  for (const WorkloadBuffer &Buf : W.Buffers)
+    Sum += Buf.Size;
+  return Sum;
+}
+
 CardBatch::CardBatch(CardOriginal Given, KernelLayout Types)
     : From(std::move(Given)),
       B(*From.K, std::move(Types), From.Arch, From.DataFolder) {
@@ -59,7 +70,7 @@ Expected<unsigned> CardBatch::caseOf(size_t Workload) {
   if (!New)
     return New;
   Cases[Workload] = *New;
-  if (From.CardOnly[Workload])
+  if (From.CardOnly[Workload] && !From.Workloads[Workload].isForCardAlone())
     for (auto [Factor, Name] :
          {std::pair(3.0, "x3"), {0.01, "x001"}, {-1.0, "xminus"}}) {
       Expected<std::optional<unsigned>> More =
@@ -100,14 +111,9 @@ CardBatch::request(const CardVariant &V, size_t Workload, StringRef Image) {
   R.Candidate = std::move(**P);
   R.Allowed = B.tolerance();
   R.MostOutput = MostOutput;
+  if (bytesOf(W) > MostRotated)
+    R.Time.Sets = 1;
   return R;
-}
-
-static bool returnsLittle(const Workload &W) {
-  uint64_t Sum = 0;
-  for (const WorkloadBuffer &Buf : W.Buffers)
-    Sum += Buf.Size;
-  return Sum <= MostOutput;
 }
 
 Error CardBatch::addJudgement(const CardVariant &V) {
@@ -130,9 +136,10 @@ Error CardBatch::addJudgement(const CardVariant &V) {
       To.back().Kind = K;
     };
     Add(Compare, "compare", runner::RequestKind::Compare);
-    if (returnsLittle(From.Workloads[I]) && !From.CardOnly[I])
+    if (bytesOf(From.Workloads[I]) <= MostOutput && !From.CardOnly[I])
       Add(Run, "run", runner::RequestKind::Run);
-    Add(Time, "time", runner::RequestKind::Time);
+    if (From.Workloads[I].isTimed())
+      Add(Time, "time", runner::RequestKind::Time);
     // The original may not bear other values: these end nobody's group.
     for (auto &[Name, Case] : Scaled[I]) {
       Add(Other, Name + "-compare", runner::RequestKind::Compare);
@@ -154,9 +161,15 @@ Error CardBatch::addAcceptance(const CardVariant *V, StringRef Id) {
       return Image.takeError();
     VariantImage = std::move(*Image);
   }
-  size_t Count = 0;
-  for (size_t I = 0; I < From.Workloads.size() && Count < MostAccepted; ++I) {
+  size_t Sanitized = 0, Profiled = 0;
+  for (size_t I = 0; I < From.Workloads.size(); ++I) {
     const Workload &W = From.Workloads[I];
+    // The tools slow a launch down a hundred times: small ones are for them,
+    // and counters are of those whose time counts.
+    bool Sanitize = !W.isForCardAlone() && Sanitized < MostAccepted;
+    bool Profile = W.isTimed() && Profiled < MostAccepted;
+    if (!Sanitize && !Profile)
+      continue;
     runner::Request R;
     if (V) {
       Expected<std::optional<runner::Request>> Made =
@@ -174,10 +187,13 @@ Error CardBatch::addAcceptance(const CardVariant *V, StringRef Id) {
       R.Case = *Case;
       R.Original = B.original(W, OriginalImage);
     }
-    ++Count;
-    for (auto [Kind, Word] :
-         {std::pair(runner::RequestKind::Sanitize, "sanitize"),
-          {runner::RequestKind::Profile, "profile"}}) {
+    Sanitized += Sanitize;
+    Profiled += Profile;
+    for (auto [Wanted, Kind, Word] :
+         {std::tuple(Sanitize, runner::RequestKind::Sanitize, "sanitize"),
+          {Profile, runner::RequestKind::Profile, "profile"}}) {
+      if (!Wanted)
+        continue;
       R.Kind = Kind;
       R.Id = (Id + "-" + W.Name + "-" + Word).str();
       R.Group = R.Id;

@@ -58,6 +58,8 @@ CardJudgement::total(ArrayRef<CardLaunch> Launches,
   CardTotal O;
   double Before = 0, After = 0, Slow = 0, Fast = 0;
   for (auto [L, W] : zip_equal(Launches, P.Workloads)) {
+    if (!W.isTimed())
+      continue;
     auto Known = OriginalUs.find(L.Workload);
     double Time = L.Asked                     ? L.OriginalUs
                   : Known == OriginalUs.end() ? 0
@@ -111,7 +113,8 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
                    {"ratio", L.Ratio},         {"low", L.Low},
                    {"high", L.High},           {"original_us", L.OriginalUs},
                    {"variant_us", L.VariantUs}};
-    if (E.cardOnly()[I])
+    // Smaller launches of the same kernel were judged here in its place.
+    if (E.cardOnly()[I] && !P.Workloads[I].isForCardAlone())
       O["card_only"] = true;
     if (const json::Object *Run =
             Results.getObject(cardIdOf(R) + "-" + L.Workload + "-run"))
@@ -128,7 +131,8 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
       O["recorded"] = *Same;
     if (!L.Right && Wrong.empty())
       Wrong = L.Workload + ": " + L.Wrong;
-    if (L.Right && !(L.Ratio > 0 && L.Low > 0 && L.High > 0))
+    if (L.Right && P.Workloads[I].isTimed() &&
+        !(L.Ratio > 0 && L.Low > 0 && L.High > 0))
       Untimed = L.Workload;
     if (std::optional<ExecutionCounts> Counts = workOf(Evidence, I);
         Counts && L.VariantUs > 0)

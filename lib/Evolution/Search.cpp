@@ -10,6 +10,7 @@
 #include "AgentCalls.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Support/Config.h"
@@ -66,7 +67,7 @@ private:
     if (!R.DeviceDigest.empty())
       Seen.try_emplace(R.DeviceDigest + R.Plan, R.Genome);
   }
-  Error pass(std::unique_ptr<mlir::Pass> P);
+  Error beginBreeding();
   Expected<SearchResult> collect();
   KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
 
@@ -84,22 +85,13 @@ private:
   std::vector<std::string> Strategies, Begin;
   std::map<std::string, std::string>
       Seen; ///< Device code and plan to the genome.
+  std::unique_ptr<Breeder> Breeding;
   std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
   std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
-  std::string Run, Stopped, OverBudget;
+  std::string Run, Class, Stopped, OverBudget;
   double Best = 1;
 };
 } // namespace
-
-Error Search::pass(std::unique_ptr<mlir::Pass> P) {
-  mlir::PassManager Passes(&Context);
-  Passes.addPass(std::move(P));
-  if (mlir::failed(Passes.run(*Population)))
-    return resourceError(
-        "a pass over the population failed",
-        "this is a fault of cupilot; please report it with the journal");
-  return Error::success();
-}
 
 /// The key of everything that decides how the search goes.
 static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
@@ -152,8 +144,11 @@ Error Search::begin() {
   Population = std::move(*Library);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(Population->getBody());
   addKernel(B, Problem.K, "");
-  if (Error E = pass(createVerifyLibraryPass()))
-    return E;
+  mlir::PassManager Passes(&Context);
+  Passes.addPass(createVerifyLibraryPass());
+  if (mlir::failed(Passes.run(*Population)))
+    return usageError("the strategy library '" + Options.Strategies +
+                      "' is broken");
   Expected<std::unique_ptr<CandidateEvaluator>> Made =
       CandidateEvaluator::create(Problem);
   if (!Made)
@@ -180,12 +175,24 @@ Error Search::begin() {
       Strategies.push_back(Name.str());
     Maker = makeRuleMaker(*Evaluator);
   }
-  InitialisePassOptions Initialise;
-  Initialise.seed = Problem.Seed;
-  Initialise.population = Options.Population;
-  Initialise.strategies.assign(Strategies.begin(), Strategies.end());
-  Initialise.genomes.assign(Begin.begin(), Begin.end());
-  return pass(createInitialisePass(Initialise));
+  return beginBreeding();
+}
+
+Error Search::beginBreeding() {
+  const Ceilings C = ceilingsOf(Problem.Gpu);
+  Class = recordClass(Problem, *Evaluator, C);
+  Expected<StrategyTallies> Prior =
+      priorTallies(J, Options.Store, {Class, Problem.Gpu.Name, "", Run, {}});
+  if (!Prior)
+    return Prior.takeError();
+  BreedingOptions B;
+  B.Population = Options.Population;
+  B.Offspring = Options.Offspring;
+  B.Strategies = Strategies;
+  B.Begin = Begin;
+  Breeding =
+      std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
+  return Breeding->begin(*Population);
 }
 
 /// What Prophet and Manager choose. An answer of no use ends nothing: then the
@@ -262,14 +269,9 @@ Error Search::beginAgents() {
 
 Error Search::settle(VariantOp V, const CandidateRecord &R,
                      unsigned Generation) {
-  mlir::Builder B(&Context);
-  V.setOutcomeAttr(B.getStringAttr(R.Outcome));
-  // What failed may still teach: it takes part with a low fitness.
-  double Fitness =
-      R.Outcome == "accepted" || R.Outcome == "slower" ? R.Ratio : 0;
-  V.setFitnessAttr(B.getF64FloatAttr(Fitness));
   // What the code has goes on, not what was asked for.
   V.setGenomeAttr(toAttr(Context, carriedGenome(R)));
+  Breeding->judged(V, R);
   Judged[V.getSymName().str()] = R;
   remember(R);
   if (R.Outcome == "accepted")
@@ -678,29 +680,7 @@ Expected<SearchResult> Search::run() {
       Stopped = Maker->exhausted();
     if (!Stopped.empty())
       break;
-    SelectPassOptions Select;
-    Select.seed = Problem.Seed;
-    Select.generation = G;
-    Select.offspring = Options.Offspring;
-    CrossoverPassOptions Crossover;
-    Crossover.seed = Problem.Seed;
-    Crossover.generation = G;
-    Crossover.strategies.assign(Strategies.begin(), Strategies.end());
-    MutatePassOptions Mutate;
-    Mutate.seed = Problem.Seed;
-    Mutate.generation = G;
-    Mutate.strategies.assign(Strategies.begin(), Strategies.end());
-    PrunePassOptions Prune;
-    Prune.keep = Options.Population;
-    if (Error E = pass(createPrunePass(Prune)))
-      return std::move(E);
-    if (Error E = pass(createSelectPass(Select)))
-      return std::move(E);
-    if (Error E = pass(createCrossoverPass(Crossover)))
-      return std::move(E);
-    if (Error E = pass(createMutatePass(Mutate)))
-      return std::move(E);
-    if (Error E = pass(createAlignPass()))
+    if (Error E = Breeding->next(*Population, G))
       return std::move(E);
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
@@ -751,6 +731,8 @@ Expected<SearchResult> Search::collect() {
   Result.All = *All;
   Result.Run = Run;
   Result.Stopped = Stopped;
+  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run,
+                       Breeding->own()};
   Result.OverBudget = !OverBudget.empty();
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {

@@ -75,8 +75,11 @@ static json::Object toValues(const ReportKernel &K, const Ceilings &C) {
 }
 
 std::string renderReport(StringRef Title, const Ceilings &C,
-                         ArrayRef<ReportKernel> Kernels) {
-  json::Array List;
+                         ArrayRef<ReportKernel> Kernels,
+                         ArrayRef<SearchStory> Stories) {
+  json::Array List, Searches;
+  for (const SearchStory &S : Stories)
+    Searches.push_back(toValues(S));
   for (const ReportKernel &K : Kernels)
     List.push_back(toValues(K, C));
   json::Value Values =
@@ -87,11 +90,13 @@ std::string renderReport(StringRef Title, const Ceilings &C,
                    {"l2", number(C.L2GBs * 1e-3, "{0:f2}")},
                    {"fp32", number(C.Fp32Gops * 1e-3, "{0:f1}")},
                    {"fp64", number(C.Fp64Gops * 1e-3, "{0:f1}")},
+                   {"stories", std::move(Searches)},
                    {"kernels", std::move(List)}};
   BumpPtrAllocator Allocator;
   StringSaver Saver(Allocator);
   mustache::MustacheContext Context(Allocator, Saver);
   mustache::Template Page(ReportTemplate, Context);
+  Page.registerPartial("story", StoryTemplate);
   std::string Html;
   raw_string_ostream OS(Html);
   Page.render(Values, OS);

@@ -30,6 +30,9 @@ svg text { font: 12px system-ui, sans-serif; fill: #39435a; }
 circle { stroke: #fff; stroke-width: 1; fill: #8a93a6; } circle.modelled { fill-opacity: .45; stroke: #39435a; }
 circle.original { fill: #1c2330; } circle.accepted, circle.kept { fill: #12874a; } circle.slower { fill: #d98a00; } circle.gate, circle.inadmissible { fill: #c62f3b; }
 .v { font-weight: 600; } .v.accepted, .v.kept { color: #12874a; } .v.gate, .v.inadmissible { color: #c62f3b; } .v.slower { color: #a86a00; }
+.best { fill: none; stroke: #12874a; stroke-width: 1.6; } .edge { stroke: #b6bdcb; stroke-width: .8; } circle.duplicate, circle.refused { fill: #c5cad4; }
+svg.lineage text { font-size: 10px; } pre { font: 12px/1.4 ui-monospace, monospace; background: #f8f9fb; border: 1px solid #dfe3ea; padding: .6em; overflow-x: auto; }
+pre .add { color: #12874a; } pre .cut { color: #c62f3b; } pre .place { color: #59637a; } details { margin: .6em 0; } summary { cursor: pointer; font-weight: 600; }
 .warn { color: #a86a00; font-weight: 600; }
 </style>
 </head>
@@ -37,7 +40,7 @@ circle.original { fill: #1c2330; } circle.accepted, circle.kept { fill: #12874a;
 <h1>{{title}}</h1>
 <p>{{card}}: device memory {{dram}} TB/s, L2 {{l2}} TB/s, {{fp32}} T fp32 and {{fp64}} T fp64 operations a second (a fused multiplication and addition is one). Ceilings: {{origin}}.</p>
 <p class="note">Bytes and operations were counted on the cpu device. Modelled times are no measured ones; points of both kinds are drawn apart.</p>
-{{#kernels}}
+{{#stories}}{{> story}}{{/stories}}{{#kernels}}
 <h2>{{name}}</h2>
 <p>{{workload}}</p>
 <table class="classes"><tr><th>source</th><th>class</th><th>grounds</th><th>not known</th></tr>
@@ -65,6 +68,40 @@ circle.original { fill: #1c2330; } circle.accepted, circle.kept { fill: #12874a;
 {{/kernels}}
 </body>
 </html>
+)mustache";
+
+/// One search: what became of its candidates, and of whom they are.
+inline constexpr const char StoryTemplate[] =
+    R"mustache(<h2>Search of {{name}}</h2>
+<p>{{counts}}. Speed-ups are {{basis}}; the search is {{run}}.</p>
+<h3>Speed-up over time</h3>
+{{#progress}}<svg class="progress" viewBox="0 0 {{width}} {{height}}" role="img" aria-label="speed-ups in the order of evaluation">
+{{#ticks}}<line class="tick" x1="{{left}}" y1="{{y}}" x2="{{right}}" y2="{{y}}"/><text x="4" y="{{y}}">{{text}}</text>
+{{/ticks}}<path class="best" d="{{path}}"/>
+{{#points}}<circle class="{{outcome}}" cx="{{x}}" cy="{{y}}" r="4"><title>{{name}} {{ratio}} {{outcome}}: {{genome}}</title></circle>
+{{/points}}</svg>
+<p class="note">In the order of evaluation; the green line is the best accepted one so far.</p>
+{{/progress}}
+<h3>Lineage</h3>
+{{#lineage}}<svg class="lineage" viewBox="0 0 {{width}} {{height}}" role="img" aria-label="parents and offspring">
+{{#edges}}<line class="edge" x1="{{x1}}" y1="{{y1}}" x2="{{x2}}" y2="{{y2}}"/>
+{{/edges}}{{#nodes}}<circle class="{{outcome}}" cx="{{x}}" cy="{{y}}" r="5"><title>{{genome}}
+{{outcome}}</title></circle><text x="{{textX}}" y="{{textY}}">{{name}} {{ratio}}</text>
+{{/nodes}}</svg>
+{{/lineage}}
+<h3>Strategies</h3>
+<table class="genes"><tr><th>strategy</th><th>candidates</th><th>passed</th><th>accepted</th><th>best</th><th>helped, in all searches of the class and GPU</th></tr>
+{{#genes}}<tr><td class="g">{{strategy}}</td><td class="n">{{candidates}}</td><td class="n">{{passed}}</td><td class="n">{{accepted}}</td><td class="n">{{best}}</td><td class="n">{{record}}</td></tr>
+{{/genes}}</table>
+<h3>Cost</h3>
+<p class="cost">{{asked}}</p>
+<table class="asked"><tr><th>candidate</th><th>outcome</th><th>calls</th><th>tokens asked</th><th>answered</th><th>cost</th><th>s</th></tr>
+{{#askedRows}}<tr><td class="g">{{name}}</td><td>{{outcome}}</td><td class="n">{{calls}}</td><td class="n">{{prompt}}</td><td class="n">{{answer}}</td><td class="n">{{cost}}</td><td class="n">{{seconds}}</td></tr>
+{{/askedRows}}</table>
+{{#diffs}}<details open><summary>{{name}} against the original</summary>
+<pre>{{#lines}}<span class="{{kind}}">{{text}}</span>
+{{/lines}}</pre></details>
+{{/diffs}}
 )mustache";
 
 } // namespace cupilot

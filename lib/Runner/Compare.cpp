@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Compare.h"
+#include "Parallel.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 namespace cupilot::runner {
@@ -62,8 +64,22 @@ static void compareNumber(Comparison &C, NumberKind K, const uint8_t *O,
   if (!Bad)
     return;
   ++C.Wrong;
-  if (C.First.size() < 8)
+  if (C.First.size() < Comparison::MostShown)
     C.First.push_back({Element, Field, A, B});
+}
+
+void Comparison::add(const Comparison &Next) {
+  Numbers += Next.Numbers;
+  Differing += Next.Differing;
+  Wrong += Next.Wrong;
+  Unwritten += Next.Unwritten;
+  NaNs += Next.NaNs;
+  MaxAbsolute = std::max(MaxAbsolute, Next.MaxAbsolute);
+  MaxRelative = std::max(MaxRelative, Next.MaxRelative);
+  MaxUlps = std::max(MaxUlps, Next.MaxUlps);
+  for (const Difference &D : Next.First)
+    if (First.size() < MostShown)
+      First.push_back(D);
 }
 
 /// \p Floor times the root mean square of a field's finite numbers.
@@ -71,14 +87,24 @@ static double floorOf(const uint8_t *O, uint64_t Count, const Elements &E,
                       const Field &F, double Floor) {
   if (Floor == 0)
     return 0;
+  // By parts, whose sums are added in order: the same on every machine.
+  std::vector<std::pair<double, uint64_t>> Parts((Count + PartOfRange - 1) /
+                                                 PartOfRange);
+  eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
+    auto &[Square, Finite] = Parts[Part];
+    for (uint64_t I = From; I < To; ++I)
+      if (double V = readNumber(F.Kind, O + I * E.Stride + F.Offset);
+          std::isfinite(V)) {
+        Square += V * V;
+        ++Finite;
+      }
+  });
   double Square = 0;
   uint64_t Finite = 0;
-  for (uint64_t I = 0; I < Count; ++I)
-    if (double V = readNumber(F.Kind, O + I * E.Stride + F.Offset);
-        std::isfinite(V)) {
-      Square += V * V;
-      ++Finite;
-    }
+  for (auto &[Sum, Number] : Parts) {
+    Square += Sum;
+    Finite += Number;
+  }
   return Finite ? Floor * std::sqrt(Square / double(Finite)) : 0;
 }
 
@@ -92,24 +118,32 @@ Comparison compareBytes(std::string_view Original, std::string_view Candidate,
   // Most buffers are equal for the most part, and memcmp is fast.
   const uint64_t Step = std::max<uint64_t>(1, 65536 / E.Stride);
   std::vector<double> Floors; // Found when something differs.
-  Comparison C;
-  for (uint64_t From = 0; From < Count; From += Step) {
-    uint64_t To = std::min(Count, From + Step);
-    if (std::memcmp(O + From * E.Stride, N + From * E.Stride,
-                    (To - From) * E.Stride) == 0) {
-      C.Numbers += (To - From) * E.Fields.size();
-      continue;
-    }
-    if (Floors.empty())
-      for (const Field &F : E.Fields)
-        Floors.push_back(floorOf(O, Count, E, F, Allowed.Floor));
-    for (uint64_t I = From; I < To; ++I)
-      for (unsigned F = 0; F < E.Fields.size(); ++F) {
-        uint64_t At = I * E.Stride + E.Fields[F].Offset;
-        compareNumber(C, E.Fields[F].Kind, O + At, N + At, I, F, Allowed,
-                      Floors[F]);
+  std::once_flag Found;
+  std::vector<Comparison> Parts((Count + PartOfRange - 1) / PartOfRange);
+  eachPart(Count, [&](uint64_t Part, uint64_t Begin, uint64_t End) {
+    Comparison &C = Parts[Part];
+    for (uint64_t From = Begin; From < End; From += Step) {
+      uint64_t To = std::min(End, From + Step);
+      if (std::memcmp(O + From * E.Stride, N + From * E.Stride,
+                      (To - From) * E.Stride) == 0) {
+        C.Numbers += (To - From) * E.Fields.size();
+        continue;
       }
-  }
+      std::call_once(Found, [&] {
+        for (const Field &F : E.Fields)
+          Floors.push_back(floorOf(O, Count, E, F, Allowed.Floor));
+      });
+      for (uint64_t I = From; I < To; ++I)
+        for (unsigned F = 0; F < E.Fields.size(); ++F) {
+          uint64_t At = I * E.Stride + E.Fields[F].Offset;
+          compareNumber(C, E.Fields[F].Kind, O + At, N + At, I, F, Allowed,
+                        Floors[F]);
+        }
+    }
+  });
+  Comparison C;
+  for (const Comparison &Part : Parts)
+    C.add(Part);
   for (uint64_t At = Count * E.Stride; At < Original.size(); ++At)
     compareNumber(C, NumberKind::U8, O + At, N + At, Count, 0, {}, 0);
   return C;

@@ -134,6 +134,26 @@ MappedFile::~MappedFile() {
     ::munmap(const_cast<char *>(Begin), Size);
 }
 
+NewFile::NewFile(const std::string &Path, uint64_t Size) : Size(Size) {
+  int FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  bool Made =
+      FD >= 0 && (Size == 0 || ::posix_fallocate(FD, 0, off_t(Size)) == 0);
+  void *Map = Made && Size ? ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, FD, 0)
+                           : nullptr;
+  if (FD >= 0)
+    ::close(FD);
+  if (!Made || Map == MAP_FAILED)
+    throw Failure("disk", "no room for " + std::to_string(Size) +
+                              " bytes in '" + Path + "'");
+  Begin = static_cast<uint8_t *>(Map);
+}
+
+NewFile::~NewFile() {
+  if (Begin)
+    ::munmap(Begin, Size);
+}
+
 ScratchFolder::ScratchFolder() {
   const char *Given = std::getenv("TMPDIR");
   std::string Disk = Given && *Given ? Given : "/tmp";

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Parallel.h"
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Numbers.h"
 #include <charconv>
@@ -116,20 +117,52 @@ static double drawNormal(std::mt19937_64 &Engine) {
   return Sum - 6;
 }
 
+/// 64 bits that follow from \p Seed and a place (splitmix64).
+static uint64_t bitsAt(uint64_t Seed, uint64_t Place) {
+  uint64_t Bits = Seed + (Place + 1) * 0x9e3779b97f4a7c15;
+  Bits = (Bits ^ (Bits >> 30)) * 0xbf58476d1ce4e5b9;
+  Bits = (Bits ^ (Bits >> 27)) * 0x94d049bb133111eb;
+  return Bits ^ (Bits >> 31);
+}
+
+/// Near to a normal distribution with a variance of 1: eight numbers of 16 bits
+/// together.
+static double normalAt(uint64_t Seed, uint64_t Place) {
+  int64_t Sum = 0;
+  for (uint64_t Half : {2 * Place, 2 * Place + 1})
+    for (uint64_t Bits = bitsAt(Seed, Half), I = 0; I < 4; ++I, Bits >>= 16)
+      Sum += int64_t(Bits & 0xffff);
+  constexpr double Middle = 4 * 65535.0;
+  constexpr double Scale = 1.2247448713915889 / 65536; // sqrt(12 / 8)
+  return (double(Sum) - Middle) * Scale;
+}
+
 std::vector<uint8_t> generate(std::string_view Generator, uint64_t Size,
                               uint64_t Variation) {
-  Recipe R = parseRecipe(Generator);
   std::vector<uint8_t> Content(Size);
+  generateInto(Generator, Content.data(), Size, Variation);
+  return Content;
+}
+
+void generateInto(std::string_view Generator, uint8_t *To, uint64_t Size,
+                  uint64_t Variation) {
+  Recipe R = parseRecipe(Generator);
   unsigned Width = sizeOf(R.Kind);
   const uint64_t N = Size / Width;
   std::mt19937_64 Engine(R.Seed + Variation * 0x9e3779b97f4a7c15);
   bool Floating = isFloating(R.Kind);
   auto Fill = [&](auto Make) {
     for (uint64_t I = 0; I < N; ++I)
-      writeNumber(R.Kind, Content.data() + I * Width, Make(I));
+      writeNumber(R.Kind, To + I * Width, Make(I));
+  };
+  auto FillParts = [&](auto Make) {
+    eachPart(N, [&](uint64_t, uint64_t From, uint64_t End) {
+      for (uint64_t I = From; I < End; ++I)
+        writeNumber(R.Kind, To + I * Width, Make(I));
+    });
   };
   if (R.How == "zeros" || R.How == "output")
-    return Content;
+    return;
   if (R.How == "ones") {
     Fill([](uint64_t) { return 1.0; });
   } else if (R.How == "value") {
@@ -144,6 +177,20 @@ std::vector<uint8_t> generate(std::string_view Generator, uint64_t Size,
       return Floating ? Low + (High - Low) * draw(Engine)
                       : std::floor(Low + (High - Low + 1) * draw(Engine));
     });
+  } else if (R.How == "rand" || R.How == "randn") {
+    // Each number follows from its place alone, so that large buffers are made
+    // by many threads.
+    const uint64_t Seed = bitsAt(R.Seed, Variation);
+    double Low = R.Low.value_or(0), High = R.High.value_or(Floating ? 1 : 99);
+    if (R.How == "randn")
+      FillParts(
+          [&](uint64_t I) { return normalAt(Seed, I) * (Floating ? 1 : 30); });
+    else
+      FillParts([&](uint64_t I) {
+        double U = double(bitsAt(Seed, I) >> 40) * 0x1p-24;
+        return Floating ? Low + (High - Low) * U
+                        : std::floor(Low + (High - Low + 1) * U);
+      });
   } else if (R.How == "normal") {
     Fill([&](uint64_t) { return drawNormal(Engine) * (Floating ? 1 : 30); });
   } else if (R.How == "heavy-tailed") {
@@ -161,7 +208,6 @@ std::vector<uint8_t> generate(std::string_view Generator, uint64_t Size,
     badRecipe(Generator, R.How.empty() ? "nothing says how it is filled"
                                        : "there is no way " + quoted(R.How));
   }
-  return Content;
 }
 
 } // namespace cupilot::runner

@@ -74,9 +74,10 @@ std::string Inputs::file(const Content &C, uint64_t Size, uint64_t Variation) {
                     " " + std::to_string(Variation);
   if (auto It = Known.find(Key); It != Known.end())
     return It->second;
-  std::vector<uint8_t> Bytes = generate(C.Generator, Size, Variation);
-  return keep(Key,
-              {reinterpret_cast<const char *>(Bytes.data()), Bytes.size()});
+  std::string Path = Scratch.fresh("content");
+  NewFile New(Path, Size);
+  generateInto(C.Generator, New.bytes(), Size, Variation);
+  return Known[Key] = Path;
 }
 
 std::vector<std::string> Inputs::buffers(const Case &C, uint64_t Variation) {

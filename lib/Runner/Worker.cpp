@@ -12,9 +12,7 @@
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <csignal>
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -32,20 +30,10 @@ json toJson(const GpuInfo &I) {
 /// Device memory into a new file, without a copy in between.
 static void saveMemory(const Gpu &G, DeviceAddress From, uint64_t Size,
                        const std::string &Path) {
-  int FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool Made =
-      FD >= 0 && (Size == 0 || ::posix_fallocate(FD, 0, off_t(Size)) == 0);
-  void *Map = Made && Size ? ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
-                                    MAP_SHARED, FD, 0)
-                           : nullptr;
-  if (FD >= 0)
-    ::close(FD);
-  if (!Made || Map == MAP_FAILED)
-    throw Failure("disk", "no room for results in '" + Path + "'");
+  NewFile New(Path, Size);
   if (Size == 0)
     return;
-  DriverStatus Status = G.api().CopyOut(Map, From, Size);
-  ::munmap(Map, Size);
+  DriverStatus Status = G.api().CopyOut(New.bytes(), From, Size);
   G.check(Status, "copying results from the GPU");
 }
 

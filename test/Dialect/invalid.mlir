@@ -110,3 +110,17 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
   // expected-error @+1 {{'block' is at least 1}}
   cupilot.workload @w of "k" grid [1, 1, 1] block [0, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
 }
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{'only' names "gate" or "card"}}
+  cupilot.workload @w of "k" only "nobody" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
+}
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{"" is no digest}}
+  cupilot.workload @w of "k" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers [#cupilot.buffer<size = 4, align = 4, file = "d">]
+}

@@ -10,6 +10,7 @@
 #include "CompilerCommand.h"
 #include "EvolveAgents.h"
 #include "NvccBuilds.h"
+#include "SearchProgress.h"
 #include "SharedFolder.h"
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
@@ -66,6 +67,10 @@ static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
                                      cl::value_desc("N"),
                                      cl::desc("Generations, the start included "
                                               "(default 3)"));
+static cl::opt<bool>
+    Steady("steady", cl::sub(Sub),
+           cl::desc("As many candidates, but two at a time: each may be a "
+                    "parent at once"));
 static cl::opt<bool>
     Resume("resume", cl::sub(Sub),
            cl::desc("Go on with a search that was interrupted"));
@@ -214,8 +219,15 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     if (Generations.getNumOccurrences())
       Options.Generations = Generations;
   }
+  if (Steady && Options.Generations > 1) {
+    constexpr unsigned AtATime = 2;
+    unsigned Offspring = (Options.Generations - 1) * Options.Offspring;
+    Options.Generations = 1 + (Offspring + AtATime - 1) / AtATime;
+    Options.Offspring = AtATime;
+  }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
+  Options.Store = StoreDir;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -232,7 +244,6 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
             StoreDir + "'",
         "wait until it has ended, or name another store with --store");
   Options.Tell = [](StringRef Text) { errs() << "  " << Text << "\n"; };
-  unsigned Number = 0;
   Expected<std::vector<SeedGenome>> Begin = beginLike(K, P.Arch, Flags);
   if (!Begin)
     return Begin.takeError();
@@ -242,17 +253,13 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     Models->setExamples(*Begin);
   errs() << K.Name << "\n  running the original on " << P.Workloads.size()
          << " workload(s)\n";
+  std::function<double()> Spent;
+  if (Models && Models->Models)
+    Spent = [&] { return Models->Models->spent().Cost; };
+  SearchProgress Progress(Options, P.OnCard, Verbose, std::move(Spent));
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
                          double Best) {
-    errs() << format(
-                  "  generation %u, candidate %2u, best %.2fx %s: ", Generation,
-                  ++Number, Best, P.OnCard ? "measured" : "modelled")
-           << R.Outcome;
-    if (R.Ratio > 0)
-      errs() << format(" %.2fx", R.Ratio);
-    errs() << " " << R.Genome << "\n";
-    if (Verbose && !R.Reason.empty())
-      errs() << "    " << R.Reason << "\n";
+    Progress.candidate(Generation, R, Best);
   };
   Expected<SearchResult> Result = cupilot::search(P, Options, J);
   if (!Result && Agents.dryRun())
@@ -273,6 +280,8 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   if (Models)
     errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreFolder, countsOf(K, *Result)))
+    return E;
+  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
     return E;
   if (P.OnCard)
     if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))

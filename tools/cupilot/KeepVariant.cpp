@@ -103,7 +103,8 @@ static bool isSame(const Workload &A, const Workload &B) {
          A.Buffers.size() == B.Buffers.size() &&
          all_of(zip(A.Buffers, B.Buffers), [](const auto &Both) {
            const auto &[X, Y] = Both;
-           return X.Digest == Y.Digest && X.Size == Y.Size;
+           return X.Digest == Y.Digest && X.Size == Y.Size &&
+                  (!X.Digest.empty() || X.Generator == Y.Generator);
          });
 }
 
@@ -111,6 +112,8 @@ static bool isSame(const Workload &A, const Workload &B) {
 /// \p Folder or a generator.
 static Error writeContent(WorkloadBuffer &B, StringRef Folder,
                           const TemporaryDirectory &Dir) {
+  if (B.Digest.empty()) // Too large to be made: its generator stays.
+    return Error::success();
   Expected<std::string> Content =
       B.File.empty() ? std::string() : readFile((Folder + "/" + B.File).str());
   if (!Content)

@@ -8,6 +8,7 @@
 
 #include "CardOptions.h"
 #include "CompilerCommand.h"
+#include "SearchStories.h"
 #include "SharedOptions.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/Prophecy.h"
@@ -25,7 +26,7 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("report", "Draw the roofline of a store's kernels");
+static cl::SubCommand Sub("report", "Show a store's kernels and searches");
 static StoreOption StoreDir(Sub);
 static cl::opt<std::string>
     Output("o", cl::sub(Sub), cl::init("report.html"), cl::value_desc("R.html"),
@@ -74,15 +75,10 @@ static Error addCandidates(const StoredKernel &S, Journal &J,
   for (const Shown &Each : All)
     if (!Each.Row.Genome.empty())
       Seen.insert(Each.Row.Genome);
-  Expected<std::vector<std::string>> Runs = J.runs();
+  Expected<std::vector<std::string>> Runs = runsOf(J, S.K.Digest);
   if (!Runs)
     return Runs.takeError();
   for (const std::string &Run : *Runs) {
-    auto Last = J.lastGeneration(Run);
-    if (!Last)
-      return Last.takeError();
-    if (!*Last || !StringRef((*Last)->second).contains(S.K.Digest))
-      continue;
     Expected<std::vector<CandidateRecord>> Records = J.candidates(Run);
     if (!Records)
       return Records.takeError();
@@ -227,6 +223,7 @@ static Error run(const TrailingArgs &Trailing) {
   if (!Stored)
     return Stored.takeError();
   std::vector<ReportKernel> Kernels;
+  std::vector<SearchStory> Stories;
   unsigned Chosen = 0;
   for (StoredKernel &S : *Stored) {
     if (!Only.empty() && !StringRef(S.K.Name).contains(StringRef(Only)))
@@ -234,6 +231,12 @@ static Error run(const TrailingArgs &Trailing) {
     ++Chosen;
     if (Error E = Store->readTexts(S))
       return E;
+    if (J) {
+      Expected<std::vector<SearchStory>> Told = storiesOf(S, *J, StoreDir);
+      if (!Told)
+        return Told.takeError();
+      append_range(Stories, std::move(*Told));
+    }
     if (Error E = show(S, Facts->Gpu, C, Facts->Measured, J ? &*J : nullptr,
                        *Flags, Kernels))
       if (Error Other = absorbFinding(std::move(E), [&](StringRef Why) {
@@ -245,14 +248,14 @@ static Error run(const TrailingArgs &Trailing) {
     return findingError("the store '" + StoreDir + "' has no kernel to show",
                         "'cupilot store list' lists its kernels");
   if (Error E = writeFileAtomic(
-          Output,
-          renderReport("cuPilot: rooflines of " + StoreDir, C, Kernels)))
+          Output, renderReport("cuPilot: " + StoreDir, C, Kernels, Stories)))
     return E;
   size_t Variants = 0;
   for (const ReportKernel &K : Kernels)
     Variants += K.Variants.size();
   errs() << "cupilot report: " << Kernels.size() << " roofline(s) with "
-         << Variants << " variant(s) in " << Output << "\n";
+         << Variants << " variant(s), " << Stories.size() << " search(es), in "
+         << Output << "\n";
   return Error::success();
 }
 

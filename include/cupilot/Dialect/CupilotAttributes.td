@@ -260,9 +260,13 @@ def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
 
 def Cupilot_BufferAttr : Cupilot_Attr<"Buffer", "buffer"> {
   let summary = "A device buffer before a launch";
-  let description = "Size and alignment in bytes; the content lies in `file`.";
-  let parameters = (ins "uint64_t":$size, "uint64_t":$align, StringRefParameter<>:$digest,
-      StringRefParameter<>:$file);
+  let description = [{
+    Size and alignment in bytes; the content lies in `file`, or `generator` makes
+    it ("f32 uniform seed=1"). Without a generator there is a digest of it.
+  }];
+  let parameters = (ins "uint64_t":$size, "uint64_t":$align,
+      StringRefParameter<"b3:...", [{""}]>:$digest, StringRefParameter<"path", [{""}]>:$file,
+      StringRefParameter<"generator", [{""}]>:$generator);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

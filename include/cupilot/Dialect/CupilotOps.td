@@ -73,15 +73,17 @@ def Cupilot_WorkloadOp : Cupilot_Op<"workload", [Symbol]> {
     name, `count` how many launches it stands for, `weight` its share of the
     program's kernel time by `basis` ("modelled" or "measured"). `cluster` is
     what the launch names, not what the kernel itself asks for; `after` holds,
-    for each buffer, the digest of its content after the launch, or "".
+    for each buffer, the digest of its content after the launch, or "". `only`
+    says who looks at it: "gate": its time does not count; "card": it is too
+    large for the cpu device; otherwise everybody.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kernel, DenseI64ArrayAttr:$grid,
       DenseI64ArrayAttr:$block, OptionalAttr<DenseI64ArrayAttr>:$cluster, I64Attr:$shared,
       UnitAttr:$cooperative, StrArrayAttr:$args, ArrayAttr:$addresses, ArrayAttr:$buffers,
       OptionalAttr<StrArrayAttr>:$after, OptionalAttr<ArrayAttr>:$globals, I64Attr:$count,
-      F64Attr:$weight, StrAttr:$basis);
+      F64Attr:$weight, StrAttr:$basis, OptionalAttr<StrAttr>:$only);
   let assemblyFormat = [{
-    $sym_name `of` $kernel `grid` $grid `block` $block (`cluster` $cluster^)?
+    $sym_name `of` $kernel (`only` $only^)? `grid` $grid `block` $block (`cluster` $cluster^)?
     `shared` custom<Number>($shared) (`cooperative` $cooperative^)?
     `count` custom<Number>($count) `weight` custom<Weight>($weight) $basis
     `args` $args `addresses` $addresses `buffers` $buffers (`after` $after^)?

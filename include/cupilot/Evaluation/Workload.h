@@ -16,7 +16,8 @@ namespace cupilot {
 struct WorkloadBuffer {
   uint64_t Size = 0;        ///< Bytes.
   uint64_t Alignment = 256; ///< Of its address, in bytes (a power of two).
-  std::string Digest;       ///< Of the content before the launch ("b3:...").
+  std::string Digest;       ///< Of the content before the launch ("b3:..."); ""
+                            ///< where it is generated and large.
   std::string File; ///< Where the content lies, relative to the workload
                     ///< file's folder.
   std::string Generator = {}; ///< What makes the content, where no file holds
@@ -53,6 +54,11 @@ struct Workload {
   uint64_t Count = 1;      ///< Launches that it stands for.
   double Weight = 0;       ///< Its share of the program's kernel time, 0 to 1.
   std::string WeightBasis; ///< "modelled" or "measured".
+  /// Who looks at it. "": everybody. "gate": it is run and compared everywhere,
+  /// and its time does not count. "card": it is too large for the cpu device.
+  std::string Only = {};
+  bool isTimed() const { return Only != "gate"; }
+  bool isForCardAlone() const { return Only == "card"; }
 };
 
 } // namespace cupilot

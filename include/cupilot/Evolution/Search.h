@@ -9,6 +9,7 @@
 #define CUPILOT_EVOLUTION_SEARCH_H
 
 #include "cupilot/Evolution/CardJudge.h"
+#include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Store/ProjectStore.h"
 #include <functional>
 
@@ -23,6 +24,8 @@ struct SearchOptions {
   unsigned Keep = 1; ///< Variants that enter the store at most.
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.
+  /// A project store whose records of strategies steer the choice; "": none.
+  std::string Store;
   /// Genomes to begin with, as genomeText writes them: seedGenomes.
   std::vector<std::string> Begin;
   /// "cpu", where times are modelled, or a GPU as for GpuDevice, where the
@@ -50,6 +53,7 @@ struct SearchResult {
   std::string Run;         ///< Digest of everything that decides how it went.
   std::string Stopped;     ///< Why it ended early; "" if it did not.
   bool OverBudget = false; ///< It may go on with a larger budget.
+  StrategyRecord Strategies; ///< For the store (putStrategyRecord).
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

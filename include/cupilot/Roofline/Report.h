@@ -9,6 +9,7 @@
 #define CUPILOT_ROOFLINE_REPORT_H
 
 #include "cupilot/Roofline/Prophet.h"
+#include "cupilot/Roofline/Story.h"
 
 namespace cupilot {
 
@@ -36,7 +37,8 @@ struct ReportKernel {
 
 /// One HTML file with drawings (log-log SVG) and tables; it loads nothing.
 std::string renderReport(llvm::StringRef Title, const Ceilings &C,
-                         llvm::ArrayRef<ReportKernel> Kernels);
+                         llvm::ArrayRef<ReportKernel> Kernels,
+                         llvm::ArrayRef<SearchStory> Stories = {});
 
 } // namespace cupilot
 

@@ -34,6 +34,9 @@ struct Comparison {
   double MaxAbsolute = 0, MaxRelative = 0;
   uint64_t MaxUlps = 0;
   std::vector<Difference> First; ///< At most eight that are wrong.
+  static constexpr size_t MostShown = 8;
+  /// What comes behind it.
+  void add(const Comparison &Next);
 };
 
 /// A number is wrong that is off by more than \p Allowed says. Both texts have

@@ -42,6 +42,19 @@ private:
   size_t Size = 0;
 };
 
+/// A new file in memory, of zeros, to be filled. Failure: disk.
+class NewFile {
+public:
+  NewFile(const std::string &Path, uint64_t Size);
+  NewFile(const NewFile &) = delete;
+  ~NewFile();
+  uint8_t *bytes() const { return Begin; }
+
+private:
+  uint8_t *Begin = nullptr;
+  uint64_t Size;
+};
+
 /// A folder for what passes between processes, in memory where there is room;
 /// removed with the object.
 class ScratchFolder {

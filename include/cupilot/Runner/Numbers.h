@@ -72,6 +72,9 @@ struct Tolerance {
 /// where it draws numbers. Failure: bad-generator.
 std::vector<uint8_t> generate(std::string_view Generator, uint64_t Size,
                               uint64_t Variation = 0);
+/// The same into memory that holds zeros.
+void generateInto(std::string_view Generator, uint8_t *To, uint64_t Size,
+                  uint64_t Variation = 0);
 
 } // namespace cupilot::runner
 

@@ -112,11 +112,62 @@ Genome GenePool::repair(Random &R, Genome G) const {
   return align(std::move(G));
 }
 
+/// A number from the Beta distribution of \p T, of which nothing was known
+/// before: the order statistic of uniform numbers, which needs no function that
+/// rounds differently elsewhere. In units of 2^-32.
+static uint64_t drawBeta(Random &R, const StrategyTally &T) {
+  // More than this says no more, and costs a draw each.
+  constexpr uint64_t Most = 62;
+  uint64_t Helped = std::min(T.Helped, T.Tried), Tried = T.Tried;
+  if (Tried > Most) {
+    Helped = Helped * Most / Tried;
+    Tried = Most;
+  }
+  std::vector<uint64_t> Draws(Tried + 1);
+  for (uint64_t &Draw : Draws)
+    Draw = R.below(uint64_t(1) << 32);
+  std::nth_element(Draws.begin(), Draws.begin() + Helped, Draws.end());
+  return Draws[Helped];
+}
+
+const StrategyInfo &GenePool::pick(Random &R) const {
+  if (Tallies.empty())
+    return Strategies[R.below(Strategies.size())];
+  const StrategyInfo *Best = nullptr;
+  uint64_t Most = 0;
+  for (const StrategyInfo &S : Strategies) {
+    auto Known = Tallies.find(S.Name);
+    uint64_t Drawn =
+        drawBeta(R, Known == Tallies.end() ? StrategyTally() : Known->second);
+    if (!Best || Drawn > Most) {
+      Best = &S;
+      Most = Drawn;
+    }
+  }
+  return *Best;
+}
+
+std::optional<std::pair<std::string, StrategyTally>>
+parseTally(StringRef Text) {
+  SmallVector<StringRef> Parts;
+  Text.split(Parts, ':');
+  StrategyTally T;
+  if (Parts.size() != 3 || Parts[0].empty() ||
+      Parts[1].getAsInteger(10, T.Tried) ||
+      Parts[2].getAsInteger(10, T.Helped) || T.Helped > T.Tried)
+    return std::nullopt;
+  return std::pair(Parts[0].str(), T);
+}
+
+std::string tallyText(StringRef Strategy, const StrategyTally &T) {
+  return (Strategy + ":" + utostr(T.Tried) + ":" + utostr(T.Helped)).str();
+}
+
 Genome GenePool::random(Random &R, unsigned Genes) const {
   Genome G;
   for (unsigned Try = 0; G.empty() && Try < 16; ++Try) {
     for (unsigned I = 0; I < Genes; ++I) {
-      const StrategyInfo &S = Strategies[R.below(Strategies.size())];
+      const StrategyInfo &S = pick(R);
       if (!has(G, S.Name))
         G.push_back(randomGene(R, S));
     }
@@ -144,7 +195,7 @@ Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B) const {
 Genome GenePool::mutate(Random &R, Genome G) const {
   uint64_t Kind = R.below(3);
   if (Kind == 0 || G.empty()) { // One more.
-    const StrategyInfo &S = Strategies[R.below(Strategies.size())];
+    const StrategyInfo &S = pick(R);
     if (!has(G, S.Name))
       G.push_back(randomGene(R, S));
     return repair(R, std::move(G));

@@ -15,6 +15,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 namespace cupilot {
 #define GEN_PASS_DEF_INITIALISEPASS
@@ -33,14 +34,49 @@ using llvm::StringRef;
 static constexpr StringRef ParentsAttr = "cupilot.parents";
 
 /// The strategies of \p Library that \p Names lists (all if it is empty).
-static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names) {
+static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names,
+                       std::map<std::string, StrategyTally> Tallies = {}) {
   std::vector<StrategyInfo> Strategies = strategiesOf(Library);
   if (!Names.empty())
     llvm::erase_if(Strategies, [&](const StrategyInfo &S) {
       return !llvm::is_contained(Names, S.Name);
     });
-  return GenePool(std::move(Strategies));
+  return GenePool(std::move(Strategies), std::move(Tallies));
 }
+
+/// What the option `tallies` says; nothing where it is broken.
+static std::optional<std::map<std::string, StrategyTally>>
+talliesOf(Operation *At, ArrayRef<std::string> Texts) {
+  std::map<std::string, StrategyTally> Tallies;
+  for (const std::string &Text : Texts) {
+    auto T = parseTally(Text);
+    if (!T) {
+      At->emitOpError() << "'" << Text << "' is not NAME:TRIED:HELPED";
+      return std::nullopt;
+    }
+    Tallies.insert(std::move(*T));
+  }
+  return Tallies;
+}
+
+/// The names of a variant's strategies: of these, several genomes are alike.
+static std::string strategiesText(VariantOp V) {
+  std::string Text;
+  for (const Gene &G : fromAttr(V.getGenome()))
+    Text += G.Strategy + ",";
+  return Text;
+}
+
+static double fitnessOf(VariantOp V) {
+  return V.getFitness() ? V.getFitness()->convertToDouble() : -1;
+}
+
+/// What is left of \p Fitness among \p Others with the same strategies.
+static double crowded(double Fitness, unsigned Others, unsigned Percent) {
+  return Fitness * (100 - std::min(50u, Percent * Others)) / 100;
+}
+
+static bool isDuplicate(VariantOp V) { return V.getOutcome() == "duplicate"; }
 
 static std::string purpose(StringRef Pass, KernelOp Kernel) {
   return (Pass + ":" + Kernel.getDigest()).str();
@@ -83,13 +119,16 @@ namespace {
 struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
   using InitialisePassBase::InitialisePassBase;
   void runOnOperation() override {
+    auto Tallies = talliesOf(getOperation(), std::vector<std::string>(tallies));
+    if (!Tallies)
+      return signalPassFailure();
     GenePool Pool =
-        poolOf(getOperation(), std::vector<std::string>(strategies));
+        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies);
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       Random R(seed, purpose("initialise", Kernel), 0);
-      llvm::StringSet<> Seen = genomesOf(Kernel);
+      llvm::StringSet<> Seen = genomesOf(Kernel), Tried;
       unsigned Index = 0;
       auto Add = [&](Genome G) {
         if (!G.empty() && Index < population &&
@@ -106,8 +145,23 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
         }
         Add(Pool.repair(Elsewhere, std::move(*G)));
       }
-      // Each strategy alone once, so that none goes untried; then mixtures.
-      for (const StrategyInfo &S : Pool.strategies()) {
+      // Each strategy alone once, so that none goes untried, likely ones first
+      // as not all may find room; then mixtures.
+      std::vector<const StrategyInfo *> Order;
+      for (const StrategyInfo &S : Pool.strategies())
+        Order.push_back(&S);
+      if (!Tallies->empty()) {
+        std::vector<const StrategyInfo *> Drawn;
+        Random Likely(seed, purpose("likely", Kernel), 0);
+        for (unsigned Try = 0; Try < 4 * Order.size(); ++Try)
+          Drawn.push_back(&Pool.pick(Likely));
+        llvm::append_range(Drawn, Order);
+        Order = std::move(Drawn);
+      }
+      for (const StrategyInfo *Each : Order) {
+        const StrategyInfo &S = *Each;
+        if (!Tried.insert(S.Name).second)
+          continue;
         Genome Alone{{S.Name, {}}};
         for (const StrategyInfo::Param &P : S.Params)
           Alone[0].Params.push_back(
@@ -127,28 +181,39 @@ struct Select : cupilot::impl::SelectPassBase<Select> {
     Builder B(&getContext());
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       std::vector<VariantOp> Judged;
+      std::map<std::string, unsigned> Alike;
       for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
-        if (V.getFitness())
+        if (V.getFitness() && !isDuplicate(V)) {
           Judged.push_back(V);
+          ++Alike[strategiesText(V)];
+        }
       if (Judged.empty())
         continue;
       Random R(seed, purpose("select", Kernel), generation);
+      auto Strength = [&](VariantOp V) {
+        return crowded(fitnessOf(V), Alike[strategiesText(V)] - 1, crowd);
+      };
       auto Winner = [&] {
         VariantOp Best = Judged[R.below(Judged.size())];
         for (unsigned I = 1; I < tournament; ++I) {
           VariantOp Other = Judged[R.below(Judged.size())];
-          if (Other.getFitness()->convertToDouble() >
-              Best.getFitness()->convertToDouble())
+          if (Strength(Other) > Strength(Best))
             Best = Other;
         }
-        return FlatSymbolRefAttr::get(Best.getSymNameAttr());
+        return Best;
       };
       llvm::SmallVector<Attribute> Pairs;
       for (unsigned I = 0; I < offspring; ++I) {
         // One after the other: the order of evaluation decides the numbers.
-        Attribute First = Winner();
-        Attribute Second = Winner();
-        Pairs.push_back(B.getArrayAttr({First, Second}));
+        VariantOp First = Winner();
+        VariantOp Second = Winner();
+        // Of twins nothing new comes.
+        for (unsigned Try = 0;
+             Try < 8 && Second.getGenome() == First.getGenome(); ++Try)
+          Second = Winner();
+        Pairs.push_back(
+            B.getArrayAttr({FlatSymbolRefAttr::get(First.getSymNameAttr()),
+                            FlatSymbolRefAttr::get(Second.getSymNameAttr())}));
       }
       Kernel->setAttr(ParentsAttr, B.getArrayAttr(Pairs));
     }
@@ -190,8 +255,11 @@ struct Crossover : cupilot::impl::CrossoverPassBase<Crossover> {
 struct Mutate : cupilot::impl::MutatePassBase<Mutate> {
   using MutatePassBase::MutatePassBase;
   void runOnOperation() override {
+    auto Tallies = talliesOf(getOperation(), std::vector<std::string>(tallies));
+    if (!Tallies)
+      return signalPassFailure();
     GenePool Pool =
-        poolOf(getOperation(), std::vector<std::string>(strategies));
+        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies);
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
@@ -254,17 +322,24 @@ struct Prune : cupilot::impl::PrunePassBase<Prune> {
   void runOnOperation() override {
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       // By fitness; of equals the elder stays.
-      std::vector<std::tuple<double, size_t, VariantOp>> Ranked;
+      std::vector<VariantOp> Left;
       for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
-        Ranked.emplace_back(V.getFitness() ? -V.getFitness()->convertToDouble()
-                                           : 1.0,
-                            Ranked.size(), V);
-      llvm::sort(Ranked, [](const auto &A, const auto &B) {
-        return std::tie(std::get<0>(A), std::get<1>(A)) <
-               std::tie(std::get<0>(B), std::get<1>(B));
-      });
-      for (auto &[Fitness, Index, V] :
-           llvm::drop_begin(Ranked, std::min<size_t>(keep, Ranked.size())))
+        Left.push_back(V);
+      std::map<std::string, unsigned> Alike; // Of those that stay.
+      for (unsigned Place = 0; Place < keep && !Left.empty(); ++Place) {
+        auto Strength = [&](VariantOp V) {
+          double Fitness = isDuplicate(V) ? -1 : fitnessOf(V);
+          return Place < elite ? Fitness
+                               : crowded(Fitness, Alike[strategiesText(V)],
+                                         Fitness > 0 ? crowd : 0);
+        };
+        auto Best = llvm::max_element(Left, [&](VariantOp A, VariantOp B) {
+          return Strength(A) < Strength(B);
+        });
+        ++Alike[strategiesText(*Best)];
+        Left.erase(Best);
+      }
+      for (VariantOp V : Left)
         V.erase();
       forgetMissingParents(Kernel);
     }

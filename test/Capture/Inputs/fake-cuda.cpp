@@ -93,6 +93,7 @@ static CUpti_BuffersCallbackCompleteFunc Complete;
 static std::vector<CUpti_ActivityKernel9> Records;
 static std::atomic<uint32_t> Correlation{0};
 static bool Capturing = false;
+static CUdeviceptr FirstAllocation = 0;
 
 static bool is(const char *Name) {
   const char *Mode = std::getenv("FAKE_CUDA");
@@ -118,7 +119,7 @@ EXPORT CUresult cuGetErrorName(CUresult Code, const char **Name) {
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGetCount(int *Count) {
-  *Count = 1;
+  *Count = is("peer") ? 2 : 1;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuDeviceGet(CUdevice *Device, int Index) {
@@ -174,6 +175,8 @@ EXPORT CUresult cuMemAlloc_v2(CUdeviceptr *At, size_t Size) {
   *At = reinterpret_cast<CUdeviceptr>(
       std::aligned_alloc(256, (Size + 255) & ~size_t(255)));
   Memory[*At] = {Size};
+  if (!FirstAllocation)
+    FirstAllocation = *At;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemFree_v2(CUdeviceptr At) {
@@ -193,6 +196,14 @@ EXPORT CUresult cuMemGetAddressRange_v2(CUdeviceptr *Base, size_t *Size,
     return CUDA_ERROR_NOT_FOUND;
   *Base = It->first;
   *Size = It->second.Size;
+  return CUDA_SUCCESS;
+}
+// On two GPUs, the first allocation lies on the other one.
+EXPORT CUresult cuPointerGetAttribute(void *Value, CUpointer_attribute What,
+                                      CUdeviceptr At) {
+  if (What != CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)
+    return CUDA_ERROR_INVALID_VALUE;
+  *static_cast<int *>(Value) = is("peer") && At == FirstAllocation;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemcpyAsync(CUdeviceptr To, CUdeviceptr From, size_t Size,

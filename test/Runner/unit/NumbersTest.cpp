@@ -107,6 +107,40 @@ TEST(Numbers, GeneratorsMakeTheSameEverywhere) {
   EXPECT_EQ(Digest("i32 iota"), Digest("i32 iota", 1));
 }
 
+// Numbers that follow from their place do not depend on how many there are, and
+// so on no threads.
+TEST(Numbers, PlacesDecide) {
+  constexpr uint64_t Many = uint64_t(5) << 21; // More than two parts.
+  for (const char *Text : {"f32 rand seed=7", "f32 randn seed=7"}) {
+    std::vector<uint8_t> All = runner::generate(Text, 4 * Many),
+                         Few = runner::generate(Text, 4000),
+                         Other = runner::generate(Text, 4000, 1);
+    EXPECT_TRUE(std::equal(Few.begin(), Few.end(), All.begin()));
+    EXPECT_NE(Few, Other);
+    double Sum = 0, Square = 0, Least = 9, Most = -9;
+    for (uint64_t I = 0; I < Many; ++I) {
+      double V = runner::readNumber(NumberKind::F32, All.data() + 4 * I);
+      Sum += V;
+      Square += V * V;
+      Least = std::min(Least, V);
+      Most = std::max(Most, V);
+    }
+    double Mean = Sum / Many, Variance = Square / Many - Mean * Mean;
+    bool Normal =
+        std::string_view(Text).find("randn") != std::string_view::npos;
+    EXPECT_NEAR(Mean, Normal ? 0 : 0.5, 2e-3);
+    EXPECT_NEAR(Variance, Normal ? 1 : 1 / 12.0, 2e-3);
+    EXPECT_GE(Most, Normal ? 4 : 0.999);
+    EXPECT_LT(Most, Normal ? 6 : 1);
+    EXPECT_GE(Least, Normal ? -6 : 0);
+  }
+  std::vector<uint8_t> I = runner::generate("i64 rand low=0 high=3", 8 * 1000);
+  for (uint64_t At = 0; At < I.size(); At += 8) {
+    EXPECT_LE(I[At], 3);
+    EXPECT_EQ(I[At + 1], 0);
+  }
+}
+
 TEST(Numbers, BrokenGenerators) {
   for (const char *Text : {"", "f33 ones", "f32", "f32 what", "f32 ones zeros",
                            "f32 uniform low=2 high=1", "f32 uniform seed=x",

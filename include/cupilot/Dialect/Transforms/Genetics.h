@@ -15,6 +15,7 @@
 #define CUPILOT_DIALECT_TRANSFORMS_GENETICS_H
 
 #include "cupilot/Frontend/Rules.h"
+#include <map>
 #include <random>
 
 namespace cupilot {
@@ -46,11 +47,27 @@ struct StrategyInfo {
   std::vector<std::string> Requires, Conflicts;
 };
 
+/// How often a strategy was tried, and how often it helped.
+struct StrategyTally {
+  unsigned Tried = 0, Helped = 0;
+};
+/// "vectorized_access:5:2": tried five times, helped twice. Nothing for other
+/// text.
+std::optional<std::pair<std::string, StrategyTally>>
+parseTally(llvm::StringRef Text);
+std::string tallyText(llvm::StringRef Strategy, const StrategyTally &T);
+
 /// The strategies that a search may draw from, in library order.
 class GenePool {
 public:
-  explicit GenePool(std::vector<StrategyInfo> Strategies)
-      : Strategies(std::move(Strategies)) {}
+  explicit GenePool(std::vector<StrategyInfo> Strategies,
+                    std::map<std::string, StrategyTally> Tallies = {})
+      : Strategies(std::move(Strategies)), Tallies(std::move(Tallies)) {}
+
+  /// One to try. Without tallies any is as good; with them, by Thompson
+  /// sampling: the largest of a number for each strategy, drawn from the Beta
+  /// distribution of how likely it is to help (Thompson, 1933).
+  const StrategyInfo &pick(Random &R) const;
 
   bool empty() const { return Strategies.empty(); }
   llvm::ArrayRef<StrategyInfo> strategies() const { return Strategies; }
@@ -74,6 +91,7 @@ private:
   bool inConflict(llvm::StringRef A, llvm::StringRef B) const;
   Gene randomGene(Random &R, const StrategyInfo &S) const;
   std::vector<StrategyInfo> Strategies;
+  std::map<std::string, StrategyTally> Tallies;
 };
 
 /// The genome as text: "block_size{x=128}, unroll{factor=4}".

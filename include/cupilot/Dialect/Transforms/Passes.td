@@ -17,18 +17,26 @@ def InitialisePass : Pass<"cupilot-initialise", "::mlir::ModuleOp"> {
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"population", "population", "unsigned", "12", "Variants per kernel">,
     ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
+    ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">,
     ListOption<"genomes", "genomes", "std::string", "Genomes to begin with, their genes joined by '+'">
   ];
 }
 
 def SelectPass : Pass<"cupilot-select", "::mlir::ModuleOp"> {
   let summary = "Choose parents by tournament";
-  let description = "Sets the attribute cupilot.parents, pairs of variants, on each kernel.";
+  let description = [{
+    Sets the attribute cupilot.parents, pairs of variants with different genomes
+    where there are such, on each kernel. In a tournament the fitness of a variant
+    counts less by `crowd` percent for each other one with the same strategies,
+    down to half. Duplicates, of which the device code is that of another one, do
+    not take part.
+  }];
   let options = [
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
     Option<"tournament", "tournament", "unsigned", "3", "Variants that meet in a tournament">,
-    Option<"offspring", "offspring", "unsigned", "8", "Pairs to choose">
+    Option<"offspring", "offspring", "unsigned", "8", "Pairs to choose">,
+    Option<"crowd", "crowd", "unsigned", "0", "Percentage that each variant of the same strategies costs">
   ];
 }
 
@@ -48,7 +56,8 @@ def MutatePass : Pass<"cupilot-mutate", "::mlir::ModuleOp"> {
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
     Option<"rate", "rate", "unsigned", "40", "Percentage of variants that change">,
-    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">
+    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
+    ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">
   ];
 }
 
@@ -58,7 +67,17 @@ def AlignPass : Pass<"cupilot-align", "::mlir::ModuleOp"> {
 
 def PrunePass : Pass<"cupilot-prune", "::mlir::ModuleOp"> {
   let summary = "Keep the best variants (elitism)";
-  let options = [Option<"keep", "keep", "unsigned", "12", "Variants that stay per kernel">];
+  let description = [{
+    The `elite` fittest stay in any case. The other places go, one by one, to the
+    fittest of those that are left, their fitness counting less by `crowd` percent
+    for each one that stays and has the same strategies, down to half. Duplicates
+    go first.
+  }];
+  let options = [
+    Option<"keep", "keep", "unsigned", "12", "Variants that stay per kernel">,
+    Option<"elite", "elite", "unsigned", "2", "Of them, those that fitness alone chooses">,
+    Option<"crowd", "crowd", "unsigned", "0", "Percentage that each variant of the same strategies costs">
+  ];
 }
 
 def VerifyLibraryPass : Pass<"cupilot-verify-library", "::mlir::ModuleOp"> {

@@ -1,0 +1,85 @@
+//===- Breeder.h - Which genomes come next -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The choosing half of the SCE Manager: start population, fitness, selection,
+// crossover, mutation. How genomes become code is somebody else's
+// (CandidateMaker.h). Everything follows from the seed, what the store knew
+// when the search began, and the candidates' records in their order.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_BREEDER_H
+#define CUPILOT_EVOLUTION_BREEDER_H
+
+#include "cupilot/Dialect/Cupilot.h"
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Evolution/StrategyRecord.h"
+#include "cupilot/Roofline/Ceilings.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cupilot {
+
+struct BreedingOptions {
+  unsigned Population = 12, Offspring = 8;
+  unsigned Tournament = 3; ///< Variants that meet for a parent's place.
+  unsigned Elite = 2;      ///< That stay in any case.
+  unsigned Crowd = 5; ///< Percent, for each variant of the same strategies.
+  /// What full use of the bottleneck's unit adds to a speed-up's number.
+  double UtilisationWeight = 0.2;
+  /// Strategies to draw from; all of the library if empty.
+  std::vector<std::string> Strategies;
+  /// Genomes to begin with, as genomeText writes them.
+  std::vector<std::string> Begin;
+};
+
+/// How much of the time of its launches the unit that limits them is busy, 0 to
+/// 1, by the counts and times in the evidence; 0 where there are none.
+double utilisationOf(const CandidateRecord &R, const SearchProblem &P,
+                     const Ceilings &C);
+
+/// "memory", "compute" or "middle": on which side the original is at the
+/// ceilings, by its counts; "middle" without any. Other than a class by times,
+/// it does not change with the size of a launch.
+std::string recordClass(const SearchProblem &P,
+                        const CandidateEvaluator &Evaluator, const Ceilings &C);
+
+class Breeder {
+public:
+  /// \p Prior: what other searches tell of strategies. \p P must outlive it.
+  Breeder(const SearchProblem &P, const Ceilings &C, BreedingOptions Options,
+          StrategyTallies Prior);
+
+  /// Puts the start population into \p M, which holds the library and the
+  /// kernel. Resource error: a pass failed.
+  llvm::Error begin(mlir::ModuleOp M);
+  /// Adds the offspring of a generation, from 1, after what is left out of the
+  /// population.
+  llvm::Error next(mlir::ModuleOp M, unsigned Generation);
+  /// Notes the outcome of \p V in it, and what its genes have done.
+  void judged(VariantOp V, const CandidateRecord &R);
+
+  /// What this search found out about strategies.
+  const StrategyTallies &own() const { return Own; }
+
+private:
+  double fitness(const CandidateRecord &R) const;
+  void count(VariantOp V, const CandidateRecord &R);
+  std::vector<std::string> tallies() const;
+
+  const SearchProblem &P;
+  Ceilings C;
+  BreedingOptions Options;
+  StrategyTallies Prior, Own;
+  /// Of no use in this kernel, whatever they do in others.
+  StrategyTallies Refused;
+  /// Genes and speed-up of each that was judged, by the variant's name.
+  std::map<std::string, std::pair<std::vector<std::string>, double>> Judged;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_BREEDER_H

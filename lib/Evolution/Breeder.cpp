@@ -1,0 +1,190 @@
+//===- Breeder.cpp - Which genomes come next -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Breeder.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/Prophet.h"
+#include "cupilot/Support/Error.h"
+#include "mlir/Pass/PassManager.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Times of a variant by workload: of a card, else modelled ones.
+static const json::Array *timesOf(const json::Object &Evidence) {
+  if (const json::Object *Card = Evidence.getObject("card"))
+    return Card->getArray("workloads");
+  return Evidence.getArray("modelled");
+}
+
+double utilisationOf(const CandidateRecord &R, const SearchProblem &P,
+                     const Ceilings &C) {
+  Expected<json::Value> Parsed = json::parse(R.Evidence);
+  if (!Parsed) {
+    consumeError(Parsed.takeError());
+    return 0;
+  }
+  const json::Object *Evidence = Parsed->getAsObject();
+  const json::Array *Work = Evidence ? Evidence->getArray("work") : nullptr;
+  const json::Array *Times = Evidence ? timesOf(*Evidence) : nullptr;
+  if (!Work || !Times)
+    return 0;
+  double Busy = 0, Total = 0;
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    ExecutionCounts Counts;
+    json::Path::Root Root;
+    if (I >= Work->size() || !(*Work)[I].getAsObject() ||
+        !fromJSON((*Work)[I], Counts, Root))
+      continue;
+    for (const json::Value &V : *Times) {
+      const json::Object *T = V.getAsObject();
+      if (!T || T->getString("workload").value_or("") != W.Name)
+        continue;
+      double Us = T->getNumber("variant_us").value_or(0);
+      if (!(Us > 0) || !std::isfinite(Us))
+        continue;
+      Busy += timesAtCeilings(C, Counts).floor() * double(W.Count);
+      Total += Us * double(W.Count);
+    }
+  }
+  return Total > 0 ? std::clamp(Busy / Total, 0.0, 1.0) : 0;
+}
+
+std::string recordClass(const SearchProblem &P,
+                        const CandidateEvaluator &Evaluator,
+                        const Ceilings &C) {
+  double Memory = 0, Compute = 0;
+  for (auto [I, W] : enumerate(P.Workloads))
+    if (const ExecutionCounts *Counts = Evaluator.originalCounts(I)) {
+      CeilingTimes T = timesAtCeilings(C, *Counts);
+      Memory += T.memory() * double(W.Count);
+      Compute += T.compute() * double(W.Count);
+    }
+  double Longest = std::max(Memory, Compute);
+  if (!(Longest > 0) || !std::isfinite(Longest))
+    return toString(Bottleneck::Middle).str();
+  return toString(classify(Memory / Longest, Compute / Longest)).str();
+}
+
+Breeder::Breeder(const SearchProblem &P, const Ceilings &C,
+                 BreedingOptions Options, StrategyTallies Prior)
+    : P(P), C(C), Options(std::move(Options)), Prior(std::move(Prior)) {}
+
+static Error runPass(mlir::ModuleOp M, std::unique_ptr<mlir::Pass> Pass) {
+  mlir::PassManager Passes(M.getContext());
+  Passes.addPass(std::move(Pass));
+  if (mlir::failed(Passes.run(M)))
+    return resourceError(
+        "a pass over the population failed",
+        "this is a fault of cupilot; please report it with the journal");
+  return Error::success();
+}
+
+/// All that is known, for the passes.
+std::vector<std::string> Breeder::tallies() const {
+  StrategyTallies Sum = Prior;
+  for (const StrategyTallies *More : {&Own, &Refused})
+    for (const auto &[Name, T] : *More) {
+      Sum[Name].Tried += T.Tried;
+      Sum[Name].Helped += T.Helped;
+    }
+  return tallyTexts(Sum);
+}
+
+Error Breeder::begin(mlir::ModuleOp M) {
+  InitialisePassOptions Initialise;
+  Initialise.seed = P.Seed;
+  Initialise.population = Options.Population;
+  Initialise.strategies.assign(Options.Strategies.begin(),
+                               Options.Strategies.end());
+  Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());
+  std::vector<std::string> Known = tallies();
+  Initialise.tallies.assign(Known.begin(), Known.end());
+  return runPass(M, createInitialisePass(Initialise));
+}
+
+Error Breeder::next(mlir::ModuleOp M, unsigned Generation) {
+  PrunePassOptions Prune;
+  Prune.keep = Options.Population;
+  Prune.elite = Options.Elite;
+  Prune.crowd = Options.Crowd;
+  SelectPassOptions Select;
+  Select.seed = P.Seed;
+  Select.generation = Generation;
+  Select.tournament = Options.Tournament;
+  Select.offspring = Options.Offspring;
+  Select.crowd = Options.Crowd;
+  CrossoverPassOptions Crossover;
+  Crossover.seed = P.Seed;
+  Crossover.generation = Generation;
+  Crossover.strategies.assign(Options.Strategies.begin(),
+                              Options.Strategies.end());
+  MutatePassOptions Mutate;
+  Mutate.seed = P.Seed;
+  Mutate.generation = Generation;
+  Mutate.strategies.assign(Options.Strategies.begin(),
+                           Options.Strategies.end());
+  std::vector<std::string> Known = tallies();
+  Mutate.tallies.assign(Known.begin(), Known.end());
+  if (Error E = runPass(M, createPrunePass(Prune)))
+    return E;
+  if (Error E = runPass(M, createSelectPass(Select)))
+    return E;
+  if (Error E = runPass(M, createCrossoverPass(Crossover)))
+    return E;
+  if (Error E = runPass(M, createMutatePass(Mutate)))
+    return E;
+  return runPass(M, createAlignPass());
+}
+
+/// What failed may still teach: it takes part with a low fitness.
+double Breeder::fitness(const CandidateRecord &R) const {
+  if (R.Outcome != "accepted" && R.Outcome != "slower")
+    return 0;
+  return R.Ratio + Options.UtilisationWeight * utilisationOf(R, P, C);
+}
+
+/// A gene has helped where the candidate is accepted and faster than the best
+/// of its parents, from whom it did not have it; without parents, where it is
+/// accepted. Genes that the best parent had are not put to the test.
+void Breeder::count(VariantOp V, const CandidateRecord &R) {
+  std::vector<std::string> Genes;
+  for (const Gene &G : fromAttr(V.getGenome()))
+    Genes.push_back(G.str());
+  const std::pair<std::vector<std::string>, double> *Best = nullptr;
+  for (auto Parent : V.getParents().getAsRange<mlir::FlatSymbolRefAttr>())
+    if (auto It = Judged.find(Parent.getValue().str());
+        It != Judged.end() && (!Best || It->second.second > Best->second))
+      Best = &It->second;
+  bool Helped = R.Outcome == "accepted" && (!Best || R.Ratio > Best->second);
+  for (const std::string &G : Genes) {
+    if (Best && is_contained(Best->first, G))
+      continue;
+    std::string Name =
+        StringRef(G).take_until([](char C) { return C == '{'; }).str();
+    StrategyTally &T = R.Outcome == "refused" ? Refused[Name] : Own[Name];
+    ++T.Tried;
+    T.Helped += Helped;
+  }
+  Judged[V.getSymName().str()] = {std::move(Genes), R.Ratio};
+}
+
+void Breeder::judged(VariantOp V, const CandidateRecord &R) {
+  mlir::Builder B(V.getContext());
+  V.setOutcomeAttr(B.getStringAttr(R.Outcome));
+  V.setFitnessAttr(B.getF64FloatAttr(fitness(R)));
+  // Neither says anything of a strategy.
+  if (R.Outcome != "duplicate" && R.Outcome != "no-answer")
+    count(V, R);
+}
+
+} // namespace cupilot

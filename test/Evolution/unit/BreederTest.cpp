@@ -1,0 +1,253 @@
+//===- BreederTest.cpp - Which genomes come next --------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/Breeder.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evolution/Journal.h"
+#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "gtest/gtest.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static const char Module[] = R"mlir(
+cupilot.strategy @tile bottleneck(memory) min_arch(50) params({size = [16, 32]}) requires([]) conflicts([]) "s"
+cupilot.strategy @pad bottleneck(memory) min_arch(50) params({}) requires([]) conflicts([]) "s"
+cupilot.strategy @unroll bottleneck(memory) min_arch(50) params({factor = [2, 4, 8]}) requires([]) conflicts([]) "s"
+cupilot.strategy @useless bottleneck(memory) min_arch(50) params({by = [1, 2, 3, 4, 5, 6, 7, 8]}) requires([]) conflicts([]) "s"
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  cupilot.variant @p0 parents([]) genome(#cupilot.genome<[<@tile, {size = 16}>]>)
+  cupilot.variant @p1 parents([]) genome(#cupilot.genome<[<@pad, {}>]>)
+  cupilot.variant @c0 parents([@p0, @p1]) genome(#cupilot.genome<[<@tile, {size = 16}>, <@pad, {}>]>)
+  cupilot.variant @c1 parents([@p0, @p1]) genome(#cupilot.genome<[<@tile, {size = 32}>]>)
+}
+)mlir";
+
+namespace {
+class BreederTest : public testing::Test {
+protected:
+  void SetUp() override {
+    loadDialect(Context);
+    auto Parsed = parseModule(Context, Module, "test");
+    ASSERT_TRUE(bool(Parsed)) << toString(Parsed.takeError());
+    M = std::move(*Parsed);
+    P.Gpu = cantFail(describeGpu("H200"));
+    P.Seed = 3;
+    Workload W;
+    W.Name = "w0";
+    P.Workloads = {W};
+  }
+  Breeder breeder(StrategyTallies Prior = {}) {
+    return Breeder(P, ceilingsOf(P.Gpu), BreedingOptions(), std::move(Prior));
+  }
+  VariantOp find(StringRef Name) {
+    KernelOp K = *M->getOps<KernelOp>().begin();
+    for (VariantOp V : K.getBody().getOps<VariantOp>())
+      if (V.getSymName() == Name)
+        return V;
+    return {};
+  }
+  static CandidateRecord record(StringRef Outcome, double Ratio) {
+    CandidateRecord R;
+    R.Outcome = Outcome.str();
+    R.Ratio = Ratio;
+    return R;
+  }
+  /// Evidence of a launch that reads \p Sectors in \p Microseconds.
+  static std::string evidence(uint64_t Sectors, double Microseconds) {
+    ExecutionCounts C;
+    C.ReadSectors = Sectors;
+    json::Object O{
+        {"work", json::Array{toJSON(C)}},
+        {"modelled", json::Array{json::Object{{"workload", "w0"},
+                                              {"variant_us", Microseconds}}}}};
+    return formatv("{0}", json::Value(std::move(O))).str();
+  }
+
+  mlir::MLIRContext Context;
+  mlir::OwningOpRef<mlir::ModuleOp> M;
+  SearchProblem P;
+};
+} // namespace
+
+static std::map<std::string, unsigned>
+picks(const std::map<std::string, StrategyTally> &Tallies) {
+  std::vector<StrategyInfo> Strategies;
+  for (const char *Name : {"good", "bad", "new"})
+    Strategies.push_back({Name, {}, {}, {}});
+  GenePool Pool(std::move(Strategies), Tallies);
+  Random R(1, "test", 0);
+  std::map<std::string, unsigned> Count;
+  for (int I = 0; I < 3000; ++I)
+    ++Count[Pool.pick(R).Name];
+  return Count;
+}
+
+TEST(Thompson, DrawsWhatHelpedAndTriesWhatIsNew) {
+  auto Known = picks({{"good", {40, 30}}, {"bad", {40, 1}}});
+  // Of Beta(31, 11), Beta(2, 40) and a uniform number: about 74, 0 and 26 %.
+  EXPECT_NEAR(Known["good"], 2220, 150);
+  EXPECT_LT(Known["bad"], 10u);
+  EXPECT_NEAR(Known["new"], 780, 150);
+  // What little is known of decides little.
+  auto Little = picks({{"good", {1, 1}}, {"bad", {1, 0}}});
+  EXPECT_GT(Little["good"], Little["new"]);
+  EXPECT_GT(Little["new"], Little["bad"]);
+  EXPECT_GT(Little["bad"], 200u);
+  // Many more tries than are drawn for.
+  auto Many = picks({{"good", {100000, 90000}}, {"bad", {100000, 10000}}});
+  EXPECT_GT(Many["good"], 2400u);
+  EXPECT_EQ(picks({{"good", {4, 3}}}), picks({{"good", {4, 3}}}));
+  for (auto &[Name, Count] : picks({}))
+    EXPECT_NEAR(Count, 1000, 120) << Name;
+}
+
+TEST_F(BreederTest, FitnessIsSpeedAndUseOfTheUnitThatLimits) {
+  const Ceilings C = ceilingsOf(P.Gpu);
+  // As many sectors of 32 bytes as device memory moves in 100 microseconds.
+  auto Sectors = uint64_t(C.DramGBs * 1e3 * 100 / 32);
+  CandidateRecord R = record("accepted", 1.5);
+  R.Evidence = evidence(Sectors, 200);
+  EXPECT_NEAR(utilisationOf(R, P, C), 0.5, 0.05);
+  Breeder B = breeder();
+  B.judged(find("p0"), R);
+  double Busy = find("p0").getFitness()->convertToDouble();
+  R.Evidence = evidence(Sectors / 10, 200);
+  B.judged(find("p1"), R);
+  double Idle = find("p1").getFitness()->convertToDouble();
+  EXPECT_GT(Busy, Idle);
+  EXPECT_NEAR(Busy, 1.5 + 0.2 * 0.5, 0.02);
+  EXPECT_GE(Idle, 1.5);
+  // What is wrong is not fit, whatever it does to a unit.
+  R.Outcome = "gate";
+  R.Evidence = evidence(Sectors, 100);
+  B.judged(find("c0"), R);
+  EXPECT_EQ(find("c0").getFitness()->convertToDouble(), 0);
+  // No figures: speed alone.
+  EXPECT_EQ(utilisationOf(record("accepted", 2), P, C), 0);
+  R.Evidence = "{\"work\": [null], \"modelled\": []}";
+  EXPECT_EQ(utilisationOf(R, P, C), 0);
+}
+
+TEST_F(BreederTest, CreditGoesToWhatIsNew) {
+  Breeder B = breeder();
+  B.judged(find("p0"), record("accepted", 1.5));
+  B.judged(find("p1"), record("slower", 0.9));
+  // Faster than the better parent: pad, which that one lacked, has helped.
+  B.judged(find("c0"), record("accepted", 1.8));
+  // Accepted, but slower than its parent: another size did not help.
+  B.judged(find("c1"), record("accepted", 1.2));
+  const StrategyTallies &T = B.own();
+  EXPECT_EQ(T.at("tile").Tried, 2u);
+  EXPECT_EQ(T.at("tile").Helped, 1u);
+  EXPECT_EQ(T.at("pad").Tried, 2u);
+  EXPECT_EQ(T.at("pad").Helped, 1u);
+  Breeder Other = breeder();
+  Other.judged(find("p0"), record("duplicate", 0));
+  Other.judged(find("p1"), record("refused", 0));
+  EXPECT_TRUE(Other.own().empty()); // Neither is for the store.
+}
+
+TEST_F(BreederTest, TheSameSeedBreedsTheSame) {
+  auto Next = [&](StrategyTallies Prior) {
+    mlir::OwningOpRef<mlir::ModuleOp> Copy = M->clone();
+    std::swap(M, Copy);
+    Breeder B = breeder(std::move(Prior));
+    B.judged(find("p0"), record("accepted", 1.5));
+    B.judged(find("p1"), record("slower", 0.9));
+    B.judged(find("c0"), record("accepted", 1.8));
+    B.judged(find("c1"), record("gate", 0));
+    EXPECT_FALSE(errorToBool(B.next(*M, 1)));
+    std::string Text = printModule(*M);
+    std::swap(M, Copy);
+    return Text;
+  };
+  std::string Once = Next({});
+  EXPECT_EQ(Once, Next({}));
+  EXPECT_NE(Once.find("@g1_v0"), std::string::npos);
+  // What other searches found steers it.
+  EXPECT_NE(Once, Next({{"unroll", {50, 49}}, {"useless", {50, 0}}}));
+}
+
+TEST_F(BreederTest, OtherSearchesDecideTheStart) {
+  auto First = [&](StrategyTallies Prior) {
+    mlir::OwningOpRef<mlir::ModuleOp> Copy = M->clone();
+    for (VariantOp V : make_early_inc_range(
+             (*Copy->getOps<KernelOp>().begin()).getBody().getOps<VariantOp>()))
+      V.erase();
+    BreedingOptions O;
+    O.Population = 1;
+    Breeder B(P, ceilingsOf(P.Gpu), O, std::move(Prior));
+    EXPECT_FALSE(errorToBool(B.begin(*Copy)));
+    KernelOp K = *Copy->getOps<KernelOp>().begin();
+    VariantOp V = *K.getBody().getOps<VariantOp>().begin();
+    return genomeText(fromAttr(V.getGenome()));
+  };
+  EXPECT_TRUE(StringRef(First({})).starts_with("tile{"));
+  EXPECT_TRUE(StringRef(First({{"unroll", {60, 60}},
+                               {"tile", {60, 0}},
+                               {"pad", {60, 0}},
+                               {"useless", {60, 0}}}))
+                  .starts_with("unroll{"));
+}
+
+TEST(StrategyRecord, OneFileASearch) {
+  auto Dir = cantFail(TemporaryDirectory::create("breeder-test"));
+  std::string Root = Dir.file("store");
+  StrategyRecord A{"memory",
+                   "NVIDIA H200",
+                   "k(float *)",
+                   "b3:aa",
+                   {{"tile", {5, 2}}, {"pad", {1, 0}}}};
+  StrategyRecord B = A;
+  B.Search = "b3:bb";
+  B.Tallies = {{"tile", {1, 1}}};
+  StrategyRecord Other = A;
+  Other.Search = "b3:cc";
+  Other.Class = "compute";
+  StrategyRecord Empty = A;
+  Empty.Search = "b3:dd";
+  Empty.Tallies.clear();
+  for (const StrategyRecord *R : {&A, &B, &Other, &Empty, &A})
+    ASSERT_FALSE(errorToBool(putStrategyRecord(Root, *R)));
+  EXPECT_EQ(cantFail(strategyRecords(Root)).size(), 3u);
+  StrategyTallies Sum =
+      cantFail(strategyTallies(Root, "memory", "NVIDIA H200", ""));
+  EXPECT_EQ(Sum.at("tile").Tried, 6u);
+  EXPECT_EQ(Sum.at("tile").Helped, 3u);
+  EXPECT_EQ(cantFail(strategyTallies(Root, "memory", "NVIDIA H200", "b3:aa"))
+                .count("pad"),
+            0u);
+  EXPECT_TRUE(
+      cantFail(strategyTallies(Root, "memory", "NVIDIA A100", "")).empty());
+  EXPECT_TRUE(
+      cantFail(strategyTallies(Dir.file("none"), "memory", "x", "")).empty());
+
+  // A search that has begun sees no other that ended since.
+  auto J = cantFail(Journal::open(Dir.file("journal.sqlite")));
+  StrategyRecord Mine{"memory", "NVIDIA H200", "", "b3:ee", {}};
+  EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 6u);
+  StrategyRecord Later = A;
+  Later.Search = "b3:ff";
+  ASSERT_FALSE(errorToBool(putStrategyRecord(Root, Later)));
+  EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 6u);
+  ASSERT_FALSE(errorToBool(J.restart("b3:ee")));
+  EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 11u);
+}
+
+TEST(StrategyRecord, BrokenFiles) {
+  for (const char *Text : {"class", "strategy tile:1:2", "strategy tile:1",
+                           "strategy :1:1", "what is this\n"}) {
+    auto R = parseStrategyRecord(Text, "f.txt");
+    EXPECT_FALSE(bool(R)) << Text;
+    EXPECT_NE(toString(R.takeError()).find("'f.txt' is broken at"),
+              std::string::npos);
+  }
+}

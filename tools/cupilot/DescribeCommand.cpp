@@ -1,0 +1,113 @@
+//===- DescribeCommand.cpp - cupilot describe -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompilerCommand.h"
+#include "SharedOptions.h"
+#include "UnitToJudge.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evaluation/Described.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+static cl::SubCommand Sub("describe", "Write workloads that nobody recorded");
+static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
+                                  cl::value_desc("F.cu"),
+                                  cl::desc("The source of the kernels"));
+static cl::opt<std::string>
+    From("from", cl::sub(Sub), cl::value_desc("FILE"),
+         cl::desc("Descriptions, one a line; lines that begin with # are left "
+                  "out"));
+static cl::list<std::string>
+    Texts("workload", cl::sub(Sub), cl::value_desc("KERNEL: TEXT"),
+          cl::desc("A launch in words; may be given again"));
+static cl::opt<std::string> Output("o", cl::sub(Sub), cl::init("-"),
+                                   cl::value_desc("W.mlir"),
+                                   cl::desc("Where to write (default: print)"));
+
+static const char Examples[] =
+    "  cupilot describe rows.cu -o rows.mlir --workload 'rows: grid=16, "
+    "block=256,\n      args=[buffer f32 n=4096 uniform seed=1, buffer f32 "
+    "n=4096 output, 4096]' -- -O2\n"
+    "  cupilot describe gemm.cu --from gemm.txt -o gemm.mlir -- -O2\n\n"
+    "docs/Gate.md, \"Described workloads\", has the grammar.\n";
+
+/// All descriptions: of the file, then of the command line.
+static Expected<std::vector<std::string>> descriptions() {
+  std::vector<std::string> All;
+  if (!From.empty()) {
+    Expected<std::string> Text = readFile(From);
+    if (!Text)
+      return Text.takeError();
+    SmallVector<StringRef> Lines;
+    StringRef(*Text).split(Lines, '\n');
+    for (StringRef Line : Lines)
+      if (Line = Line.trim(); !Line.empty() && !Line.starts_with("#"))
+        All.push_back(Line.str());
+  }
+  append_range(All, Texts);
+  if (All.empty())
+    return usageError("nothing is described",
+                      "--workload='KERNEL: TEXT', or --from=FILE");
+  return All;
+}
+
+static Error run(const TrailingArgs &Trailing) {
+  Expected<std::vector<std::string>> Flags = clangFlagsFor(Input, Trailing, "");
+  if (!Flags)
+    return Flags.takeError();
+  Expected<std::vector<std::string>> All = descriptions();
+  if (!All)
+    return All.takeError();
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(Input, *Flags, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  UnitToJudge Unit{Input, "", std::move(*Kernels)};
+  std::vector<Workload> Made;
+  StringSet<> Names;
+  double Timed = 0;
+  for (const std::string &Text : *All) {
+    auto [Name, Rest] = StringRef(Text).split(": ");
+    if (Rest.empty())
+      return usageError("'" + Text + "' does not begin with a kernel",
+                        "'KERNEL: grid=..., block=..., args=[...]'");
+    Expected<const Kernel *> K = Unit.find(Name.trim());
+    if (!K)
+      return K.takeError();
+    Expected<Workload> W =
+        parseWorkload(Rest.trim(), **K, "w" + utostr(Made.size()));
+    if (!W)
+      return W.takeError();
+    if (!Names.insert(W->Name).second)
+      return usageError("two workloads are called '" + W->Name + "'",
+                        "give one another name=");
+    Timed += W->isTimed();
+    Made.push_back(std::move(*W));
+  }
+  mlir::MLIRContext Context;
+  mlir::OwningOpRef<mlir::ModuleOp> M = createModule(Context);
+  mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
+  for (Workload &W : Made) {
+    W.Weight = W.isTimed() ? 1 / Timed : 0;
+    addWorkload(B, W);
+    requireFormat(*M, workloadFormat(W));
+  }
+  if (Output == "-") {
+    outs() << printModule(*M);
+    return Error::success();
+  }
+  return writeFileAtomic(Output, printModule(*M));
+}
+
+static Command Registered(Sub, Examples, run);
