@@ -731,8 +731,9 @@ Expected<SearchResult> Search::collect() {
   Result.All = *All;
   Result.Run = Run;
   Result.Stopped = Stopped;
-  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run,
-                       Breeding->own()};
+  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run, {}};
+  if (Breeding) // A budget may end before the first genome.
+    Result.Strategies.Tallies = Breeding->own();
   Result.OverBudget = !OverBudget.empty();
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {

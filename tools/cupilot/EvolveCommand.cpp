@@ -227,7 +227,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
-  Options.Store = StoreDir;
+  Options.Store = StoreFolder;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -281,7 +281,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreFolder, countsOf(K, *Result)))
     return E;
-  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
+  if (Error E = putStrategyRecord(StoreFolder, Result->Strategies))
     return E;
   if (P.OnCard)
     if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))
