@@ -218,8 +218,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   Options.Generations = Generations;
   if (Models) {
     Models->apply(Options);
-    if (Population.getNumOccurrences())
+    if (Population.getNumOccurrences()) {
       Options.Population = Population;
+      Options.Offspring = std::min(Options.Offspring, Options.Population);
+    }
     if (Generations.getNumOccurrences())
       Options.Generations = Generations;
   }
@@ -231,7 +233,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
-  Options.Store = StoreDir;
+  Options.Store = StoreFolder;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -285,7 +287,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreFolder, countsOf(K, *Result)))
     return E;
-  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
+  if (Error E = putStrategyRecord(StoreFolder, Result->Strategies))
     return E;
   if (P.OnCard)
     if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))
