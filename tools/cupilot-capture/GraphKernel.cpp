@@ -96,6 +96,7 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
       Why = R.snapshot(Globals[I], L.Globals[I].Value.Digest);
   }
   std::vector<void *> Params;
+  Params.reserve(Args.size());
   for (std::string &Arg : Args)
     Params.push_back(Arg.data());
   CUlaunchConfig Config = {};
