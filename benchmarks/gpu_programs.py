@@ -188,10 +188,7 @@ class Programs:
 
     def searches(self, p):
         """Command lines; a name that another one holds is searched with it."""
-        base = [base_name(n) for n in self.workloads(p)]
-        # Other template arguments than types may be written otherwise.
-        base = [n if re.fullmatch(r"[\w:]+(<[a-z ]+>)?", n)
-                else n.split("<")[0] for n in base]
+        base = [search_name(n) for n in self.workloads(p)]
         units = [s for s in p["sources"] if s.endswith(".cu")]
         done = []
         for name in sorted(set(base)):
@@ -352,8 +349,9 @@ class Programs:
                 self.fail(p, "%s: %d %s, rebuilt %d %s %s" % (
                     compiler, status, before, status2, after, err2[-300:]))
                 continue
-            r["kernels"] = [self.kernel_time(p, compiler),
-                            self.kernel_time(p, new)]
+            if not r.get("kernels"):
+                r["kernels"] = [self.kernel_time(p, compiler),
+                                self.kernel_time(p, new)]
             begin = time.time()
             # Without a variant both are the same code.
             wanted = self.o.pairs if os.path.isdir(
@@ -397,7 +395,7 @@ class Programs:
                 best = kept.get(base_name(name))
                 lines.append("`%s`, %.0f %% | %s | %s" % (
                     base_name(name), 100 * share,
-                    "`%s`" % best[0] if best else "none",
+                    "`%s`" % best[0] if best else self.missing(p, name),
                     "%.3f (%.3f to %.3f)" % tuple(best[1:4])
                     if best else "1"))
             ends = []
@@ -422,6 +420,16 @@ class Programs:
                     ends[i] if i < len(ends) else " | | | | "))
         print("\nSlower beyond the noise: " + (", ".join(slower) or "none"))
 
+    def missing(self, p, name):
+        """Why a kernel has no variant."""
+        for path in glob.glob(self.home(p, "evolve-*.log")):
+            # A kernel's part begins with its name at the start of a line.
+            for part in re.split(r"\n(?=\S)", open(path).read()):
+                if base_name(part.split("\n")[0]) == base_name(name):
+                    return "none" if " candidates: " in part \
+                        else "search cut off"
+        return "not searched"
+
     def kept(self, p):
         """The best variant of each kernel of the store: genome, ratios."""
         found = {}
@@ -443,7 +451,15 @@ class Programs:
 
 def base_name(name):
     """The kernel without its result and parameters."""
-    return name.split("(")[0].strip().split(" ")[-1]
+    return re.sub(r"^void ", "", name.split("(")[0].strip())
+
+
+def search_name(name):
+    """What --only takes: other template arguments than types may be written
+    otherwise."""
+    base = base_name(name)
+    return base if re.fullmatch(r"[\w:]+(<[a-z ]+>)?", base) \
+        else base.split("<")[0]
 
 
 def shares(path):

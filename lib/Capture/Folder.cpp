@@ -60,6 +60,7 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
   if (!Text)
     return Failure{"cannot read '" + Path.string() + "'", Again, 3};
   std::vector<Launch> Launches;
+  size_t Devices = 0;
   // The last line of a process that was killed may be torn.
   for (size_t Begin = 0, End; (End = Text->find('\n', Begin)) != Text->npos;
        Begin = End + 1) {
@@ -72,7 +73,8 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
     } else if (J.contains("device")) {
       DeviceFacts D;
       Wrong = readDevice(J["device"], D);
-      if (!Wrong && std::ranges::find(R.Devices, D) == R.Devices.end())
+      // By number: two alike stay two. Other processes have the same ones.
+      if (!Wrong && ++Devices > R.Devices.size())
         R.Devices.push_back(D);
     } else if (J.contains("note") && J["note"].is_string()) {
       addOnce(R.Notes, J["note"]);

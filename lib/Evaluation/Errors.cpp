@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 //
 // Errors are relative to each value and a thousandth of the values' root mean
-// square. Each element may have the original's error at that element and a
-// term for the buffer: four times the original's largest error, of those that
-// are rounding. Where the original itself is further off (a rounding to an
-// integer that went the other way), the variant must side with the one or the
-// other. Or it may have what a unit in the last place of the inputs does, some
-// times over (Sensitivity.cpp). NaN and infinity must be where the original has
-// them. But where the float64 run gets by without them, the original only left
-// the range of its format on the way, and what is right is right as well.
+// square (with `relaxed` all of it). Each element may have the original's error
+// at that element and a term for the buffer: four times the original's largest
+// error, of those that are rounding. Where the original itself is further off
+// (a rounding to an integer that went the other way), the variant must side
+// with the one or the other. Or it may have what a unit in the last place of
+// the inputs does, some times over (Sensitivity.cpp). NaN and infinity must be
+// where the original has them. But where the float64 run gets by without them,
+// the original only left the range of its format on the way, and what is right
+// is right as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,7 +100,12 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
       Square += R * R;
       ++Finite;
     }
-  double Floor = Finite ? 1e-3 * std::sqrt(Square / double(Finite)) : 0;
+  bool Relaxed = Contract.K == PrecisionContract::Kind::Relaxed;
+  double Floor = Finite ? std::sqrt(Square / double(Finite)) : 0;
+  // Who may round inputs may be off by as much of all that is added, whatever
+  // is left of it in one element.
+  if (!Relaxed)
+    Floor *= 1e-3;
   auto Distance = [&](double A, double From) {
     double E = std::fabs(A - From), Scale = std::fabs(From) + Floor;
     return E == 0 ? 0 : Scale > 0 ? E / Scale : INFINITY;
@@ -115,7 +121,6 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     if (Own <= Largest)
       Rounding = std::max(Rounding, Own);
   }
-  bool Relaxed = Contract.K == PrecisionContract::Kind::Relaxed;
   Result.Term =
       Relaxed ? Contract.RelativeTolerance
               : std::max(leastTerm(V.F.Kind), std::min(4 * Rounding, Largest));

@@ -258,7 +258,7 @@ runner::Tolerance GpuBatch::tolerance() const {
   case PrecisionContract::Kind::Exact:
     return {};
   case PrecisionContract::Kind::Relaxed:
-    return {0, K.Contract.RelativeTolerance, 1e-3};
+    return {0, K.Contract.RelativeTolerance, 1};
   case PrecisionContract::Kind::Same:
     break;
   }

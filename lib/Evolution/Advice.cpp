@@ -165,27 +165,175 @@ classOf(ArrayRef<std::pair<std::string, Opinion>> Opinions) {
   return std::nullopt;
 }
 
+static uint64_t bufferBytes(const Workload &W) {
+  uint64_t Bytes = 0;
+  for (const WorkloadBuffer &B : W.Buffers)
+    Bytes += B.Size;
+  return Bytes;
+}
+
+static uint64_t movedBytes(const ExecutionCounts &C) {
+  return (C.ReadSectors + C.WrittenSectors) * 32;
+}
+
+/// From the counts of a launch that is not the one that counts: its time says
+/// nothing, but on which side it is does not change with the size.
+static Opinion opinionOfSample(const CeilingTimes &T, StringRef Name) {
+  Opinion O;
+  double Longest = std::max(T.memory(), T.compute());
+  if (!(Longest > 0))
+    return O;
+  O.Class = classify(T.memory() / Longest, T.compute() / Longest);
+  O.Grounds.push_back(
+      formatv("of the smaller launch {0}, at the ceilings memory takes {1:f2} "
+              "us, computing {2:f2} us, longest {3}",
+              Name, T.memory(), T.compute(), T.longest())
+          .str());
+  return O;
+}
+
+namespace {
+/// Makes the advice on one kernel.
+class Adviser {
+public:
+  Adviser(const SearchProblem &P, const CandidateEvaluator &E,
+          const Ceilings &C, const KernelResources &R)
+      : P(P), E(E), C(C), R(R) {}
+  void addTimes(KernelAdvice &A) const;
+  void addMetrics(KernelAdvice &A) const;
+  /// The launch that matters most, by its share of the time.
+  size_t heaviest() const;
+
+private:
+  /// The counted launch that stands for the heaviest: itself, if it can be run
+  /// here; else the largest one. Nothing where none was.
+  std::optional<size_t> sample() const;
+  double floorOf(size_t Workload) const;
+
+  const SearchProblem &P;
+  const CandidateEvaluator &E;
+  const Ceilings &C;
+  const KernelResources &R;
+};
+} // namespace
+
+size_t Adviser::heaviest() const {
+  size_t Most = 0;
+  auto Rank = [&](size_t I) {
+    return std::pair(P.Workloads[I].isTimed(), P.Workloads[I].Weight);
+  };
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    if (Rank(I) > Rank(Most))
+      Most = I;
+  return Most;
+}
+
+std::optional<size_t> Adviser::sample() const {
+  if (E.originalCounts(heaviest()))
+    return heaviest();
+  std::optional<size_t> Largest;
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    if (const ExecutionCounts *Counts = E.originalCounts(I))
+      if (!Largest || Counts->WarpInstructions >
+                          E.originalCounts(*Largest)->WarpInstructions)
+        Largest = I;
+  return Largest;
+}
+
+/// What a launch cannot be faster than, in microseconds; 0 where that is not
+/// known. Of one that only the card can run: the time that its buffers take, if
+/// the launches that were counted touch (nearly) all of theirs.
+double Adviser::floorOf(size_t Workload) const {
+  if (const ExecutionCounts *Counts = E.originalCounts(Workload))
+    return timesAtCeilings(C, *Counts).floor();
+  constexpr double NearlyAll = 0.9;
+  double Least = 1;
+  bool Any = false;
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    if (const ExecutionCounts *Counts = E.originalCounts(I)) {
+      Any = true;
+      Least = std::min(Least, double(movedBytes(*Counts)) /
+                                  double(std::max<uint64_t>(
+                                      1, bufferBytes(P.Workloads[I]))));
+    }
+  if (!Any || Least < NearlyAll || !(C.DramGBs > 0))
+    return 0;
+  // What is written last may stay in the L2.
+  double Bytes =
+      Least * double(bufferBytes(P.Workloads[Workload])) - double(C.L2Bytes);
+  return std::max(0.0, Bytes / C.DramGBs * 1e-3);
+}
+
+void Adviser::addTimes(KernelAdvice &A) const {
+  const size_t Heaviest = heaviest();
+  bool Timed = true, Bounded = true;
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    if (!W.isTimed())
+      continue;
+    double Floor = floorOf(I);
+    Bounded &= Floor > 0;
+    A.FloorUs += Floor * double(W.Count);
+    double Time = 0;
+    if (const ExecutionCounts *Counts = E.originalCounts(I))
+      Time = modelTime(P.Gpu, *Counts, R, W.Shape).Microseconds;
+    Timed &= Time > 0 && std::isfinite(Time);
+    A.OriginalUs += Time * double(W.Count);
+    if (I == Heaviest) {
+      A.LaunchUs = std::isfinite(Time) ? Time : 0;
+      A.LaunchFloorUs = Floor;
+    }
+  }
+  if (!Timed)
+    A.OriginalUs = 0;
+  if (!Bounded)
+    A.FloorUs = 0;
+}
+
+void Adviser::addMetrics(KernelAdvice &A) const {
+  if (std::optional<size_t> Sample = sample()) {
+    const ExecutionCounts &Counts = *E.originalCounts(*Sample);
+    const Workload &W = P.Workloads[*Sample];
+    ModelledTime T = modelTime(P.Gpu, Counts, R, W.Shape);
+    CeilingTimes Times = timesAtCeilings(C, Counts);
+    A.Sample = W.Name;
+    A.Opinions.push_back({"counts", *Sample == heaviest()
+                                        ? opinionOfCounts(T, Times)
+                                        : opinionOfSample(Times, W.Name)});
+    A.Metrics.push_back({"occupancy",
+                         formatv("{0:f0} % of the warps that a multiprocessor "
+                                 "can hold",
+                                 T.Occupancy * 100)
+                             .str(),
+                         "modelled"});
+  }
+  A.Metrics.push_back(
+      {"registers", std::to_string(R.Registers) + " per thread", "ptxas"});
+  A.Metrics.push_back({"static_shared",
+                       std::to_string(R.StaticShared) + " bytes per block",
+                       "ptxas"});
+  A.Metrics.push_back(
+      {"buffers",
+       formatv("{0} bytes in all buffers of the launch that counts most",
+               bufferBytes(P.Workloads[heaviest()]))
+           .str(),
+       "recorded"});
+  A.Class = classOf(A.Opinions);
+  A.Relevant = {"occupancy", "registers", "buffers"};
+  if (std::optional<size_t> Sample = sample())
+    for (const CountedFigure &F : countedFigures()) {
+      double Value = double(F.Value(*E.originalCounts(*Sample))) * F.Scale;
+      if (!(Value > 0))
+        continue;
+      A.Metrics.push_back(
+          {F.Name, formatv("{0:f0} {1}", Value, F.Unit).str(), "counted"});
+      if (matters(F, A.Class))
+        A.Relevant.push_back(F.Name);
+    }
+}
+
 Expected<KernelAdvice> adviseOn(const SearchProblem &P,
                                 const CandidateEvaluator &Evaluator,
                                 const Ceilings &C) {
-  KernelAdvice A;
-  // What a card alone runs is not counted here: another stands for it.
-  size_t Heaviest = 0, Counted = P.Workloads.size();
-  for (auto [I, W] : enumerate(P.Workloads)) {
-    if (W.Weight > P.Workloads[Heaviest].Weight)
-      Heaviest = I;
-    if (Evaluator.originalCounts(I) &&
-        (Counted == P.Workloads.size() ||
-         W.Weight >= P.Workloads[Counted].Weight))
-      Counted = I;
-  }
-  Expected<StaticFigures> Static =
-      staticFigures(Evaluator.originalBitcode(), P.K.Symbol);
-  if (Static)
-    A.Opinions.push_back({"code", opinionOfCode(*Static, P.Gpu, C,
-                                                &P.Workloads[Heaviest].Shape)});
-  else if (Error E = absorbFinding(Static.takeError(), [](StringRef) {}))
-    return std::move(E);
   Expected<std::string> Ptx = generatePtx(Evaluator.originalBitcode(), P.Arch);
   if (!Ptx)
     return Ptx.takeError();
@@ -193,51 +341,18 @@ Expected<KernelAdvice> adviseOn(const SearchProblem &P,
       planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
   if (!R)
     return R.takeError();
-  ExecutionCounts Sum;
-  bool All = true;
-  for (auto [I, W] : enumerate(P.Workloads)) {
-    const ExecutionCounts *Counts = Evaluator.originalCounts(I);
-    All &= Counts != nullptr;
-    if (!Counts)
-      continue;
-    ModelledTime T = modelTime(P.Gpu, *Counts, *R, W.Shape);
-    CeilingTimes Times = timesAtCeilings(C, *Counts);
-    A.OriginalUs += T.Microseconds * double(W.Count);
-    A.FloorUs += Times.floor() * double(W.Count);
-    if (I == Counted) {
-      A.LaunchUs = T.Microseconds;
-      A.LaunchFloorUs = Times.floor();
-      A.Opinions.push_back({"counts", opinionOfCounts(T, Times)});
-      A.Metrics.push_back({"occupancy",
-                           formatv("{0:f0} % of the warps that a "
-                                   "multiprocessor can hold",
-                                   T.Occupancy * 100)
-                               .str(),
-                           "modelled"});
-      Sum = *Counts;
-    }
-  }
-  // What the card alone can run is part of the time and not of the counts.
-  if (!All || !std::isfinite(A.OriginalUs))
-    A.OriginalUs = A.FloorUs = 0;
-  if (!std::isfinite(A.LaunchUs))
-    A.LaunchUs = 0;
-  A.Class = classOf(A.Opinions);
-  A.Metrics.push_back(
-      {"registers", std::to_string(R->Registers) + " per thread", "ptxas"});
-  A.Metrics.push_back({"static_shared",
-                       std::to_string(R->StaticShared) + " bytes per block",
-                       "ptxas"});
-  A.Relevant = {"occupancy", "registers"};
-  for (const CountedFigure &F : countedFigures()) {
-    double Value = double(F.Value(Sum)) * F.Scale;
-    if (!(Value > 0))
-      continue;
-    A.Metrics.push_back(
-        {F.Name, formatv("{0:f0} {1}", Value, F.Unit).str(), "counted"});
-    if (matters(F, A.Class))
-      A.Relevant.push_back(F.Name);
-  }
+  Adviser Made(P, Evaluator, C, *R);
+  KernelAdvice A;
+  Expected<StaticFigures> Static =
+      staticFigures(Evaluator.originalBitcode(), P.K.Symbol);
+  if (Static)
+    A.Opinions.push_back(
+        {"code", opinionOfCode(*Static, P.Gpu, C,
+                               &P.Workloads[Made.heaviest()].Shape)});
+  else if (Error E = absorbFinding(Static.takeError(), [](StringRef) {}))
+    return std::move(E);
+  Made.addTimes(A);
+  Made.addMetrics(A);
   return A;
 }
 
@@ -254,6 +369,10 @@ std::vector<std::string> KernelAdvice::sentences() const {
           Text += (StringRef(Text).contains(':') ? "; " : ": ") + Ground;
     All.push_back(Text + ".");
   }
+  if (!(LaunchUs > 0) && LaunchFloorUs > 0)
+    All.push_back(
+        formatv("Its data alone take {0:f2} us on this GPU.", LaunchFloorUs)
+            .str());
   if (LaunchUs > 0 && LaunchFloorUs > 0)
     All.push_back(
         formatv("A launch takes {0:f2} us (modelled); its work cannot "
@@ -267,7 +386,9 @@ std::vector<std::string> KernelAdvice::sentences() const {
     if (is_contained(Relevant, M.Name))
       Figures += (Figures.empty() ? "" : "; ") + M.Name + ": " + M.Value;
   if (!Figures.empty())
-    All.push_back("One launch of the original: " + Figures + ".");
+    All.push_back("One launch of the original" +
+                  (Sample.empty() ? "" : " (" + Sample + ")") + ": " + Figures +
+                  ".");
   return All;
 }
 

@@ -49,6 +49,7 @@ Error CardJudgement::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
     size_t Count = std::min<size_t>(2, Todo.size() - First);
     std::vector<std::optional<Expected<Candidate>>> Made(Count);
     std::vector<std::thread> Threads;
+    Threads.reserve(Count);
     for (size_t I = 0; I < Count; ++I)
       Threads.emplace_back([&, I] {
         const CandidateRecord &R = Todo[First + I]->Record;

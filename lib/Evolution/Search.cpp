@@ -347,7 +347,9 @@ Error Search::repair(MutableArrayRef<Entry> Entries, StringRef Stage,
   std::vector<Entry *> Asked;
   for (Entry &E : Entries)
     if (E.Known || (mayBeRepaired(E) && E.Round < Maker->rounds())) {
-      Orders.push_back({&E.Order, &E.Record, Stage.str(), ++E.Round});
+      if (!E.Known)
+        ++E.Round;
+      Orders.push_back({&E.Order, &E.Record, Stage.str(), E.Round});
       Asked.push_back(&E);
     }
   if (none_of(Asked, [](Entry *E) { return !E->Known; }) &&
@@ -395,12 +397,25 @@ Error Search::repair(MutableArrayRef<Entry> Entries, StringRef Stage,
   return Error::success();
 }
 
+/// How many repairs \p R has behind it.
+static unsigned repairsOf(const CandidateRecord &R) {
+  Expected<json::Value> V = json::parse(R.Made);
+  if (!V) {
+    consumeError(V.takeError());
+    return 0;
+  }
+  const json::Object *O = V->getAsObject();
+  const json::Array *Stages = O ? O->getArray("stages") : nullptr;
+  return Stages && !Stages->empty() ? unsigned(Stages->size() - 1) : 0;
+}
+
 /// The journal gets it, and the population unless it waits for the card.
 Error Search::finish(Entry &E, unsigned Generation) {
   if (E.Known) {
     if (E.Known->Outcome != "passed")
       return settle(E.V, *E.Known, Generation);
     E.Record = *E.Known;
+    E.Round = repairsOf(E.Record);
     E.Known.reset(); // The card has not spoken.
     E.Order.Known = nullptr;
     remember(E.Record);
@@ -716,8 +731,9 @@ Expected<SearchResult> Search::collect() {
   Result.All = *All;
   Result.Run = Run;
   Result.Stopped = Stopped;
-  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run,
-                       Breeding->own()};
+  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run, {}};
+  if (Breeding) // A budget may end before the first genome.
+    Result.Strategies.Tallies = Breeding->own();
   Result.OverBudget = !OverBudget.empty();
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {

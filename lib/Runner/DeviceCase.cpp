@@ -94,8 +94,9 @@ DeviceCase::DeviceCase(const Gpu &G, const Case &C,
 void DeviceCase::keepPristine() {
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     const Buffer &B = C.Buffers[I];
-    if (B.Before.isPoison() || B.Size == 0) {
-      Pristine.push_back(nullptr); // Poison is as quickly made as copied.
+    // Poison is as quickly made as copied; what is only read stays.
+    if (B.Before.isPoison() || B.Size == 0 || B.Use == Role::In) {
+      Pristine.push_back(nullptr);
       continue;
     }
     Pristine.push_back(std::make_unique<BandedMemory>(G, B.Size, 256, 0));

@@ -57,11 +57,12 @@ int64_t copyMs(const Case &C) {
 RunFiles Evaluator::runIn(std::unique_ptr<Child> &Place, const Program &P,
                           const Case &C, uint64_t Variation,
                           uint64_t TimeoutMs) {
+  const std::vector<std::string> Inputs = In.buffers(C, Variation);
   json Message = {{"do", "run"},
                   {"case", toJson(C)},
                   {"program", toJson(P)},
                   {"images", In.images(P)},
-                  {"files", In.buffers(C, Variation)},
+                  {"files", Inputs},
                   {"variables", In.variables(C)},
                   {"save", Scratch.fresh("run-" + std::to_string(Device))},
                   {"skew", ++Runs * 1280 % 65536 / 256 * 256}};
@@ -76,6 +77,8 @@ RunFiles Evaluator::runIn(std::unique_ptr<Child> &Place, const Program &P,
   RunFiles Files;
   for (const json &Buf : Answer.at("buffers")) {
     Files.Buffers.push_back(Buf.at("file").get<std::string>());
+    Files.Borrowed.push_back(Files.Buffers.back() ==
+                             Inputs.at(Files.Borrowed.size()));
     Files.Stray.push_back({Buf.at("stray_before").get<uint64_t>(),
                            Buf.at("stray_after").get<uint64_t>()});
   }
@@ -87,8 +90,9 @@ RunFiles Evaluator::runIn(std::unique_ptr<Child> &Place, const Program &P,
 }
 
 void Evaluator::forget(const RunFiles &Files) {
-  for (const std::string &Path : Files.Buffers)
-    ::unlink(Path.c_str());
+  for (size_t I = 0; I < Files.Buffers.size(); ++I)
+    if (!Files.Borrowed[I])
+      ::unlink(Files.Buffers[I].c_str());
   for (const std::optional<std::string> &Path : Files.Variables)
     if (Path)
       ::unlink(Path->c_str());
@@ -147,6 +151,7 @@ json Evaluator::compareRuns(const Request &R, const RunFiles &Original,
     J["stray_after"] = Got.Stray[I].second;
     if (Buf.Use == Role::In && !Before[I].empty()) {
       bool Changed =
+          Before[I] != Got.Buffers[I] &&
           MappedFile(Before[I]).bytes() != MappedFile(Got.Buffers[I]).bytes();
       J["changed"] = Changed;
       Same &= !Changed;

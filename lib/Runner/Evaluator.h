@@ -25,6 +25,7 @@ nlohmann::json compareFiles(const std::string &Original, const std::string &Got,
 /// What a program left behind, as files.
 struct RunFiles {
   std::vector<std::string> Buffers;
+  std::vector<bool> Borrowed; ///< By buffer: the file is the input's.
   std::vector<std::optional<std::string>> Variables; ///< Nothing: not there.
   std::vector<std::pair<uint64_t, uint64_t>> Stray;  ///< Of the guard bands.
   uint64_t ScratchStray = 0;

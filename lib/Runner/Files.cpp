@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Files.h"
+#include "Parallel.h"
 #include "cupilot/Runner/Failure.h"
 #include "llvm-c/blake3.h"
 #include <array>
@@ -136,8 +137,17 @@ MappedFile::~MappedFile() {
 
 NewFile::NewFile(const std::string &Path, uint64_t Size) : Size(Size) {
   int FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  bool Made =
-      FD >= 0 && (Size == 0 || ::posix_fallocate(FD, 0, off_t(Size)) == 0);
+  // To make room takes one thread as long as to copy. For large files it is
+  // enough that there is room, and many threads take it.
+  constexpr uint64_t Large = uint64_t(64) << 20;
+  struct statvfs Room;
+  bool Made = FD >= 0;
+  if (Made && Size > Large)
+    Made = ::fstatvfs(FD, &Room) == 0 &&
+           uint64_t(Room.f_bavail) * Room.f_frsize > Size + Large &&
+           ::ftruncate(FD, off_t(Size)) == 0;
+  else if (Made && Size)
+    Made = ::posix_fallocate(FD, 0, off_t(Size)) == 0;
   void *Map = Made && Size ? ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
                                     MAP_SHARED, FD, 0)
                            : nullptr;
@@ -147,6 +157,12 @@ NewFile::NewFile(const std::string &Path, uint64_t Size) : Size(Size) {
     throw Failure("disk", "no room for " + std::to_string(Size) +
                               " bytes in '" + Path + "'");
   Begin = static_cast<uint8_t *>(Map);
+  if (Size > Large)
+    eachPart(Size, [&](uint64_t, uint64_t From, uint64_t To) {
+      constexpr uint64_t Page = 4096;
+      for (uint64_t At = From; At < To; At += Page)
+        static_cast<volatile uint8_t *>(Begin)[At] = 0;
+    });
 }
 
 NewFile::~NewFile() {

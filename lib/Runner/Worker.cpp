@@ -12,6 +12,7 @@
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <csignal>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -35,6 +36,23 @@ static void saveMemory(const Gpu &G, DeviceAddress From, uint64_t Size,
     return;
   DriverStatus Status = G.api().CopyOut(New.bytes(), From, Size);
   G.check(Status, "copying results from the GPU");
+}
+
+/// Whether device memory holds the bytes of the file \p Path.
+static bool holdsStill(const Gpu &G, DeviceAddress From, uint64_t Size,
+                       const std::string &Path) {
+  MappedFile Before(Path);
+  if (Before.bytes().size() != Size)
+    return false;
+  std::vector<char> Part(std::min<uint64_t>(Size, uint64_t(64) << 20));
+  for (uint64_t At = 0; At < Size; At += Part.size()) {
+    uint64_t Count = std::min<uint64_t>(Part.size(), Size - At);
+    G.check(G.api().CopyOut(Part.data(), From + At, Count),
+            "copying inputs from the GPU");
+    if (std::memcmp(Part.data(), Before.bytes().data() + At, Count) != 0)
+      return false;
+  }
+  return true;
 }
 
 static ImageFiles imageFiles(const json &Message) {
@@ -74,7 +92,13 @@ json Worker::run(const json &Message) {
   for (unsigned I = 0; I < C.Buffers.size(); ++I) {
     const BandedMemory &B = Memory.buffer(I);
     std::string Path = Save + "-b" + std::to_string(I);
-    saveMemory(*G, B.begin(), B.size(), Path);
+    // A large input that is as it was needs no file of its own.
+    constexpr uint64_t Large = uint64_t(64) << 20;
+    if (C.Buffers[I].Use == Role::In && B.size() > Large && !Files[I].empty() &&
+        holdsStill(*G, B.begin(), B.size(), Files[I]))
+      Path = Files[I];
+    else
+      saveMemory(*G, B.begin(), B.size(), Path);
     auto [Before, After] = B.strayBytes();
     Result["buffers"].push_back(
         {{"file", Path}, {"stray_before", Before}, {"stray_after", After}});

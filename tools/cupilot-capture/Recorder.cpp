@@ -244,7 +244,9 @@ void Recorder::finished(const char *Kernel, const Shape &Dims,
                         uint32_t Correlation, bool InGraph,
                         uint64_t Nanoseconds) {
   uint64_t Entry = Ring[Correlation % RingSize];
-  if (Entry >> 32 == Correlation && static_cast<uint32_t>(Entry) == OwnEntry)
+  // What we launch before a graph's launch bears the number of that launch.
+  if (!InGraph && Entry >> 32 == Correlation &&
+      static_cast<uint32_t>(Entry) == OwnEntry)
     return;
   uint32_t Index = static_cast<uint32_t>(Entry) - 1;
   if (InGraph || Entry >> 32 != Correlation || !static_cast<uint32_t>(Entry)) {

@@ -11,6 +11,7 @@
 #include "Command.h"
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Frontend/Eject.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -96,7 +97,8 @@ variantsToEject(const BuildCommand &Command, const ProjectStore &Store,
     for (StoredKernel &S : *Stored) {
       if (S.K.Symbol != K.Symbol)
         continue;
-      if (S.K.Digest != K.Digest || K.Slice.empty()) {
+      if (S.K.Digest != withContract(K, S.K.Contract).Digest ||
+          K.Slice.empty()) {
         Why = "its source is not the one that was searched; run cupilot evolve "
               "again";
         continue;

@@ -16,6 +16,8 @@
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Evolution/Seeds.h"
+#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Mutation/Suite.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -67,6 +69,10 @@ static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
                                      cl::value_desc("N"),
                                      cl::desc("Generations, the start included "
                                               "(default 3)"));
+static cl::opt<std::string>
+    ContractText("contract", cl::sub(Sub), cl::value_desc("same|relaxed(R)"),
+                 cl::desc("How exact variants must be: exact, same (default), "
+                          "or relaxed(R), docs/Gate.md"));
 static cl::opt<bool>
     Steady("steady", cl::sub(Sub),
            cl::desc("As many candidates, but two at a time: each may be a "
@@ -212,8 +218,10 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   Options.Generations = Generations;
   if (Models) {
     Models->apply(Options);
-    if (Population.getNumOccurrences())
+    if (Population.getNumOccurrences()) {
       Options.Population = Population;
+      Options.Offspring = std::min(Options.Offspring, Options.Population);
+    }
     if (Generations.getNumOccurrences())
       Options.Generations = Generations;
   }
@@ -225,7 +233,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   }
   Options.Resume = Resume;
   Options.Strategies = libraryFolder();
-  Options.Store = StoreDir;
+  Options.Store = StoreFolder;
   Options.Device = DeviceName;
   Options.Patience.Wait = !NoWait;
   Options.Patience.Tell = [](const Twine &Text) {
@@ -279,7 +287,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     errs() << "  " << Models->summary() << "\n";
   if (Error E = putGateCounts(StoreFolder, countsOf(K, *Result)))
     return E;
-  if (Error E = putStrategyRecord(StoreDir, Result->Strategies))
+  if (Error E = putStrategyRecord(StoreFolder, Result->Strategies))
     return E;
   if (P.OnCard)
     if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))
@@ -352,6 +360,13 @@ static Error run(const TrailingArgs &Trailing) {
   Kernels = chooseKernels(std::move(*Kernels), Input, Only);
   if (!Kernels)
     return Kernels.takeError();
+  if (!ContractText.empty()) {
+    Expected<PrecisionContract> C = parseContract(ContractText);
+    if (!C)
+      return C.takeError();
+    for (Kernel &K : *Kernels)
+      K = withContract(std::move(K), *C);
+  }
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreFolder);
   if (!Store)
     return Store.takeError();

@@ -13,6 +13,7 @@
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -245,7 +246,8 @@ Error Refresh::kernel(const Kernel &K, std::vector<StoredKernel> &Stored) {
   bool Named = false, Same = false, Searched = false;
   for (StoredKernel &S : Stored) {
     Named |= S.K.Symbol == K.Symbol;
-    if (S.K.Digest != K.Digest || S.K.Symbol != K.Symbol)
+    if (S.K.Digest != withContract(K, S.K.Contract).Digest ||
+        S.K.Symbol != K.Symbol)
       continue;
     Same = true;
     for (const std::string &Arch : Command.Archs) {

@@ -80,8 +80,8 @@ struct DeviceFacts {
 
 /// Everything that one run of a program left.
 struct Record {
-  std::string Basis = "measured"; ///< What Cost is: or "modelled".
-  std::vector<DeviceFacts> Devices;
+  std::string Basis = "measured";   ///< What Cost is: or "modelled".
+  std::vector<DeviceFacts> Devices; ///< By the number in Launch::Device.
   std::vector<Launch> Launches;
   std::vector<std::string> Notes;    ///< What is incomplete, and why.
   std::vector<std::string> Failures; ///< Outside resources that failed.

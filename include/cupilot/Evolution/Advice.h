@@ -39,6 +39,7 @@ struct KernelAdvice {
   std::vector<std::string> Relevant;
   double OriginalUs = 0; ///< Modelled, all workloads with their counts.
   double FloorUs = 0;    ///< At the GPU's ceilings; 0: not known.
+  std::string Sample;    ///< The workload that was counted.
   double LaunchUs = 0, LaunchFloorUs = 0; ///< Of one launch of the heaviest.
   /// As sentences: class with its grounds, headroom, relevant metrics.
   std::vector<std::string> sentences() const;

@@ -92,6 +92,7 @@ static CUpti_BuffersCallbackRequestFunc Request;
 static CUpti_BuffersCallbackCompleteFunc Complete;
 static std::vector<CUpti_ActivityKernel9> Records;
 static std::atomic<uint32_t> Correlation{0};
+static thread_local uint32_t Enclosing = 0;
 static bool Capturing = false;
 static CUdeviceptr FirstAllocation = 0;
 
@@ -356,7 +357,8 @@ EXPORT CUresult cuLaunchKernel(CUfunction F, unsigned X, unsigned Y, unsigned Z,
 EXPORT CUresult cuLaunchKernelEx(const CUlaunchConfig *C, CUfunction F,
                                  void **Params, void **) {
   cuLaunchKernelEx_params P = {C, F, Params, nullptr};
-  uint32_t Id = ++Correlation;
+  // Within a callback it bears the number of the call that it is about.
+  uint32_t Id = Enclosing ? Enclosing : ++Correlation;
   CUpti_CallbackData Data = {};
   Data.functionParams = &P;
   Data.correlationId = Id;
@@ -457,8 +459,10 @@ EXPORT CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode Node,
 }
 EXPORT CUresult cuGraphLaunch(CUgraphExec Exec, CUstream Stream) {
   cuGraphLaunch_params Launched = {Exec, Stream};
-  callDriver(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &Launched);
   uint32_t Id = ++Correlation;
+  Enclosing = Id;
+  callDriver(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &Launched);
+  Enclosing = 0;
   for (auto &N : Chain) {
     const CUDA_KERNEL_NODE_PARAMS &P = N->Params;
     if (CUresult R = launch(P.func, P.gridDimX, P.blockDimX, 0, P.kernelParams))

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""A model that answers on the kernel of add.cu. It first changes nothing that a
+card would feel, and hears that from the Kernel Revisor's prompt."""
+import json
+import sys
+
+prompt = sys.stdin.read()
+SOURCE = """__global__ void addOne(const float *in, float *out, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+    out[i] = in[i] + %s;
+}
+"""
+
+
+def variant(grid, one, **more):
+    launch = {"kernel": "addOne", "grid": [grid, "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}
+    return {**more, "source": SOURCE % one, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
+            "guard": {"conditions": ["gx * 64 >= n", "bx == 64"], "align": [], "disjoint": []},
+            "carried_out": ["thread_coarsening"], "notes": ""}
+
+
+if "You are the Roofline Prophet" in prompt:
+    answer = {"class": "latency", "reason": "small", "metrics": ["warps"], "strategies": ["thread_coarsening"], "stop": False}
+elif "You are the SCE Manager" in prompt:
+    answer = {"genomes": [{"genes": [{"strategy": "thread_coarsening", "params": [{"name": "factor", "value": "4"}]}],
+                           "reason": "fewer threads"}], "new_strategies": []}
+elif "You are the Kernel Revisor" in prompt:
+    assert "is correct, but not faster" in prompt and "(measured)" in prompt and "repair 1 of 2" in prompt
+    answer = variant("gx ceildiv 4", "1.0f", action="repair")
+else:
+    answer = variant("gx", "1")
+print(json.dumps(answer))

@@ -1,0 +1,160 @@
+//===- GraphKernel.cpp - Keeps a kernel's launch in a graph -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GraphRun.h"
+#include <algorithm>
+#include <cstring>
+
+namespace cupilot::capture {
+
+/// Variables beyond this are not put back, so kernels with them do not run.
+static constexpr uint64_t MostVariables = 64ull << 20;
+
+std::string Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
+  for (const Range &At : Found) {
+    if (std::ranges::any_of(Variables,
+                            [&](auto &Known) { return Known.first == At; }))
+      continue;
+    if (At.Size > MostVariables)
+      return "its graph reaches large variables";
+    std::string Now(At.Size, '\0');
+    if (std::string Why = good(
+            R.Cuda.cuMemcpyDtoH_v2(Now.data(), At.Base, At.Size), "a variable");
+        !Why.empty())
+      return Why;
+    Variables.push_back({At, std::move(Now)});
+  }
+  return "";
+}
+
+std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
+  LaunchCall Call;
+  if (!launchOfNode(R.Cuda, Node, Call))
+    return "the driver does not tell what a node launches";
+  Function F;
+  uint32_t Index;
+  std::vector<std::string> Args;
+  bool Wanted;
+  {
+    std::lock_guard<std::mutex> Guard(R.TableLock);
+    F = R.function(Call);
+    Index = R.classify(R.function(Call), Call, true, Args);
+    Wanted = R.Table.wantsInGraph(Index);
+  }
+  if (!R.readArguments(F, Call, Args))
+    return "the driver does not tell the arguments of " + F.Name;
+  Launch L;
+  L.Kernel = F.Name;
+  L.Dims = Call.Dims;
+  L.InGraph = true;
+  MatchedPointers M = matchPointers(
+      F.Layout, Args,
+      [&](uint64_t At, Range &To) { return R.findRange(At, To); },
+      [](uint64_t At) { return isHostAddress(At); });
+  if (!M.HostWords.empty())
+    return F.Name + ", in the same graph, has what could be a pointer to the "
+                    "host's memory";
+  L.Args = Args;
+  L.Pointers = M.Pointers;
+  std::vector<Range> Here, Globals;
+  for (const Range &Found : M.Ranges) {
+    CUdeviceptr To = 0;
+    if (std::string Why = copyOf(Found, To); !Why.empty())
+      return Why;
+    Here.push_back({To, Found.Size});
+    L.Buffers.push_back({Found.Size, 256, {}, {}});
+  }
+  R.findGlobals(L, Globals, F, Call.Function);
+  bool Prints = false;
+  (void)R.Binaries.with(F.Name, [&](const CubinNames &, const std::string &I) {
+    for (const char *Name : {"vprintf", "cudaLaunchDevice", "cudaGraphLaunch"})
+      Prints |= I.find(Name) != std::string::npos;
+  });
+  if (Prints)
+    return F.Name + ", in the same graph, may print or launch";
+  if (std::string Why = saveVariables(Globals); !Why.empty())
+    return Why;
+  for (const Pointer &P : L.Pointers) {
+    CUdeviceptr Word = Here[P.Buffer].Base + P.At;
+    std::memcpy(Args[P.Param].data() + P.Offset, &Word, 8);
+  }
+  std::vector<std::string> Before(L.Buffers.size());
+  std::string Why;
+  if (Wanted) {
+    CUdevice Device = 0;
+    if (R.Cuda.cuCtxGetDevice(&Device) == CUDA_SUCCESS)
+      L.Device = static_cast<unsigned>(Device);
+    R.makeRoom(Index, Bytes);
+    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+      Why = R.snapshot(Here[I], L.Buffers[I].Digest, &Before[I]);
+    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+      Why = R.snapshot(Globals[I], L.Globals[I].Value.Digest);
+  }
+  std::vector<void *> Params;
+  Params.reserve(Args.size());
+  for (std::string &Arg : Args)
+    Params.push_back(Arg.data());
+  CUlaunchConfig Config = {};
+  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
+  std::tie(Config.gridDimX, Config.gridDimY, Config.gridDimZ) =
+      std::tuple(U(L.Dims.Grid[0]), U(L.Dims.Grid[1]), U(L.Dims.Grid[2]));
+  std::tie(Config.blockDimX, Config.blockDimY, Config.blockDimZ) =
+      std::tuple(U(L.Dims.Block[0]), U(L.Dims.Block[1]), U(L.Dims.Block[2]));
+  Config.sharedMemBytes = U(L.Dims.Shared);
+  Config.hStream = Own;
+  CUlaunchAttribute Attributes[2] = {};
+  Config.attrs = Attributes;
+  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
+    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    A.value.clusterDim = {U(L.Dims.Cluster[0]), U(L.Dims.Cluster[1]),
+                          U(L.Dims.Cluster[2])};
+  }
+  if (L.Dims.Cooperative) {
+    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    A.value.cooperative = 1;
+  }
+  if (Why.empty())
+    Why = good(R.Cuda.cuLaunchKernelEx(&Config,
+                                       static_cast<CUfunction>(Call.Function),
+                                       Params.data(), nullptr),
+               "a kernel of its graph on copies");
+  if (Why.empty())
+    Why = R.waitFor(Own);
+  if (Wanted) {
+    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+      Why = R.keepAfter(Here[I], Before[I], L.Buffers[I]);
+    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+      Why = R.snapshot(Globals[I], L.Globals[I].Value.After);
+  }
+  if (!Wanted || !Why.empty()) {
+    R.drop(L);
+    return Why;
+  }
+  if (M.InStructs)
+    L.Remarks.push_back("pointers inside by-value structs: a replay confirms "
+                        "them");
+  L.Remarks.push_back("of a graph whose nodes ran on copies of its memory");
+  L.Kept = true;
+  uint64_t Size = 0;
+  for (const Content &B : L.Buffers)
+    Size += B.Size;
+  std::lock_guard<std::mutex> Guard(R.TableLock);
+  LaunchTable::Class &C = R.Table[Index];
+  C.Kept = true;
+  C.Bytes = Size;
+  if (R.KeptLaunches.size() <= Index)
+    R.KeptLaunches.resize(Index + 1);
+  R.KeptLaunches[Index] = L;
+  R.Log.launch(Index, L);
+  Missed.erase(Index);
+  return "";
+}
+
+} // namespace cupilot::capture

@@ -1,0 +1,57 @@
+//===- GraphRun.h - A graph's nodes on copies of memory -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_TOOLS_CAPTURE_GRAPHRUN_H
+#define CUPILOT_TOOLS_CAPTURE_GRAPHRUN_H
+
+#include "Recorder.h"
+#include <set>
+
+namespace cupilot::capture {
+
+/// Runs a graph's nodes one by one, and keeps the kernels' launches that are
+/// wanted. Puts back what it changed when it goes.
+class Recorder::GraphRun {
+public:
+  GraphRun(Recorder &R, CUstream Own) : R(R), Own(Own) {}
+  ~GraphRun();
+  GraphRun(const GraphRun &) = delete;
+  /// Whether a kernel's node has a class that is to be kept.
+  bool wanted(CUgraph Graph);
+  /// Runs the nodes in an order that the edges allow; empty, or why it ended.
+  std::string run(CUgraph Graph);
+  /// The classes that nothing could be kept of, because it ended.
+  const std::set<uint32_t> &missed() const { return Missed; }
+
+private:
+  bool nodesOf(CUgraph Graph, std::vector<CUgraphNode> &Nodes) const;
+  std::string step(CUgraphNode Node);
+  std::string kernel(CUgraphNode Node);
+  std::string set(CUgraphNode Node);
+  std::string copy(CUgraphNode Node);
+  /// The copy of what lies at \p Address, made where there is none yet.
+  std::string copyOf(uint64_t Address, CUdeviceptr &To);
+  std::string copyOf(const Range &Found, CUdeviceptr &To);
+  std::string saveVariables(const std::vector<Range> &Variables);
+  std::string good(CUresult Result, const char *What) const {
+    return Result == CUDA_SUCCESS
+               ? ""
+               : std::string(What) + ": " + R.Cuda.errorName(Result);
+  }
+
+  Recorder &R;
+  CUstream Own;
+  std::vector<std::pair<Range, CUdeviceptr>> Copies;
+  std::vector<std::pair<Range, std::string>> Variables; ///< As they were.
+  std::set<uint32_t> Missed;
+  uint64_t Bytes = 0;
+  bool ToHost = false; ///< A node would have written to the host.
+};
+
+} // namespace cupilot::capture
+
+#endif // CUPILOT_TOOLS_CAPTURE_GRAPHRUN_H
