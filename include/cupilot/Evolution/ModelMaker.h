@@ -29,8 +29,8 @@ struct AgentOptions {
   AnswerCounts *Counts = nullptr; ///< May be null.
   /// What a card answers goes there, and comes from there; may be null.
   Recording *Keep = nullptr, *Replayed = nullptr;
-  unsigned Rounds = 2;            ///< Repairs of a candidate at most.
-  unsigned MostCalls = 0;         ///< For a kernel; 0: no limit.
+  unsigned Rounds = 2;    ///< Repairs of a candidate at most.
+  unsigned MostCalls = 0; ///< For a kernel; 0: no limit.
   // What may be left out, for comparison (docs/Evolution.md).
   bool Roofline = true;   ///< Figures of the Roofline Prophet in prompts.
   bool Prose = false;     ///< Strategies as sentences, not as typed genes.
