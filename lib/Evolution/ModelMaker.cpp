@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/ModelMaker.h"
 #include "AgentCalls.h"
+#include "RecordStory.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/Handshake.h"
@@ -16,7 +17,6 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <thread>
 
@@ -98,24 +98,6 @@ private:
 };
 } // namespace
 
-/// The calls of the stage \p Stage that \p R tells of.
-static unsigned callsOf(const CandidateRecord &R, StringRef Stage) {
-  Expected<json::Value> V = json::parse(R.Made);
-  if (!V) {
-    consumeError(V.takeError());
-    return 0;
-  }
-  unsigned Count = 0;
-  if (const json::Object *O = V->getAsObject())
-    if (const json::Array *Stages = O->getArray("stages"))
-      for (const json::Value &Each : *Stages)
-        if (const json::Object *S = Each.getAsObject();
-            S && S->getString("stage").value_or("") == Stage)
-          if (const json::Array *List = S->getArray("calls"))
-            Count += List->size();
-  return Count;
-}
-
 std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
   std::vector<PromptGene> Genes;
   for (const Gene &Each : G) {
@@ -158,53 +140,6 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   if (!T)
     return T.takeError();
   return std::optional(std::move(*T));
-}
-
-static std::string troubleOf(const CandidateRecord &R) {
-  return StringSwitch<std::string>(R.Outcome)
-      .Case("compile-error", "does not compile")
-      .Case("inadmissible", "holds what a variant must not hold")
-      .Case("gate", "was rejected by the gate")
-      .Default("is correct, but not faster than the original by enough");
-}
-
-/// All that the gate found, not its first finding alone.
-static std::string verdictOf(const CandidateRecord &R) {
-  constexpr size_t MostFindings = 6;
-  std::string Text = R.Reason;
-  Expected<json::Value> V = json::parse(R.Evidence);
-  if (!V) {
-    consumeError(V.takeError());
-    return Text;
-  }
-  const json::Object *O = V->getAsObject();
-  const json::Array *Findings = O ? O->getArray("findings") : nullptr;
-  for (size_t I = 1; Findings && I < std::min(Findings->size(), MostFindings);
-       ++I)
-    if (const json::Object *F = (*Findings)[I].getAsObject())
-      Text += ("\n" + F->getString("reason").value_or("") + " (" +
-               F->getString("workload").value_or("") +
-               "): " + F->getString("evidence").value_or(""))
-                  .str();
-  return Text;
-}
-
-/// What was said of the stages before.
-static std::vector<std::string> earlierOf(const CandidateRecord &R) {
-  std::vector<std::string> All;
-  Expected<json::Value> V = json::parse(R.Made);
-  if (!V) {
-    consumeError(V.takeError());
-    return All;
-  }
-  if (const json::Object *O = V->getAsObject())
-    if (const json::Array *Stages = O->getArray("stages"))
-      for (const json::Value &Each : *Stages)
-        if (const json::Object *S = Each.getAsObject())
-          if (auto Trouble = S->getString("trouble");
-              Trouble && !Trouble->empty())
-            All.push_back(Trouble->str());
-  return All;
 }
 
 Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {

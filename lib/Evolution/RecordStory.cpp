@@ -1,0 +1,79 @@
+//===- RecordStory.cpp - What a record tells a model -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RecordStory.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+unsigned callsOf(const CandidateRecord &R, StringRef Stage) {
+  Expected<json::Value> V = json::parse(R.Made);
+  if (!V) {
+    consumeError(V.takeError());
+    return 0;
+  }
+  unsigned Count = 0;
+  if (const json::Object *O = V->getAsObject())
+    if (const json::Array *Stages = O->getArray("stages"))
+      for (const json::Value &Each : *Stages)
+        if (const json::Object *S = Each.getAsObject();
+            S && S->getString("stage").value_or("") == Stage)
+          if (const json::Array *List = S->getArray("calls"))
+            Count += List->size();
+  return Count;
+}
+
+std::string troubleOf(const CandidateRecord &R) {
+  return StringSwitch<std::string>(R.Outcome)
+      .Case("compile-error", "does not compile")
+      .Case("inadmissible", "holds what a variant must not hold")
+      .Case("gate", "was rejected by the gate")
+      .Default("is correct, but not faster than the original by enough");
+}
+
+std::string verdictOf(const CandidateRecord &R) {
+  static constexpr size_t MostFindings = 6;
+  std::string Text = R.Reason;
+  Expected<json::Value> V = json::parse(R.Evidence);
+  if (!V) {
+    consumeError(V.takeError());
+    return Text;
+  }
+  const json::Object *O = V->getAsObject();
+  const json::Array *Findings = O ? O->getArray("findings") : nullptr;
+  for (size_t I = 1; Findings && I < std::min(Findings->size(), MostFindings);
+       ++I)
+    if (const json::Object *F = (*Findings)[I].getAsObject())
+      Text += ("\n" + F->getString("reason").value_or("") + " (" +
+               F->getString("workload").value_or("") +
+               "): " + F->getString("evidence").value_or(""))
+                  .str();
+  return Text;
+}
+
+std::vector<std::string> earlierOf(const CandidateRecord &R) {
+  std::vector<std::string> All;
+  Expected<json::Value> V = json::parse(R.Made);
+  if (!V) {
+    consumeError(V.takeError());
+    return All;
+  }
+  if (const json::Object *O = V->getAsObject())
+    if (const json::Array *Stages = O->getArray("stages"))
+      for (const json::Value &Each : *Stages)
+        if (const json::Object *S = Each.getAsObject())
+          if (auto Trouble = S->getString("trouble");
+              Trouble && !Trouble->empty())
+            All.push_back(Trouble->str());
+  return All;
+}
+
+} // namespace cupilot
