@@ -20,15 +20,18 @@ if "LOG" in os.environ:
         print(agent, "repair" if "That answer cannot be used" in prompt else "", file=log)
 
 
+POLYNOMIAL = "__device__ float polynomial(float x) {\n  float y = x;\n" + "  y = y * x + 0.5f;\n" * 40 + "  return y;\n}\n"
+
+
 def body(factor, first="0", end=""):
-    return f"""__global__ void scale(float *p, int n, float k) {{
+    return POLYNOMIAL + f"""__global__ void scale(float *p, int n, float k) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
     return;
   float v = p[i], sum = {first};
 #pragma unroll {factor}
-  for (int j = 0; j < 200; ++j)
-    sum += v * k + j;
+  for (int j = 0; j < 32; ++j)
+    sum += polynomial((v * k + j) * 0.004f);
   p[i] = sum;{end}
 }}
 """
