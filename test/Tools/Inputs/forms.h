@@ -36,8 +36,19 @@ __global__ void fields(Part part, float k) {
   if (i >= part.range.count)
     return;
   float sum = 0;
-  for (int j = 0; j < 100; ++j)
-    sum += part.data[i] * k + j;
+  // Too long for compilers to unroll it by themselves.
+  for (int j = 0; j < 32; ++j) {
+    float y = (part.data[i] * k + j) * 0.01f, z = y;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f; z = z * y + 0.5f;
+    sum += z;
+  }
   part.data[i] = sum;
 }
 
