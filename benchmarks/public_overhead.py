@@ -9,7 +9,8 @@
 #
 # For units of public-units.txt, in an order that mixes the projects: the
 # processor time of builds by clang and nvcc, plain and in turn with a store that
-# has nothing for the unit (medians over pairs); then with a variant for every
+# has nothing for the unit (the least of each side: what else runs on the machine
+# only adds); then with a variant for every
 # kernel (identity-store), without a machine cache and with a warm one, beside
 # what compiling the variants' texts alone costs, to objects and (device) to
 # device code only. One line a unit, medians last. Units with more kernels than
@@ -100,7 +101,7 @@ def measure(builder, unit, folder, work, options, build, store_tool):
             pairs[name].append((a, b))
     seconds(nvcc + ["--keep", "--keep-dir", work + "/keep"])
     ptx = glob.glob(work + "/keep/*.ptx")
-    row = [statistics.median(b / a for a, b in pairs[name])
+    row = [min(b for _, b in pairs[name]) / min(a for a, _ in pairs[name])
            for name in ("clang", "nvcc")]
     with open(ptx[0], encoding="utf-8") as text:
         kernels = len(re.findall(r"\.entry\b", text.read()))
@@ -125,16 +126,16 @@ def measure(builder, unit, folder, work, options, build, store_tool):
                 options.cuda + "/bin/nvcc", "-w", "-arch=" + options.arch,
                 "-o", work + "/alone.o"]
              + public_builds.nvcc_flags(alone), "-cubin")):
-        base = statistics.median(a for a, _ in pairs[name])
-        cold = seconds(other)
+        base = min(a for a, _ in pairs[name])
         cache = work + "/cache." + name
-        seconds(other, cache)
-        warm = seconds(other, cache)
-        objects = [seconds(text + ["-c", t]) for t in texts]
-        code = [seconds(text + [device, t]) for t in texts]
-        if None in [cold, warm] + objects + code:
+        if None in (seconds(other), seconds(other, cache)):
             return None
-        row += [cold - base, warm - base, sum(objects), sum(code)]
+
+        def least(command, cache=""):
+            return min(seconds(command, cache) for _ in range(options.runs))
+        row += [least(other) - base, least(other, cache) - base,
+                sum(least(text + ["-c", t]) for t in texts),
+                sum(least(text + [device, t]) for t in texts)]
     return row
 
 
