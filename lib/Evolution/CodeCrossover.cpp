@@ -34,19 +34,7 @@ crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
   O["parents"] = std::move(List);
   O["has_facts"] = !Facts.empty();
   O["facts"] = std::move(FactList);
-  auto Check = [&](const json::Value &V) {
-    return translationFrom(V, P.K, P.Arch).takeError();
-  };
-  Expected<StructuredAnswer> A = askStructured(
-      From, Prompts, {"code-crossover", O, Step.str(), 16384, Check}, Counts);
-  if (!A)
-    return A.takeError();
-  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
-  if (!T)
-    return T.takeError();
-  T->Prompt = A->Prompt;
-  T->Rounds = std::move(A->Rounds);
-  return T;
+  return askForCode(From, Prompts, "code-crossover", O, P, Step, Counts);
 }
 
 } // namespace cupilot

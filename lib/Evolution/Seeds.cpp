@@ -109,10 +109,7 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
   std::vector<std::vector<float>> Points;
   SeedFinder Finder(Embedder, Arch, Flags);
   for (const std::string &Root : Roots) {
-    // openOrCreate would make one.
-    if (Expected<BuildStore> There = BuildStore::open(Root); !There)
-      return There.takeError();
-    Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+    Expected<ProjectStore> Store = ProjectStore::open(Root);
     if (!Store)
       return Store.takeError();
     Expected<std::vector<StoredKernel>> Kernels = Store->kernels();

@@ -78,6 +78,26 @@ json::Object kernelFacts(const PromptKernel &P) {
 }
 
 Expected<ModelTranslation>
+askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
+           const json::Object &Facts, const PromptKernel &P, StringRef Step,
+           AnswerCounts *Counts) {
+  // What the schema cannot say, the repair round shall hear, too.
+  auto Check = [&](const json::Value &V) {
+    return translationFrom(V, P.K, P.Arch).takeError();
+  };
+  Expected<StructuredAnswer> A = askStructured(
+      From, Prompts, {Prompt, Facts, Step.str(), 16384, Check}, Counts);
+  if (!A)
+    return A.takeError();
+  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
+  if (!T)
+    return T.takeError();
+  T->Prompt = A->Prompt;
+  T->Rounds = std::move(A->Rounds);
+  return T;
+}
+
+Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
                  const PromptKernel &P, ArrayRef<PromptGene> Genes,
                  ArrayRef<std::string> Facts, ArrayRef<PromptExample> Examples,
@@ -100,21 +120,7 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
   O["has_facts"] = !Facts.empty();
   O["facts"] = std::move(FactList);
   O["examples"] = std::move(ExampleList);
-  // What the schema cannot say, the repair round shall hear, too.
-  auto Check = [&](const json::Value &V) {
-    return translationFrom(V, P.K, P.Arch).takeError();
-  };
-  Expected<StructuredAnswer> A = askStructured(
-      From, Prompts, {"strategy-translator", O, Step.str(), 16384, Check},
-      Counts);
-  if (!A)
-    return A.takeError();
-  Expected<ModelTranslation> T = translationFrom(A->Value, P.K, P.Arch);
-  if (!T)
-    return T.takeError();
-  T->Prompt = A->Prompt;
-  T->Rounds = std::move(A->Rounds);
-  return T;
+  return askForCode(From, Prompts, "strategy-translator", O, P, Step, Counts);
 }
 
 } // namespace cupilot

@@ -44,6 +44,10 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
     if (Error E = updateFile((Root + "/.gitattributes").str(), "* -text\n"))
       return std::move(E);
   }
+  return open(Root);
+}
+
+Expected<ProjectStore> ProjectStore::open(StringRef Root) {
   Expected<BuildStore> Readable = BuildStore::open(Root);
   if (!Readable)
     return Readable.takeError();

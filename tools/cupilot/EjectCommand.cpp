@@ -297,10 +297,7 @@ static Error run(const TrailingArgs &Trailing) {
     return usageError("'cupilot eject' takes clang's flags",
                       "cupilot eject F.cu --store DIR -- -O2 "
                       "--cuda-gpu-arch=sm_90");
-  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
-  if (!Readable)
-    return Readable.takeError();
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  Expected<ProjectStore> Store = ProjectStore::open(StoreDir);
   if (!Store)
     return Store.takeError();
   std::map<std::string, std::string> Digests;

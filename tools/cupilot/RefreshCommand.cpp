@@ -280,10 +280,7 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<BuildCommand> Command = readBuildCommand(Trailing.Args, Input);
   if (!Command)
     return Command.takeError();
-  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
-  if (!Readable)
-    return Readable.takeError();
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  Expected<ProjectStore> Store = ProjectStore::open(StoreDir);
   if (!Store)
     return Store.takeError();
   Expected<std::vector<StoredKernel>> Stored = Store->kernels();

@@ -76,10 +76,7 @@ static Error collect(const KernelEmbedder &Embedder, StringRef File,
 
 static Error collectStore(const KernelEmbedder &Embedder, StringRef Root,
                           ArrayRef<std::string> Flags, Collection &To) {
-  // openOrCreate would make one.
-  if (Expected<BuildStore> There = BuildStore::open(Root); !There)
-    return There.takeError();
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+  Expected<ProjectStore> Store = ProjectStore::open(Root);
   if (!Store)
     return Store.takeError();
   Expected<std::vector<StoredKernel>> Kernels = Store->kernels();

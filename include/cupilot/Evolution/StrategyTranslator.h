@@ -61,6 +61,13 @@ translationFrom(const llvm::json::Value &Answer, const Kernel &K,
 /// several, is a finding.
 llvm::Error nameKernels(LaunchPlan &Plan, llvm::ArrayRef<std::string> Symbols);
 
+/// Asks \p Prompt with \p Facts for the code of a variant of \p P; errors as of
+/// translateByModel.
+llvm::Expected<ModelTranslation>
+askForCode(Provider &From, const PromptLibrary &Prompts, llvm::StringRef Prompt,
+           const llvm::json::Object &Facts, const PromptKernel &P,
+           llvm::StringRef Step, AnswerCounts *Counts);
+
 /// Asks for the variant that \p Genes describe. An answer that cannot be used,
 /// nor after its repair, is a finding; faults of the provider are its own.
 llvm::Expected<ModelTranslation>

@@ -32,6 +32,8 @@ class ProjectStore {
 public:
   /// Opens the store in \p Root, or makes one there.
   static llvm::Expected<ProjectStore> openOrCreate(llvm::StringRef Root);
+  /// Opens the store in \p Root; that there is none is a usage error.
+  static llvm::Expected<ProjectStore> open(llvm::StringRef Root);
 
   /// Replaces what is known of a kernel. Sources are written first and build
   /// files last, each in one step: a kill leaves a store that builds can read.
