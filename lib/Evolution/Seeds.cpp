@@ -8,12 +8,12 @@
 
 #include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/MachineCache.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
