@@ -25,7 +25,7 @@ module attributes {cupilot.format = 1 : i64} {
       "Let some warps copy and others compute"
 
   cupilot.strategy @thread_block_cluster bottleneck(memory) min_arch(90)
-      params({size = [2, 4]}) requires([]) conflicts([])
+      params({size = [2, 4, 8]}) requires([]) conflicts([])
       origin("hopper")
       "Launch blocks in clusters that share each other's shared memory"
 

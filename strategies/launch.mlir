@@ -30,7 +30,7 @@ module attributes {cupilot.format = 1 : i64} {
       "Visit tiles in an order that keeps neighbours together in the L2 cache"
 
   cupilot.strategy @split_reduction bottleneck(latency) min_arch(50)
-      params({parts = [2, 4, 8]}) requires([]) conflicts([])
+      params({parts = [2, 4, 8, 32, 128]}) requires([]) conflicts([])
       resources({scratch_bytes = 4096}) origin("plain")
       "Split a long reduction over several blocks and combine the parts"
 }

@@ -58,4 +58,14 @@ module attributes {cupilot.format = 1 : i64} {
       params({}) requires([@shared_memory_tiling]) conflicts([])
       origin("plain")
       "Turn strided global accesses into contiguous ones by way of shared memory"
+
+  cupilot.strategy @on_chip_reuse bottleneck(memory) min_arch(50)
+      params({place = ["registers", "shared", "cluster"]}) requires([]) conflicts([])
+      resources({registers = 32}) origin("plain")
+      "Keep what a later pass over the same data needs in registers, in shared memory, or in that of a cluster's blocks, so that it is loaded once"
+
+  cupilot.strategy @sliding_window bottleneck(memory) min_arch(50)
+      params({rows = [4, 8, 16, 32]}) requires([]) conflicts([])
+      resources({registers = 16}) origin("plain")
+      "Walk a thread along a window's direction and keep the window's rows in registers, so that each input is loaded once and each partial result is used again"
 }

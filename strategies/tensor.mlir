@@ -18,4 +18,14 @@ module attributes {cupilot.format = 1 : i64} {
       params({depth = [2, 3]}) requires([@tensor_core_mma, @double_buffering]) conflicts([])
       resources({registers = 32}) origin("paper")
       "Overlap the loading of fragments with tensor instructions"
+
+  cupilot.strategy @swapped_product bottleneck(compute) min_arch(80)
+      params({}) requires([]) conflicts([])
+      origin("plain")
+      "Compute the transposed product, so that each operand lies as the tensor instructions want it: what is in the wrong order goes through registers, the other stays in shared memory"
+
+  cupilot.strategy @implicit_gemm bottleneck(compute) min_arch(50)
+      params({}) requires([@shared_memory_tiling]) conflicts([])
+      origin("plain")
+      "Compute a convolution as a matrix product whose operand is gathered from the input's tile on the way, without writing it out"
 }

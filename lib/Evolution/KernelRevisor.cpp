@@ -44,6 +44,31 @@ static std::string words(ArrayRef<Expr> List, ArrayRef<std::string> Names) {
          "]";
 }
 
+/// A tensor map as PlanText.cpp reads it.
+static std::string words(const TensorMapPlan &M, const Kernel &K,
+                         ArrayRef<std::string> Names) {
+  auto List = [&](ArrayRef<Expr> Of) {
+    return "(" + StringRef(words(Of, Names)).drop_front().drop_back().str() +
+           ")";
+  };
+  auto Numbers = [](ArrayRef<unsigned> Of) {
+    return "(" +
+           join(map_range(Of, [](unsigned N) { return utostr(N); }), ", ") +
+           ")";
+  };
+  std::string Text = K.Params[M.Base.Param].Name + " " +
+                     tensorTypeWords()[M.Type].str() + " extents" +
+                     List(M.Extents) + " strides" + List(M.Strides) + " box" +
+                     Numbers(M.Box);
+  if (!M.Steps.empty())
+    Text += " steps" + Numbers(M.Steps);
+  if (M.Swizzle)
+    Text += (" swizzle(" + tensorSwizzleWords()[M.Swizzle] + ")").str();
+  if (M.Promotion)
+    Text += (" promotion(" + tensorPromotionWords()[M.Promotion] + ")").str();
+  return Text + (M.FillNan ? " fill(nan)" : "");
+}
+
 std::string planWords(const LaunchPlan &Plan, const Kernel &K) {
   std::vector<std::string> Names = scalarNames(K);
   std::string Text;
@@ -56,8 +81,8 @@ std::string planWords(const LaunchPlan &Plan, const Kernel &K) {
   }
   if (!Plan.Scratch.empty())
     Text += "; scratch " + words(Plan.Scratch, Names);
-  if (!Plan.TensorMaps.empty())
-    Text += "; " + utostr(Plan.TensorMaps.size()) + " tensor maps";
+  for (const TensorMapPlan &M : Plan.TensorMaps)
+    Text += "; tensor map " + words(M, K, Names);
   return Text;
 }
 

@@ -82,6 +82,7 @@ private:
   PromptKernel kernel() const { return {P.K, GpuName(), P.Arch, P.Workloads}; }
   StringRef GpuName() const { return P.Gpu.Name; }
   std::vector<PromptGene> genesOf(const Genome &G) const;
+  Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
     return Options.Roofline ? Advice.sentences() : std::vector<std::string>();
   }
@@ -110,6 +111,31 @@ std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
   return Genes;
 }
 
+/// The faster parent. Strategies are crossed, but what is proved of a parent's
+/// code need not be invented again.
+Expected<std::optional<PromptParent>>
+ModelMaker::parentOf(const CandidateOrder &O) const {
+  const CandidateRecord *Best = nullptr;
+  for (const CandidateRecord &R : O.Parents)
+    if (!R.Source.empty() && R.Ratio > 0 && (!Best || R.Ratio > Best->Ratio))
+      Best = &R;
+  if (!Best || Options.CrossCode)
+    return std::nullopt;
+  Expected<Translation> T = translationOf(*Best);
+  if (!T)
+    return T.takeError();
+  PromptParent Parent{
+      Options.Prose ? "" : genomeText(carriedGenome(*Best)),
+      formatv("{0:f2} times as fast as the original", Best->Ratio).str(),
+      planWords(T->Plan, P.K),
+      guardWords(T->When, P.K),
+      T->Source,
+      {}};
+  if (Options.Roofline)
+    Parent.Figures = profileOf(*Best, P, Evaluator, Advice);
+  return std::optional(std::move(Parent));
+}
+
 Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   const CandidateOrder &O = *I.Order;
   std::string Step = Prefix + O.Name + "/" + I.Stage.str();
@@ -134,9 +160,13 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
       return T.takeError();
     return std::optional(std::move(*T));
   }
+  Expected<std::optional<PromptParent>> Parent = parentOf(O);
+  if (!Parent)
+    return Parent.takeError();
   Expected<ModelTranslation> T = translateByModel(
-      I.Said->Log, *Options.Prompts, kernel(), genesOf(O.Genes), facts(),
-      Options.Examples, Step, Options.Counts);
+      I.Said->Log, *Options.Prompts, kernel(),
+      {genesOf(O.Genes), facts(), Options.Examples, std::move(*Parent)}, Step,
+      Options.Counts);
   if (!T)
     return T.takeError();
   return std::optional(std::move(*T));

@@ -25,7 +25,9 @@ static std::string contractText(const PrecisionContract &C) {
     return "no less exact than the original, both against a float64 run, and "
            "no narrower arithmetic than the original's";
   case PrecisionContract::Kind::Relaxed:
-    return formatv("results may differ by a share of {0} of their size",
+    return formatv("results may differ by a share of {0} of their size and "
+                   "their root mean square together; narrower arithmetic that "
+                   "keeps to that is allowed",
                    format("%g", C.RelativeTolerance))
         .str();
   }
@@ -41,6 +43,8 @@ static std::string workloadText(const Kernel &K, const Workload &W) {
       "grid " + threeText(W.Shape.Grid) + ", block " + threeText(W.Shape.Block);
   if (W.Shape.Shared)
     Text += formatv(", {0} bytes of shared memory", W.Shape.Shared).str();
+  if (!W.Only.empty())
+    Text += ", only=" + W.Only;
   Expected<Bindings> B = bindLaunch(W.Shape, K.Scalars, W.Args);
   if (!B) { // The gate says what is wrong with it.
     consumeError(B.takeError());
@@ -97,29 +101,44 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
   return T;
 }
 
+static json::Array listOf(ArrayRef<std::string> Texts) {
+  json::Array List;
+  for (const std::string &Text : Texts)
+    List.push_back(Text);
+  return List;
+}
+
 Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
-                 const PromptKernel &P, ArrayRef<PromptGene> Genes,
-                 ArrayRef<std::string> Facts, ArrayRef<PromptExample> Examples,
+                 const PromptKernel &P, const TranslationRequest &R,
                  StringRef Step, AnswerCounts *Counts) {
   json::Object O = kernelFacts(P);
-  json::Array GeneList, FactList, ExampleList;
-  for (const PromptGene &G : Genes)
-    GeneList.push_back(json::Object{
+  json::Array Genes, Examples, Parents;
+  for (const PromptGene &G : R.Genes)
+    Genes.push_back(json::Object{
         {"gene", G.Gene.empty() ? json::Value(nullptr) : json::Value(G.Gene)},
         {"summary", G.Summary}});
-  for (const std::string &Fact : Facts)
-    FactList.push_back(Fact);
-  for (const PromptExample &E : Examples)
-    ExampleList.push_back(
+  for (const PromptExample &E : R.Examples)
+    Examples.push_back(
         json::Object{{"example_kernel", E.Kernel},
                      {"genome", E.Genome},
                      {"outcome", E.Outcome},
                      {"source", quotedFact("variant.cu", E.Source)}});
-  O["genes"] = std::move(GeneList);
-  O["has_facts"] = !Facts.empty();
-  O["facts"] = std::move(FactList);
-  O["examples"] = std::move(ExampleList);
+  if (R.Parent)
+    Parents.push_back(
+        json::Object{{"parent_genome", R.Parent->Genome.empty()
+                                           ? json::Value(nullptr)
+                                           : json::Value(R.Parent->Genome)},
+                     {"parent_outcome", R.Parent->Outcome},
+                     {"parent_plan", R.Parent->Plan},
+                     {"parent_guard", R.Parent->Guard},
+                     {"parent_figures", listOf(R.Parent->Figures)},
+                     {"source", quotedFact("parent.cu", R.Parent->Source)}});
+  O["genes"] = std::move(Genes);
+  O["has_facts"] = !R.Facts.empty();
+  O["facts"] = listOf(R.Facts);
+  O["examples"] = std::move(Examples);
+  O["parent"] = std::move(Parents);
   return askForCode(From, Prompts, "strategy-translator", O, P, Step, Counts);
 }
 

@@ -10,6 +10,7 @@
 #include "Nvml.h"
 #include "cupilot/Runner/Compare.h"
 #include "cupilot/Runner/Failure.h"
+#include "cupilot/Runner/Files.h"
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -113,10 +114,12 @@ const RunFiles &Evaluator::reference(const Request &R, uint64_t Variation) {
   KnownReference New;
   New.Key = std::move(Key);
   New.Files = runIn(Original, *R.Original, C, Variation, R.TimeoutMs);
-  for (const Buffer &Buf : C.Buffers)
-    New.Bytes += Buf.Size;
+  for (size_t I = 0; I < C.Buffers.size(); ++I)
+    New.Bytes += New.Files.Borrowed[I] ? 0 : C.Buffers[I].Size;
   References.push_front(std::move(New));
-  constexpr uint64_t Most = uint64_t(2) << 30;
+  // The next run needs as much again, and others may use the folder too.
+  const uint64_t Most =
+      std::max(uint64_t(2) << 30, freeBytes(Scratch.path()) / 4);
   uint64_t Sum = 0;
   for (auto It = References.begin(); It != References.end();) {
     Sum += It->Bytes;

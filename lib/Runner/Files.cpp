@@ -170,12 +170,17 @@ NewFile::~NewFile() {
     ::munmap(Begin, Size);
 }
 
+uint64_t freeBytes(const std::string &Path) {
+  struct statvfs Room;
+  return ::statvfs(Path.c_str(), &Room) == 0
+             ? uint64_t(Room.f_bavail) * Room.f_frsize
+             : 0;
+}
+
 ScratchFolder::ScratchFolder() {
   const char *Given = std::getenv("TMPDIR");
   std::string Disk = Given && *Given ? Given : "/tmp";
-  struct statvfs Room;
-  bool InMemory = ::statvfs("/dev/shm", &Room) == 0 &&
-                  uint64_t(Room.f_bavail) * Room.f_frsize > (uint64_t(8) << 30);
+  bool InMemory = freeBytes("/dev/shm") > (uint64_t(8) << 30);
   for (const std::string &Root :
        {std::string(InMemory ? "/dev/shm" : Disk), Disk}) {
     std::string Template = Root + "/cupilot-runner-XXXXXX";

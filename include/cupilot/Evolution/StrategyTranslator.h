@@ -34,6 +34,12 @@ struct PromptExample {
   std::string Kernel, Genome, Outcome, Source;
 };
 
+/// The parent whose code the offspring's may begin with.
+struct PromptParent {
+  std::string Genome, Outcome, Plan, Guard, Source;
+  std::vector<std::string> Figures; ///< Its times and counts, as sentences.
+};
+
 /// gpu, arch, kernel_name, kernel, parameters, workloads, contract
 /// (docs/LLM.md): what the agents' prompts have in common.
 llvm::json::Object kernelFacts(const PromptKernel &P);
@@ -68,14 +74,20 @@ askForCode(Provider &From, const PromptLibrary &Prompts, llvm::StringRef Prompt,
            const llvm::json::Object &Facts, const PromptKernel &P,
            llvm::StringRef Step, AnswerCounts *Counts);
 
-/// Asks for the variant that \p Genes describe. An answer that cannot be used,
-/// nor after its repair, is a finding; faults of the provider are its own.
+/// What a variant is to be.
+struct TranslationRequest {
+  std::vector<PromptGene> Genes;
+  std::vector<std::string> Facts; ///< What is known of the original.
+  std::vector<PromptExample> Examples;
+  std::optional<PromptParent> Parent;
+};
+
+/// Asks for the variant that \p R describes. An answer that cannot be used, nor
+/// after its repair, is a finding; faults of the provider are its own.
 llvm::Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
-                 const PromptKernel &P, llvm::ArrayRef<PromptGene> Genes,
-                 llvm::ArrayRef<std::string> Facts,
-                 llvm::ArrayRef<PromptExample> Examples, llvm::StringRef Step,
-                 AnswerCounts *Counts = nullptr);
+                 const PromptKernel &P, const TranslationRequest &R,
+                 llvm::StringRef Step, AnswerCounts *Counts = nullptr);
 
 } // namespace cupilot
 

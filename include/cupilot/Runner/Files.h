@@ -71,6 +71,9 @@ private:
   uint64_t Next = 0;
 };
 
+/// Bytes that the file system of \p Path has left for users; 0 if nobody knows.
+uint64_t freeBytes(const std::string &Path);
+
 /// What zlib made of \p Size bytes. Failure: data-damaged.
 std::string inflated(std::string_view Packed, uint64_t Size);
 

@@ -267,9 +267,11 @@ TEST(Translator, FromARecordedAnswer) {
   AnswerCounts Counts;
   auto Translate = [&](Provider &From) {
     return translateByModel(From, Prompts, {K, "H200", "sm_90", {}},
-                            PromptGene{"unroll{factor=4}", "Unroll"},
-                            std::string("it has 32 registers"), {}, "g0/c0",
-                            &Counts);
+                            {{PromptGene{"unroll{factor=4}", "Unroll"}},
+                             {"it has 32 registers"},
+                             {},
+                             std::nullopt},
+                            "g0/c0", &Counts);
   };
   {
     auto To = cantFail(Recording::open(Dir.path(), true));
@@ -283,7 +285,7 @@ TEST(Translator, FromARecordedAnswer) {
   EXPECT_EQ(T.Code.Source, "__global__ void scale() {}\n");
   EXPECT_EQ(T.Rounds.size(), 2u);
   EXPECT_EQ(Counts.all()["strategy-translator"].Repaired, 2u);
-  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 2 b3:"));
+  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 3 b3:"));
   EXPECT_EQ(T.Code.Plan.Launches[0].Symbol, K.Symbol);
 }
 
@@ -302,6 +304,14 @@ TEST(Revisor, PlansAndGuardsInWords) {
             "n mod 4 == 0; in aligned to 16; in [n * 4] disjoint from out [n * "
             "4]");
   EXPECT_EQ(guardWords(Guard(), K), "none");
+  EXPECT_EQ(
+      planWords(cantFail(parsePlan("tensormap=in f32 extents(n, gx) strides(n "
+                                   "* 4) box(32, 8) swizzle(128B)",
+                                   K)),
+                K),
+      "_ZN2ns5scaleEPfPKfif: grid [gx, gy, gz], block [bx, by, bz], shared "
+      "shared; tensor map in f32 extents(n, gx) strides(n * 4) box(32, 8) "
+      "swizzle(128B)");
 }
 
 TEST(Revisor, RepairsOrGivesUp) {
