@@ -89,6 +89,7 @@ textInvocation(llvm::ArrayRef<std::string> Flags, const std::string &Path) {
         "--cuda-gpu-arch=" + gpuArchitectures(Flags).front(), Path})
     Command.push_back(Arg);
   std::vector<const char *> Argv;
+  Argv.reserve(Command.size());
   for (const std::string &Arg : Command)
     Argv.push_back(Arg.c_str());
   std::string Messages;

@@ -76,7 +76,7 @@ prefixInvocation(const CompilerInvocation &Invocation) {
 }
 
 static std::optional<std::string>
-parsePrefix(std::shared_ptr<CompilerInvocation> Invocation,
+parsePrefix(const std::shared_ptr<CompilerInvocation> &Invocation,
             std::vector<std::string> &Files) {
   llvm::Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-prefix");

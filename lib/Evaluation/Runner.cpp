@@ -145,6 +145,7 @@ CaseMemory::arguments(const GateCase &C, const PlannedRun &Run) const {
 int encodeTensorMap(const ShapedTensorMap &Map, uint64_t Base, TensorMap &To) {
   const TensorMapPlan &P = Map.Plan;
   std::vector<uint32_t> Steps;
+  Steps.reserve(P.rank());
   for (unsigned I = 0; I < P.rank(); ++I)
     Steps.push_back(P.step(I));
   return encodeTiled(&To, P.Type, P.rank(), reinterpret_cast<void *>(Base),

@@ -124,19 +124,21 @@ Expected<Journal> Journal::open(StringRef Path) {
   }
   // Of several that change a new file to this mode at once, SQLite tells some
   // that it is busy without asking the handler (it would be a deadlock).
-  for (auto End = Clock::now() + Patience;
-       Error E = Result.execute(
-           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-           "PRAGMA user_version=1;"
-           "CREATE TABLE IF NOT EXISTS generation("
-           "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
-           "CREATE TABLE IF NOT EXISTS candidate("
-           "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
-           "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
-           "CREATE TABLE IF NOT EXISTS batch("
-           "  run TEXT, step TEXT, id TEXT, results TEXT,"
-           "  PRIMARY KEY(run, step));");) {
+  for (auto End = Clock::now() + Patience;;) {
+    Error E = Result.execute(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+        "PRAGMA user_version=1;"
+        "CREATE TABLE IF NOT EXISTS generation("
+        "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
+        "CREATE TABLE IF NOT EXISTS candidate("
+        "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
+        "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
+        "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
+        "CREATE TABLE IF NOT EXISTS batch("
+        "  run TEXT, step TEXT, id TEXT, results TEXT,"
+        "  PRIMARY KEY(run, step));");
+    if (!E)
+      break;
     if ((sqlite3_errcode(Db) & 0xff) != SQLITE_BUSY || Clock::now() > End)
       return std::move(E);
     consumeError(std::move(E));

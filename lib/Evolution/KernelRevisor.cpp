@@ -89,6 +89,7 @@ std::string planWords(const LaunchPlan &Plan, const Kernel &K) {
 std::string guardWords(const Guard &When, const Kernel &K) {
   std::vector<std::string> Names = scalarNames(K);
   std::vector<std::string> Parts;
+  Parts.reserve(When.Constraints.size() + When.Alignments.size());
   auto Pointer = [&](PointerRef P) {
     return K.Params[P.Param].Name + (P.Offset ? "+" + utostr(P.Offset) : "");
   };

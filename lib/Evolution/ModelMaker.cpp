@@ -79,8 +79,8 @@ private:
   Error compile(MutableArrayRef<Item *> Some);
   Expected<Candidate> candidateOf(Item &I);
   Error checkUsable(ArrayRef<Item *> Asked);
-  PromptKernel kernel() const { return {P.K, GpuName(), P.Arch, P.Workloads}; }
-  StringRef GpuName() const { return P.Gpu.Name; }
+  PromptKernel kernel() const { return {P.K, gpuName(), P.Arch, P.Workloads}; }
+  StringRef gpuName() const { return P.Gpu.Name; }
   std::vector<PromptGene> genesOf(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
@@ -291,6 +291,7 @@ Error ModelMaker::compile(MutableArrayRef<Item *> Some) {
     size_t Count = std::min<size_t>(2, Some.size() - First);
     std::vector<std::optional<Expected<Candidate>>> Made(Count);
     std::vector<std::thread> Threads;
+    Threads.reserve(Count);
     for (size_t I = 0; I < Count; ++I)
       Threads.emplace_back(
           [&, I] { Made[I].emplace(candidateOf(*Some[First + I])); });
@@ -370,6 +371,7 @@ ModelMaker::make(ArrayRef<CandidateOrder> Orders) {
   if (Error E = run(Items))
     return std::move(E);
   std::vector<std::optional<Candidate>> Made;
+  Made.reserve(Items.size());
   for (Item &I : Items)
     Made.push_back(std::move(I.Made));
   return Made;

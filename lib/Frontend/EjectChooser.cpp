@@ -235,6 +235,7 @@ private:
     SmallVector<StringRef, 4> Words;
     Shape.split(Words, ", ");
     std::vector<std::string> Each;
+    Each.reserve(M.Codes.size());
     for (const EjectCode &C : M.Codes)
       Each.push_back(Choice + "launch_" + C.Id + "(" + Shape.str() +
                      (Arguments.empty() ? "" : ", " + join(Arguments, ", ")) +

@@ -176,7 +176,7 @@ std::string LambdaWriter::statements(size_t Level) {
   for (const LambdaExpr *E : lambdasIn(Text)) {
     if (Done == Needed.size())
       break;
-    auto It = llvm::find_if(
+    const auto *It = llvm::find_if(
         Needed, [&](const NeededLambda &N) { return N.Written == E; });
     if (It == Needed.end()) {
       if (llvm::any_of(Needed, [&](const NeededLambda &N) {

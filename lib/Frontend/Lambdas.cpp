@@ -118,7 +118,7 @@ llvm::Error refusal(const Twine &Why) {
 /// That of \p Written which \p E is an instance of; null when there is none.
 const LambdaExpr *writtenAs(const LambdaExpr *E,
                             ArrayRef<const LambdaExpr *> Written) {
-  auto It = llvm::find_if(Written, [&](const LambdaExpr *Other) {
+  const auto *It = llvm::find_if(Written, [&](const LambdaExpr *Other) {
     return Other->getBeginLoc() == E->getBeginLoc();
   });
   return It == Written.end() ? nullptr : *It;

@@ -209,6 +209,7 @@ Expected<PromptLibrary> PromptLibrary::open(StringRef Shipped, StringRef Own) {
 
 std::vector<std::string> PromptLibrary::names() const {
   std::vector<std::string> Names;
+  Names.reserve(Templates.size());
   for (const auto &[Name, T] : Templates)
     Names.push_back(Name);
   return Names;

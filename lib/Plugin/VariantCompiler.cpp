@@ -26,7 +26,6 @@
 #include "llvm/Support/FileSystem.h"
 
 using namespace clang;
-using llvm::Error;
 using llvm::Expected;
 using llvm::StringRef;
 

@@ -152,6 +152,7 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
         Order.push_back(&S);
       if (!Tallies->empty()) {
         std::vector<const StrategyInfo *> Drawn;
+        Drawn.reserve(5 * Order.size());
         Random Likely(seed, purpose("likely", Kernel), 0);
         for (unsigned Try = 0; Try < 4 * Order.size(); ++Try)
           Drawn.push_back(&Pool.pick(Likely));
