@@ -34,6 +34,11 @@ Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
   return A;
 }
 
+void CallLog::addTo(CallCount &To) const {
+  To.Used += static_cast<unsigned>(Notes.size());
+  append_range(To.Notes, Notes);
+}
+
 Error askAll(size_t Count, function_ref<Error(size_t)> One) {
   std::vector<std::optional<Error>> Failed(Count);
   std::atomic<size_t> Next = 0;
