@@ -13,10 +13,8 @@
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <thread>
 
@@ -28,15 +26,6 @@ namespace cupilot {
 static constexpr unsigned CallsOfQuestion = 2;
 /// So many prompts are enough to see that a model answers rubbish.
 static constexpr size_t FirstPrompts = 8;
-
-std::string stepPrefix(const Kernel &K) {
-  StringRef Name = StringRef(K.Name).split('(').first.split('<').first;
-  Name = Name.rsplit(' ').second.empty() ? Name : Name.rsplit(' ').second;
-  std::string Safe;
-  for (char C : Name)
-    Safe += isAlnum(C) || C == '_' ? C : '_';
-  return Safe + "-" + shortDigest(K.Digest, 8) + "/";
-}
 
 namespace {
 /// What came of one question.

@@ -27,7 +27,7 @@ static cl::list<std::string> Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub),
                                     cl::value_desc("F.cu"),
                                     cl::desc("CUDA sources"));
 static cl::list<std::string>
-    Stores("store", cl::sub(Sub), cl::value_desc("DIR"),
+    Stores("store", cl::sub(Sub), cl::value_desc("DIR|examples"),
            cl::desc("Compare with the kernels of this store; may be given "
                     "several times. Without: with those of the sources"));
 static cl::opt<unsigned> Count("count", cl::init(3), cl::sub(Sub),
@@ -144,7 +144,8 @@ static Error run(const TrailingArgs &Flags) {
     if (Error E = collect(*Embedder, Input, Input, Flags.Args, Asked))
       return E;
   for (const std::string &Store : Stores)
-    if (Error E = collectStore(*Embedder, Store, Flags.Args, Stored))
+    if (Error E =
+            collectStore(*Embedder, storeNamed(Store), Flags.Args, Stored))
       return E;
   const Collection &Among = Stores.empty() ? Asked : Stored;
   Findings Found;
