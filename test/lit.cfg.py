@@ -74,7 +74,7 @@ if config.nvcc and os.path.exists(config.nvcc):
             config.available_features.add("nvcc")
     except (OSError, subprocess.TimeoutExpired):
         pass
-for tool in ("ccache", "sccache", "dpkg-deb"):
+for tool in ("ccache", "sccache", "dpkg-deb", "chromium"):
     if shutil.which(tool):
         config.available_features.add(tool)
 if os.path.exists(f"{llvm}/clangd"):

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prefix.h"
 #include "Rules.h"
 #include "cupilot/Admission/ConditionMacros.h"
 #include "cupilot/Admission/DeviceHeaders.h"
@@ -187,6 +188,9 @@ public:
   void HandleTranslationUnit(ASTContext &Context) override {
     checkDeclarations(R, Context);
     checkConditions(R);
+  }
+  bool shouldSkipFunctionBody(Decl *D) override {
+    return R.before(D->getLocation()) && canSkipBody(*D);
   }
 
 private:

@@ -6,18 +6,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Prefix.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTConsumer.h"
-#include "clang/AST/ASTContext.h"
-#include "clang/AST/DeclCXX.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/VirtualFileSystem.h"
 
 using namespace clang;
 using llvm::StringRef;
@@ -25,30 +27,6 @@ using llvm::StringRef;
 namespace cupilot {
 
 namespace {
-class ConstantsConsumer : public ASTConsumer {
-public:
-  explicit ConstantsConsumer(std::vector<std::string> &Names) : Names(Names) {}
-  void HandleTranslationUnit(ASTContext &Ctx) override {
-    find(Ctx, *Ctx.getTranslationUnitDecl());
-  }
-
-private:
-  void find(const ASTContext &Ctx, const DeclContext &In) {
-    for (const Decl *D : In.decls()) {
-      if (const auto *V = dyn_cast<VarDecl>(D);
-          V &&
-          (V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>()) &&
-          V->getType().isConstantStorage(Ctx, /*ExcludeCtor=*/true,
-                                         /*ExcludeDtor=*/true))
-        Names.push_back(V->getQualifiedNameAsString());
-      if (isa<NamespaceDecl, LinkageSpecDecl, CXXRecordDecl>(D))
-        find(Ctx, *cast<DeclContext>(D));
-    }
-  }
-
-  std::vector<std::string> &Names;
-};
-
 class AdmitAction : public SyntaxOnlyAction {
 public:
   AdmitAction(std::vector<AdmissionFinding> &Findings,
@@ -61,7 +39,7 @@ protected:
     std::vector<std::unique_ptr<ASTConsumer>> All;
     All.push_back(createAdmissionConsumer(CI, Findings));
     if (Constants)
-      All.push_back(std::make_unique<ConstantsConsumer>(*Constants));
+      All.push_back(createConstantsConsumer(*Constants));
     return std::make_unique<MultiplexConsumer>(std::move(All));
   }
 
@@ -72,21 +50,40 @@ private:
 } // namespace
 
 llvm::Expected<std::vector<AdmissionFinding>>
-admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
-      std::vector<std::string> *Constants) {
+judgeText(const CompilerInvocation &Invocation, const ParsedPrefix *Prefix,
+          std::vector<std::string> *Constants) {
+  auto Own = std::make_shared<CompilerInvocation>(Invocation);
+  auto Vfs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::vfs::getRealFileSystem());
+  if (Prefix) {
+    // The bytes that were looked at, whatever the file has become.
+    auto Memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+    Memory->addFileNoOwn(Prefix->Path, 0,
+                         llvm::MemoryBufferRef(Prefix->Bytes, Prefix->Path));
+    Vfs->pushOverlay(std::move(Memory));
+    Own->getPreprocessorOpts().ImplicitPCHInclude = Prefix->Path;
+  }
+  std::string Messages;
+  llvm::raw_string_ostream OS(Messages);
+  CompilerInstance CI(Own);
+  CI.setVirtualFileSystem(Vfs);
+  CI.createDiagnostics(new TextDiagnosticPrinter(OS, CI.getDiagnosticOpts()));
+  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
+  std::vector<AdmissionFinding> Findings;
+  AdmitAction Action(Findings, Constants);
+  if (!CI.ExecuteAction(Action))
+    return usageError("the variant does not parse:\n" + Messages);
+  return Findings;
+}
+
+llvm::Expected<std::shared_ptr<CompilerInvocation>>
+textInvocation(llvm::ArrayRef<std::string> Flags, const std::string &Path) {
   llvm::Expected<Toolchain> Tools = Toolchain::find(Flags);
   if (!Tools)
     return Tools.takeError();
-  llvm::Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-admit");
-  if (!Dir)
-    return Dir.takeError();
-  std::string Path = Dir->file("variant.cu");
-  if (llvm::Error E = writeFileAtomic(Path, Source))
-    return std::move(E);
   std::vector<std::string> Command =
       Tools->cudaCommand(withoutArchitectures(variantFlags(Flags)));
-  for (std::string Arg :
+  for (const std::string &Arg :
        {std::string("-x"), std::string("cuda"),
         std::string("--cuda-device-only"), std::string("-fsyntax-only"),
         "--cuda-gpu-arch=" + gpuArchitectures(Flags).front(), Path})
@@ -109,14 +106,40 @@ admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
     return usageError("clang does not understand the flags:\n" + Messages);
   // The driver lets processes end without freeing; this one goes on.
   Invocation->getFrontendOpts().DisableFree = false;
-  CompilerInstance CI(Invocation);
-  CI.setVirtualFileSystem(Vfs);
-  CI.createDiagnostics(&Printer, /*ShouldOwnClient=*/false);
-  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
-  std::vector<AdmissionFinding> Findings;
-  AdmitAction Action(Findings, Constants);
-  if (!CI.ExecuteAction(Action))
-    return usageError("the variant does not parse:\n" + Messages);
+  Invocation->getFrontendOpts().SkipFunctionBodies = true;
+  return Invocation;
+}
+
+llvm::Expected<std::vector<AdmissionFinding>>
+admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
+      std::vector<std::string> *Constants) {
+  llvm::Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::create("cupilot-admit");
+  if (!Dir)
+    return Dir.takeError();
+  std::string Path = Dir->file("variant.cu");
+  if (llvm::Error E = writeFileAtomic(Path, Source))
+    return std::move(E);
+  llvm::Expected<std::shared_ptr<CompilerInvocation>> Invocation =
+      textInvocation(Flags, Path);
+  if (!Invocation)
+    return Invocation.takeError();
+  std::optional<ParsedPrefix> Prefix = parsedPrefix(**Invocation);
+  if (Prefix) {
+    llvm::Expected<std::vector<AdmissionFinding>> Findings =
+        judgeText(**Invocation, &*Prefix, Constants);
+    if (Findings && Findings->empty())
+      return Findings;
+    // No text is refused for what was kept.
+    llvm::consumeError(Findings.takeError());
+    if (Constants)
+      Constants->clear();
+  }
+  llvm::Expected<std::vector<AdmissionFinding>> Findings =
+      judgeText(**Invocation, nullptr, Constants);
+  // It was the prefix: the next text gets another one.
+  if (Prefix && Findings && Findings->empty())
+    llvm::sys::fs::remove(Prefix->Path);
   return Findings;
 }
 

@@ -214,7 +214,9 @@ private:
 
 void checkDeclarations(AdmissionState &S, ASTContext &Context) {
   DeclRules Visitor(S, Context);
-  for (Decl *D : Context.getTranslationUnitDecl()->decls())
+  // What was parsed earlier (Prefix.h) need not be loaded: it is not the
+  // text's.
+  for (Decl *D : Context.getTranslationUnitDecl()->noload_decls())
     if (S.own(D->getLocation()))
       Visitor.TraverseDecl(D);
 }

@@ -48,6 +48,12 @@ struct AdmissionState {
     return Loc.isValid() &&
            SM.getFileID(SM.getExpansionLoc(Loc)) == SM.getMainFileID();
   }
+  /// Whether \p Loc lies in what the compiler reads before the text, on which
+  /// the text has no influence.
+  bool before(clang::SourceLocation Loc) const {
+    return SM.isBeforeInTranslationUnit(
+        SM.getExpansionLoc(Loc), SM.getLocForStartOfFile(SM.getMainFileID()));
+  }
   /// Whether the text at \p Loc comes from the variant itself, or is made by
   /// pasting, which could join anything.
   bool spelledHere(clang::SourceLocation Loc) const {

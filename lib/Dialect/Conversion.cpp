@@ -217,7 +217,10 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
       V.When ? toAttr(*C, *V.When, NumScalars) : GuardAttr(),
       Optional(V.Source), Optional(V.Digest),
       V.Fitness ? B.getF64FloatAttr(*V.Fitness) : FloatAttr(),
-      Optional(V.Outcome), V.Evidence.empty() ? ArrayAttr() : Evidence);
+      Optional(V.Outcome), V.Evidence.empty() ? ArrayAttr() : Evidence,
+      V.Prompts.empty() ? ArrayAttr()
+                        : B.getStrArrayAttr(llvm::SmallVector<StringRef>(
+                              V.Prompts.begin(), V.Prompts.end())));
 }
 
 Variant toVariant(VariantOp Op) {
@@ -243,6 +246,9 @@ Variant toVariant(VariantOp Op) {
            M.getHigh().getValueAsDouble(), M.getGate(), M.getChecks(),
            M.getBuild().getCompiler().str(), M.getBuild().getArch().str(),
            M.getBuild().getDigest().str()});
+  if (Op.getPrompts())
+    for (StringRef Prompt : Op.getPrompts()->getAsValueRange<StringAttr>())
+      V.Prompts.push_back(Prompt.str());
   return V;
 }
 

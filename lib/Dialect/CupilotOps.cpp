@@ -270,6 +270,15 @@ LogicalResult cupilot::verifyGenome(EmitErrorFn EmitError, GenomeAttr Genome,
   return success();
 }
 
+/// "strategy-translator 2 b3:...", as journals and recordings name it.
+static bool isPrompt(StringRef Text) {
+  llvm::SmallVector<StringRef, 3> Words;
+  Text.split(Words, ' ');
+  return Words.size() == 3 && !Words[0].empty() && !Words[1].empty() &&
+         Words[2].consume_front("b3:") && !Words[2].empty() &&
+         llvm::all_of(Words[2], llvm::isHexDigit);
+}
+
 LogicalResult VariantOp::verify() {
   auto Kernel = dyn_cast_or_null<KernelOp>((*this)->getParentOp());
   if (!Kernel)
@@ -279,6 +288,11 @@ LogicalResult VariantOp::verify() {
     return emitOpError("'parents' holds names of variants (@name)");
   if (getEvidence() && !allOf<MeasurementAttr>(*getEvidence()))
     return emitOpError("'evidence' holds #cupilot.measurement attributes");
+  if (getPrompts())
+    for (StringRef Prompt : getPrompts()->getAsValueRange<StringAttr>())
+      if (!isPrompt(Prompt))
+        return emitOpError() << "\"" << Prompt
+                             << "\" is no prompt (name, version and digest)";
   unsigned Scalars = Kernel.getScalars().size();
   auto Check = [&](StringRef What, AffineMap Map) {
     return verifyMapShape(EmitError, What, Map.getNumDims(),

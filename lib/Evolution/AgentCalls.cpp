@@ -8,6 +8,7 @@
 
 #include "AgentCalls.h"
 #include "cupilot/Support/Digest.h"
+#include "llvm/ADT/StringExtras.h"
 #include <atomic>
 #include <thread>
 
@@ -17,6 +18,15 @@ namespace cupilot {
 
 /// Providers have limits of their own; this one is for their queue.
 static constexpr size_t MostThreads = 64;
+
+std::string stepPrefix(const Kernel &K) {
+  StringRef Name = StringRef(K.Name).split('(').first.split('<').first;
+  Name = Name.rsplit(' ').second.empty() ? Name : Name.rsplit(' ').second;
+  std::string Safe;
+  for (char C : Name)
+    Safe += isAlnum(C) || C == '_' ? C : '_';
+  return Safe + "-" + shortDigest(K.Digest, 8) + "/";
+}
 
 Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
   Expected<ChatAnswer> A = From.ask(R);
@@ -32,6 +42,11 @@ Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
                                  {"cost", A->Cost},
                                  {"seconds", A->Seconds}});
   return A;
+}
+
+void CallLog::addTo(CallCount &To) const {
+  To.Used += static_cast<unsigned>(Notes.size());
+  append_range(To.Notes, Notes);
 }
 
 Error askAll(size_t Count, function_ref<Error(size_t)> One) {

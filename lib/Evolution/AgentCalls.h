@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_EVOLUTION_AGENTCALLS_H
 #define CUPILOT_LIB_EVOLUTION_AGENTCALLS_H
 
+#include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/LLM/Provider.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -22,7 +23,8 @@ public:
   std::string describe(const ChatRequest &R) const override {
     return From.describe(R);
   }
-  unsigned calls() const { return static_cast<unsigned>(Notes.size()); }
+  /// Counts its calls in \p To, and hands them on to the journal.
+  void addTo(CallCount &To) const;
   const llvm::json::Array &notes() const { return Notes; }
 
 private:

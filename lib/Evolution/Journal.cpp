@@ -104,6 +104,22 @@ Error Journal::execute(const char *Sql) {
   return Error::success();
 }
 
+static constexpr const char *MakeTables =
+    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+    "PRAGMA user_version=1;"
+    "CREATE TABLE IF NOT EXISTS generation("
+    "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
+    "CREATE TABLE IF NOT EXISTS candidate("
+    "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
+    "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
+    "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
+    "CREATE TABLE IF NOT EXISTS batch("
+    "  run TEXT, step TEXT, id TEXT, results TEXT,"
+    "  PRIMARY KEY(run, step));"
+    "CREATE TABLE IF NOT EXISTS call("
+    "  id INTEGER PRIMARY KEY, run TEXT, step TEXT, note TEXT,"
+    "  UNIQUE(run, step));";
+
 Expected<Journal> Journal::open(StringRef Path) {
   if (Error E = ensureDirectory(sys::path::parent_path(Path)))
     return std::move(E);
@@ -124,19 +140,10 @@ Expected<Journal> Journal::open(StringRef Path) {
   }
   // Of several that change a new file to this mode at once, SQLite tells some
   // that it is busy without asking the handler (it would be a deadlock).
-  for (auto End = Clock::now() + Patience;
-       Error E = Result.execute(
-           "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-           "PRAGMA user_version=1;"
-           "CREATE TABLE IF NOT EXISTS generation("
-           "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
-           "CREATE TABLE IF NOT EXISTS candidate("
-           "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
-           "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-           "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
-           "CREATE TABLE IF NOT EXISTS batch("
-           "  run TEXT, step TEXT, id TEXT, results TEXT,"
-           "  PRIMARY KEY(run, step));");) {
+  for (auto End = Clock::now() + Patience;;) {
+    Error E = Result.execute(MakeTables);
+    if (!E)
+      break;
     if ((sqlite3_errcode(Db) & 0xff) != SQLITE_BUSY || Clock::now() > End)
       return std::move(E);
     consumeError(std::move(E));
@@ -174,7 +181,8 @@ Error Journal::addColumns() {
 Error Journal::restart(StringRef Run) {
   for (const char *Sql :
        {"DELETE FROM generation WHERE run=?",
-        "DELETE FROM candidate WHERE run=?", "DELETE FROM batch WHERE run=?"})
+        "DELETE FROM candidate WHERE run=?", "DELETE FROM batch WHERE run=?",
+        "DELETE FROM call WHERE run=?"})
     if (Statement(Db.get(), Sql).bind(Run).step() != SQLITE_DONE)
       return failure("cannot be written");
   return Error::success();
@@ -270,16 +278,39 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   return Error::success();
 }
 
-Expected<std::vector<std::string>> Journal::runs() {
-  Statement Query(
-      Db.get(), "SELECT run FROM generation GROUP BY run ORDER BY MIN(rowid)");
+/// The first column of all rows; nothing where they cannot be read.
+static std::optional<std::vector<std::string>> textsOf(Statement &Query) {
   std::vector<std::string> All;
   int Status;
   while ((Status = Query.step()) == SQLITE_ROW)
     All.push_back(Query.text(0));
   if (Status != SQLITE_DONE)
-    return failure("cannot be read");
+    return std::nullopt;
   return All;
+}
+
+Error Journal::saveCall(StringRef Run, StringRef Step, StringRef Note) {
+  Statement Insert(Db.get(),
+                   "INSERT INTO call(run, step, note) VALUES(?,?,?)"
+                   " ON CONFLICT(run, step) DO UPDATE SET note=excluded.note");
+  if (Insert.bind(Run).bind(Step).bind(Note).step() != SQLITE_DONE)
+    return failure("cannot be written");
+  return Error::success();
+}
+
+Expected<std::vector<std::string>> Journal::calls(StringRef Run) {
+  Statement Query(Db.get(), "SELECT note FROM call WHERE run=? ORDER BY id");
+  if (auto All = textsOf(Query.bind(Run)))
+    return std::move(*All);
+  return failure("cannot be read");
+}
+
+Expected<std::vector<std::string>> Journal::runs() {
+  Statement Query(
+      Db.get(), "SELECT run FROM generation GROUP BY run ORDER BY MIN(rowid)");
+  if (auto All = textsOf(Query))
+    return std::move(*All);
+  return failure("cannot be read");
 }
 
 Expected<std::vector<CandidateRecord>> Journal::candidates(StringRef Run) {

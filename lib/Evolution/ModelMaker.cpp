@@ -13,10 +13,8 @@
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <thread>
 
@@ -28,15 +26,6 @@ namespace cupilot {
 static constexpr unsigned CallsOfQuestion = 2;
 /// So many prompts are enough to see that a model answers rubbish.
 static constexpr size_t FirstPrompts = 8;
-
-std::string stepPrefix(const Kernel &K) {
-  StringRef Name = StringRef(K.Name).split('(').first.split('<').first;
-  Name = Name.rsplit(' ').second.empty() ? Name : Name.rsplit(' ').second;
-  std::string Safe;
-  for (char C : Name)
-    Safe += isAlnum(C) || C == '_' ? C : '_';
-  return Safe + "-" + shortDigest(K.Digest, 8) + "/";
-}
 
 namespace {
 /// What came of one question.
@@ -79,8 +68,7 @@ private:
   Error compile(MutableArrayRef<Item *> Some);
   Expected<Candidate> candidateOf(Item &I);
   Error checkUsable(ArrayRef<Item *> Asked);
-  PromptKernel kernel() const { return {P.K, GpuName(), P.Arch, P.Workloads}; }
-  StringRef GpuName() const { return P.Gpu.Name; }
+  PromptKernel kernel() const { return {P.K, P.Gpu.Name, P.Arch, P.Workloads}; }
   std::vector<PromptGene> genesOf(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
@@ -291,6 +279,7 @@ Error ModelMaker::compile(MutableArrayRef<Item *> Some) {
     size_t Count = std::min<size_t>(2, Some.size() - First);
     std::vector<std::optional<Expected<Candidate>>> Made(Count);
     std::vector<std::thread> Threads;
+    Threads.reserve(Count);
     for (size_t I = 0; I < Count; ++I)
       Threads.emplace_back(
           [&, I] { Made[I].emplace(candidateOf(*Some[First + I])); });
@@ -348,11 +337,13 @@ Error ModelMaker::run(std::vector<Item> &Items) {
       Calls.Used += callsOf(*I.Order->Known, I.Stage);
       Usable += I.Order->Known->Outcome != "no-answer";
     }
-    if (Error E =
-            askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); }))
-      return E;
+    Error Failed =
+        askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); });
     for (Item *I : Asked)
-      Calls.Used += I->Said->Log.calls();
+      if (I->Said) // Else another one's failure came first.
+        I->Said->Log.addTo(Calls);
+    if (Failed)
+      return Failed;
     if (Error E = checkUsable(Asked))
       return E;
     if (Error E = compile(Asked))
@@ -370,6 +361,7 @@ ModelMaker::make(ArrayRef<CandidateOrder> Orders) {
   if (Error E = run(Items))
     return std::move(E);
   std::vector<std::optional<Candidate>> Made;
+  Made.reserve(Items.size());
   for (Item &I : Items)
     Made.push_back(std::move(I.Made));
   return Made;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RecordStory.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/JSON.h"
 
@@ -14,21 +15,42 @@ using namespace llvm;
 
 namespace cupilot {
 
-unsigned callsOf(const CandidateRecord &R, StringRef Stage) {
+/// Tells \p Each of the stages that \p R was made in, the first one first.
+static void forEachStage(const CandidateRecord &R,
+                         function_ref<void(const json::Object &)> Each) {
   Expected<json::Value> V = json::parse(R.Made);
-  if (!V) {
+  if (!V) { // Journals of earlier versions have none.
     consumeError(V.takeError());
-    return 0;
+    return;
   }
-  unsigned Count = 0;
   if (const json::Object *O = V->getAsObject())
     if (const json::Array *Stages = O->getArray("stages"))
-      for (const json::Value &Each : *Stages)
-        if (const json::Object *S = Each.getAsObject();
-            S && S->getString("stage").value_or("") == Stage)
-          if (const json::Array *List = S->getArray("calls"))
-            Count += List->size();
+      for (const json::Value &Stage : *Stages)
+        if (const json::Object *S = Stage.getAsObject())
+          Each(*S);
+}
+
+unsigned callsOf(const CandidateRecord &R, StringRef Stage) {
+  unsigned Count = 0;
+  forEachStage(R, [&](const json::Object &S) {
+    if (S.getString("stage").value_or("") == Stage)
+      if (const json::Array *List = S.getArray("calls"))
+        Count += List->size();
+  });
   return Count;
+}
+
+std::vector<std::string> promptsOf(const CandidateRecord &R) {
+  std::vector<std::string> All;
+  forEachStage(R, [&](const json::Object &S) {
+    if (const json::Array *List = S.getArray("calls"))
+      for (const json::Value &Call : *List)
+        if (const json::Object *O = Call.getAsObject())
+          if (std::string Prompt = O->getString("prompt").value_or("").str();
+              !Prompt.empty() && !is_contained(All, Prompt))
+            All.push_back(std::move(Prompt));
+  });
+  return All;
 }
 
 std::string troubleOf(const CandidateRecord &R) {
@@ -61,18 +83,10 @@ std::string verdictOf(const CandidateRecord &R) {
 
 std::vector<std::string> earlierOf(const CandidateRecord &R) {
   std::vector<std::string> All;
-  Expected<json::Value> V = json::parse(R.Made);
-  if (!V) {
-    consumeError(V.takeError());
-    return All;
-  }
-  if (const json::Object *O = V->getAsObject())
-    if (const json::Array *Stages = O->getArray("stages"))
-      for (const json::Value &Each : *Stages)
-        if (const json::Object *S = Each.getAsObject())
-          if (auto Trouble = S->getString("trouble");
-              Trouble && !Trouble->empty())
-            All.push_back(Trouble->str());
+  forEachStage(R, [&](const json::Object &S) {
+    if (auto Trouble = S.getString("trouble"); Trouble && !Trouble->empty())
+      All.push_back(Trouble->str());
+  });
   return All;
 }
 

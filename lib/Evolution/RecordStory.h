@@ -15,6 +15,10 @@ namespace cupilot {
 /// The calls of the stage \p Stage that \p R tells of.
 unsigned callsOf(const CandidateRecord &R, llvm::StringRef Stage);
 
+/// Name, version and digest of each prompt that a model was asked with for
+/// \p R, repairs included, in the order of the questions.
+std::vector<std::string> promptsOf(const CandidateRecord &R);
+
 /// What is wrong with \p R, as the end of a sentence about its code.
 std::string troubleOf(const CandidateRecord &R);
 

@@ -126,9 +126,8 @@ Error SearchLoop::beginBreeding() {
 
 /// What Prophet and Manager choose. An answer of no use ends nothing: then the
 /// whole library is drawn from, by chance.
-Error SearchLoop::choose() {
+Error SearchLoop::choose(Provider &From) {
   const AgentOptions &A = *Options.Agents;
-  CallLog Log(*A.From);
   PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
   ChoiceRequest R{Of, A.Roofline ? &Advice : nullptr, Library, Options.Within};
   std::vector<LibraryStrategy> Narrow;
@@ -146,7 +145,7 @@ Error SearchLoop::choose() {
   std::string Prefix = stepPrefix(Problem.K);
   if (A.Roofline) {
     Expected<std::vector<std::string>> Chosen =
-        askProphet(Log, *A.Prompts, R, Advice, Prefix + "prophet", A.Counts);
+        askProphet(From, *A.Prompts, R, Advice, Prefix + "prophet", A.Counts);
     if (Chosen) {
       Strategies = std::move(*Chosen);
       copy_if(Library, std::back_inserter(Narrow),
@@ -160,14 +159,25 @@ Error SearchLoop::choose() {
   }
   if (Begin.size() < Options.Population) {
     Expected<std::vector<std::string>> Genomes = askManager(
-        Log, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
+        From, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
         A.Examples, Prefix + "manager", A.Counts);
     if (Genomes)
       append_range(Begin, *Genomes);
     else if (Error E = Absorb(Genomes.takeError(), "SCE Manager"))
       return E;
   }
-  Calls.Used += Log.calls();
+  return Error::success();
+}
+
+/// The journal gets the calls that were made since: those of Prophet and
+/// Manager, and of rounds that were cut off, belong to no candidate.
+Error SearchLoop::noteCalls() {
+  for (const json::Value &Note : Calls.Notes)
+    if (Error E =
+            J.saveCall(Run, Note.getAsObject()->getString("step").value_or(""),
+                       formatv("{0}", Note).str()))
+      return E;
+  Calls.Notes.clear();
   return Error::success();
 }
 
@@ -189,7 +199,10 @@ Error SearchLoop::beginAgents() {
     return Made.takeError();
   Advice = std::move(*Made);
   Calls.Most = Options.Agents->MostCalls;
-  if (Error E = choose())
+  CallLog Log(*Options.Agents->From);
+  Error Chosen = choose(Log);
+  Log.addTo(Calls);
+  if (Error E = joinErrors(std::move(Chosen), noteCalls()))
     return E;
   Maker = makeModelMaker(Problem, *Evaluator, *Options.Agents, Library, Advice,
                          Calls);

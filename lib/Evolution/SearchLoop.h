@@ -40,7 +40,7 @@ public:
 private:
   llvm::Error begin();
   llvm::Error beginAgents();
-  llvm::Error choose();
+  llvm::Error choose(Provider &From);
   llvm::Error evaluate(unsigned Generation);
   llvm::Error orders(std::vector<SearchEntry> &Entries);
   llvm::Error makeAndJudge(llvm::MutableArrayRef<SearchEntry> Entries,
@@ -60,6 +60,7 @@ private:
                      unsigned Generation);
   llvm::Error acceptOnCard(std::vector<CandidateRecord> &Accepted,
                            SearchResult &Result);
+  llvm::Error noteCalls();
   llvm::Error endOfBudget(llvm::Error E);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RecordStory.h"
 #include "SearchLoop.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -126,6 +127,7 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Digest = digest(R.Source);
     V.Fitness = R.Ratio;
     V.Outcome = R.Outcome;
+    V.Prompts = promptsOf(R);
     V.Evidence.push_back(
         measurementOf(*Evidence->getAsObject(), R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));

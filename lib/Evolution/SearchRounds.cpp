@@ -108,8 +108,8 @@ Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
       Maker->rounds() == 0)
     return Error::success();
   Expected<std::vector<Revision>> Made = Maker->revise(Orders);
-  if (!Made)
-    return Made.takeError();
+  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+    return E;
   std::vector<SearchEntry> New;
   std::vector<SearchEntry *> Old, ToJudge;
   for (auto [E, R] : zip_equal(Asked, *Made)) {
@@ -204,8 +204,8 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   for (SearchEntry &E : Entries)
     Orders.push_back(E.Order);
   Expected<std::vector<std::optional<Candidate>>> Made = Maker->make(Orders);
-  if (!Made)
-    return Made.takeError();
+  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+    return E;
   auto JudgeHere = [&](SearchEntry &E) -> Error {
     if (Error Failure = judge(*E.Made))
       return Failure;

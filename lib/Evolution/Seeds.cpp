@@ -8,12 +8,12 @@
 
 #include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/MachineCache.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
@@ -33,7 +33,7 @@ public:
              ArrayRef<std::string> Flags)
       : Embedder(Embedder), Arch(Arch), Flags(variantFlags(Flags)) {}
   /// The point of the kernel \p Symbol that \p Slice defines.
-  Expected<std::vector<float>> pointOf(StringRef Slice, StringRef Symbol) const;
+  Expected<KernelPoint> pointOf(StringRef Slice, StringRef Symbol) const;
 
 private:
   std::string cached(StringRef Slice, StringRef Symbol) const;
@@ -58,20 +58,41 @@ std::string SeedFinder::cached(StringRef Slice, StringRef Symbol) const {
   return Root + "/points/" + shortDigest(Key.str(), 40) + ".json";
 }
 
-Expected<std::vector<float>> SeedFinder::pointOf(StringRef Slice,
-                                                 StringRef Symbol) const {
+static json::Value toJSON(const KernelPoint &P) {
+  json::Array Code;
+  for (float Number : P.Code)
+    Code.push_back(Number);
+  return json::Object{{"class", P.Class ? toString(*P.Class) : ""},
+                      {"code", std::move(Code)}};
+}
+
+/// What toJSON wrote; nothing where it is something else.
+static std::optional<KernelPoint> pointFrom(StringRef Text) {
+  Expected<json::Value> Known = json::parse(Text);
+  if (!Known) {
+    consumeError(Known.takeError());
+    return std::nullopt;
+  }
+  const json::Object *O = Known->getAsObject();
+  const json::Array *Code = O ? O->getArray("code") : nullptr;
+  if (!Code || Code->empty())
+    return std::nullopt;
+  KernelPoint P;
+  for (const json::Value &Each : *Code)
+    P.Code.push_back(float(Each.getAsNumber().value_or(0)));
+  for (Bottleneck B : {Bottleneck::Compute, Bottleneck::Memory,
+                       Bottleneck::Latency, Bottleneck::Middle})
+    if (toString(B) == O->getString("class").value_or(""))
+      P.Class = B;
+  return P;
+}
+
+Expected<KernelPoint> SeedFinder::pointOf(StringRef Slice,
+                                          StringRef Symbol) const {
   std::string Cache = cached(Slice, Symbol);
   if (Expected<std::string> Text = readFile(Cache)) {
-    std::vector<float> Point;
-    if (Expected<json::Value> Known = json::parse(*Text)) {
-      if (const json::Array *Numbers = Known->getAsArray())
-        for (const json::Value &Each : *Numbers)
-          Point.push_back(float(Each.getAsNumber().value_or(0)));
-    } else {
-      consumeError(Known.takeError());
-    }
-    if (!Point.empty())
-      return Point;
+    if (std::optional<KernelPoint> Known = pointFrom(*Text))
+      return std::move(*Known);
   } else {
     consumeError(Text.takeError());
   }
@@ -89,13 +110,10 @@ Expected<std::vector<float>> SeedFinder::pointOf(StringRef Slice,
     return Kernels.takeError();
   for (EmbeddedKernel &Each : *Kernels)
     if (Each.Symbol == Symbol) {
-      json::Array Numbers;
-      for (float Number : Each.Point)
-        Numbers.push_back(Number);
       // A cache that cannot be written is no reason to fail.
       if (!Cache.empty())
-        consumeError(writeFileAtomic(
-            Cache, formatv("{0}", json::Value(std::move(Numbers))).str()));
+        consumeError(
+            writeFileAtomic(Cache, formatv("{0}", toJSON(Each.Point)).str()));
       return std::move(Each.Point);
     }
   return findingError("the slice does not define '" + Symbol + "'");
@@ -106,7 +124,7 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
             const KernelEmbedder &Embedder, StringRef Arch,
             ArrayRef<std::string> Flags, size_t Count) {
   std::vector<StoredKernel> Known;
-  std::vector<std::vector<float>> Points;
+  std::vector<KernelPoint> Points;
   SeedFinder Finder(Embedder, Arch, Flags);
   for (const std::string &Root : Roots) {
     Expected<ProjectStore> Store = ProjectStore::open(Root);
@@ -120,8 +138,7 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
         continue;
       if (Error E = Store->readTexts(S))
         return std::move(E);
-      Expected<std::vector<float>> Point =
-          Finder.pointOf(S.K.Slice, S.K.Symbol);
+      Expected<KernelPoint> Point = Finder.pointOf(S.K.Slice, S.K.Symbol);
       if (!Point) {
         consumeError(Point.takeError());
         continue;
@@ -132,7 +149,7 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
   }
   if (Known.empty())
     return std::vector<SeedGenome>();
-  Expected<std::vector<float>> Own = Finder.pointOf(K.Slice, K.Symbol);
+  Expected<KernelPoint> Own = Finder.pointOf(K.Slice, K.Symbol);
   if (!Own)
     return Own.takeError();
   std::vector<SeedGenome> Seeds;

@@ -15,10 +15,11 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/MachineCache.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
@@ -59,20 +60,24 @@ static Error runNvcc(const std::vector<std::string> &Command) {
   return Error::success();
 }
 
-/// The files in a depfile, without its target.
-static std::vector<std::string> filesOf(StringRef DepFile) {
+/// The files whose text is in what a preprocessor wrote.
+static std::vector<std::string> filesOf(StringRef Preprocessed) {
   std::vector<std::string> Files;
-  StringRef Rest = DepFile.split(" :").second;
-  while (!Rest.empty()) {
+  StringSet<> Seen;
+  for (StringRef Line : split(Preprocessed, '\n')) {
+    // # 12 "/usr/include/stdlib.h" 1 3 4
+    if (!Line.consume_front("# "))
+      continue;
+    unsigned Number = 0;
+    if (Line.consumeInteger(10, Number) || !Line.consume_front(" \""))
+      continue;
     std::string File;
-    Rest = Rest.ltrim(" \n\r\t\\");
-    while (!Rest.empty() && !isSpace(Rest.front())) {
-      if (Rest.size() > 1 && Rest[0] == '\\' && Rest[1] == ' ')
-        Rest = Rest.drop_front();
-      File += Rest.front();
-      Rest = Rest.drop_front();
+    for (; !Line.empty() && Line.front() != '"'; Line = Line.drop_front()) {
+      if (Line.front() == '\\' && Line.size() > 1)
+        Line = Line.drop_front();
+      File += Line.front();
     }
-    if (!File.empty())
+    if (Seen.insert(File).second)
       Files.push_back(std::move(File));
   }
   return Files;
@@ -91,16 +96,19 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
   Command.insert(Command.end(), {"-include", "cstdint"});
   for (const std::string &Arg :
        {std::string("-x"), std::string("cu"), Source.str(), std::string("-o"),
-        Dir->file("variant.ptx"), std::string("-MD"), std::string("-MF"),
-        Dir->file("variant.d")})
+        Dir->file("variant.ptx"), std::string("--keep"),
+        std::string("--keep-dir"), Dir->path().str()})
     Command.push_back(Arg);
   if (Error E = runNvcc(Command))
     return std::move(E);
   if (Files) {
-    Expected<std::string> Text = readFile(Dir->file("variant.d"));
-    if (!Text)
-      return Text.takeError();
-    *Files = filesOf(*Text);
+    // -MD would preprocess once more, for the host.
+    Expected<std::string> Text =
+        readFile(Dir->file((sys::path::stem(Source) + ".cpp1.ii").str()));
+    if (Text)
+      *Files = filesOf(*Text);
+    else
+      consumeError(Text.takeError());
   }
   Expected<std::string> Ptx = readFile(Dir->file("variant.ptx"));
   if (!Ptx)
@@ -108,92 +116,32 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
   return NvccPtx::parse(std::move(*Ptx));
 }
 
-namespace {
-/// One entry of the machine cache: a fat binary, and the files it was made of
-/// with size and time.
-class NvccCacheEntry {
-public:
-  NvccCacheEntry(StringRef Nvcc, const BuildVariant &V, StringRef Symbol,
-                 StringRef Source, const NvccDeviceFlags &Flags) {
-    std::string Root = machineCacheDirectory();
-    ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
-    if (Root.empty() || !Program)
-      return;
-    SmallString<256> Real;
-    if (sys::fs::real_path(*Program, Real))
-      return;
-    DigestBuilder Key;
-    Key.add(CUPILOT_VERSION)
-        .add(uint64_t(AdmissionVersion))
-        .add(V.SourceDigest)
-        .add(V.Canonical)
-        .add(V.When.Arch)
-        .add(Symbol)
-        .add(Flags.context());
-    for (const std::string &Flag : Flags.Flags)
-      Key.add(Flag);
-    // nvcc makes names of the path; they must not come from another store.
-    Key.add(Source);
-    for (StringRef Tool : {"nvcc", "ptxas", "fatbinary", "../nvvm/bin/cicc"})
-      Key.add(describe((sys::path::parent_path(Real) + "/" + Tool).str()));
-    Path = Root + "/nvcc/" + shortDigest(Key.str(), 40);
-  }
-
-  /// Fills in what was compiled; false when nothing was, or of other files.
-  bool load(CompiledVariant &C) const {
-    if (Path.empty() || !sys::fs::exists(Path + ".files"))
-      return false;
-    Expected<std::string> Manifest = readFile(Path + ".files"),
-                          Binary = readFile(Path + ".fatbin");
-    if (!Manifest || !Binary) {
-      consumeError(Manifest.takeError());
-      consumeError(Binary.takeError());
-      return false;
-    }
-    SmallVector<StringRef> Lines;
-    StringRef(*Manifest).split(Lines, '\n', -1, false);
-    if (Lines.empty() || Lines.pop_back_val() != "digest " + digest(*Binary))
-      return false;
-    std::vector<std::string> Copies;
-    for (StringRef Line : Lines)
-      if (Line.consume_front("copies "))
-        Copies.push_back(Line.str());
-      else if (Line != describe(Line.split(' ').second.split(' ').second))
-        return false;
-    C.Copies = std::move(Copies);
-    C.Fatbin = std::move(*Binary);
-    return true;
-  }
-
-  /// A cache that cannot be written is no reason to fail a build.
-  void store(const std::vector<std::string> &Files,
-             const CompiledVariant &C) const {
-    if (Path.empty())
-      return;
-    std::string Manifest;
-    for (const std::string &File : Files)
-      Manifest += describe(File) + "\n";
-    for (const std::string &Name : C.Copies)
-      Manifest += "copies " + Name + "\n";
-    Manifest += "digest " + digest(C.Fatbin) + "\n";
-    if (Error E = writeFileAtomic(Path + ".fatbin", C.Fatbin))
-      return consumeError(std::move(E));
-    consumeError(writeFileAtomic(Path + ".files", Manifest));
-  }
-
-private:
-  static std::string describe(StringRef File) {
-    sys::fs::file_status Status;
-    if (sys::fs::status(File, Status))
-      return "";
-    return formatv("{0} {1} {2}", Status.getSize(),
-                   Status.getLastModificationTime().time_since_epoch().count(),
-                   File)
-        .str();
-  }
-  std::string Path;
-};
-} // namespace
+/// Where the machine cache keeps what \p V becomes: its fat binary, and the
+/// names that it has copies of.
+static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
+                                    StringRef Symbol, StringRef Source,
+                                    const NvccDeviceFlags &Flags) {
+  ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
+  SmallString<256> Real;
+  if (!Program || sys::fs::real_path(*Program, Real))
+    return {};
+  DigestBuilder Key;
+  Key.add(CUPILOT_VERSION)
+      .add(uint64_t(AdmissionVersion))
+      .add(V.SourceDigest)
+      .add(V.Canonical)
+      .add(V.When.Arch)
+      .add(Symbol)
+      .add(Flags.context());
+  for (const std::string &Flag : Flags.Flags)
+    Key.add(Flag);
+  // nvcc makes names of the path; they must not come from another store.
+  Key.add(Source);
+  for (StringRef Tool : {"nvcc", "ptxas", "fatbinary", "../nvvm/bin/cicc"})
+    Key.add(MachineCacheEntry::describe(
+        (sys::path::parent_path(Real) + "/" + Tool).str()));
+  return {"nvcc", ".fatbin", Key};
+}
 
 /// What clang must know to parse what nvcc will compile.
 static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
@@ -216,10 +164,10 @@ static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
 }
 
 /// Compiles the text in the file \p Source for \p C, which knows its variant
-/// and its names. \p Files gets the files that nvcc read.
+/// and its names. \p Files, if given, gets the files that nvcc read.
 static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
                            const NvccDeviceFlags &Flags,
-                           std::vector<std::string> &Files) {
+                           std::vector<std::string> *Files) {
   const BuildVariant &V = C.V;
   const std::string &Arch = V.When.Arch;
   Expected<std::string> Text = readFile(Source);
@@ -239,7 +187,7 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
         textOf(BuildReason::Inadmissible,
                {utostr(Findings->front().Line), Findings->front().Message}));
   Expected<NvccPtx> Ptx =
-      compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, &Files);
+      compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, Files);
   if (!Ptx)
     return Ptx.takeError();
   std::vector<std::pair<std::string, std::string>> Renames;
@@ -297,13 +245,18 @@ compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   CompiledVariant C;
   C.V = V;
   C.Symbols = variantSymbols(Original, V);
-  NvccCacheEntry Cache(Nvcc, V, C.Symbols.front(), Source, Flags);
-  if (Cache.load(C))
+  MachineCacheEntry Cache =
+      cacheEntry(Nvcc, V, C.Symbols.front(), Source, Flags);
+  if (std::optional<CachedBytes> Known = Cache.load()) {
+    C.Fatbin = std::move(Known->Bytes);
+    C.Copies = std::move(Known->Notes);
     return C;
+  }
   std::vector<std::string> Files;
-  if (Error E = compileFatbin(Nvcc, C, Source, Flags, Files))
+  if (Error E = compileFatbin(Nvcc, C, Source, Flags, Cache ? &Files : nullptr))
     return std::move(E);
-  Cache.store(Files, C);
+  if (!Files.empty())
+    Cache.store({C.Fatbin, C.Copies}, Files);
   return C;
 }
 

@@ -12,6 +12,7 @@
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/MachineCache.h"
 #include "clang/Basic/Version.h"
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -23,7 +24,6 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace clang;
 using llvm::Error;
@@ -111,77 +111,24 @@ variantInvocation(CompilerInstance &Unit, StringRef Path) {
   return Invocation;
 }
 
-namespace {
-/// One entry of the machine cache: the files it was made from, with size and
-/// time, and the bitcode.
-class CacheEntry {
-public:
-  CacheEntry(const CompilerInvocation &Invocation, const BuildVariant &V) {
-    std::string Root = machineCacheDirectory();
-    if (Root.empty())
-      return;
-    // Where the store lies does not matter, and the compiler's own identity is
-    // in the version and in the files.
-    DigestBuilder Key;
-    Key.add(getClangFullVersion())
-        .add(CUPILOT_VERSION)
-        .add(uint64_t(AdmissionVersion))
-        .add(V.SourceDigest);
-    CompilerInvocation Normal(Invocation);
-    Normal.getFrontendOpts().Inputs.clear();
-    Normal.getCodeGenOpts().MainFileName.clear();
-    Normal.getLangOpts().MacroPrefixMap.clear();
-    for (const std::string &Arg : Normal.getCC1CommandLine())
-      Key.add(Arg);
-    Path = Root + "/variants/" + shortDigest(Key.str(), 40);
-  }
-
-  std::optional<std::string> load() const {
-    if (Path.empty())
-      return std::nullopt;
-    auto Manifest = llvm::MemoryBuffer::getFile(Path + ".files");
-    auto Bitcode = llvm::MemoryBuffer::getFile(Path + ".bc", false, false);
-    if (!Manifest || !Bitcode)
-      return std::nullopt;
-    llvm::SmallVector<StringRef> Lines;
-    (*Manifest)->getBuffer().split(Lines, '\n', -1, false);
-    if (Lines.empty() ||
-        Lines.pop_back_val() != "digest " + digest((*Bitcode)->getBuffer()))
-      return std::nullopt;
-    for (StringRef Line : Lines)
-      if (Line != describe(Line.split(' ').second.split(' ').second))
-        return std::nullopt;
-    return (*Bitcode)->getBuffer().str();
-  }
-
-  /// A cache that cannot be written is no reason to fail a build.
-  void store(const std::vector<std::string> &Files, StringRef Bitcode) const {
-    if (Path.empty())
-      return;
-    std::string Manifest;
-    for (const std::string &File : Files)
-      if (std::string Line = describe(File); !Line.empty())
-        Manifest += Line + "\n";
-    Manifest += "digest " + digest(Bitcode) + "\n";
-    if (Error E = writeFileAtomic(Path + ".bc", Bitcode))
-      return llvm::consumeError(std::move(E));
-    llvm::consumeError(writeFileAtomic(Path + ".files", Manifest));
-  }
-
-private:
-  static std::string describe(StringRef File) {
-    llvm::sys::fs::file_status Status;
-    if (llvm::sys::fs::status(File, Status))
-      return "";
-    return (llvm::Twine(Status.getSize()) + " " +
-            llvm::Twine(
-                Status.getLastModificationTime().time_since_epoch().count()) +
-            " " + File)
-        .str();
-  }
-  std::string Path;
-};
-} // namespace
+/// Where the machine cache keeps the bitcode that \p V becomes.
+static MachineCacheEntry cacheEntry(const CompilerInvocation &Invocation,
+                                    const BuildVariant &V) {
+  // Where the store lies does not matter, and the compiler's own identity is
+  // in the version and in the files.
+  DigestBuilder Key;
+  Key.add(getClangFullVersion())
+      .add(CUPILOT_VERSION)
+      .add(uint64_t(AdmissionVersion))
+      .add(V.SourceDigest);
+  CompilerInvocation Normal(Invocation);
+  Normal.getFrontendOpts().Inputs.clear();
+  Normal.getCodeGenOpts().MainFileName.clear();
+  Normal.getLangOpts().MacroPrefixMap.clear();
+  for (const std::string &Arg : Normal.getCC1CommandLine())
+    Key.add(Arg);
+  return {"variants", ".bc", Key};
+}
 
 Expected<std::string> compileVariant(CompilerInstance &Unit,
                                      const BuildVariant &V, StringRef Path) {
@@ -194,9 +141,9 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
         [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
   std::shared_ptr<CompilerInvocation> Invocation =
       variantInvocation(Unit, Path);
-  CacheEntry Cache(*Invocation, V);
-  if (std::optional<std::string> Known = Cache.load())
-    return std::move(*Known);
+  MachineCacheEntry Cache = cacheEntry(*Invocation, V);
+  if (std::optional<CachedBytes> Known = Cache.load())
+    return std::move(Known->Bytes);
 
   std::string Messages;
   llvm::raw_string_ostream OS(Messages);
@@ -223,7 +170,7 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
   llvm::WriteBitcodeToFile(*M, Stream);
   std::string Bitcode(Bytes.begin(), Bytes.end());
   llvm::sort(Files);
-  Cache.store(Files, Bitcode);
+  Cache.store({Bitcode, {}}, Files);
   return Bitcode;
 }
 

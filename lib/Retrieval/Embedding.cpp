@@ -8,6 +8,7 @@
 
 #include "cupilot/Retrieval/Embedding.h"
 #include "DeviceWords.h"
+#include "cupilot/Roofline/StaticFigures.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -104,6 +105,17 @@ std::vector<float> KernelEmbedder::point(const Function &Kernel) const {
   return Point;
 }
 
+/// By code alone: who is near must not depend on a launch.
+static Expected<std::optional<Bottleneck>> classOf(StringRef Bitcode,
+                                                   StringRef Symbol) {
+  static const GpuDescription Gpu = cantFail(describeGpu("H200"));
+  static const Ceilings C = ceilingsOf(Gpu);
+  Expected<StaticFigures> Figures = staticFigures(Bitcode, Symbol);
+  if (!Figures)
+    return Figures.takeError();
+  return opinionOfCode(*Figures, Gpu, C, /*Shape=*/nullptr).Class;
+}
+
 Expected<std::vector<EmbeddedKernel>>
 KernelEmbedder::embed(StringRef Bitcode) const {
   LLVMContext Context;
@@ -113,13 +125,19 @@ KernelEmbedder::embed(StringRef Bitcode) const {
   Pipeline Optimizer;
   Optimizer.run(Optimizer.level(OptimizationLevel::O2), **M);
   std::vector<EmbeddedKernel> Kernels;
-  for (const Function &F : **M)
-    if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
-      Kernels.push_back({F.getName().str(), point(F)});
+  for (const Function &F : **M) {
+    if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    Expected<std::optional<Bottleneck>> Class = classOf(Bitcode, F.getName());
+    if (!Class)
+      return Class.takeError();
+    Kernels.push_back({F.getName().str(), {point(F), *Class}});
+  }
   return Kernels;
 }
 
-double similarity(ArrayRef<float> A, ArrayRef<float> B) {
+/// The cosine of the angle between two directions.
+static double cosine(ArrayRef<float> A, ArrayRef<float> B) {
   if (A.size() != B.size())
     return 0;
   double Product = std::inner_product(A.begin(), A.end(), B.begin(), 0.0);
@@ -129,10 +147,18 @@ double similarity(ArrayRef<float> A, ArrayRef<float> B) {
   return Lengths > 0 ? Product / Lengths : 0;
 }
 
-std::vector<Neighbour> nearest(ArrayRef<float> Point,
-                               ArrayRef<std::vector<float>> Among,
-                               size_t Count) {
+double similarity(const KernelPoint &A, const KernelPoint &B) {
+  // What lies so near together is told apart by its class; more would hide that
+  // one kind of kernel can be written for either (docs/Retrieval.md).
+  constexpr double OtherClass = 0.05;
+  bool Apart = A.Class && B.Class && *A.Class != *B.Class;
+  return std::max(0.0, cosine(A.Code, B.Code) - (Apart ? OtherClass : 0));
+}
+
+std::vector<Neighbour> nearest(const KernelPoint &Point,
+                               ArrayRef<KernelPoint> Among, size_t Count) {
   std::vector<Neighbour> All;
+  All.reserve(Among.size());
   for (size_t I = 0; I < Among.size(); ++I)
     All.push_back({I, similarity(Point, Among[I])});
   llvm::sort(All, [](const Neighbour &A, const Neighbour &B) {

@@ -40,13 +40,10 @@ static std::string pixels(double Value) { return formatv("{0:f1}", Value); }
 
 /// "0.01", "1", "1k": marks are powers of ten.
 static std::string mark(int Power) {
-  if (Power >= 3)
-    return (Twine(Power % 3 == 0   ? "1"
-                  : Power % 3 == 1 ? "10"
-                                   : "100") +
-            (Power >= 6 ? "M" : "k"))
-        .str();
-  return formatv("{0}", std::pow(10.0, Power)).str();
+  if (Power < 0)
+    return "0." + std::string(size_t(-Power) - 1, '0') + "1";
+  const char *Unit = Power >= 6 ? "M" : Power >= 3 ? "k" : "";
+  return "1" + std::string(Power >= 6 ? Power - 6 : Power % 3, '0') + Unit;
 }
 
 /// Points that would hide each other move apart a little, downwards.
@@ -64,6 +61,30 @@ static double place(std::vector<std::pair<double, double>> &Taken, double X,
   }
   Taken.push_back({X, Y});
   return Y;
+}
+
+/// The place of the text \p Text beside a point, where none that was written
+/// before is; nothing where all is taken: then the point's title must do.
+static std::optional<double>
+besidePoint(std::vector<std::pair<double, double>> &Written, double X, double Y,
+            StringRef Text) {
+  constexpr double Column = 20, Row = 12;
+  for (double At : {9., 9 + Column, 9 + 2 * Column, 9 + 3 * Column,
+                    9 + 4 * Column, -8 - Column, -8 - 2 * Column}) {
+    std::pair<double, double> Here(X + At, Y);
+    if (Here.first + 8 * double(Text.size()) > Width - Right ||
+        Here.first < Left ||
+        any_of(
+            Written,
+            [&](auto Other) {
+              return std::abs(Other.first - Here.first) < Column &&
+                     std::abs(Other.second - Here.second) < Row;
+            }))
+      continue;
+    Written.push_back(Here);
+    return Here.first;
+  }
+  return std::nullopt;
 }
 
 json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
@@ -108,7 +129,10 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
     } else {
       X1 = std::max(First, R.Rate / std::max(C.L2GBs, C.DramGBs));
     }
-    bool Level = !R.IsBandwidth;
+    // The names of slanted ones stand on their free sides: of the steepest
+    // above, of others below.
+    bool Level = !R.IsBandwidth, Above = R.Rate >= std::max(C.L2GBs, C.DramGBs);
+    double AtX = std::sqrt(X1 * X2), AtY = AtX * R.Rate;
     Lines.push_back(json::Object{
         {"x1", pixels(X.at(X1))},
         {"y1", pixels(Y.at(Y1))},
@@ -117,9 +141,11 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
         {"name", R.Name},
         {"rate", Level ? formatv("{0:f1} Top/s", R.Rate * 1e-3).str()
                        : formatv("{0:f2} TB/s", R.Rate * 1e-3).str()},
-        {"textX", pixels(Level ? X.at(Last) - 4 : X.at(X1) + 8)},
-        {"textY", pixels(Level ? Y.at(R.Rate) - 5 : Y.at(Y1) - 12)},
-        {"anchor", Level ? "end" : "start"},
+        {"textX",
+         pixels(Level ? X.at(Last) - 4 : X.at(AtX) + (Above ? -10 : 10))},
+        {"textY",
+         pixels(Level ? Y.at(R.Rate) - 5 : Y.at(AtY) + (Above ? -4 : 14))},
+        {"anchor", Level || Above ? "end" : "start"},
         {"kind", Level ? "level" : "slant"}});
   }
   for (int P = int(X.Low); P <= int(X.High); ++P)
@@ -140,7 +166,7 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
                                  {"textY", pixels(Y.at(std::pow(10.0, P)) + 4)},
                                  {"anchor", "end"},
                                  {"text", mark(P)}});
-  std::vector<std::pair<double, double>> Taken;
+  std::vector<std::pair<double, double>> Taken, Written;
   for (auto [I, V] : enumerate(K.Variants)) {
     if (!V.Intensity || !(*V.Intensity > 0) || !(V.Operations > 0))
       continue;
@@ -154,8 +180,6 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
       json::Object P{{"x", pixels(PX)},
                      {"y", pixels(PY)},
                      {"r", Measured ? "6" : "5"},
-                     {"textX", pixels(PX + 9)},
-                     {"textY", pixels(PY + 4)},
                      {"number", static_cast<int64_t>(I)},
                      {"verdict", V.Verdict},
                      {"name", V.Name},
@@ -164,6 +188,10 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
                      {"time", formatv("{0:f2}", *Time).str()},
                      {"rate", formatv("{0:f1}", Rate).str()},
                      {"intensity", formatv("{0:f3}", *V.Intensity).str()}};
+      if (auto TextX = besidePoint(Written, PX, PY, std::to_string(I)))
+        P["label"] = json::Object{{"textX", pixels(*TextX)},
+                                  {"textY", pixels(PY + 4)},
+                                  {"number", static_cast<int64_t>(I)}};
       Points.push_back(std::move(P));
     }
   }

@@ -254,14 +254,4 @@ std::string resolveStore(StringRef Flag, StringRef MainFile, bool &Explicit) {
   return findUpward(MainFile, ".cupilot");
 }
 
-std::string machineCacheDirectory() {
-  if (const char *Env = std::getenv("CUPILOT_CACHE_DIR"))
-    return Env;
-  SmallString<256> Path;
-  if (!sys::path::cache_directory(Path))
-    return "";
-  sys::path::append(Path, "cupilot");
-  return Path.str().str();
-}
-
 } // namespace cupilot

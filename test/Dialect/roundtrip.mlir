@@ -48,6 +48,7 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
   // CHECK-SAME: align[<pointer = <param = 0>, bytes = 16>]
   // CHECK-SAME: disjoint[<a = <param = 0>, b = <param = 1>
   // CHECK-SAME: basis = "modelled", ratio = 1.83
+  // CHECK-SAME: {prompts = ["strategy-translator 2 b3:0123456789abcdef", "kernel-revisor 1 b3:fedcba9876543210"]}
   cupilot.variant @g2_v7 parents([@g1_v0])
       genome(#cupilot.genome<[<@vectorized_access, {width = 4}>]>)
       plan(#cupilot.plan<[<symbol = "_ZN4blur4rowsEPKfPfi",
@@ -63,6 +64,7 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
       evidence([#cupilot.measurement<device = "NVIDIA H200", basis = "modelled", ratio = 1.83, low = 1.80,
                 high = 1.86, gate = 1, checks = 24,
                 build = <compiler = "clang-22", arch = "sm_90", digest = "b3:3333333333333333333333333333333333333333333333333333333333333333">>])
+      {prompts = ["strategy-translator 2 b3:0123456789abcdef", "kernel-revisor 1 b3:fedcba9876543210"]}
 }
 
 // A guard that stands alone names its set.

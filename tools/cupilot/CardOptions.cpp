@@ -8,8 +8,8 @@
 
 #include "CardOptions.h"
 #include "cupilot/Evolution/Prophecy.h"
-#include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/MachineCache.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;

@@ -87,9 +87,9 @@ static cl::opt<std::string>
                cl::desc("Folder of the strategy library"));
 
 static cl::list<std::string>
-    Like("like", cl::sub(Sub), cl::value_desc("DIR"),
-         cl::desc("Begin with what helped similar kernels of this store; may "
-                  "be repeated"));
+    Like("like", cl::sub(Sub), cl::value_desc("DIR|examples"),
+         cl::desc("Begin with what helped similar kernels of this store, or of "
+                  "the one that cuPilot comes with; may be repeated"));
 
 static cl::opt<std::string>
     BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
@@ -174,8 +174,11 @@ beginLike(const Kernel &K, StringRef Arch, ArrayRef<std::string> Flags) {
       sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
   if (!Embedder)
     return Embedder.takeError();
+  std::vector<std::string> Roots;
+  for (const std::string &Each : Like)
+    Roots.push_back(storeNamed(Each));
   Expected<std::vector<SeedGenome>> Seeds =
-      seedGenomes(K, Like, *Embedder, Arch, Flags, /*Count=*/3);
+      seedGenomes(K, Roots, *Embedder, Arch, Flags, /*Count=*/3);
   if (!Seeds)
     return Seeds.takeError();
   for (const SeedGenome &S : *Seeds)

@@ -10,6 +10,8 @@
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <set>
 
 using namespace llvm;
 
@@ -30,10 +32,17 @@ Expected<std::vector<std::string>> runsOf(Journal &J, StringRef Identity) {
   return Mine;
 }
 
-/// What \p Made tells: parents' genomes, and what was asked for.
+static StoryCost costOf(const json::Object &Call) {
+  return {1, uint64_t(Call.getInteger("prompt_tokens").value_or(0)),
+          uint64_t(Call.getInteger("answer_tokens").value_or(0)),
+          Call.getNumber("cost").value_or(0),
+          Call.getNumber("seconds").value_or(0)};
+}
+
+/// What \p Made tells: parents' genomes, and what was asked for, by step.
 static void readMade(StringRef Made,
                      const std::map<std::string, size_t> &Earlier,
-                     StoryCandidate &C) {
+                     std::set<std::string> &Steps, StoryCandidate &C) {
   Expected<json::Value> Parsed = json::parse(Made);
   if (!Parsed) { // Journals of earlier versions have none.
     consumeError(Parsed.takeError());
@@ -55,12 +64,46 @@ static void readMade(StringRef Made,
     if (!Calls)
       continue;
     for (const json::Value &V : *Calls)
-      if (const json::Object *Call = V.getAsObject())
-        C.Asked += {1, uint64_t(Call->getInteger("prompt_tokens").value_or(0)),
-                    uint64_t(Call->getInteger("answer_tokens").value_or(0)),
-                    Call->getNumber("cost").value_or(0),
-                    Call->getNumber("seconds").value_or(0)};
+      if (const json::Object *Call = V.getAsObject()) {
+        C.Asked += costOf(*Call);
+        Steps.insert(Call->getString("step").value_or("").str());
+      }
   }
+}
+
+/// Whose question \p Step is, if no candidate of the journal is its reason.
+static StringRef agentOf(StringRef Step) {
+  Step.consume_back("/repair");
+  return StringSwitch<StringRef>(Step.rsplit('/').second)
+      .Case("prophet", "Roofline Prophet")
+      .Case("manager", "SCE Manager")
+      .Default("for what was not finished");
+}
+
+/// The calls of \p Run but those of \p Steps.
+static Expected<std::vector<StoryAgent>>
+agentsOf(Journal &J, StringRef Run, const std::set<std::string> &Steps) {
+  Expected<std::vector<std::string>> Notes = J.calls(Run);
+  if (!Notes)
+    return Notes.takeError();
+  std::vector<StoryAgent> Agents;
+  for (const std::string &Note : *Notes) {
+    Expected<json::Value> Parsed = json::parse(Note);
+    if (!Parsed) {
+      consumeError(Parsed.takeError());
+      continue;
+    }
+    const json::Object *Call = Parsed->getAsObject();
+    if (!Call || Steps.count(Call->getString("step").value_or("").str()))
+      continue;
+    StringRef Name = agentOf(Call->getString("step").value_or(""));
+    auto Found =
+        find_if(Agents, [&](const StoryAgent &A) { return A.Name == Name; });
+    if (Found == Agents.end())
+      Found = Agents.insert(Agents.end(), {Name.str(), {}});
+    Found->Asked += costOf(*Call);
+  }
+  return Agents;
 }
 
 static void countGenes(const CandidateRecord &R,
@@ -97,6 +140,7 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
     Story.Basis = "modelled";
     std::map<std::string, size_t> Earlier;
     std::map<std::string, StoryGene> Genes;
+    std::set<std::string> Steps;
     for (const CandidateRecord &R : *All) {
       StoryCandidate C;
       C.Name = variantName(R);
@@ -104,7 +148,7 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
       C.Outcome = R.Outcome;
       C.Reason = R.Reason;
       C.Ratio = R.Ratio;
-      readMade(R.Made, Earlier, C);
+      readMade(R.Made, Earlier, Steps, C);
       Earlier[R.Genome] = Story.Candidates.size();
       Story.Candidates.push_back(std::move(C));
       countGenes(R, Genes);
@@ -112,8 +156,13 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
         Story.Basis = "measured";
       for (auto [V, Source] : zip_equal(S.Variants, S.Sources))
         if (V.Name == variantName(R))
-          Story.Diffs.push_back({V.Name, lineDiff(V.Name, S.K.Slice, Source)});
+          Story.Diffs.push_back(
+              {V.Name, lineDiff(V.Name, S.K.Slice, Source), V.Prompts});
     }
+    Expected<std::vector<StoryAgent>> Agents = agentsOf(J, Run, Steps);
+    if (!Agents)
+      return Agents.takeError();
+    Story.Agents = std::move(*Agents);
     auto Own = find_if(
         *Records, [&](const StrategyRecord &R) { return R.Search == Run; });
     for (auto &[Name, G] : Genes) {

@@ -24,4 +24,9 @@ std::string sharedFile(StringRef Installed, StringRef Source) {
                                 : (CUPILOT_SOURCE_DIR "/" + Source).str();
 }
 
+std::string storeNamed(StringRef Name) {
+  return Name == "examples" ? sharedFile("examples", "examples/store")
+                            : Name.str();
+}
+
 } // namespace cupilot

@@ -17,6 +17,11 @@ namespace cupilot {
 /// tree that of \p Source in the source's.
 std::string sharedFile(llvm::StringRef Installed, llvm::StringRef Source);
 
+/// The folder of the store that \p Name means to commands which learn from
+/// others: "examples" is the one that cuPilot comes with (docs/Retrieval.md), a
+/// folder of that name "./examples".
+std::string storeNamed(llvm::StringRef Name);
+
 } // namespace cupilot
 
 #endif // CUPILOT_TOOLS_SHAREDFOLDER_H

@@ -27,7 +27,7 @@ static cl::list<std::string> Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub),
                                     cl::value_desc("F.cu"),
                                     cl::desc("CUDA sources"));
 static cl::list<std::string>
-    Stores("store", cl::sub(Sub), cl::value_desc("DIR"),
+    Stores("store", cl::sub(Sub), cl::value_desc("DIR|examples"),
            cl::desc("Compare with the kernels of this store; may be given "
                     "several times. Without: with those of the sources"));
 static cl::opt<unsigned> Count("count", cl::init(3), cl::sub(Sub),
@@ -42,17 +42,18 @@ static const char Examples[] =
     "  cupilot similar heat.cu -- -O2\n"
     "  cupilot similar heat.cu --store ../other/.cupilot --count 5 -- -O2\n\n"
     "1 is the same direction in the space of what device code does, 0 nothing "
-    "in common.\n";
+    "in common. Kernels of\nanother class (what bounds them, by their code) "
+    "stand a little farther away.\n";
 
 namespace {
 struct Place {
-  std::string Name, File;
+  std::string Name, File, Class;
 };
 
 /// Kernels with their points, in the order found.
 struct Collection {
   std::vector<Place> Places;
-  std::vector<std::vector<float>> Points;
+  std::vector<KernelPoint> Points;
 };
 } // namespace
 
@@ -68,7 +69,9 @@ static Error collect(const KernelEmbedder &Embedder, StringRef File,
   if (!Kernels)
     return Kernels.takeError();
   for (EmbeddedKernel &K : *Kernels) {
-    To.Places.push_back({demangle(K.Symbol), Called.str()});
+    To.Places.push_back(
+        {demangle(K.Symbol), Called.str(),
+         K.Point.Class ? toString(*K.Point.Class).str() : "unknown"});
     To.Points.push_back(std::move(K.Point));
   }
   return Error::success();
@@ -95,10 +98,11 @@ using Findings = std::vector<std::vector<Neighbour>>;
 static void printText(const Collection &Asked, const Collection &Among,
                       const Findings &Found) {
   for (size_t I = 0; I < Found.size(); ++I) {
-    outs() << Asked.Places[I].Name << "\n";
+    outs() << Asked.Places[I].Name << "  (" << Asked.Places[I].Class << ")\n";
     for (const Neighbour &N : Found[I])
       outs() << format("  %.3f  ", N.Similarity) << Among.Places[N.Index].Name
-             << "  " << Among.Places[N.Index].File << "\n";
+             << "  (" << Among.Places[N.Index].Class << ")  "
+             << Among.Places[N.Index].File << "\n";
   }
 }
 
@@ -108,6 +112,7 @@ static void printJson(const Collection &Asked, const Collection &Among,
   auto Print = [&](const Place &P) {
     J.attribute("kernel", P.Name);
     J.attribute("file", P.File);
+    J.attribute("class", P.Class);
   };
   J.array([&] {
     for (size_t I = 0; I < Found.size(); ++I)
@@ -139,7 +144,8 @@ static Error run(const TrailingArgs &Flags) {
     if (Error E = collect(*Embedder, Input, Input, Flags.Args, Asked))
       return E;
   for (const std::string &Store : Stores)
-    if (Error E = collectStore(*Embedder, Store, Flags.Args, Stored))
+    if (Error E =
+            collectStore(*Embedder, storeNamed(Store), Flags.Args, Stored))
       return E;
   const Collection &Among = Stores.empty() ? Asked : Stored;
   Findings Found;

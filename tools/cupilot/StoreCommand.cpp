@@ -196,6 +196,8 @@ static Error run(const TrailingArgs &Rest) {
         outs() << "    " << format("%.2f", M.Ratio) << "x " << M.Basis << " on "
                << M.Device << ", gate " << M.Gate << " passed with " << M.Checks
                << " checks\n";
+      for (const std::string &Prompt : V.Prompts)
+        outs() << "    written with prompt " << Prompt << "\n";
     }
   }
   if (!Any && !Name.empty())

@@ -39,6 +39,8 @@ struct Variant {
   std::optional<double> Fitness;
   std::string Outcome;
   std::vector<Measurement> Evidence;
+  /// Those that a model was asked with, "strategy-translator 2 b3:...".
+  std::vector<std::string> Prompts;
 };
 
 /// A build identity of a kernel.

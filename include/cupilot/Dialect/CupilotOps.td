@@ -97,7 +97,8 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
   let description = [{
     A genome and, once it has been translated, its launch plan, guard and source;
     once it has been judged, the evidence. `fitness` steers the search. Parents
-    are variants of the same kernel.
+    are variants of the same kernel. `prompts`, of what a language model wrote,
+    are name, version and digest of those that it was asked with.
 
     ```mlir
     cupilot.variant @g2_v7 parents([@g1_v3, @g1_v5])
@@ -108,7 +109,8 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
       Cupilot_GenomeAttr:$genome, OptionalAttr<Cupilot_PlanAttr>:$plan,
       OptionalAttr<Cupilot_GuardAttr>:$guard, OptionalAttr<StrAttr>:$source,
       OptionalAttr<StrAttr>:$digest, OptionalAttr<F64Attr>:$fitness,
-      OptionalAttr<StrAttr>:$outcome, OptionalAttr<ArrayAttr>:$evidence);
+      OptionalAttr<StrAttr>:$outcome, OptionalAttr<ArrayAttr>:$evidence,
+      OptionalAttr<StrArrayAttr>:$prompts);
   let assemblyFormat = [{
     $sym_name `parents` `(` $parents `)` `genome` `(` $genome `)` (`plan` `(` $plan^ `)`)?
     (`guard` `(` $guard^ `)`)? (`source` `(` $source^ `)`)? (`digest` `(` $digest^ `)`)?

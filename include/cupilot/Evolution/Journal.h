@@ -77,6 +77,12 @@ public:
   llvm::Expected<std::optional<CandidateRecord>> find(llvm::StringRef Run,
                                                       llvm::StringRef Genome);
   llvm::Error save(llvm::StringRef Run, const CandidateRecord &Candidate);
+  /// A question to a model: its step, and what CandidateRecord::Made holds of
+  /// calls. Asked again, the later one counts.
+  llvm::Error saveCall(llvm::StringRef Run, llvm::StringRef Step,
+                       llvm::StringRef Note);
+  /// All questions of a run, whatever became of their answers, oldest first.
+  llvm::Expected<std::vector<std::string>> calls(llvm::StringRef Run);
   /// All runs of which a generation was finished, oldest first.
   llvm::Expected<std::vector<std::string>> runs();
   /// All candidates of a run in the order of their evaluation.

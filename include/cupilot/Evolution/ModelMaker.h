@@ -42,6 +42,8 @@ struct AgentOptions {
 /// The calls of one search of a kernel, counted. Not for several threads.
 struct CallCount {
   unsigned Used = 0, Most = 0; ///< Most 0: no limit.
+  /// What the journal does not have yet (Journal::saveCall).
+  llvm::json::Array Notes;
   bool room(unsigned Calls) const { return Most == 0 || Used + Calls <= Most; }
 };
 

@@ -18,8 +18,9 @@ namespace cupilot {
 llvm::Expected<std::string> nvccVersion(llvm::StringRef Nvcc);
 
 /// The PTX that \p Nvcc makes of the text in the file \p Source, for \p Arch
-/// ("sm_90") with \p Flags. \p Files, if given, gets the files it read. Text
-/// that does not compile is a finding with nvcc's messages.
+/// ("sm_90") with \p Flags. \p Files, if given, gets the files it read, none if
+/// it does not tell. Text that does not compile is a finding with nvcc's
+/// messages.
 llvm::Expected<NvccPtx>
 compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
                llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,

@@ -15,10 +15,12 @@
 #ifndef CUPILOT_RETRIEVAL_EMBEDDING_H
 #define CUPILOT_RETRIEVAL_EMBEDDING_H
 
+#include "cupilot/Roofline/CostModel.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,9 +30,17 @@ class Function;
 
 namespace cupilot {
 
+/// Where a kernel stands among others.
+struct KernelPoint {
+  std::vector<float> Code; ///< Of length 1, of KernelEmbedder's dimension.
+  /// What bounds it, as its code tells at an H200's ceilings (opinionOfCode);
+  /// nothing where the code does not tell.
+  std::optional<Bottleneck> Class = std::nullopt;
+};
+
 struct EmbeddedKernel {
-  std::string Symbol;       ///< The kernel's mangled name.
-  std::vector<float> Point; ///< Of length 1, of KernelEmbedder's dimension.
+  std::string Symbol; ///< The kernel's mangled name.
+  KernelPoint Point;
 };
 
 /// Makes points of kernels: the first part is IR2Vec's vector of the optimised
@@ -62,9 +72,10 @@ private:
   std::string Digest;
 };
 
-/// The cosine of the angle between two points: 1 for the same direction. Points
-/// of different dimensions have nothing in common: 0.
-double similarity(llvm::ArrayRef<float> A, llvm::ArrayRef<float> B);
+/// The cosine of the angle between two points' code, 1 for the same direction,
+/// and less by a little where they are of different classes. Points of
+/// different dimensions have nothing in common: 0.
+double similarity(const KernelPoint &A, const KernelPoint &B);
 
 /// A point of a list, and how near it is.
 struct Neighbour {
@@ -74,9 +85,8 @@ struct Neighbour {
 
 /// The \p Count points of \p Among that are nearest to \p Point, nearest first;
 /// of equals, the first in the list.
-std::vector<Neighbour> nearest(llvm::ArrayRef<float> Point,
-                               llvm::ArrayRef<std::vector<float>> Among,
-                               size_t Count);
+std::vector<Neighbour> nearest(const KernelPoint &Point,
+                               llvm::ArrayRef<KernelPoint> Among, size_t Count);
 
 } // namespace cupilot
 

@@ -32,6 +32,12 @@ struct StoryCandidate {
   StoryCost Asked;
 };
 
+/// Calls that belong to no candidate.
+struct StoryAgent {
+  std::string Name; ///< "Roofline Prophet".
+  StoryCost Asked;
+};
+
 /// What a strategy did in the search, and in all of the store.
 struct StoryGene {
   std::string Strategy;
@@ -44,6 +50,7 @@ struct StoryGene {
 /// A kept variant's text against the original's.
 struct StoryDiff {
   std::string Name, Text;
+  std::vector<std::string> Prompts; ///< That it was written with.
 };
 
 /// One search of one kernel.
@@ -51,6 +58,7 @@ struct SearchStory {
   std::string Kernel, Run;
   std::string Basis; ///< "modelled" or "measured".
   std::vector<StoryCandidate> Candidates;
+  std::vector<StoryAgent> Agents;
   std::vector<StoryGene> Genes;
   std::vector<StoryDiff> Diffs;
 };

@@ -69,10 +69,6 @@ describeDifference(llvm::StringRef Path, llvm::StringRef Text,
 std::string resolveStore(llvm::StringRef Flag, llvm::StringRef MainFile,
                          bool &Explicit);
 
-/// The machine cache: CUPILOT_CACHE_DIR, else cupilot in the user's cache
-/// folder; "" when neither exists (a build then does without).
-std::string machineCacheDirectory();
-
 } // namespace cupilot
 
 #endif // CUPILOT_STORE_BUILDSTORE_H

@@ -136,6 +136,7 @@ TEST(Conversion, Workload) {
 TEST(Conversion, Variant) {
   Variant V = sampleVariant();
   V.Parents = {"g1_v0", "g1_v3"};
+  V.Prompts = {"strategy-translator 2 b3:01", "kernel-revisor 1 b3:23"};
   auto Again = throughText(V);
   ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
   EXPECT_EQ(Again->Parents, V.Parents);
@@ -145,6 +146,7 @@ TEST(Conversion, Variant) {
   EXPECT_EQ(Again->Digest, V.Digest);
   EXPECT_EQ(Again->Fitness, V.Fitness);
   EXPECT_EQ(Again->Outcome, V.Outcome);
+  EXPECT_EQ(Again->Prompts, V.Prompts);
   ASSERT_EQ(Again->Evidence.size(), 1u);
   const Measurement &M = Again->Evidence[0];
   EXPECT_EQ(M.Device, "NVIDIA H200");

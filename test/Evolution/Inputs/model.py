@@ -24,6 +24,8 @@ POLYNOMIAL = "__device__ float polynomial(float x) {\n  float y = x;\n" + "  y =
 
 
 def body(factor, first="0", end=""):
+    # Not exact to 1 in 5000.
+    rough = " * 1.0002f" if fault == "rough" else ""
     return POLYNOMIAL + f"""__global__ void scale(float *p, int n, float k) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
@@ -32,7 +34,7 @@ def body(factor, first="0", end=""):
 #pragma unroll {factor}
   for (int j = 0; j < 32; ++j)
     sum += polynomial((v * k + j) * 0.004f);
-  p[i] = sum;{end}
+  p[i] = sum{rough};{end}
 }}
 """
 

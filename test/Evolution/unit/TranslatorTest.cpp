@@ -239,7 +239,9 @@ TEST(Translator, WhatThePromptSays) {
   EXPECT_EQ(formatv("{0}", (*O.getArray("parameters"))[2]).str(),
             "{\"integer\":\"n\",\"name\":\"n\",\"type\":\"int\"}");
   EXPECT_EQ(O.getString("contract"),
-            "results may differ by a share of 0.001 of their size");
+            "results may differ by a share of 0.001 of their size and their "
+            "root mean square together; narrower arithmetic that keeps to that "
+            "is allowed");
 }
 
 TEST(Translator, FromARecordedAnswer) {

@@ -41,7 +41,7 @@ std::string bitcode(StringRef Body) {
   return Bytes;
 }
 
-std::vector<float> pointOf(StringRef Body) {
+KernelPoint pointOf(StringRef Body) {
   static Expected<KernelEmbedder> Embedder =
       KernelEmbedder::load(CUPILOT_SOURCE_DIR "/lib/Retrieval/vocabulary.json");
   if (!Embedder) {
@@ -77,10 +77,10 @@ const char Shuffles[] =
     "  ret void\n}\n";
 
 TEST(Embedding, PointsHaveLengthOne) {
-  std::vector<float> Point = pointOf(Copy);
+  KernelPoint Point = pointOf(Copy);
   EXPECT_NEAR(similarity(Point, Point), 1, 1e-6);
   double Length = 0;
-  for (float Each : Point)
+  for (float Each : Point.Code)
     Length += double(Each) * Each;
   EXPECT_NEAR(Length, 1, 1e-5);
 }
@@ -115,18 +115,47 @@ TEST(Embedding, BrokenBitcodeIsAnError) {
 }
 
 TEST(Nearest, FirstOfEqualsAndNoMoreThanThereAre) {
-  std::vector<std::vector<float>> Points = {{0, 1}, {1, 0}, {1, 0}, {1, 1}};
-  std::vector<Neighbour> Found = nearest(ArrayRef<float>{2, 0}, Points, 9);
+  std::vector<KernelPoint> Points = {{{0, 1}}, {{1, 0}}, {{1, 0}}, {{1, 1}}};
+  std::vector<Neighbour> Found = nearest({{2, 0}}, Points, 9);
   ASSERT_EQ(Found.size(), 4U);
   EXPECT_EQ(Found[0].Index, 1U);
   EXPECT_EQ(Found[1].Index, 2U);
   EXPECT_EQ(Found[2].Index, 3U);
   EXPECT_EQ(Found[3].Index, 0U);
-  EXPECT_EQ(nearest(ArrayRef<float>{2, 0}, Points, 2).size(), 2U);
+  EXPECT_EQ(nearest({{2, 0}}, Points, 2).size(), 2U);
+}
+
+TEST(Nearest, SameClassFirst) {
+  std::vector<KernelPoint> Points = {{{1, 0}, Bottleneck::Compute},
+                                     {{1, 0}, Bottleneck::Memory},
+                                     {{0, 1}, Bottleneck::Memory}};
+  std::vector<Neighbour> Found =
+      nearest({{1, 0}, Bottleneck::Memory}, Points, 3);
+  EXPECT_EQ(Found[0].Index, 1U);
+  EXPECT_EQ(Found[0].Similarity, 1);
+  // It decides between what is alike, and not against it.
+  EXPECT_EQ(Found[1].Index, 0U);
+  EXPECT_GT(Found[1].Similarity, 0.9);
+  // A class that is not known is no other one.
+  EXPECT_EQ(nearest({{1, 0}}, Points, 1)[0].Index, 0U);
+}
+
+TEST(Embedding, KernelsHaveAClass) {
+  EXPECT_EQ(
+      pointOf("declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+              "define ptx_kernel void @k(ptr addrspace(1) %p, float %y) {\n"
+              "  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
+              "  %q = getelementptr float, ptr addrspace(1) %p, i32 %t\n"
+              "  %x = load float, ptr addrspace(1) %q\n"
+              "  %z = fadd float %x, %y\n"
+              "  store float %z, ptr addrspace(1) %q\n"
+              "  ret void\n}\n")
+          .Class,
+      Bottleneck::Memory);
 }
 
 TEST(Nearest, OtherDimensionsHaveNothingInCommon) {
-  EXPECT_EQ(similarity({1, 0}, {1, 0, 0}), 0);
-  EXPECT_EQ(similarity({0, 0}, {1, 0}), 0);
+  EXPECT_EQ(similarity({{1, 0}}, {{1, 0, 0}}), 0);
+  EXPECT_EQ(similarity({{0, 0}}, {{1, 0}}), 0);
 }
 } // namespace

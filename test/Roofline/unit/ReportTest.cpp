@@ -64,7 +64,8 @@ TEST(Report, NamesAreTextAndNothingIsLoaded) {
   EXPECT_EQ(count(Html, "<script"), 0u);
   EXPECT_EQ(count(Html, "<b>"), 0u);
   EXPECT_NE(Html.find("step&lt;float&gt;"), std::string::npos);
-  EXPECT_FALSE(std::regex_search(Html, std::regex("src=|href=|url\\(|http")));
+  EXPECT_FALSE(
+      std::regex_search(Html, std::regex("src=|href=|url\\(|https?:")));
 }
 
 TEST(Report, PointsLieOnTheDrawing) {

@@ -1,0 +1,236 @@
+//===- PrefixTest.cpp - With and without a parsed prefix ----------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Admission/Prefix.h"
+#include "Judge.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <cstdlib>
+
+using namespace cupilot;
+namespace fs = llvm::sys::fs;
+
+namespace {
+/// Tests with a machine cache of their own and the headers of a toolkit.
+class AdmissionPrefix : public testing::Test {
+protected:
+  void SetUp() override {
+    auto Tools = Toolchain::find({});
+    if (!Tools || Tools->CudaPath.empty()) {
+      llvm::consumeError(Tools.takeError());
+      GTEST_SKIP() << "no CUDA toolkit";
+    }
+    Cuda = Tools->CudaPath;
+    use(Dir.file("cache"));
+  }
+  void TearDown() override {
+    ::unsetenv("CUPILOT_CACHE_DIR");
+    if (WasSet)
+      ::setenv("CUPILOT_CACHE_DIR", Before.c_str(), 1);
+  }
+  static void use(const std::string &Folder) {
+    ::setenv("CUPILOT_CACHE_DIR", Folder.c_str(), 1);
+  }
+
+  /// The rules that the text breaks.
+  static std::string rules(llvm::Expected<std::vector<AdmissionFinding>> F) {
+    if (!F) {
+      llvm::consumeError(F.takeError());
+      return "does not parse";
+    }
+    return joined(*F);
+  }
+  std::string admitted(const std::string &Text,
+                       std::vector<std::string> *Constants = nullptr) {
+    return rules(admit(Text, Flags, Constants));
+  }
+  /// The prefixes that the cache holds.
+  std::vector<std::string> kept() const {
+    std::vector<std::string> Paths;
+    std::error_code EC;
+    for (fs::directory_iterator It(Dir.file("cache/prefixes"), EC), End;
+         !EC && It != End; It.increment(EC))
+      if (llvm::sys::path::extension(It->path()) == ".pch")
+        Paths.push_back(It->path());
+    return Paths;
+  }
+
+  TemporaryDirectory Dir =
+      llvm::cantFail(TemporaryDirectory::create("prefix-test"));
+  std::vector<std::string> Flags = {"-std=c++17"};
+  std::string Cuda;
+  const char *Old = std::getenv("CUPILOT_CACHE_DIR");
+  bool WasSet = Old != nullptr;
+  std::string Before = Old ? Old : "";
+};
+
+constexpr char Plain[] = "__global__ void k(float *p) { *p = sqrtf(*p); }\n";
+} // namespace
+
+TEST_F(AdmissionPrefix, TheVerdictIsTheSame) {
+  const std::string Kernel = Plain;
+  std::string Texts[] = {
+      Kernel,
+      "#include <cmath>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n"
+      "#include <cooperative_groups.h>\n#include <cstdint>\n" +
+          Kernel,
+      "__constant__ const float t[2] = {1, 2};\n"
+      "namespace a { __device__ const int u[] = {3}; }\n"
+      "__global__ void k(float *p, int i) { p[i] = t[i] + a::u[0]; }\n",
+      "template <class T> __device__ T twice(T x) { return x + x; }\n"
+      "__global__ void k(double *p) { *p = twice(fmax(*p, 0.)); }\n",
+      "#include <type_traits>\n#include <limits>\n__global__ void k(float *p) {"
+      " *p = std::numeric_limits<float>::max(); }\n",
+      "int host() { return 1; }\n" + Kernel,
+      "int variable;\n" + Kernel,
+      "#include <vector>\n" + Kernel,
+      "#define __syncthreads() 0\n" + Kernel,
+      "#undef __CUDACC__\n" + Kernel,
+      "#define min max\n" + Kernel,
+      "#define min max\n#include <cuda_fp16.h>\n" + Kernel,
+      "#ifdef __CUDA_ARCH__\n__device__ int x;\n#endif\n" + Kernel,
+      "#ifdef CUDART_VERSION\n#endif\n" + Kernel,
+      "#if defined(INT_MAX) || defined(NULL)\n#endif\n" + Kernel,
+      "__device__ int elsewhere(int);\n"
+      "__global__ void k(int *p) { *p = elsewhere(1); }\n",
+      "__global__ void k(long long *p) { *p = clock64(); }\n",
+      "__global__ void k(unsigned *p) { *p = __nvvm_read_ptx_sreg_smid(); }\n",
+      "__global__ void k(int *p) { cudaDeviceSynchronize(); }\n",
+      "__global__ void k(int *p) { static int n; *p = n++; }\n",
+      "__global__ void k(int *p) { asm(\"discard.global.L2 [%0], 128;\" :: "
+      "\"l\"(p)); }\n",
+      "__global__ void k(int *p) { *p = __LINE__ + __FILE__[0]; }\n",
+      "__attribute__((constructor)) __device__ void f() {}\n" + Kernel,
+      "namespace std { __device__ int f() { return 1; } }\n" + Kernel,
+      "extern \"C\" { __device__ int g() { return 1; } int h() { return 2; } "
+      "}" +
+          Kernel,
+      "__global__ void k(int *p) { *p = missing; }\n",
+      "__global__ void k(int *p) { *p = ::rand(); }\n",
+  };
+  unsigned Admitted = 0;
+  std::string Path = Dir.file("variant.cu");
+  for (const std::string &Text : Texts) {
+    llvm::cantFail(writeFileAtomic(Path, Text));
+    auto Invocation = llvm::cantFail(textInvocation(Flags, Path));
+    std::optional<ParsedPrefix> Prefix = parsedPrefix(*Invocation);
+    ASSERT_TRUE(Prefix.has_value());
+    std::vector<std::string> With, Without;
+    std::string Rules = rules(judgeText(*Invocation, &*Prefix, &With));
+    EXPECT_EQ(Rules, rules(judgeText(*Invocation, nullptr, &Without))) << Text;
+    EXPECT_EQ(With, Without) << Text;
+    Admitted += Rules.empty();
+  }
+  EXPECT_EQ(Admitted, 8u);
+  EXPECT_EQ(kept().size(), 1u);
+}
+
+TEST_F(AdmissionPrefix, TextsAreLookedAtEveryTime) {
+  const std::string Text = "__constant__ const int t[1] = {1};\n"
+                           "__global__ void k(int *p) { *p = t[0]; }\n";
+  std::vector<std::string> Constants;
+  for (unsigned I = 0; I < 2; ++I) {
+    Constants.clear();
+    EXPECT_EQ(admitted(Text, &Constants), "");
+    EXPECT_EQ(Constants, std::vector<std::string>{"t"});
+  }
+  std::string Other = Text;
+  Other.replace(Other.find("*p = t"), 1, "n"); // An undeclared "np".
+  EXPECT_EQ(admitted(Other), "does not parse");
+  EXPECT_EQ(admitted(Text + "int host;"), "host-variable");
+  EXPECT_EQ(admitted(Text), "");
+}
+
+TEST_F(AdmissionPrefix, DamageIsReplaced) {
+  ASSERT_EQ(admitted(Plain), "");
+  ASSERT_EQ(kept().size(), 1u);
+  std::string Path = kept().front(), Whole = llvm::cantFail(readFile(Path));
+  for (const std::string &Bytes :
+       {std::string(), Whole.substr(0, Whole.size() / 2),
+        std::string(Whole).replace(Whole.size() / 2, 1, 1,
+                                   Whole[Whole.size() / 2] ^ 1)}) {
+    llvm::cantFail(writeFileAtomic(Path, Bytes));
+    EXPECT_EQ(admitted(Plain), "");
+    EXPECT_EQ(admitted("int host;\n"), "host-variable");
+    EXPECT_EQ(llvm::cantFail(readFile(Path)).size(), Whole.size());
+  }
+}
+
+TEST_F(AdmissionPrefix, WhatClangCannotReadIsLeftOut) {
+  ASSERT_EQ(admitted(Plain), "");
+  std::string Path = kept().front(), Whole = llvm::cantFail(readFile(Path));
+  std::string Manifest = Path.substr(0, Path.size() - 4) + ".files";
+  // As if another clang wrote it, and well digested.
+  std::string Other = Whole;
+  Other[0] = 'X';
+  std::string Lines = llvm::cantFail(readFile(Manifest));
+  Lines.erase(Lines.rfind("\ndigest "));
+  llvm::cantFail(writeFileAtomic(Path, Other));
+  llvm::cantFail(writeFileAtomic(
+      Manifest, Lines + "\ndigest " +
+                    DigestBuilder().add(Lines).add(Other).str() + "\n"));
+  EXPECT_EQ(admitted("int host;\n"), "host-variable");
+  EXPECT_EQ(admitted(Plain), "");
+  EXPECT_TRUE(kept().empty()) << "the next text shall get another one";
+  EXPECT_EQ(admitted(Plain), "");
+  EXPECT_EQ(llvm::cantFail(readFile(Path)).size(), Whole.size());
+}
+
+TEST_F(AdmissionPrefix, ChangedHeadersAreSeen) {
+  std::string Root = Dir.file("cuda"),
+              Header = Root + "/include/vector_types.h";
+  ASSERT_FALSE(fs::create_directories(Root + "/include"));
+  auto Link = [&](const std::string &Folder) {
+    std::error_code EC;
+    for (fs::directory_iterator It(Cuda + Folder, EC), End; !EC && It != End;
+         It.increment(EC)) {
+      llvm::StringRef Name = llvm::sys::path::filename(It->path());
+      if (Name != "include" && Name != "vector_types.h")
+        ASSERT_FALSE(
+            fs::create_link(It->path(), (Root + Folder + "/" + Name).str()));
+    }
+  };
+  Link("");
+  Link("/include");
+  std::string Text = llvm::cantFail(readFile(Cuda + "/include/vector_types.h"));
+  llvm::cantFail(writeFileAtomic(Header, Text));
+  Flags.push_back("--cuda-path=" + Root);
+  const std::string Uses = "__global__ void k(Added *p) { p->x = 1; }\n";
+  EXPECT_EQ(admitted(Plain), "");
+  EXPECT_EQ(admitted(Uses), "does not parse");
+  EXPECT_EQ(kept().size(), 1u);
+  llvm::cantFail(writeFileAtomic(
+      Header, Text + "\n#pragma once\nstruct Added { int x; };\n"));
+  EXPECT_EQ(admitted(Uses), "");
+  EXPECT_EQ(kept().size(), 1u);
+  llvm::cantFail(writeFileAtomic(Header, Text));
+  EXPECT_EQ(admitted(Uses), "does not parse");
+}
+
+TEST_F(AdmissionPrefix, WithoutACacheToo) {
+  llvm::cantFail(writeFileAtomic(Dir.file("file"), ""));
+  for (const std::string &Folder : {std::string(), Dir.file("file/below")}) {
+    use(Folder);
+    EXPECT_EQ(admitted(Plain), "");
+    EXPECT_EQ(admitted("int host;\n"), "host-variable");
+  }
+  EXPECT_TRUE(kept().empty());
+}
+
+TEST_F(AdmissionPrefix, OneForEachSetOfFlags) {
+  for (const char *Flag :
+       {"-std=c++17", "-std=c++20", "--cuda-gpu-arch=sm_80"}) {
+    Flags = {Flag};
+    for (unsigned I = 0; I < 2; ++I)
+      EXPECT_EQ(admitted(Plain), "");
+  }
+  EXPECT_EQ(kept().size(), 3u);
+}
