@@ -17,6 +17,7 @@
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringSet.h"
+#include <map>
 
 using namespace llvm;
 
@@ -43,12 +44,18 @@ public:
 private:
   Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
                                                        const LaunchPlan &Plan);
+  Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
+                                             const GateCase &Base);
+  Expected<bool> judgeWhole(VariantRuns &V, GateVerdict &Verdict);
   Expected<bool> judgeAdmitted(VariantRuns &V, GateVerdict &Verdict);
 
   std::unique_ptr<OriginalRuns> TheOriginal;
   ElsewhereReferences References;
   std::optional<DeviceArithmetic>
       Own; ///< The original's; once it is asked for.
+  /// Captured launches with other inputs, by workload; what the original does
+  /// not bear is null.
+  std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Wholes;
 };
 } // namespace
 
@@ -78,12 +85,79 @@ GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
   return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());
 }
 
+/// The captured launch where the guard lets it in, but not \p Base, which
+/// stands for it; nothing where it costs too much to be varied.
+Expected<std::optional<GateCase>> GateImpl::wholeFor(const VariantRuns &V,
+                                                     const GateCase &Base) {
+  constexpr double MostCost = 4e8; // In instructions of all threads.
+  Expected<bool> In = V.admitted(Base);
+  if (!In)
+    return In.takeError();
+  const ExecutionCounts &Counts = TheOriginal->counts()[Base.Workload];
+  if (*In || double(Counts.WarpInstructions) * 32 > MostCost)
+    return std::nullopt;
+  Expected<GateCase> C = TheOriginal->captured(Base.Workload);
+  if (!C)
+    return C.takeError();
+  In = V.admitted(*C);
+  if (!In)
+    return In.takeError();
+  if (!*In)
+    return std::nullopt;
+  C->PureOutput = Base.PureOutput;
+  return std::optional(std::move(*C));
+}
+
+/// A guard may keep out everything that stands for a large launch. Then the
+/// launch itself runs in both orders, with all checks and with other inputs.
+/// False: rejected.
+Expected<bool> GateImpl::judgeWhole(VariantRuns &V, GateVerdict &Verdict) {
+  constexpr size_t MostInputs = 12;
+  for (const std::unique_ptr<GateCase> &Base : TheOriginal->bases()) {
+    Expected<std::optional<GateCase>> Whole = wholeFor(V, *Base);
+    if (!Whole)
+      return Whole.takeError();
+    if (!*Whole)
+      continue;
+    std::vector<std::unique_ptr<JudgedCase>> &Cases = Wholes[Base->Workload];
+    if (Cases.empty()) {
+      CaseMakers Makers;
+      addInputCases(TheOriginal->context(), **Whole, Makers);
+      std::vector<GateCase> Made{**Whole};
+      Made.front().Ordered = Made.front().Thorough = true;
+      for (size_t I = 0; I < std::min(MostInputs, Makers.size()); ++I)
+        Made.push_back(Makers[I].Make());
+      for (GateCase &C : Made) {
+        Expected<std::unique_ptr<JudgedCase>> J =
+            TheOriginal->prepare(std::move(C));
+        if (!J)
+          return J.takeError();
+        Cases.push_back(std::move(*J));
+      }
+    }
+    for (const std::unique_ptr<JudgedCase> &J : Cases) {
+      if (!J) {
+        ++Verdict.Skipped;
+        continue;
+      }
+      Expected<bool> Right = V.judge(*J, Verdict);
+      if (!Right || !*Right)
+        return Right;
+    }
+  }
+  return true;
+}
+
 /// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
 /// captured one. Adds cases with values that it lets in. False: rejected.
 Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V, GateVerdict &Verdict) {
   constexpr unsigned MostAdded = 2, MostRuns = 4; // For each scalar.
   StringSet<> Tried;
-  for (const std::unique_ptr<GateCase> &Base : TheOriginal->bases())
+  for (const std::unique_ptr<GateCase> &Each : TheOriginal->bases()) {
+    Expected<std::optional<GateCase>> Whole = wholeFor(V, *Each);
+    if (!Whole)
+      return Whole.takeError();
+    const GateCase *Base = *Whole ? &**Whole : Each.get();
     for (const ScalarRef &S : TheOriginal->kernel().Scalars) {
       uint64_t Value = readScalar(*Base, S);
       if (Value < 2 || Value >> 31)
@@ -137,6 +211,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V, GateVerdict &Verdict) {
           return Right;
       }
     }
+  }
   return true;
 }
 
@@ -182,7 +257,12 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     if (!*Right)
       return Verdict;
   }
-  Expected<bool> Right = judgeAdmitted(V, Verdict);
+  Expected<bool> Right = judgeWhole(V, Verdict);
+  if (!Right)
+    return Right.takeError();
+  if (!*Right)
+    return Verdict;
+  Right = judgeAdmitted(V, Verdict);
   if (!Right)
     return Right.takeError();
   if (!*Right)

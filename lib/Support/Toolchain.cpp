@@ -128,6 +128,20 @@ std::vector<std::string> gpuArchitectures(ArrayRef<std::string> Flags) {
   return Archs;
 }
 
+std::string computeCapability(StringRef Arch) {
+  return Arch.rtrim("af").str();
+}
+
+std::string architectureFor(StringRef Gpu, ArrayRef<std::string> Flags) {
+  std::string Best = Gpu.str();
+  for (const std::string &Arch : gpuArchitectures(Flags))
+    // "sm_90a" has all that "sm_90f" has.
+    if (computeCapability(Arch) == Gpu &&
+        (Best == Gpu || StringRef(Arch).ends_with("a")))
+      Best = Arch;
+  return Best;
+}
+
 std::vector<std::string> withoutArchitectures(ArrayRef<std::string> Flags) {
   std::vector<std::string> Rest;
   copy_if(Flags, std::back_inserter(Rest),

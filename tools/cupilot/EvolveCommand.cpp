@@ -208,7 +208,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  P.Arch = Gpu->Arch;
+  P.Arch = architectureFor(Gpu->Arch, Flags);
   P.Flags = Flags.vec();
   P.Seed = Seed;
   P.DataFolder = Recorded.Folder;

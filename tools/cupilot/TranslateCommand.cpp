@@ -11,6 +11,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -81,7 +82,7 @@ static Error judge(const Kernel &K, const Genome &G,
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  P.Arch = Gpu->Arch;
+  P.Arch = architectureFor(Gpu->Arch, Flags);
   P.Flags = Flags.vec();
   P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =

@@ -16,7 +16,7 @@
 namespace cupilot {
 
 /// Version of the set of checks; evidence carries it.
-constexpr int GateVersion = 4;
+constexpr int GateVersion = 5;
 
 /// What the gate knows before it judges anything.
 struct GateSetup {

@@ -17,6 +17,7 @@
 #include "cupilot/Evaluation/Workload.h"
 #include "cupilot/Frontend/Kernel.h"
 #include "cupilot/Runner/Batch.h"
+#include "cupilot/Support/Toolchain.h"
 
 namespace cupilot {
 
@@ -38,7 +39,7 @@ public:
   GpuBatch(const Kernel &K, KernelLayout Types, llvm::StringRef Arch,
            llvm::StringRef DataFolder)
       : K(K), Types(std::move(Types)), DataFolder(DataFolder) {
-    B.Arch = Arch.str();
+    B.Arch = computeCapability(Arch);
   }
   /// Returns its digest.
   std::string addImage(GpuImage Image);
