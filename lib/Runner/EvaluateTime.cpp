@@ -118,9 +118,12 @@ json Evaluator::time(const Request &R) {
   auto Begin = Clock::now();
   double RoundMs = 0;
   bool OutOfBudget = false;
+  constexpr double FirstLook = 10;
   for (unsigned Look = 0; Look < Looks::Count && !OutOfBudget; ++Look) {
     while (S.Logs.size() < Looks::roundsAt(Look)) {
-      double Left = double(R.Time.BudgetMs) - millisecondsSince(Begin);
+      // Fewer rounds than those of the first look say nothing at all.
+      double Left = double(R.Time.BudgetMs) * (Look == 0 ? FirstLook : 1) -
+                    millisecondsSince(Begin);
       if (Left <= 0 && !S.Logs.empty()) {
         OutOfBudget = true;
         break;
