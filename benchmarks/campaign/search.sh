@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# search.sh - one search of the campaign
+#
+# Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# usage: search.sh ID OUT --provider SPEC --device DEVICE [OPTIONS]
+#
+# ID is a problem's number ("23"). OUT gets the workloads and the store. Calls
+# of models and the device's answers go to calls/ID beside this script; what
+# lies there is not asked for again, so a search goes on where it was left.
+# CUPILOT names the program, build/bin/cupilot beside the sources if unset.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+id=$1 out=$2
+shift 2
+sources=("$here/$id"-*.cu)
+[ -e "${sources[0]}" ] || { echo "search.sh: error: no kernel '$id' in $here" >&2; exit 2; }
+kernel=$(basename "${sources[0]}" .cu)
+cupilot=${CUPILOT:-$here/../../build/bin/cupilot}
+flags=(-O2 --cuda-gpu-arch=sm_90a)
+contract=()
+case $id in
+  01 | 03 | 63 | 97) contract=(--contract 'relaxed(0.004)') ;;
+esac
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+cd "$here"
+[ -e "$out/workloads.mlir" ] ||
+  "$cupilot" describe "$kernel.cu" --from "$kernel.txt" -o "$out/workloads.mlir" -- "${flags[@]}"
+exec "$cupilot" evolve "$kernel.cu" --workloads "$out/workloads.mlir" --store "$out/store" --translator llm \
+  --record "calls/$id" --resume --population 3 --generations 3 --repairs 1 --kernel-calls 30 \
+  ${contract[@]+"${contract[@]}"} "$@" -- "${flags[@]}"
