@@ -25,11 +25,15 @@ contract=()
 case $id in
   01 | 03 | 63 | 97) contract=(--contract 'relaxed(0.004)') ;;
 esac
+record=(--record "calls/$id" --resume)
+case " $* " in
+  *replay:*) record=() ;; # They are what is replayed.
+esac
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 cd "$here"
 [ -e "$out/workloads.mlir" ] ||
   "$cupilot" describe "$kernel.cu" --from "$kernel.txt" -o "$out/workloads.mlir" -- "${flags[@]}"
 exec "$cupilot" evolve "$kernel.cu" --workloads "$out/workloads.mlir" --store "$out/store" --translator llm \
-  --record "calls/$id" --resume --population 3 --generations 3 --repairs 1 --kernel-calls 30 \
+  ${record[@]+"${record[@]}"} --population 3 --generations 3 --repairs 1 --kernel-calls 30 \
   ${contract[@]+"${contract[@]}"} "$@" -- "${flags[@]}"
