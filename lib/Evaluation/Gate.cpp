@@ -46,8 +46,14 @@ private:
                                                        const LaunchPlan &Plan);
   Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
                                              const GateCase &Base);
-  Expected<bool> judgeWhole(VariantRuns &V, GateVerdict &Verdict);
-  Expected<bool> judgeAdmitted(VariantRuns &V, GateVerdict &Verdict);
+  Expected<std::vector<std::optional<GateCase>>>
+  wholesFor(const VariantRuns &V);
+  Expected<bool> judgeWhole(VariantRuns &V,
+                            ArrayRef<std::optional<GateCase>> Wholes,
+                            GateVerdict &Verdict);
+  Expected<bool> judgeAdmitted(VariantRuns &V,
+                               ArrayRef<std::optional<GateCase>> Wholes,
+                               GateVerdict &Verdict);
 
   std::unique_ptr<OriginalRuns> TheOriginal;
   ElsewhereReferences References;
@@ -55,7 +61,7 @@ private:
       Own; ///< The original's; once it is asked for.
   /// Captured launches with other inputs, by workload; what the original does
   /// not bear is null.
-  std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Wholes;
+  std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Varied;
 };
 } // namespace
 
@@ -108,22 +114,34 @@ Expected<std::optional<GateCase>> GateImpl::wholeFor(const VariantRuns &V,
   return std::optional(std::move(*C));
 }
 
-/// A guard may keep out everything that stands for a large launch. Then the
-/// launch itself runs in both orders, with all checks and with other inputs.
-/// False: rejected.
-Expected<bool> GateImpl::judgeWhole(VariantRuns &V, GateVerdict &Verdict) {
-  constexpr size_t MostInputs = 12;
+/// wholeFor of each base.
+Expected<std::vector<std::optional<GateCase>>>
+GateImpl::wholesFor(const VariantRuns &V) {
+  std::vector<std::optional<GateCase>> Wholes;
   for (const std::unique_ptr<GateCase> &Base : TheOriginal->bases()) {
     Expected<std::optional<GateCase>> Whole = wholeFor(V, *Base);
     if (!Whole)
       return Whole.takeError();
-    if (!*Whole)
+    Wholes.push_back(std::move(*Whole));
+  }
+  return Wholes;
+}
+
+/// A guard may keep out everything that stands for a large launch. Then the
+/// launch itself runs in both orders, with all checks and with other inputs.
+/// False: rejected.
+Expected<bool> GateImpl::judgeWhole(VariantRuns &V,
+                                    ArrayRef<std::optional<GateCase>> Wholes,
+                                    GateVerdict &Verdict) {
+  constexpr size_t MostInputs = 12;
+  for (const std::optional<GateCase> &Whole : Wholes) {
+    if (!Whole)
       continue;
-    std::vector<std::unique_ptr<JudgedCase>> &Cases = Wholes[Base->Workload];
+    std::vector<std::unique_ptr<JudgedCase>> &Cases = Varied[Whole->Workload];
     if (Cases.empty()) {
       CaseMakers Makers;
-      addInputCases(TheOriginal->context(), **Whole, Makers);
-      std::vector<GateCase> Made{**Whole};
+      addInputCases(TheOriginal->context(), *Whole, Makers);
+      std::vector<GateCase> Made{*Whole};
       Made.front().Ordered = Made.front().Thorough = true;
       for (size_t I = 0; I < std::min(MostInputs, Makers.size()); ++I)
         Made.push_back(Makers[I].Make());
@@ -150,14 +168,13 @@ Expected<bool> GateImpl::judgeWhole(VariantRuns &V, GateVerdict &Verdict) {
 
 /// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
 /// captured one. Adds cases with values that it lets in. False: rejected.
-Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V, GateVerdict &Verdict) {
+Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
+                                       ArrayRef<std::optional<GateCase>> Wholes,
+                                       GateVerdict &Verdict) {
   constexpr unsigned MostAdded = 2, MostRuns = 4; // For each scalar.
   StringSet<> Tried;
-  for (const std::unique_ptr<GateCase> &Each : TheOriginal->bases()) {
-    Expected<std::optional<GateCase>> Whole = wholeFor(V, *Each);
-    if (!Whole)
-      return Whole.takeError();
-    const GateCase *Base = *Whole ? &**Whole : Each.get();
+  for (const auto &[Each, Whole] : zip_equal(TheOriginal->bases(), Wholes)) {
+    const GateCase *Base = Whole ? &*Whole : Each.get();
     for (const ScalarRef &S : TheOriginal->kernel().Scalars) {
       uint64_t Value = readScalar(*Base, S);
       if (Value < 2 || Value >> 31)
@@ -257,12 +274,15 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     if (!*Right)
       return Verdict;
   }
-  Expected<bool> Right = judgeWhole(V, Verdict);
+  Expected<std::vector<std::optional<GateCase>>> Wholes = wholesFor(V);
+  if (!Wholes)
+    return Wholes.takeError();
+  Expected<bool> Right = judgeWhole(V, *Wholes, Verdict);
   if (!Right)
     return Right.takeError();
   if (!*Right)
     return Verdict;
-  Right = judgeAdmitted(V, Verdict);
+  Right = judgeAdmitted(V, *Wholes, Verdict);
   if (!Right)
     return Right.takeError();
   if (!*Right)

@@ -20,9 +20,7 @@ crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
                  ArrayRef<std::string> Facts, StringRef Step,
                  AnswerCounts *Counts) {
   json::Object O = kernelFacts(P);
-  json::Array List, FactList;
-  for (const std::string &Fact : Facts)
-    FactList.push_back(Fact);
+  json::Array List;
   for (const CodeParent &Parent : Parents)
     List.push_back(json::Object{
         {"outcome", Parent.Ratio > 0
@@ -33,7 +31,7 @@ crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
         {"source", quotedFact("variant.cu", Parent.Code.Source)}});
   O["parents"] = std::move(List);
   O["has_facts"] = !Facts.empty();
-  O["facts"] = std::move(FactList);
+  O["facts"] = textFacts(Facts);
   return askForCode(From, Prompts, "code-crossover", O, P, Step, Counts);
 }
 

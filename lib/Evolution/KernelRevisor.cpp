@@ -104,13 +104,6 @@ std::string guardWords(const Guard &When, const Kernel &K) {
   return Parts.empty() ? "none" : join(Parts, "; ");
 }
 
-static json::Array listOf(ArrayRef<std::string> Texts) {
-  json::Array List;
-  for (const std::string &Text : Texts)
-    List.push_back(Text);
-  return List;
-}
-
 static bool givesUp(const json::Value &V) {
   return V.getAsObject()->getString("action") == "give_up";
 }
@@ -131,8 +124,8 @@ reviseByModel(Provider &From, const PromptLibrary &Prompts,
   O["errors"] = Quoted("compiler", R.Errors);
   O["verdict"] = Quoted("gate", R.Verdict);
   O["has_profile"] = !R.Profile.empty();
-  O["profile"] = listOf(R.Profile);
-  O["earlier"] = listOf(R.Earlier);
+  O["profile"] = textFacts(R.Profile);
+  O["earlier"] = textFacts(R.Earlier);
   O["round"] = R.Round;
   O["rounds"] = R.Rounds;
   // One that gives up owes no plan.

@@ -209,13 +209,6 @@ static Genome unionOf(ArrayRef<CandidateRecord> Parents) {
   return All;
 }
 
-static json::Array listOf(ArrayRef<std::string> Texts) {
-  json::Array List;
-  for (const std::string &Text : Texts)
-    List.push_back(json::fixUTF8(Text));
-  return List;
-}
-
 /// Compiles the answer, and asks the code which genes it has.
 Expected<Candidate> ModelMaker::candidateOf(Item &I) {
   const Told &Said = *I.Said;
@@ -250,7 +243,7 @@ Expected<Candidate> ModelMaker::candidateOf(Item &I) {
       {"denied", std::move(Denied)},
       {"notes", json::fixUTF8(Said.Answer ? Said.Answer->Notes : Said.Why)}};
   if (Said.Answer)
-    Stage["carried_out"] = listOf(Said.Answer->CarriedOut);
+    Stage["carried_out"] = textFacts(Said.Answer->CarriedOut);
   if (I.Before) {
     // What the stage was to mend.
     Stage["trouble"] = json::fixUTF8(I.Before->Outcome + ": " +

@@ -55,6 +55,13 @@ static std::string workloadText(const Kernel &K, const Workload &W) {
   return Text;
 }
 
+json::Array textFacts(ArrayRef<std::string> Texts) {
+  json::Array List;
+  for (const std::string &Text : Texts)
+    List.push_back(json::fixUTF8(Text));
+  return List;
+}
+
 json::Object kernelFacts(const PromptKernel &P) {
   std::vector<std::string> Names = scalarNames(P.K);
   json::Array Parameters, Workloads;
@@ -101,13 +108,6 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
   return T;
 }
 
-static json::Array listOf(ArrayRef<std::string> Texts) {
-  json::Array List;
-  for (const std::string &Text : Texts)
-    List.push_back(Text);
-  return List;
-}
-
 Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
                  const PromptKernel &P, const TranslationRequest &R,
@@ -132,11 +132,11 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
                      {"parent_outcome", R.Parent->Outcome},
                      {"parent_plan", R.Parent->Plan},
                      {"parent_guard", R.Parent->Guard},
-                     {"parent_figures", listOf(R.Parent->Figures)},
+                     {"parent_figures", textFacts(R.Parent->Figures)},
                      {"source", quotedFact("parent.cu", R.Parent->Source)}});
   O["genes"] = std::move(Genes);
   O["has_facts"] = !R.Facts.empty();
-  O["facts"] = listOf(R.Facts);
+  O["facts"] = textFacts(R.Facts);
   O["examples"] = std::move(Examples);
   O["parent"] = std::move(Parents);
   return askForCode(From, Prompts, "strategy-translator", O, P, Step, Counts);

@@ -44,6 +44,9 @@ struct PromptParent {
 /// (docs/LLM.md): what the agents' prompts have in common.
 llvm::json::Object kernelFacts(const PromptKernel &P);
 
+/// \p Texts as facts; what is no UTF-8 in them is replaced.
+llvm::json::Array textFacts(llvm::ArrayRef<std::string> Texts);
+
 /// An answer in the form of strategy-translator.schema.json or
 /// kernel-revisor.schema.json, as data.
 struct ModelTranslation {
