@@ -7,7 +7,8 @@
 #
 # usage: search.sh ID OUT --provider SPEC --device DEVICE [OPTIONS]
 #
-# ID is a problem's number ("23"). OUT gets the workloads and the store. Calls
+# ID is a problem's number ("23"); 01, 03, 63 and 97, which are searched under
+# a relaxed contract, also come as 01-same and so on. OUT gets the workloads and the store. Calls
 # of models and the device's answers go to calls/ID beside this script; what
 # lies there is not asked for again, so a search goes on where it was left.
 # CUPILOT names the program, build/bin/cupilot beside the sources if unset.
@@ -16,7 +17,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 id=$1 out=$2
 shift 2
-sources=("$here/$id"-*.cu)
+sources=("$here/${id%-same}"-*.cu)
 [ -e "${sources[0]}" ] || { echo "search.sh: error: no kernel '$id' in $here" >&2; exit 2; }
 kernel=$(basename "${sources[0]}" .cu)
 cupilot=${CUPILOT:-$here/../../build/bin/cupilot}

@@ -10,6 +10,7 @@
 #include "cupilot/Support/Digest.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -87,6 +88,8 @@ Genome GenePool::repair(Random &R, Genome G) const {
       G.erase(G.begin() + J);
       J = I + 1; // The gene at I may be another one now.
     }
+  // What went stays away: required by another, it would come and go for ever.
+  StringSet<> Gone;
   for (size_t I = 0; I < G.size(); ++I) {
     const StrategyInfo *S = find(G[I].Strategy);
     bool Possible = S != nullptr;
@@ -96,9 +99,10 @@ Genome GenePool::repair(Random &R, Genome G) const {
       if (has(G, Name))
         continue;
       const StrategyInfo *Needed = find(Name);
-      Possible &= Needed && none_of(G, [&](const Gene &Other) {
-                    return inConflict(Other.Strategy, Name);
-                  });
+      Possible &=
+          Needed && !Gone.contains(Name) && none_of(G, [&](const Gene &Other) {
+            return inConflict(Other.Strategy, Name);
+          });
       if (Possible)
         Added.push_back(randomGene(R, *Needed));
     }
@@ -106,6 +110,7 @@ Genome GenePool::repair(Random &R, Genome G) const {
       append_range(G, Added);
       continue;
     }
+    Gone.insert(G[I].Strategy);
     G.erase(G.begin() + I);
     I = static_cast<size_t>(-1); // Others may have required the one that went.
   }

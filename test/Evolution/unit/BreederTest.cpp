@@ -90,6 +90,19 @@ picks(const std::map<std::string, StrategyTally> &Tallies) {
   return Count;
 }
 
+// `deep` needs `pipe`, which needs `ring`, which nothing beside `flat` can be.
+TEST(Repair, EndsWhereWhatIsNeededCannotBe) {
+  std::vector<StrategyInfo> Strategies = {{"deep", {}, {"pipe"}, {}},
+                                          {"pipe", {}, {"ring"}, {}},
+                                          {"ring", {}, {}, {"flat"}},
+                                          {"flat", {}, {}, {}}};
+  GenePool Pool(std::move(Strategies), {});
+  Random R(1, "repair", 0);
+  EXPECT_EQ("flat{}", genomeText(Pool.repair(R, {{"deep", {}}, {"flat", {}}})));
+  EXPECT_EQ("deep{}, pipe{}, ring{}",
+            genomeText(Pool.repair(R, {{"deep", {}}})));
+}
+
 TEST(Thompson, DrawsWhatHelpedAndTriesWhatIsNew) {
   auto Known = picks({{"good", {40, 30}}, {"bad", {40, 1}}});
   // Of Beta(31, 11), Beta(2, 40) and a uniform number: about 74, 0 and 26 %.
