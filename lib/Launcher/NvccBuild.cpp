@@ -30,6 +30,26 @@ static unsigned capability(StringRef Arch) {
   return Number;
 }
 
+/// The object has machine code of \p Arch, and not its PTX alone: for
+/// -arch=sm_90a nvcc 13 adds the PTX of compute_90 on its own account.
+static bool hasMachineCode(const NvccCommand &Command, StringRef Arch) {
+  bool Named = false;
+  for (const auto &[Name, Value] : Command.Options) {
+    if (!is_contained({"arch", "gpu-architecture", "code", "gpu-code",
+                       "gencode", "generate-code"},
+                      Name))
+      continue;
+    Named = true;
+    SmallVector<StringRef> Words;
+    SplitString(Value, Words, ",=[]'\" ");
+    if (any_of(Words, [&](StringRef Word) {
+          return Word == Arch || Word == "native" || Word.starts_with("all");
+        }))
+      return true;
+  }
+  return !Named;
+}
+
 namespace {
 class Selection {
 public:
@@ -161,9 +181,13 @@ Error Selection::select(StringRef Symbol) {
                           : BuildReason::NoVariant));
       continue;
     }
-    // The host asks an image for its number only: sm_90 and sm_90a are one.
+    // The host asks an image for its number only: sm_90 and sm_90a are one. But
+    // the driver takes machine code of the device before any PTX (CUDA guide,
+    // "Application Compatibility").
+    bool Certain = hasMachineCode(Command, M.target());
     if (count_if(Modules, [&](const NvccPtx &Else) {
           return capability(Else.target()) == capability(M.target()) &&
+                 (!Certain || hasMachineCode(Command, Else.target())) &&
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
       tell(Symbol, "Refused",

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# build.sh - the campaign's programs as shared libraries, plain and with stores
+#
+# Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# usage: build.sh OUT [NAME=STORE...]
+#
+# OUT/original gets all kernels as nvcc compiles them, OUT/NAME those of which
+# STORE has a variant: torch_compare.py times them. CUPILOT_LAUNCH names the
+# launcher, build/bin/cupilot-launch beside the sources if unset.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+[ $# -ge 1 ] || { sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 2; }
+launch=${CUPILOT_LAUNCH:-$here/../../build/bin/cupilot-launch}
+flags=(-O2 -arch=sm_90a -Xcompiler -fPIC)
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+objects=$(mktemp -d)
+trap 'rm -rf "$objects"' EXIT
+
+# link FOLDER NAME: as a user's build links, but for the folder.
+link() { nvcc -shared -o "$1/$2.so" "$objects/$2.o"; }
+
+mkdir -p "$out/original"
+for source in "$here"/*.cu; do
+  name=$(basename "$source" .cu)
+  [ -e "$out/original/$name.so" ] && continue
+  nvcc "${flags[@]}" -c "$source" -o "$objects/$name.o"
+  link "$out/original" "$name"
+done
+for each; do
+  folder=$out/${each%%=*} store=$(cd "${each#*=}" && pwd)
+  rm -rf "$folder" && mkdir -p "$folder"
+  for source in "$here"/*.cu; do
+    name=$(basename "$source" .cu)
+    CUPILOT_STORE=$store "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
+      -c "$source" -o "$objects/$name.o" 2>"$objects/remarks" ||
+      { cat "$objects/remarks" >&2; exit 1; }
+    ! grep ': variant v_' "$objects/remarks" || link "$folder" "$name"
+  done
+  echo "${each%%=*}: $(find "$folder" -name '*.so' | wc -l) kernels with variants"
+done
