@@ -32,8 +32,9 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
       .add(O.Population)
       .add(O.Generations);
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
+  // Where the card is does not matter: another spool may go on, or replay.
   if (P.OnCard)
-    B.add(O.Device);
+    B.add("card");
   for (const std::string &Genome : O.Begin)
     B.add(Genome);
   if (O.Within > 0)
