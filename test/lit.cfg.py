@@ -62,7 +62,9 @@ if cuda:
     # Hopper's instructions, fp8 and tensor maps came with CUDA 12.
     with open(f"{cuda}/include/cuda_runtime_api.h", errors="replace") as header:
         version = re.search(r"define CUDART_VERSION\s+(\d+)", header.read())
-    if version and int(version.group(1)) >= 12000:
+    version = int(version.group(1)) if version else 0
+    config.available_features.add(f"cuda-{version // 1000}.{version % 1000 // 10}")
+    if version >= 12000:
         config.available_features.add("cuda-12")
     if os.path.exists(f"{bin_dir}/cupilot-capture"):
         config.available_features.add("cupti")
