@@ -203,6 +203,7 @@ DeviceHeapUse DeviceBuffers::heapUse() const {
 std::vector<DeviceHeapBlock> DeviceBuffers::deviceHeap() const {
   std::shared_lock Lock(Mutex);
   std::vector<DeviceHeapBlock> Blocks;
+  Blocks.reserve(HeapBlocks.size());
   for (const auto &[Base, Block] : HeapBlocks)
     Blocks.push_back(Block);
   return Blocks;

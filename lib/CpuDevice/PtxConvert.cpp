@@ -74,7 +74,7 @@ bool ptxConvertInteger(AsmLowering &L, const PtxStatement &S) {
     return false;
   if (S.has("sat")) {
     Type *Wide = B.getIntNTy(std::max(ToBits, FromBits) + 1);
-    auto Bound = [&](APInt Limit) {
+    auto Bound = [&](const APInt &Limit) {
       return ConstantInt::get(
           Wide, ToSigned ? Limit.sext(Wide->getIntegerBitWidth())
                          : Limit.zext(Wide->getIntegerBitWidth()));

@@ -116,7 +116,7 @@ void Collector::visitParts(const Instruction &I, ArrayRef<StringRef> Parts,
     return;
   if (Parts.front() != "cvt") {
     // The inputs of a matrix product decide, not its accumulator.
-    computed(*std::min_element(Types.begin(), Types.end()), I, Spelling);
+    computed(*llvm::min_element(Types), I, Spelling);
     return;
   }
   // cvt.to.from: the destination's type stands first.

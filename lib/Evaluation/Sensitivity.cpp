@@ -52,6 +52,7 @@ static void nudge(GateCase &C, uint64_t Seed) {
 
 Error OriginalRuns::findSensitivity(const JudgedCase &J) {
   std::vector<std::vector<double>> Squares;
+  Squares.reserve(J.Reference.size());
   for (const Bytes &B : J.Reference)
     Squares.emplace_back(B.size());
   for (unsigned Run = 0; Run < Runs; ++Run) {

@@ -278,6 +278,7 @@ CUPILOT_API cudaError_t cudaGraphGetNodes(cudaGraph_t Graph,
                                           cudaGraphNode_t *Nodes,
                                           size_t *Count) {
   std::vector<cudaGraphNode_t> All;
+  All.reserve(Graph->Nodes.size());
   for (auto &Node : Graph->Nodes)
     All.push_back(Node.get());
   return answer(All, Nodes, Count);
