@@ -206,7 +206,7 @@ llvm::Error withKernel(const RewriteState &State,
   std::string File = Dir->file("kernel.cu");
   if (llvm::Error E = writeFileAtomic(File, State.Text))
     return E;
-  auto parsed = [&](ParsedUnit &Unit) -> llvm::Error {
+  auto Parsed = [&](ParsedUnit &Unit) -> llvm::Error {
     KernelFinder Finder(Unit.Ctx, State.K.Symbol);
     Finder.TraverseDecl(Unit.Ctx.getTranslationUnitDecl());
     if (!Finder.Found)
@@ -232,7 +232,7 @@ llvm::Error withKernel(const RewriteState &State,
     return Use(View);
   };
   // Nobody knows the temporary folder, and no two runs have the same.
-  return llvm::handleErrors(withParsedUnit(File, State.Flags, parsed),
+  return llvm::handleErrors(withParsedUnit(File, State.Flags, Parsed),
                             [&](std::unique_ptr<ToolError> E) -> llvm::Error {
                               if (E->code() != ExitCode::Usage)
                                 return llvm::Error(std::move(E));

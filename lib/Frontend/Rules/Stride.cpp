@@ -109,7 +109,7 @@ std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
   Result.Limit = K == BO_LE ? *E + Expr::constant(1) : *E;
   // What the body changes is its own, and it knows no index but the variable.
   bool Independent = true;
-  auto inside = [&](SourceLocation Loc) {
+  auto Inside = [&](SourceLocation Loc) {
     return V.SM.isPointWithin(
         V.SM.getExpansionLoc(Loc),
         V.SM.getExpansionLoc(Loop->getBody()->getBeginLoc()),
@@ -124,8 +124,8 @@ std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
     if (!Used || Used == Var || !Used->hasLocalStorage())
       return;
     if (llvm::is_contained(Vals.writes(Used), Ref))
-      Independent &= inside(Used->getLocation());
-    else if (!isa<ParmVarDecl>(Used) && !inside(Used->getLocation()) &&
+      Independent &= Inside(Used->getLocation());
+    else if (!isa<ParmVarDecl>(Used) && !Inside(Used->getLocation()) &&
              Used->getInit())
       forEachExpr(Used->getInit(), [&](const clang::Expr *In) {
         if (std::optional<LaunchVariable> L = launchVariable(In))
