@@ -5,11 +5,13 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# usage: build.sh OUT [NAME=STORE...]
+# usage: build.sh OUT [STORES]
 #
-# OUT/original gets all kernels as nvcc compiles them, OUT/NAME those of which
-# STORE has a variant: torch_compare.py times them. CUPILOT_LAUNCH names the
-# launcher, build/bin/cupilot-launch beside the sources if unset.
+# OUT/original gets all kernels as nvcc compiles them, OUT/variant those of
+# which STORES/ID has variants, OUT/same those of STORES/ID-same: variants of
+# 01, 03, 63 and 97 under the contract "same". STORES is the folder "store"
+# beside this script if not given. torch_compare.py times the libraries.
+# CUPILOT_LAUNCH names the launcher, build/bin/cupilot-launch if unset.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 1 ] || { sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 2; }
@@ -17,7 +19,7 @@ launch=${CUPILOT_LAUNCH:-$here/../../build/bin/cupilot-launch}
 flags=(-O2 -arch=sm_90a -Xcompiler -fPIC)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-shift
+stores=${2:-$here/store}
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
@@ -31,15 +33,18 @@ for source in "$here"/*.cu; do
   nvcc "${flags[@]}" -c "$source" -o "$objects/$name.o"
   link "$out/original" "$name"
 done
-for each; do
-  folder=$out/${each%%=*} store=$(cd "${each#*=}" && pwd)
+for kind in variant same; do
+  folder=$out/$kind
   rm -rf "$folder" && mkdir -p "$folder"
   for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
+    store=$stores/${name%%-*}
+    [ $kind = variant ] || store+=-same
+    [ -d "$store" ] || continue
     CUPILOT_STORE=$store "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
       -c "$source" -o "$objects/$name.o" 2>"$objects/remarks" ||
       { cat "$objects/remarks" >&2; exit 1; }
-    ! grep ': variant v_' "$objects/remarks" || link "$folder" "$name"
+    grep ': variant v_' "$objects/remarks" && link "$folder" "$name"
   done
-  echo "${each%%=*}: $(find "$folder" -name '*.so' | wc -l) kernels with variants"
+  echo "$kind: $(find "$folder" -name '*.so' | wc -l) kernels"
 done

@@ -8,9 +8,10 @@
 # usage: search.sh ID OUT --provider SPEC --device DEVICE [OPTIONS]
 #
 # ID is a problem's number ("23"); 01, 03, 63 and 97, which are searched under
-# a relaxed contract, also come as 01-same and so on. OUT gets the workloads and the store. Calls
-# of models and the device's answers go to calls/ID beside this script; what
-# lies there is not asked for again, so a search goes on where it was left.
+# a relaxed contract, also come as 01-same and so on. OUT gets the workloads
+# and the store. Calls of models and the device's answers go to calls/ID beside
+# this script; what lies there is not asked for again, so a search goes on
+# where it was left.
 # CUPILOT names the program, build/bin/cupilot beside the sources if unset.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,9 +23,13 @@ sources=("$here/${id%-same}"-*.cu)
 kernel=$(basename "${sources[0]}" .cu)
 cupilot=${CUPILOT:-$here/../../build/bin/cupilot}
 flags=(-O2 --cuda-gpu-arch=sm_90a)
-contract=()
+contract=() generations=3
 case $id in
   01 | 03 | 63 | 97) contract=(--contract 'relaxed(0.004)') ;;
+esac
+case $id in
+  23 | 97) generations=2 ;; # Their launches take the gate and the card longest.
+  *-same) generations=1 ;;
 esac
 record=(--record "calls/$id" --resume)
 case " $* " in
@@ -36,5 +41,5 @@ cd "$here"
 [ -e "$out/workloads.mlir" ] ||
   "$cupilot" describe "$kernel.cu" --from "$kernel.txt" -o "$out/workloads.mlir" -- "${flags[@]}"
 exec "$cupilot" evolve "$kernel.cu" --workloads "$out/workloads.mlir" --store "$out/store" --translator llm \
-  ${record[@]+"${record[@]}"} --population 3 --generations 3 --repairs 1 --kernel-calls 30 \
+  ${record[@]+"${record[@]}"} --population 3 --generations $generations --repairs 1 --kernel-calls 30 \
   ${contract[@]+"${contract[@]}"} "$@" -- "${flags[@]}"

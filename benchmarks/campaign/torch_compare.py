@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times the campaign's kernels against PyTorch, all in one run on one GPU.
 
-  torch_compare.py --original DIR [--variant DIR] [--only 1,4] [-o TABLE.md] [--json R.json]
+  torch_compare.py --original DIR [--variant DIR] [--same DIR] [--only 1,4] [-o TABLE.md] [--json R.json]
 
 DIR holds the programs as shared libraries (nvcc -shared -Xcompiler -fPIC), 01-gemm.so and so on; those of --variant
-were built with the store. Everybody gets the same inputs: the benchmark's (torch.rand) and normal ones. The L2 is
+were built with the store (build.sh), those of --same with variants under the contract "same" where the others are
+"relaxed". Everybody gets the same inputs: the benchmark's (torch.rand) and normal ones. The L2 is
 emptied before each run by reading four times its size, and everybody takes turns, in another order in each round.
 Results are compared with float64 on the first items: the error is |out - ref| / |ref|."""
 
@@ -185,7 +186,7 @@ def judge(problem, args, bench, bandwidth, tf32):
         inputs = problem.inputs(kind)
         outputs = [torch.empty(s, device="cuda") for s in problem.outputs]
         runs = {}
-        for who, folder in (("original", args.original), ("variant", args.variant)):
+        for who, folder in (("original", args.original), ("variant", args.variant), ("same", args.same)):
             path = os.path.join(folder, problem.name + ".so") if folder else ""
             if os.path.exists(path):
                 runs[who] = (Library(path).on(inputs, outputs, problem.sizes), False)
@@ -213,7 +214,7 @@ def judge(problem, args, bench, bandwidth, tf32):
 
 
 def table(rows, info):
-    names = ["original", "variant", "eager", "eager TF32", "compile"]
+    names = ["original", "same", "variant", "eager", "eager TF32", "compile"]
     lines = [f"{info['card']}, torch {info['torch']}, CUDA {info['cuda']}; bandwidth {info['bandwidth'] / 1e12:.3f} TB/s, "
              f"TF32 {info['tf32'] / 1e12:.0f} TFLOP/s ({info['rates']}). Milliseconds, medians, cold L2.", ""]
     for kind, words in (("rand", "Inputs of the benchmark (uniform in [0, 1))"), ("normal", "Normal inputs")):
@@ -226,7 +227,7 @@ def table(rows, info):
                 lines.append(f"| {row['number']} | {row['name']} | {row['failed']} |")
                 continue
             ms, error = row[kind]["ms"], row[kind]["error"]
-            best = min(v for k, v in ms.items() if k not in ("original", "variant"))
+            best = min(v for k, v in ms.items() if k not in ("original", "variant", "same"))
             mine = ms.get("variant", ms.get("original"))
             ratio = best / mine if mine else None
             if ratio:
@@ -246,6 +247,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--original", required=True)
     parser.add_argument("--variant")
+    parser.add_argument("--same")
     parser.add_argument("--only", help="numbers of problems, with commas")
     parser.add_argument("--ceilings", help="what cupilot-runner --ceilings printed")
     parser.add_argument("--compile", default="default", help="mode of torch.compile; '' for none")
