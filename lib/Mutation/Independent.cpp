@@ -61,6 +61,7 @@ static Expected<Outcome> runOn(CpuModule &M, StringRef Symbol,
     std::memcpy(Args[P.Param].data() + P.Offset, &Target, sizeof(Target));
   }
   std::vector<const void *> Values;
+  Values.reserve(Args.size());
   for (const std::vector<uint8_t> &Arg : Args)
     Values.push_back(Arg.data());
   Expected<LaunchResult> R = M.launch(Symbol, L.Shape, Values, *Memory);

@@ -9,6 +9,7 @@
 #include "RandomLaunch.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <cmath>
@@ -116,7 +117,7 @@ void LaunchSource::drawIntegers(ElementKind Kind,
     Values[I] = readInteger(Kind, Content.data() + I * Width);
   auto [Least, Most] = std::minmax_element(Values.begin(), Values.end());
   int64_t Low = *Least, High = *Most;
-  bool Sorted = std::is_sorted(Values.begin(), Values.end());
+  bool Sorted = llvm::is_sorted(Values);
   if (chance(0.5)) {
     for (size_t I = N; I > 1; --I)
       std::swap(Values[I - 1], Values[below(I)]);

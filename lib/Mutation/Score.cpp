@@ -202,7 +202,7 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
             .count();
     return formatv("{0}", toJSON(R)).str();
   };
-  auto Done = [&](size_t Index, TaskResult T) {
+  auto Done = [&](size_t Index, const TaskResult &T) {
     unsigned Task = Tasks[Index];
     TellUntil(Task, false);
     if (Full())

@@ -38,7 +38,7 @@ metricsOf(const std::vector<std::string> &Words) {
   std::vector<ProfileMetric> Result;
   for (const std::string &Word : Words)
     for (const ProfileMetric &M : profileSet(Word.c_str()))
-      if (std::none_of(Result.begin(), Result.end(), [&](const auto &Known) {
+      if (std::ranges::none_of(Result, [&](const auto &Known) {
             return !std::strcmp(Known.Key, M.Key);
           }))
         Result.push_back(M);
@@ -95,6 +95,7 @@ json Worker::profile(const json &Message) {
     return Result;
   }
   std::vector<std::string> Names;
+  Names.reserve(Metrics.size());
   for (const ProfileMetric &M : Metrics)
     Names.emplace_back(M.Name);
   ProfileResult Got = Profiler->collect(Device, Names, Prepare, Launch);

@@ -88,6 +88,7 @@ Expected<std::vector<GateCounts>> gateCounts(StringRef Root) {
       Sum.Reasons[Word] += Count;
   }
   std::vector<GateCounts> Result;
+  Result.reserve(Sums.size());
   for (auto &[Key, Sum] : Sums)
     Result.push_back(std::move(Sum));
   llvm::sort(Result, [](const GateCounts &A, const GateCounts &B) {

@@ -82,6 +82,7 @@ static void orderByEvidence(std::vector<BuildVariant> &Variants,
   };
   llvm::sort(Order, [&](size_t A, size_t B) { return Key(A) < Key(B); });
   std::vector<BuildVariant> Sorted;
+  Sorted.reserve(Order.size());
   for (size_t I : Order)
     Sorted.push_back(std::move(Variants[I]));
   Variants = std::move(Sorted);

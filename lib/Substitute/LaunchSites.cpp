@@ -80,7 +80,7 @@ public:
     for (auto [F, Copy] : Copies) {
       Originals[Copy] = F;
       // A copy of a stub is one.
-      if (auto It = Stubs.find(F); It != Stubs.end())
+      if (const auto *It = Stubs.find(F); It != Stubs.end())
         this->Stubs[Copy] = It->second;
     }
   }
@@ -112,7 +112,7 @@ void SiteFinder::add(const CallBase &Call, const Function *Kernel,
     S.File = At->getFilename().str();
     S.Line = At->getLine();
   }
-  auto It = Stubs.find(const_cast<Function *>(Kernel));
+  auto *It = Stubs.find(const_cast<Function *>(Kernel));
   if (It != Stubs.end())
     S.Kernel = It->second;
   S.Why = Why.str();
@@ -159,7 +159,8 @@ void SiteFinder::visit(Function &F) {
       Stubs.contains(original(&F)))
     return;
   // What this unit calls is its own copy.
-  if (auto It = Copies.find(&F); It != Copies.end() && !It->second->use_empty())
+  if (const auto *It = Copies.find(&F);
+      It != Copies.end() && !It->second->use_empty())
     return;
   if (Originals.contains(&F) && F.use_empty())
     return;

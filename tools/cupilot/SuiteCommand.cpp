@@ -166,7 +166,7 @@ static Error oneFile(StringRef Path, ArrayRef<std::string> Flags,
     return utostr(R->Passed) + " " + utostr(R->Rejected) + " " +
            utostr(R->Wrong) + "\n" + R->Text;
   };
-  auto Done = [&](size_t Task, TaskResult T) {
+  auto Done = [&](size_t Task, const TaskResult &T) {
     const SuiteEntry &E = (*Entries)[Tasks[Task]];
     StringRef Answer = T.Answer;
     bool Broken = T.K != TaskResult::Kind::Done;
