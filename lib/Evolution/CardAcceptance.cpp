@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "CardJudgement.h"
-#include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -118,11 +117,15 @@ Error CardJudgement::accept(CandidateRecord &Record) {
   if (!Parsed)
     return Parsed.takeError();
   json::Object &Evidence = *Parsed->getAsObject();
-  Expected<LaunchPlan> Plan = parsePlan(Record.Plan, P.K);
-  if (!Plan)
-    return Plan.takeError();
-  const bool Clusters =
-      any_of(Plan->Launches, [](const Launch &L) { return bool(L.Cluster); });
+  Expected<json::Value> PlanJson = json::parse(Record.Plan);
+  if (!PlanJson)
+    return PlanJson.takeError();
+  LaunchPlan Plan;
+  json::Path::Root Root;
+  const bool Clusters = fromJSON(*PlanJson, Plan, Root) &&
+                        any_of(Plan.Launches, [](const Launch &L) {
+                          return L.Cluster.has_value();
+                        });
   json::Object Sanitizer, Classes;
   const Ceilings Limits = cardCeilings(*Results, &P.Gpu);
   for (auto [I, W] : enumerate(P.Workloads)) {
