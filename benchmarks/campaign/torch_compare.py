@@ -198,11 +198,18 @@ def judge(problem, args, bench, bandwidth, tf32):
         part = problem.cut(inputs) if problem.cut else inputs
         want = problem.run(*[x.double() if x.is_floating_point() else x for x in part])
         errors = {}
-        for name, (run, use_tf32) in runs.items():
+        for name, (run, use_tf32) in list(runs.items()):
             set_tf32(use_tf32)
             for x in outputs:
                 x.fill_(math.nan)
-            got = run()
+            try:
+                got = run()
+                torch.cuda.synchronize()
+            except Exception as error:  # Who cannot run is left out, and told.
+                row.setdefault("left_out", {})[name] = f"{type(error).__name__}: {str(error)[:200]}"
+                print(f"{problem.name}: {name} left out: {row['left_out'][name]}", file=sys.stderr)
+                del runs[name]
+                continue
             errors[name] = relative_error(got[: len(want)] if want.dim() else got, want)
             del got
         del want, part

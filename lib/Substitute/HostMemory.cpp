@@ -12,21 +12,92 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// ptr allocate(i64 bytes, ptr stream).
+/// cudaMemPoolAttrReleaseThreshold.
+static constexpr unsigned ReleaseThreshold = 4;
+/// What a device's pool may keep when the program waits for the device. With
+/// nothing, the run time's default, each launch after that maps its memory
+/// anew, which was measured to take longer than many kernels.
+static constexpr uint64_t KeptScratch = uint64_t(64) << 20;
+
+/// void keep(i32 device): has its pool keep memory, where the program has not
+/// said what it is to keep.
+Function *HostRuntime::keepFunction() {
+  if (Function *F = M.getFunction("__cupilot_keep"))
+    return F;
+  IRBuilder<> B(M.getContext());
+  Type *I64 = B.getInt64Ty(), *Ptr = B.getPtrTy();
+  Function *F =
+      createFunction("__cupilot_keep",
+                     FunctionType::get(B.getVoidTy(), {B.getInt32Ty()}, false));
+  auto Block = [&](const char *Name) {
+    return BasicBlock::Create(M.getContext(), Name, F);
+  };
+  BasicBlock *Failed = Block("failed"), *Done = Block("done");
+  B.SetInsertPoint(&F->getEntryBlock());
+  Value *Pool = B.CreateAlloca(Ptr), *Bytes = B.CreateAlloca(I64);
+  auto Check = [&](Value *Good, const char *Name, BasicBlock *Else) {
+    BasicBlock *Next = Block(Name);
+    B.CreateCondBr(Good, Next, Else);
+    B.SetInsertPoint(Next);
+  };
+  auto Call = [&](StringRef Name, ArrayRef<Value *> Args, const char *Then) {
+    Value *Status = emitStatusCall(B, Name, Args);
+    Check(B.CreateICmpEQ(Status, B.getInt32(0)), Then, Failed);
+  };
+  Call("cudaDeviceGetMemPool", {Pool, F->getArg(0)}, "pool");
+  Value *Of = B.CreateLoad(Ptr, Pool);
+  Call("cudaMemPoolGetAttribute", {Of, B.getInt32(ReleaseThreshold), Bytes},
+       "told");
+  Check(B.CreateICmpEQ(B.CreateLoad(I64, Bytes), B.getInt64(0)), "default",
+        Done);
+  B.CreateStore(B.getInt64(KeptScratch), Bytes);
+  Call("cudaMemPoolSetAttribute", {Of, B.getInt32(ReleaseThreshold), Bytes},
+       "set");
+  B.CreateBr(Done);
+  B.SetInsertPoint(Failed);
+  emitClearError(B);
+  B.CreateBr(Done);
+  B.SetInsertPoint(Done);
+  B.CreateRetVoid();
+  return F;
+}
+
+/// ptr allocate(i64 bytes, ptr stream, i32 device).
 Value *HostRuntime::emitAllocate(IRBuilderBase &Caller, Value *Bytes,
-                                 Value *Stream, StringRef Suffix) {
+                                 Value *Stream, Value *Device,
+                                 StringRef Suffix) {
   std::string Name = ("__cupilot_allocate" + Suffix).str();
   Function *F = M.getFunction(Name);
   if (!F) {
     IRBuilder<> B(M.getContext());
-    Type *Ptr = B.getPtrTy();
+    Type *Ptr = B.getPtrTy(), *I8 = B.getInt8Ty();
     Constant *Null = ConstantPointerNull::get(B.getPtrTy());
-    F = createFunction(Name,
-                       FunctionType::get(Ptr, {B.getInt64Ty(), Ptr}, false));
-    BasicBlock *Got = BasicBlock::Create(M.getContext(), "got", F),
-               *None = BasicBlock::Create(M.getContext(), "none", F);
+    Function *Keep = keepFunction();
+    F = createFunction(
+        Name,
+        FunctionType::get(Ptr, {B.getInt64Ty(), Ptr, B.getInt32Ty()}, false));
+    Type *Flags = ArrayType::get(I8, MaxDevices);
+    auto *Kept = new GlobalVariable(
+        M, Flags, false, GlobalValue::InternalLinkage,
+        ConstantAggregateZero::get(Flags), "__cupilot_kept" + Suffix);
+    auto Block = [&](const char *Label) {
+      return BasicBlock::Create(M.getContext(), Label, F);
+    };
+    BasicBlock *First = Block("first"), *Ask = Block("ask"),
+               *Got = Block("got"), *None = Block("none");
     B.SetInsertPoint(&F->getEntryBlock());
     Value *Slot = B.CreateAlloca(Ptr);
+    Value *Flag = B.CreateInBoundsGEP(
+        I8, Kept, B.CreateZExt(F->getArg(2), B.getInt64Ty()));
+    LoadInst *Known = B.CreateAlignedLoad(I8, Flag, Align(1));
+    Known->setAtomic(AtomicOrdering::Monotonic);
+    B.CreateCondBr(B.CreateIsNull(Known), First, Ask);
+    B.SetInsertPoint(First);
+    B.CreateCall(Keep, {F->getArg(2)});
+    StoreInst *Once = B.CreateAlignedStore(B.getInt8(1), Flag, Align(1));
+    Once->setAtomic(AtomicOrdering::Monotonic);
+    B.CreateBr(Ask);
+    B.SetInsertPoint(Ask);
     B.CreateStore(Null, Slot);
     Value *Status = emitStatusCall(B, ("cudaMallocAsync" + Suffix).str(),
                                    {Slot, F->getArg(0), F->getArg(1)});
@@ -37,7 +108,7 @@ Value *HostRuntime::emitAllocate(IRBuilderBase &Caller, Value *Bytes,
     emitClearError(B);
     B.CreateRet(Null);
   }
-  return Caller.CreateCall(F, {Bytes, Stream});
+  return Caller.CreateCall(F, {Bytes, Stream, Device});
 }
 
 void HostRuntime::emitFree(IRBuilderBase &B, Value *Pointer, Value *Stream,

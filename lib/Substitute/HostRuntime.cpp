@@ -12,8 +12,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Devices whose answer is remembered; beyond them the original runs.
-static constexpr unsigned MaxDevices = 64;
 /// Places of fields in cudaFuncAttributes (CUDA Runtime API), and more than its
 /// size in any version.
 namespace attributes {

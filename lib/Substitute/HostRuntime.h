@@ -33,6 +33,9 @@ struct VariantState {
   unsigned Arch = 0;
 };
 
+/// Devices whose answer is remembered; beyond them the original runs.
+inline constexpr unsigned MaxDevices = 64;
+
 /// Emits small internal functions into a host module, once each; there is no
 /// library to link.
 class HostRuntime {
@@ -69,10 +72,11 @@ public:
   /// launch ("_ptsz" or "").
   llvm::Value *emitCapturing(llvm::IRBuilderBase &B, llvm::Value *Stream,
                              llvm::StringRef Suffix);
-  /// \p Bytes of memory in the order of \p Stream; null, with no error left,
-  /// where there is none.
+  /// \p Bytes of memory on \p Device, the current one, in the order of
+  /// \p Stream; null, with no error left, where there is none.
   llvm::Value *emitAllocate(llvm::IRBuilderBase &B, llvm::Value *Bytes,
-                            llvm::Value *Stream, llvm::StringRef Suffix);
+                            llvm::Value *Stream, llvm::Value *Device,
+                            llvm::StringRef Suffix);
   void emitFree(llvm::IRBuilderBase &B, llvm::Value *Pointer,
                 llvm::Value *Stream, llvm::StringRef Suffix);
   /// The tensor map \p Plan with these numbers, for this thread until it asks
@@ -91,6 +95,7 @@ private:
   llvm::Function *fitsFunction(bool Raise);
   llvm::Function *modeFunction();
   llvm::Function *countFunction();
+  llvm::Function *keepFunction();
   llvm::Function *encoderFunction();
   llvm::Function *tensorMapFunction();
   llvm::Value *emitStatusCall(llvm::IRBuilderBase &B, llvm::StringRef Name,

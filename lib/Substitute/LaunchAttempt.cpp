@@ -29,7 +29,7 @@ Value *LaunchAttempt::laterLaunchesFit(Value *Device) {
 }
 
 /// Tensor maps, then one allocation for all scratch buffers.
-void LaunchAttempt::allocate(BasicBlock *After) {
+void LaunchAttempt::allocate(Value *Device, BasicBlock *After) {
   for (auto [Map, Numbers] : zip_equal(L.V.Plan.TensorMaps, Plan.TensorMaps)) {
     Maps.push_back(Runtime.emitTensorMap(B, Map, Numbers));
     unless(B.CreateIsNotNull(Maps.back()), After, "mapped");
@@ -41,7 +41,8 @@ void LaunchAttempt::allocate(BasicBlock *After) {
     Total = B.CreateAdd(
         Total, B.CreateAnd(B.CreateAdd(Bytes, B.getInt64(ScratchAlignment - 1)),
                            B.getInt64(-int64_t(ScratchAlignment))));
-  Scratch = Runtime.emitAllocate(B, Total, Code.stream(), Code.suffix());
+  Scratch =
+      Runtime.emitAllocate(B, Total, Code.stream(), Device, Code.suffix());
   unless(B.CreateIsNotNull(Scratch), After, "allocated");
 }
 
@@ -77,7 +78,7 @@ void LaunchAttempt::emit(Value *Device, BasicBlock *Original,
     unless(laterLaunchesFit(Device), After, "fits");
   unless(B.CreateNot(Runtime.emitCapturing(B, Code.stream(), Code.suffix())),
          Original, "free");
-  allocate(After);
+  allocate(Device, After);
   Value *Args = arguments();
   auto Give = [&] {
     if (Scratch)

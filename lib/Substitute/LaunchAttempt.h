@@ -33,7 +33,7 @@ private:
     B.SetInsertPoint(Then);
   }
   llvm::Value *laterLaunchesFit(llvm::Value *Device);
-  void allocate(llvm::BasicBlock *After);
+  void allocate(llvm::Value *Device, llvm::BasicBlock *After);
   llvm::Value *arguments();
 
   LaunchBody &Code;

@@ -87,6 +87,18 @@ int cudaFuncGetAttributes(char *a, const void *f) {
   memcpy(a + 36, &version, 4);
   return 0;
 }
+int cudaDeviceGetMemPool(void **pool, int device) {
+  (void)device;
+  *pool = 0;
+  return 0;
+}
+int cudaMemPoolGetAttribute(void *pool, int attribute, unsigned long *bytes) {
+  *bytes = 0;
+  return pool != 0 || attribute != 4;
+}
+int cudaMemPoolSetAttribute(void *pool, int attribute, unsigned long *bytes) {
+  return pool != 0 || attribute != 4 || !*bytes;
+}
 int cudaMallocAsync(void **p, size_t n, void *stream) {
   (void)stream;
   if (NoMemory)

@@ -3,6 +3,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 static _Alignas(256) char memory[4096];
+/* FAKE_KEEPS: what the program has its pool keep. */
+int cudaDeviceGetMemPool(void **pool, int device) {
+  (void)device;
+  *pool = memory;
+  return getenv("FAKE_NO_POOL") ? 1 : 0;
+}
+int cudaMemPoolGetAttribute(void *pool, int attribute, unsigned long long *bytes) {
+  *bytes = getenv("FAKE_KEEPS") ? strtoull(getenv("FAKE_KEEPS"), 0, 10) : 0;
+  return pool != memory || attribute != 4;
+}
+int cudaMemPoolSetAttribute(void *pool, int attribute, unsigned long long *bytes) {
+  printf("keep %llu\n", *bytes);
+  return pool != memory || attribute != 4;
+}
 int cudaMallocAsync(void **p, size_t n, void *stream) {
   (void)stream;
   if (getenv("FAKE_NO_MEMORY"))
