@@ -29,7 +29,6 @@ link() { nvcc -shared -o "$1/$2.so" "$objects/$2.o"; }
 mkdir -p "$out/original"
 for source in "$here"/*.cu; do
   name=$(basename "$source" .cu)
-  [ -e "$out/original/$name.so" ] && continue
   nvcc "${flags[@]}" -c "$source" -o "$objects/$name.o"
   link "$out/original" "$name"
 done

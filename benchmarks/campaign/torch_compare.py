@@ -234,15 +234,15 @@ def table(rows, info):
                 lines.append(f"| {row['number']} | {row['name']} | {row['failed']} |")
                 continue
             ms, error = row[kind]["ms"], row[kind]["error"]
-            best = min(v for k, v in ms.items() if k not in ("original", "variant", "same"))
-            mine = ms.get("variant", ms.get("original"))
-            ratio = best / mine if mine else None
+            best = min((v for k, v in ms.items() if k not in ("original", "variant", "same")), default=None)
+            mine = ms.get("variant") if "variant" in row.get("left_out", {}) else ms.get("variant", ms.get("original"))
+            ratio = best / mine if mine and best else None
             if ratio:
                 ratios.append(ratio)
             lines.append(f"| {row['number']} | {row['name'][3:]} | "
                          + " | ".join(f"{ms[n]:.3f}" if n in ms else "" for n in names)
                          + f" | {row['floor_ms']:.3f} | " + (f"{ratio:.2f} | {row['floor_ms'] / mine:.0%}" if ratio else "|")
-                         + f" | {error.get('variant', error.get('original', math.nan)):.1e}, {error['eager TF32']:.1e} |")
+                         + f" | {error.get('variant', error.get('original', math.nan)):.1e}, {error.get('eager TF32', math.nan):.1e} |")
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
             lines += ["", f"Geometric mean against the best torch setting: {mean:.2f} over {len(ratios)} kernels."]

@@ -91,6 +91,18 @@ cudaError_t cudaMallocAsync(void **Pointer, size_t, cudaStream_t) {
   return cudaSuccess;
 }
 cudaError_t cudaFreeAsync(void *, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *Pool, int) {
+  *Pool = nullptr;
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr,
+                                    void *Value) {
+  std::memset(Value, 0, 8);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void *) {
+  return cudaSuccess;
+}
 static CUresult encode(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
                        const cuuint64_t *, const cuuint64_t *,
                        const cuuint32_t *, const cuuint32_t *,

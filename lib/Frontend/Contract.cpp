@@ -8,6 +8,7 @@
 
 #include "cupilot/Frontend/Contract.h"
 #include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -25,6 +26,24 @@ std::string contractText(const PrecisionContract &C) {
     break;
   }
   return "same";
+}
+
+Expected<PrecisionContract> parseContract(StringRef Text) {
+  PrecisionContract C;
+  if (Text == "same")
+    return C;
+  if (Text == "exact") {
+    C.K = PrecisionContract::Kind::Exact;
+    return C;
+  }
+  StringRef Number = Text;
+  C.K = PrecisionContract::Kind::Relaxed;
+  if (Number.consume_front("relaxed(") && Number.consume_back(")") &&
+      !Number.getAsDouble(C.RelativeTolerance) && C.RelativeTolerance > 0 &&
+      C.RelativeTolerance < 1)
+    return C;
+  return usageError("there is no contract '" + Text + "'",
+                    "exact, same, or relaxed(R) with R between 0 and 1");
 }
 
 Kernel withContract(Kernel K, const PrecisionContract &C) {

@@ -11,6 +11,7 @@
 #include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
@@ -22,32 +23,45 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// 90 for "sm_90" and "sm_90a": what the host can ask an image for.
-static unsigned capability(StringRef Arch) {
-  unsigned Number = 0;
-  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
-    return 0;
-  return Number;
-}
-
-/// The object has machine code of \p Arch, and not its PTX alone: for
-/// -arch=sm_90a nvcc 13 adds the PTX of compute_90 on its own account.
-static bool hasMachineCode(const NvccCommand &Command, StringRef Arch) {
-  bool Named = false;
-  for (const auto &[Name, Value] : Command.Options) {
-    if (!is_contained({"arch", "gpu-architecture", "code", "gpu-code",
-                       "gencode", "generate-code"},
-                      Name))
-      continue;
-    Named = true;
+/// The object has machine code made of the PTX for \p Target ("sm_90a"), not
+/// that PTX alone: for -arch=sm_90a nvcc 13 adds the PTX of compute_90 on its
+/// own account. NVCC's documentation, "Options for Steering GPU Code
+/// Generation".
+static bool hasMachineCode(const NvccCommand &Command, StringRef Target) {
+  auto IsSource = [&](StringRef Arch) {
+    return (Arch.consume_front("compute_") || Arch.consume_front("sm_")) &&
+           Arch == Target.drop_front(StringRef("sm_").size());
+  };
+  auto IsMachineCode = [](StringRef Word) { return Word.starts_with("sm_"); };
+  auto WordsOf = [](StringRef Value) {
     SmallVector<StringRef> Words;
     SplitString(Value, Words, ",=[]'\" ");
-    if (any_of(Words, [&](StringRef Word) {
-          return Word == Arch || Word == "native" || Word.starts_with("all");
-        }))
-      return true;
+    return Words;
+  };
+  StringRef Arch, Code;
+  bool Named = false;
+  for (const auto &[Name, Value] : Command.Options) {
+    if (Name == "arch" || Name == "gpu-architecture") {
+      Arch = Value;
+    } else if (Name == "code" || Name == "gpu-code") {
+      Code = Value;
+    } else if (Name == "gencode" || Name == "generate-code") {
+      Named = true;
+      // arch=compute_90a,code=[sm_90a,compute_90a]
+      SmallVector<StringRef> Words = WordsOf(Value);
+      auto *Of = find(Words, "arch");
+      if (Of != Words.end() && ++Of != Words.end() && IsSource(*Of) &&
+          any_of(Words, IsMachineCode))
+        return true;
+    }
   }
-  return !Named;
+  if (Arch.empty())
+    return !Named;
+  if (Arch == "native" || Arch.starts_with("all"))
+    return true;
+  return IsSource(Arch) &&
+         (Code.empty() ? IsMachineCode(Arch)
+                       : any_of(WordsOf(Code), IsMachineCode));
 }
 
 namespace {
@@ -186,13 +200,15 @@ Error Selection::select(StringRef Symbol) {
     // "Application Compatibility").
     bool Certain = hasMachineCode(Command, M.target());
     if (count_if(Modules, [&](const NvccPtx &Else) {
-          return capability(Else.target()) == capability(M.target()) &&
+          return capabilityNumber(Else.target()) ==
+                     capabilityNumber(M.target()) &&
                  (!Certain || hasMachineCode(Command, Else.target())) &&
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
       tell(Symbol, "Refused",
-           "the original stays: " + textOf(BuildReason::TwinImages,
-                                           {utostr(capability(M.target()))}));
+           "the original stays: " +
+               textOf(BuildReason::TwinImages,
+                      {utostr(capabilityNumber(M.target()))}));
       continue;
     }
     if (Error E = take(Symbol, *Record, K))
@@ -250,8 +266,8 @@ Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
     Modules.push_back(std::move(*M));
   }
   llvm::sort(Modules, [](const NvccPtx &A, const NvccPtx &B) {
-    return std::pair(capability(A.target()), A.target()) <
-           std::pair(capability(B.target()), B.target());
+    return std::pair(capabilityNumber(A.target()), A.target()) <
+           std::pair(capabilityNumber(B.target()), B.target());
   });
   return Modules;
 }

@@ -7,30 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/Suite.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 
 using namespace llvm;
 
 namespace cupilot {
-
-Expected<PrecisionContract> parseContract(StringRef Text) {
-  PrecisionContract C;
-  if (Text == "same")
-    return C;
-  if (Text == "exact") {
-    C.K = PrecisionContract::Kind::Exact;
-    return C;
-  }
-  StringRef Number = Text;
-  C.K = PrecisionContract::Kind::Relaxed;
-  if (Number.consume_front("relaxed(") && Number.consume_back(")") &&
-      !Number.getAsDouble(C.RelativeTolerance) && C.RelativeTolerance > 0 &&
-      C.RelativeTolerance < 1)
-    return C;
-  return usageError("there is no contract '" + Text + "'",
-                    "exact, same, or relaxed(R) with R between 0 and 1");
-}
 
 namespace {
 /// A comment with its continuation lines.

@@ -12,6 +12,7 @@
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/IRBuilder.h"
@@ -249,14 +250,6 @@ static void addPlaceholder(Module &M, StringRef Name,
   B.CreateRetVoid();
 }
 
-/// 90 for "sm_90" and "sm_90a": what the host can ask an image for.
-static unsigned capability(StringRef Arch) {
-  unsigned Number = 0;
-  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
-    return 0;
-  return Number;
-}
-
 Expected<std::vector<SubstitutionOutcome>>
 substituteDevice(Module &M, const SubstitutionOptions &Options) {
   std::vector<SubstitutionOutcome> Outcomes;
@@ -291,7 +284,8 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       Stale |= R.Arch == Arch;
       // Where the host could not tell the images apart (sm_90 and sm_90a), the
       // name stays missing, and the host leaves the variant alone.
-      if (!Options.CheckOnly && capability(R.Arch) != capability(Arch))
+      if (!Options.CheckOnly &&
+          capabilityNumber(R.Arch) != capabilityNumber(Arch))
         for (const BuildVariant &V : R.Variants)
           for (const std::string &Name : variantSymbols(Symbol, V))
             addPlaceholder(M, Name, *Kernel);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostRuntime.h"
+#include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;
 
@@ -48,9 +49,7 @@ VariantState HostRuntime::createState(StringRef Name, StringRef Label,
       new GlobalVariable(M, States, false, GlobalValue::InternalLinkage,
                          ConstantAggregateZero::get(States), Name + "_state");
   S.Count = createCounter(Name + "_launches", Label);
-  // "sm_90a" is of compute capability 90; an image's version says no more.
-  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, S.Arch))
-    S.Arch = 0;
+  S.Arch = capabilityNumber(Arch); // An image's version says no more.
   return S;
 }
 

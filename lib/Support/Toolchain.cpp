@@ -128,8 +128,13 @@ std::vector<std::string> gpuArchitectures(ArrayRef<std::string> Flags) {
   return Archs;
 }
 
-std::string computeCapability(StringRef Arch) {
-  return Arch.rtrim("af").str();
+std::string computeCapability(StringRef Arch) { return Arch.rtrim("af").str(); }
+
+unsigned capabilityNumber(StringRef Arch) {
+  unsigned Number = 0;
+  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
+    return 0;
+  return Number;
 }
 
 std::string architectureFor(StringRef Gpu, ArrayRef<std::string> Flags) {

@@ -17,7 +17,6 @@
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Frontend/Contract.h"
-#include "cupilot/Mutation/Suite.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"

@@ -17,6 +17,7 @@
 #include "cupilot/Evaluation/GpuDevice.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -94,25 +95,6 @@ struct Judged {
   json::Array OnGpu{}; ///< What a card said, by workload.
 };
 } // namespace
-
-static Expected<PrecisionContract> parseContract() {
-  StringRef Text = ContractText;
-  PrecisionContract C;
-  if (Text == "exact") {
-    C.K = PrecisionContract::Kind::Exact;
-    return C;
-  }
-  if (Text == "same")
-    return C;
-  C.K = PrecisionContract::Kind::Relaxed;
-  if (!Text.consume_front("relaxed(") || !Text.consume_back(")") ||
-      Text.getAsDouble(C.RelativeTolerance) || !(C.RelativeTolerance > 0) ||
-      C.RelativeTolerance >= 1)
-    return usageError("there is no contract '" + ContractText + "'",
-                      "--contract=exact, same or relaxed(R) with R between 0 "
-                      "and 1");
-  return C;
-}
 
 static Expected<std::vector<Workload>> workloadsOf(const Kernel &K) {
   std::vector<Workload> Result;
@@ -211,7 +193,7 @@ static Error run(const TrailingArgs &Flags) {
                       "--variant=NAME, or --variant-file=V.cu");
   if (Arch.empty())
     Arch = gpuArchitectures(Flags.Args).front();
-  Expected<PrecisionContract> Contract = parseContract();
+  Expected<PrecisionContract> Contract = parseContract(ContractText);
   if (!Contract)
     return Contract.takeError();
   Expected<UnitToJudge> Main = UnitToJudge::load(Input, Arch, Flags.Args);

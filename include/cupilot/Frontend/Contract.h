@@ -18,6 +18,8 @@ Kernel withContract(Kernel K, const PrecisionContract &C);
 
 /// "exact", "same", "relaxed(0.004)".
 std::string contractText(const PrecisionContract &C);
+/// What such a text stands for; another one is a usage error.
+llvm::Expected<PrecisionContract> parseContract(llvm::StringRef Text);
 
 } // namespace cupilot
 

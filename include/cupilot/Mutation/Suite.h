@@ -46,9 +46,6 @@ struct SuiteEntry {
 llvm::Expected<std::vector<SuiteEntry>> parseSuite(llvm::StringRef Text,
                                                    llvm::StringRef File);
 
-/// "exact", "same" or "relaxed(1e-3)"; else a usage error.
-llvm::Expected<PrecisionContract> parseContract(llvm::StringRef Text);
-
 } // namespace cupilot
 
 #endif // CUPILOT_MUTATION_SUITE_H

@@ -44,6 +44,9 @@ std::vector<std::string> gpuArchitectures(llvm::ArrayRef<std::string> Flags);
 /// "sm_90" for "sm_90a": the compute capability, which is what a GPU tells of
 /// itself.
 std::string computeCapability(llvm::StringRef Arch);
+/// 90 for "sm_90" and "sm_90a": what a running program can ask an image for; 0
+/// for what is no architecture.
+unsigned capabilityNumber(llvm::StringRef Arch);
 
 /// The architecture of \p Flags that a GPU of the compute capability \p Gpu
 /// runs, the one with most instructions ("sm_90a" before "sm_90"); \p Gpu if

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """A model that answers on the kernel of add.cu. It first changes nothing that a
-card would feel, and hears that from the Kernel Revisor's prompt."""
+card would feel, and hears that from the Kernel Revisor's prompt. With
+MODEL_CLUSTER its plans ask for clusters of one block."""
 import json
+import os
 import sys
 
 prompt = sys.stdin.read()
@@ -13,7 +15,8 @@ SOURCE = """__global__ void addOne(const float *in, float *out, int n) {
 
 
 def variant(grid, one, **more):
-    launch = {"kernel": "addOne", "grid": [grid, "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}
+    launch = {"kernel": "addOne", "grid": [grid, "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared",
+              "cluster": ["1", "1", "1"] if "MODEL_CLUSTER" in os.environ else []}
     return {**more, "source": SOURCE % one, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
             "guard": {"conditions": ["gx * 64 >= n", "bx == 64"], "align": [], "disjoint": []},
             "carried_out": ["thread_coarsening"], "notes": ""}
