@@ -1,5 +1,4 @@
-//===- cluster-exchange.cu - Blocks of a cluster tell each other numbers
-//---===//
+//===- cluster-exchange.cu - What blocks of a cluster tell each other -----===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,7 +10,7 @@
 // mbarriers take turns: who writes box 0 again has waited for mbarrier 1, at
 // which all arrived after they had read box 0 (PTX ISA, "Memory Consistency
 // Model": release and acquire at cluster scope). No two accesses race; the cpu
-// device says so. compute-sanitizer 2025.3 on an H200 reports races:
+// device says so. CUDA 13.0's compute-sanitizer on an H200 reports races:
 //
 //   nvcc -O2 -arch=sm_90a -o exchange cluster-exchange.cu
 //   ./exchange && compute-sanitizer --tool racecheck ./exchange

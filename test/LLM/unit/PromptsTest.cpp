@@ -68,9 +68,8 @@ TEST(Prompts, AllAgentsRender) {
     auto [Version, Digest] =
         StringRef(R->Prompt).drop_front(Name.size()).split(" b3:");
     EXPECT_TRUE(StringRef(R->Prompt).starts_with(Name + " ")) << R->Prompt;
-    unsigned Number = 0;
-    EXPECT_FALSE(Version.trim().getAsInteger(10, Number)) << R->Prompt;
-    EXPECT_GE(Number, 1u) << R->Prompt;
+    EXPECT_TRUE(Version == " 1" || Version == " 2" || Version == " 3")
+        << R->Prompt;
     EXPECT_EQ(Digest.size(), 16u) << R->Prompt;
   }
 }
