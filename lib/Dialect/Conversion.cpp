@@ -57,6 +57,9 @@ KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
       ContractKindAttr::get(
           C, static_cast<ContractKind>(static_cast<int>(K.Contract.K))),
       Relaxed ? B.getF64FloatAttr(K.Contract.RelativeTolerance) : FloatAttr(),
+      Relaxed && K.Contract.NormTolerance > 0
+          ? B.getF64FloatAttr(K.Contract.NormTolerance)
+          : FloatAttr(),
       BuildAttrs.empty() ? ArrayAttr() : B.getArrayAttr(BuildAttrs),
       RooflineAttr());
   Op.getBody().emplaceBlock();
@@ -86,6 +89,8 @@ Kernel toKernel(KernelOp Op) {
       static_cast<PrecisionContract::Kind>(static_cast<int>(Op.getContract()));
   if (Op.getTolerance())
     K.Contract.RelativeTolerance = Op.getTolerance()->convertToDouble();
+  if (Op.getNorm())
+    K.Contract.NormTolerance = Op.getNorm()->convertToDouble();
   return K;
 }
 

@@ -125,9 +125,11 @@ LogicalResult KernelOp::verify() {
   if ((getContract() == ContractKind::Relaxed) != getTolerance().has_value())
     return emitOpError(
         "a tolerance belongs to contract(relaxed), and to no other");
-  if (getTolerance() &&
-      !(getTolerance()->isFinite() && getTolerance()->convertToDouble() > 0))
-    return emitOpError("a tolerance is finite and greater than 0");
+  if (getNorm() && !getTolerance())
+    return emitOpError("a bound of the norm stands beside a tolerance");
+  for (std::optional<APFloat> Bound : {getTolerance(), getNorm()})
+    if (Bound && !(Bound->isFinite() && Bound->convertToDouble() > 0))
+      return emitOpError("a tolerance is finite and greater than 0");
   unsigned Params = getParams().size();
   for (Attribute A : getScalars()) {
     auto Scalar = cast<ScalarAttr>(A);

@@ -156,12 +156,18 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                           {Contract,
                            J.Sensitivity.empty() ? ArrayRef<double>()
                                                  : ArrayRef(J.Sensitivity[I]),
-                           J.Case.Probe ? 256.0 : 16.0},
+                           J.Case.Probe ? 256.0 : 16.0, J.Case.Captured},
                           Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
                     "buffer " + Twine(I) + ", byte " + Twine(M->At) +
                         " differs, and must be equal bit by bit");
+      if (M->Norm)
+        return Fail(GateReason::Mismatch,
+                    "buffer " + Twine(I) + ": |out - ref| / |ref| is " +
+                        number(M->Mine) + " against float64, the original's " +
+                        number(M->Own) + ", allowed is " + number(M->Term) +
+                        " beyond that");
       return Fail(GateReason::Mismatch,
                   "buffer " + Twine(I) + ": error " + number(M->Mine) +
                       " against float64, the original's own is " +

@@ -17,6 +17,12 @@
 // the original only left the range of its format on the way, and what is right
 // is right as well.
 //
+// A bound of each number cannot tell inputs that were rounded from such that
+// were cut off, the error of which is biased: their largest errors are alike. A
+// bound of the norm can, on inputs of which many are added. It says nothing on
+// impulses and the like, where one product decides: it holds for a workload's
+// own inputs.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Errors.h"
@@ -164,6 +170,24 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   return Result;
 }
 
+/// |X - ref| / |ref|, over the numbers that are finite in both.
+static double normError(const FieldView &V, const Bytes &X) {
+  double Largest = 0; // Squares of doubles may leave their range.
+  for (size_t I = 0; I < V.count(); ++I)
+    if (double R = V.at(V.Reference, I); std::isfinite(R))
+      Largest = std::max(Largest, std::fabs(R));
+  double Off = 0, All = 0;
+  for (size_t I = 0; I < V.count(); ++I) {
+    double R = V.at(V.Reference, I), G = V.at(X, I);
+    if (!std::isfinite(R) || !std::isfinite(G))
+      continue;
+    double Unit = Largest > 0 ? Largest : 1;
+    Off += (G / Unit - R / Unit) * (G / Unit - R / Unit);
+    All += R / Unit * (R / Unit);
+  }
+  return Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : INFINITY;
+}
+
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
               const Layout &L, const Tolerance &Allowed, ErrorRange &Errors) {
@@ -199,6 +223,14 @@ compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
     Errors.Own = std::max(Errors.Own, M.Own);
     if (M.Wrong)
       return M;
+    if (Allowed.OwnInputs && Allowed.Contract.NormTolerance > 0) {
+      M.Mine = normError(V, Got);
+      M.Own = normError(V, Original);
+      M.Term = Allowed.Contract.NormTolerance;
+      M.Norm = !(M.Mine <= M.Own + M.Term);
+      if (M.Norm)
+        return M;
+    }
   }
   return std::nullopt;
 }

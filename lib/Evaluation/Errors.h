@@ -20,6 +20,8 @@ struct BufferMismatch {
   double Mine = 0, Own = 0; ///< Largest errors against the float64 run.
   double Term = 0; ///< What each number may have beyond the original's error.
   double Got = 0, Original = 0, Reference = 0; ///< The first wrong number.
+  /// No number is wrong; |out - ref| / |ref| is, of which Term was allowed.
+  bool Norm = false;
 };
 
 /// What a result may differ by.
@@ -29,6 +31,8 @@ struct Tolerance {
   /// float64 run; empty when it is not known.
   llvm::ArrayRef<double> Sensitivity;
   double Factor = 16;
+  /// Whether the contract's bound of the norm holds for these inputs.
+  bool OwnInputs = false;
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by

@@ -258,7 +258,11 @@ runner::Tolerance GpuBatch::tolerance() const {
   case PrecisionContract::Kind::Exact:
     return {};
   case PrecisionContract::Kind::Relaxed:
-    return {0, K.Contract.RelativeTolerance, 1};
+    // What the original's own error is, is not known here: hence the addend,
+    // a few hundred units in the last place of a float.
+    return {0, K.Contract.RelativeTolerance, 1,
+            K.Contract.NormTolerance > 0 ? K.Contract.NormTolerance + 0x1p-16
+                                         : 0};
   case PrecisionContract::Kind::Same:
     break;
   }

@@ -31,21 +31,26 @@ std::string wrongText(const json::Object &C) {
     return (C.getString("reason").value_or("") + ": " +
             C.getString("message").value_or(""))
         .str();
-  int64_t Wrong = 0, Unwritten = 0, Stray = 0, Changed = 0;
+  int64_t Wrong = 0, Far = 0, Unwritten = 0, Stray = 0, Changed = 0;
   if (const json::Array *Buffers = C.getArray("buffers"))
     for (const json::Value &V : *Buffers) {
       const json::Object *O = V.getAsObject();
       if (!O)
         continue;
       Wrong += O->getInteger("wrong").value_or(0);
+      Far += O->getInteger("far_fields").value_or(0);
       Unwritten += O->getInteger("unwritten").value_or(0);
       Stray += O->getInteger("stray_before").value_or(0) +
                O->getInteger("stray_after").value_or(0);
       Changed += O->getBoolean("changed").value_or(false);
     }
-  return formatv("{0} number(s) wrong, {1} unwritten, {2} byte(s) written "
-                 "beside buffers, {3} input(s) changed",
-                 Wrong, Unwritten, Stray, Changed);
+  std::string Text =
+      formatv("{0} number(s) wrong, {1} unwritten, {2} byte(s) written beside "
+              "buffers, {3} input(s) changed",
+              Wrong, Unwritten, Stray, Changed);
+  if (Far)
+    Text += formatv(", {0} buffer(s) too far off by the norm", Far);
+  return Text;
 }
 
 namespace {

@@ -21,11 +21,20 @@ std::string contractText(const PrecisionContract &C) {
   case PrecisionContract::Kind::Exact:
     return "exact";
   case PrecisionContract::Kind::Relaxed:
+    if (C.NormTolerance > 0)
+      return formatv("relaxed({0}, {1})", format("%.10g", C.RelativeTolerance),
+                     format("%.10g", C.NormTolerance))
+          .str();
     return formatv("relaxed({0})", format("%.10g", C.RelativeTolerance)).str();
   case PrecisionContract::Kind::Same:
     break;
   }
   return "same";
+}
+
+/// Whether \p Text is a number between 0 and 1.
+static bool readShare(StringRef Text, double &Share) {
+  return !Text.trim().getAsDouble(Share) && Share > 0 && Share < 1;
 }
 
 Expected<PrecisionContract> parseContract(StringRef Text) {
@@ -36,14 +45,17 @@ Expected<PrecisionContract> parseContract(StringRef Text) {
     C.K = PrecisionContract::Kind::Exact;
     return C;
   }
-  StringRef Number = Text;
+  StringRef Numbers = Text;
   C.K = PrecisionContract::Kind::Relaxed;
-  if (Number.consume_front("relaxed(") && Number.consume_back(")") &&
-      !Number.getAsDouble(C.RelativeTolerance) && C.RelativeTolerance > 0 &&
-      C.RelativeTolerance < 1)
-    return C;
-  return usageError("there is no contract '" + Text + "'",
-                    "exact, same, or relaxed(R) with R between 0 and 1");
+  if (Numbers.consume_front("relaxed(") && Numbers.consume_back(")")) {
+    auto [Each, Norm] = Numbers.split(',');
+    if (readShare(Each, C.RelativeTolerance) &&
+        (Each.size() == Numbers.size() || readShare(Norm, C.NormTolerance)))
+      return C;
+  }
+  return usageError(
+      "there is no contract '" + Text + "'",
+      "exact, same, relaxed(R) or relaxed(R, N) with R and N between 0 and 1");
 }
 
 Kernel withContract(Kernel K, const PrecisionContract &C) {

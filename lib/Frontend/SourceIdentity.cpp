@@ -11,7 +11,7 @@
 #include "SliceCuts.h"
 #include "SliceWriter.h"
 #include "SystemMacro.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Support/Digest.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
@@ -106,7 +106,7 @@ SourceIdentity identifySource(StringRef Name, const PrecisionContract &Contract,
   All.add("cupilot source identity 1").add(Name);
   All.add(static_cast<uint64_t>(Contract.K));
   if (Contract.K == PrecisionContract::Kind::Relaxed)
-    All.add(std::to_string(Contract.RelativeTolerance));
+    All.add(contractText(Contract));
   All.add(Unit.macroValue("CUDART_VERSION"));
   if (C.usesStandardLibrary())
     All.add(Unit.macroValue("__GLIBCXX__") +

@@ -245,6 +245,8 @@ json toJson(const Request &R) {
     J["tolerance"] = {{"absolute", R.Allowed.Absolute},
                       {"relative", R.Allowed.Relative},
                       {"floor", R.Allowed.Floor}};
+  if (R.Allowed.Norm != 0)
+    J["tolerance"]["norm"] = R.Allowed.Norm;
   if (R.Kind == RequestKind::Time)
     J["time"] = {{"precision", R.Time.Precision},
                  {"margin", R.Time.Margin},
@@ -279,7 +281,7 @@ static Request requestFromJson(const json &J) {
     R.Candidate = programFromJson(J.at("candidate"));
   json Allowed = J.value("tolerance", json::object());
   R.Allowed = {Allowed.value("absolute", 0.0), Allowed.value("relative", 0.0),
-               Allowed.value("floor", 0.0)};
+               Allowed.value("floor", 0.0), Allowed.value("norm", 0.0)};
   json T = J.value("time", json::object());
   R.Time.Precision = T.value("precision", R.Time.Precision);
   R.Time.Margin = T.value("margin", R.Time.Margin);

@@ -108,6 +108,30 @@ static double floorOf(const uint8_t *O, uint64_t Count, const Elements &E,
   return Finite ? Floor * std::sqrt(Square / double(Finite)) : 0;
 }
 
+/// |candidate - original| / |original| of a field's finite numbers.
+static double normError(const uint8_t *O, const uint8_t *N, uint64_t Count,
+                        const Elements &E, const Field &F) {
+  std::vector<std::pair<double, double>> Parts((Count + PartOfRange - 1) /
+                                               PartOfRange);
+  eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
+    auto &[Off, All] = Parts[Part];
+    for (uint64_t I = From; I < To; ++I) {
+      double A = readNumber(F.Kind, O + I * E.Stride + F.Offset),
+             B = readNumber(F.Kind, N + I * E.Stride + F.Offset);
+      if (!std::isfinite(A) || !std::isfinite(B))
+        continue;
+      Off += (A - B) * (A - B);
+      All += A * A;
+    }
+  });
+  double Off = 0, All = 0;
+  for (auto &[PartOff, PartAll] : Parts) {
+    Off += PartOff;
+    All += PartAll;
+  }
+  return Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : HUGE_VAL;
+}
+
 Comparison compareBytes(std::string_view Original, std::string_view Candidate,
                         const Elements &Holds, const Tolerance &Allowed) {
   static const Elements Raw = Elements::of(NumberKind::U8);
@@ -146,6 +170,12 @@ Comparison compareBytes(std::string_view Original, std::string_view Candidate,
     C.add(Part);
   for (uint64_t At = Count * E.Stride; At < Original.size(); ++At)
     compareNumber(C, NumberKind::U8, O + At, N + At, Count, 0, {}, 0);
+  for (const Field &F : E.Fields)
+    if (Allowed.Norm > 0 && C.Differing > 0 && isFloating(F.Kind)) {
+      double Error = normError(O, N, Count, E, F);
+      C.NormError = std::max(C.NormError, Error);
+      C.FarFields += !(Error <= Allowed.Norm);
+    }
   return C;
 }
 
@@ -171,6 +201,8 @@ nlohmann::json toJson(const Comparison &C) {
           {"max_absolute", number(C.MaxAbsolute)},
           {"max_relative", number(C.MaxRelative)},
           {"max_ulps", C.MaxUlps},
+          {"norm_error", number(C.NormError)},
+          {"far_fields", C.FarFields},
           {"first_wrong", std::move(First)}};
 }
 

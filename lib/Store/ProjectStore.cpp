@@ -151,6 +151,64 @@ static std::set<std::string> recordPaths(StringRef Root,
   return Paths;
 }
 
+/// The folders of all kernels, in order.
+static Expected<std::set<std::string>> kernelFolders(StringRef Root) {
+  std::set<std::string> Folders;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Root + "/kernels", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (sys::fs::exists(It->path() + "/kernel.mlir"))
+      Folders.insert(It->path());
+  if (EC && EC != std::errc::no_such_file_or_directory)
+    return resourceError("cannot read the folder '" + Root +
+                         "/kernels': " + EC.message());
+  return Folders;
+}
+
+/// Takes the builds of \p S from all other kernels: the same source under
+/// another contract is another kernel, and a build gets what was proved under
+/// the one that was granted last. The others keep their variants.
+static Error takeBuilds(StringRef Root, const StoredKernel &S,
+                        const std::string &Own) {
+  Expected<std::set<std::string>> Folders = kernelFolders(Root);
+  if (!Folders)
+    return Folders.takeError();
+  auto Taken = [&](BuildAttr B) {
+    return any_of(S.Builds, [&](const BuildEntry &Mine) {
+      return Mine.Digest == B.getDigest();
+    });
+  };
+  for (const std::string &Folder : *Folders) {
+    if (Folder == Own)
+      continue;
+    mlir::MLIRContext C;
+    Expected<mlir::OwningOpRef<mlir::ModuleOp>> M =
+        loadModule(C, Folder + "/kernel.mlir");
+    if (!M)
+      return M.takeError();
+    bool Changed = false;
+    for (KernelOp Op : (*M)->getOps<KernelOp>()) {
+      if (Op.getSymbol() != S.K.Symbol || !Op.getBuilds())
+        continue;
+      SmallVector<mlir::Attribute> Kept;
+      for (BuildAttr B : Op.getBuilds()->getAsRange<BuildAttr>())
+        if (!Taken(B))
+          Kept.push_back(B);
+      if (Kept.size() == Op.getBuilds()->size())
+        continue;
+      Changed = true;
+      if (Kept.empty())
+        Op.removeBuildsAttr();
+      else
+        Op.setBuildsAttr(mlir::ArrayAttr::get(&C, Kept));
+    }
+    if (Changed)
+      if (Error E = updateFile(Folder + "/kernel.mlir", printModule(**M)))
+        return E;
+  }
+  return Error::success();
+}
+
 Error ProjectStore::put(const StoredKernel &S) {
   Expected<FileLock> Lock = lockForWriting(Root);
   if (!Lock)
@@ -178,8 +236,15 @@ Error ProjectStore::put(const StoredKernel &S) {
   }
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
+  std::vector<BuildRecord> Records = buildRecords(S);
+  if (any_of(Records, [&](const BuildRecord &R) {
+        std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
+        return !Gone.contains(Path) && sys::fs::exists(Path);
+      }))
+    if (Error E = takeBuilds(Root, S, Folder))
+      return E;
   bool Changed = false;
-  for (const BuildRecord &R : buildRecords(S)) {
+  for (const BuildRecord &R : Records) {
     std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
                 Text = renderRecord(R);
     Gone.erase(Path);
@@ -216,17 +281,11 @@ Error ProjectStore::put(const StoredKernel &S) {
 }
 
 Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
-  std::set<std::string> Folders;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/kernels", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::fs::exists(It->path() + "/kernel.mlir"))
-      Folders.insert(It->path());
-  if (EC && EC != std::errc::no_such_file_or_directory)
-    return resourceError("cannot read the folder '" + Root +
-                         "/kernels': " + EC.message());
+  Expected<std::set<std::string>> Folders = kernelFolders(Root);
+  if (!Folders)
+    return Folders.takeError();
   std::vector<StoredKernel> All;
-  for (const std::string &Folder : Folders) {
+  for (const std::string &Folder : *Folders) {
     mlir::MLIRContext C;
     Expected<mlir::OwningOpRef<mlir::ModuleOp>> M =
         loadModule(C, Folder + "/kernel.mlir");

@@ -11,7 +11,7 @@ cupilot.strategy @scalar_gather bottleneck(memory) min_arch(50)
     params({policy = ["a", "b"]}) requires([]) conflicts([]) "Gather one by one"
 
 // CHECK: cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsEPKfPfi")
-// CHECK-SAME: contract(relaxed) tolerance(1.000000e-03
+// CHECK-SAME: contract(relaxed) tolerance(1.000000e-03) norm(1.000000e-04
 cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsEPKfPfi")
     digest("b3:0000000000000000000000000000000000000000000000000000000000000000")
     source("original.cu") at("blur.cu:12")
@@ -20,7 +20,7 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
             #cupilot.param<name = "n", type = "int", size = 4>])
     scalars([#cupilot.scalar<param = 2, bits = 32, is_signed = true>])
     pointers([#cupilot.pointer<param = 0>, #cupilot.pointer<param = 1>])
-    contract(relaxed) tolerance(1.0e-3)
+    contract(relaxed) tolerance(1.0e-3) norm(1.0e-4)
     builds([#cupilot.build<compiler = "clang-22", arch = "sm_90", digest = "b3:1111111111111111111111111111111111111111111111111111111111111111">]) {
   // CHECK: cupilot.workload @w0 of "_ZN4blur4rowsEPKfPfi" grid [4096, 1, 1] block [256, 1, 1] shared 0 count 7 weight 8.200000e-01 "modelled"
   cupilot.workload @w0 of "_ZN4blur4rowsEPKfPfi" grid [4096, 1, 1] block [256, 1, 1] shared 0

@@ -16,7 +16,6 @@
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Search.h"
 #include "cupilot/Evolution/Seeds.h"
-#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -68,10 +67,7 @@ static cl::opt<unsigned> Generations("generations", cl::sub(Sub), cl::init(3),
                                      cl::value_desc("N"),
                                      cl::desc("Generations, the start included "
                                               "(default 3)"));
-static cl::opt<std::string>
-    ContractText("contract", cl::sub(Sub), cl::value_desc("same|relaxed(R)"),
-                 cl::desc("How exact variants must be: exact, same (default), "
-                          "or relaxed(R), docs/Gate.md"));
+static ContractOption Contract(Sub);
 static cl::opt<bool>
     Steady("steady", cl::sub(Sub),
            cl::desc("As many candidates, but two at a time: each may be a "
@@ -362,13 +358,12 @@ static Error run(const TrailingArgs &Trailing) {
   Kernels = chooseKernels(std::move(*Kernels), Input, Only);
   if (!Kernels)
     return Kernels.takeError();
-  if (!ContractText.empty()) {
-    Expected<PrecisionContract> C = parseContract(ContractText);
-    if (!C)
-      return C.takeError();
+  Expected<std::optional<PrecisionContract>> Granted = Contract.granted();
+  if (!Granted)
+    return Granted.takeError();
+  if (*Granted)
     for (Kernel &K : *Kernels)
-      K = withContract(std::move(K), *C);
-  }
+      K = withContract(std::move(K), **Granted);
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreFolder);
   if (!Store)
     return Store.takeError();

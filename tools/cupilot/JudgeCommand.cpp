@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "JudgeOnGpu.h"
 #include "KeepVariant.h"
+#include "SharedOptions.h"
 #include "UnitToJudge.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evaluation/Described.h"
@@ -17,7 +18,6 @@
 #include "cupilot/Evaluation/GpuDevice.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
-#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -58,10 +58,7 @@ static cl::opt<std::string>
 static cl::opt<std::string>
     GuardText("guard", cl::sub(Sub), cl::value_desc("GUARD"),
               cl::desc("When the variants may run (default: always)"));
-static cl::opt<std::string>
-    ContractText("contract", cl::sub(Sub), cl::init("same"),
-                 cl::value_desc("exact|same|relaxed(R)"),
-                 cl::desc("How exact they must be (default same)"));
+static ContractOption Contract(Sub);
 static cl::opt<std::string> Arch("arch", cl::sub(Sub), cl::value_desc("sm_NN"),
                                  cl::desc("The GPU they are compiled for "
                                           "(default: that of FLAGS)"));
@@ -193,17 +190,17 @@ static Error run(const TrailingArgs &Flags) {
                       "--variant=NAME, or --variant-file=V.cu");
   if (Arch.empty())
     Arch = gpuArchitectures(Flags.Args).front();
-  Expected<PrecisionContract> Contract = parseContract(ContractText);
-  if (!Contract)
-    return Contract.takeError();
+  Expected<std::optional<PrecisionContract>> Granted = Contract.granted();
+  if (!Granted)
+    return Granted.takeError();
   Expected<UnitToJudge> Main = UnitToJudge::load(Input, Arch, Flags.Args);
   if (!Main)
     return Main.takeError();
   Expected<const Kernel *> Found = Main->find(OriginalName);
   if (!Found)
     return Found.takeError();
-  Kernel Original = **Found;
-  Original.Contract = *Contract;
+  Kernel Original = withContract(
+      **Found, Granted->value_or(PrecisionContract((*Found)->Contract)));
   Expected<std::vector<Workload>> Workloads = workloadsOf(Original);
   if (!Workloads)
     return Workloads.takeError();

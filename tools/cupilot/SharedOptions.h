@@ -9,6 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_SHAREDOPTIONS_H
 
 #include "Command.h"
+#include "cupilot/Frontend/Contract.h"
 
 namespace cupilot {
 
@@ -27,6 +28,24 @@ public:
       : opt("store", llvm::cl::sub(Sub), llvm::cl::init(".cupilot"),
             llvm::cl::value_desc("DIR"),
             llvm::cl::desc("The project store (default .cupilot)")) {}
+};
+
+/// --contract=CONTRACT, for granted().
+class ContractOption : public llvm::cl::opt<std::string> {
+public:
+  explicit ContractOption(llvm::cl::SubCommand &Sub)
+      : opt("contract", llvm::cl::sub(Sub),
+            llvm::cl::value_desc("exact|same|relaxed(R)|relaxed(R, N)"),
+            llvm::cl::desc("How exact variants must be (default same; "
+                           "docs/Gate.md)")) {}
+
+  /// The contract that was named; none for the kernels' own. Another text is a
+  /// usage error.
+  llvm::Expected<std::optional<PrecisionContract>> granted() const {
+    if (getValue().empty())
+      return std::nullopt;
+    return parseContract(getValue());
+  }
 };
 
 } // namespace cupilot

@@ -32,10 +32,7 @@ static OnlyOption Only(Sub);
 static cl::opt<std::string>
     Workloads("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
               cl::desc("Judge the variants, too: gate and modelled time"));
-static cl::opt<double>
-    Relaxed("relaxed", cl::sub(Sub), cl::value_desc("RTOL"),
-            cl::desc("Grant results that differ by this share (default: no "
-                     "less exact than the original)"));
+static ContractOption Contract(Sub);
 
 static const char Examples[] =
     "  cupilot translate heat.cu --genome='block_size{x=128}' -- -O2\n"
@@ -108,6 +105,9 @@ static Error run(const TrailingArgs &Flags) {
   if (!G || G->empty())
     return usageError("'" + GenomeText + "' is no list of strategies",
                       "--genome='block_size{x=128}, read_only_loads{}'");
+  Expected<std::optional<PrecisionContract>> Granted = Contract.granted();
+  if (!Granted)
+    return Granted.takeError();
   std::optional<WorkloadSet> Recorded;
   if (!Workloads.empty()) {
     Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
@@ -124,8 +124,8 @@ static Error run(const TrailingArgs &Flags) {
     return Kernels.takeError();
   unsigned Done = 0;
   for (Kernel &K : *Kernels) {
-    if (Relaxed > 0)
-      K.Contract = {PrecisionContract::Kind::Relaxed, Relaxed};
+    if (*Granted)
+      K = withContract(std::move(K), **Granted);
     outs() << "kernel: " << K.Name << "\n";
     Expected<Translation> T = translateByRules(K, *G, Flags.Args);
     if (!T) {

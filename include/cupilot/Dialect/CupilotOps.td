@@ -45,20 +45,22 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
   let summary = "A kernel and all that is known of it";
   let description = [{
     The symbol name is the qualified name with parameter types; `symbol` is the
-    mangled name; `digest` the source identity; `source` the slice. The body holds
-    workloads and variants.
+    mangled name; `digest` the source identity; `source` the slice; `tolerance` and
+    `norm` the bounds of a relaxed contract, of each number and of a buffer. The body
+    holds workloads and variants.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$symbol, StrAttr:$digest,
       OptionalAttr<StrAttr>:$source, OptionalAttr<StrAttr>:$refused, OptionalAttr<StrAttr>:$at,
       ArrayAttr:$params, ArrayAttr:$scalars, ArrayAttr:$pointers, Cupilot_Contract:$contract,
-      OptionalAttr<F64Attr>:$tolerance, OptionalAttr<ArrayAttr>:$builds,
+      OptionalAttr<F64Attr>:$tolerance, OptionalAttr<F64Attr>:$norm,
+      OptionalAttr<ArrayAttr>:$builds,
       OptionalAttr<Cupilot_RooflineAttr>:$roofline);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `symbol` `(` $symbol `)` `digest` `(` $digest `)` (`source` `(` $source^ `)`)?
     (`refused` `(` $refused^ `)`)? (`at` `(` $at^ `)`)? `params` `(` $params `)`
     `scalars` `(` $scalars `)` `pointers` `(` $pointers `)` `contract` `(` $contract `)`
-    (`tolerance` `(` $tolerance^ `)`)? (`builds` `(` $builds^ `)`)?
+    (`tolerance` `(` $tolerance^ `)`)? (`norm` `(` $norm^ `)`)? (`builds` `(` $builds^ `)`)?
     (`roofline` `(` $roofline^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

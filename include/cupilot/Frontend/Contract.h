@@ -16,7 +16,7 @@ namespace cupilot {
 /// the source identity: what was proved under one proves nothing under another.
 Kernel withContract(Kernel K, const PrecisionContract &C);
 
-/// "exact", "same", "relaxed(0.004)".
+/// "exact", "same", "relaxed(0.004)", "relaxed(0.004, 0.0004)".
 std::string contractText(const PrecisionContract &C);
 /// What such a text stands for; another one is a usage error.
 llvm::Expected<PrecisionContract> parseContract(llvm::StringRef Text);

@@ -28,7 +28,10 @@ struct KernelParam {
 struct PrecisionContract {
   enum class Kind { Exact, Same, Relaxed };
   Kind K = Kind::Same;
-  double RelativeTolerance = 0; ///< For Relaxed.
+  double RelativeTolerance = 0; ///< For Relaxed: of each number.
+  /// For Relaxed: what |out - ref| / |ref| of a buffer may be on a workload's
+  /// own inputs, beyond the original's own; 0 for no such bound.
+  double NormTolerance = 0;
 };
 
 /// A kernel of a translation unit.

@@ -33,6 +33,10 @@ struct Comparison {
   uint64_t NaNs = 0;      ///< NaN in one of them alone.
   double MaxAbsolute = 0, MaxRelative = 0;
   uint64_t MaxUlps = 0;
+  /// The largest |candidate - original| / |original| of a field, where the
+  /// tolerance has a bound for it, and the fields that are beyond it.
+  double NormError = 0;
+  uint64_t FarFields = 0;
   std::vector<Difference> First; ///< At most eight that are wrong.
   static constexpr size_t MostShown = 8;
   /// What comes behind it.

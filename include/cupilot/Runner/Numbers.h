@@ -62,8 +62,10 @@ struct Elements {
 
 /// A number may be off by Absolute + Relative * (|original| + Floor * rms),
 /// where rms is the root mean square of the original's numbers in its field.
+/// With Norm other than 0, no field of a buffer may have a larger
+/// |candidate - original| / |original|, by Euclidean norms.
 struct Tolerance {
-  double Absolute = 0, Relative = 0, Floor = 0;
+  double Absolute = 0, Relative = 0, Floor = 0, Norm = 0;
   bool isExact() const { return Absolute == 0 && Relative == 0; }
 };
 

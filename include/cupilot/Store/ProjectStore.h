@@ -37,6 +37,8 @@ public:
 
   /// Replaces what is known of a kernel. Sources are written first and build
   /// files last, each in one step: a kill leaves a store that builds can read.
+  /// A build that another kernel had, of the same source under another
+  /// contract, is this one's from now on.
   llvm::Error put(const StoredKernel &S);
   /// Makes \p All, whose data lies in \p Folder, the workloads of \p S, and
   /// copies their data here: into data/, or, when it is too much for a

@@ -16,6 +16,17 @@ __global__ void withTf32(const float *a, const float *b, float *c, int n) {
     sum += rounded(a[i * n + k]) * rounded(b[k]);
   c[i] = sum;
 }
+__device__ float cutOff(float x) {
+  return __uint_as_float(__float_as_uint(x) & 0xffffe000);
+}
+__global__ void withTf32CutOff(const float *a, const float *b, float *c,
+                               int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int k = 0; k < n; ++k)
+    sum += cutOff(a[i * n + k]) * cutOff(b[k]);
+  c[i] = sum;
+}
 __global__ void withLess(const float *a, const float *b, float *c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;

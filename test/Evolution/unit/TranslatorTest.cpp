@@ -242,6 +242,13 @@ TEST(Translator, WhatThePromptSays) {
             "results may differ by a share of 0.001 of their size and their "
             "root mean square together; narrower arithmetic that keeps to that "
             "is allowed");
+  K.Contract.NormTolerance = 4e-4;
+  json::Object Norm = kernelFacts({K, "H200", "sm_90", W});
+  std::string Contract = Norm.getString("contract")->str();
+  EXPECT_TRUE(StringRef(Contract).contains("|result - exact| / |exact|"))
+      << Contract;
+  EXPECT_TRUE(StringRef(Contract).contains("must stay below 0.0004 on"))
+      << Contract;
 }
 
 TEST(Translator, FromARecordedAnswer) {

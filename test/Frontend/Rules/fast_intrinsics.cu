@@ -2,7 +2,7 @@
 //
 // fast_intrinsics: approximate functions, where the user granted that.
 //
-// RUN: cupilot translate %s --genome="fast_intrinsics{}" --relaxed=0.01 -- -O2 \
+// RUN: cupilot translate %s --genome="fast_intrinsics{}" --contract="relaxed(0.01)" -- -O2 \
 // RUN:   | FileCheck --match-full-lines %s
 // RUN: not cupilot translate %s --only=floats --genome="fast_intrinsics{}" -- -O2 | FileCheck %s --check-prefix=CONTRACT
 

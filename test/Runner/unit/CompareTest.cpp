@@ -54,6 +54,31 @@ TEST(Compare, OneBitInManyNumbers) {
   EXPECT_EQ(floats(A, B, 1e-8, 1e-8).Wrong, 1u);
 }
 
+TEST(Compare, Norms) {
+  // 0.01 off in each of many, or in a few: the norm tells them apart.
+  std::vector<float> A(100000, 1.0f), All(100000, 1.01f), One = A;
+  One[77777] = 1.01f;
+  auto Compared = [&](const std::vector<float> &B, double Norm) {
+    return compareBytes(bytes(A), bytes(B), Elements::of(NumberKind::F32),
+                        {0, 0.02, 0, Norm});
+  };
+  EXPECT_EQ(Compared(All, 0.005).Wrong, 0u);
+  EXPECT_EQ(Compared(All, 0.005).FarFields, 1u);
+  EXPECT_NEAR(Compared(All, 0.005).NormError, 0.01, 1e-6);
+  EXPECT_EQ(Compared(All, 0.02).FarFields, 0u);
+  EXPECT_EQ(Compared(One, 0.005).FarFields, 0u);
+  EXPECT_NEAR(Compared(One, 0.005).NormError, 0.01 / std::sqrt(100000.0), 1e-8);
+  // Not asked for, it is not computed; NaN is counted elsewhere.
+  EXPECT_EQ(Compared(All, 0).FarFields, 0u);
+  One[0] = NAN;
+  EXPECT_EQ(Compared(One, 0.005).FarFields, 0u);
+  // Of two fields only the second is too far off.
+  Elements Pairs{8, {{0, NumberKind::F32}, {4, NumberKind::F32}}};
+  std::vector<float> P = {100, 1, 100, 1}, Q = {100, 2, 100, 1};
+  EXPECT_EQ(compareBytes(bytes(P), bytes(Q), Pairs, {0, 2, 0, 0.1}).FarFields,
+            1u);
+}
+
 TEST(Compare, NaNs) {
   float Other = -NAN;
   EXPECT_EQ(floats({NAN}, {Other}).Wrong, 0u);
