@@ -134,11 +134,12 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
         {"gene", G.Gene.empty() ? json::Value(nullptr) : json::Value(G.Gene)},
         {"summary", G.Summary}});
   for (const PromptExample &E : R.Examples)
-    Examples.push_back(
-        json::Object{{"example_kernel", E.Kernel},
-                     {"genome", E.Genome},
-                     {"outcome", E.Outcome},
-                     {"source", quotedFact("variant.cu", E.Source)}});
+    if (!E.Source.empty())
+      Examples.push_back(
+          json::Object{{"example_kernel", E.Kernel},
+                       {"genome", E.Genome},
+                       {"outcome", E.Outcome},
+                       {"source", quotedFact("variant.cu", E.Source)}});
   if (R.Parent)
     Parents.push_back(
         json::Object{{"parent_genome", R.Parent->Genome.empty()

@@ -163,14 +163,16 @@ void EvolveAgents::apply(SearchOptions &Options) const {
 }
 
 void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
-  // Code is long, and the second one teaches less than the first.
-  constexpr size_t MostExamples = 2, MostBytes = 16384;
+  // Code is long, and the second one teaches less than the first. Of what is
+  // too long, the Manager learns that it helped.
+  constexpr size_t MostExamples = 2, MostBytes = 32768;
   Options.Examples.clear();
   for (const SeedGenome &S : Seeds)
-    if (Options.Examples.size() < MostExamples && S.Source.size() < MostBytes)
+    if (Options.Examples.size() < MostExamples)
       Options.Examples.push_back(
           {S.Kernel, S.Genome,
-           formatv("{0:f2} times as fast as it was", S.Ratio).str(), S.Source});
+           formatv("{0:f2} times as fast as it was", S.Ratio).str(),
+           S.Source.size() < MostBytes ? S.Source : ""});
 }
 
 Error EvolveAgents::printPrompts(Error E) {

@@ -31,7 +31,8 @@ struct PromptGene {
 
 /// A variant of another kernel, as an example.
 struct PromptExample {
-  std::string Kernel, Genome, Outcome, Source;
+  std::string Kernel, Genome, Outcome;
+  std::string Source; ///< "" where it is too long for a prompt.
 };
 
 /// The parent whose code the offspring's may begin with.
