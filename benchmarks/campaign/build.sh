@@ -8,9 +8,10 @@
 # usage: build.sh OUT [STORES]
 #
 # OUT/original gets all kernels as nvcc compiles them, OUT/variant those of
-# which STORES/ID has variants, OUT/same those of STORES/ID-same: variants of
-# 01, 03, 63 and 97 under the contract "same". STORES is the folder "store"
-# beside this script if not given. torch_compare.py times the libraries.
+# which STORES/ID has variants (STORES/ID-norm where there is one), OUT/same
+# those of STORES/ID-same: variants of 01, 03, 63 and 97 under the contract
+# "same". STORES is the folder "store" beside this script if not given.
+# torch_compare.py times the libraries.
 # CUPILOT_LAUNCH names the launcher, build/bin/cupilot-launch if unset.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -38,7 +39,8 @@ for kind in variant same; do
   for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
     store=$stores/${name%%-*}
-    [ $kind = variant ] || store+=-same
+    if [ $kind = same ]; then store+=-same
+    elif compgen -G "$store-norm/builds/*.json" >/dev/null; then store+=-norm; fi
     [ -d "$store" ] || continue
     CUPILOT_STORE=$store "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
       -c "$source" -o "$objects/$name.o" 2>"$objects/remarks" ||

@@ -26,7 +26,7 @@ namespace cupilot {
 
 /// Version of the modules' format, in the attribute cupilot.format: the newest,
 /// and the one of modules that need nothing new.
-static constexpr int64_t ModuleFormat = GeneratedFormat, PlainFormat = 1;
+static constexpr int64_t ModuleFormat = NormFormat, PlainFormat = 1;
 static constexpr llvm::StringLiteral FormatName = "cupilot.format";
 
 void loadDialect(MLIRContext &C) { C.getOrLoadDialect<CupilotDialect>(); }

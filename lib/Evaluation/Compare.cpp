@@ -156,7 +156,9 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                           {Contract,
                            J.Sensitivity.empty() ? ArrayRef<double>()
                                                  : ArrayRef(J.Sensitivity[I]),
-                           J.Case.Probe ? 256.0 : 16.0, J.Case.Captured},
+                           J.Case.Probe ? 256.0 : 16.0,
+                           // As captured, whole or reduced.
+                           !J.Case.Doubtful && !J.Case.Probe},
                           Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,

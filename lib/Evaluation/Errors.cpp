@@ -182,7 +182,8 @@ static double normError(const FieldView &V, const Bytes &X) {
     if (!std::isfinite(R) || !std::isfinite(G))
       continue;
     double Unit = Largest > 0 ? Largest : 1;
-    Off += (G / Unit - R / Unit) * (G / Unit - R / Unit);
+    if (std::fabs(G - R) > 16 * leastNumber(V.F.Kind))
+      Off += (G / Unit - R / Unit) * (G / Unit - R / Unit);
     All += R / Unit * (R / Unit);
   }
   return Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : INFINITY;

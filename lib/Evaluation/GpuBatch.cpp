@@ -253,16 +253,31 @@ GpuBatch::variant(const Workload &W, const LaunchPlan &Plan, const Guard &When,
   return P;
 }
 
+/// The value of the least exact format that a buffer holds; 0 without one.
+static double ofLeastExact(const KernelLayout &Types, double BFloat,
+                           double Half, double Float, double Double) {
+  double Value = 0;
+  for (const Layout &L : Types.Pointees)
+    for (const LayoutField &F : L.Fields)
+      if (isFloating(F.Kind))
+        Value = std::max(Value, F.Kind == ElementKind::BFloat  ? BFloat
+                                : F.Kind == ElementKind::Half  ? Half
+                                : F.Kind == ElementKind::Float ? Float
+                                                               : Double);
+  return Value;
+}
+
 runner::Tolerance GpuBatch::tolerance() const {
   switch (K.Contract.K) {
   case PrecisionContract::Kind::Exact:
     return {};
   case PrecisionContract::Kind::Relaxed:
-    // What the original's own error is, is not known here: hence the addend,
-    // a few hundred units in the last place of a float.
+    // What the original's own error is, is not known here: hence the addend.
     return {0, K.Contract.RelativeTolerance, 1,
-            K.Contract.NormTolerance > 0 ? K.Contract.NormTolerance + 0x1p-16
-                                         : 0};
+            K.Contract.NormTolerance > 0
+                ? K.Contract.NormTolerance +
+                      ofLeastExact(Types, 0x1p-8, 0x1p-11, 0x1p-16, 0x1p-45)
+                : 0};
   case PrecisionContract::Kind::Same:
     break;
   }
@@ -270,15 +285,7 @@ runner::Tolerance GpuBatch::tolerance() const {
   // measure, whose own error counts too; what races and the like do is larger.
   // A sum of terms of both signs that ends near zero is off by what its terms
   // were rounded to, not by a share of itself: hence the part of the rms.
-  double Relative = 0;
-  for (const Layout &L : Types.Pointees)
-    for (const LayoutField &F : L.Fields)
-      if (isFloating(F.Kind))
-        Relative = std::max(Relative, F.Kind == ElementKind::BFloat  ? 0x1p-4
-                                      : F.Kind == ElementKind::Half  ? 0x1p-7
-                                      : F.Kind == ElementKind::Float ? 0x1p-14
-                                                                     : 0x1p-42);
-  return {0, Relative, 0x1p-4};
+  return {0, ofLeastExact(Types, 0x1p-4, 0x1p-7, 0x1p-14, 0x1p-42), 0x1p-4};
 }
 
 void GpuBatch::finish() {

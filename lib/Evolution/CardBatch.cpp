@@ -145,6 +145,7 @@ Error CardBatch::addJudgement(const CardVariant &V) {
       Add(Other, Name + "-compare", runner::RequestKind::Compare);
       Other.back().Case = Case;
       Other.back().Group = V.Id + "-" + Name + "-" + From.Workloads[I].Name;
+      Other.back().Allowed.Norm = 0; // It is about a workload's own inputs.
     }
   }
   for (auto *List : {&Compare, &Run, &Time, &Other})

@@ -124,6 +124,15 @@ static void takeTime(CardLaunch &L, const json::Object &T) {
   }
 }
 
+/// Whether the runner that answered \p Compare looked at norms.
+static bool knowsNorm(const json::Object &Compare) {
+  const json::Array *Buffers = Compare.getArray("buffers");
+  return !Buffers || all_of(*Buffers, [](const json::Value &V) {
+    const json::Object *O = V.getAsObject();
+    return !O || O->get("far_fields");
+  });
+}
+
 Expected<std::vector<CardLaunch>> readJudgement(const json::Object &Results,
                                                 const CardOriginal &From,
                                                 StringRef Id) {
@@ -140,6 +149,12 @@ Expected<std::vector<CardLaunch>> readJudgement(const json::Object &Results,
     if (Error E = take(L, *Compare, Prefix + "compare"))
       return std::move(E);
     L.Right = Compare->getBoolean("same").value_or(false);
+    if (L.Right && From.K && From.K->Contract.NormTolerance > 0 &&
+        !knowsNorm(*Compare))
+      return resourceError("the runner on the card's machine does not know "
+                           "bounds of the norm: " +
+                               Prefix + "compare",
+                           "use a cupilot-runner of this version there");
     if (L.Right)
       ++L.Compared;
     else if (L.Wrong.empty() && answerOf(*Compare) == Answer::Fine)

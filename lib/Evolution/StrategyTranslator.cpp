@@ -25,9 +25,10 @@ static std::string normFact(const PrecisionContract &C) {
   return formatv(", and |result - exact| / |exact| (Euclidean norms over each "
                  "output, exact: float64) must stay below {0} on the "
                  "workloads' inputs; tensor cores cut TF32 inputs off, which "
-                 "costs 4.7e-4 in sums of products of both signs, 3.5e-4 where "
-                 "one factor is rounded before (cvt.rna.tf32.f32), 2.9e-4 "
-                 "where both are",
+                 "costs 7.7e-4 in sums of products of both signs, 4.6e-4 where "
+                 "one factor was rounded before (cvt.rna.tf32.f32), 2.9e-4 "
+                 "where both were, those that instructions read from shared "
+                 "memory there or in a pass before",
                  format("%g", C.NormTolerance))
       .str();
 }

@@ -111,8 +111,21 @@ static double floorOf(const uint8_t *O, uint64_t Count, const Elements &E,
 /// |candidate - original| / |original| of a field's finite numbers.
 static double normError(const uint8_t *O, const uint8_t *N, uint64_t Count,
                         const Elements &E, const Field &F) {
-  std::vector<std::pair<double, double>> Parts((Count + PartOfRange - 1) /
-                                               PartOfRange);
+  const size_t NumParts = (Count + PartOfRange - 1) / PartOfRange;
+  std::vector<double> Largest(NumParts);
+  eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
+    for (uint64_t I = From; I < To; ++I)
+      if (double V = readNumber(F.Kind, O + I * E.Stride + F.Offset);
+          std::isfinite(V))
+        Largest[Part] = std::max(Largest[Part], std::fabs(V));
+  });
+  // Squares of doubles may leave their range.
+  double Unit = 0;
+  for (double Each : Largest)
+    Unit = std::max(Unit, Each);
+  if (Unit == 0)
+    Unit = 1;
+  std::vector<std::pair<double, double>> Parts(NumParts);
   eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
     auto &[Off, All] = Parts[Part];
     for (uint64_t I = From; I < To; ++I) {
@@ -120,8 +133,8 @@ static double normError(const uint8_t *O, const uint8_t *N, uint64_t Count,
              B = readNumber(F.Kind, N + I * E.Stride + F.Offset);
       if (!std::isfinite(A) || !std::isfinite(B))
         continue;
-      Off += (A - B) * (A - B);
-      All += A * A;
+      Off += (A / Unit - B / Unit) * (A / Unit - B / Unit);
+      All += A / Unit * (A / Unit);
     }
   });
   double Off = 0, All = 0;

@@ -73,48 +73,43 @@ static std::set<std::string> recordPaths(StringRef Root,
   return Paths;
 }
 
-/// Takes the builds of \p S from all other kernels: the same source under
-/// another contract is another kernel, and a build gets what was proved under
-/// the one that was granted last. The others keep their variants.
-static Error takeBuilds(StringRef Root, const StoredKernel &S,
-                        const std::string &Own) {
-  Expected<std::set<std::string>> Folders = kernelFolders(Root);
-  if (!Folders)
-    return Folders.takeError();
-  auto Taken = [&](BuildAttr B) {
-    return any_of(S.Builds, [&](const BuildEntry &Mine) {
-      return Mine.Digest == B.getDigest();
-    });
-  };
-  for (const std::string &Folder : *Folders) {
-    if (Folder == Own)
-      continue;
-    mlir::MLIRContext C;
-    Expected<mlir::OwningOpRef<mlir::ModuleOp>> M =
-        loadModule(C, Folder + "/kernel.mlir");
-    if (!M)
-      return M.takeError();
-    bool Changed = false;
-    for (KernelOp Op : (*M)->getOps<KernelOp>()) {
-      if (Op.getSymbol() != S.K.Symbol || !Op.getBuilds())
-        continue;
-      SmallVector<mlir::Attribute> Kept;
-      for (BuildAttr B : Op.getBuilds()->getAsRange<BuildAttr>())
-        if (!Taken(B))
-          Kept.push_back(B);
-      if (Kept.size() == Op.getBuilds()->size())
-        continue;
-      Changed = true;
-      if (Kept.empty())
-        Op.removeBuildsAttr();
-      else
-        Op.setBuildsAttr(mlir::ArrayAttr::get(&C, Kept));
-    }
-    if (Changed)
-      if (Error E = updateFile(Folder + "/kernel.mlir", printModule(**M)))
-        return E;
+/// Whether the record at \p Path names sources that lie outside of \p Folder.
+static bool isOthers(const std::string &Path, StringRef Folder) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text) {
+    consumeError(Text.takeError());
+    return false;
   }
-  return Error::success();
+  Expected<BuildRecord> R = parseBuildRecord(*Text, Path);
+  if (!R) {
+    consumeError(R.takeError()); // It is about to be replaced.
+    return false;
+  }
+  return any_of(R->Variants, [&](const BuildVariant &V) {
+    return !StringRef(V.Source).starts_with((Folder + "/").str());
+  });
+}
+
+Expected<std::vector<StoredKernel>>
+ProjectStore::rivals(const StoredKernel &S) const {
+  std::vector<StoredKernel> Found;
+  if (none_of(S.Builds, [&](const BuildEntry &B) {
+        return isOthers(buildRecordPath(Root, B.Digest, S.K.Symbol),
+                        kernelFolder(S));
+      }))
+    return Found;
+  Expected<std::vector<StoredKernel>> All = kernels();
+  if (!All)
+    return All.takeError();
+  for (StoredKernel &Other : *All)
+    if (Other.K.Symbol == S.K.Symbol && Other.K.Digest != S.K.Digest &&
+        any_of(Other.Builds, [&](const BuildEntry &Its) {
+          return any_of(S.Builds, [&](const BuildEntry &Mine) {
+            return Mine.Digest == Its.Digest;
+          });
+        }))
+      Found.push_back(std::move(Other));
+  return Found;
 }
 
 Error ProjectStore::put(const StoredKernel &S) {
@@ -123,6 +118,11 @@ Error ProjectStore::put(const StoredKernel &S) {
     return Lock.takeError();
   std::string Folder = Root + "/" + kernelFolder(S);
   std::set<std::string> Gone = recordPaths(Root, Folder + "/kernel.mlir");
+  Expected<std::vector<StoredKernel>> Rivals = rivals(S);
+  if (!Rivals)
+    return Rivals.takeError();
+  for (const StoredKernel &Other : *Rivals)
+    Gone.merge(recordPaths(Root, Root + "/" + Other.Folder + "/kernel.mlir"));
   if (Error E = updateFile(Folder + "/" + originalName(S), S.K.Slice))
     return E;
   for (auto [V, Source] : zip(S.Variants, S.Sources))
@@ -130,6 +130,8 @@ Error ProjectStore::put(const StoredKernel &S) {
       return E;
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
+  if (S.K.Contract.NormTolerance > 0)
+    requireFormat(*M, NormFormat);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
   KernelOp Op = addKernel(B, S.K, originalName(S), S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
@@ -144,15 +146,8 @@ Error ProjectStore::put(const StoredKernel &S) {
   }
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
-  std::vector<BuildRecord> Records = buildRecords(S);
-  if (any_of(Records, [&](const BuildRecord &R) {
-        std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
-        return !Gone.contains(Path) && sys::fs::exists(Path);
-      }))
-    if (Error E = takeBuilds(Root, S, Folder))
-      return E;
   bool Changed = false;
-  for (const BuildRecord &R : Records) {
+  for (const BuildRecord &R : buildRecords(S)) {
     std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
                 Text = renderRecord(R);
     Gone.erase(Path);
@@ -167,7 +162,12 @@ Error ProjectStore::put(const StoredKernel &S) {
   }
   // Of builds that are no longer recorded: their variants are gone.
   for (const std::string &Path : Gone)
-    sys::fs::remove(Path);
+    Changed |= !sys::fs::remove(Path);
+  for (const StoredKernel &Other : *Rivals)
+    if (std::error_code EC =
+            sys::fs::remove_directories(Root + "/" + Other.Folder, false))
+      return resourceError("cannot remove '" + Root + "/" + Other.Folder +
+                           "': " + EC.message());
   // Depfiles of builds that found nothing name this file alone.
   if (Changed) {
     Expected<std::string> Format = readFile(Root + "/FORMAT");

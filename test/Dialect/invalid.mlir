@@ -25,6 +25,11 @@ cupilot.kernel @k symbol("k") digest("abc") params([]) scalars([]) pointers([]) 
 
 // -----
 
+// expected-error @+1 {{a bound of the norm stands beside a tolerance}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) norm(1.0e-4) {}
+
+// -----
+
 // expected-error @+1 {{a tolerance belongs to contract(relaxed)}}
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(relaxed) {}
 

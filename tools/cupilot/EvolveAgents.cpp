@@ -167,12 +167,18 @@ void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
   // too long, the Manager learns that it helped.
   constexpr size_t MostExamples = 2, MostBytes = 32768;
   Options.Examples.clear();
-  for (const SeedGenome &S : Seeds)
-    if (Options.Examples.size() < MostExamples)
-      Options.Examples.push_back(
-          {S.Kernel, S.Genome,
-           formatv("{0:f2} times as fast as it was", S.Ratio).str(),
-           S.Source.size() < MostBytes ? S.Source : ""});
+  size_t WithCode = 0;
+  for (const SeedGenome &S : Seeds) {
+    bool Short = S.Source.size() <= MostBytes;
+    if (Short ? WithCode == MostExamples
+              : Options.Examples.size() >= MostExamples)
+      continue;
+    WithCode += Short;
+    Options.Examples.push_back(
+        {S.Kernel, S.Genome,
+         formatv("{0:f2} times as fast as it was", S.Ratio).str(),
+         Short ? S.Source : ""});
+  }
 }
 
 Error EvolveAgents::printPrompts(Error E) {

@@ -9,6 +9,7 @@
 #include "Choice.h"
 #include "CompilerCommand.h"
 #include "EvolveAgents.h"
+#include "KeepVariant.h"
 #include "NvccBuilds.h"
 #include "SearchProgress.h"
 #include "SharedFolder.h"
@@ -310,7 +311,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   if (Error E = recordNvcc(S, fromModule() ? StringRef() : StringRef(Input),
                            P.Arch, Flags, Compilers))
     return E;
-  if (Error E = Store.put(S))
+  if (Error E = putIntoStore(Store, S))
     return E;
   return End();
 }

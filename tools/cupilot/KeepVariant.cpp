@@ -12,6 +12,7 @@
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Frontend/Contract.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -74,6 +75,19 @@ static Expected<double> modelledRatio(const KeptOriginal &From,
     After += *Time * double(W.Count);
   }
   return After > 0 ? Before / After : 0;
+}
+
+Error putIntoStore(ProjectStore &Store, const StoredKernel &S) {
+  Expected<std::vector<StoredKernel>> Rivals = Store.rivals(S);
+  if (!Rivals)
+    return Rivals.takeError();
+  for (const StoredKernel &Other : *Rivals)
+    errs() << "note: " << Other.Variants.size() << " variant(s) of "
+           << Other.K.Name << " under the contract '"
+           << contractText(Other.K.Contract) << "' are taken out of '"
+           << Store.root() << "': it has a kernel under one, now '"
+           << contractText(S.K.Contract) << "'\n";
+  return Store.put(S);
 }
 
 /// What \p Store knows of the kernel already, with the texts of its variants.
@@ -225,7 +239,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   }
   if (Error E = addWorkloads(*S, *Store, From))
     return E;
-  if (Error E = Store->put(*S))
+  if (Error E = putIntoStore(*Store, *S))
     return E;
   errs() << V.Name << ": kept in '" << Root << "'"
          << format(", %.2fx (modelled)\n", *Ratio);

@@ -10,6 +10,7 @@
 
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Store/ProjectStore.h"
 
 namespace cupilot {
 
@@ -31,6 +32,9 @@ struct KeptVariant {
   Guard When;
   const GateVerdict *Verdict = nullptr;
 };
+
+/// Store.put(S), and says what of another contract that takes out.
+llvm::Error putIntoStore(ProjectStore &Store, const StoredKernel &S);
 
 /// Puts \p V into the store \p Root, in place of one of its name, with the
 /// modelled ratio as evidence; for clang and, where found, nvcc. A finding says

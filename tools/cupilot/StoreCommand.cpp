@@ -169,7 +169,8 @@ static Error run(const TrailingArgs &Rest) {
     if (!Name.empty() && !StringRef(S.K.Name).contains(StringRef(Name)))
       continue;
     Any = true;
-    outs() << S.K.Name << "\n  identity " << S.K.Digest << "\n";
+    outs() << S.K.Name << "\n  identity " << S.K.Digest << "\n  contract "
+           << contractText(S.K.Contract) << "\n";
     for (const BuildEntry &B : S.Builds)
       outs() << "  build " << B.Compiler << " " << B.Arch << " " << B.Digest
              << "\n";

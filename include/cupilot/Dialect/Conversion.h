@@ -89,6 +89,8 @@ inline constexpr int64_t WorkloadFormat = 3;
 /// The format of modules with workloads whose contents are generated, or at
 /// which not everybody looks.
 inline constexpr int64_t GeneratedFormat = 4;
+/// The format of modules with contracts that bound the norm.
+inline constexpr int64_t NormFormat = 5;
 /// The format that \p W needs; 1 where any will do.
 int64_t workloadFormat(const Workload &W);
 /// Marks \p M as one that cupilots which know no more than formats below

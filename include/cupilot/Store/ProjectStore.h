@@ -37,9 +37,12 @@ public:
 
   /// Replaces what is known of a kernel. Sources are written first and build
   /// files last, each in one step: a kill leaves a store that builds can read.
-  /// A build that another kernel had, of the same source under another
-  /// contract, is this one's from now on.
+  /// rivals(S) are taken out.
   llvm::Error put(const StoredKernel &S);
+  /// Kernels of the store that have builds of \p S: the same source under
+  /// another contract. A build has variants of one, that which was granted
+  /// last.
+  llvm::Expected<std::vector<StoredKernel>> rivals(const StoredKernel &S) const;
   /// Makes \p All, whose data lies in \p Folder, the workloads of \p S, and
   /// copies their data here: into data/, or, when it is too much for a
   /// repository, into a folder that the store's .gitignore leaves out.

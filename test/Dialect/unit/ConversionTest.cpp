@@ -45,7 +45,7 @@ llvm::Expected<Variant> throughText(const Variant &V) {
 
 TEST(Conversion, Kernel) {
   Kernel K = sampleKernel();
-  K.Contract = {PrecisionContract::Kind::Relaxed, 1e-3};
+  K.Contract = {PrecisionContract::Kind::Relaxed, 1e-3, 1e-4};
   std::vector<BuildEntry> Builds = {{"clang-22", "sm_90", digestOf('4')},
                                     {"nvcc-13.0", "sm_90a", digestOf('5')}};
   mlir::MLIRContext C;
@@ -73,6 +73,7 @@ TEST(Conversion, Kernel) {
   EXPECT_EQ(Read.Pointers, K.Pointers);
   EXPECT_EQ(Read.Contract.K, K.Contract.K);
   EXPECT_EQ(Read.Contract.RelativeTolerance, 1e-3);
+  EXPECT_EQ(Read.Contract.NormTolerance, 1e-4);
   ASSERT_EQ(Read.Params.size(), 3u);
   EXPECT_EQ(Read.Params[0].Type, "const float *");
   EXPECT_EQ(Read.Params[0].Pointee, "float");

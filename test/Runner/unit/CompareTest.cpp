@@ -72,6 +72,17 @@ TEST(Compare, Norms) {
   EXPECT_EQ(Compared(All, 0).FarFields, 0u);
   One[0] = NAN;
   EXPECT_EQ(Compared(One, 0.005).FarFields, 0u);
+  // Squares of doubles may leave their range.
+  for (double Size : {1e200, 1e-200}) {
+    std::vector<double> D(100, Size), E(100, Size * 1.01);
+    auto Doubles = [&](double Norm) {
+      return compareBytes(bytes(D), bytes(E), Elements::of(NumberKind::F64),
+                          {0, 0.02, 0, Norm});
+    };
+    EXPECT_NEAR(Doubles(0.005).NormError, 0.01, 1e-9);
+    EXPECT_EQ(Doubles(0.005).FarFields, 1u);
+    EXPECT_EQ(Doubles(0.02).FarFields, 0u);
+  }
   // Of two fields only the second is too far off.
   Elements Pairs{8, {{0, NumberKind::F32}, {4, NumberKind::F32}}};
   std::vector<float> P = {100, 1, 100, 1}, Q = {100, 2, 100, 1};
