@@ -30,6 +30,36 @@ struct WindowStore {
 };
 } // namespace
 
+static char *mapPages(uint64_t Size) {
+  void *Map =
+      ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
+  if (Map == MAP_FAILED)
+    report_fatal_error("the cpu device cannot get memory for shared memory");
+  return static_cast<char *>(Map);
+}
+
+/// A window with a page around it, within one span where it fits into one.
+static char *mapWindow(uint64_t Capacity) {
+  const uint64_t Whole = Capacity + 2 * Page;
+  char *Map = mapPages(Whole);
+  uint64_t At = reinterpret_cast<uintptr_t>(Map) + Page;
+  if (At % SharedWindow::Span + Capacity <= SharedWindow::Span ||
+      Capacity > SharedWindow::Span)
+    return Map + Page;
+  ::munmap(Map, Whole);
+  // Such that it begins a span, and what is left of the rest given back.
+  Map = mapPages(Whole + SharedWindow::Span);
+  At = reinterpret_cast<uintptr_t>(Map) + Page;
+  char *Base = Map + Page + (alignTo(At, SharedWindow::Span) - At);
+  char *End = Map + Whole + SharedWindow::Span;
+  if (Base - Page > Map)
+    ::munmap(Map, Base - Page - Map);
+  if (End > Base + Capacity + Page)
+    ::munmap(Base + Capacity + Page, End - (Base + Capacity + Page));
+  return Base;
+}
+
 static WindowStore &store() {
   static auto *Store = new WindowStore; // Launches may come late in exit().
   return *Store;
@@ -63,12 +93,7 @@ char *SharedWindow::reserve(uint64_t Size) {
       return Base;
     }
   }
-  void *Map =
-      ::mmap(nullptr, Capacity + 2 * Page, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
-  if (Map == MAP_FAILED)
-    report_fatal_error("the cpu device cannot get memory for shared memory");
-  Base = static_cast<char *>(Map) + Page;
+  Base = mapWindow(Capacity);
   return Base;
 }
 

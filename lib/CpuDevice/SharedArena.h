@@ -18,6 +18,11 @@ namespace cupilot {
 /// extended with zeros, is the address here. Aligned to 1,024 bytes.
 class SharedWindow {
 public:
+  /// No window crosses a multiple of it: descriptors of matrices hold 18 bits
+  /// of an address (PTX ISA, "Matrix Descriptor Format"), and code adds to them
+  /// what cannot carry where addresses begin at 0, as a GPU's do.
+  static constexpr uint64_t Span = 1 << 18;
+
   SharedWindow() = default;
   ~SharedWindow();
   SharedWindow(const SharedWindow &) = delete;
