@@ -22,6 +22,7 @@ parser.add_argument("--arch", default="sm_90")
 parser.add_argument("--factor", action="store_true", help="set the variable factor")
 parser.add_argument("--cluster", type=int, default=0)
 parser.add_argument("--relative", type=float, default=0)
+parser.add_argument("--norm", type=float, default=0)
 options = parser.parse_args()
 here = os.path.dirname(os.path.abspath(__file__))
 
@@ -68,7 +69,7 @@ for i, symbol in enumerate(options.symbols):
         "candidate": program(symbol, options.image),
         "timeout_ms": options.timeout,
         "time": options.time,
-        "tolerance": {"relative": options.relative},
+        "tolerance": {"relative": options.relative, "norm": options.norm},
         "tools": ["memcheck", "racecheck"],
     })
     if options.kind == "run":
