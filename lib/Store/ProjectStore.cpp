@@ -73,36 +73,21 @@ static std::set<std::string> recordPaths(StringRef Root,
   return Paths;
 }
 
-/// Whether the record at \p Path names sources that lie outside of \p Folder.
-static bool isOthers(const std::string &Path, StringRef Folder) {
-  Expected<std::string> Text = readFile(Path);
-  if (!Text) {
-    consumeError(Text.takeError());
-    return false;
-  }
-  Expected<BuildRecord> R = parseBuildRecord(*Text, Path);
-  if (!R) {
-    consumeError(R.takeError()); // It is about to be replaced.
-    return false;
-  }
-  return any_of(R->Variants, [&](const BuildVariant &V) {
-    return !StringRef(V.Source).starts_with((Folder + "/").str());
-  });
+static bool isSame(const PrecisionContract &A, const PrecisionContract &B) {
+  return std::tie(A.K, A.RelativeTolerance, A.NormTolerance) ==
+         std::tie(B.K, B.RelativeTolerance, B.NormTolerance);
 }
 
 Expected<std::vector<StoredKernel>>
 ProjectStore::rivals(const StoredKernel &S) const {
-  std::vector<StoredKernel> Found;
-  if (none_of(S.Builds, [&](const BuildEntry &B) {
-        return isOthers(buildRecordPath(Root, B.Digest, S.K.Symbol),
-                        kernelFolder(S));
-      }))
-    return Found;
   Expected<std::vector<StoredKernel>> All = kernels();
   if (!All)
     return All.takeError();
+  std::vector<StoredKernel> Found;
   for (StoredKernel &Other : *All)
-    if (Other.K.Symbol == S.K.Symbol && Other.K.Digest != S.K.Digest &&
+    if (Other.K.Symbol == S.K.Symbol &&
+        (Other.K.Digest != S.K.Digest ||
+         !isSame(Other.K.Contract, S.K.Contract)) &&
         any_of(Other.Builds, [&](const BuildEntry &Its) {
           return any_of(S.Builds, [&](const BuildEntry &Mine) {
             return Mine.Digest == Its.Digest;
@@ -112,17 +97,18 @@ ProjectStore::rivals(const StoredKernel &S) const {
   return Found;
 }
 
-Error ProjectStore::put(const StoredKernel &S) {
+Error ProjectStore::put(const StoredKernel &S, ArrayRef<StoredKernel> Instead) {
   Expected<FileLock> Lock = lockForWriting(Root);
   if (!Lock)
     return Lock.takeError();
   std::string Folder = Root + "/" + kernelFolder(S);
   std::set<std::string> Gone = recordPaths(Root, Folder + "/kernel.mlir");
-  Expected<std::vector<StoredKernel>> Rivals = rivals(S);
-  if (!Rivals)
-    return Rivals.takeError();
-  for (const StoredKernel &Other : *Rivals)
-    Gone.merge(recordPaths(Root, Root + "/" + Other.Folder + "/kernel.mlir"));
+  std::vector<std::string> Others; // Folders.
+  for (const StoredKernel &Other : Instead)
+    if (Other.Folder != kernelFolder(S))
+      Others.push_back(Root + "/" + Other.Folder);
+  for (const std::string &Other : Others)
+    Gone.merge(recordPaths(Root, Other + "/kernel.mlir"));
   if (Error E = updateFile(Folder + "/" + originalName(S), S.K.Slice))
     return E;
   for (auto [V, Source] : zip(S.Variants, S.Sources))
@@ -146,6 +132,9 @@ Error ProjectStore::put(const StoredKernel &S) {
   }
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
+  // Without it a folder is no kernel's: none claims the records any more.
+  for (const std::string &Other : Others)
+    sys::fs::remove(Other + "/kernel.mlir");
   bool Changed = false;
   for (const BuildRecord &R : buildRecords(S)) {
     std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
@@ -163,11 +152,6 @@ Error ProjectStore::put(const StoredKernel &S) {
   // Of builds that are no longer recorded: their variants are gone.
   for (const std::string &Path : Gone)
     Changed |= !sys::fs::remove(Path);
-  for (const StoredKernel &Other : *Rivals)
-    if (std::error_code EC =
-            sys::fs::remove_directories(Root + "/" + Other.Folder, false))
-      return resourceError("cannot remove '" + Root + "/" + Other.Folder +
-                           "': " + EC.message());
   // Depfiles of builds that found nothing name this file alone.
   if (Changed) {
     Expected<std::string> Format = readFile(Root + "/FORMAT");
@@ -176,6 +160,9 @@ Error ProjectStore::put(const StoredKernel &S) {
     if (Error E = writeFileAtomic(Root + "/FORMAT", *Format))
       return E;
   }
+  for (const std::string &Other : Others)
+    if (std::error_code EC = sys::fs::remove_directories(Other, false))
+      return resourceError("cannot remove '" + Other + "': " + EC.message());
   // Sources of variants that are no longer there.
   std::set<std::string> Wanted = {originalName(S), "kernel.mlir"};
   for (const Variant &V : S.Variants)

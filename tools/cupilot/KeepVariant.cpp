@@ -81,13 +81,15 @@ Error putIntoStore(ProjectStore &Store, const StoredKernel &S) {
   Expected<std::vector<StoredKernel>> Rivals = Store.rivals(S);
   if (!Rivals)
     return Rivals.takeError();
+  if (Error E = Store.put(S, *Rivals))
+    return E;
   for (const StoredKernel &Other : *Rivals)
     errs() << "note: " << Other.Variants.size() << " variant(s) of "
            << Other.K.Name << " under the contract '"
-           << contractText(Other.K.Contract) << "' are taken out of '"
+           << contractText(Other.K.Contract) << "' were taken out of '"
            << Store.root() << "': it has a kernel under one, now '"
            << contractText(S.K.Contract) << "'\n";
-  return Store.put(S);
+  return Error::success();
 }
 
 /// What \p Store knows of the kernel already, with the texts of its variants.
@@ -98,6 +100,7 @@ static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
     return All.takeError();
   for (StoredKernel &S : *All)
     if (S.K.Digest == K.Digest && S.K.Symbol == K.Symbol &&
+        contractText(S.K.Contract) == contractText(K.Contract) &&
         any_of(S.Builds, [&](const BuildEntry &B) {
           return B.Digest == Build.Digest && B.Arch == Build.Arch;
         })) {

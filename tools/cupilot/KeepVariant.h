@@ -33,7 +33,7 @@ struct KeptVariant {
   const GateVerdict *Verdict = nullptr;
 };
 
-/// Store.put(S), and says what of another contract that takes out.
+/// Store.put(S) instead of its rivals, and says which these were.
 llvm::Error putIntoStore(ProjectStore &Store, const StoredKernel &S);
 
 /// Puts \p V into the store \p Root, in place of one of its name, with the

@@ -37,8 +37,9 @@ public:
 
   /// Replaces what is known of a kernel. Sources are written first and build
   /// files last, each in one step: a kill leaves a store that builds can read.
-  /// rivals(S) are taken out.
-  llvm::Error put(const StoredKernel &S);
+  /// \p Instead, of rivals(S), are taken out.
+  llvm::Error put(const StoredKernel &S,
+                  llvm::ArrayRef<StoredKernel> Instead = {});
   /// Kernels of the store that have builds of \p S: the same source under
   /// another contract. A build has variants of one, that which was granted
   /// last.
