@@ -176,12 +176,12 @@ static double normError(const FieldView &V, const Bytes &X) {
   for (size_t I = 0; I < V.count(); ++I)
     if (double R = V.at(V.Reference, I); std::isfinite(R))
       Largest = std::max(Largest, std::fabs(R));
+  const double Unit = Largest > 0 ? Largest : 1;
   double Off = 0, All = 0;
   for (size_t I = 0; I < V.count(); ++I) {
     double R = V.at(V.Reference, I), G = V.at(X, I);
     if (!std::isfinite(R) || !std::isfinite(G))
       continue;
-    double Unit = Largest > 0 ? Largest : 1;
     if (std::fabs(G - R) > 16 * leastNumber(V.F.Kind))
       Off += (G / Unit - R / Unit) * (G / Unit - R / Unit);
     All += R / Unit * (R / Unit);

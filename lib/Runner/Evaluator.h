@@ -21,6 +21,8 @@ int64_t copyMs(const Case &C);
 /// What one buffer became, by its files.
 nlohmann::json compareFiles(const std::string &Original, const std::string &Got,
                             const Buffer &Buf, const Request &R);
+/// Nothing that compareFiles() found is beyond the tolerance.
+bool isTolerable(const nlohmann::json &Compared);
 
 /// What a program left behind, as files.
 struct RunFiles {

@@ -73,11 +73,6 @@ static std::set<std::string> recordPaths(StringRef Root,
   return Paths;
 }
 
-static bool isSame(const PrecisionContract &A, const PrecisionContract &B) {
-  return std::tie(A.K, A.RelativeTolerance, A.NormTolerance) ==
-         std::tie(B.K, B.RelativeTolerance, B.NormTolerance);
-}
-
 Expected<std::vector<StoredKernel>>
 ProjectStore::rivals(const StoredKernel &S) const {
   Expected<std::vector<StoredKernel>> All = kernels();
@@ -86,8 +81,7 @@ ProjectStore::rivals(const StoredKernel &S) const {
   std::vector<StoredKernel> Found;
   for (StoredKernel &Other : *All)
     if (Other.K.Symbol == S.K.Symbol &&
-        (Other.K.Digest != S.K.Digest ||
-         !isSame(Other.K.Contract, S.K.Contract)) &&
+        (Other.K.Digest != S.K.Digest || Other.K.Contract != S.K.Contract) &&
         any_of(Other.Builds, [&](const BuildEntry &Its) {
           return any_of(S.Builds, [&](const BuildEntry &Mine) {
             return Mine.Digest == Its.Digest;

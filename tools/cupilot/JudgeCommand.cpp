@@ -199,8 +199,9 @@ static Error run(const TrailingArgs &Flags) {
   Expected<const Kernel *> Found = Main->find(OriginalName);
   if (!Found)
     return Found.takeError();
-  Kernel Original = withContract(
-      **Found, Granted->value_or(PrecisionContract((*Found)->Contract)));
+  Kernel Original = **Found;
+  if (*Granted)
+    Original = withContract(std::move(Original), **Granted);
   Expected<std::vector<Workload>> Workloads = workloadsOf(Original);
   if (!Workloads)
     return Workloads.takeError();

@@ -100,7 +100,7 @@ static Expected<StoredKernel> stored(const ProjectStore &Store, const Kernel &K,
     return All.takeError();
   for (StoredKernel &S : *All)
     if (S.K.Digest == K.Digest && S.K.Symbol == K.Symbol &&
-        contractText(S.K.Contract) == contractText(K.Contract) &&
+        S.K.Contract == K.Contract &&
         any_of(S.Builds, [&](const BuildEntry &B) {
           return B.Digest == Build.Digest && B.Arch == Build.Arch;
         })) {

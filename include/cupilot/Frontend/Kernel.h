@@ -32,6 +32,7 @@ struct PrecisionContract {
   /// For Relaxed: what |out - ref| / |ref| of a buffer may be on a workload's
   /// own inputs, beyond the original's own; 0 for no such bound.
   double NormTolerance = 0;
+  bool operator==(const PrecisionContract &) const = default;
 };
 
 /// A kernel of a translation unit.
