@@ -1,8 +1,9 @@
 # Thin wrappers, so that the leaf CMakeLists.txt files are a few lines each.
 add_library(cupilotFlags INTERFACE)
 target_compile_options(cupilotFlags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
+# Generated headers are not ours to tidy.
 target_include_directories(cupilotFlags SYSTEM INTERFACE
-  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
+  ${PROJECT_BINARY_DIR}/include ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
 target_compile_definitions(cupilotFlags INTERFACE
   _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
 set(CUPILOT_SANITIZE "" CACHE STRING "Value for -fsanitize=")
@@ -25,6 +26,54 @@ if(CUPILOT_FUZZ)
     -ffunction-sections)
 endif()
 
+# What most sources include of LLVM and Clang is parsed once. It saves half of
+# the build; every source still includes what it uses.
+option(CUPILOT_PRECOMPILE "Use a precompiled header of LLVM's and Clang's headers" ON)
+if(CUPILOT_FUZZ)
+  set(CUPILOT_PRECOMPILE OFF)
+endif()
+if(CUPILOT_PRECOMPILE)
+  add_library(cupilotPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
+  target_link_libraries(cupilotPrecompiled PRIVATE cupilotFlags)
+  target_precompile_headers(cupilotPrecompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
+  # Caches of compilers compare contents, not times.
+  target_compile_options(cupilotPrecompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+endif()
+
+# Adds the precompiled header to a target that links LLVM, itself or by a library
+# of ours.
+function(cupilot_precompile name)
+  set(uses OFF)
+  foreach(library ${ARGN})
+    if(library MATCHES "^(LLVM|MLIR|clang-cpp)$")
+      set(uses ON)
+    elseif(TARGET ${library})
+      get_target_property(reused ${library} PRECOMPILE_HEADERS_REUSE_FROM)
+      if(reused)
+        set(uses ON)
+      endif()
+    endif()
+  endforeach()
+  if(CUPILOT_PRECOMPILE AND uses)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+    target_precompile_headers(${name} REUSE_FROM cupilotPrecompiled)
+  endif()
+endfunction()
+
+# A target sees the public headers of its own folder of lib, and of the folders
+# of the targets that it links: include/cupilot/X is reached through a link in a
+# folder of its own. A header of a part that is not linked is not found.
+function(cupilot_include_folder name)
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
+  string(REGEX MATCH "^[A-Za-z]+" part "${path}")
+  if(part AND EXISTS ${PROJECT_SOURCE_DIR}/include/cupilot/${part})
+    set(folder ${PROJECT_BINARY_DIR}/headers/${part})
+    file(MAKE_DIRECTORY ${folder}/cupilot)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/cupilot/${part} ${folder}/cupilot/${part} SYMBOLIC)
+    target_include_directories(${name} PUBLIC ${folder})
+  endif()
+endfunction()
+
 # cupilot_add_library(<name> SOURCES ... [LINK ...] [DEPENDS ...])
 # A static, position independent library; the plugins are made of these too.
 function(cupilot_add_library name)
@@ -34,6 +83,8 @@ function(cupilot_add_library name)
   endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC cupilotFlags ${ARG_LINK})
+  cupilot_include_folder(${name})
+  cupilot_precompile(${name} ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -45,6 +96,7 @@ function(cupilot_add_tool name)
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK})
+  cupilot_precompile(${name} ${ARG_LINK})
   set_target_properties(${name} PROPERTIES
     BUILD_RPATH "${LLVM_LIBRARY_DIRS}" INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIRS}")
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})
@@ -59,6 +111,11 @@ function(cupilot_add_plugin name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} MODULE ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK})
+  cupilot_include_folder(${name})
+  if(NOT CUPILOT_SANITIZE) # The sanitizers' run time is the program's.
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  cupilot_precompile(${name} ${ARG_LINK})
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so"
     BUILD_RPATH "${LLVM_LIBRARY_DIRS}" INSTALL_RPATH "${LLVM_LIBRARY_DIRS}")
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})
@@ -71,6 +128,7 @@ function(cupilot_add_unittest name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK} GTest::gtest GTest::gtest_main)
+  cupilot_precompile(${name} ${ARG_LINK})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIRS}"
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/Unit)
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})

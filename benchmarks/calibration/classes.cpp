@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/StaticFigures.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

@@ -20,7 +20,7 @@
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Evolution/DeviceCode.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"

@@ -14,48 +14,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-using Counter = uint64_t ExecutionCounts::*;
-static constexpr Counter Fields[] = {&ExecutionCounts::Warps,
-                                     &ExecutionCounts::Threads,
-                                     &ExecutionCounts::GlobalLoads,
-                                     &ExecutionCounts::GlobalStores,
-                                     &ExecutionCounts::GlobalLoadSectors,
-                                     &ExecutionCounts::GlobalStoreSectors,
-                                     &ExecutionCounts::UniqueSectors,
-                                     &ExecutionCounts::ReadSectors,
-                                     &ExecutionCounts::WrittenSectors,
-                                     &ExecutionCounts::SharedAccesses,
-                                     &ExecutionCounts::SharedWavefronts,
-                                     &ExecutionCounts::LocalAccesses,
-                                     &ExecutionCounts::AtomicOps,
-                                     &ExecutionCounts::HotAtomics,
-                                     &ExecutionCounts::Barriers,
-                                     &ExecutionCounts::Fp32,
-                                     &ExecutionCounts::Fp64,
-                                     &ExecutionCounts::Fp16,
-                                     &ExecutionCounts::Integer,
-                                     &ExecutionCounts::Special,
-                                     &ExecutionCounts::Control,
-                                     &ExecutionCounts::Conversion,
-                                     &ExecutionCounts::Shuffle,
-                                     &ExecutionCounts::Tensor,
-                                     &ExecutionCounts::DependentLoads,
-                                     &ExecutionCounts::WarpInstructions,
-                                     &ExecutionCounts::ChainCycles,
-                                     &ExecutionCounts::Waits};
-
-ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
-  for (auto Field : Fields)
-    this->*Field += O.*Field;
-  return *this;
-}
-
-void ExecutionCounts::scale(uint64_t Numerator, uint64_t Denominator) {
-  for (auto Field : Fields)
-    this->*Field =
-        static_cast<uint64_t>(double(this->*Field) * Numerator / Denominator);
-}
-
 std::string DeviceFault::str() const {
   std::string Text;
   raw_string_ostream OS(Text);

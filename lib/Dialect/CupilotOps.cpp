@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Cupilot.h"
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Support/Digest.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IntegerSet.h"

@@ -10,7 +10,7 @@
 #include "CountedFigures.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

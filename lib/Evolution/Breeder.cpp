@@ -9,7 +9,7 @@
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "mlir/Pass/PassManager.h"

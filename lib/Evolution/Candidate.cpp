@@ -13,7 +13,7 @@
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

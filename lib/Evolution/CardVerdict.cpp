@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CardJudgement.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -152,7 +152,7 @@ private:
   const FunctionDecl *kernelOf(const Expr *E) {
     for (;;) {
       E = E->IgnoreParenCasts();
-      auto *U = dyn_cast<UnaryOperator>(E);
+      auto *U = dyn_cast<clang::UnaryOperator>(E);
       if (!U || U->getOpcode() != UO_AddrOf)
         break;
       E = U->getSubExpr();

@@ -8,7 +8,7 @@
 
 #include "KernelInfo.h"
 #include "ParsedUnit.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"

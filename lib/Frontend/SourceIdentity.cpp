@@ -11,7 +11,7 @@
 #include "SliceCuts.h"
 #include "SliceWriter.h"
 #include "SystemMacro.h"
-#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Digest.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"

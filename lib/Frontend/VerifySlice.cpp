@@ -11,7 +11,7 @@
 #include "DeviceCode.h"
 #include "ParsedUnit.h"
 #include "PtxModule.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"

@@ -9,8 +9,8 @@
 #define CUPILOT_LIB_MUTATION_RANDOMLAUNCH_H
 
 #include "cupilot/Evaluation/Element.h"
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 
 namespace cupilot {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/Suite.h"
-#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_LIB_PLUGIN_MLIRVARIANTS_H
 #define CUPILOT_LIB_PLUGIN_MLIRVARIANTS_H
 
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/ArrayRef.h"

@@ -197,4 +197,21 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   return T;
 }
 
+json::Object toJSON(const ModelledTime &T) {
+  json::Value Time = nullptr;
+  if (std::isfinite(T.Microseconds))
+    Time = T.Microseconds;
+  return json::Object{{"microseconds", Time},
+                      {"dram", T.Dram},
+                      {"l2", T.L2},
+                      {"shared", T.Shared},
+                      {"issue", T.Issue},
+                      {"arithmetic", T.Fp},
+                      {"latency", T.Latency},
+                      {"launch", T.Launch},
+                      {"occupancy", T.Occupancy},
+                      {"intensity", T.Intensity},
+                      {"class", toString(T.Class)}};
+}
+
 } // namespace cupilot

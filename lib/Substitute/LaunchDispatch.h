@@ -9,7 +9,7 @@
 #define CUPILOT_LIB_SUBSTITUTE_LAUNCHDISPATCH_H
 
 #include "HostRuntime.h"
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace cupilot {

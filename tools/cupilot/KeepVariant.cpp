@@ -12,7 +12,7 @@
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
-#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"

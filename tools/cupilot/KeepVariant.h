@@ -9,7 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_KEEPVARIANT_H
 
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "cupilot/Store/ProjectStore.h"
 
 namespace cupilot {

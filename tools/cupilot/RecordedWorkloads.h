@@ -9,7 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_RECORDEDWORKLOADS_H
 
 #include "cupilot/Capture/Record.h"
-#include "cupilot/Evaluation/Workload.h"
+#include "cupilot/Model/Workload.h"
 #include "llvm/Support/Error.h"
 
 namespace cupilot {

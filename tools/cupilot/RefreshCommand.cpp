@@ -13,7 +13,7 @@
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"

@@ -12,7 +12,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Error.h"

@@ -9,7 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_SHAREDOPTIONS_H
 
 #include "Command.h"
-#include "cupilot/Frontend/Contract.h"
+#include "cupilot/Model/Contract.h"
 
 namespace cupilot {
 

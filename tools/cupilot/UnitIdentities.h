@@ -8,7 +8,7 @@
 #ifndef CUPILOT_TOOLS_CUPILOT_UNITIDENTITIES_H
 #define CUPILOT_TOOLS_CUPILOT_UNITIDENTITIES_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include <map>
 

@@ -9,7 +9,7 @@
 #define CUPILOT_TOOLS_CUPILOT_UNITTOJUDGE_H
 
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
 

@@ -10,8 +10,8 @@
 
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

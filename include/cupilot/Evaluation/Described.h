@@ -18,8 +18,8 @@
 #ifndef CUPILOT_EVALUATION_DESCRIBED_H
 #define CUPILOT_EVALUATION_DESCRIBED_H
 
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 
 namespace cupilot {
 

@@ -9,9 +9,9 @@
 #define CUPILOT_EVALUATION_GATE_H
 
 #include "cupilot/CpuDevice/CpuDevice.h"
-#include "cupilot/Evaluation/Reason.h"
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/GateReason.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 
 namespace cupilot {
 

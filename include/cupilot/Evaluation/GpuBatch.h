@@ -14,8 +14,8 @@
 #define CUPILOT_EVALUATION_GPUBATCH_H
 
 #include "cupilot/Evaluation/Layout.h"
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 #include "cupilot/Runner/Batch.h"
 #include "cupilot/Support/Toolchain.h"
 

@@ -9,7 +9,7 @@
 #define CUPILOT_EVALUATION_LAYOUT_H
 
 #include "cupilot/Evaluation/Element.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace cupilot {

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_EVALUATION_SIGNATURE_H
 #define CUPILOT_EVALUATION_SIGNATURE_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
 

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_PLANTEXT_H
 #define CUPILOT_EVOLUTION_PLANTEXT_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
 

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_SEEDS_H
 #define CUPILOT_EVOLUTION_SEEDS_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "cupilot/Retrieval/Embedding.h"
 
 namespace cupilot {

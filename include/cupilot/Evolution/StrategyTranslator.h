@@ -9,9 +9,9 @@
 #ifndef CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
 #define CUPILOT_EVOLUTION_STRATEGYTRANSLATOR_H
 
-#include "cupilot/Evaluation/Workload.h"
 #include "cupilot/Frontend/Rules.h"
 #include "cupilot/LLM/Dialogue.h"
+#include "cupilot/Model/Workload.h"
 
 namespace cupilot {
 

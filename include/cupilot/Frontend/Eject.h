@@ -8,7 +8,7 @@
 #ifndef CUPILOT_FRONTEND_EJECT_H
 #define CUPILOT_FRONTEND_EJECT_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
 
@@ -47,7 +47,8 @@ struct Ejection {
   std::vector<EjectNote> Notes;
   /// A variant that is in.
   struct Placed {
-    std::string Symbol, Variant; ///< Of the kernel, mangled; the variant's name.
+    std::string Symbol,
+        Variant; ///< Of the kernel, mangled; the variant's name.
     /// The kernels of its plan, in the order of its symbols(), as the changed
     /// source names them: without the namespaces around the original, and
     /// without template arguments.
@@ -59,8 +60,8 @@ struct Ejection {
 
 /// Plans how \p All come into the source \p File and its headers: each variant
 /// in a namespace of its own after the kernel, functions beside it that choose,
-/// and the launches through those. Kernels and launches that this cannot be done
-/// for are notes. A unit that does not parse is a usage error.
+/// and the launches through those. Kernels and launches that this cannot be
+/// done for are notes. A unit that does not parse is a usage error.
 llvm::Expected<Ejection> ejectVariants(llvm::StringRef File,
                                        llvm::ArrayRef<std::string> Flags,
                                        llvm::ArrayRef<EjectKernel> All);

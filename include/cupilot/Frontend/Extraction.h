@@ -8,12 +8,27 @@
 #ifndef CUPILOT_FRONTEND_EXTRACTION_H
 #define CUPILOT_FRONTEND_EXTRACTION_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 
 namespace cupilot {
 
-/// As extractKernels of Kernel.h. \p Builds gets, for each kernel, its build
+struct ExtractOptions {
+  /// Compile each slice alone, for the first architecture of the flags, and
+  /// refuse those whose device code differs from the whole unit's. Costs one
+  /// compilation of the unit and one of each slice.
+  bool VerifySlices = true;
+};
+
+/// All kernels (and instantiations) that the translation unit \p File defines
+/// when compiled by clang with \p Flags, in source order. A file that does not
+/// parse is a usage error with the compiler's diagnostics. Slices compile with
+/// variantFlags(Flags), and hold the macros of the command line that they use.
+llvm::Expected<std::vector<Kernel>>
+extractKernels(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
+               const ExtractOptions &Options = {});
+
+/// As above. \p Builds gets, for each kernel, its build
 /// identity in the unit, for clang and the first architecture of \p Flags;
 /// empty ones where slices are not verified.
 llvm::Expected<std::vector<Kernel>>

@@ -8,27 +8,10 @@
 #ifndef CUPILOT_FRONTEND_RULES_H
 #define CUPILOT_FRONTEND_RULES_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Genome.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
-
-/// One chosen value of a gene's parameter; strategies' parameters are integers
-/// or words.
-struct GeneParam {
-  std::string Name;
-  int64_t Value = 0;
-  std::string Word; ///< Set for parameters whose domain is words.
-};
-
-/// A strategy with chosen parameters, as plain data.
-struct Gene {
-  std::string Strategy; ///< Symbol name without "@": "block_size".
-  std::vector<GeneParam> Params;
-  /// "block_size{x=128}".
-  std::string str() const;
-};
-
-using Genome = std::vector<Gene>;
 
 /// What a translator makes of a genome.
 struct Translation {

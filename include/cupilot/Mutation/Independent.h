@@ -8,8 +8,8 @@
 #ifndef CUPILOT_MUTATION_INDEPENDENT_H
 #define CUPILOT_MUTATION_INDEPENDENT_H
 
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 
 namespace cupilot {
 

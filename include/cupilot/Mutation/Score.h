@@ -8,8 +8,8 @@
 #ifndef CUPILOT_MUTATION_SCORE_H
 #define CUPILOT_MUTATION_SCORE_H
 
-#include "cupilot/Evaluation/Workload.h"
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 #include "cupilot/Mutation/Mutation.h"
 #include "llvm/Support/JSON.h"
 #include <functional>

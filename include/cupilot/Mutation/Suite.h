@@ -20,7 +20,7 @@
 #ifndef CUPILOT_MUTATION_SUITE_H
 #define CUPILOT_MUTATION_SUITE_H
 
-#include "cupilot/Frontend/Kernel.h"
+#include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
 

@@ -8,41 +8,15 @@
 #ifndef CUPILOT_ROOFLINE_COSTMODEL_H
 #define CUPILOT_ROOFLINE_COSTMODEL_H
 
-#include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Model/ExecutionCounts.h"
+#include "cupilot/Model/GpuDescription.h"
+#include "cupilot/Model/KernelResources.h"
+#include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
 
-/// What the cost model must know of a GPU. Figures come from a table per GPU;
-/// the H200's are measured ones.
-struct GpuDescription {
-  std::string Name, Arch;
-  unsigned Multiprocessors = 0, MaxThreadsPerSM = 0, MaxBlocksPerSM = 0,
-           RegistersPerSM = 0;
-  uint64_t SharedPerSM = 0, SharedPerBlock = 0, L2Bytes = 0;
-  double ClockGHz = 0;
-  double DramGBs = 0, L2GBs = 0;
-  double Fp32Tflops = 0, Fp64Tflops = 0, Fp16Tflops = 0;
-  double LaunchMicroseconds = 0;
-  double DramLatencyNs = 0;
-  double NearLatencyNs = 0; ///< Of memory that was touched before.
-  double BlockStartNs = 0;  ///< Between the starts of two blocks.
-  double BlockTurnoverNs =
-      0;                     ///< From a block's first warp's end to its last's.
-  double HotAtomicNs = 0;    ///< Between two atomics on one place.
-  double L2StoreCost = 1;    ///< A sector stored, in sectors read.
-  double TensorPerCycle = 0; ///< Operations of f16 on matrices, for each
-                             ///< multiprocessor; dense.
-};
-
 /// The description of \p Name ("H200"); a usage error lists the known ones.
 llvm::Expected<GpuDescription> describeGpu(llvm::StringRef Name);
-
-/// What ptxas says of a kernel.
-struct KernelResources {
-  unsigned Registers = 0;    ///< Per thread.
-  uint64_t StaticShared = 0; ///< Bytes.
-  uint64_t StackBytes = 0, SpillBytes = 0;
-};
 
 /// The resources of the kernel \p Symbol in \p Ptx, from `ptxas -v`. Without
 /// a ptxas: a resource error.
@@ -77,6 +51,9 @@ struct ModelledTime {
 /// does nothing but the launch.
 ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &Counts,
                        const KernelResources &R, const LaunchShape &Shape);
+
+/// Microseconds by term; an infinite time is null.
+llvm::json::Object toJSON(const ModelledTime &T);
 
 } // namespace cupilot
 

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_STORE_BUILDSTORE_H
 #define CUPILOT_STORE_BUILDSTORE_H
 
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 #include <optional>
 
 namespace cupilot {

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_SUBSTITUTE_EMITGUARD_H
 #define CUPILOT_SUBSTITUTE_EMITGUARD_H
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace cupilot {

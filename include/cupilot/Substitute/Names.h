@@ -8,7 +8,7 @@
 #ifndef CUPILOT_SUBSTITUTE_NAMES_H
 #define CUPILOT_SUBSTITUTE_NAMES_H
 
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 
 namespace cupilot {
 

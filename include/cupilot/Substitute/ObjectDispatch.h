@@ -16,7 +16,7 @@
 #ifndef CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H
 #define CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H
 
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 #include <memory>
 
 namespace llvm {

@@ -215,40 +215,4 @@ Genome GenePool::mutate(Random &R, Genome G) const {
   return repair(R, std::move(G));
 }
 
-std::string Gene::str() const {
-  std::string Text = Strategy + "{";
-  for (const GeneParam &P : Params)
-    Text += (Text.back() == '{' ? "" : ", ") + P.Name + "=" +
-            (P.Word.empty() ? itostr(P.Value) : P.Word);
-  return Text + "}";
-}
-
-std::string genomeText(const Genome &G) {
-  return join(map_range(G, [](const Gene &Each) { return Each.str(); }), ", ");
-}
-
-std::optional<Genome> parseGenome(StringRef Text) {
-  Genome G;
-  Text = Text.trim();
-  while (!Text.empty()) {
-    auto [Name, Rest] = Text.split('{');
-    auto [Params, Behind] = Rest.split('}');
-    if (Name.size() == Text.size() || Params.size() == Rest.size())
-      return std::nullopt;
-    Gene Each{Name.trim().str(), {}};
-    SmallVector<StringRef> Parts;
-    Params.split(Parts, ',', -1, /*KeepEmpty=*/false);
-    for (StringRef Part : Parts) {
-      auto [Key, Value] = Part.split('=');
-      GeneParam P{Key.trim().str(), 0, ""};
-      if (Value.trim().getAsInteger(10, P.Value))
-        P.Word = Value.trim().str();
-      Each.Params.push_back(std::move(P));
-    }
-    G.push_back(std::move(Each));
-    Text = Behind.ltrim(", +");
-  }
-  return G;
-}
-
 } // namespace cupilot

@@ -9,7 +9,7 @@
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Journal.h"
-#include "cupilot/Roofline/CountsJson.h"
+#include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Store/BuildRecord.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
 

@@ -14,7 +14,8 @@
 #ifndef CUPILOT_DIALECT_TRANSFORMS_GENETICS_H
 #define CUPILOT_DIALECT_TRANSFORMS_GENETICS_H
 
-#include "cupilot/Frontend/Rules.h"
+#include "cupilot/Model/Genome.h"
+#include "llvm/ADT/ArrayRef.h"
 #include <map>
 #include <random>
 
@@ -93,11 +94,6 @@ private:
   std::vector<StrategyInfo> Strategies;
   std::map<std::string, StrategyTally> Tallies;
 };
-
-/// The genome as text: "block_size{x=128}, unroll{factor=4}".
-std::string genomeText(const Genome &G);
-/// The reverse; nothing for other text.
-std::optional<Genome> parseGenome(llvm::StringRef Text);
 
 } // namespace cupilot
 

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H
 #define CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
 

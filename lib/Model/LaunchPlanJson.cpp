@@ -254,4 +254,26 @@ bool fromJSON(const json::Value &V, Guard &G, json::Path P) {
          O.map("align", G.Alignments) && O.map("disjoint", G.Disjoints);
 }
 
+json::Object toJSON(const LaunchShape &S) {
+  return json::Object{
+      {"grid", json::Array{S.Grid[0], S.Grid[1], S.Grid[2]}},
+      {"block", json::Array{S.Block[0], S.Block[1], S.Block[2]}},
+      {"shared", S.Shared}};
+}
+
+bool fromJSON(const json::Value &V, LaunchShape &S, json::Path P) {
+  json::ObjectMapper Map(V, P);
+  std::vector<uint64_t> Grid, Block;
+  if (!Map || !Map.map("grid", Grid) || !Map.map("block", Block) ||
+      !Map.mapOptional("shared", S.Shared))
+    return false;
+  if (Grid.size() != 3 || Block.size() != 3) {
+    P.report("three dimensions expected");
+    return false;
+  }
+  llvm::copy(Grid, S.Grid.begin());
+  llvm::copy(Block, S.Block.begin());
+  return true;
+}
+
 } // namespace cupilot

@@ -11,8 +11,8 @@
 // dialect converts from and to attributes. It knows neither MLIR nor LLVM IR.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_SUBSTITUTE_LAUNCHPLAN_H
-#define CUPILOT_SUBSTITUTE_LAUNCHPLAN_H
+#ifndef CUPILOT_MODEL_LAUNCHPLAN_H
+#define CUPILOT_MODEL_LAUNCHPLAN_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -238,7 +238,10 @@ bool fromJSON(const llvm::json::Value &V, Expr &E, llvm::json::Path P);
 bool fromJSON(const llvm::json::Value &V, LaunchPlan &Plan, llvm::json::Path P);
 bool fromJSON(const llvm::json::Value &V, Guard &G, llvm::json::Path P);
 bool fromJSON(const llvm::json::Value &V, ScalarRef &S, llvm::json::Path P);
+/// "grid", "block" and "shared" of a launch.
+llvm::json::Object toJSON(const LaunchShape &S);
+bool fromJSON(const llvm::json::Value &V, LaunchShape &S, llvm::json::Path P);
 
 } // namespace cupilot
 
-#endif // CUPILOT_SUBSTITUTE_LAUNCHPLAN_H
+#endif // CUPILOT_MODEL_LAUNCHPLAN_H

@@ -1,4 +1,4 @@
-//===- CountsJson.cpp - Counts and resources as JSON -*- C++ -*-===//
+//===- ExecutionCounts.cpp - What a launch did -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Roofline/CountsJson.h"
-#include <cmath>
+#include "cupilot/Model/ExecutionCounts.h"
+#include "cupilot/Model/KernelResources.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -58,6 +59,18 @@ static constexpr NamedResource Resources[] = {
     {"staticShared", &KernelResources::StaticShared},
     {"stackBytes", &KernelResources::StackBytes},
     {"spillBytes", &KernelResources::SpillBytes}};
+
+ExecutionCounts &ExecutionCounts::operator+=(const ExecutionCounts &O) {
+  for (const NamedCount &N : Counts)
+    this->*N.Field += O.*N.Field;
+  return *this;
+}
+
+void ExecutionCounts::scale(uint64_t Numerator, uint64_t Denominator) {
+  for (const NamedCount &N : Counts)
+    this->*N.Field =
+        static_cast<uint64_t>(double(this->*N.Field) * Numerator / Denominator);
+}
 
 json::Object toJSON(const ExecutionCounts &C) {
   json::Object O;
@@ -110,45 +123,6 @@ bool fromJSON(const json::Value &V, KernelResources &R, json::Path P) {
   return llvm::all_of(Resources, [&](const NamedResource &N) {
     return readCount(*O, N.Name, R.*N.Field, P);
   });
-}
-
-json::Object toJSON(const LaunchShape &S) {
-  return json::Object{
-      {"grid", json::Array{S.Grid[0], S.Grid[1], S.Grid[2]}},
-      {"block", json::Array{S.Block[0], S.Block[1], S.Block[2]}},
-      {"shared", S.Shared}};
-}
-
-bool fromJSON(const json::Value &V, LaunchShape &S, json::Path P) {
-  json::ObjectMapper Map(V, P);
-  std::vector<uint64_t> Grid, Block;
-  if (!Map || !Map.map("grid", Grid) || !Map.map("block", Block) ||
-      !Map.mapOptional("shared", S.Shared))
-    return false;
-  if (Grid.size() != 3 || Block.size() != 3) {
-    P.report("three dimensions expected");
-    return false;
-  }
-  llvm::copy(Grid, S.Grid.begin());
-  llvm::copy(Block, S.Block.begin());
-  return true;
-}
-
-json::Object toJSON(const ModelledTime &T) {
-  json::Value Time = nullptr;
-  if (std::isfinite(T.Microseconds))
-    Time = T.Microseconds;
-  return json::Object{{"microseconds", Time},
-                      {"dram", T.Dram},
-                      {"l2", T.L2},
-                      {"shared", T.Shared},
-                      {"issue", T.Issue},
-                      {"arithmetic", T.Fp},
-                      {"latency", T.Latency},
-                      {"launch", T.Launch},
-                      {"occupancy", T.Occupancy},
-                      {"intensity", T.Intensity},
-                      {"class", toString(T.Class)}};
 }
 
 } // namespace cupilot

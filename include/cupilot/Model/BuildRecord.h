@@ -6,10 +6,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_STORE_BUILDRECORD_H
-#define CUPILOT_STORE_BUILDRECORD_H
+#ifndef CUPILOT_MODEL_BUILDRECORD_H
+#define CUPILOT_MODEL_BUILDRECORD_H
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
 
@@ -48,4 +48,4 @@ llvm::Expected<BuildRecord> parseBuildRecord(llvm::StringRef Text,
 
 } // namespace cupilot
 
-#endif // CUPILOT_STORE_BUILDRECORD_H
+#endif // CUPILOT_MODEL_BUILDRECORD_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 #include "gtest/gtest.h"
 #include <limits>
 

@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_EVALUATION_WORKLOAD_H
-#define CUPILOT_EVALUATION_WORKLOAD_H
+#ifndef CUPILOT_MODEL_WORKLOAD_H
+#define CUPILOT_MODEL_WORKLOAD_H
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
 
@@ -63,4 +63,4 @@ struct Workload {
 
 } // namespace cupilot
 
-#endif // CUPILOT_EVALUATION_WORKLOAD_H
+#endif // CUPILOT_MODEL_WORKLOAD_H

@@ -5,10 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_FRONTEND_KERNEL_H
-#define CUPILOT_FRONTEND_KERNEL_H
+#ifndef CUPILOT_MODEL_KERNEL_H
+#define CUPILOT_MODEL_KERNEL_H
 
-#include "cupilot/Substitute/LaunchPlan.h"
+#include "cupilot/Model/Contract.h"
+#include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
 
@@ -22,17 +23,6 @@ struct KernelParam {
   bool Restrict = false;
   std::string Pointee;      ///< "float"; empty unless a pointer.
   uint64_t PointeeSize = 0; ///< Bytes; 0 for void.
-};
-
-/// How exact a variant must be.
-struct PrecisionContract {
-  enum class Kind { Exact, Same, Relaxed };
-  Kind K = Kind::Same;
-  double RelativeTolerance = 0; ///< For Relaxed: of each number.
-  /// For Relaxed: what |out - ref| / |ref| of a buffer may be on a workload's
-  /// own inputs, beyond the original's own; 0 for no such bound.
-  double NormTolerance = 0;
-  bool operator==(const PrecisionContract &) const = default;
 };
 
 /// A kernel of a translation unit.
@@ -52,21 +42,10 @@ struct Kernel {
   PrecisionContract Contract;
 };
 
-struct ExtractOptions {
-  /// Compile each slice alone, for the first architecture of the flags, and
-  /// refuse those whose device code differs from the whole unit's. Costs one
-  /// compilation of the unit and one of each slice.
-  bool VerifySlices = true;
-};
-
-/// All kernels (and instantiations) that the translation unit \p File defines
-/// when compiled by clang with \p Flags, in source order. A file that does not
-/// parse is a usage error with the compiler's diagnostics. Slices compile with
-/// variantFlags(Flags), and hold the macros of the command line that they use.
-llvm::Expected<std::vector<Kernel>>
-extractKernels(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
-               const ExtractOptions &Options = {});
+/// \p K, as it was extracted, under the contract \p C. The contract is part of
+/// the source identity: what was proved under one proves nothing under another.
+Kernel withContract(Kernel K, const PrecisionContract &C);
 
 } // namespace cupilot
 
-#endif // CUPILOT_FRONTEND_KERNEL_H
+#endif // CUPILOT_MODEL_KERNEL_H

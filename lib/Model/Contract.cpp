@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Contract.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -56,13 +55,6 @@ Expected<PrecisionContract> parseContract(StringRef Text) {
   return usageError(
       "there is no contract '" + Text + "'",
       "exact, same, relaxed(R) or relaxed(R, N) with R and N between 0 and 1");
-}
-
-Kernel withContract(Kernel K, const PrecisionContract &C) {
-  if (contractText(C) != contractText(K.Contract))
-    K.Digest = DigestBuilder().add(K.Digest).add(contractText(C)).str();
-  K.Contract = C;
-  return K;
 }
 
 } // namespace cupilot
