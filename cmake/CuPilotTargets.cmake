@@ -35,7 +35,36 @@ endif()
 if(CUPILOT_PRECOMPILE)
   add_library(cupilotPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
   target_link_libraries(cupilotPrecompiled PRIVATE cupilotFlags)
-  target_precompile_headers(cupilotPrecompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
+  target_precompile_headers(cupilotPrecompiled PRIVATE
+    <clang/AST/RecursiveASTVisitor.h>
+    <clang/Frontend/CompilerInstance.h>
+    <clang/Lex/Preprocessor.h>
+    <clang/Tooling/Tooling.h>
+    <llvm/ADT/STLExtras.h>
+    <llvm/ADT/StringExtras.h>
+    <llvm/ADT/StringSet.h>
+    <llvm/ADT/StringSwitch.h>
+    <llvm/Bitcode/BitcodeReader.h>
+    <llvm/IR/IRBuilder.h>
+    <llvm/IR/InstIterator.h>
+    <llvm/IR/IntrinsicInst.h>
+    <llvm/IR/IntrinsicsNVPTX.h>
+    <llvm/IR/Module.h>
+    <llvm/IR/PassManager.h>
+    <llvm/Support/CommandLine.h>
+    <llvm/Support/Error.h>
+    <llvm/Support/FileSystem.h>
+    <llvm/Support/FormatVariadic.h>
+    <llvm/Support/JSON.h>
+    <llvm/Support/MemoryBuffer.h>
+    <llvm/Support/Path.h>
+    <llvm/Support/raw_ostream.h>
+    <array>
+    <map>
+    <optional>
+    <set>
+    <string>
+    <vector>)
   # Caches of compilers compare contents, not times.
   target_compile_options(cupilotPrecompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
 endif()
