@@ -12,6 +12,7 @@
 #include "SharedOptions.h"
 #include "UnitIdentities.h"
 #include "cupilot/Frontend/Eject.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -219,7 +220,7 @@ static Error prove(const BuildCommand &Command, const Ejection &Done,
           if (isFunction(demangle(Id.Symbol), Function)) {
             if (Id.Digest.empty())
               return findingError("'" + Function +
-                                  "' has no identity: " + Id.Refusal);
+                                  "' has no identity: " + Id.Refusal->text());
             Own.push_back(Id);
           }
       if (Own.size() != P.Functions.size() ||

@@ -94,8 +94,8 @@ static Error writeJson(ArrayRef<Kernel> Kernels,
         J.attribute("line", K.Line);
         if (!Build.Digest.empty())
           J.attribute("identity", Build.Digest);
-        else if (!Build.Refusal.empty())
-          J.attribute("no_identity", json::fixUTF8(Build.Refusal));
+        else if (Build.Refusal)
+          J.attribute("no_identity", json::fixUTF8(Build.Refusal->text()));
         if (K.Slice.empty())
           J.attribute("refusal", json::fixUTF8(K.Refusal));
         else

@@ -51,7 +51,7 @@ static Error print(const Module &M, StringRef Context) {
     }
     KernelIdentity Id = identify(F, Context);
     outs() << Id.Symbol << " "
-           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+           << (Id.Refusal ? "none: " + Id.Refusal->text() : Id.Digest) << "\n";
   }
   return Error::success();
 }
@@ -73,7 +73,7 @@ static Error printPtx() {
     }
     KernelIdentity Id = M->identify(Kernel);
     outs() << Id.Symbol << " "
-           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+           << (Id.Refusal ? "none: " + Id.Refusal->text() : Id.Digest) << "\n";
   }
   return Error::success();
 }

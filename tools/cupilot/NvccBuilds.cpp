@@ -97,7 +97,7 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   if (!C)
     return C.takeError();
   if (C->UnchangedRemark)
-    return usageError("'" + Text + "': " + C->Unchanged);
+    return usageError("'" + Text + "': " + C->Unchanged->text());
   NvccUse Use;
   Use.Nvcc = Words.front();
   Use.Device = C->Device;
@@ -162,7 +162,7 @@ static Expected<std::string> identityIn(StringRef Source,
       return findingError("nvcc does not emit it");
     Kernels.push_back(Ptx->identify(Symbol, Use.Device.context()));
     if (Kernels.back().Digest.empty())
-      return findingError(Kernels.back().Refusal);
+      return make_error<BuildError>(*Kernels.back().Refusal);
   }
   return digestOfPlan(Kernels);
 }

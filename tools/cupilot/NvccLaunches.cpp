@@ -43,7 +43,7 @@ struct NvccUnit {
       return NvccPtx::isSameKernel(Each, Symbol);
     });
   }
-  std::string when(const HostLaunch &L) const;
+  BuildNote redirected(const HostLaunch &L) const;
   void judge(const HostLaunch &L, LaunchSite &S) const;
 };
 } // namespace
@@ -69,8 +69,9 @@ static StringSet<> weakFunctions(StringRef Path) {
   return Names;
 }
 
-/// The condition under which the launch \p L is this object's; "" for none.
-std::string NvccUnit::when(const HostLaunch &L) const {
+/// The launch \p L reaches variants; where it is not always this object's, the
+/// note says when.
+BuildNote NvccUnit::redirected(const HostLaunch &L) const {
   std::vector<std::string> Names = {L.Function};
   // Their stubs have the kernels' names.
   if (L.Kernel.empty())
@@ -79,32 +80,31 @@ std::string NvccUnit::when(const HostLaunch &L) const {
     Names.push_back(L.Kernel);
   for (StringRef Name : Names)
     if (Weak.contains(Name))
-      return textOf(BuildReason::RedirectedWhereTaken, {demangle(Name)});
-  return "";
+      return {BuildReason::RedirectedWhereTaken, {demangle(Name)}};
+  return BuildReason::Redirected;
 }
 
 void NvccUnit::judge(const HostLaunch &L, LaunchSite &S) const {
   if (std::optional<BuildReason> Kept = keptLaunchForm(L.Form)) {
-    S.Why = textOf(*Kept);
+    S.Why = *Kept;
     return;
   }
   if (!L.Kernel.empty()) {
-    S.Known = S.Redirected = has(Applied, L.Kernel);
+    S.Known = has(Applied, L.Kernel);
     // A unit that was left alone names no kernels.
     bool Elsewhere = !Defined.empty() && !has(Defined, L.Kernel);
-    S.Why = S.Redirected ? when(L)
-                         : textOf(Elsewhere ? BuildReason::NotDefinedHere
-                                            : BuildReason::NoVariantHere);
+    S.Why = S.Known     ? redirected(L)
+            : Elsewhere ? BuildReason::NotDefinedHere
+                        : BuildReason::NoVariantHere;
     return;
   }
   bool Typed = L.Form == "<<<>>>";
-  S.Known = S.Redirected =
-      Typed
-          ? any_of(L.MayBe, [&](StringRef Each) { return has(Applied, Each); })
-          : !Applied.empty();
-  S.Why = S.Redirected      ? when(L)
-          : Applied.empty() ? textOf(BuildReason::NoVariantHere)
-                            : textOf(BuildReason::NoSuchType);
+  S.Known = Typed ? any_of(L.MayBe,
+                           [&](StringRef Each) { return has(Applied, Each); })
+                  : !Applied.empty();
+  S.Why = S.Known           ? redirected(L)
+          : Applied.empty() ? BuildReason::NoVariantHere
+                            : BuildReason::NoSuchType;
 }
 
 /// The first of clang's errors, or the first line.
@@ -134,7 +134,8 @@ void addNvccLaunches(json::Object &Part, StringRef Source,
     Part["unit"].getAsArray()->push_back(json::Object{
         {"outcome", "LaunchesUnknown"},
         {"applied", false},
-        {"message", textOf(BuildReason::UnknownLaunches, {firstOf(Text)})},
+        {"message",
+         BuildNote(BuildReason::UnknownLaunches, {firstOf(Text)}).text()},
         {"reason", wordOf(BuildReason::UnknownLaunches)}});
     return;
   }
