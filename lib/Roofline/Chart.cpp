@@ -25,7 +25,7 @@ struct Axis {
   }
 };
 
-/// A limit of the card: a bandwidth (slanted) or a rate (level).
+/// A limit of the GPU: a bandwidth (slanted) or a rate (level).
 struct Roof {
   const char *Name;
   double Rate;

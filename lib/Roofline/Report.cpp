@@ -84,7 +84,7 @@ std::string renderReport(StringRef Title, const Ceilings &C,
     List.push_back(toValues(K, C));
   json::Value Values =
       json::Object{{"title", Title},
-                   {"card", C.Card},
+                   {"card", C.Gpu},
                    {"origin", C.Origin},
                    {"dram", number(C.DramGBs * 1e-3, "{0:f2}")},
                    {"l2", number(C.L2GBs * 1e-3, "{0:f2}")},

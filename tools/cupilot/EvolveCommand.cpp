@@ -107,7 +107,7 @@ static const char Examples[] =
     "spool:gpu -- -O2\n\n"
     "FLAGS are those of the build, for clang, or a command of clang or nvcc. "
     "On the cpu device\ntimes are modelled, never measured. With a GPU, what "
-    "passes the cpu device's checks is\ncompared and timed on the card, a "
+    "passes the cpu device's checks is\ncompared and timed on the GPU, a "
     "generation at a time; 'spool:DIR' writes batches that\n'cupilot-runner' "
     "works through anywhere, and waits for their results. Whatever ends it "
     "while\nit waits, --resume goes on from there. Exit status 1: no variant "
@@ -208,7 +208,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   P.Flags = Flags.vec();
   P.Seed = Seed;
   P.DataFolder = Recorded.Folder;
-  P.OnCard = DeviceName != "cpu";
+  P.OnGpu = DeviceName != "cpu";
   Expected<std::string> Identity = Identities.identityOf(K, P.Arch);
   if (!Identity)
     return leaveOut(Identity.takeError(), K.Name + ": ");
@@ -261,7 +261,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
   std::function<double()> Spent;
   if (Models && Models->Models)
     Spent = [&] { return Models->Models->spent().Cost; };
-  SearchProgress Progress(Options, P.OnCard, Verbose, std::move(Spent));
+  SearchProgress Progress(Options, P.OnGpu, Verbose, std::move(Spent));
   Options.Progress = [&](unsigned Generation, const CandidateRecord &R,
                          double Best) {
     Progress.candidate(Generation, R, Best);
@@ -288,7 +288,7 @@ static Error evolveKernel(const Kernel &K, const WorkloadSet &Recorded,
     return E;
   if (Error E = putStrategyRecord(StoreFolder, Result->Strategies))
     return E;
-  if (P.OnCard)
+  if (P.OnGpu)
     if (Error E = addMeasured(StoreFolder + "/measured.json", Result->Measured))
       return E;
   // A run that ends here has told what it found so far.

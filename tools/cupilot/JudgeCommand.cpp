@@ -15,9 +15,9 @@
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Evaluation/GpuDevice.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -89,7 +89,7 @@ struct Judged {
   GateVerdict Verdict;
   LaunchPlan Plan{};
   std::string Bitcode{};
-  json::Array OnGpu{}; ///< What a card said, by workload.
+  json::Array OnGpu{}; ///< What a GPU said, by workload.
 };
 } // namespace
 
@@ -149,9 +149,9 @@ static Expected<Judged> judgeOne(Gate &G, const Kernel &Original,
                 std::move(*Bitcode)};
 }
 
-/// Those that passed, on the device. Returns how many a card rejects.
+/// Those that passed, on the device. Returns how many a GPU rejects.
 static Expected<size_t> judgeOnDevice(std::vector<Judged> &All,
-                                      CardOriginal From, const Guard &When,
+                                      GpuOriginal From, const Guard &When,
                                       Gate &G) {
   std::vector<GpuVariant> Variants;
   for (const Judged &J : All)

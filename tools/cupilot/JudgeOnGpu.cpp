@@ -1,4 +1,4 @@
-//===- JudgeOnGpu.cpp - Variants that passed, on a card -*- C++ -*-===//
+//===- JudgeOnGpu.cpp - Variants that passed, on a GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JudgeOnGpu.h"
-#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,7 +18,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// "faster, x1.62 (1.61 to 1.63), 126.0 us for 204.1 us".
-static std::string timeText(const CardLaunch &L, const json::Object *T) {
+static std::string timeText(const GpuLaunch &L, const json::Object *T) {
   if (!T || T->getString("status").value_or("") != "ok")
     return ("no time: " + (T ? T->getString("reason").value_or("") : "")).str();
   std::string Text = formatv("{0}, x{1:f3}", L.Call, L.Ratio);
@@ -34,10 +34,10 @@ static json::Object copied(const json::Object *O) {
 
 /// What else speaks against a launch that gave the original's results: too
 /// large an error, too short a time.
-static Error judgeFurther(GpuOutcome &O, const CardLaunch &L, size_t Workload,
-                          const GpuVariant &V, StringRef Id, const CardBatch &B,
-                          const json::Object &Results, StringRef Folder,
-                          Gate &G) {
+static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
+                          const GpuVariant &V, StringRef Id,
+                          const JudgementBatch &B, const json::Object &Results,
+                          StringRef Folder, Gate &G) {
   auto Outputs = readOutputs(Results, B.from(), Workload, Id, Folder);
   if (!Outputs)
     return Outputs.takeError();
@@ -61,7 +61,7 @@ static Error judgeFurther(GpuOutcome &O, const CardLaunch &L, size_t Workload,
   ExecutionCounts Counts;
   for (const CountedLaunch &Each : *Launches[Workload])
     Counts += Each.Counts;
-  return absorbFinding(checkPossible(cardCeilings(Results, nullptr), Counts,
+  return absorbFinding(checkPossible(gpuCeilings(Results, nullptr), Counts,
                                      L.VariantUs, V.Name + " on " + L.Workload),
                        [&](StringRef Why) {
                          O.Same = false;
@@ -69,14 +69,14 @@ static Error judgeFurther(GpuOutcome &O, const CardLaunch &L, size_t Workload,
                        });
 }
 
-Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device,
-                                             CardOriginal From,
+Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
                                              ArrayRef<GpuVariant> Variants,
                                              const Guard &When, Gate &G) {
   Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
   if (!D)
     return D.takeError();
-  Expected<std::unique_ptr<CardBatch>> B = CardBatch::create(std::move(From));
+  Expected<std::unique_ptr<JudgementBatch>> B =
+      JudgementBatch::create(std::move(From));
   if (!B)
     return B.takeError();
   for (auto [I, V] : enumerate(Variants)) {
@@ -103,7 +103,7 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device,
   const json::Object Results = byId(Batch.batch(), std::move(**Found));
   for (auto [I, V] : enumerate(Variants)) {
     const std::string Id = "v" + utostr(I);
-    Expected<std::vector<CardLaunch>> Launches =
+    Expected<std::vector<GpuLaunch>> Launches =
         readJudgement(Results, (*B)->from(), Id);
     if (!Launches)
       return Launches.takeError();

@@ -1,4 +1,4 @@
-//===- JudgeOnGpu.h - Variants that passed, on a card -*- C++ -*-===//
+//===- JudgeOnGpu.h - Variants that passed, on a GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,7 +8,7 @@
 #ifndef CUPILOT_TOOLS_CUPILOT_JUDGEONGPU_H
 #define CUPILOT_TOOLS_CUPILOT_JUDGEONGPU_H
 
-#include "cupilot/Evolution/CardBatch.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -22,7 +22,7 @@ struct GpuVariant {
   const GateVerdict *Verdict = nullptr;
 };
 
-/// What a card said of one variant on one workload.
+/// What a GPU said of one variant on one workload.
 struct GpuOutcome {
   std::string Variant, Workload;
   bool Same = false;                ///< Ran, gave the original's results, and
@@ -34,10 +34,10 @@ struct GpuOutcome {
 
 /// Compares each variant with the original on \p Device on every workload that
 /// the guard admits, and times it where its results are right. Outputs of small
-/// launches are held against the float64 runs of \p G, times against the card's
+/// launches are held against the float64 runs of \p G, times against the GPU's
 /// ceilings. A resource error says what brings results that are not there yet.
 llvm::Expected<std::vector<GpuOutcome>>
-judgeOnGpu(llvm::StringRef Device, CardOriginal From,
+judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
            llvm::ArrayRef<GpuVariant> Variants, const Guard &When, Gate &G);
 
 } // namespace cupilot

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardOptions.h"
 #include "CompilerCommand.h"
+#include "GpuOptions.h"
 #include "SearchStories.h"
 #include "SharedOptions.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
@@ -32,7 +32,7 @@ static cl::opt<std::string>
     Output("o", cl::sub(Sub), cl::init("report.html"), cl::value_desc("R.html"),
            cl::desc("Where to write the page (default report.html)"));
 static OnlyOption Only(Sub);
-static CardOptions Card(Sub);
+static GpuOptions ChosenGpu(Sub);
 
 static const char Examples[] =
     "  cupilot report --store .cupilot -o heat.html -- -O2\n\n"
@@ -204,8 +204,8 @@ static Error run(const TrailingArgs &Trailing) {
   Expected<std::vector<std::string>> Flags = clangFlagsFor("", Trailing, "");
   if (!Flags)
     return Flags.takeError();
-  // What a search on a card left there.
-  Expected<CardFacts> Facts = Card.load(StoreDir + "/measured.json");
+  // What a search on a GPU left there.
+  Expected<GpuFacts> Facts = ChosenGpu.load(StoreDir + "/measured.json");
   if (!Facts)
     return Facts.takeError();
   const Ceilings &C = Facts->C;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardOptions.h"
 #include "Choice.h"
 #include "CompilerCommand.h"
+#include "GpuOptions.h"
 #include "SharedOptions.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
@@ -36,7 +36,7 @@ static cl::opt<std::string>
                  cl::desc("A launch in words, of the kernel that --only "
                           "names"));
 static OnlyOption Only(Sub);
-static CardOptions Card(Sub);
+static GpuOptions ChosenGpu(Sub);
 static cl::opt<std::string>
     BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
                 cl::desc("Take the source's command from "
@@ -49,7 +49,7 @@ static const char Examples[] =
     "block=256, args=[buffer f32 n=1048576 uniform, 2.0]' -- -O2\n\n"
     "The class of each kernel from three sources: its code, what it did on the "
     "cpu device, and\nmeasurement. Exit status 1: a measured time is faster "
-    "than the card can be.\n";
+    "than the GPU can be.\n";
 
 namespace {
 /// What is printed of one kernel on one workload.
@@ -207,7 +207,7 @@ static Error run(const TrailingArgs &Trailing) {
   if (!WorkloadText.empty() && Only.empty())
     return usageError("a workload in words is one kernel's",
                       "name it with --only=TEXT");
-  Expected<CardFacts> Facts = Card.load();
+  Expected<GpuFacts> Facts = ChosenGpu.load();
   if (!Facts)
     return Facts.takeError();
   const Ceilings &C = Facts->C;
@@ -235,7 +235,7 @@ static Error run(const TrailingArgs &Trailing) {
   if (!Json)
     outs() << formatv("{0}: {1:f0} GB/s, {2:f0} G fp32 operations/s "
                       "(ceilings: {3})\n",
-                      C.Card, C.DramGBs, C.Fp32Gops, C.Origin);
+                      C.Gpu, C.DramGBs, C.Fp32Gops, C.Origin);
   json::Array Shown;
   std::string Impossible;
   for (const Kernel &K : *Kernels) {
@@ -274,7 +274,7 @@ static Error run(const TrailingArgs &Trailing) {
                       json::Value(json::Object{{"ceilings", cupilot::toJSON(C)},
                                                {"kernels", std::move(Shown)}}));
   if (!Impossible.empty())
-    return findingError("a measured time is faster than the card can be",
+    return findingError("a measured time is faster than the GPU can be",
                         Impossible);
   return Error::success();
 }

@@ -15,10 +15,10 @@ using namespace llvm;
 
 namespace cupilot {
 
-SearchProgress::SearchProgress(const SearchOptions &Options, bool OnCard,
+SearchProgress::SearchProgress(const SearchOptions &Options, bool OnGpu,
                                bool Verbose, std::function<double()> Cost)
     : Most(Options.Population + (Options.Generations - 1) * Options.Offspring),
-      OnCard(OnCard), Verbose(Verbose), Cost(std::move(Cost)),
+      OnGpu(OnGpu), Verbose(Verbose), Cost(std::move(Cost)),
       Begin(std::chrono::steady_clock::now()) {}
 
 /// "12/min, 2 min left at most, spent 0.1200".
@@ -46,7 +46,7 @@ void SearchProgress::candidate(unsigned Generation, const CandidateRecord &R,
   ++Number;
   errs() << format("  generation %u, candidate %2u, ", Generation, Number)
          << pace()
-         << format(", best %.2fx %s: ", Best, OnCard ? "measured" : "modelled")
+         << format(", best %.2fx %s: ", Best, OnGpu ? "measured" : "modelled")
          << R.Outcome;
   if (R.Ratio > 0)
     errs() << format(" %.2fx", R.Ratio);

@@ -19,7 +19,7 @@ class SearchProgress {
 public:
   /// \p Cost: what models have cost so far, in the unit of their prices; may be
   /// empty.
-  SearchProgress(const SearchOptions &Options, bool OnCard, bool Verbose,
+  SearchProgress(const SearchOptions &Options, bool OnGpu, bool Verbose,
                  std::function<double()> Cost);
   void candidate(unsigned Generation, const CandidateRecord &R, double Best);
 
@@ -27,7 +27,7 @@ private:
   std::string pace() const;
 
   unsigned Most; ///< Candidates, if none is found twice.
-  bool OnCard, Verbose;
+  bool OnGpu, Verbose;
   std::function<double()> Cost;
   unsigned Number = 0;
   std::chrono::steady_clock::time_point Begin;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Evaluation/GpuDevice.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/ReadResults.h"
 #include "cupilot/Support/Error.h"

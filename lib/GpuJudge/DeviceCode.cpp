@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"

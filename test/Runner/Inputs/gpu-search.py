@@ -1,4 +1,4 @@
-# card-search.py SPOOL LOG RUNNER... -- COMMAND...: a search whose batches are
+# gpu-search.py SPOOL LOG RUNNER... -- COMMAND...: a search whose batches are
 # worked through beside it. It is killed while it waits for its first batch, and
 # again when it has asked for a second one; then it is resumed to its end.
 import glob

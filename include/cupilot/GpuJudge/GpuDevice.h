@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_EVALUATION_GPUDEVICE_H
-#define CUPILOT_EVALUATION_GPUDEVICE_H
+#ifndef CUPILOT_GPUJUDGE_GPUDEVICE_H
+#define CUPILOT_GPUJUDGE_GPUDEVICE_H
 
-#include "cupilot/Evaluation/GpuBatch.h"
+#include "cupilot/GpuJudge/GpuBatch.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <functional>
@@ -76,4 +76,4 @@ llvm::Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
 
 } // namespace cupilot
 
-#endif // CUPILOT_EVALUATION_GPUDEVICE_H
+#endif // CUPILOT_GPUJUDGE_GPUDEVICE_H

@@ -1,4 +1,4 @@
-//===- CardVerdict.cpp - Who is accepted by measured times ----------------===//
+//===- GpuVerdict.cpp - Who is accepted by measured times ----------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardJudgement.h"
+#include "GpuStepJudgement.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -16,7 +16,7 @@ using namespace llvm;
 namespace cupilot {
 
 std::optional<ExecutionCounts>
-CardJudgement::workOf(const json::Object &Evidence, size_t Workload) const {
+GpuStepJudgement::workOf(const json::Object &Evidence, size_t Workload) const {
   const json::Array *All = Evidence.getArray("work");
   ExecutionCounts Counts;
   json::Path::Root Root;
@@ -26,11 +26,11 @@ CardJudgement::workOf(const json::Object &Evidence, size_t Workload) const {
   return Counts;
 }
 
-/// Whether the original made of workload \p Index on the card, byte for byte,
+/// Whether the original made of workload \p Index on the GPU, byte for byte,
 /// what it had made when it was recorded; nothing where that is not known.
-std::optional<bool> CardJudgement::makesRecorded(const json::Object &Results,
-                                                 StringRef Id,
-                                                 size_t Index) const {
+std::optional<bool> GpuStepJudgement::makesRecorded(const json::Object &Results,
+                                                    StringRef Id,
+                                                    size_t Index) const {
   const Workload &W = P.Workloads[Index];
   const json::Object *Run =
       Results.getObject((Id + "-" + W.Name + "-run").str());
@@ -52,10 +52,10 @@ std::optional<bool> CardJudgement::makesRecorded(const json::Object &Results,
 /// All workloads together, each with the number of launches that it stands for;
 /// where the guard keeps one out, the original runs. The bounds are those of
 /// all workloads at once: at least as careful as each one's.
-CardTotal
-CardJudgement::total(ArrayRef<CardLaunch> Launches,
-                     const std::map<std::string, double> &OriginalUs) const {
-  CardTotal O;
+GpuTotal
+GpuStepJudgement::total(ArrayRef<GpuLaunch> Launches,
+                        const std::map<std::string, double> &OriginalUs) const {
+  GpuTotal O;
   double Before = 0, After = 0, Slow = 0, Fast = 0;
   for (auto [L, W] : zip_equal(Launches, P.Workloads)) {
     if (!W.isTimed())
@@ -81,16 +81,17 @@ CardJudgement::total(ArrayRef<CardLaunch> Launches,
   return O;
 }
 
-Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
-  Expected<std::vector<CardLaunch>> Launches =
-      readJudgement(Results, original(), cardIdOf(R));
+Error GpuStepJudgement::settle(CandidateRecord &R,
+                               const json::Object &Results) {
+  Expected<std::vector<GpuLaunch>> Launches =
+      readJudgement(Results, original(), gpuIdOf(R));
   if (!Launches)
     return Launches.takeError();
   Expected<json::Value> Parsed = json::parse(R.Evidence);
   if (!Parsed)
     return Parsed.takeError();
   json::Object &Evidence = *Parsed->getAsObject();
-  const Ceilings Limits = cardCeilings(Results, &P.Gpu);
+  const Ceilings Limits = gpuCeilings(Results, &P.Gpu);
   json::Array PerWorkload;
   std::string Wrong, Impossible, Untimed;
   unsigned Compared = 0, AgainstFloat64 = 0;
@@ -103,9 +104,8 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
             OriginalUs[W.Name] = O->getNumber("median_us").value_or(0);
   for (auto [I, L] : enumerate(*Launches)) {
     if (L.OriginalFails)
-      return findingError(
-          "the original itself fails on the card, on workload " + L.Workload +
-          ": " + L.Wrong);
+      return findingError("the original itself fails on the GPU, on workload " +
+                          L.Workload + ": " + L.Wrong);
     if (!L.Asked)
       continue;
     Compared += L.Compared;
@@ -114,10 +114,10 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
                    {"high", L.High},           {"original_us", L.OriginalUs},
                    {"variant_us", L.VariantUs}};
     // Smaller launches of the same kernel were judged here in its place.
-    if (E.cardOnly()[I] && !P.Workloads[I].isForCardAlone())
+    if (E.gpuOnly()[I] && !P.Workloads[I].isForCardAlone())
       O["card_only"] = true;
     if (const json::Object *Run =
-            Results.getObject(cardIdOf(R) + "-" + L.Workload + "-run"))
+            Results.getObject(gpuIdOf(R) + "-" + L.Workload + "-run"))
       if (const json::Object *F = Run->getObject("float64")) {
         AgainstFloat64 += F->getBoolean("compared").value_or(false);
         if (std::optional<StringRef> Found = F->getString("finding");
@@ -127,7 +127,7 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
         }
         O["float64"] = json::Object(*F);
       }
-    if (std::optional<bool> Same = makesRecorded(Results, cardIdOf(R), I))
+    if (std::optional<bool> Same = makesRecorded(Results, gpuIdOf(R), I))
       O["recorded"] = *Same;
     if (!L.Right && Wrong.empty())
       Wrong = L.Workload + ": " + L.Wrong;
@@ -144,35 +144,35 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
           return Other;
     PerWorkload.push_back(std::move(O));
   }
-  json::Object Card{{"device", cardName(Results)},
-                    {"compared", Compared},
-                    {"float64", AgainstFloat64},
-                    {"ceilings", Limits.Origin},
-                    {"workloads", std::move(PerWorkload)}};
+  json::Object Gpu{{"device", gpuName(Results)},
+                   {"compared", Compared},
+                   {"float64", AgainstFloat64},
+                   {"ceilings", Limits.Origin},
+                   {"workloads", std::move(PerWorkload)}};
   R.Ratio = 0;
   if (!Wrong.empty()) {
     R.Outcome = "gate";
-    R.Reason = "card (" + Wrong + ")";
+    R.Reason = "GPU (" + Wrong + ")";
   } else if (const json::Object *No =
-                 Results.getObject(cardIdOf(R) + "-refused")) {
+                 Results.getObject(gpuIdOf(R) + "-refused")) {
     R.Outcome = "gate";
-    R.Reason = ("card: " + No->getString("message").value_or("")).str();
+    R.Reason = ("GPU: " + No->getString("message").value_or("")).str();
   } else if (Compared == 0) {
     R.Outcome = "gate";
     R.Reason = "never-admitted: the guard admits none of the workloads";
   } else if (!Impossible.empty()) {
     R.Outcome = "gate";
-    R.Reason = "card: " + Impossible;
+    R.Reason = "GPU: " + Impossible;
   } else if (!Untimed.empty()) {
     R.Outcome = "slower";
     R.Reason =
         "the time budget was too small to say how fast it is on " + Untimed;
   } else {
-    CardTotal O = total(*Launches, OriginalUs);
+    GpuTotal O = total(*Launches, OriginalUs);
     R.Ratio = O.Ratio;
-    Card["ratio"] = O.Ratio;
-    Card["low"] = O.Low;
-    Card["high"] = O.High;
+    Gpu["ratio"] = O.Ratio;
+    Gpu["low"] = O.Low;
+    Gpu["high"] = O.High;
     std::string Text =
         formatv("x{0:f3} ({1:f3} to {2:f3})", O.Ratio, O.Low, O.High);
     R.Reason.clear();
@@ -184,7 +184,7 @@ Error CardJudgement::settle(CandidateRecord &R, const json::Object &Results) {
     else
       R.Outcome = "accepted";
   }
-  Evidence["card"] = std::move(Card);
+  Evidence["card"] = std::move(Gpu);
   R.Evidence = formatv("{0}", *Parsed).str();
   return Error::success();
 }

@@ -1,4 +1,4 @@
-//===- SearchOnCard.cpp - What a search asks a card -*- C++ -*-===//
+//===- SearchOnGpu.cpp - What a search asks a GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,11 +15,11 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// The channel of recordings that a card's answers lie in.
+/// The channel of recordings that a GPU's answers lie in.
 static constexpr StringRef DeviceChannel = "device";
 
-/// Asks the card; its answer goes to the recording, or comes from it.
-Error SearchLoop::onCard(StringRef Step, function_ref<Error()> Ask) {
+/// Asks the GPU; its answer goes to the recording, or comes from it.
+Error SearchLoop::onGpu(StringRef Step, function_ref<Error()> Ask) {
   const AgentOptions *A = Options.Agents;
   std::string Place = stepPrefix(Problem.K) + Step.str();
   if (A && A->Replayed)
@@ -28,7 +28,7 @@ Error SearchLoop::onCard(StringRef Step, function_ref<Error()> Ask) {
       const json::Object *Results = O ? O->getObject("results") : nullptr;
       if (!Results)
         return usageError("the recording '" + A->Replayed->folder() +
-                              "' holds a broken answer of a card to '" + Place +
+                              "' holds a broken answer of a GPU to '" + Place +
                               "'",
                           "restore it, or search again with a provider");
       BatchRecord B{O->getString("batch").value_or("").str(),
@@ -53,14 +53,14 @@ Error SearchLoop::onCard(StringRef Step, function_ref<Error()> Ask) {
        json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
 }
 
-/// Those that passed here, on the card.
-Error SearchLoop::judgeOnCard(StringRef Step, ArrayRef<SearchEntry *> Waiting) {
+/// Those that passed here, on the GPU.
+Error SearchLoop::judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting) {
   if (Waiting.empty())
     return Error::success();
   std::vector<WaitingCandidate> Candidates;
   for (SearchEntry *E : Waiting)
     Candidates.push_back({std::move(E->Record), std::move(E->Made)});
-  Error Failure = onCard(Step, [&] { return Card->judge(Step, Candidates); });
+  Error Failure = onGpu(Step, [&] { return Gpu->judge(Step, Candidates); });
   for (auto [E, C] : zip_equal(Waiting, Candidates)) {
     E->Record = std::move(C.Record);
     E->Made = std::move(C.Made);
@@ -68,14 +68,14 @@ Error SearchLoop::judgeOnCard(StringRef Step, ArrayRef<SearchEntry *> Waiting) {
   return Failure;
 }
 
-Error SearchLoop::evaluateOnCard(unsigned Generation,
-                                 MutableArrayRef<SearchEntry> Entries) {
+Error SearchLoop::evaluateOnGpu(unsigned Generation,
+                                MutableArrayRef<SearchEntry> Entries) {
   std::vector<SearchEntry *> Waiting;
   for (SearchEntry &E : Entries)
     if (E.Record.Outcome == "passed")
       Waiting.push_back(&E);
   std::string Step = "g" + std::to_string(Generation);
-  if (Error E = judgeOnCard(Step, Waiting))
+  if (Error E = judgeOnGpu(Step, Waiting))
     return E;
   for (unsigned Round = 1; Round <= Maker->rounds(); ++Round) {
     std::string Number = std::to_string(Round);
@@ -89,7 +89,7 @@ Error SearchLoop::evaluateOnCard(unsigned Generation,
                              if (E->Record.Outcome == "passed")
                                Passed.push_back(E);
                            }
-                           return judgeOnCard(Step + "r" + Number, Passed);
+                           return judgeOnGpu(Step + "r" + Number, Passed);
                          }))
       return E;
   }
@@ -103,14 +103,14 @@ Error SearchLoop::evaluateOnCard(unsigned Generation,
 }
 
 /// The last checks of the best, until enough have passed them.
-Error SearchLoop::acceptOnCard(std::vector<CandidateRecord> &Accepted,
-                               SearchResult &Result) {
+Error SearchLoop::acceptOnGpu(std::vector<CandidateRecord> &Accepted,
+                              SearchResult &Result) {
   std::vector<CandidateRecord> Kept;
   for (CandidateRecord &R : Accepted) {
     if (Kept.size() == Options.Keep)
       break;
     if (Error E =
-            onCard(CardJudge::finalStep(R), [&] { return Card->accept(R); }))
+            onGpu(GpuStepJudge::finalStep(R), [&] { return Gpu->accept(R); }))
       return E;
     // In the journal it stays what it was in its generation, so that a search
     // that is resumed goes the same way; the evidence says what came later.
@@ -131,7 +131,7 @@ Error SearchLoop::acceptOnCard(std::vector<CandidateRecord> &Accepted,
       Options.Progress(Options.Generations, R, Best);
   }
   Accepted = std::move(Kept);
-  Result.Measured = Card->measured();
+  Result.Measured = Gpu->measured();
   return Error::success();
 }
 

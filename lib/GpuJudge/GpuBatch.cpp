@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Evaluation/GpuBatch.h"
+#include "cupilot/GpuJudge/GpuBatch.h"
 #include "Cases.h"
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Support/Assemble.h"

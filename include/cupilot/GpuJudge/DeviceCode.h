@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_EVOLUTION_DEVICECODE_H
-#define CUPILOT_EVOLUTION_DEVICECODE_H
+#ifndef CUPILOT_GPUJUDGE_DEVICECODE_H
+#define CUPILOT_GPUJUDGE_DEVICECODE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -29,4 +29,4 @@ std::vector<std::string> kernelsOf(llvm::StringRef Ptx);
 
 } // namespace cupilot
 
-#endif // CUPILOT_EVOLUTION_DEVICECODE_H
+#endif // CUPILOT_GPUJUDGE_DEVICECODE_H

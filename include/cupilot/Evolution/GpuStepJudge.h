@@ -1,15 +1,15 @@
-//===- CardJudge.h - Candidates of a search on a card -*- C++ -*-===//
+//===- GpuStepJudge.h - Candidates of a search on a GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_EVOLUTION_CARDJUDGE_H
-#define CUPILOT_EVOLUTION_CARDJUDGE_H
+#ifndef CUPILOT_EVOLUTION_GPUSTEPJUDGE_H
+#define CUPILOT_EVOLUTION_GPUSTEPJUDGE_H
 
-#include "cupilot/Evaluation/GpuDevice.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 
 namespace cupilot {
@@ -20,16 +20,16 @@ struct WaitingCandidate {
   std::optional<Candidate> Made = std::nullopt;
 };
 
-/// Has the survivors of each step of a search judged on a card, as one batch.
+/// Has the survivors of each step of a search judged on a GPU, as one batch.
 /// The journal keeps the batch and its results: what was answered once is never
 /// asked or counted again.
-class CardJudge {
+class GpuStepJudge {
 public:
   /// All must outlive it. \p Device as for GpuDevice. Usage error: no such one.
-  static llvm::Expected<std::unique_ptr<CardJudge>>
+  static llvm::Expected<std::unique_ptr<GpuStepJudge>>
   create(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
          llvm::StringRef Run, llvm::StringRef Device, GpuPatience Patience);
-  virtual ~CardJudge();
+  virtual ~GpuStepJudge();
 
   /// Compares and times all of \p Waiting in one batch; fills in outcome
   /// ("accepted", "slower", "gate"), ratio and evidence ("card"). Nothing of
@@ -47,4 +47,4 @@ public:
 
 } // namespace cupilot
 
-#endif // CUPILOT_EVOLUTION_CARDJUDGE_H
+#endif // CUPILOT_EVOLUTION_GPUSTEPJUDGE_H

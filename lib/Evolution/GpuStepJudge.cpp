@@ -1,4 +1,5 @@
-//===- CardJudge.cpp - Candidates of a search on a card -------------------===//
+//===- GpuStepJudge.cpp - Candidates of a search on a GPU
+//-------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardJudgement.h"
+#include "GpuStepJudgement.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Support/Digest.h"
@@ -18,28 +19,29 @@ using namespace llvm;
 
 namespace cupilot {
 
-CardJudge::~CardJudge() = default;
+GpuStepJudge::~GpuStepJudge() = default;
 
-std::string cardIdOf(const CandidateRecord &R) {
+std::string gpuIdOf(const CandidateRecord &R) {
   return "c" + shortDigest(digest(R.Genome), 10);
 }
 
-std::string CardJudge::finalStep(const CandidateRecord &Record) {
-  return "final-" + cardIdOf(Record);
+std::string GpuStepJudge::finalStep(const CandidateRecord &Record) {
+  return "final-" + gpuIdOf(Record);
 }
 
-CardOriginal CardJudgement::original() const {
+GpuOriginal GpuStepJudgement::original() const {
   return {&P.K,
           E.originalBitcode().str(),
           P.Workloads,
           P.DataFolder,
           P.Arch,
           P.Flags,
-          std::vector<bool>(E.cardOnly().begin(), E.cardOnly().end())};
+          std::vector<bool>(E.gpuOnly().begin(), E.gpuOnly().end())};
 }
 
 /// Makes the code of those that came from the journal; two beside each other.
-Error CardJudgement::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
+Error GpuStepJudgement::prepare(
+    MutableArrayRef<WaitingCandidate> Waiting) const {
   std::vector<WaitingCandidate *> Todo;
   for (WaitingCandidate &W : Waiting)
     if (!W.Made)
@@ -84,15 +86,15 @@ Error CardJudgement::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
   return Failure;
 }
 
-Expected<CardVariant> CardJudgement::variantOf(WaitingCandidate &W) const {
+Expected<GpuCandidate> GpuStepJudgement::variantOf(WaitingCandidate &W) const {
   const Candidate &C = *W.Made;
-  return CardVariant{cardIdOf(W.Record), C.Ptx, C.Translated.Plan,
-                     C.Translated.When};
+  return GpuCandidate{gpuIdOf(W.Record), C.Ptx, C.Translated.Plan,
+                      C.Translated.When};
 }
 
-/// The results of the step's batch: from the journal, else from the card.
-Expected<json::Object> CardJudgement::answers(
-    StringRef Step, function_ref<Error(CardBatch &B)> Fill,
+/// The results of the step's batch: from the journal, else from the GPU.
+Expected<json::Object> GpuStepJudgement::answers(
+    StringRef Step, function_ref<Error(JudgementBatch &B)> Fill,
     function_ref<Error(json::Object &Results, StringRef Folder)> Check) {
   Expected<std::optional<BatchRecord>> Known = J.findBatch(Run, Step);
   if (!Known)
@@ -106,7 +108,8 @@ Expected<json::Object> CardJudgement::answers(
     return resourceError("the journal holds broken results of " + (*Known)->Id,
                          "it may be deleted; the search then starts anew");
   }
-  Expected<std::unique_ptr<CardBatch>> B = CardBatch::create(original());
+  Expected<std::unique_ptr<JudgementBatch>> B =
+      JudgementBatch::create(original());
   if (!B)
     return B.takeError();
   if (Error Failure = Fill(**B))
@@ -135,9 +138,9 @@ Expected<json::Object> CardJudgement::answers(
 
 /// Holds the outputs that came back against the float64 runs here; what came of
 /// it goes to the results, since the outputs' files need not stay.
-Error CardJudgement::addReferences(json::Object &Results, StringRef Folder,
-                                   StringRef Id) {
-  const CardOriginal From = original();
+Error GpuStepJudgement::addReferences(json::Object &Results, StringRef Folder,
+                                      StringRef Id) {
+  const GpuOriginal From = original();
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     auto Outputs = readOutputs(Results, From, I, Id, Folder);
     if (!Outputs)
@@ -161,17 +164,17 @@ Error CardJudgement::addReferences(json::Object &Results, StringRef Folder,
   return Error::success();
 }
 
-Error CardJudgement::judge(StringRef Step,
-                           std::vector<WaitingCandidate> &Waiting) {
+Error GpuStepJudgement::judge(StringRef Step,
+                              std::vector<WaitingCandidate> &Waiting) {
   json::Object Refused;
   Expected<json::Object> Results = answers(
       Step,
-      [&](CardBatch &B) -> Error {
+      [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(Waiting))
           return Failure;
         B.addCeilings();
         for (WaitingCandidate &W : Waiting) {
-          Expected<CardVariant> V = variantOf(W);
+          Expected<GpuCandidate> V = variantOf(W);
           if (!V)
             return V.takeError();
           // What ptxas refuses, or what is no launch there, says nothing of the
@@ -195,11 +198,10 @@ Error CardJudgement::judge(StringRef Step,
           Results[Id] = std::move(Why);
         for (const WaitingCandidate &W : Waiting) {
           // What is wrong with the batch is said before it counts as answered.
-          if (auto L = readJudgement(Results, original(), cardIdOf(W.Record));
+          if (auto L = readJudgement(Results, original(), gpuIdOf(W.Record));
               !L)
             return L.takeError();
-          if (Error Failure =
-                  addReferences(Results, Folder, cardIdOf(W.Record)))
+          if (Error Failure = addReferences(Results, Folder, gpuIdOf(W.Record)))
             return Failure;
         }
         return Error::success();
@@ -212,14 +214,14 @@ Error CardJudgement::judge(StringRef Step,
   return Error::success();
 }
 
-Expected<std::unique_ptr<CardJudge>>
-CardJudge::create(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
-                  StringRef Run, StringRef Device, GpuPatience Patience) {
+Expected<std::unique_ptr<GpuStepJudge>>
+GpuStepJudge::create(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
+                     StringRef Run, StringRef Device, GpuPatience Patience) {
   Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
   if (!D)
     return D.takeError();
   auto Made =
-      std::make_unique<CardJudgement>(P, E, J, Run, std::move(Patience));
+      std::make_unique<GpuStepJudgement>(P, E, J, Run, std::move(Patience));
   Made->Device = std::move(*D);
   return std::move(Made);
 }

@@ -1,4 +1,5 @@
-//===- CardBatch.cpp - Variants as requests to a card ---------------------===//
+//===- JudgementBatch.cpp - Variants as requests to a GPU
+//---------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Evolution/CardBatch.h"
-#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -33,21 +34,22 @@ static uint64_t bytesOf(const Workload &W) {
   return Sum;
 }
 
-CardBatch::CardBatch(CardOriginal Given, KernelLayout Types)
+JudgementBatch::JudgementBatch(GpuOriginal Given, KernelLayout Types)
     : From(std::move(Given)),
       B(*From.K, std::move(Types), From.Arch, From.DataFolder) {
-  From.CardOnly.resize(From.Workloads.size());
+  From.GpuOnly.resize(From.Workloads.size());
 }
 
-Expected<std::unique_ptr<CardBatch>> CardBatch::create(CardOriginal From) {
+Expected<std::unique_ptr<JudgementBatch>>
+JudgementBatch::create(GpuOriginal From) {
   Expected<KernelLayout> Types = layoutOf(*From.K, From.Bitcode);
   if (!Types)
     return Types.takeError();
   Expected<std::string> Ptx = generatePtx(From.Bitcode, From.Arch);
   if (!Ptx)
     return Ptx.takeError();
-  std::unique_ptr<CardBatch> C(
-      new CardBatch(std::move(From), std::move(*Types)));
+  std::unique_ptr<JudgementBatch> C(
+      new JudgementBatch(std::move(From), std::move(*Types)));
   Expected<std::string> Image = C->image(*Ptx);
   if (!Image)
     return Image.takeError();
@@ -55,14 +57,14 @@ Expected<std::unique_ptr<CardBatch>> CardBatch::create(CardOriginal From) {
   return C;
 }
 
-Expected<std::string> CardBatch::image(StringRef Ptx) {
+Expected<std::string> JudgementBatch::image(StringRef Ptx) {
   Expected<GpuImage> Image = assemble(Ptx, From.Arch, From.Flags);
   if (!Image)
     return Image.takeError();
   return B.addImage(std::move(*Image));
 }
 
-Expected<unsigned> CardBatch::caseOf(size_t Workload) {
+Expected<unsigned> JudgementBatch::caseOf(size_t Workload) {
   auto At = Cases.find(Workload);
   if (At != Cases.end())
     return At->second;
@@ -70,7 +72,7 @@ Expected<unsigned> CardBatch::caseOf(size_t Workload) {
   if (!New)
     return New;
   Cases[Workload] = *New;
-  if (From.CardOnly[Workload] && !From.Workloads[Workload].isForCardAlone())
+  if (From.GpuOnly[Workload] && !From.Workloads[Workload].isForCardAlone())
     for (auto [Factor, Name] :
          {std::pair(3.0, "x3"), {0.01, "x001"}, {-1.0, "xminus"}}) {
       Expected<std::optional<unsigned>> More =
@@ -83,7 +85,7 @@ Expected<unsigned> CardBatch::caseOf(size_t Workload) {
   return *New;
 }
 
-void CardBatch::addCeilings() {
+void JudgementBatch::addCeilings() {
   runner::Request R;
   R.Id = "ceilings";
   R.Kind = runner::RequestKind::Ceilings;
@@ -93,7 +95,8 @@ void CardBatch::addCeilings() {
 /// A request for both programs without id and kind; nothing where the guard
 /// keeps the workload out.
 Expected<std::optional<runner::Request>>
-CardBatch::request(const CardVariant &V, size_t Workload, StringRef Image) {
+JudgementBatch::request(const GpuCandidate &V, size_t Workload,
+                        StringRef Image) {
   const cupilot::Workload &W = From.Workloads[Workload];
   Expected<std::optional<runner::Program>> P =
       B.variant(W, V.Plan, V.When, Image);
@@ -116,7 +119,7 @@ CardBatch::request(const CardVariant &V, size_t Workload, StringRef Image) {
   return R;
 }
 
-Error CardBatch::addJudgement(const CardVariant &V) {
+Error JudgementBatch::addJudgement(const GpuCandidate &V) {
   Expected<std::string> Image = image(V.Ptx);
   if (!Image)
     return Image.takeError();
@@ -136,7 +139,7 @@ Error CardBatch::addJudgement(const CardVariant &V) {
       To.back().Kind = K;
     };
     Add(Compare, "compare", runner::RequestKind::Compare);
-    if (bytesOf(From.Workloads[I]) <= MostOutput && !From.CardOnly[I])
+    if (bytesOf(From.Workloads[I]) <= MostOutput && !From.GpuOnly[I])
       Add(Run, "run", runner::RequestKind::Run);
     if (From.Workloads[I].isTimed())
       Add(Time, "time", runner::RequestKind::Time);
@@ -154,7 +157,7 @@ Error CardBatch::addJudgement(const CardVariant &V) {
   return Error::success();
 }
 
-Error CardBatch::addAcceptance(const CardVariant *V, StringRef Id) {
+Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
   std::string VariantImage;
   if (V) {
     Expected<std::string> Image = image(V->Ptx);

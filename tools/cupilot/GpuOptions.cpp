@@ -1,4 +1,4 @@
-//===- CardOptions.cpp - The card that times are compared with -*- C++ -*-===//
+//===- GpuOptions.cpp - The GPU that times are compared with -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardOptions.h"
+#include "GpuOptions.h"
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/MachineCache.h"
@@ -16,17 +16,17 @@ using namespace llvm;
 
 namespace cupilot {
 
-CardOptions::CardOptions(cl::SubCommand &Sub)
+GpuOptions::GpuOptions(cl::SubCommand &Sub)
     : Measured("measured", cl::sub(Sub), cl::value_desc("M.json"),
                cl::desc("Times and counters that were measured")),
       Ceilings("ceilings", cl::sub(Sub), cl::value_desc("C.json"),
                cl::desc("What cupilot-runner --ceilings wrote (default: "
-                        "the machine cache, else the card's description)")),
+                        "the machine cache, else the GPU's description)")),
       Gpu("gpu", cl::sub(Sub), cl::init("H200"), cl::value_desc("NAME"),
-          cl::desc("The card (default H200)")) {}
+          cl::desc("The GPU (default H200)")) {}
 
-Expected<CardFacts> CardOptions::load(StringRef Known) const {
-  CardFacts Facts;
+Expected<GpuFacts> GpuOptions::load(StringRef Known) const {
+  GpuFacts Facts;
   Expected<GpuDescription> Described = describeGpu(Gpu);
   if (!Described)
     return Described.takeError();
@@ -42,12 +42,12 @@ Expected<CardFacts> CardOptions::load(StringRef Known) const {
   Expected<MeasuredFile> Loaded = loadMeasured(Path);
   if (!Loaded)
     return Loaded.takeError();
-  if (Loaded->Card.empty() || Loaded->Card == Facts.C.Card)
+  if (Loaded->Gpu.empty() || Loaded->Gpu == Facts.C.Gpu)
     Facts.Measured = std::move(*Loaded);
   else if (!Measured.empty())
-    return usageError("'" + Path + "' was measured on the " + Loaded->Card +
-                          ", not on the " + Facts.C.Card,
-                      "name the card with --gpu");
+    return usageError("'" + Path + "' was measured on the " + Loaded->Gpu +
+                          ", not on the " + Facts.C.Gpu,
+                      "name the GPU with --gpu");
   return Facts;
 }
 

@@ -1,4 +1,4 @@
-//===- CardResults.cpp - What a card answers about variants ---------------===//
+//===- GpuAnswers.cpp - What a GPU answers about variants ---------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Evolution/CardBatch.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -75,7 +75,7 @@ static Answer answerOf(const json::Object &R) {
 
 static Error batchError(StringRef Id, const json::Object &R) {
   return resourceError(
-      "the card could not evaluate " + Id + ": " +
+      "the GPU could not evaluate " + Id + ": " +
           R.getString("message").value_or("it says no reason") + " [" +
           R.getString("reason").value_or("unknown") + "]",
       "mend the batch (delete its folder to have it written anew) and run the "
@@ -83,7 +83,7 @@ static Error batchError(StringRef Id, const json::Object &R) {
 }
 
 /// Adds one answer to what is known of a launch.
-static Error take(CardLaunch &L, const json::Object &R, StringRef Id) {
+static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
   switch (answerOf(R)) {
   case Answer::Batch:
     return batchError(Id, R);
@@ -103,7 +103,7 @@ static Error take(CardLaunch &L, const json::Object &R, StringRef Id) {
   return Error::success();
 }
 
-static void takeTime(CardLaunch &L, const json::Object &T) {
+static void takeTime(GpuLaunch &L, const json::Object &T) {
   L.Call = T.getString("call").value_or("").str();
   L.Ratio = T.getNumber("ratio").value_or(0);
   L.Low = T.getNumber("low").value_or(0);
@@ -133,13 +133,13 @@ static bool knowsNorm(const json::Object &Compare) {
   });
 }
 
-Expected<std::vector<CardLaunch>> readJudgement(const json::Object &Results,
-                                                const CardOriginal &From,
-                                                StringRef Id) {
-  std::vector<CardLaunch> All;
+Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
+                                               const GpuOriginal &From,
+                                               StringRef Id) {
+  std::vector<GpuLaunch> All;
   for (const Workload &W : From.Workloads) {
     All.emplace_back();
-    CardLaunch &L = All.back();
+    GpuLaunch &L = All.back();
     L.Workload = W.Name;
     const std::string Prefix = (Id + "-" + W.Name + "-").str();
     const json::Object *Compare = Results.getObject(Prefix + "compare");
@@ -151,7 +151,7 @@ Expected<std::vector<CardLaunch>> readJudgement(const json::Object &Results,
     L.Right = Compare->getBoolean("same").value_or(false);
     if (L.Right && From.K && From.K->Contract.NormTolerance > 0 &&
         !knowsNorm(*Compare))
-      return resourceError("the runner on the card's machine does not know "
+      return resourceError("the runner on the GPU's machine does not know "
                            "bounds of the norm: " +
                                Prefix + "compare",
                            "use a cupilot-runner of this version there");
@@ -232,7 +232,7 @@ readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
 }
 
 Expected<std::optional<std::pair<ElsewhereResults, ElsewhereResults>>>
-readOutputs(const json::Object &Results, const CardOriginal &From,
+readOutputs(const json::Object &Results, const GpuOriginal &From,
             size_t Workload, StringRef Id, StringRef Folder) {
   const cupilot::Workload &W = From.Workloads[Workload];
   const json::Object *Run =
@@ -253,7 +253,7 @@ readOutputs(const json::Object &Results, const CardOriginal &From,
   return Both;
 }
 
-std::string cardName(const json::Object &Results) {
+std::string gpuName(const json::Object &Results) {
   for (const auto &[Id, Value] : Results)
     if (const json::Object *O = Value.getAsObject())
       if (const json::Object *Device = O->getObject("device"))
@@ -262,17 +262,17 @@ std::string cardName(const json::Object &Results) {
   return "";
 }
 
-Ceilings cardCeilings(const json::Object &Results,
-                      const GpuDescription *Described) {
-  const std::string Card = cardName(Results);
+Ceilings gpuCeilings(const json::Object &Results,
+                     const GpuDescription *Described) {
+  const std::string Name = gpuName(Results);
   Ceilings C;
-  if (Described && Described->Name == Card)
+  if (Described && Described->Name == Name)
     C = ceilingsOf(*Described);
-  C.Card = Card;
+  C.Gpu = Name;
   const json::Object *R = Results.getObject("ceilings");
   if (!R || answerOf(*R) != Answer::Fine)
     return C;
-  if (!Described || Described->Name != Card)
+  if (!Described || Described->Name != Name)
     if (const json::Object *Device = R->getObject("device"))
       C.L2Bytes = uint64_t(Device->getInteger("l2_bytes").value_or(0));
   if (Error E = addMeasured(C, json::Value(json::Object(*R)), "the batch"))

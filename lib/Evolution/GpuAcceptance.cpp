@@ -1,4 +1,4 @@
-//===- CardAcceptance.cpp - The last checks of the best -------------------===//
+//===- GpuAcceptance.cpp - The last checks of the best -------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardJudgement.h"
+#include "GpuStepJudgement.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -56,12 +56,13 @@ static json::Value sanitized(const json::Object *R) {
 }
 
 /// Keeps what the profiler said of the original, or of \p R.
-void CardJudgement::note(const CandidateRecord *R, const json::Object &Evidence,
-                         const json::Object &Results) {
-  const std::string Id = R ? cardIdOf(*R) : "o";
-  Measured.Card = cardName(Results);
-  const json::Object *Card = Evidence.getObject("card");
-  const json::Array *List = Card ? Card->getArray("workloads") : nullptr;
+void GpuStepJudgement::note(const CandidateRecord *R,
+                            const json::Object &Evidence,
+                            const json::Object &Results) {
+  const std::string Id = R ? gpuIdOf(*R) : "o";
+  Measured.Gpu = gpuName(Results);
+  const json::Object *Gpu = Evidence.getObject("card");
+  const json::Array *List = Gpu ? Gpu->getArray("workloads") : nullptr;
   if (!List)
     return;
   for (const json::Value &Each : *List) {
@@ -94,16 +95,16 @@ void CardJudgement::note(const CandidateRecord *R, const json::Object &Evidence,
   }
 }
 
-Error CardJudgement::accept(CandidateRecord &Record) {
+Error GpuStepJudgement::accept(CandidateRecord &Record) {
   std::vector<WaitingCandidate> One(1);
   One.front().Record = Record;
-  const std::string Id = cardIdOf(Record);
+  const std::string Id = gpuIdOf(Record);
   Expected<json::Object> Results = answers(
       finalStep(Record),
-      [&](CardBatch &B) -> Error {
+      [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(One))
           return Failure;
-        Expected<CardVariant> V = variantOf(One.front());
+        Expected<GpuCandidate> V = variantOf(One.front());
         if (!V)
           return V.takeError();
         if (Error Failure = B.addAcceptance(nullptr, "o"))
@@ -128,7 +129,7 @@ Error CardJudgement::accept(CandidateRecord &Record) {
                           return L.Cluster.has_value();
                         });
   json::Object Sanitizer, Classes;
-  const Ceilings Limits = cardCeilings(*Results, &P.Gpu);
+  const Ceilings Limits = gpuCeilings(*Results, &P.Gpu);
   for (auto [I, W] : enumerate(P.Workloads)) {
     const json::Object *Mine =
         Results->getObject(Id + "-" + W.Name + "-sanitize");
@@ -137,7 +138,7 @@ Error CardJudgement::accept(CandidateRecord &Record) {
     Sanitizer[W.Name] = sanitized(Mine);
     std::string Found =
         foundAlone(Mine, Results->getObject("o-" + W.Name + "-sanitize"),
-                   Clusters && !E.cardOnly()[I]);
+                   Clusters && !E.gpuOnly()[I]);
     if (!Found.empty() && Record.Outcome == "accepted") {
       Record.Outcome = "gate";
       Record.Reason = "sanitizer (" + W.Name + "): " + Found;
@@ -164,11 +165,11 @@ Error CardJudgement::accept(CandidateRecord &Record) {
         Classes[W.Name + (Entry.Variant.empty() ? " original" : "")] =
             toString(*O.Class);
     }
-  if (json::Object *Card = Evidence.getObject("card")) {
-    (*Card)["sanitizer"] = std::move(Sanitizer);
-    (*Card)["class"] = std::move(Classes);
+  if (json::Object *Gpu = Evidence.getObject("card")) {
+    (*Gpu)["sanitizer"] = std::move(Sanitizer);
+    (*Gpu)["class"] = std::move(Classes);
     if (Record.Outcome != "accepted")
-      (*Card)["rejected"] = Record.Reason;
+      (*Gpu)["rejected"] = Record.Reason;
   }
   Record.Evidence = formatv("{0}", *Parsed).str();
   return Error::success();

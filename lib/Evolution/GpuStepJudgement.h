@@ -1,31 +1,32 @@
-//===- CardJudgement.h - How a card's answers judge candidates --*- C++ -*-===//
+//===- GpuStepJudgement.h - How a GPU's answers judge candidates --*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_EVOLUTION_CARDJUDGEMENT_H
-#define CUPILOT_LIB_EVOLUTION_CARDJUDGEMENT_H
+#ifndef CUPILOT_LIB_EVOLUTION_GPUSTEPJUDGEMENT_H
+#define CUPILOT_LIB_EVOLUTION_GPUSTEPJUDGEMENT_H
 
-#include "cupilot/Evolution/CardBatch.h"
-#include "cupilot/Evolution/CardJudge.h"
+#include "cupilot/Evolution/GpuStepJudge.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
 #include <map>
 
 namespace cupilot {
 
 /// What the workloads of a candidate come to together.
-struct CardTotal {
+struct GpuTotal {
   double Ratio = 0, Low = 0, High = 0;
   std::string Slower; ///< A workload that has become slower; "" if none.
 };
 
-/// By batches of one kernel; see CardJudge. CardJudge.cpp has the batches,
-/// CardVerdict.cpp and CardAcceptance.cpp what becomes of their answers.
-class CardJudgement : public CardJudge {
+/// By batches of one kernel; see GpuStepJudge. GpuStepJudge.cpp has the
+/// batches, GpuVerdict.cpp and GpuAcceptance.cpp what becomes of their answers.
+class GpuStepJudgement : public GpuStepJudge {
 public:
-  CardJudgement(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
-                llvm::StringRef Run, GpuPatience Patience)
+  GpuStepJudgement(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
+                   llvm::StringRef Run, GpuPatience Patience)
       : P(P), E(E), J(J), Run(Run), Patience(std::move(Patience)) {}
   std::unique_ptr<GpuDevice> Device;
 
@@ -35,12 +36,12 @@ public:
   const MeasuredFile &measured() const override { return Measured; }
 
 private:
-  CardOriginal original() const;
-  llvm::Expected<CardVariant> variantOf(WaitingCandidate &W) const;
+  GpuOriginal original() const;
+  llvm::Expected<GpuCandidate> variantOf(WaitingCandidate &W) const;
   llvm::Error prepare(llvm::MutableArrayRef<WaitingCandidate> Waiting) const;
   llvm::Expected<llvm::json::Object>
   answers(llvm::StringRef Step,
-          llvm::function_ref<llvm::Error(CardBatch &B)> Fill,
+          llvm::function_ref<llvm::Error(JudgementBatch &B)> Fill,
           llvm::function_ref<llvm::Error(llvm::json::Object &Results,
                                          llvm::StringRef Folder)>
               Check);
@@ -49,8 +50,8 @@ private:
   llvm::Error settle(CandidateRecord &R, const llvm::json::Object &Results);
   std::optional<bool> makesRecorded(const llvm::json::Object &Results,
                                     llvm::StringRef Id, size_t Index) const;
-  CardTotal total(llvm::ArrayRef<CardLaunch> Launches,
-                  const std::map<std::string, double> &OriginalUs) const;
+  GpuTotal total(llvm::ArrayRef<GpuLaunch> Launches,
+                 const std::map<std::string, double> &OriginalUs) const;
   std::optional<ExecutionCounts> workOf(const llvm::json::Object &Evidence,
                                         size_t Workload) const;
   void note(const CandidateRecord *R, const llvm::json::Object &Evidence,
@@ -66,8 +67,8 @@ private:
 };
 
 /// Requests are named after the genome: "c" and ten digits.
-std::string cardIdOf(const CandidateRecord &R);
+std::string gpuIdOf(const CandidateRecord &R);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_EVOLUTION_CARDJUDGEMENT_H
+#endif // CUPILOT_LIB_EVOLUTION_GPUSTEPJUDGEMENT_H

@@ -10,8 +10,8 @@
 // what a GPU machine needs: concrete launches, digests, files (docs/Runner.md).
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_EVALUATION_GPUBATCH_H
-#define CUPILOT_EVALUATION_GPUBATCH_H
+#ifndef CUPILOT_GPUJUDGE_GPUBATCH_H
+#define CUPILOT_GPUJUDGE_GPUBATCH_H
 
 #include "cupilot/Evaluation/Layout.h"
 #include "cupilot/Model/Kernel.h"
@@ -81,4 +81,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_EVALUATION_GPUBATCH_H
+#endif // CUPILOT_GPUJUDGE_GPUBATCH_H
