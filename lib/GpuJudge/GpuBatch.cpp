@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/GpuBatch.h"
-#include "Cases.h"
+#include "cupilot/Evaluation/GateCase.h"
 #include "cupilot/Runner/Failure.h"
 #include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"
