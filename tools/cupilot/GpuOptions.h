@@ -5,32 +5,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
 #ifndef CUPILOT_TOOLS_CUPILOT_GPUOPTIONS_H
 #define CUPILOT_TOOLS_CUPILOT_GPUOPTIONS_H
 
 #include "Command.h"
-#include "cupilot/Roofline/MeasuredFile.h"
+#include "cupilot/Driver/GpuFacts.h"
 
 namespace cupilot {
 
-/// A GPU, what it can do, and what was measured on it.
-struct GpuFacts {
-  GpuDescription Gpu;
-  Ceilings C;
-  MeasuredFile Measured;
-};
+/// --gpu, --ceilings and --measured, for GpuFacts.
+struct GpuOptions {
+  explicit GpuOptions(llvm::cl::SubCommand &Sub) : In(Sub) {}
+  GpuRequest request() const { return {Gpu, Ceilings, Measured}; }
 
-/// --gpu, --ceilings and --measured.
-class GpuOptions {
-public:
-  explicit GpuOptions(llvm::cl::SubCommand &Sub);
-  /// An unknown GPU, a file that cannot be read, and times of another GPU
-  /// are usage errors. Without --measured, what \p Known holds of the GPU is
-  /// taken, if that file is there.
-  llvm::Expected<GpuFacts> load(llvm::StringRef Known = "") const;
-
-private:
-  llvm::cl::opt<std::string> Measured, Ceilings, Gpu;
+  llvm::cl::sub In;
+  llvm::cl::OptionCategory Group{"GPU"};
+  llvm::cl::opt<std::string> Gpu{"gpu",
+                                 In,
+                                 llvm::cl::cat(Group),
+                                 llvm::cl::init("H200"),
+                                 llvm::cl::value_desc("NAME"),
+                                 llvm::cl::desc("The GPU (default H200)")};
+  llvm::cl::opt<std::string> Ceilings{
+      "ceilings", In, llvm::cl::cat(Group), llvm::cl::value_desc("C.json"),
+      llvm::cl::desc("What cupilot-runner --ceilings wrote (default: the "
+                     "machine cache, else the GPU's description)")};
+  llvm::cl::opt<std::string> Measured{
+      "measured", In, llvm::cl::cat(Group), llvm::cl::value_desc("M.json"),
+      llvm::cl::desc("Times and counters that were measured")};
 };
 
 } // namespace cupilot
