@@ -86,6 +86,11 @@ function(cupilot_precompile name)
   if(CUPILOT_PRECOMPILE AND uses)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
     target_precompile_headers(${name} REUSE_FROM cupilotPrecompiled)
+    # Programs would be compiled with -fPIE, which the header is not.
+    get_target_property(type ${name} TYPE)
+    if(type STREQUAL EXECUTABLE)
+      target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fPIC>)
+    endif()
   endif()
 endfunction()
 

@@ -19,7 +19,7 @@
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Assemble.h"
 #include "cupilot/Support/Digest.h"

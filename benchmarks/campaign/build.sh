@@ -7,10 +7,11 @@
 #
 # usage: build.sh OUT [STORES]
 #
-# OUT/original gets all kernels as nvcc compiles them, OUT/variant those of
-# which STORES/ID has variants (STORES/ID-norm where there is one), OUT/same
-# those of STORES/ID-same: variants of 01, 03, 63 and 97 under the contract
-# "same". STORES is the folder "store" beside this script if not given.
+# OUT/original gets all kernels as nvcc compiles them, OUT/variant those with the
+# variants of the freest contract: STORES/norm where it has one, else
+# STORES/relaxed, else STORES/same. OUT/same gets the variants under "same" of
+# those that have a freer one, too (01, 03, 63 and 97). STORES is the folder
+# "variants" beside this script if not given.
 # torch_compare.py times the libraries.
 # CUPILOT_LAUNCH names the launcher, build/bin/cupilot-launch if unset.
 set -euo pipefail
@@ -20,12 +21,20 @@ launch=${CUPILOT_LAUNCH:-$here/../../build/bin/cupilot-launch}
 flags=(-O2 -arch=sm_90a -Xcompiler -fPIC)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-stores=${2:-$here/store}
+stores=${2:-$here/variants}
 objects=$(mktemp -d)
 trap 'rm -rf "$objects"' EXIT
 
 # link FOLDER NAME: as a user's build links, but for the folder.
 link() { nvcc -shared -o "$1/$2.so" "$objects/$2.o"; }
+
+# freest NAME: the freest contract under which there is a variant.
+freest() {
+  for contract in norm relaxed same; do
+    ! grep -rqF "at(\"$1.cu:" "$stores/$contract/kernels" || break
+  done
+  echo "$contract"
+}
 
 mkdir -p "$out/original"
 for source in "$here"/*.cu; do
@@ -38,11 +47,12 @@ for kind in variant same; do
   rm -rf "$folder" && mkdir -p "$folder"
   for source in "$here"/*.cu; do
     name=$(basename "$source" .cu)
-    store=$stores/${name%%-*}
-    if [ $kind = same ]; then store+=-same
-    elif compgen -G "$store-norm/builds/*.json" >/dev/null; then store+=-norm; fi
-    [ -d "$store" ] || continue
-    CUPILOT_STORE=$store "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
+    contract=$(freest "$name")
+    if [ $kind = same ]; then
+      [ "$contract" != same ] || continue
+      contract=same
+    fi
+    CUPILOT_STORE=$stores/$contract "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
       -c "$source" -o "$objects/$name.o" 2>"$objects/remarks" ||
       { cat "$objects/remarks" >&2; exit 1; }
     grep ': variant v_' "$objects/remarks" && link "$folder" "$name"

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Counts from recordings how often offspring compile and pass the gate.
 
-  offspring.py FOLDER...      FOLDER holds a recording for each kernel (calls, code-crossover)
+  offspring.py FOLDER...      FOLDER holds a recording for each search: calls or code-crossover of unpack.py
 
 An offspring's first answer passed where no repair was asked for after it; "form" says that it was not yet of the form
 that was asked for, which is put right before it is compiled. What passed in the end is what the card was given."""

@@ -10,11 +10,13 @@
 # ID is a problem's number ("23"); 01, 03, 63 and 97, which are searched under
 # a relaxed contract, also come as 01-same and so on. 01-norm and 03-norm begin
 # with what was found for 01 and 03, under a bound of the norm, too: that cuts
-# one factor of each product off, where torch rounds both. OUT gets the workloads
-# and the store. Calls of models and the device's answers go to calls/ID beside
-# this script; what lies there is not asked for again, so a search goes on
-# where it was left.
-# CUPILOT names the program, build/bin/cupilot beside the sources if unset.
+# one factor of each product off, where torch rounds both. OUT gets the workloads,
+# the store and, as OUT/calls, the recording: calls of models and the device's
+# answers. What was recorded is not asked for again, so a search goes on where it
+# was left. replay.sh repeats the searches of the archive.
+# CUPILOT names the program, build/bin/cupilot beside the sources if unset;
+# CAMPAIGN_LIKE the store that 01-norm and 03-norm begin with, variants/relaxed
+# if unset.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 [ $# -ge 2 ] || { sed -n 's/^# usage: /usage: /p' "${BASH_SOURCE[0]}" >&2; exit 2; }
@@ -28,18 +30,18 @@ flags=(-O2 --cuda-gpu-arch=sm_90a)
 contract=() generations=3
 case $id in
   01 | 03 | 63 | 97) contract=(--contract 'relaxed(0.004)') ;;
-  *-norm) contract=(--contract 'relaxed(0.004, 0.00035)' --like "store/${id%-norm}") ;;
+  *-norm) contract=(--contract 'relaxed(0.004, 0.00035)' --like "${CAMPAIGN_LIKE:-variants/relaxed}") ;;
 esac
 case $id in
   23 | 40 | 97) generations=2 ;; # They take the gate or the card longest.
   *-same | *-norm) generations=1 ;;
 esac
-record=(--record "calls/$id" --resume)
-case " $* " in
-  *replay:*) record=() ;; # They are what is replayed.
-esac
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
+record=(--record "$out/calls" --resume)
+case " $* " in
+  *replay:*) record=() ;; # There is a recording.
+esac
 cd "$here"
 [ -e "$out/workloads.mlir" ] ||
   "$cupilot" describe "$kernel.cu" --from "$kernel.txt" -o "$out/workloads.mlir" -- "${flags[@]}"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh - recording on a real card
+# run.sh - recording on a real GPU
 #
 # Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.

@@ -1,10 +1,10 @@
-// kernels.cu - Kernels for the runner on a real card
+// kernels.cu - Kernels for the runner on a real GPU
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels for the runner on a real card: one that is right, and bad ones.
+// Kernels for the runner on a real GPU: one that is right, and bad ones.
 #include <cassert>
 #include <cstdio>
 #define K extern "C" __global__ void

@@ -8,38 +8,10 @@
 #ifndef CUPILOT_LIB_EVALUATION_CASES_H
 #define CUPILOT_LIB_EVALUATION_CASES_H
 
-#include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Evaluation/Layout.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "cupilot/Evaluation/GateCase.h"
 #include <functional>
 
 namespace cupilot {
-
-using Bytes = std::vector<uint8_t>;
-
-/// A launch with everything it starts from.
-struct GateCase {
-  std::string Name; ///< "w0 x3".
-  size_t Workload = 0;
-  LaunchShape Shape;
-  std::vector<Bytes> Args; ///< Pointer words are zero.
-  std::vector<WorkloadPointer> Pointers;
-  std::vector<Bytes> Buffers;  ///< Content before the launch.
-  std::vector<Layout> Layouts; ///< Of the buffers.
-  std::vector<std::pair<std::string, Bytes>> Globals;
-  std::vector<bool> PureOutput; ///< Buffers that the original only writes;
-                                ///< empty until that is known.
-  uint64_t Shift = 0;           ///< Bytes that all buffers are misaligned by.
-  bool Captured = false;        ///< The launch as it was recorded.
-  bool Doubtful = false;        ///< Not captured: the original may not bear it.
-  bool Aliased = false;  ///< Buffers share memory that they did not share.
-  bool Grown = false;    ///< Dropped where the original does far more in it
-                         ///< than in what was captured.
-  bool NeedsNaN = false; ///< Proves something only if NaN comes out.
-  bool Ordered = false;  ///< Run in both orders.
-  bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
-  bool Thorough = false; ///< Run with all checks, too.
-};
 
 /// A case that is made when it is needed.
 struct CaseMaker {
@@ -55,10 +27,6 @@ struct CaseContext {
   uint64_t Seed = 1;
 };
 
-/// Workload \p Index as it was captured, with the content of its buffers.
-llvm::Expected<GateCase> capturedCase(const GateSetup &Setup,
-                                      const KernelLayout &Types, size_t Index);
-
 /// The value of an integer argument.
 uint64_t readScalar(const GateCase &C, const ScalarRef &S);
 void writeScalar(GateCase &C, const ScalarRef &S, uint64_t Value);
@@ -67,10 +35,7 @@ std::string scalarName(const Kernel &K, const ScalarRef &S);
 std::string shapeText(const LaunchShape &S);
 /// Whether the kernel gets a pointer to \p Buffer that is not to const.
 bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer);
-/// Changes each number of \p Content that \p Wanted admits: by its index.
-void transformFloats(
-    Bytes &Content, const Layout &L,
-    llvm::function_ref<double(uint64_t Index, double Value)> Change);
+/// The same for integers.
 void transformIntegers(
     Bytes &Content, const Layout &L,
     llvm::function_ref<int64_t(uint64_t Index, int64_t Value)> Change);

@@ -141,7 +141,7 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
         "there is no workload of '" + Setup.Original->Name +
             "' on which the cpu device could judge it: " +
             (Setup.Workloads.empty() ? "none at all"
-                                     : "a card alone runs those there are"),
+                                     : "a GPU alone runs those there are"),
         "describe smaller launches as well: docs/Gate.md, \"Large workloads\"");
   std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())

@@ -8,8 +8,8 @@
 
 #include "cupilot/Evolution/Advice.h"
 #include "CountedFigures.h"
-#include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -119,7 +119,7 @@ std::optional<size_t> Adviser::sample() const {
 }
 
 /// What a launch cannot be faster than, in microseconds; 0 where that is not
-/// known. Of one that only the card can run: the time that its buffers take, if
+/// known. Of one that only the GPU can run: the time that its buffers take, if
 /// the launches that were counted touch (nearly) all of theirs.
 double Adviser::floorOf(size_t Workload) const {
   if (const ExecutionCounts *Counts = E.originalCounts(Workload))
@@ -284,9 +284,9 @@ std::vector<std::string> profileOf(const CandidateRecord &R,
   const json::Object *O = Parsed->getAsObject();
   if (!O)
     return Lines;
-  const json::Object *Card = O->getObject("card");
+  const json::Object *Gpu = O->getObject("card");
   if (const json::Array *Times =
-          Card ? Card->getArray("workloads") : O->getArray("modelled"))
+          Gpu ? Gpu->getArray("workloads") : O->getArray("modelled"))
     for (size_t I = 0; I < std::min(MostWorkloads, Times->size()); ++I)
       if (const json::Object *T = (*Times)[I].getAsObject();
           T && T->getNumber("variant_us").value_or(0) > 0)
@@ -294,7 +294,7 @@ std::vector<std::string> profileOf(const CandidateRecord &R,
                                 T->getString("workload").value_or(""),
                                 T->getNumber("variant_us").value_or(0),
                                 T->getNumber("original_us").value_or(0),
-                                Card ? "measured" : "modelled")
+                                Gpu ? "measured" : "modelled")
                             .str());
   const json::Array *Work = O->getArray("work");
   for (size_t I = 0; Work && I < std::min(P.Workloads.size(), Work->size()) &&

@@ -19,10 +19,10 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Times of a variant by workload: of a card, else modelled ones.
+/// Times of a variant by workload: of a GPU, else modelled ones.
 static const json::Array *timesOf(const json::Object &Evidence) {
-  if (const json::Object *Card = Evidence.getObject("card"))
-    return Card->getArray("workloads");
+  if (const json::Object *Gpu = Evidence.getObject("card"))
+    return Gpu->getArray("workloads");
   return Evidence.getArray("modelled");
 }
 

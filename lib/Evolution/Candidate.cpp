@@ -10,9 +10,9 @@
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
@@ -48,15 +48,15 @@ public:
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override;
   StringRef originalBitcode() const override { return Bitcode; }
-  ArrayRef<bool> cardOnly() const override { return CardOnly; }
+  ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
-    return CardOnly[Workload] ? nullptr
-                              : &TheGate->originalCounts()[inGate(Workload)];
+    return GpuOnly[Workload] ? nullptr
+                             : &TheGate->originalCounts()[inGate(Workload)];
   }
   Expected<ReferenceVerdict>
   judgeElsewhere(size_t Workload, const ElsewhereResults &Original,
                  const ElsewhereResults &Variant) override {
-    if (CardOnly[Workload])
+    if (GpuOnly[Workload])
       return ReferenceVerdict();
     return TheGate->judgeElsewhere(inGate(Workload), Original, Variant);
   }
@@ -69,7 +69,7 @@ private:
   double share(const Workload &W) const {
     if (W.isForCardAlone())
       return 0;
-    // Where nothing but a card would be timed, what is small stands for it.
+    // Where nothing but a GPU would be timed, what is small stands for it.
     bool Small = none_of(P.Workloads, [](const Workload &Other) {
       return Other.isTimed() && !Other.isForCardAlone();
     });
@@ -77,13 +77,13 @@ private:
   }
   /// The gate's index of a workload that it has.
   size_t inGate(size_t Workload) const {
-    return count(ArrayRef(CardOnly).take_front(Workload), false);
+    return count(ArrayRef(GpuOnly).take_front(Workload), false);
   }
 
   SearchProblem P;
   std::string Bitcode;           ///< Of the original.
-  std::unique_ptr<Gate> TheGate; ///< Null: the card alone judges.
-  SmallVector<bool> CardOnly;    ///< By workload.
+  std::unique_ptr<Gate> TheGate; ///< Null: the GPU alone judges.
+  SmallVector<bool> GpuOnly;     ///< By workload.
   std::string Digest;
   KernelResources Resources;
   std::vector<double> Times; ///< Of the original, per workload.
@@ -100,16 +100,16 @@ Error Evaluator::makeGate(ArrayRef<Workload> Some) {
   return Error::success();
 }
 
-/// The gate of all workloads; for a card, of those that the cpu device can run.
+/// The gate of all workloads; for a GPU, of those that the cpu device can run.
 Error Evaluator::makeGate() {
   std::vector<Workload> Here;
   for (const Workload &W : P.Workloads) {
-    CardOnly.push_back(W.isForCardAlone());
+    GpuOnly.push_back(W.isForCardAlone());
     if (!W.isForCardAlone())
       Here.push_back(W);
   }
   Error E = makeGate(Here);
-  if (!P.OnCard || !E)
+  if (!P.OnGpu || !E)
     return E;
   bool Unsupported = false;
   if (Error Other = handleErrors(
@@ -120,16 +120,16 @@ Error Evaluator::makeGate() {
     return Other;
   std::vector<Workload> Some;
   for (auto [I, W] : enumerate(P.Workloads)) {
-    if (CardOnly[I])
+    if (GpuOnly[I])
       continue;
     Error Each = handleErrors(
         makeGate(W), [&](std::unique_ptr<UnsupportedError> U) -> Error {
-          CardOnly[I] = true;
+          GpuOnly[I] = true;
           return Error::success();
         });
     if (Each)
       return Each;
-    if (!CardOnly[I])
+    if (!GpuOnly[I])
       Some.push_back(W);
   }
   TheGate.reset();
@@ -145,7 +145,7 @@ Error Evaluator::initialise() {
   if (!Ptx)
     return Ptx.takeError();
   Digest = deviceCodeDigest(*Ptx);
-  if (P.OnCard)
+  if (P.OnGpu)
     return makeGate();
   Expected<KernelResources> R =
       planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
@@ -155,7 +155,7 @@ Error Evaluator::initialise() {
   if (Error E = makeGate())
     return E;
   for (auto [I, W] : enumerate(P.Workloads)) {
-    if (CardOnly[I]) {
+    if (GpuOnly[I]) {
       Times.push_back(0);
       continue;
     }
@@ -275,7 +275,7 @@ json::Array Evaluator::workOf(const GateVerdict &V) const {
   json::Array All;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     const std::vector<CountedLaunch> *Launches = nullptr;
-    if (!CardOnly[I] && inGate(I) < V.VariantLaunches.size())
+    if (!GpuOnly[I] && inGate(I) < V.VariantLaunches.size())
       if (const auto &L = V.VariantLaunches[inGate(I)])
         Launches = &*L;
     if (!Launches) {
@@ -328,7 +328,7 @@ Error Evaluator::judge(Candidate &C) {
                       ": " + F.Evidence;
     return Error::success();
   }
-  if (P.OnCard) {
+  if (P.OnGpu) {
     C.Record.Outcome = "passed";
     return Error::success();
   }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Prophecy.h"
-#include "cupilot/Evolution/DeviceCode.h"
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

@@ -32,8 +32,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
       .add(O.Population)
       .add(O.Generations);
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
-  // Where the card is does not matter: another spool may go on, or replay.
-  if (P.OnCard)
+  // Where the GPU is does not matter: another spool may go on, or replay.
+  if (P.OnGpu)
     B.add("card");
   for (const std::string &Genome : O.Begin)
     B.add(Genome);
@@ -84,12 +84,12 @@ Error SearchLoop::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
-  if (Problem.OnCard) {
-    Expected<std::unique_ptr<CardJudge>> Judge = CardJudge::create(
+  if (Problem.OnGpu) {
+    Expected<std::unique_ptr<GpuStepJudge>> Judge = GpuStepJudge::create(
         Problem, *Evaluator, J, Run, Options.Device, Options.Patience);
     if (!Judge)
       return Judge.takeError();
-    Card = std::move(*Judge);
+    Gpu = std::move(*Judge);
   }
   LaunchPlan Same;
   Same.Launches.push_back({});

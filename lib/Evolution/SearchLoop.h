@@ -29,7 +29,7 @@ struct SearchEntry {
 
 /// One search, from its beginning or from where its journal ends. Search.cpp
 /// has how it begins and goes on, SearchRounds.cpp a generation,
-/// SearchOnCard.cpp what a card says, SearchResult.cpp what it ends with.
+/// SearchOnGpu.cpp what a GPU says, SearchResult.cpp what it ends with.
 class SearchLoop {
 public:
   SearchLoop(const SearchProblem &Problem, const SearchOptions &Options,
@@ -50,16 +50,16 @@ private:
   repair(llvm::MutableArrayRef<SearchEntry> Entries, llvm::StringRef Stage,
          llvm::function_ref<llvm::Error(llvm::ArrayRef<SearchEntry *>)> Judge);
   llvm::Error finish(SearchEntry &E, unsigned Generation);
-  llvm::Error evaluateOnCard(unsigned Generation,
-                             llvm::MutableArrayRef<SearchEntry> Entries);
-  llvm::Error onCard(llvm::StringRef Step,
-                     llvm::function_ref<llvm::Error()> Ask);
-  llvm::Error judgeOnCard(llvm::StringRef Step,
-                          llvm::ArrayRef<SearchEntry *> Waiting);
+  llvm::Error evaluateOnGpu(unsigned Generation,
+                            llvm::MutableArrayRef<SearchEntry> Entries);
+  llvm::Error onGpu(llvm::StringRef Step,
+                    llvm::function_ref<llvm::Error()> Ask);
+  llvm::Error judgeOnGpu(llvm::StringRef Step,
+                         llvm::ArrayRef<SearchEntry *> Waiting);
   llvm::Error settle(VariantOp V, const CandidateRecord &Record,
                      unsigned Generation);
-  llvm::Error acceptOnCard(std::vector<CandidateRecord> &Accepted,
-                           SearchResult &Result);
+  llvm::Error acceptOnGpu(std::vector<CandidateRecord> &Accepted,
+                          SearchResult &Result);
   llvm::Error noteCalls();
   llvm::Error endOfBudget(llvm::Error E);
   bool atCeiling(const CandidateRecord &R) const;
@@ -77,7 +77,7 @@ private:
   mlir::MLIRContext Context;
   mlir::OwningOpRef<mlir::ModuleOp> Population;
   std::unique_ptr<CandidateEvaluator> Evaluator;
-  std::unique_ptr<CardJudge> Card; ///< Null: times are modelled.
+  std::unique_ptr<GpuStepJudge> Gpu; ///< Null: times are modelled.
   std::vector<LibraryStrategy> Library;
   KernelAdvice Advice;
   CallCount Calls;

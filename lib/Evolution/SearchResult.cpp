@@ -26,10 +26,10 @@ bool SearchLoop::atCeiling(const CandidateRecord &R) const {
     return false;
   }
   const json::Object *O = Evidence->getAsObject();
-  const json::Object *OnCard = O ? O->getObject("card") : nullptr;
-  const json::Array *Times = OnCard ? OnCard->getArray("workloads")
-                             : O    ? O->getArray("modelled")
-                                    : nullptr;
+  const json::Object *OnGpu = O ? O->getObject("card") : nullptr;
+  const json::Array *Times = OnGpu ? OnGpu->getArray("workloads")
+                             : O   ? O->getArray("modelled")
+                                   : nullptr;
   if (!Times || Times->size() != Problem.Workloads.size())
     return false;
   double Total = 0;
@@ -43,7 +43,7 @@ std::string variantName(const CandidateRecord &R) {
   return "v_" + shortDigest(digest(R.Genome), 8);
 }
 
-/// The evidence in the store's form. On a card with a launch that the cpu
+/// The evidence in the store's form. On a GPU with a launch that the cpu
 /// device cannot run, no version of the gate was passed: it is 0.
 static Measurement measurementOf(const json::Object &Evidence, double Ratio,
                                  const SearchProblem &P) {
@@ -57,15 +57,15 @@ static Measurement measurementOf(const json::Object &Evidence, double Ratio,
                 "clang-22",
                 P.Arch,
                 Evidence.getString("canonical").value_or("").str()};
-  const json::Object *Card = Evidence.getObject("card");
-  if (!Card)
+  const json::Object *Gpu = Evidence.getObject("card");
+  if (!Gpu)
     return M;
-  M.Device = Card->getString("device").value_or("").str();
+  M.Device = Gpu->getString("device").value_or("").str();
   M.Basis = "measured";
-  M.Low = Card->getNumber("low").value_or(Ratio);
-  M.High = Card->getNumber("high").value_or(Ratio);
-  M.Checks += unsigned(Card->getInteger("compared").value_or(0));
-  if (const json::Array *All = Card->getArray("workloads"))
+  M.Low = Gpu->getNumber("low").value_or(Ratio);
+  M.High = Gpu->getNumber("high").value_or(Ratio);
+  M.Checks += unsigned(Gpu->getInteger("compared").value_or(0));
+  if (const json::Array *All = Gpu->getArray("workloads"))
     for (const json::Value &V : *All)
       if (V.getAsObject()->getBoolean("card_only").value_or(false))
         M.Gate = 0;
@@ -96,8 +96,8 @@ Expected<SearchResult> SearchLoop::collect() {
   llvm::sort(Accepted, [](const CandidateRecord &A, const CandidateRecord &B) {
     return std::pair(-A.Ratio, A.Genome) < std::pair(-B.Ratio, B.Genome);
   });
-  if (Card)
-    if (Error E = acceptOnCard(Accepted, Result))
+  if (Gpu)
+    if (Error E = acceptOnGpu(Accepted, Result))
       return std::move(E);
   Accepted.resize(std::min<size_t>(Accepted.size(), Options.Keep));
   // Genomes and parents live in the population's last state or in its text.

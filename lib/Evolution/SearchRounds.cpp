@@ -161,14 +161,14 @@ static unsigned repairsOf(const CandidateRecord &R) {
   return Stages && !Stages->empty() ? unsigned(Stages->size() - 1) : 0;
 }
 
-/// The journal gets it, and the population unless it waits for the card.
+/// The journal gets it, and the population unless it waits for the GPU.
 Error SearchLoop::finish(SearchEntry &E, unsigned Generation) {
   if (E.Known) {
     if (E.Known->Outcome != "passed")
       return settle(E.V, *E.Known, Generation);
     E.Record = *E.Known;
     E.Round = repairsOf(E.Record);
-    E.Known.reset(); // The card has not spoken.
+    E.Known.reset(); // The GPU has not spoken.
     E.Order.Known = nullptr;
     remember(E.Record);
     return Error::success();
@@ -250,7 +250,7 @@ Error SearchLoop::evaluate(unsigned Generation) {
                 First, std::min(Maker->width(), Entries.size() - First)),
             Generation))
       return E;
-  if (Error E = evaluateOnCard(Generation, Entries))
+  if (Error E = evaluateOnGpu(Generation, Entries))
     return E;
   // Nobody could make these any more.
   for (VariantOp V :

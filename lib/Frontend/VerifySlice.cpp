@@ -75,14 +75,14 @@ public:
     const Function *F = findKernel(Unit, Symbol);
     Wanted.Emitted = F != nullptr;
     if (!Wanted.Emitted) {
-      Build.Refusal = "the compiler emits no code for it";
+      Build.Refusal = BuildReason::NotEmitted;
       return Wanted;
     }
     Wanted.Name = F->getName().str();
     Build.Symbol = Wanted.Name;
     Expected<CanonicalCode> Code = canonicalCode(*F, Context);
     if (!Code) {
-      Build.Refusal = toString(Code.takeError());
+      Build.Refusal = noteOf(Code.takeError());
       return Wanted;
     }
     Build.Digest = digest(Code->Text);
@@ -195,7 +195,7 @@ Error verifySlices(std::vector<Kernel> &Kernels, DeviceCode &Unit,
     if (K.Slice.empty())
       continue;
     if (!Wanted[I].Emitted) {
-      K.Refusal = Builds[I].Refusal;
+      K.Refusal = Builds[I].Refusal->text();
       K.Slice.clear();
       continue;
     }

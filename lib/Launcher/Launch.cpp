@@ -132,15 +132,11 @@ static int runToEnd(ArrayRef<std::string> Command,
 
 int NvccLaunch::passOn() {
   if (C.UnchangedRemark) {
-    std::string Text = "the originals stay: " + C.Unchanged;
-    remark(C.MissedRemarks, "Rpass-missed", Text);
-    if (Error E =
-            writeReport(C.Plugin.Report, {join(C.Inputs, " "),
-                                          "nvcc",
-                                          "object",
-                                          "",
-                                          0,
-                                          {{"", "Refused", Text, false}}}))
+    SubstitutionOutcome O{"", SubstitutionResult::Refused, *C.Unchanged};
+    remark(C.MissedRemarks, "Rpass-missed", O.message());
+    if (Error E = writeReport(
+            C.Plugin.Report,
+            {join(C.Inputs, " "), "nvcc", "object", "", 0, {std::move(O)}}))
       return reportError(std::move(E), Tool);
   }
   if (Last)
@@ -157,12 +153,15 @@ int NvccLaunch::storeError(Error E) const {
   return 0;
 }
 
+static std::string textOf(const SubstitutionOutcome &O) {
+  return (O.Kernel.empty() ? "" : NvccPtx::sourceName(O.Kernel) + ": ") +
+         O.message();
+}
+
 Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
   for (const SubstitutionOutcome &O : S.Outcomes) {
-    std::string Text = O.Kernel.empty()
-                           ? O.Message
-                           : NvccPtx::sourceName(O.Kernel) + ": " + O.Message;
-    if (O.Applied)
+    std::string Text = textOf(O);
+    if (O.isApplied())
       remark(C.Remarks, "Rpass", Text);
     else
       remark(C.MissedRemarks, "Rpass-missed", Text);
@@ -187,25 +186,20 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
     S = std::move(*Selected);
   } else {
     S.Outcomes.push_back(
-        {"", "Refused", "the originals stay: " + toString(Modules.takeError()),
-         false});
+        {"", SubstitutionResult::Refused, noteOf(Modules.takeError())});
   }
   if (!S.Kernels.empty() && C.Plugin.Mode != "check")
     if (Error Failed = addDispatch(C.Output, S.Kernels, Folder)) {
       erase_if(S.Outcomes,
-               [](const SubstitutionOutcome &O) { return O.Applied; });
+               [](const SubstitutionOutcome &O) { return O.isApplied(); });
       S.Outcomes.push_back(
-          {"", "Refused", "the originals stay: " + toString(std::move(Failed)),
-           false});
+          {"", SubstitutionResult::Refused, noteOf(std::move(Failed))});
     }
   if (Error E = report(S, Targets))
     return E;
   for (const SubstitutionOutcome &O : S.Outcomes)
-    if (C.Plugin.Strict && !O.Applied &&
-        (O.Remark == "VariantStale" || O.Kernel.empty()))
-      return findingError(O.Kernel.empty() ? O.Message
-                                           : NvccPtx::sourceName(O.Kernel) +
-                                                 ": " + O.Message);
+    if (C.Plugin.Strict && O.isMissed())
+      return findingError(textOf(O));
   return Error::success();
 }
 
@@ -216,8 +210,7 @@ int NvccLaunch::run() {
            << pluginArgumentsHelp();
   if (C.Plugin.Version)
     errs() << "cupilot " CUPILOT_VERSION " for LLVM " CUPILOT_LLVM_VERSION "\n";
-  if (!C.Unchanged.empty() || C.Plugin.Mode == "off" ||
-      std::getenv("CUPILOT_DISABLE"))
+  if (C.Unchanged || C.Plugin.Mode == "off" || std::getenv("CUPILOT_DISABLE"))
     return passOn();
   std::string Root = resolveStore(C.Plugin.Store, C.Inputs.front(), Explicit);
   if (Root.empty())

@@ -8,7 +8,6 @@
 
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/NvccVariant.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -79,9 +78,10 @@ private:
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   Error checkCopies(const CompiledVariant &C);
   bool chosen(StringRef Symbol) const;
-  void tell(StringRef Symbol, const char *Remark, const Twine &Message,
-            bool Applied = false) {
-    Result.Outcomes.push_back({Symbol.str(), Remark, Message.str(), Applied});
+  void tell(StringRef Symbol, SubstitutionResult What, BuildNote Why,
+            StringRef Variant = "") {
+    Result.Outcomes.push_back(
+        {Symbol.str(), What, std::move(Why), Variant.str()});
   }
 
   const BuildStore &Store;
@@ -112,15 +112,15 @@ Error Selection::checkCopies(const CompiledVariant &C) {
   }
   for (const std::string &Name : C.Copies)
     if (!Constants->contains(Name))
-      return findingError(textOf(BuildReason::DeviceVariable, {Name}));
+      return buildError(BuildReason::DeviceVariable, {Name});
   return Error::success();
 }
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   for (const BuildVariant &V : R.Variants) {
     if (Applied >= Command.Plugin.Limit) {
-      tell(Symbol, "NotChosen",
-           textOf(BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}));
+      tell(Symbol, SubstitutionResult::NotChosen,
+           {BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}});
       continue;
     }
     Expected<CompiledVariant> C = compileNvccVariant(
@@ -129,16 +129,16 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
       if (Error E = checkCopies(*C))
         C = std::move(E);
     if (!C) {
-      tell(Symbol, "VariantStale",
-           "variant " + V.Name + " left out: " + toString(C.takeError()));
+      tell(Symbol, SubstitutionResult::VariantStale, noteOf(C.takeError()),
+           V.Name);
       continue;
     }
     ++Applied;
     C->Scalars = R.Scalars;
     C->Params = R.Params;
-    tell(Symbol, "VariantApplied",
-         "variant " + V.Name + ": " + V.Genome + " (for " + V.When.Arch + ")",
-         true);
+    tell(Symbol, SubstitutionResult::VariantApplied,
+         {BuildReason::Applied,
+          {V.Name, V.Genome + " (for " + V.When.Arch + ")"}});
     K.Variants.push_back(std::move(*C));
   }
   return Error::success();
@@ -172,8 +172,8 @@ Error Selection::select(StringRef Symbol) {
     if (!is_contained(M.kernels(), Symbol))
       continue;
     KernelIdentity Id = M.identify(Symbol, Command.Device.context());
-    if (Id.Digest.empty()) {
-      tell(Symbol, "Refused", "the original stays: " + Id.Refusal);
+    if (Id.Refusal) {
+      tell(Symbol, SubstitutionResult::Refused, *Id.Refusal);
       continue;
     }
     Expected<std::vector<BuildRecord>> Same = Store.recordsWith(Id.Digest);
@@ -189,10 +189,12 @@ Error Selection::select(StringRef Symbol) {
       if (R.Arch == M.target() && !R.Variants.empty())
         (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
     if (Record == Same->end() || Record->Variants.empty()) {
-      tell(Symbol, Stale ? "VariantStale" : "NoVariant",
-           textOf(Stale   ? BuildReason::OtherCode
-                  : Other ? BuildReason::OtherCompiler
-                          : BuildReason::NoVariant));
+      tell(Symbol,
+           Stale ? SubstitutionResult::VariantStale
+                 : SubstitutionResult::NoVariant,
+           Stale   ? BuildReason::OtherCode
+           : Other ? BuildReason::OtherCompiler
+                   : BuildReason::NoVariant);
       continue;
     }
     // The host asks an image for its number only: sm_90 and sm_90a are one. But
@@ -205,10 +207,8 @@ Error Selection::select(StringRef Symbol) {
                  (!Certain || hasMachineCode(Command, Else.target())) &&
                  is_contained(Else.kernels(), Symbol);
         }) > 1) {
-      tell(Symbol, "Refused",
-           "the original stays: " +
-               textOf(BuildReason::TwinImages,
-                      {utostr(capabilityNumber(M.target()))}));
+      tell(Symbol, SubstitutionResult::Refused,
+           {BuildReason::TwinImages, {utostr(capabilityNumber(M.target()))}});
       continue;
     }
     if (Error E = take(Symbol, *Record, K))
@@ -226,7 +226,7 @@ Error Selection::run() {
   for (StringRef Symbol : Symbols) {
     ++Result.Seen;
     if (!chosen(Symbol)) {
-      tell(Symbol, "NotChosen", textOf(BuildReason::NotChosen));
+      tell(Symbol, SubstitutionResult::NotChosen, BuildReason::NotChosen);
       continue;
     }
     if (Error E = select(Symbol))
@@ -253,7 +253,7 @@ Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
     if (sys::path::extension(It->path()) == ".ptx")
       Paths.push_back(It->path());
   if (Paths.empty())
-    return findingError(textOf(BuildReason::NoPtx));
+    return buildError(BuildReason::NoPtx);
   llvm::sort(Paths);
   std::vector<NvccPtx> Modules;
   for (const std::string &Path : Paths) {

@@ -12,7 +12,6 @@
 
 #include "cupilot/Launcher/NvccCommand.h"
 #include "NvccOptions.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallVector.h"
@@ -42,9 +41,10 @@ public:
 private:
   Expected<bool> ownArgument(StringRef Arg);
   void take(NvccMeaning M, StringRef Spelling, StringRef Value);
-  void refuse(const Twine &Why, bool Remark) {
-    if (C.Unchanged.empty() || (Remark && !C.UnchangedRemark))
-      C.Unchanged = Why.str();
+  /// \p Remark: whoever asks for remarks hears of it.
+  void refuse(const BuildNote &Why, bool Remark = true) {
+    if (!C.Unchanged || (Remark && !C.UnchangedRemark))
+      C.Unchanged = Why;
     C.UnchangedRemark |= Remark;
   }
 
@@ -106,24 +106,24 @@ void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
     Object = true;
     break;
   case NvccMeaning::NoObject:
-    refuse("it makes no object", false);
+    refuse(BuildReason::NoObject, false);
     break;
   case NvccMeaning::Relocatable:
-    refuse(textOf(BuildReason::Relocatable), true);
+    refuse(BuildReason::Relocatable);
     break;
   case NvccMeaning::RelocatableValue:
     if (Value == "true")
-      refuse(textOf(BuildReason::Relocatable), true);
+      refuse(BuildReason::Relocatable);
     break;
   case NvccMeaning::Debug:
-    refuse(textOf(BuildReason::DeviceDebug), true);
+    refuse(BuildReason::DeviceDebug);
     break;
   case NvccMeaning::Keep:
   case NvccMeaning::KeepValue:
-    refuse(textOf(BuildReason::SaveTemps), true);
+    refuse(BuildReason::SaveTemps);
     break;
   case NvccMeaning::ObjectFolder:
-    refuse(textOf(BuildReason::ObjectFolder), true);
+    refuse(BuildReason::ObjectFolder);
     break;
   case NvccMeaning::Output:
     C.Output = Value.str();
@@ -161,7 +161,7 @@ Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
     }
     if (!Arg.starts_with("-") || Arg == "-") {
       if (Arg == "-")
-        refuse(textOf(BuildReason::StandardInput), true);
+        refuse(BuildReason::StandardInput);
       C.Inputs.push_back(Arg.str());
       if (Main && !Depth)
         C.InputAt.push_back(I);
@@ -242,11 +242,11 @@ void Parser::finish() {
   };
   bool Any = any_of(C.Inputs, IsCuda);
   if (isForWindows(C))
-    refuse(textOf(BuildReason::OtherMachine, {"Windows"}), true);
-  if (!C.Unchanged.empty())
+    refuse({BuildReason::OtherMachine, {"Windows"}});
+  if (C.Unchanged)
     C.UnchangedRemark &= Any;
   else if (!Any)
-    refuse("it compiles no CUDA source", false);
+    refuse(BuildReason::NoCudaSource, false);
   else if (!Object || C.Inputs.size() > 1) {
     // A depfile, or inputs in another file, cannot be told apart by source.
     C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
@@ -254,8 +254,7 @@ void Parser::finish() {
                C.OutputAt.empty() == C.Output.empty() &&
                (!Object || C.Output.empty()); // nvcc refuses it otherwise.
     C.Links = !Object;
-    refuse(textOf(C.Links ? BuildReason::Links : BuildReason::SeveralSources),
-           true);
+    refuse(C.Links ? BuildReason::Links : BuildReason::SeveralSources);
   }
   if (C.Inputs.empty())
     return;

@@ -8,9 +8,8 @@
 
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Admission/Admission.h"
-#include "cupilot/Store/BuildStore.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/Names.h"
+#include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -55,8 +54,8 @@ static Error runNvcc(const std::vector<std::string> &Command) {
   if (!R)
     return R.takeError();
   if (R->Status != 0)
-    return findingError(textOf(BuildReason::DoesNotCompile,
-                               {StringRef(R->Err + R->Out).trim()}));
+    return buildError(BuildReason::DoesNotCompile,
+                      {StringRef(R->Err + R->Out).trim()});
   return Error::success();
 }
 
@@ -170,22 +169,18 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
                            std::vector<std::string> *Files) {
   const BuildVariant &V = C.V;
   const std::string &Arch = V.When.Arch;
-  Expected<std::string> Text = readFile(Source);
+  Expected<std::string> Text = readVariant(V, Source);
   if (!Text)
     return Text.takeError();
-  if (digest(*Text) != V.SourceDigest)
-    return findingError(describeDifference(
-        Source, *Text, "is not the text that was proved",
-        [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
   std::vector<std::string> Constants;
   Expected<std::vector<AdmissionFinding>> Findings =
       admit(*Text, admissionFlags(Nvcc, Arch, Flags), &Constants);
   if (!Findings)
     return Findings.takeError();
   if (!Findings->empty())
-    return findingError(
-        textOf(BuildReason::Inadmissible,
-               {utostr(Findings->front().Line), Findings->front().Message}));
+    return buildError(
+        BuildReason::Inadmissible,
+        {utostr(Findings->front().Line), Findings->front().Message});
   Expected<NvccPtx> Ptx =
       compileNvccPtx(Nvcc, Source, Arch, Flags.Flags, Files);
   if (!Ptx)
@@ -195,26 +190,25 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
   for (auto [Kernel, Symbol] : zip_equal(V.Plan.symbols(), C.Symbols)) {
     std::string Name = Ptx->find(Kernel);
     if (Name.empty())
-      return findingError(textOf(BuildReason::NoKernel, {Kernel}));
+      return buildError(BuildReason::NoKernel, {Kernel});
     Expected<NvccPtx::Closure> Found = Ptx->closure(Name, Flags.context());
     if (!Found)
       return Found.takeError();
-    Own.push_back({Name, digest(Found->Text), ""});
+    Own.push_back({Name, digest(Found->Text), std::nullopt});
     if (Found->FunctionPointers)
-      return findingError("it calls device functions by pointers, which with "
-                          "nvcc only the unit's own image can hold");
+      return buildError(BuildReason::FunctionPointers);
     for (const std::string &Variable : Found->Variables) {
       // A copy of a constant is as good as the unit's own.
       std::string Own = NvccPtx::sourceName(Variable);
       if (!is_contained(Constants, Own))
-        return findingError(textOf(BuildReason::DeviceVariable, {Own}));
+        return buildError(BuildReason::DeviceVariable, {Own});
       if (!is_contained(C.Copies, Own))
         C.Copies.push_back(Own);
     }
     Renames.push_back({Name, Symbol});
   }
   if (digestOfPlan(Own) != V.Canonical)
-    return findingError(textOf(BuildReason::OtherVariantCode));
+    return buildError(BuildReason::OtherVariantCode);
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-fatbin");
   if (!Dir)
@@ -241,7 +235,7 @@ Expected<CompiledVariant>
 compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
                    StringRef Original, const NvccDeviceFlags &Flags) {
   if (V.Plan.Launches.empty())
-    return findingError(textOf(BuildReason::NoLaunch));
+    return buildError(BuildReason::NoLaunch);
   CompiledVariant C;
   C.V = V;
   C.Symbols = variantSymbols(Original, V);

@@ -49,8 +49,8 @@ static Expected<std::unique_ptr<object::ObjectFile>> open(MemoryBufferRef B) {
   Expected<std::unique_ptr<object::ObjectFile>> Object =
       object::ObjectFile::createELFObjectFile(B);
   if (!Object)
-    return findingError(
-        textOf(BuildReason::UnknownObject, {toString(Object.takeError())}));
+    return buildError(BuildReason::UnknownObject,
+                      {toString(Object.takeError())});
   return Object;
 }
 
@@ -134,8 +134,7 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   ObjectFacts Facts;
   Facts.Target = Object.makeTriple();
   if (Facts.Target.getArch() != Triple::x86_64 || !Object.isELF())
-    return findingError(
-        textOf(BuildReason::OtherMachine, {Facts.Target.getArchName()}));
+    return buildError(BuildReason::OtherMachine, {Facts.Target.getArchName()});
   if (Facts.Target.getOS() == Triple::UnknownOS)
     Facts.Target = Triple("x86_64-pc-linux-gnu");
   Expected<Contents> C = contentsOf(Object);
@@ -145,7 +144,7 @@ static Expected<ObjectFacts> factsOf(const object::ObjectFile &Object) {
   for (const auto &[Name, Size] : C->Sections)
     if (StringRef(Name).starts_with(".gnu.lto_") ||
         StringRef(Name).starts_with(".llvm.lto"))
-      return findingError(textOf(BuildReason::LinkTime));
+      return buildError(BuildReason::LinkTime);
   for (StringRef Entry : redirectedEntries())
     if (C->Undefined.contains(Entry.str()))
       Facts.Entries.push_back(Entry.str());
@@ -195,8 +194,7 @@ static Error copyObject(StringRef From, StringRef To,
   raw_string_ostream OS(Bytes);
   if (Error E =
           objcopy::executeObjcopyOnBinary(Config, *Object->getBinary(), OS))
-    return findingError(
-        textOf(BuildReason::ObjectNotChanged, {toString(std::move(E))}));
+    return buildError(BuildReason::ObjectNotChanged, {toString(std::move(E))});
   return writeFileAtomic(To, Bytes);
 }
 
@@ -251,7 +249,7 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
     return All.takeError();
   for (const std::string &Name : Unit.Defined)
     if (!All->Defined.contains(Name))
-      return findingError(textOf(BuildReason::LostSymbol, {Name}));
+      return buildError(BuildReason::LostSymbol, {Name});
   StringRef Binaries;
   for (const object::SectionRef &S : Object->getBinary()->sections())
     if (Expected<StringRef> Name = S.getName(); !Name)
@@ -271,12 +269,11 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
   };
   // ".nv_fatbin" may grow by padding, wrappers may not.
   if (!Sum(".nv_fatbin") || !Sum(".nvFatBinSegment"))
-    return findingError(textOf(BuildReason::LostCode));
+    return buildError(BuildReason::LostCode);
   for (const ObjectKernel &K : Kernels)
     for (const CompiledVariant &V : K.Variants)
       if (!Binaries.contains(V.Fatbin))
-        return findingError(
-            textOf(BuildReason::LostVariant, {V.Symbols.front()}));
+        return buildError(BuildReason::LostVariant, {V.Symbols.front()});
   return Error::success();
 }
 
@@ -321,8 +318,8 @@ Error addDispatch(StringRef Path, ArrayRef<ObjectKernel> Kernels,
   if (!Linked)
     return Linked.takeError();
   if (Linked->Status != 0)
-    return findingError(textOf(BuildReason::MergeFailed,
-                               {*Linker, StringRef(Linked->Err).rtrim()}));
+    return buildError(BuildReason::MergeFailed,
+                      {*Linker, StringRef(Linked->Err).rtrim()});
   if (Error E =
           copyObject(Merged, Final, [&](objcopy::CommonConfig &C) -> Error {
             for (StringRef Name : Names)

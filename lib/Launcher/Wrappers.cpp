@@ -170,20 +170,21 @@ static int launchCache(ArrayRef<std::string> Command,
   Args.push_back(Inner.front());
   Args.insert(Args.end(), C->Args.begin(), C->Args.end());
   Environment = C->Environment;
-  auto PassOn = [&](const char *Why) {
+  auto PassOn = [&](const std::optional<BuildNote> &Why) {
     if (Why && Regex(C->MissedRemarks).match("cupilot") &&
         !C->MissedRemarks.empty())
-      errs() << C->Inputs.front() << ": remark: the originals stay: " << Why
+      errs() << C->Inputs.front()
+             << ": remark: the originals stay: " << Why->text()
              << " [-Rpass-missed=cupilot]\n";
     return reportError(replaceProcess(Args, Environment), Tool);
   };
-  if (!C->Unchanged.empty())
-    return PassOn(C->UnchangedRemark ? C->Unchanged.c_str() : nullptr);
+  if (C->Unchanged)
+    return PassOn(C->UnchangedRemark ? C->Unchanged : std::nullopt);
   Expected<std::optional<BuildStore>> Store = storeFor(Full, C->Inputs.front());
   if (!Store)
     return reportError(Store.takeError(), Tool);
   if (!*Store)
-    return PassOn(nullptr);
+    return PassOn(std::nullopt);
   std::string Self = selfPath();
   if (Sccache) {
     Expected<std::string> Nvcc = findProgram(Inner.front());
@@ -198,7 +199,7 @@ static int launchCache(ArrayRef<std::string> Command,
         Tool);
   }
   if (StringRef(Self).contains(' '))
-    return PassOn("ccache takes no prefix whose path has a space");
+    return PassOn(BuildNote(BuildReason::CachePrefix));
   std::vector<std::string> Passed;
   for (StringRef Arg : Full)
     if (isOwn(Arg))

@@ -8,7 +8,7 @@
 
 #include "cupilot/Mutation/Score.h"
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Evolution/DeviceCode.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Mutation/Independent.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"

@@ -94,6 +94,11 @@ static void diagnoseStore(const CompilerInstance &CI, bool Explicit,
       << Message;
 }
 
+/// The whole unit is left as it is.
+static SubstitutionOutcome refused(BuildReason R) {
+  return {"", SubstitutionResult::Refused, R};
+}
+
 bool CupilotAction::ParseArgs(const CompilerInstance &CI,
                               const std::vector<std::string> &Args) {
   for (StringRef Arg : Args) {
@@ -136,9 +141,8 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
       CI.getCodeGenOpts().OptimizationRemarkMissed.patternMatches("cupilot")) {
     DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
     Diagnostics.Report(Diagnostics.getCustomDiagID(
-        DiagnosticsEngine::Remark,
-        "the originals stay: -save-temps splits the compilation "
-        "[-Rpass-missed=cupilot]"));
+        DiagnosticsEngine::Remark, "%0 [-Rpass-missed=cupilot]"))
+        << refused(BuildReason::SaveTemps).message();
     return Nothing;
   }
   bool Explicit = false;
@@ -197,7 +201,7 @@ void SubstitutionPass::report(const llvm::Module &M,
       Kernels.insert(O.Kernel);
   if (llvm::Error E = writeReport(
           Arguments.Report,
-          {M.getSourceFileName(), "clang-22", Device ? "device" : "host",
+          {M.getSourceFileName(), CUPILOT_CLANG, Device ? "device" : "host",
            CI->getTargetOpts().CPU, static_cast<unsigned>(Kernels.size()),
            Outcomes, Sites, &M}))
     error(toString(std::move(E)));
@@ -223,9 +227,7 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
     if (CI->getLangOpts().GPURelocatableDeviceCode)
       return Expected<std::vector<SubstitutionOutcome>>(
-          std::vector<SubstitutionOutcome>{
-              {"", "Refused", "relocatable device code keeps its originals",
-               false}});
+          std::vector{refused(BuildReason::Relocatable)});
     return Device ? substituteDevice(M, Options) : substituteHost(M, Options);
   }();
   if (!Outcomes) {
@@ -235,11 +237,9 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);
   emitRemarks(Sites);
   for (const SubstitutionOutcome &O : *Outcomes)
-    // A kernel that has no identity has no variants either.
-    if (Arguments.Strict && !O.Applied &&
-        (O.Remark == "VariantStale" || O.Kernel.empty()))
-      error(O.Kernel.empty() ? O.Message
-                             : llvm::demangle(O.Kernel) + ": " + O.Message);
+    if (Arguments.Strict && O.isMissed())
+      error((O.Kernel.empty() ? "" : llvm::demangle(O.Kernel) + ": ") +
+            O.message());
   report(M, *Outcomes, Sites);
   if (!Arguments.DumpDir.empty()) {
     std::string Name =

@@ -33,19 +33,24 @@ bool isArchitecture(StringRef Text) {
   return llvm::Regex("^sm_[1-9][0-9]+[af]?$").match(Text);
 }
 
-/// Why \p V needs a host; "" when it holds for every launch as it stands.
-static std::string hostNeeded(const BuildVariant &V) {
+/// A finding for a variant that does not hold for every launch as it stands.
+static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
+  auto Needed = [](StringRef Why) {
+    return findingError(Why + ", and here is no host side");
+  };
   if (!V.When.Constraints.empty() || !V.When.Alignments.empty() ||
       !V.When.Disjoints.empty())
-    return "its guard must be checked at the launch";
+    return Needed("its guard must be checked at the launch");
   if (V.Plan.Launches.size() != 1 || V.Plan.isExtended())
-    return "its plan is more than one launch";
+    return Needed("its plan is more than one launch");
   const Launch &L = V.Plan.Launches.front();
   bool Same = L.Shared == Expr::dim(SharedBytes);
   for (unsigned I = 0; I < 3; ++I)
     Same &= L.Grid[I] == Expr::dim(GridX + I) &&
             L.Block[I] == Expr::dim(BlockX + I);
-  return Same ? "" : "it is launched otherwise than the original";
+  if (!Same)
+    return Needed("it is launched otherwise than the original");
+  return llvm::Error::success();
 }
 
 namespace {
@@ -136,8 +141,8 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
 
 llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
                                     const BuildVariant &V, StringRef Path) {
-  if (std::string Why = hostNeeded(V); !Why.empty())
-    return findingError(Why + ", and here is no host side");
+  if (llvm::Error E = checkNeedsNoHost(V))
+    return E;
   Expected<VariantModule> New = VariantModule();
   if (R.Compiler == MlirCompiler) {
     Expected<std::string> Text = readFile(Path);

@@ -59,8 +59,8 @@ static Expected<std::string> exportedDigest(Operation *M, StringRef Symbol) {
   if (!Kernel)
     return findingError("'" + Symbol + "' is lost in LLVM IR");
   KernelIdentity Id = identify(*Kernel);
-  if (Id.Digest.empty())
-    return findingError(Id.Refusal);
+  if (Id.Refusal)
+    return llvm::make_error<BuildError>(*Id.Refusal);
   return Id.Digest;
 }
 

@@ -45,8 +45,8 @@ static Expected<std::string> readBitcode(StringRef Folder,
   std::string Path = (Folder + "/" + sys::path::stem(V.Source) + ".bc").str();
   ErrorOr<std::unique_ptr<MemoryBuffer>> File = MemoryBuffer::getFile(Path);
   if (!File)
-    return findingError("cannot read '" + Path +
-                        "': " + File.getError().message());
+    return buildError(BuildReason::SourceUnreadable,
+                      {Path, File.getError().message()});
   return (*File)->getBuffer().str();
 }
 

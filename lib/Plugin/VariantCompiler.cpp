@@ -8,10 +8,10 @@
 
 #include "VariantCompiler.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/File.h"
 #include "cupilot/Support/MachineCache.h"
 #include "clang/Basic/Version.h"
 #include "clang/CodeGen/CodeGenAction.h"
@@ -131,13 +131,9 @@ static MachineCacheEntry cacheEntry(const CompilerInvocation &Invocation,
 
 Expected<std::string> compileVariant(CompilerInstance &Unit,
                                      const BuildVariant &V, StringRef Path) {
-  Expected<std::string> Text = readFile(Path);
+  Expected<std::string> Text = readVariant(V, Path);
   if (!Text)
     return Text.takeError();
-  if (digest(*Text) != V.SourceDigest)
-    return findingError(describeDifference(
-        Path, *Text, "is not the text that was proved",
-        [&](StringRef Plain) { return digest(Plain) == V.SourceDigest; }));
   std::shared_ptr<CompilerInvocation> Invocation =
       variantInvocation(Unit, Path);
   MachineCacheEntry Cache = cacheEntry(*Invocation, V);
@@ -156,11 +152,11 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
   std::vector<std::string> Files;
   VariantAction Action(Context, Findings, Files);
   if (!CI.ExecuteAction(Action))
-    return findingError("it does not compile: " + Messages);
+    return buildError(BuildReason::DoesNotCompile, {Messages});
   if (!Findings.empty())
-    return findingError("its text is not admitted, line " +
-                        llvm::Twine(Findings.front().Line) + ": " +
-                        Findings.front().Message);
+    return buildError(
+        BuildReason::Inadmissible,
+        {std::to_string(Findings.front().Line), Findings.front().Message});
   std::unique_ptr<llvm::Module> M = Action.takeModule();
   if (!M)
     return findingError("it compiles to nothing");

@@ -1,4 +1,4 @@
-//===- Ceilings.cpp - What a card can do at most -*- C++ -*-===//
+//===- Ceilings.cpp - What a GPU can do at most -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@ namespace cupilot {
 
 Ceilings ceilingsOf(const GpuDescription &Gpu) {
   Ceilings C;
-  C.Card = Gpu.Name;
+  C.Gpu = Gpu.Name;
   C.Origin = "described";
   C.DramGBs = Gpu.DramGBs;
   C.L2GBs = Gpu.L2GBs;
@@ -91,8 +91,8 @@ Error addMeasured(Ceilings &C, const json::Value &Measured, StringRef File) {
   return Error::success();
 }
 
-/// The card that \p Measured was measured on; "" when it does not say.
-static StringRef cardOf(const json::Value &Measured) {
+/// The GPU that \p Measured was measured on; "" when it does not say.
+static StringRef gpuOf(const json::Value &Measured) {
   const json::Object *All = Measured.getAsObject();
   const json::Object *Device = All ? All->getObject("device") : nullptr;
   return Device ? Device->getString("name").value_or("") : "";
@@ -103,7 +103,7 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
   Ceilings C = ceilingsOf(Gpu);
   std::string Path = File.str();
   if (File.empty()) {
-    // A card whose name is another one's says nothing of this one.
+    // A GPU whose name is another one's says nothing of this one.
     sys::TimePoint<> Newest;
     std::error_code EC;
     for (sys::fs::directory_iterator At(Cache + "/ceilings", EC), End;
@@ -123,7 +123,7 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
         consumeError(V.takeError());
         continue;
       }
-      if (cardOf(*V) != Gpu.Name)
+      if (gpuOf(*V) != Gpu.Name)
         continue;
       Path = At->path();
       Newest = Status.getLastModificationTime();
@@ -137,9 +137,9 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
   Expected<json::Value> V = json::parse(*Text);
   if (!V)
     return usageError("'" + Path + "' is no JSON: " + toString(V.takeError()));
-  StringRef Card = cardOf(*V);
-  if (!Card.empty() && Card != Gpu.Name)
-    return usageError("'" + Path + "' was measured on another card: " + Card,
+  StringRef Measured = gpuOf(*V);
+  if (!Measured.empty() && Measured != Gpu.Name)
+    return usageError("'" + Path + "' was measured on another GPU: " + Measured,
                       "measure on the " + Gpu.Name +
                           ": cupilot-runner --ceilings");
   if (Error E = addMeasured(C, *V, Path))
@@ -148,7 +148,7 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
 }
 
 json::Object toJSON(const Ceilings &C) {
-  return json::Object{{"card", C.Card},
+  return json::Object{{"card", C.Gpu},
                       {"origin", C.Origin},
                       {"dramGBs", C.DramGBs},
                       {"l2GBs", C.L2GBs},

@@ -175,7 +175,7 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   T.Latency = Waves * Alone + Turnover +
               double(C.AtomicOps) / (Used * 32) * Cycle +
               double(C.HotAtomics) * Gpu.HotAtomicNs * 1e-3;
-  // One unit starts all blocks of the card, one after the other.
+  // One unit starts all blocks of the GPU, one after the other.
   double Dispatch = double(Blocks) * Gpu.BlockStartNs * 1e-3;
 
   // Issuing and the busiest unit get in each other's way: so much that products

@@ -43,7 +43,7 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
   if (!List)
     return Broken("there is no list 'launches'");
   MeasuredFile F;
-  F.Card = O->getString("card").value_or("").str();
+  F.Gpu = O->getString("card").value_or("").str();
   for (auto [I, Each] : enumerate(*List)) {
     const json::Object *L = Each.getAsObject();
     MeasuredFile::Entry E;
@@ -73,7 +73,7 @@ Error addMeasured(StringRef Path, const MeasuredFile &New) {
     Expected<MeasuredFile> Known = loadMeasured(Path);
     if (!Known)
       return Known.takeError();
-    if (Known->Card == New.Card)
+    if (Known->Gpu == New.Gpu)
       All = std::move(*Known);
   }
   erase_if(All.Entries, [&](const MeasuredFile::Entry &E) {
@@ -101,7 +101,7 @@ Error addMeasured(StringRef Path, const MeasuredFile &New) {
   return writeFileAtomic(
       Path, formatv("{0:2}\n",
                     json::Value(json::Object{
-                        {"card", New.Card}, {"launches", std::move(Launches)}}))
+                        {"card", New.Gpu}, {"launches", std::move(Launches)}}))
                 .str());
 }
 

@@ -85,12 +85,12 @@ Error checkPossible(const Ceilings &C, const ExecutionCounts &Counts,
           ? formatv("its {0:f1} MB at {1:f0} GB/s take",
                     T.LeastDram * C.DramGBs * 1e-3, C.DramGBs)
                 .str()
-          : formatv("its {0} operations at the card's rate take", T.longest())
+          : formatv("its {0} operations at the GPU's rate take", T.longest())
                 .str();
   return findingError(
       formatv("impossible time: {0} in {1:f2} us, but {2} {3:f2} us on the "
               "{4} (ceilings: {5})",
-              What, Microseconds, Why, T.floor(), C.Card, C.Origin)
+              What, Microseconds, Why, T.floor(), C.Gpu, C.Origin)
           .str(),
       "does it skip work, or was something else timed?");
 }
@@ -110,7 +110,7 @@ Bottleneck classify(double MemoryShare, double ComputeShare) {
 Opinion opinionOfCounts(const ModelledTime &T, const CeilingTimes &Times) {
   Opinion O;
   if (!std::isfinite(T.Microseconds)) {
-    O.Unknown.push_back("the launch does not fit on the card");
+    O.Unknown.push_back("the launch does not fit on the GPU");
     return O;
   }
   double Memory = Times.memory() / T.Microseconds,

@@ -75,7 +75,7 @@ json Worker::profile(const json &Message) {
       G->synchronize("making a run ready");
     });
   };
-  // What the host does beside it would count as time in which the card idles.
+  // What the host does beside it would count as time in which the GPU idles.
   auto Launch = [&] { return Guarded([&] { Loaded.launch(Bound); }); };
   auto Finish = [&] {
     return Guarded(

@@ -13,7 +13,6 @@
 
 #include "Canonicaliser.h"
 #include "DriverState.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -42,7 +41,7 @@ void Canonicaliser::function(const Function &F) {
     if (isDriverStateRead(F))
       MayReadDriverState = true;
     else if (!F.isIntrinsic() && !isKnownExternal(Name))
-      refuse(textOf(BuildReason::UndefinedFunction, {Name}));
+      refuse(BuildReason::UndefinedFunction, {Name});
     if (!F.isIntrinsic()) {
       OS << "declaration " << Name << " ";
       attributes(F.getAttributes().getFnAttrs());
@@ -52,7 +51,7 @@ void Canonicaliser::function(const Function &F) {
     return;
   }
   if (F.hasFnAttribute(Attribute::OptimizeNone))
-    refuse(textOf(BuildReason::NotOptimised));
+    refuse(BuildReason::NotOptimised);
   Locals.clear();
   OS << "function ";
   type(F.getFunctionType());
@@ -69,7 +68,7 @@ void Canonicaliser::function(const Function &F) {
   }
   if (F.hasGC() || F.hasPersonalityFn() || F.hasPrefixData() ||
       F.hasPrologueData())
-    refuse(textOf(BuildReason::UnknownParts));
+    refuse(BuildReason::UnknownParts);
   SmallVector<std::pair<unsigned, MDNode *>> All;
   F.getAllMetadata(All);
   metadata(All);
@@ -112,7 +111,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
   OS << " as" << G.getAddressSpace() << " a"
      << (G.getAlign() ? G.getAlign()->value() : 0) << " ";
   if (G.isThreadLocal())
-    refuse(textOf(BuildReason::ThreadLocal));
+    refuse(BuildReason::ThreadLocal);
   if (G.hasSection()) {
     OS << "section ";
     text(G.getSection());
@@ -120,7 +119,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
   if (G.hasInitializer())
     constant(G.getInitializer());
   else if (G.getAddressSpace() != 3 && !isBuiltinVariable(G.getName()))
-    refuse(textOf(BuildReason::UndefinedVariable, {G.getName()}));
+    refuse(BuildReason::UndefinedVariable, {G.getName()});
   SmallVector<std::pair<unsigned, MDNode *>> All;
   G.getAllMetadata(All);
   metadata(All);
@@ -183,21 +182,21 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
     OS << "context " << Context << "\n";
   number(&Kernel);
   moduleFlags();
-  for (size_t I = 0; I < Order.size() && Refusal.empty(); ++I) {
+  for (size_t I = 0; I < Order.size() && !Refusal; ++I) {
     if (!Order[I]->isDeclaration() && Order[I]->isInterposable())
-      refuse(textOf(BuildReason::Replaceable, {Order[I]->getName()}));
+      refuse(BuildReason::Replaceable, {Order[I]->getName()});
     if (auto *F = dyn_cast<Function>(Order[I]))
       function(*F);
     else if (auto *G = dyn_cast<GlobalVariable>(Order[I]))
       global(*G);
     else
-      refuse(textOf(BuildReason::Alias));
+      refuse(BuildReason::Alias);
   }
   annotations();
-  if (MayReadDriverState && Refusal.empty() && readsDriverState(Kernel, Order))
-    refuse(textOf(BuildReason::WaitsForBlocks));
-  if (!Refusal.empty())
-    return findingError(Refusal);
+  if (MayReadDriverState && !Refusal && readsDriverState(Kernel, Order))
+    refuse(BuildReason::WaitsForBlocks);
+  if (Refusal)
+    return make_error<BuildError>(*Refusal);
   return Text;
 }
 

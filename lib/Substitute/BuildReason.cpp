@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/BuildReason.h"
-#include "llvm/ADT/SmallVector.h"
 
 using namespace llvm;
 
@@ -34,67 +33,34 @@ ArrayRef<BuildReason> allBuildReasons() {
   return All;
 }
 
-/// The text in pieces: what stands between the holes {0}, {1}, ..., which come
-/// in this order.
-static SmallVector<StringRef, 4> piecesOf(BuildReason R) {
-  SmallVector<StringRef, 4> Pieces;
-  StringRef Rest = Table[static_cast<size_t>(R)].Text;
-  for (size_t At; (At = Rest.find('{')) != StringRef::npos;
-       Rest = Rest.drop_front(At + 3))
-    Pieces.push_back(Rest.take_front(At));
-  Pieces.push_back(Rest);
-  return Pieces;
+BuildNote::BuildNote(BuildReason Reason, ArrayRef<StringRef> Parts)
+    : Reason(Reason), Parts(Parts.begin(), Parts.end()) {}
+
+std::string BuildNote::text() const {
+  StringRef Rest = Table[static_cast<size_t>(Reason)].Text;
+  std::string Text;
+  for (const std::string &Part : Parts) {
+    // The holes come in their order.
+    auto [Before, After] = Rest.split('{');
+    Text += Before;
+    Text += Part;
+    Rest = After.split('}').second;
+  }
+  return Text + Rest.str();
 }
 
-std::string textOf(BuildReason R, ArrayRef<StringRef> Parts) {
-  SmallVector<StringRef, 4> Pieces = piecesOf(R);
-  std::string Text = Pieces.front().str();
-  for (size_t I = 1; I < Pieces.size(); ++I) {
-    if (I <= Parts.size())
-      Text += Parts[I - 1];
-    Text += Pieces[I];
-  }
-  return Text;
+char BuildError::ID = 0;
+
+Error buildError(BuildReason R, ArrayRef<StringRef> Parts) {
+  return make_error<BuildError>(BuildNote(R, Parts));
 }
 
-/// Whether \p Message is such a text, and how much of it is fixed.
-static std::optional<size_t> match(ArrayRef<StringRef> Pieces,
-                                   StringRef Message) {
-  size_t Fixed = 0;
-  for (StringRef Piece : Pieces)
-    Fixed += Piece.size();
-  if (!Message.consume_front(Pieces.front()))
-    return std::nullopt;
-  if (Pieces.size() == 1)
-    return Message.empty() ? std::optional(Fixed) : std::nullopt;
-  for (StringRef Piece : Pieces.drop_front().drop_back()) {
-    size_t At = Message.find(Piece);
-    if (At == StringRef::npos)
-      return std::nullopt;
-    Message = Message.drop_front(At + Piece.size());
-  }
-  return Message.ends_with(Pieces.back()) ? std::optional(Fixed) : std::nullopt;
-}
-
-std::optional<BuildReason> buildReasonOf(StringRef Message) {
-  // From the whole to its last part: what stands before ": " says of what.
-  for (size_t From = 0; From != StringRef::npos;) {
-    std::optional<BuildReason> Best;
-    size_t BestFixed = 0;
-    for (BuildReason R : allBuildReasons())
-      if (std::optional<size_t> Fixed =
-              match(piecesOf(R), Message.drop_front(From));
-          Fixed && *Fixed > BestFixed) {
-        Best = R;
-        BestFixed = *Fixed;
-      }
-    if (Best && !(*Best == BuildReason::Applied &&
-                  Message.drop_front(From).contains(" left out: ")))
-      return Best;
-    size_t Colon = Message.find(": ", From);
-    From = Colon == StringRef::npos ? Colon : Colon + 2;
-  }
-  return std::nullopt;
+BuildNote noteOf(Error E) {
+  if (!E.isA<BuildError>())
+    return {BuildReason::Other, {toString(std::move(E))}};
+  BuildNote Note = BuildReason::Other;
+  handleAllErrors(std::move(E), [&](const BuildError &B) { Note = B.note(); });
+  return Note;
 }
 
 } // namespace cupilot

@@ -9,7 +9,6 @@
 
 #include "Canonicaliser.h"
 #include "DriverState.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
@@ -105,7 +104,7 @@ void Canonicaliser::constant(const Constant *C) {
   } else if (C->isNullValue()) {
     OS << "zero";
   } else {
-    refuse(textOf(BuildReason::UnknownConstant));
+    refuse(BuildReason::UnknownConstant);
   }
 }
 
@@ -310,7 +309,7 @@ void Canonicaliser::metadata(const Metadata *M) {
     }
     OS << ")";
   } else {
-    refuse(textOf(BuildReason::UnknownMetadata));
+    refuse(BuildReason::UnknownMetadata);
   }
 }
 

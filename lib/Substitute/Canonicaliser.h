@@ -41,15 +41,16 @@ private:
   void moduleFlags();
   void annotations();
   void text(llvm::StringRef S) { OS << S.size() << ":" << S; }
-  void refuse(const llvm::Twine &Why) {
-    if (Refusal.empty())
-      Refusal = Why.str();
+  void refuse(BuildReason R, llvm::ArrayRef<llvm::StringRef> Parts = {}) {
+    if (!Refusal)
+      Refusal = BuildNote(R, Parts);
   }
   bool dropped(const llvm::Instruction &I);
   unsigned number(const llvm::GlobalValue *G);
 
   const llvm::Function &Kernel;
-  std::string Text, Refusal;
+  std::string Text;
+  std::optional<BuildNote> Refusal;
   bool MayReadDriverState = false;
   llvm::raw_string_ostream OS;
   llvm::DenseMap<const llvm::MDNode *, unsigned> Nodes;

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Digest.h"
@@ -51,6 +50,23 @@ std::vector<std::string> variantSymbols(StringRef Original,
   return Names;
 }
 
+Expected<std::string> readVariant(const BuildVariant &V, StringRef Path) {
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (std::error_code EC = File.getError()) {
+    if (EC == std::errc::no_such_file_or_directory)
+      return buildError(BuildReason::SourceGone, {Path});
+    return buildError(BuildReason::SourceUnreadable, {Path, EC.message()});
+  }
+  std::string Text = (*File)->getBuffer().str();
+  if (digest(Text) == V.SourceDigest)
+    return Text;
+  erase(Text, '\r');
+  return buildError(digest(Text) == V.SourceDigest ? BuildReason::LineEnds
+                                                   : BuildReason::SourceChanged,
+                    {Path});
+}
+
 static bool chosen(const SubstitutionOptions &Options, StringRef Symbol) {
   std::string Name = demangle(Symbol);
   if (!Options.Only.empty() && !Regex(Options.Only).match(Name))
@@ -92,8 +108,8 @@ static uint64_t constantBytes(const Module &M) {
 static constexpr uint64_t ConstantMemory = 64 << 10;
 
 /// Binds the variant's device variables to the unit's own, by name, and
-/// constants of which the unit has the same. Returns why that cannot be, or "".
-static std::string
+/// constants of which the unit has the same. Returns why that cannot be.
+static std::optional<BuildNote>
 bindVariables(Module &Unit, Module &Variant,
               SmallVectorImpl<std::pair<std::string, std::string>> &Bound) {
   for (GlobalVariable &G : Variant.globals()) {
@@ -104,14 +120,14 @@ bindVariables(Module &Unit, Module &Variant,
     if (!isDeviceVariable(G) && (!Own || !isSameConstant(*Own, G)))
       continue;
     if (!Own)
-      return textOf(BuildReason::MissingVariable, {G.getName()});
+      return BuildNote(BuildReason::MissingVariable, {G.getName()});
     if (Own->getAddressSpace() != G.getAddressSpace() ||
         canonicalType(Own->getValueType()) != canonicalType(G.getValueType()) ||
         Own->getAlign().valueOrOne() < G.getAlign().valueOrOne() ||
         Own->isConstant() != G.isConstant() ||
         Own->isExternallyInitialized() != G.isExternallyInitialized() ||
         differentInitialisers(*Own, G))
-      return textOf(BuildReason::OtherVariable, {G.getName()});
+      return BuildNote(BuildReason::OtherVariable, {G.getName()});
     std::string Original = G.getName().str(),
                 Temporary = "__cupilot_bind_" + Original;
     G.setName(Temporary);
@@ -120,7 +136,7 @@ bindVariables(Module &Unit, Module &Variant,
     G.setComdat(nullptr);
     Bound.push_back({Temporary, Original});
   }
-  return "";
+  return std::nullopt;
 }
 
 /// Makes everything of \p Variant but its kernels internal, with names of its
@@ -178,18 +194,19 @@ static void dropUnused(Module &Variant, ArrayRef<Function *> Kernels) {
   }
 }
 
-/// Links one variant in. Returns why it does not fit, or "".
-static Expected<std::string> linkVariant(Module &M, const Function &Launched,
-                                         const BuildVariant &V,
-                                         const SubstitutionOptions &Options) {
+/// Links one variant in. Returns why it does not fit, if it does not.
+static Expected<std::optional<BuildNote>>
+linkVariant(Module &M, const Function &Launched, const BuildVariant &V,
+            const SubstitutionOptions &Options) {
   std::string Original = Launched.getName().str();
   Expected<std::string> Bitcode = Options.Provider(V);
   if (!Bitcode)
-    return toString(Bitcode.takeError());
+    return noteOf(Bitcode.takeError());
   Expected<std::unique_ptr<Module>> Parsed =
       parseBitcodeFile(MemoryBufferRef(*Bitcode, V.Source), M.getContext());
   if (!Parsed)
-    return textOf(BuildReason::BrokenBitcode, {toString(Parsed.takeError())});
+    return BuildNote(BuildReason::BrokenBitcode,
+                     {toString(Parsed.takeError())});
   Module &Variant = **Parsed;
   // The unit's pipeline has passed that point already.
   foldReflect(Variant);
@@ -198,30 +215,30 @@ static Expected<std::string> linkVariant(Module &M, const Function &Launched,
   for (const std::string &Symbol : V.Plan.symbols()) {
     Function *Kernel = Variant.getFunction(Symbol);
     if (!Kernel || Kernel->isDeclaration())
-      return textOf(BuildReason::NoKernel, {Symbol});
+      return BuildNote(BuildReason::NoKernel, {Symbol});
     if (Kernel->arg_size() != Launched.arg_size() + V.Plan.extraParams())
-      return textOf(BuildReason::OtherParameters,
-                    {Symbol, std::to_string(Launched.arg_size()),
-                     std::to_string(V.Plan.extraParams())});
+      return BuildNote(BuildReason::OtherParameters,
+                       {Symbol, std::to_string(Launched.arg_size()),
+                        std::to_string(V.Plan.extraParams())});
     Own.push_back(identify(*Kernel, Options.Context));
-    if (Own.back().Digest.empty())
-      return Own.back().Refusal;
+    if (Own.back().Refusal)
+      return *Own.back().Refusal;
     Kernels.push_back(Kernel);
   }
   if (Kernels.empty())
-    return textOf(BuildReason::NoLaunch);
+    return BuildNote(BuildReason::NoLaunch);
   if (digestOfPlan(Own) != V.Canonical)
-    return textOf(BuildReason::OtherVariantCode);
+    return BuildNote(BuildReason::OtherVariantCode);
   if (Options.CheckOnly)
-    return std::string();
+    return std::nullopt;
   dropUnused(Variant, Kernels);
   SmallVector<std::pair<std::string, std::string>> Bound;
-  if (std::string Why = bindVariables(M, Variant, Bound); !Why.empty())
-    return Why;
+  if (std::optional<BuildNote> Why = bindVariables(M, Variant, Bound))
+    return *Why;
   if (uint64_t More = constantBytes(Variant))
     if (uint64_t All = constantBytes(M) + More; All > ConstantMemory)
-      return textOf(BuildReason::ConstantMemory,
-                    {std::to_string(All), std::to_string(ConstantMemory)});
+      return BuildNote(BuildReason::ConstantMemory,
+                       {std::to_string(All), std::to_string(ConstantMemory)});
   std::string First = variantSymbol(Original, V);
   isolate(Variant, Kernels, variantSymbols(Original, V),
           StringRef(First).drop_back(Original.size()));
@@ -232,7 +249,7 @@ static Expected<std::string> linkVariant(Module &M, const Function &Launched,
       G->replaceAllUsesWith(M.getGlobalVariable(Name, /*AllowInternal=*/true));
       G->eraseFromParent();
     }
-  return std::string();
+  return std::nullopt;
 }
 
 /// A kernel that is never launched: every image must hold every name that the
@@ -252,6 +269,7 @@ static void addPlaceholder(Module &M, StringRef Name,
 
 Expected<std::vector<SubstitutionOutcome>>
 substituteDevice(Module &M, const SubstitutionOptions &Options) {
+  using Result = SubstitutionResult;
   std::vector<SubstitutionOutcome> Outcomes;
   std::vector<Function *> Kernels;
   for (Function &F : M)
@@ -261,14 +279,12 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
   for (Function *Kernel : Kernels) {
     std::string Symbol = Kernel->getName().str();
     if (!chosen(Options, Symbol)) {
-      Outcomes.push_back(
-          {Symbol, "NotChosen", textOf(BuildReason::NotChosen), false});
+      Outcomes.push_back({Symbol, Result::NotChosen, BuildReason::NotChosen});
       continue;
     }
     KernelIdentity Identity = identify(*Kernel, Options.Context);
-    if (Identity.Digest.empty()) {
-      Outcomes.push_back({Symbol, "Refused",
-                          "the original stays: " + Identity.Refusal, false});
+    if (Identity.Refusal) {
+      Outcomes.push_back({Symbol, Result::Refused, *Identity.Refusal});
       continue;
     }
     Expected<std::optional<BuildRecord>> Record =
@@ -295,30 +311,30 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
     Stale &= !None;
     if (!*Record || None) {
       Outcomes.push_back(
-          {Symbol, Stale ? "VariantStale" : "NoVariant",
-           textOf(Stale ? BuildReason::OtherCode : BuildReason::NoVariant),
-           false});
+          {Symbol, Stale ? Result::VariantStale : Result::NoVariant,
+           Stale ? BuildReason::OtherCode : BuildReason::NoVariant});
       continue;
     }
     for (const BuildVariant &V : (*Record)->Variants) {
       if (Applied >= Options.Limit) {
-        Outcomes.push_back({Symbol, "NotChosen",
-                            textOf(BuildReason::Limit,
-                                   {V.Name, std::to_string(Options.Limit)}),
-                            false});
+        Outcomes.push_back(
+            {Symbol,
+             Result::NotChosen,
+             {BuildReason::Limit, {V.Name, std::to_string(Options.Limit)}}});
         continue;
       }
-      Expected<std::string> Why = linkVariant(M, *Kernel, V, Options);
+      Expected<std::optional<BuildNote>> Why =
+          linkVariant(M, *Kernel, V, Options);
       if (!Why)
         return Why.takeError();
-      if (Why->empty()) {
-        ++Applied;
-        Outcomes.push_back({Symbol, "VariantApplied",
-                            "variant " + V.Name + ": " + V.Genome, true});
-      } else {
-        Outcomes.push_back({Symbol, "VariantStale",
-                            "variant " + V.Name + " left out: " + *Why, false});
+      if (*Why) {
+        Outcomes.push_back({Symbol, Result::VariantStale, **Why, V.Name});
+        continue;
       }
+      ++Applied;
+      Outcomes.push_back({Symbol,
+                          Result::VariantApplied,
+                          {BuildReason::Applied, {V.Name, V.Genome}}});
     }
   }
   return Outcomes;

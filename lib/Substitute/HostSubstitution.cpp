@@ -123,10 +123,12 @@ Error HostSubstitution::findVariants() {
         setHandles(L, Runtime, Handles);
         L.State = Runtime.createState(
             Symbols.front(), demangle(Name) + " " + V.Name, L.V.When.Arch);
-        Outcomes.push_back({Name.str(), "VariantApplied",
-                            "variant " + V.Name + ": " + V.Genome + " (for " +
-                                V.When.Arch + ")",
-                            true, Stub->getName().str()});
+        Outcomes.push_back({Name.str(),
+                            SubstitutionResult::VariantApplied,
+                            {BuildReason::Applied,
+                             {V.Name, V.Genome + " (for " + V.When.Arch + ")"}},
+                            /*Variant=*/"",
+                            Stub->getName().str()});
         Kernels[Stub].push_back(std::move(L));
       }
   }
@@ -250,9 +252,8 @@ Error HostSubstitution::substitute() {
     return Error::success();
   Expected<bool> Found = readBinary();
   if (!Found) {
-    Outcomes.push_back({"", "Refused",
-                        "the originals stay: " + toString(Found.takeError()),
-                        false});
+    Outcomes.push_back(
+        {"", SubstitutionResult::Refused, noteOf(Found.takeError())});
     return Error::success();
   }
   if (!*Found || Options.CheckOnly || !Binary.anyHolds(VariantPrefix))

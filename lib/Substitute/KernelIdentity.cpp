@@ -39,7 +39,7 @@ KernelIdentity identify(const Function &F, StringRef Context) {
   if (Text)
     Identity.Digest = digest(*Text);
   else
-    Identity.Refusal = toString(Text.takeError());
+    Identity.Refusal = noteOf(Text.takeError());
   return Identity;
 }
 
@@ -91,8 +91,9 @@ Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode,
 Expected<std::string> digestOf(ArrayRef<KernelIdentity> All, StringRef Symbol) {
   for (const KernelIdentity &I : All)
     if (I.Symbol == Symbol)
-      return I.Digest.empty() ? Expected<std::string>(findingError(I.Refusal))
-                              : I.Digest;
+      return I.Refusal
+                 ? Expected<std::string>(make_error<BuildError>(*I.Refusal))
+                 : I.Digest;
   return findingError("the compiler does not emit it");
 }
 
@@ -112,7 +113,7 @@ Expected<std::string> digestOfPlan(ArrayRef<KernelIdentity> All,
     Expected<std::string> Digest = digestOf(All, Symbol);
     if (!Digest)
       return Digest.takeError();
-    Kernels.push_back({Symbol, *Digest, ""});
+    Kernels.push_back({Symbol, *Digest, std::nullopt});
   }
   return digestOfPlan(Kernels);
 }

@@ -67,10 +67,6 @@ CallBase *launchAfter(CallBase &Call, const KernelStubs &Stubs) {
   return nullptr;
 }
 
-static const std::string NoSuchType = textOf(BuildReason::NoSuchType),
-                         NoVariant = textOf(BuildReason::NoVariantHere),
-                         SharedCaller = textOf(BuildReason::SharedCaller);
-
 namespace {
 class SiteFinder {
 public:
@@ -92,9 +88,9 @@ private:
     auto It = Originals.find(F);
     return It == Originals.end() ? F : It->second;
   }
-  void add(const CallBase &Call, const Function *Kernel, const Twine &Why);
-  std::string whyNot(const Function *Callee, const Function *Kernel) const;
-  std::string whyNotByPointer(const CallBase &Call) const;
+  void add(const CallBase &Call, const Function *Kernel, BuildNote Why);
+  BuildNote byStub(const Function *Callee, const Function *Kernel) const;
+  BuildNote byPointer(const CallBase &Call) const;
 
   KernelStubs Stubs;
   const LaunchableKernels &Kernels;
@@ -104,7 +100,7 @@ private:
 } // namespace
 
 void SiteFinder::add(const CallBase &Call, const Function *Kernel,
-                     const Twine &Why) {
+                     BuildNote Why) {
   LaunchSite S;
   S.Function =
       original(const_cast<Function *>(Call.getFunction()))->getName().str();
@@ -115,29 +111,27 @@ void SiteFinder::add(const CallBase &Call, const Function *Kernel,
   auto *It = Stubs.find(const_cast<Function *>(Kernel));
   if (It != Stubs.end())
     S.Kernel = It->second;
-  S.Why = Why.str();
-  S.Redirected = S.Why.empty();
   S.Known = Kernel ? Kernels.contains(const_cast<Function *>(Kernel))
-                   : !Kernels.empty() && S.Why != NoSuchType;
+                   : !Kernels.empty() && Why.Reason != BuildReason::NoSuchType;
+  S.Why = std::move(Why);
   S.Call = &Call;
   Sites.push_back(std::move(S));
 }
 
-/// Why the launch of \p Kernel by a call of the stub \p Callee is not
-/// redirected; "" when it is.
-std::string SiteFinder::whyNot(const Function *Callee,
-                               const Function *Kernel) const {
+/// What becomes of the launch of \p Kernel by a call of the stub \p Callee.
+BuildNote SiteFinder::byStub(const Function *Callee,
+                             const Function *Kernel) const {
   if (!Kernels.contains(const_cast<Function *>(Kernel)))
-    return NoVariant;
+    return BuildReason::NoVariantHere;
   if (!isShared(*Callee))
-    return "";
+    return BuildReason::Redirected;
   return Copies.contains(const_cast<Function *>(Callee))
-             ? SharedCaller
-             : textOf(BuildReason::SharedStub);
+             ? BuildReason::SharedCaller
+             : BuildReason::SharedStub;
 }
 
 /// The same for a call through a pointer, which reaches stubs of its type.
-std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
+BuildNote SiteFinder::byPointer(const CallBase &Call) const {
   bool Any = false;
   for (const auto &[Stub, Variants] : Kernels) {
     if (Stub->getFunctionType() != Call.getFunctionType())
@@ -146,11 +140,11 @@ std::string SiteFinder::whyNotByPointer(const CallBase &Call) const {
     if (!isShared(*Stub))
       continue;
     if (!hasOwnBody(*Call.getFunction()))
-      return SharedCaller;
+      return BuildReason::SharedCaller;
     if (!Copies.contains(Stub))
-      return textOf(BuildReason::SharedStubOf, {Stubs.lookup(Stub)});
+      return {BuildReason::SharedStubOf, {Stubs.lookup(Stub)}};
   }
-  return Any ? "" : NoSuchType;
+  return Any ? BuildReason::Redirected : BuildReason::NoSuchType;
 }
 
 void SiteFinder::visit(Function &F) {
@@ -173,11 +167,11 @@ void SiteFinder::visit(Function &F) {
       CallBase *Launch = launchAfter(*Call, Stubs);
       if (!Launch)
         // The kernel may be another unit's, or its call is not understood.
-        add(*Call, nullptr, textOf(BuildReason::NotDefinedHere));
+        add(*Call, nullptr, BuildReason::NotDefinedHere);
       else if (Function *Stub = Launch->getCalledFunction())
-        add(*Launch, original(Stub), whyNot(Stub, original(Stub)));
+        add(*Launch, original(Stub), byStub(Stub, original(Stub)));
       else
-        add(*Launch, nullptr, whyNotByPointer(*Launch));
+        add(*Launch, nullptr, byPointer(*Launch));
       continue;
     }
     StringRef Name = Callee->getName();
@@ -188,16 +182,16 @@ void SiteFinder::visit(Function &F) {
                        : launchedKernel(*Call)) {
       auto *Stub = dyn_cast<Function>(Kernel->stripPointerCasts());
       add(*Call, Stub,
-          Redirected                       ? ""
-          : Stub && Kernels.contains(Stub) ? SharedCaller
-                                           : NoVariant);
+          Redirected                       ? BuildReason::Redirected
+          : Stub && Kernels.contains(Stub) ? BuildReason::SharedCaller
+                                           : BuildReason::NoVariantHere);
     } else if (std::optional<BuildReason> Kept = keptLaunchForm(Name)) {
       Function *Kernel = nullptr;
       for (Value *Arg : Call->args())
         if (auto *Stub = dyn_cast<Function>(Arg->stripPointerCasts());
             Stub && Stubs.contains(Stub))
           Kernel = Stub;
-      add(*Call, Kernel, textOf(*Kept));
+      add(*Call, Kernel, *Kept);
     }
   }
 }

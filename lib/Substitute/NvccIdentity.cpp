@@ -15,7 +15,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "NvccAssertions.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -102,13 +101,13 @@ Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
     bool Keep = Item.K == Kind::Variable && !isLiteral(Own);
     if (Item.K == Kind::Function && !Item.Defined) {
       if (!isSystemFunction(Own))
-        return findingError(textOf(BuildReason::UndefinedFunction, {Own}));
+        return buildError(BuildReason::UndefinedFunction, {Own});
       Keep = true;
     }
     if (Item.K == Kind::Kernel && !Queue.empty())
-      return findingError(textOf(BuildReason::RefersToKernel, {Own}));
+      return buildError(BuildReason::RefersToKernel, {Own});
     if (Item.K == Kind::Variable && Item.External)
-      return findingError(textOf(BuildReason::ExternalVariable, {Own}));
+      return buildError(BuildReason::ExternalVariable, {Own});
     if (Keep && Item.K == Kind::Variable &&
         !(isToolkitTable(Own) && Item.Defined))
       Variables.push_back(Own.str());
@@ -230,7 +229,7 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
         return E;
     } else {
       if (W.starts_with("%envreg"))
-        return findingError(textOf(BuildReason::WaitsOrDepends));
+        return buildError(BuildReason::WaitsOrDepends);
       Text += W;
     }
     Text += W == ";" || W == "{" || W == "}" ? '\n' : ' ';
@@ -243,9 +242,9 @@ Error NvccPtxCanonicaliser::run(StringRef Kernel) {
   auto It = M.Index.find(Kernel);
   if (It == M.Index.end() || M.Items[It->second].K != Kind::Kernel ||
       !M.Items[It->second].Defined)
-    return findingError(textOf(BuildReason::NotInPtx, {Kernel}));
+    return buildError(BuildReason::NotInPtx, {Kernel});
   if (StringRef(M.TargetLine).contains("debug"))
-    return findingError(textOf(BuildReason::NotOptimised));
+    return buildError(BuildReason::NotOptimised);
   std::string Name;
   if (Error E = reach(M.Items[It->second], Name))
     return E;

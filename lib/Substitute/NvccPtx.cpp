@@ -273,7 +273,7 @@ KernelIdentity NvccPtx::identify(StringRef Kernel, StringRef Context) const {
   if (Canonical)
     I.Digest = digest(*Canonical);
   else
-    I.Refusal = toString(Canonical.takeError());
+    I.Refusal = noteOf(Canonical.takeError());
   return I;
 }
 

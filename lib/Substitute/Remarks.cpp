@@ -17,6 +17,31 @@ using namespace llvm;
 
 namespace cupilot {
 
+StringRef nameOf(SubstitutionResult R) {
+  switch (R) {
+  case SubstitutionResult::VariantApplied:
+    return "VariantApplied";
+  case SubstitutionResult::VariantStale:
+    return "VariantStale";
+  case SubstitutionResult::NoVariant:
+    return "NoVariant";
+  case SubstitutionResult::NotChosen:
+    return "NotChosen";
+  case SubstitutionResult::Refused:
+    return "Refused";
+  }
+  llvm_unreachable("a result of its own");
+}
+
+std::string SubstitutionOutcome::message() const {
+  if (Result == SubstitutionResult::Refused)
+    return (Kernel.empty() ? "the originals stay: " : "the original stays: ") +
+           Why.text();
+  if (!Variant.empty())
+    return "variant " + Variant + " left out: " + Why.text();
+  return Why.text();
+}
+
 static void emit(Module &M, const SubstitutionOutcome &O) {
   Function *F = M.getFunction(O.Function.empty() ? O.Kernel : O.Function);
   // A remark about the whole unit hangs on any of its functions.
@@ -28,12 +53,13 @@ static void emit(Module &M, const SubstitutionOutcome &O) {
   OptimizationRemarkEmitter Emitter(F);
   DiagnosticLocation Loc(F->getSubprogram());
   std::string Text =
-      O.Kernel.empty() ? O.Message : demangle(O.Kernel) + ": " + O.Message;
-  if (O.Applied) {
-    OptimizationRemark R("cupilot", O.Remark, Loc, &F->getEntryBlock());
+      (O.Kernel.empty() ? "" : demangle(O.Kernel) + ": ") + O.message();
+  if (O.isApplied()) {
+    OptimizationRemark R("cupilot", nameOf(O.Result), Loc, &F->getEntryBlock());
     Emitter.emit(R << Text);
   } else {
-    OptimizationRemarkMissed R("cupilot", O.Remark, Loc, &F->getEntryBlock());
+    OptimizationRemarkMissed R("cupilot", nameOf(O.Result), Loc,
+                               &F->getEntryBlock());
     Emitter.emit(R << Text);
   }
 }
@@ -41,7 +67,7 @@ static void emit(Module &M, const SubstitutionOutcome &O) {
 void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
                  bool CheckOnly) {
   for (const SubstitutionOutcome &O : Outcomes)
-    if (O.Applied != Device || O.Kernel.empty() || CheckOnly)
+    if (O.isApplied() != Device || O.Kernel.empty() || CheckOnly)
       emit(M, O);
 }
 
@@ -55,14 +81,14 @@ void emitRemarks(ArrayRef<LaunchSite> Sites) {
     if (!S.Known)
       continue;
     OptimizationRemarkEmitter Emitter(S.Call->getFunction());
-    if (S.Redirected)
+    if (S.isRedirected())
       Emitter.emit(OptimizationRemark("cupilot", "LaunchRedirected", S.Call)
                    << "launch of " << kernelOf(S)
                    << " redirected to its variants");
     else
       Emitter.emit(OptimizationRemarkMissed("cupilot", "LaunchKept", S.Call)
                    << "launch of " << kernelOf(S)
-                   << " not redirected: " << S.Why);
+                   << " not redirected: " << S.Why.text());
   }
 }
 
@@ -70,7 +96,8 @@ std::string describe(const LaunchSite &S) {
   return "launch of " + kernelOf(S) +
          (S.Line ? " at " + S.File + ":" + std::to_string(S.Line) : "") +
          " in '" + demangle(S.Function) +
-         (S.Redirected ? "': redirected" : "': not redirected: " + S.Why);
+         (S.isRedirected() ? "': redirected"
+                           : "': not redirected: " + S.Why.text());
 }
 
 } // namespace cupilot

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/UnitReport.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
@@ -26,9 +25,9 @@ static unsigned countOf(const UnitReport &R,
   return static_cast<unsigned>(count_if(R.Outcomes, Is));
 }
 
-static bool isApplied(const SubstitutionOutcome &O) { return O.Applied; }
+static bool isApplied(const SubstitutionOutcome &O) { return O.isApplied(); }
 static bool isStale(const SubstitutionOutcome &O) {
-  return O.Remark == "VariantStale";
+  return O.Result == SubstitutionResult::VariantStale;
 }
 
 std::string toText(const UnitReport &R) {
@@ -36,15 +35,15 @@ std::string toText(const UnitReport &R) {
   Text += R.Compiler == "nvcc" ? "nvcc" : R.Half;
   // Nothing was looked at.
   if (R.Target.empty() && R.Kernels == 0 && R.Outcomes.size() == 1)
-    return Text + ": " + R.Outcomes.front().Message;
+    return Text + ": " + R.Outcomes.front().message();
   if (!R.Target.empty())
     Text += " " + R.Target;
   Text += formatv(": kernels {0}, variants {1}, stale {2}", R.Kernels,
                   countOf(R, isApplied), countOf(R, isStale))
               .str();
   for (const SubstitutionOutcome &O : R.Outcomes)
-    Text += "\n  " + NvccPtx::sourceName(O.Kernel) + ": " + O.Remark + ": " +
-            O.Message;
+    Text += "\n  " + NvccPtx::sourceName(O.Kernel) + ": " +
+            nameOf(O.Result).str() + ": " + O.message();
   for (const LaunchSite &S : R.Launches)
     Text += "\n  " + describe(S);
   return Text;
@@ -60,24 +59,11 @@ static void addPlace(json::Object &O, const Module *M, StringRef Function) {
   O["line"] = P->getLine();
 }
 
-static StringRef reasonWord(StringRef Message) {
-  std::optional<BuildReason> Reason = buildReasonOf(Message);
-  return Reason ? wordOf(*Reason) : "other";
-}
-
-/// "launch in 'main()': redirected to its variants".
-static std::string messageOf(const LaunchSite &S) {
-  return "launch in '" + demangle(S.Function) +
-         "': " + (S.Why.empty() ? textOf(BuildReason::Redirected) : S.Why);
-}
-
 static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
-  json::Object J{
-      {"outcome", O.Remark}, {"applied", O.Applied}, {"message", O.Message}};
-  if (std::optional<BuildReason> Reason = buildReasonOf(O.Message))
-    J["reason"] = wordOf(*Reason);
-  else
-    J["reason"] = "other";
+  json::Object J{{"outcome", nameOf(O.Result)},
+                 {"applied", O.isApplied()},
+                 {"message", O.message()},
+                 {"reason", wordOf(O.Why.Reason)}};
   if (O.Kernel.empty())
     return J;
   J["kernel"] = NvccPtx::sourceName(O.Kernel);
@@ -87,13 +73,13 @@ static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
 }
 
 json::Object toJSON(const LaunchSite &S) {
-  std::string Text = messageOf(S);
-  json::Object J{{"outcome", S.Redirected ? "LaunchRedirected" : "LaunchKept"},
-                 {"applied", S.Redirected},
-                 {"message", Text},
-                 {"reason", S.Why.empty() ? wordOf(BuildReason::Redirected)
-                                          : reasonWord(S.Why)},
-                 {"function", demangle(S.Function)}};
+  std::string Function = demangle(S.Function);
+  json::Object J{
+      {"outcome", S.isRedirected() ? "LaunchRedirected" : "LaunchKept"},
+      {"applied", S.isRedirected()},
+      {"message", "launch in '" + Function + "': " + S.Why.text()},
+      {"reason", wordOf(S.Why.Reason)},
+      {"function", Function}};
   if (!S.Kernel.empty()) {
     J["kernel"] = NvccPtx::sourceName(S.Kernel);
     J["symbol"] = S.Kernel;

@@ -56,10 +56,11 @@ Expected<Toolchain> Toolchain::find(ArrayRef<std::string> Flags) {
   ErrorOr<std::string> Clang =
       sys::findProgramByName("clang++", {CUPILOT_LLVM_BIN});
   if (!Clang)
-    Clang = sys::findProgramByName("clang++-22");
+    Clang =
+        sys::findProgramByName("clang++-" + std::to_string(CUPILOT_LLVM_MAJOR));
   if (!Clang)
     return resourceError("clang++ 22 was not found",
-                         "on Debian: apt-get install clang-22");
+                         "on Debian: apt-get install " CUPILOT_CLANG);
   Tools.Clang = *Clang;
   Tools.CudaPath = findToolkit(Flags);
   if (!Tools.CudaPath.empty())

@@ -40,7 +40,7 @@ void runPtx(StringRef Bytes) {
   // Some: all of them against all would be slow, and say no more.
   for (const std::string &Name : ArrayRef(M->kernels()).take_front(4)) {
     KernelIdentity Id = M->identify(Name);
-    require(Id.Digest.empty() != Id.Refusal.empty(),
+    require(Id.Digest.empty() == Id.Refusal.has_value(),
             "neither an identity nor a reason");
     require(M->find(Name) == Name, "a kernel is not found by its name");
     // One that is not there is compared as the source has it.

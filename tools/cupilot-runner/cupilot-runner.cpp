@@ -27,7 +27,7 @@ static const char Help[] =
     "go to DIR/results\n"
     "  cupilot-runner --list          the GPUs of this machine\n"
     "  cupilot-runner --ceilings      bandwidths and rates, measured once for "
-    "each card\n\n"
+    "each GPU\n\n"
     "  --devices=0,1    use these GPUs (default: all that the batch is for)\n"
     "  --anew           measure the ceilings again\n"
     "  --kernels=DIR    write the PTX that measures ceilings to DIR, and do no "

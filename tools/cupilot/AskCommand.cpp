@@ -23,23 +23,27 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("ask", "Send one prompt, or show what it would send");
-static cl::opt<std::string> Name(cl::Positional, cl::sub(Sub),
-                                 cl::value_desc("PROMPT"),
-                                 cl::desc("The prompt; none lists them"));
-static cl::opt<std::string>
-    FactsFile("facts", cl::sub(Sub), cl::value_desc("FILE"),
-              cl::desc("JSON object that fills the prompt in"));
-static cl::opt<std::string> Step("step", cl::sub(Sub), cl::value_desc("NAME"),
-                                 cl::desc("Name of the call in recordings"));
-static cl::opt<unsigned> AnswerTokens("answer-tokens", cl::sub(Sub),
-                                      cl::init(16384), cl::value_desc("N"),
-                                      cl::desc("Most tokens of the answer "
-                                               "(default 16384)"));
-static cl::opt<bool> DryRun("dry-run", cl::sub(Sub),
-                            cl::desc("Print what would be sent, and send "
-                                     "nothing"));
-static ProviderOptions Providers(Sub, /*Resume=*/true);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Name{cl::Positional, In, cl::value_desc("PROMPT"),
+                            cl::desc("The prompt; none lists them")};
+  cl::opt<std::string> FactsFile{
+      "facts", In, cl::value_desc("FILE"),
+      cl::desc("JSON object that fills the prompt in")};
+  cl::opt<std::string> Step{"step", In, cl::value_desc("NAME"),
+                            cl::desc("Name of the call in recordings")};
+  cl::opt<unsigned> AnswerTokens{"answer-tokens", In, cl::init(16384),
+                                 cl::value_desc("N"),
+                                 cl::desc("Most tokens of the answer "
+                                          "(default 16384)")};
+  cl::opt<bool> DryRun{"dry-run", In,
+                       cl::desc("Print what would be sent, and send "
+                                "nothing")};
+  ProviderOptions Providers{Sub, /*Resume=*/true};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot ask\n"
@@ -82,7 +86,7 @@ static Error readQuotes(json::Value &V, StringRef Folder) {
   return Error::success();
 }
 
-static Expected<json::Object> facts() {
+static Expected<json::Object> facts(StringRef FactsFile) {
   if (FactsFile.empty())
     return json::Object();
   Expected<std::string> Text = readFile(FactsFile);
@@ -111,29 +115,32 @@ static Error list(const PromptLibrary &Prompts) {
   return Error::success();
 }
 
-static Error run(const TrailingArgs &) {
-  Expected<PromptLibrary> Prompts = Providers.prompts();
+static Error run(const Options &O, const TrailingArgs &) {
+  Expected<PromptLibrary> Prompts = O.Providers.prompts();
   if (!Prompts)
     return Prompts.takeError();
-  if (Name.empty())
+  if (O.Name.empty())
     return list(*Prompts);
-  Expected<json::Object> Facts = facts();
+  Expected<json::Object> Facts = facts(O.FactsFile);
   if (!Facts)
     return Facts.takeError();
-  Expected<ChatRequest> Request = Prompts->render(Name, *Facts);
+  Expected<ChatRequest> Request = Prompts->render(O.Name, *Facts);
   if (!Request)
     return Request.takeError();
-  Request->MaxTokens = AnswerTokens;
-  Request->Step = Step;
+  Request->MaxTokens = O.AnswerTokens;
+  Request->Step = O.Step;
   std::unique_ptr<Session> Asked;
-  if (Providers.given() || !DryRun) {
-    Expected<std::unique_ptr<Session>> S =
-        Providers.open(Providers.resume(), DryRun);
+  if (O.Providers.given() || !O.DryRun) {
+    Expected<SessionOptions> Options = O.Providers.session();
+    if (!Options)
+      return Options.takeError();
+    Options->DryRun = O.DryRun;
+    Expected<std::unique_ptr<Session>> S = Session::open(*Options);
     if (!S)
       return S.takeError();
     Asked = std::move(*S);
   }
-  if (DryRun) {
+  if (O.DryRun) {
     outs() << "prompt: " << Request->Prompt << "\n";
     if (Asked)
       outs() << Asked->describe(*Request);
@@ -141,7 +148,7 @@ static Error run(const TrailingArgs &) {
     return Error::success();
   }
   Expected<StructuredAnswer> A = askStructured(
-      *Asked, *Prompts, {Name, *Facts, Step, AnswerTokens, nullptr});
+      *Asked, *Prompts, {O.Name, *Facts, O.Step, O.AnswerTokens, nullptr});
   errs() << Asked->summary() << "\n";
   if (!A)
     return A.takeError();
@@ -153,4 +160,6 @@ static Error run(const TrailingArgs &) {
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("ask",
+                                "Send one prompt, or show what it would send",
+                                "", Examples, run);

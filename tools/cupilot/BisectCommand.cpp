@@ -20,14 +20,19 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("bisect", "Find the variant that breaks a command");
-static cl::opt<std::string>
-    StoreDir("store", cl::sub(Sub), cl::init(".cupilot"), cl::value_desc("DIR"),
-             cl::desc("The project store that the command's build uses "
-                      "(default .cupilot)"));
-static cl::opt<bool>
-    Repair("repair", cl::sub(Sub),
-           cl::desc("Only put back what a bisection that was killed left"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> StoreDir{
+      "store", In, cl::init(".cupilot"), cl::value_desc("DIR"),
+      cl::desc("The project store that the command's build uses "
+               "(default .cupilot)")};
+  cl::opt<bool> Repair{
+      "repair", In,
+      cl::desc("Only put back what a bisection that was killed left")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot bisect --store .cupilot -- sh -c 'ninja -C build && "
@@ -76,20 +81,20 @@ static Expected<BisectAnswer> ask(StoreRestriction &Store,
   return Answer;
 }
 
-static void print(const OfferedVariant &V) {
+static void print(const OfferedVariant &V, StringRef StoreDir) {
   outs() << "  " << V.Kernel << ": variant " << V.Name << ": " << V.Genome
          << "\n    take it out with: "
          << shellQuoted({"cupilot", "store", "prune", V.Name, "--kernel",
-                         V.Kernel, "--store", StoreDir})
+                         V.Kernel, "--store", StoreDir.str()})
          << "\n";
 }
 
-static Error tell(const BisectResult &R,
-                  const std::vector<OfferedVariant> &All) {
+static Error tell(const BisectResult &R, const std::vector<OfferedVariant> &All,
+                  StringRef StoreDir) {
   using Kind = BisectResult::Kind;
   auto PrintAll = [&] {
     for (unsigned I : R.Culprits.set_bits())
-      print(All[I]);
+      print(All[I], StoreDir);
   };
   switch (R.K) {
   case Kind::NothingBad:
@@ -103,8 +108,10 @@ static Error tell(const BisectResult &R,
                         "make it good without cuPilot first "
                         "(CUPILOT_DISABLE=1)");
   case Kind::Unsteady:
-    return findingError("the command says good and bad of the same variants",
-                        "make it answer the same each time");
+    return findingError(
+        "the command is not deterministic: it passed and failed "
+        "with the same variants",
+        "make it answer the same each time");
   case Kind::Undecidable:
     outs() << "one or more of these variants break the command; tests that "
               "would tell them apart were skipped:\n";
@@ -125,12 +132,12 @@ static Error tell(const BisectResult &R,
   llvm_unreachable("no other kinds");
 }
 
-static Error run(const TrailingArgs &Command) {
-  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
+static Error run(const Options &O, const TrailingArgs &Command) {
+  Expected<BuildStore> Readable = BuildStore::open(O.StoreDir);
   if (!Readable)
     return Readable.takeError();
   std::string Root = Readable->root().str();
-  if (Repair) {
+  if (O.Repair) {
     if (Command.Given)
       return usageError("'--repair' runs no command");
     Expected<bool> Did = repairStore(Root);
@@ -163,7 +170,7 @@ static Error run(const TrailingArgs &Command) {
   if (Store->variants().empty()) {
     if (Error E = Store->restore())
       return E;
-    return findingError("the store '" + StoreDir + "' offers no variant");
+    return findingError("the store '" + O.StoreDir + "' offers no variant");
   }
   unsigned Number = 0;
   Expected<BisectResult> Result = bisect(
@@ -183,7 +190,9 @@ static Error run(const TrailingArgs &Command) {
     return joinErrors(Result.takeError(), std::move(Restored));
   if (Restored)
     return Restored;
-  return tell(*Result, Store->variants());
+  return tell(*Result, Store->variants(), O.StoreDir);
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("bisect",
+                                "Find the variant that breaks a command",
+                                "COMMAND", Examples, run);

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
-#include "RecordedWorkloads.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -20,34 +20,37 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("capture",
-                          "Run a program and record its launches as workloads");
-static cl::opt<std::string>
-    Output("o", cl::sub(Sub), cl::value_desc("W.mlir"),
-           cl::init("workloads.mlir"),
-           cl::desc("Where to write the workloads; their data goes to "
-                    "W.data beside it (default workloads.mlir)"));
-static cl::opt<std::string>
-    From("from", cl::sub(Sub), cl::value_desc("FOLDER"),
-         cl::desc("Run nothing; make workloads of what cupilot-capture "
-                  "recorded, here or on another machine"));
-static cl::opt<bool>
-    Confirm("confirm", cl::sub(Sub),
-            cl::desc("On a GPU: replay the recorded launches, and leave out "
-                     "those that do not write the same"));
-static cl::opt<bool>
-    InGraphs("graphs", cl::sub(Sub),
-             cl::desc("On a GPU: keep launches inside graphs, too; their nodes "
-                      "run once more, on copies of their memory"));
-static cl::opt<uint64_t> PerKernel(
-    "per-kernel", cl::sub(Sub), cl::value_desc("N"), cl::init(8),
-    cl::desc("On a GPU: launches of one kernel to keep with data (default 8)"));
-static cl::opt<uint64_t> MaxMegabytes(
-    "max-mb", cl::sub(Sub), cl::value_desc("N"), cl::init(4096),
-    cl::desc("On a GPU: megabytes of data to keep (default 4096)"));
-static cl::opt<std::string>
-    Cupti("cupti", cl::sub(Sub), cl::value_desc("FILE"),
-          cl::desc("libcupti.so, where it is not found"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Output{
+      "o", In, cl::value_desc("W.mlir"), cl::init("workloads.mlir"),
+      cl::desc("Where to write the workloads; their data goes to "
+               "W.data beside it (default workloads.mlir)")};
+  cl::opt<std::string> From{
+      "from", In, cl::value_desc("FOLDER"),
+      cl::desc("Run nothing; make workloads of what cupilot-capture "
+               "recorded, here or on another machine")};
+  cl::opt<bool> Confirm{
+      "confirm", In,
+      cl::desc("On a GPU: replay the recorded launches, and leave out "
+               "those that do not write the same")};
+  cl::opt<bool> InGraphs{
+      "graphs", In,
+      cl::desc("On a GPU: keep launches inside graphs, too; their nodes "
+               "run once more, on copies of their memory")};
+  cl::opt<uint64_t> PerKernel{
+      "per-kernel", In, cl::value_desc("N"), cl::init(8),
+      cl::desc(
+          "On a GPU: launches of one kernel to keep with data (default 8)")};
+  cl::opt<uint64_t> MaxMegabytes{
+      "max-mb", In, cl::value_desc("N"), cl::init(4096),
+      cl::desc("On a GPU: megabytes of data to keep (default 4096)")};
+  cl::opt<std::string> Cupti{"cupti", In, cl::value_desc("FILE"),
+                             cl::desc("libcupti.so, where it is not found")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot capture -o heat.workloads.mlir -- ./heat 512 20\n"
@@ -72,20 +75,20 @@ static std::string installed(StringRef Path) {
 }
 
 /// Runs the program; what it recorded lies in \p Folder.
-static Error record(const std::vector<std::string> &Program,
+static Error record(const Options &O, const std::vector<std::string> &Program,
                     const std::string &Folder, capture::Record &R,
                     capture::Ending &End) {
-  if (Confirm && installed("bin/cupilot-capture").empty())
+  if (O.Confirm && installed("bin/cupilot-capture").empty())
     return usageError("this cuPilot was built without cupilot-capture, which "
                       "--confirm needs",
                       "build it where CUPTI's headers are");
   if (auto F = capture::prepareFolder(Folder))
     return asError(*F);
   capture::Options Opts;
-  Opts.PerKernel = PerKernel;
-  Opts.Graphs = InGraphs;
-  Opts.MaxBytes = MaxMegabytes << 20;
-  Opts.Cupti = Cupti;
+  Opts.PerKernel = O.PerKernel;
+  Opts.Graphs = O.InGraphs;
+  Opts.MaxBytes = O.MaxMegabytes << 20;
+  Opts.Cupti = O.Cupti;
   if (auto F = capture::runRecorded(
           Program, Folder, installed("lib/libcupilot-capture.so"), Opts, End))
     return asError(*F);
@@ -95,29 +98,29 @@ static Error record(const std::vector<std::string> &Program,
     return resourceError(Text);
   if (R.Launches.empty())
     return asError(capture::nothingRecorded(Program.front(), End));
-  if (Confirm && R.Basis == "measured")
+  if (O.Confirm && R.Basis == "measured")
     if (auto F =
             capture::confirmRecord(Folder, installed("bin/cupilot-capture"), R))
       return asError(*F);
   return Error::success();
 }
 
-static Error run(const TrailingArgs &Program) {
+static Error run(const Options &O, const TrailingArgs &Program) {
   bool Runs = Program.Given && !Program.Args.empty();
-  if (!Runs && From.empty())
+  if (!Runs && O.From.empty())
     return usageError("no program was given",
                       "cupilot capture -o W.mlir -- ./program ARGS");
-  if (Runs && !From.empty())
+  if (Runs && !O.From.empty())
     return usageError("--from runs no program",
                       "leave out what follows --, or leave out --from");
-  SmallString<256> DataFolder(Output);
+  SmallString<256> DataFolder(O.Output);
   sys::path::replace_extension(DataFolder, "data");
   sys::fs::make_absolute(DataFolder);
-  std::string Folder = Runs ? std::string(DataFolder) : std::string(From);
+  std::string Folder = Runs ? std::string(DataFolder) : std::string(O.From);
   capture::Record R;
   capture::Ending End;
   if (Runs) {
-    if (Error E = record(Program.Args, Folder, R, End))
+    if (Error E = record(O, Program.Args, Folder, R, End))
       return E;
   } else {
     if (auto F = capture::readRecord(Folder, R))
@@ -137,13 +140,13 @@ static Error run(const TrailingArgs &Program) {
     addWorkload(B, W);
     requireFormat(*M, workloadFormat(W));
   }
-  if (Error E = writeFileAtomic(Output, printModule(*M)))
+  if (Error E = writeFileAtomic(O.Output, printModule(*M)))
     return E;
   errs() << "cupilot capture: " << capture::printTable(R);
   for (const std::string &Text : LeftOut)
     errs() << "cupilot capture: warning: left out " << Text << "\n";
   errs() << "cupilot capture: " << Workloads->size() << " workload(s) in "
-         << Output << "\n";
+         << O.Output << "\n";
   if (Workloads->empty())
     return findingError("no launch can be a workload",
                         "see the warnings and the table above");
@@ -154,4 +157,6 @@ static Error run(const TrailingArgs &Program) {
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("capture", "Run a program and record its launches as workloads",
+               "PROGRAM ARGS", Examples, run);

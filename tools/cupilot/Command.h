@@ -10,7 +10,7 @@
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,24 +22,70 @@ struct TrailingArgs {
   std::vector<std::string> Args;
 };
 
-/// A subcommand: its LLVM SubCommand (name and summary), its examples for
-/// --help, and what it does. One static object per command registers it:
+/// Base of a command's options. They are made when the command is the one that
+/// was called, so that no other command pays for them.
+struct CommandOptions {
+  explicit CommandOptions(llvm::cl::SubCommand &Sub) : In(Sub), Sub(Sub) {}
+
+  llvm::cl::sub In; ///< For each option.
+  llvm::cl::SubCommand &Sub;
+};
+
+/// A subcommand: name, summary, what may follow "--" ("FLAGS"; empty: nothing),
+/// the end of its help text, and what it does. One static object per command
+/// registers it:
 ///
-///   static cl::SubCommand Sub("extract", "Print the kernels of a unit");
-///   static cl::opt<std::string> File(cl::Positional, cl::sub(Sub), ...);
-///   static Error run(const TrailingArgs &Flags) { ... }
-///   static Command Registered(Sub, Examples, run);
+///   struct ExtractOptions : CommandOptions {
+///     using CommandOptions::CommandOptions;
+///     cl::opt<std::string> File{cl::Positional, In, cl::value_desc("F.cu")};
+///   };
+///   static Error run(const ExtractOptions &O, const TrailingArgs &Flags);
+///   static const Command Registered("extract", "Print the kernels ...",
+///                                   "FLAGS", Examples, run);
 class Command {
 public:
-  using RunFunction = llvm::Error (*)(const TrailingArgs &);
-  Command(llvm::cl::SubCommand &Sub, llvm::StringRef Examples, RunFunction Run);
+  /// The options of one call, and the call itself.
+  class Call {
+  public:
+    virtual ~Call() = default;
+    virtual llvm::Error run(const TrailingArgs &Trailing) const = 0;
+  };
 
-  llvm::cl::SubCommand &Sub;
-  llvm::StringRef Examples;
-  RunFunction Run;
+  template <typename OptionsT>
+  Command(llvm::StringRef Name, llvm::StringRef Summary,
+          llvm::StringRef Follows, llvm::StringRef Examples,
+          llvm::Error (*Run)(const OptionsT &, const TrailingArgs &))
+      : Name(Name), Summary(Summary), Follows(Follows), Examples(Examples),
+        Make([Run](llvm::cl::SubCommand &Sub) -> std::unique_ptr<Call> {
+          return std::make_unique<CallOf<OptionsT>>(Sub, Run);
+        }) {
+    all().push_back(this);
+  }
 
-  static std::vector<Command *> &all();
+  const llvm::StringRef Name, Summary, Follows, Examples;
+  /// Declares the command's options in \p Sub.
+  const std::function<std::unique_ptr<Call>(llvm::cl::SubCommand &Sub)> Make;
+
+  static std::vector<const Command *> &all();
+
+private:
+  template <typename OptionsT> class CallOf : public Call {
+  public:
+    using RunFunction = llvm::Error (*)(const OptionsT &, const TrailingArgs &);
+    CallOf(llvm::cl::SubCommand &Sub, RunFunction Run)
+        : Options(Sub), Run(Run) {}
+    llvm::Error run(const TrailingArgs &Trailing) const override {
+      return Run(Options, Trailing);
+    }
+
+  private:
+    OptionsT Options;
+    RunFunction Run;
+  };
 };
+
+/// Prints the usage, all options of \p Sub by group, and the examples.
+void printHelp(const Command &C, llvm::cl::SubCommand &Sub);
 
 } // namespace cupilot
 

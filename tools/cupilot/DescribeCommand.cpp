@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompilerCommand.h"
 #include "SharedOptions.h"
-#include "UnitToJudge.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/Described.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,20 +21,24 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("describe", "Write workloads that nobody recorded");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The source of the kernels"));
-static cl::opt<std::string>
-    From("from", cl::sub(Sub), cl::value_desc("FILE"),
-         cl::desc("Descriptions, one a line; lines that begin with # are left "
-                  "out"));
-static cl::list<std::string>
-    Texts("workload", cl::sub(Sub), cl::value_desc("KERNEL: TEXT"),
-          cl::desc("A launch in words; may be given again"));
-static cl::opt<std::string> Output("o", cl::sub(Sub), cl::init("-"),
-                                   cl::value_desc("W.mlir"),
-                                   cl::desc("Where to write (default: print)"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
+                             cl::value_desc("F.cu"),
+                             cl::desc("The source of the kernels")};
+  cl::opt<std::string> From{
+      "from", In, cl::value_desc("FILE"),
+      cl::desc("Descriptions, one a line; lines that begin with # are left "
+               "out")};
+  cl::list<std::string> Texts{
+      "workload", In, cl::value_desc("KERNEL: TEXT"),
+      cl::desc("A launch in words; may be given again")};
+  cl::opt<std::string> Output{"o", In, cl::init("-"), cl::value_desc("W.mlir"),
+                              cl::desc("Where to write (default: print)")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot describe rows.cu -o rows.mlir --workload 'rows: grid=16, "
@@ -43,10 +48,10 @@ static const char Examples[] =
     "docs/Gate.md, \"Described workloads\", has the grammar.\n";
 
 /// All descriptions: of the file, then of the command line.
-static Expected<std::vector<std::string>> descriptions() {
+static Expected<std::vector<std::string>> descriptions(const Options &O) {
   std::vector<std::string> All;
-  if (!From.empty()) {
-    Expected<std::string> Text = readFile(From);
+  if (!O.From.empty()) {
+    Expected<std::string> Text = readFile(O.From);
     if (!Text)
       return Text.takeError();
     SmallVector<StringRef> Lines;
@@ -55,25 +60,26 @@ static Expected<std::vector<std::string>> descriptions() {
       if (Line = Line.trim(); !Line.empty() && !Line.starts_with("#"))
         All.push_back(Line.str());
   }
-  append_range(All, Texts);
+  append_range(All, O.Texts);
   if (All.empty())
     return usageError("nothing is described",
                       "--workload='KERNEL: TEXT', or --from=FILE");
   return All;
 }
 
-static Error run(const TrailingArgs &Trailing) {
-  Expected<std::vector<std::string>> Flags = clangFlagsFor(Input, Trailing, "");
+static Error run(const Options &O, const TrailingArgs &Trailing) {
+  Expected<std::vector<std::string>> Flags =
+      clangFlagsFor(O.Input, Trailing.Args, "");
   if (!Flags)
     return Flags.takeError();
-  Expected<std::vector<std::string>> All = descriptions();
+  Expected<std::vector<std::string>> All = descriptions(O);
   if (!All)
     return All.takeError();
   Expected<std::vector<Kernel>> Kernels =
-      extractKernels(Input, *Flags, {.VerifySlices = false});
+      extractKernels(O.Input, *Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  UnitToJudge Unit{Input, "", std::move(*Kernels)};
+  UnitToJudge Unit{O.Input, "", std::move(*Kernels)};
   std::vector<Workload> Made;
   StringSet<> Names;
   double Timed = 0;
@@ -103,11 +109,13 @@ static Error run(const TrailingArgs &Trailing) {
     addWorkload(B, W);
     requireFormat(*M, workloadFormat(W));
   }
-  if (Output == "-") {
+  if (O.Output == "-") {
     outs() << printModule(*M);
     return Error::success();
   }
-  return writeFileAtomic(Output, printModule(*M));
+  return writeFileAtomic(O.Output, printModule(*M));
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("describe",
+                                "Write workloads that nobody recorded", "FLAGS",
+                                Examples, run);

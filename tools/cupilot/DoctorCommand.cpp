@@ -26,9 +26,13 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("doctor", "Say what of compiler, toolkit, driver and "
-                                    "provider works here");
-static ProviderOptions Providers(Sub, /*Resume=*/false);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  ProviderOptions Providers{Sub, /*Resume=*/false};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot doctor\n"
@@ -197,7 +201,7 @@ static void checkDriver(Report &R) {
     R.line(Health::Good, "profiler", "counters may be read");
 }
 
-static void checkPrompts(Report &R) {
+static void checkPrompts(Report &R, const ProviderOptions &Providers) {
   Expected<PromptLibrary> Prompts = Providers.prompts();
   if (!Prompts)
     return R.error("prompts", Prompts.takeError(), /*Needed=*/true);
@@ -207,13 +211,16 @@ static void checkPrompts(Report &R) {
 }
 
 /// Asks for one small object, through all that a search would use.
-static void checkProvider(Report &R) {
+static void checkProvider(Report &R, const ProviderOptions &Providers) {
   if (!Providers.given()) {
     R.line(Health::Missing, "provider",
            "none named: --provider SPEC asks it one short question");
     return;
   }
-  Expected<std::unique_ptr<Session>> S = Providers.open(/*Resumed=*/false);
+  Expected<SessionOptions> Options = Providers.session();
+  if (!Options)
+    return R.error("provider", Options.takeError(), /*Needed=*/true);
+  Expected<std::unique_ptr<Session>> S = Session::open(*Options);
   if (!S)
     return R.error("provider", S.takeError(), /*Needed=*/true);
   ChatRequest Q;
@@ -247,19 +254,22 @@ static void checkProvider(Report &R) {
              (*S)->summary());
 }
 
-static Error run(const TrailingArgs &) {
+static Error run(const Options &O, const TrailingArgs &) {
   Report R;
   R.line(Health::Good, "cupilot",
          CUPILOT_VERSION ", LLVM " CUPILOT_LLVM_VERSION);
   checkTools(R);
   checkPlugin(R);
   checkDriver(R);
-  checkPrompts(R);
-  checkProvider(R);
+  checkPrompts(R, O.Providers);
+  checkProvider(R, O.Providers);
   outs().flush(); // Before what is said of it.
   if (R.Failed)
     return findingError(Twine(R.Failed) + " of these must be mended");
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("doctor",
+                                "Say what of compiler, toolkit, driver and "
+                                "provider works here",
+                                "", Examples, run);

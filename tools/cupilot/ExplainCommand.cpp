@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BuildCommand.h"
 #include "Command.h"
-#include "NvccLaunches.h"
 #include "SharedOptions.h"
+#include "cupilot/Driver/BuildCommand.h"
+#include "cupilot/Driver/NvccLaunches.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Error.h"
@@ -23,15 +23,18 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("explain",
-                          "Say why each kernel did or did not get a variant");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The CUDA source"));
-static StoreOption StoreDir(Sub);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
 
-static cl::opt<bool> Json("json", cl::sub(Sub),
-                          cl::desc("Print JSON; docs/Tools.md has its form"));
+  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
+                             cl::value_desc("F.cu"),
+                             cl::desc("The CUDA source")};
+  StoreOption StoreDir{Sub};
+  cl::opt<bool> Json{"json", In,
+                     cl::desc("Print JSON; docs/Tools.md has its form")};
+};
+} // namespace
 
 static const char Examples[] = "  cupilot explain heat.cu --store .cupilot -- "
                                "clang++-22 -O2 --cuda-gpu-arch=sm_90\n"
@@ -97,11 +100,11 @@ static void print(const json::Array &Parts) {
   }
 }
 
-static Error run(const TrailingArgs &Command) {
+static Error run(const Options &O, const TrailingArgs &Command) {
   if (!Command.Given || Command.Args.empty())
     return usageError("no compiler was given",
                       "cupilot explain F.cu --store DIR -- clang++-22 FLAGS");
-  Expected<BuildStore> Store = BuildStore::open(StoreDir);
+  Expected<BuildStore> Store = BuildStore::open(O.StoreDir);
   if (!Store)
     return Store.takeError();
   std::string Self =
@@ -113,7 +116,7 @@ static Error run(const TrailingArgs &Command) {
   if (!Dir)
     return Dir.takeError();
   // The build's own command will do, with the source and its object.
-  std::vector<std::string> Args = sourceFlags(Command.Args, Input);
+  std::vector<std::string> Args = sourceFlags(Command.Args, O.Input);
   while (Args.size() > 1 &&
          sys::path::filename(Args.front()) == "cupilot-launch")
     Args.erase(Args.begin());
@@ -134,7 +137,7 @@ static Error run(const TrailingArgs &Command) {
         // With remarks clang knows where things are, also without -g.
         std::string("-Rpass=cupilot"), std::string("-Rpass-missed=cupilot"),
         Relocatable ? std::string("-dc") : std::string("-c"), std::string("-o"),
-        Dir->file("object.o"), std::string(Input)})
+        Dir->file("object.o"), std::string(O.Input)})
     Args.push_back(Arg);
   Expected<ProcessResult> Result = runProcess(Args);
   if (!Result)
@@ -155,19 +158,21 @@ static Error run(const TrailingArgs &Command) {
     return Parts.takeError();
   if (Nvcc)
     for (json::Value &Part : *Parts)
-      addNvccLaunches(*Part.getAsObject(), Input, Command.Args,
+      addNvccLaunches(*Part.getAsObject(), O.Input, Command.Args,
                       Dir->file("object.o"));
-  if (!Json) {
+  if (!O.Json) {
     print(*Parts);
     return Error::success();
   }
   outs() << formatv("{0:2}\n", json::Value(json::Object{
                                    {"version", UnitReport::Version},
-                                   {"source", Input.getValue()},
+                                   {"source", O.Input.getValue()},
                                    {"store", Store->root()},
                                    {"command", json::Array(Command.Args)},
                                    {"parts", std::move(*Parts)}}));
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("explain", "Say why each kernel did or did not get a variant",
+               "COMPILER FLAGS", Examples, run);

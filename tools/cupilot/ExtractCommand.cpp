@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CompilerCommand.h"
+#include "Command.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -21,27 +22,30 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("extract", "Print the kernels of a translation unit");
-static cl::opt<std::string> File(cl::Positional, cl::sub(Sub), cl::Required,
-                                 cl::value_desc("F.cu"));
-static cl::opt<std::string>
-    Output("o", cl::sub(Sub), cl::value_desc("K.mlir"),
-           cl::desc("Write the kernels there, and their slices to K.slices "
-                    "beside it (default: the kernels to standard output)"));
-static cl::opt<std::string>
-    SliceFolder("slices", cl::sub(Sub), cl::value_desc("DIR"),
-                cl::desc("Write the slices to this folder"));
-static cl::opt<std::string>
-    Json("json", cl::sub(Sub), cl::value_desc("FILE"),
-         cl::desc("Write the kernels, and why some have no slice, as JSON"));
-static cl::opt<std::string>
-    BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
-                cl::desc("Take the source's command from "
-                         "DIR/compile_commands.json"));
-static cl::opt<bool>
-    NoVerify("no-verify", cl::sub(Sub),
-             cl::desc("Do not compile the slices to compare their device code "
-                      "with the unit's"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> File{cl::Positional, In, cl::Required,
+                            cl::value_desc("F.cu")};
+  cl::opt<std::string> Output{
+      "o", In, cl::value_desc("K.mlir"),
+      cl::desc("Write the kernels there, and their slices to K.slices "
+               "beside it (default: the kernels to standard output)")};
+  cl::opt<std::string> SliceFolder{"slices", In, cl::value_desc("DIR"),
+                                   cl::desc("Write the slices to this folder")};
+  cl::opt<std::string> Json{
+      "json", In, cl::value_desc("FILE"),
+      cl::desc("Write the kernels, and why some have no slice, as JSON")};
+  cl::opt<std::string> BuildFolder{"p", In, cl::value_desc("DIR"),
+                                   cl::desc("Take the source's command from "
+                                            "DIR/compile_commands.json")};
+  cl::opt<bool> NoVerify{
+      "no-verify", In,
+      cl::desc("Do not compile the slices to compare their device code "
+               "with the unit's")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot extract heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
@@ -79,7 +83,7 @@ static std::string sliceName(const Kernel &K) {
 }
 
 /// One object a kernel, in source order.
-static Error writeJson(ArrayRef<Kernel> Kernels,
+static Error writeJson(StringRef File, ArrayRef<Kernel> Kernels,
                        ArrayRef<KernelIdentity> Builds) {
   std::string Text;
   raw_string_ostream Stream(Text);
@@ -94,8 +98,8 @@ static Error writeJson(ArrayRef<Kernel> Kernels,
         J.attribute("line", K.Line);
         if (!Build.Digest.empty())
           J.attribute("identity", Build.Digest);
-        else if (!Build.Refusal.empty())
-          J.attribute("no_identity", json::fixUTF8(Build.Refusal));
+        else if (Build.Refusal)
+          J.attribute("no_identity", json::fixUTF8(Build.Refusal->text()));
         if (K.Slice.empty())
           J.attribute("refusal", json::fixUTF8(K.Refusal));
         else
@@ -103,23 +107,23 @@ static Error writeJson(ArrayRef<Kernel> Kernels,
       });
   });
   Stream << "\n";
-  return writeFileAtomic(Json, Text);
+  return writeFileAtomic(File, Text);
 }
 
-static Error run(const TrailingArgs &Trailing) {
+static Error run(const Options &O, const TrailingArgs &Trailing) {
   Expected<std::vector<std::string>> Flags =
-      clangFlagsFor(File, Trailing, BuildFolder);
+      clangFlagsFor(O.File, Trailing.Args, O.BuildFolder);
   if (!Flags)
     return Flags.takeError();
   std::vector<KernelIdentity> Builds;
   Expected<std::vector<Kernel>> Kernels =
-      extractKernels(File, *Flags, {.VerifySlices = !NoVerify}, Builds);
+      extractKernels(O.File, *Flags, {.VerifySlices = !O.NoVerify}, Builds);
   if (!Kernels)
     return Kernels.takeError();
-  bool ToStdout = Output.empty() || Output == "-";
-  std::string Folder = SliceFolder, Relative;
+  bool ToStdout = O.Output.empty() || O.Output == "-";
+  std::string Folder = O.SliceFolder, Relative;
   if (!ToStdout && Folder.empty()) {
-    SmallString<256> Beside(Output);
+    SmallString<256> Beside(O.Output);
     sys::path::replace_extension(Beside, "slices");
     Folder = Beside.str();
     Relative = sys::path::filename(Beside).str() + "/";
@@ -144,13 +148,13 @@ static Error run(const TrailingArgs &Trailing) {
       errs() << K.File << ":" << K.Line << ": remark: kernel '" << K.Name
              << "' has no slice: " << K.Refusal << "\n";
   }
-  if (!Json.empty())
-    if (Error E = writeJson(*Kernels, Builds))
+  if (!O.Json.empty())
+    if (Error E = writeJson(O.Json, *Kernels, Builds))
       return E;
   std::string Text = printModule(*M);
   if (ToStdout)
     outs() << Text;
-  else if (Error E = writeFileAtomic(Output, Text))
+  else if (Error E = writeFileAtomic(O.Output, Text))
     return E;
   errs() << "cupilot extract: " << Kernels->size() << " kernel(s), " << Slices
          << " slice(s)";
@@ -162,4 +166,6 @@ static Error run(const TrailingArgs &Trailing) {
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("extract",
+                                "Print the kernels of a translation unit",
+                                "FLAGS", Examples, run);

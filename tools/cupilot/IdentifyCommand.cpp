@@ -23,22 +23,24 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("identify",
-                          "Print the build identities of a unit's kernels");
-static cl::opt<std::string> Input(
-    cl::Positional, cl::Required, cl::sub(Sub),
-    cl::value_desc("F.cu|F.bc|F.ll|F.ptx"),
-    cl::desc("A CUDA source, device IR before optimisation, or nvcc's PTX"));
-static cl::opt<bool>
-    Text("text", cl::sub(Sub),
-         cl::desc("Print the canonical text instead of the digest"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{
+      cl::Positional, cl::Required, In, cl::value_desc("F.cu|F.bc|F.ll|F.ptx"),
+      cl::desc("A CUDA source, device IR before optimisation, or nvcc's PTX")};
+  cl::opt<bool> Text{
+      "text", In, cl::desc("Print the canonical text instead of the digest")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot identify heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
     "  cupilot identify device.ll --text\n"
     "  cupilot identify device.ptx\n";
 
-static Error print(const Module &M, StringRef Context) {
+static Error print(const Module &M, StringRef Context, bool Text) {
   for (const Function &F : M) {
     if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
@@ -51,12 +53,12 @@ static Error print(const Module &M, StringRef Context) {
     }
     KernelIdentity Id = identify(F, Context);
     outs() << Id.Symbol << " "
-           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+           << (Id.Refusal ? "none: " + Id.Refusal->text() : Id.Digest) << "\n";
   }
   return Error::success();
 }
 
-static Error printPtx() {
+static Error printPtx(StringRef Input, bool Text) {
   Expected<std::string> Ptx = readFile(Input);
   if (!Ptx)
     return Ptx.takeError();
@@ -73,31 +75,33 @@ static Error printPtx() {
     }
     KernelIdentity Id = M->identify(Kernel);
     outs() << Id.Symbol << " "
-           << (Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest) << "\n";
+           << (Id.Refusal ? "none: " + Id.Refusal->text() : Id.Digest) << "\n";
   }
   return Error::success();
 }
 
-static Error run(const TrailingArgs &Flags) {
-  if (sys::path::extension(Input) == ".ptx")
-    return printPtx();
+static Error run(const Options &O, const TrailingArgs &Flags) {
+  if (sys::path::extension(O.Input) == ".ptx")
+    return printPtx(O.Input, O.Text);
   LLVMContext Context;
   SMDiagnostic Diagnostic;
   std::unique_ptr<Module> M;
-  if (sys::path::extension(Input) == ".cu") {
+  if (sys::path::extension(O.Input) == ".cu") {
     Expected<std::string> Bitcode = compileDeviceBitcode(
-        Input, gpuArchitectures(Flags.Args).front(), Flags.Args);
+        O.Input, gpuArchitectures(Flags.Args).front(), Flags.Args);
     if (!Bitcode)
       return Bitcode.takeError();
-    M = parseIR(MemoryBufferRef(*Bitcode, Input), Diagnostic, Context);
+    M = parseIR(MemoryBufferRef(*Bitcode, O.Input), Diagnostic, Context);
   } else {
-    M = parseIRFile(Input, Diagnostic, Context);
+    M = parseIRFile(O.Input, Diagnostic, Context);
   }
   if (!M)
-    return usageError("'" + Input +
+    return usageError("'" + O.Input +
                       "' is no LLVM IR: " + Diagnostic.getMessage());
   foldReflect(*M);
-  return print(*M, buildContext(llvmArguments(Flags.Args)));
+  return print(*M, buildContext(llvmArguments(Flags.Args)), O.Text);
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("identify", "Print the build identities of a unit's kernels",
+               "FLAGS", Examples, run);

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
-#include "ScoreReport.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Mutation/ScoreReport.h"
 #include "cupilot/Mutation/SuiteUnit.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -23,51 +23,49 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("mutate",
-                          "Make faulty kernels and see whether the gate minds");
-static cl::list<std::string>
-    Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub), cl::value_desc("F.cu"),
-           cl::desc("CUDA sources with 'kernel:' comments, or with --kernel"));
-static cl::opt<std::string> Only("kernel", cl::sub(Sub), cl::value_desc("NAME"),
-                                 cl::desc("Mutants of this kernel alone"));
-static cl::list<std::string>
-    Texts("workload", cl::sub(Sub), cl::value_desc("TEXT"),
-          cl::desc("A launch of --kernel in words, for a source without "
-                   "comments; may be given again"));
-static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
-                              cl::value_desc("N"),
-                              cl::desc("Which mutants are taken (default 1)"));
-static cl::opt<unsigned>
-    Limit("limit", cl::sub(Sub), cl::init(0), cl::value_desc("N"),
-          cl::desc("Mutants of each kernel that count (default: all)"));
-static cl::opt<bool> List("list", cl::sub(Sub),
-                          cl::desc("Only list what can be made"));
-static cl::opt<int> Emit("emit", cl::sub(Sub), cl::init(-1),
-                         cl::value_desc("N"),
-                         cl::desc("Only write the mutant of that number"));
-static cl::opt<std::string> Output("o", cl::sub(Sub), cl::init("-"),
-                                   cl::value_desc("M.ll"),
-                                   cl::desc("Where --emit writes (default: "
-                                            "standard output)"));
-static cl::opt<unsigned> Workers("workers", cl::sub(Sub), cl::init(2),
-                                 cl::value_desc("N"),
-                                 cl::desc("Processes (default 2)"));
-static cl::opt<unsigned>
-    Independent("independent", cl::sub(Sub), cl::init(0), cl::value_desc("N"),
-                cl::desc("Run survivors on N inputs of another generator"));
-static cl::opt<std::string>
-    Equivalents("equivalent", cl::sub(Sub), cl::value_desc("F.md"),
-                cl::desc("Survivors that are shown to be equivalent"));
-static cl::opt<std::string>
-    Results("results", cl::sub(Sub), cl::value_desc("R.jsonl"),
-            cl::desc("Write each verdict there as it comes"));
-static cl::opt<bool> Resume("resume", cl::sub(Sub),
-                            cl::desc("Take the verdicts that are there"));
-static cl::opt<bool> Json("json", cl::sub(Sub),
-                          cl::desc("Print the result as JSON"));
-static cl::opt<double>
-    Minimum("minimum", cl::sub(Sub), cl::init(0), cl::value_desc("PERCENT"),
-            cl::desc("Exit status 1 below this score (default 0)"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::list<std::string> Inputs{
+      cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu"),
+      cl::desc("CUDA sources with 'kernel:' comments, or with --kernel")};
+  cl::opt<std::string> Only{"kernel", In, cl::value_desc("NAME"),
+                            cl::desc("Mutants of this kernel alone")};
+  cl::list<std::string> Texts{
+      "workload", In, cl::value_desc("TEXT"),
+      cl::desc("A launch of --kernel in words, for a source without "
+               "comments; may be given again")};
+  cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
+                         cl::desc("Which mutants are taken (default 1)")};
+  cl::opt<unsigned> Limit{
+      "limit", In, cl::init(0), cl::value_desc("N"),
+      cl::desc("Mutants of each kernel that count (default: all)")};
+  cl::opt<bool> List{"list", In, cl::desc("Only list what can be made")};
+  cl::opt<int> Emit{"emit", In, cl::init(-1), cl::value_desc("N"),
+                    cl::desc("Only write the mutant of that number")};
+  cl::opt<std::string> Output{"o", In, cl::init("-"), cl::value_desc("M.ll"),
+                              cl::desc("Where --emit writes (default: "
+                                       "standard output)")};
+  cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
+                            cl::desc("Processes (default 2)")};
+  cl::opt<unsigned> Independent{
+      "independent", In, cl::init(0), cl::value_desc("N"),
+      cl::desc("Run survivors on N inputs of another generator")};
+  cl::opt<std::string> Equivalents{
+      "equivalent", In, cl::value_desc("F.md"),
+      cl::desc("Survivors that are shown to be equivalent")};
+  cl::opt<std::string> Results{
+      "results", In, cl::value_desc("R.jsonl"),
+      cl::desc("Write each verdict there as it comes")};
+  cl::opt<bool> Resume{"resume", In,
+                       cl::desc("Take the verdicts that are there")};
+  cl::opt<bool> Json{"json", In, cl::desc("Print the result as JSON")};
+  cl::opt<double> Minimum{
+      "minimum", In, cl::init(0), cl::value_desc("PERCENT"),
+      cl::desc("Exit status 1 below this score (default 0)")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot mutate rows.cu --limit=40 --seed=7 -- -O2\n"
@@ -76,30 +74,31 @@ static const char Examples[] =
     "  cupilot mutate *.cu --independent=1000 --results=r.jsonl --resume\n\n"
     "docs/Mutation.md describes the faults and the comments.\n";
 
-static Expected<std::vector<SuiteEntry>> entriesOf(StringRef Path) {
+static Expected<std::vector<SuiteEntry>> entriesOf(const Options &O,
+                                                   StringRef Path) {
   std::vector<SuiteEntry> Chosen;
-  if (!Texts.empty()) {
-    if (Only.empty())
+  if (!O.Texts.empty()) {
+    if (O.Only.empty())
       return usageError("--workload needs --kernel");
     SuiteEntry E;
-    E.Kernel = Only;
-    E.Workloads.assign(Texts.begin(), Texts.end());
+    E.Kernel = O.Only;
+    E.Workloads.assign(O.Texts.begin(), O.Texts.end());
     return std::vector<SuiteEntry>{E};
   }
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
   // What needs no launch needs no comments.
-  if (!Only.empty() && (List || Emit >= 0)) {
+  if (!O.Only.empty() && (O.List || O.Emit >= 0)) {
     SuiteEntry E;
-    E.Kernel = Only;
+    E.Kernel = O.Only;
     return std::vector<SuiteEntry>{E};
   }
   Expected<std::vector<SuiteEntry>> All = parseSuite(*Text, Path);
   if (!All)
     return All.takeError();
   for (SuiteEntry &E : *All)
-    if (Only.empty() || E.Kernel == Only)
+    if (O.Only.empty() || E.Kernel == O.Only)
       Chosen.push_back(std::move(E));
   return Chosen;
 }
@@ -113,27 +112,27 @@ static Error printList(const MutationSubject &S) {
   return Error::success();
 }
 
-static Error emit(const MutationSubject &S) {
+static Error emit(const Options &O, const MutationSubject &S) {
   Expected<std::string> Mutant =
-      applyMutation(S.Bitcode, S.K->Symbol, unsigned(Emit));
+      applyMutation(S.Bitcode, S.K->Symbol, unsigned(O.Emit));
   if (!Mutant)
     return Mutant.takeError();
   Expected<std::string> Text = printModule(*Mutant);
   if (!Text)
     return Text.takeError();
-  if (Output == "-") {
+  if (O.Output == "-") {
     outs() << *Text;
     return Error::success();
   }
-  return writeFileAtomic(Output, *Text);
+  return writeFileAtomic(O.Output, *Text);
 }
 
 /// Earlier verdicts, by key. A line that was cut off by a kill is passed over.
-static Expected<std::map<std::string, MutantRecord>> earlier() {
+static Expected<std::map<std::string, MutantRecord>> earlier(const Options &O) {
   std::map<std::string, MutantRecord> Known;
-  if (!Resume || !sys::fs::exists(Results))
+  if (!O.Resume || !sys::fs::exists(O.Results))
     return Known;
-  Expected<std::string> Text = readFile(Results);
+  Expected<std::string> Text = readFile(O.Results);
   if (!Text)
     return Text.takeError();
   SmallVector<StringRef> Lines;
@@ -160,7 +159,7 @@ struct Run {
 };
 } // namespace
 
-static Error scoreOne(const MutationSubject &S, Run &R) {
+static Error scoreOne(const Options &O, const MutationSubject &S, Run &R) {
   bool Terminal = errs().is_displayed();
   unsigned Counted = 0, Survived = 0;
   R.Options.Progress = [&](const MutantRecord &M, bool New) {
@@ -172,7 +171,7 @@ static Error scoreOne(const MutationSubject &S, Run &R) {
     }
     if (Terminal)
       errs() << "\r" << S.Name << ": " << Counted
-             << (Limit ? " of " + utostr(Limit) : "") << " mutants, "
+             << (O.Limit ? " of " + utostr(O.Limit) : "") << " mutants, "
              << Survived << " survive   ";
   };
   Expected<std::vector<MutantRecord>> Records = scoreKernel(S, R.Options);
@@ -180,7 +179,7 @@ static Error scoreOne(const MutationSubject &S, Run &R) {
     errs() << "\r" << std::string(70, ' ') << "\r";
   if (!Records)
     return Records.takeError();
-  if (!Json) {
+  if (!O.Json) {
     outs() << left_justify(S.Name, 24)
            << formatv(" {0,4} mutants, {1,3} survive\n", Counted, Survived);
     outs().flush();
@@ -191,9 +190,9 @@ static Error scoreOne(const MutationSubject &S, Run &R) {
   return Error::success();
 }
 
-static Error oneFile(StringRef Path, ArrayRef<std::string> Flags, Run &R,
-                     bool &Found) {
-  Expected<std::vector<SuiteEntry>> Entries = entriesOf(Path);
+static Error oneFile(const Options &O, StringRef Path,
+                     ArrayRef<std::string> Flags, Run &R, bool &Found) {
+  Expected<std::vector<SuiteEntry>> Entries = entriesOf(O, Path);
   if (!Entries)
     return Entries.takeError();
   if (Entries->empty())
@@ -217,8 +216,8 @@ static Error oneFile(StringRef Path, ArrayRef<std::string> Flags, Run &R,
     if (!Alone)
       return Alone.takeError();
     S.Bitcode = std::move(*Alone);
-    if (List || Emit >= 0) {
-      if (Error Failure = List ? printList(S) : emit(S))
+    if (O.List || O.Emit >= 0) {
+      if (Error Failure = O.List ? printList(S) : emit(O, S))
         return Failure;
       continue;
     }
@@ -229,61 +228,64 @@ static Error oneFile(StringRef Path, ArrayRef<std::string> Flags, Run &R,
         return W.takeError();
       S.Workloads.push_back(std::move(*W));
     }
-    if (Error Failure = scoreOne(S, R))
+    if (Error Failure = scoreOne(O, S, R))
       return Failure;
   }
   return Error::success();
 }
 
-static Error run(const TrailingArgs &Flags) {
-  if (Resume && Results.empty())
+static Error run(const Options &O, const TrailingArgs &Flags) {
+  if (O.Resume && O.Results.empty())
     return usageError("--resume needs --results");
-  if (Emit >= 0 && Only.empty())
+  if (O.Emit >= 0 && O.Only.empty())
     return usageError("--emit needs --kernel");
   Run R;
-  R.Options.Seed = Seed;
-  R.Options.Limit = Limit;
-  R.Options.Workers = Workers;
-  R.Options.Independent = Independent;
+  R.Options.Seed = O.Seed;
+  R.Options.Limit = O.Limit;
+  R.Options.Workers = O.Workers;
+  R.Options.Independent = O.Independent;
   std::map<std::string, std::string> Arguments;
-  if (!Equivalents.empty()) {
-    Expected<std::string> Text = readFile(Equivalents);
+  if (!O.Equivalents.empty()) {
+    Expected<std::string> Text = readFile(O.Equivalents);
     if (!Text)
       return Text.takeError();
-    auto Parsed = parseEquivalents(*Text, Equivalents);
+    auto Parsed = parseEquivalents(*Text, O.Equivalents);
     if (!Parsed)
       return Parsed.takeError();
     Arguments = std::move(*Parsed);
   }
-  Expected<std::map<std::string, MutantRecord>> Known = earlier();
+  Expected<std::map<std::string, MutantRecord>> Known = earlier(O);
   if (!Known)
     return Known.takeError();
   R.Options.Known = std::move(*Known);
-  if (!Results.empty()) {
+  if (!O.Results.empty()) {
     std::error_code EC;
     R.Journal = std::make_unique<raw_fd_ostream>(
-        Results, EC, Resume ? sys::fs::OF_Append : sys::fs::OF_None);
+        O.Results, EC, O.Resume ? sys::fs::OF_Append : sys::fs::OF_None);
     if (EC)
-      return resourceError("cannot write '" + Results + "': " + EC.message());
+      return resourceError("cannot write '" + O.Results + "': " + EC.message());
   }
   bool Found = false;
-  for (const std::string &Path : Inputs)
-    if (Error E = oneFile(Path, Flags.Args, R, Found))
+  for (const std::string &Path : O.Inputs)
+    if (Error E = oneFile(O, Path, Flags.Args, R, Found))
       return E;
   if (!Found)
-    return usageError("no source has a kernel '" + Only + "'");
-  if (List || Emit >= 0)
+    return usageError("no source has a kernel '" + O.Only + "'");
+  if (O.List || O.Emit >= 0)
     return Error::success();
   ScoreReport Report(R.Records, Arguments);
-  if (Json)
+  if (O.Json)
     Report.printJson(outs());
   else
     Report.print(outs(), R.Kernels);
-  if (Report.score() < Minimum)
+  if (Report.score() < O.Minimum)
     return findingError(formatv("the score is {0:f1} %, below {1:f1} %",
-                                Report.score(), Minimum.getValue())
+                                Report.score(), O.Minimum.getValue())
                             .str());
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("mutate",
+               "Make faulty kernels and check that the gate rejects them",
+               "FLAGS", Examples, run);

@@ -1,5 +1,4 @@
-//===- ProviderOptions.cpp - Options of commands that ask language models -*-
-// C++ -*-===//
+//===- ProviderOptions.cpp - Options for language models ------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,27 +14,29 @@ using namespace llvm;
 
 namespace cupilot {
 
-ProviderOptions::ProviderOptions(cl::SubCommand &Sub, bool Resume)
-    : Providers("provider", cl::sub(Sub), cl::value_desc("SPEC"),
-                cl::desc("Who answers: [WEIGHT*]KIND[:WHERE][,model=NAME,...]; "
+ProviderOptions::ProviderOptions(cl::SubCommand &Sub, bool Resume,
+                                 cl::OptionCategory &Group)
+    : Providers("provider", cl::sub(Sub), cl::cat(Group),
+                cl::value_desc("SPEC"),
+                cl::desc("The model: [WEIGHT*]KIND[:WHERE][,model=NAME,...]; "
                          "may be repeated (docs/LLM.md)")),
-      Record("record", cl::sub(Sub), cl::value_desc("DIR"),
+      Record("record", cl::sub(Sub), cl::cat(Group), cl::value_desc("DIR"),
              cl::desc("Keep each call in DIR; --provider replay:DIR answers "
                       "from it")),
-      Prices("prices", cl::sub(Sub), cl::value_desc("FILE"),
+      Prices("prices", cl::sub(Sub), cl::cat(Group), cl::value_desc("FILE"),
              cl::desc("Lines MODEL PROMPT ANSWER: prices of a million tokens")),
-      Prompts("prompts", cl::sub(Sub), cl::value_desc("DIR"),
+      Prompts("prompts", cl::sub(Sub), cl::cat(Group), cl::value_desc("DIR"),
               cl::desc("Your own prompts, in the place of the shipped ones, "
                        "file by file")),
-      Cost("max-cost", cl::sub(Sub), cl::value_desc("N"),
+      Cost("max-cost", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
            cl::desc("Stop before the calls cost more, in the prices' unit")),
-      Tokens("max-tokens", cl::sub(Sub), cl::value_desc("N"),
+      Tokens("max-tokens", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
              cl::desc("Stop before the calls take more tokens")),
-      Calls("max-calls", cl::sub(Sub), cl::value_desc("N"),
+      Calls("max-calls", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
             cl::desc("Stop after so many calls")) {
   if (Resume)
     ResumeFlag = std::make_unique<cl::opt<bool>>(
-        "resume", cl::sub(Sub),
+        "resume", cl::sub(Sub), cl::cat(Group),
         cl::desc("Do not ask again what --record DIR has the answer to"));
 }
 
@@ -56,18 +57,12 @@ static Error readLimit(StringRef Option, StringRef Text,
   return Error::success();
 }
 
-Expected<std::unique_ptr<Session>>
-ProviderOptions::open(bool Resumed, bool DryRun, StringRef RecordTo) const {
+Expected<SessionOptions> ProviderOptions::session() const {
   SessionOptions Options;
   Options.Providers.assign(Providers.begin(), Providers.end());
   Options.Prices = Prices;
   Options.Record = Record;
-  if (Record.empty() && none_of(Providers, [](StringRef Spec) {
-        return Spec.starts_with("replay:");
-      }))
-    Options.Record = RecordTo.str();
-  Options.Resume = Resumed;
-  Options.DryRun = DryRun;
+  Options.Resume = ResumeFlag && *ResumeFlag;
   Options.Notice = [](StringRef Text) { errs() << Text << "\n"; };
   if (Error E = readLimit<double>("--max-cost", Cost, Options.Limits.Cost))
     return std::move(E);
@@ -76,10 +71,10 @@ ProviderOptions::open(bool Resumed, bool DryRun, StringRef RecordTo) const {
     return std::move(E);
   if (Error E = readLimit<uint64_t>("--max-calls", Calls, Options.Limits.Calls))
     return std::move(E);
-  if (Resumed && Record.empty() && RecordTo.empty())
+  if (Options.Resume && Record.empty())
     return usageError("--resume finds its answers in the recording",
                       "give --record DIR too");
-  return Session::open(Options);
+  return Options;
 }
 
 Expected<PromptLibrary> ProviderOptions::prompts() const {

@@ -1,5 +1,4 @@
-//===- ProviderOptions.h - Options of commands that ask language models -*- C++
-//-*-===//
+//===- ProviderOptions.h - Options for language models -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -16,18 +15,17 @@
 namespace cupilot {
 
 /// --provider, --record, --resume, the budget and --prompts of a subcommand.
-/// One static object per command.
 class ProviderOptions {
 public:
   /// With \p Resume, --resume is one of them; else the command has its own.
-  ProviderOptions(llvm::cl::SubCommand &Sub, bool Resume);
+  ProviderOptions(
+      llvm::cl::SubCommand &Sub, bool Resume,
+      llvm::cl::OptionCategory &Group = llvm::cl::getGeneralCategory());
   bool given() const { return !Providers.empty(); }
-  /// \p RecordTo: where calls are kept without --record; "": nowhere. A replay
-  /// keeps none.
-  llvm::Expected<std::unique_ptr<Session>>
-  open(bool Resumed, bool DryRun = false, llvm::StringRef RecordTo = "") const;
+  /// What they say, for Session::open or EvolveAgents.
+  llvm::Expected<SessionOptions> session() const;
   llvm::Expected<PromptLibrary> prompts() const;
-  bool resume() const { return ResumeFlag && *ResumeFlag; }
+  const std::string &promptFolder() const { return Prompts.getValue(); }
 
 private:
   llvm::cl::list<std::string> Providers;

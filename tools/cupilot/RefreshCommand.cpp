@@ -6,40 +6,29 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BuildCommand.h"
-#include "Choice.h"
-#include "Command.h"
-#include "NvccBuilds.h"
 #include "SharedOptions.h"
-#include "UnitIdentities.h"
-#include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Model/Contract.h"
-#include "cupilot/Store/BuildStore.h"
-#include "cupilot/Support/Digest.h"
-#include "cupilot/Support/Error.h"
-#include "cupilot/Support/Toolchain.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
+#include "cupilot/Driver/Refresh.h"
 
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("refresh",
-                          "Prove a store's variants for other compiler flags");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The CUDA source"));
-static StoreOption StoreDir(Sub);
-static cl::opt<std::string>
-    WorkloadFile("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
-                 cl::desc("What to judge on (default: the workloads that the "
-                          "store keeps)"));
-static OnlyOption Only(Sub);
-static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
-                              cl::value_desc("N"),
-                              cl::desc("Seed of the inputs (default 1)"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
+                             cl::value_desc("F.cu"),
+                             cl::desc("The CUDA source")};
+  StoreOption StoreDir{Sub};
+  cl::opt<std::string> WorkloadFile{
+      "workloads", In, cl::value_desc("W.mlir"),
+      cl::desc("What to judge on (default: the workloads that the "
+               "store keeps)")};
+  OnlyOption Only{Sub};
+  cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
+                         cl::desc("Seed of the inputs (default 1)")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot refresh heat.cu --store .cupilot -- clang++-22 -O2 "
@@ -51,262 +40,15 @@ static const char Examples[] =
     "with that command's flags too, is found by builds\nwith them from now "
     "on. Exit status 1: nothing could be added.\n";
 
-namespace {
-/// One run: what is known of the command, and what became of the kernels.
-class Refresh {
-public:
-  /// \p Given: those of --workloads, if there are any.
-  Refresh(const BuildCommand &Command, ProjectStore &Store,
-          std::optional<WorkloadSet> Given)
-      : Command(Command), Store(Store), Identities(Input, Command.Flags),
-        Given(std::move(Given)) {}
-  Error kernel(const Kernel &K, std::vector<StoredKernel> &Stored);
-  unsigned Added = 0, Known = 0;
-
-private:
-  Expected<bool> prove(StoredKernel &S, const std::string &Arch,
-                       StoredKernel &Proved);
-  Error build(StoredKernel &S, const std::string &Arch);
-  Error clang(StoredKernel &S, StoredKernel &Proved, const std::string &Arch,
-              const std::string &Identity);
-  void say(const Twine &Text) { errs() << "  " << Text << "\n"; }
-
-  const BuildCommand &Command;
-  ProjectStore &Store;
-  UnitIdentities Identities;
-  std::optional<WorkloadSet> Given;
-};
-} // namespace
-
-/// Judges the variants of \p S for \p Arch with the command's flags. Those that
-/// pass are in \p Proved, with this evidence alone.
-Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
-                              StoredKernel &Proved) {
-  SearchProblem P;
-  P.K = S.K;
-  P.Workloads = S.Workloads;
-  P.DataFolder = Store.root().str();
-  P.Flags = Command.Flags;
-  P.Arch = Arch;
-  P.Seed = Seed;
-  if (Given) {
-    P.Workloads = Given->of(S.K);
-    P.DataFolder = Given->Folder;
-  }
-  if (P.Workloads.empty()) {
-    say(Given ? "left out: '" + WorkloadFile + "' has no launch of it"
-              : "left out: the store keeps no workload of it; name some with "
-                "--workloads");
-    return false;
-  }
-  std::unique_ptr<CandidateEvaluator> Evaluator;
-  for (auto [V, Source] : zip(S.Variants, S.Sources)) {
-    if (!V.Plan || !V.When || V.When->Arch != Arch)
-      continue;
-    const Measurement *Before = V.Evidence.empty() ? nullptr : &V.Evidence[0];
-    Expected<GpuDescription> Gpu =
-        describeGpu(Before ? StringRef(Before->Device) : "H200");
-    if (!Gpu)
-      return Gpu.takeError();
-    if (!Evaluator) {
-      P.Gpu = *Gpu;
-      Expected<std::unique_ptr<CandidateEvaluator>> Made =
-          CandidateEvaluator::create(P);
-      if (!Made)
-        return Made.takeError();
-      Evaluator = std::move(*Made);
-    }
-    Expected<Candidate> C =
-        Evaluator->prepare(V.Genes, {Source, *V.Plan, *V.When});
-    if (!C)
-      return C.takeError();
-    if (C->Record.Outcome.empty())
-      if (Error E = Evaluator->judge(*C))
-        return std::move(E);
-    if (C->Record.Outcome != "accepted") {
-      say("variant " + V.Name + " left out: " + C->Record.Outcome + ": " +
-          C->Record.Reason);
-      continue;
-    }
-    Expected<json::Value> Evidence = json::parse(C->Record.Evidence);
-    if (!Evidence)
-      return Evidence.takeError();
-    const json::Object &O = *Evidence->getAsObject();
-    Variant Again = V;
-    Again.Evidence = {{Gpu->Name, "modelled", C->Record.Ratio, C->Record.Ratio,
-                       C->Record.Ratio, unsigned(GateVersion),
-                       unsigned(O.getInteger("checks").value_or(0)), "clang-22",
-                       Arch, O.getString("canonical").value_or("").str()}};
-    Proved.Variants.push_back(std::move(Again));
-    Proved.Sources.push_back(Source);
-  }
-  if (Proved.Variants.empty())
-    say("left out: none of its variants passed with these flags");
-  return !Proved.Variants.empty();
-}
-
-/// Takes what was proved over from \p Proved, which has it for one build.
-static void takeOver(StoredKernel &S, const StoredKernel &Proved,
-                     StringRef Compiler) {
-  for (const Variant &From : Proved.Variants)
-    for (const Measurement &M : From.Evidence)
-      for (Variant &To : S.Variants)
-        if (To.Name == From.Name && M.Compiler == Compiler)
-          To.Evidence.push_back(M);
-}
-
-/// "clang-22" and the flags that may matter, which no other build of \p S for
-/// \p Arch has: evidence is for one command.
-static std::string clangName(const StoredKernel &S, StringRef Arch,
-                             ArrayRef<std::string> Flags, StringRef Identity) {
-  std::string Name = "clang-22";
-  for (StringRef Flag : variantFlags(withoutArchitectures(Flags)))
-    if (!Flag.starts_with("-O") && !Flag.starts_with("-W") &&
-        !Flag.starts_with("-g") && !Flag.starts_with("-std=") &&
-        !Flag.starts_with("--cuda-path"))
-      Name += (" " + Flag).str();
-  for (const BuildEntry &B : S.Builds)
-    if (B.Compiler == Name && B.Arch == Arch)
-      return Name + " " + shortDigest(Identity, 8);
-  return Name;
-}
-
-Error Refresh::clang(StoredKernel &S, StoredKernel &Proved,
-                     const std::string &Arch, const std::string &Identity) {
-  std::string Name = clangName(S, Arch, Command.Flags, Identity);
-  for (Variant &V : Proved.Variants)
-    for (Measurement &M : V.Evidence)
-      M.Compiler = Name;
-  S.Builds.push_back({Name, Arch, Identity});
-  takeOver(S, Proved, Name);
-  return Error::success();
-}
-
-Error Refresh::build(StoredKernel &S, const std::string &Arch) {
-  auto IsKnown = [&](StringRef Digest) {
-    return any_of(S.Builds, [&](const BuildEntry &B) {
-      return B.Digest == Digest && B.Arch == Arch;
-    });
-  };
-  auto SayKnown = [&] {
-    ++Known;
-    say(Arch + ": the store has it for these flags already");
-  };
-  std::string Identity;
-  if (Command.Nvcc.empty()) {
-    Expected<std::string> Id = Identities.identityOf(S.K, Arch);
-    if (!Id)
-      return Id.takeError();
-    Identity = *Id;
-  } else {
-    Expected<std::string> Id =
-        nvccIdentity(S.K, Input, Arch, Command.Flags, Command.Nvcc);
-    if (!Id)
-      return Id.takeError();
-    Identity = *Id;
-  }
-  if (IsKnown(Identity)) {
-    SayKnown();
-    return Store.put(S); // One that was killed may have left records out.
-  }
-  StoredKernel Proved = S;
-  Proved.Variants.clear();
-  Proved.Sources.clear();
-  Expected<bool> Any = prove(S, Arch, Proved);
-  if (!Any)
-    return Any.takeError();
-  if (!*Any)
-    return Error::success();
-  size_t Before = S.Builds.size();
-  if (Command.Nvcc.empty()) {
-    if (Error E = clang(S, Proved, Arch, Identity))
-      return E;
-  } else {
-    if (Error E =
-            recordNvcc(Proved, Input, Arch, Command.Flags, {Command.Nvcc}))
-      return E;
-    for (size_t I = Before; I < Proved.Builds.size(); ++I) {
-      S.Builds.push_back(Proved.Builds[I]);
-      takeOver(S, Proved, Proved.Builds[I].Compiler);
-    }
-  }
-  if (S.Builds.size() == Before)
-    return Error::success(); // It was said why.
-  if (Error E = Store.put(S))
-    return E;
-  ++Added;
-  say(Arch + ": added for " + S.Builds.back().Compiler + ": " +
-      Twine(Proved.Variants.size()) + " of " + Twine(S.Variants.size()) +
-      " variant(s)");
-  return Error::success();
-}
-
-Error Refresh::kernel(const Kernel &K, std::vector<StoredKernel> &Stored) {
-  errs() << K.Name << "\n";
-  bool Named = false, Same = false, Searched = false;
-  for (StoredKernel &S : Stored) {
-    Named |= S.K.Symbol == K.Symbol;
-    if (S.K.Digest != withContract(K, S.K.Contract).Digest ||
-        S.K.Symbol != K.Symbol)
-      continue;
-    Same = true;
-    for (const std::string &Arch : Command.Archs) {
-      if (none_of(S.Variants, [&](const Variant &V) {
-            return V.When && V.When->Arch == Arch;
-          }))
-        continue;
-      Searched = true;
-      if (Error E = Store.readTexts(S))
-        return E;
-      // The contract and the workloads are those of the search.
-      if (Error E = absorbFinding(build(S, Arch), [&](StringRef Why) {
-            say(Arch + ": left out: " + Why);
-          }))
-        return E;
-    }
-  }
-  if (!Named)
-    say("left out: the store does not have it");
-  else if (!Same)
-    say("left out: its source is not the one that was searched; run cupilot "
-        "evolve again");
-  else if (!Searched)
-    say("left out: none of its variants was proved for " +
-        join(Command.Archs, ", "));
-  return Error::success();
-}
-
-static Error run(const TrailingArgs &Trailing) {
-  Expected<BuildCommand> Command = readBuildCommand(Trailing.Args, Input);
+static Error run(const Options &O, const TrailingArgs &Trailing) {
+  Expected<BuildCommand> Command = readBuildCommand(Trailing.Args, O.Input);
   if (!Command)
     return Command.takeError();
-  Expected<ProjectStore> Store = ProjectStore::open(StoreDir);
-  if (!Store)
-    return Store.takeError();
-  Expected<std::vector<StoredKernel>> Stored = Store->kernels();
-  if (!Stored)
-    return Stored.takeError();
-  std::optional<WorkloadSet> Given;
-  if (!WorkloadFile.empty()) {
-    Expected<WorkloadSet> Loaded = WorkloadSet::load(WorkloadFile);
-    if (!Loaded)
-      return Loaded.takeError();
-    Given = std::move(*Loaded);
-  }
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(Input, Command->Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
-  if (!Kernels)
-    return Kernels.takeError();
-  Refresh R(*Command, *Store, std::move(Given));
-  for (const Kernel &K : *Kernels)
-    if (Error E = R.kernel(K, *Stored))
-      return E;
-  if (R.Added == 0 && R.Known == 0)
-    return findingError("nothing could be added");
-  return Error::success();
+  return refresh({O.Input, std::move(*Command), O.StoreDir, O.WorkloadFile,
+                  O.Only, O.Seed},
+                 errs());
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("refresh", "Prove a store's variants for other compiler flags",
+               "COMPILER FLAGS", Examples, run);

@@ -6,257 +6,65 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardOptions.h"
-#include "CompilerCommand.h"
-#include "SearchStories.h"
+#include "GpuOptions.h"
 #include "SharedOptions.h"
-#include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Evolution/Prophecy.h"
-#include "cupilot/Roofline/MeasuredFile.h"
-#include "cupilot/Roofline/Report.h"
-#include "cupilot/Store/ProjectStore.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/StoreReport.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
-#include <set>
 
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("report", "Show a store's kernels and searches");
-static StoreOption StoreDir(Sub);
-static cl::opt<std::string>
-    Output("o", cl::sub(Sub), cl::init("report.html"), cl::value_desc("R.html"),
-           cl::desc("Where to write the page (default report.html)"));
-static OnlyOption Only(Sub);
-static CardOptions Card(Sub);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  StoreOption StoreDir{Sub};
+  cl::opt<std::string> Output{
+      "o", In, cl::init("report.html"), cl::value_desc("R.html"),
+      cl::desc("Where to write the page (default report.html)")};
+  OnlyOption Only{Sub};
+  GpuOptions Gpu{Sub};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot report --store .cupilot -o heat.html -- -O2\n\n"
     "Shows the variants of the store and all candidates of the searches in its "
     "journal. FLAGS\nare those of cupilot evolve.\n";
 
-namespace {
-/// Code that is shown, wherever it comes from.
-struct Shown {
-  ReportVariant Row; ///< Without the figures.
-  std::string Source;
-  LaunchPlan Plan;
-  Guard When;
-  bool HasCode = false;
-};
-} // namespace
-
-static void addStored(const StoredKernel &S, std::vector<Shown> &All) {
-  for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
-    Shown Each;
-    Each.Row.Name = V.Name;
-    Each.Row.Genome = genomeText(V.Genes);
-    Each.Row.Verdict = "kept";
-    Each.Source = Source;
-    Each.Plan = V.Plan.value_or(originalPlan(S.K));
-    Each.When = V.When.value_or(Guard());
-    Each.HasCode = true;
-    if (!V.Evidence.empty()) {
-      Each.Row.Ratio = V.Evidence.front().Ratio;
-      Each.Row.Reason = V.Evidence.front().Basis;
-    }
-    All.push_back(std::move(Each));
-  }
-}
-
-/// The candidates of every search of \p S that the journal knows.
-static Error addCandidates(const StoredKernel &S, Journal &J,
-                           std::vector<Shown> &All) {
-  std::set<std::string> Seen;
-  for (const Shown &Each : All)
-    if (!Each.Row.Genome.empty())
-      Seen.insert(Each.Row.Genome);
-  Expected<std::vector<std::string>> Runs = runsOf(J, S.K.Digest);
-  if (!Runs)
-    return Runs.takeError();
-  for (const std::string &Run : *Runs) {
-    Expected<std::vector<CandidateRecord>> Records = J.candidates(Run);
-    if (!Records)
-      return Records.takeError();
-    for (const CandidateRecord &R : *Records) {
-      if (!Seen.insert(R.Genome).second)
-        continue;
-      Shown Each;
-      Each.Row.Name = "v_" + shortDigest(digest(R.Genome), 8);
-      Each.Row.Genome = R.Genome;
-      Each.Row.Verdict = R.Outcome;
-      Each.Row.Reason = R.Reason;
-      if (R.Ratio > 0)
-        Each.Row.Ratio = R.Ratio;
-      Each.Source = R.Source;
-      json::Path::Root Root;
-      Expected<json::Value> Plan = json::parse(R.Plan),
-                            When = json::parse(R.Guard);
-      Each.HasCode = Plan && When && fromJSON(*Plan, Each.Plan, Root) &&
-                     fromJSON(*When, Each.When, Root) && !R.Source.empty() &&
-                     R.Outcome != "inadmissible" && R.Outcome != "duplicate";
-      for (auto *E : {&Plan, &When})
-        if (!*E)
-          consumeError(E->takeError());
-      All.push_back(std::move(Each));
-    }
-  }
-  return Error::success();
-}
-
-static void fill(ReportVariant &Row, const WorkloadFigures &F,
-                 const MeasuredLaunch *M) {
-  Row.Intensity = F.intensity();
-  Row.Operations = F.operations();
-  Row.Modelled = F.Time.Microseconds;
-  if (std::optional<Bottleneck> Class =
-          opinionOfCounts(F.Time, F.Ceiling).Class)
-    Row.Class = toString(*Class).str();
-  if (M)
-    Row.Measured = M->Microseconds;
-  Row.Headroom = headroom(F.Ceiling, M ? M->Microseconds : *Row.Modelled);
-}
-
-static Error show(const StoredKernel &S, const GpuDescription &Gpu,
-                  const Ceilings &C, const MeasuredFile &Measured, Journal *J,
-                  ArrayRef<std::string> Flags,
-                  std::vector<ReportKernel> &Kernels) {
-  SearchProblem P;
-  P.K = S.K;
-  P.Workloads = S.Workloads;
-  P.DataFolder = StoreDir;
-  P.Flags = Flags.vec();
-  P.Gpu = Gpu;
-  P.Arch = Gpu.Arch;
-  std::vector<Shown> All;
-  addStored(S, All);
-  if (J)
-    if (Error E = addCandidates(S, *J, All))
-      return E;
-  Expected<std::unique_ptr<Prophecy>> Made = Prophecy::create(P, C);
-  if (!Made)
-    return Made.takeError();
-  Expected<CodeFigures> Original = (*Made)->original();
-  if (!Original)
-    return Original.takeError();
-  size_t First = Kernels.size();
-  for (auto [W, F] : zip_equal(P.Workloads, Original->Workloads)) {
-    ReportKernel K;
-    K.Name = S.K.Name;
-    const LaunchShape &L = W.Shape;
-    K.Workload = formatv("{0}: grid {1}x{2}x{3}, block {4}x{5}x{6}, {7} "
-                         "launch(es), {8:f0} % of the kernel time",
-                         W.Name, L.Grid[0], L.Grid[1], L.Grid[2], L.Block[0],
-                         L.Block[1], L.Block[2], W.Count, W.Weight * 100);
-    ReportVariant Row;
-    Row.Name = Row.Verdict = "original";
-    const MeasuredLaunch *M = Measured.find(S.K.Symbol, S.K.Name, W.Name, "");
-    Opinion Code, Counts, Measurement;
-    if (Original->Static)
-      Code = opinionOfCode(*Original->Static, Gpu, C, &W.Shape);
-    else
-      Code.Unknown.push_back(Original->NoStatic);
-    if (F) {
-      fill(Row, *F, M);
-      Counts = opinionOfCounts(F->Time, F->Ceiling);
-      if (M)
-        Measurement = opinionOfMeasurement(*M, F->Ceiling);
-    }
-    if (!M)
-      Measurement.Unknown.push_back("nothing was measured");
-    K.Opinions = {{"code", std::move(Code)},
-                  {"counts", std::move(Counts)},
-                  {"measured", std::move(Measurement)}};
-    K.Variants.push_back(std::move(Row));
-    Kernels.push_back(std::move(K));
-  }
-  for (const Shown &Each : All) {
-    std::optional<CodeFigures> Figures;
-    if (Each.HasCode) {
-      Expected<CodeFigures> Got =
-          (*Made)->of(Each.Source, Each.Plan, Each.When);
-      if (Got)
-        Figures = std::move(*Got);
-      else // What the gate rejects may not even run.
-        consumeError(Got.takeError());
-    }
-    for (size_t I = 0; I < P.Workloads.size(); ++I) {
-      ReportVariant Row = Each.Row;
-      if (Figures && Figures->Workloads[I])
-        fill(
-            Row, *Figures->Workloads[I],
-            Measured.find(S.K.Symbol, S.K.Name, P.Workloads[I].Name, Row.Name));
-      Kernels[First + I].Variants.push_back(std::move(Row));
-    }
-  }
-  return Error::success();
-}
-
-static Error run(const TrailingArgs &Trailing) {
-  if (!sys::fs::is_directory(StoreDir))
-    return usageError("there is no store '" + StoreDir + "'",
+static Error run(const Options &O, const TrailingArgs &Trailing) {
+  if (!sys::fs::is_directory(O.StoreDir))
+    return usageError("there is no store '" + O.StoreDir + "'",
                       "name one with --store, or make one with 'cupilot "
                       "evolve'");
-  Expected<std::vector<std::string>> Flags = clangFlagsFor("", Trailing, "");
+  Expected<std::vector<std::string>> Flags =
+      clangFlagsFor("", Trailing.Args, "");
   if (!Flags)
     return Flags.takeError();
-  // What a search on a card left there.
-  Expected<CardFacts> Facts = Card.load(StoreDir + "/measured.json");
+  // What a search on a GPU left there.
+  Expected<GpuFacts> Facts =
+      GpuFacts::load(O.Gpu.request(), O.StoreDir + "/measured.json");
   if (!Facts)
     return Facts.takeError();
-  const Ceilings &C = Facts->C;
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
-  if (!Store)
-    return Store.takeError();
-  std::optional<Journal> J;
-  if (sys::fs::exists(StoreDir + "/journal.sqlite")) {
-    Expected<Journal> Opened = Journal::open(StoreDir + "/journal.sqlite");
-    if (!Opened)
-      return Opened.takeError();
-    J.emplace(std::move(*Opened));
-  }
-  Expected<std::vector<StoredKernel>> Stored = Store->kernels();
-  if (!Stored)
-    return Stored.takeError();
-  std::vector<ReportKernel> Kernels;
-  std::vector<SearchStory> Stories;
-  unsigned Chosen = 0;
-  for (StoredKernel &S : *Stored) {
-    if (!Only.empty() && !StringRef(S.K.Name).contains(StringRef(Only)))
-      continue;
-    ++Chosen;
-    if (Error E = Store->readTexts(S))
-      return E;
-    if (J) {
-      Expected<std::vector<SearchStory>> Told = storiesOf(S, *J, StoreDir);
-      if (!Told)
-        return Told.takeError();
-      append_range(Stories, std::move(*Told));
-    }
-    if (Error E = show(S, Facts->Gpu, C, Facts->Measured, J ? &*J : nullptr,
-                       *Flags, Kernels))
-      if (Error Other = absorbFinding(std::move(E), [&](StringRef Why) {
-            errs() << S.K.Name << ": left out: " << Why << "\n";
-          }))
-        return Other;
-  }
-  if (Chosen == 0)
-    return findingError("the store '" + StoreDir + "' has no kernel to show",
-                        "'cupilot store list' lists its kernels");
-  if (Error E = writeFileAtomic(
-          Output, renderReport("cuPilot: " + StoreDir, C, Kernels, Stories)))
+  Expected<StoreReport> Page =
+      reportOf({O.StoreDir, O.Only, std::move(*Flags), *Facts}, errs());
+  if (!Page)
+    return Page.takeError();
+  if (Error E = writeFileAtomic(O.Output,
+                                renderReport("cuPilot: " + O.StoreDir, Facts->C,
+                                             Page->Kernels, Page->Stories)))
     return E;
   size_t Variants = 0;
-  for (const ReportKernel &K : Kernels)
+  for (const ReportKernel &K : Page->Kernels)
     Variants += K.Variants.size();
-  errs() << "cupilot report: " << Kernels.size() << " roofline(s) with "
-         << Variants << " variant(s), " << Stories.size() << " search(es), in "
-         << Output << "\n";
+  errs() << "cupilot report: " << Page->Kernels.size() << " roofline(s) with "
+         << Variants << " variant(s), " << Page->Stories.size()
+         << " search(es), in " << O.Output << "\n";
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("report", "Show a store's kernels and searches",
+                                "FLAGS", Examples, run);

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CardOptions.h"
-#include "Choice.h"
-#include "CompilerCommand.h"
+#include "GpuOptions.h"
 #include "SharedOptions.h"
+#include "cupilot/Driver/Choice.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Roofline/CostModel.h"
@@ -23,25 +23,27 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("roofline", "Say what bounds a unit's kernels");
-static cl::opt<std::string>
-    Input(cl::Positional, cl::Required, cl::sub(Sub),
-          cl::value_desc("F.cu|K.mlir"),
-          cl::desc("The CUDA source, or what cupilot extract -o wrote"));
-static cl::opt<std::string>
-    Workloads("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
-              cl::desc("What cupilot capture recorded"));
-static cl::opt<std::string>
-    WorkloadText("workload", cl::sub(Sub), cl::value_desc("TEXT"),
-                 cl::desc("A launch in words, of the kernel that --only "
-                          "names"));
-static OnlyOption Only(Sub);
-static CardOptions Card(Sub);
-static cl::opt<std::string>
-    BuildFolder("p", cl::sub(Sub), cl::value_desc("DIR"),
-                cl::desc("Take the source's command from "
-                         "DIR/compile_commands.json"));
-static cl::opt<bool> Json("json", cl::sub(Sub), cl::desc("Print JSON"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{
+      cl::Positional, cl::Required, In, cl::value_desc("F.cu|K.mlir"),
+      cl::desc("The CUDA source, or what cupilot extract -o wrote")};
+  cl::opt<std::string> Workloads{"workloads", In, cl::value_desc("W.mlir"),
+                                 cl::desc("What cupilot capture recorded")};
+  cl::opt<std::string> WorkloadText{
+      "workload", In, cl::value_desc("TEXT"),
+      cl::desc("A launch in words, of the kernel that --only "
+               "names")};
+  OnlyOption Only{Sub};
+  GpuOptions Gpu{Sub};
+  cl::opt<std::string> BuildFolder{"p", In, cl::value_desc("DIR"),
+                                   cl::desc("Take the source's command from "
+                                            "DIR/compile_commands.json")};
+  cl::opt<bool> Json{"json", In, cl::desc("Print JSON")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot roofline heat.cu --workloads heat.workloads.mlir -- -O2\n"
@@ -49,7 +51,7 @@ static const char Examples[] =
     "block=256, args=[buffer f32 n=1048576 uniform, 2.0]' -- -O2\n\n"
     "The class of each kernel from three sources: its code, what it did on the "
     "cpu device, and\nmeasurement. Exit status 1: a measured time is faster "
-    "than the card can be.\n";
+    "than the GPU can be.\n";
 
 namespace {
 /// What is printed of one kernel on one workload.
@@ -138,7 +140,7 @@ static json::Object toJSON(const Row &R) {
 
 /// One kernel. Returns its JSON; adds to \p Impossible.
 static Expected<json::Object> show(const SearchProblem &P, const Ceilings &C,
-                                   const MeasuredFile &Measured,
+                                   const MeasuredFile &Measured, bool Json,
                                    std::string &Impossible) {
   Expected<std::unique_ptr<Prophecy>> Made = Prophecy::create(P, C);
   if (!Made)
@@ -182,12 +184,12 @@ static Expected<json::Object> show(const SearchProblem &P, const Ceilings &C,
   return O;
 }
 
-static Expected<std::vector<Workload>> launchesOf(const Kernel &K,
-                                                  const WorkloadSet &Recorded) {
+static Expected<std::vector<Workload>>
+launchesOf(const Options &O, const Kernel &K, const WorkloadSet &Recorded) {
   std::vector<Workload> Result = Recorded.of(K);
-  if (!WorkloadText.empty()) {
+  if (!O.WorkloadText.empty()) {
     Expected<Workload> W =
-        parseWorkload(WorkloadText, K, "w" + std::to_string(Result.size()));
+        parseWorkload(O.WorkloadText, K, "w" + std::to_string(Result.size()));
     if (!W)
       return W.takeError();
     Result.push_back(std::move(*W));
@@ -195,88 +197,89 @@ static Expected<std::vector<Workload>> launchesOf(const Kernel &K,
   return Result;
 }
 
-static Error run(const TrailingArgs &Trailing) {
-  bool FromModule = sys::path::extension(Input) == ".mlir";
+static Error run(const Options &O, const TrailingArgs &Trailing) {
+  bool FromModule = sys::path::extension(O.Input) == ".mlir";
   Expected<std::vector<std::string>> Flags =
-      clangFlagsFor(Input, Trailing, BuildFolder);
+      clangFlagsFor(O.Input, Trailing.Args, O.BuildFolder);
   if (!Flags)
     return Flags.takeError();
-  if (Workloads.empty() && WorkloadText.empty())
+  if (O.Workloads.empty() && O.WorkloadText.empty())
     return usageError("there is no workload to look at",
                       "--workloads=W.mlir, or --workload=TEXT in words");
-  if (!WorkloadText.empty() && Only.empty())
+  if (!O.WorkloadText.empty() && O.Only.empty())
     return usageError("a workload in words is one kernel's",
                       "name it with --only=TEXT");
-  Expected<CardFacts> Facts = Card.load();
+  Expected<GpuFacts> Facts = GpuFacts::load(O.Gpu.request());
   if (!Facts)
     return Facts.takeError();
   const Ceilings &C = Facts->C;
   WorkloadSet Recorded;
-  if (!Workloads.empty()) {
-    Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
+  if (!O.Workloads.empty()) {
+    Expected<WorkloadSet> Loaded = WorkloadSet::load(O.Workloads);
     if (!Loaded)
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
   Expected<std::vector<Kernel>> Kernels =
-      FromModule ? loadKernels(Input)
-                 : extractKernels(Input, *Flags, {.VerifySlices = false});
+      FromModule ? loadKernels(O.Input)
+                 : extractKernels(O.Input, *Flags, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  Kernels = chooseKernels(std::move(*Kernels), O.Input, O.Only);
   if (!Kernels)
     return Kernels.takeError();
-  if (WorkloadText.empty() &&
+  if (O.WorkloadText.empty() &&
       none_of(*Kernels, [&](const Kernel &K) { return Recorded.launches(K); }))
     return findingError("none of the " + Twine(Kernels->size()) +
-                            " kernel(s) of '" + Input + "' is launched in '" +
-                            Workloads + "'",
+                            " kernel(s) of '" + O.Input + "' is launched in '" +
+                            O.Workloads + "'",
                         "record a run that launches them: cupilot capture");
-  if (!Json)
+  if (!O.Json)
     outs() << formatv("{0}: {1:f0} GB/s, {2:f0} G fp32 operations/s "
                       "(ceilings: {3})\n",
-                      C.Card, C.DramGBs, C.Fp32Gops, C.Origin);
-  json::Array Shown;
+                      C.Gpu, C.DramGBs, C.Fp32Gops, C.Origin);
+  json::Array All;
   std::string Impossible;
   for (const Kernel &K : *Kernels) {
     SearchProblem P;
     P.K = K;
-    Expected<std::vector<Workload>> Launches = launchesOf(K, Recorded);
+    Expected<std::vector<Workload>> Launches = launchesOf(O, K, Recorded);
     if (!Launches)
       return Launches.takeError();
     P.Workloads = std::move(*Launches);
     if (P.Workloads.empty())
       continue;
-    if (!Json)
+    if (!O.Json)
       outs() << K.Name << "\n";
     P.Gpu = Facts->Gpu;
     P.Arch = Facts->Gpu.Arch;
     P.Flags = *Flags;
     P.DataFolder = Recorded.Folder.empty() ? "." : Recorded.Folder;
-    Expected<json::Object> O =
-        K.Refusal.empty() ? show(P, C, Facts->Measured, Impossible)
+    Expected<json::Object> Shown =
+        K.Refusal.empty() ? show(P, C, Facts->Measured, O.Json, Impossible)
                           : Expected<json::Object>(findingError(K.Refusal));
-    if (O) {
-      Shown.push_back(std::move(*O));
+    if (Shown) {
+      All.push_back(std::move(*Shown));
       continue;
     }
-    if (Error E = absorbFinding(O.takeError(), [&](StringRef Why) {
-          if (Json)
-            Shown.push_back(json::Object{
+    if (Error E = absorbFinding(Shown.takeError(), [&](StringRef Why) {
+          if (O.Json)
+            All.push_back(json::Object{
                 {"kernel", K.Name}, {"symbol", K.Symbol}, {"leftOut", Why}});
           else
             outs() << "  left out: " << Why << "\n";
         }))
       return E;
   }
-  if (Json)
+  if (O.Json)
     outs() << formatv("{0:2}\n",
                       json::Value(json::Object{{"ceilings", cupilot::toJSON(C)},
-                                               {"kernels", std::move(Shown)}}));
+                                               {"kernels", std::move(All)}}));
   if (!Impossible.empty())
-    return findingError("a measured time is faster than the card can be",
+    return findingError("a measured time is faster than the GPU can be",
                         Impossible);
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("roofline", "Say what bounds a unit's kernels",
+                                "FLAGS", Examples, run);

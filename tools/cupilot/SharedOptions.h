@@ -16,25 +16,32 @@ namespace cupilot {
 /// --only=TEXT, for chooseKernels.
 class OnlyOption : public llvm::cl::opt<std::string> {
 public:
-  explicit OnlyOption(llvm::cl::SubCommand &Sub)
-      : opt("only", llvm::cl::sub(Sub), llvm::cl::value_desc("TEXT"),
+  explicit OnlyOption(
+      llvm::cl::SubCommand &Sub,
+      llvm::cl::OptionCategory &Group = llvm::cl::getGeneralCategory())
+      : opt("only", llvm::cl::sub(Sub), llvm::cl::cat(Group),
+            llvm::cl::value_desc("TEXT"),
             llvm::cl::desc("Only kernels whose name holds TEXT")) {}
 };
 
 /// --store=DIR, of commands that cannot do without one.
 class StoreOption : public llvm::cl::opt<std::string> {
 public:
-  explicit StoreOption(llvm::cl::SubCommand &Sub)
-      : opt("store", llvm::cl::sub(Sub), llvm::cl::init(".cupilot"),
-            llvm::cl::value_desc("DIR"),
+  explicit StoreOption(
+      llvm::cl::SubCommand &Sub,
+      llvm::cl::OptionCategory &Group = llvm::cl::getGeneralCategory())
+      : opt("store", llvm::cl::sub(Sub), llvm::cl::cat(Group),
+            llvm::cl::init(".cupilot"), llvm::cl::value_desc("DIR"),
             llvm::cl::desc("The project store (default .cupilot)")) {}
 };
 
 /// --contract=CONTRACT, for granted().
 class ContractOption : public llvm::cl::opt<std::string> {
 public:
-  explicit ContractOption(llvm::cl::SubCommand &Sub)
-      : opt("contract", llvm::cl::sub(Sub),
+  explicit ContractOption(
+      llvm::cl::SubCommand &Sub,
+      llvm::cl::OptionCategory &Group = llvm::cl::getGeneralCategory())
+      : opt("contract", llvm::cl::sub(Sub), llvm::cl::cat(Group),
             llvm::cl::value_desc("exact|same|relaxed(R)|relaxed(R, N)"),
             llvm::cl::desc("How exact variants must be (default same; "
                            "docs/Gate.md)")) {}

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
-#include "SharedFolder.h"
+#include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Retrieval/Embedding.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -21,22 +21,25 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("similar",
-                          "Print which kernels do similar things to each");
-static cl::list<std::string> Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub),
-                                    cl::value_desc("F.cu"),
-                                    cl::desc("CUDA sources"));
-static cl::list<std::string>
-    Stores("store", cl::sub(Sub), cl::value_desc("DIR|examples"),
-           cl::desc("Compare with the kernels of this store; may be given "
-                    "several times. Without: with those of the sources"));
-static cl::opt<unsigned> Count("count", cl::init(3), cl::sub(Sub),
-                               cl::value_desc("N"),
-                               cl::desc("How many for each kernel (3)"));
-static cl::opt<bool> Json("json", cl::sub(Sub), cl::desc("Print JSON"));
-static cl::opt<std::string>
-    Vocabulary("vocabulary", cl::sub(Sub), cl::value_desc("FILE"),
-               cl::desc("Another vocabulary for IR2Vec than cuPilot's"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::list<std::string> Inputs{cl::Positional, cl::OneOrMore, In,
+                               cl::value_desc("F.cu"),
+                               cl::desc("CUDA sources")};
+  cl::list<std::string> Stores{
+      "store", In, cl::value_desc("DIR|examples"),
+      cl::desc("Compare with the kernels of this store; may be given "
+               "several times. Without: with those of the sources")};
+  cl::opt<unsigned> Count{"count", cl::init(3), In, cl::value_desc("N"),
+                          cl::desc("How many for each kernel (3)")};
+  cl::opt<bool> Json{"json", In, cl::desc("Print JSON")};
+  cl::opt<std::string> Vocabulary{
+      "vocabulary", In, cl::value_desc("FILE"),
+      cl::desc("Another vocabulary for IR2Vec than cuPilot's")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot similar heat.cu -- -O2\n"
@@ -130,39 +133,41 @@ static void printJson(const Collection &Asked, const Collection &Among,
   outs() << "\n";
 }
 
-static Error run(const TrailingArgs &Flags) {
-  if (Count == 0)
+static Error run(const Options &O, const TrailingArgs &Flags) {
+  if (O.Count == 0)
     return usageError("--count=0 asks for nothing", "give a number from 1");
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
-      Vocabulary.empty() ? sharedFile("retrieval/vocabulary.json",
-                                      "lib/Retrieval/vocabulary.json")
-                         : Vocabulary.getValue());
+      O.Vocabulary.empty() ? sharedFile("retrieval/vocabulary.json",
+                                        "lib/Retrieval/vocabulary.json")
+                           : O.Vocabulary.getValue());
   if (!Embedder)
     return Embedder.takeError();
   Collection Asked, Stored;
-  for (const std::string &Input : Inputs)
+  for (const std::string &Input : O.Inputs)
     if (Error E = collect(*Embedder, Input, Input, Flags.Args, Asked))
       return E;
-  for (const std::string &Store : Stores)
+  for (const std::string &Store : O.Stores)
     if (Error E =
             collectStore(*Embedder, storeNamed(Store), Flags.Args, Stored))
       return E;
-  const Collection &Among = Stores.empty() ? Asked : Stored;
+  const Collection &Among = O.Stores.empty() ? Asked : Stored;
   Findings Found;
   for (size_t I = 0; I < Asked.Points.size(); ++I) {
-    Found.push_back(
-        nearest(Asked.Points[I], Among.Points, size_t(Count) + Stores.empty()));
+    Found.push_back(nearest(Asked.Points[I], Among.Points,
+                            size_t(O.Count) + O.Stores.empty()));
     // Each is nearest to itself.
-    if (Stores.empty())
+    if (O.Stores.empty())
       erase_if(Found.back(), [&](const Neighbour &N) { return N.Index == I; });
-    if (Found.back().size() > Count)
+    if (Found.back().size() > O.Count)
       Found.back().pop_back();
   }
-  if (Json)
+  if (O.Json)
     printJson(Asked, Among, Found);
   else
     printText(Asked, Among, Found);
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("similar",
+                                "Print which kernels do similar things to each",
+                                "FLAGS", Examples, run);

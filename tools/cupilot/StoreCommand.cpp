@@ -19,22 +19,24 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand Sub("store", "Show and check a project store");
-static cl::opt<std::string>
-    Action(cl::Positional, cl::Required, cl::sub(Sub),
-           cl::value_desc("list|show|stats|check|prune"),
-           cl::desc("What to do"));
-static cl::opt<std::string>
-    Name(cl::Positional, cl::sub(Sub), cl::value_desc("[TEXT]"),
-         cl::desc("For show: kernels whose name holds TEXT; for prune: the "
-                  "variant's name"));
-static cl::opt<std::string>
-    OfKernel("kernel", cl::sub(Sub), cl::value_desc("TEXT"),
-             cl::desc("For prune: only of kernels whose name holds TEXT"));
-static StoreOption StoreDir(Sub);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
 
-static cl::opt<bool> Json("json", cl::sub(Sub),
-                          cl::desc("For stats: print JSON"));
+  cl::opt<std::string> Action{cl::Positional, cl::Required, In,
+                              cl::value_desc("list|show|stats|check|prune"),
+                              cl::desc("What to do")};
+  cl::opt<std::string> Name{
+      cl::Positional, In, cl::value_desc("[TEXT]"),
+      cl::desc("For show: kernels whose name holds TEXT; for prune: the "
+               "variant's name")};
+  cl::opt<std::string> OfKernel{
+      "kernel", In, cl::value_desc("TEXT"),
+      cl::desc("For prune: only of kernels whose name holds TEXT")};
+  StoreOption StoreDir{Sub};
+  cl::opt<bool> Json{"json", In, cl::desc("For stats: print JSON")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot store list\n"
@@ -60,11 +62,11 @@ static void list(const std::vector<StoredKernel> &Kernels) {
 }
 
 /// What the gate rejected, and why.
-static Error printStats() {
-  Expected<std::vector<GateCounts>> All = gateCounts(StoreDir);
+static Error printStats(const Options &O) {
+  Expected<std::vector<GateCounts>> All = gateCounts(O.StoreDir);
   if (!All)
     return All.takeError();
-  if (Json) {
+  if (O.Json) {
     json::Array Kernels;
     for (const GateCounts &C : *All) {
       json::Object Reasons;
@@ -91,68 +93,71 @@ static Error printStats() {
 
 /// Takes a variant out. Records stay, if need be without variants: depfiles
 /// name them.
-static Error prune(ProjectStore &Store, std::vector<StoredKernel> &Kernels) {
+static Error prune(const Options &O, ProjectStore &Store,
+                   std::vector<StoredKernel> &Kernels) {
   unsigned Taken = 0;
   for (StoredKernel &S : Kernels) {
-    if (!StringRef(S.K.Name).contains(StringRef(OfKernel)) ||
-        none_of(S.Variants, [](const Variant &V) { return V.Name == Name; }))
+    if (!StringRef(S.K.Name).contains(StringRef(O.OfKernel)) ||
+        none_of(S.Variants, [&](const Variant &V) { return V.Name == O.Name; }))
       continue;
     // A variant whose text is gone can be taken out too.
     std::vector<Variant> Left;
     copy_if(S.Variants, std::back_inserter(Left),
-            [](const Variant &V) { return V.Name != Name; });
+            [&](const Variant &V) { return V.Name != O.Name; });
     S.Variants = std::move(Left);
     if (Error E = Store.readTexts(S))
       return E;
     if (Error E = Store.put(S))
       return E;
     ++Taken;
-    outs() << S.K.Name << ": took out variant " << Name << ", "
+    outs() << S.K.Name << ": took out variant " << O.Name << ", "
            << S.Variants.size() << " left\n";
   }
   if (!Taken)
-    return findingError("no kernel of the store has a variant '" + Name + "'",
+    return findingError("no kernel of the store has a variant '" + O.Name + "'",
                         "'cupilot store list' shows the variants");
   return Error::success();
 }
 
-static Error run(const TrailingArgs &Rest) {
-  if (Action != "list" && Action != "show" && Action != "stats" &&
-      Action != "check" && Action != "prune")
-    return usageError("there is no action '" + Action + "'",
+static Error run(const Options &O, const TrailingArgs &Rest) {
+  if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
+      O.Action != "check" && O.Action != "prune")
+    return usageError("there is no action '" + O.Action + "'",
                       "cupilot store list, show, stats, check or prune");
-  if (Action == "prune" && Name.empty())
+  if (O.Action == "prune" && O.Name.empty())
     return usageError("'cupilot store prune' needs the name of a variant",
                       "'cupilot store list' shows the variants");
-  if (!OfKernel.empty() && Action != "prune")
-    return usageError("'cupilot store " + Action + "' does not take '--kernel'",
+  if (!O.OfKernel.empty() && O.Action != "prune")
+    return usageError("'cupilot store " + O.Action +
+                          "' does not take '--kernel'",
                       "'cupilot store prune' does");
-  if (Json && Action != "stats")
-    return usageError("'cupilot store " + Action + "' does not take '--json'",
+  if (O.Json && O.Action != "stats")
+    return usageError("'cupilot store " + O.Action + "' does not take '--json'",
                       "'cupilot store stats' does");
-  if ((!Name.empty() && Action != "show" && Action != "prune") ||
+  if ((!O.Name.empty() && O.Action != "show" && O.Action != "prune") ||
       !Rest.Args.empty())
-    return usageError("'cupilot store " + Action + "' does not take '" +
-                          (Rest.Args.empty() ? Name : Rest.Args.front()) + "'",
+    return usageError("'cupilot store " + O.Action + "' does not take '" +
+                          (Rest.Args.empty() ? O.Name : Rest.Args.front()) +
+                          "'",
                       "'cupilot store --help' shows its options");
-  Expected<BuildStore> Readable = BuildStore::open(StoreDir);
+  Expected<BuildStore> Readable = BuildStore::open(O.StoreDir);
   if (!Readable)
     return Readable.takeError();
-  if (Action == "stats")
-    return printStats();
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(StoreDir);
+  if (O.Action == "stats")
+    return printStats(O);
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(O.StoreDir);
   if (!Store)
     return Store.takeError();
   Expected<std::vector<StoredKernel>> Kernels = Store->kernels();
   if (!Kernels)
     return Kernels.takeError();
-  if (Action == "list") {
+  if (O.Action == "list") {
     list(*Kernels);
     return Error::success();
   }
-  if (Action == "prune")
-    return prune(*Store, *Kernels);
-  if (Action == "check") {
+  if (O.Action == "prune")
+    return prune(O, *Store, *Kernels);
+  if (O.Action == "check") {
     Expected<std::vector<std::string>> Problems = Store->check();
     if (!Problems)
       return Problems.takeError();
@@ -166,7 +171,7 @@ static Error run(const TrailingArgs &Rest) {
   }
   bool Any = false;
   for (const StoredKernel &S : *Kernels) {
-    if (!Name.empty() && !StringRef(S.K.Name).contains(StringRef(Name)))
+    if (!O.Name.empty() && !StringRef(S.K.Name).contains(StringRef(O.Name)))
       continue;
     Any = true;
     outs() << S.K.Name << "\n  identity " << S.K.Digest << "\n  contract "
@@ -201,9 +206,10 @@ static Error run(const TrailingArgs &Rest) {
         outs() << "    written with prompt " << Prompt << "\n";
     }
   }
-  if (!Any && !Name.empty())
-    return findingError("no kernel of the store is called '" + Name + "'");
+  if (!Any && !O.Name.empty())
+    return findingError("no kernel of the store is called '" + O.Name + "'");
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command Registered("store", "Show and check a project store", "",
+                                Examples, run);

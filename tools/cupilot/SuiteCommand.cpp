@@ -23,24 +23,25 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand
-    Sub("suite", "Compare the gate's verdicts with those that files claim");
-static cl::list<std::string>
-    Inputs(cl::Positional, cl::OneOrMore, cl::sub(Sub), cl::value_desc("F.cu"),
-           cl::desc("CUDA sources with 'kernel:' comments"));
-static cl::opt<std::string> Only("kernel", cl::sub(Sub), cl::value_desc("NAME"),
-                                 cl::desc("Only the entry of this original"));
-static cl::opt<std::string> OnlyVariant("variant", cl::sub(Sub),
-                                        cl::value_desc("NAME"),
-                                        cl::desc("Only this variant"));
-static cl::opt<unsigned> Workers("workers", cl::sub(Sub), cl::init(2),
-                                 cl::value_desc("N"),
-                                 cl::desc("Processes (default 2)"));
-static cl::opt<uint64_t> Seed("seed", cl::sub(Sub), cl::init(1),
-                              cl::value_desc("N"),
-                              cl::desc("Seed of the inputs (default 1)"));
-static cl::opt<bool> Quiet("q", cl::sub(Sub),
-                           cl::desc("Print wrong verdicts and the sum alone"));
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::list<std::string> Inputs{
+      cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu"),
+      cl::desc("CUDA sources with 'kernel:' comments")};
+  cl::opt<std::string> Only{"kernel", In, cl::value_desc("NAME"),
+                            cl::desc("Only the entry of this original")};
+  cl::opt<std::string> OnlyVariant{"variant", In, cl::value_desc("NAME"),
+                                   cl::desc("Only this variant")};
+  cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
+                            cl::desc("Processes (default 2)")};
+  cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
+                         cl::desc("Seed of the inputs (default 1)")};
+  cl::opt<bool> Quiet{"q", In,
+                      cl::desc("Print wrong verdicts and the sum alone")};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot suite rows.cu -- -O2\n"
@@ -84,8 +85,8 @@ static bool isDue(const SuiteVariant &V, const GateVerdict &Got) {
          is_contained(V.Reasons, wordOf(Got.Findings.front().Reason));
 }
 
-static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
-                                        StringRef Arch) {
+static Expected<EntryResult> judgeEntry(const Options &O, const SuiteUnit &U,
+                                        const SuiteEntry &E, StringRef Arch) {
   Expected<const Kernel *> Found = U.kernel(E.Kernel);
   if (!Found)
     return Found.takeError();
@@ -95,7 +96,7 @@ static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
   Setup.Original = &Original;
   Setup.DataFolder = ".";
   Setup.Arch = Arch.str();
-  Setup.Seed = Seed;
+  Setup.Seed = O.Seed;
   for (const std::string &Text : E.Workloads) {
     Expected<Workload> W =
         parseWorkload(Text, Original, "w" + utostr(Setup.Workloads.size()));
@@ -113,7 +114,7 @@ static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
   EntryResult R;
   raw_string_ostream OS(R.Text);
   for (const SuiteVariant &V : E.Variants) {
-    if (!OnlyVariant.empty() && V.Name != OnlyVariant)
+    if (!O.OnlyVariant.empty() && V.Name != O.OnlyVariant)
       continue;
     Expected<GateVerdict> Got = judgeOne(**G, U, Original, V, Arch);
     if (!Got)
@@ -121,7 +122,7 @@ static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
     bool Due = isDue(V, *Got);
     R.Wrong += !Due;
     (Got->Passed ? R.Passed : R.Rejected) += 1;
-    if (Due && Quiet)
+    if (Due && O.Quiet)
       continue;
     OS << (Due ? "" : "WRONG ") << sys::path::filename(U.Path) << ":" << V.Line
        << ": " << E.Kernel << " / " << V.Name << ": ";
@@ -141,8 +142,8 @@ static Expected<EntryResult> judgeEntry(const SuiteUnit &U, const SuiteEntry &E,
   return R;
 }
 
-static Error oneFile(StringRef Path, ArrayRef<std::string> Flags,
-                     EntryResult &Sum) {
+static Error oneFile(const Options &O, StringRef Path,
+                     ArrayRef<std::string> Flags, EntryResult &Sum) {
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
@@ -155,12 +156,12 @@ static Error oneFile(StringRef Path, ArrayRef<std::string> Flags,
     return U.takeError();
   std::vector<unsigned> Tasks;
   for (unsigned I = 0; I < Entries->size(); ++I)
-    if (Only.empty() || (*Entries)[I].Kernel == Only)
+    if (O.Only.empty() || (*Entries)[I].Kernel == O.Only)
       Tasks.push_back(I);
   Error Failure = Error::success();
   // An answer is three numbers and the text, or "error: ".
   auto Job = [&](unsigned I) -> std::string {
-    Expected<EntryResult> R = judgeEntry(*U, (*Entries)[I], Arch);
+    Expected<EntryResult> R = judgeEntry(O, *U, (*Entries)[I], Arch);
     if (!R)
       return "error: " + toString(R.takeError());
     return utostr(R->Passed) + " " + utostr(R->Rejected) + " " +
@@ -189,16 +190,16 @@ static Error oneFile(StringRef Path, ArrayRef<std::string> Flags,
     outs().flush();
     return true;
   };
-  if (Error E = runTasks(Tasks, {Workers, 600, 1}, Job, Done))
+  if (Error E = runTasks(Tasks, {O.Workers, 600, 1}, Job, Done))
     return joinErrors(std::move(Failure), std::move(E));
   return Failure;
 }
 
-static Error run(const TrailingArgs &Flags) {
+static Error run(const Options &O, const TrailingArgs &Flags) {
   EntryResult Sum;
   Error Failure = Error::success();
-  for (const std::string &Path : Inputs)
-    Failure = joinErrors(std::move(Failure), oneFile(Path, Flags.Args, Sum));
+  for (const std::string &Path : O.Inputs)
+    Failure = joinErrors(std::move(Failure), oneFile(O, Path, Flags.Args, Sum));
   outs() << Sum.Passed << " passed, " << Sum.Rejected << " rejected, "
          << Sum.Wrong << " wrong\n";
   if (Failure)
@@ -208,4 +209,7 @@ static Error run(const TrailingArgs &Flags) {
   return Error::success();
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("suite",
+               "Compare the gate's verdicts with those that files claim",
+               "FLAGS", Examples, run);

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Choice.h"
 #include "Command.h"
 #include "SharedOptions.h"
+#include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -19,20 +19,24 @@
 using namespace llvm;
 using namespace cupilot;
 
-static cl::SubCommand
-    Sub("translate", "Show what chosen strategies make of a unit's kernels");
-static cl::opt<std::string> Input(cl::Positional, cl::Required, cl::sub(Sub),
-                                  cl::value_desc("F.cu"),
-                                  cl::desc("The CUDA source"));
-static cl::opt<std::string>
-    GenomeText("genome", cl::sub(Sub), cl::Required, cl::value_desc("GENES"),
-               cl::desc("The strategies, as evolve prints them: "
-                        "'block_size{x=128}, read_only_loads{}'"));
-static OnlyOption Only(Sub);
-static cl::opt<std::string>
-    Workloads("workloads", cl::sub(Sub), cl::value_desc("W.mlir"),
-              cl::desc("Judge the variants, too: gate and modelled time"));
-static ContractOption Contract(Sub);
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
+                             cl::value_desc("F.cu"),
+                             cl::desc("The CUDA source")};
+  cl::opt<std::string> GenomeText{
+      "genome", In, cl::Required, cl::value_desc("GENES"),
+      cl::desc("The strategies, as evolve prints them: "
+               "'block_size{x=128}, read_only_loads{}'")};
+  OnlyOption Only{Sub};
+  cl::opt<std::string> Workloads{
+      "workloads", In, cl::value_desc("W.mlir"),
+      cl::desc("Judge the variants, too: gate and modelled time")};
+  ContractOption Contract{Sub};
+};
+} // namespace
 
 static const char Examples[] =
     "  cupilot translate heat.cu --genome='block_size{x=128}' -- -O2\n"
@@ -100,26 +104,26 @@ static Error judge(const Kernel &K, const Genome &G,
   return Error::success();
 }
 
-static Error run(const TrailingArgs &Flags) {
-  std::optional<Genome> G = parseGenome(GenomeText);
+static Error run(const Options &O, const TrailingArgs &Flags) {
+  std::optional<Genome> G = parseGenome(O.GenomeText);
   if (!G || G->empty())
-    return usageError("'" + GenomeText + "' is no list of strategies",
+    return usageError("'" + O.GenomeText + "' is no list of strategies",
                       "--genome='block_size{x=128}, read_only_loads{}'");
-  Expected<std::optional<PrecisionContract>> Granted = Contract.granted();
+  Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
     return Granted.takeError();
   std::optional<WorkloadSet> Recorded;
-  if (!Workloads.empty()) {
-    Expected<WorkloadSet> Loaded = WorkloadSet::load(Workloads);
+  if (!O.Workloads.empty()) {
+    Expected<WorkloadSet> Loaded = WorkloadSet::load(O.Workloads);
     if (!Loaded)
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
   Expected<std::vector<Kernel>> Kernels =
-      extractKernels(Input, Flags.Args, {.VerifySlices = false});
+      extractKernels(O.Input, Flags.Args, {.VerifySlices = false});
   if (!Kernels)
     return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), Input, Only);
+  Kernels = chooseKernels(std::move(*Kernels), O.Input, O.Only);
   if (!Kernels)
     return Kernels.takeError();
   unsigned Done = 0;
@@ -145,4 +149,7 @@ static Error run(const TrailingArgs &Flags) {
               : findingError("no kernel could be translated");
 }
 
-static Command Registered(Sub, Examples, run);
+static const Command
+    Registered("translate",
+               "Show what chosen strategies make of a unit's kernels", "FLAGS",
+               Examples, run);

@@ -21,20 +21,15 @@
 using namespace llvm;
 using namespace cupilot;
 
-Command::Command(cl::SubCommand &Sub, StringRef Examples, RunFunction Run)
-    : Sub(Sub), Examples(Examples), Run(Run) {
-  all().push_back(this);
-}
-
-std::vector<Command *> &Command::all() {
-  static std::vector<Command *> Commands;
+std::vector<const Command *> &Command::all() {
+  static std::vector<const Command *> Commands;
   return Commands;
 }
 
-static std::vector<Command *> sortedCommands() {
-  std::vector<Command *> Sorted = Command::all();
-  llvm::sort(Sorted, [](Command *A, Command *B) {
-    return A->Sub.getName() < B->Sub.getName();
+static std::vector<const Command *> sortedCommands() {
+  std::vector<const Command *> Sorted = Command::all();
+  llvm::sort(Sorted, [](const Command *A, const Command *B) {
+    return A->Name < B->Name;
   });
   return Sorted;
 }
@@ -43,10 +38,9 @@ static void printOverview(raw_ostream &OS) {
   OS << "cupilot " CUPILOT_VERSION
         ": feedback-directed kernel evolution for CUDA builds\n\n"
         "usage: cupilot COMMAND [OPTIONS] [-- FLAGS]\n\ncommands:\n";
-  for (Command *C : sortedCommands())
-    OS << "  " << left_justify(C->Sub.getName(), 12) << C->Sub.getDescription()
-       << "\n";
-  OS << "\n'cupilot COMMAND --help' tells more, with examples.\n"
+  for (const Command *C : sortedCommands())
+    OS << "  " << left_justify(C->Name, 12) << C->Summary << "\n";
+  OS << "\n'cupilot COMMAND --help' shows its options, with examples.\n"
         "Exit status: 0 done, 1 a finding, 2 wrong use or broken input, 3 an "
         "outside\n"
         "resource failed.\n";
@@ -60,28 +54,6 @@ static void hideForeignOptions(cl::SubCommand &Sub) {
         !Description.contains("available options"))
       Entry.second->setHiddenFlag(cl::ReallyHidden);
   }
-}
-
-static void printHelp(Command &C, StringRef Program) {
-  outs() << "usage: cupilot " << C.Sub.getName() << " [OPTIONS]";
-  for (cl::Option *Option : C.Sub.PositionalOpts)
-    outs() << " "
-           << (Option->ValueStr.empty() ? StringRef("ARG") : Option->ValueStr);
-  outs() << " [-- FLAGS]\n\n" << C.Sub.getDescription() << "\n\noptions:\n";
-  SmallVector<std::pair<StringRef, cl::Option *>> Options;
-  for (auto &Entry : C.Sub.OptionsMap)
-    if (is_contained(Entry.second->Subs, &C.Sub))
-      Options.push_back({Entry.first, Entry.second});
-  llvm::sort(Options, less_first());
-  for (auto &[Name, Option] : Options) {
-    std::string Left = (Name.size() == 1 ? "-" : "--") + Name.str();
-    if (!Option->ValueStr.empty())
-      Left += (Name.size() == 1 ? " " : "=") + Option->ValueStr.str();
-    outs() << "  " << left_justify(Left, 28) << " " << Option->HelpStr << "\n";
-  }
-  outs() << "  " << left_justify("--help", 28) << " Print this text\n";
-  if (!C.Examples.empty())
-    outs() << "\nexamples:\n" << C.Examples;
 }
 
 static int runProgram(int Argc, char **Argv) {
@@ -103,19 +75,21 @@ static int runProgram(int Argc, char **Argv) {
     outs() << "cupilot " CUPILOT_VERSION " (LLVM " CUPILOT_LLVM_VERSION ")\n";
     return 0;
   }
-  auto It = llvm::find_if(
-      Command::all(), [&](Command *C) { return C->Sub.getName() == First; });
+  auto It = llvm::find_if(Command::all(),
+                          [&](const Command *C) { return C->Name == First; });
   if (It == Command::all().end())
     return reportError(usageError("there is no command '" + First + "'",
                                   "'cupilot --help' lists the commands"),
                        "cupilot");
-  Command &Chosen = **It;
+  const Command &Chosen = **It;
+  cl::SubCommand Sub(Chosen.Name, Chosen.Summary);
+  std::unique_ptr<Command::Call> Call = Chosen.Make(Sub);
   for (const char *Arg : Own)
     if (StringRef(Arg) == "--help" || StringRef(Arg) == "-h") {
-      printHelp(Chosen, "cupilot");
+      printHelp(Chosen, Sub);
       return 0;
     }
-  hideForeignOptions(Chosen.Sub);
+  hideForeignOptions(Sub);
   std::string Diagnostics;
   raw_string_ostream DiagnosticStream(Diagnostics);
   if (!cl::ParseCommandLineOptions(Own.size(), Own.data(), "",
@@ -126,7 +100,7 @@ static int runProgram(int Argc, char **Argv) {
                    "'cupilot " + First + " --help' shows its options"),
         "cupilot");
   }
-  return reportError(Chosen.Run(Trailing), ("cupilot " + First).str());
+  return reportError(Call->run(Trailing), ("cupilot " + First).str());
 }
 
 int main(int Argc, char **Argv) {

@@ -20,8 +20,8 @@ public:
   static llvm::Expected<std::unique_ptr<LaunchCounter>> create(GateSetup Setup);
   virtual ~LaunchCounter();
   /// What \p Plan launches for workload \p Index with the kernels in
-  /// \p Bitcode; nothing where \p When does not admit it or a card alone runs it. Code that faults or
-  /// that the cpu device cannot run is a finding error.
+  /// \p Bitcode; nothing where \p When does not admit it or a GPU alone runs
+  /// it. Code that faults or that the cpu device cannot run is a finding error.
   virtual llvm::Expected<std::optional<std::vector<CountedLaunch>>>
   count(llvm::StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
         size_t Index) = 0;

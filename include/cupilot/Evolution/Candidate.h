@@ -25,9 +25,9 @@ struct SearchProblem {
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
   double Margin = 1.02; ///< Least speed-up that counts.
-  /// Times are measured on a card, later: the cost model is not asked, and
-  /// workloads that the cpu device cannot run are left to the card.
-  bool OnCard = false;
+  /// Times are measured on a GPU, later: the cost model is not asked, and
+  /// workloads that the cpu device cannot run are left to the GPU.
+  bool OnGpu = false;
 };
 
 /// A genome made into code: what can be had without running it.
@@ -56,7 +56,7 @@ public:
   /// The same for what was translated before: the genome is only a name.
   virtual llvm::Expected<Candidate> prepare(const Genome &G,
                                             Translation T) const = 0;
-  /// Gate and cost model: fills in outcome, ratio and evidence. For a card:
+  /// Gate and cost model: fills in outcome, ratio and evidence. For a GPU:
   /// the outcome is "passed", and the evidence holds the counts of each
   /// workload ("work").
   virtual llvm::Error judge(Candidate &C) = 0;
@@ -65,8 +65,8 @@ public:
   virtual llvm::StringRef originalBitcode() const = 0;
   /// By workload: whether the cpu device cannot run it. All false but for a
   /// card.
-  virtual llvm::ArrayRef<bool> cardOnly() const = 0;
-  /// Counts of the original on a workload; null where the card alone runs it.
+  virtual llvm::ArrayRef<bool> gpuOnly() const = 0;
+  /// Counts of the original on a workload; null where the GPU alone runs it.
   virtual const ExecutionCounts *originalCounts(size_t Workload) const = 0;
   /// Gate::judgeElsewhere.
   virtual llvm::Expected<ReferenceVerdict>

@@ -25,11 +25,11 @@ struct CandidateRecord {
   std::string Genome;  ///< As text: the key.
   std::string Outcome; ///< "accepted", "slower", "refused", "inadmissible",
                        ///< "compile-error", "duplicate", "gate",
-                       ///< "no-answer"; "passed" while it waits for a card.
+                       ///< "no-answer"; "passed" while it waits for a GPU.
   std::string Reason;  ///< A sentence; empty for accepted ones.
   std::string
       DeviceDigest;        ///< Digest of the optimised device code; "" if none.
-  double Ratio = 0;        ///< Speed-up, modelled, or measured on a card as
+  double Ratio = 0;        ///< Speed-up, modelled, or measured on a GPU as
                            ///< the evidence says; 0 when not evaluated.
   std::string Source;      ///< The variant's .cu.
   std::string Plan, Guard; ///< JSON in the store's form.
@@ -45,7 +45,7 @@ struct CandidateRecord {
 /// The name of a candidate that enters the store: "v_1a2b3c4d".
 std::string variantName(const CandidateRecord &R);
 
-/// What was asked of a card in one step of a run.
+/// What was asked of a GPU in one step of a run.
 struct BatchRecord {
   std::string Id;      ///< Of the batch: a digest of all that is in it.
   std::string Results; ///< JSON, by request; empty while they are waited for.

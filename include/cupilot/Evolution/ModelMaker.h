@@ -27,7 +27,7 @@ struct AgentOptions {
   Provider *From = nullptr;
   const PromptLibrary *Prompts = nullptr;
   AnswerCounts *Counts = nullptr; ///< May be null.
-  /// What a card answers goes there, and comes from there; may be null.
+  /// What a GPU answers goes there, and comes from there; may be null.
   Recording *Keep = nullptr, *Replayed = nullptr;
   unsigned Rounds = 2;    ///< Repairs of a candidate at most.
   unsigned MostCalls = 0; ///< For a kernel; 0: no limit.

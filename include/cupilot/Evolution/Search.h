@@ -8,7 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_SEARCH_H
 #define CUPILOT_EVOLUTION_SEARCH_H
 
-#include "cupilot/Evolution/CardJudge.h"
+#include "cupilot/Evolution/GpuStepJudge.h"
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Store/ProjectStore.h"
 #include <functional>
@@ -49,7 +49,7 @@ struct SearchResult {
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
-  MeasuredFile Measured;   ///< What a card said of the original and those kept.
+  MeasuredFile Measured;   ///< What a GPU said of the original and those kept.
   std::string Run;         ///< Digest of everything that decides how it went.
   std::string Stopped;     ///< Why it ended early; "" if it did not.
   bool OverBudget = false; ///< It may go on with a larger budget.

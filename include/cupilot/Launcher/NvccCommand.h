@@ -8,8 +8,10 @@
 #ifndef CUPILOT_LAUNCHER_NVCCCOMMAND_H
 #define CUPILOT_LAUNCHER_NVCCCOMMAND_H
 
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +42,9 @@ struct NvccCommand {
   NvccDeviceFlags Device;
   /// -Rpass=, -Rpass-missed=: regular expressions; "" when not given.
   std::string Remarks, MissedRemarks;
-  /// Why the command is passed on as it is; "" when it makes one object from
-  /// one CUDA source.
-  std::string Unchanged;
+  /// Why the command is passed on as it is, unless it makes one object from one
+  /// CUDA source.
+  std::optional<BuildNote> Unchanged;
   /// The reason is worth a remark: CUDA code is compiled to an object.
   bool UnchangedRemark = false;
   /// It is the same as a command for each of its sources, and one that links

@@ -1,4 +1,4 @@
-//===- Ceilings.h - What a card can do at most -*- C++ -*-===//
+//===- Ceilings.h - What a GPU can do at most -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,11 +13,11 @@
 
 namespace cupilot {
 
-/// The rates of one card. Operations are instructions of threads: a fused
+/// The rates of one GPU. Operations are instructions of threads: a fused
 /// multiplication and addition is one. Those of matrix instructions count as
 /// in ExecutionCounts::Tensor.
 struct Ceilings {
-  std::string Card;   ///< "NVIDIA H200".
+  std::string Gpu;    ///< "NVIDIA H200".
   std::string Origin; ///< "described", or the file they were measured into.
   double DramGBs = 0, L2GBs = 0, SharedGBs = 0;
   double Fp32Gops = 0, Fp64Gops = 0, Fp16Gops = 0, IntegerGops = 0,
@@ -37,7 +37,7 @@ llvm::Error addMeasured(Ceilings &C, const llvm::json::Value &Measured,
                         llvm::StringRef File);
 
 /// The ceilings of \p Gpu: those in \p File; without one, the newest in the
-/// machine cache (\p Cache/ceilings) that were measured on such a card; else
+/// machine cache (\p Cache/ceilings) that were measured on such a GPU; else
 /// the described ones.
 llvm::Expected<Ceilings> loadCeilings(const GpuDescription &Gpu,
                                       llvm::StringRef File,

@@ -28,7 +28,7 @@ struct MeasuredFile {
     std::string Kernel, Workload, Variant;
     MeasuredLaunch Launch;
   };
-  std::string Card;
+  std::string Gpu;
   std::vector<Entry> Entries;
   /// The launch of \p Kernel (by symbol or name); null when it was not
   /// measured.
@@ -41,7 +41,7 @@ struct MeasuredFile {
 llvm::Expected<MeasuredFile> loadMeasured(llvm::StringRef Path);
 
 /// Puts the launches of \p New into the file \p Path, in the place of those of
-/// the same kernels; of another card's nothing stays. Without launches nothing
+/// the same kernels; of another GPU's nothing stays. Without launches nothing
 /// is done.
 llvm::Error addMeasured(llvm::StringRef Path, const MeasuredFile &New);
 

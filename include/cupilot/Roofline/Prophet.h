@@ -19,7 +19,7 @@
 
 namespace cupilot {
 
-/// How long a card takes at its ceilings for each part of a launch's work, in
+/// How long a GPU takes at its ceilings for each part of a launch's work, in
 /// microseconds.
 struct CeilingTimes {
   double Dram = 0; ///< Each sector read, and written, once.

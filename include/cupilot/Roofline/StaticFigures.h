@@ -36,7 +36,7 @@ struct LoopFigures {
 struct StaticFigures {
   std::vector<LoopFigures> Loops; ///< Outside first, then in program order.
   std::vector<std::string> Unknown;
-  /// Of the innermost loops the one whose turn takes longest on a card with
+  /// Of the innermost loops the one whose turn takes longest on a GPU with
   /// these ceilings: what decides if it turns often. The code outside where
   /// there is no loop.
   const LoopFigures &hottest(const Ceilings &C) const;

@@ -8,8 +8,9 @@
 #ifndef CUPILOT_SUBSTITUTE_BUILDIDENTITY_H
 #define CUPILOT_SUBSTITUTE_BUILDIDENTITY_H
 
-#include "llvm/ADT/StringRef.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,11 @@ namespace cupilot {
 
 /// The build identity of one kernel of a device module.
 struct KernelIdentity {
-  std::string Symbol;  ///< Mangled name.
-  std::string Digest;  ///< "b3:..."; empty when there is a refusal.
-  std::string Refusal; ///< Why it has none: an undefined function in its
-                       ///< closure, optnone, dynamic parallelism ...
+  std::string Symbol; ///< Mangled name.
+  std::string Digest; ///< "b3:..."; empty when there is a refusal.
+  /// Why it has none: an undefined function in its closure, optnone, dynamic
+  /// parallelism ...
+  std::optional<BuildNote> Refusal;
 };
 
 /// What changes device code and is nowhere in its IR: the -mllvm arguments of

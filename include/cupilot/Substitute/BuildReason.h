@@ -8,10 +8,11 @@
 #ifndef CUPILOT_SUBSTITUTE_BUILDREASON_H
 #define CUPILOT_SUBSTITUTE_BUILDREASON_H
 
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include <optional>
 #include <string>
+#include <vector>
 
 namespace cupilot {
 
@@ -23,13 +24,35 @@ enum class BuildReason {
 
 /// For programs: "no-variant".
 llvm::StringRef wordOf(BuildReason R);
-/// A sentence, with \p Parts in place of {0}, {1}, ...
-std::string textOf(BuildReason R, llvm::ArrayRef<llvm::StringRef> Parts = {});
 /// All of them, in the order of the table.
 llvm::ArrayRef<BuildReason> allBuildReasons();
-/// The reason whose text \p Message is, or ends with after "...: ", as
-/// messages pass through errors. Nothing for the texts of other programs.
-std::optional<BuildReason> buildReasonOf(llvm::StringRef Message);
+
+/// A reason, with what its text names.
+struct BuildNote {
+  BuildNote(BuildReason Reason, llvm::ArrayRef<llvm::StringRef> Parts = {});
+  /// The table's sentence, with the parts in place of {0}, {1}, ...
+  std::string text() const;
+
+  BuildReason Reason;
+  std::vector<std::string> Parts;
+};
+
+/// A finding that says why a build did something.
+class BuildError : public llvm::ErrorInfo<BuildError, ToolError> {
+public:
+  static char ID;
+  explicit BuildError(BuildNote N)
+      : ErrorInfo(ExitCode::Finding, N.text()), Note(std::move(N)) {}
+  const BuildNote &note() const { return Note; }
+
+private:
+  BuildNote Note;
+};
+
+llvm::Error buildError(BuildReason R,
+                       llvm::ArrayRef<llvm::StringRef> Parts = {});
+/// What \p E says: a BuildError's note, else Other with its text.
+BuildNote noteOf(llvm::Error E);
 
 } // namespace cupilot
 

@@ -9,6 +9,7 @@
 #define CUPILOT_SUBSTITUTE_SUBSTITUTE_H
 
 #include "cupilot/Store/BuildStore.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include <functional>
 
 namespace llvm {
@@ -18,15 +19,35 @@ class Module;
 
 namespace cupilot {
 
-/// What became of one kernel.
+/// What became of a kernel or a unit; remarks have these names.
+enum class SubstitutionResult {
+  VariantApplied,
+  VariantStale,
+  NoVariant,
+  NotChosen,
+  Refused
+};
+/// "VariantApplied"
+llvm::StringRef nameOf(SubstitutionResult R);
+
 struct SubstitutionOutcome {
-  std::string Kernel; ///< Mangled name.
-  std::string
-      Remark; ///< "VariantApplied", "VariantStale", "NoVariant", "Refused".
-  std::string Message; ///< A sentence.
-  bool Applied = false;
+  std::string Kernel; ///< Mangled name; "" for the whole unit.
+  SubstitutionResult Result = SubstitutionResult::Refused;
+  BuildNote Why;
+  std::string Variant{};  ///< The variant that is left out, if one is.
   std::string Function{}; ///< The function of the module that a remark is
                           ///< about; "" when it is the kernel itself.
+
+  bool isApplied() const {
+    return Result == SubstitutionResult::VariantApplied;
+  }
+  /// An error for builds that demand what the store has. A kernel that has no
+  /// identity has no variants either.
+  bool isMissed() const {
+    return Result == SubstitutionResult::VariantStale ||
+           (Kernel.empty() && !isApplied());
+  }
+  std::string message() const; ///< A sentence.
 };
 
 /// One launch in a host module, and what became of it.
@@ -37,9 +58,14 @@ struct LaunchSite {
   std::string Kernel;   ///< Mangled; "" when only the running program knows it.
   /// It, or one that it may be, has variants in this build.
   bool Known = false;
-  bool Redirected = false; ///< It reaches them, under their guards.
-  std::string Why;         ///< Why not; a clause.
+  BuildNote Why = BuildReason::Redirected;
   const llvm::CallBase *Call = nullptr; ///< While the module stays as it is.
+
+  /// It reaches the variants, under their guards.
+  bool isRedirected() const {
+    return Why.Reason == BuildReason::Redirected ||
+           Why.Reason == BuildReason::RedirectedWhereTaken;
+  }
 };
 
 struct SubstitutionOptions {
@@ -54,6 +80,11 @@ struct SubstitutionOptions {
   /// Gets the launches of the host module, when not null.
   std::vector<LaunchSite> *Sites = nullptr;
 };
+
+/// The text of \p V, whose source is \p Path. That it is not the text that was
+/// proved is a BuildError.
+llvm::Expected<std::string> readVariant(const BuildVariant &V,
+                                        llvm::StringRef Path);
 
 /// Puts variants into the device module \p M, at the start of the pipeline. The
 /// code of all kernels stays as it is; variants come as further kernels. Errors

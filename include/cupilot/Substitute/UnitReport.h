@@ -32,8 +32,7 @@ struct UnitReport {
 /// For people: a line for the unit, and one for each outcome.
 std::string toText(const UnitReport &R);
 llvm::json::Value toJSON(const UnitReport &R);
-/// A launch as the report's "launches" hold it. Where it is redirected, Why is
-/// empty or says under which condition.
+/// A launch as the report's "launches" hold it.
 llvm::json::Object toJSON(const LaunchSite &S);
 
 /// Appends \p R to CUPILOT_LOG and to the file \p Path ("-": standard error;

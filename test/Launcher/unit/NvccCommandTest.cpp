@@ -29,7 +29,7 @@ using Words = std::vector<std::string>;
 
 TEST(NvccCommand, OneObject) {
   NvccCommand C = parse({"-c", "a.cu", "-o", "b.o", "-MD", "-MF", "b.d"});
-  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_FALSE(C.Unchanged);
   EXPECT_EQ(C.Inputs, Words{"a.cu"});
   EXPECT_EQ(C.Output, "b.o");
   EXPECT_EQ(C.DepFile, "b.d");
@@ -38,7 +38,7 @@ TEST(NvccCommand, OneObject) {
   EXPECT_EQ(C.Output, "a.o");
   EXPECT_EQ(C.DepFile, "a.d");
   C = parse({"-c", "-x", "cu", "a.cpp", "--output-file=z.o"});
-  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_FALSE(C.Unchanged);
   EXPECT_EQ(C.Output, "z.o");
   // -MF alone writes nothing.
   EXPECT_EQ(parse({"-c", "a.cu", "-MF", "b.d"}).DepFile, "");
@@ -62,7 +62,7 @@ TEST(NvccCommand, PassedOn) {
         {"--compiler-bindir=cl", "a.cu", "b.cu", "-o", "app.exe"},
         {"-ccbin=clang-cl", "-Xcompiler", "/MD", "-c", "a.cu"}}) {
     NvccCommand C = parse(Args);
-    EXPECT_NE(C.Unchanged, "") << Args[0] << " " << Args[1];
+    EXPECT_TRUE(C.Unchanged) << Args[0] << " " << Args[1];
     EXPECT_TRUE(C.UnchangedRemark) << Args[0] << " " << Args[1];
     EXPECT_EQ(C.Args, Args);
   }
@@ -77,12 +77,12 @@ TEST(NvccCommand, PassedOn) {
                      {"-dlink", "a.o"},
                      {"--dryrun", "-c", "a.cu"}}) {
     NvccCommand C = parse(Args);
-    EXPECT_NE(C.Unchanged, "") << Args[0];
+    EXPECT_TRUE(C.Unchanged) << Args[0];
     EXPECT_FALSE(C.UnchangedRemark) << Args[0];
     EXPECT_EQ(C.Args, Args);
   }
-  EXPECT_EQ(parse({"-c", "-rdc=false", "a.cu"}).Unchanged, "");
-  EXPECT_EQ(parse({"-c", "a.cu", "-ccbin=/usr/bin/clang++"}).Unchanged, "");
+  EXPECT_FALSE(parse({"-c", "-rdc=false", "a.cu"}).Unchanged);
+  EXPECT_FALSE(parse({"-c", "a.cu", "-ccbin=/usr/bin/clang++"}).Unchanged);
   // What can be done source by source, and what cannot.
   NvccCommand C = parse({"-O2", "a.cu", "b.cpp", "-o", "app", "-lm"});
   EXPECT_TRUE(C.Splits);
@@ -145,7 +145,7 @@ TEST(NvccCommand, VariablesAndFiles) {
   ASSERT_TRUE(bool(Dir));
   ASSERT_FALSE(bool(writeFileAtomic(Dir->file("x"), "-ftz=true 'b c.cu'\n-c")));
   C = parse({"--options-file", Dir->file("x")});
-  EXPECT_EQ(C.Unchanged, "");
+  EXPECT_FALSE(C.Unchanged);
   EXPECT_EQ(C.Inputs, Words{"b c.cu"});
   EXPECT_EQ(C.Args, (Words{"--options-file", Dir->file("x")}));
   // With something of ours in it, nvcc gets the words instead.

@@ -77,14 +77,14 @@ static std::string replaced(std::string Text, StringRef From, StringRef To) {
 static std::string identityOf(std::string Text, StringRef Kernel = "_Z1kPf",
                               StringRef Context = "") {
   KernelIdentity I = parse(std::move(Text)).identify(Kernel, Context);
-  EXPECT_EQ(I.Refusal, "");
+  EXPECT_EQ(I.Refusal ? I.Refusal->text() : "", "");
   return I.Digest;
 }
 
 static std::string refusal(std::string Text, StringRef Kernel = "_Z1kPf") {
   KernelIdentity I = parse(std::move(Text)).identify(Kernel);
   EXPECT_EQ(I.Digest, "");
-  return I.Refusal;
+  return I.Refusal ? I.Refusal->text() : "";
 }
 
 // Where two kernels use a shared variable it stands outside of them.

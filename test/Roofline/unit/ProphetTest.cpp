@@ -46,7 +46,7 @@ TEST(Prophet, CeilingTimesAreWorkOverRate) {
   EXPECT_EQ(T.Tensor, 0);
 }
 
-TEST(Prophet, ATimeThatNoCardCanReachIsAFinding) {
+TEST(Prophet, ATimeThatNoGpuCanReachIsAFinding) {
   uint64_t N = uint64_t(1) << 28;
   ExecutionCounts K = copy(N);
   double Floor = timesAtCeilings(C, K).floor();

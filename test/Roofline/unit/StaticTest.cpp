@@ -139,7 +139,7 @@ TEST(StaticFigures, LoopsAreLookedAtAlone) {
   EXPECT_EQ(F.Loops[1].Turns, std::nullopt);
   Opinion O = opinionOfCode(F, H200, C, nullptr);
   EXPECT_EQ(O.Class, Bottleneck::Compute);
-  // The same with a launch that leaves the card empty.
+  // The same with a launch that leaves the GPU empty.
   LaunchShape Tiny;
   Tiny.Block = {32, 1, 1};
   EXPECT_EQ(opinionOfCode(F, H200, C, &Tiny).Class, Bottleneck::Latency);

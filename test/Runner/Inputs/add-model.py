@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A model that answers on the kernel of add.cu. It first changes nothing that a
-card would feel, and hears that from the Kernel Revisor's prompt. With
+GPU would feel, and hears that from the Kernel Revisor's prompt. With
 MODEL_CLUSTER its plans ask for clusters of one block."""
 import json
 import os

@@ -128,7 +128,7 @@ struct Parsed {
 inline std::string identityOf(const llvm::Function *Kernel) {
   EXPECT_FALSE(llvm::verifyModule(*Kernel->getParent(), &llvm::errs()));
   KernelIdentity Id = identify(*Kernel);
-  EXPECT_EQ(Id.Refusal, "");
+  EXPECT_EQ(Id.Refusal ? Id.Refusal->text() : "", "");
   return Id.Digest;
 }
 

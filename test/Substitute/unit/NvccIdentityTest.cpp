@@ -76,7 +76,7 @@ std::string identityOf(std::string Text, StringRef Kernel = "_Z1kPfi",
   if (!M)
     return "error: " + toString(M.takeError());
   KernelIdentity Id = M->identify(Kernel, Context);
-  return Id.Digest.empty() ? "none: " + Id.Refusal : Id.Digest;
+  return Id.Refusal ? "none: " + Id.Refusal->text() : Id.Digest;
 }
 
 bool isWord(char C) {

@@ -1,0 +1,40 @@
+//===- BuildCommand.h - The command that builds a source -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_DRIVER_BUILDCOMMAND_H
+#define CUPILOT_DRIVER_BUILDCOMMAND_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// A compiler command of a build, as clang and nvcc would take it.
+struct BuildCommand {
+  /// For clang: what the command says of the source, without the compiler, the
+  /// source, outputs, depfiles and plugins.
+  std::vector<std::string> Flags;
+  std::vector<std::string> Archs; ///< "sm_90"; at least one.
+  std::string Nvcc; ///< The command as one line when it is nvcc's; else "".
+};
+
+/// \p Args, a command or its flags, without the source \p Input and what is
+/// said of outputs, depfiles, remarks and plugins.
+std::vector<std::string> sourceFlags(llvm::ArrayRef<std::string> Args,
+                                     llvm::StringRef Input);
+
+/// Reads \p Args, "clang++ FLAGS" or "nvcc FLAGS", with or without the source
+/// \p Input, and with or without launchers in front (cupilot-launch, ccache,
+/// sccache). Another compiler is a usage error.
+llvm::Expected<BuildCommand> readBuildCommand(llvm::ArrayRef<std::string> Args,
+                                              llvm::StringRef Input);
+
+} // namespace cupilot
+
+#endif // CUPILOT_DRIVER_BUILDCOMMAND_H

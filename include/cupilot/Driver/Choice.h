@@ -1,0 +1,35 @@
+//===- Choice.h - The kernels and workloads of a command -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_DRIVER_CHOICE_H
+#define CUPILOT_DRIVER_CHOICE_H
+
+#include "cupilot/Dialect/Conversion.h"
+
+namespace cupilot {
+
+/// Those of the kernels of \p Source whose names hold \p Only, all if that is
+/// empty. That there is none is a usage error.
+llvm::Expected<std::vector<Kernel>> chooseKernels(std::vector<Kernel> Kernels,
+                                                  llvm::StringRef Source,
+                                                  llvm::StringRef Only);
+
+/// What a file of workloads holds, and the folder that its data is meant from.
+struct WorkloadSet {
+  std::vector<Workload> All;
+  std::string Folder;
+
+  /// Errors as loadWorkloads'.
+  static llvm::Expected<WorkloadSet> load(llvm::StringRef Path);
+  bool launches(const Kernel &K) const;
+  /// The launches of \p K.
+  std::vector<Workload> of(const Kernel &K) const;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_DRIVER_CHOICE_H

@@ -1,0 +1,37 @@
+//===- GpuFacts.h - The GPU that times are compared with -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef CUPILOT_DRIVER_GPUFACTS_H
+#define CUPILOT_DRIVER_GPUFACTS_H
+
+#include "cupilot/Roofline/MeasuredFile.h"
+
+namespace cupilot {
+
+/// A GPU's name, and files about it; "": none.
+struct GpuRequest {
+  std::string Name = "H200";
+  std::string Ceilings, Measured;
+};
+
+/// A GPU, what it can do, and what was measured on it.
+struct GpuFacts {
+  GpuDescription Gpu;
+  Ceilings C;
+  MeasuredFile Measured;
+
+  /// An unknown GPU, a file that cannot be read, and times of another GPU are
+  /// usage errors. Where no times are named, what \p Known holds of the GPU is
+  /// taken, if that file is there.
+  static llvm::Expected<GpuFacts> load(const GpuRequest &R,
+                                       llvm::StringRef Known = "");
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_DRIVER_GPUFACTS_H

@@ -1,0 +1,45 @@
+//===- JudgeOnGpu.h - Variants that passed, on a GPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_DRIVER_JUDGEONGPU_H
+#define CUPILOT_DRIVER_JUDGEONGPU_H
+
+#include "cupilot/GpuJudge/JudgementBatch.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace cupilot {
+
+/// A variant that passed the gate, and how it is launched.
+struct GpuVariant {
+  std::string Name;
+  std::string Bitcode; ///< Of its kernels alone.
+  LaunchPlan Plan;
+  const GateVerdict *Verdict = nullptr;
+};
+
+/// What a GPU said of one variant on one workload.
+struct GpuOutcome {
+  std::string Variant, Workload;
+  bool Same = false;                ///< Ran, gave the original's results, and
+                                    ///< in a time that is possible.
+  std::string Text;                 ///< For people.
+  llvm::json::Object Compare, Time; ///< The runner's results.
+  llvm::json::Object Float64;       ///< Against the cpu device's float64 run.
+};
+
+/// Compares each variant with the original on \p Device on every workload that
+/// the guard admits, and times it where its results are right. Outputs of small
+/// launches are held against the float64 runs of \p G, times against the GPU's
+/// ceilings. A resource error says what brings results that are not there yet.
+llvm::Expected<std::vector<GpuOutcome>>
+judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
+           llvm::ArrayRef<GpuVariant> Variants, const Guard &When, Gate &G);
+
+} // namespace cupilot
+
+#endif // CUPILOT_DRIVER_JUDGEONGPU_H

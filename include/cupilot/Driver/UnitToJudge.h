@@ -1,0 +1,41 @@
+//===- UnitToJudge.h - A source with kernels for the gate -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_DRIVER_UNITTOJUDGE_H
+#define CUPILOT_DRIVER_UNITTOJUDGE_H
+
+#include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Model/Kernel.h"
+
+namespace cupilot {
+
+/// The device module of a source and its kernels, compiled once.
+struct UnitToJudge {
+  std::string Path, Bitcode;
+  std::vector<Kernel> Kernels;
+
+  static llvm::Expected<UnitToJudge> load(llvm::StringRef Path,
+                                          llvm::StringRef Arch,
+                                          llvm::ArrayRef<std::string> Flags);
+  /// The kernel of that name or symbol; up to '<' or '(' will do where one
+  /// kernel alone has it. None, or several, are a usage error.
+  llvm::Expected<const Kernel *> find(llvm::StringRef Name) const;
+  /// \p Plan with the symbols of these kernels: launches that name none, by the
+  /// original's symbol, are of \p Variant. Other parameters than \p Original
+  /// has are an error.
+  llvm::Expected<LaunchPlan> resolve(LaunchPlan Plan, const Kernel &Original,
+                                     llvm::StringRef Variant) const;
+};
+
+/// The text of a variant that stands alone must be admissible too: a verdict
+/// that says what in \p Path is not, or nothing.
+llvm::Expected<std::optional<GateVerdict>>
+refusedText(llvm::StringRef Path, llvm::ArrayRef<std::string> Flags);
+
+} // namespace cupilot
+
+#endif // CUPILOT_DRIVER_UNITTOJUDGE_H

@@ -1,0 +1,50 @@
+//===- GpuStepJudge.h - Candidates of a search on a GPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_EVOLUTION_GPUSTEPJUDGE_H
+#define CUPILOT_EVOLUTION_GPUSTEPJUDGE_H
+
+#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Roofline/MeasuredFile.h"
+
+namespace cupilot {
+
+/// A candidate that passed the gate here, and its code once it is needed.
+struct WaitingCandidate {
+  CandidateRecord Record;
+  std::optional<Candidate> Made = std::nullopt;
+};
+
+/// Has the survivors of each step of a search judged on a GPU, as one batch.
+/// The journal keeps the batch and its results: what was answered once is never
+/// asked or counted again.
+class GpuStepJudge {
+public:
+  /// All must outlive it. \p Device as for GpuDevice. Usage error: no such one.
+  static llvm::Expected<std::unique_ptr<GpuStepJudge>>
+  create(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
+         llvm::StringRef Run, llvm::StringRef Device, GpuPatience Patience);
+  virtual ~GpuStepJudge();
+
+  /// Compares and times all of \p Waiting in one batch; fills in outcome
+  /// ("accepted", "slower", "gate"), ratio and evidence ("card"). Nothing of
+  /// them is saved. Resource errors leave the step open.
+  virtual llvm::Error judge(llvm::StringRef Step,
+                            std::vector<WaitingCandidate> &Waiting) = 0;
+  /// The last checks of one that was accepted: compute-sanitizer, where there
+  /// is one, against the original; and counters. May turn it into "gate".
+  virtual llvm::Error accept(CandidateRecord &Record) = 0;
+  /// The step of that.
+  static std::string finalStep(const CandidateRecord &Record);
+  /// The launches of the original and of what was accepted, as measured.
+  virtual const MeasuredFile &measured() const = 0;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_EVOLUTION_GPUSTEPJUDGE_H

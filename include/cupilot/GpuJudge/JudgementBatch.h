@@ -1,0 +1,116 @@
+//===- JudgementBatch.h - Variants as requests to a GPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a search and `cupilot judge` ask of a GPU for one kernel, and what its
+// answers mean. Answers are JSON objects by the ids of requests, so that they
+// can be kept (docs/Runner.md).
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_GPUJUDGE_JUDGEMENTBATCH_H
+#define CUPILOT_GPUJUDGE_JUDGEMENTBATCH_H
+
+#include "cupilot/Evaluation/Gate.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Roofline/Ceilings.h"
+
+namespace cupilot {
+
+/// What variants are compared with. The kernel must outlive the batch.
+struct GpuOriginal {
+  const Kernel *K = nullptr;
+  std::string Bitcode; ///< Device code of the kernel alone.
+  std::vector<Workload> Workloads;
+  std::string DataFolder, Arch;
+  std::vector<std::string> Flags; ///< Of the compilation: whose ptxas is used.
+  /// Workloads that the cpu device cannot run: they are compared on scaled
+  /// inputs too, here.
+  std::vector<bool> GpuOnly = {};
+};
+
+struct GpuCandidate {
+  std::string Id;  ///< Letters and digits: requests are named after it.
+  std::string Ptx; ///< Of its kernels.
+  LaunchPlan Plan;
+  Guard When;
+};
+
+/// One kernel's requests.
+class JudgementBatch {
+public:
+  /// Assembles the original. Errors as those of assemble() and addCase().
+  static llvm::Expected<std::unique_ptr<JudgementBatch>>
+  create(GpuOriginal From);
+
+  /// The GPU's ceilings, as the request "ceilings".
+  void addCeilings();
+  /// Comparisons, outputs of small launches, and times, on each workload that
+  /// the guard admits: "ID-w0-compare", "-run", "-time".
+  llvm::Error addJudgement(const GpuCandidate &V);
+  /// compute-sanitizer and counters on the first workloads; without a variant,
+  /// those of the original: "ID-w0-sanitize", "-profile".
+  llvm::Error addAcceptance(const GpuCandidate *V, llvm::StringRef Id);
+
+  GpuBatch &batch() { return B; }
+  const GpuOriginal &from() const { return From; }
+
+private:
+  JudgementBatch(GpuOriginal From, KernelLayout Types);
+  llvm::Expected<std::string> image(llvm::StringRef Ptx);
+  llvm::Expected<unsigned> caseOf(size_t Workload);
+  llvm::Expected<std::optional<runner::Request>>
+  request(const GpuCandidate &V, size_t Workload, llvm::StringRef Image);
+
+  GpuOriginal From;
+  GpuBatch B;
+  std::string OriginalImage;
+  std::map<size_t, unsigned> Cases;
+  /// Cases of scaled inputs: name and index, by workload.
+  std::map<size_t, std::vector<std::pair<std::string, unsigned>>> Scaled;
+};
+
+/// Results by the ids of requests, without the samples of timings.
+llvm::json::Object byId(const runner::Batch &B, GpuResults Results);
+
+/// What a GPU says of a variant on one workload.
+struct GpuLaunch {
+  std::string Workload;
+  bool Asked = false;         ///< False: the guard keeps it out.
+  bool Right = false;         ///< It gave the original's results, also timed.
+  bool OriginalFails = false; ///< Nothing can be said: the original does.
+  std::string Wrong;          ///< Why it is not right; "" where it is.
+  std::string Call;           ///< "faster", "equal", "slower", "undecided" ...
+  double Ratio = 0, Low = 0, High = 0; ///< Original over variant; 0: no time.
+  double OriginalUs = 0, VariantUs = 0;
+  unsigned Compared = 0; ///< Launches whose results were compared.
+};
+
+/// Reads the judgement of the variant \p Id. Resource error: a request failed
+/// for a reason that is neither program's.
+llvm::Expected<std::vector<GpuLaunch>>
+readJudgement(const llvm::json::Object &Results, const GpuOriginal &From,
+              llvm::StringRef Id);
+
+/// The outputs of the request ID-WORKLOAD-run; nothing where it returned none.
+/// Resource error: their files are not there.
+llvm::Expected<std::optional<std::pair<ElsewhereResults, ElsewhereResults>>>
+readOutputs(const llvm::json::Object &Results, const GpuOriginal &From,
+            size_t Workload, llvm::StringRef Id, llvm::StringRef Folder);
+
+/// The name of the GPU that answered; "" where nobody did.
+std::string gpuName(const llvm::json::Object &Results);
+/// What the request "ceilings" found; where it failed, those that \p Described
+/// implies if it describes this GPU, else none (all rates 0).
+Ceilings gpuCeilings(const llvm::json::Object &Results,
+                     const GpuDescription *Described);
+
+/// Why a comparison is no success.
+std::string wrongText(const llvm::json::Object &Compare);
+
+} // namespace cupilot
+
+#endif // CUPILOT_GPUJUDGE_JUDGEMENTBATCH_H

@@ -1,0 +1,76 @@
+//===- Story.h - What a search did, for the report -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_REPORT_STORY_H
+#define CUPILOT_REPORT_STORY_H
+
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cupilot {
+
+/// What language models were asked for.
+struct StoryCost {
+  unsigned Calls = 0;
+  uint64_t PromptTokens = 0, AnswerTokens = 0;
+  double Cost = 0; ///< In the unit of the prices given.
+  double Seconds = 0;
+  StoryCost &operator+=(const StoryCost &Other);
+};
+
+/// A candidate, in the order of evaluation.
+struct StoryCandidate {
+  std::string Name, Genome, Outcome, Reason;
+  double Ratio = 0;            ///< 0: no time.
+  std::vector<size_t> Parents; ///< Earlier ones.
+  StoryCost Asked;
+};
+
+/// Calls that belong to no candidate.
+struct StoryAgent {
+  std::string Name; ///< "Roofline Prophet".
+  StoryCost Asked;
+};
+
+/// What a strategy did in the search, and in all of the store.
+struct StoryGene {
+  std::string Strategy;
+  unsigned Candidates = 0, Passed = 0, Accepted = 0;
+  double Best = 0; ///< Largest ratio of an accepted one; 0: none.
+  /// Tried and helped, in all searches of the class and GPU.
+  unsigned Tried = 0, Helped = 0;
+};
+
+/// A kept variant's text against the original's.
+struct StoryDiff {
+  std::string Name, Text;
+  std::vector<std::string> Prompts; ///< That it was written with.
+};
+
+/// One search of one kernel.
+struct SearchStory {
+  std::string Kernel, Run;
+  std::string Basis; ///< "modelled" or "measured".
+  std::vector<StoryCandidate> Candidates;
+  std::vector<StoryAgent> Agents;
+  std::vector<StoryGene> Genes;
+  std::vector<StoryDiff> Diffs;
+};
+
+/// \p New against \p Old as a unified diff, line by line; "" where they are
+/// equal.
+std::string lineDiff(llvm::StringRef Name, llvm::StringRef Old,
+                     llvm::StringRef New);
+
+/// Texts, lines and points for the report's template.
+llvm::json::Object toValues(const SearchStory &S);
+
+} // namespace cupilot
+
+#endif // CUPILOT_REPORT_STORY_H

@@ -1,0 +1,394 @@
+//===- Evolve.cpp - The search of a unit's kernels ------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/Evolve.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/Choice.h"
+#include "cupilot/Driver/KeepVariant.h"
+#include "cupilot/Driver/NvccBuilds.h"
+#include "cupilot/Driver/SearchProgress.h"
+#include "cupilot/Driver/SharedFolder.h"
+#include "cupilot/Driver/UnitIdentities.h"
+#include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Store/GateCounts.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+bool EvolveRequest::isModule() const {
+  return sys::path::extension(Input) == ".mlir";
+}
+
+Error SearchSize::check() const {
+  for (auto &[Name, Value] : {std::pair("--population", Population),
+                              std::pair("--generations", Generations)})
+    if (Value && (*Value == 0 || *Value > 10000))
+      return usageError(Twine(Name) + "=" + Twine(*Value) +
+                            " is no number of a search",
+                        "give a number from 1 to 10000");
+  return Error::success();
+}
+
+void SearchSize::applyTo(SearchOptions &Options) const {
+  Options.Population = Population.value_or(Options.Population);
+  Options.Generations = Generations.value_or(Options.Generations);
+  if (Options.Agents)
+    Options.Offspring = std::min(Options.Offspring, Options.Population);
+  if (!Steady || Options.Generations <= 1)
+    return;
+  constexpr unsigned AtATime = 2;
+  unsigned Offspring = (Options.Generations - 1) * Options.Offspring;
+  Options.Generations = 1 + (Offspring + AtATime - 1) / AtATime;
+  Options.Offspring = AtATime;
+}
+
+namespace {
+/// The searches of a unit's kernels into one store.
+class UnitSearch {
+public:
+  /// \p Root: the store's folder; of a dry run one that goes.
+  UnitSearch(const EvolveRequest &R, StringRef Root, WorkloadSet Recorded,
+             ProjectStore Store, Journal J,
+             std::unique_ptr<EvolveAgents> Models, raw_ostream &Out,
+             raw_ostream &Log)
+      : R(R), Root(Root), Recorded(std::move(Recorded)),
+        Store(std::move(Store)), J(std::move(J)), Models(std::move(Models)),
+        Identities(R.isModule() ? StringRef() : StringRef(R.Input), R.Flags),
+        Out(Out), Log(Log) {}
+  Error evolveKernel(const Kernel &K);
+  unsigned Accepted = 0;
+
+private:
+  Expected<std::optional<SearchProblem>> problemOf(const Kernel &K);
+  Expected<FileLock> lock(const Kernel &K) const;
+  Expected<std::vector<SeedGenome>> seedsFor(const SearchProblem &P);
+  SearchOptions optionsFor(ArrayRef<SeedGenome> Seeds);
+  Expected<SearchResult> searchAloud(const SearchProblem &P,
+                                     SearchOptions &Options);
+  Error store(const SearchProblem &P, StringRef Identity, SearchResult &Result);
+  Error leaveOut(Error E, const Twine &Prefix);
+
+  const EvolveRequest &R;
+  std::string Root;
+  WorkloadSet Recorded;
+  ProjectStore Store;
+  Journal J;
+  std::unique_ptr<EvolveAgents> Models; ///< Null: rules translate.
+  UnitIdentities Identities;
+  raw_ostream &Out, &Log;
+};
+} // namespace
+
+/// Says why a kernel is left out; see absorbFinding.
+Error UnitSearch::leaveOut(Error E, const Twine &Prefix) {
+  return absorbFinding(std::move(E), [&](StringRef Why) {
+    Log << Prefix << "left out: " << Why << "\n";
+  });
+}
+
+/// Nothing where there is nothing to search, which is said.
+Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
+  SearchProblem P;
+  P.K = K;
+  P.Workloads = Recorded.of(K);
+  if (P.Workloads.empty()) {
+    Log << K.Name << ": not launched in the workloads, left out\n";
+    return std::nullopt;
+  }
+  if (!K.Refusal.empty()) {
+    Log << K.Name << ": left out: " << K.Refusal << "\n";
+    return std::nullopt;
+  }
+  Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
+  if (!Gpu)
+    return Gpu.takeError();
+  P.Gpu = *Gpu;
+  P.Arch = architectureFor(Gpu->Arch, R.Flags);
+  P.Flags = R.Flags;
+  P.Seed = R.Seed;
+  P.DataFolder = Recorded.Folder;
+  P.OnGpu = R.Device != "cpu";
+  return P;
+}
+
+/// Two searches of one kernel would forget and overwrite each other's steps.
+Expected<FileLock> UnitSearch::lock(const Kernel &K) const {
+  Expected<std::optional<FileLock>> Lock =
+      FileLock::tryLock(Root + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
+  if (!Lock)
+    return Lock.takeError();
+  if (!*Lock)
+    return resourceError(
+        "another search of '" + K.Name + "' is under way in the store '" +
+            R.Store + "'",
+        "wait until it has ended, or name another store with --store");
+  return std::move(**Lock);
+}
+
+/// What helped similar kernels.
+Expected<std::vector<SeedGenome>> UnitSearch::seedsFor(const SearchProblem &P) {
+  if (R.Like.empty() || (R.Models && !R.Models->Retrieval))
+    return std::vector<SeedGenome>();
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
+  if (!Embedder)
+    return Embedder.takeError();
+  std::vector<std::string> Roots;
+  for (const std::string &Each : R.Like)
+    Roots.push_back(storeNamed(Each));
+  Expected<std::vector<SeedGenome>> Seeds =
+      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
+  if (!Seeds)
+    return Seeds.takeError();
+  for (const SeedGenome &S : *Seeds)
+    Log << P.K.Name << ": begins with " << S.Genome
+        << format(", %.2fx for ", S.Ratio) << S.Kernel
+        << format(" (similarity %.2f)\n", S.Similarity);
+  return Seeds;
+}
+
+SearchOptions UnitSearch::optionsFor(ArrayRef<SeedGenome> Seeds) {
+  SearchOptions Options;
+  if (Models) {
+    Models->setExamples(Seeds);
+    Models->apply(Options);
+  }
+  R.Size.applyTo(Options);
+  Options.Resume = R.Resume;
+  Options.Strategies = R.Strategies.empty()
+                           ? sharedFile("strategies", "strategies")
+                           : R.Strategies;
+  Options.Store = Root;
+  Options.Device = R.Device;
+  Options.Patience.Wait = R.Wait;
+  Options.Patience.Tell = [this](const Twine &Text) {
+    Log << "  " << Text << "\n";
+  };
+  Options.Tell = [this](StringRef Text) { Log << "  " << Text << "\n"; };
+  for (const SeedGenome &S : Seeds)
+    Options.Begin.push_back(S.Genome);
+  return Options;
+}
+
+/// The search, with its progress and its figures.
+Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
+                                               SearchOptions &Options) {
+  Log << P.K.Name << "\n  running the original on " << P.Workloads.size()
+      << " workload(s)\n";
+  std::function<double()> Spent;
+  if (Models && Models->Models)
+    Spent = [&] { return Models->Models->spent().Cost; };
+  SearchProgress Progress(Options, P.OnGpu, R.Verbose, std::move(Spent), Log);
+  Options.Progress = [&](unsigned Generation, const CandidateRecord &C,
+                         double Best) {
+    Progress.candidate(Generation, C, Best);
+  };
+  Expected<SearchResult> Result = search(P, Options, J);
+  if (!Result)
+    return Result.takeError();
+  auto Slower =
+      static_cast<unsigned>(count_if(Result->All, [](const CandidateRecord &C) {
+        return C.Outcome == "slower";
+      }));
+  Log << format("  %u candidates: %u refused by rules, %u duplicates, %u "
+                "rejected by the gate, %u not faster, ",
+                Result->Evaluated, Result->Refused, Result->Duplicates,
+                Result->Rejected, Slower)
+      << Result->Variants.size() << " kept\n";
+  if (!Result->Stopped.empty())
+    Log << "  ended early: " << Result->Stopped << "\n";
+  if (Models)
+    Log << "  " << Models->summary() << "\n";
+  return Result;
+}
+
+/// What the gate said in a search, by reason.
+static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
+  GateCounts C;
+  C.Kernel = K.Name;
+  C.Identity = K.Digest;
+  C.Search = Result.Run;
+  C.Gate = GateVersion;
+  for (const CandidateRecord &R : Result.All) {
+    std::string Word;
+    if (R.Outcome == "inadmissible") {
+      Word = R.Outcome;
+    } else if (R.Outcome == "gate") {
+      // "identity: ..." is no reason of the gate's: it passed.
+      Word = StringRef(R.Reason)
+                 .take_until([](char C) { return C == ':' || C == ' '; })
+                 .str();
+      if (!reasonOf(Word))
+        Word.clear();
+    } else if (R.Outcome != "accepted" && R.Outcome != "slower") {
+      continue; // It never came so far.
+    }
+    ++C.Judged;
+    if (Word.empty())
+      ++C.Passed;
+    else
+      ++C.Reasons[Word];
+  }
+  return C;
+}
+
+/// All that a search leaves in the store: its statistics, what a GPU said,
+/// and the variants that were accepted.
+Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
+                        SearchResult &Result) {
+  if (Error E = putGateCounts(Root, countsOf(P.K, Result)))
+    return E;
+  if (Error E = putStrategyRecord(Root, Result.Strategies))
+    return E;
+  if (P.OnGpu)
+    if (Error E = addMeasured(Root + "/measured.json", Result.Measured))
+      return E;
+  if (Result.Variants.empty())
+    return Error::success();
+  StoredKernel S;
+  S.K = P.K;
+  S.Builds.push_back({"clang-22", P.Arch, Identity.str()});
+  S.Variants = std::move(Result.Variants);
+  S.Sources = std::move(Result.Sources);
+  if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
+    return E;
+  if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
+                           P.Arch, R.Flags, R.Compilers, Log))
+    return E;
+  return putIntoStore(Store, S, Log);
+}
+
+Error UnitSearch::evolveKernel(const Kernel &K) {
+  Expected<std::optional<SearchProblem>> P = problemOf(K);
+  if (!P)
+    return P.takeError();
+  if (!*P)
+    return Error::success();
+  Expected<std::string> Identity = Identities.identityOf(K, (*P)->Arch);
+  if (!Identity)
+    return leaveOut(Identity.takeError(), K.Name + ": ");
+  Expected<FileLock> Lock = lock(K);
+  if (!Lock)
+    return Lock.takeError();
+  Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
+  if (!Seeds)
+    return Seeds.takeError();
+  SearchOptions Options = optionsFor(*Seeds);
+  Expected<SearchResult> Result = searchAloud(**P, Options);
+  if (!Result && R.isDryRun())
+    return Models->printPrompts(Result.takeError(), Out);
+  if (!Result)
+    return leaveOut(Result.takeError(), "  ");
+  Accepted += Result->Variants.size();
+  if (Error E = store(**P, *Identity, *Result))
+    return E;
+  // What it found so far is kept.
+  if (Result->OverBudget)
+    return resourceError(Result->Stopped,
+                         "go on with a larger limit and --resume: what was "
+                         "answered is not asked again");
+  return Error::success();
+}
+
+/// The chosen kernels of the input, under the contract that was granted.
+static Expected<std::vector<Kernel>> kernelsOf(const EvolveRequest &R) {
+  // Identities are compared for each kernel, so slices need no other proof.
+  Expected<std::vector<Kernel>> Kernels =
+      R.isModule() ? loadKernels(R.Input)
+                   : extractKernels(R.Input, R.Flags, {.VerifySlices = false});
+  if (!Kernels)
+    return Kernels.takeError();
+  Kernels = chooseKernels(std::move(*Kernels), R.Input, R.Only);
+  if (Kernels && R.Contract)
+    for (Kernel &K : *Kernels)
+      K = withContract(std::move(K), *R.Contract);
+  return Kernels;
+}
+
+/// Searches one kernel after the other. Those that wait for a GPU hold up no
+/// others: the batches of all are written before it ends.
+static Error evolveAll(ArrayRef<Kernel> Kernels, UnitSearch &Search,
+                       raw_ostream &Log) {
+  Error Awaited = Error::success();
+  unsigned Open = 0;
+  for (const Kernel &K : Kernels) {
+    Error E = handleErrors(Search.evolveKernel(K),
+                           [&](std::unique_ptr<ResultsAwaited> Wait) -> Error {
+                             Log << "  " << Wait->text() << "\n";
+                             if (Open++ == 0)
+                               Awaited = joinErrors(std::move(Awaited),
+                                                    Error(std::move(Wait)));
+                             return Error::success();
+                           });
+    if (E)
+      return joinErrors(std::move(E), std::move(Awaited));
+  }
+  if (Open > 1)
+    Log << "  " << Open << " kernels wait for results\n";
+  return Awaited;
+}
+
+Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
+  if (R.Device != "cpu" && !GpuDevice::isOne(R.Device))
+    return usageError("there is no device '" + R.Device + "'",
+                      "--device=cpu, cuda, spool:DIR or ssh:HOST");
+  if (Error E = R.Size.check())
+    return E;
+  std::string Root = R.Store;
+  std::optional<TemporaryDirectory> Passing;
+  if (R.isDryRun()) {
+    Expected<TemporaryDirectory> Made =
+        TemporaryDirectory::create("cupilot-dry-run");
+    if (!Made)
+      return Made.takeError();
+    Passing.emplace(std::move(*Made));
+    Root = Passing->file("store");
+  }
+  Expected<WorkloadSet> Recorded = WorkloadSet::load(R.Workloads);
+  if (!Recorded)
+    return Recorded.takeError();
+  Expected<std::vector<Kernel>> Kernels = kernelsOf(R);
+  if (!Kernels)
+    return Kernels.takeError();
+  Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
+  if (!Store)
+    return Store.takeError();
+  Expected<Journal> J = Journal::open(Root + "/journal.sqlite");
+  if (!J)
+    return J.takeError();
+  if (none_of(*Kernels, [&](const Kernel &K) { return Recorded->launches(K); }))
+    return findingError("none of the " + Twine(Kernels->size()) +
+                            " kernel(s) of '" + R.Input + "' is launched in '" +
+                            R.Workloads + "'",
+                        "record a run that launches them: cupilot capture");
+  std::unique_ptr<EvolveAgents> Models;
+  if (R.Models) {
+    Expected<std::unique_ptr<EvolveAgents>> Opened =
+        EvolveAgents::open(*R.Models, Root, R.Resume);
+    if (!Opened)
+      return Opened.takeError();
+    Models = std::move(*Opened);
+  }
+  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Store),
+                    std::move(*J), std::move(Models), Out, Log);
+  if (Error E = evolveAll(*Kernels, Search, Log))
+    return E;
+  if (Search.Accepted == 0 && !R.isDryRun())
+    return findingError("no variant was accepted",
+                        "-v says why each candidate was dropped");
+  return Error::success();
+}
+
+} // namespace cupilot

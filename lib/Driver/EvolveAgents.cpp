@@ -1,0 +1,142 @@
+//===- EvolveAgents.cpp - The models of a search
+//-----------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/EvolveAgents.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// Notes what it is asked, and never answers.
+class PromptPrinter : public Provider {
+public:
+  explicit PromptPrinter(const Provider *Would) : Would(Would) {}
+  Expected<ChatAnswer> ask(const ChatRequest &R) override {
+    std::lock_guard Lock(Guard);
+    Prompts[R.Step] = "step: " + R.Step + "\nprompt: " + R.Prompt + "\n" +
+                      describe(R) + textOf(R);
+    return providerError(ProviderFault::NoAnswer, "a dry run asks nobody");
+  }
+  std::string describe(const ChatRequest &R) const override {
+    return Would ? Would->describe(R) : "";
+  }
+  std::map<std::string, std::string> Prompts; ///< By step.
+
+private:
+  const Provider *Would;
+  std::mutex Guard;
+};
+} // namespace
+
+Expected<std::unique_ptr<EvolveAgents>>
+EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
+  if (!(Settings.Within >= 0 && Settings.Within < 1))
+    return usageError("--within takes a share from 0 to below 1",
+                      "--within=0.05 for 5 %");
+  if (Settings.Repairs.value_or(0) > 20)
+    return usageError("--repairs takes a number up to 20");
+  auto A = std::make_unique<EvolveAgents>();
+  SessionOptions &Calls = Settings.Session;
+  Calls.Resume = Resume;
+  Calls.DryRun = Settings.DryRun;
+  // Of what the journal's ignored files are: the store stays reviewable.
+  if (Calls.Record.empty() && none_of(Calls.Providers, [](StringRef Spec) {
+        return Spec.starts_with("replay:");
+      }))
+    Calls.Record = (StoreDir + "/journal.sqlite.calls").str();
+  if (!Calls.Providers.empty() || !Settings.DryRun) {
+    Expected<std::unique_ptr<Session>> S = Session::open(Calls);
+    if (!S)
+      return S.takeError();
+    A->Models = std::move(*S);
+  }
+  Expected<PromptLibrary> Prompts =
+      PromptLibrary::open(PromptLibrary::shippedFolder(), Settings.Prompts);
+  if (!Prompts)
+    return Prompts.takeError();
+  A->Prompts = std::make_unique<PromptLibrary>(std::move(*Prompts));
+  A->Options.From = A->Models.get();
+  A->Options.DryRun = Settings.DryRun;
+  if (A->Models) {
+    A->Options.Keep = A->Models->recording();
+    A->Options.Replayed = A->Models->replayed();
+  }
+  if (Settings.DryRun) {
+    A->Shown = std::make_unique<PromptPrinter>(A->Models.get());
+    A->Options.From = A->Shown.get();
+  }
+  A->Options.Prompts = A->Prompts.get();
+  A->Options.Counts = &A->Counts;
+  A->Options.Rounds = Settings.Repairs.value_or(Settings.Preset.Repairs);
+  A->Options.MostCalls =
+      Settings.KernelCalls.value_or(Settings.Preset.KernelCalls);
+  A->Options.Roofline = Settings.Roofline;
+  A->Options.Prose = Settings.Prose;
+  A->Options.CrossCode = Settings.CrossCode;
+  A->Settings = std::move(Settings);
+  return A;
+}
+
+void EvolveAgents::apply(SearchOptions &Options) const {
+  Options.Population = Settings.Preset.Population;
+  Options.Generations = Settings.Preset.Generations;
+  Options.Offspring = Settings.Preset.Offspring;
+  Options.Within = Settings.Within;
+  Options.Agents = &this->Options;
+}
+
+void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
+  // Code is long, and the second one teaches less than the first. Of what is
+  // too long, the Manager learns that it helped.
+  constexpr size_t MostExamples = 2, MostBytes = 32768;
+  Options.Examples.clear();
+  size_t WithCode = 0;
+  for (const SeedGenome &S : Seeds) {
+    bool Short = S.Source.size() <= MostBytes;
+    if (Short ? WithCode == MostExamples
+              : Options.Examples.size() >= MostExamples)
+      continue;
+    WithCode += Short;
+    Options.Examples.push_back(
+        {S.Kernel, S.Genome,
+         formatv("{0:f2} times as fast as it was", S.Ratio).str(),
+         Short ? S.Source : ""});
+  }
+}
+
+Error EvolveAgents::printPrompts(Error E, raw_ostream &OS) {
+  auto &Printer = static_cast<PromptPrinter &>(*Shown);
+  for (const auto &[Step, Text] : Printer.Prompts)
+    OS << Text << "\n";
+  Printer.Prompts.clear();
+  return handleErrors(std::move(E),
+                      [](std::unique_ptr<ProviderError> P) -> Error {
+                        if (P->fault() == ProviderFault::NoAnswer)
+                          return Error::success();
+                        return Error(std::move(P));
+                      });
+}
+
+std::string EvolveAgents::summary() const {
+  std::string Text = Models->summary();
+  for (const auto &[Prompt, C] : Counts.all())
+    if (C.Failed || C.Repaired)
+      Text += formatv("; {0}: {1} of {2} answers repaired, {3} of no use",
+                      Prompt, C.Repaired, C.Asked, C.Failed)
+                  .str();
+  return Text;
+}
+
+} // namespace cupilot

@@ -1,0 +1,46 @@
+//===- GpuFacts.cpp - The GPU that times are compared with
+//--------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/GpuFacts.h"
+#include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/MachineCache.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<GpuFacts> GpuFacts::load(const GpuRequest &R, StringRef Known) {
+  GpuFacts Facts;
+  Expected<GpuDescription> Described = describeGpu(R.Name);
+  if (!Described)
+    return Described.takeError();
+  Facts.Gpu = std::move(*Described);
+  Expected<Ceilings> C =
+      loadCeilings(Facts.Gpu, R.Ceilings, machineCacheDirectory());
+  if (!C)
+    return C.takeError();
+  Facts.C = std::move(*C);
+  StringRef Path = R.Measured.empty() ? Known : StringRef(R.Measured);
+  if (Path.empty() || (R.Measured.empty() && !sys::fs::exists(Path)))
+    return Facts;
+  Expected<MeasuredFile> Loaded = loadMeasured(Path);
+  if (!Loaded)
+    return Loaded.takeError();
+  if (Loaded->Gpu.empty() || Loaded->Gpu == Facts.C.Gpu)
+    Facts.Measured = std::move(*Loaded);
+  else if (!R.Measured.empty())
+    return usageError("'" + Path + "' was measured on the " + Loaded->Gpu +
+                          ", not on the " + Facts.C.Gpu,
+                      "name the GPU with --gpu");
+  return Facts;
+}
+
+} // namespace cupilot

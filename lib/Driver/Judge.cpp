@@ -1,0 +1,241 @@
+//===- Judge.cpp - The gate on kernels written by hand --------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/Judge.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/KeepVariant.h"
+#include "cupilot/Driver/UnitToJudge.h"
+#include "cupilot/Evaluation/Described.h"
+#include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Evolution/PlanText.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Model/Contract.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+bool JudgedVariant::isRejected() const {
+  return !Verdict.Passed ||
+         any_of(OnGpu, [](const GpuOutcome &O) { return !O.Same; });
+}
+
+size_t Judgement::rejected() const {
+  return count_if(Variants,
+                  [](const JudgedVariant &V) { return V.isRejected(); });
+}
+
+static Error check(const JudgeRequest &R) {
+  if (R.Variants.empty() && R.VariantFiles.empty())
+    return usageError("there is no variant to judge",
+                      "--variant=NAME, or --variant-file=V.cu");
+  if (!R.Store.empty() && R.VariantFiles.empty())
+    return usageError("--store needs --variant-file: only variants in files "
+                      "of their own can be stored");
+  if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
+    return usageError("there is no device '" + R.Device + "'",
+                      "cuda, spool:DIR or ssh:HOST");
+  return Error::success();
+}
+
+static Expected<std::vector<Workload>> workloadsOf(const Kernel &K,
+                                                   const JudgeRequest &R) {
+  std::vector<Workload> Result;
+  if (!R.Workloads.empty()) {
+    Expected<std::vector<Workload>> All = loadWorkloads(R.Workloads);
+    if (!All)
+      return All.takeError();
+    for (Workload &W : *All)
+      if (W.Symbol == K.Symbol)
+        Result.push_back(std::move(W));
+    if (Result.empty())
+      return usageError("'" + R.Workloads + "' has no launch of '" + K.Name +
+                        "'");
+  }
+  for (const std::string &Text : R.Descriptions) {
+    Expected<Workload> W = parseWorkload(Text, K, "w" + utostr(Result.size()));
+    if (!W)
+      return W.takeError();
+    Result.push_back(std::move(*W));
+  }
+  if (Result.empty())
+    return usageError("there is no workload to judge on",
+                      "--workloads=W.mlir, or --workload=TEXT in words");
+  return Result;
+}
+
+namespace {
+/// One original with its gate.
+class Judge {
+public:
+  Judge(const JudgeRequest &R, function_ref<void(const JudgedVariant &)> Tell,
+        raw_ostream &Log)
+      : R(R), Tell(Tell), Log(Log) {}
+  Error initialise();
+  Error judgeFile(StringRef Path);
+  Error judgeUnit(const UnitToJudge &U, StringRef Shown);
+  Error judgeOnDevice();
+  const UnitToJudge &unit() const { return Main; }
+  Judgement take() { return {Original.Name, R.Arch, std::move(All)}; }
+
+private:
+  Error judgeOne(const UnitToJudge &U, StringRef Variant, StringRef Shown);
+  Error keep(const UnitToJudge &U, const JudgedVariant &V);
+
+  const JudgeRequest &R;
+  function_ref<void(const JudgedVariant &)> Tell;
+  raw_ostream &Log;
+  UnitToJudge Main; ///< With the original.
+  Kernel Original;
+  std::string Bitcode; ///< Of the original alone.
+  std::vector<Workload> Workloads;
+  std::string DataFolder;
+  LaunchPlan Plan;
+  Guard When;
+  std::unique_ptr<Gate> TheGate;
+  std::vector<JudgedVariant> All;
+};
+} // namespace
+
+Error Judge::initialise() {
+  Expected<UnitToJudge> Loaded = UnitToJudge::load(R.Input, R.Arch, R.Flags);
+  if (!Loaded)
+    return Loaded.takeError();
+  Main = std::move(*Loaded);
+  Expected<const Kernel *> Found = Main.find(R.Original);
+  if (!Found)
+    return Found.takeError();
+  Original = R.Contract ? withContract(**Found, *R.Contract) : **Found;
+  Expected<std::vector<Workload>> Launched = workloadsOf(Original, R);
+  if (!Launched)
+    return Launched.takeError();
+  Workloads = std::move(*Launched);
+  DataFolder = sys::path::parent_path(R.Workloads).str();
+  if (DataFolder.empty())
+    DataFolder = ".";
+  Expected<LaunchPlan> ParsedPlan = parsePlan(R.Plan, Original);
+  if (!ParsedPlan)
+    return ParsedPlan.takeError();
+  Plan = std::move(*ParsedPlan);
+  Expected<Guard> ParsedGuard = parseGuard(R.Guard, Original, R.Arch);
+  if (!ParsedGuard)
+    return ParsedGuard.takeError();
+  When = std::move(*ParsedGuard);
+  Expected<std::string> Alone = onlyKernel(Main.Bitcode, Original.Symbol);
+  if (!Alone)
+    return Alone.takeError();
+  Bitcode = std::move(*Alone);
+  Expected<std::unique_ptr<Gate>> Made =
+      Gate::create({&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Seed});
+  if (!Made)
+    return Made.takeError();
+  TheGate = std::move(*Made);
+  return Error::success();
+}
+
+Error Judge::keep(const UnitToJudge &U, const JudgedVariant &V) {
+  KeptOriginal From{
+      &Original, R.Input, Workloads, DataFolder, TheGate->originalCounts(),
+      R.Arch};
+  KeptVariant Kept{sys::path::stem(U.Path).str(), U.Path, V.Plan, When,
+                   &V.Verdict};
+  return keepVariant(R.Store, From, Kept, R.Flags, Log);
+}
+
+Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
+                      StringRef Shown) {
+  Expected<LaunchPlan> Own = U.resolve(Plan, Original, Variant);
+  if (!Own)
+    return Own.takeError();
+  Expected<std::string> Code = onlyKernels(U.Bitcode, Own->symbols());
+  if (!Code)
+    return Code.takeError();
+  Expected<GateVerdict> Verdict = TheGate->judge(*Code, *Own, When);
+  if (!Verdict)
+    return Verdict.takeError();
+  All.push_back(
+      {Shown.str(), std::move(*Verdict), std::move(*Own), std::move(*Code)});
+  if (All.back().Verdict.Passed && !R.Store.empty())
+    if (Error E = keep(U, All.back()))
+      return E;
+  Tell(All.back());
+  return Error::success();
+}
+
+/// The variants of \p U; one that has no name of its own is called \p Shown.
+Error Judge::judgeUnit(const UnitToJudge &U, StringRef Shown) {
+  if (R.Variants.empty())
+    return judgeOne(U, Original.Symbol, Shown);
+  for (const std::string &Name : R.Variants)
+    if (Error E = judgeOne(U, Name, Name))
+      return E;
+  return Error::success();
+}
+
+Error Judge::judgeFile(StringRef Path) {
+  Expected<std::optional<GateVerdict>> Refused = refusedText(Path, R.Flags);
+  if (!Refused)
+    return Refused.takeError();
+  if (*Refused) {
+    All.push_back({Path.str(), std::move(**Refused)});
+    Tell(All.back());
+    return Error::success();
+  }
+  Expected<UnitToJudge> U = UnitToJudge::load(Path, R.Arch, R.Flags);
+  if (!U)
+    return U.takeError();
+  return judgeUnit(*U, Path);
+}
+
+/// Those that passed, on the GPU.
+Error Judge::judgeOnDevice() {
+  std::vector<GpuVariant> Variants;
+  for (const JudgedVariant &V : All)
+    if (V.Verdict.Passed)
+      Variants.push_back({V.Name, V.Bitcode, V.Plan, &V.Verdict});
+  if (Variants.empty())
+    return Error::success();
+  Expected<std::vector<GpuOutcome>> Outcomes = judgeOnGpu(
+      R.Device, {&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Flags},
+      Variants, When, *TheGate);
+  if (!Outcomes)
+    return Outcomes.takeError();
+  for (JudgedVariant &V : All)
+    for (GpuOutcome &O : *Outcomes)
+      if (O.Variant == V.Name && V.Verdict.Passed)
+        V.OnGpu.push_back(O);
+  return Error::success();
+}
+
+Expected<Judgement>
+judgeVariants(JudgeRequest R, function_ref<void(const JudgedVariant &)> Tell,
+              raw_ostream &Log) {
+  if (Error E = check(R))
+    return std::move(E);
+  if (R.Arch.empty())
+    R.Arch = gpuArchitectures(R.Flags).front();
+  Judge J(R, Tell, Log);
+  if (Error E = J.initialise())
+    return std::move(E);
+  if (R.VariantFiles.empty())
+    if (Error E = J.judgeUnit(J.unit(), ""))
+      return std::move(E);
+  for (const std::string &Path : R.VariantFiles)
+    if (Error E = J.judgeFile(Path))
+      return std::move(E);
+  if (!R.Device.empty())
+    if (Error E = J.judgeOnDevice())
+      return std::move(E);
+  return J.take();
+}
+
+} // namespace cupilot

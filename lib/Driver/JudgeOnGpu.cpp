@@ -1,0 +1,132 @@
+//===- JudgeOnGpu.cpp - Variants that passed, on a GPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/JudgeOnGpu.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Roofline/Prophet.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// "faster, x1.62 (1.61 to 1.63), 126.0 us for 204.1 us".
+static std::string timeText(const GpuLaunch &L, const json::Object *T) {
+  if (!T || T->getString("status").value_or("") != "ok")
+    return ("no time: " + (T ? T->getString("reason").value_or("") : "")).str();
+  std::string Text = formatv("{0}, x{1:f3}", L.Call, L.Ratio);
+  if (L.Low > 0 && L.High > 0)
+    Text += formatv(" ({0:f3} to {1:f3})", L.Low, L.High);
+  return Text +
+         formatv(", {0:f1} us for {1:f1} us", L.VariantUs, L.OriginalUs).str();
+}
+
+static json::Object copied(const json::Object *O) {
+  return O ? json::Object(*O) : json::Object();
+}
+
+/// What else speaks against a launch that gave the original's results: too
+/// large an error, too short a time.
+static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
+                          const GpuVariant &V, StringRef Id,
+                          const JudgementBatch &B, const json::Object &Results,
+                          StringRef Folder, Gate &G) {
+  auto Outputs = readOutputs(Results, B.from(), Workload, Id, Folder);
+  if (!Outputs)
+    return Outputs.takeError();
+  if (*Outputs) {
+    Expected<ReferenceVerdict> R =
+        G.judgeElsewhere(Workload, (*Outputs)->first, (*Outputs)->second);
+    if (!R)
+      return R.takeError();
+    O.Float64 = json::Object{{"compared", R->Compared},
+                             {"error", R->MaxError},
+                             {"original_error", R->OriginalError}};
+    if (R->Finding) {
+      O.Same = false;
+      O.Text = "against float64: " + R->Finding->Evidence;
+      O.Float64["finding"] = wordOf(R->Finding->Reason);
+    }
+  }
+  const auto &Launches = V.Verdict->VariantLaunches;
+  if (L.VariantUs <= 0 || Workload >= Launches.size() || !Launches[Workload])
+    return Error::success();
+  ExecutionCounts Counts;
+  for (const CountedLaunch &Each : *Launches[Workload])
+    Counts += Each.Counts;
+  return absorbFinding(checkPossible(gpuCeilings(Results, nullptr), Counts,
+                                     L.VariantUs, V.Name + " on " + L.Workload),
+                       [&](StringRef Why) {
+                         O.Same = false;
+                         O.Text = Why.str();
+                       });
+}
+
+Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
+                                             ArrayRef<GpuVariant> Variants,
+                                             const Guard &When, Gate &G) {
+  Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
+  if (!D)
+    return D.takeError();
+  Expected<std::unique_ptr<JudgementBatch>> B =
+      JudgementBatch::create(std::move(From));
+  if (!B)
+    return B.takeError();
+  for (auto [I, V] : enumerate(Variants)) {
+    Expected<std::string> Ptx = generatePtx(V.Bitcode, (*B)->from().Arch);
+    if (!Ptx)
+      return Ptx.takeError();
+    if (Error E = (*B)->addJudgement(
+            {"v" + utostr(I), std::move(*Ptx), V.Plan, When}))
+      return std::move(E);
+  }
+  std::vector<GpuOutcome> Outcomes;
+  if ((*B)->batch().batch().Requests.empty())
+    return Outcomes;
+  (*B)->addCeilings();
+  GpuBatch &Batch = (*B)->batch();
+  Batch.finish();
+  Expected<std::optional<GpuResults>> Found = (*D)->evaluate(Batch);
+  if (!Found)
+    return Found.takeError();
+  if (!*Found)
+    return resourceError("the results of " + Batch.batch().Id +
+                             " are not there yet",
+                         (*D)->waiting(Batch));
+  const json::Object Results = byId(Batch.batch(), std::move(**Found));
+  for (auto [I, V] : enumerate(Variants)) {
+    const std::string Id = "v" + utostr(I);
+    Expected<std::vector<GpuLaunch>> Launches =
+        readJudgement(Results, (*B)->from(), Id);
+    if (!Launches)
+      return Launches.takeError();
+    for (auto [W, L] : enumerate(*Launches)) {
+      if (!L.Asked)
+        continue;
+      const std::string Prefix = Id + "-" + L.Workload + "-";
+      const json::Object *Time = Results.getObject(Prefix + "time");
+      GpuOutcome O{V.Name,
+                   L.Workload,
+                   L.Right,
+                   L.Right ? timeText(L, Time) : L.Wrong,
+                   copied(Results.getObject(Prefix + "compare")),
+                   copied(Time),
+                   {}};
+      if (O.Same)
+        if (Error E = judgeFurther(O, L, W, V, Id, **B, Results,
+                                   (*D)->folder(Batch), G))
+          return std::move(E);
+      Outcomes.push_back(std::move(O));
+    }
+  }
+  return Outcomes;
+}
+
+} // namespace cupilot

@@ -1,0 +1,307 @@
+//===- NvccBuilds.cpp - What builds by nvcc need of a search -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/NvccBuilds.h"
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// An nvcc, the flags for the unit, and those for what stands alone.
+struct NvccUse {
+  std::string Nvcc;
+  std::vector<std::string> UnitFlags;
+  NvccDeviceFlags Device;
+};
+} // namespace
+
+/// What nvcc is told for clang's \p Flags. Flags that change device code and
+/// have no counterpart are a finding.
+static Expected<NvccUse> translate(StringRef Nvcc,
+                                   ArrayRef<std::string> Flags) {
+  NvccUse Use;
+  Use.Nvcc = Nvcc.str();
+  auto Both = [&](const std::string &Flag) {
+    Use.UnitFlags.push_back(Flag);
+    Use.Device.Flags.push_back(Flag);
+  };
+  for (size_t I = 0; I < Flags.size(); ++I) {
+    StringRef Flag = Flags[I];
+    auto Starts = [&](StringRef Prefix) { return Flag.starts_with(Prefix); };
+    if (is_contained({"-D", "-U", "-I", "-isystem", "-include"}, Flag) &&
+        I + 1 < Flags.size()) {
+      Use.UnitFlags.push_back(Flag.str());
+      Use.UnitFlags.push_back(Flags[++I]);
+    } else if (is_contained({"-o", "-MF", "-MT", "-MQ", "-L", "-l", "-x"},
+                            Flag) &&
+               I + 1 < Flags.size()) {
+      ++I;
+    } else if (Starts("-D") || Starts("-U") || Starts("-I")) {
+      Use.UnitFlags.push_back(Flag.str());
+    } else if (Starts("-std=")) {
+      Both(StringRef(Flag).contains("gnu++")
+               ? "-std=c++" + Flag.split("gnu++").second.str()
+               : Flag.str());
+    } else if (Flag == "-ffp-contract=off") {
+      Both("-fmad=false");
+    } else if (Flag == "-fgpu-flush-denormals-to-zero" ||
+               Flag == "-fcuda-flush-denormals-to-zero") {
+      Both("-ftz=true");
+    } else if (Starts("-Xclang") || Starts("-mllvm") || Starts("-Xarch_") ||
+               Starts("-fgpu-") || Starts("-ffast-math") ||
+               Starts("-funsafe-math") || Starts("-ffp-") ||
+               Starts("-Xcuda-ptxas") || Starts("-O0")) {
+      if (Flag != "-ffp-contract=fast" && Flag != "-ffp-contract=on")
+        return findingError("'" + Flag +
+                            "' has no counterpart; name the "
+                            "command with --compiler");
+    }
+  }
+  return Use;
+}
+
+/// A command that the user named; nothing for clang's.
+static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
+  BumpPtrAllocator Memory;
+  StringSaver Saver(Memory);
+  SmallVector<const char *> Words;
+  cl::TokenizeGNUCommandLine(Text, Saver, Words);
+  if (Words.empty())
+    return usageError("--compiler names no compiler");
+  StringRef Name = sys::path::filename(Words.front());
+  if (Name.starts_with("clang"))
+    return std::nullopt;
+  if (!Name.starts_with("nvcc"))
+    return usageError("'" + Text + "' is neither clang nor nvcc",
+                      "--compiler='nvcc FLAGS'");
+  if (!sys::findProgramByName(Words.front()))
+    return resourceError("cannot run '" + Twine(Words.front()) + "'");
+  std::vector<std::string> Args(Words.begin() + 1, Words.end());
+  Expected<NvccCommand> C = parseNvccCommand(Args, "", "");
+  if (!C)
+    return C.takeError();
+  if (C->UnchangedRemark)
+    return usageError("'" + Text + "': " + C->Unchanged->text());
+  NvccUse Use;
+  Use.Nvcc = Words.front();
+  Use.Device = C->Device;
+  // The architecture and what is made are said here.
+  for (size_t I = 0; I < C->Args.size(); ++I) {
+    StringRef Arg = C->Args[I];
+    StringRef Option = Arg.split('=').first;
+    if (is_contained({"-arch", "--gpu-architecture", "-code", "--gpu-code",
+                      "-gencode", "--generate-code", "-o"},
+                     Option)) {
+      I += !Arg.contains('=');
+      continue;
+    }
+    if (Arg != "-c" && Arg != "-dc")
+      Use.UnitFlags.push_back(Arg.str());
+  }
+  return std::move(Use);
+}
+
+/// Those of nvcc's \p Flags that change what arithmetic means.
+static std::vector<std::string> arithmetic(ArrayRef<std::string> Flags) {
+  std::vector<std::string> Found;
+  for (StringRef Flag : Flags) {
+    Flag = Flag.ltrim('-');
+    if (is_contained({"ftz=true", "prec-div=false", "prec-sqrt=false",
+                      "fmad=false", "use_fast_math"},
+                     Flag))
+      Found.push_back(Flag.str());
+  }
+  llvm::sort(Found);
+  return Found;
+}
+
+/// The gate judged what clang made with \p Flags: an nvcc that computes
+/// otherwise would run what nobody judged.
+static Error checkArithmetic(const NvccUse &Use, StringRef Text,
+                             ArrayRef<std::string> Flags) {
+  Expected<NvccUse> Judged = translate(Use.Nvcc, Flags);
+  if (!Judged)
+    return Judged.takeError();
+  if (arithmetic(Use.Device.Flags) == arithmetic(Judged->Device.Flags))
+    return Error::success();
+  return usageError(
+      "'" + Text +
+          "' changes arithmetic that clang does not change with the "
+          "flags of the search, and the gate ran clang's code",
+      "give both the same: -ffp-contract=off is -fmad=false, "
+      "-fgpu-flush-denormals-to-zero is -ftz=true");
+}
+
+static Expected<std::string> identityIn(StringRef Source,
+                                        ArrayRef<std::string> Symbols,
+                                        const std::string &Arch,
+                                        const NvccUse &Use,
+                                        ArrayRef<std::string> Flags) {
+  Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Source, Arch, Flags);
+  if (!Ptx)
+    return Ptx.takeError();
+  std::vector<KernelIdentity> Kernels;
+  for (const std::string &Name : Symbols) {
+    std::string Symbol = Ptx->find(Name);
+    if (Symbol.empty())
+      return findingError("nvcc does not emit it");
+    Kernels.push_back(Ptx->identify(Symbol, Use.Device.context()));
+    if (Kernels.back().Digest.empty())
+      return make_error<BuildError>(*Kernels.back().Refusal);
+  }
+  return digestOfPlan(Kernels);
+}
+
+/// The identity of a text that stands alone.
+static Expected<std::string> identityOf(StringRef Text,
+                                        ArrayRef<std::string> Symbols,
+                                        const std::string &Arch,
+                                        const NvccUse &Use) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
+    return std::move(E);
+  return identityIn(Dir->file("text.cu"), Symbols, Arch, Use, Use.Device.Flags);
+}
+
+/// A template argument of \p K is a lambda.
+static bool hasLambda(const Kernel &K) {
+  return StringRef(K.Name).contains("(lambda ");
+}
+
+/// One compiler's records; a finding says why there are none.
+static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
+                    const NvccUse &Use, raw_ostream &Log) {
+  Expected<std::string> Version = nvccVersion(Use.Nvcc);
+  if (!Version)
+    return Version.takeError();
+  Expected<std::string> Own = identityOf(S.K.Slice, S.K.Symbol, Arch, Use);
+  if (!Own)
+    return Own.takeError();
+  if (!Unit.empty()) {
+    Expected<std::string> Whole =
+        identityIn(Unit, S.K.Symbol, Arch, Use, Use.UnitFlags);
+    if (!Whole)
+      return Whole.takeError();
+    if (*Whole != *Own)
+      return findingError(
+          Twine("the slice's device code is not that of the whole unit") +
+          (hasLambda(S.K) ? ": nvcc passes a lambda that is '__host__ "
+                            "__device__' in a type of its own; make it "
+                            "'__device__'"
+                          : ""));
+  }
+  if (any_of(S.Builds, [&](const BuildEntry &B) { return B.Digest == *Own; }))
+    return Error::success(); // Of two commands that mean the same.
+  // Evidence is for one command: two of one version must not be confused.
+  std::string Compiler = *Version;
+  for (const std::string &Flag : Use.Device.Flags)
+    if (!StringRef(Flag).ltrim('-').starts_with("std="))
+      Compiler += " " + Flag;
+  for (const std::string &Flag : Use.Device.Ptxas)
+    Compiler += " " + Flag;
+  bool Any = false;
+  for (auto [V, Source] : zip(S.Variants, S.Sources)) {
+    const Measurement *Proof = nullptr;
+    for (const Measurement &M : V.Evidence)
+      if (M.Arch == Arch && !StringRef(M.Compiler).starts_with("nvcc"))
+        Proof = &M;
+    if (!Proof)
+      continue;
+    Expected<std::string> Digest = identityOf(
+        Source,
+        V.Plan ? V.Plan->symbols() : std::vector<std::string>{S.K.Symbol}, Arch,
+        Use);
+    if (!Digest) {
+      Log << "  " << *Version << ": " << V.Name
+          << " left out: " << toString(Digest.takeError()) << "\n";
+      continue;
+    }
+    Measurement M = *Proof;
+    M.Compiler = Compiler;
+    M.Digest = *Digest;
+    V.Evidence.push_back(std::move(M));
+    Any = true;
+  }
+  if (Any)
+    S.Builds.push_back({Compiler, Arch, *Own});
+  return Error::success();
+}
+
+Expected<std::string> nvccIdentity(const Kernel &K, StringRef Unit,
+                                   const std::string &Arch,
+                                   ArrayRef<std::string> Flags,
+                                   const std::string &Compiler) {
+  Expected<std::optional<NvccUse>> Use = readCommand(Compiler);
+  if (!Use)
+    return Use.takeError();
+  if (!*Use)
+    return usageError("'" + Compiler + "' is not nvcc");
+  if (is_contained(arithmetic((*Use)->Device.Flags), "use_fast_math"))
+    return findingError("cannot prove variants for '" + Compiler +
+                        "': --use_fast_math changes division, and the gate ran "
+                        "clang's code");
+  if (Error E = checkArithmetic(**Use, Compiler, Flags))
+    return std::move(E);
+  return identityIn(Unit, K.Symbol, Arch, **Use, (*Use)->UnitFlags);
+}
+
+Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
+                 ArrayRef<std::string> Flags, ArrayRef<std::string> Compilers,
+                 raw_ostream &Log) {
+  std::vector<NvccUse> Uses;
+  auto LeaveOut = [&](Error E) {
+    return absorbFinding(std::move(E), [&](StringRef Why) {
+      Log << "  nvcc left out: " << Why << "\n";
+    });
+  };
+  for (const std::string &Text : Compilers) {
+    Expected<std::optional<NvccUse>> Use = readCommand(Text);
+    if (!Use)
+      return Use.takeError();
+    if (!*Use)
+      continue;
+    if (Error E = checkArithmetic(**Use, Text, Flags))
+      return LeaveOut(std::move(E));
+    Uses.push_back(std::move(**Use));
+  }
+  if (Compilers.empty()) {
+    Expected<Toolchain> Tools = Toolchain::find(Flags);
+    if (!Tools)
+      return Tools.takeError();
+    std::string Nvcc = Tools->CudaPath + "/bin/nvcc";
+    if (Tools->CudaPath.empty() || !sys::fs::can_execute(Nvcc))
+      return Error::success();
+    Expected<NvccUse> Use = translate(Nvcc, Flags);
+    if (!Use)
+      return LeaveOut(Use.takeError());
+    if (hasLambda(S.K)) // No nvcc builds the unit without.
+      for (std::vector<std::string> *Given :
+           {&Use->UnitFlags, &Use->Device.Flags})
+        Given->push_back("--extended-lambda");
+    Uses.push_back(std::move(*Use));
+  }
+  for (const NvccUse &Use : Uses)
+    if (Error E = LeaveOut(record(S, Unit, Arch, Use, Log)))
+      return E;
+  return Error::success();
+}
+
+} // namespace cupilot

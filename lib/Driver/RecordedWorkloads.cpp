@@ -1,0 +1,131 @@
+//===- RecordedWorkloads.cpp - Workloads of a recording -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/RecordedWorkloads.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include <map>
+#include <set>
+
+using namespace llvm;
+
+namespace cupilot {
+
+Error asError(const capture::Failure &F) {
+  return F.Status == 1   ? findingError(F.Text, F.Hint)
+         : F.Status == 3 ? resourceError(F.Text, F.Hint)
+                         : usageError(F.Text, F.Hint);
+}
+
+static bool repeated(const capture::Launch &L) {
+  return L.Replay == "same" || StringRef(L.Replay).starts_with("close");
+}
+
+/// Why a kept launch is of no use as a workload; empty: it is.
+static std::string obstacle(const capture::Launch &L) {
+  // What a replay on the device has shown is stronger than a suspicion.
+  if (repeated(L))
+    return {};
+  if (!L.Replay.empty())
+    return "a replay " + L.Replay;
+  return L.Obstacles.empty() ? std::string() : L.Obstacles.front();
+}
+
+/// Puts one content into \p DataFolder, where other tools expect it as it is.
+static Error putContent(const capture::Content &C, StringRef From,
+                        StringRef DataFolder) {
+  std::string Path =
+      (DataFolder + "/" + shortDigest(C.Digest, 32) + ".bin").str();
+  std::string Bytes;
+  if (auto F = capture::readContent(From.str(), C.Digest, C.Size, Bytes))
+    return asError(*F);
+  if (!sys::fs::exists(Path) || !sys::fs::equivalent(From, DataFolder))
+    if (Error E = writeFileAtomic(Path, Bytes))
+      return E;
+  return Error::success();
+}
+
+static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
+  Workload W;
+  W.Symbol = L.Kernel;
+  W.Shape.Grid = L.Dims.Grid;
+  W.Shape.Block = L.Dims.Block;
+  W.Shape.Shared = L.Dims.Shared;
+  W.Shape.Cluster = L.Dims.Cluster;
+  W.Shape.Cooperative = L.Dims.Cooperative;
+  for (const std::string &Arg : L.Args)
+    W.Args.emplace_back(Arg.begin(), Arg.end());
+  for (const capture::Pointer &P : L.Pointers)
+    W.Pointers.push_back({P.Param, P.Offset, P.Buffer, P.At});
+  auto Content = [&](const capture::Content &C) {
+    return WorkloadBuffer{
+        C.Size, std::max<uint64_t>(C.Align, 16), C.Digest,
+        (DataName + "/" + shortDigest(C.Digest, 32) + ".bin").str()};
+  };
+  bool Known = false;
+  for (const capture::Content &B : L.Buffers) {
+    W.Buffers.push_back(Content(B));
+    W.After.push_back(B.After);
+    Known |= !B.After.empty();
+  }
+  if (!Known)
+    W.After.clear();
+  for (const capture::Global &G : L.Globals)
+    W.Globals.push_back({G.Symbol, Content(G.Value)});
+  W.Count = L.Count;
+  return W;
+}
+
+Expected<std::vector<Workload>>
+recordedWorkloads(const capture::Record &R, StringRef From,
+                  StringRef DataFolder, std::vector<std::string> &LeftOut) {
+  // The time of launches that are not used goes to those of the same kernel
+  // that are.
+  double Total = 0;
+  std::map<std::string, double> KernelTime, UsedTime;
+  std::map<std::string, size_t> Used;
+  std::vector<const capture::Launch *> Use;
+  for (const capture::Launch &L : R.Launches) {
+    Total += L.Cost;
+    KernelTime[L.Kernel] += L.Cost;
+    if (!L.Kept)
+      continue;
+    if (std::string Why = obstacle(L); !Why.empty()) {
+      LeftOut.push_back("a launch of " + demangle(L.Kernel) + ": " + Why);
+      continue;
+    }
+    Use.push_back(&L);
+    UsedTime[L.Kernel] += L.Cost;
+    ++Used[L.Kernel];
+  }
+  std::vector<Workload> Workloads;
+  for (const capture::Launch *L : Use) {
+    for (const capture::Content &B : L->Buffers)
+      if (Error E = putContent(B, From, DataFolder))
+        return E;
+    for (const capture::Global &G : L->Globals)
+      if (Error E = putContent(G.Value, From, DataFolder))
+        return E;
+    Workload W = toWorkload(*L, sys::path::filename(DataFolder));
+    double Share = UsedTime[L->Kernel] > 0
+                       ? L->Cost / UsedTime[L->Kernel]
+                       : 1.0 / static_cast<double>(Used[L->Kernel]);
+    W.Weight =
+        Total > 0 ? std::min(1.0, Share * KernelTime[L->Kernel] / Total) : 0;
+    W.WeightBasis = R.Basis;
+    W.Name = "w" + std::to_string(Workloads.size());
+    Workloads.push_back(std::move(W));
+  }
+  return Workloads;
+}
+
+} // namespace cupilot

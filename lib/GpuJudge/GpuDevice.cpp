@@ -1,0 +1,198 @@
+//===- GpuDevice.cpp - Where batches are evaluated -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Runner/Failure.h"
+#include "cupilot/Runner/ReadResults.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include <nlohmann/json.hpp>
+
+using namespace llvm;
+
+namespace cupilot {
+
+GpuDevice::~GpuDevice() = default;
+
+static Error asError(const runner::Failure &F) {
+  return F.reason() == "disk" || F.reason() == "unreadable-file"
+             ? resourceError(F.what())
+             : usageError(F.what());
+}
+
+Expected<std::optional<GpuResults>> readResults(StringRef Folder,
+                                                const runner::Batch &B) {
+  GpuResults Results;
+  for (const runner::Request &R : B.Requests) {
+    std::optional<nlohmann::json> Found;
+    try {
+      Found = runner::readResult(Folder.str(), B, R);
+    } catch (const runner::Failure &F) {
+      return asError(F);
+    }
+    if (!Found)
+      return std::nullopt;
+    Expected<json::Value> Value = json::parse(Found->dump());
+    if (!Value)
+      return Value.takeError();
+    Results.push_back(std::move(*Value->getAsObject()));
+  }
+  return Results;
+}
+
+/// cupilot-runner beside this program, else on the path.
+static std::string runnerPath() {
+  static int Anchor;
+  SmallString<256> Beside(
+      sys::path::parent_path(sys::fs::getMainExecutable("cupilot", &Anchor)));
+  sys::path::append(Beside, "cupilot-runner");
+  if (sys::fs::can_execute(Beside))
+    return Beside.str().str();
+  return "cupilot-runner";
+}
+
+static Expected<std::string> batchRoot() {
+  SmallString<256> Root;
+  if (std::optional<std::string> Given =
+          sys::Process::GetEnv("CUPILOT_CACHE_DIR"))
+    Root = *Given;
+  else if (!sys::path::cache_directory(Root))
+    return resourceError("there is no folder for the machine cache",
+                         "set CUPILOT_CACHE_DIR");
+  else
+    sys::path::append(Root, "cupilot");
+  sys::path::append(Root, "batches");
+  return Root.str().str();
+}
+
+/// Status 1 is a batch that was done, some of it with faults.
+static Error checkRun(const Expected<ProcessResult> &Result,
+                      const Twine &What) {
+  if (Result->Status == 0 || Result->Status == 1)
+    return Error::success();
+  return resourceError(What + " ended with status " + Twine(Result->Status) +
+                       ":\n" + StringRef(Result->Err).rtrim());
+}
+
+/// A runner that a killed search had started still works on the batch.
+static bool inUse(const ProcessResult &Result) {
+  return Result.Status == 3 && StringRef(Result.Err).contains("[in-use]");
+}
+
+namespace {
+class SpoolDevice : public GpuDevice {
+public:
+  explicit SpoolDevice(std::string Root) : Root(std::move(Root)) {}
+  std::string folder(const GpuBatch &B) const override {
+    return Root + "/" + B.batch().Id;
+  }
+  Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
+    if (Error E = B.write(folder(B)))
+      return std::move(E);
+    return readResults(folder(B), B.batch());
+  }
+  std::string waiting(const GpuBatch &B) const override {
+    return "cupilot-runner " + shellQuoted({folder(B)}) +
+           " on a machine with the GPU, and bring the folder's results back; "
+           "then the same command again";
+  }
+
+protected:
+  std::string Root;
+};
+
+/// The GPUs of this machine.
+class LocalDevice : public SpoolDevice {
+public:
+  using SpoolDevice::SpoolDevice;
+  Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
+    Expected<std::optional<GpuResults>> Known = SpoolDevice::evaluate(B);
+    if (!Known || *Known)
+      return Known;
+    Expected<ProcessResult> Result = runProcess({runnerPath(), folder(B)});
+    if (!Result)
+      return Result.takeError();
+    if (inUse(*Result))
+      return std::nullopt;
+    if (Error E = checkRun(Result, "cupilot-runner"))
+      return std::move(E);
+    return readResults(folder(B), B.batch());
+  }
+  std::string waiting(const GpuBatch &B) const override {
+    return "cupilot-runner " + shellQuoted({folder(B)});
+  }
+};
+
+/// A machine that ssh and rsync reach, with cupilot-runner on its path.
+class SshDevice : public SpoolDevice {
+public:
+  SshDevice(std::string Root, std::string Host)
+      : SpoolDevice(std::move(Root)), Host(std::move(Host)) {}
+  Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
+    Expected<std::optional<GpuResults>> Known = SpoolDevice::evaluate(B);
+    if (!Known || *Known)
+      return Known;
+    const std::string There = ".cache/cupilot/batches/" + B.batch().Id;
+    if (Error E = run({"ssh", Host, "mkdir -p " + shellQuoted({There})}))
+      return std::move(E);
+    if (Error E =
+            run({"rsync", "-a", folder(B) + "/", Host + ":" + There + "/"}))
+      return std::move(E);
+    std::vector<std::string> Work = {"ssh", Host,
+                                     "cupilot-runner " + shellQuoted({There})};
+    Expected<ProcessResult> Done = runProcess(Work);
+    if (!Done)
+      return Done.takeError();
+    if (!inUse(*Done))
+      if (Error E = checkRun(Done, "'" + shellQuoted(Work) + "'"))
+        return std::move(E);
+    if (Error E = run({"rsync", "-a", Host + ":" + There + "/results/",
+                       folder(B) + "/results/"}))
+      return std::move(E);
+    return readResults(folder(B), B.batch());
+  }
+
+private:
+  static Error run(const std::vector<std::string> &Command) {
+    Expected<ProcessResult> Result = runProcess(Command);
+    if (!Result)
+      return Result.takeError();
+    return checkRun(Result, "'" + shellQuoted(Command) + "'");
+  }
+  std::string Host;
+};
+} // namespace
+
+bool GpuDevice::isOne(StringRef Spec) {
+  return Spec == "cuda" || Spec.starts_with("spool:") ||
+         Spec.starts_with("ssh:");
+}
+
+Expected<std::unique_ptr<GpuDevice>> GpuDevice::create(StringRef Spec) {
+  StringRef Rest = Spec;
+  if (Rest.consume_front("spool:") && !Rest.empty())
+    return std::make_unique<SpoolDevice>(Rest.str());
+  bool Local = Spec == "cuda";
+  if (!Local &&
+      !(Rest.consume_front("ssh:") && !Rest.empty() && !Rest.starts_with("-")))
+    return usageError("there is no device '" + Spec + "'",
+                      "cuda, spool:DIR or ssh:HOST");
+  Expected<std::string> Root = batchRoot();
+  if (!Root)
+    return Root.takeError();
+  if (Local)
+    return std::make_unique<LocalDevice>(std::move(*Root));
+  return std::make_unique<SshDevice>(std::move(*Root), Rest.str());
+}
+
+} // namespace cupilot

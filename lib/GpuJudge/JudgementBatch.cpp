@@ -1,0 +1,210 @@
+//===- JudgementBatch.cpp - Variants as requests to a GPU
+//---------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/GpuJudge/JudgementBatch.h"
+#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Support/Digest.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Outputs of more bytes are not brought back.
+static constexpr uint64_t MostOutput = 16 << 20;
+/// Workloads that compute-sanitizer and the profiler see.
+static constexpr size_t MostAccepted = 2;
+
+/// Launches with more are timed on one set of buffers: to make and copy others
+/// would take longer than all runs.
+static constexpr uint64_t MostRotated = uint64_t(2) << 30;
+
+static uint64_t bytesOf(const Workload &W) {
+  uint64_t Sum = 0;
+  for (const WorkloadBuffer &Buf : W.Buffers)
+    Sum += Buf.Size;
+  return Sum;
+}
+
+JudgementBatch::JudgementBatch(GpuOriginal Given, KernelLayout Types)
+    : From(std::move(Given)),
+      B(*From.K, std::move(Types), From.Arch, From.DataFolder) {
+  From.GpuOnly.resize(From.Workloads.size());
+}
+
+Expected<std::unique_ptr<JudgementBatch>>
+JudgementBatch::create(GpuOriginal From) {
+  Expected<KernelLayout> Types = layoutOf(*From.K, From.Bitcode);
+  if (!Types)
+    return Types.takeError();
+  Expected<std::string> Ptx = generatePtx(From.Bitcode, From.Arch);
+  if (!Ptx)
+    return Ptx.takeError();
+  std::unique_ptr<JudgementBatch> C(
+      new JudgementBatch(std::move(From), std::move(*Types)));
+  Expected<std::string> Image = C->image(*Ptx);
+  if (!Image)
+    return Image.takeError();
+  C->OriginalImage = std::move(*Image);
+  return C;
+}
+
+Expected<std::string> JudgementBatch::image(StringRef Ptx) {
+  Expected<GpuImage> Image = assemble(Ptx, From.Arch, From.Flags);
+  if (!Image)
+    return Image.takeError();
+  return B.addImage(std::move(*Image));
+}
+
+Expected<unsigned> JudgementBatch::caseOf(size_t Workload) {
+  auto At = Cases.find(Workload);
+  if (At != Cases.end())
+    return At->second;
+  Expected<unsigned> New = B.addCase(From.Workloads[Workload]);
+  if (!New)
+    return New;
+  Cases[Workload] = *New;
+  if (From.GpuOnly[Workload] && !From.Workloads[Workload].isForCardAlone())
+    for (auto [Factor, Name] :
+         {std::pair(3.0, "x3"), {0.01, "x001"}, {-1.0, "xminus"}}) {
+      Expected<std::optional<unsigned>> More =
+          B.addScaledCase(From.Workloads[Workload], Factor);
+      if (!More)
+        return More.takeError();
+      if (*More)
+        Scaled[Workload].push_back({Name, **More});
+    }
+  return *New;
+}
+
+void JudgementBatch::addCeilings() {
+  runner::Request R;
+  R.Id = "ceilings";
+  R.Kind = runner::RequestKind::Ceilings;
+  B.add(std::move(R));
+}
+
+/// A request for both programs without id and kind; nothing where the guard
+/// keeps the workload out.
+Expected<std::optional<runner::Request>>
+JudgementBatch::request(const GpuCandidate &V, size_t Workload,
+                        StringRef Image) {
+  const cupilot::Workload &W = From.Workloads[Workload];
+  Expected<std::optional<runner::Program>> P =
+      B.variant(W, V.Plan, V.When, Image);
+  if (!P)
+    return P.takeError();
+  if (!*P)
+    return std::nullopt;
+  Expected<unsigned> Case = caseOf(Workload);
+  if (!Case)
+    return Case.takeError();
+  runner::Request R;
+  R.Group = V.Id;
+  R.Case = *Case;
+  R.Original = B.original(W, OriginalImage);
+  R.Candidate = std::move(**P);
+  R.Allowed = B.tolerance();
+  R.MostOutput = MostOutput;
+  if (bytesOf(W) > MostRotated)
+    R.Time.Sets = 1;
+  return R;
+}
+
+Error JudgementBatch::addJudgement(const GpuCandidate &V) {
+  Expected<std::string> Image = image(V.Ptx);
+  if (!Image)
+    return Image.takeError();
+  // All comparisons before the first timing: who is wrong is not timed.
+  std::vector<runner::Request> Compare, Run, Time, Other;
+  for (size_t I = 0; I < From.Workloads.size(); ++I) {
+    Expected<std::optional<runner::Request>> Made = request(V, I, *Image);
+    if (!Made)
+      return Made.takeError();
+    if (!*Made)
+      continue;
+    const std::string Prefix = V.Id + "-" + From.Workloads[I].Name + "-";
+    auto Add = [&](std::vector<runner::Request> &To, StringRef Kind,
+                   runner::RequestKind K) {
+      To.push_back(**Made);
+      To.back().Id = Prefix + Kind.str();
+      To.back().Kind = K;
+    };
+    Add(Compare, "compare", runner::RequestKind::Compare);
+    if (bytesOf(From.Workloads[I]) <= MostOutput && !From.GpuOnly[I])
+      Add(Run, "run", runner::RequestKind::Run);
+    if (From.Workloads[I].isTimed())
+      Add(Time, "time", runner::RequestKind::Time);
+    // The original may not bear other values: these end nobody's group.
+    for (auto &[Name, Case] : Scaled[I]) {
+      Add(Other, Name + "-compare", runner::RequestKind::Compare);
+      Other.back().Case = Case;
+      Other.back().Group = V.Id + "-" + Name + "-" + From.Workloads[I].Name;
+      Other.back().Allowed.Norm = 0; // It is about a workload's own inputs.
+    }
+  }
+  for (auto *List : {&Compare, &Run, &Time, &Other})
+    for (runner::Request &R : *List)
+      B.add(std::move(R));
+  return Error::success();
+}
+
+Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
+  std::string VariantImage;
+  if (V) {
+    Expected<std::string> Image = image(V->Ptx);
+    if (!Image)
+      return Image.takeError();
+    VariantImage = std::move(*Image);
+  }
+  size_t Sanitized = 0, Profiled = 0;
+  for (size_t I = 0; I < From.Workloads.size(); ++I) {
+    const Workload &W = From.Workloads[I];
+    // The tools slow a launch down a hundred times: small ones are for them,
+    // and counters are of those whose time counts.
+    bool Sanitize = !W.isForCardAlone() && Sanitized < MostAccepted;
+    bool Profile = W.isTimed() && Profiled < MostAccepted;
+    if (!Sanitize && !Profile)
+      continue;
+    runner::Request R;
+    if (V) {
+      Expected<std::optional<runner::Request>> Made =
+          request(*V, I, VariantImage);
+      if (!Made)
+        return Made.takeError();
+      if (!*Made)
+        continue;
+      R = std::move(**Made);
+      R.Original.reset();
+    } else {
+      Expected<unsigned> Case = caseOf(I);
+      if (!Case)
+        return Case.takeError();
+      R.Case = *Case;
+      R.Original = B.original(W, OriginalImage);
+    }
+    Sanitized += Sanitize;
+    Profiled += Profile;
+    for (auto [Wanted, Kind, Word] :
+         {std::tuple(Sanitize, runner::RequestKind::Sanitize, "sanitize"),
+          {Profile, runner::RequestKind::Profile, "profile"}}) {
+      if (!Wanted)
+        continue;
+      R.Kind = Kind;
+      R.Id = (Id + "-" + W.Name + "-" + Word).str();
+      R.Group = R.Id;
+      B.add(R);
+    }
+  }
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,101 @@
+//===- AgentFlags.cpp - Options of evolve --translator=llm ----------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AgentFlags.h"
+#include "cupilot/Support/Error.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+AgentFlags::AgentFlags(cl::SubCommand &Sub)
+    : Providers(Sub, /*Resume=*/false, Models),
+      Preset("preset", cl::sub(Sub), cl::cat(Models), cl::init("frugal"),
+             cl::value_desc("frugal|paper"),
+             cl::desc("At most 30 calls for a kernel (default), or a "
+                      "population of 50 for 2 epochs")),
+      Crossover("crossover", cl::sub(Sub), cl::cat(Comparison),
+                cl::init("strategies"), cl::value_desc("strategies|code"),
+                cl::desc("Merge the strategies of two parents (default), or "
+                         "their code")),
+      Repairs("repairs", cl::sub(Sub), cl::cat(Models), cl::value_desc("N"),
+              cl::desc("Repairs of a candidate at most (default 2; paper 3)")),
+      KernelCalls("kernel-calls", cl::sub(Sub), cl::cat(Models),
+                  cl::value_desc("N"),
+                  cl::desc("Calls for a kernel at most; 0: no limit (default "
+                           "30; paper 0)")),
+      Within("within", cl::sub(Sub), cl::cat(Models), cl::init(0.05),
+             cl::value_desc("SHARE"),
+             cl::desc("Stop when a kernel is this near to the GPU's ceiling; "
+                      "0: never (default 0.05)")),
+      DryRun("dry-run", cl::sub(Sub), cl::cat(Models),
+             cl::desc("Print the first prompts, and send nothing")),
+      NoRoofline("no-roofline", cl::sub(Sub), cl::cat(Comparison),
+                 cl::desc("Leave roofline figures out of the prompts")),
+      NoRetrieval("no-retrieval", cl::sub(Sub), cl::cat(Comparison),
+                  cl::desc("Leave similar kernels out of the prompts")),
+      Prose("prose", cl::sub(Sub), cl::cat(Comparison),
+            cl::desc("Describe strategies in sentences without parameters, and "
+                     "do not check which ones the code has")) {}
+
+Error AgentFlags::checkUnused() const {
+  for (auto [Given, Name] :
+       {std::pair(Providers.given(), "provider"),
+        {Preset.getNumOccurrences() > 0, "preset"},
+        {Crossover.getNumOccurrences() > 0, "crossover"},
+        {Repairs.getNumOccurrences() > 0, "repairs"},
+        {KernelCalls.getNumOccurrences() > 0, "kernel-calls"},
+        {Within.getNumOccurrences() > 0, "within"},
+        {NoRoofline.getValue(), "no-roofline"},
+        {NoRetrieval.getValue(), "no-retrieval"},
+        {Prose.getValue(), "prose"},
+        {DryRun.getValue(), "dry-run"}})
+    if (Given)
+      return usageError(Twine("--") + Name + " is for models",
+                        "--translator=llm");
+  return Error::success();
+}
+
+Expected<std::optional<AgentSettings>>
+AgentFlags::read(StringRef Translator) const {
+  if (Translator == "rules") {
+    if (Error E = checkUnused())
+      return std::move(E);
+    return std::nullopt;
+  }
+  if (Translator != "llm")
+    return usageError("there is no translator '" + Translator + "'",
+                      "--translator=rules or --translator=llm");
+  AgentSettings S;
+  if (Preset == "paper")
+    S.Preset = PaperPreset;
+  else if (Preset != "frugal")
+    return usageError("there is no preset '" + Preset + "'",
+                      "--preset=frugal or --preset=paper");
+  S.CrossCode = Crossover == "code";
+  if (!S.CrossCode && Crossover != "strategies")
+    return usageError("there is no crossover of '" + Crossover + "'",
+                      "--crossover=strategies or --crossover=code");
+  Expected<SessionOptions> Session = Providers.session();
+  if (!Session)
+    return Session.takeError();
+  S.Session = std::move(*Session);
+  S.Prompts = Providers.promptFolder();
+  if (Repairs.getNumOccurrences())
+    S.Repairs = Repairs;
+  if (KernelCalls.getNumOccurrences())
+    S.KernelCalls = KernelCalls;
+  S.Within = Within;
+  S.Roofline = !NoRoofline;
+  S.Retrieval = !NoRetrieval;
+  S.Prose = Prose;
+  S.DryRun = DryRun;
+  return S;
+}
+
+} // namespace cupilot
