@@ -30,14 +30,16 @@ static bool repeated(const capture::Launch &L) {
   return L.Replay == "same" || StringRef(L.Replay).starts_with("close");
 }
 
-/// Why a kept launch is of no use as a workload; empty: it is.
-static std::string obstacle(const capture::Launch &L) {
+/// Why a kept launch is of no use as a workload, if it is none.
+static std::optional<std::string> obstacle(const capture::Launch &L) {
   // What a replay on the device has shown is stronger than a suspicion.
   if (repeated(L))
-    return {};
+    return std::nullopt;
   if (!L.Replay.empty())
     return "a replay " + L.Replay;
-  return L.Obstacles.empty() ? std::string() : L.Obstacles.front();
+  if (L.Obstacles.empty())
+    return std::nullopt;
+  return L.Obstacles.front();
 }
 
 /// Puts one content into \p DataFolder, where other tools expect it as it is.
@@ -99,8 +101,8 @@ recordedWorkloads(const capture::Record &R, StringRef From,
     KernelTime[L.Kernel] += L.Cost;
     if (!L.Kept)
       continue;
-    if (std::string Why = obstacle(L); !Why.empty()) {
-      LeftOut.push_back("a launch of " + demangle(L.Kernel) + ": " + Why);
+    if (std::optional<std::string> Why = obstacle(L)) {
+      LeftOut.push_back("a launch of " + demangle(L.Kernel) + ": " + *Why);
       continue;
     }
     Use.push_back(&L);

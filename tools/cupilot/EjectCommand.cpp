@@ -34,13 +34,10 @@ static const char Examples[] =
     "--cuda-gpu-arch=sm_90\n"
     "  git apply heat.patch\n\n"
     "FLAGS are those of the compilation by clang++. The variants must have "
-    "been "
-    "proved for them\n(cupilot refresh). Before the patch is printed, the "
-    "changed source is compiled, and the device\ncode of each variant "
-    "compared with what was proved. Kernels and launches that stay as "
-    "they\nare "
-    "are named on standard error. Exit status 1: no variant could be put "
-    "in.\n";
+    "been proved for them\n(cupilot refresh). Before the patch is printed, the "
+    "changed source is compiled, and the device\ncode of each variant is "
+    "compared with what was proved. Kernels and launches that are left out\n"
+    "are named on standard error. Exit status 1: no variant could be put in.\n";
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
   std::vector<std::string> Whole = Trailing.Args;

@@ -150,7 +150,7 @@ static Error run(const Options &O, const TrailingArgs &Command) {
             "cupilot?");
   if (!sys::fs::exists(Dir->file("report.jsonl")))
     return findingError(
-        "the plugin had nothing to say",
+        "the plugin wrote no report",
         "is the compiler clang 22 or nvcc, the file CUDA, and CUPILOT_DISABLE "
         "unset?");
   Expected<json::Array> Parts = readParts(Dir->file("report.jsonl"));

@@ -27,7 +27,8 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   cl::opt<std::string> File{cl::Positional, In, cl::Required,
-                            cl::value_desc("F.cu")};
+                            cl::value_desc("F.cu"),
+                            cl::desc("The CUDA source")};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("K.mlir"),
       cl::desc("Write the kernels there, and their slices to K.slices "

@@ -20,7 +20,7 @@ static void printEntry(StringRef Left, StringRef Text) {
   constexpr size_t Indent = 30, Width = 90;
   outs() << "  " << Left;
   size_t Column = 2 + Left.size();
-  if (Column >= Indent) {
+  if (Column + 1 >= Indent) {
     outs() << "\n";
     Column = 0;
   }

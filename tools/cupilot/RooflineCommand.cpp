@@ -47,8 +47,10 @@ struct Options : CommandOptions {
 
 static const char Examples[] =
     "  cupilot roofline heat.cu --workloads heat.workloads.mlir -- -O2\n"
-    "  cupilot roofline scale.cu --only=scale --workload='grid=4096, "
-    "block=256, args=[buffer f32 n=1048576 uniform, 2.0]' -- -O2\n\n"
+    "  cupilot roofline scale.cu --only=scale \\\n"
+    "      --workload='grid=4096, block=256, args=[buffer f32 n=1048576 "
+    "uniform, "
+    "2.0]' -- -O2\n\n"
     "The class of each kernel from three sources: its code, what it did on the "
     "cpu device, and\nmeasurement. Exit status 1: a measured time is faster "
     "than the GPU can be.\n";
