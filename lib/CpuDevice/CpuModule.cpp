@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockShadow.h"
-#include "Launch.h"
+#include "Check/BlockShadow.h"
+#include "Execute/Launch.h"
 #include "RuntimeSymbols.h"
-#include "WideMemory.h"
+#include "Execute/WideMemory.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
