@@ -16,28 +16,15 @@
 #define CUPILOT_LIB_CPUDEVICE_ABI_DEVICEOP_H
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
-
-namespace llvm {
-class Function;
-class IRBuilderBase;
-class Module;
-class Value;
-} // namespace llvm
 
 namespace cupilot {
 
 struct BlockState;
 struct DeviceOp;
-struct LoweredKernel;
-struct LoweredModule;
-struct PtxStatement;
 struct ThreadContext;
 
 /// One thread's part in an instruction.
@@ -86,39 +73,6 @@ struct DeviceOp {
   uint32_t ReadSite = 0, WriteSite = 0; ///< Of its accesses.
   uint32_t Where = 0;                   ///< Its place, for threads that wait.
 };
-
-/// The rule of an opcode that has been split at its points; nothing when it is
-/// none of these instructions or one that cannot run.
-std::optional<OpRule> findOp(llvm::ArrayRef<llvm::StringRef> Parts);
-
-// The families, each in a file of its own.
-std::optional<OpRule> findMma(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findWmma(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findMatrixMove(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findWgmma(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findAsyncCopy(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findBulkCopy(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findMbarrier(llvm::ArrayRef<llvm::StringRef> Parts);
-std::optional<OpRule> findWarpMisc(llvm::ArrayRef<llvm::StringRef> Parts);
-
-/// Emits the call that stands for an instruction until lowerDeviceOps.
-/// \p Predicate may be null; \p Inputs are integers of at most 64 bits. Returns
-/// the results in 64 bits each.
-llvm::SmallVector<llvm::Value *>
-emitDeviceOp(llvm::IRBuilderBase &B, llvm::StringRef Name, const OpRule &Rule,
-             llvm::Value *Predicate, llvm::ArrayRef<llvm::Value *> Inputs);
-/// Emits one statement of inline PTX. Nothing when it is none of these
-/// instructions; false when its operands are wrong. \p Read gives an operand as
-/// an integer of so many bits, or null; \p Write sets a register.
-std::optional<bool> emitOpStatement(
-    llvm::IRBuilderBase &B, const PtxStatement &S,
-    llvm::function_ref<llvm::Value *(llvm::StringRef, unsigned)> Read,
-    llvm::function_ref<bool(llvm::StringRef, llvm::Value *)> Write);
-/// Turns the intrinsics of this kind into such calls. Others stay.
-void lowerOpIntrinsics(llvm::Module &M);
-/// Turns the calls in \p F, whose first argument is the thread's context, into
-/// ones of the run time.
-void lowerDeviceOps(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
 
 } // namespace cupilot
 

@@ -1,5 +1,4 @@
-//===- ThreadContext.h - What compiled device code and its run time share -*-
-// C++ -*-===//
+//===- ThreadContext.h - A device thread, for code and run time -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,7 +8,9 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_ABI_THREADCONTEXT_H
 #define CUPILOT_LIB_CPUDEVICE_ABI_THREADCONTEXT_H
 
+#include "cupilot/Model/FaultKind.h"
 #include "cupilot/Support/DeviceCost.h"
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,9 +20,13 @@ namespace cupilot {
 struct BlockState;
 class BlockShadow;
 
+inline uint64_t addressOf(const void *P) {
+  return reinterpret_cast<uintptr_t>(P);
+}
+
 /// The range in which an access site was last found right: an access at A is
 /// fine without further looking when A - Lo <= Limit (unsigned). Compiled code
-/// knows the size and the first two fields.
+/// knows the size and the first three fields.
 struct SiteCache {
   uint64_t Lo = ~0ull;
   uint64_t Limit = 0;
@@ -29,6 +34,12 @@ struct SiteCache {
   uint32_t Bits = 0;      ///< For shadow words: location, coverage, atomic.
   uint32_t AlignMask = 0; ///< Alignment less one.
 };
+
+/// Bytes below ThreadContext::StackLimit that belong to the run time (printf is
+/// what needs most) and to frames whose size is not known before compiling.
+inline constexpr uint64_t StackReserve = 64 * 1024;
+/// What functions that are not inlined get: recursion ends there.
+inline constexpr uint64_t CallStack = 256 * 1024;
 
 struct AccessSite;
 
@@ -39,32 +50,14 @@ struct UnwrittenRead {
   const AccessSite *Site = nullptr;
 };
 
-/// One device thread, as compiled code sees it. The layout is repeated in
-/// contextType() of Lowering.cpp.
-struct ThreadContext {
-  uint32_t Tid[3], Ctaid[3], Ntid[3], Nctaid[3];
-  char *Shared = nullptr; ///< Static shared variables, then the dynamic part.
-  uint32_t DynShared = 0; ///< Bytes of the dynamic part.
-  uint32_t Linear = 0;    ///< Linear thread index in the block.
-  SiteCache *Sites = nullptr;
-  uint64_t *BlockCounts =
-      nullptr;        ///< Executions per basic block, when counting.
-  int64_t Budget = 0; ///< Instructions left, when limited.
-  BlockState *Block = nullptr;
-  uint32_t WarpPredicate = 0; ///< Second result of a warp operation.
-  uint64_t Changes = 0;       ///< Writes of waiting loops that changed memory.
-  char *StackLimit = nullptr; ///< Functions may not need the stack below it.
-  char *StackTop = nullptr;
+/// x, y and z of a thread or a block, or of their numbers.
+using ThreadIndex = std::array<uint32_t, 3>;
 
-  // For the checks.
-  uint64_t Stamp = 0; ///< Segment, thread and clock of a shadow word.
-  uint64_t LaunchLowest = 0, LaunchSpan = 0; ///< Stamps of this launch.
-  /// Stamps of this segment that a barrier of the block has settled.
-  uint64_t SegmentLowest = 0, SettledSpan = 0;
-  uint64_t Extra = 0; ///< 1: there is more to know than these two say.
-  /// The stamp, or ~0 when there is something extra: for words of this segment
-  /// and clock, which nothing orders then.
-  uint64_t OpenStamp = 0;
+/// One device thread. Compiled code knows the fields of ThreadContext.def, by
+/// the type that contextType() makes.
+struct ThreadContext {
+#define CUPILOT_CONTEXT_FIELD(Type, Name) Type Name{};
+#include "ThreadContext.def"
 
   // Compiled code does not know the rest.
   BlockShadow *Checks = nullptr;
@@ -90,6 +83,29 @@ struct AccessSite {
   bool OfGroups = false; ///< A store of cooperative groups' own code.
   uint16_t ReadLocation = 0, WriteLocation = 0; ///< In LoweredKernel's lists.
 };
+
+/// No access site, and so no source line, is known.
+inline constexpr uint32_t NoSite = ~0u;
+
+/// How \p Site touches memory.
+inline AccessKind accessOf(const AccessSite &Site) {
+  return Site.IsAtomic  ? AccessKind::Atomic
+         : Site.IsStore ? AccessKind::Write
+                        : AccessKind::Read;
+}
+/// The faults of such an access: the one of the three that \p Site makes.
+inline FaultKind faultOf(const AccessSite &Site, FaultKind Read,
+                         FaultKind Write, FaultKind Atomic) {
+  return Site.IsAtomic ? Atomic : Site.IsStore ? Write : Read;
+}
+inline FaultKind outOfBounds(const AccessSite &Site) {
+  return faultOf(Site, FaultKind::OutOfBoundsRead, FaultKind::OutOfBoundsWrite,
+                 FaultKind::OutOfBoundsAtomic);
+}
+inline FaultKind misaligned(const AccessSite &Site) {
+  return faultOf(Site, FaultKind::MisalignedRead, FaultKind::MisalignedWrite,
+                 FaultKind::MisalignedAtomic);
+}
 
 /// Instructions of a basic block by class, for counting.
 struct BlockCost : DeviceCost {
@@ -138,6 +154,9 @@ enum class SpecialRegister : uint32_t {
   SharedBytes = 32,     ///< %total_smem_size
   Workspace = 28, ///< Low (0) and high (1) word of its address: %envreg2, 1.
 };
+
+/// Formats narrower than float64 whose values are kept wide.
+enum class FloatFormat : uint32_t { Float, Half, BFloat };
 
 /// Operations whose result the host rounds in a direction of its own.
 enum class RoundedOp : uint32_t { Add, Mul, Fma, Div, Rcp, Sqrt, Convert };

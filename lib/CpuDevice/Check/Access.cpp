@@ -234,5 +234,9 @@ void cupilot_rt_release(ThreadContext *T, void *P) {
 void cupilot_rt_acquire(ThreadContext *T, void *P) {
   T->Checks->acquire(*T, addressOf(P));
 }
+void cupilot_rt_proxy_fence(ThreadContext *T) {
+  if (T->Checks)
+    T->Checks->proxyFence(*T);
+}
 
 } // extern "C"

@@ -13,29 +13,23 @@
 
 namespace cupilot {
 
-inline uint64_t addressOf(const void *P) {
-  return reinterpret_cast<uintptr_t>(P);
-}
-
-/// Where \p Address lies in memory of the block or of the thread, if there.
-std::optional<AccessSpace> ownSpace(const ThreadContext &T, uint64_t Address);
-
-/// The reason why an access is wrong, or null. Fills \p Cache with the range in
+/// What is wrong with an access, if anything. Fills \p Cache with the range in
 /// which \p Site is right, and the shadow there.
-const char *resolveAccess(ThreadContext &T, uint64_t Address, uint64_t Size,
-                          const AccessSite &Site, SiteCache &Cache);
+std::optional<FaultKind> resolveAccess(ThreadContext &T, uint64_t Address,
+                                       uint64_t Size, const AccessSite &Site,
+                                       SiteCache &Cache);
 
 // Each records the fault; the caller leaves by BlockState::escape.
 void recordMiss(ThreadContext &T, uint64_t Address, uint64_t Size,
-                const AccessSite &Site, const char *Why);
+                const AccessSite &Site, FaultKind Kind);
 /// Bytes \p Unwritten (a bit each) of the \p Size at \p Address hold nothing.
 void recordUnwritten(ThreadContext &T, uint64_t Address, uint64_t Size,
                      uint64_t Unwritten, const AccessSite &Site);
 /// \p Word is what the other thread left: in the write word if \p OtherWrote.
 /// Without \p Known it stands for some other thread.
-void recordRace(ThreadContext &T, uint64_t Address, uint64_t Size,
-                const AccessSite &Site, uint64_t Word, bool OtherWrote,
-                bool Known, bool SameValue);
+void recordRace(ThreadContext &T, FaultKind Kind, uint64_t Address,
+                uint64_t Size, const AccessSite &Site, uint64_t Word,
+                bool OtherWrote, bool Known, bool SameValue);
 
 } // namespace cupilot
 

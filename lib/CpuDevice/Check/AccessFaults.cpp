@@ -14,10 +14,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-static const char *accessName(const AccessSite &Site) {
-  return Site.IsAtomic ? "atomic" : Site.IsStore ? "write" : "read";
-}
-
 /// "byte 16 of a 4096-byte buffer".
 static std::string placeOf(const ThreadContext &T, uint64_t Address) {
   BlockState &B = *T.Block;
@@ -67,25 +63,30 @@ static void describeMiss(const ThreadContext &T, uint64_t Address,
 }
 
 void recordMiss(ThreadContext &T, uint64_t Address, uint64_t Size,
-                const AccessSite &Site, const char *Why) {
-  StringRef Reason = Why;
+                const AccessSite &Site, FaultKind Kind) {
   std::string Detail;
-  std::string Kind = (Reason + " " + accessName(Site)).str();
-  if (Reason == "misaligned") {
+  switch (Kind) {
+  case FaultKind::MisalignedRead:
+  case FaultKind::MisalignedWrite:
+  case FaultKind::MisalignedAtomic:
     Detail = "the access needs an address that is a multiple of " +
              itostr(Site.Align);
-  } else if (Reason == "read-only") {
+    break;
+  case FaultKind::ReadOnlyWrite:
+  case FaultKind::ReadOnlyAtomic:
     Detail = "the buffer is read-only";
-  } else if (Reason == "use after free") {
-    Kind = Reason.str();
+    break;
+  case FaultKind::UseAfterFree: {
     auto Freed = static_cast<DeviceBuffers &>(T.Block->Memory)
                      .findFreed(reinterpret_cast<void *>(Address));
     Detail =
-        std::string(accessName(Site)) + " of " + utostr(Size) + " bytes, " +
+        (wordsOf(accessOf(Site)) + " of " + Twine(Size) + " bytes, ").str() +
         (Freed ? "byte " + utostr(Address - addressOf(Freed->Base)) +
                      " of a freed buffer of " + utostr(Freed->Size) + " bytes"
                : "in a freed buffer");
-  } else {
+    break;
+  }
+  default:
     describeMiss(T, Address, Size, Detail);
   }
   T.Block->recordFault(T, Kind, Address, &Site, Detail);
@@ -94,7 +95,7 @@ void recordMiss(ThreadContext &T, uint64_t Address, uint64_t Size,
 void recordUnwritten(ThreadContext &T, uint64_t Address, uint64_t Size,
                      uint64_t Unwritten, const AccessSite &Site) {
   unsigned First = llvm::countr_zero(Unwritten);
-  T.Block->recordFault(T, "read of unwritten memory", Address + First, &Site,
+  T.Block->recordFault(T, FaultKind::UnwrittenRead, Address + First, &Site,
                        Twine(llvm::popcount(Unwritten)) + " of " + Twine(Size) +
                            " bytes hold nothing yet, from " +
                            placeOf(T, Address + First));
@@ -106,17 +107,18 @@ static std::array<uint64_t, 3> split(uint64_t Linear,
           Linear / (Extent[0] * Extent[1])};
 }
 
-void recordRace(ThreadContext &T, uint64_t Address, uint64_t Size,
-                const AccessSite &Site, uint64_t Word, bool OtherWrote,
-                bool Known, bool SameValue) {
+void recordRace(ThreadContext &T, FaultKind Kind, uint64_t Address,
+                uint64_t Size, const AccessSite &Site, uint64_t Word,
+                bool OtherWrote, bool Known, bool SameValue) {
   const LaunchShadow &Launch = T.Checks->launch();
   const LoweredKernel &K = Launch.Kernel;
   FaultParty Other;
   Other.KnowsThread = Known;
   bool Atomic = (Word & word::Atomic) != 0;
-  Other.Access = OtherWrote ? Atomic ? "atomic or volatile write" : "write"
-                 : Atomic   ? "volatile read"
-                            : "read";
+  Other.Access = OtherWrote
+                     ? Atomic ? AccessKind::AtomicWrite : AccessKind::Write
+                 : Atomic ? AccessKind::VolatileRead
+                          : AccessKind::Read;
   Other.Block =
       split(Launch.segment(word::segment(Word)).Block, Launch.Shape.Grid);
   if (Known) {
@@ -129,11 +131,9 @@ void recordRace(ThreadContext &T, uint64_t Address, uint64_t Size,
     if (Line < Lines.size())
       Other.Location = Lines[Line];
   }
-  T.Block->recordFault(
-      T, "data race", Address, &Site,
-      Twine(accessName(Site)) + " of " + Twine(Size) + " bytes at " +
-          placeOf(T, Address) +
-          (SameValue ? ", where both write the same value" : ""));
+  T.Block->recordFault(T, Kind, Address, &Site,
+                       wordsOf(accessOf(Site)) + " of " + Twine(Size) +
+                           " bytes at " + placeOf(T, Address));
   T.Block->Fault->Other = std::move(Other);
   T.Block->Fault->SameValue = SameValue;
 }

@@ -12,13 +12,14 @@ using namespace llvm;
 
 namespace cupilot {
 
-const char *resolveAccess(ThreadContext &T, uint64_t Address, uint64_t Size,
-                          const AccessSite &Site, SiteCache &Cache) {
+std::optional<FaultKind> resolveAccess(ThreadContext &T, uint64_t Address,
+                                       uint64_t Size, const AccessSite &Site,
+                                       SiteCache &Cache) {
   BlockState &B = *T.Block;
   if (Size == 0)
-    return nullptr;
+    return std::nullopt;
   if (Site.Align > 1 && Address % Site.Align != 0)
-    return "misaligned";
+    return misaligned(Site);
   uint64_t Lo = 0, Length = 0, Offset = 0;
   auto *Pointer = reinterpret_cast<void *>(Address);
   if (const BlockState *Owner = B.sharedOwner(Address)) {
@@ -38,18 +39,19 @@ const char *resolveAccess(ThreadContext &T, uint64_t Address, uint64_t Size,
     }
     if (!Buffer) {
       if (ownSpace(T, Address))
-        return nullptr;
+        return std::nullopt;
       return static_cast<DeviceBuffers &>(B.Memory).findFreed(Pointer)
-                 ? "use after free"
-                 : "out-of-bounds";
+                 ? FaultKind::UseAfterFree
+                 : outOfBounds(Site);
     }
     if (Buffer->ReadOnly && Site.IsStore)
-      return "read-only";
+      return Site.IsAtomic ? FaultKind::ReadOnlyAtomic
+                           : FaultKind::ReadOnlyWrite;
     Lo = addressOf(Buffer->Base);
     Length = Buffer->Size;
   }
   if (Address - Lo > Length - std::min(Size, Length) || Size > Length)
-    return "out-of-bounds";
+    return outOfBounds(Site);
   uint64_t Bits = Site.IsAtomic || Site.IsVolatile ? word::Atomic : 0;
   bool Coverage = B.Options.Coverage;
   if (Site.IsStore)
@@ -60,7 +62,7 @@ const char *resolveAccess(ThreadContext &T, uint64_t Address, uint64_t Size,
             (Coverage ? word::Read : 0);
   Cache = {Lo, Length - Size, Offset, static_cast<uint32_t>(Bits),
            Site.Align - 1};
-  return nullptr;
+  return std::nullopt;
 }
 
 void lockAtomic(ThreadContext &T, uint64_t Address) {
@@ -83,8 +85,8 @@ void unlockAtomic(ThreadContext &T) {
 
 void leaveForRace(ThreadContext &T, uint64_t Address, uint64_t Size,
                   const AccessSite &Site, const Race &Found, bool SameValue) {
-  recordRace(T, Address, Size, Site, Found.Word, Found.OtherWrote, Found.Known,
-             SameValue);
+  recordRace(T, FaultKind::DataRace, Address, Size, Site, Found.Word,
+             Found.OtherWrote, Found.Known, SameValue);
   leave(T);
 }
 
@@ -93,11 +95,11 @@ void leaveForRace(ThreadContext &T, uint64_t Address, uint64_t Size,
 bool resolve(ThreadContext &T, uint64_t Address, uint64_t Size,
              const AccessSite &Site, SiteCache &Cache) {
   SiteCache Fresh;
-  const char *Why = resolveAccess(T, Address, Size, Site, Fresh);
-  if (Why) {
+  if (std::optional<FaultKind> Kind =
+          resolveAccess(T, Address, Size, Site, Fresh)) {
     if (!T.Block->Options.CheckBounds)
       return false;
-    recordMiss(T, Address, Size, Site, Why);
+    recordMiss(T, Address, Size, Site, *Kind);
     leave(T);
   }
   Cache = Fresh;

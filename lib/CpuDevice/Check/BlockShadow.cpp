@@ -1,4 +1,5 @@
-//===- BlockShadow.cpp - The race check's view of a block -*- C++ -*-===//
+//===- BlockShadow.cpp - The race check's view of a launch and a block -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,6 +36,10 @@ LaunchShadow::LaunchShadow(DeviceBuffers &Buffers, const LaunchShape &Shape,
   First = Buffers.takeSegments(Count);
   if (First == 0)
     Count = 0;
+}
+
+std::unique_ptr<BlockObserver> LaunchShadow::observeBlocks() {
+  return std::make_unique<BlockShadow>(*this);
 }
 
 LaunchShadow::~LaunchShadow() {
@@ -344,6 +349,254 @@ void BlockShadow::warpSync(unsigned Index, uint32_t Mask, uint32_t Alive) {
     Split = true;
     setExtra();
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Fences, atomics and named barriers
+//
+// CUDA orders threads of different blocks by fences and by atomic or volatile
+// accesses (PTX ISA, "Memory Consistency Model", release and acquire patterns).
+// The release side is followed to the letter: without a fence nothing is told.
+// The acquire side is lenient: every atomic or volatile read learns, with or
+// without a fence behind it, for that is how programs are written.
+//===----------------------------------------------------------------------===//
+
+void BlockShadow::learn(uint32_t Index, SyncView View) {
+  if (OwnKnown.empty())
+    OwnKnown.resize(Threads);
+  if (OwnKnown[Index].empty()) {
+    Learners.push_back(Index);
+    if (Contexts[Index])
+      markExtra(*Contexts[Index]);
+  }
+  OwnKnown[Index].learn(View);
+}
+
+void BlockShadow::fence(ThreadContext &T, bool Device) {
+  uint32_t Index = T.Linear;
+  move(Index, All[Index].Clock + 1);
+  Fence F = {All[Index].Clock, BarrierClock, Warps[Index / 32].Settled};
+  for (auto *Fences : {&BlockFences, &DeviceFences}) {
+    if (Fences == &DeviceFences && !Device)
+      continue;
+    if (Fences->empty())
+      Fences->resize(Threads);
+    (*Fences)[Index] = F;
+  }
+  FencedSince = true;
+}
+
+void BlockShadow::tellFence(SyncPoint &Point, uint32_t Index, const Fence &F,
+                            bool Device) {
+  if (F.Own == 0)
+    return;
+  Point.tell(Block, Index, F.Own, Device);
+  if (F.Barrier > 0)
+    Point.tell(Block, SyncPoint::AllThreads, F.Barrier, Device);
+  if (F.WarpSettled > F.Barrier)
+    for (uint32_t Lane = 0; Lane < 32; ++Lane)
+      Point.tell(Block, Index / 32 * 32 + Lane, F.WarpSettled, Device);
+}
+
+void BlockShadow::release(ThreadContext &T, uint64_t Address) {
+  if (BlockFences.empty())
+    return; // No thread of the block has made a fence.
+  uint32_t Index = T.Linear, First = Index / 32 * 32;
+  const Warp &W = Warps[Index / 32];
+  // Lanes that made a fence before they met this one.
+  auto LaneFence = [&](const std::vector<Fence> &Fences, uint32_t Lane) {
+    uint64_t Met = W.Settled;
+    if (W.Rows)
+      Met = std::max(Met, (*W.Rows)[Index % 32][Lane]);
+    return First + Lane < Fences.size()
+               ? std::min(Met, Fences[First + Lane].Own)
+               : 0;
+  };
+  bool Any = BlockFences[Index].Own > 0 || BlockFenced;
+  for (uint32_t Lane = 0; Lane < 32 && !Any; ++Lane)
+    Any = LaneFence(BlockFences, Lane) > 0;
+  if (!Any)
+    return;
+  std::lock_guard Lock(Launch.Mutex);
+  SyncPoint &Point = Launch.at(Address, ownerOf(T, Address));
+  for (bool Device : {true, false}) {
+    const std::vector<Fence> &Fences = Device ? DeviceFences : BlockFences;
+    if (Fences.empty())
+      continue;
+    tellFence(Point, Index, Fences[Index], Device);
+    for (uint32_t Lane = 0; Lane < 32; ++Lane)
+      if (uint64_t Clock = LaneFence(Fences, Lane))
+        Point.tell(Block, First + Lane, Clock, Device);
+    if (const ThreadClocks &Clocks = Device ? DeviceFenced : BlockFenced)
+      Point.tell(Block, Clocks, Device);
+    if (uint64_t Clock = Device ? DeviceFencedAll : BlockFencedAll)
+      Point.tell(Block, SyncPoint::AllThreads, Clock, Device);
+  }
+  Point.tell(Known);
+  if (!OwnKnown.empty())
+    Point.tell(OwnKnown[Index]);
+}
+
+void BlockShadow::acquire(ThreadContext &T, uint64_t Address) {
+  std::lock_guard Lock(Launch.Mutex);
+  if (SyncPoint *Point = Launch.findAt(Address, ownerOf(T, Address));
+      Point && Point->length() > 0)
+    learn(T.Linear, {Point, Point->length()});
+}
+
+/// Shared memory of different blocks has, one after the other, the same
+/// addresses.
+uint64_t BlockShadow::ownerOf(const ThreadContext &T, uint64_t Address) {
+  if (const BlockState *Owner = T.Block->sharedOwner(Address))
+    return static_cast<BlockShadow &>(*Owner->Observer).Block;
+  return LaunchShadow::NoBlock;
+}
+
+void BlockShadow::tellAll(SyncPoint &Point, uint32_t Index) {
+  move(Index, All[Index].Clock + 1);
+  Point.tell(Block, Index, All[Index].Clock, /*Device=*/true);
+  if (BarrierClock > 0)
+    Point.tell(Block, SyncPoint::AllThreads, BarrierClock, /*Device=*/true);
+  const Warp &W = Warps[Index / 32];
+  for (uint32_t Lane = 0; Lane < 32; ++Lane) {
+    uint64_t Met = W.Settled;
+    if (W.Rows)
+      Met = std::max(Met, (*W.Rows)[Index % 32][Lane]);
+    if (Met > BarrierClock && Lane != Index % 32)
+      Point.tell(Block, Index / 32 * 32 + Lane, Met, /*Device=*/true);
+  }
+  Point.tell(Known);
+  if (!OwnKnown.empty())
+    Point.tell(OwnKnown[Index]);
+}
+
+void BlockShadow::publish(ThreadContext &T, uint64_t Address) {
+  std::lock_guard Lock(Launch.Mutex);
+  tellAll(Launch.at(Address, ownerOf(T, Address)), T.Linear);
+}
+
+void BlockShadow::leave(uint32_t Index, uint32_t Id) {
+  noteFences();
+  std::lock_guard Lock(Launch.Mutex);
+  if (SyncPoint *Point = Launch.findAt(Id, Block))
+    learn(Index, {Point, Point->length()});
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory that two proxies see
+//
+// Bulk copies and wgmma read shared memory through the asynchronous proxy. What
+// loads and stores wrote there comes to them in order only when a
+// fence.proxy.async lies between (PTX ISA, "Async proxy" and "Proxy-preserved
+// base causality order"): made by the writing thread before it synchronises
+// with the one that issues the copy, or by any thread that has the write behind
+// it and the copy before it.
+//===----------------------------------------------------------------------===//
+
+/// Fences of a thread that are remembered: it may be that far ahead of the one
+/// that issues a copy.
+static constexpr size_t MostFences = 32;
+
+void BlockShadow::proxyFence(ThreadContext &T) {
+  uint32_t Index = T.Linear;
+  move(Index, All[Index].Clock + 1);
+  if (ProxyFences.empty())
+    ProxyFences.resize(Threads);
+  auto &Mine = ProxyFences[Index];
+  if (Mine.size() == MostFences)
+    Mine.pop_front();
+  const Warp &W = Warps[Index / 32];
+  ProxyFence &F = Mine.emplace_back();
+  F.Made = {All[Index].Clock, BarrierClock, W.Settled};
+  if (W.Rows)
+    F.Met.assign((*W.Rows)[Index % 32].begin(), (*W.Rows)[Index % 32].end());
+  F.Known = Known;
+  if (!OwnKnown.empty())
+    F.Known.learn(OwnKnown[Index]);
+}
+
+/// Whether the fence of thread \p By has the write of \p Writer at \p Clock
+/// behind it.
+bool BlockShadow::isBehind(const ProxyFence &F, uint32_t By, uint32_t Writer,
+                           uint64_t Clock) const {
+  if (By == Writer)
+    return Clock < F.Made.Own;
+  if (Clock < F.Made.Barrier)
+    return true;
+  if (By / 32 == Writer / 32 &&
+      (Clock < F.Made.WarpSettled ||
+       (!F.Met.empty() && Clock < F.Met[Writer % 32])))
+    return true;
+  if (F.Known.empty())
+    return false;
+  std::lock_guard Lock(Launch.Mutex);
+  return F.Known.covers(Block, Block, Writer, Clock);
+}
+
+/// Whether a fence of thread \p By has that write behind it, and what \p T does
+/// now before it.
+bool BlockShadow::liesBetween(const ThreadContext &T, uint32_t By,
+                              uint32_t Writer, uint64_t Clock) const {
+  // The first behind which the write lies is the first that T may know.
+  for (const ProxyFence &F : ProxyFences[By])
+    if (isBehind(F, By, Writer, Clock))
+      return By == T.Linear || isOver(T, Block, By, F.Made.Own);
+  return false;
+}
+
+bool BlockShadow::isFenced(const ThreadContext &T, uint64_t Word) const {
+  if (Word - Launch.lowest() >= Launch.span())
+    return true; // Of no thread of this launch.
+  LaunchShadow::Segment S = Launch.segment(word::segment(Word));
+  if (S.Block != Block)
+    return true; // What another block of the cluster wrote is not followed.
+  if (ProxyFences.empty())
+    return false;
+  uint64_t Clock = S.Base + word::clock(Word);
+  uint32_t Writer = word::thread(Word);
+  if (liesBetween(T, Writer, Writer, Clock) ||
+      liesBetween(T, T.Linear, Writer, Clock))
+    return true;
+  for (uint32_t By = 0; By < Threads; ++By)
+    if (liesBetween(T, By, Writer, Clock))
+      return true;
+  return false;
+}
+
+/// What is not compared when a write word is found again.
+static constexpr uint64_t Passing = word::Written;
+
+/// The number, among all of the address space, of the first of SharedShadow.
+uint64_t BlockShadow::firstGranule() const {
+  return (reinterpret_cast<uintptr_t>(SharedShadow.data()) - SharedOffset) /
+         sizeof(Granule);
+}
+
+void BlockShadow::noteLanded(uint64_t Address, uint64_t Size) {
+  Landed.resize(SharedShadow.size());
+  uint64_t First = firstGranule();
+  for (uint64_t At = Address / GranuleBytes;
+       At <= (Address + Size - 1) / GranuleBytes; ++At)
+    Landed[At - First] = loadWord(SharedShadow[At - First].Write) & ~Passing;
+}
+
+uint64_t BlockShadow::findUnfenced(const ThreadContext &T, uint64_t &Address,
+                                   uint64_t Size) const {
+  uint64_t First = firstGranule();
+  uint64_t Last = 0;
+  for (uint64_t At = Address / GranuleBytes;
+       At <= (Address + Size - 1) / GranuleBytes; ++At) {
+    uint64_t Word = loadWord(SharedShadow[At - First].Write);
+    if (!(Word & word::Bytes) || Word == Last ||
+        (!Landed.empty() && Landed[At - First] == (Word & ~Passing)))
+      continue;
+    Last = Word;
+    if (isFenced(T, Word))
+      continue;
+    Address = At * GranuleBytes;
+    return Word;
+  }
+  return 0;
 }
 
 } // namespace cupilot

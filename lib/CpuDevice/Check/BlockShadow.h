@@ -17,21 +17,22 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_CHECK_BLOCKSHADOW_H
 #define CUPILOT_LIB_CPUDEVICE_CHECK_BLOCKSHADOW_H
 
+#include "Abi/LoweredModule.h"
 #include "Execute/BlockObserver.h"
 #include "Execute/DeviceBuffers.h"
-#include "Lower/Lowering.h"
 #include "SyncPoint.h"
 #include <mutex>
 
 namespace cupilot {
 
 /// What the blocks of one launch share.
-class LaunchShadow {
+class LaunchShadow : public LaunchObserver {
 public:
   LaunchShadow(DeviceBuffers &Buffers, const LaunchShape &Shape,
                const LoweredKernel &Kernel, const CpuDeviceOptions &Options,
                llvm::ArrayRef<DeviceBuffer> Objects);
-  ~LaunchShadow();
+  ~LaunchShadow() override;
+  std::unique_ptr<BlockObserver> observeBlocks() override;
   LaunchShadow(const LaunchShadow &) = delete;
   LaunchShadow &operator=(const LaunchShadow &) = delete;
 
@@ -82,7 +83,7 @@ private:
 };
 
 /// One block while it runs. Used by its host thread only.
-class BlockShadow : public BlockObserver {
+class BlockShadow final : public BlockObserver {
 public:
   BlockShadow(LaunchShadow &Launch) : Launch(Launch) {}
 
@@ -98,9 +99,7 @@ public:
                            unsigned Count) override;
   void clusterReleased(BlockState &B) override;
 
-  /// For kernels without barriers: as threadEnds for the thread before \p T, on
-  /// whose context it runs, and threadBegins.
-  void nextBegins(ThreadContext &T) {
+  void nextBegins(ThreadContext &T) override {
     Contexts[T.Linear - 1] = nullptr;
     Contexts[T.Linear] = &T;
     if (Moved)

@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Instrument.h"
+#include "Abi/ShadowWords.h"
 
 using namespace llvm;
 

@@ -1,4 +1,4 @@
-//===- Instrument.h - Checks and counters in device code -*- C++ -*-===//
+//===- Instrument.h - Checks that are put into device code ------*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,34 +8,22 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_CHECK_INSTRUMENT_H
 #define CUPILOT_LIB_CPUDEVICE_CHECK_INSTRUMENT_H
 
-#include "Lower/Lowering.h"
-#include "Abi/ShadowWords.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "Abi/LoweredModule.h"
+#include "cupilot/CpuDevice/CpuDevice.h"
 
 namespace cupilot {
 
-/// One access that an instruction makes.
-struct CheckedAccess {
-  llvm::Instruction *I;
-  llvm::Value *Pointer;
-  llvm::Value *Length = nullptr; ///< For memory intrinsics; else null.
-  uint64_t Size = 0;
-  llvm::Align Alignment;
-  bool IsStore = false, IsAtomic = false, IsVolatile = false;
-};
-
-/// Accesses of one basic block at constant distances: one check of bounds.
-struct AccessGroup {
-  llvm::Value *Leader; ///< The pointer of the first.
-  int64_t Low, High;   ///< The bytes that all touch, from there.
-  /// What the leader's address leaves when it is divided by the alignment.
-  uint64_t Alignment, Residue;
-  bool IsStore;
-  llvm::Value *Shadow = nullptr; ///< See groupShadow().
-  /// Takes \p A, which lies \p Distance bytes behind the leader, if the
-  /// alignments agree.
-  bool add(int64_t Distance, const CheckedAccess &A);
-};
+/// Follows what local variables hold before they are set, in code whose
+/// variables are registers where they can be and which is not optimised yet:
+/// when a branch, an address, or a computed value that is stored depends on it,
+/// that is a fault.
+void checkUninitialized(llvm::Function &F, LoweredModule &Tables);
+/// Adds bounds checks, access traces and counters to an entry.
+void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
+                const CpuDeviceOptions &Options);
+/// Makes \p F, before its device operations are lowered, ask before it uses an
+/// accumulator, and before it gives one to a product.
+void guardAccumulators(llvm::Function &F, LoweredModule &Tables);
 
 /// A kind of access whose check has common cases.
 struct FastKind {
@@ -48,77 +36,6 @@ struct FastKind {
 /// anything that would be wrong. \p shadow is that of groupShadow().
 llvm::Function *fastCheck(llvm::Module &M, const FastKind &Kind,
                           const CpuDeviceOptions &Options);
-
-class Instrumenter {
-public:
-  Instrumenter(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
-               const CpuDeviceOptions &Options)
-      : Entry(Entry), Tables(Tables), K(K), Options(Options),
-        DL(Entry.getParent()->getDataLayout()),
-        IsEntry(Entry.getName() == K.Entry) {}
-  void run();
-
-private:
-  void collect();
-  void guard(const CheckedAccess &A);
-  unsigned addSite(const CheckedAccess &A, AccessSpace Space);
-  AccessSpace spaceOf(llvm::Value *Pointer, llvm::Value *&Base);
-  void addCounters();
-  void measureLoops();
-  void addBudget();
-  llvm::FunctionCallee runtime(llvm::StringRef Name,
-                               llvm::ArrayRef<llvm::Type *> Params) {
-    return Entry.getParent()->getOrInsertFunction(
-        Name, llvm::FunctionType::get(llvm::Type::getVoidTy(Entry.getContext()),
-                                      Params, false));
-  }
-  llvm::Value *branchUnlessOk(llvm::IRBuilder<> &B, llvm::Value *Ok);
-
-  // In InstrumentShadow.cpp.
-  bool shadows() const {
-    return Options.CheckRaces || Options.CheckWritten || Options.Coverage;
-  }
-  bool usesShadow(const CheckedAccess &A, AccessSpace Space,
-                  llvm::Value *Base) const;
-  void guardShadow(const CheckedAccess &A, unsigned Site);
-  void findGroups();
-  llvm::Value *groupShadow(const CheckedAccess &A, llvm::IRBuilder<> &B);
-
-  // In InstrumentOrder.cpp.
-  void guardFences();
-  void markCalls();
-
-  // In InstrumentCarry.cpp.
-  void findCarriers();
-  bool onlyCopied(llvm::Value *V,
-                  llvm::SmallPtrSetImpl<llvm::Value *> &Seen) const;
-  void carryUnwritten();
-  llvm::Value *unwrittenBytes(llvm::Value *V);
-
-  // In InstrumentMasked.cpp.
-  static bool isMasked(const llvm::Instruction &Compare);
-  static bool isMaskedExtreme(const llvm::Instruction &I);
-  llvm::Value *unwrittenBit(llvm::Value *V);
-  void guardMasked();
-
-  llvm::Function &Entry;
-  LoweredModule &Tables;
-  LoweredKernel &K;
-  const CpuDeviceOptions &Options;
-  const llvm::DataLayout &DL;
-  const bool IsEntry; ///< Else a function that it calls.
-  std::vector<CheckedAccess> Accesses;
-  /// Where steps are counted, and how many.
-  llvm::SmallVector<std::pair<llvm::BasicBlock *, unsigned>> Headers;
-  std::vector<AccessGroup> Groups;
-  llvm::DenseMap<llvm::Instruction *, size_t> GroupOf;
-  /// Loads whose value is only copied, and, once it is made, the mask of those
-  /// of its bytes that hold nothing.
-  llvm::SmallPtrSet<llvm::Instruction *, 16> Carriers;
-  llvm::DenseMap<llvm::Value *, llvm::Value *> Unwritten, UnwrittenBits;
-  llvm::DenseMap<llvm::Instruction *, unsigned>
-      CarrySites; ///< Stores of such values.
-};
 
 } // namespace cupilot
 

@@ -6,21 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Touch.h"
 #include "AccessRanges.h"
-#include "Shadow.h"
 
 using namespace llvm;
 using namespace cupilot;
 
 void cupilot::touch(ThreadContext &T, const void *Address, uint64_t Size,
-                    TouchKind Kind, uint32_t Index) {
+                    AccessKind Kind, uint32_t Index) {
   touchAligned(T, Address, Size, /*Align=*/0, Kind, Index);
 }
 
 /// The site as \p Kind and \p Align say it is.
 static const AccessSite &siteFor(ThreadContext &T, uint64_t Align,
-                                 TouchKind Kind, uint32_t Index) {
-  bool IsStore = Kind != TouchKind::Read, IsAtomic = Kind == TouchKind::Atomic;
+                                 AccessKind Kind, uint32_t Index) {
+  bool IsStore = Kind != AccessKind::Read,
+       IsAtomic = Kind == AccessKind::Atomic;
   if (Index != NoSite) {
     const AccessSite &Own = siteAt(T, Index);
     if (Own.IsStore == IsStore && Own.IsAtomic == IsAtomic &&
@@ -37,7 +38,7 @@ static const AccessSite &siteFor(ThreadContext &T, uint64_t Align,
 }
 
 void cupilot::touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
-                           uint64_t Align, TouchKind Kind, uint32_t Index) {
+                           uint64_t Align, AccessKind Kind, uint32_t Index) {
   if (Size == 0 || (!T.Block->Options.CheckBounds && !T.Checks))
     return;
   uint64_t A = addressOf(Address);
@@ -45,11 +46,11 @@ void cupilot::touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
   SiteCache Cache;
   if (!resolve(T, A, Size, Site, Cache))
     return;
-  if (Kind == TouchKind::Read) {
+  if (Kind == AccessKind::Read) {
     readRange(T, A, Size, Site, Cache);
     return;
   }
-  if (Kind == TouchKind::Atomic) {
+  if (Kind == AccessKind::Atomic) {
     atomicRange(T, A, Size, Site, Cache);
     return;
   }

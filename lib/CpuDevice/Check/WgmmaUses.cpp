@@ -14,8 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lower/Lowering.h"
-#include "Hopper/Wgmma.h"
+#include "Instrument.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"

@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_CPUDEVICE_EXECUTE_BLOCKOBSERVER_H
 
 #include <cstdint>
+#include <memory>
 
 namespace cupilot {
 
@@ -27,6 +28,9 @@ struct BlockObserver {
   virtual void blockEnds(BlockState &) {}
   /// \p T, whose context was laid out afresh, is about to begin.
   virtual void threadBegins(BlockState &, ThreadContext &) {}
+  /// For kernels without barriers: as threadEnds for the thread before \p T, on
+  /// whose context it runs, and threadBegins.
+  virtual void nextBegins(ThreadContext &) {}
   /// \p T came to barrier \p Id of the block, which takes \p Count threads, or
   /// all when that is 0.
   virtual void barrierArrived(BlockState &, ThreadContext &, uint32_t,
@@ -43,6 +47,13 @@ struct BlockObserver {
   /// each of its blocks.
   virtual void clusterReleased(BlockState &) {}
   virtual void threadEnds(BlockState &, ThreadContext &) {}
+};
+
+/// Watches a launch.
+struct LaunchObserver {
+  virtual ~LaunchObserver() = default;
+  /// Watches the blocks that one executor runs, one after the other.
+  virtual std::unique_ptr<BlockObserver> observeBlocks() = 0;
 };
 
 } // namespace cupilot

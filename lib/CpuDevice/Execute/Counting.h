@@ -8,7 +8,8 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_EXECUTE_COUNTING_H
 #define CUPILOT_LIB_CPUDEVICE_EXECUTE_COUNTING_H
 
-#include "Lower/Lowering.h"
+#include "Abi/LoweredModule.h"
+#include "cupilot/Model/ExecutionCounts.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace cupilot {

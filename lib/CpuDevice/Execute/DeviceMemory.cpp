@@ -8,6 +8,7 @@
 
 #include "DeviceBuffers.h"
 #include <mutex>
+#include <sys/mman.h>
 
 using namespace llvm;
 
@@ -207,6 +208,230 @@ std::vector<DeviceHeapBlock> DeviceBuffers::deviceHeap() const {
   for (const auto &[Base, Block] : HeapBlocks)
     Blocks.push_back(Block);
   return Blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// The shadow of buffers
+//===----------------------------------------------------------------------===//
+
+/// Four times the memory needs four times the pages, which the processor's
+/// tables would not hold. What is not touched still costs nothing.
+static void useLargePages(void *Start, uint64_t Size) {
+#ifdef MADV_HUGEPAGE
+  static constexpr uint64_t Large = 2 << 20;
+  uint64_t From = alignTo(reinterpret_cast<uintptr_t>(Start), Large);
+  uint64_t To = alignDown(reinterpret_cast<uintptr_t>(Start) + Size, Large);
+  if (From < To) // A hint: it may fail.
+    ::madvise(reinterpret_cast<void *>(From), To - From, MADV_HUGEPAGE);
+#endif
+}
+
+bool DeviceBuffers::makeShadow(uintptr_t Base, Entry &E) {
+  if (E.Shadow || E.Size == 0)
+    return E.Shadow;
+  E.Granules = (Base + E.Size - 1) / GranuleBytes - firstGranule(Base) + 1;
+  // Pages that no thread touches cost nothing.
+  E.Shadow = static_cast<Granule *>(std::calloc(E.Granules, sizeof(Granule)));
+  if (!E.Shadow)
+    return false;
+  useLargePages(E.Shadow, E.Granules * sizeof(Granule));
+  ShadowBytes += E.Granules * sizeof(Granule);
+  BitVector Unwritten = std::move(E.Unwritten);
+  E.Unwritten = BitVector();
+  for (unsigned Byte : Unwritten.set_bits()) {
+    uint64_t At = Base + Byte;
+    E.Shadow[At / GranuleBytes - firstGranule(Base)].Write |=
+        uint64_t(1) << (word::UnwrittenShift + At % GranuleBytes);
+  }
+  return true;
+}
+
+std::optional<DeviceBuffers::Shadowed>
+DeviceBuffers::findShadowed(const void *Address) {
+  auto Value = reinterpret_cast<uintptr_t>(Address);
+  auto Result = [&](Map::const_iterator It) -> Shadowed {
+    DeviceBuffer Buffer{reinterpret_cast<void *>(It->first), It->second.Size,
+                        It->second.ReadOnly};
+    uint64_t Offset = reinterpret_cast<uintptr_t>(It->second.Shadow) -
+                      firstGranule(It->first) * sizeof(Granule);
+    return {Buffer, It->second.Shadow ? Offset : 0};
+  };
+  {
+    std::shared_lock Lock(Mutex);
+    auto It = at(Value);
+    if (It == Buffers.end())
+      return std::nullopt;
+    if (It->second.Shadow)
+      return Result(It);
+  }
+  std::unique_lock Lock(Mutex);
+  auto It = at(Value);
+  if (It == Buffers.end())
+    return std::nullopt;
+  auto Own = Buffers.find(It->first);
+  makeShadow(Own->first, Own->second);
+  return Result(It);
+}
+
+/// Calls \p Visit with each granule of [From, From + Size) and the bytes of it
+/// that are meant.
+template <typename FnT>
+static void forGranules(uint64_t From, uint64_t Size, FnT Visit) {
+  for (uint64_t At = From, End = From + Size; At < End;) {
+    uint64_t First = At % GranuleBytes;
+    uint64_t Count = std::min(GranuleBytes - First, End - At);
+    Visit(At / GranuleBytes, ((uint64_t(1) << Count) - 1) << First);
+    At += Count;
+  }
+}
+
+void DeviceBuffers::mark(uintptr_t Base, Entry &E, uint64_t From, uint64_t Size,
+                         bool Written) {
+  if (!E.Shadow) {
+    if (Written && E.Unwritten.empty())
+      return;
+    E.Unwritten.resize(E.Size);
+    if (Written)
+      E.Unwritten.reset(From, From + Size);
+    else
+      E.Unwritten.set(From, From + Size);
+    return;
+  }
+  forGranules(Base + From, Size, [&](uint64_t Index, uint64_t Bytes) {
+    uint64_t &Word = E.Shadow[Index - firstGranule(Base)].Write;
+    uint64_t Bits = Bytes << word::UnwrittenShift;
+    if (Written && (loadWord(Word) & Bits))
+      __atomic_and_fetch(&Word, ~Bits, __ATOMIC_RELAXED);
+    else if (!Written)
+      __atomic_or_fetch(&Word, Bits, __ATOMIC_RELAXED);
+  });
+}
+
+void DeviceBuffers::setWritten(const void *Start, uint64_t Size, bool Written) {
+  std::unique_lock Lock(Mutex);
+  auto From = reinterpret_cast<uintptr_t>(Start);
+  auto It = Buffers.upper_bound(From);
+  if (It != Buffers.begin())
+    --It;
+  for (; It != Buffers.end() && It->first < From + Size; ++It) {
+    uint64_t Lo = std::max<uint64_t>(From, It->first);
+    uint64_t Hi = std::min<uint64_t>(From + Size, It->first + It->second.Size);
+    if (Lo < Hi)
+      mark(It->first, It->second, Lo - It->first, Hi - Lo, Written);
+  }
+}
+
+bool DeviceBuffers::isUnwritten(uintptr_t Base, const Entry &E, uint64_t Byte) {
+  if (!E.Shadow)
+    return !E.Unwritten.empty() && E.Unwritten.test(Byte);
+  uint64_t At = Base + Byte;
+  return loadWord(E.Shadow[At / GranuleBytes - firstGranule(Base)].Write) >>
+             (word::UnwrittenShift + At % GranuleBytes) &
+         1;
+}
+
+void DeviceBuffers::copyWritten(void *To, const void *From, uint64_t Size) {
+  auto Source = reinterpret_cast<uintptr_t>(From);
+  BitVector Unwritten;
+  {
+    std::shared_lock Lock(Mutex);
+    auto It = at(Source);
+    if (It != Buffers.end() &&
+        (It->second.Shadow || !It->second.Unwritten.empty())) {
+      uint64_t First = Source - It->first;
+      uint64_t Count = std::min(Size, It->second.Size - First);
+      Unwritten.resize(Size);
+      for (uint64_t I = 0; I < Count; ++I)
+        if (isUnwritten(It->first, It->second, First + I))
+          Unwritten.set(I);
+    }
+  }
+  setWritten(To, Size, true);
+  // Runs of bytes at once.
+  for (int I = Unwritten.find_first(); I >= 0;) {
+    int End = Unwritten.find_next_unset(I);
+    uint64_t Stop = End < 0 ? Size : End;
+    setWritten(static_cast<char *>(To) + I, Stop - I, false);
+    I = End < 0 ? -1 : Unwritten.find_next(End);
+  }
+}
+
+std::optional<BufferCoverage> DeviceBuffers::coverage(const void *Base) const {
+  std::shared_lock Lock(Mutex);
+  auto It = Buffers.find(reinterpret_cast<uintptr_t>(Base));
+  if (It == Buffers.end())
+    return std::nullopt;
+  const Entry &E = It->second;
+  BufferCoverage Result{BitVector(E.Size), BitVector(E.Size)};
+  if (!E.Shadow)
+    return Result;
+  for (uint64_t Byte = 0; Byte < E.Size; ++Byte) {
+    uint64_t At = It->first + Byte;
+    const Granule &G = E.Shadow[At / GranuleBytes - firstGranule(It->first)];
+    if (loadWord(G.Read) >> (word::ReadShift + At % GranuleBytes) & 1)
+      Result.Read.set(Byte);
+    if (loadWord(G.Write) >> (word::WrittenShift + At % GranuleBytes) & 1)
+      Result.Written.set(Byte);
+  }
+  return Result;
+}
+
+void DeviceBuffers::resetCoverage() {
+  std::unique_lock Lock(Mutex);
+  for (auto &[Base, E] : Buffers)
+    for (uint64_t I = 0; E.Shadow && I < E.Granules; ++I) {
+      E.Shadow[I].Read &= ~word::Read;
+      E.Shadow[I].Write &= ~word::Written;
+    }
+}
+
+uint64_t DeviceBuffers::checkMemory() const {
+  std::shared_lock Lock(Mutex);
+  return ShadowBytes + QuarantineBytes;
+}
+
+void DeviceBuffers::beginLaunch() {
+  std::unique_lock Lock(Mutex);
+  ++Launches;
+}
+
+void DeviceBuffers::endLaunch() {
+  std::unique_lock Lock(Mutex);
+  if (--Launches > 0)
+    return;
+  for (auto [Shadow, Bytes] : Retired) {
+    ShadowBytes -= Bytes;
+    std::free(Shadow);
+  }
+  Retired.clear();
+}
+
+void DeviceBuffers::forgetRaces() {
+  for (auto &[Base, E] : Buffers)
+    for (uint64_t I = 0; E.Shadow && I < E.Granules; ++I) {
+      E.Shadow[I].Read &= word::LastingRead;
+      E.Shadow[I].Write &= word::LastingWrite;
+    }
+  NextSegment = 1;
+}
+
+uint64_t DeviceBuffers::takeSegments(uint64_t Count) {
+  std::unique_lock Lock(Mutex);
+  // Numbers are used once. When they run out, all shadows are cleared, which no
+  // other launch may see.
+  if (NextSegment + Count > word::Segments && Launches <= 1)
+    forgetRaces();
+  if (NextSegment + Count > word::Segments)
+    return 0;
+  uint64_t First = NextSegment;
+  NextSegment += Count;
+  return First;
+}
+
+void DeviceBuffers::returnSegments(uint64_t First, uint64_t End) {
+  std::unique_lock Lock(Mutex);
+  if (NextSegment == End)
+    NextSegment = First;
 }
 
 } // namespace cupilot

@@ -18,12 +18,6 @@ namespace cupilot {
 
 class Worker;
 
-/// Bytes below ThreadContext::StackLimit that belong to the run time (printf is
-/// what needs most) and to frames whose size is not known before compiling.
-inline constexpr uint64_t StackReserve = 64 * 1024;
-/// What functions that are not inlined get: recursion ends there.
-inline constexpr uint64_t CallStack = 256 * 1024;
-
 /// A stack and the device thread on it. A thread that ends without having
 /// waited leaves its fiber to the next one.
 struct Fiber {

@@ -8,7 +8,8 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_EXECUTE_LAUNCH_H
 #define CUPILOT_LIB_CPUDEVICE_EXECUTE_LAUNCH_H
 
-#include "Lower/Lowering.h"
+#include "Abi/LoweredModule.h"
+#include "cupilot/CpuDevice/CpuDevice.h"
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -16,6 +17,7 @@
 namespace cupilot {
 
 class WideMemory;
+struct LaunchObserver;
 
 using EntryFunction = void (*)(ThreadContext *, char *);
 
@@ -34,8 +36,6 @@ private:
   std::deque<std::string> Records;
   uint64_t Size = 0;
 };
-
-class LaunchShadow;
 
 /// What the host threads of one launch share.
 struct LaunchState {
@@ -67,7 +67,7 @@ struct LaunchState {
   const CpuDeviceOptions &Options;
   const LaunchShape Shape;
   WideMemory *Wide = nullptr;
-  LaunchShadow *Shadow = nullptr; ///< For races, and written bytes.
+  LaunchObserver *Observer = nullptr; ///< Null: nobody watches.
   uint64_t Blocks, ClusterBlocks, Clusters;
   uint64_t Runs, Step;  ///< Clusters to run, and the distance between them.
   uint64_t MaxResident; ///< Clusters.

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Check/Access.h"
-#include "Check/Shadow.h"
+#include "DeviceBuffers.h"
+#include "Scheduler.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -86,9 +86,8 @@ void cupilot_rt_object_fault(ThreadContext *T, void *Pointer, void *Base,
                          itostr(Site.Align)
                    : itostr(Offset) + " bytes into a variable of " +
                          itostr(ObjectSize) + " bytes";
-    std::string Kind = Misaligned ? "misaligned" : "out-of-bounds";
-    Kind += Site.IsAtomic ? " atomic" : Site.IsStore ? " write" : " read";
-    T->Block->recordFault(*T, Kind, addressOf(Pointer), &Site, Detail);
+    T->Block->recordFault(*T, Misaligned ? misaligned(Site) : outOfBounds(Site),
+                          addressOf(Pointer), &Site, Detail);
   }
   T->Block->escape(*T);
 }
@@ -146,7 +145,8 @@ uint32_t cupilot_rt_space(ThreadContext *T, void *Pointer, uint32_t Space) {
 }
 
 void cupilot_rt_trap(ThreadContext *T) {
-  T->Block->recordFault(*T, "trap", 0, nullptr, "the kernel executed a trap");
+  T->Block->recordFault(*T, FaultKind::Trap, 0, nullptr,
+                        "the kernel executed a trap");
   T->Block->escape(*T);
 }
 
@@ -154,9 +154,8 @@ void cupilot_rt_exit(ThreadContext *T) { T->Block->escape(*T); }
 
 void cupilot_rt_assert(ThreadContext *T, const char *Message, const char *File,
                        uint32_t Line, const char *Function) {
-  T->Block->recordFault(*T, "assertion", 0, nullptr,
-                        Twine(File) + ":" + Twine(Line) + ": " + Function +
-                            ": Assertion `" + Message + "' failed");
+  T->Block->recordFault(*T, FaultKind::Assertion, 0, nullptr, "");
+  T->Block->Fault->Assertion = {Message, File, Function, Line};
   T->Block->escape(*T);
 }
 
@@ -191,7 +190,8 @@ void cupilot_rt_free(ThreadContext *T, void *Memory, uint32_t Site) {
   if (!Buffers.Heap.release(Memory)) {
     bool Twice = Buffers.findFreed(Memory).has_value();
     T->Block->recordFault(
-        *T, Twice ? "double free" : "wrong free", addressOf(Memory),
+        *T, Twice ? FaultKind::DoubleFree : FaultKind::WrongFree,
+        addressOf(Memory),
         Site == NoSite ? nullptr : &T->Block->Tables.Sites[Site],
         Twice ? "the memory was freed before"
               : "malloc in device code did not return this address");

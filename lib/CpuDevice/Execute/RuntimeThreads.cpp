@@ -96,7 +96,7 @@ void *cupilot_rt_callee(ThreadContext *T, void *Pointer, uint32_t Type,
   auto It = B.Tables.TypeAt.find(reinterpret_cast<uintptr_t>(Pointer));
   if (LLVM_LIKELY(It != B.Tables.TypeAt.end() && It->second == Type))
     return Pointer;
-  B.recordFault(*T, "call through a wrong pointer",
+  B.recordFault(*T, FaultKind::WrongCallee,
                 reinterpret_cast<uintptr_t>(Pointer), nullptr,
                 !Pointer ? "the pointer is null"
                 : It == B.Tables.TypeAt.end()
@@ -108,7 +108,7 @@ void *cupilot_rt_callee(ThreadContext *T, void *Pointer, uint32_t Type,
 
 void cupilot_rt_stack(ThreadContext *T, uint32_t Where) {
   T->Block->recordFault(
-      *T, "stack overflow", 0, nullptr,
+      *T, FaultKind::StackOverflow, 0, nullptr,
       "calls or local variables need more than the thread's " +
           Twine((T->Block->Launch.StackSize - StackReserve) / 1024) + " KiB",
       Where);
@@ -117,14 +117,14 @@ void cupilot_rt_stack(ThreadContext *T, uint32_t Where) {
 
 void cupilot_rt_unsupported(ThreadContext *T, uint32_t Function) {
   const LoweredModule::DeviceFunction &F = T->Block->Tables.Functions[Function];
-  T->Block->recordFault(*T, "unsupported", 0, nullptr,
+  T->Block->recordFault(*T, FaultKind::Unsupported, 0, nullptr,
                         "the cpu device cannot run " + F.Unsupported +
                             " in function '" + F.Symbol + "'");
   T->Block->escape(*T);
 }
 
 void cupilot_rt_unreachable(ThreadContext *T, uint32_t Where) {
-  T->Block->recordFault(*T, "undefined behaviour", 0, nullptr,
+  T->Block->recordFault(*T, FaultKind::UndefinedBehaviour, 0, nullptr,
                         "the thread came to code that the compiler took for "
                         "unreachable",
                         Where);
@@ -136,7 +136,7 @@ void cupilot_rt_uninitialized(ThreadContext *T, uint32_t Where, uint32_t What) {
       "a branch depends on a local variable that nobody has set",
       "an address depends on a local variable that nobody has set",
       "what is stored was computed with a local variable that nobody has set"};
-  T->Block->recordFault(*T, "read of unwritten memory", 0, nullptr, Uses[What],
+  T->Block->recordFault(*T, FaultKind::UnwrittenRead, 0, nullptr, Uses[What],
                         Where);
   T->Block->escape(*T);
 }

@@ -32,7 +32,15 @@
 namespace cupilot {
 
 class Worker;
-struct AsyncBlock;
+
+/// Copies and products that threads of a block have begun, which the matrix and
+/// asynchronous units keep.
+struct AsyncState {
+  virtual ~AsyncState() = default;
+  /// The block has ended: what was read from its shared memory is written.
+  virtual void finish() = 0;
+};
+
 struct ClusterState;
 
 /// A device thread that has waited at least once, or whose block has such a
@@ -80,9 +88,9 @@ struct BlockState {
   [[noreturn]] void escape(ThreadContext &T);
   /// Keeps a fault and stops the launch; the caller escapes. \p Where is a
   /// place, for faults without a memory access.
-  void recordFault(const ThreadContext &T, llvm::StringRef Kind,
-                   uint64_t Address, const AccessSite *Site,
-                   const llvm::Twine &Detail, uint32_t Where = 0);
+  void recordFault(const ThreadContext &T, FaultKind Kind, uint64_t Address,
+                   const AccessSite *Site, const llvm::Twine &Detail,
+                   uint32_t Where = 0);
   /// bar.sync and bar.red (PTX ISA, "barrier{.cta}"). \p Count 0: all threads.
   /// \p Aligned: the lanes of a warp should come together.
   uint32_t barrier(ThreadContext &T, BarrierKind Kind, bool Aligned,
@@ -144,7 +152,7 @@ struct BlockState {
   std::unique_ptr<WarpTrace> Trace; ///< When counting.
   std::unique_ptr<WideBlock> Wide;  ///< When floats are widened.
   std::unique_ptr<BlockObserver> Observer;
-  std::shared_ptr<AsyncBlock> Async; ///< See AsyncCopy.h.
+  std::unique_ptr<AsyncState> Async; ///< Null: none has begun.
   std::optional<DeviceFault> Fault;
   SharedWindow SharedStore;
   char *Shared = nullptr;
@@ -178,6 +186,9 @@ private:
   unsigned InWarpOps = 0, InActive = 0; ///< Threads that wait in them.
   int64_t Spent = 0;                    ///< Instructions, when limited.
 };
+
+/// Where \p Address lies in memory of the block or of the thread, if there.
+std::optional<AccessSpace> ownSpace(const ThreadContext &T, uint64_t Address);
 
 /// Blocks that live at the same time and may use each other's shared memory.
 struct ClusterState {

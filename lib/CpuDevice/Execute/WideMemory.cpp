@@ -76,7 +76,7 @@ double *WideBlock::find(uint64_t Address) {
 /// place, or of the smallest subnormal. What overflows rounds to infinity, and
 /// nothing else does: a place that holds infinity and was never stored to has
 /// no slot that tells.
-static bool roundsTo(double Wide, double Narrow, NarrowFormat Format) {
+static bool roundsTo(double Wide, double Narrow, FloatFormat Format) {
   static constexpr struct {
     double Relative, Absolute, Overflow;
   } Limits[] = {{0x1p-24, 0x1p-150, 0x1.ffffffp127},
@@ -89,7 +89,7 @@ static bool roundsTo(double Wide, double Narrow, NarrowFormat Format) {
          std::fabs(Narrow) * L.Relative * 1.0001 + L.Absolute;
 }
 
-double WideBlock::load(uint64_t Address, double Narrow, NarrowFormat Format) {
+double WideBlock::load(uint64_t Address, double Narrow, FloatFormat Format) {
   double Wide = std::atomic_ref(*find(Address)).load(std::memory_order_relaxed);
   return roundsTo(Wide, Narrow, Format) ? Wide : Narrow;
 }
@@ -114,7 +114,7 @@ extern "C" {
 double cupilot_rt_wide_load(ThreadContext *T, void *Pointer, double Narrow,
                             uint32_t Format) {
   return T->Block->Wide->load(reinterpret_cast<uintptr_t>(Pointer), Narrow,
-                              static_cast<NarrowFormat>(Format));
+                              static_cast<FloatFormat>(Format));
 }
 
 void cupilot_rt_wide_store(ThreadContext *T, void *Pointer, double Value) {
@@ -135,7 +135,7 @@ double cupilot_rt_wide_atomic(ThreadContext *T, void *Pointer, uint32_t Op,
   auto Address = reinterpret_cast<uintptr_t>(Pointer);
   std::lock_guard Lock(Wide.atomics());
   std::atomic_ref Memory(*static_cast<float *>(Pointer));
-  double Old = Wide.load(Address, Memory.load(), NarrowFormat::Float);
+  double Old = Wide.load(Address, Memory.load(), FloatFormat::Float);
   double New = Operand;
   switch (static_cast<AtomicRMWInst::BinOp>(Op)) {
   case AtomicRMWInst::FAdd:

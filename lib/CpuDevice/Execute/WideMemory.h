@@ -9,6 +9,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_EXECUTE_WIDEMEMORY_H
 #define CUPILOT_LIB_CPUDEVICE_EXECUTE_WIDEMEMORY_H
 
+#include "Abi/ThreadContext.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "llvm/ADT/DenseMap.h"
 #include <array>
@@ -16,9 +17,6 @@
 #include <shared_mutex>
 
 namespace cupilot {
-
-/// Formats narrower than float64 whose values are kept wide.
-enum class NarrowFormat : uint32_t { Float, Half, BFloat };
 
 /// The float64 values of one launch's global memory: one slot for each two
 /// bytes, in pages that cost nothing until they are touched. Memory itself
@@ -55,7 +53,7 @@ public:
   explicit WideBlock(WideMemory &Launch) : Launch(Launch) {}
   /// Where the block's shared memory lies now, \p Size bytes.
   void setShared(const char *Base, uint64_t Size);
-  double load(uint64_t Address, double Narrow, NarrowFormat Format);
+  double load(uint64_t Address, double Narrow, FloatFormat Format);
   void store(uint64_t Address, double Value);
   /// Takes the slots along when bytes are copied.
   void copy(uint64_t To, uint64_t From, uint64_t Size);

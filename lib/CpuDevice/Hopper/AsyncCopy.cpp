@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsyncCopy.h"
+#include "Check/Touch.h"
+#include "DeviceOps.h"
 #include "Mbarrier.h"
 #include "OpRuntime.h"
-#include "Check/Shadow.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
@@ -19,7 +20,7 @@ namespace cupilot {
 
 void AsyncCopy::land(ThreadContext &T) const {
   for (const AsyncPiece &P : Pieces) {
-    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, TouchKind::Write);
+    touchChecked({*Block, *Op, {}}, T, P.To, P.Size, AccessKind::Write);
     std::memcpy(reinterpret_cast<char *>(P.To), Data.data() + P.From, P.Size);
     noteLanded(T, P.To, P.Size);
   }
@@ -27,8 +28,8 @@ void AsyncCopy::land(ThreadContext &T) const {
 
 AsyncBlock &asyncOf(BlockState &Block) {
   if (!Block.Async)
-    Block.Async = std::make_shared<AsyncBlock>();
-  return *Block.Async;
+    Block.Async = std::make_unique<AsyncBlock>();
+  return static_cast<AsyncBlock &>(*Block.Async);
 }
 
 AsyncBlock::PerThread &asyncOf(BlockState &Block, uint32_t Linear) {
@@ -44,8 +45,6 @@ AsyncBlock::PerThread &asyncOf(BlockState &Block, uint32_t Linear) {
 AsyncBlock::PerThread &asyncOf(const OpCall &Call) {
   return asyncOf(Call.Block, Call.Lanes.front().Thread->Linear);
 }
-
-void finishAsync(BlockState &Block) { Block.Async->finish(); }
 
 /// Lands a thread's copies while \p Holds, the oldest first.
 template <typename HoldsFunction>
@@ -109,17 +108,17 @@ static void runCopy(const OpCall &Call) {
     Given = static_cast<uint32_t>(Lane.Inputs[3]);
   if ((Size != 16 && (Call.Op.Rule.Shape[0] || (Size != 4 && Size != 8))) ||
       Given > Size)
-    fault(Call, T, "wrong asynchronous copy", 0,
+    fault(Call, T, FaultKind::WrongAsyncCopy, 0,
           "a copy of " + Twine(Given) + " bytes into " + Twine(Size));
   uint64_t To = sharedAddress(T, Lane.Inputs[0]);
   std::array<char, 16> Bytes{};
   if (Given > 0) {
     auto *From = reinterpret_cast<char *>(Lane.Inputs[1]);
-    touchChecked(Call, T, Lane.Inputs[1], Given, TouchKind::Read, Size);
+    touchChecked(Call, T, Lane.Inputs[1], Given, AccessKind::Read, Size);
     std::memcpy(Bytes.data(), From, Given);
   }
   if (To % Size != 0)
-    touchChecked(Call, T, To, Size, TouchKind::Write, Size); // Says so.
+    touchChecked(Call, T, To, Size, AccessKind::Write, Size); // Says so.
   AsyncBlock::PerThread &Mine = asyncOf(Call);
   AsyncCopy Copy = beginCopy(Call);
   Copy.Sequence = Mine.Issued++;
@@ -154,7 +153,7 @@ static void runCopyArrive(const OpCall &Call) {
   if (!Call.Op.Rule.Shape[0]) {
     // One more arrival is expected in this phase: the one that follows.
     if (B.Pending == Mbarrier::MaxCount)
-      fault(Call, *Lane.Thread, "wrong mbarrier operation", Barrier,
+      fault(Call, *Lane.Thread, FaultKind::WrongMbarrierOperation, Barrier,
             "more than 1048575 arrivals");
     ++B.Pending;
     storeMbarrier(Call, B, Barrier);

@@ -15,8 +15,9 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_HOPPER_ASYNCCOPY_H
 #define CUPILOT_LIB_CPUDEVICE_HOPPER_ASYNCCOPY_H
 
-#include "AsyncReduce.h"
 #include "Abi/DeviceOp.h"
+#include "AsyncReduce.h"
+#include "Execute/Scheduler.h"
 #include "Wgmma.h"
 #include <deque>
 #include <memory>
@@ -68,7 +69,7 @@ struct BulkStore {
 };
 
 /// What the threads of a block have begun.
-struct AsyncBlock {
+struct AsyncBlock : AsyncState {
   struct PerThread {
     std::deque<AsyncCopy> Copies; ///< Of cp.async.
     uint64_t Issued = 0, Groups = 0;
@@ -79,8 +80,7 @@ struct AsyncBlock {
   std::vector<std::unique_ptr<PerThread>> Threads; ///< Null: has begun none.
   std::deque<AsyncArrival> Arrivals; ///< At barriers of this block.
 
-  /// Writes what has been read from shared memory, when the block ends.
-  void finish();
+  void finish() override;
 };
 
 /// The block's state; made when it is first needed.

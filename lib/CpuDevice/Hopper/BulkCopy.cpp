@@ -16,9 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkCopy.h"
+#include "Check/Touch.h"
+#include "DeviceOps.h"
 #include "Mbarrier.h"
 #include "OpRuntime.h"
-#include "Check/Shadow.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
 
@@ -26,7 +27,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr char Wrong[] = "wrong asynchronous copy";
+static constexpr FaultKind Wrong = FaultKind::WrongAsyncCopy;
 
 void BulkStore::read(ThreadContext &T) {
   if (Read)
@@ -35,11 +36,11 @@ void BulkStore::read(ThreadContext &T) {
   std::vector<char> &Data = Copy.Data;
   Data.resize(DataSize);
   for (const AsyncPiece &P : Sources) {
-    touchChecked(Issued, T, P.To, P.Size, TouchKind::Read);
+    touchChecked(Issued, T, P.To, P.Size, AccessKind::Read);
     std::memcpy(Data.data() + P.From, reinterpret_cast<char *>(P.To), P.Size);
   }
-  TouchKind Kind =
-      Reduction == ReduceOp::None ? TouchKind::Write : TouchKind::Atomic;
+  AccessKind Kind =
+      Reduction == ReduceOp::None ? AccessKind::Write : AccessKind::Atomic;
   for (const AsyncPiece &P : Copy.Pieces)
     touchChecked(Issued, T, P.To, P.Size, Kind);
   Read = true;
@@ -111,11 +112,11 @@ static void runLoad(const OpCall &Call) {
     fault(Call, T, Wrong, 0,
           "a bulk copy of " + Twine(Size) + " bytes, not a multiple of 16");
   if (To % 16 != 0)
-    fault(Call, T, "misaligned write", To,
+    fault(Call, T, FaultKind::MisalignedWrite, To,
           "a bulk copy needs an address that is a multiple of 16");
   if (Size == 0)
     return;
-  touchChecked(Call, T, From, Size, TouchKind::Read, 16);
+  touchChecked(Call, T, From, Size, AccessKind::Read, 16);
   if (S[BulkNaturalSource])
     touchThroughProxy(Call, T, From, Size);
   loadMbarrier(Call, T, Barrier);

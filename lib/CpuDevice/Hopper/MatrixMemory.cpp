@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceOps.h"
 #include "MatrixMath.h"
 #include "OpRuntime.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -8,8 +8,9 @@
 
 #include "Mbarrier.h"
 #include "AsyncCopy.h"
+#include "Check/Touch.h"
+#include "DeviceOps.h"
 #include "OpRuntime.h"
-#include "Check/Shadow.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -18,7 +19,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr char Misuse[] = "wrong mbarrier operation";
+static constexpr FaultKind Misuse = FaultKind::WrongMbarrierOperation;
 static constexpr int32_t Bias = 1 << 20;
 
 uint64_t Mbarrier::encode() const {
@@ -39,7 +40,7 @@ std::optional<Mbarrier> Mbarrier::decode(uint64_t Bits) {
 }
 
 Mbarrier loadMbarrier(const OpCall &Call, ThreadContext &T, uint64_t Address) {
-  touchChecked(Call, T, Address, 8, TouchKind::Atomic, 8);
+  touchChecked(Call, T, Address, 8, AccessKind::Atomic, 8);
   uint64_t Bits = 0;
   std::memcpy(&Bits, reinterpret_cast<void *>(Address), 8);
   std::optional<Mbarrier> B = Mbarrier::decode(Bits);
@@ -102,7 +103,7 @@ static void runInit(const OpCall &Call) {
   const OpLane &Lane = Call.Lanes.front();
   uint64_t Address = sharedAddress(*Lane.Thread, Lane.Inputs[0]);
   auto Count = static_cast<uint32_t>(Lane.Inputs[1]);
-  touchChecked(Call, *Lane.Thread, Address, 8, TouchKind::Write, 8);
+  touchChecked(Call, *Lane.Thread, Address, 8, AccessKind::Write, 8);
   if (Count == 0 || Count > Mbarrier::MaxCount)
     fault(Call, *Lane.Thread, Misuse, Address,
           "a count of " + Twine(Count) + "; it must be 1 to 1048575");

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeviceOps.h"
 #include "MatrixMath.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OpRuntime.h"
+#include "Check/Access.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -24,20 +25,21 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand) {
 }
 
 void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
-                  uint64_t Size, TouchKind Kind, uint64_t Align) {
+                  uint64_t Size, AccessKind Kind, uint64_t Align) {
   auto *Pointer = reinterpret_cast<char *>(Address);
   uint32_t Site =
-      Kind == TouchKind::Read ? Call.Op.ReadSite : Call.Op.WriteSite;
+      Kind == AccessKind::Read ? Call.Op.ReadSite : Call.Op.WriteSite;
   Align = std::max<uint64_t>(Align, Call.Block.Tables.Sites[Site].Align);
   if (Call.Block.Options.CheckBounds && Address % Align != 0)
     fault(Call, T,
-          Kind == TouchKind::Read ? "misaligned read" : "misaligned write",
+          Kind == AccessKind::Read ? FaultKind::MisalignedRead
+                                   : FaultKind::MisalignedWrite,
           Address,
           Twine(Call.Op.Name) + " needs an address that is a multiple of " +
               Twine(Align));
   touch(T, Pointer, Size, Kind, Site);
   // Copies that land for a thread of another block are that block's.
-  if (Call.Block.Trace && Kind != TouchKind::Atomic && T.Block == &Call.Block)
+  if (Call.Block.Trace && Kind != AccessKind::Atomic && T.Block == &Call.Block)
     Call.Block.Trace->access(T.Linear, Site, Address, Size,
                              Call.Block.sharedOwner(Address)
                                  ? AccessSpace::Shared
@@ -46,21 +48,42 @@ void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
 
 char *readable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  touchChecked(Call, T, Address, Size, TouchKind::Read);
+  touchChecked(Call, T, Address, Size, AccessKind::Read);
   return reinterpret_cast<char *>(Address);
 }
 
 char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size) {
-  touchChecked(Call, T, Address, Size, TouchKind::Write);
+  touchChecked(Call, T, Address, Size, AccessKind::Write);
   return reinterpret_cast<char *>(Address);
 }
 
-void fault(const OpCall &Call, ThreadContext &T, StringRef Kind,
+void fault(const OpCall &Call, ThreadContext &T, FaultKind Kind,
            uint64_t Address, const Twine &Detail) {
   Call.Block.recordFault(T, Kind, Address,
                          &Call.Block.Tables.Sites[Call.Op.ReadSite], Detail);
   Call.Block.escape(T);
+}
+
+void noteLanded(ThreadContext &T, uint64_t Address, uint64_t Size) {
+  if (T.Checks && T.Block->Options.CheckRaces)
+    if (BlockState *Owner = T.Block->sharedOwner(Address))
+      static_cast<BlockShadow &>(*Owner->Observer).noteLanded(Address, Size);
+}
+
+void touchThroughProxy(const OpCall &Call, ThreadContext &T, uint64_t Address,
+                       uint64_t Size) {
+  touchChecked(Call, T, Address, Size, AccessKind::Read);
+  if (!T.Checks || !T.Block->Options.CheckRaces ||
+      T.Block->sharedOwner(Address) != T.Block)
+    return;
+  uint64_t Word = T.Checks->findUnfenced(T, Address, Size);
+  if (!Word)
+    return;
+  recordRace(T, FaultKind::ProxyRace, Address, GranuleBytes,
+             Call.Block.Tables.Sites[Call.Op.ReadSite], Word,
+             /*OtherWrote=*/true, /*Known=*/true, /*SameValue=*/false);
+  T.Block->escape(T);
 }
 
 void waitForMbarrier(const OpCall &Call, ThreadContext &T) {
@@ -76,7 +99,7 @@ uint64_t sharedInBlock(const OpCall &Call, ThreadContext &T, uint64_t Address,
   BlockState *Owner = Call.Block.sharedOwner(Address);
   const auto &Blocks = Call.Block.Cluster.Blocks;
   if (!Owner || Rank >= Blocks.size())
-    fault(Call, T, "wrong asynchronous copy", Address,
+    fault(Call, T, FaultKind::WrongAsyncCopy, Address,
           "block " + Twine(Rank) + " of a cluster of " +
               Twine(static_cast<uint64_t>(Blocks.size())) + " is named");
   return reinterpret_cast<uintptr_t>(Blocks[Rank]->Shared) +
@@ -91,64 +114,6 @@ bool isLaunchArgument(const OpCall &Call, uint64_t Address, uint64_t Size) {
         Address - (Args + Offset) + Size <= Param)
       return true;
   return false;
-}
-
-/// The last lane to arrive runs the instruction for all, and all go on.
-void BlockState::collective(ThreadContext &T, const DeviceOp &Op,
-                            const uint64_t *Words) {
-  const uint32_t Group = Op.Rule.Group, First = T.Linear / Group * Group;
-  ThreadState &Self = stateOf(T);
-  static constexpr char Kind[] = "warp operation with a wrong mask";
-  const AccessSite *Site = &Tables.Sites[Op.ReadSite];
-  if (First + Group > Threads.size()) {
-    recordFault(T, Kind, 0, Site,
-                Twine(Op.Name) + " needs " + Twine(Group) +
-                    " threads, but the block's last " +
-                    (Group == 32 ? "warp" : "warpgroup") + " has " +
-                    Twine(Threads.size() - First));
-    escape(T);
-  }
-  MutableArrayRef<ThreadState> Lanes =
-      MutableArrayRef(Threads).slice(First, Group);
-  Self.Now = ThreadState::State::AtCollective;
-  Self.Mask = Group;
-  Self.LaneArg = Op.Key;
-  Self.Value = reinterpret_cast<uintptr_t>(Words);
-  uint32_t There = 0;
-  for (const ThreadState &F : Lanes) {
-    if (F.Now == ThreadState::State::AtCollective && F.Mask == Group &&
-        F.LaneArg == Op.Key) {
-      ++There;
-      continue;
-    }
-    bool Ended = F.Now == ThreadState::State::Done;
-    if (!Ended && (F.Now != ThreadState::State::AtCollective || F.Mask < Group))
-      continue; // It may still come, also after it has met its warp.
-    recordFault(T, Kind, 0, Site,
-                Twine("thread ") + Twine(&F - Threads.data()) + " of the " +
-                    (Group == 32 ? "warp" : "warpgroup") +
-                    (Ended ? " has ended before "
-                           : " executes another instruction than ") +
-                    Op.Name);
-    escape(T);
-  }
-  if (There < Group) {
-    suspend(T);
-    return;
-  }
-  SmallVector<OpLane, 128> All;
-  for (auto [I, F] : enumerate(Lanes)) {
-    const auto *In = reinterpret_cast<const uint64_t *>(F.Value) + 1;
-    All.push_back({&F.On->Thread, In, const_cast<uint64_t *>(In) + Op.Inputs});
-  }
-  if (Observer)
-    Observer->collectiveCompleted(*this, First, Group);
-  if (Trace)
-    Trace->Counts.Tensor += Op.Rule.TensorWork;
-  // The operation may leave the kernel for one of them.
-  Op.Rule.Run({*this, Op, All});
-  for (ThreadState &F : Lanes)
-    F.Now = ThreadState::State::Ready;
 }
 
 } // namespace cupilot

@@ -9,8 +9,8 @@
 #define CUPILOT_LIB_CPUDEVICE_HOPPER_OPRUNTIME_H
 
 #include "Abi/DeviceOp.h"
+#include "Check/Touch.h"
 #include "Execute/Scheduler.h"
-#include "Check/Shadow.h"
 
 namespace cupilot {
 
@@ -21,7 +21,7 @@ uint64_t sharedAddress(const ThreadContext &T, uint64_t Operand);
 /// Checks an access that \p T makes now, or that lands now, against bounds,
 /// alignment and all else that is checked. Leaves the kernel when it is wrong.
 void touchChecked(const OpCall &Call, ThreadContext &T, uint64_t Address,
-                  uint64_t Size, TouchKind Kind, uint64_t Align = 1);
+                  uint64_t Size, AccessKind Kind, uint64_t Align = 1);
 
 /// \p T has just written for an asynchronous copy: see touchThroughProxy().
 void noteLanded(ThreadContext &T, uint64_t Address, uint64_t Size);
@@ -37,12 +37,9 @@ char *writable(const OpCall &Call, ThreadContext &T, uint64_t Address,
                uint64_t Size);
 
 /// Records a fault of this instruction and leaves the kernel.
-[[noreturn]] void fault(const OpCall &Call, ThreadContext &T,
-                        llvm::StringRef Kind, uint64_t Address,
-                        const llvm::Twine &Detail);
+[[noreturn]] void fault(const OpCall &Call, ThreadContext &T, FaultKind Kind,
+                        uint64_t Address, const llvm::Twine &Detail);
 
-/// The block has ended: what was read from its shared memory is written.
-void finishAsync(BlockState &Block);
 /// Lets other threads run before \p T looks at an mbarrier again.
 void waitForMbarrier(const OpCall &Call, ThreadContext &T);
 /// The block of the cluster whose shared memory holds \p Address; null: none.

@@ -13,9 +13,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "BulkCopy.h"
+#include "Check/Touch.h"
 #include "Mbarrier.h"
 #include "OpRuntime.h"
-#include "Check/Shadow.h"
 #include "cupilot/CpuDevice/TensorMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <algorithm>
@@ -25,7 +25,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr char Wrong[] = "wrong asynchronous copy";
+static constexpr FaultKind Wrong = FaultKind::WrongAsyncCopy;
 
 /// The map at \p Address, checked against the instruction.
 static TensorMap loadMap(const OpCall &Call, ThreadContext &T,
@@ -33,7 +33,7 @@ static TensorMap loadMap(const OpCall &Call, ThreadContext &T,
   if (Address % 64 != 0)
     fault(Call, T, Wrong, Address, "a tensor map is aligned to 64 bytes");
   if (!isLaunchArgument(Call, Address, sizeof(TensorMap)))
-    touchChecked(Call, T, Address, sizeof(TensorMap), TouchKind::Read);
+    touchChecked(Call, T, Address, sizeof(TensorMap), AccessKind::Read);
   TensorMap Map;
   std::memcpy(static_cast<void *>(&Map), reinterpret_cast<void *>(Address),
               sizeof(Map));
@@ -151,7 +151,7 @@ void runTensorLoad(const OpCall &Call) {
   // All checks before anything is allocated: they may leave the kernel.
   eachRow(Map, Coordinates, [&](const BoxRow &Row) {
     if (Row.Bytes)
-      touchChecked(Call, T, Row.Global, Row.Bytes, TouchKind::Read);
+      touchChecked(Call, T, Row.Global, Row.Bytes, AccessKind::Read);
   });
   AsyncCopy Copy = beginCopy(Call);
   fillBox(Map, Copy.Data);

@@ -12,6 +12,7 @@
 
 #include "AsyncCopy.h"
 #include "BulkCopy.h"
+#include "DeviceOps.h"
 #include "Mbarrier.h"
 #include "OpRuntime.h"
 #include "llvm/ADT/STLExtras.h"
@@ -33,7 +34,7 @@ static void runStoreAsync(const OpCall &Call) {
   uint64_t To = sharedAddress(T, Lane.Inputs[0]),
            Barrier = sharedAddress(T, Lane.Inputs[S[0] + 1]);
   if (To % (S[0] * S[1]) != 0)
-    fault(Call, T, "misaligned write", To,
+    fault(Call, T, FaultKind::MisalignedWrite, To,
           "the address must be a multiple of " + Twine(S[0] * S[1]));
   loadMbarrier(Call, T, Barrier);
   AsyncCopy Copy = beginCopy(Call);

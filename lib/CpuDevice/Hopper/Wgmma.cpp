@@ -13,9 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Wgmma.h"
+#include "Check/Touch.h"
+#include "DeviceOps.h"
 #include "MatrixMath.h"
 #include "OpRuntime.h"
-#include "Check/Shadow.h"
 #include "cupilot/CpuDevice/TensorMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cstring>
@@ -82,7 +83,7 @@ static MatrixDescriptor decodeDescriptor(const OpCall &Call, ThreadContext &T,
   static constexpr uint64_t Unused = uint64_t(3) << 14 | uint64_t(3) << 30 |
                                      uint64_t(7) << 46 | uint64_t(0x3ff) << 52;
   if (Bits & Unused)
-    fault(Call, T, "wrong matrix descriptor", 0,
+    fault(Call, T, FaultKind::WrongMatrixDescriptor, 0,
           "0x" + Twine::utohexstr(Bits) + " has bits that must be zero");
   auto Base = reinterpret_cast<uintptr_t>(T.Shared);
   // 18 bits of an address are enough to tell where in 228 KiB it lies.
@@ -153,7 +154,7 @@ void readOperands(const OpCall &Issued, ThreadContext &T, const Product &P,
              static_cast<ElementType>(S[Type]), Transposed,
              [&](uint64_t Address, unsigned, unsigned, bool) {
                if (Ends)
-                 touchChecked(Issued, T, Address, 16, TouchKind::Read, 16);
+                 touchChecked(Issued, T, Address, 16, AccessKind::Read, 16);
                else
                  touchThroughProxy(Issued, T, Address, 16);
              });
@@ -168,7 +169,7 @@ static void checkUniform(const OpCall &Call, unsigned First) {
   for (const OpLane &Lane : Call.Lanes)
     for (unsigned I = First; I < Call.Op.Inputs; ++I)
       if (Lane.Inputs[I] != Call.Lanes.front().Inputs[I])
-        fault(Call, *Lane.Thread, "wrong matrix descriptor", 0,
+        fault(Call, *Lane.Thread, FaultKind::WrongMatrixDescriptor, 0,
               "threads of the warpgroup have different descriptors or scales");
 }
 

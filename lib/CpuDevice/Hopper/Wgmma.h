@@ -19,15 +19,10 @@
 #include <cstdint>
 #include <deque>
 
-namespace llvm {
-class Function;
-} // namespace llvm
-
 namespace cupilot {
 
 struct BlockState;
 struct DeviceOp;
-struct LoweredModule;
 struct OpCall;
 struct ThreadContext;
 
@@ -57,10 +52,6 @@ void beginProduct(const OpCall &Call, const Product &P);
 void runWgmmaFence(const OpCall &Call);
 void runWgmmaCommit(const OpCall &Call);
 void runWgmmaWait(const OpCall &Call);
-
-/// Makes \p F, before its device operations are lowered, ask before it uses an
-/// accumulator, and before it gives one to a product.
-void guardAccumulators(llvm::Function &F, LoweredModule &Tables);
 
 } // namespace cupilot
 

@@ -65,7 +65,7 @@ void runWgmmaWait(const OpCall &Call) {
 
 using namespace cupilot;
 
-static void leave(ThreadContext *T, const char *Kind, const char *Detail,
+static void leave(ThreadContext *T, FaultKind Kind, const char *Detail,
                   uint32_t Where) {
   T->Block->recordFault(*T, Kind, 0, nullptr, Detail, Where);
   T->Block->escape(*T);
@@ -81,7 +81,7 @@ uint64_t cupilot_rt_wgmma_number(ThreadContext *T) {
 /// An accumulator of product \p Number, or none when that is 0, is used.
 void cupilot_rt_wgmma_use(ThreadContext *T, uint64_t Number, uint32_t Where) {
   if (Number > productsOf(*T).Done)
-    leave(T, "use before wgmma.wait_group",
+    leave(T, FaultKind::UseBeforeWgmmaWait,
           "the accumulator belongs to a wgmma that has not been waited for",
           Where);
 }
@@ -91,7 +91,7 @@ void cupilot_rt_wgmma_use(ThreadContext *T, uint64_t Number, uint32_t Where) {
 void cupilot_rt_wgmma_operand(ThreadContext *T, uint64_t Number,
                               uint32_t Where) {
   if (Number == 0 && !productsOf(*T).Fenced)
-    leave(T, "missing wgmma.fence",
+    leave(T, FaultKind::MissingWgmmaFence,
           "registers that no wgmma has written go into one, and no "
           "wgmma.fence was executed since they could be changed",
           Where);

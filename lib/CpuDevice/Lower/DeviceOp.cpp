@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Abi/DeviceOp.h"
+#include "Hopper/DeviceOps.h"
 #include "Lowering.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
@@ -17,14 +17,6 @@ using namespace llvm;
 namespace cupilot {
 
 static constexpr StringRef Prefix = "cupilot.op:";
-
-std::optional<OpRule> findOp(ArrayRef<StringRef> Parts) {
-  for (auto Find : {findMma, findWmma, findMatrixMove, findWgmma, findAsyncCopy,
-                    findBulkCopy, findMbarrier, findWarpMisc})
-    if (std::optional<OpRule> Rule = Find(Parts))
-      return Rule;
-  return std::nullopt;
-}
 
 SmallVector<Value *> emitDeviceOp(IRBuilderBase &B, StringRef Name,
                                   const OpRule &Rule, Value *Predicate,

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Abi/DeviceOp.h"
-#include "Ptx/PtxAsm.h"
+#include "Hopper/DeviceOps.h"
+#include "Lowering.h"
+#include "Ptx/InlineAsm.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -17,27 +18,24 @@ using namespace llvm;
 namespace cupilot {
 
 /// The values of "register", "register+number" or a number.
-static Value *readPlace(IRBuilderBase &B, StringRef Text,
-                        function_ref<Value *(StringRef, unsigned)> Read) {
+static Value *readPlace(AsmLowering &Asm, StringRef Text) {
   Text = Text.trim();
   size_t Sign = Text.find_first_of("+-", 1);
   if (Sign == StringRef::npos) {
-    Value *V = Read(Text, 64);
-    return V ? V : Read(Text, 1);
+    Value *V = Asm.read(Text, 64);
+    return V ? V : Asm.read(Text, 1);
   }
   StringRef Offset = Text.drop_front(Sign);
   Offset.consume_front("+");
   int64_t Distance = 0;
-  Value *Base = Read(Text.take_front(Sign).rtrim(), 64);
+  Value *Base = Asm.read(Text.take_front(Sign).rtrim(), 64);
   if (!Base || Offset.trim().getAsInteger(0, Distance))
     return nullptr;
-  return B.CreateAdd(Base, ConstantInt::getSigned(B.getInt64Ty(), Distance));
+  return Asm.B.CreateAdd(Base,
+                         ConstantInt::getSigned(Asm.B.getInt64Ty(), Distance));
 }
 
-std::optional<bool>
-emitOpStatement(IRBuilderBase &B, const PtxStatement &S,
-                function_ref<Value *(StringRef, unsigned)> Read,
-                function_ref<bool(StringRef, Value *)> Write) {
+std::optional<bool> emitOpStatement(AsmLowering &Asm, const PtxStatement &S) {
   SmallVector<StringRef> Parts(S.Op.begin(), S.Op.end());
   std::optional<OpRule> Rule = findOp(Parts);
   if (!Rule)
@@ -61,7 +59,7 @@ emitOpStatement(IRBuilderBase &B, const PtxStatement &S,
   };
   if (Rule->Accumulates)
     for (auto [Name, Bits] : zip(Results, Rule->Results))
-      if (!Take(Read(Name, Bits)))
+      if (!Take(Asm.read(Name, Bits)))
         return false;
   for (const auto &Operand : drop_begin(S.Operands, FirstInput))
     for (StringRef Part : Operand) {
@@ -71,15 +69,15 @@ emitOpStatement(IRBuilderBase &B, const PtxStatement &S,
         if (!StringRef("[]{}").contains(C))
           Plain += C;
       for (StringRef Each : split(Plain, ','))
-        if (!Take(readPlace(B, Each, Read)))
+        if (!Take(readPlace(Asm, Each)))
           return false;
     }
   if (Inputs.size() < Rule->MinInputs || Inputs.size() > Rule->MaxInputs)
     return false;
   SmallVector<Value *> Values =
-      emitDeviceOp(B, join(S.Op, "."), *Rule, nullptr, Inputs);
+      emitDeviceOp(Asm.B, join(S.Op, "."), *Rule, nullptr, Inputs);
   for (auto [Name, V, Bits] : zip(Results, Values, Rule->Results))
-    if (!Write(Name, B.CreateTrunc(V, B.getIntNTy(Bits))))
+    if (!Asm.write(Name, Asm.B.CreateTrunc(V, Asm.B.getIntNTy(Bits))))
       return false;
   return true;
 }

@@ -8,11 +8,14 @@
 //===----------------------------------------------------------------------===//
 //
 // The names of LLVM's intrinsics, rewritten as the opcodes of PTX that they
-// stand for (IntrinsicsNVVM.td of LLVM).
+// stand for (IntrinsicsNVVM.td of LLVM). They are read as names and not by
+// number: LLVM makes several hundred of them of an opcode's parts, and the rule
+// of an instruction is found by these parts, whether PTX or LLVM wrote them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Abi/DeviceOp.h"
+#include "Hopper/DeviceOps.h"
+#include "Lowering.h"
 #include "Ptx/DeviceValues.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"

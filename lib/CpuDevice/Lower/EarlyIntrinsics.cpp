@@ -12,74 +12,82 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include <optional>
 
 using namespace llvm;
 
 namespace cupilot {
 
-/// llvm.nvvm.atomic.OP.gen.{i,f}.{cta,sys}; null for an unknown one.
-static Value *lowerScopedAtomic(CallInst &Call, StringRef Name) {
+/// Atomics in a scope. The compiler's back end knows signed minima and maxima
+/// only.
+static std::optional<AtomicRMWInst::BinOp> atomicOf(Intrinsic::ID Id) {
+  switch (Id) {
+  case Intrinsic::nvvm_atomic_add_gen_f_cta:
+  case Intrinsic::nvvm_atomic_add_gen_f_sys:
+    return AtomicRMWInst::FAdd;
+#define INTEGER(Name, Op)                                                      \
+  case Intrinsic::nvvm_atomic_##Name##_gen_i_cta:                              \
+  case Intrinsic::nvvm_atomic_##Name##_gen_i_sys:                              \
+    return AtomicRMWInst::Op;
+    INTEGER(add, Add)
+    INTEGER(exch, Xchg)
+    INTEGER(min, Min)
+    INTEGER(max, Max)
+    INTEGER(and, And)
+    INTEGER(or, Or)
+    INTEGER(xor, Xor)
+    INTEGER(inc, UIncWrap)
+    INTEGER(dec, UDecWrap)
+#undef INTEGER
+  default:
+    return std::nullopt;
+  }
+}
+
+/// The plain instruction that \p Call stands for; null for none.
+static Value *lowerMemoryIntrinsic(CallInst &Call, Intrinsic::ID Id) {
   IRBuilder<> B(&Call);
-  StringRef Op = Name.split('.').first;
   Value *Place = Call.getArgOperand(0);
   Type *T = Call.getType();
-  Align Natural(T->getPrimitiveSizeInBits() / 8);
-  if (Op == "cas")
+  if (std::optional<AtomicRMWInst::BinOp> Op = atomicOf(Id))
+    return B.CreateAtomicRMW(*Op, Place, Call.getArgOperand(1),
+                             Align(T->getPrimitiveSizeInBits() / 8),
+                             AtomicOrdering::Monotonic);
+  switch (Id) {
+  case Intrinsic::nvvm_atomic_cas_gen_i_cta:
+  case Intrinsic::nvvm_atomic_cas_gen_i_sys:
     return B.CreateExtractValue(
         B.CreateAtomicCmpXchg(
-            Place, Call.getArgOperand(1), Call.getArgOperand(2), Natural,
-            AtomicOrdering::Monotonic, AtomicOrdering::Monotonic),
+            Place, Call.getArgOperand(1), Call.getArgOperand(2),
+            Align(T->getPrimitiveSizeInBits() / 8), AtomicOrdering::Monotonic,
+            AtomicOrdering::Monotonic),
         0);
-  // The compiler's back end knows signed minima and maxima only.
-  auto Kind = StringSwitch<AtomicRMWInst::BinOp>(Op)
-                  .Case("add", T->isFloatingPointTy() ? AtomicRMWInst::FAdd
-                                                      : AtomicRMWInst::Add)
-                  .Case("exch", AtomicRMWInst::Xchg)
-                  .Case("min", AtomicRMWInst::Min)
-                  .Case("max", AtomicRMWInst::Max)
-                  .Case("and", AtomicRMWInst::And)
-                  .Case("or", AtomicRMWInst::Or)
-                  .Case("xor", AtomicRMWInst::Xor)
-                  .Case("inc", AtomicRMWInst::UIncWrap)
-                  .Case("dec", AtomicRMWInst::UDecWrap)
-                  .Default(AtomicRMWInst::BAD_BINOP);
-  if (Kind == AtomicRMWInst::BAD_BINOP)
+  case Intrinsic::nvvm_ldu_global_f:
+  case Intrinsic::nvvm_ldu_global_i:
+  case Intrinsic::nvvm_ldu_global_p: {
+    auto *Alignment = dyn_cast<ConstantInt>(Call.getArgOperand(1));
+    return B.CreateAlignedLoad(
+        T, Place, MaybeAlign(Alignment ? Alignment->getZExtValue() : 1));
+  }
+  default:
     return nullptr;
-  return B.CreateAtomicRMW(Kind, Place, Call.getArgOperand(1), Natural,
-                           AtomicOrdering::Monotonic);
+  }
 }
 
 void lowerMemoryIntrinsics(Module &M) {
   for (Function &F : make_early_inc_range(M)) {
-    StringRef Name = F.getName();
-    if (!F.isDeclaration() || !Name.consume_front("llvm.nvvm."))
+    Intrinsic::ID Id = F.getIntrinsicID();
+    if (!Intrinsic::isTargetIntrinsic(Id))
       continue;
-    bool Atomic = Name.consume_front("atomic."),
-         Load =
-             Name.starts_with("ldu.global") || Name.starts_with("ldg.global");
-    if (!Atomic && !Load)
-      continue;
-    for (User *U : make_early_inc_range(F.users())) {
-      auto *Call = dyn_cast<CallInst>(U);
-      if (!Call)
-        continue;
-      Value *New = nullptr;
-      if (Atomic) {
-        New = lowerScopedAtomic(*Call, Name);
-      } else {
-        auto *Alignment = dyn_cast<ConstantInt>(Call->getArgOperand(1));
-        New = IRBuilder<>(Call).CreateAlignedLoad(
-            Call->getType(), Call->getArgOperand(0),
-            MaybeAlign(Alignment ? Alignment->getZExtValue() : 1));
-      }
-      if (!New)
-        continue;
-      Call->replaceAllUsesWith(New);
-      Call->eraseFromParent();
-    }
+    for (User *U : make_early_inc_range(F.users()))
+      if (auto *Call = dyn_cast<CallInst>(U))
+        if (Value *New = lowerMemoryIntrinsic(*Call, Id)) {
+          Call->replaceAllUsesWith(New);
+          Call->eraseFromParent();
+        }
   }
 }
 

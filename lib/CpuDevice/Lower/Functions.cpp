@@ -14,7 +14,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Execute/Fiber.h"
 #include "Lowering.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "Execute/Fiber.h"
-#include "Hopper/Wgmma.h"
+#include "Check/Instrument.h"
+#include "Ptx/InlineAsm.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -16,6 +16,7 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -151,8 +152,8 @@ static PipelineTuningOptions scalarOptions() {
 
 static void collectGlobals(Module &M, LoweredModule &Tables) {
   for (GlobalVariable &G : M.globals()) {
-    if (G.getAddressSpace() == 3 || G.isDeclaration() ||
-        G.getName().starts_with("llvm."))
+    if (G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED ||
+        G.isDeclaration() || G.getName().starts_with("llvm."))
       continue;
     bool Visible = G.isExternallyInitialized();
     uint64_t Size = M.getDataLayout().getTypeAllocSize(G.getValueType());
@@ -170,7 +171,8 @@ static void collectGlobals(Module &M, LoweredModule &Tables) {
 /// finds them: pointers may lead there.
 static void collectHidden(Module &M, LoweredModule &Tables) {
   for (GlobalVariable &G : M.globals()) {
-    if (G.isDeclaration() || G.getAddressSpace() == 3 ||
+    if (G.isDeclaration() ||
+        G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED ||
         G.isExternallyInitialized() || G.getName().starts_with("llvm."))
       continue;
     if (G.hasLocalLinkage())
@@ -272,14 +274,18 @@ Expected<LoweredModule> lowerModule(Module &M,
     if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.push_back(&F);
   M.setTargetTriple(Triple(sys::getProcessTriple()));
-  M.setDataLayout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:"
-                  "128-n8:16:32:64-S128");
+  M.setDataLayout(M.getTargetTriple().computeDataLayout());
+  if (!contextLayoutAgrees(M.getDataLayout(), M.getContext()))
+    return resourceError(
+        "a thread's context has another layout in this program than in the "
+        "code that it compiles",
+        "this is a fault of cupilot; please report it with the machine's type");
 
   markGroupStores(M);
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
   lowerMemoryIntrinsics(M);
-  lowerInlineAsm(M);
+  lowerInlineAsm(M, emitOpStatement);
   lowerOpIntrinsics(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;

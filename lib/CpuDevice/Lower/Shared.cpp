@@ -9,6 +9,7 @@
 #include "Lowering.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/ReplaceConstant.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
@@ -18,7 +19,7 @@ namespace cupilot {
 static SmallVector<GlobalVariable *> variablesOf(Function &F) {
   SmallVector<Constant *> All;
   for (GlobalVariable &G : F.getParent()->globals())
-    if (G.getAddressSpace() == 3)
+    if (G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
       All.push_back(&G);
   if (!All.empty())
     convertUsersOfConstantsToInstructions(All, &F);

@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Ptx/DeviceValues.h"
 #include "Lowering.h"
+#include "Ptx/DeviceValues.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -23,6 +23,8 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -53,17 +55,39 @@ private:
 };
 } // namespace
 
-/// A function of warps or blocks: what it gives comes from the registers of
-/// other threads, not from memory.
-static bool isExchange(const CallBase &Call) {
-  const Function *Callee = Call.getCalledFunction();
-  StringRef Name = Callee ? Callee->getName() : "";
-  if (!Name.consume_front("llvm.nvvm."))
+/// A barrier: what it gives comes from other threads, not from memory. LLVM
+/// says of all other exchanges between threads that they read no memory.
+static bool isBarrier(const CallBase &Call) {
+  switch (Call.getIntrinsicID()) {
+  case Intrinsic::nvvm_bar_warp_sync:
+  case Intrinsic::nvvm_barrier_cta_arrive_aligned_count:
+  case Intrinsic::nvvm_barrier_cta_arrive_count:
+  case Intrinsic::nvvm_barrier_cta_red_and_aligned_all:
+  case Intrinsic::nvvm_barrier_cta_red_and_aligned_count:
+  case Intrinsic::nvvm_barrier_cta_red_and_all:
+  case Intrinsic::nvvm_barrier_cta_red_and_count:
+  case Intrinsic::nvvm_barrier_cta_red_or_aligned_all:
+  case Intrinsic::nvvm_barrier_cta_red_or_aligned_count:
+  case Intrinsic::nvvm_barrier_cta_red_or_all:
+  case Intrinsic::nvvm_barrier_cta_red_or_count:
+  case Intrinsic::nvvm_barrier_cta_red_popc_aligned_all:
+  case Intrinsic::nvvm_barrier_cta_red_popc_aligned_count:
+  case Intrinsic::nvvm_barrier_cta_red_popc_all:
+  case Intrinsic::nvvm_barrier_cta_red_popc_count:
+  case Intrinsic::nvvm_barrier_cta_sync_aligned_all:
+  case Intrinsic::nvvm_barrier_cta_sync_aligned_count:
+  case Intrinsic::nvvm_barrier_cta_sync_all:
+  case Intrinsic::nvvm_barrier_cta_sync_count:
+  case Intrinsic::nvvm_barrier_cluster_arrive:
+  case Intrinsic::nvvm_barrier_cluster_arrive_aligned:
+  case Intrinsic::nvvm_barrier_cluster_arrive_relaxed:
+  case Intrinsic::nvvm_barrier_cluster_arrive_relaxed_aligned:
+  case Intrinsic::nvvm_barrier_cluster_wait:
+  case Intrinsic::nvvm_barrier_cluster_wait_aligned:
+    return true;
+  default:
     return false;
-  return any_of(
-      ArrayRef<StringRef>({"shfl.", "vote.", "match.", "redux.", "barrier.",
-                           "bar.", "activemask", "elect.", "read.ptx."}),
-      [&](StringRef Prefix) { return Name.starts_with(Prefix); });
+  }
 }
 
 /// Whether \p I makes threads see each other's writes: next to it, plain reads
@@ -127,12 +151,13 @@ const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
       if (Load->isVolatile() || Load->isAtomic())
         return I;
       const auto *G = dyn_cast<GlobalVariable>(Base);
-      if (G && (G->isConstant() || G->getAddressSpace() == 4))
+      if (G && (G->isConstant() ||
+                G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST))
         continue;
       if (Synchronises && L.isLoopInvariant(Pointer))
         return I;
     } else if (const auto *Call = dyn_cast<CallBase>(I)) {
-      if (Call->mayReadFromMemory() && !isExchange(*Call) &&
+      if (Call->mayReadFromMemory() && !isBarrier(*Call) &&
           !Call->onlyAccessesInaccessibleMemory())
         return I;
     } else if (const auto *Phi = dyn_cast<PHINode>(I)) {
@@ -212,7 +237,7 @@ static void countChanges(Function &F, Instruction &I) {
     if (isa<IntrinsicInst>(I) || !Call->mayWriteToMemory() ||
         (Call->isInlineAsm() &&
          cast<InlineAsm>(Call->getCalledOperand())->getAsmString().empty()) ||
-        isExchange(*Call) || Call->onlyAccessesInaccessibleMemory())
+        Call->onlyAccessesInaccessibleMemory())
       return;
     Changes = B.getTrue();
   } else {

@@ -14,22 +14,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "llvm/IR/InlineAsm.h"
-#include "Abi/DeviceOp.h"
 #include "DeviceValues.h"
 #include "InlineAsm.h"
-#include "Lower/Lowering.h"
 #include "PtxRegisters.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
-AsmLowering::AsmLowering(CallInst &Call, const PtxProgram &Program)
+AsmLowering::AsmLowering(CallInst &Call, const PtxProgram &Program,
+                         ForeignStatement Foreign)
     : B(Call.getContext()), M(*Call.getModule()),
       IsVolatile(cast<InlineAsm>(Call.getCalledOperand())->hasSideEffects()),
-      Call(Call), Program(Program) {}
+      Call(Call), Program(Program), Foreign(Foreign) {}
 
 AllocaInst *AsmLowering::variable(StringRef Name, unsigned Bits) {
   IRBuilder<> Entry(&Body->getEntryBlock(), Body->getEntryBlock().begin());
@@ -188,19 +189,14 @@ CallInst *AsmLowering::call(StringRef Name, Type *Result,
   return B.CreateCall(F, Args);
 }
 
-CallInst *AsmLowering::nvvm(StringRef Name, Type *Result,
-                            ArrayRef<Value *> Args) {
-  SmallVector<Type *> Types;
-  for (Value *Arg : Args)
-    Types.push_back(Arg->getType());
-  return B.CreateCall(
-      M.getOrInsertFunction(("llvm.nvvm." + Name).str(),
-                            FunctionType::get(Result, Types, false)),
-      Args);
+CallInst *AsmLowering::nvvm(const Twine &Name, ArrayRef<Value *> Args) {
+  Intrinsic::ID Id = Intrinsic::lookupIntrinsicID(("llvm.nvvm." + Name).str());
+  assert(Id != Intrinsic::not_intrinsic && "LLVM has no such intrinsic");
+  return B.CreateCall(Intrinsic::getOrInsertDeclaration(&M, Id), Args);
 }
 
 Value *AsmLowering::sharedPointer(Value *Address) {
-  return call("shared", B.getPtrTy(3),
+  return call("shared", B.getPtrTy(NVPTXAS::ADDRESS_SPACE_SHARED),
               {B.CreateZExtOrTrunc(Address, B.getInt32Ty())}, /*Pure=*/true);
 }
 
@@ -226,10 +222,11 @@ Value *AsmLowering::address(StringRef Operand, StringRef Space) {
     // A 32-bit register holds no address but one of shared memory.
     if (Registers[Name]->getAllocatedType() != B.getInt64Ty())
       return nullptr;
-    unsigned Number = Space == "global"  ? 1
-                      : Space == "const" ? 4
-                      : Space == "local" ? 5
-                                         : 0;
+    unsigned Number = StringSwitch<unsigned>(Space)
+                          .Case("global", NVPTXAS::ADDRESS_SPACE_GLOBAL)
+                          .Case("const", NVPTXAS::ADDRESS_SPACE_CONST)
+                          .Case("local", NVPTXAS::ADDRESS_SPACE_LOCAL)
+                          .Default(NVPTXAS::ADDRESS_SPACE_GENERIC);
     Base = B.CreateIntToPtr(read(Name, 64), B.getPtrTy());
     if (Number)
       Base = B.CreateAddrSpaceCast(Base, B.getPtrTy(Number));
@@ -283,9 +280,7 @@ bool AsmLowering::emitStatement(const PtxStatement &S) {
   if (Then)
     B.SetInsertPoint(Then);
   // Matrix and asynchronous instructions have a table of their own.
-  std::optional<bool> Done = emitOpStatement(
-      B, S, [&](StringRef Name, unsigned Bits) { return read(Name, Bits); },
-      [&](StringRef Name, Value *V) { return write(Name, V); });
+  std::optional<bool> Done = Foreign(*this, S);
   if (!Done) {
     const PtxRule *Rule = findPtxRule(S);
     Done = Rule && Rule->Emit(*this, S);
@@ -363,7 +358,7 @@ std::string AsmLowering::run() {
   return "";
 }
 
-void lowerInlineAsm(Module &M) {
+void lowerInlineAsm(Module &M, ForeignStatement Foreign) {
   SmallVector<CallInst *> Calls;
   for (Function &F : M)
     for (Instruction &I : instructions(F))
@@ -376,7 +371,7 @@ void lowerInlineAsm(Module &M) {
     if (Program.Error.empty() && Program.Statements.empty() &&
         Call->getType()->isVoidTy())
       continue;
-    std::string Unknown = AsmLowering(*Call, Program).run();
+    std::string Unknown = AsmLowering(*Call, Program, Foreign).run();
     if (!Unknown.empty())
       Call->setMetadata(
           "cupilot.unknown",

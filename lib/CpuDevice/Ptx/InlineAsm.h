@@ -9,17 +9,28 @@
 #define CUPILOT_LIB_CPUDEVICE_PTX_INLINEASM_H
 
 #include "PtxAsm.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include <optional>
 
 namespace cupilot {
+
+class AsmLowering;
+
+/// Emits a statement that another table knows. Nothing when it knows it not;
+/// false when the operands are wrong.
+using ForeignStatement = llvm::function_ref<std::optional<bool>(
+    AsmLowering &, const PtxStatement &)>;
 
 /// Translates one asm statement into a function of its own, which is inlined
 /// where the statement stood. Each register is a variable there, each label a
 /// block.
 class AsmLowering {
 public:
-  AsmLowering(llvm::CallInst &Call, const PtxProgram &Program);
+  AsmLowering(llvm::CallInst &Call, const PtxProgram &Program,
+              ForeignStatement Foreign);
   /// "" when the statement was replaced; else what is not known of it, and
   /// nothing has changed.
   std::string run();
@@ -47,8 +58,9 @@ public:
   /// A call that only IntrinsicLowering knows ("__cupilot_ptx_" + Name).
   llvm::CallInst *call(llvm::StringRef Name, llvm::Type *Result,
                        llvm::ArrayRef<llvm::Value *> Args, bool Pure);
-  /// A call of llvm.nvvm.\p Name.
-  llvm::CallInst *nvvm(llvm::StringRef Name, llvm::Type *Result,
+  /// A call of llvm.nvvm.\p Name, which must be one of LLVM's. The modifiers of
+  /// PTX make up its name.
+  llvm::CallInst *nvvm(const llvm::Twine &Name,
                        llvm::ArrayRef<llvm::Value *> Args);
   /// The type that a suffix names: floating point or a vector of them, else an
   /// integer; null for none.
@@ -66,6 +78,7 @@ private:
 
   llvm::CallInst &Call;
   const PtxProgram &Program;
+  ForeignStatement Foreign;
   llvm::Function *Body = nullptr;
   llvm::StringMap<llvm::AllocaInst *> Registers;
   llvm::StringMap<llvm::BasicBlock *> Labels;
@@ -87,6 +100,15 @@ llvm::ArrayRef<PtxRule> ptxRules();
 /// The first row whose pattern fits; null for none.
 const PtxRule *findPtxRule(const PtxStatement &S);
 bool matchesPtxPattern(llvm::StringRef Pattern, const PtxStatement &S);
+
+/// Emits a statement that another table knows. Nothing when it knows it not;
+/// false when the operands are wrong.
+using ForeignStatement = llvm::function_ref<std::optional<bool>(
+    AsmLowering &, const PtxStatement &)>;
+
+/// Turns inline PTX that is understood into plain IR; leaves the rest. A
+/// statement is offered to \p Foreign first.
+void lowerInlineAsm(llvm::Module &M, ForeignStatement Foreign);
 
 } // namespace cupilot
 

@@ -64,8 +64,7 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
     }
     return finish(
         L, S,
-        L.nvvm((Op + "." + Direction + (T->isDoubleTy() ? ".d" : ".f")).str(),
-               T, Args));
+        L.nvvm(Op + "." + Direction + (T->isDoubleTy() ? ".d" : ".f"), Args));
   }
   auto One = [&] { return ConstantFP::get(T, 1.0); };
   Value *V = nullptr;
@@ -118,7 +117,7 @@ bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
     V = B.CreateFDiv(ConstantFP::get(Single, 1.0),
                      B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
   else if (Op == "sin" || Op == "cos")
-    V = L.nvvm((Op + ".approx.f").str(), Single, {X});
+    V = L.nvvm(Op + ".approx.f", {X});
   else if (Op == "lg2")
     V = B.CreateUnaryIntrinsic(Intrinsic::log2, X);
   else if (Op == "ex2")

@@ -228,8 +228,8 @@ bool ptxIsSpace(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 2 || !V)
     return false;
   StringRef Space = S.has("shared::cluster") ? "shared.cluster" : spaceOf(S);
-  return L.write(S, L.nvvm(("isspacep." + Space).str(), B.getInt1Ty(),
-                           {B.CreateIntToPtr(V, B.getPtrTy())}));
+  return L.write(
+      S, L.nvvm("isspacep." + Space, {B.CreateIntToPtr(V, B.getPtrTy())}));
 }
 
 /// An address in shared memory of the cluster, in any form, as a pointer.
@@ -248,7 +248,7 @@ bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
   Value *Place = clusterPointer(L, S), *Rank = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !Place || !Rank)
     return false;
-  Value *There = L.nvvm("mapa", B.getPtrTy(), {Place, Rank});
+  Value *There = L.nvvm("mapa", {Place, Rank});
   return L.write(S, B.CreatePtrToInt(There, S.has("u32") ? B.getInt32Ty()
                                                          : B.getInt64Ty()));
 }
@@ -256,7 +256,7 @@ bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
 bool ptxBlockRank(AsmLowering &L, const PtxStatement &S) {
   Value *Place = clusterPointer(L, S);
   return S.Operands.size() == 2 && Place &&
-         L.write(S, L.nvvm("getctarank", L.B.getInt32Ty(), {Place}));
+         L.write(S, L.nvvm("getctarank", {Place}));
 }
 
 } // namespace cupilot

@@ -55,10 +55,10 @@ Value *readPtxRegister(AsmLowering &L, StringRef Name, unsigned Bits) {
   if (Name == "globaltimer_hi" || Name == "clock_hi") {
     V = L.nvvm(Name == "clock_hi" ? "read.ptx.sreg.clock64"
                                   : "read.ptx.sreg.globaltimer",
-               B.getInt64Ty(), {});
+               {});
     V = B.CreateLShr(V, 32);
   } else if (Name == "is_explicit_cluster") {
-    V = L.nvvm("is_explicit_cluster", B.getInt1Ty(), {});
+    V = L.nvvm("is_explicit_cluster", {});
     return Bits == 1 ? V : nullptr;
   } else if (Name == "reserved_smem_offset_1") {
     V = L.call("reserved_shared", B.getInt32Ty(), {}, /*Pure=*/true);
@@ -66,9 +66,7 @@ Value *readPtxRegister(AsmLowering &L, StringRef Name, unsigned Bits) {
     std::string Intrinsic = intrinsicName(Name);
     if (Intrinsic.empty())
       return nullptr;
-    bool Wide = Name == "clock64" || Name == "globaltimer";
-    V = L.nvvm("read.ptx.sreg." + Intrinsic,
-               Wide ? B.getInt64Ty() : B.getInt32Ty(), {});
+    V = L.nvvm("read.ptx.sreg." + Intrinsic, {});
   }
   return Bits == 1 ? nullptr : B.CreateZExtOrTrunc(V, B.getIntNTy(Bits));
 }

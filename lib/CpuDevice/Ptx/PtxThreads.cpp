@@ -46,8 +46,7 @@ bool ptxShuffle(AsmLowering &L, const PtxStatement &S) {
                    : S.has("down") ? "down"
                                    : "bfly";
   return writePair(L, S,
-                   L.nvvm(("shfl.sync." + Mode + ".i32p").str(),
-                          StructType::get(L.B.getInt32Ty(), L.B.getInt1Ty()),
+                   L.nvvm("shfl.sync." + Mode + ".i32p",
                           {Args[3], Args[0], Args[1], Args[2]}));
 }
 
@@ -56,14 +55,11 @@ bool ptxVote(AsmLowering &L, const PtxStatement &S) {
   Value *Flag = L.read(S.operand(1), 1), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !Flag || !Mask)
     return false;
-  bool Ballot = S.has("ballot");
-  StringRef Mode = Ballot         ? "ballot"
-                   : S.has("all") ? "all"
-                   : S.has("any") ? "any"
-                                  : "uni";
-  return L.write(S, L.nvvm(("vote." + Mode + ".sync").str(),
-                           Ballot ? L.B.getInt32Ty() : L.B.getInt1Ty(),
-                           {Mask, Flag}));
+  StringRef Mode = S.has("ballot") ? "ballot"
+                   : S.has("all")  ? "all"
+                   : S.has("any")  ? "any"
+                                   : "uni";
+  return L.write(S, L.nvvm("vote." + Mode + ".sync", {Mask, Flag}));
 }
 
 /// match.any.sync.b32 d, a, mask; match.all has d|p.
@@ -73,14 +69,9 @@ bool ptxMatch(AsmLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 3 || !X || !Mask)
     return false;
   std::string Type = "i" + std::to_string(Bits);
-  IRBuilder<> &B = L.B;
   if (S.has("any"))
-    return L.write(S,
-                   L.nvvm("match.any.sync." + Type, B.getInt32Ty(), {Mask, X}));
-  return writePair(L, S,
-                   L.nvvm("match.all.sync." + Type + "p",
-                          StructType::get(B.getInt32Ty(), B.getInt1Ty()),
-                          {Mask, X}));
+    return L.write(S, L.nvvm("match.any.sync." + Type, {Mask, X}));
+  return writePair(L, S, L.nvvm("match.all.sync." + Type + "p", {Mask, X}));
 }
 
 bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
@@ -101,22 +92,17 @@ bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
   } else if (S.types().back() == "u32" && Name != "add") {
     Name = "u" + Name;
   }
-  return L.write(S, L.nvvm("redux.sync." + Name, T, {X, Mask}));
+  return L.write(S, L.nvvm("redux.sync." + Name, {X, Mask}));
 }
 
 bool ptxActiveMask(AsmLowering &L, const PtxStatement &S) {
-  return S.Operands.size() == 1 &&
-         L.write(S, L.nvvm("activemask", L.B.getInt32Ty(), {}));
+  return S.Operands.size() == 1 && L.write(S, L.nvvm("activemask", {}));
 }
 
 /// elect.sync d|p, mask.
 bool ptxElect(AsmLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 1, 1);
-  return !Args.empty() &&
-         writePair(L, S,
-                   L.nvvm("elect.sync",
-                          StructType::get(L.B.getInt32Ty(), L.B.getInt1Ty()),
-                          Args));
+  return !Args.empty() && writePair(L, S, L.nvvm("elect.sync", Args));
 }
 
 /// bar.sync a{, b}; bar.arrive a, b.
@@ -129,7 +115,7 @@ bool ptxBarrier(AsmLowering &L, const PtxStatement &S) {
   std::string Name = Arrive ? "barrier.cta.arrive" : "barrier.cta.sync";
   if (S.base() == "bar" || S.has("aligned"))
     Name += ".aligned";
-  L.nvvm(Name + (Counted ? ".count" : ".all"), L.B.getVoidTy(), Args);
+  L.nvvm(Name + (Counted ? ".count" : ".all"), Args);
   return true;
 }
 
@@ -138,7 +124,6 @@ bool ptxBarrierReduce(AsmLowering &L, const PtxStatement &S) {
   bool Counted = S.Operands.size() == 4, Popc = S.has("popc");
   if ((S.Operands.size() != 3 && !Counted) || Popc != S.has("u32"))
     return false;
-  IRBuilder<> &B = L.B;
   SmallVector<Value *> Args = {L.read(S.operand(1), 32)};
   if (Counted)
     Args.push_back(L.read(S.operand(2), 32));
@@ -149,15 +134,14 @@ bool ptxBarrierReduce(AsmLowering &L, const PtxStatement &S) {
   Name += Popc ? "popc" : S.has("and") ? "and" : "or";
   if (S.base() == "bar" || S.has("aligned"))
     Name += ".aligned";
-  return L.write(S, L.nvvm(Name + (Counted ? ".count" : ".all"),
-                           Popc ? B.getInt32Ty() : B.getInt1Ty(), Args));
+  return L.write(S, L.nvvm(Name + (Counted ? ".count" : ".all"), Args));
 }
 
 bool ptxWarpBarrier(AsmLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 0, 1);
   if (Args.empty())
     return false;
-  L.nvvm("bar.warp.sync", L.B.getVoidTy(), Args);
+  L.nvvm("bar.warp.sync", Args);
   return true;
 }
 
@@ -170,7 +154,7 @@ bool ptxClusterBarrier(AsmLowering &L, const PtxStatement &S) {
     Name += ".relaxed";
   if (S.has("aligned"))
     Name += ".aligned";
-  L.nvvm(Name, L.B.getVoidTy(), {});
+  L.nvvm(Name, {});
   return true;
 }
 
@@ -183,7 +167,7 @@ bool ptxFence(AsmLowering &L, const PtxStatement &S) {
     Order = AtomicOrdering::AcquireRelease;
   L.B.CreateFence(Order);
   if (S.has("proxy") && S.has("async") && !S.has("global"))
-    L.nvvm("fence.proxy.async", L.B.getVoidTy(), {});
+    L.nvvm("fence.proxy.async", {});
   return true;
 }
 
@@ -191,7 +175,7 @@ bool ptxSleep(AsmLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 0, 1);
   if (Args.empty())
     return false;
-  L.nvvm("nanosleep", L.B.getVoidTy(), Args);
+  L.nvvm("nanosleep", Args);
   return true;
 }
 
@@ -199,7 +183,7 @@ bool ptxStop(AsmLowering &L, const PtxStatement &S) {
   if (!S.Operands.empty())
     return false;
   if (S.base() == "exit")
-    L.nvvm("exit", L.B.getVoidTy(), {});
+    L.nvvm("exit", {});
   else
     L.B.CreateIntrinsic(
         S.base() == "trap" ? Intrinsic::trap : Intrinsic::debugtrap, {});

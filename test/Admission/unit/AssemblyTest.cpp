@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Admission/Assembly.h"
-#include "CpuDevice/Abi/DeviceOp.h"
+#include "CpuDevice/Hopper/DeviceOps.h"
 #include "CpuDevice/Ptx/InlineAsm.h"
 #include "Judge.h"
 

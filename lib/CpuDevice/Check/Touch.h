@@ -1,4 +1,4 @@
-//===- Shadow.h - Checks for what the run time does to memory -*- C++ -*-===//
+//===- Touch.h - Checks for what the run time does to memory --*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,37 +11,24 @@
 // these functions themselves. They are cheap when the checks are off.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_CPUDEVICE_CHECK_SHADOW_H
-#define CUPILOT_LIB_CPUDEVICE_CHECK_SHADOW_H
+#ifndef CUPILOT_LIB_CPUDEVICE_CHECK_TOUCH_H
+#define CUPILOT_LIB_CPUDEVICE_CHECK_TOUCH_H
 
 #include "Abi/ThreadContext.h"
-
-namespace llvm {
-class CallBase;
-} // namespace llvm
+#include "cupilot/Model/FaultKind.h"
 
 namespace cupilot {
-
-enum class TouchKind : uint8_t { Read, Write, Atomic };
-
-/// For touch(): no source line is known.
-inline constexpr uint32_t NoSite = ~0u;
-
-/// The site that instrument() gave to a call of an intrinsic or of inline
-/// assembly, to be passed on to the run time as a constant; NoSite when it has
-/// none.
-uint32_t siteOf(const llvm::CallBase &Call);
 
 /// Checks bounds, races and, for reads, written bytes of an access that thread
 /// \p T makes, or that is made on its behalf, now. To be called before the
 /// access. Leaves by BlockState::escape when it is wrong: hold nothing with a
 /// destructor. Memory of the block (shared) and global memory.
-void touch(ThreadContext &T, const void *Address, uint64_t Size, TouchKind Kind,
-           uint32_t Site = NoSite);
+void touch(ThreadContext &T, const void *Address, uint64_t Size,
+           AccessKind Kind, uint32_t Site = NoSite);
 
 /// Checks that \p Align divides the address, then touch().
 void touchAligned(ThreadContext &T, const void *Address, uint64_t Size,
-                  uint64_t Align, TouchKind Kind, uint32_t Site = NoSite);
+                  uint64_t Align, AccessKind Kind, uint32_t Site = NoSite);
 
 /// What thread \p T did and knows so far becomes known to whoever subscribes to
 /// \p Address later: a release, as an arrival at an mbarrier is.
@@ -52,4 +39,4 @@ void subscribe(ThreadContext &T, const void *Address);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_CPUDEVICE_CHECK_SHADOW_H
+#endif // CUPILOT_LIB_CPUDEVICE_CHECK_TOUCH_H
