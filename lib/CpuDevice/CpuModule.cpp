@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BlockShadow.h"
-#include "Launch.h"
+#include "Check/BlockShadow.h"
+#include "Lower/Lowering.h"
+#include "Execute/Launch.h"
+#include "Execute/WideMemory.h"
 #include "RuntimeSymbols.h"
-#include "WideMemory.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
@@ -312,7 +313,7 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
   if (Options.CheckRaces || Options.CheckWritten || Options.Coverage) {
     Shadow.emplace(static_cast<DeviceBuffers &>(Memory), Shape, K, Options,
                    objects());
-    Launch.Shadow = &*Shadow;
+    Launch.Observer = &*Shadow;
   }
   return Launch.run();
 }

@@ -22,27 +22,6 @@ GateFinding makeFinding(GateReason Reason, StringRef Workload,
   return {Reason, Workload.str(), Evidence.str()};
 }
 
-GateReason reasonOf(const DeviceFault &F) {
-  StringRef Kind = F.Kind;
-  auto Has = [&](StringRef Word) { return Kind.contains_insensitive(Word); };
-  if (Has("runaway"))
-    return GateReason::Runaway;
-  if (Has("race") || Has("wgmma"))
-    return GateReason::Race;
-  if (Has("unwritten") || Has("uninitial"))
-    return GateReason::UnwrittenRead;
-  if (Has("after free") || Has("double free"))
-    return GateReason::UseAfterFree;
-  if (Has("out-of-bounds") || Has("misaligned") || Has("null") ||
-      Has("read-only"))
-    return GateReason::Bounds;
-  if (Has("barrier") || Has("deadlock") || Has("mask") || Has("warp"))
-    return GateReason::Barrier;
-  if (Has("out of memory") || Has("heap"))
-    return GateReason::MemoryBudget;
-  return GateReason::Fault;
-}
-
 std::string evidenceOf(DeviceFault F) {
   if (!Placement::decides(F.Address))
     F.Address = 0;
@@ -124,7 +103,7 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
   if (std::optional<GateFinding> Wrong = compareMemory(J, Got))
     return Wrong;
   if (Got.Fault)
-    return Fail(reasonOf(*Got.Fault), evidenceOf(*Got.Fault));
+    return Fail(reasonOf(Got.Fault->Kind), evidenceOf(*Got.Fault));
   if (Got.BandsTouched)
     return Fail(GateReason::GuardBand,
                 "memory outside of every buffer was written");

@@ -59,8 +59,6 @@ std::string describeIllegal(const Expr &Scratch, const Bindings &B);
 std::string describeIllegal(const TensorMapPlan &Map, const Bindings &B,
                             uint64_t Base);
 
-/// The reason that a fault of the variant stands for.
-GateReason reasonOf(const DeviceFault &F);
 /// The fault in words, without its address where that is chance: shared memory
 /// and the heap lie elsewhere in every process.
 std::string evidenceOf(DeviceFault F);

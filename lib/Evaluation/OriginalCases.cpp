@@ -35,7 +35,7 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       return R.takeError();
     if (!R->Fault)
       return Error::success();
-    GateReason Why = reasonOf(*R->Fault);
+    GateReason Why = reasonOf(R->Fault->Kind);
     if (Why == GateReason::Race && Checks.SameValueRaces &&
         R->Fault->SameValue) {
       Checks.SameValueRaces = false;
@@ -43,16 +43,17 @@ Error OriginalRuns::findChecks(const GateCase &Base) {
       Checks.Races = false;
     } else if (Why == GateReason::UnwrittenRead && Checks.Written) {
       Checks.Written = false;
-    } else if (R->Fault->Kind == "barrier in divergent code" &&
+    } else if (R->Fault->Kind == FaultKind::BarrierInDivergentCode &&
                Checks.Divergence) {
       Checks.Divergence = false;
     } else {
       // Only these checks are new: without them it ran to its end.
       return Error::success();
     }
-    Choices.push_back(Base.Name + ": the original itself has a " +
-                      R->Fault->Kind + " (" + evidenceOf(*R->Fault) +
-                      "); this is not checked");
+    Choices.push_back((Twine(Base.Name) + ": the original itself has a " +
+                       wordsOf(R->Fault->Kind) + " (" + evidenceOf(*R->Fault) +
+                       "); this is not checked")
+                          .str());
   }
 }
 

@@ -213,8 +213,8 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     if (!R)
       return R.takeError();
     if (R->Fault) { // The launch as captured may not have been run whole.
-      Verdict.Findings.push_back(
-          makeFinding(reasonOf(*R->Fault), C->Name, evidenceOf(*R->Fault)));
+      Verdict.Findings.push_back(makeFinding(reasonOf(R->Fault->Kind), C->Name,
+                                             evidenceOf(*R->Fault)));
       return false;
     }
     Verdict.VariantLaunches[I].emplace();

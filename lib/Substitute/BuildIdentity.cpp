@@ -21,6 +21,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -92,7 +93,8 @@ static bool isBuiltinVariable(StringRef Name) {
 
 bool isDeviceVariable(const GlobalVariable &G) {
   // Shared and local memory begins anew with every launch.
-  if (G.getAddressSpace() == 3 || G.getAddressSpace() == 5)
+  if (G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED ||
+      G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_LOCAL)
     return false;
   return G.isExternallyInitialized() || !G.isConstant();
 }
@@ -102,7 +104,9 @@ void Canonicaliser::global(const GlobalVariable &G) {
      << (G.isExternallyInitialized() ? "host " : "");
   // What outlives a launch, or the host can see, is this one variable and no
   // other; the rest is known by its content.
-  if (isDeviceVariable(G) || (G.isDeclaration() && G.getAddressSpace() != 3)) {
+  if (isDeviceVariable(G) ||
+      (G.isDeclaration() &&
+       G.getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED)) {
     text(G.getName());
     OS << " ";
   }
@@ -118,7 +122,8 @@ void Canonicaliser::global(const GlobalVariable &G) {
   }
   if (G.hasInitializer())
     constant(G.getInitializer());
-  else if (G.getAddressSpace() != 3 && !isBuiltinVariable(G.getName()))
+  else if (G.getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED &&
+           !isBuiltinVariable(G.getName()))
     refuse(BuildReason::UndefinedVariable, {G.getName()});
   SmallVector<std::pair<unsigned, MDNode *>> All;
   G.getAllMetadata(All);

@@ -20,6 +20,7 @@
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Regex.h"
 
 using namespace llvm;
@@ -97,7 +98,8 @@ static bool isSameConstant(const GlobalVariable &Own, const GlobalVariable &G) {
 static uint64_t constantBytes(const Module &M) {
   uint64_t Bytes = 0;
   for (const GlobalVariable &G : M.globals())
-    if (G.getAddressSpace() == 4 && !G.isDeclaration())
+    if (G.getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST &&
+        !G.isDeclaration())
       Bytes = alignTo(Bytes, G.getAlign().valueOrOne()) +
               M.getDataLayout().getTypeAllocSize(G.getValueType());
   return Bytes;

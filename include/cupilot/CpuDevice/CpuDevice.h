@@ -9,6 +9,7 @@
 #define CUPILOT_CPUDEVICE_CPUDEVICE_H
 
 #include "cupilot/Model/ExecutionCounts.h"
+#include "cupilot/Model/FaultKind.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include "llvm/ADT/BitVector.h"
 #include <memory>
@@ -64,19 +65,26 @@ llvm::Error selectChecks(llvm::StringRef Text, CpuDeviceOptions &Options);
 struct FaultParty {
   bool KnowsThread = true; ///< False: some other thread, which is not recorded.
   std::array<uint64_t, 3> Block{}, Thread{};
-  std::string Access;   ///< "read", "write", "atomic".
+  AccessKind Access = AccessKind::Read;
   std::string Location; ///< "file.cu:12:3"; empty without line tables.
+};
+
+/// What a failed assert() says.
+struct FailedAssertion {
+  std::string Condition, File, Function;
+  uint32_t Line = 0;
 };
 
 /// A wrong access or other fault of device code.
 struct DeviceFault {
-  std::string Kind; ///< "out-of-bounds read", "divergent barrier", "data race",
-                    ///< "read of unwritten memory", "use after free", ...
+  FaultKind Kind = FaultKind::Trap;
   std::string Kernel;
   std::array<uint64_t, 3> Block{}, Thread{};
   uint64_t Address = 0;
   std::string Location; ///< "file.cu:12:3"; empty without line tables.
-  std::string Detail;   ///< "4 bytes past the end of a 4096-byte buffer".
+  std::string
+      Detail; ///< For people: "4 bytes past the end of a 4096-byte buffer".
+  std::optional<FailedAssertion> Assertion;
   std::optional<FaultParty> Other; ///< Of a race.
   bool SameValue = false; ///< A race in which both wrote the same value.
   std::string str() const;

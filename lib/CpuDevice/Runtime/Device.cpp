@@ -181,38 +181,34 @@ cudaError_t Device::variable(const void *Host, void **Address, size_t *Size) {
 //===----------------------------------------------------------------------===//
 
 static cudaError_t errorOf(const DeviceFault &Fault) {
-  llvm::StringRef Kind = Fault.Kind;
-  if (Kind == "assertion")
-    return cudaErrorAssert;
-  if (Kind.starts_with("misaligned"))
-    return cudaErrorMisalignedAddress;
-  if (Kind == "step limit" || Kind == "deadlock" || Kind.starts_with("runaway"))
-    return cudaErrorLaunchTimeout;
-  return Fault.Address ? cudaErrorIllegalAddress : cudaErrorLaunchFailure;
+  static constexpr cudaError_t Errors[] = {
+#define CUPILOT_FAULT_KIND(Name, Words, Error, Reason) Error,
+#include "cupilot/Model/FaultKind.def"
+  };
+  cudaError_t Error = Errors[static_cast<size_t>(Fault.Kind)];
+  return Error == cudaErrorIllegalAddress && !Fault.Address
+             ? cudaErrorLaunchFailure
+             : Error;
 }
 
-/// A failed assertion in CUDA's own words: file, line and function, the thread,
-/// then what did not hold. Other faults in this project's.
+/// A failed assertion in CUDA's own words, other faults in this project's.
 static void report(const DeviceFault &Fault) {
   std::fflush(stdout);
-  llvm::StringRef Detail = Fault.Detail;
-  size_t What = Detail.rfind(": Assertion `");
-  if (Fault.Kind != "assertion" || What == llvm::StringRef::npos) {
+  if (!Fault.Assertion) {
     std::fprintf(stderr, "cupilot: device fault: %s\n", Fault.str().c_str());
     return;
   }
-  llvm::StringRef Condition = Detail.substr(What + 2);
-  Condition.consume_back("' failed");
   auto Number = [](uint64_t Value) {
     return static_cast<unsigned long long>(Value);
   };
-  std::fprintf(stderr,
-               "%s: block: [%llu,%llu,%llu], thread: [%llu,%llu,%llu] %s` "
-               "failed.\n",
-               Detail.take_front(What).str().c_str(), Number(Fault.Block[0]),
-               Number(Fault.Block[1]), Number(Fault.Block[2]),
-               Number(Fault.Thread[0]), Number(Fault.Thread[1]),
-               Number(Fault.Thread[2]), Condition.str().c_str());
+  const FailedAssertion &A = *Fault.Assertion;
+  std::fprintf(
+      stderr,
+      "%s:%u: %s: block: [%llu,%llu,%llu], thread: [%llu,%llu,%llu] "
+      "Assertion `%s` failed.\n",
+      A.File.c_str(), A.Line, A.Function.c_str(), Number(Fault.Block[0]),
+      Number(Fault.Block[1]), Number(Fault.Block[2]), Number(Fault.Thread[0]),
+      Number(Fault.Thread[1]), Number(Fault.Thread[2]), A.Condition.c_str());
 }
 
 /// The modelled time of a launch in microseconds. Registers are not known here,

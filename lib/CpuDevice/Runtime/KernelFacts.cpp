@@ -15,6 +15,7 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
 
@@ -75,10 +76,10 @@ static void addVariables(const Function &Start, KernelFacts &Facts) {
     const Value *V = Work.pop_back_val();
     if (const auto *G = dyn_cast<GlobalVariable>(V)) {
       uint64_t Size = Layout.getTypeAllocSize(G->getValueType());
-      if (G->getAddressSpace() == 3)
+      if (G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED)
         Facts.StaticShared =
             alignTo(Facts.StaticShared, G->getAlign().valueOrOne()) + Size;
-      else if (G->getAddressSpace() == 4)
+      else if (G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST)
         Facts.Constant += Size;
       continue;
     }

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Admission/Assembly.h"
-#include "CpuDevice/DeviceOp.h"
-#include "CpuDevice/InlineAsm.h"
+#include "CpuDevice/Hopper/DeviceOps.h"
+#include "CpuDevice/Ptx/InlineAsm.h"
 #include "Judge.h"
 
 using namespace cupilot;

@@ -286,7 +286,7 @@ TEST_F(Checks, SaysWhoTheTwoAre) {
   LaunchResult R = run("bad_halo", 20, 64);
   ASSERT_TRUE(R.Fault && R.Fault->Other);
   EXPECT_NE(R.Fault->Block, R.Fault->Other->Block);
-  EXPECT_EQ(R.Fault->Other->Access, "read");
+  EXPECT_EQ(R.Fault->Other->Access, AccessKind::Read);
   EXPECT_FALSE(R.Fault->SameValue);
 }
 
@@ -353,7 +353,7 @@ TEST_F(Checks, RemembersFreedBuffers) {
   LaunchResult R = cantFail(module()->launch(
       "tail_write", {{1, 1, 1}, {64, 1, 1}, 0}, Args, *Memory));
   ASSERT_TRUE(R.Fault);
-  EXPECT_EQ(R.Fault->Kind, "use after free");
+  EXPECT_EQ(R.Fault->Kind, FaultKind::UseAfterFree);
   EXPECT_HAS(R.Fault->Detail, "byte 256 of a freed buffer of 4096 bytes");
 }
 

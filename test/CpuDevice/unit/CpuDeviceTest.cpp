@@ -151,7 +151,7 @@ TEST_F(CpuDevice, FaultsNameThreadAndLine) {
   float *P = buffer(X);
   LaunchResult R = launch("bad", {{1, 1, 1}, {64, 1, 1}}, P, 1);
   ASSERT_TRUE(R.Fault);
-  EXPECT_EQ(R.Fault->Kind, "out-of-bounds write");
+  EXPECT_EQ(R.Fault->Kind, FaultKind::OutOfBoundsWrite);
   EXPECT_EQ(R.Fault->Thread[0], 63u);
   EXPECT_NE(R.Fault->Location.find("k.cu:3"), std::string::npos)
       << R.Fault->str();
@@ -174,10 +174,10 @@ TEST_F(CpuDevice, FaultsNameThreadAndLine) {
   EXPECT_NE(R.Fault->Detail.find("128"), std::string::npos) << R.Fault->str();
   R = launch("unaligned", {{1, 1, 1}, {1, 1, 1}}, P);
   ASSERT_TRUE(R.Fault);
-  EXPECT_EQ(R.Fault->Kind, "misaligned write");
+  EXPECT_EQ(R.Fault->Kind, FaultKind::MisalignedWrite);
   Memory->addBuffer(X.data(), 256, /*ReadOnly=*/true);
   EXPECT_EQ(launch("bad", {{1, 1, 1}, {4, 1, 1}}, P, 0).Fault->Kind,
-            "read-only write");
+            FaultKind::ReadOnlyWrite);
   Memory->removeBuffer(X.data());
   EXPECT_TRUE(launch("bad", {{1, 1, 1}, {64, 1, 1}}, P, 0).Fault);
 }
@@ -202,7 +202,20 @@ TEST_F(CpuDevice, RunawayThreadsEnd) {
   std::vector<int> X(1);
   LaunchResult R = launch("k", {{1, 1, 1}, {1, 1, 1}}, buffer(X));
   ASSERT_TRUE(R.Fault);
-  EXPECT_EQ(R.Fault->Kind, "runaway thread");
+  EXPECT_EQ(R.Fault->Kind, FaultKind::RunawayThread);
+}
+
+TEST_F(CpuDevice, AFunctionOfTheProgramIsNoTrapByItsName) {
+  compile("extern \"C\" __device__ __noinline__ int steps_to_trap(int n) {\n"
+          "  return n < 2 ? n : steps_to_trap(n - 1) + steps_to_trap(n - 2);\n"
+          "}\n"
+          "extern \"C\" __global__ void k(int *x) {\n"
+          "  x[0] = steps_to_trap(10);\n"
+          "}\n");
+  std::vector<int> X(1);
+  LaunchResult R = launch("k", {{1, 1, 1}, {1, 1, 1}}, buffer(X));
+  ASSERT_FALSE(R.Fault) << R.Fault->str();
+  EXPECT_EQ(X[0], 55);
 }
 
 TEST_F(CpuDevice, CountsWarpAccesses) {

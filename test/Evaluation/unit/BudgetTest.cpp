@@ -66,7 +66,7 @@ TEST_F(Budget, AHeapThatIsFullComesBeforeWhatFollows) {
   Got.Heap.Refused = 1;
   Got.Heap.RefusedBytes = 100;
   Got.Fault.emplace();
-  Got.Fault->Kind = "out-of-bounds write";
+  Got.Fault->Kind = FaultKind::OutOfBoundsWrite;
   EXPECT_EQ(reason(), "memory-budget");
   J.Original.Heap.Refused = 1; // It is the original's way, too.
   EXPECT_EQ(reason(), "bounds");

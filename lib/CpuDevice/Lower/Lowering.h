@@ -1,0 +1,108 @@
+//===- Lowering.h - NVPTX modules made ready for the CPU -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_CPUDEVICE_LOWER_LOWERING_H
+#define CUPILOT_LIB_CPUDEVICE_LOWER_LOWERING_H
+
+#include "Abi/LoweredModule.h"
+#include "cupilot/CpuDevice/CpuDevice.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace cupilot {
+
+class AsmLowering;
+struct PtxStatement;
+
+/// Turns \p M, an NVPTX module, into one for the host: entries per kernel, all
+/// device functions inlined, optimised as device code would be, then checked
+/// and counted as \p Options ask.
+llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
+                                          const CpuDeviceOptions &Options);
+
+// The steps, in their order. Each lies in a file of its own.
+
+/// Replaces libdevice calls by the host's mathematics and folds __nvvm_reflect.
+void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
+/// True for a libdevice function that the host's libm has too.
+bool isHostMathematics(const llvm::Function &F);
+/// Turns NVVM intrinsics that access memory into plain instructions.
+void lowerMemoryIntrinsics(llvm::Module &M);
+/// Computes all narrower floating-point arithmetic of \p F in float64; memory
+/// keeps its types.
+void widenFloats(llvm::Function &F);
+/// Marks the stores of cooperative groups' own code with OfGroupsName.
+void markGroupStores(llvm::Module &M);
+/// Replaces NVVM intrinsics and inline assembly of an entry. Returns what it
+/// cannot run, or "".
+std::string lowerIntrinsics(llvm::Function &Entry, LoweredModule &Tables,
+                            LoweredKernel &K);
+/// The part of a block's shared memory that the system keeps.
+inline constexpr char ReservedSharedName[] = "__cupilot_reserved_shared";
+/// Where shared variables lie in the block's memory.
+struct SharedLayout {
+  llvm::MapVector<llvm::GlobalVariable *, uint64_t> Offsets;
+  uint64_t Size = 0, Reserved = 0; ///< Bytes.
+  void add(llvm::GlobalVariable &G);
+};
+/// The places of the variables that functions use: the same in all kernels that
+/// call any.
+SharedLayout layoutShared(llvm::ArrayRef<llvm::Function *> Functions);
+/// Gives the other variables of an entry their place, and all their addresses.
+void lowerShared(llvm::Function &Entry, LoweredKernel &K, SharedLayout Layout);
+void lowerSharedOfFunction(llvm::Function &F, const SharedLayout &Layout);
+/// Gives the functions that are left besides \p Entries the thread's context as
+/// their first argument, and passes it in all calls. Returns them.
+std::vector<llvm::Function *>
+keepFunctions(llvm::Module &M, llvm::ArrayRef<llvm::Function *> Entries);
+/// Drops what optimisation found out about \p F and the functions it calls: it
+/// no longer holds once the context is used.
+void forgetInferred(llvm::Function &F);
+/// Checks calls through pointers, the depth of the stack, and that code which
+/// the compiler took for unreachable is not reached.
+void guardCalls(llvm::Function &F, LoweredModule &Tables, bool IsEntry);
+/// Enters \p F into the tables.
+void addFunction(llvm::Function &F, LoweredModule &Tables,
+                 llvm::StringRef Unsupported);
+/// Lets \p F, the one entered last, only say that it cannot run.
+void refuseFunction(llvm::Function &F, LoweredModule &Tables);
+/// What a function that \p Entry calls directly cannot run; "" when nothing.
+/// \p CallsAny says whether it calls any.
+std::string reachedUnsupported(llvm::Function &Entry,
+                               const LoweredModule &Tables, bool &CallsAny);
+/// Bytes of \p F's variables whose size is known.
+uint64_t frameSize(const llvm::Function &F);
+/// Bytes of stack for threads that run \p Entry.
+uint64_t entryStack(const llvm::Function &Entry, bool Calls);
+/// Lets other threads run in loops that wait for them.
+void addYields(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
+/// Completes that, once everything else is lowered: counts the writes of such
+/// loops.
+void finishYields(llvm::Function &F);
+/// Gives integer division the results that a GPU gives where the host traps.
+void lowerDivisions(llvm::Function &F);
+
+// Instructions that the run time executes.
+
+/// Emits the call that stands for an instruction until lowerDeviceOps.
+/// \p Predicate may be null; \p Inputs are integers of at most 64 bits. Returns
+/// the results in 64 bits each.
+llvm::SmallVector<llvm::Value *>
+emitDeviceOp(llvm::IRBuilderBase &B, llvm::StringRef Name, const OpRule &Rule,
+             llvm::Value *Predicate, llvm::ArrayRef<llvm::Value *> Inputs);
+/// Emits one statement of inline PTX; see ForeignStatement.
+std::optional<bool> emitOpStatement(AsmLowering &Asm, const PtxStatement &S);
+/// Turns the intrinsics of this kind into such calls. Others stay.
+void lowerOpIntrinsics(llvm::Module &M);
+/// Turns the calls in \p F, whose first argument is the thread's context, into
+/// ones of the run time.
+void lowerDeviceOps(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_CPUDEVICE_LOWER_LOWERING_H

@@ -1,0 +1,162 @@
+//===- PtxFloat.cpp - Floating-point instructions of PTX -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceValues.h"
+#include "PtxRules.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+SmallVector<Value *, 4> ptxSources(AsmLowering &L, const PtxStatement &S,
+                                   unsigned Count) {
+  SmallVector<Value *, 4> Args;
+  Type *T = L.type(S.types().back());
+  if (S.Operands.size() != Count + 1)
+    return {};
+  for (unsigned I = 1; I <= Count; ++I) {
+    Value *V = L.readAs(S.operand(I), T);
+    if (!V)
+      return {};
+    Args.push_back(S.has("ftz") ? flushed(L.B, V) : V);
+  }
+  return Args;
+}
+
+static bool finish(AsmLowering &L, const PtxStatement &S, Value *V) {
+  if (S.has("ftz"))
+    V = flushed(L.B, V);
+  if (S.has("sat"))
+    V = saturated(L.B, V);
+  if (S.has("relu"))
+    V = rectified(L.B, V);
+  return L.write(S, V);
+}
+
+bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
+  StringRef Op = S.base();
+  unsigned Count = StringSwitch<unsigned>(Op)
+                       .Cases({"fma", "mad"}, 3)
+                       .Cases({"add", "sub", "mul", "div"}, 2)
+                       .Default(1);
+  auto Args = ptxSources(L, S, Count);
+  if (Args.empty())
+    return false;
+  IRBuilder<> &B = L.B;
+  Type *T = Args[0]->getType();
+  StringRef Direction;
+  for (StringRef Each : {"rz", "rm", "rp"})
+    if (S.has(Each))
+      Direction = Each;
+  if (Op == "mad") // As fma on all that has one.
+    Op = "fma";
+  if (!Direction.empty()) {
+    // The compiler's own intrinsics for the same; they are lowered later.
+    if (Op == "sub") {
+      Op = "add";
+      Args[1] = B.CreateFNeg(Args[1]);
+    }
+    return finish(
+        L, S,
+        L.nvvm(Op + "." + Direction + (T->isDoubleTy() ? ".d" : ".f"), Args));
+  }
+  auto One = [&] { return ConstantFP::get(T, 1.0); };
+  Value *V = nullptr;
+  if (Op == "add")
+    V = B.CreateFAdd(Args[0], Args[1]);
+  else if (Op == "sub")
+    V = B.CreateFSub(Args[0], Args[1]);
+  else if (Op == "mul")
+    V = B.CreateFMul(Args[0], Args[1]);
+  else if (Op == "div")
+    V = B.CreateFDiv(Args[0], Args[1]);
+  else if (Op == "rcp")
+    V = B.CreateFDiv(One(), Args[0]);
+  else if (Op == "sqrt")
+    V = B.CreateUnaryIntrinsic(Intrinsic::sqrt, Args[0]);
+  else
+    V = B.CreateIntrinsic(Intrinsic::fma, {T}, Args);
+  return finish(L, S, V);
+}
+
+bool ptxFloatUnary(AsmLowering &L, const PtxStatement &S) {
+  auto Args = ptxSources(L, S, 1);
+  if (Args.empty())
+    return false;
+  return L.write(S, S.base() == "abs"
+                        ? L.B.CreateUnaryIntrinsic(Intrinsic::fabs, Args[0])
+                        : L.B.CreateFNeg(Args[0]));
+}
+
+bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
+  auto Args = ptxSources(L, S, 2);
+  if (Args.empty() || S.has("xorsign") != S.has("abs"))
+    return false;
+  return L.write(S, floatMinMax(L.B, Args[0], Args[1], S.base() == "max",
+                                S.has("NaN"), S.has("xorsign")));
+}
+
+/// The special units' functions; halves are computed in float32.
+bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
+  auto Args = ptxSources(L, S, 1);
+  if (Args.empty())
+    return false;
+  IRBuilder<> &B = L.B;
+  Type *T = Args[0]->getType();
+  Type *Single = T->isDoubleTy() ? T : T->getWithNewType(B.getFloatTy());
+  Value *X = T == Single ? Args[0] : B.CreateFPExt(Args[0], Single);
+  StringRef Op = S.base();
+  Value *V = nullptr;
+  if (Op == "rsqrt")
+    V = B.CreateFDiv(ConstantFP::get(Single, 1.0),
+                     B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
+  else if (Op == "sin" || Op == "cos")
+    V = L.nvvm(Op + ".approx.f", {X});
+  else if (Op == "lg2")
+    V = B.CreateUnaryIntrinsic(Intrinsic::log2, X);
+  else if (Op == "ex2")
+    V = B.CreateUnaryIntrinsic(Intrinsic::exp2, X);
+  else if (auto *Vector = dyn_cast<FixedVectorType>(Single)) {
+    V = PoisonValue::get(Single);
+    for (unsigned I = 0; I < Vector->getNumElements(); ++I)
+      V = B.CreateInsertElement(V,
+                                L.call("tanh", B.getFloatTy(),
+                                       {B.CreateExtractElement(X, I)},
+                                       /*Pure=*/true),
+                                I);
+  } else {
+    V = L.call("tanh", Single, {X}, /*Pure=*/true);
+  }
+  if (S.has("ftz"))
+    V = flushed(B, V);
+  return L.write(S, T == Single ? V : B.CreateFPTrunc(V, T));
+}
+
+/// copysign d, a, b: b with the sign of a.
+bool ptxCopySign(AsmLowering &L, const PtxStatement &S) {
+  auto Args = ptxSources(L, S, 2);
+  return !Args.empty() &&
+         L.write(S, L.B.CreateBinaryIntrinsic(Intrinsic::copysign, Args[1],
+                                              Args[0]));
+}
+
+bool ptxTestProperty(AsmLowering &L, const PtxStatement &S) {
+  auto Args = ptxSources(L, S, 1);
+  if (Args.empty())
+    return false;
+  FPClassTest Test = S.has("finite")       ? fcFinite
+                     : S.has("infinite")   ? fcInf
+                     : S.has("number")     ? ~fcNan & fcAllFlags
+                     : S.has("notanumber") ? fcNan
+                     : S.has("normal")     ? fcNormal
+                                           : fcSubnormal;
+  return L.write(S, L.B.createIsFPClass(Args[0], Test));
+}
+
+} // namespace cupilot
