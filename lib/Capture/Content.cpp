@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Content.h"
-#include "llvm-c/blake3.h"
+#include "cupilot/Portable/Digest.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -17,23 +17,10 @@
 
 namespace cupilot::capture {
 
-std::string contentDigest(std::string_view Bytes) {
-  llvm_blake3_hasher Hasher;
-  llvm_blake3_hasher_init(&Hasher);
-  llvm_blake3_hasher_update(&Hasher, Bytes.data(), Bytes.size());
-  uint8_t Out[LLVM_BLAKE3_OUT_LEN];
-  llvm_blake3_hasher_finalize(&Hasher, Out, sizeof(Out));
-  std::string Text = "b3:";
-  for (uint8_t Byte : Out) {
-    Text += "0123456789abcdef"[Byte >> 4];
-    Text += "0123456789abcdef"[Byte & 15];
-  }
-  return Text;
-}
-
 static Failure diskFailure(const std::string &Path) {
-  return {"cannot write '" + Path + "': " + std::strerror(errno),
-          "free some space, or name another folder with -o", 3};
+  return Failure(FailureKind::Disk,
+                 "cannot write '" + Path + "': " + std::strerror(errno),
+                 "free some space, or name another folder with -o");
 }
 
 std::optional<Failure> writeWhole(const std::string &Path,
@@ -94,7 +81,7 @@ static std::string pathOf(const std::string &Folder,
 
 std::optional<Failure> ContentStore::put(std::string_view Bytes,
                                          std::string &Digest) {
-  Digest = contentDigest(Bytes);
+  Digest = digest(Bytes);
   Entry &E = Entries[Digest];
   if (E.Uses++)
     return std::nullopt;
@@ -154,18 +141,22 @@ std::optional<Failure> readContent(const std::string &Folder,
   if (!readAll(Path, Bytes)) {
     std::string Packed;
     if (!readAll(Path + ".zst", Packed))
-      return Failure{"the content '" + Path + "' is missing", Again};
+      return Failure(FailureKind::BadRecording,
+                     "the content '" + Path + "' is missing", Again);
     // The size is written down twice; do not believe one of them alone.
     if (ZSTD_getFrameContentSize(Packed.data(), Packed.size()) != Size)
-      return Failure{"the content '" + Path + ".zst' is damaged", Again};
+      return Failure(FailureKind::BadRecording,
+                     "the content '" + Path + ".zst' is damaged", Again);
     Bytes.resize(Size);
     size_t Got =
         ZSTD_decompress(Bytes.data(), Size, Packed.data(), Packed.size());
     if (ZSTD_isError(Got) || Got != Size)
-      return Failure{"the content '" + Path + ".zst' is damaged", Again};
+      return Failure(FailureKind::BadRecording,
+                     "the content '" + Path + ".zst' is damaged", Again);
   }
-  if (Bytes.size() != Size || contentDigest(Bytes) != Digest)
-    return Failure{"the content '" + Path + "' is damaged", Again};
+  if (Bytes.size() != Size || digest(Bytes) != Digest)
+    return Failure(FailureKind::BadRecording,
+                   "the content '" + Path + "' is damaged", Again);
   return std::nullopt;
 }
 

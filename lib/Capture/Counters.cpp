@@ -51,8 +51,9 @@ std::optional<Failure> Counters::create(const std::string &Path) {
   std::optional<Failure> Result;
   if (Error) {
     unlink(Path.c_str());
-    Result = Failure{"cannot write '" + Path + "': " + std::strerror(Error),
-                     "free some space, or name another folder with -o", 3};
+    Result = Failure(FailureKind::Disk,
+                     "cannot write '" + Path + "': " + std::strerror(Error),
+                     "free some space, or name another folder with -o");
     Memory = mmap(nullptr, FileSize, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (Memory == MAP_FAILED)
@@ -67,8 +68,8 @@ std::optional<Failure> Counters::create(const std::string &Path) {
 std::optional<Failure> Counters::open(const std::string &Path) {
   int File = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
   if (File < 0)
-    return Failure{"'" + Path + "' is missing",
-                   "copy the folder once more, or record again"};
+    return Failure(FailureKind::BadRecording, "'" + Path + "' is missing",
+                   "copy the folder once more, or record again");
   struct stat Info;
   void *Memory = MAP_FAILED;
   if (fstat(File, &Info) == 0 && Info.st_size == FileSize)
@@ -77,8 +78,8 @@ std::optional<Failure> Counters::open(const std::string &Path) {
   if (Memory == MAP_FAILED || std::memcmp(Memory, Magic, 8) != 0) {
     if (Memory != MAP_FAILED)
       munmap(Memory, FileSize);
-    return Failure{"'" + Path + "' is damaged",
-                   "copy the folder once more, or record again"};
+    return Failure(FailureKind::BadRecording, "'" + Path + "' is damaged",
+                   "copy the folder once more, or record again");
   }
   Head = static_cast<Header *>(Memory);
   Slots = reinterpret_cast<Counter *>(static_cast<char *>(Memory) + HeaderSize);

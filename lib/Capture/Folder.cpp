@@ -39,7 +39,8 @@ static std::optional<Failure> readDevice(const json &J, DeviceFacts &D) {
   try {
     D = {J.at("name"), J.at("arch"), J.at("bandwidth")};
   } catch (const json::exception &) {
-    return Failure{"the facts of a device are wrong", Again};
+    return Failure(FailureKind::BadRecording, "the facts of a device are wrong",
+                   Again);
   }
   return std::nullopt;
 }
@@ -58,7 +59,8 @@ static bool sameData(const Launch &A, const Launch &B) {
 static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
   std::optional<std::string> Text = slurp(Path.string());
   if (!Text)
-    return Failure{"cannot read '" + Path.string() + "'", Again, 3};
+    return Failure(FailureKind::UnreadableFile,
+                   "cannot read '" + Path.string() + "'", Again);
   std::vector<Launch> Launches;
   size_t Devices = 0;
   // The last line of a process that was killed may be torn.
@@ -69,7 +71,8 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
                     Text->begin() + static_cast<long>(End), nullptr, false);
     std::optional<Failure> Wrong;
     if (!J.is_object()) {
-      Wrong = Failure{"a line is no JSON object", Again};
+      Wrong =
+          Failure(FailureKind::BadRecording, "a line is no JSON object", Again);
     } else if (J.contains("device")) {
       DeviceFacts D;
       Wrong = readDevice(J["device"], D);
@@ -90,8 +93,10 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
       Launches[Index] = std::move(L);
     }
     if (Wrong)
-      return Failure{"'" + Path.string() + "' is damaged: " + Wrong->Text,
-                     Again};
+      return Failure(FailureKind::BadRecording,
+                     "'" + Path.string() +
+                         "' is damaged: " + std::string(Wrong->what()),
+                     Again);
   }
   Counters Counts;
   fs::path CountersPath =
@@ -155,19 +160,22 @@ std::optional<Failure> readJournals(const std::string &Folder, Record &R) {
 static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
   std::optional<std::string> Text = slurp(Path);
   if (!Text)
-    return Failure{"cannot read '" + Path + "'", Again, 3};
+    return Failure(FailureKind::UnreadableFile, "cannot read '" + Path + "'",
+                   Again);
   json J = json::parse(*Text, nullptr, false);
   auto Damaged = [&](const std::string &Why) {
-    return Failure{"'" + Path + "' is damaged: " + Why, Again};
+    return Failure(FailureKind::BadRecording,
+                   "'" + Path + "' is damaged: " + Why, Again);
   };
   if (!J.is_object())
     return Damaged("it is no JSON object");
   if (!J.contains("format") || !J["format"].is_number_integer())
     return Damaged("it has no format number");
   if (J["format"] != FormatVersion)
-    return Failure{"'" + Path + "' has format " + J["format"].dump() +
+    return Failure(FailureKind::BadRecording,
+                   "'" + Path + "' has format " + J["format"].dump() +
                        ", this program knows " + std::to_string(FormatVersion),
-                   "use the same version of cuPilot on both machines"};
+                   "use the same version of cuPilot on both machines");
   if (!J.contains("launches") || !J["launches"].is_array())
     return Damaged("it has no list of launches");
   for (const json &Item : J["launches"]) {
@@ -175,13 +183,13 @@ static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
     if (!Item.is_object())
       return Damaged("a launch is no JSON object");
     if (auto F = fromJson(Item, L))
-      return Damaged(F->Text);
+      return Damaged(F->what());
     R.Launches.push_back(std::move(L));
   }
   for (const json &Item : J.value("devices", json::array())) {
     DeviceFacts D;
     if (auto F = readDevice(Item, D))
-      return Damaged(F->Text);
+      return Damaged(F->what());
     R.Devices.push_back(D);
   }
   try {
@@ -200,14 +208,16 @@ static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
 std::optional<Failure> readRecord(const std::string &Folder, Record &R) {
   std::error_code Error;
   if (!fs::is_directory(Folder, Error))
-    return Failure{"there is no folder '" + Folder + "'",
-                   "name the one that cupilot-capture -o had"};
+    return Failure(FailureKind::BadRecording,
+                   "there is no folder '" + Folder + "'",
+                   "name the one that cupilot-capture -o had");
   std::string Path = Folder + "/launches.json";
   if (fs::exists(Path, Error))
     return readWritten(Path, R);
   if (filesLike(Folder, "journal.").empty())
-    return Failure{"'" + Folder + "' holds no launches.json",
-                   "name the folder that cupilot-capture -o had"};
+    return Failure(FailureKind::BadRecording,
+                   "'" + Folder + "' holds no launches.json",
+                   "name the folder that cupilot-capture -o had");
   return readJournals(Folder, R);
 }
 

@@ -51,9 +51,10 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
     else if (Name == "wait-ms" && IsNumber)
       Result.WaitMs = Number;
     else
-      return Failure{"wrong option '" + std::string(Word) + "' in " +
+      return Failure(FailureKind::WrongUse,
+                     "wrong option '" + std::string(Word) + "' in " +
                          OptionsVariable,
-                     "start the program by cupilot-capture"};
+                     "start the program by cupilot-capture");
   }
   return std::nullopt;
 }

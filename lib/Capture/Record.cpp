@@ -7,35 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Record.h"
+#include "cupilot/Portable/Digest.h"
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
 
 namespace cupilot::capture {
-
-static std::string toHex(std::string_view Bytes) {
-  std::string Text;
-  for (unsigned char Byte : Bytes) {
-    Text += "0123456789abcdef"[Byte >> 4];
-    Text += "0123456789abcdef"[Byte & 15];
-  }
-  return Text;
-}
-
-static bool fromHex(const std::string &Text, std::string &Bytes) {
-  auto Digit = [](char C) {
-    return C >= '0' && C <= '9'   ? C - '0'
-           : C >= 'a' && C <= 'f' ? C - 'a' + 10
-                                  : -1;
-  };
-  for (size_t I = 0; I + 1 < Text.size(); I += 2) {
-    int High = Digit(Text[I]), Low = Digit(Text[I + 1]);
-    if (High < 0 || Low < 0)
-      return false;
-    Bytes += static_cast<char>(High * 16 + Low);
-  }
-  return Text.size() % 2 == 0;
-}
 
 static json toJson(const Content &C) {
   json J = {{"size", C.Size}, {"align", C.Align}, {"digest", C.Digest}};
@@ -59,7 +36,7 @@ json toJson(const Launch &L) {
             {"buffers", json::array()},
             {"globals", json::array()}};
   for (const std::string &Arg : L.Args)
-    J["args"].push_back(toHex(Arg));
+    J["args"].push_back(hexOf(Arg));
   for (const Pointer &P : L.Pointers)
     J["pointers"].push_back({{"param", P.Param},
                              {"offset", P.Offset},
@@ -130,11 +107,6 @@ struct Fields {
 };
 } // namespace
 
-static bool isDigest(const std::string &Text) {
-  return Text.size() == 67 && Text.compare(0, 3, "b3:") == 0 &&
-         Text.find_first_not_of("0123456789abcdef", 3) == std::string::npos;
-}
-
 static void readContentFields(const json &J, std::string &Wrong, Content &C) {
   Fields F{J, Wrong};
   F.read("size", C.Size, true);
@@ -174,7 +146,8 @@ std::optional<Failure> fromJson(const json &J, Launch &L) {
     Wrong = "module";
   for (const json &Arg : F.list("args")) {
     L.Args.emplace_back();
-    if (!Arg.is_string() || !fromHex(Arg.get<std::string>(), L.Args.back()))
+    if (!Arg.is_string() ||
+        !appendBytesOf(Arg.get<std::string>(), L.Args.back()))
       Wrong = "args";
   }
   for (const json &B : F.list("buffers"))
@@ -201,7 +174,8 @@ std::optional<Failure> fromJson(const json &J, Launch &L) {
     if (L.Kept && B.Digest.empty())
       Wrong = "buffers";
   if (!Wrong.empty())
-    return Failure{"the field '" + Wrong + "' of a launch is wrong"};
+    return Failure(FailureKind::BadRecording,
+                   "the field '" + Wrong + "' of a launch is wrong");
   return std::nullopt;
 }
 

@@ -36,13 +36,15 @@ std::optional<Failure> prepareFolder(const std::string &Folder) {
   std::error_code Error;
   fs::create_directories(Folder, Error);
   if (Error || !fs::is_directory(Folder, Error))
-    return Failure{"cannot create the folder '" + Folder + "'" +
+    return Failure(FailureKind::Disk,
+                   "cannot create the folder '" + Folder + "'" +
                        (Error ? ": " + Error.message() : std::string()),
-                   "name another folder with -o", 3};
+                   "name another folder with -o");
   if (access(Folder.c_str(), W_OK | X_OK) != 0)
-    return Failure{"cannot write into '" + Folder +
+    return Failure(FailureKind::Disk,
+                   "cannot write into '" + Folder +
                        "': " + std::strerror(errno),
-                   "name another folder with -o", 3};
+                   "name another folder with -o");
   for (const fs::directory_entry &Entry : fs::directory_iterator(Folder, Error))
     if (isOurs(Entry.path().filename().string()))
       fs::remove(Entry.path(), Error);
@@ -118,9 +120,10 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   sigaction(SIGINT, &OldInt, nullptr);
   sigaction(SIGTERM, &OldTerm, nullptr);
   if (Error)
-    return Failure{"cannot run '" + Program.front() +
+    return Failure(FailureKind::CannotRun,
+                   "cannot run '" + Program.front() +
                        "': " + std::strerror(Error),
-                   "give the program's path, as in -- ./app", 3};
+                   "give the program's path, as in -- ./app");
   End.Signal = WIFSIGNALED(Status) ? WTERMSIG(Status) : 0;
   End.Status = End.Signal ? 128 + End.Signal : WEXITSTATUS(Status);
   return std::nullopt;
@@ -183,8 +186,9 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       Done = Index + 1;
     }
     if (End.Status == 3)
-      return Failure{"the launches cannot be replayed here",
-                     "see the messages above", 3};
+      return Failure(FailureKind::NoDevice,
+                     "the launches cannot be replayed here",
+                     "see the messages above");
     if (End.Status == 0)
       break;
     // A fault of the device ends the process, but was reported.
@@ -213,10 +217,10 @@ Failure nothingRecorded(const std::string &Program, const Ending &End) {
     How += " and ended with status " + std::to_string(End.Status);
   if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
     How += "; there is no CUDA driver here (libcuda.so.1)";
-  return {How,
-          "was it built by cupilot-cpucc, or does it launch kernels on a GPU "
-          "of this machine?",
-          1};
+  return Failure(
+      FailureKind::ProgramFailed, How,
+      "was it built by cupilot-cpucc, or does it launch kernels on a GPU of "
+      "this machine?");
 }
 
 } // namespace cupilot::capture

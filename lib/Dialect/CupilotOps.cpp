@@ -8,7 +8,7 @@
 
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Model/LaunchPlan.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/SmallPtrSet.h"

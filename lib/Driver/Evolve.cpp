@@ -115,7 +115,10 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  P.Arch = architectureFor(Gpu->Arch, R.Flags);
+  Expected<std::string> Arch = architectureOn(*Gpu, R.Flags);
+  if (!Arch)
+    return Arch.takeError();
+  P.Arch = std::move(*Arch);
   P.Flags = R.Flags;
   P.Seed = R.Seed;
   P.DataFolder = Recorded.Folder;

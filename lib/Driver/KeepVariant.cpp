@@ -14,8 +14,8 @@
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Model/Speedup.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -56,11 +56,8 @@ static Expected<double> modelledRatio(const KeptOriginal &From,
                                       const KeptVariant &V, StringRef OwnPtx,
                                       StringRef Ptx,
                                       ArrayRef<std::string> Flags) {
-  Expected<GpuDescription> Gpu = describeGpu("H200");
-  if (!Gpu)
-    return Gpu.takeError();
-  PlanCost Own(*Gpu, OwnPtx, From.Arch, Flags),
-      Mine(*Gpu, Ptx, From.Arch, Flags);
+  PlanCost Own(defaultGpu(), OwnPtx, From.Arch, Flags),
+      Mine(defaultGpu(), Ptx, From.Arch, Flags);
   Speedup Sum;
   for (auto [W, Weight, Counts, Launches] : zip_equal(
            From.Workloads, timeWeights(From.Workloads, TimeBasis::Modelled),
@@ -219,7 +216,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Digest = digest(*Text);
   Kept.Fitness = *Ratio;
   Kept.Outcome = "accepted";
-  Kept.Evidence.push_back({"NVIDIA H200", Basis::Modelled, *Ratio, *Ratio,
+  Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
                            *Ratio, unsigned(GateVersion), V.Verdict->Checks,
                            "clang-22", From.Arch, *Canonical});
   // Alone first: its evidence for nvcc says nothing of the others'.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/RecordedWorkloads.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Demangle/Demangle.h"
@@ -20,10 +20,11 @@ using namespace llvm;
 
 namespace cupilot {
 
-Error asError(const capture::Failure &F) {
-  return F.Status == 1   ? findingError(F.Text, F.Hint)
-         : F.Status == 3 ? resourceError(F.Text, F.Hint)
-                         : usageError(F.Text, F.Hint);
+Error asError(const Failure &F) {
+  const int Status = exitStatusOf(F.kind());
+  return Status == 1   ? findingError(F.what(), F.hint())
+         : Status == 3 ? resourceError(F.what(), F.hint())
+                       : usageError(F.what(), F.hint());
 }
 
 static bool repeated(const capture::Launch &L) {

@@ -9,6 +9,7 @@
 #include "cupilot/Driver/SearchStories.h"
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Evolution/StrategyRecord.h"
+#include "cupilot/Support/LineDiff.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <set>
@@ -157,7 +158,8 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
       for (auto [V, Source] : zip_equal(S.Variants, S.Sources))
         if (V.Name == variantName(R))
           Story.Diffs.push_back(
-              {V.Name, lineDiff(V.Name, S.K.Slice, Source), V.Prompts});
+              {V.Name, unifiedDiff("original", V.Name, S.K.Slice, Source),
+               V.Prompts});
     }
     Expected<std::vector<StoryAgent>> Agents = agentsOf(J, Run, Steps);
     if (!Agents)

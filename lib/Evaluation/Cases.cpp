@@ -8,7 +8,7 @@
 
 #include "Cases.h"
 #include "cupilot/Evaluation/Described.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"

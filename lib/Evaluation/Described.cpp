@@ -8,7 +8,7 @@
 
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/Element.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstring>

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/Described.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Numbers.h"
 #include "cupilot/Support/Error.h"
 
@@ -20,7 +20,7 @@ Expected<std::vector<uint8_t>> generateContent(StringRef Generator,
                                                uint64_t Size) {
   try {
     return runner::generate({Generator.data(), Generator.size()}, Size);
-  } catch (const runner::Failure &F) {
+  } catch (const Failure &F) {
     return usageError(F.what(),
                       "TYPE zeros|ones|uniform|normal|rand|randn|iota|"
                       "permutation|heavy-tailed|value=V [seed=N] [low=A] "

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Placement.h"
+#include "cupilot/Portable/Random.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -23,35 +24,28 @@ bool Placement::decides(uint64_t Address) {
   return Address >= Lowest && Address < Lowest + (Pages << 13);
 }
 
-static uint64_t next(uint64_t &State) { // SplitMix64
-  uint64_t Z = State += 0x9e3779b97f4a7c15;
-  Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9;
-  Z = (Z ^ (Z >> 27)) * 0x94d049bb133111eb;
-  return Z ^ (Z >> 31);
-}
-
 std::unique_ptr<Placement> Placement::create(ArrayRef<uint64_t> Sizes,
                                              uint64_t Band, StringRef Name,
                                              unsigned Salt) {
   std::unique_ptr<Placement> P(new Placement);
   uint64_t State = xxh3_64bits(Name) + Salt;
-  next(State);
+  splitMix64(State);
   // The gaps are never touched, so they cost nothing.
   std::vector<size_t> Order(Sizes.size());
   for (size_t I = 0; I < Order.size(); ++I)
     Order[I] = I;
   for (size_t I = Order.size(); I > 1; --I)
-    std::swap(Order[I - 1], Order[next(State) % I]);
+    std::swap(Order[I - 1], Order[splitMix64(State) % I]);
   std::vector<uint64_t> Offsets(Sizes.size());
   uint64_t End = 0;
   for (size_t I : Order) {
-    End += Band + next(State) % (1 << 22);
+    End += Band + splitMix64(State) % (1 << 22);
     Offsets[I] = alignTo(End, 256);
     End = Offsets[I] + Sizes[I] + Band + 256;
   }
   P->MapSize = alignTo(std::max<uint64_t>(End, 1), 4096);
   for (unsigned Try = 0; Try < 16 && !P->Map; ++Try) {
-    uint64_t At = Lowest + (next(State) % Pages << 12);
+    uint64_t At = Lowest + (splitMix64(State) % Pages << 12);
     void *Wanted = reinterpret_cast<void *>(At);
     void *Got = ::mmap(Wanted, P->MapSize, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |

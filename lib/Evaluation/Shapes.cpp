@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Strikes.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -214,7 +215,7 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
     S.Block[0] = 32;
     Add("block=32", S);
   }
-  if (Old.Block[0] * Old.Block[1] * Old.Block[2] * 2 <= 1024) {
+  if (Old.Block[0] * Old.Block[1] * Old.Block[2] * 2 <= MaxBlockThreads) {
     S = Old;
     S.Block[0] *= 2;
     Add("block*2", S);
@@ -251,7 +252,7 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
       Add(D == 1 ? "grid.y+1" : "grid.z+1", S);
     }
   auto AddBlock = [&](const char *Name, uint64_t X, uint64_t Y) {
-    if (X == 0 || Y == 0 || X * Y * Old.Block[2] > 1024 ||
+    if (X == 0 || Y == 0 || X * Y * Old.Block[2] > MaxBlockThreads ||
         (X == Old.Block[0] && Y == Old.Block[1]))
       return;
     S = Old;

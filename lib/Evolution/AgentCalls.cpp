@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AgentCalls.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "llvm/ADT/StringExtras.h"
 #include <atomic>
 #include <thread>

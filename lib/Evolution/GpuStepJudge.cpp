@@ -10,7 +10,7 @@
 #include "GpuStepJudgement.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/CandidateMaker.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <thread>

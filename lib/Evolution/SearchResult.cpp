@@ -8,7 +8,7 @@
 
 #include "RecordStory.h"
 #include "SearchLoop.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 
 using namespace llvm;

@@ -8,9 +8,9 @@
 
 #include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Config.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/MachineCache.h"

@@ -8,7 +8,7 @@
 
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Evolution/Journal.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallVector.h"

@@ -10,7 +10,7 @@
 #define CUPILOT_LIB_FRONTEND_CLOSUREPART_H
 
 #include "Closure.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 
 namespace cupilot {
 

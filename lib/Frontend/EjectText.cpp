@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EjectText.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
@@ -149,8 +150,6 @@ std::string AttemptWriter::value(const Expr &E, const std::string &Name,
 ShapeText AttemptWriter::shape(const Launch &L, size_t Index) {
   static const char *const Words[] = {"gridX",  "gridY",  "gridZ", "blockX",
                                       "blockY", "blockZ", "bytes"};
-  static const char *const Most[] = {"2147483647", "65535", "65535", "1024",
-                                     "1024",       "64",    ""};
   std::string Suffix = Index ? std::to_string(Index + 1) : "";
   ShapeText S;
   bool SameBlock = true;
@@ -159,11 +158,15 @@ ShapeText AttemptWriter::shape(const Launch &L, size_t Index) {
     bool Same = E == Expr::dim(I);
     SameBlock &= Same || I < 3 || I == 6;
     // The original's own were looked at.
-    S.Value[I] =
-        Same ? dimText(I) : value(E, Words[I] + Suffix, I < 6, Most[I], S);
+    S.Value[I] = Same ? dimText(I)
+                      : value(E, Words[I] + Suffix, I < 6,
+                              I < 3   ? std::to_string(MaxGrid[I])
+                              : I < 6 ? std::to_string(MaxBlock[I - 3])
+                                      : "",
+                              S);
   }
   if (!SameBlock)
-    S.Broken.push_back(S.threads() + " > 1024");
+    S.Broken.push_back(S.threads() + " > " + std::to_string(MaxBlockThreads));
   for (unsigned I = 0; L.Cluster && I < 3; ++I) {
     S.Cluster.push_back(value((*L.Cluster)[I],
                               "cluster" + std::string(1, "XYZ"[I]) + Suffix, 1,

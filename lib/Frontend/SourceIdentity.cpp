@@ -12,7 +12,7 @@
 #include "SliceWriter.h"
 #include "SystemMacro.h"
 #include "cupilot/Model/Contract.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"

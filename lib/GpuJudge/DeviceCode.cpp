@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Bitcode.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nvptx.h"
 #include "llvm/IR/DebugInfo.h"

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -65,7 +66,8 @@ static Answer answerOf(const json::Object &R) {
   if (Status == "skipped")
     return Answer::Skipped;
   // It ended the runner or the machine three times.
-  if (R.getString("reason").value_or("") == "abandoned")
+  if (failureKindOf(R.getString("reason").value_or("")) ==
+      FailureKind::Abandoned)
     return Answer::Variant;
   if (Status == "fault")
     return R.getString("who").value_or("") == "original" ? Answer::Original
@@ -266,13 +268,13 @@ Ceilings gpuCeilings(const json::Object &Results,
                      const GpuDescription *Described) {
   const std::string Name = gpuName(Results);
   Ceilings C;
-  if (Described && Described->Name == Name)
+  if (Described && Described->isNamed(Name))
     C = ceilingsOf(*Described);
   C.Gpu = Name;
   const json::Object *R = Results.getObject("ceilings");
   if (!R || answerOf(*R) != Answer::Fine)
     return C;
-  if (!Described || Described->Name != Name)
+  if (!Described || !Described->isNamed(Name))
     if (const json::Object *Device = R->getObject("device"))
       C.L2Bytes = uint64_t(Device->getInteger("l2_bytes").value_or(0));
   if (Error E = addMeasured(C, json::Value(json::Object(*R)), "the batch"))

@@ -8,9 +8,9 @@
 
 #include "cupilot/GpuJudge/GpuBatch.h"
 #include "cupilot/Evaluation/GateCase.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Support/Assemble.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -333,8 +333,8 @@ static Error checkWritten(StringRef Folder, const runner::Batch &B) {
     if (There.Id == B.Id && There.Requests.size() == B.Requests.size())
       return Error::success();
     Why = "it is another batch";
-  } catch (const runner::Failure &F) {
-    Why = std::string(F.what()) + " [" + F.reason() + "]";
+  } catch (const Failure &F) {
+    Why = (Twine(F.what()) + " [" + F.word() + "]").str();
   }
   return resourceError("the batch in '" + Folder + "' was damaged: " + Why,
                        "delete its batch.json and run the same command again "
@@ -349,9 +349,9 @@ Error GpuBatch::write(StringRef Folder) const {
     return E;
   try {
     runner::writeBatch(Folder.str(), B);
-  } catch (const runner::Failure &F) {
-    return F.reason() == "disk" ? resourceError(F.what())
-                                : usageError(F.what());
+  } catch (const Failure &F) {
+    return F.kind() == FailureKind::Disk ? resourceError(F.what())
+                                         : usageError(F.what());
   }
   return Error::success();
 }

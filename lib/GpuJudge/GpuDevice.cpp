@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/GpuDevice.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/ReadResults.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -24,10 +24,9 @@ namespace cupilot {
 
 GpuDevice::~GpuDevice() = default;
 
-static Error asError(const runner::Failure &F) {
-  return F.reason() == "disk" || F.reason() == "unreadable-file"
-             ? resourceError(F.what())
-             : usageError(F.what());
+static Error asError(const Failure &F) {
+  return exitStatusOf(F.kind()) == 3 ? resourceError(F.what())
+                                     : usageError(F.what());
 }
 
 Expected<std::optional<GpuResults>> readResults(StringRef Folder,
@@ -37,7 +36,7 @@ Expected<std::optional<GpuResults>> readResults(StringRef Folder,
     std::optional<nlohmann::json> Found;
     try {
       Found = runner::readResult(Folder.str(), B, R);
-    } catch (const runner::Failure &F) {
+    } catch (const Failure &F) {
       return asError(F);
     }
     if (!Found)

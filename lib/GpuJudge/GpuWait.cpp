@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/GpuDevice.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/ReadResults.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,7 +28,7 @@ GpuProgress progressOf(StringRef Folder, const runner::Batch &B) {
     bool Whole = false;
     try {
       Whole = runner::readResult(Folder.str(), B, R).has_value();
-    } catch (const runner::Failure &) {
+    } catch (const Failure &) {
     }
     P.Ready += Whole;
     std::string Path = (Folder + "/results/" + R.Id + ".json").str();

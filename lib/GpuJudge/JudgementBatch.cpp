@@ -9,7 +9,7 @@
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"

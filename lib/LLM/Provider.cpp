@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/LLM/Provider.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;

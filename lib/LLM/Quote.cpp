@@ -8,7 +8,7 @@
 
 #include "cupilot/LLM/Quote.h"
 #include "cupilot/LLM/Secrets.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;

@@ -8,8 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/LLM/Recording.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/LineDiff.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -212,8 +213,7 @@ std::optional<RecordedMatch> Recording::find(StringRef Channel, StringRef Step,
   M.Answer = At->second.Answer;
   M.Changed = At->second.digest() != Digest;
   if (M.Changed)
-    M.Difference =
-        lineDifference(readable(At->second.Request), readable(Request));
+    M.Difference = diffHunks(readable(At->second.Request), readable(Request));
   return M;
 }
 
@@ -248,72 +248,6 @@ Spending Recording::spent() const {
     All.Cost += A->Cost;
   }
   return All;
-}
-
-std::string lineDifference(StringRef Old, StringRef New) {
-  SmallVector<StringRef> A, B;
-  Old.split(A, '\n');
-  New.split(B, '\n');
-  // What both begin and end with needs no comparison; the table of the rest is
-  // quadratic, so a rest that is too long differs as a whole.
-  size_t Head = 0, Tail = 0;
-  while (Head < std::min(A.size(), B.size()) && A[Head] == B[Head])
-    ++Head;
-  while (Tail < std::min(A.size(), B.size()) - Head &&
-         A[A.size() - 1 - Tail] == B[B.size() - 1 - Tail])
-    ++Tail;
-  ArrayRef<StringRef> X(A), Y(B);
-  X = X.slice(Head, A.size() - Head - Tail);
-  Y = Y.slice(Head, B.size() - Head - Tail);
-  std::vector<std::pair<char, StringRef>> Lines;
-  for (StringRef Line : ArrayRef(A).take_front(Head))
-    Lines.push_back({' ', Line});
-  if (X.size() * Y.size() > 4000000) {
-    for (StringRef Line : X)
-      Lines.push_back({'-', Line});
-    for (StringRef Line : Y)
-      Lines.push_back({'+', Line});
-  } else {
-    // Longest common subsequences of all ends of both.
-    std::vector<unsigned> Common((X.size() + 1) * (Y.size() + 1));
-    auto At = [&](size_t I, size_t J) -> unsigned & {
-      return Common[I * (Y.size() + 1) + J];
-    };
-    for (size_t I = X.size(); I-- > 0;)
-      for (size_t J = Y.size(); J-- > 0;)
-        At(I, J) = X[I] == Y[J] ? At(I + 1, J + 1) + 1
-                                : std::max(At(I + 1, J), At(I, J + 1));
-    size_t I = 0, J = 0;
-    while (I < X.size() || J < Y.size()) {
-      if (I < X.size() && J < Y.size() && X[I] == Y[J]) {
-        Lines.push_back({' ', X[I]});
-        ++I, ++J;
-      } else if (J == Y.size() ||
-                 (I < X.size() && At(I + 1, J) >= At(I, J + 1))) {
-        Lines.push_back({'-', X[I++]});
-      } else {
-        Lines.push_back({'+', Y[J++]});
-      }
-    }
-  }
-  for (StringRef Line : ArrayRef(A).take_back(Tail))
-    Lines.push_back({' ', Line});
-  std::string Text;
-  bool Gap = false;
-  for (size_t I = 0; I < Lines.size(); ++I) {
-    bool Near = false;
-    for (size_t J = I < 3 ? 0 : I - 3; J < std::min(Lines.size(), I + 4); ++J)
-      Near |= Lines[J].first != ' ';
-    if (!Near) {
-      Gap = true;
-      continue;
-    }
-    if (Gap && !Text.empty())
-      Text += "...\n";
-    Gap = false;
-    Text += Lines[I].first + Lines[I].second.str() + "\n";
-  }
-  return Text;
 }
 
 } // namespace cupilot

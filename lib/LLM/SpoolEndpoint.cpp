@@ -16,7 +16,7 @@
 #include "Endpoint.h"
 #include "cupilot/LLM/Quote.h"
 #include "cupilot/LLM/Recording.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

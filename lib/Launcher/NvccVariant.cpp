@@ -8,10 +8,10 @@
 
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/MachineCache.h"

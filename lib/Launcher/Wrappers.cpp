@@ -16,7 +16,7 @@
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/Launch.h"
 #include "cupilot/Launcher/NvccBuild.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

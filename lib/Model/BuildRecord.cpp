@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/BuildRecord.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"

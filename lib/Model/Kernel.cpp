@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/Kernel.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 
 using namespace llvm;
 

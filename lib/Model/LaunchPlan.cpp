@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchWords.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -149,23 +150,19 @@ bool admits(const Guard &G, const Bindings &B,
 }
 
 std::optional<LaunchShape> planShape(const Launch &L, const Bindings &B) {
-  // CUDA C++ Programming Guide, "Technical Specifications per Compute
-  // Capability".
-  static constexpr int64_t MaxGrid[3] = {2147483647, 65535, 65535};
-  static constexpr int64_t MaxBlock[3] = {1024, 1024, 64};
   LaunchShape Shape;
   int64_t Threads = 1;
   for (unsigned I = 0; I < 3; ++I) {
     std::optional<int64_t> G = evaluate(L.Grid[I], B),
                            T = evaluate(L.Block[I], B);
-    if (!G || !T || *G < 1 || *T < 1 || *G > MaxGrid[I] || *T > MaxBlock[I])
+    if (!G || !T || !isGridSize(I, *G) || !isBlockSize(I, *T))
       return std::nullopt;
     Shape.Grid[I] = *G;
     Shape.Block[I] = *T;
     Threads *= *T;
   }
   std::optional<int64_t> Shared = evaluate(L.Shared, B);
-  if (Threads > 1024 || !Shared || *Shared < 0)
+  if (Threads > MaxBlockThreads || !Shared || *Shared < 0)
     return std::nullopt;
   Shape.Shared = *Shared;
   int64_t Together = 1;

@@ -19,14 +19,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Steele, Lea and Flood's SplitMix64 (OOPSLA 2014).
-uint64_t LaunchSource::draw() {
-  uint64_t Z = (State += 0x9e3779b97f4a7c15u);
-  Z = (Z ^ (Z >> 30)) * 0xbf58476d1ce4e5b9u;
-  Z = (Z ^ (Z >> 27)) * 0x94d049bb133111ebu;
-  return Z ^ (Z >> 31);
-}
-
 void LaunchSource::drawShape(RandomLaunch &L) {
   if (chance(0.5))
     return;

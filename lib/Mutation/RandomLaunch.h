@@ -11,6 +11,7 @@
 #include "cupilot/Evaluation/Element.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
+#include "cupilot/Portable/Random.h"
 
 namespace cupilot {
 
@@ -31,11 +32,11 @@ struct RandomLaunch {
 class LaunchSource {
 public:
   LaunchSource(const Kernel &K, llvm::ArrayRef<Workload> Around, uint64_t Seed)
-      : K(K), Around(Around), State(Seed * 0x9e3779b97f4a7c15u + 1) {}
+      : K(K), Around(Around), State(Seed * SplitMixStep + 1) {}
   llvm::Expected<RandomLaunch> next();
 
 private:
-  uint64_t draw();
+  uint64_t draw() { return splitMix64(State); }
   uint64_t below(uint64_t N) { return N ? draw() % N : 0; }
   double unit() { return double(draw() >> 11) * 0x1p-53; }
   bool chance(double P) { return unit() < P; }

@@ -13,8 +13,8 @@
 
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "mlir/IR/SymbolTable.h"

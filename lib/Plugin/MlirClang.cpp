@@ -15,9 +15,9 @@
 
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Bitcode.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

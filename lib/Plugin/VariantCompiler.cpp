@@ -8,9 +8,9 @@
 
 #include "VariantCompiler.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/MachineCache.h"
 #include "clang/Basic/Version.h"

@@ -8,9 +8,9 @@
 
 #include "cupilot/Retrieval/Embedding.h"
 #include "DeviceWords.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Roofline/StaticFigures.h"
 #include "cupilot/Support/Bitcode.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Pipeline.h"
@@ -108,12 +108,11 @@ std::vector<float> KernelEmbedder::point(const Function &Kernel) const {
 /// By code alone: who is near must not depend on a launch.
 static Expected<std::optional<Bottleneck>> classOf(StringRef Bitcode,
                                                    StringRef Symbol) {
-  static const GpuDescription Gpu = cantFail(describeGpu("H200"));
-  static const Ceilings C = ceilingsOf(Gpu);
+  static const Ceilings C = ceilingsOf(defaultGpu());
   Expected<StaticFigures> Figures = staticFigures(Bitcode, Symbol);
   if (!Figures)
     return Figures.takeError();
-  return opinionOfCode(*Figures, Gpu, C, /*Shape=*/nullptr).Class;
+  return opinionOfCode(*Figures, defaultGpu(), C, /*Shape=*/nullptr).Class;
 }
 
 Expected<std::vector<EmbeddedKernel>>

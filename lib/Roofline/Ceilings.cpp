@@ -24,16 +24,14 @@ Ceilings ceilingsOf(const GpuDescription &Gpu) {
   C.L2GBs = Gpu.L2GBs;
   C.L2Bytes = Gpu.L2Bytes;
   C.L2StoreCost = Gpu.L2StoreCost;
-  // CUDA C++ Programming Guide, "Arithmetic Instructions", compute capability
-  // 9.0: results per clock and multiprocessor.
   double PerCycle = Gpu.Multiprocessors * Gpu.ClockGHz;
-  C.SharedGBs = PerCycle * 128;
-  C.Fp32Gops = PerCycle * 128;
-  C.Fp64Gops = PerCycle * 64;
-  C.Fp16Gops = PerCycle * 256;
-  C.IntegerGops = PerCycle * 64;
-  C.SpecialGops = PerCycle * 16;
-  C.IssueGops = PerCycle * 4;
+  C.SharedGBs = PerCycle * 128; // Bytes.
+  C.Fp32Gops = PerCycle * Gpu.Fp32PerCycle;
+  C.Fp64Gops = PerCycle * Gpu.Fp64PerCycle;
+  C.Fp16Gops = PerCycle * Gpu.Fp16PerCycle;
+  C.IntegerGops = PerCycle * Gpu.IntegerPerCycle;
+  C.SpecialGops = PerCycle * Gpu.SpecialPerCycle;
+  C.IssueGops = PerCycle * 4; // One for each scheduler.
   C.TensorGops = PerCycle * Gpu.TensorPerCycle;
   return C;
 }
@@ -123,7 +121,7 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
         consumeError(V.takeError());
         continue;
       }
-      if (gpuOf(*V) != Gpu.Name)
+      if (!Gpu.isNamed(gpuOf(*V)))
         continue;
       Path = At->path();
       Newest = Status.getLastModificationTime();
@@ -138,7 +136,7 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
   if (!V)
     return usageError("'" + Path + "' is no JSON: " + toString(V.takeError()));
   StringRef Measured = gpuOf(*V);
-  if (!Measured.empty() && Measured != Gpu.Name)
+  if (!Measured.empty() && !Gpu.isNamed(Measured))
     return usageError("'" + Path + "' was measured on another GPU: " + Measured,
                       "measure on the " + Gpu.Name +
                           ": cupilot-runner --ceilings");

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,47 +22,11 @@ using namespace llvm;
 
 namespace cupilot {
 
-Expected<GpuDescription> describeGpu(StringRef Name) {
-  if (Name != "H200" && Name != "NVIDIA H200")
-    return usageError("no description of the GPU '" + Name + "'",
-                      "known: H200");
-  GpuDescription G;
-  G.Name = "NVIDIA H200";
-  G.Arch = "sm_90";
-  // CUDA C++ Programming Guide, compute capability 9.0.
-  G.Multiprocessors = 132;
-  G.MaxThreadsPerSM = 2048;
-  G.MaxBlocksPerSM = 32;
-  G.RegistersPerSM = 65536;
-  G.SharedPerSM = 228 * 1024;
-  G.SharedPerBlock = 227 * 1024;
-  G.L2Bytes = 60ull << 20;
-  G.ClockGHz = 1.98;
-  // Measured on one H200 (benchmarks/README.md): copies at 4.30 TB/s, float32
-  // products at 51.3 and float64 (tensor) products at 59.8 TFLOP/s.
-  G.DramGBs = 4300;
-  G.L2GBs = 7000;
-  G.Fp32Tflops = 51.3;
-  G.Fp64Tflops = 30;
-  G.Fp16Tflops = 100;
-  G.LaunchMicroseconds = 2.5;
-  G.DramLatencyNs = 700;
-  G.NearLatencyNs = 50; // Mostly from the L1, after 33 cycles; else the L2.
-  // Measured with the kernels of benchmarks/calibration that are there to fix
-  // the model.
-  G.BlockStartNs = 0.614;
-  G.BlockTurnoverNs = 700;
-  G.HotAtomicNs = 0.73;
-  G.L2StoreCost = 2;
-  G.TensorPerCycle = 4096; // H100 whitepaper: 1024 FMA for each of four cores.
-  return G;
-}
-
 unsigned residentBlocks(const GpuDescription &Gpu, const KernelResources &R,
                         const LaunchShape &Shape) {
   uint64_t Threads = Shape.Block[0] * Shape.Block[1] * Shape.Block[2];
   uint64_t SharedBytes = R.StaticShared + Shape.Shared;
-  if (Threads == 0 || Threads > 1024 || R.Registers > 255 ||
+  if (Threads == 0 || Threads > MaxBlockThreads || R.Registers > 255 ||
       SharedBytes > Gpu.SharedPerBlock)
     return 0;
   uint64_t Warps = divideCeil(Threads, 32);
@@ -151,9 +116,11 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
   // The units work side by side. Three of four integer operations share one,
   // the others have the multipliers'.
   T.Fp =
-      std::max({double(C.Fp32) / 128, double(C.Fp64) / 64, double(C.Fp16) / 256,
-                double(C.Special) / 16, double(C.Shuffle) / 32,
-                double(C.Integer + C.Conversion) * 0.75 / 64,
+      std::max({double(C.Fp32) / Gpu.Fp32PerCycle,
+                double(C.Fp64) / Gpu.Fp64PerCycle,
+                double(C.Fp16) / Gpu.Fp16PerCycle,
+                double(C.Special) / Gpu.SpecialPerCycle, double(C.Shuffle) / 32,
+                double(C.Integer + C.Conversion) * 0.75 / Gpu.IntegerPerCycle,
                 double(C.Tensor) / Gpu.TensorPerCycle}) *
       PerSM;
   // What one warp waits for when nothing else runs: global memory, as often as
@@ -180,8 +147,7 @@ ModelledTime modelTime(const GpuDescription &Gpu, const ExecutionCounts &C,
 
   // Issuing and the busiest unit get in each other's way: so much that products
   // of float32, which keep both busy all the time, reach what was measured.
-  double Peak = 2 * 128 * SMs * Gpu.ClockGHz * 1e-3;
-  double Power = 1 / std::log2(Peak / Gpu.Fp32Tflops);
+  double Power = 1 / std::log2(Gpu.fp32Peak() / Gpu.Fp32Tflops);
   double Unit = std::max(T.Fp, LoadStore * PerSM);
   double Compute =
       std::pow(std::pow(T.Issue, Power) + std::pow(Unit, Power), 1 / Power);

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Batch.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Runner/Files.h"
 #include <nlohmann/json.hpp>
 #include <set>
@@ -35,7 +37,7 @@ std::string wordOf(RequestKind K) {
 }
 
 [[noreturn]] static void broken(const std::string &What) {
-  throw Failure("broken-batch", What);
+  throw Failure(FailureKind::BrokenBatch, What);
 }
 
 /// Ids become file names on two machines.
@@ -61,9 +63,9 @@ static void checkProgram(const Batch &B, const Case &C, const Program &P) {
   for (const KernelLaunch &L : P.Launches) {
     if (!B.Images.count(L.Image))
       broken("image " + L.Image + " is not listed");
-    for (int D = 0; D < 3; ++D)
-      if (L.Grid[D] == 0 || L.Grid[D] > INT32_MAX || L.Block[D] == 0 ||
-          L.Block[D] > 1024 || L.Cluster[D] > 64)
+    for (unsigned D = 0; D < 3; ++D)
+      if (!isGridSize(D, L.Grid[D]) || !isBlockSize(D, L.Block[D]) ||
+          L.Cluster[D] > 64)
         broken("'" + L.Symbol + "' is launched in a shape that CUDA lacks");
     for (const Patch &Q : L.Patches) {
       size_t Count = Q.Scratch ? P.Scratch.size() : C.Buffers.size();
@@ -124,17 +126,17 @@ static void check(const Batch &B) {
 Batch readBatch(const std::string &Folder) {
   std::string Path = Folder + "/batch.json";
   if (!exists(Path))
-    throw Failure("no-batch", "'" + Folder + "' holds no batch.json");
+    throw Failure(FailureKind::NoBatch, "'" + Folder + "' holds no batch.json");
   std::string Text = readWhole(Path);
   json J = json::parse(Text, nullptr, /*allow_exceptions=*/false);
   if (J.is_discarded())
-    throw Failure("truncated-batch",
+    throw Failure(FailureKind::TruncatedBatch,
                   "'" + Path + "' is not whole: it is no JSON text");
   // The last field says what the others digest to: half a copy is no batch.
   std::string Want = J.value("digest", "");
   J.erase("digest");
-  if (Want != digestOf(J.dump()))
-    throw Failure("truncated-batch",
+  if (Want != digest(J.dump()))
+    throw Failure(FailureKind::TruncatedBatch,
                   "'" + Path + "' is not what was written: its digest differs");
   Batch B = batchFromJson(J);
   check(B);
@@ -144,7 +146,7 @@ Batch readBatch(const std::string &Folder) {
 void writeBatch(const std::string &Folder, const Batch &B) {
   check(B);
   json J = toJson(B);
-  J["digest"] = digestOf(J.dump());
+  J["digest"] = digest(J.dump());
   writeWhole(Folder + "/batch.json", J.dump(1) + "\n");
 }
 
@@ -152,7 +154,7 @@ std::string requestDigest(const Batch &B, const Request &R) {
   json J = {{"format", BatchVersion}, {"arch", B.Arch}, {"request", toJson(R)}};
   if (R.Kind != RequestKind::Ceilings)
     J["case"] = toJson(B.Cases[R.Case]);
-  return digestOf(J.dump());
+  return digest(J.dump());
 }
 
 } // namespace cupilot::runner

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Batch.h"
-#include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <nlohmann/json.hpp>
 
@@ -15,33 +16,15 @@ using nlohmann::json;
 
 namespace cupilot::runner {
 
-static std::string hexOf(const std::vector<uint8_t> &Bytes) {
-  std::string Text;
-  for (uint8_t B : Bytes) {
-    Text += "0123456789abcdef"[B >> 4];
-    Text += "0123456789abcdef"[B & 15];
-  }
-  return Text;
-}
-
 [[noreturn]] static void broken(const std::string &What) {
-  throw Failure("broken-batch", What);
+  throw Failure(FailureKind::BrokenBatch, What);
 }
 
 static std::vector<uint8_t> bytesOf(const std::string &Hex) {
-  auto Digit = [](char C) -> int {
-    if (C >= '0' && C <= '9')
-      return C - '0';
-    if (C >= 'a' && C <= 'f')
-      return C - 'a' + 10;
-    broken("argument bytes are not hexadecimal");
-  };
-  if (Hex.size() % 2)
-    broken("argument bytes have an odd number of digits");
-  std::vector<uint8_t> Bytes;
-  for (size_t I = 0; I < Hex.size(); I += 2)
-    Bytes.push_back(uint8_t(Digit(Hex[I]) << 4 | Digit(Hex[I + 1])));
-  return Bytes;
+  std::string Bytes;
+  if (!appendBytesOf(Hex, Bytes))
+    broken("argument bytes are not pairs of hexadecimal digits");
+  return {Bytes.begin(), Bytes.end()};
 }
 
 static std::string roleWord(Role R) {
@@ -148,7 +131,8 @@ static json toJson(const KernelLaunch &L) {
   if (L.Cooperative)
     J["cooperative"] = true;
   for (const std::vector<uint8_t> &A : L.Args)
-    J["args"].push_back(hexOf(A));
+    J["args"].push_back(
+        hexOf({reinterpret_cast<const char *>(A.data()), A.size()}));
   for (const Patch &P : L.Patches)
     J["patches"].push_back({{"arg", P.Arg},
                             {"offset", P.Offset},
@@ -312,7 +296,8 @@ Batch batchFromJson(const json &J) {
   if (!J.is_object() || J.value("format", "") != "cupilot-batch")
     broken("it does not say \"format\": \"cupilot-batch\"");
   if (int Version = J.value("version", 0); Version != BatchVersion)
-    throw Failure(Version > BatchVersion ? "newer-batch" : "broken-batch",
+    throw Failure(Version > BatchVersion ? FailureKind::NewerBatch
+                                         : FailureKind::BrokenBatch,
                   "it has format " + std::to_string(Version) +
                       ", this runner reads format " +
                       std::to_string(BatchVersion));

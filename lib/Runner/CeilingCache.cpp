@@ -9,7 +9,7 @@
 #include "Child.h"
 #include "Evaluator.h"
 #include "Nvml.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Runner.h"
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using nlohmann::json;
 namespace cupilot::runner {
 
 /// A new way to measure makes old numbers useless.
-static constexpr int CeilingVersion = 2;
+static constexpr int CeilingVersion = 3;
 
 /// As cuPilot's other tools: CUPILOT_CACHE_DIR, XDG_CACHE_HOME, ~/.cache.
 static std::string cacheFolder() {
@@ -43,7 +43,7 @@ json deviceCeilings(const std::string &Executable, int Device, bool Anew) {
     Child Asked(Executable, -1, Scratch.path() + "/stderr");
     const json &All = Asked.greeting().at("devices");
     if (Device < 0 || size_t(Device) >= All.size())
-      throw Failure("no-device",
+      throw Failure(FailureKind::NoDevice,
                     "there is no device " + std::to_string(Device));
     Info = All[size_t(Device)];
   }
@@ -53,7 +53,8 @@ json deviceCeilings(const std::string &Executable, int Device, bool Anew) {
     Path = Folder + "/ceilings/" + Uuid + ".json";
   if (!Anew && !Path.empty() && exists(Path)) {
     json Known = json::parse(readWhole(Path), nullptr, false);
-    if (Known.is_object() && Known.value("version", 0) == CeilingVersion &&
+    if (Known.is_object() &&
+        Known.value("ceilings_version", 0) == CeilingVersion &&
         Known.value("device", json()) == Info)
       return Known;
   }
@@ -61,7 +62,7 @@ json deviceCeilings(const std::string &Executable, int Device, bool Anew) {
   json Clocks = readClocks(Uuid);
   json Result = W.ask({{"do", "ceilings"}}, 120000);
   Result.erase("ok");
-  Result["version"] = CeilingVersion;
+  Result["ceilings_version"] = CeilingVersion;
   Result["device"] = Info;
   Result["clocks_before"] = std::move(Clocks);
   Result["clocks_after"] = readClocks(Uuid);

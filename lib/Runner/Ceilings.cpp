@@ -9,13 +9,15 @@
 #include "Ceilings.h"
 #include "CeilingKernels.h"
 #include "Flush.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
+#include "cupilot/Portable/GpuDescription.h"
 #include "cupilot/Runner/Files.h"
 #include "cupilot/Runner/Runner.h"
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 using nlohmann::json;
 
@@ -46,7 +48,8 @@ Bench::Bench(const Gpu &G) : G(G) {
   Size = std::min<uint64_t>(uint64_t(4) << 30, G.freeMemory() / 6);
   Size = Size >> 26 << 26;
   if (Size == 0)
-    throw Failure("out-of-memory", "less than 400 MiB are free on the GPU");
+    throw Failure(FailureKind::OutOfMemory,
+                  "less than 400 MiB are free on the GPU");
   From = G.allocate(Size);
   To = G.allocate(Size);
   // Numbers that are no zeroes: memory may save itself work for those.
@@ -145,6 +148,86 @@ void writeCeilingKernels(const std::string &Folder) {
   writeWhole(Folder + "/sm_75-flush.ptx", flushPtx());
 }
 
+/// The known GPU whose figures stand in for what neither the driver tells nor
+/// is measured: the GPU itself, else the latest one that is not newer, of
+/// several the one that was measured most.
+static const GpuDescription &nearest(const GpuInfo &I) {
+  if (const GpuDescription *Same = findGpu(I.Name))
+    return *Same;
+  const int Capability = I.Major * 10 + I.Minor;
+  auto Rank = [&](const GpuDescription &G) {
+    const int Own = int(G.capability());
+    const bool Newer = Own > Capability;
+    return std::tuple(!Newer, Newer ? -Own : Own, -int(G.derivedFigures()));
+  };
+  return *std::ranges::max_element(knownGpus(), {}, Rank);
+}
+
+/// A description of the GPU, with what \p Measured says. Failure: figures that
+/// contradict each other.
+static json describe(const Gpu &G, const json &Measured) {
+  const GpuInfo &I = G.current();
+  const GpuDescription &Base = nearest(I);
+  GpuDescription D = Base;
+  D.Arch = I.arch();
+  if (!Base.isNamed(I.Name)) {
+    D.Name = I.Name;
+    D.OtherNames.clear();
+    for (auto &[Word, Source] : D.Sources)
+      Source = {GpuFigureSource::Basis::Derived,
+                "not known: as of the " + Base.Name};
+  }
+  D.Sources["here"] = {GpuFigureSource::Basis::Driver, "this GPU's driver"};
+  D.Sources["ceilings"] = {GpuFigureSource::Basis::Measured,
+                           "cupilot-runner --ceilings, on this GPU"};
+  auto Set = [&](auto &Figure, const char *Key, double Value,
+                 const char *Source) {
+    if (!(Value > 0))
+      return;
+    Figure = std::remove_reference_t<decltype(Figure)>(Value);
+    D.SourceOf[Key] = Source;
+  };
+  auto Told = [&](auto &Figure, const char *Key, DeviceAttribute A) {
+    Set(Figure, Key, G.attribute(A), "here");
+  };
+  auto Rate = [&](const char *Name) {
+    return Measured.contains(Name) ? Measured[Name]["value"].get<double>() : 0;
+  };
+  Told(D.Multiprocessors, "multiprocessors", DeviceAttribute::Multiprocessors);
+  Told(D.MaxThreadsPerSM, "threadsPerMultiprocessor",
+       DeviceAttribute::ThreadsPerMultiprocessor);
+  Told(D.MaxBlocksPerSM, "blocksPerMultiprocessor",
+       DeviceAttribute::BlocksPerMultiprocessor);
+  Told(D.RegistersPerSM, "registersPerMultiprocessor",
+       DeviceAttribute::RegistersPerMultiprocessor);
+  Told(D.SharedPerSM, "sharedPerMultiprocessor",
+       DeviceAttribute::SharedPerMultiprocessor);
+  Told(D.SharedPerBlock, "sharedPerBlock",
+       DeviceAttribute::SharedPerBlockOptin);
+  Told(D.L2Bytes, "l2Bytes", DeviceAttribute::L2Bytes);
+  Set(D.ClockGHz, "clockGHz", G.attribute(DeviceAttribute::ClockRate) * 1e-6,
+      "here");
+  Set(D.PeakFp32Tflops, "peakFp32Tflops", D.fp32Peak(), "here");
+  Set(D.Fp32Tflops, "fp32Tflops",
+      D.fp32Peak() * Base.Fp32Tflops / Base.fp32Peak(),
+      D.SourceOf.at("fp32Tflops").c_str());
+  // Two transfers in each cycle of the memory's clock, which is in kHz.
+  Set(D.PeakDramGBs, "peakDramGBs",
+      2e-6 * G.attribute(DeviceAttribute::MemoryClockRate) *
+          G.attribute(DeviceAttribute::MemoryBusWidth) / 8,
+      "here");
+  Set(D.DramGBs, "dramGBs", std::max(Rate("copy"), Rate("read")) * 1e-9,
+      "ceilings");
+  Set(D.L2GBs, "l2GBs", Rate("l2") * 1e-9, "ceilings");
+  Set(D.TensorPerCycle, "tensorPerCycle",
+      std::max(Rate("fp16"), Rate("bf16")) * 1e-9 /
+          (D.Multiprocessors * D.ClockGHz),
+      "ceilings");
+  json J = toJson(D);
+  readGpuDescription(J.dump(), "what the driver and the ceilings say");
+  return J;
+}
+
 json measureCeilings(const Gpu &G) {
   Bench B(G);
   json Result, Missing = json::object();
@@ -168,9 +251,16 @@ json measureCeilings(const Gpu &G) {
     if (Module)
       G.api().ModuleUnload(Module);
   }
-  return {{"ceilings", std::move(Result)},
-          {"missing", std::move(Missing)},
-          {"bytes", B.Size}};
+  json All = json::object();
+  try {
+    All = describe(G, Result);
+  } catch (const Failure &F) {
+    Missing["description"] = F.what();
+  }
+  All["ceilings"] = std::move(Result);
+  All["missing"] = std::move(Missing);
+  All["bytes"] = B.Size;
+  return All;
 }
 
 } // namespace cupilot::runner

@@ -15,7 +15,8 @@ namespace cupilot::runner {
 
 /// Bandwidths and rates of the current device, each the best of several ways
 /// and repetitions: {"copy": {"value": 4.3e12, "unit": "B/s", "ways": ...}}.
-/// What a GPU or driver lacks is named under "missing".
+/// What a GPU or driver lacks is named under "missing". Beside them a
+/// description of the GPU (GpuDescription.h), which --gpu reads.
 nlohmann::json measureCeilings(const Gpu &G);
 
 } // namespace cupilot::runner

@@ -8,7 +8,7 @@
 
 #include "Child.h"
 #include "Wire.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <cerrno>
 #include <chrono>
@@ -46,8 +46,9 @@ Child::Child(const std::string &Program, int Device,
     : Diagnostics(Diagnostics), Greeting(std::make_unique<json>()) {
   int Ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, Ends) != 0)
-    throw Failure("worker-lost", std::string("no connection to a worker: ") +
-                                     std::strerror(errno));
+    throw Failure(FailureKind::WorkerLost,
+                  std::string("no connection to a worker: ") +
+                      std::strerror(errno));
   // What kernels print is nobody's result; asserts are kept for the message.
   posix_spawn_file_actions_t Actions;
   ::posix_spawn_file_actions_init(&Actions);
@@ -66,8 +67,9 @@ Child::Child(const std::string &Program, int Device,
   if (Error != 0) {
     Pid = -1;
     ::close(FD);
-    throw Failure("worker-lost", "'" + Program + "' cannot be started: " +
-                                     std::strerror(Error));
+    throw Failure(FailureKind::WorkerLost,
+                  "'" + Program +
+                      "' cannot be started: " + std::strerror(Error));
   }
   json Open = {{"do", "open"}};
   if (Device >= 0)
@@ -130,26 +132,29 @@ json Child::ask(const json &Message, int64_t TimeoutMs, int64_t RunMs) {
     if (receiveMessage(FD, Late, reportMs()) == Received::Message &&
         !Late.contains("progress") && !Late.value("ok", false)) {
       end();
-      throw Failure(Late.value("reason", "worker"), Late.value("message", ""));
+      throw Failure(failureKindOf(Late.value("reason", "")),
+                    Late.value("message", ""));
     }
     end();
-    throw Failure("timeout",
+    throw Failure(FailureKind::Timeout,
                   "nothing came back within " + std::to_string(Waited) + " ms");
   }
   if (R == Received::Closed) {
     end();
     std::string Words = lastWords();
-    throw Failure("worker-lost", "the worker process died" +
-                                     (Words.empty() ? "" : ": " + Words));
+    throw Failure(FailureKind::WorkerLost,
+                  "the worker process died" +
+                      (Words.empty() ? "" : ": " + Words));
   }
   if (Answer.value("ok", false))
     return Answer;
   std::string Text = Answer.value("message", "");
   end();
-  if (Answer.value("reason", "") == "assert")
+  const FailureKind Kind = failureKindOf(Answer.value("reason", ""));
+  if (Kind == FailureKind::Assert)
     if (std::string Words = lastWords(); !Words.empty())
       Text += ": " + Words;
-  throw Failure(Answer.value("reason", "worker"), Text);
+  throw Failure(Kind, Text);
 }
 
 } // namespace cupilot::runner

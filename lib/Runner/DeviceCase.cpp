@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceCase.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Compare.h"
-#include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 
 namespace cupilot::runner {
@@ -80,9 +80,9 @@ DeviceCase::DeviceCase(const Gpu &G, const Case &C,
       continue; // Poison already.
     MappedFile Content(Files[I]);
     if (Content.bytes().size() != B.Size)
-      throw Failure("data-damaged", "'" + Files[I] +
-                                        "' has another size than "
-                                        "its buffer");
+      throw Failure(FailureKind::DataDamaged, "'" + Files[I] +
+                                                  "' has another size than "
+                                                  "its buffer");
     // Poison was written on the stream; the copy is on the default one.
     G.check(G.api().StreamSynchronize(G.stream()), "filling memory");
     G.check(G.api().CopyIn(Buffers[I]->begin(), Content.bytes().data(), B.Size),

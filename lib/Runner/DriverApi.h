@@ -60,11 +60,16 @@ enum class DeviceAttribute : int {
   MaxThreadsPerBlock = 1,
   ClockRate = 13,
   Multiprocessors = 16,
+  MemoryClockRate = 36,
+  MemoryBusWidth = 37,
   L2Bytes = 38,
+  ThreadsPerMultiprocessor = 39,
   MajorCapability = 75,
   MinorCapability = 76,
-  SharedPerBlockOptin = 97,
   SharedPerMultiprocessor = 81,
+  RegistersPerMultiprocessor = 82,
+  SharedPerBlockOptin = 97,
+  BlocksPerMultiprocessor = 106,
 };
 
 /// CUfunction_attribute: CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.

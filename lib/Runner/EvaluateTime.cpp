@@ -8,8 +8,8 @@
 
 #include "Evaluator.h"
 #include "Nvml.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Compare.h"
-#include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Statistics.h"
 #include <chrono>
 #include <cmath>

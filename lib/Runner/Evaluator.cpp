@@ -8,8 +8,9 @@
 
 #include "Evaluator.h"
 #include "Nvml.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Compare.h"
-#include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -37,12 +38,12 @@ Child &Evaluator::worker(std::unique_ptr<Child> &Place) {
                                       Scratch.path() + "/stderr-" +
                                           std::to_string(Device));
     } catch (const Failure &F) {
-      Why = F.reason() + ": " + F.what();
+      Why = std::string(F.word()) + ": " + F.what();
     }
   }
   if (!Place)
-    throw Failure("device-lost", "device " + std::to_string(Device) +
-                                     " takes no new process: " + Why);
+    throw Failure(FailureKind::DeviceLost, "device " + std::to_string(Device) +
+                                               " takes no new process: " + Why);
   const json &Devices = Place->greeting().at("devices");
   Uuid = Devices.at(size_t(Device)).at("uuid").get<std::string>();
   return *Place;
@@ -137,7 +138,8 @@ json compareFiles(const std::string &Original, const std::string &Got,
                   const Buffer &Buf, const Request &R) {
   MappedFile A(Original), C(Got);
   if (A.bytes().size() != Buf.Size || C.bytes().size() != Buf.Size)
-    throw Failure("worker-lost", "a result has another size than its buffer");
+    throw Failure(FailureKind::WorkerLost,
+                  "a result has another size than its buffer");
   return toJson(compareBytes(A.bytes(), C.bytes(), Buf.Holds, R.Allowed));
 }
 
@@ -220,7 +222,7 @@ json Evaluator::run(const Request &R) {
       bool Kept =
           C.Buffers[I].Use != Role::In && File.bytes().size() <= R.MostOutput;
       Buffers.push_back({{"digest", Kept ? Results.putData(File.bytes())
-                                         : digestOf(File.bytes())},
+                                         : digest(File.bytes())},
                          {"kept", Kept},
                          {"stray_before", Got.Stray[I].first},
                          {"stray_after", Got.Stray[I].second}});
@@ -264,17 +266,16 @@ json Evaluator::evaluate(const Request &R) {
     }
     Result["status"] = "ok";
   } catch (const Failure &F) {
-    if (F.reason() == "device-lost" || F.reason() == "disk")
+    const FailureScope Scope = scopeOf(F.kind());
+    if (Scope == FailureScope::Runner)
       throw;
     // What a program did on the GPU is a fault; what is wrong with the batch or
     // the machine is an error.
-    bool Ours = F.reason() == "data-damaged" || F.reason() == "missing-file" ||
-                F.reason() == "bad-generator" ||
-                F.reason() == "unreadable-file" || F.reason() == "no-sanitizer";
-    Result = {{"status", Ours || Blame.empty() ? "error" : "fault"},
-              {"reason", F.reason()},
+    const bool Blamed = Scope == FailureScope::Program && !Blame.empty();
+    Result = {{"status", Blamed ? "fault" : "error"},
+              {"reason", F.word()},
               {"message", F.what()}};
-    if (!Ours && !Blame.empty())
+    if (Blamed)
       Result["who"] = Blame;
   }
   Result["seconds"] =

@@ -8,9 +8,7 @@
 
 #include "cupilot/Runner/Files.h"
 #include "Parallel.h"
-#include "cupilot/Runner/Failure.h"
-#include "llvm-c/blake3.h"
-#include <array>
+#include "cupilot/Portable/Failure.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -24,42 +22,17 @@
 
 namespace cupilot::runner {
 
-// LLVM's BLAKE3 is plain C in the one archive that its other parts are in; the
-// linker takes these objects and nothing else of LLVM.
-std::string digestOf(std::string_view Bytes) {
-  llvm_blake3_hasher Hasher;
-  llvm_blake3_hasher_init(&Hasher);
-  llvm_blake3_hasher_update(&Hasher, Bytes.data(), Bytes.size());
-  std::array<uint8_t, LLVM_BLAKE3_OUT_LEN> Out;
-  llvm_blake3_hasher_finalize(&Hasher, Out.data(), Out.size());
-  std::string Text = "b3:";
-  for (uint8_t B : Out) {
-    Text += "0123456789abcdef"[B >> 4];
-    Text += "0123456789abcdef"[B & 15];
-  }
-  return Text;
-}
-
-bool isDigest(std::string_view Text) {
-  return Text.size() == 67 && Text.starts_with("b3:") &&
-         Text.find_first_not_of("0123456789abcdef", 3) ==
-             std::string_view::npos;
-}
-
-std::string nameOf(std::string_view Digest) {
-  return std::string(Digest.substr(3));
-}
-
 static std::string why() { return std::strerror(errno); }
 
 std::string readWhole(const std::string &Path) {
   std::ifstream In(Path, std::ios::binary);
   if (!In)
-    throw Failure(errno == ENOENT ? "missing-file" : "unreadable-file",
+    throw Failure(errno == ENOENT ? FailureKind::MissingFile
+                                  : FailureKind::UnreadableFile,
                   "'" + Path + "' cannot be read: " + why());
   std::string Text((std::istreambuf_iterator<char>(In)), {});
   if (In.bad())
-    throw Failure("unreadable-file", "'" + Path + "' cannot be read");
+    throw Failure(FailureKind::UnreadableFile, "'" + Path + "' cannot be read");
   return Text;
 }
 
@@ -72,7 +45,8 @@ void writeWhole(const std::string &Path, std::string_view Bytes) {
     if (FD >= 0)
       ::close(FD);
     ::unlink(Partial.c_str());
-    throw Failure("disk", "'" + Path + "' cannot be written: " + Why);
+    throw Failure(FailureKind::Disk,
+                  "'" + Path + "' cannot be written: " + Why);
   };
   if (FD < 0)
     Fail();
@@ -100,8 +74,9 @@ void makeFolder(const std::string &Path) {
   std::error_code Error;
   std::filesystem::create_directories(Path, Error);
   if (Error)
-    throw Failure("disk", "the folder '" + Path +
-                              "' cannot be made: " + Error.message());
+    throw Failure(FailureKind::Disk,
+                  "the folder '" + Path +
+                      "' cannot be made: " + Error.message());
 }
 
 MappedFile::MappedFile(const std::string &Path) {
@@ -112,7 +87,8 @@ MappedFile::MappedFile(const std::string &Path) {
     bool Missing = errno == ENOENT;
     if (FD >= 0)
       ::close(FD);
-    throw Failure(Missing ? "missing-file" : "unreadable-file",
+    throw Failure(Missing ? FailureKind::MissingFile
+                          : FailureKind::UnreadableFile,
                   "'" + Path + "' cannot be read: " + Why);
   }
   Size = size_t(Info.st_size);
@@ -120,7 +96,8 @@ MappedFile::MappedFile(const std::string &Path) {
       Size ? ::mmap(nullptr, Size, PROT_READ, MAP_PRIVATE, FD, 0) : nullptr;
   ::close(FD);
   if (Map == MAP_FAILED)
-    throw Failure("unreadable-file", "'" + Path + "' cannot be mapped");
+    throw Failure(FailureKind::UnreadableFile,
+                  "'" + Path + "' cannot be mapped");
   Begin = static_cast<const char *>(Map);
 }
 
@@ -154,8 +131,8 @@ NewFile::NewFile(const std::string &Path, uint64_t Size) : Size(Size) {
   if (FD >= 0)
     ::close(FD);
   if (!Made || Map == MAP_FAILED)
-    throw Failure("disk", "no room for " + std::to_string(Size) +
-                              " bytes in '" + Path + "'");
+    throw Failure(FailureKind::Disk, "no room for " + std::to_string(Size) +
+                                         " bytes in '" + Path + "'");
   Begin = static_cast<uint8_t *>(Map);
   if (Size > Large)
     eachPart(Size, [&](uint64_t, uint64_t From, uint64_t To) {
@@ -189,7 +166,7 @@ ScratchFolder::ScratchFolder() {
       return;
     }
   }
-  throw Failure("disk", "no folder for temporary files: " + why());
+  throw Failure(FailureKind::Disk, "no folder for temporary files: " + why());
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -208,8 +185,9 @@ std::string inflated(std::string_view Packed, uint64_t Size) {
                             reinterpret_cast<const Bytef *>(Packed.data()),
                             Packed.size());
   if (Status != Z_OK || Got != Size)
-    throw Failure("data-damaged", "packed data cannot be unpacked to " +
-                                      std::to_string(Size) + " bytes");
+    throw Failure(FailureKind::DataDamaged,
+                  "packed data cannot be unpacked to " + std::to_string(Size) +
+                      " bytes");
   return Bytes;
 }
 

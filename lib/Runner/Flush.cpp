@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Flush.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 
 namespace cupilot::runner {
 

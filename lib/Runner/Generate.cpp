@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parallel.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
+#include "cupilot/Portable/Random.h"
 #include "cupilot/Runner/Numbers.h"
 #include <charconv>
 #include <cmath>
@@ -29,7 +30,7 @@ struct Recipe {
 
 [[noreturn]] static void badRecipe(std::string_view Text,
                                    const std::string &Why) {
-  throw Failure("bad-generator",
+  throw Failure(FailureKind::BadGenerator,
                 "'" + std::string(Text) + "' makes no buffer: " + Why);
 }
 
@@ -117,12 +118,10 @@ static double drawNormal(std::mt19937_64 &Engine) {
   return Sum - 6;
 }
 
-/// 64 bits that follow from \p Seed and a place (splitmix64).
+/// 64 bits that follow from \p Seed and a place.
 static uint64_t bitsAt(uint64_t Seed, uint64_t Place) {
-  uint64_t Bits = Seed + (Place + 1) * 0x9e3779b97f4a7c15;
-  Bits = (Bits ^ (Bits >> 30)) * 0xbf58476d1ce4e5b9;
-  Bits = (Bits ^ (Bits >> 27)) * 0x94d049bb133111eb;
-  return Bits ^ (Bits >> 31);
+  uint64_t State = Seed + Place * SplitMixStep;
+  return splitMix64(State);
 }
 
 /// Near to a normal distribution with a variance of 1: eight numbers of 16 bits
@@ -149,7 +148,7 @@ void generateInto(std::string_view Generator, uint8_t *To, uint64_t Size,
   Recipe R = parseRecipe(Generator);
   unsigned Width = sizeOf(R.Kind);
   const uint64_t N = Size / Width;
-  std::mt19937_64 Engine(R.Seed + Variation * 0x9e3779b97f4a7c15);
+  std::mt19937_64 Engine(R.Seed + Variation * SplitMixStep);
   bool Floating = isFloating(R.Kind);
   auto Fill = [&](auto Make) {
     for (uint64_t I = 0; I < N; ++I)

@@ -7,70 +7,71 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gpu.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include <array>
 #include <cstdio>
 #include <dlfcn.h>
 
 namespace cupilot::runner {
 
-std::string reasonOf(DriverStatus Status, bool Running) {
+FailureKind kindOf(DriverStatus Status, bool Running) {
   switch (Status) {
   case DriverStatus::OutOfMemory:
-    return "out-of-memory";
+    return FailureKind::OutOfMemory;
   case DriverStatus::StubLibrary:
   case DriverStatus::NotInitialized:
-    return "no-driver";
+    return FailureKind::NoDriver;
   case DriverStatus::NoDevice:
   case DriverStatus::InvalidDevice:
-    return "no-device";
+    return FailureKind::NoDevice;
   case DriverStatus::DeviceUnavailable:
-    return "device-unavailable";
+    return FailureKind::DeviceUnavailable;
   case DriverStatus::NoBinary:
-    return "wrong-arch";
+    return FailureKind::WrongArch;
   case DriverStatus::InvalidImage:
   case DriverStatus::InvalidPtx:
   case DriverStatus::InvalidSource:
-    return "invalid-image";
+    return FailureKind::InvalidImage;
   case DriverStatus::NoJit:
   case DriverStatus::UnsupportedPtx:
-    return "unsupported-ptx";
+    return FailureKind::UnsupportedPtx;
   case DriverStatus::NotFound:
-    return "missing-symbol";
+    return FailureKind::MissingSymbol;
   case DriverStatus::IllegalAddress:
   case DriverStatus::InvalidAddressSpace:
-    return "illegal-address";
+    return FailureKind::IllegalAddress;
   case DriverStatus::MisalignedAddress:
-    return "misaligned";
+    return FailureKind::Misaligned;
   case DriverStatus::LaunchTimeout:
-    return "timeout";
+    return FailureKind::Timeout;
   case DriverStatus::Assert:
-    return "assert";
+    return FailureKind::Assert;
   case DriverStatus::StackError:
-    return "stack";
+    return FailureKind::Stack;
   case DriverStatus::IllegalInstruction:
   case DriverStatus::InvalidPc:
-    return "illegal-instruction";
+    return FailureKind::IllegalInstruction;
   case DriverStatus::LaunchFailed:
     // What a kernel that executes "trap" ends with.
-    return "trap";
+    return FailureKind::Trap;
   default:
-    return Running ? "fault" : "launch-failed";
+    return Running ? FailureKind::Fault : FailureKind::LaunchFailed;
   }
 }
 
 Gpu::Gpu() {
   void *Library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!Library)
-    throw Failure("no-driver",
+    throw Failure(FailureKind::NoDriver,
                   std::string("there is no CUDA driver: ") + ::dlerror());
   auto Find = [&](auto &Member, const char *Name, bool Needed) {
     Member = reinterpret_cast<std::remove_reference_t<decltype(Member)>>(
         ::dlsym(Library, Name));
     if (!Member && Needed)
-      throw Failure("no-driver", std::string("the CUDA driver is too old: it "
-                                             "lacks ") +
-                                     Name);
+      throw Failure(FailureKind::NoDriver,
+                    std::string("the CUDA driver is too old: it "
+                                "lacks ") +
+                        Name);
   };
 #define CUPILOT_NEEDED(Member, Name, Params) Find(Table.Member, Name, true);
 #define CUPILOT_NEWER(Member, Name, Params) Find(Table.Member, Name, false);
@@ -81,7 +82,7 @@ Gpu::Gpu() {
   check(Table.Init(0), "starting the driver");
   check(Table.DeviceCount(&Devices), "counting devices");
   if (Devices == 0)
-    throw Failure("no-device", "the CUDA driver sees no GPU");
+    throw Failure(FailureKind::NoDevice, "the CUDA driver sees no GPU");
 }
 
 void Gpu::check(DriverStatus Status, const std::string &Doing) const {
@@ -92,7 +93,7 @@ void Gpu::check(DriverStatus Status, const std::string &Doing) const {
     Table.ErrorName(Status, &Name);
   if (Table.ErrorText)
     Table.ErrorText(Status, &Text);
-  throw Failure(reasonOf(Status, false),
+  throw Failure(kindOf(Status, false),
                 std::string(Name ? Name : "error") + " (" +
                     std::to_string(static_cast<int>(Status)) + ": " +
                     (Text ? Text : "unknown") + ") while " + Doing);
@@ -105,8 +106,14 @@ void Gpu::synchronize(const std::string &Doing) const {
   try {
     check(Status, Doing);
   } catch (const Failure &F) {
-    throw Failure(reasonOf(Status, true), F.what());
+    throw Failure(kindOf(Status, true), F.what());
   }
+}
+
+int Gpu::attribute(DeviceAttribute A, int Device) const {
+  int Value = 0;
+  check(Table.DeviceGetAttribute(&Value, A, Device), "asking for attributes");
+  return Value;
 }
 
 GpuInfo Gpu::info(int Ordinal) const {
@@ -127,11 +134,7 @@ GpuInfo Gpu::info(int Ordinal) const {
     I.Uuid += std::string(B == 4 || B == 6 || B == 8 || B == 10 ? "-" : "") +
               Hex.data();
   }
-  auto Attribute = [&](DeviceAttribute A) {
-    int Value = 0;
-    check(Table.DeviceGetAttribute(&Value, A, Device), "asking for attributes");
-    return Value;
-  };
+  auto Attribute = [&](DeviceAttribute A) { return attribute(A, Device); };
   I.Major = Attribute(DeviceAttribute::MajorCapability);
   I.Minor = Attribute(DeviceAttribute::MinorCapability);
   I.Multiprocessors = Attribute(DeviceAttribute::Multiprocessors);
@@ -143,7 +146,6 @@ GpuInfo Gpu::info(int Ordinal) const {
 
 void Gpu::use(int Ordinal) {
   Info = info(Ordinal);
-  int Device = 0;
   check(Table.DeviceGet(&Device, Ordinal), "looking for the device");
   Handle Context = nullptr;
   check(Table.ContextRetain(&Context, Device), "making a context");

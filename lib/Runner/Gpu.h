@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_RUNNER_GPU_H
 
 #include "DriverApi.h"
+#include "cupilot/Portable/Failure.h"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ struct GpuInfo {
 };
 
 /// The CUDA driver, loaded when it is first asked for, and one of its devices.
-/// All failures of the driver become Failure with a stable reason.
+/// All errors of the driver become a Failure.
 class Gpu {
 public:
   /// Failure: no-driver, no-device.
@@ -36,6 +37,7 @@ public:
   /// Makes a context on device \p Ordinal; needed for all that follows.
   void use(int Ordinal);
   const GpuInfo &current() const { return Info; }
+  int attribute(DeviceAttribute A) const { return attribute(A, Device); }
   const DriverTable &api() const { return Table; }
   Handle stream() const { return Stream; }
 
@@ -50,15 +52,17 @@ public:
   Handle function(Handle Module, const std::string &Symbol) const;
 
 private:
+  int attribute(DeviceAttribute A, int Device) const;
+
   DriverTable Table;
-  int Devices = 0;
+  int Devices = 0, Device = 0;
   GpuInfo Info;
   Handle Stream = nullptr;
 };
 
-/// The stable word for what the driver said. \p Running: of a kernel that had
-/// been started.
-std::string reasonOf(DriverStatus Status, bool Running);
+/// What the driver's status means. \p Running: of a kernel that had been
+/// started.
+FailureKind kindOf(DriverStatus Status, bool Running);
 
 } // namespace cupilot::runner
 

@@ -7,18 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "Inputs.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 
 namespace cupilot::runner {
 
 /// Failure: data-damaged.
 static void checkFile(const std::string &Path, const std::string &Digest) {
   MappedFile File(Path);
-  if (digestOf(File.bytes()) != Digest)
-    throw Failure("data-damaged", "'" + Path +
-                                      "' is not what the batch was "
-                                      "written with: its digest "
-                                      "differs");
+  if (digest(File.bytes()) != Digest)
+    throw Failure(FailureKind::DataDamaged, "'" + Path +
+                                                "' is not what the batch was "
+                                                "written with: its digest "
+                                                "differs");
 }
 
 std::string Inputs::imageFile(const std::string &Digest) {
@@ -26,7 +27,7 @@ std::string Inputs::imageFile(const std::string &Digest) {
   if (!New && !At->second.empty())
     return At->second;
   std::string Path =
-      Folder + "/images/" + nameOf(Digest) + "." + B.Images.at(Digest);
+      Folder + "/images/" + shortDigest(Digest, 64) + "." + B.Images.at(Digest);
   checkFile(Path, Digest);
   return At->second = Path;
 }
@@ -49,18 +50,18 @@ std::string Inputs::dataFile(const std::string &Digest, uint64_t Size) {
   std::string Key = "data " + Digest;
   if (auto It = Known.find(Key); It != Known.end())
     return It->second;
-  std::string Path = Folder + "/data/" + nameOf(Digest) + ".bin";
+  std::string Path = Folder + "/data/" + shortDigest(Digest, 64) + ".bin";
   if (exists(Path)) {
     checkFile(Path, Digest);
     return Known[Key] = Path;
   }
   MappedFile Packed(Path + ".z");
   std::string Bytes = inflated(Packed.bytes(), Size);
-  if (digestOf(Bytes) != Digest)
-    throw Failure("data-damaged", "'" + Path +
-                                      ".z' is not what the batch was "
-                                      "written with: its digest "
-                                      "differs");
+  if (digest(Bytes) != Digest)
+    throw Failure(FailureKind::DataDamaged, "'" + Path +
+                                                ".z' is not what the batch was "
+                                                "written with: its digest "
+                                                "differs");
   return keep(Key, Bytes);
 }
 

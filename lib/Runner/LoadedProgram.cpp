@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LoadedProgram.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Runner/Files.h"
 #include <cstring>
 
@@ -53,17 +54,17 @@ void LoadedProgram::findFunction(const KernelLaunch &L, bool Bare) {
     };
     for (size_t I = 0; I < L.Args.size(); ++I)
       if (!Sizes(I) || Size != L.Args[I].size())
-        throw Failure("arguments-mismatch",
+        throw Failure(FailureKind::ArgumentsMismatch,
                       "parameter " + std::to_string(I) + " of '" + L.Symbol +
                           "' does not have the " +
                           std::to_string(L.Args[I].size()) +
                           " bytes of its argument");
     if (Sizes(L.Args.size()))
-      throw Failure("arguments-mismatch", "'" + L.Symbol + "' has more than " +
-                                              std::to_string(L.Args.size()) +
-                                              " parameters");
+      throw Failure(FailureKind::ArgumentsMismatch,
+                    "'" + L.Symbol + "' has more than " +
+                        std::to_string(L.Args.size()) + " parameters");
   }
-  if (L.Shared > 48 * 1024)
+  if (L.Shared > UnrequestedShared)
     G.check(G.api().FunctionSet(F, MaxDynamicShared, int(L.Shared)),
             "giving '" + L.Symbol + "' " + std::to_string(L.Shared) +
                 " bytes of shared memory");
@@ -84,7 +85,7 @@ void LoadedProgram::findVariables(const std::vector<std::string> &Files) {
       }
       G.check(Status, "looking for the variable '" + V.Symbol + "'");
       if (Size != V.Value.Size)
-        throw Failure("arguments-mismatch",
+        throw Failure(FailureKind::ArgumentsMismatch,
                       "the variable '" + V.Symbol + "' has another size");
       break;
     }
@@ -123,7 +124,8 @@ BoundProgram LoadedProgram::bind(const DeviceCase &On) const {
     for (size_t M = 0; M < L.Maps.size(); ++M) {
       const MapArgument &Q = L.Maps[M];
       if (!G.api().EncodeTensorMap)
-        throw Failure("no-tensor-maps", "the driver has no tensor maps");
+        throw Failure(FailureKind::NoTensorMaps,
+                      "the driver has no tensor maps");
       G.check(G.api().EncodeTensorMap(
                   &A.Maps[M], int(Q.Type), unsigned(Q.Extents.size()),
                   reinterpret_cast<void *>(On.address(Q.Buffer) + Q.At),
@@ -167,8 +169,9 @@ void LoadedProgram::launch(const BoundProgram &Bound) const {
       continue;
     }
     if (!G.api().LaunchExtended)
-      throw Failure("launch-failed", "the driver is too old for clusters and "
-                                     "cooperative launches");
+      throw Failure(FailureKind::LaunchFailed,
+                    "the driver is too old for clusters and "
+                    "cooperative launches");
     LaunchAttribute Attributes[2] = {};
     unsigned Count = 0;
     if (Cluster) {

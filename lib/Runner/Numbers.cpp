@@ -88,7 +88,7 @@ static uint16_t round16(double Value, int Digits) {
   return Sign | uint16_t(std::min<uint32_t>(Bits, Infinite));
 }
 
-static int64_t readInteger(NumberKind K, const uint8_t *At) {
+int64_t readInteger(NumberKind K, const uint8_t *At) {
   switch (K) {
   case NumberKind::I8:
     return read<int8_t>(At);
@@ -147,8 +147,11 @@ void writeNumber(NumberKind K, uint8_t *At, double Value) {
     break;
   }
   // Beyond 64 bits a conversion has no defined value.
-  int64_t Whole = std::fabs(Value) < 0x1p63 ? std::llrint(Value) : 0;
-  std::memcpy(At, &Whole, sizeOf(K)); // Little endian, as every GPU.
+  writeInteger(K, At, std::fabs(Value) < 0x1p63 ? std::llrint(Value) : 0);
+}
+
+void writeInteger(NumberKind K, uint8_t *At, int64_t Value) {
+  std::memcpy(At, &Value, sizeOf(K)); // Little endian, as every GPU.
 }
 
 uint64_t ulpsBetween(NumberKind K, const uint8_t *A, const uint8_t *B) {

@@ -17,9 +17,9 @@
 #include "LoadedProgram.h"
 #include "Wire.h"
 #include "Worker.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Profile/Metrics.h"
 #include "cupilot/Profile/RangeProfiler.h"
-#include "cupilot/Runner/Failure.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -132,7 +132,7 @@ json Evaluator::profile(const Request &R) {
     Result["device"] = W.greeting().at("devices").at(size_t(Device));
   } catch (const Failure &F) {
     Candidate.reset();
-    if (F.reason() != "worker-lost")
+    if (F.kind() != FailureKind::WorkerLost)
       throw;
     Result = {
         {"metrics", json::object()},

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Results.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include "cupilot/Runner/ReadResults.h"
 #include <cstdlib>
@@ -33,12 +34,11 @@ std::optional<json> readResult(const std::string &Folder, const Batch &B,
   if (!J.is_object() || J.value("format", "") != "cupilot-result")
     return std::nullopt;
   if (J.value("version", 0) > BatchVersion)
-    throw Failure("newer-batch",
+    throw Failure(FailureKind::NewerBatch,
                   "'" + Path + "' was written by a newer runner");
   std::string Want = J.value("checksum", "");
   J.erase("checksum");
-  if (Want != digestOf(J.dump()) ||
-      J.value("digest", "") != requestDigest(B, R))
+  if (Want != digest(J.dump()) || J.value("digest", "") != requestDigest(B, R))
     return std::nullopt;
   return J;
 }
@@ -54,14 +54,15 @@ void ResultFolder::put(const Request &R, json Result) {
   Result["request"] = R.Id;
   Result["kind"] = wordOf(R.Kind);
   Result["digest"] = requestDigest(B, R);
-  Result["checksum"] = digestOf(Result.dump());
+  Result["checksum"] = digest(Result.dump());
   writeWhole(Folder + "/results/" + R.Id + ".json", Result.dump(1) + "\n");
   ::unlink((Folder + "/attempts/" + R.Id).c_str());
 }
 
 std::string ResultFolder::putData(std::string_view Bytes) {
-  std::string Digest = digestOf(Bytes);
-  std::string Path = Folder + "/results/data/" + nameOf(Digest) + ".bin";
+  std::string Digest = digest(Bytes);
+  std::string Path =
+      Folder + "/results/data/" + shortDigest(Digest, 64) + ".bin";
   if (!exists(Path))
     writeWhole(Path, Bytes);
   return Digest;

@@ -10,7 +10,7 @@
 #include "Evaluator.h"
 #include "Wire.h"
 #include "Worker.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include <atomic>
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
@@ -34,10 +34,11 @@ public:
     std::string Path = Folder + "/lock";
     FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (FD < 0)
-      throw Failure("disk", "'" + Path + "' cannot be made");
+      throw Failure(FailureKind::Disk, "'" + Path + "' cannot be made");
     if (::flock(FD, LOCK_EX | LOCK_NB) != 0) {
       ::close(FD);
-      throw Failure("in-use", "another runner works on '" + Folder + "'");
+      throw Failure(FailureKind::InUse,
+                    "another runner works on '" + Folder + "'");
     }
   }
   ~BatchLock() { ::close(FD); }
@@ -92,13 +93,13 @@ static json resultOf(Shared &S, Evaluator &E, const Request &R,
                      const std::string &Ended) {
   if (!Ended.empty())
     return {{"status", "skipped"},
-            {"reason", "group-ended"},
+            {"reason", wordOf(FailureKind::GroupEnded)},
             {"message", "the request '" + Ended +
                             "' of the same candidate "
                             "came out badly"}};
   if (S.Results.begin(R) >= MostAttempts)
     return {{"status", "error"},
-            {"reason", "abandoned"},
+            {"reason", wordOf(FailureKind::Abandoned)},
             {"message", "the runner or the machine ended each of " +
                             std::to_string(MostAttempts) +
                             " times that it was begun"}};
@@ -161,16 +162,17 @@ static std::vector<int> chooseDevices(const RunnerOptions &Options,
       if (B.Arch.empty() || All[I].at("arch") == B.Arch)
         Devices.push_back(int(I));
   if (Devices.empty())
-    throw Failure("wrong-arch", "the batch is for " + B.Arch +
-                                    ", and no GPU here is: the first is " +
-                                    All.at(0).at("name").get<std::string>() +
-                                    ", " +
-                                    All.at(0).at("arch").get<std::string>());
+    throw Failure(FailureKind::WrongArch,
+                  "the batch is for " + B.Arch +
+                      ", and no GPU here is: the first is " +
+                      All.at(0).at("name").get<std::string>() + ", " +
+                      All.at(0).at("arch").get<std::string>());
   for (int D : Devices) {
     if (D < 0 || size_t(D) >= All.size())
-      throw Failure("no-device", "there is no device " + std::to_string(D));
+      throw Failure(FailureKind::NoDevice,
+                    "there is no device " + std::to_string(D));
     if (!B.Arch.empty() && All[size_t(D)].at("arch") != B.Arch)
-      throw Failure("wrong-arch",
+      throw Failure(FailureKind::WrongArch,
                     "the batch is for " + B.Arch + ", device " +
                         std::to_string(D) + " is " +
                         All[size_t(D)].at("arch").get<std::string>());

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evaluator.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -116,7 +116,7 @@ json Evaluator::sanitize(const Request &R) {
                    Log, int64_t(R.TimeoutMs) * 10 + 20000);
     int Status = E && WIFEXITED(E->Status) ? WEXITSTATUS(E->Status) : -1;
     if (!E || Status == 127)
-      throw Failure("no-sanitizer",
+      throw Failure(FailureKind::NoSanitizer,
                     "'" + Sanitizer +
                         "' cannot be started; it is part of the "
                         "CUDA toolkit");

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Timing.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Statistics.h"
 #include <algorithm>
 #include <chrono>

@@ -9,7 +9,7 @@
 #include "Worker.h"
 #include "Ceilings.h"
 #include "Wire.h"
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <csignal>
 #include <cstring>
@@ -140,7 +140,7 @@ json Worker::timeOpen(const json &Message) {
 /// kept, as they are in the middle of it.
 json Worker::timeRounds(const json &Message) {
   if (!Timed)
-    throw Failure("protocol", "nothing is being timed");
+    throw Failure(FailureKind::Protocol, "nothing is being timed");
   auto Count = Message.at("rounds").get<unsigned>();
   auto Chosen = Message.value("snapshot", ~0u);
   json Result = {{"rounds", json::array()}};
@@ -162,7 +162,7 @@ json Worker::timeRounds(const json &Message) {
 /// The results of the latest snapshot, as files.
 json Worker::timeSnapshot(const json &Message) {
   if (!Timed)
-    throw Failure("protocol", "nothing is being timed");
+    throw Failure(FailureKind::Protocol, "nothing is being timed");
   auto Save = Message.at("save").get<std::string>();
   json Result;
   for (unsigned P = 0; P < 2; ++P) {
@@ -182,7 +182,7 @@ json Worker::timeSnapshot(const json &Message) {
 
 json Worker::timeSteady() {
   if (!Timed)
-    throw Failure("protocol", "nothing is being timed");
+    throw Failure(FailureKind::Protocol, "nothing is being timed");
   json Result;
   for (unsigned P = 0; P < 2; ++P) {
     SteadyTime T = Timed->steady(P);
@@ -197,7 +197,7 @@ json Worker::obey(const json &Message) {
   if (Do == "open")
     return open(Message);
   if (!G)
-    throw Failure("protocol", "no device is open");
+    throw Failure(FailureKind::Protocol, "no device is open");
   if (Do == "run")
     return run(Message);
   if (Do == "time-open")
@@ -212,7 +212,7 @@ json Worker::obey(const json &Message) {
     return profile(Message);
   if (Do == "ceilings")
     return measureCeilings(*G);
-  throw Failure("protocol", "there is no '" + Do + "'");
+  throw Failure(FailureKind::Protocol, "there is no '" + Do + "'");
 }
 
 int Worker::serve() {
@@ -225,9 +225,11 @@ int Worker::serve() {
       Answer = obey(Message);
       Answer["ok"] = true;
     } catch (const Failure &F) {
-      Answer = {{"ok", false}, {"reason", F.reason()}, {"message", F.what()}};
+      Answer = {{"ok", false}, {"reason", F.word()}, {"message", F.what()}};
     } catch (const std::exception &E) {
-      Answer = {{"ok", false}, {"reason", "worker"}, {"message", E.what()}};
+      Answer = {{"ok", false},
+                {"reason", wordOf(FailureKind::Worker)},
+                {"message", E.what()}};
     }
     if (!sendMessage(FD, Answer))
       break;

@@ -8,8 +8,8 @@
 
 #include "cupilot/Store/ProjectStore.h"
 #include "StoreFiles.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/StoreRestriction.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StoreFiles.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

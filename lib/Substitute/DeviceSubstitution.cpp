@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Bitcode/BitcodeReader.h"

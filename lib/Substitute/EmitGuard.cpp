@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/EmitGuard.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
@@ -129,10 +130,6 @@ void Emitter::guard(const Guard &G) {
 }
 
 EmittedShape Emitter::shape(const Launch &L) {
-  // CUDA C++ Programming Guide, "Technical Specifications per Compute
-  // Capability".
-  static constexpr int64_t MaxGrid[3] = {2147483647, 65535, 65535};
-  static constexpr int64_t MaxBlock[3] = {1024, 1024, 64};
   EmittedShape Shape;
   Value *Threads = B.getInt64(1), *Together = B.getInt64(1);
   for (unsigned I = 0; I < 3; ++I) {
@@ -150,7 +147,7 @@ EmittedShape Emitter::shape(const Launch &L) {
     Shape.Cluster[I] = C;
     Together = B.CreateMul(Together, C);
   }
-  require(B.CreateICmpSLE(Threads, B.getInt64(1024)));
+  require(B.CreateICmpSLE(Threads, B.getInt64(MaxBlockThreads)));
   require(B.CreateICmpSLE(Together, B.getInt64(MostClusterBlocks)));
   Shape.Shared = expr(L.Shared);
   require(B.CreateICmpSGE(Shape.Shared, B.getInt64(0)));

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Bitcode.h"
-#include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/StringExtras.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/NvccPtx.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -116,10 +116,18 @@ API cuDeviceGetUuid_v2(void *Id, int Device) {
 }
 API cuDeviceGetAttribute(int *Value, DeviceAttribute A, int) {
   long Arch = setting("FAKE_CUDA_ARCH", 90);
-  *Value = A == DeviceAttribute::MajorCapability   ? int(Arch / 10)
-           : A == DeviceAttribute::MinorCapability ? int(Arch % 10)
-           : A == DeviceAttribute::L2Bytes         ? 1 << 20
-                                                   : 4;
+  *Value = A == DeviceAttribute::MajorCapability              ? int(Arch / 10)
+           : A == DeviceAttribute::MinorCapability            ? int(Arch % 10)
+           : A == DeviceAttribute::L2Bytes                    ? 1 << 20
+           : A == DeviceAttribute::ThreadsPerMultiprocessor   ? 2048
+           : A == DeviceAttribute::BlocksPerMultiprocessor    ? 32
+           : A == DeviceAttribute::RegistersPerMultiprocessor ? 65536
+           : A == DeviceAttribute::SharedPerMultiprocessor    ? 228 << 10
+           : A == DeviceAttribute::SharedPerBlockOptin        ? 227 << 10
+           : A == DeviceAttribute::ClockRate                  ? 1500000
+           : A == DeviceAttribute::MemoryClockRate            ? 1000000
+           : A == DeviceAttribute::MemoryBusWidth             ? 2048
+                                                              : 4;
   return Status::Success;
 }
 API cuDevicePrimaryCtxRetain(Handle *C, int) {

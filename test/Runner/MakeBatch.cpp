@@ -17,8 +17,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Results.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Batch.h"
-#include "cupilot/Runner/Failure.h"
 #include "cupilot/Runner/Files.h"
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -49,14 +50,15 @@ void Maker::replace(json &J) {
   std::string Path = Text.substr(Text.find(':') + 1);
   if (!Path.starts_with("/"))
     Path = Source + "/" + Path;
-  std::string Bytes = readWhole(Path), Digest = digestOf(Bytes);
+  std::string Bytes = readWhole(Path), Digest = digest(Bytes);
   if (Image) {
     std::string Kind = Path.ends_with(".ptx") ? "ptx" : "cubin";
     Images[Digest] = Kind;
-    writeWhole(Folder + "/images/" + nameOf(Digest) + "." + Kind, Bytes);
+    writeWhole(Folder + "/images/" + shortDigest(Digest, 64) + "." + Kind,
+               Bytes);
   } else {
     Data[Digest] = Bytes.size();
-    writeWhole(Folder + "/data/" + nameOf(Digest) + ".bin", Bytes);
+    writeWhole(Folder + "/data/" + shortDigest(Digest, 64) + ".bin", Bytes);
   }
   J = Digest;
 }

@@ -284,7 +284,7 @@ static std::string start() {
   const char *Text = std::getenv(OptionsVariable);
   Options Opts;
   if (auto F = Options::parse(Text ? Text : "", Opts))
-    return F->Text;
+    return F->what();
   auto *R = new Recorder(Folder, Opts);
   if (std::string Why = R->Cuda.load(); !Why.empty())
     return "the CUDA driver cannot be loaded: " + Why;

@@ -27,8 +27,9 @@ std::optional<Failure> Journal::open(const std::string &Path) {
   File = ::open(Path.c_str(),
                 O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
   if (File < 0)
-    return Failure{"cannot write '" + Path + "': " + std::strerror(errno),
-                   "name another folder with -o", 3};
+    return Failure(FailureKind::Disk,
+                   "cannot write '" + Path + "': " + std::strerror(errno),
+                   "name another folder with -o");
   return std::nullopt;
 }
 

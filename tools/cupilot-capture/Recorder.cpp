@@ -40,11 +40,11 @@ Recorder::Recorder(std::string Folder, Options Opts)
 bool Recorder::open() {
   std::string Pid = std::to_string(getpid());
   if (auto F = Log.open(Folder + "/journal." + Pid)) {
-    std::fprintf(stderr, "cupilot: error: capture: %s\n", F->Text.c_str());
+    std::fprintf(stderr, "cupilot: error: capture: %s\n", F->what());
     return false;
   }
   if (auto F = Counts.create(Folder + "/counters." + Pid)) {
-    Log.failure(F->Text);
+    Log.failure(F->what());
     return false;
   }
   return true;

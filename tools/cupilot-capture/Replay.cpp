@@ -9,6 +9,7 @@
 #include "Replay.h"
 #include "Driver.h"
 #include "cupilot/Capture/Run.h"
+#include "cupilot/Portable/Digest.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -57,7 +58,7 @@ private:
 bool Replayer::fill(CUdeviceptr At, const Content &C) {
   std::string Bytes;
   if (auto F = readContent(Folder, C.Digest, C.Size, Bytes)) {
-    Why = "failed: " + F->Text;
+    Why = std::string("failed: ") + F->what();
     return false;
   }
   return good(Cuda.cuMemcpyHtoD_v2(At, Bytes.data(), Bytes.size()),
@@ -71,7 +72,7 @@ bool Replayer::load(const Launch &L) {
     return false;
   }
   if (auto F = readContent(Folder, L.Module, L.ModuleSize, Image)) {
-    Why = "failed: " + F->Text;
+    Why = std::string("failed: ") + F->what();
     return false;
   }
   if (!good(Cuda.cuModuleLoadData(&Module, Image.data()), "loading") ||
@@ -131,11 +132,11 @@ bool Replayer::compare(CUdeviceptr At, const Content &C,
   std::string Now(C.Size, '\0');
   if (!good(Cuda.cuMemcpyDtoH_v2(Now.data(), At, Now.size()), "reading back"))
     return false;
-  if (contentDigest(Now) == C.After)
+  if (digest(Now) == C.After)
     return true;
   std::string Then;
   if (auto F = readContent(Folder, C.After, C.Size, Then)) {
-    Why = "failed: " + F->Text;
+    Why = std::string("failed: ") + F->what();
     return false;
   }
   // The order of sums may differ; whether words are floats or doubles is not
@@ -227,14 +228,16 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
     return F;
   Driver Cuda;
   if (std::string Why = Cuda.load(); !Why.empty())
-    return Failure{"the CUDA driver cannot be loaded: " + Why,
-                   "replay where there is a GPU", 3};
+    return Failure(FailureKind::NoDriver,
+                   "the CUDA driver cannot be loaded: " + Why,
+                   "replay where there is a GPU");
   auto Must = [&](CUresult Result, const char *What) {
     return Result == CUDA_SUCCESS
                ? std::nullopt
                : std::optional<Failure>(
-                     {std::string(What) + ": " + Cuda.errorName(Result),
-                      "is a GPU free here?", 3});
+                     Failure(FailureKind::NoDevice,
+                             std::string(What) + ": " + Cuda.errorName(Result),
+                             "is a GPU free here?"));
   };
   if (auto F = Must(Cuda.cuInit(0), "cuInit"))
     return F;

@@ -96,8 +96,8 @@ std::string Recorder::snapshot(const Range &R, std::string &Digest,
            " bytes could not be read: " + Cuda.errorName(Result);
   std::string_view View(Bytes.get(), R.Size);
   if (auto F = Store.put(View, Digest)) {
-    Log.failure(F->Text);
-    return F->Text;
+    Log.failure(F->what());
+    return F->what();
   }
   if (Digest.empty())
     return "the limit of " + std::to_string(Store.limit()) +

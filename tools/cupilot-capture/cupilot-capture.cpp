@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+using namespace cupilot;
 using namespace cupilot::capture;
 
 static const char Usage[] =
@@ -44,10 +45,10 @@ differs; 2 wrong use or a damaged folder; 3 a driver, device or disk failed.
 )";
 
 static int complain(const Failure &F) {
-  std::fprintf(stderr, "cupilot-capture: error: %s\n", F.Text.c_str());
-  if (!F.Hint.empty())
-    std::fprintf(stderr, "cupilot-capture: hint: %s\n", F.Hint.c_str());
-  return F.Status;
+  std::fprintf(stderr, "cupilot-capture: error: %s\n", F.what());
+  if (!F.hint().empty())
+    std::fprintf(stderr, "cupilot-capture: hint: %s\n", F.hint().c_str());
+  return exitStatusOf(F.kind());
 }
 
 /// A number of bytes, such as 512M.
@@ -103,23 +104,27 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                        : Word == "--replay"           ? &C.First
                                                       : nullptr;
     if (!Text && !Number)
-      return Failure{Word.starts_with('-')
+      return Failure(FailureKind::WrongUse,
+                     Word.starts_with('-')
                          ? "there is no option '" + Word + "'"
                          : "the program must stand behind --: '" + Word + "'",
-                     Help};
+                     Help);
     if (I + 1 == Count || !*Words[I + 1])
-      return Failure{Word + " needs a value", Help};
+      return Failure(FailureKind::WrongUse, Word + " needs a value", Help);
     std::string Value = Words[++I];
     if (Text)
       *Text = Value;
     else if (!readBytes(Value, *Number))
-      return Failure{"'" + Value + "' is no value for " + Word, Help};
+      return Failure(FailureKind::WrongUse,
+                     "'" + Value + "' is no value for " + Word, Help);
     C.Replay |= Word == "--replay";
   }
   if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay)
-    return Failure{"no program was given", "cupilot-capture -- ./app ARGS"};
+    return Failure(FailureKind::WrongUse, "no program was given",
+                   "cupilot-capture -- ./app ARGS");
   if (!C.Program.empty() && (C.Table || C.Replay))
-    return Failure{"--table looks at a recording and runs no program", Help};
+    return Failure(FailureKind::WrongUse,
+                   "--table looks at a recording and runs no program", Help);
   return std::nullopt;
 }
 
@@ -169,13 +174,15 @@ static int record(CommandLine &C) {
   if (C.Library.empty()) {
     std::optional<std::string> Found = findLibrary();
     if (!Found)
-      return complain({"libcupilot-capture.so lies neither beside this program "
-                       "nor in ../lib",
-                       "name it with --library", 2});
+      return complain(Failure(FailureKind::WrongUse,
+                              "libcupilot-capture.so lies neither beside this "
+                              "program nor in ../lib",
+                              "name it with --library"));
     C.Library = *Found;
   } else if (std::error_code Error;
              !std::filesystem::exists(C.Library, Error)) {
-    return complain({"there is no file '" + C.Library + "'", "", 2});
+    return complain(
+        Failure(FailureKind::WrongUse, "there is no file '" + C.Library + "'"));
   }
   if (std::getenv("CUDA_INJECTION64_PATH") &&
       *std::getenv("CUDA_INJECTION64_PATH"))
@@ -190,7 +197,7 @@ static int record(CommandLine &C) {
   if (auto F = gatherRecord(C.Folder, R))
     return complain(*F);
   for (const std::string &Text : R.Failures)
-    complain({Text, "", 3});
+    complain(Failure(FailureKind::Disk, Text));
   if (R.Launches.empty()) {
     if (!R.Failures.empty())
       return 3;
@@ -205,8 +212,9 @@ static int record(CommandLine &C) {
     std::string How = End.Signal
                           ? "was ended by signal " + std::to_string(End.Signal)
                           : "ended with status " + std::to_string(End.Status);
-    return complain({"'" + C.Program.front() + "' " + How,
-                     "what it had launched until then is recorded", 1});
+    return complain(Failure(FailureKind::ProgramFailed,
+                            "'" + C.Program.front() + "' " + How,
+                            "what it had launched until then is recorded"));
   }
   return Status;
 }

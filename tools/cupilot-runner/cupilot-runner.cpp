@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Runner/Failure.h"
+#include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Runner.h"
 #include "cupilot/Support/Config.h"
 #include <charconv>
@@ -19,6 +19,7 @@
 #include <string_view>
 #include <unistd.h>
 
+using namespace cupilot;
 using namespace cupilot::runner;
 
 static const char Help[] =
@@ -44,14 +45,8 @@ static const char Help[] =
 
 static int fail(const Failure &F) {
   fprintf(stderr, "cupilot-runner: error: %s [%s]\n", F.what(),
-          F.reason().c_str());
-  const std::string &R = F.reason();
-  bool Resource = R == "no-driver" || R == "no-device" || R == "device-lost" ||
-                  R == "disk" || R == "in-use" || R == "worker-lost" ||
-                  R == "wrong-arch" || R == "timeout" ||
-                  R == "unreadable-file" || R == "device-unavailable" ||
-                  R == "out-of-memory";
-  return Resource ? 3 : 2;
+          std::string(F.word()).c_str());
+  return exitStatusOf(F.kind());
 }
 
 static int wrongUse(const std::string &Why) {
@@ -86,7 +81,7 @@ static std::string ownPath() {
   char Path[4096];
   ssize_t N = ::readlink("/proc/self/exe", Path, sizeof(Path));
   if (N <= 0)
-    throw Failure("worker-lost", "/proc/self/exe cannot be read");
+    throw Failure(FailureKind::WorkerLost, "/proc/self/exe cannot be read");
   return std::string(Path, size_t(N));
 }
 

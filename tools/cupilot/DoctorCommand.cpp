@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "ProviderOptions.h"
 #include "cupilot/LLM/JsonAnswer.h"
+#include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -201,6 +202,18 @@ static void checkDriver(Report &R) {
     R.line(Health::Good, "profiler", "counters may be read");
 }
 
+static void listGpus(Report &R) {
+  for (const GpuDescription &G : knownGpus())
+    R.line(Health::Good, "--gpu",
+           G.OtherNames.front() + ": " + G.Name + ", " + G.Arch +
+               (G.derivedFigures()
+                    ? formatv(", {0} of {1} figures derived from the {2}'s",
+                              G.derivedFigures(), G.SourceOf.size(),
+                              defaultGpu().Name)
+                          .str()
+                    : ""));
+}
+
 static void checkPrompts(Report &R, const ProviderOptions &Providers) {
   Expected<PromptLibrary> Prompts = Providers.prompts();
   if (!Prompts)
@@ -261,6 +274,7 @@ static Error run(const Options &O, const TrailingArgs &) {
   checkTools(R);
   checkPlugin(R);
   checkDriver(R);
+  listGpus(R);
   checkPrompts(R, O.Providers);
   checkProvider(R, O.Providers);
   outs().flush(); // Before what is said of it.

@@ -93,7 +93,8 @@ struct Options : CommandOptions {
       cl::cat(Device),
       cl::init("H200"),
       cl::value_desc("NAME"),
-      cl::desc("The GPU whose time is modelled (default H200)")};
+      cl::desc("The GPU whose time is modelled: a name that cupilot doctor "
+               "lists, or a file that describes one (default H200)")};
 
   cl::OptionCategory Output{"Store and output"};
   StoreOption StoreDir{Sub, Output};

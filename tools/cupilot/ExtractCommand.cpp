@@ -10,7 +10,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Frontend/Extraction.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/SmallString.h"

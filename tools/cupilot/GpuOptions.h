@@ -21,12 +21,14 @@ struct GpuOptions {
 
   llvm::cl::sub In;
   llvm::cl::OptionCategory Group{"GPU"};
-  llvm::cl::opt<std::string> Gpu{"gpu",
-                                 In,
-                                 llvm::cl::cat(Group),
-                                 llvm::cl::init("H200"),
-                                 llvm::cl::value_desc("NAME"),
-                                 llvm::cl::desc("The GPU (default H200)")};
+  llvm::cl::opt<std::string> Gpu{
+      "gpu",
+      In,
+      llvm::cl::cat(Group),
+      llvm::cl::init("H200"),
+      llvm::cl::value_desc("NAME"),
+      llvm::cl::desc("The GPU: a name that cupilot doctor lists, or a file "
+                     "that describes one (default H200)")};
   llvm::cl::opt<std::string> Ceilings{
       "ceilings", In, llvm::cl::cat(Group), llvm::cl::value_desc("C.json"),
       llvm::cl::desc("What cupilot-runner --ceilings wrote (default: the "

@@ -79,11 +79,8 @@ static Error judge(const Kernel &K, const Genome &G,
     outs() << "verdict: not launched in the workloads\n";
     return Error::success();
   }
-  Expected<GpuDescription> Gpu = describeGpu("H200");
-  if (!Gpu)
-    return Gpu.takeError();
-  P.Gpu = *Gpu;
-  P.Arch = architectureFor(Gpu->Arch, Flags);
+  P.Gpu = defaultGpu();
+  P.Arch = architectureFor(P.Gpu.Arch, Flags);
   P.Flags = Flags.vec();
   P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =

@@ -9,6 +9,7 @@
 #define CUPILOT_CAPTURE_CONTENT_H
 
 #include <cstdint>
+#include "cupilot/Portable/Failure.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -16,17 +17,8 @@
 
 namespace cupilot::capture {
 
-/// What went wrong, a way out, and the exit status that it means (2: broken
-/// input, 3: an outside resource failed).
-struct Failure {
-  std::string Text;
-  std::string Hint = {};
-  int Status = 2;
-};
-
-/// "b3:" and the 64 hexadecimal digits of the BLAKE3 digest of \p Bytes; the
-/// same as cupilot::digest, without LLVM's libraries.
-std::string contentDigest(std::string_view Bytes);
+// Failures are returned here and not thrown: the recording library runs between
+// a program and its driver, where an exception would end the program.
 
 /// Writes \p Bytes to \p Path so that the file is there whole or not at all.
 std::optional<Failure> writeWhole(const std::string &Path,

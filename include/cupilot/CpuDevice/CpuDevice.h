@@ -16,15 +16,6 @@
 
 namespace cupilot {
 
-/// What bounds how many blocks are resident at a time. The defaults are an
-/// H200's (CUDA C++ Programming Guide, "Compute Capabilities").
-struct GpuLimits {
-  unsigned Multiprocessors = 132;
-  unsigned ThreadsPerMultiprocessor = 2048;
-  unsigned BlocksPerMultiprocessor = 32;
-  uint64_t SharedPerMultiprocessor = 228 * 1024; ///< Bytes.
-};
-
 /// What is counted and checked while device code runs.
 struct CpuDeviceOptions {
   bool CheckBounds = true; ///< Every access against the registered buffers.
@@ -52,8 +43,7 @@ struct CpuDeviceOptions {
                              ///< evenly spread, and scale; 0: all of them.
   bool Reverse = false; ///< Last block and last thread first: a result that
                         ///< depends on it is a race.
-  std::string Arch = "sm_90";
-  GpuLimits Gpu;
+  std::string Arch = "sm_90"; ///< Bounds what is resident: gpuOfArch().
 };
 
 /// Switches the checks of \p Options as \p Text says: "all", "none", or names

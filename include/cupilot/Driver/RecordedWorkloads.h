@@ -15,7 +15,7 @@
 namespace cupilot {
 
 /// The error that \p F stands for.
-llvm::Error asError(const capture::Failure &F);
+llvm::Error asError(const Failure &F);
 
 /// Makes workloads of the kept launches in \p R, whose contents lie in
 /// \p From, and puts the contents that they need into \p DataFolder, as they

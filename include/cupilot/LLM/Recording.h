@@ -72,10 +72,6 @@ private:
 /// tell in a few digits of the digest.
 std::string stepFileName(llvm::StringRef Step, llvm::StringRef Digest);
 
-/// The lines of both texts, those of one alone with '-' and '+', three of both
-/// around them.
-std::string lineDifference(llvm::StringRef Old, llvm::StringRef New);
-
 /// The channel of models: requests and answers as JSON. Failures are answers
 /// too, so that a replay fails as the run did.
 llvm::json::Value recordOf(const ChatAnswer &A);

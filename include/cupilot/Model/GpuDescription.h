@@ -1,4 +1,4 @@
-//===- GpuDescription.h - What is known of a GPU -*- C++ -*-===//
+//===- GpuDescription.h - The GPUs that are described -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,32 +8,33 @@
 #ifndef CUPILOT_MODEL_GPUDESCRIPTION_H
 #define CUPILOT_MODEL_GPUDESCRIPTION_H
 
-#include <cstdint>
-#include <string>
+#include "cupilot/Portable/GpuDescription.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 namespace cupilot {
 
-/// What the cost model must know of a GPU. Figures come from a table per GPU;
-/// the H200's are measured ones.
-struct GpuDescription {
-  std::string Name, Arch;
-  unsigned Multiprocessors = 0, MaxThreadsPerSM = 0, MaxBlocksPerSM = 0,
-           RegistersPerSM = 0;
-  uint64_t SharedPerSM = 0, SharedPerBlock = 0, L2Bytes = 0;
-  double ClockGHz = 0;
-  double DramGBs = 0, L2GBs = 0;
-  double Fp32Tflops = 0, Fp64Tflops = 0, Fp16Tflops = 0;
-  double LaunchMicroseconds = 0;
-  double DramLatencyNs = 0;
-  double NearLatencyNs = 0; ///< Of memory that was touched before.
-  double BlockStartNs = 0;  ///< Between the starts of two blocks.
-  double BlockTurnoverNs =
-      0;                     ///< From a block's first warp's end to its last's.
-  double HotAtomicNs = 0;    ///< Between two atomics on one place.
-  double L2StoreCost = 1;    ///< A sector stored, in sectors read.
-  double TensorPerCycle = 0; ///< Operations of f16 on matrices, for each
-                             ///< multiprocessor; dense.
-};
+/// The description of \p Name: a known GPU, as --gpu or the driver names it
+/// ("H200", "NVIDIA GeForce RTX 4090"), or the path of a file that describes
+/// one, which ends in ".json". A usage error lists the known ones, or says what
+/// is wrong with the file.
+llvm::Expected<GpuDescription> describeGpu(llvm::StringRef Name);
+
+/// The GPU of those who name none, and the one that the cpu device describes to
+/// programs: the H200.
+const GpuDescription &defaultGpu();
+
+/// A known GPU of the compute capability of \p Arch ("sm_90a"): what bounds a
+/// launch is the same for all of them, but for the multiprocessors. The default
+/// one, where there is none.
+const GpuDescription &gpuOfArch(llvm::StringRef Arch);
+
+/// The architecture that code for \p Gpu is compiled for with \p Flags:
+/// "sm_90a" where they name that one. Flags that name other architectures alone
+/// are a usage error.
+llvm::Expected<std::string> architectureOn(const GpuDescription &Gpu,
+                                           llvm::ArrayRef<std::string> Flags);
 
 } // namespace cupilot
 

@@ -14,6 +14,7 @@
 #ifndef CUPILOT_MODEL_LAUNCHPLAN_H
 #define CUPILOT_MODEL_LAUNCHPLAN_H
 
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
@@ -209,9 +210,6 @@ std::optional<LaunchShape> planShape(const Launch &L, const Bindings &B);
 /// Bytes that a scratch buffer may have at most, and its alignment.
 inline constexpr int64_t MostScratch = int64_t(1) << 40;
 inline constexpr unsigned ScratchAlignment = 256;
-/// Blocks of a cluster that every GPU with clusters runs (CUDA C++ Programming
-/// Guide, "Thread Block Clusters").
-inline constexpr int64_t MostClusterBlocks = 8;
 
 /// The bytes of scratch buffer \p Size under \p B; nothing when that is no
 /// number from 1 to MostScratch.

@@ -63,11 +63,6 @@ struct SearchStory {
   std::vector<StoryDiff> Diffs;
 };
 
-/// \p New against \p Old as a unified diff, line by line; "" where they are
-/// equal.
-std::string lineDiff(llvm::StringRef Name, llvm::StringRef Old,
-                     llvm::StringRef New);
-
 /// Texts, lines and points for the report's template.
 llvm::json::Object toValues(const SearchStory &S);
 

@@ -15,9 +15,6 @@
 
 namespace cupilot {
 
-/// The description of \p Name ("H200"); a usage error lists the known ones.
-llvm::Expected<GpuDescription> describeGpu(llvm::StringRef Name);
-
 /// The resources of the kernel \p Symbol in \p Ptx, from `ptxas -v`. Without
 /// a ptxas: a resource error.
 llvm::Expected<KernelResources>

@@ -15,12 +15,6 @@
 
 namespace cupilot::runner {
 
-/// "b3:" and 64 hexadecimal digits, as all digests of cuPilot.
-std::string digestOf(std::string_view Bytes);
-bool isDigest(std::string_view Text);
-/// The name of a digest's file: its digits without "b3:".
-std::string nameOf(std::string_view Digest);
-
 /// Failures: missing-file, unreadable-file.
 std::string readWhole(const std::string &Path);
 /// In one step: written beside it, flushed to the disk, renamed. Failure: disk.

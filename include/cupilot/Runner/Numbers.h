@@ -42,6 +42,9 @@ std::optional<NumberKind> numberKindOf(std::string_view Word);
 double readNumber(NumberKind K, const uint8_t *At);
 /// Rounds to nearest, ties to even; integers wrap.
 void writeNumber(NumberKind K, uint8_t *At, double Value);
+/// The same without rounding, for integers; of floating-point numbers the bits.
+int64_t readInteger(NumberKind K, const uint8_t *At);
+void writeInteger(NumberKind K, uint8_t *At, int64_t Value);
 /// How many numbers of the format lie between two of one kind; the largest
 /// number where one is NaN.
 uint64_t ulpsBetween(NumberKind K, const uint8_t *A, const uint8_t *B);

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_SUPPORT_MACHINECACHE_H
 #define CUPILOT_SUPPORT_MACHINECACHE_H
 
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <optional>
 #include <string>

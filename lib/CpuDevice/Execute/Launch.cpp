@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scheduler.h"
+#include "cupilot/Model/GpuDescription.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Support/Error.h"
 #include <limits>
 #include <thread>
@@ -45,15 +47,16 @@ static uint64_t product(const std::array<uint64_t, 3> &Dims) {
 
 uint64_t residentBlocks(const LoweredKernel &K, const LaunchShape &S,
                         const CpuDeviceOptions &Options) {
+  const GpuDescription &Gpu = gpuOfArch(Options.Arch);
   uint64_t Threads = alignTo(product(S.Block), 32);
-  uint64_t PerSm = std::min<uint64_t>(Options.Gpu.BlocksPerMultiprocessor,
-                                      Options.Gpu.ThreadsPerMultiprocessor /
-                                          std::max<uint64_t>(Threads, 32));
+  uint64_t PerSm =
+      std::min<uint64_t>(Gpu.MaxBlocksPerSM,
+                         Gpu.MaxThreadsPerSM / std::max<uint64_t>(Threads, 32));
   // The system keeps 1 KiB for each block (CUDA C++ Programming Guide, "Compute
   // Capability 9.0").
   uint64_t Shared = K.StaticShared - K.ReservedShared + S.Shared + 1024;
-  PerSm = std::min(PerSm, Options.Gpu.SharedPerMultiprocessor / Shared);
-  return PerSm * Options.Gpu.Multiprocessors;
+  PerSm = std::min(PerSm, Gpu.SharedPerSM / Shared);
+  return PerSm * Gpu.Multiprocessors;
 }
 
 LaunchState::LaunchState(const LoweredModule &Tables,
@@ -219,29 +222,29 @@ LaunchResult LaunchState::run() {
 Error checkShape(const LaunchShape &S, const LoweredKernel &K,
                  const CpuDeviceOptions &Options) {
   uint64_t Threads = 1, Cluster = 1;
-  static constexpr uint64_t MaxGrid[3] = {2147483647, 65535, 65535};
-  static constexpr uint64_t MaxBlock[3] = {1024, 1024, 64};
   auto Illegal = [&](const Twine &Why) {
     return usageError("illegal launch of '" + K.Name + "': " + Why);
   };
   for (unsigned I = 0; I < 3; ++I) {
-    if (S.Grid[I] < 1 || S.Block[I] < 1 || S.Grid[I] > MaxGrid[I] ||
-        S.Block[I] > MaxBlock[I])
+    if (!isGridSize(I, S.Grid[I]) || !isBlockSize(I, S.Block[I]))
       return Illegal("a dimension is outside CUDA's limits");
-    if (S.Cluster[I] < 1 || S.Cluster[I] > 16 || S.Grid[I] % S.Cluster[I] != 0)
+    if (S.Cluster[I] < 1 || S.Cluster[I] > MostLargeClusterBlocks ||
+        S.Grid[I] % S.Cluster[I] != 0)
       return Illegal("the grid is not a multiple of the cluster");
     Threads *= S.Block[I];
     Cluster *= S.Cluster[I];
   }
-  if (Threads > 1024)
-    return Illegal(Twine(Threads) + " threads in a block; at most 1024");
-  if (Cluster > 16)
-    return Illegal(Twine(Cluster) + " blocks in a cluster; at most 16");
+  if (Threads > MaxBlockThreads)
+    return Illegal(Twine(Threads) + " threads in a block; at most " +
+                   Twine(MaxBlockThreads));
+  if (Cluster > MostLargeClusterBlocks)
+    return Illegal(Twine(Cluster) + " blocks in a cluster; at most " +
+                   Twine(MostLargeClusterBlocks));
   uint64_t Shared = K.StaticShared - K.ReservedShared + S.Shared;
-  if (Shared + 1024 > Options.Gpu.SharedPerMultiprocessor)
+  const uint64_t Most = gpuOfArch(Options.Arch).SharedPerSM;
+  if (Shared + 1024 > Most)
     return Illegal(Twine(Shared) + " bytes of shared memory; at most " +
-                   Twine(Options.Gpu.SharedPerMultiprocessor / 1024 - 1) +
-                   " KiB");
+                   Twine(Most / 1024 - 1) + " KiB");
   if (S.Cooperative && product(S.Grid) > residentBlocks(K, S, Options))
     return Illegal("a cooperative grid of " + Twine(product(S.Grid)) +
                    " blocks is too large; at most " +

@@ -9,15 +9,12 @@
 
 #include "Api.h"
 #include "Work.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "llvm/Support/Error.h"
 #include <cstring>
 
 using namespace cupilot;
-
-/// Shared memory that a block may have at most, in bytes, with its own request
-/// (CUDA C++ Programming Guide, "Compute Capabilities", 9.0).
-static constexpr uint64_t MaxShared = 227 * 1024;
 
 /// Captured, or done at once without a copy of the arguments.
 static cudaError_t launchOn(cudaStream_t Stream, const void *Function,
@@ -95,7 +92,7 @@ CUPILOT_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *Attributes,
       static_cast<int>(F->Module->Loaded->arch());
   Attributes->maxDynamicSharedSizeBytes = static_cast<int>(
       std::max<uint64_t>(F->MaxDynamicShared, Facts.StaticShared) -
-      (F->MaxDynamicShared > 48 * 1024 ? 0 : Facts.StaticShared));
+      (F->MaxDynamicShared > UnrequestedShared ? 0 : Facts.StaticShared));
   Attributes->preferredShmemCarveout = F->Carveout;
 #if CUDART_VERSION >= 12000
   Attributes->clusterDimMustBeSet = 0;
@@ -114,8 +111,8 @@ CUPILOT_API cudaError_t cudaFuncSetAttribute(const void *Function,
     return checked(E);
   switch (static_cast<int>(Attribute)) {
   case cudaFuncAttributeMaxDynamicSharedMemorySize:
-    if (Value < 0 ||
-        static_cast<uint64_t>(Value) + Facts.StaticShared > MaxShared)
+    if (Value < 0 || static_cast<uint64_t>(Value) + Facts.StaticShared >
+                         defaultGpu().SharedPerBlock)
       return checked(cudaErrorInvalidValue);
     F->MaxDynamicShared = static_cast<uint64_t>(Value);
     break;
@@ -150,10 +147,6 @@ CUPILOT_API cudaError_t cudaFuncSetSharedMemConfig(const void *Function,
 }
 
 // Occupancy, as lib/Roofline computes it, without registers.
-static const GpuDescription &gpu() {
-  static const GpuDescription Gpu = llvm::cantFail(describeGpu("H200"));
-  return Gpu;
-}
 CUPILOT_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     int *Blocks, const void *Function, int Threads, size_t Shared) {
   if (!Blocks || Threads <= 0)
@@ -167,9 +160,10 @@ CUPILOT_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
   LaunchShape Shape;
   Shape.Block = {static_cast<uint64_t>(Threads), 1, 1};
   Shape.Shared = Shared;
-  *Blocks = static_cast<unsigned>(Threads) > Facts.MaxThreads
-                ? 0
-                : static_cast<int>(residentBlocks(gpu(), Resources, Shape));
+  *Blocks =
+      static_cast<unsigned>(Threads) > Facts.MaxThreads
+          ? 0
+          : static_cast<int>(residentBlocks(defaultGpu(), Resources, Shape));
   return checked();
 }
 CUPILOT_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
@@ -186,8 +180,8 @@ CUPILOT_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(
   if (cudaError_t E = Device::get().function(Function, &F, &Facts))
     return checked(E);
   // The multiprocessor's memory for all blocks, 1 KiB of each for the system.
-  uint64_t Each = std::min<uint64_t>(gpu().SharedPerSM / Blocks - 1024,
-                                     gpu().SharedPerBlock);
+  uint64_t Each = std::min<uint64_t>(defaultGpu().SharedPerSM / Blocks - 1024,
+                                     defaultGpu().SharedPerBlock);
   *Size = Each > Facts.StaticShared ? Each - Facts.StaticShared : 0;
   return checked();
 }
@@ -216,7 +210,7 @@ CUPILOT_API cudaError_t cudaOccupancyMaxActiveClusters(
           Config->dynamicSmemBytes))
     return E;
   *Clusters = static_cast<int>(static_cast<unsigned>(Blocks) *
-                               gpu().Multiprocessors / Size);
+                               defaultGpu().Multiprocessors / Size);
   return checked();
 }
 #endif

@@ -12,42 +12,33 @@
 //===----------------------------------------------------------------------===//
 
 #include "Api.h"
+#include "cupilot/Model/GpuDescription.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 #include <cstring>
+#include <optional>
 
 using namespace cupilot;
 
-static constexpr int MaxThreads[3] = {1024, 1024, 64},
-                     MaxGrid[3] = {2147483647, 65535, 65535};
-
-/// CUDA C++ Programming Guide, "Compute Capabilities"; clocks, bus and caches
-/// as an H200's run time tells them. There are no textures here.
+/// What the description of a GPU does not have: CUDA C++ Programming Guide,
+/// "Compute Capabilities"; clocks and bus as an H200's run time tells them.
+/// There are no textures here.
 static constexpr struct {
   cudaDeviceAttr Attribute;
   int Value;
 } Attributes[] = {
-    {cudaDevAttrComputeCapabilityMajor, 9},
-    {cudaDevAttrComputeCapabilityMinor, 0},
-    {cudaDevAttrMultiProcessorCount, 132},
-    {cudaDevAttrMaxThreadsPerBlock, 1024},
-    {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
-    {cudaDevAttrMaxBlocksPerMultiprocessor, 32},
-    {cudaDevAttrMaxBlockDimX, MaxThreads[0]},
-    {cudaDevAttrMaxBlockDimY, MaxThreads[1]},
-    {cudaDevAttrMaxBlockDimZ, MaxThreads[2]},
+    {cudaDevAttrMaxThreadsPerBlock, MaxBlockThreads},
+    {cudaDevAttrMaxBlockDimX, MaxBlock[0]},
+    {cudaDevAttrMaxBlockDimY, MaxBlock[1]},
+    {cudaDevAttrMaxBlockDimZ, MaxBlock[2]},
     {cudaDevAttrMaxGridDimX, MaxGrid[0]},
     {cudaDevAttrMaxGridDimY, MaxGrid[1]},
     {cudaDevAttrMaxGridDimZ, MaxGrid[2]},
     {cudaDevAttrWarpSize, 32},
-    {cudaDevAttrMaxRegistersPerBlock, 65536},
-    {cudaDevAttrMaxRegistersPerMultiprocessor, 65536},
-    {cudaDevAttrMaxSharedMemoryPerBlock, 48 * 1024},
-    {cudaDevAttrMaxSharedMemoryPerBlockOptin, 227 * 1024},
-    {cudaDevAttrMaxSharedMemoryPerMultiprocessor, 228 * 1024},
+    {cudaDevAttrMaxSharedMemoryPerBlock, UnrequestedShared},
     {cudaDevAttrReservedSharedMemoryPerBlock, 1024},
     {cudaDevAttrTotalConstantMemory, 64 * 1024},
-    {cudaDevAttrL2CacheSize, 60 << 20},
-    {cudaDevAttrClockRate, 1980000},
     {cudaDevAttrMemoryClockRate, 3201000},
     {cudaDevAttrGlobalMemoryBusWidth, 6016},
     {cudaDevAttrMaxPitch, 2147483647},
@@ -80,12 +71,42 @@ static constexpr struct {
     {cudaDevAttrMaxAccessPolicyWindowSize, 134217728},
 };
 
+/// What the GPU's description says.
+static std::optional<int> described(cudaDeviceAttr Attribute) {
+  const GpuDescription &G = defaultGpu();
+  switch (Attribute) {
+  case cudaDevAttrComputeCapabilityMajor:
+    return int(G.capability() / 10);
+  case cudaDevAttrComputeCapabilityMinor:
+    return int(G.capability() % 10);
+  case cudaDevAttrMultiProcessorCount:
+    return int(G.Multiprocessors);
+  case cudaDevAttrMaxThreadsPerMultiProcessor:
+    return int(G.MaxThreadsPerSM);
+  case cudaDevAttrMaxBlocksPerMultiprocessor:
+    return int(G.MaxBlocksPerSM);
+  case cudaDevAttrMaxRegistersPerBlock:
+  case cudaDevAttrMaxRegistersPerMultiprocessor:
+    return int(G.RegistersPerSM);
+  case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+    return int(G.SharedPerBlock);
+  case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+    return int(G.SharedPerSM);
+  case cudaDevAttrL2CacheSize:
+    return int(G.L2Bytes);
+  case cudaDevAttrClockRate:
+    return int(std::lround(G.ClockGHz * 1e6));
+  default:
+    return std::nullopt;
+  }
+}
+
 CUPILOT_API cudaError_t cudaDeviceGetAttribute(int *Value,
                                                cudaDeviceAttr Attribute,
                                                int Id) {
   if (!Value || Id != 0)
     return checked(Value ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
-  *Value = 0;
+  *Value = described(Attribute).value_or(0);
   for (const auto &A : Attributes)
     if (A.Attribute == Attribute)
       *Value = A.Value;
@@ -160,7 +181,7 @@ CUPILOT_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *Properties,
   P.clockRate = Get(cudaDevAttrClockRate);
   P.memoryClockRate = Get(cudaDevAttrMemoryClockRate);
 #endif
-  llvm::copy(MaxThreads, P.maxThreadsDim);
+  llvm::copy(MaxBlock, P.maxThreadsDim);
   llvm::copy(MaxGrid, P.maxGridSize);
   return checked();
 }

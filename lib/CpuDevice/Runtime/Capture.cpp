@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Capture.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/Error.h"
@@ -214,8 +215,7 @@ static void report(const DeviceFault &Fault) {
 /// The modelled time of a launch in microseconds. Registers are not known here,
 /// so the occupancy is that of the launch's shape.
 static double cost(const ExecutionCounts &Counts, const LaunchShape &Shape) {
-  static const GpuDescription Gpu = llvm::cantFail(describeGpu("H200"));
-  return modelTime(Gpu, Counts, KernelResources(), Shape).Microseconds;
+  return modelTime(defaultGpu(), Counts, KernelResources(), Shape).Microseconds;
 }
 
 /// The limits of compute capability 9.0 and the kernel's own (CUDA C++
@@ -223,12 +223,9 @@ static double cost(const ExecutionCounts &Counts, const LaunchShape &Shape) {
 cudaError_t Device::checkLaunch(const RegisteredFunction &F,
                                 const KernelFacts &Facts,
                                 LaunchShape &Shape) const {
-  static constexpr uint64_t MaxGrid[3] = {2147483647, 65535, 65535},
-                            MaxBlock[3] = {1024, 1024, 64};
   uint64_t Threads = 1, Blocks = 1, Cluster = 1;
   for (unsigned I = 0; I < 3; ++I) {
-    if (Shape.Grid[I] < 1 || Shape.Block[I] < 1 || Shape.Grid[I] > MaxGrid[I] ||
-        Shape.Block[I] > MaxBlock[I])
+    if (!isGridSize(I, Shape.Grid[I]) || !isBlockSize(I, Shape.Block[I]))
       return cudaErrorInvalidConfiguration;
     Threads *= Shape.Block[I];
     Blocks *= Shape.Grid[I];
@@ -241,16 +238,16 @@ cudaError_t Device::checkLaunch(const RegisteredFunction &F,
       return cudaErrorInvalidClusterSize;
     Cluster *= Shape.Cluster[I];
   }
-  if (Threads > 1024)
+  if (Threads > MaxBlockThreads)
     return cudaErrorInvalidConfiguration;
   if (Threads > Facts.MaxThreads)
     return cudaErrorInvalidValue;
-  if (Cluster > (F.LargeClusters ? 16 : 8))
+  if (Cluster > (F.LargeClusters ? MostLargeClusterBlocks : MostClusterBlocks))
     return cudaErrorInvalidClusterSize;
   // What was set by cudaFuncSetAttribute is checked there.
   if (Shape.Shared > F.MaxDynamicShared ||
-      (F.MaxDynamicShared <= 48 * 1024 &&
-       Shape.Shared + Facts.StaticShared > 48 * 1024))
+      (F.MaxDynamicShared <= UnrequestedShared &&
+       Shape.Shared + Facts.StaticShared > UnrequestedShared))
     return cudaErrorInvalidValue;
   if (Shape.Cooperative) {
     auto Resident = F.Module->Loaded->residentBlocks(F.Name, Shape);

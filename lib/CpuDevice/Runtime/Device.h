@@ -11,6 +11,7 @@
 #include "Capture.h"
 #include "KernelFacts.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include <atomic>
 #include <cuda_runtime_api.h>
 #include <map>
@@ -31,7 +32,7 @@ struct RegisteredFunction {
   std::string Name;
   /// Dynamic shared memory that a launch may ask for, in bytes; more than 48
   /// KiB with the static part must be asked for by cudaFuncSetAttribute.
-  uint64_t MaxDynamicShared = 48 * 1024;
+  uint64_t MaxDynamicShared = UnrequestedShared;
   int Carveout = -1;          ///< Preferred; a hint.
   bool LargeClusters = false; ///< More than 8 blocks, up to 16, were allowed.
 };

@@ -116,7 +116,8 @@ std::map<std::string, KernelFacts> kernelFacts(StringRef Bitcode) {
     KernelFacts &Facts = All[F.getName().str()];
     for (StringRef Name : {"nvvm.maxntid", "nvvm.reqntid"})
       if (auto D = dimensions(F, Name); D[0] > 0)
-        Facts.MaxThreads = std::min(1024u, D[0] * D[1] * D[2]);
+        Facts.MaxThreads =
+            std::min(unsigned(MaxBlockThreads), D[0] * D[1] * D[2]);
     Facts.Cluster = dimensions(F, "nvvm.cluster_dim");
     addVariables(F, Facts);
   }

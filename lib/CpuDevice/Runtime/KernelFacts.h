@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_RUNTIME_KERNELFACTS_H
 #define CUPILOT_LIB_CPUDEVICE_RUNTIME_KERNELFACTS_H
 
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstdint>
@@ -19,7 +20,8 @@ namespace cupilot {
 /// Read from a kernel's attributes and the variables that it uses.
 struct KernelFacts {
   uint64_t StaticShared = 0, Constant = 0, Local = 0; ///< Bytes.
-  unsigned MaxThreads = 1024; ///< __launch_bounds__, threads per block.
+  unsigned MaxThreads =
+      MaxBlockThreads; ///< __launch_bounds__, threads per block.
   std::array<unsigned, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
 };
 

@@ -9,7 +9,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace cupilot {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchRules.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Support/Error.h"
 
 using namespace clang;
@@ -35,7 +36,7 @@ llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
       if (!findGridStride(A.Vals, A.Uses))
         return refuse(G, "the kernel uses gridDim.x * blockDim.x other than as "
                          "the step of one loop with independent rounds");
-      allowMoreThreads(S, A, 0, Exact, 1024);
+      allowMoreThreads(S, A, 0, Exact, MaxBlockThreads);
       S.launch().Grid[0] = ceilDiv(S.launch().Grid[0], Factor);
       return llvm::Error::success();
     }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchRules.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
@@ -158,8 +159,8 @@ std::string againstRepeatedWork(KernelView &V, Analysis &A) {
 
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   int64_t Sizes[2] = {valueOf(G, "x"), valueOf(G, "y")};
-  if (Sizes[0] < 1 || Sizes[0] > 1024 || Sizes[1] < 0 ||
-      Sizes[0] * std::max<int64_t>(Sizes[1], 1) > 1024)
+  if (Sizes[0] < 1 || Sizes[0] > MaxBlockThreads || Sizes[1] < 0 ||
+      Sizes[0] * std::max<int64_t>(Sizes[1], 1) > MaxBlockThreads)
     return refuse(G, "a block has 1 to 1024 threads");
   unsigned Mask = Sizes[1] ? 3 : 1;
   if (S.launch().Block[0] == Expr::constant(Sizes[0]) &&
@@ -182,7 +183,7 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
       Assumes |= A.Uses.assumedBlock(D) != 0;
       if (llvm::Error Err = A.Uses.replaceAssumedBlock(D, Edits))
         return refuse(G, llvm::toString(std::move(Err)));
-      allowMoreThreads(S, A, D, mod(S.threads(D), Sizes[D]), 1024);
+      allowMoreThreads(S, A, D, mod(S.threads(D), Sizes[D]), MaxBlockThreads);
     }
     for (unsigned D = 0; D < 2; ++D) {
       if (!Sizes[D])
@@ -211,7 +212,7 @@ llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {
       Most = launchBound(V);
     if (Most == 0 && Block[0].K == Expr::Kind::Constant)
       Most = Block[0].Value;
-    if (Most < 1 || Most > 1024)
+    if (Most < 1 || Most > MaxBlockThreads)
       return refuse(G, "the size of the blocks is not known; give max_threads");
     if (Blocks < 0 || Blocks > 32)
       return refuse(G, "a multiprocessor holds at most 32 blocks");

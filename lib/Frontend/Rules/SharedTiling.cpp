@@ -15,6 +15,7 @@
 
 #include "Extents.h"
 #include "LaunchRules.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/DeclCXX.h"
 
@@ -267,7 +268,7 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
     if (!someThreadIsActive(A, Needed))
       return refuse(G, "whether any thread passes the checks does not follow "
                        "from arguments and launch");
-    if (Bytes > 48 * 1024)
+    if (Bytes > UnrequestedShared)
       return refuse(G, "the tile needs " + llvm::Twine(Bytes) +
                            " bytes of shared memory");
 
@@ -338,7 +339,8 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
       S.require(std::move(D));
     // The tiles' first index must not overflow, nor the block's shared memory.
     S.requireAtLeast(Expr::constant(INT32_MAX - 2 * Tile), T->CountExpr);
-    S.requireAtLeast(Expr::constant(48 * 1024 - Bytes), S.launch().Shared);
+    S.requireAtLeast(Expr::constant(UnrequestedShared - Bytes),
+                     S.launch().Shared);
     return llvm::Error::success();
   });
 }

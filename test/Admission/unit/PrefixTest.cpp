@@ -8,7 +8,7 @@
 
 #include "Admission/Prefix.h"
 #include "Judge.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/FileSystem.h"

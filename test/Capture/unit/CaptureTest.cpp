@@ -12,6 +12,7 @@
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
+#include "cupilot/Portable/Digest.h"
 #include "gtest/gtest.h"
 #include <cstring>
 #include <filesystem>
@@ -53,8 +54,8 @@ std::string word(uint64_t Value) {
 
 TEST_F(CaptureTest, DigestIsBlake3) {
   // The digest of nothing, from BLAKE3's own test vectors.
-  EXPECT_EQ(contentDigest(""), "b3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc1"
-                               "12b7cc9a93cae41f3262");
+  EXPECT_EQ(digest(""), "b3:af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc1"
+                        "12b7cc9a93cae41f3262");
 }
 
 TEST_F(CaptureTest, ContentsAreSharedCompressedAndBounded) {
@@ -92,7 +93,7 @@ TEST_F(CaptureTest, DamagedContentsAreNamed) {
   write(Name, "five");
   auto F = readContent(Folder, Digest, 4, Read);
   ASSERT_TRUE(F);
-  EXPECT_NE(F->Text.find("is damaged"), std::string::npos);
+  EXPECT_NE(std::string(F->what()).find("is damaged"), std::string::npos);
   EXPECT_TRUE(readContent(Folder, Digest, 5, Read));
 }
 
@@ -229,8 +230,8 @@ Launch example() {
   L.Args = {std::string(8, '\0'), std::string("\x01\xff", 2) + word(0)};
   L.Args[1].resize(16);
   L.Pointers = {{0, 0, 0, 4}, {1, 8, 0, 64}};
-  L.Buffers = {{64, 256, contentDigest("a"), contentDigest("b"), 3}};
-  L.Globals = {{"Scale", {4, 256, contentDigest("c"), {}, 0}}};
+  L.Buffers = {{64, 256, digest("a"), digest("b"), 3}};
+  L.Globals = {{"Scale", {4, 256, digest("c"), {}, 0}}};
   L.Count = 5;
   L.Timed = 4;
   L.Cost = 1.5;
@@ -259,7 +260,7 @@ TEST_F(CaptureTest, WrongFieldsAreNamed) {
     J[nlohmann::json::json_pointer(Pointer)] = std::move(Value);
     Launch L;
     auto F = fromJson(J, L);
-    return F ? F->Text : "";
+    return F ? F->what() : "";
   };
   EXPECT_EQ(Wrong("/count", 3u), "");
   for (const char *Name : {"grid", "count", "kernel", "args", "buffers", "kept",
@@ -300,7 +301,8 @@ TEST_F(CaptureTest, JournalsOfAKilledProcess) {
   Record Damaged;
   auto F = readRecord(Folder, Damaged);
   ASSERT_TRUE(F);
-  EXPECT_NE(F->Text.find("journal.7' is damaged"), std::string::npos);
+  EXPECT_NE(std::string(F->what()).find("journal.7' is damaged"),
+            std::string::npos);
 }
 
 TEST_F(CaptureTest, BoundsOfTheTable) {
@@ -311,7 +313,7 @@ TEST_F(CaptureTest, BoundsOfTheTable) {
   A.Count = 10;
   A.Cost = 75;
   A.Kept = true;
-  A.Buffers = {{8 << 20, 256, contentDigest("x"), contentDigest("y"), 2000000}};
+  A.Buffers = {{8 << 20, 256, digest("x"), digest("y"), 2000000}};
   Launch B;
   B.Kernel = "b";
   B.Count = 1;

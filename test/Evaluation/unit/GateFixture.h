@@ -9,7 +9,7 @@
 #define CUPILOT_TEST_EVALUATION_GATEFIXTURE_H
 
 #include "cupilot/Evaluation/Gate.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "gtest/gtest.h"

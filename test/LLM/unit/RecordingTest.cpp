@@ -195,14 +195,3 @@ TEST(Recording, FileNames) {
   EXPECT_NE(stepFileName(std::string(1000, 'x'), ""),
             stepFileName(std::string(1001, 'x'), ""));
 }
-
-TEST(Recording, Differences) {
-  EXPECT_EQ(lineDifference("a\nb\nc", "a\nX\nc"), " a\n-b\n+X\n c\n");
-  EXPECT_EQ(lineDifference("a", "a"), "");
-  EXPECT_EQ(
-      lineDifference("1\n2\n3\n4\n5\n6\n7\n8\n9", "1\nX\n3\n4\n5\n6\n7\n8\nY"),
-      " 1\n-2\n+X\n 3\n 4\n 5\n 6\n 7\n 8\n-9\n+Y\n");
-  EXPECT_EQ(lineDifference("0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10",
-                           "X\n1\n2\n3\n4\n5\n6\n7\n8\n9\nY"),
-            "-0\n+X\n 1\n 2\n 3\n...\n 7\n 8\n 9\n-10\n+Y\n");
-}
