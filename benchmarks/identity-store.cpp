@@ -21,7 +21,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

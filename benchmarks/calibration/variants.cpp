@@ -22,7 +22,7 @@
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Assemble.h"
-#include "cupilot/Support/Digest.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/GpuDescription.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -67,7 +68,7 @@ Expected<std::string> architectureOn(const GpuDescription &Gpu,
                           ", but the " + Gpu.Name + " is " + Gpu.Arch,
                       "give --cuda-gpu-arch=" + Gpu.Arch +
                           ", or name another GPU with --gpu");
-  return architectureFor(Gpu.Arch, Flags);
+  return architectureFor(Gpu.Arch, Archs);
 }
 
 } // namespace cupilot

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"

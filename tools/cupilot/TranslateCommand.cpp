@@ -10,6 +10,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
@@ -80,7 +81,7 @@ static Error judge(const Kernel &K, const Genome &G,
     return Error::success();
   }
   P.Gpu = defaultGpu();
-  P.Arch = architectureFor(P.Gpu.Arch, Flags);
+  P.Arch = architectureFor(P.Gpu.Arch, gpuArchitectures(Flags));
   P.Flags = Flags.vec();
   P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =
