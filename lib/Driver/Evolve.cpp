@@ -15,6 +15,7 @@
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

@@ -10,6 +10,8 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
