@@ -100,7 +100,7 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
     S.Builds.push_back({Compiler, Arch, Digest});
     Measurement M;
     M.Device = "none";
-    M.Basis = "modelled";
+    M.Basis = Basis::Modelled;
     M.Ratio = M.Low = M.High = 1;
     M.Compiler = Compiler;
     M.Arch = Arch;

@@ -25,6 +25,9 @@ static ArrayAttr toArray(Builder &B, const std::vector<ItemT> &Items,
   return B.getArrayAttr(Attrs);
 }
 
+static BasisKind toKind(Basis B) { return static_cast<BasisKind>(B); }
+static Basis fromKind(BasisKind K) { return static_cast<Basis>(K); }
+
 KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
                    ArrayRef<BuildEntry> Builds) {
   MLIRContext *C = B.getContext();
@@ -112,21 +115,6 @@ static WorkloadBuffer fromAttr(BufferAttr B) {
           B.getGenerator().str()};
 }
 
-int64_t workloadFormat(const Workload &W) {
-  auto IsGenerated = [](const WorkloadBuffer &B) {
-    return !B.Generator.empty();
-  };
-  if (!W.Only.empty() || llvm::any_of(W.Buffers, IsGenerated) ||
-      llvm::any_of(W.Globals, [&](const WorkloadGlobal &G) {
-        return IsGenerated(G.Content);
-      }))
-    return GeneratedFormat;
-  return W.Shape.Cooperative || !W.After.empty() ||
-                 W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1}
-             ? WorkloadFormat
-             : 1;
-}
-
 WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
   MLIRContext *C = B.getContext();
   auto Dims = [&](const std::array<uint64_t, 3> &D) {
@@ -151,6 +139,7 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       toArray<GlobalAttr>(B, W.Globals, [&](const WorkloadGlobal &G) {
         return GlobalAttr::get(C, G.Symbol, toAttr(C, G.Content));
       });
+  std::optional<AudienceKind> Only = symbolizeAudienceKind(W.Only);
   bool Clustered = W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1};
   llvm::SmallVector<StringRef> After(W.After.begin(), W.After.end());
   return WorkloadOp::create(
@@ -162,8 +151,10 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       B.getStrArrayAttr(Args), Addresses, Buffers,
       W.After.empty() ? ArrayAttr() : B.getStrArrayAttr(After),
       W.Globals.empty() ? ArrayAttr() : Globals, B.getI64IntegerAttr(W.Count),
-      B.getF64FloatAttr(W.Weight), B.getStringAttr(W.WeightBasis),
-      W.Only.empty() ? StringAttr() : B.getStringAttr(W.Only));
+      B.getF64FloatAttr(W.Weight),
+      BasisKindAttr::get(
+          C, symbolizeBasisKind(W.WeightBasis).value_or(BasisKind::Modelled)),
+      Only ? AudienceKindAttr::get(C, *Only) : AudienceKindAttr());
 }
 
 Workload toWorkload(WorkloadOp Op) {
@@ -195,8 +186,9 @@ Workload toWorkload(WorkloadOp Op) {
       W.Globals.push_back({G.getSymbol().str(), fromAttr(G.getContent())});
   W.Count = Op.getCount();
   W.Weight = Op.getWeight().convertToDouble();
-  W.WeightBasis = Op.getBasis().str();
-  W.Only = Op.getOnly().value_or("").str();
+  W.WeightBasis = stringifyEnum(Op.getBasis()).str();
+  if (Op.getOnly())
+    W.Only = stringifyEnum(*Op.getOnly()).str();
   return W;
 }
 
@@ -211,7 +203,7 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
   ArrayAttr Evidence =
       toArray<MeasurementAttr>(B, V.Evidence, [&](const Measurement &M) {
         return MeasurementAttr::get(
-            C, M.Device, M.Basis, B.getF64FloatAttr(M.Ratio),
+            C, M.Device, toKind(M.Basis), B.getF64FloatAttr(M.Ratio),
             B.getF64FloatAttr(M.Low), B.getF64FloatAttr(M.High), M.Gate,
             M.Checks, BuildAttr::get(C, M.Compiler, M.Arch, M.Digest));
       });
@@ -246,7 +238,7 @@ Variant toVariant(VariantOp Op) {
   if (Op.getEvidence())
     for (MeasurementAttr M : Op.getEvidence()->getAsRange<MeasurementAttr>())
       V.Evidence.push_back(
-          {M.getDevice().str(), M.getBasis().str(),
+          {M.getDevice().str(), fromKind(M.getBasis()),
            M.getRatio().getValueAsDouble(), M.getLow().getValueAsDouble(),
            M.getHigh().getValueAsDouble(), M.getGate(), M.getChecks(),
            M.getBuild().getCompiler().str(), M.getBuild().getArch().str(),

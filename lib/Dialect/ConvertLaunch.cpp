@@ -145,15 +145,12 @@ static TensorMapAttr toAttr(MLIRContext &C, const TensorMapPlan &M,
         &C, llvm::SmallVector<int64_t>(From.begin(), From.end()));
   };
   return TensorMapAttr::get(
-      &C, toAttr(C, M.Base), tensorTypeWords()[M.Type],
+      &C, toAttr(C, M.Base), static_cast<TensorType>(M.Type),
       toMap(C, M.Extents, NumScalars), toMap(C, M.Strides, NumScalars),
       Numbers(M.Box), M.Steps.empty() ? DenseI64ArrayAttr() : Numbers(M.Steps),
-      tensorSwizzleWords()[M.Swizzle], tensorPromotionWords()[M.Promotion],
-      M.FillNan ? "nan" : "zero");
-}
-
-static unsigned placeOf(ArrayRef<StringRef> Words, StringRef Word) {
-  return llvm::find(Words, Word) - Words.begin(); // The verifier knows it.
+      static_cast<TensorSwizzle>(M.Swizzle),
+      static_cast<TensorPromotion>(M.Promotion),
+      M.FillNan ? TensorFill::NaN : TensorFill::Zero);
 }
 
 static std::vector<Expr> fromResults(AffineMapAttr Map) {
@@ -166,7 +163,7 @@ static std::vector<Expr> fromResults(AffineMapAttr Map) {
 static TensorMapPlan fromAttr(TensorMapAttr M) {
   TensorMapPlan Result;
   Result.Base = fromAttr(M.getBase());
-  Result.Type = placeOf(tensorTypeWords(), M.getType());
+  Result.Type = static_cast<unsigned>(M.getType());
   Result.Extents = fromResults(M.getExtents());
   Result.Strides = fromResults(M.getStrides());
   for (int64_t Side : M.getBox().asArrayRef())
@@ -174,9 +171,9 @@ static TensorMapPlan fromAttr(TensorMapAttr M) {
   if (M.getSteps())
     for (int64_t Step : M.getSteps().asArrayRef())
       Result.Steps.push_back(Step);
-  Result.Swizzle = placeOf(tensorSwizzleWords(), M.getSwizzle());
-  Result.Promotion = placeOf(tensorPromotionWords(), M.getPromotion());
-  Result.FillNan = M.getFill() == "nan";
+  Result.Swizzle = static_cast<unsigned>(M.getSwizzle());
+  Result.Promotion = static_cast<unsigned>(M.getPromotion());
+  Result.FillNan = M.getFill() == TensorFill::NaN;
   return Result;
 }
 

@@ -65,6 +65,107 @@ static void printGenes(AsmPrinter &Printer, ArrayRef<GeneAttr> Genes) {
   Printer << "]";
 }
 
+/// The words of a closed set: "zero, nan".
+template <typename EnumT> static std::string wordsOf() {
+  llvm::SmallVector<StringRef> Words;
+  for (unsigned I = 0;; ++I) {
+    StringRef Word = stringifyEnum(static_cast<EnumT>(I));
+    if (Word.empty())
+      return llvm::join(Words, ", ");
+    Words.push_back(Word);
+  }
+}
+
+/// One of them, which \p What describes. Older versions wrote all in quotes.
+template <typename EnumT>
+static FailureOr<EnumT> parseWord(AsmParser &Parser, StringRef What) {
+  llvm::SMLoc At = Parser.getCurrentLocation();
+  std::string Word;
+  if (succeeded(Parser.parseOptionalKeywordOrString(&Word)))
+    if (std::optional<EnumT> Known = symbolizeEnum<EnumT>(Word))
+      return *Known;
+  Parser.emitError(At) << What << " is one of " << wordsOf<EnumT>()
+                       << ", not \"" << Word << "\"";
+  return failure();
+}
+
+static ParseResult parseSign(AsmParser &Parser,
+                             llvm::SmallVector<PlanFact> &Plan,
+                             llvm::SmallVector<CodeProbe> &Probes,
+                             llvm::SmallVector<StringAttr> &Instructions) {
+  auto Words = [&]<typename EnumT>(llvm::SmallVector<EnumT> &List,
+                                   StringRef What) {
+    return Parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+      FailureOr<EnumT> Word = parseWord<EnumT>(Parser, What);
+      if (failed(Word))
+        return failure();
+      List.push_back(*Word);
+      return success();
+    });
+  };
+  do {
+    llvm::SMLoc At = Parser.getCurrentLocation();
+    StringRef Kind;
+    if (failed(Parser.parseOptionalKeyword(&Kind,
+                                           {"plan", "probe", "instruction"})))
+      return Parser.emitError(
+          At, "a sign is plan(...), probe(...) or instruction(...)");
+    if (Kind == "plan" ? Words(Plan, "a fact of a plan")
+        : Kind == "probe"
+            ? Words(Probes, "a probe of code")
+            : Parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
+                return Parser.parseAttribute(Instructions.emplace_back());
+              }))
+      return failure();
+  } while (succeeded(Parser.parseOptionalKeyword("or")));
+  return success();
+}
+
+static void printSign(AsmPrinter &Printer, ArrayRef<PlanFact> Plan,
+                      ArrayRef<CodeProbe> Probes,
+                      ArrayRef<StringAttr> Instructions) {
+  StringRef Or;
+  auto Print = [&](StringRef Kind, const auto &List) {
+    if (List.empty())
+      return;
+    Printer << Or << Kind << "(";
+    llvm::interleaveComma(List, Printer);
+    Printer << ")";
+    Or = " or ";
+  };
+  Print("plan", Plan);
+  Print("probe", Probes);
+  Print("instruction", Instructions);
+}
+
+/// Signs, all of which must be there, without their mnemonic.
+static ParseResult parseSigns(OpAsmParser &Parser, ArrayAttr &Signs) {
+  llvm::SmallVector<Attribute> All;
+  auto ParseOne = [&] {
+    llvm::SMLoc At = Parser.getCurrentLocation();
+    llvm::SmallVector<PlanFact> Plan;
+    llvm::SmallVector<CodeProbe> Probes;
+    llvm::SmallVector<StringAttr> Instructions;
+    if (parseSign(Parser, Plan, Probes, Instructions))
+      return failure();
+    SignAttr Sign =
+        SignAttr::getChecked([&] { return Parser.emitError(At); },
+                             Parser.getContext(), Plan, Probes, Instructions);
+    All.push_back(Sign);
+    return success(Sign != nullptr);
+  };
+  if (Parser.parseCommaSeparatedList(ParseOne))
+    return failure();
+  Signs = Parser.getBuilder().getArrayAttr(All);
+  return success();
+}
+
+static void printSigns(OpAsmPrinter &Printer, Operation *, ArrayAttr Signs) {
+  llvm::interleaveComma(Signs.getAsRange<SignAttr>(), Printer, [&](SignAttr S) {
+    printSign(Printer, S.getPlan(), S.getProbes(), S.getInstructions());
+  });
+}
+
 #include "cupilot/Dialect/CupilotDialect.cpp.inc"
 #include "cupilot/Dialect/CupilotEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
@@ -93,6 +194,56 @@ LogicalResult ScalarAttr::verify(EmitErrorFn EmitError, unsigned, unsigned,
                                  unsigned Bits, bool) {
   if (Bits != 8 && Bits != 16 && Bits != 32 && Bits != 64)
     return EmitError() << "a scalar has 8, 16, 32 or 64 bits, not " << Bits;
+  return success();
+}
+
+/// What a pattern of PTX can begin with (PTX ISA 9.0): instructions, and
+/// modifiers and directives by which strategies show.
+static constexpr llvm::StringLiteral
+    PtxInstructions =
+        "abs activemask add addc alloca and applypriority atom bar barrier bfe "
+        "bfi bfind bmsk bra brev brx call clusterlaunchcontrol cnot copysign "
+        "cos cp createpolicy cvt cvta discard div dp2a dp4a elect ex2 exit "
+        "fence fma fns getctarank griddepcontrol isspacep istypep ld ldmatrix "
+        "ldu lg2 lop3 mad mad24 madc mapa match max mbarrier membar min mma "
+        "mov movmatrix mul mul24 multimem nanosleep neg not or pmevent popc "
+        "prefetch prefetchu prmt rcp red redux rem rsqrt sad selp set "
+        "setmaxnreg setp shf shfl shl shr sin slct sqrt st stmatrix sub subc "
+        "suld sured sust szext tanh tcgen05 tensormap testp tex tld4 trap "
+        "vabsdiff2 "
+        "vabsdiff4 vadd2 vadd4 vavrg2 vavrg4 vmax2 vmax4 vmin2 vmin4 vote "
+        "vset2 vset4 vsub2 vsub4 wgmma wmma xor",
+    PtxModifiers =
+        "L1 L2 approx async bf16 bf16x2 bulk ca cg const cs cta_group cv "
+        "e4m3 e5m2 explicitcluster f16 f16x2 ftz global lu local "
+        "maxclusterrank maxnctapersm maxnreg maxntid minnctapersm multicast nc "
+        "noreturn param relaxed reqnctapercluster reqntid s8 shared sp sync "
+        "tensor tf32 u8 v2 v4 v8 wb wt x2 x4";
+
+static bool isPtxPattern(StringRef Pattern) {
+  bool Modifier = Pattern.consume_front(".");
+  StringRef First =
+      Pattern.take_until([](char C) { return C == '.' || C == ':'; });
+  auto In = [&](StringRef Words) {
+    llvm::SmallVector<StringRef> List;
+    Words.split(List, ' ');
+    return llvm::is_contained(List, First);
+  };
+  return In(PtxModifiers) || (!Modifier && In(PtxInstructions));
+}
+
+LogicalResult SignAttr::verify(EmitErrorFn EmitError, ArrayRef<PlanFact> Plan,
+                               ArrayRef<CodeProbe> Probes,
+                               ArrayRef<StringAttr> Instructions) {
+  if (Plan.empty() && Probes.empty() && Instructions.empty())
+    return EmitError() << "a sign has at least one alternative";
+  for (StringAttr Pattern : Instructions)
+    if (!isPtxPattern(Pattern))
+      return EmitError() << Pattern
+                         << " is no pattern of PTX: its first word is "
+                         << "none of the instructions " << PtxInstructions
+                         << ", and none of the modifiers and directives "
+                         << PtxModifiers;
   return success();
 }
 
@@ -169,36 +320,15 @@ LogicalResult LaunchAttr::verify(EmitErrorFn EmitError, StringRef Symbol,
   return success();
 }
 
-static std::optional<unsigned> placeOf(ArrayRef<StringRef> Words,
-                                       StringRef Word) {
-  const StringRef *At = llvm::find(Words, Word);
-  if (At == Words.end())
-    return std::nullopt;
-  return At - Words.begin();
-}
-
-LogicalResult TensorMapAttr::verify(EmitErrorFn EmitError, PointerAttr,
-                                    StringRef Type, AffineMapAttr Extents,
-                                    AffineMapAttr Strides,
-                                    DenseI64ArrayAttr Box,
-                                    DenseI64ArrayAttr Steps, StringRef Swizzle,
-                                    StringRef Promotion, StringRef Fill) {
+LogicalResult TensorMapAttr::verify(
+    EmitErrorFn EmitError, PointerAttr, TensorType Type, AffineMapAttr Extents,
+    AffineMapAttr Strides, DenseI64ArrayAttr Box, DenseI64ArrayAttr Steps,
+    TensorSwizzle Swizzle, TensorPromotion Promotion, TensorFill Fill) {
   TensorMapPlan Plan;
-  for (auto [Word, Words, Place, What] :
-       {std::tuple(Type, tensorTypeWords(), &Plan.Type, "element type"),
-        {Swizzle, tensorSwizzleWords(), &Plan.Swizzle, "swizzle"},
-        {Promotion, tensorPromotionWords(), &Plan.Promotion, "promotion"}}) {
-    std::optional<unsigned> Known = placeOf(Words, Word);
-    if (!Known)
-      return EmitError() << "the " << What << " of a tensor map is one of "
-                         << llvm::join(Words, ", ") << ", not \"" << Word
-                         << "\"";
-    *Place = *Known;
-  }
-  if (Fill != "zero" && Fill != "nan")
-    return EmitError() << "a tensor map fills with \"zero\" or \"nan\", not \""
-                       << Fill << "\"";
-  Plan.FillNan = Fill == "nan";
+  Plan.Type = static_cast<unsigned>(Type);
+  Plan.Swizzle = static_cast<unsigned>(Swizzle);
+  Plan.Promotion = static_cast<unsigned>(Promotion);
+  Plan.FillNan = Fill == TensorFill::NaN;
   // Numbers beyond their type are as wrong as those beyond the hardware's.
   auto Narrow = [](int64_t N) {
     return static_cast<unsigned>(std::clamp<int64_t>(N, 0, 100000));
@@ -299,16 +429,14 @@ LogicalResult BuildAttr::verify(EmitErrorFn EmitError, StringRef Compiler,
 }
 
 LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
-                                      StringRef Basis, FloatAttr Ratio,
+                                      BasisKind Basis, FloatAttr Ratio,
                                       FloatAttr Low, FloatAttr High, unsigned,
                                       unsigned, BuildAttr) {
   if (Device.empty())
     return EmitError() << "a measurement names its device";
-  // "declared": nothing was run; a person answers for the variant.
-  if (Basis != "modelled" && Basis != "measured" && Basis != "declared")
-    return EmitError()
-           << "a measurement is \"modelled\" or \"measured\", not \"" << Basis
-           << "\"";
+  if (Basis == BasisKind::Static)
+    return EmitError() << "a measurement is modelled, measured or declared, "
+                          "not static";
   for (FloatAttr Value : {Ratio, Low, High})
     if (!Value.getValue().isFinite() || Value.getValueAsDouble() < 0)
       return EmitError() << "a ratio of times is finite and not negative";
@@ -320,11 +448,10 @@ LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
 }
 
 LogicalResult RooflineAttr::verify(EmitErrorFn EmitError, BottleneckKind,
-                                   StringRef Basis, FloatAttr Intensity) {
-  if (Basis != "static" && Basis != "modelled" && Basis != "measured")
-    return EmitError() << "a roofline is \"static\", \"modelled\" or "
-                          "\"measured\", not \""
-                       << Basis << "\"";
+                                   BasisKind Basis, FloatAttr Intensity) {
+  if (Basis == BasisKind::Declared)
+    return EmitError() << "a roofline is static, modelled or measured, not "
+                          "declared";
   if (!Intensity.getValue().isFinite() || Intensity.getValueAsDouble() < 0)
     return EmitError() << "an intensity is finite and not negative";
   return success();

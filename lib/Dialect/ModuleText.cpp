@@ -24,9 +24,6 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-/// Version of the modules' format, in the attribute cupilot.format: the newest,
-/// and the one of modules that need nothing new.
-static constexpr int64_t ModuleFormat = NormFormat, PlainFormat = 1;
 static constexpr llvm::StringLiteral FormatName = "cupilot.format";
 
 void loadDialect(MLIRContext &C) { C.getOrLoadDialect<CupilotDialect>(); }
@@ -35,14 +32,8 @@ OwningOpRef<ModuleOp> createModule(MLIRContext &C) {
   loadDialect(C);
   Builder B(&C);
   OwningOpRef<ModuleOp> M = ModuleOp::create(B.getUnknownLoc());
-  (*M)->setAttr(FormatName, B.getI64IntegerAttr(PlainFormat));
+  (*M)->setAttr(FormatName, B.getI64IntegerAttr(ModuleFormat));
   return M;
-}
-
-void requireFormat(ModuleOp M, int64_t Format) {
-  auto Has = M->getAttrOfType<IntegerAttr>(FormatName);
-  if (!Has || Has.getInt() < Format)
-    M->setAttr(FormatName, Builder(M.getContext()).getI64IntegerAttr(Format));
 }
 
 std::string printModule(ModuleOp M) {

@@ -219,9 +219,9 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Digest = digest(*Text);
   Kept.Fitness = *Ratio;
   Kept.Outcome = "accepted";
-  Kept.Evidence.push_back({"NVIDIA H200", "modelled", *Ratio, *Ratio, *Ratio,
-                           unsigned(GateVersion), V.Verdict->Checks, "clang-22",
-                           From.Arch, *Canonical});
+  Kept.Evidence.push_back({"NVIDIA H200", Basis::Modelled, *Ratio, *Ratio,
+                           *Ratio, unsigned(GateVersion), V.Verdict->Checks,
+                           "clang-22", From.Arch, *Canonical});
   // Alone first: its evidence for nvcc says nothing of the others'.
   StoredKernel Alone;
   Alone.K = *From.K;

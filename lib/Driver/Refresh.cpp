@@ -108,8 +108,8 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
       return Evidence.takeError();
     const json::Object &O = *Evidence->getAsObject();
     Variant Again = V;
-    Again.Evidence = {{Gpu->Name, "modelled", C->Record.Ratio, C->Record.Ratio,
-                       C->Record.Ratio, unsigned(GateVersion),
+    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio,
+                       C->Record.Ratio, C->Record.Ratio, unsigned(GateVersion),
                        unsigned(O.getInteger("checks").value_or(0)), "clang-22",
                        Arch, O.getString("canonical").value_or("").str()}};
     Proved.Variants.push_back(std::move(Again));

@@ -49,7 +49,7 @@ static void addStored(const StoredKernel &S, std::vector<Shown> &All) {
     Each.HasCode = true;
     if (!V.Evidence.empty()) {
       Each.Row.Ratio = V.Evidence.front().Ratio;
-      Each.Row.Reason = V.Evidence.front().Basis;
+      Each.Row.Reason = wordOf(V.Evidence.front().Basis).str();
     }
     All.push_back(std::move(Each));
   }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A fact denies a gene only where code with that gene cannot look so: for most
-// strategies there is an instruction that they are made of. Strategies that no
-// instruction shows stay when the model names them.
+// What a strategy looks like in code stands in the library (shown_by): here are
+// the facts and probes that it can name. A gene is denied only where code with
+// it cannot look so; a strategy without signs stays when the model names it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,13 +99,17 @@ public:
       : P(Code.P), Plan(Code.Variant.Translated.Plan),
         Source(Code.Variant.Translated.Source),
         Old(codeFacts(Code.OriginalPtx)), New(codeFacts(Code.Variant.Ptx)) {}
-  /// Why the gene cannot be there; "" when it may. May put its values right.
-  std::string denies(Gene &G, const LibraryStrategy *S) const;
+  /// Why the gene cannot be there; nothing when it may. May put its values
+  /// right.
+  std::optional<std::string> denies(Gene &G, const LibraryStrategy &S) const;
 
 private:
-  std::string needs(std::initializer_list<StringRef> Any) const;
-  std::string blockSize(Gene &G, const LibraryStrategy *S) const;
-  std::string vectors() const;
+  using Denial = std::optional<std::string>;
+  Denial denies(PlanFact F) const;
+  Denial denies(CodeProbe Probe, Gene &G, const LibraryStrategy &S) const;
+  Denial instructions(ArrayRef<mlir::StringAttr> Any) const;
+  Denial blockThreads(Gene &G, const LibraryStrategy &S) const;
+  Denial widerAccess() const;
   /// Threads (or blocks) of all launches of the plan, and of the original, on
   /// the first workload that can be reckoned.
   std::optional<std::pair<double, double>> sizes(bool Blocks) const;
@@ -117,27 +121,19 @@ private:
 };
 } // namespace
 
-std::string Handshake::needs(std::initializer_list<StringRef> Any) const {
-  for (StringRef Text : Any)
-    if (New.has(Text))
-      return "";
-  return "no " + join(Any, ", ") + " in the device code";
+/// Nothing where \p Shown, else \p Why not.
+static std::optional<std::string> unless(bool Shown, const Twine &Why) {
+  if (Shown)
+    return std::nullopt;
+  return Why.str();
 }
 
-static GeneParam *param(Gene &G, StringRef Name) {
-  for (GeneParam &Param : G.Params)
-    if (Param.Name == Name)
-      return &Param;
-  return nullptr;
-}
-
-static bool inDomain(const LibraryStrategy *S, StringRef Name, int64_t Value) {
-  if (!S)
-    return false;
-  for (const StrategyInfo::Param &Param : S->Info.Params)
-    if (Param.Name == Name)
-      return is_contained(Param.Values, Value);
-  return false;
+std::optional<std::string>
+Handshake::instructions(ArrayRef<mlir::StringAttr> Any) const {
+  auto Patterns =
+      map_range(Any, [](mlir::StringAttr A) { return A.getValue(); });
+  return unless(any_of(Patterns, [&](StringRef T) { return New.has(T); }),
+                "no " + join(Patterns, ", ") + " in the device code");
 }
 
 std::optional<std::pair<double, double>> Handshake::sizes(bool Blocks) const {
@@ -169,8 +165,9 @@ std::optional<std::pair<double, double>> Handshake::sizes(bool Blocks) const {
   return std::nullopt;
 }
 
-std::string Handshake::blockSize(Gene &G, const LibraryStrategy *S) const {
-  GeneParam *X = param(G, "x");
+std::optional<std::string>
+Handshake::blockThreads(Gene &G, const LibraryStrategy &S) const {
+  GeneParam *Threads = G.Params.empty() ? nullptr : &G.Params.front();
   std::vector<int64_t> Sizes;
   for (const Launch &L : Plan.Launches) {
     if (L.Block == Launch().Block)
@@ -185,23 +182,25 @@ std::string Handshake::blockSize(Gene &G, const LibraryStrategy *S) const {
         Product.reset();
     // Sizes that depend on the launch have no one number.
     if (!First || *First <= 0 || !Product || *Product <= 0)
-      return "";
-    if (X && (*First == X->Value || *Product == X->Value))
-      return "";
+      return std::nullopt;
+    if (Threads && (*First == Threads->Value || *Product == Threads->Value))
+      return std::nullopt;
     Sizes.push_back(*Product);
     Sizes.push_back(*First);
   }
   if (Sizes.empty())
     return "the plan's blocks are those of the original";
-  for (int64_t Size : Sizes)
-    if (X && inDomain(S, "x", Size)) {
-      X->Value = Size;
-      return "";
-    }
+  for (const StrategyInfo::Param &Domain : S.Info.Params)
+    for (int64_t Size : Sizes)
+      if (Threads && Domain.Name == Threads->Name &&
+          is_contained(Domain.Values, Size)) {
+        Threads->Value = Size;
+        return std::nullopt;
+      }
   return "the plan's blocks have " + std::to_string(Sizes.front()) + " threads";
 }
 
-std::string Handshake::vectors() const {
+std::optional<std::string> Handshake::widerAccess() const {
   // How many elements a register holds is not to be seen: of widths nothing
   // is said.
   bool Vectors = false;
@@ -214,95 +213,86 @@ std::string Handshake::vectors() const {
         globalBytes(Word) && (Word.contains(".v2.") || Word.contains(".v4.") ||
                               Word.contains(".v8."));
   }
-  return Vectors || New.WidestAccess > Old.WidestAccess
-             ? ""
-             : "no access to global memory is wider than the original's " +
-                   std::to_string(Old.WidestAccess) + " bytes";
+  return unless(Vectors || New.WidestAccess > Old.WidestAccess,
+                "no access to global memory is wider than the original's " +
+                    Twine(Old.WidestAccess) + " bytes");
 }
 
-std::string Handshake::denies(Gene &G, const LibraryStrategy *S) const {
-  StringRef Name = G.Strategy;
-  if (Name == "vectorized_access")
-    return vectors();
-  if (Name == "block_size")
-    return blockSize(G, S);
-  if (Name == "shared_memory_tiling" || Name == "shared_padding" ||
-      Name == "shared_swizzle" || Name == "coalesced_layout")
-    return New.Shared ? "" : "the device code has no shared memory";
-  if (Name == "privatized_atomics")
-    return New.Shared ? needs({"atom", "red."})
-                      : "the device code has no shared memory";
-  if (Name == "async_copy")
-    return needs({"cp.async.ca.shared", "cp.async.cg.shared"});
-  if (Name == "bulk_copy")
-    return needs({"cp.async.bulk", "cp.reduce.async.bulk"});
-  if (Name == "tma_tensor_copy")
-    return needs({"cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor"});
-  if (Name == "multicast")
-    return needs({"multicast::cluster"});
-  if (Name == "wgmma")
-    return needs({"wgmma.mma_async"});
-  if (Name == "tensor_core_mma")
-    return needs({"mma.sync"});
-  if (Name == "mma_pipeline")
-    return needs({"mma.sync", "wgmma.mma_async"});
-  if (Name == "ldmatrix")
-    return needs({"ldmatrix"});
-  if (Name == "setmaxnreg")
-    return needs({"setmaxnreg"});
-  if (Name == "warp_shuffle_reduction")
-    return needs({"shfl.sync", "redux.sync"});
-  if (Name == "read_only_loads")
-    return needs({"ld.global.nc", "tex."});
-  if (Name == "cache_hints")
-    return needs({".cs", ".cg", ".lu", ".cv", ".wt", "L1::", "L2::", "prefetch",
-                  "createpolicy"});
-  if (Name == "constant_memory")
-    return needs({".const"});
-  if (Name == "launch_bounds")
-    return needs({".maxntid", ".reqntid", ".minnctapersm", ".maxnreg"});
-  if (Name == "fast_intrinsics")
-    return needs({".approx", ".ftz"});
-  if (Name == "ptx_level")
-    return Source.contains("asm") ? "" : "the source has no inline PTX";
-  if (Name == "thread_block_cluster") {
-    bool InPlan = any_of(Plan.Launches,
-                         [](const Launch &L) { return L.Cluster.has_value(); });
-    return InPlan ? "" : needs({".reqnctapercluster", ".explicitcluster"});
+std::optional<std::string> Handshake::denies(PlanFact F) const {
+  auto AnyLaunch = [&](auto Has) { return any_of(Plan.Launches, Has); };
+  switch (F) {
+  case PlanFact::MoreLaunches:
+    return unless(Plan.Launches.size() > 1, "the plan has one launch");
+  case PlanFact::MoreBlocks: {
+    auto Blocks = sizes(/*Blocks=*/true);
+    return unless(!Blocks || Blocks->second > Blocks->first,
+                  "no more blocks are launched");
   }
-  if (Name == "unroll") {
-    // The original's loops may have been unrolled by the compiler, too: where
-    // the source asks for it, the number of instructions says nothing.
-    bool Asked = Source.contains("unroll");
-    return !Asked && New.Instructions <= Old.Instructions &&
-                   New.BackwardBranches >= Old.BackwardBranches &&
-                   Old.BackwardBranches > 0
-               ? "the source does not ask for it, there are as many loops as "
-                 "in the original, and no more instructions"
-               : "";
-  }
-  if (Name == "thread_coarsening") {
+  case PlanFact::FewerThreads: {
     auto Threads = sizes(/*Blocks=*/false);
-    return Threads && Threads->second >= Threads->first
-               ? "no fewer threads are launched"
-               : "";
+    return unless(!Threads || Threads->second < Threads->first,
+                  "no fewer threads are launched");
   }
-  if (Name == "persistent_kernel") {
+  case PlanFact::ResidentBlocks: {
     auto Blocks = sizes(/*Blocks=*/true);
     double Most = double(P.Gpu.Multiprocessors) * P.Gpu.MaxBlocksPerSM;
-    return Blocks && Blocks->second > Most
-               ? "more blocks are launched than the GPU can hold"
-               : "";
+    return unless(!Blocks || Blocks->second <= Most,
+                  "more blocks are launched than the GPU can hold");
   }
-  if (Name == "split_reduction") {
-    auto Blocks = sizes(/*Blocks=*/true);
-    bool Combines = Plan.Launches.size() > 1 || New.has("atom") ||
-                    New.has("red.") || New.has("barrier.cluster");
-    return !Combines && Blocks && Blocks->second <= Blocks->first
-               ? "no more blocks are launched, and nothing combines parts"
-               : "";
+  case PlanFact::Cluster:
+    return unless(AnyLaunch([](const Launch &L) { return !!L.Cluster; }),
+                  "the plan launches no clusters");
+  case PlanFact::Scratch:
+    return unless(!Plan.Scratch.empty(), "the plan has no scratch buffer");
+  case PlanFact::TensorMap:
+    return unless(!Plan.TensorMaps.empty(), "the plan has no tensor map");
   }
-  return "";
+  llvm_unreachable("a fact without a reader");
+}
+
+std::optional<std::string> Handshake::denies(CodeProbe Probe, Gene &G,
+                                             const LibraryStrategy &S) const {
+  switch (Probe) {
+  case CodeProbe::SharedMemory:
+    return unless(New.Shared, "the device code has no shared memory");
+  case CodeProbe::WiderAccess:
+    return widerAccess();
+  case CodeProbe::MoreUnrolled:
+    // The original's loops may have been unrolled by the compiler, too: where
+    // the source asks for it, the number of instructions says nothing.
+    return unless(Source.contains("unroll") ||
+                      New.Instructions > Old.Instructions ||
+                      New.BackwardBranches < Old.BackwardBranches ||
+                      Old.BackwardBranches == 0,
+                  "the source does not ask for it, there are as many loops as "
+                  "in the original, and no more instructions");
+  case CodeProbe::BlockThreads:
+    return blockThreads(G, S);
+  case CodeProbe::InlineAssembly:
+    return unless(Source.contains("asm"), "the source has no inline PTX");
+  }
+  llvm_unreachable("a probe without a reader");
+}
+
+std::optional<std::string> Handshake::denies(Gene &G,
+                                             const LibraryStrategy &S) const {
+  for (SignAttr Sign : S.ShownBy) {
+    SmallVector<std::string> Missing;
+    // True when one of the alternatives is there.
+    auto Shows = [&](Denial D) {
+      if (D)
+        Missing.push_back(std::move(*D));
+      return !D;
+    };
+    if (any_of(Sign.getPlan(), [&](PlanFact F) { return Shows(denies(F)); }) ||
+        any_of(Sign.getProbes(),
+               [&](CodeProbe Each) { return Shows(denies(Each, G, S)); }) ||
+        (!Sign.getInstructions().empty() &&
+         Shows(instructions(Sign.getInstructions()))))
+      continue;
+    return join(Missing, ", and ");
+  }
+  return std::nullopt;
 }
 
 HandshakeResult shakeHands(const Genome &Asked,
@@ -324,12 +314,15 @@ HandshakeResult shakeHands(const Genome &Asked,
       return Text.take_until([](char C) { return C == '{' || C == '('; })
                  .trim(" \t`'\"@") == G.Strategy;
     });
-    std::string Why = Named ? Hands.denies(G, Find(G.Strategy))
-                            : "the model does not name it";
-    if (Why.empty())
-      R.Carried.push_back(std::move(G));
+    std::optional<std::string> Why;
+    if (!Named)
+      Why = "the model does not name it";
+    else if (const LibraryStrategy *S = Find(G.Strategy))
+      Why = Hands.denies(G, *S);
+    if (Why)
+      R.Denied.push_back({Each.str(), std::move(*Why)});
     else
-      R.Denied.push_back({Each.str(), std::move(Why)});
+      R.Carried.push_back(std::move(G));
   }
   // What cannot stand alone goes with what it stands on.
   for (bool Changed = true; Changed;) {

@@ -48,7 +48,7 @@ std::string variantName(const CandidateRecord &R) {
 static Measurement measurementOf(const json::Object &Evidence, double Ratio,
                                  const SearchProblem &P) {
   Measurement M{P.Gpu.Name,
-                "modelled",
+                Basis::Modelled,
                 Ratio,
                 Ratio,
                 Ratio,
@@ -61,7 +61,7 @@ static Measurement measurementOf(const json::Object &Evidence, double Ratio,
   if (!Gpu)
     return M;
   M.Device = Gpu->getString("device").value_or("").str();
-  M.Basis = "measured";
+  M.Basis = Basis::Measured;
   M.Low = Gpu->getNumber("low").value_or(Ratio);
   M.High = Gpu->getNumber("high").value_or(Ratio);
   M.Checks += unsigned(Gpu->getInteger("compared").value_or(0));

@@ -116,7 +116,7 @@ llvm::Error AddVariantPass::add() {
   V.When->Arch = Arch;
   Measurement M;
   M.Device = "none";
-  M.Basis = "declared";
+  M.Basis = Basis::Declared;
   M.Ratio = M.Low = M.High = 1;
   M.Compiler = MlirCompiler.str();
   M.Arch = Arch;

@@ -110,20 +110,13 @@ Error ProjectStore::put(const StoredKernel &S, ArrayRef<StoredKernel> Instead) {
       return E;
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
-  if (S.K.Contract.NormTolerance > 0)
-    requireFormat(*M, NormFormat);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
   KernelOp Op = addKernel(B, S.K, originalName(S), S.Builds);
   B.setInsertionPointToEnd(&Op.getBody().front());
-  for (const Workload &W : S.Workloads) {
+  for (const Workload &W : S.Workloads)
     addWorkload(B, W);
-    requireFormat(*M, workloadFormat(W));
-  }
-  for (const Variant &V : S.Variants) {
+  for (const Variant &V : S.Variants)
     addVariant(B, V, S.K.Scalars.size());
-    if (V.Plan && V.Plan->isExtended())
-      requireFormat(*M, PlanFormat);
-  }
   if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
     return E;
   // Without it a folder is no kernel's: none claims the records any more.

@@ -37,7 +37,7 @@ static void orderByEvidence(std::vector<BuildVariant> &Variants,
   std::vector<size_t> Order(Variants.size());
   std::iota(Order.begin(), Order.end(), size_t(0));
   auto Key = [&](size_t I) {
-    return std::tuple(Proofs[I]->Basis != "measured", -Proofs[I]->Low, I);
+    return std::tuple(Proofs[I]->Basis != Basis::Measured, -Proofs[I]->Low, I);
   };
   llvm::sort(Order, [&](size_t A, size_t B) { return Key(A) < Key(B); });
   std::vector<BuildVariant> Sorted;

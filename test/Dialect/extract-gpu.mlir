@@ -2,7 +2,7 @@
 // RUN: mlir-opt --load-dialect-plugin=%cupilot_mlir_plugin --load-pass-plugin=%cupilot_mlir_plugin --pass-pipeline='builtin.module(cupilot-extract-gpu)' %s | FileCheck %s
 
 // CHECK: cupilot.kernel @"scale({{.*}})" symbol("scale")
-// CHECK-SAME: roofline(<bottleneck = memory, basis = "static"
+// CHECK-SAME: roofline(<bottleneck = memory, basis = static
 gpu.module @kernels {
   gpu.func @scale(%a: memref<1024xf32>, %n: i32) kernel {
     %i = gpu.global_id x

@@ -126,7 +126,7 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
 // -----
 
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
-  // expected-error @+1 {{'only' names "gate" or "card"}}
+  // expected-error @+1 {{invalid only attribute specification: "nobody"}}
   cupilot.workload @w of "k" only "nobody" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers []
 }
 
@@ -136,3 +136,61 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
   // expected-error @+1 {{"" is no digest}}
   cupilot.workload @w of "k" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 "modelled" args [] addresses [] buffers [#cupilot.buffer<size = 4, align = 4, file = "d">]
 }
+
+// -----
+
+// expected-error @+1 {{a fact of a plan is one of more_launches, more_blocks, fewer_threads, resident_blocks, cluster, scratch, tensormap, not "more_luck"}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) shown_by(plan(cluster, more_luck)) "s"
+
+// -----
+
+// expected-error @+1 {{a probe of code is one of shared_memory, wider_access, more_unrolled, block_threads, inline_assembly, not "luck"}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) shown_by(probe(luck)) "s"
+
+// -----
+
+// expected-error @+1 {{"mmma.sync" is no pattern of PTX: its first word is none of the instructions abs activemask}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) shown_by(probe(shared_memory), instruction("mma.sync", "mmma.sync")) "s"
+
+// -----
+
+// expected-error @+1 {{".mma" is no pattern of PTX}}
+#s = #cupilot.sign<instruction(".mma")>
+
+// -----
+
+// expected-error @+1 {{a sign has at least one alternative}}
+#s = #cupilot.sign<plan()>
+
+// -----
+
+// expected-error @+1 {{a sign is plan(...), probe(...) or instruction(...)}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) shown_by(opcode("mma")) "s"
+
+// -----
+
+// expected-error @+2 {{failed to parse Cupilot_MeasurementAttr parameter 'basis'}}
+// expected-error @+1 {{where a figure comes from is one of static, modelled, measured, declared, not "guessed"}}
+#m = #cupilot.measurement<device = "x", basis = guessed, ratio = 1.0, low = 1.0, high = 1.0, gate = 1, checks = 1, build = <compiler = "c", arch = "sm_90", digest = "b3:0000000000000000000000000000000000000000000000000000000000000000">>
+
+// -----
+
+// expected-error @+1 {{a measurement is modelled, measured or declared, not static}}
+#m = #cupilot.measurement<device = "x", basis = static, ratio = 1.0, low = 1.0, high = 1.0, gate = 1, checks = 1, build = <compiler = "c", arch = "sm_90", digest = "b3:0000000000000000000000000000000000000000000000000000000000000000">>
+
+// -----
+
+// expected-error @+1 {{a roofline is static, modelled or measured, not declared}}
+#r = #cupilot.roofline<bottleneck = memory, basis = declared, intensity = 1.0>
+
+// -----
+
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") contract(same) {
+  // expected-error @+1 {{a weight is modelled or measured, not static}}
+  cupilot.workload @w of "k" grid [1, 1, 1] block [1, 1, 1] shared 0 count 1 weight 0.5 static args [] addresses [] buffers []
+}
+
+// -----
+
+// expected-error @+1 {{attribute 'pointers' failed to satisfy constraint: its pointers (array of #cupilot.pointer)}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") pointers([0]) contract(same) {}

@@ -6,8 +6,8 @@
 // CHECK: plan(<[<symbol = "_Z7partialPKfPfiS1_14CUtensorMap_st", grid = #map{{[0-9]*}}, block = #map{{[0-9]*}}, shared = #map{{[0-9]*}}>,
 // CHECK-SAME: <symbol = "_Z7combinePKfPfiS1_14CUtensorMap_st", grid = #map{{[0-9]*}}, block = #map{{[0-9]*}}, shared = #map{{[0-9]*}}, cluster = #map{{[0-9]*}}>]
 // CHECK-SAME: scratch #[[BYTES]]
-// CHECK-SAME: tensormaps[<base = <param = 0>, type = "f32", extents = #map{{[0-9]*}}, strides = #map{{[0-9]*}}, box = [32, 8], steps = [1, 2], swizzle = "128B", promotion = "256B", fill = "nan">,
-// CHECK-SAME: <base = <param = 1>, type = "u8", extents = #map{{[0-9]*}}, strides = #map{{[0-9]*}}, box = [64]>]>)
+// CHECK-SAME: tensormaps[<base = <param = 0>, type = f32, extents = #map{{[0-9]*}}, strides = #map{{[0-9]*}}, box = [32, 8], steps = [1, 2], swizzle = "128B", promotion = "256B", fill = nan>,
+// CHECK-SAME: <base = <param = 1>, type = u8, extents = #map{{[0-9]*}}, strides = #map{{[0-9]*}}, box = [64]>]>)
 #dims = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (gx, gy, gz)>
 #none = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (0)>
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000")
@@ -82,6 +82,7 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
 
 #map = affine_map<(a, b, c, d, e, f, g)[n] -> (n, n)>
 #one = affine_map<(a, b, c, d, e, f, g)[n] -> (n)>
+// expected-error @+2 {{failed to parse Cupilot_TensorMapAttr parameter 'type'}}
 // expected-error @+1 {{the element type of a tensor map is one of u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz, not "float"}}
 #t = #cupilot.tensormap<base = <param = 0>, type = "float", extents = #map, strides = #one, box = [32, 8]>
 

@@ -136,10 +136,8 @@ static Error run(const Options &O, const TrailingArgs &Program) {
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
-  for (const Workload &W : *Workloads) {
+  for (const Workload &W : *Workloads)
     addWorkload(B, W);
-    requireFormat(*M, workloadFormat(W));
-  }
   if (Error E = writeFileAtomic(O.Output, printModule(*M)))
     return E;
   errs() << "cupilot capture: " << capture::printTable(R);

@@ -107,7 +107,6 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   for (Workload &W : Made) {
     W.Weight = W.isTimed() ? 1 / Timed : 0;
     addWorkload(B, W);
-    requireFormat(*M, workloadFormat(W));
   }
   if (O.Output == "-") {
     outs() << printModule(*M);

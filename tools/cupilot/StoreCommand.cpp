@@ -54,7 +54,8 @@ static void list(const std::vector<StoredKernel> &Kernels) {
       for (const Measurement &M : V.Evidence) {
         StringRef Short = StringRef(S.K.Name).take_front(42);
         outs() << left_justify(Short, 44) << left_justify(V.Name, 12)
-               << format("%6.2fx  ", M.Ratio) << left_justify(M.Basis, 10)
+               << format("%6.2fx  ", M.Ratio)
+               << left_justify(wordOf(M.Basis), 10)
                << left_justify(StringRef(M.Compiler).split(' ').first, 11)
                << format("v%u/%u  ", M.Gate, M.Checks) << genomeText(V.Genes)
                << "\n";
@@ -199,9 +200,9 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
         outs() << "\n";
       }
       for (const Measurement &M : V.Evidence)
-        outs() << "    " << format("%.2f", M.Ratio) << "x " << M.Basis << " on "
-               << M.Device << ", gate " << M.Gate << " passed with " << M.Checks
-               << " checks\n";
+        outs() << "    " << format("%.2f", M.Ratio) << "x " << wordOf(M.Basis)
+               << " on " << M.Device << ", gate " << M.Gate << " passed with "
+               << M.Checks << " checks\n";
       for (const std::string &Prompt : V.Prompts)
         outs() << "    written with prompt " << Prompt << "\n";
     }

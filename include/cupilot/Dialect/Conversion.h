@@ -10,6 +10,7 @@
 
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
 #include "mlir/IR/Builders.h"
@@ -20,8 +21,8 @@ namespace cupilot {
 
 /// A measurement as plain data; see #cupilot.measurement.
 struct Measurement {
-  std::string Device; ///< "NVIDIA H200".
-  std::string Basis;  ///< "modelled" or "measured".
+  std::string Device;                     ///< "NVIDIA H200".
+  cupilot::Basis Basis = Basis::Modelled; ///< Not Static.
   double Ratio = 0, Low = 0, High = 0;
   unsigned Gate = 0, Checks = 0;
   std::string Compiler, Arch, Digest; ///< Identity of the variant's own code.
@@ -79,23 +80,11 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModule(mlir::MLIRContext &C, llvm::StringRef Path);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
+/// The newest format of modules, which all that are written have. Since 6 words
+/// stand bare and empty lists are left out; older ones are read as they are.
+inline constexpr int64_t ModuleFormat = 6;
 /// An empty module that carries the format's version.
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
-/// The format of modules whose plans have more than one launch and its shape.
-inline constexpr int64_t PlanFormat = 2;
-/// The format of modules with workloads that are launched in clusters or
-/// cooperatively, or say what they left behind.
-inline constexpr int64_t WorkloadFormat = 3;
-/// The format of modules with workloads whose contents are generated, or at
-/// which not everybody looks.
-inline constexpr int64_t GeneratedFormat = 4;
-/// The format of modules with contracts that bound the norm.
-inline constexpr int64_t NormFormat = 5;
-/// The format that \p W needs; 1 where any will do.
-int64_t workloadFormat(const Workload &W);
-/// Marks \p M as one that cupilots which know no more than formats below
-/// \p Format cannot read.
-void requireFormat(mlir::ModuleOp M, int64_t Format);
 std::string printModule(mlir::ModuleOp M);
 /// All workloads of the module in \p Path.
 /// The kernels of a module, with their slices from the files that it names

@@ -18,21 +18,93 @@ class Cupilot_Attr<string name, string mnemonicName> : AttrDef<Cupilot_Dialect, 
   let mnemonic = mnemonicName;
 }
 
+/// A constraint with a description of its own, for the tables of docs/Dialect.md.
+class Cupilot_Described<Attr attr, string text> : Attr<attr.predicate, text> {
+  let storageType = attr.storageType;
+  let returnType = attr.returnType;
+  let convertFromStorage = attr.convertFromStorage;
+  let constBuilderCall = attr.constBuilderCall;
+  let defaultValue = attr.defaultValue;
+  let valueType = attr.valueType;
+  let isOptional = attr.isOptional;
+  let baseAttr = attr;
+}
+
+/// An array of \p kind.
+class Cupilot_ArrayOf<Attr attr, string kind, string text>
+    : TypedArrayAttrBase<attr, text # " (array of " # kind # ")">;
+
+/// One that need not be written when it is empty.
+class Cupilot_List<Attr attr, string kind, string text>
+    : DefaultValuedAttr<Cupilot_ArrayOf<attr, kind, text>, "{}">;
+
+/// A word of a closed set, bare or in quotes (as older versions wrote it). The
+/// diagnostic for another word names the set.
+class Cupilot_Word<EnumInfo info, string text, string default = "">
+    : AttrParameter<info.cppNamespace # "::" # info.className, text> {
+  let parser = "parseWord<" # cppType # ">($_parser, \"" # info.summary # "\")";
+  let defaultValue = !if(!empty(default), "", cppType # "::" # default);
+}
+
+class Cupilot_Enum<string name, string text, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, text, cases> {
+  let cppNamespace = "::cupilot";
+}
+
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
 
-def Cupilot_Bottleneck : I32EnumAttr<"BottleneckKind", "what limits a kernel", [
+def Cupilot_Bottleneck : Cupilot_Enum<"BottleneckKind", "what limits a kernel", [
     I32EnumAttrCase<"Compute", 0, "compute">, I32EnumAttrCase<"Memory", 1, "memory">,
-    I32EnumAttrCase<"Latency", 2, "latency">, I32EnumAttrCase<"Middle", 3, "middle">]> {
-  let cppNamespace = "::cupilot";
-}
+    I32EnumAttrCase<"Latency", 2, "latency">, I32EnumAttrCase<"Middle", 3, "middle">]>;
 
-def Cupilot_Contract : I32EnumAttr<"ContractKind", "how exact a variant must be", [
+def Cupilot_Contract : Cupilot_Enum<"ContractKind", "how exact a variant must be", [
     I32EnumAttrCase<"Exact", 0, "exact">, I32EnumAttrCase<"Same", 1, "same">,
-    I32EnumAttrCase<"Relaxed", 2, "relaxed">]> {
-  let cppNamespace = "::cupilot";
-}
+    I32EnumAttrCase<"Relaxed", 2, "relaxed">]>;
+
+def Cupilot_Basis : Cupilot_Enum<"BasisKind", "where a figure comes from", [
+    I32EnumAttrCase<"Static", 0, "static">, I32EnumAttrCase<"Modelled", 1, "modelled">,
+    I32EnumAttrCase<"Measured", 2, "measured">, I32EnumAttrCase<"Declared", 3, "declared">]>;
+
+def Cupilot_Audience : Cupilot_Enum<"AudienceKind", "who uses a workload", [
+    I32EnumAttrCase<"Gate", 0, "gate">, I32EnumAttrCase<"Card", 1, "card">]>;
+
+// The order of the next three is that of the CUDA driver's enumerators.
+def Cupilot_TensorType : Cupilot_Enum<"TensorType", "the element type of a tensor map", [
+    I32EnumAttrCase<"U8", 0, "u8">, I32EnumAttrCase<"U16", 1, "u16">,
+    I32EnumAttrCase<"U32", 2, "u32">, I32EnumAttrCase<"S32", 3, "s32">,
+    I32EnumAttrCase<"U64", 4, "u64">, I32EnumAttrCase<"S64", 5, "s64">,
+    I32EnumAttrCase<"F16", 6, "f16">, I32EnumAttrCase<"F32", 7, "f32">,
+    I32EnumAttrCase<"F64", 8, "f64">, I32EnumAttrCase<"BF16", 9, "bf16">,
+    I32EnumAttrCase<"F32Ftz", 10, "f32_ftz">, I32EnumAttrCase<"TF32", 11, "tf32">,
+    I32EnumAttrCase<"TF32Ftz", 12, "tf32_ftz">]>;
+
+def Cupilot_TensorSwizzle : Cupilot_Enum<"TensorSwizzle", "the swizzle of a tensor map", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Bytes32", 1, "32B">,
+    I32EnumAttrCase<"Bytes64", 2, "64B">, I32EnumAttrCase<"Bytes128", 3, "128B">]>;
+
+def Cupilot_TensorPromotion : Cupilot_Enum<"TensorPromotion", "the promotion of a tensor map", [
+    I32EnumAttrCase<"None", 0, "none">, I32EnumAttrCase<"Bytes64", 1, "64B">,
+    I32EnumAttrCase<"Bytes128", 2, "128B">, I32EnumAttrCase<"Bytes256", 3, "256B">]>;
+
+def Cupilot_TensorFill : Cupilot_Enum<"TensorFill", "what a tensor map reads outside of its buffer", [
+    I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NaN", 1, "nan">]>;
+
+def Cupilot_PlanFact : Cupilot_Enum<"PlanFact", "a fact of a launch plan", [
+    I32EnumAttrCase<"MoreLaunches", 0, "more_launches">,
+    I32EnumAttrCase<"MoreBlocks", 1, "more_blocks">,
+    I32EnumAttrCase<"FewerThreads", 2, "fewer_threads">,
+    I32EnumAttrCase<"ResidentBlocks", 3, "resident_blocks">,
+    I32EnumAttrCase<"Cluster", 4, "cluster">, I32EnumAttrCase<"Scratch", 5, "scratch">,
+    I32EnumAttrCase<"TensorMap", 6, "tensormap">]>;
+
+def Cupilot_CodeProbe : Cupilot_Enum<"CodeProbe", "a probe of code", [
+    I32EnumAttrCase<"SharedMemory", 0, "shared_memory">,
+    I32EnumAttrCase<"WiderAccess", 1, "wider_access">,
+    I32EnumAttrCase<"MoreUnrolled", 2, "more_unrolled">,
+    I32EnumAttrCase<"BlockThreads", 3, "block_threads">,
+    I32EnumAttrCase<"InlineAssembly", 4, "inline_assembly">]>;
 
 //===----------------------------------------------------------------------===//
 // Signatures
@@ -41,20 +113,26 @@ def Cupilot_Contract : I32EnumAttr<"ContractKind", "how exact a variant must be"
 def Cupilot_ParamAttr : Cupilot_Attr<"Param", "param"> {
   let summary = "A parameter of a kernel";
   let description = [{
-    Its name and type as the source spells them, its size in bytes, and, for a
-    pointer, what it points to.
+    Name and type as the source spells them, the size, and, for a pointer, what
+    it points to. The types are text for people and for prompts; what the tools
+    compute with are the sizes, `#cupilot.scalar` and `#cupilot.pointer`.
 
     ```mlir
     #cupilot.param<name = "x", type = "const float *", size = 8, pointee = "float",
                    pointee_size = 4, is_const = true, is_restrict = false>
     ```
   }];
-  let parameters = (ins StringRefParameter<"name in the source">:$name,
-      StringRefParameter<"type in the source">:$type, "uint64_t":$size,
-      OptionalParameter<"::mlir::StringAttr", "element type of a pointer">:$pointee,
-      DefaultValuedParameter<"uint64_t", "0">:$pointee_size,
-      DefaultValuedParameter<"bool", "false">:$is_const,
-      DefaultValuedParameter<"bool", "false">:$is_restrict);
+  let parameters = (ins StringRefParameter<"Name in the source; may be empty.">:$name,
+      StringRefParameter<"Type in the source.">:$type,
+      AttrParameter<"uint64_t", "Bytes of the argument.">:$size,
+      OptionalParameter<"::mlir::StringAttr",
+          "Element type of a pointer; absent for other parameters.">:$pointee,
+      DefaultValuedParameter<"uint64_t", "0",
+          "Bytes of an element; 0 where the element type is incomplete.">:$pointee_size,
+      DefaultValuedParameter<"bool", "false",
+          "Whether the pointer is to `const` elements.">:$is_const,
+      DefaultValuedParameter<"bool", "false",
+          "Whether the pointer is `__restrict__`.">:$is_restrict);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -62,17 +140,35 @@ def Cupilot_ScalarAttr : Cupilot_Attr<"Scalar", "scalar"> {
   let summary = "An integer that a kernel gets";
   let description = [{
     A scalar argument, or an integer field of a by-value argument. A kernel's
-    scalars are the symbols of its maps, in order.
+    scalars are the symbols of the maps and sets of its plans and guards, in
+    order: by parameter, then by offset. Floating-point arguments are not among
+    them, because launches do not depend on them.
+
+    ```mlir
+    #cupilot.scalar<param = 2, offset = 8, bits = 32, is_signed = true>
+    ```
   }];
-  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset,
-      "unsigned":$bits, "bool":$is_signed);
+  let parameters = (ins AttrParameter<"unsigned", "Index of the parameter.">:$param,
+      DefaultValuedParameter<"unsigned", "0", "Byte offset in the argument.">:$offset,
+      AttrParameter<"unsigned", "Width: 8, 16, 32 or 64.">:$bits,
+      AttrParameter<"bool", "Whether it is sign-extended to 64 bits.">:$is_signed);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 
 def Cupilot_PointerAttr : Cupilot_Attr<"Pointer", "pointer"> {
   let summary = "A pointer that a kernel gets";
-  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset);
+  let description = [{
+    A pointer argument, or a pointer field of a by-value argument. Guards and
+    tensor maps name buffers by it, so only pointers that the host passes can be
+    named; those that lie in device memory cannot.
+
+    ```mlir
+    #cupilot.pointer<param = 0>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"unsigned", "Index of the parameter.">:$param,
+      DefaultValuedParameter<"unsigned", "0", "Byte offset in the argument.">:$offset);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
@@ -80,24 +176,88 @@ def Cupilot_PointerAttr : Cupilot_Attr<"Pointer", "pointer"> {
 // Strategies in use
 //===----------------------------------------------------------------------===//
 
+def Cupilot_SignAttr : Cupilot_Attr<"Sign", "sign"> {
+  let summary = "One thing by which a strategy shows in code";
+  let description = [{
+    Alternatives, of which one is enough:
+
+    - `instruction(...)`: one of the patterns occurs in the compiled code (PTX).
+      A pattern is the start of an instruction (`"cp.async.bulk"`), a modifier
+      (`".approx"`, `"multicast::cluster"`) or a directive (`".maxntid"`). Its
+      first word must be one that PTX has.
+    - `plan(...)`: one of the facts of the launch plan holds.
+    - `probe(...)`: one of the named probes of the code succeeds. Probes look at
+      what no single instruction shows.
+
+    Facts of the plan. Numbers of blocks and threads are those of the first
+    workload whose launches can be computed; where there is none, they deny
+    nothing.
+
+    | fact | the plan |
+    | --- | --- |
+    | `more_launches` | has more than one launch |
+    | `more_blocks` | has a launch of more blocks than the original |
+    | `fewer_threads` | has no launch of as many threads as the original |
+    | `resident_blocks` | launches no more blocks than the GPU holds at once |
+    | `cluster` | launches clusters |
+    | `scratch` | has scratch buffers |
+    | `tensormap` | has tensor maps |
+
+    Probes of the code:
+
+    | probe | succeeds if |
+    | --- | --- |
+    | `shared_memory` | the code uses shared memory |
+    | `wider_access` | an access to global memory is a vector, or wider than all of the original's |
+    | `more_unrolled` | the source asks for unrolling, or there are fewer loops or more instructions than in the original |
+    | `block_threads` | the blocks have as many threads as the gene's first parameter says; another value of its domain is put right |
+    | `inline_assembly` | the source has inline PTX |
+
+    ```mlir
+    #cupilot.sign<plan(cluster) or instruction(".reqnctapercluster", ".explicitcluster")>
+    ```
+  }];
+  let parameters = (ins
+      OptionalArrayRefParameter<"::cupilot::PlanFact", "Facts of the launch plan.">:$plan,
+      OptionalArrayRefParameter<"::cupilot::CodeProbe", "Named probes of the code.">:$probes,
+      OptionalArrayRefParameter<"::mlir::StringAttr", "Patterns of PTX.">:$instructions);
+  let assemblyFormat = "`<` custom<Sign>($plan, $probes, $instructions) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Cupilot_GeneAttr : Cupilot_Attr<"Gene", "gene"> {
   let summary = "A strategy with chosen parameters";
   let description = [{
+    Where the strategy is defined in the same module, each of its parameters has
+    a value and each value lies in the domain. A module without the library (a
+    store's, say) keeps its genes as they are: libraries change, and what was
+    proved stays proved.
+
     ```mlir
     #cupilot.gene<@block_size, {x = 128}>
     ```
-    Parameter values are integers or strings. Where the strategy is defined in
-    the same module, each parameter must be one of the strategy's and its value
-    in the domain.
   }];
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$strategy, "::mlir::DictionaryAttr":$params);
+  let parameters = (ins AttrParameter<"::mlir::FlatSymbolRefAttr", "The strategy.">:$strategy,
+      AttrParameter<"::mlir::DictionaryAttr",
+          "Values of its parameters: integers (i64) or strings.">:$params);
   let assemblyFormat = "`<` $strategy `,` $params `>`";
   let genVerifyDecl = 1;
 }
 
 def Cupilot_GenomeAttr : Cupilot_Attr<"Genome", "genome"> {
   let summary = "A set of genes, each strategy at most once";
-  let parameters = (ins OptionalArrayRefParameter<"::cupilot::GeneAttr">:$genes);
+  let description = [{
+    What a variant is made of. Genomes are crossed and mutated, then translated
+    to code; code itself is never merged. The order has no meaning of its own,
+    but is kept: the `cupilot-align` pass puts genes into library order, so that
+    equal sets are equal attributes.
+
+    ```mlir
+    #cupilot.genome<[<@block_size, {x = 128}>, <@unroll, {factor = 4}>]>
+    ```
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"::cupilot::GeneAttr",
+      "The genes; none is a genome too: the original.">:$genes);
   let assemblyFormat = "`<` custom<Genes>($genes) `>`";
   let genVerifyDecl = 1;
 }
@@ -109,10 +269,15 @@ def Cupilot_GenomeAttr : Cupilot_Attr<"Genome", "genome"> {
 def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
   let summary = "One launch of a plan";
   let description = [{
-    The kernel's mangled name in the variant's source, and its grid, block and
-    dynamic shared memory over the original launch and the kernel's scalars;
-    where it is launched in clusters that its source does not name, their
-    blocks, at most 8 together.
+    A kernel of the variant's source with its launch configuration. All maps are
+    over the original launch and the kernel's scalars (see the dialect's
+    description for their two forms) and are evaluated on the host in 64 bits; a
+    launch that overflows, or that CUDA does not allow, is not made, and the
+    original runs.
+
+    A cluster is given here only where the source does not give it
+    (`__cluster_dims__`). More than 8 blocks are not portable between GPUs of
+    one architecture, so no plan has them.
 
     ```mlir
     #cupilot.launch<symbol = "_Z4blurPKfPfi",
@@ -122,9 +287,13 @@ def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
         cluster = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (4, 1, 1)>>
     ```
   }];
-  let parameters = (ins StringRefParameter<>:$symbol, "::mlir::AffineMapAttr":$grid,
-      "::mlir::AffineMapAttr":$block, "::mlir::AffineMapAttr":$shared,
-      OptionalParameter<"::mlir::AffineMapAttr", "blocks of a cluster">:$cluster);
+  let parameters = (ins
+      StringRefParameter<"Mangled name of the kernel in the variant's source.">:$symbol,
+      AttrParameter<"::mlir::AffineMapAttr", "Blocks in x, y and z.">:$grid,
+      AttrParameter<"::mlir::AffineMapAttr", "Threads of a block in x, y and z.">:$block,
+      AttrParameter<"::mlir::AffineMapAttr", "Bytes of dynamic shared memory.">:$shared,
+      OptionalParameter<"::mlir::AffineMapAttr",
+          "Blocks of a cluster in x, y and z, at most 8 together.">:$cluster);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -132,26 +301,33 @@ def Cupilot_LaunchAttr : Cupilot_Attr<"Launch", "launch"> {
 def Cupilot_TensorMapAttr : Cupilot_Attr<"TensorMap", "tensormap"> {
   let summary = "A tensor map over a buffer that the kernel gets";
   let description = [{
-    The arguments of the driver's `cuTensorMapEncodeTiled`. `base` is one of the
-    kernel's pointers; `type` a word such as "f32"; `extents` are in elements,
-    innermost first; `strides` in bytes, for each dimension but the innermost;
-    `box` and `steps` in elements. Without `steps` all are 1; `swizzle`,
-    `promotion` are "none" and `fill` is "zero" where nothing is said.
+    The arguments of the driver's `cuTensorMapEncodeTiled`, which the host calls
+    before the launch. Verified are the limits that hold for every map: 1 to 5
+    dimensions, sides of the box of 1 to 256 elements, an innermost side that is
+    a multiple of 16 bytes and that the swizzle allows. What depends on the
+    launch (an extent of zero, a stride beyond 2^40) fails the guard, and the
+    original runs.
 
     ```mlir
-    #cupilot.tensormap<base = <param = 0>, type = "f32",
+    #cupilot.tensormap<base = <param = 0>, type = f32,
         extents = affine_map<(gx, gy, gz, bx, by, bz, shared)[w, h] -> (w, h)>,
         strides = affine_map<(gx, gy, gz, bx, by, bz, shared)[w, h] -> (w * 4)>,
         box = [32, 8], swizzle = "128B">
     ```
   }];
-  let parameters = (ins "::cupilot::PointerAttr":$base, StringRefParameter<>:$type,
-      "::mlir::AffineMapAttr":$extents, "::mlir::AffineMapAttr":$strides,
-      "::mlir::DenseI64ArrayAttr":$box,
-      OptionalParameter<"::mlir::DenseI64ArrayAttr", "element strides">:$steps,
-      StringRefParameter<"", "\"none\"">:$swizzle,
-      StringRefParameter<"", "\"none\"">:$promotion,
-      StringRefParameter<"", "\"zero\"">:$fill);
+  let parameters = (ins
+      AttrParameter<"::cupilot::PointerAttr", "The buffer: one of the kernel's pointers.">:$base,
+      Cupilot_Word<Cupilot_TensorType, "Element type.">:$type,
+      AttrParameter<"::mlir::AffineMapAttr", "Elements of each dimension, innermost first.">:$extents,
+      AttrParameter<"::mlir::AffineMapAttr",
+          "Bytes from one element to the next, of each dimension but the innermost.">:$strides,
+      AttrParameter<"::mlir::DenseI64ArrayAttr", "Elements of a tile, innermost first.">:$box,
+      OptionalParameter<"::mlir::DenseI64ArrayAttr",
+          "Every how many elements one is copied; absent: all 1.">:$steps,
+      Cupilot_Word<Cupilot_TensorSwizzle, "How a tile's rows are permuted in shared memory.", "None">:$swizzle,
+      Cupilot_Word<Cupilot_TensorPromotion, "Size of the L2 requests.", "None">:$promotion,
+      Cupilot_Word<Cupilot_TensorFill,
+          "What lies outside of the buffer reads as; `nan` for floating-point types only.", "Zero">:$fill);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -159,10 +335,14 @@ def Cupilot_TensorMapAttr : Cupilot_Attr<"TensorMap", "tensormap"> {
 def Cupilot_PlanAttr : Cupilot_Attr<"Plan", "plan"> {
   let summary = "How the host must launch a variant";
   let description = [{
-    A sequence of launches on the original's stream. Declarative, never host code.
-    `scratch` is the bytes of buffers that live from the first launch to the last;
-    they and the tensor maps are further parameters of each of its kernels: the
-    original's, then a pointer for each buffer, then a `CUtensorMap` for each map.
+    A sequence of launches on the original's stream, with the memory and the
+    tensor maps that they share. Declarative, never host code: a plan can be
+    verified, evaluated on a workload, printed as CUDA and emitted as IR.
+
+    Scratch buffers live from the first launch to the last. They and the tensor
+    maps are further parameters of each kernel of the plan: the original's, then
+    a pointer for each buffer, then a `CUtensorMap` for each map. A plan has at
+    most 64 launches, 16 buffers and 16 maps.
 
     ```mlir
     #cupilot.plan<[<symbol = "_Z7partialPKfPfiS1_", ...>, <symbol = "_Z5totalPKfPfiS1_", ...>]
@@ -170,9 +350,11 @@ def Cupilot_PlanAttr : Cupilot_Attr<"Plan", "plan"> {
         tensormaps [<base = <param = 0>, ...>]>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"::cupilot::LaunchAttr">:$launches,
-      OptionalParameter<"::mlir::AffineMapAttr", "bytes of scratch buffers">:$scratch,
-      OptionalArrayRefParameter<"::cupilot::TensorMapAttr">:$tensormaps);
+  let parameters = (ins
+      ArrayRefParameter<"::cupilot::LaunchAttr", "The launches, in order; at least one.">:$launches,
+      OptionalParameter<"::mlir::AffineMapAttr",
+          "Bytes of each scratch buffer, aligned to 256; absent: there is none.">:$scratch,
+      OptionalArrayRefParameter<"::cupilot::TensorMapAttr", "The tensor maps.">:$tensormaps);
   let assemblyFormat = [{
     `<` `[` $launches `]` (`scratch` $scratch^)? (`tensormaps` `[` $tensormaps^ `]`)? `>`
   }];
@@ -181,16 +363,39 @@ def Cupilot_PlanAttr : Cupilot_Attr<"Plan", "plan"> {
 
 def Cupilot_AlignAttr : Cupilot_Attr<"Align", "align"> {
   let summary = "A pointer must be a multiple of a power of two";
-  let parameters = (ins "::cupilot::PointerAttr":$pointer, "unsigned":$bytes);
+  let description = [{
+    A condition of a guard, for variants with vector accesses, bulk copies or
+    tensor maps. Allocations are aligned to 256 bytes, but programs pass pointers
+    into them.
+
+    ```mlir
+    #cupilot.align<pointer = <param = 0>, bytes = 16>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::cupilot::PointerAttr", "One of the kernel's pointers.">:$pointer,
+      AttrParameter<"unsigned", "A power of two.">:$bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 
 def Cupilot_DisjointAttr : Cupilot_Attr<"Disjoint", "disjoint"> {
   let summary = "Two buffers must not overlap";
-  let description = "Extents in bytes, over the original launch and the scalars.";
-  let parameters = (ins "::cupilot::PointerAttr":$a, "::cupilot::PointerAttr":$b,
-      "::mlir::AffineMapAttr":$extent_a, "::mlir::AffineMapAttr":$extent_b);
+  let description = [{
+    A condition of a guard, for variants that read what the original reads only
+    after a write: [a, a + extent_a) and [b, b + extent_b) have no byte in
+    common. Where an extent overflows or is negative, the guard fails.
+
+    ```mlir
+    #cupilot.disjoint<a = <param = 0>, b = <param = 1>,
+        extent_a = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (n * 4)>,
+        extent_b = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (n * 4)>>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::cupilot::PointerAttr", "Where the first buffer begins.">:$a,
+      AttrParameter<"::cupilot::PointerAttr", "Where the second begins: another pointer.">:$b,
+      AttrParameter<"::mlir::AffineMapAttr",
+          "Bytes of the first, over the original launch and the scalars.">:$extent_a,
+      AttrParameter<"::mlir::AffineMapAttr", "Bytes of the second.">:$extent_b);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -198,15 +403,24 @@ def Cupilot_DisjointAttr : Cupilot_Attr<"Disjoint", "disjoint"> {
 def Cupilot_GuardAttr : Cupilot_Attr<"Guard", "guard"> {
   let summary = "When a variant may run";
   let description = [{
-    The compute capability (equal, never at least), an integer set over the
-    original launch and the scalars, pointer alignments and disjoint buffers. All
-    in 64 bits; an overflow fails the guard, and the original runs. Where the
-    attribute stands alone, with its `#cupilot.guard`, write the set as an alias
-    (`#set = affine_set<...>`, as MLIR prints it): the `>` of `>=` would end it.
+    All of it must hold, else the original runs. The architecture must be equal
+    to the one that the variant was proved on, not just as new: code for a newer
+    GPU is other code. The set is over the original launch and the scalars, in 64
+    bits; an overflow fails the guard.
+
+    Where the attribute stands alone, with its `#cupilot.guard`, write the set as
+    an alias (`#set = affine_set<...>`, as MLIR prints it): the `>` of `>=` would
+    end it.
+
+    ```mlir
+    #set = affine_set<(gx, gy, gz, bx, by, bz, shared)[n] : (n mod 4 == 0, n - 1 >= 0)>
+    #cupilot.guard<"sm_90", #set align[<pointer = <param = 0>, bytes = 16>]>
+    ```
   }];
-  let parameters = (ins StringRefParameter<"sm_NN">:$arch, "::mlir::IntegerSetAttr":$set,
-      OptionalArrayRefParameter<"::cupilot::AlignAttr">:$align,
-      OptionalArrayRefParameter<"::cupilot::DisjointAttr">:$disjoint);
+  let parameters = (ins StringRefParameter<"Compute capability: `sm_90`, `sm_90a`.">:$arch,
+      AttrParameter<"::mlir::IntegerSetAttr", "What launch and scalars must fulfil.">:$set,
+      OptionalArrayRefParameter<"::cupilot::AlignAttr", "Alignments of pointers.">:$align,
+      OptionalArrayRefParameter<"::cupilot::DisjointAttr", "Buffers that must not overlap.">:$disjoint);
   let assemblyFormat = [{
     `<` $arch `,` $set (`align` `[` $align^ `]`)? (`disjoint` `[` $disjoint^ `]`)? `>`
   }];
@@ -219,9 +433,18 @@ def Cupilot_GuardAttr : Cupilot_Attr<"Guard", "guard"> {
 
 def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
   let summary = "A build identity";
-  let description = "The digest of a kernel as one compiler sees it for one architecture.";
-  let parameters = (ins StringRefParameter<>:$compiler, StringRefParameter<>:$arch,
-      StringRefParameter<>:$digest);
+  let description = [{
+    The digest of a kernel as one compiler sees it for one architecture (see
+    BuildIdentity.md). Builds look kernels up by it, so that a variant runs only
+    in place of the code that it was proved against.
+
+    ```mlir
+    #cupilot.build<compiler = "clang-22", arch = "sm_90", digest = "b3:...">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"Name and major version: `clang-22`, `nvcc-13`.">:$compiler,
+      StringRefParameter<"The architecture that it was compiled for: `sm_90`.">:$arch,
+      StringRefParameter<"BLAKE3 of the canonical code: `b3:` and 64 hexadecimal digits.">:$digest);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -229,15 +452,28 @@ def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
 def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
   let summary = "What is known of a variant's speed and soundness";
   let description = [{
-    `basis` is "modelled", "measured", or "declared": nothing was run, and who added
-    the variant answers for it. They are never mixed. `ratio` is the
-    original's time over the variant's, with the confidence interval [low, high].
-    `gate` is the version of the checks passed, `checks` how many launches were
-    compared, `build` the identity of the variant's own code.
+    A ratio of times on one device, for the code that one compiler made, with the
+    gate's result for the same code. Builds choose between variants by it.
+
+    The basis says how far the ratio can be trusted: `modelled` by the cost model
+    from counted work, `measured` on a GPU, `declared` where nothing was run and
+    whoever added the variant answers for it. Figures of different bases are
+    never compared with each other, and builds take modelled ones only when asked.
+
+    ```mlir
+    #cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 1.83, low = 1.80,
+        high = 1.86, gate = 4, checks = 152,
+        build = <compiler = "clang-22", arch = "sm_90", digest = "b3:...">>
+    ```
   }];
-  let parameters = (ins StringRefParameter<>:$device, StringRefParameter<>:$basis,
-      "::mlir::FloatAttr":$ratio, "::mlir::FloatAttr":$low, "::mlir::FloatAttr":$high,
-      "unsigned":$gate, "unsigned":$checks, "::cupilot::BuildAttr":$build);
+  let parameters = (ins StringRefParameter<"Name of the GPU, as its driver reports it.">:$device,
+      Cupilot_Word<Cupilot_Basis, "`modelled`, `measured` or `declared`.">:$basis,
+      AttrParameter<"::mlir::FloatAttr", "The original's time over the variant's.">:$ratio,
+      AttrParameter<"::mlir::FloatAttr", "Lower end of its confidence interval.">:$low,
+      AttrParameter<"::mlir::FloatAttr", "Upper end.">:$high,
+      AttrParameter<"unsigned", "Version of the gate that the code passed.">:$gate,
+      AttrParameter<"unsigned", "How many launches were compared.">:$checks,
+      AttrParameter<"::cupilot::BuildAttr", "Identity of the variant's own code.">:$build);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -245,11 +481,18 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
 def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
   let summary = "Where a kernel stands under the roofline";
   let description = [{
-    `basis` is "static", "modelled" or "measured"; `intensity` is in
-    floating-point operations per byte of global memory.
+    A first opinion on what limits a kernel, such as the `cupilot-extract-gpu`
+    pass forms from the operations alone. The search uses counted or measured
+    figures where it has them.
+
+    ```mlir
+    #cupilot.roofline<bottleneck = memory, basis = static, intensity = 2.500000e-01>
+    ```
   }];
-  let parameters = (ins EnumParameter<Cupilot_Bottleneck>:$bottleneck,
-      StringRefParameter<>:$basis, "::mlir::FloatAttr":$intensity);
+  let parameters = (ins Cupilot_Word<Cupilot_Bottleneck, "What limits the kernel.">:$bottleneck,
+      Cupilot_Word<Cupilot_Basis, "`static`, `modelled` or `measured`.">:$basis,
+      AttrParameter<"::mlir::FloatAttr",
+          "Floating-point operations per byte of global memory.">:$intensity);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -261,26 +504,54 @@ def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
 def Cupilot_BufferAttr : Cupilot_Attr<"Buffer", "buffer"> {
   let summary = "A device buffer before a launch";
   let description = [{
-    Size and alignment in bytes; the content lies in `file`, or `generator` makes
-    it ("f32 uniform seed=1"). Without a generator there is a digest of it.
+    The range of device memory that a launch can reach through its arguments. The
+    content lies in a file, or a generator makes it; generators serve buffers too
+    large to record, and described workloads (see Gate.md). There is a digest of
+    the content unless it is generated.
+
+    ```mlir
+    #cupilot.buffer<size = 4096, align = 256, digest = "b3:...", file = "w.data/1.bin">
+    #cupilot.buffer<size = 8589934592, align = 256, generator = "f32 uniform seed=1">
+    ```
   }];
-  let parameters = (ins "uint64_t":$size, "uint64_t":$align,
-      StringRefParameter<"b3:...", [{""}]>:$digest, StringRefParameter<"path", [{""}]>:$file,
-      StringRefParameter<"generator", [{""}]>:$generator);
+  let parameters = (ins AttrParameter<"uint64_t", "Bytes.">:$size,
+      AttrParameter<"uint64_t", "Of its address in bytes: a power of two.">:$align,
+      StringRefParameter<"Of the content; empty where it is generated.", [{""}]>:$digest,
+      StringRefParameter<"Where the content lies, relative to the module's folder.", [{""}]>:$file,
+      StringRefParameter<"What makes the content where no file holds it.", [{""}]>:$generator);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 
 def Cupilot_AddressAttr : Cupilot_Attr<"Address", "address"> {
   let summary = "A pointer in an argument, and where it points";
-  let parameters = (ins "unsigned":$param, DefaultValuedParameter<"unsigned", "0">:$offset,
-      "unsigned":$buffer, DefaultValuedParameter<"uint64_t", "0">:$at);
+  let description = [{
+    Recorded addresses mean nothing in another process. So pointers are kept as
+    places in buffers, and their bytes in the arguments are zero.
+
+    ```mlir
+    #cupilot.address<param = 0, buffer = 1, at = 512>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"unsigned", "Index of the argument.">:$param,
+      DefaultValuedParameter<"unsigned", "0", "Byte offset in the argument.">:$offset,
+      AttrParameter<"unsigned", "Index of the buffer.">:$buffer,
+      DefaultValuedParameter<"uint64_t", "0", "Byte offset in the buffer.">:$at);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Cupilot_GlobalAttr : Cupilot_Attr<"Global", "global"> {
   let summary = "A device variable that the program had set";
-  let parameters = (ins StringRefParameter<>:$symbol, "::cupilot::BufferAttr":$content);
+  let description = [{
+    A `__device__` or `__constant__` variable that the kernel refers to, with its
+    content before the launch, which the initialiser in the slice does not show.
+
+    ```mlir
+    #cupilot.global<symbol = "table", content = <size = 64, align = 16, digest = "b3:...", file = "w.data/2.bin">>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"Mangled name.">:$symbol,
+      AttrParameter<"::cupilot::BufferAttr", "Its content.">:$content);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

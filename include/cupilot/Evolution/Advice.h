@@ -20,6 +20,8 @@ struct LibraryStrategy {
   std::string Summary;    ///< A sentence.
   std::string Bottleneck; ///< "memory", "compute", "latency".
   int64_t MinArch = 0;    ///< Compute capability times ten.
+  /// How it shows in code: all of these must be there.
+  llvm::SmallVector<SignAttr> ShownBy = {};
 };
 
 /// All strategies that \p Library defines, in order.

@@ -62,7 +62,7 @@ static RooflineAttr classify(Operation *Kernel) {
   else if (Intensity > 24)
     Kind = BottleneckKind::Compute;
   Builder B(Kernel->getContext());
-  return RooflineAttr::get(Kernel->getContext(), Kind, "static",
+  return RooflineAttr::get(Kernel->getContext(), Kind, BasisKind::Static,
                            B.getF64FloatAttr(Intensity));
 }
 

@@ -151,7 +151,7 @@ TEST(Conversion, Variant) {
   ASSERT_EQ(Again->Evidence.size(), 1u);
   const Measurement &M = Again->Evidence[0];
   EXPECT_EQ(M.Device, "NVIDIA H200");
-  EXPECT_EQ(M.Basis, "modelled");
+  EXPECT_EQ(M.Basis, Basis::Modelled);
   EXPECT_EQ(std::tuple(M.Ratio, M.Low, M.High), std::tuple(1.25, 1.2, 1.3));
   EXPECT_EQ(std::tuple(M.Gate, M.Checks), std::tuple(1u, 24u));
   EXPECT_EQ(std::tuple(M.Compiler, M.Arch, M.Digest),
@@ -276,6 +276,27 @@ TEST(Conversion, AnyExpression) {
             << Once->When->Constraints[0].E.str();
     }
   }
+}
+
+/// The dialect's words are those of the plain data, in the same order.
+TEST(Conversion, WordsAgree) {
+  auto Words = [](auto First, size_t Count) {
+    std::vector<llvm::StringRef> All;
+    for (size_t I = 0; I < Count; ++I)
+      All.push_back(stringifyEnum(static_cast<decltype(First)>(I)));
+    EXPECT_EQ(stringifyEnum(static_cast<decltype(First)>(Count)), "");
+    return All;
+  };
+  EXPECT_EQ(Words(TensorType(), tensorTypeWords().size()),
+            tensorTypeWords().vec());
+  EXPECT_EQ(Words(TensorSwizzle(), tensorSwizzleWords().size()),
+            tensorSwizzleWords().vec());
+  EXPECT_EQ(Words(TensorPromotion(), tensorPromotionWords().size()),
+            tensorPromotionWords().vec());
+  EXPECT_EQ(Words(BasisKind(), 4),
+            (std::vector<llvm::StringRef>{
+                wordOf(Basis::Static), wordOf(Basis::Modelled),
+                wordOf(Basis::Measured), wordOf(Basis::Declared)}));
 }
 
 } // namespace

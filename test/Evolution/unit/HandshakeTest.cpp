@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace llvm;
 using namespace cupilot;
@@ -18,6 +19,7 @@ namespace {
 const StringRef Head = ".version 8.7\n.target sm_90\n.visible .entry k(\n"
                        "  .param .u64 k_param_0\n)\n";
 
+/// PTX of a kernel.
 std::string kernel(StringRef Body, StringRef Directives = "") {
   return (Head + Directives + "{\n  // cp.async.bulk, mma.sync: a comment\n" +
           Body + "  ret;\n}\n")
@@ -28,25 +30,12 @@ const std::string Plain =
     kernel("$L__BB0_1:\n  ld.global.b32 %r1, [%rd1];\n  add.s32 %r2, %r1, 1;\n"
            "  st.global.b32 [%rd1], %r2;\n  @%p1 bra $L__BB0_1;\n");
 
-/// The library, as far as these tests go.
-std::vector<LibraryStrategy> library() {
-  std::vector<LibraryStrategy> All;
-  for (StringRef Name :
-       {"vectorized_access", "unroll", "shared_memory_tiling", "async_copy",
-        "tensor_core_mma", "ldmatrix", "thread_coarsening", "block_size",
-        "loop_tiling", "bulk_copy", "warp_shuffle_reduction"})
-    All.push_back({{Name.str(), {}, {}, {}}, "", "", 50});
-  auto Requires = [&](StringRef Name, StringRef Needed) {
-    for (LibraryStrategy &S : All)
-      if (S.Info.Name == Name)
-        S.Info.Requires.push_back(Needed.str());
-  };
-  Requires("async_copy", "shared_memory_tiling");
-  Requires("tensor_core_mma", "shared_memory_tiling");
-  Requires("ldmatrix", "tensor_core_mma");
-  for (LibraryStrategy &S : All)
-    if (S.Info.Name == "block_size")
-      S.Info.Params.push_back({"x", {128, 256}, {}});
+/// The library that is installed.
+const std::vector<LibraryStrategy> &library() {
+  static mlir::MLIRContext Context;
+  static mlir::OwningOpRef<mlir::ModuleOp> Module =
+      cantFail(loadLibrary(Context, CUPILOT_TEST_STRATEGIES));
+  static const std::vector<LibraryStrategy> All = libraryStrategies(*Module);
   return All;
 }
 
@@ -61,19 +50,30 @@ LaunchPlan planOf(Launch L = Launch()) {
   return P;
 }
 
-/// The handshake over \p Genes, of which the model says that it did all.
-Shaken shake(StringRef Genes, StringRef Ptx, LaunchPlan Plan = planOf(),
-             StringRef Source = "", const char *CarriedOut = nullptr) {
+/// Launches of 64 blocks of 128 threads.
+SearchProblem problem() {
   SearchProblem P;
   P.Gpu = cantFail(describeGpu("H200"));
   Workload W;
   W.Shape.Grid = {64, 1, 1};
   W.Shape.Block = {128, 1, 1};
   P.Workloads.push_back(W);
+  return P;
+}
+
+Candidate candidate(StringRef Ptx, LaunchPlan Plan, StringRef Source) {
   Candidate C;
   C.Ptx = Ptx.str();
   C.Translated.Plan = std::move(Plan);
   C.Translated.Source = Source.str();
+  return C;
+}
+
+/// The handshake over \p Genes, of which the model says that it did all.
+Shaken shake(StringRef Genes, StringRef Ptx, LaunchPlan Plan = planOf(),
+             StringRef Source = "", const char *CarriedOut = nullptr) {
+  const SearchProblem P = problem();
+  const Candidate C = candidate(Ptx, std::move(Plan), Source);
   Genome Asked = *parseGenome(Genes);
   std::vector<std::string> Named;
   for (const Gene &G : Asked)
@@ -108,6 +108,162 @@ TEST(Handshake, ReadsFactsOfPtx) {
             0u);
 }
 
+/// Why the gene of strategy \p Name alone is denied; "" when it stands.
+static std::string denial(const std::string &Name, const HandshakeCode &Code) {
+  Gene G{Name, {}};
+  for (const LibraryStrategy &S : library())
+    if (S.Info.Name == Name) {
+      LibraryStrategy Alone = S;
+      Alone.Info.Requires.clear();
+      for (const StrategyInfo::Param &P : S.Info.Params)
+        G.Params.push_back({P.Name, P.Values.empty() ? 0 : P.Values.front(),
+                            P.Words.empty() ? "" : P.Words.front()});
+      HandshakeResult R = shakeHands({G}, nullptr, Code, Alone);
+      return R.Denied.empty() ? "" : R.Denied.front().Why;
+    }
+  return "no such strategy";
+}
+
+/// All strategies that \p Code shows, of those that can be denied.
+static std::set<std::string> shownBy(StringRef Ptx, LaunchPlan Plan = planOf(),
+                                     StringRef Source = "") {
+  const SearchProblem P = problem();
+  const Candidate C = candidate(Ptx, std::move(Plan), Source);
+  std::set<std::string> Names;
+  for (const LibraryStrategy &S : library())
+    if (!S.ShownBy.empty() && denial(S.Info.Name, {P, Plain, C}).empty())
+      Names.insert(S.Info.Name);
+  return Names;
+}
+
+TEST(Handshake, KnowsEveryStrategyThatCanBeDenied) {
+  std::set<std::string> Deniable, Silent;
+  for (const LibraryStrategy &S : library())
+    (S.ShownBy.empty() ? Silent : Deniable).insert(S.Info.Name);
+  EXPECT_EQ(Deniable.size(), 28u);
+  EXPECT_EQ(Silent, (std::set<std::string>{
+                        "block_swizzle", "double_buffering", "implicit_gemm",
+                        "load_hoisting", "loop_tiling", "on_chip_reuse",
+                        "online_reduction", "register_blocking",
+                        "sliding_window", "strength_reduction",
+                        "swapped_product", "warp_specialization"}));
+}
+
+TEST(Handshake, EachStrategyShowsByWhatItIsMadeOf) {
+  using Set = std::set<std::string>;
+  // The original's own code has no more blocks than a GPU can hold, and that
+  // alone.
+  EXPECT_EQ(shownBy(Plain), Set{"persistent_kernel"});
+  const Set Shared = {"coalesced_layout", "persistent_kernel",
+                      "shared_memory_tiling", "shared_padding",
+                      "shared_swizzle"};
+  // "red." is a part of "shared.", too.
+  Set SharedDot = Shared;
+  SharedDot.insert({"privatized_atomics", "split_reduction"});
+  // The loop is there, and one instruction more at most: "more instructions"
+  // would show unrolling, so an addition makes room.
+  auto With = [](StringRef Line, StringRef Directives = "") {
+    return kernel(("$L__BB0_1:\n  ld.global.b32 %r1, [%rd1];\n" + Line +
+                   "  @%p1 bra $L__BB0_1;\n")
+                      .str(),
+                  Directives);
+  };
+  auto Has = [](std::initializer_list<const char *> Names,
+                Set Also = {"persistent_kernel"}) {
+    Also.insert(Names.begin(), Names.end());
+    return Also;
+  };
+  struct Row {
+    const char *Line;
+    Set Shown;
+  };
+  for (const Row &R : std::initializer_list<Row>{
+           {"  ld.global.v2.b32 {%r1, %r2}, [%rd1];\n",
+            Has({"vectorized_access"})},
+           {"  ld.global.b64 %rd2, [%rd1];\n", Has({"vectorized_access"})},
+           {"  ld.shared.b32 %r1, [%r2];\n", SharedDot},
+           {"  atom.shared.add.u32 %r1, [%r2], 1;\n", SharedDot},
+           {"  red.global.add.u32 [%rd1], 1;\n", Has({"split_reduction"})},
+           {"  cp.async.ca.shared.global [%r1], [%rd1], 4;\n",
+            Has({"async_copy"}, SharedDot)},
+           {"  cp.async.bulk.shared::cluster.global [%r1], [%rd1], 16, "
+            "[%r2];\n",
+            Has({"bulk_copy"}, Shared)},
+           {"  cp.async.bulk.tensor.2d.global.shared::cta [%rd1], [%r1];\n",
+            Has({"bulk_copy", "tma_tensor_copy"}, Shared)},
+           {"  "
+            "cp.async.bulk.tensor.1d.shared::cluster.global.multicast::cluster "
+            "[%r1], [%rd1], [%r2], %rs1;\n",
+            Has({"bulk_copy", "tma_tensor_copy", "multicast"}, Shared)},
+           {"  wgmma.mma_async.sync.aligned.m64n8k8 {%f1}, %rd1, %rd2;\n",
+            Has({"wgmma", "mma_pipeline"})},
+           {"  mma.sync.aligned.m16n8k8 {%f1}, {%r1}, {%r2}, {%f1};\n",
+            Has({"tensor_core_mma", "mma_pipeline"})},
+           {"  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n",
+            Has({"ldmatrix"}, SharedDot)},
+           {"  setmaxnreg.inc.sync.aligned.u32 160;\n", Has({"setmaxnreg"})},
+           {"  shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n",
+            Has({"warp_shuffle_reduction"})},
+           {"  ld.global.nc.b32 %r1, [%rd1];\n", Has({"read_only_loads"})},
+           {"  st.global.cs.b32 [%rd1], %r1;\n", Has({"cache_hints"})},
+           {"  ld.const.b32 %r1, [table];\n", Has({"constant_memory"})},
+           {"  ex2.approx.f32 %f1, %f2;\n", Has({"fast_intrinsics"})},
+           {"  barrier.cluster.arrive;\n", Has({"split_reduction"})}})
+    EXPECT_EQ(shownBy(With(R.Line)), R.Shown) << R.Line;
+  EXPECT_EQ(shownBy(With("", ".maxntid 128, 1, 1\n")), Has({"launch_bounds"}));
+  EXPECT_EQ(shownBy(With("", ".reqnctapercluster 2, 1, 1\n")),
+            Has({"thread_block_cluster"}));
+  EXPECT_EQ(shownBy(Plain, planOf(), "asm(\"nop;\");"), Has({"ptx_level"}));
+  EXPECT_EQ(shownBy(Plain, planOf(), "#pragma unroll"), Has({"unroll"}));
+  EXPECT_EQ(shownBy(kernel("  ld.global.b32 %r1, [%rd1];\n")), Has({"unroll"}));
+}
+
+TEST(Handshake, ReadsThePlan) {
+  using Set = std::set<std::string>;
+  Launch Clustered;
+  Clustered.Cluster = {Expr::constant(2), Expr::constant(1), Expr::constant(1)};
+  EXPECT_EQ(shownBy(Plain, planOf(Clustered)),
+            (Set{"persistent_kernel", "thread_block_cluster"}));
+  Launch Fewer;
+  Fewer.Grid[0] = Expr::constant(16);
+  EXPECT_EQ(shownBy(Plain, planOf(Fewer)),
+            (Set{"persistent_kernel", "thread_coarsening"}));
+  Launch More;
+  More.Grid[0] = Expr::constant(1 << 20);
+  EXPECT_EQ(shownBy(Plain, planOf(More)), Set{"split_reduction"});
+  LaunchPlan Two = planOf();
+  Two.Launches.push_back(Launch());
+  EXPECT_EQ(shownBy(Plain, Two), (Set{"persistent_kernel", "split_reduction"}));
+  Launch Small; // The least of the domain.
+  Small.Block = {Expr::constant(32), Expr::constant(1), Expr::constant(1)};
+  EXPECT_EQ(shownBy(Plain, planOf(Small)),
+            (Set{"block_size", "persistent_kernel", "thread_coarsening"}));
+}
+
+/// Facts that no strategy of the library names yet.
+TEST(Handshake, SaysWhatIsMissing) {
+  mlir::MLIRContext C;
+  auto M = cantFail(
+      parseModule(C,
+                  "cupilot.strategy @s bottleneck(memory) min_arch(50) "
+                  "shown_by(plan(scratch, tensormap) or instruction(\"tex\"), "
+                  "probe(shared_memory)) \"s\"",
+                  "s.mlir"));
+  std::vector<LibraryStrategy> Own = libraryStrategies(*M);
+  SearchProblem P;
+  Candidate V;
+  V.Ptx = kernel("  ld.shared.b32 %r1, [%r2];\n");
+  V.Translated.Plan = planOf();
+  HandshakeResult R = shakeHands({{"s", {}}}, nullptr, {P, Plain, V}, Own);
+  ASSERT_EQ(R.Denied.size(), 1u);
+  EXPECT_EQ(R.Denied[0].Why,
+            "the plan has no scratch buffer, and the plan has no tensor map, "
+            "and no tex in the device code");
+  V.Translated.Plan.Scratch.push_back(Expr::constant(4));
+  EXPECT_EQ(shakeHands({{"s", {}}}, nullptr, {P, Plain, V}, Own).Carried.size(),
+            1u);
+}
+
 TEST(Handshake, LetsStandWhatTheCodeHas) {
   EXPECT_EQ(shake("vectorized_access{width=4}",
                   kernel("  ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];\n"))
@@ -118,7 +274,8 @@ TEST(Handshake, LetsStandWhatTheCodeHas) {
                 .Carried,
             "shared_memory_tiling{tile=16}, async_copy{bytes=16}");
   // What no instruction shows stays when the model names it.
-  EXPECT_EQ(shake("loop_tiling{k=8}", Plain).Carried, "loop_tiling{k=8}");
+  EXPECT_EQ(shake("strength_reduction{}", Plain).Carried,
+            "strength_reduction{}");
   EXPECT_EQ(
       shake("unroll{factor=4}", Plain, planOf(), "#pragma unroll 4").Carried,
       "unroll{factor=4}");
