@@ -10,6 +10,7 @@
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

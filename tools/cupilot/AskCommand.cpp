@@ -14,6 +14,7 @@
 #include "Command.h"
 #include "ProviderOptions.h"
 #include "cupilot/LLM/Dialogue.h"
+#include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/Support/FormatVariadic.h"

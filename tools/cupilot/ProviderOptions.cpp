@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProviderOptions.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -8,10 +8,12 @@
 
 #include "GpuOptions.h"
 #include "SharedOptions.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 #include "cupilot/Store/BuildStore.h"

@@ -11,6 +11,8 @@
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
