@@ -72,8 +72,9 @@ Shaken shake(StringRef Genes, StringRef Ptx, LaunchPlan Plan = planOf(),
   P.Workloads.push_back(W);
   Candidate C;
   C.Ptx = Ptx.str();
-  C.Translated.Plan = std::move(Plan);
-  C.Translated.Source = Source.str();
+  C.Record.Code.emplace();
+  C.Record.Code->Plan = std::move(Plan);
+  C.Record.Code->Source = Source.str();
   Genome Asked = *parseGenome(Genes);
   std::vector<std::string> Named;
   for (const Gene &G : Asked)
