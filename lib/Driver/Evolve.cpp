@@ -205,7 +205,7 @@ Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
     return Result.takeError();
   auto Slower =
       static_cast<unsigned>(count_if(Result->All, [](const CandidateRecord &C) {
-        return C.Outcome == "slower";
+        return C.Outcome == CandidateOutcome::Slower;
       }));
   Log << format("  %u candidates: %u refused by rules, %u duplicates, %u "
                 "rejected by the gate, %u not faster, ",
@@ -226,26 +226,30 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   C.Identity = K.Digest;
   C.Search = Result.Run;
   C.Gate = GateVersion;
-  for (const CandidateRecord &R : Result.All) {
-    std::string Word;
-    if (R.Outcome == "inadmissible") {
-      Word = R.Outcome;
-    } else if (R.Outcome == "gate") {
-      // "identity: ..." is no reason of the gate's: it passed.
-      Word = StringRef(R.Reason)
-                 .take_until([](char C) { return C == ':' || C == ' '; })
-                 .str();
-      if (!reasonOf(Word))
-        Word.clear();
-    } else if (R.Outcome != "accepted" && R.Outcome != "slower") {
-      continue; // It never came so far.
-    }
-    ++C.Judged;
-    if (Word.empty())
+  for (const CandidateRecord &R : Result.All)
+    switch (R.Outcome) {
+    case CandidateOutcome::Inadmissible:
+      ++C.Judged;
+      ++C.Reasons[wordOf(GateReason::Inadmissible).str()];
+      break;
+    case CandidateOutcome::Rejected:
+      ++C.Judged;
+      ++C.Reasons[wordOf(*R.Reason.Found).str()];
+      break;
+    case CandidateOutcome::Unidentified: // Its identity is not the gate's.
+    case CandidateOutcome::Slower:
+    case CandidateOutcome::Accepted:
+      ++C.Judged;
       ++C.Passed;
-    else
-      ++C.Reasons[Word];
-  }
+      break;
+    case CandidateOutcome::Unjudged: // These never came so far.
+    case CandidateOutcome::Refused:
+    case CandidateOutcome::NoAnswer:
+    case CandidateOutcome::CompileError:
+    case CandidateOutcome::Duplicate:
+    case CandidateOutcome::Passed:
+      break;
+    }
   return C;
 }
 

@@ -95,23 +95,20 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
         Evaluator->prepare(V.Genes, {Source, *V.Plan, *V.When});
     if (!C)
       return C.takeError();
-    if (C->Record.Outcome.empty())
+    if (C->Record.Outcome == CandidateOutcome::Unjudged)
       if (Error E = Evaluator->judge(*C))
         return std::move(E);
-    if (C->Record.Outcome != "accepted") {
-      say("variant " + V.Name + " left out: " + C->Record.Outcome + ": " +
-          C->Record.Reason);
+    if (C->Record.Outcome != CandidateOutcome::Accepted) {
+      say("variant " + V.Name + " left out: " + wordOf(C->Record.Outcome) +
+          ": " + reasonText(C->Record));
       continue;
     }
-    Expected<json::Value> Evidence = json::parse(C->Record.Evidence);
-    if (!Evidence)
-      return Evidence.takeError();
-    const json::Object &O = *Evidence->getAsObject();
+    const CandidateEvidence &Evidence = *C->Record.Evidence;
     Variant Again = V;
-    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio,
-                       C->Record.Ratio, C->Record.Ratio, unsigned(GateVersion),
-                       unsigned(O.getInteger("checks").value_or(0)), "clang-22",
-                       Arch, O.getString("canonical").value_or("").str()}};
+    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio, C->Record.Ratio,
+                       C->Record.Ratio, unsigned(GateVersion),
+                       Evidence.Gate.Checks, "clang-22", Arch,
+                       Evidence.Canonical}};
     Proved.Variants.push_back(std::move(Again));
     Proved.Sources.push_back(Source);
   }

@@ -48,12 +48,12 @@ void SearchProgress::candidate(unsigned Generation, const CandidateRecord &R,
   Log << format("  generation %u, candidate %2u, ", Generation, Number)
       << pace()
       << format(", best %.2fx %s: ", Best, OnGpu ? "measured" : "modelled")
-      << R.Outcome;
+      << wordOf(R.Outcome);
   if (R.Ratio > 0)
     Log << format(" %.2fx", R.Ratio);
   Log << " " << R.Genome << "\n";
-  if (Verbose && !R.Reason.empty())
-    Log << "    " << R.Reason << "\n";
+  if (std::string Why = reasonText(R); Verbose && !Why.empty())
+    Log << "    " << Why << "\n";
 }
 
 } // namespace cupilot

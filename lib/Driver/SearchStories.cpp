@@ -33,43 +33,23 @@ Expected<std::vector<std::string>> runsOf(Journal &J, StringRef Identity) {
   return Mine;
 }
 
-static StoryCost costOf(const json::Object &Call) {
-  return {1, uint64_t(Call.getInteger("prompt_tokens").value_or(0)),
-          uint64_t(Call.getInteger("answer_tokens").value_or(0)),
-          Call.getNumber("cost").value_or(0),
-          Call.getNumber("seconds").value_or(0)};
+static StoryCost costOf(const ModelCall &C) {
+  return {1, C.PromptTokens, C.AnswerTokens, C.Cost, C.Seconds};
 }
 
 /// What \p Made tells: parents' genomes, and what was asked for, by step.
-static void readMade(StringRef Made,
-                     const std::map<std::string, size_t> &Earlier,
-                     std::set<std::string> &Steps, StoryCandidate &C) {
-  Expected<json::Value> Parsed = json::parse(Made);
-  if (!Parsed) { // Journals of earlier versions have none.
-    consumeError(Parsed.takeError());
-    return;
-  }
-  const json::Object *O = Parsed->getAsObject();
-  const json::Array *Parents = O ? O->getArray("parents") : nullptr;
-  const json::Array *Stages = O ? O->getArray("stages") : nullptr;
-  if (Parents)
-    for (const json::Value &P : *Parents)
-      if (auto It = Earlier.find(P.getAsString().value_or("").str());
-          It != Earlier.end() && !is_contained(C.Parents, It->second))
-        C.Parents.push_back(It->second);
-  if (!Stages)
-    return;
-  for (const json::Value &S : *Stages) {
-    const json::Object *Stage = S.getAsObject();
-    const json::Array *Calls = Stage ? Stage->getArray("calls") : nullptr;
-    if (!Calls)
-      continue;
-    for (const json::Value &V : *Calls)
-      if (const json::Object *Call = V.getAsObject()) {
-        C.Asked += costOf(*Call);
-        Steps.insert(Call->getString("step").value_or("").str());
-      }
-  }
+static void addMade(const CandidateHistory &Made,
+                    const std::map<std::string, size_t> &Earlier,
+                    std::set<std::string> &Steps, StoryCandidate &C) {
+  for (const std::string &Parent : Made.Parents)
+    if (auto It = Earlier.find(Parent);
+        It != Earlier.end() && !is_contained(C.Parents, It->second))
+      C.Parents.push_back(It->second);
+  for (const CandidateStage &S : Made.Stages)
+    for (const ModelCall &Call : S.Calls) {
+      C.Asked += costOf(Call);
+      Steps.insert(Call.Step);
+    }
 }
 
 /// Whose question \p Step is, if no candidate of the journal is its reason.
@@ -84,40 +64,35 @@ static StringRef agentOf(StringRef Step) {
 /// The calls of \p Run but those of \p Steps.
 static Expected<std::vector<StoryAgent>>
 agentsOf(Journal &J, StringRef Run, const std::set<std::string> &Steps) {
-  Expected<std::vector<std::string>> Notes = J.calls(Run);
-  if (!Notes)
-    return Notes.takeError();
+  Expected<std::vector<ModelCall>> Calls = J.calls(Run);
+  if (!Calls)
+    return Calls.takeError();
   std::vector<StoryAgent> Agents;
-  for (const std::string &Note : *Notes) {
-    Expected<json::Value> Parsed = json::parse(Note);
-    if (!Parsed) {
-      consumeError(Parsed.takeError());
+  for (const ModelCall &Call : *Calls) {
+    if (Steps.count(Call.Step))
       continue;
-    }
-    const json::Object *Call = Parsed->getAsObject();
-    if (!Call || Steps.count(Call->getString("step").value_or("").str()))
-      continue;
-    StringRef Name = agentOf(Call->getString("step").value_or(""));
+    StringRef Name = agentOf(Call.Step);
     auto Found =
         find_if(Agents, [&](const StoryAgent &A) { return A.Name == Name; });
     if (Found == Agents.end())
       Found = Agents.insert(Agents.end(), {Name.str(), {}});
-    Found->Asked += costOf(*Call);
+    Found->Asked += costOf(Call);
   }
   return Agents;
 }
 
 static void countGenes(const CandidateRecord &R,
                        std::map<std::string, StoryGene> &Genes) {
-  if (R.Outcome == "duplicate")
+  if (R.Outcome == CandidateOutcome::Duplicate)
     return;
   for (const Gene &G : carriedGenome(R)) {
     StoryGene &Known = Genes[G.Strategy];
     Known.Strategy = G.Strategy;
     ++Known.Candidates;
-    Known.Passed += R.Outcome == "accepted" || R.Outcome == "slower";
-    Known.Accepted += R.Outcome == "accepted";
-    if (R.Outcome == "accepted")
+    const bool Accepted = R.Outcome == CandidateOutcome::Accepted;
+    Known.Passed += Accepted || R.Outcome == CandidateOutcome::Slower;
+    Known.Accepted += Accepted;
+    if (Accepted)
       Known.Best = std::max(Known.Best, R.Ratio);
   }
 }
@@ -147,13 +122,14 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
       C.Name = variantName(R);
       C.Genome = R.Genome;
       C.Outcome = R.Outcome;
-      C.Reason = R.Reason;
+      C.Reason = reasonText(R);
       C.Ratio = R.Ratio;
-      readMade(R.Made, Earlier, Steps, C);
+      if (R.Made)
+        addMade(*R.Made, Earlier, Steps, C);
       Earlier[R.Genome] = Story.Candidates.size();
       Story.Candidates.push_back(std::move(C));
       countGenes(R, Genes);
-      if (R.Evidence.find("\"card\":") != std::string::npos)
+      if (R.Evidence && R.Evidence->Gpu)
         Story.Basis = "measured";
       for (auto [V, Source] : zip_equal(S.Variants, S.Sources))
         if (V.Name == variantName(R))

@@ -73,22 +73,19 @@ static Error addCandidates(const StoredKernel &S, Journal &J,
       if (!Seen.insert(R.Genome).second)
         continue;
       Shown Each;
-      Each.Row.Name = "v_" + shortDigest(digest(R.Genome), 8);
+      Each.Row.Name = variantName(R);
       Each.Row.Genome = R.Genome;
-      Each.Row.Verdict = R.Outcome;
-      Each.Row.Reason = R.Reason;
+      Each.Row.Verdict = wordOf(R.Outcome).str();
+      Each.Row.Reason = reasonText(R);
       if (R.Ratio > 0)
         Each.Row.Ratio = R.Ratio;
-      Each.Source = R.Source;
-      json::Path::Root Root;
-      Expected<json::Value> Plan = json::parse(R.Plan),
-                            When = json::parse(R.Guard);
-      Each.HasCode = Plan && When && fromJSON(*Plan, Each.Plan, Root) &&
-                     fromJSON(*When, Each.When, Root) && !R.Source.empty() &&
-                     R.Outcome != "inadmissible" && R.Outcome != "duplicate";
-      for (auto *E : {&Plan, &When})
-        if (!*E)
-          consumeError(E->takeError());
+      if (R.Code) {
+        Each.Source = R.Code->Source;
+        Each.Plan = R.Code->Plan;
+        Each.When = R.Code->When;
+      }
+      Each.HasCode = R.Code && R.Outcome != CandidateOutcome::Inadmissible &&
+                     R.Outcome != CandidateOutcome::Duplicate;
       All.push_back(std::move(Each));
     }
   }

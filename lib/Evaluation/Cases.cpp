@@ -82,19 +82,6 @@ std::string scalarName(const Kernel &K, const ScalarRef &S) {
   return P.Size == S.Bits / 8 ? Name : Name + "." + utostr(S.Offset);
 }
 
-std::string shapeText(const LaunchShape &S) {
-  auto Dims = [](const std::array<uint64_t, 3> &D) {
-    std::string Text = utostr(D[0]);
-    if (D[1] != 1 || D[2] != 1)
-      Text += "x" + utostr(D[1]);
-    if (D[2] != 1)
-      Text += "x" + utostr(D[2]);
-    return Text;
-  };
-  return "grid " + Dims(S.Grid) + " block " + Dims(S.Block) +
-         (S.Shared ? " shared " + utostr(S.Shared) : "");
-}
-
 bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer) {
   ArrayRef<KernelParam> Params = K.Params;
   return any_of(C.Pointers, [&](const WorkloadPointer &P) {

@@ -32,6 +32,7 @@ uint64_t readScalar(const GateCase &C, const ScalarRef &S);
 void writeScalar(GateCase &C, const ScalarRef &S, uint64_t Value);
 /// "n"; "p.8" for the field at byte 8 of p.
 std::string scalarName(const Kernel &K, const ScalarRef &S);
+/// "grid 16 block 256".
 std::string shapeText(const LaunchShape &S);
 /// Whether the kernel gets a pointer to \p Buffer that is not to const.
 bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer);

@@ -98,7 +98,7 @@ Expected<WorkloadBuffer> Parser::parseBuffer(StringRef Text) {
   if (!Kind || N == 0)
     return broken("'buffer " + Text + "' needs a type and n=, its elements");
   B.Size = N * sizeOf(*Kind);
-  // What only a GPU will make in full has no digest; its recipe is tried.
+  // What only a card will make in full has no digest; its recipe is tried.
   bool Large = B.Size > MostDigested && Claimed.empty();
   Expected<std::vector<uint8_t>> Content =
       generateContent(B.Generator, Large ? sizeOf(*Kind) : B.Size);

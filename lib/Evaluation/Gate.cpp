@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elsewhere.h"
+#include "DeviceReferences.h"
 #include "Variant.h"
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
@@ -36,8 +36,8 @@ public:
   Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
                               const Guard &When) override;
   Expected<ReferenceVerdict>
-  judgeElsewhere(size_t Index, const ElsewhereResults &Original,
-                 const ElsewhereResults &Variant) override {
+  judgeDeviceResults(size_t Index, const DeviceResults &Original,
+                     const DeviceResults &Variant) override {
     return References.judge(*TheOriginal, Index, Original, Variant);
   }
 
@@ -56,7 +56,7 @@ private:
                                GateVerdict &Verdict);
 
   std::unique_ptr<OriginalRuns> TheOriginal;
-  ElsewhereReferences References;
+  DeviceReferences References;
   std::optional<DeviceArithmetic>
       Own; ///< The original's; once it is asked for.
   /// Captured launches with other inputs, by workload; what the original does
@@ -166,6 +166,29 @@ Expected<bool> GateImpl::judgeWhole(VariantRuns &V,
   return true;
 }
 
+/// Values for a scalar whose captured value is \p Value, in the order in which
+/// they are tried. Guards ask for multiples of what a thread, a warp or a block
+/// takes, nearly always powers of two up to a block's most threads: first the
+/// next smaller multiple of each, then sizes that are three times a power of
+/// two, and the powers themselves.
+static SmallVector<uint64_t, 32> valuesBelow(uint64_t Value) {
+  constexpr uint64_t MostThreads = 1024;
+  SmallVector<uint64_t, 32> Values;
+  auto Add = [&](uint64_t New) {
+    if (Value > New)
+      Values.push_back(New);
+  };
+  for (uint64_t Step = 1; Step <= MostThreads; Step *= 2)
+    if (Value > Step)
+      Add((Value - 1) / Step * Step);
+  for (uint64_t Small = 96; Small >= 3; Small /= 2)
+    Add(Small);
+  Add(1);
+  for (uint64_t Step = MostThreads; Step > 1; Step /= 2)
+    Add(Step);
+  return Values;
+}
+
 /// A guard such as n mod 4 == 0 may keep out every value of a scalar but the
 /// captured one. Adds cases with values that it lets in. False: rejected.
 Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
@@ -194,17 +217,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
       }
       if (Added)
         continue;
-      SmallVector<uint64_t, 16> Values;
-      for (uint64_t Step : {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024})
-        if (Value > Step)
-          Values.push_back((Value - 1) / Step * Step);
-      for (uint64_t Small : {96, 48, 24, 12, 6, 3, 1})
-        if (Value > Small)
-          Values.push_back(Small);
-      for (uint64_t Step = 1024; Step > 1; Step /= 2)
-        if (Value > Step)
-          Values.push_back(Step);
-      for (uint64_t New : Values) {
+      for (uint64_t New : valuesBelow(Value)) {
         if (Added == MostAdded || Runs == MostRuns)
           break;
         GateCase C = resized(TheOriginal->context(), *Base, {&S, 0}, New,
@@ -288,12 +301,12 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   if (!*Right)
     return Verdict;
   for (size_t I = 0; I < TheOriginal->bases().size(); ++I) {
-    Expected<PlaceProbes *> Places = TheOriginal->places(I);
-    if (!Places)
-      return Places.takeError();
-    if (!*Places)
+    Expected<ImpulseProbes *> Probes = TheOriginal->impulseProbes(I);
+    if (!Probes)
+      return Probes.takeError();
+    if (!*Probes)
       continue;
-    Expected<bool> Seen = V.judgePlaces(**Places, Verdict);
+    Expected<bool> Seen = V.judgeImpulses(**Probes, Verdict);
     if (!Seen)
       return Seen.takeError();
     if (!*Seen)

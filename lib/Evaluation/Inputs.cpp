@@ -86,6 +86,8 @@ void addInputCases(const CaseContext &X, const GateCase &Base,
         Base, "heavy-tailed",
         [Seed](size_t B, uint64_t I, double) {
           // A few values are hundreds of times larger than the rest.
+          // The value follows from its place alone: a hash of seed, buffer and
+          // index, with the constants of FNV-1a and splitmix64.
           uint64_t Draw = (Seed * 0x100000001b3 + B * 0x9e3779b97f4a7c15 + I) *
                           0xbf58476d1ce4e5b9;
           Draw ^= Draw >> 29;

@@ -160,21 +160,21 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
   return O;
 }
 
-Expected<PlaceProbes *> OriginalRuns::places(size_t Index) {
+Expected<ImpulseProbes *> OriginalRuns::impulseProbes(size_t Index) {
   BaseState &S = BaseStates[Index];
-  if (!S.Places) {
+  if (!S.Probes) {
     Expected<const JudgedCase *> Base = get(S.Entry);
     if (!Base)
       return Base.takeError();
     if (!*Base)
       return nullptr;
-    Expected<std::unique_ptr<PlaceProbes>> P =
-        PlaceProbes::plan(*this, **Base, S.Cost);
+    Expected<std::unique_ptr<ImpulseProbes>> P =
+        ImpulseProbes::plan(*this, **Base, S.Cost);
     if (!P)
       return P.takeError();
-    S.Places = std::move(*P);
+    S.Probes = std::move(*P);
   }
-  return S.Places.get();
+  return S.Probes.get();
 }
 
 Expected<const JudgedCase *> OriginalRuns::get(size_t Index) {

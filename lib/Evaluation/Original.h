@@ -9,7 +9,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_ORIGINAL_H
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
-#include "Places.h"
+#include "ImpulseProbes.h"
 
 namespace cupilot {
 
@@ -32,7 +32,7 @@ public:
   llvm::Expected<RunResult> run(const GateCase &C) { return run(Plain, C); }
   /// Impulses at every place of the base case \p Index; null when the original
   /// does not bear it.
-  llvm::Expected<PlaceProbes *> places(size_t Index);
+  llvm::Expected<ImpulseProbes *> impulseProbes(size_t Index);
   /// The launches that variations start from, one for each of the first two
   /// workloads.
   llvm::ArrayRef<std::unique_ptr<GateCase>> bases() const { return Bases; }
@@ -85,7 +85,7 @@ private:
   struct BaseState {
     size_t Entry;
     double Cost; ///< Of a run, in instructions of all threads.
-    std::unique_ptr<PlaceProbes> Places;
+    std::unique_ptr<ImpulseProbes> Probes;
   };
   std::vector<std::unique_ptr<GateCase>> Bases;
   std::vector<BaseState> BaseStates; ///< Beside Bases.

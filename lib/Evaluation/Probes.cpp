@@ -10,12 +10,12 @@
 // much larger than all others, an element decides a sum as well as a maximum;
 // small buffers have each of theirs probed, large ones random groups of many
 // densities, so that whatever share of elements a variant leaves out, some
-// probe lies in it and stands alone in its reduction. Places.cpp goes through
-// all elements of large ones.
+// probe lies in it and stands alone in its reduction. ImpulseProbes.cpp goes
+// through all elements of large ones.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Strikes.h"
+#include "Impulses.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include <random>
@@ -50,9 +50,9 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
     Makers.push_back(
         {Base.Name + " " + Name, [&X, &Base, Density, Round, Name] {
            unsigned Remainder = Density == 2 ? Round : 0;
-           std::vector<Strike> Strikes = randomStrikes(
+           std::vector<Impulse> Impulses = randomImpulses(
                Base, X.Seed * 1000 + Round - Remainder, Density, Remainder);
-           return struckCase(Base, Strikes, Name);
+           return withImpulses(Base, Impulses, Name);
          }});
     ++Round;
   }
@@ -86,8 +86,8 @@ void addProbeCases(const CaseContext &X, const GateCase &Base,
       std::string Name = "impulse buffer " + utostr(B) + " at " + utostr(I);
       if (isFloatAt(Base, B, I))
         Makers.push_back({Base.Name + " " + Name, [&Base, B, I, Name] {
-                            return struckCase(
-                                Base, Strike{B, I, 40, I % 2 == 1}, Name);
+                            return withImpulses(
+                                Base, Impulse{B, I, 40, I % 2 == 1}, Name);
                           }});
     }
   }

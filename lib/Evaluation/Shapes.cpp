@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Strikes.h"
+#include "Impulses.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -235,8 +235,8 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
       Makers.push_back(
           {Base.Name + " more blocks than threads", [&X, &Base, Round] {
              GateCase C =
-                 struckCase(Base, randomStrikes(Base, X.Seed + Round, 128),
-                            "more blocks than threads");
+                 withImpulses(Base, randomImpulses(Base, X.Seed + Round, 128),
+                              "more blocks than threads");
              C.Shape.Grid[0] = 2 * C.Shape.Block[0] + 1;
              C.Grown = true;
              return C;

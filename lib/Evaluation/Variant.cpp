@@ -97,17 +97,17 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
   Expected<std::optional<PlannedRun>> Launches = shapesOf(J.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
-  GateRecord Record{J.Case.Name, shapeText(J.Case.Shape), "passed"};
+  GateRecord Record{J.Case.Name, J.Case.Shape};
   if (!*Launches && !Illegal.empty() && !J.Case.Doubtful) {
     Verdict.Findings.push_back(
         makeFinding(GateReason::Plan, J.Case.Name, Illegal));
-    Record.Outcome = wordOf(GateReason::Plan).str();
+    Record.Rejected = GateReason::Plan;
     Verdict.Cases.push_back(std::move(Record));
     return false;
   }
   if (!*Launches) {
     ++Verdict.GuardMisses; // The original runs.
-    Record.Outcome = "guard";
+    Record.KeptOut = true;
     Verdict.Cases.push_back(std::move(Record));
     return true;
   }
@@ -126,7 +126,7 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
     return Wrong.takeError();
   bool Right = !*Wrong;
   if (!Right) {
-    Record.Outcome = wordOf((**Wrong).Reason).str();
+    Record.Rejected = (**Wrong).Reason;
     Verdict.Findings.push_back(std::move(**Wrong));
   }
   Verdict.Cases.push_back(std::move(Record));

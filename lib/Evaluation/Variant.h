@@ -26,7 +26,8 @@ public:
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
   /// Runs it with impulses at every place. False: rejected.
-  llvm::Expected<bool> judgePlaces(PlaceProbes &Places, GateVerdict &Verdict);
+  llvm::Expected<bool> judgeImpulses(ImpulseProbes &Probes,
+                                     GateVerdict &Verdict);
   /// What of local memory is beyond the budget.
   llvm::Expected<std::optional<GateFinding>> checkLocalMemory() const {
     return compareLocalMemory(O.plain(), O.kernel().Symbol, Plain, Plan);
@@ -55,10 +56,10 @@ private:
   /// The whole comparison on \p C; nothing also when the original does not
   /// bear it.
   llvm::Expected<std::optional<GateFinding>>
-  judgeStruck(const GateCase &C, const PlannedRun &Launches, RunResult &Got,
-              GateVerdict &Verdict);
+  judgeWithImpulses(const GateCase &C, const PlannedRun &Launches,
+                    RunResult &Got, GateVerdict &Verdict);
   llvm::Expected<GateFinding> narrowDown(const JudgedCase &Base,
-                                         std::vector<Strike> Strikes,
+                                         std::vector<Impulse> Impulses,
                                          const PlannedRun &Launches,
                                          GateFinding Wrong, RunResult Got,
                                          GateVerdict &Verdict);

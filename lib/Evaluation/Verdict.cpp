@@ -6,26 +6,79 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cases.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
+#include <limits>
 
 using namespace llvm;
 
 namespace cupilot {
 
-json::Object toJSON(const GateVerdict &V) {
-  auto Number = [](double Value) {
-    // JSON has no infinity.
-    return std::isfinite(Value) ? json::Value(Value) : json::Value("infinite");
+/// JSON has no infinity.
+static json::Value numberJson(double Value) {
+  return std::isfinite(Value) ? json::Value(Value) : json::Value("infinite");
+}
+
+static double number(const json::Object &O, StringRef Key) {
+  if (O.getString(Key))
+    return std::numeric_limits<double>::infinity();
+  return O.getNumber(Key).value_or(0);
+}
+
+static std::string text(const json::Object &O, StringRef Key) {
+  return O.getString(Key).value_or("").str();
+}
+
+static constexpr StringLiteral PassedWord = "passed", KeptOutWord = "guard";
+
+static StringRef outcomeWord(const GateRecord &R) {
+  if (R.Rejected)
+    return wordOf(*R.Rejected);
+  return R.KeptOut ? KeptOutWord : PassedWord;
+}
+
+std::string shapeText(const LaunchShape &S) {
+  auto Dims = [](const std::array<uint64_t, 3> &D) {
+    std::string Text = utostr(D[0]);
+    if (D[1] != 1 || D[2] != 1)
+      Text += "x" + utostr(D[1]);
+    if (D[2] != 1)
+      Text += "x" + utostr(D[2]);
+    return Text;
   };
+  return "grid " + Dims(S.Grid) + " block " + Dims(S.Block) +
+         (S.Shared ? " shared " + utostr(S.Shared) : "");
+}
+
+/// The reverse; false for other text.
+static bool readShape(StringRef Text, LaunchShape &S) {
+  auto Dims = [](StringRef Text, std::array<uint64_t, 3> &D) {
+    SmallVector<StringRef, 3> Parts;
+    Text.split(Parts, 'x');
+    for (auto [I, Part] : enumerate(Parts))
+      if (I >= D.size() || Part.getAsInteger(10, D[I]))
+        return false;
+    return true;
+  };
+  SmallVector<StringRef, 6> Words;
+  Text.split(Words, ' ');
+  return (Words.size() == 4 || Words.size() == 6) && Dims(Words[1], S.Grid) &&
+         Dims(Words[3], S.Block) &&
+         (Words.size() == 4 || !Words[5].getAsInteger(10, S.Shared));
+}
+
+json::Object toJSON(const GateVerdict &V) {
   json::Array Findings, Cases, Choices;
   for (const GateFinding &F : V.Findings)
     Findings.push_back(json::Object{{"reason", wordOf(F.Reason)},
                                     {"workload", F.Workload},
                                     {"evidence", F.Evidence}});
   for (const GateRecord &R : V.Cases)
-    Cases.push_back(json::Object{
-        {"case", R.Case}, {"shape", R.Shape}, {"outcome", R.Outcome}});
+    Cases.push_back(json::Object{{"case", R.Case},
+                                 {"shape", shapeText(R.Shape)},
+                                 {"outcome", outcomeWord(R)}});
   for (const std::string &Text : V.Choices)
     Choices.push_back(Text);
   json::Object O{{"verdict", V.Passed ? "passed" : "rejected"},
@@ -33,8 +86,8 @@ json::Object toJSON(const GateVerdict &V) {
                  {"checks", V.Checks},
                  {"guard_misses", V.GuardMisses},
                  {"skipped", V.Skipped},
-                 {"error", Number(V.MaxError)},
-                 {"original_error", Number(V.OriginalError)},
+                 {"error", numberJson(V.MaxError)},
+                 {"original_error", numberJson(V.OriginalError)},
                  {"findings", std::move(Findings)},
                  {"choices", std::move(Choices)},
                  {"cases", std::move(Cases)}};
@@ -45,6 +98,73 @@ json::Object toJSON(const GateVerdict &V) {
     O["evidence"] = F.Evidence;
   }
   return O;
+}
+
+bool fromJSON(const json::Object &O, GateVerdict &V) {
+  V.Passed = text(O, "verdict") == PassedWord;
+  auto Count = [&](StringRef Key) {
+    return unsigned(O.getInteger(Key).value_or(0));
+  };
+  V.Checks = Count("checks");
+  V.GuardMisses = Count("guard_misses");
+  V.Skipped = Count("skipped");
+  V.MaxError = number(O, "error");
+  V.OriginalError = number(O, "original_error");
+  if (const json::Array *Findings = O.getArray("findings"))
+    for (const json::Value &Each : *Findings) {
+      const json::Object *F = Each.getAsObject();
+      auto Reason = F ? reasonOf(text(*F, "reason")) : std::nullopt;
+      if (!Reason)
+        return false;
+      V.Findings.push_back(
+          {*Reason, text(*F, "workload"), text(*F, "evidence")});
+    }
+  if (const json::Array *Choices = O.getArray("choices"))
+    for (const json::Value &Each : *Choices)
+      V.Choices.push_back(Each.getAsString().value_or("").str());
+  if (const json::Array *Cases = O.getArray("cases"))
+    for (const json::Value &Each : *Cases) {
+      const json::Object *C = Each.getAsObject();
+      GateRecord R;
+      if (!C || !readShape(text(*C, "shape"), R.Shape))
+        return false;
+      R.Case = text(*C, "case");
+      std::string Word = text(*C, "outcome");
+      R.KeptOut = Word == KeptOutWord;
+      R.Rejected = reasonOf(Word);
+      if (!R.KeptOut && !R.Rejected && Word != PassedWord)
+        return false;
+      V.Cases.push_back(std::move(R));
+    }
+  return true;
+}
+
+json::Object toJSON(const ReferenceVerdict &V) {
+  json::Object O{{"compared", V.Compared},
+                 {"error", numberJson(V.MaxError)},
+                 {"original_error", numberJson(V.OriginalError)}};
+  if (V.Finding) {
+    O["reason"] = wordOf(V.Finding->Reason);
+    O["finding"] = V.Finding->Evidence;
+  }
+  return O;
+}
+
+ReferenceVerdict referenceVerdictFrom(const json::Object &O) {
+  ReferenceVerdict V;
+  V.Compared = O.getBoolean("compared").value_or(false);
+  V.MaxError = number(O, "error");
+  V.OriginalError = number(O, "original_error");
+  if (std::optional<StringRef> Finding = O.getString("finding")) {
+    // Earlier journals have the reason before the evidence.
+    StringRef Word = O.getString("reason").value_or("");
+    StringRef Evidence = *Finding;
+    if (Word.empty())
+      std::tie(Word, Evidence) = Finding->split(": ");
+    V.Finding = GateFinding{reasonOf(Word).value_or(GateReason::Mismatch), "",
+                            Evidence.str()};
+  }
+  return V;
 }
 
 } // namespace cupilot

@@ -277,38 +277,24 @@ std::vector<std::string> profileOf(const CandidateRecord &R,
                                    const KernelAdvice &A) {
   constexpr size_t MostWorkloads = 3;
   std::vector<std::string> Lines;
-  Expected<json::Value> Parsed = json::parse(R.Evidence);
-  if (!Parsed) {
-    consumeError(Parsed.takeError());
+  if (!R.Evidence)
     return Lines;
-  }
-  const json::Object *O = Parsed->getAsObject();
-  if (!O)
-    return Lines;
-  const json::Object *Gpu = O->getObject("card");
-  if (const json::Array *Times =
-          Gpu ? Gpu->getArray("workloads") : O->getArray("modelled"))
-    for (size_t I = 0; I < std::min(MostWorkloads, Times->size()); ++I)
-      if (const json::Object *T = (*Times)[I].getAsObject();
-          T && T->getNumber("variant_us").value_or(0) > 0)
-        Lines.push_back(formatv("{0}: {1:f2} us, the original {2:f2} us ({3})",
-                                T->getString("workload").value_or(""),
-                                T->getNumber("variant_us").value_or(0),
-                                T->getNumber("original_us").value_or(0),
-                                Gpu ? "measured" : "modelled")
-                            .str());
-  const json::Array *Work = O->getArray("work");
-  for (size_t I = 0; Work && I < std::min(P.Workloads.size(), Work->size()) &&
-                     Lines.size() < 2 * MostWorkloads;
-       ++I) {
-    ExecutionCounts Mine;
-    json::Path::Root Root;
+  const std::vector<LaunchTimes> Times = R.Evidence->times();
+  for (const LaunchTimes &T : ArrayRef(Times).take_front(MostWorkloads))
+    if (T.VariantUs > 0)
+      Lines.push_back(formatv("{0}: {1:f2} us, the original {2:f2} us ({3})",
+                              T.Workload, T.VariantUs, T.OriginalUs,
+                              R.Evidence->Gpu ? "measured" : "modelled")
+                          .str());
+  for (auto [I, Mine] : enumerate(R.Evidence->Work)) {
+    if (I >= P.Workloads.size() || Lines.size() >= 2 * MostWorkloads)
+      break;
     const ExecutionCounts *Own = Evaluator.originalCounts(I);
-    if (!Own || !(*Work)[I].getAsObject() || !fromJSON((*Work)[I], Mine, Root))
+    if (!Own || !Mine)
       continue;
     std::string Text;
     for (const CountedFigure &F : countedFigures()) {
-      double Now = double(F.Value(Mine)) * F.Scale,
+      double Now = double(F.Value(*Mine)) * F.Scale,
              Before = double(F.Value(*Own)) * F.Scale;
       if (matters(F, A.Class) && Now != Before)
         Text +=

@@ -31,16 +31,9 @@ std::string stepPrefix(const Kernel &K) {
 Expected<ChatAnswer> CallLog::ask(const ChatRequest &R) {
   Expected<ChatAnswer> A = From.ask(R);
   if (A)
-    Notes.push_back(json::Object{{"step", R.Step},
-                                 {"prompt", json::fixUTF8(R.Prompt)},
-                                 {"request", digestOf(R)},
-                                 {"answer", digest(A->Text)},
-                                 {"provider", json::fixUTF8(A->Provider)},
-                                 {"model", json::fixUTF8(A->Model)},
-                                 {"prompt_tokens", A->PromptTokens},
-                                 {"answer_tokens", A->AnswerTokens},
-                                 {"cost", A->Cost},
-                                 {"seconds", A->Seconds}});
+    Notes.push_back({R.Step, R.Prompt, digestOf(R), digest(A->Text),
+                     A->Provider, A->Model, A->PromptTokens, A->AnswerTokens,
+                     A->Cost, A->Seconds});
   return A;
 }
 

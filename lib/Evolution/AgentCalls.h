@@ -25,11 +25,11 @@ public:
   }
   /// Counts its calls in \p To, and hands them on to the journal.
   void addTo(CallCount &To) const;
-  const llvm::json::Array &notes() const { return Notes; }
+  const std::vector<ModelCall> &notes() const { return Notes; }
 
 private:
   Provider &From;
-  llvm::json::Array Notes;
+  std::vector<ModelCall> Notes;
 };
 
 /// Runs \p One for 0 to \p Count - 1 on as many threads as is sensible. Once

@@ -19,41 +19,21 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Times of a variant by workload: of a GPU, else modelled ones.
-static const json::Array *timesOf(const json::Object &Evidence) {
-  if (const json::Object *Gpu = Evidence.getObject("card"))
-    return Gpu->getArray("workloads");
-  return Evidence.getArray("modelled");
-}
-
 double utilisationOf(const CandidateRecord &R, const SearchProblem &P,
                      const Ceilings &C) {
-  Expected<json::Value> Parsed = json::parse(R.Evidence);
-  if (!Parsed) {
-    consumeError(Parsed.takeError());
+  if (!R.Evidence)
     return 0;
-  }
-  const json::Object *Evidence = Parsed->getAsObject();
-  const json::Array *Work = Evidence ? Evidence->getArray("work") : nullptr;
-  const json::Array *Times = Evidence ? timesOf(*Evidence) : nullptr;
-  if (!Work || !Times)
-    return 0;
+  const std::vector<LaunchTimes> Times = R.Evidence->times();
   double Busy = 0, Total = 0;
-  for (auto [I, W] : enumerate(P.Workloads)) {
-    ExecutionCounts Counts;
-    json::Path::Root Root;
-    if (I >= Work->size() || !(*Work)[I].getAsObject() ||
-        !fromJSON((*Work)[I], Counts, Root))
+  for (auto [Counts, W] : zip(R.Evidence->Work, P.Workloads)) {
+    if (!Counts)
       continue;
-    for (const json::Value &V : *Times) {
-      const json::Object *T = V.getAsObject();
-      if (!T || T->getString("workload").value_or("") != W.Name)
+    for (const LaunchTimes &T : Times) {
+      if (T.Workload != W.Name || !(T.VariantUs > 0) ||
+          !std::isfinite(T.VariantUs))
         continue;
-      double Us = T->getNumber("variant_us").value_or(0);
-      if (!(Us > 0) || !std::isfinite(Us))
-        continue;
-      Busy += timesAtCeilings(C, Counts).floor() * double(W.Count);
-      Total += Us * double(W.Count);
+      Busy += timesAtCeilings(C, *Counts).floor() * double(W.Count);
+      Total += T.VariantUs * double(W.Count);
     }
   }
   return Total > 0 ? std::clamp(Busy / Total, 0.0, 1.0) : 0;
@@ -148,7 +128,8 @@ Error Breeder::next(mlir::ModuleOp M, unsigned Generation) {
 
 /// What failed may still teach: it takes part with a low fitness.
 double Breeder::fitness(const CandidateRecord &R) const {
-  if (R.Outcome != "accepted" && R.Outcome != "slower")
+  if (R.Outcome != CandidateOutcome::Accepted &&
+      R.Outcome != CandidateOutcome::Slower)
     return 0;
   return R.Ratio + Options.UtilisationWeight * utilisationOf(R, P, C);
 }
@@ -165,13 +146,15 @@ void Breeder::count(VariantOp V, const CandidateRecord &R) {
     if (auto It = Judged.find(Parent.getValue().str());
         It != Judged.end() && (!Best || It->second.second > Best->second))
       Best = &It->second;
-  bool Helped = R.Outcome == "accepted" && (!Best || R.Ratio > Best->second);
+  bool Helped = R.Outcome == CandidateOutcome::Accepted &&
+                (!Best || R.Ratio > Best->second);
   for (const std::string &G : Genes) {
     if (Best && is_contained(Best->first, G))
       continue;
     std::string Name =
         StringRef(G).take_until([](char C) { return C == '{'; }).str();
-    StrategyTally &T = R.Outcome == "refused" ? Refused[Name] : Own[Name];
+    StrategyTally &T =
+        R.Outcome == CandidateOutcome::Refused ? Refused[Name] : Own[Name];
     ++T.Tried;
     T.Helped += Helped;
   }
@@ -180,10 +163,11 @@ void Breeder::count(VariantOp V, const CandidateRecord &R) {
 
 void Breeder::judged(VariantOp V, const CandidateRecord &R) {
   mlir::Builder B(V.getContext());
-  V.setOutcomeAttr(B.getStringAttr(R.Outcome));
+  V.setOutcomeAttr(B.getStringAttr(wordOf(R.Outcome)));
   V.setFitnessAttr(B.getF64FloatAttr(fitness(R)));
   // Neither says anything of a strategy.
-  if (R.Outcome != "duplicate" && R.Outcome != "no-answer")
+  if (R.Outcome != CandidateOutcome::Duplicate &&
+      R.Outcome != CandidateOutcome::NoAnswer)
     count(V, R);
 }
 

@@ -54,15 +54,16 @@ public:
                              : &TheGate->originalCounts()[inGate(Workload)];
   }
   Expected<ReferenceVerdict>
-  judgeElsewhere(size_t Workload, const ElsewhereResults &Original,
-                 const ElsewhereResults &Variant) override {
+  judgeDeviceResults(size_t Workload, const DeviceResults &Original,
+                     const DeviceResults &Variant) override {
     if (GpuOnly[Workload])
       return ReferenceVerdict();
-    return TheGate->judgeElsewhere(inGate(Workload), Original, Variant);
+    return TheGate->judgeDeviceResults(inGate(Workload), Original, Variant);
   }
 
 private:
-  json::Array workOf(const GateVerdict &V) const;
+  std::vector<std::optional<ExecutionCounts>>
+  workOf(const GateVerdict &V) const;
   Error makeGate();
   Error makeGate(ArrayRef<Workload> Some);
   /// How often the time of \p W counts on the cpu device.
@@ -203,12 +204,11 @@ static std::string compilerText(StringRef Text) {
 }
 
 /// Turns an error that is the candidate's own fault into an outcome.
-static Error absorb(Error E, Candidate &C, const char *Outcome) {
+static Error absorb(Error E, Candidate &C, CandidateOutcome Outcome) {
   return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
     if (T->code() == ExitCode::Resource)
       return Error(std::move(T));
-    C.Record.Outcome = Outcome;
-    C.Record.Reason = compilerText(T->text());
+    C.Record.end(Outcome, compilerText(T->text()));
     return Error::success();
   });
 }
@@ -219,7 +219,7 @@ Expected<Candidate> Evaluator::prepare(const Genome &G) const {
     return prepare(G, std::move(*T));
   Candidate C;
   C.Record.Genome = C.Record.Carried = genomeText(G);
-  if (Error E = absorb(T.takeError(), C, "refused"))
+  if (Error E = absorb(T.takeError(), C, CandidateOutcome::Refused))
     return std::move(E);
   return C;
 }
@@ -227,30 +227,26 @@ Expected<Candidate> Evaluator::prepare(const Genome &G) const {
 Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   Candidate C;
   C.Record.Genome = C.Record.Carried = genomeText(G);
-  C.Translated = std::move(T);
-  C.Translated.When.Arch = P.Arch;
-  C.Record.Source = C.Translated.Source;
-  auto WritePlan = [&] {
-    C.Record.Plan = formatv("{0}", toJSON(C.Translated.Plan)).str();
-  };
-  WritePlan();
-  C.Record.Guard = formatv("{0}", toJSON(C.Translated.When)).str();
+  Translation &Code = C.Record.Code.emplace(std::move(T));
+  Code.When.Arch = P.Arch;
   std::vector<std::string> Flags = variantFlags(P.Flags);
   Expected<std::vector<AdmissionFinding>> Findings =
-      admit(C.Translated.Source, P.Flags);
+      admit(Code.Source, P.Flags);
   if (!Findings) {
-    if (Error E = absorb(Findings.takeError(), C, "compile-error"))
+    if (Error E =
+            absorb(Findings.takeError(), C, CandidateOutcome::CompileError))
       return std::move(E);
     return C;
   }
   if (!Findings->empty()) {
-    C.Record.Outcome = "inadmissible";
-    C.Record.Reason = Findings->front().Rule + ": " + Findings->front().Message;
+    C.Record.end(CandidateOutcome::Inadmissible,
+                 Findings->front().Rule + ": " + Findings->front().Message);
     return C;
   }
-  Expected<std::string> Bitcode = compileText(C.Translated.Source, P, Flags);
+  Expected<std::string> Bitcode = compileText(Code.Source, P, Flags);
   if (!Bitcode) {
-    if (Error E = absorb(Bitcode.takeError(), C, "compile-error"))
+    if (Error E =
+            absorb(Bitcode.takeError(), C, CandidateOutcome::CompileError))
       return std::move(E);
     return C;
   }
@@ -260,39 +256,40 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   C.Bitcode = std::move(*Bitcode);
   C.Ptx = std::move(*Ptx);
   // Models name kernels as people do.
-  if (Error E = nameKernels(C.Translated.Plan, kernelsOf(C.Ptx))) {
-    if (Error Other = absorb(std::move(E), C, "compile-error"))
+  if (Error E = nameKernels(Code.Plan, kernelsOf(C.Ptx))) {
+    if (Error Other = absorb(std::move(E), C, CandidateOutcome::CompileError))
       return std::move(Other);
     return C;
   }
-  WritePlan();
   C.Record.DeviceDigest = deviceCodeDigest(C.Ptx);
   return C;
 }
 
-/// The counts of each workload; null where there are none.
-json::Array Evaluator::workOf(const GateVerdict &V) const {
-  json::Array All;
+/// The counts of each workload; nothing where there are none.
+std::vector<std::optional<ExecutionCounts>>
+Evaluator::workOf(const GateVerdict &V) const {
+  std::vector<std::optional<ExecutionCounts>> All;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     const std::vector<CountedLaunch> *Launches = nullptr;
     if (!GpuOnly[I] && inGate(I) < V.VariantLaunches.size())
       if (const auto &L = V.VariantLaunches[inGate(I)])
         Launches = &*L;
     if (!Launches) {
-      All.push_back(nullptr);
+      All.emplace_back();
       continue;
     }
     ExecutionCounts Sum;
     for (const CountedLaunch &L : *Launches)
       Sum += L.Counts;
-    All.push_back(toJSON(Sum));
+    All.push_back(Sum);
   }
   return All;
 }
 
 Error Evaluator::judge(Candidate &C) {
+  CandidateRecord &R = C.Record;
   Expected<GateVerdict> V =
-      TheGate ? TheGate->judge(C.Bitcode, C.Translated.Plan, C.Translated.When)
+      TheGate ? TheGate->judge(C.Bitcode, R.Code->Plan, R.Code->When)
               : Expected<GateVerdict>(GateVerdict());
   if (!V)
     return V.takeError();
@@ -301,69 +298,56 @@ Error Evaluator::judge(Candidate &C) {
       identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)));
   if (!All)
     return All.takeError();
-  std::string Canonical;
-  if (Expected<std::string> Digest =
-          digestOfPlan(*All, C.Translated.Plan.symbols()))
-    Canonical = *Digest;
+  CandidateEvidence &Evidence = R.Evidence.emplace();
+  if (Expected<std::string> Digest = digestOfPlan(*All, R.Code->Plan.symbols()))
+    Evidence.Canonical = *Digest;
   else
     consumeError(Digest.takeError());
-  json::Object Evidence = toJSON(*V);
-  Evidence["canonical"] = Canonical;
-  Evidence["work"] = workOf(*V);
-  auto WriteEvidence = [&] {
-    C.Record.Evidence =
-        formatv("{0}", json::Value(json::Object(Evidence))).str();
-  };
-  WriteEvidence();
-  if (V->Passed && Canonical.empty()) {
-    C.Record.Outcome = "gate";
-    C.Record.Reason = "identity: no build could tell that code from another";
+  Evidence.Work = workOf(*V);
+  const auto Launches = std::exchange(V->VariantLaunches, {});
+  Evidence.Gate = std::move(*V);
+  if (!Evidence.Gate.Passed) {
+    R.reject(FoundBy::Gate, Evidence.Gate.Findings.front());
     return Error::success();
   }
-  if (!V->Passed) {
-    const GateFinding &F = V->Findings.front();
-    C.Record.Outcome = "gate";
-    C.Record.Reason = wordOf(F.Reason).str() +
-                      (F.Workload.empty() ? "" : " (" + F.Workload + ")") +
-                      ": " + F.Evidence;
+  if (Evidence.Canonical.empty()) {
+    R.end(CandidateOutcome::Unidentified,
+          "identity: no build could tell that code from another");
     return Error::success();
   }
   if (P.OnGpu) {
-    C.Record.Outcome = "passed";
+    R.Outcome = CandidateOutcome::Passed;
     return Error::success();
   }
   PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);
   double Total = 0;
   bool Regressed = false;
-  json::Array Modelled;
+  std::vector<LaunchTimes> Modelled;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
     double Mine = Times[I], Share = share(P.Workloads[I]);
     if (Share == 0)
       continue;
-    if (const auto &Launches = V->VariantLaunches[inGate(I)]) {
-      Expected<double> Modelled = Cost.microseconds(*Launches);
-      if (!Modelled)
-        return absorb(Modelled.takeError(), C, "compile-error");
-      Mine = *Modelled;
+    if (const auto &Of = Launches[inGate(I)]) {
+      Expected<double> Microseconds = Cost.microseconds(*Of);
+      if (!Microseconds)
+        return absorb(Microseconds.takeError(), C,
+                      CandidateOutcome::CompileError);
+      Mine = *Microseconds;
     }
     Regressed |= Mine > Times[I] * P.Margin;
     Total += Mine * Share;
-    Modelled.push_back(json::Object{{"workload", P.Workloads[I].Name},
-                                    {"original_us", Times[I]},
-                                    {"variant_us", Mine}});
+    Modelled.push_back({P.Workloads[I].Name, Times[I], Mine});
   }
-  Evidence["modelled"] = std::move(Modelled);
-  WriteEvidence();
-  C.Record.Ratio = Total > 0 ? Time / Total : 0;
-  if (Regressed) {
-    C.Record.Outcome = "slower";
-    C.Record.Reason = "slower (modelled) on at least one workload";
-  } else if (C.Record.Ratio < P.Margin) {
-    C.Record.Outcome = "slower";
-    C.Record.Reason = "not faster (modelled) than the original by the margin";
-  } else {
-    C.Record.Outcome = "accepted";
-  }
+  Evidence.Modelled = std::move(Modelled);
+  R.Ratio = Total > 0 ? Time / Total : 0;
+  if (Regressed)
+    R.end(CandidateOutcome::Slower,
+          "slower (modelled) on at least one workload");
+  else if (R.Ratio < P.Margin)
+    R.end(CandidateOutcome::Slower,
+          "not faster (modelled) than the original by the margin");
+  else
+    R.end(CandidateOutcome::Accepted);
   return Error::success();
 }
 

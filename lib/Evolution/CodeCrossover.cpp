@@ -25,7 +25,7 @@ crossCodeByModel(Provider &From, const PromptLibrary &Prompts,
     List.push_back(json::Object{
         {"outcome", Parent.Ratio > 0
                         ? formatv("{0:f2} times as fast", Parent.Ratio).str()
-                        : Parent.Outcome},
+                        : wordOf(Parent.Outcome).str()},
         {"plan", planWords(Parent.Code.Plan, P.K)},
         {"guard", guardWords(Parent.Code.When, P.K)},
         {"source", quotedFact("variant.cu", Parent.Code.Source)}});

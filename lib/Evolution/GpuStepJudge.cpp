@@ -1,5 +1,4 @@
-//===- GpuStepJudge.cpp - Candidates of a search on a GPU
-//-------------------===//
+//===- GpuStepJudge.cpp - Candidates of a search on a GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuStepJudgement.h"
+#include "cupilot/Evolution/GpuStepJudge.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Evolution/CandidateMaker.h"
+#include "cupilot/GpuJudge/JudgementBatch.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,7 +20,8 @@ namespace cupilot {
 
 GpuStepJudge::~GpuStepJudge() = default;
 
-std::string gpuIdOf(const CandidateRecord &R) {
+/// Requests are named after the genome: "c" and ten digits.
+static std::string gpuIdOf(const CandidateRecord &R) {
   return "c" + shortDigest(digest(R.Genome), 10);
 }
 
@@ -29,19 +29,56 @@ std::string GpuStepJudge::finalStep(const CandidateRecord &Record) {
   return "final-" + gpuIdOf(Record);
 }
 
-GpuOriginal GpuStepJudgement::original() const {
-  return {&P.K,
-          E.originalBitcode().str(),
-          P.Workloads,
-          P.DataFolder,
-          P.Arch,
-          P.Flags,
-          std::vector<bool>(E.gpuOnly().begin(), E.gpuOnly().end())};
+namespace {
+/// By batches of one kernel.
+class BatchJudge : public GpuStepJudge {
+public:
+  BatchJudge(const SearchProblem &Problem, CandidateEvaluator &Evaluator,
+             Journal &Log, StringRef Run, std::unique_ptr<GpuDevice> Device,
+             GpuPatience Patience)
+      : Problem(Problem), Evaluator(Evaluator), Log(Log), Run(Run),
+        Device(std::move(Device)), Patience(std::move(Patience)) {}
+  Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
+  Error accept(CandidateRecord &Record) override;
+  const MeasuredFile &measured() const override { return Measured; }
+
+private:
+  GpuOriginal original() const;
+  Error prepare(MutableArrayRef<WaitingCandidate> Waiting) const;
+  Expected<json::Object>
+  answers(StringRef Step, function_ref<Error(JudgementBatch &B)> Fill,
+          function_ref<Error(json::Object &Results, StringRef Folder)> Check);
+  Error addReferences(json::Object &Results, StringRef Folder, StringRef Id);
+  Error settle(CandidateRecord &R, const json::Object &Results);
+  void noteTimes(const CandidateRecord *R, const GpuVerdict &Verdict,
+                 const json::Object &Results);
+  void classify(const CandidateRecord &R, const Ceilings &Limits,
+                GpuLastChecks &Checks) const;
+
+  const SearchProblem &Problem;
+  CandidateEvaluator &Evaluator;
+  Journal &Log;
+  std::string Run;
+  std::unique_ptr<GpuDevice> Device;
+  GpuPatience Patience;
+  MeasuredFile Measured;
+  bool OriginalNoted = false;
+};
+} // namespace
+
+GpuOriginal BatchJudge::original() const {
+  return {&Problem.K,
+          Evaluator.originalBitcode().str(),
+          Problem.Workloads,
+          Problem.DataFolder,
+          Problem.Arch,
+          Problem.Flags,
+          std::vector<bool>(Evaluator.gpuOnly().begin(),
+                            Evaluator.gpuOnly().end())};
 }
 
 /// Makes the code of those that came from the journal; two beside each other.
-Error GpuStepJudgement::prepare(
-    MutableArrayRef<WaitingCandidate> Waiting) const {
+Error BatchJudge::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
   std::vector<WaitingCandidate *> Todo;
   for (WaitingCandidate &W : Waiting)
     if (!W.Made)
@@ -56,15 +93,11 @@ Error GpuStepJudgement::prepare(
       Threads.emplace_back([&, I] {
         const CandidateRecord &R = Todo[First + I]->Record;
         std::optional<Genome> G = parseGenome(R.Genome);
-        Expected<Translation> T = translationOf(R);
-        if (!T)
-          Made[I].emplace(T.takeError());
-        else
-          Made[I].emplace(G ? E.prepare(*G, std::move(*T))
-                            : Expected<Candidate>(resourceError(
-                                  "the journal holds a genome that cannot be "
-                                  "read: " +
-                                  R.Genome)));
+        Made[I].emplace(G && R.Code ? Evaluator.prepare(*G, *R.Code)
+                                    : Expected<Candidate>(resourceError(
+                                          "the journal holds a candidate that "
+                                          "cannot be made: " +
+                                          R.Genome)));
       });
     for (std::thread &T : Threads)
       T.join();
@@ -86,17 +119,16 @@ Error GpuStepJudgement::prepare(
   return Failure;
 }
 
-Expected<GpuCandidate> GpuStepJudgement::variantOf(WaitingCandidate &W) const {
-  const Candidate &C = *W.Made;
-  return GpuCandidate{gpuIdOf(W.Record), C.Ptx, C.Translated.Plan,
-                      C.Translated.When};
+static GpuCandidate variantOf(const WaitingCandidate &W) {
+  const Translation &Code = *W.Made->Record.Code;
+  return {gpuIdOf(W.Record), W.Made->Ptx, Code.Plan, Code.When};
 }
 
 /// The results of the step's batch: from the journal, else from the GPU.
-Expected<json::Object> GpuStepJudgement::answers(
+Expected<json::Object> BatchJudge::answers(
     StringRef Step, function_ref<Error(JudgementBatch &B)> Fill,
     function_ref<Error(json::Object &Results, StringRef Folder)> Check) {
-  Expected<std::optional<BatchRecord>> Known = J.findBatch(Run, Step);
+  Expected<std::optional<BatchRecord>> Known = Log.findBatch(Run, Step);
   if (!Known)
     return Known.takeError();
   if (*Known && !(*Known)->Results.empty()) {
@@ -122,7 +154,7 @@ Expected<json::Object> GpuStepJudgement::answers(
                   " is of other tools or data and is not used "
                   "any more; now it is " +
                   Record.Id);
-  if (Error Failure = J.saveBatch(Run, Step, Record))
+  if (Error Failure = Log.saveBatch(Run, Step, Record))
     return std::move(Failure);
   Expected<GpuResults> Results = awaitResults(*Device, G, Patience);
   if (!Results)
@@ -131,41 +163,35 @@ Expected<json::Object> GpuStepJudgement::answers(
   if (Error Failure = Check(All, Device->folder(G)))
     return std::move(Failure);
   Record.Results = formatv("{0}", json::Value(json::Object(All))).str();
-  if (Error Failure = J.saveBatch(Run, Step, Record))
+  if (Error Failure = Log.saveBatch(Run, Step, Record))
     return std::move(Failure);
   return All;
 }
 
 /// Holds the outputs that came back against the float64 runs here; what came of
 /// it goes to the results, since the outputs' files need not stay.
-Error GpuStepJudgement::addReferences(json::Object &Results, StringRef Folder,
-                                      StringRef Id) {
+Error BatchJudge::addReferences(json::Object &Results, StringRef Folder,
+                                StringRef Id) {
   const GpuOriginal From = original();
-  for (size_t I = 0; I < P.Workloads.size(); ++I) {
+  for (size_t I = 0; I < Problem.Workloads.size(); ++I) {
     auto Outputs = readOutputs(Results, From, I, Id, Folder);
     if (!Outputs)
       return Outputs.takeError();
     if (!*Outputs)
       continue;
     Expected<ReferenceVerdict> V =
-        E.judgeElsewhere(I, (*Outputs)->first, (*Outputs)->second);
+        Evaluator.judgeDeviceResults(I, (*Outputs)->first, (*Outputs)->second);
     if (!V)
       return V.takeError();
-    json::Object O{{"compared", V->Compared},
-                   {"error", V->MaxError},
-                   {"original_error", V->OriginalError}};
-    if (V->Finding)
-      O["finding"] =
-          (wordOf(V->Finding->Reason) + ": " + V->Finding->Evidence).str();
     (*Results.getObject(
-        (Id + "-" + P.Workloads[I].Name + "-run").str()))["float64"] =
-        std::move(O);
+        (Id + "-" + Problem.Workloads[I].Name + "-run").str()))["float64"] =
+        toJSON(*V);
   }
   return Error::success();
 }
 
-Error GpuStepJudgement::judge(StringRef Step,
-                              std::vector<WaitingCandidate> &Waiting) {
+Error BatchJudge::judge(StringRef Step,
+                        std::vector<WaitingCandidate> &Waiting) {
   json::Object Refused;
   Expected<json::Object> Results = answers(
       Step,
@@ -174,17 +200,15 @@ Error GpuStepJudgement::judge(StringRef Step,
           return Failure;
         B.addCeilings();
         for (WaitingCandidate &W : Waiting) {
-          Expected<GpuCandidate> V = variantOf(W);
-          if (!V)
-            return V.takeError();
+          GpuCandidate V = variantOf(W);
           // What ptxas refuses, or what is no launch there, says nothing of the
           // others.
           if (Error Other =
-                  handleErrors(B.addJudgement(*V),
+                  handleErrors(B.addJudgement(V),
                                [&](std::unique_ptr<ToolError> T) -> Error {
                                  if (T->code() == ExitCode::Resource)
                                    return Error(std::move(T));
-                                 Refused[V->Id + "-refused"] =
+                                 Refused[V.Id + "-refused"] =
                                      json::Object{{"status", "skipped"},
                                                   {"message", T->text()}};
                                  return Error::success();
@@ -214,16 +238,156 @@ Error GpuStepJudgement::judge(StringRef Step,
   return Error::success();
 }
 
+/// Gives \p R the outcome that the answers come to.
+Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results) {
+  Expected<GpuJudgement> J = judgeAnswers(Results, original(), gpuIdOf(R),
+                                          gpuCeilings(Results, &Problem.Gpu),
+                                          R.Evidence->Work, Problem.Margin);
+  if (!J)
+    return J.takeError();
+  R.Ratio = 0;
+  if (J->Wrong) {
+    // The guard is not the GPU's to find fault with.
+    R.reject(J->Wrong->Reason == GateReason::NeverAdmitted ? FoundBy::Gate
+                                                           : FoundBy::Gpu,
+             *J->Wrong);
+  } else if (J->Untimed) {
+    R.end(CandidateOutcome::Slower,
+          "the time budget was too small to say how fast it is on " +
+              *J->Untimed);
+  } else {
+    const GpuRatio &Total = *J->Verdict.Total;
+    R.Ratio = Total.Ratio;
+    if (J->Slower)
+      R.end(CandidateOutcome::Slower, "slower on a workload, " + *J->Slower);
+    else if (Total.Low < Problem.Margin)
+      R.end(CandidateOutcome::Slower,
+            formatv("not faster than the original beyond the margin: x{0:f3} "
+                    "({1:f3} to {2:f3})",
+                    Total.Ratio, Total.Low, Total.High)
+                .str());
+    else
+      R.end(CandidateOutcome::Accepted);
+  }
+  R.Evidence->Gpu = std::move(J->Verdict);
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// The last checks of the best
+//===----------------------------------------------------------------------===//
+
+/// Keeps what the profiler said of the original, or of \p R.
+void BatchJudge::noteTimes(const CandidateRecord *R, const GpuVerdict &Verdict,
+                           const json::Object &Results) {
+  const std::string Id = R ? gpuIdOf(*R) : "o";
+  Measured.Gpu = gpuName(Results);
+  for (const GpuWorkload &W : Verdict.Workloads) {
+    MeasuredFile::Entry New;
+    New.Kernel = Problem.K.Symbol;
+    New.Workload = W.Workload;
+    if (R)
+      New.Variant = variantName(*R);
+    New.Launch.Microseconds = R ? W.VariantUs : W.OriginalUs;
+    if (!(New.Launch.Microseconds > 0))
+      continue;
+    if (const json::Object *Profile =
+            Results.getObject(Id + "-" + W.Workload + "-profile")) {
+      if (const json::Object *M = Profile->getObject("metrics"))
+        for (const auto &[Key, Value] : *M)
+          if (std::optional<double> Number = Value.getAsNumber())
+            New.Launch.Metrics[Key.str()] = *Number;
+      New.Launch.NoMetrics =
+          Profile->getString("why_not")
+              .value_or(Profile->getString("reason").value_or(""))
+              .str();
+    } else {
+      New.Launch.NoMetrics = "not profiled";
+    }
+    Measured.Entries.push_back(std::move(New));
+  }
+}
+
+/// What counters say of the original and of \p R, by workload.
+void BatchJudge::classify(const CandidateRecord &R, const Ceilings &Limits,
+                          GpuLastChecks &Checks) const {
+  for (const MeasuredFile::Entry &Entry : Measured.Entries)
+    for (auto [I, W] : enumerate(Problem.Workloads)) {
+      if (W.Name != Entry.Workload || Entry.Launch.Metrics.empty() ||
+          (!Entry.Variant.empty() && Entry.Variant != variantName(R)))
+        continue;
+      ExecutionCounts Work;
+      if (!Entry.Variant.empty())
+        Work = I < R.Evidence->Work.size()
+                   ? R.Evidence->Work[I].value_or(ExecutionCounts())
+                   : ExecutionCounts();
+      else if (const ExecutionCounts *Own = Evaluator.originalCounts(I))
+        Work = *Own;
+      Opinion O =
+          opinionOfMeasurement(Entry.Launch, timesAtCeilings(Limits, Work));
+      if (O.Class)
+        Checks.Classes[W.Name + (Entry.Variant.empty() ? " original" : "")] =
+            toString(*O.Class);
+    }
+}
+
+Error BatchJudge::accept(CandidateRecord &R) {
+  std::vector<WaitingCandidate> One(1);
+  One.front().Record = R;
+  const std::string Id = gpuIdOf(R);
+  Expected<json::Object> Results = answers(
+      finalStep(R),
+      [&](JudgementBatch &B) -> Error {
+        if (Error Failure = prepare(One))
+          return Failure;
+        GpuCandidate V = variantOf(One.front());
+        if (Error Failure = B.addAcceptance(nullptr, "o"))
+          return Failure;
+        return B.addAcceptance(&V, Id);
+      },
+      [](json::Object &, StringRef) { return Error::success(); });
+  if (!Results)
+    return Results.takeError();
+  if (!R.Evidence || !R.Evidence->Gpu || !R.Code)
+    return resourceError("the journal holds a broken candidate: " + R.Genome,
+                         "it may be deleted; the search then starts anew");
+  GpuVerdict &Verdict = *R.Evidence->Gpu;
+  // By the plan: words in a text are a model's to choose.
+  const bool Clusters = any_of(R.Code->Plan.Launches, [](const Launch &L) {
+    return L.Cluster.has_value();
+  });
+  GpuLastChecks Checks;
+  for (auto [I, W] : enumerate(Problem.Workloads)) {
+    std::optional<SanitizerVerdict> Said = readSanitizer(*Results, Id, W.Name);
+    if (!Said)
+      continue;
+    Checks.Sanitizer[W.Name] = std::move(*Said);
+    if (R.Outcome != CandidateOutcome::Accepted)
+      continue;
+    if (std::optional<GateFinding> Found = sanitizerFinding(
+            *Results, Id, W.Name, Clusters && !Evaluator.gpuOnly()[I]))
+      R.reject(FoundBy::Sanitizer, *Found);
+  }
+  if (!OriginalNoted)
+    noteTimes(nullptr, Verdict, *Results);
+  OriginalNoted = true;
+  if (R.Outcome == CandidateOutcome::Accepted)
+    noteTimes(&R, Verdict, *Results);
+  else
+    Checks.Rejected = reasonText(R);
+  classify(R, gpuCeilings(*Results, &Problem.Gpu), Checks);
+  Verdict.LastChecks = std::move(Checks);
+  return Error::success();
+}
+
 Expected<std::unique_ptr<GpuStepJudge>>
 GpuStepJudge::create(const SearchProblem &P, CandidateEvaluator &E, Journal &J,
                      StringRef Run, StringRef Device, GpuPatience Patience) {
   Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
   if (!D)
     return D.takeError();
-  auto Made =
-      std::make_unique<GpuStepJudgement>(P, E, J, Run, std::move(Patience));
-  Made->Device = std::move(*D);
-  return std::move(Made);
+  return std::make_unique<BatchJudge>(P, E, J, Run, std::move(*D),
+                                      std::move(Patience));
 }
 
 } // namespace cupilot

@@ -96,8 +96,8 @@ namespace {
 class Handshake {
 public:
   Handshake(const HandshakeCode &Code)
-      : P(Code.P), Plan(Code.Variant.Translated.Plan),
-        Source(Code.Variant.Translated.Source),
+      : P(Code.P), Plan(Code.Variant.Record.Code->Plan),
+        Source(Code.Variant.Record.Code->Source),
         Old(codeFacts(Code.OriginalPtx)), New(codeFacts(Code.Variant.Ptx)) {}
   /// Why the gene cannot be there; nothing when it may. May put its values
   /// right.

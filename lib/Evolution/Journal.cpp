@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Journal.h"
+#include "JournalJson.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Path.h"
@@ -20,8 +21,10 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-/// The journal's own format; a newer one is refused.
-constexpr int JournalFormat = 1;
+/// The journal's own format. Whoever changes a table or what a column holds
+/// raises it: programs that know less then leave the file alone. 2: who found a
+/// rejected candidate wrong is a column of its own.
+constexpr unsigned JournalFormat = 2;
 
 using Clock = std::chrono::steady_clock;
 /// How long another process may hold the file.
@@ -106,13 +109,14 @@ Error Journal::execute(const char *Sql) {
 
 static constexpr const char *MakeTables =
     "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-    "PRAGMA user_version=1;"
     "CREATE TABLE IF NOT EXISTS generation("
     "  run TEXT, number INTEGER, module TEXT, PRIMARY KEY(run, number));"
     "CREATE TABLE IF NOT EXISTS candidate("
     "  id INTEGER PRIMARY KEY, run TEXT, genome TEXT, outcome TEXT,"
     "  reason TEXT, device TEXT, ratio REAL, source TEXT, plan TEXT,"
-    "  guard TEXT, evidence TEXT, UNIQUE(run, genome));"
+    "  guard TEXT, evidence TEXT, carried TEXT NOT NULL DEFAULT '',"
+    "  made TEXT NOT NULL DEFAULT '', finding TEXT NOT NULL DEFAULT '',"
+    "  UNIQUE(run, genome));"
     "CREATE TABLE IF NOT EXISTS batch("
     "  run TEXT, step TEXT, id TEXT, results TEXT,"
     "  PRIMARY KEY(run, step));"
@@ -129,15 +133,17 @@ Expected<Journal> Journal::open(StringRef Path) {
   if (Status != SQLITE_OK)
     return Result.failure("cannot be opened");
   sqlite3_busy_timeout(Db, static_cast<int>(Patience.count()));
+  unsigned Format;
   {
     Statement Version(Db, "PRAGMA user_version");
     if (Version.step() != SQLITE_ROW)
       return Result.failure("cannot be read");
-    if (Version.integer(0) > JournalFormat)
-      return usageError("the journal '" + Path +
-                            "' was written by a newer cupilot",
-                        "use that version, or delete the file to search anew");
+    Format = Version.integer(0);
   }
+  if (Format > JournalFormat)
+    return usageError("the journal '" + Path +
+                          "' was written by a newer cupilot",
+                      "use that version, or delete the file to search anew");
   // Of several that change a new file to this mode at once, SQLite tells some
   // that it is busy without asking the handler (it would be a deadlock).
   for (auto End = Clock::now() + Patience;;) {
@@ -149,13 +155,16 @@ Expected<Journal> Journal::open(StringRef Path) {
     consumeError(std::move(E));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  if (Error E = Result.addColumns())
-    return std::move(E);
+  if (Format < JournalFormat)
+    if (Error E = Result.upgrade())
+      return std::move(E);
   return std::move(Result);
 }
 
-/// Journals that know no more than the columns of their time get the others.
-Error Journal::addColumns() {
+/// Adds the columns that earlier formats lack, and says so, in one transaction.
+Error Journal::upgrade() {
+  if (Error E = execute("BEGIN IMMEDIATE"))
+    return E;
   std::set<std::string> There;
   {
     Statement Query(Db.get(),
@@ -163,19 +172,13 @@ Error Journal::addColumns() {
     while (Query.step() == SQLITE_ROW)
       There.insert(Query.text(0));
   }
-  for (const char *Name : {"carried", "made"}) {
-    if (There.count(Name))
-      continue;
-    std::string Sql = std::string("ALTER TABLE candidate ADD COLUMN ") + Name +
-                      " TEXT NOT NULL DEFAULT ''";
-    // Another process may have been faster.
-    if (Error E = execute(Sql.c_str());
-        E && !StringRef(sqlite3_errmsg(Db.get())).contains("duplicate"))
-      return E;
-    else
-      consumeError(std::move(E));
-  }
-  return Error::success();
+  std::string Sql;
+  for (const char *Name : {"carried", "made", "finding"})
+    if (!There.count(Name))
+      Sql += std::string("ALTER TABLE candidate ADD COLUMN ") + Name +
+             " TEXT NOT NULL DEFAULT '';";
+  Sql += "PRAGMA user_version=" + std::to_string(JournalFormat) + "; COMMIT";
+  return execute(Sql.c_str());
 }
 
 Error Journal::restart(StringRef Run) {
@@ -234,13 +237,48 @@ Error Journal::saveBatch(StringRef Run, StringRef Step, const BatchRecord &B) {
 
 static constexpr const char *SelectCandidate =
     "SELECT genome, outcome, reason, device, ratio, source, plan, guard, "
-    "evidence, carried, made"
+    "evidence, carried, made, finding"
     " FROM candidate WHERE run=?";
 
-static CandidateRecord readCandidate(const Statement &Row) {
-  return {Row.text(0),   Row.text(1), Row.text(2), Row.text(3),
-          Row.number(4), Row.text(5), Row.text(6), Row.text(7),
-          Row.text(8),   Row.text(9), Row.text(10)};
+static Error broken(StringRef Genome) {
+  return resourceError("the journal holds a broken candidate: " + Genome,
+                       "it may be deleted; the search then starts anew");
+}
+
+static Expected<CandidateRecord> readCandidate(const Statement &Row) {
+  CandidateRecord R;
+  R.Genome = Row.text(0);
+  std::optional<CandidateOutcome> Outcome = candidateOutcomeOf(Row.text(1));
+  const std::string Reason = Row.text(2), Plan = Row.text(6),
+                    Guard = Row.text(7), Evidence = Row.text(8),
+                    Made = Row.text(10), Finding = Row.text(11);
+  R.DeviceDigest = Row.text(3);
+  R.Ratio = Row.number(4);
+  R.Carried = Row.text(9);
+  if (!Plan.empty())
+    R.Code = readCode(Row.text(5), Plan, Guard);
+  if (!Evidence.empty())
+    R.Evidence = readEvidence(Evidence);
+  if (!Made.empty())
+    R.Made = readHistory(Made);
+  else if (R.Carried.empty()) // The first journals told neither.
+    R.Carried = R.Genome;
+  if (!Outcome || (!Plan.empty() && !R.Code) ||
+      (!Evidence.empty() && !R.Evidence) || (!Made.empty() && !R.Made))
+    return broken(R.Genome);
+  R.Outcome = *Outcome;
+  R.Reason.Text = Reason;
+  if (R.Outcome != CandidateOutcome::Rejected)
+    return R;
+  if (Finding.empty()) {
+    readOldFinding(Reason, R);
+    return R;
+  }
+  std::optional<OutcomeReason> Found = readFinding(Finding);
+  if (!Found)
+    return broken(R.Genome);
+  R.Reason = std::move(*Found);
+  return R;
 }
 
 Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
@@ -249,7 +287,7 @@ Expected<std::optional<CandidateRecord>> Journal::find(StringRef Run,
   Statement Query(Db.get(), Sql.c_str());
   switch (Query.bind(Run).bind(Genome).step()) {
   case SQLITE_ROW:
-    return std::optional(readCandidate(Query));
+    return readCandidate(Query);
   case SQLITE_DONE:
     return std::nullopt;
   default:
@@ -261,18 +299,21 @@ Error Journal::save(StringRef Run, const CandidateRecord &C) {
   Statement Insert(Db.get(),
                    "INSERT INTO candidate(run, genome, outcome, reason,"
                    " device, ratio, source, plan, guard, evidence, carried,"
-                   " made) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+                   " made, finding) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
                    " ON CONFLICT(run, genome) DO UPDATE SET"
                    " outcome=excluded.outcome, reason=excluded.reason,"
                    " device=excluded.device, ratio=excluded.ratio,"
                    " source=excluded.source, plan=excluded.plan,"
                    " guard=excluded.guard, evidence=excluded.evidence,"
-                   " carried=excluded.carried, made=excluded.made");
-  Insert.bind(Run).bind(C.Genome).bind(C.Outcome).bind(C.Reason).bind(
-      C.DeviceDigest);
-  Insert.bind(C.Ratio).bind(C.Source).bind(C.Plan).bind(C.Guard).bind(
-      C.Evidence);
-  Insert.bind(C.Carried).bind(C.Made);
+                   " carried=excluded.carried, made=excluded.made,"
+                   " finding=excluded.finding");
+  Insert.bind(Run).bind(C.Genome).bind(wordOf(C.Outcome)).bind(reasonText(C));
+  Insert.bind(C.DeviceDigest).bind(C.Ratio);
+  Insert.bind(C.Code ? C.Code->Source : "");
+  Insert.bind(C.Code ? planText(C.Code->Plan) : "");
+  Insert.bind(C.Code ? guardText(C.Code->When) : "");
+  Insert.bind(C.Evidence ? evidenceText(*C.Evidence) : "").bind(C.Carried);
+  Insert.bind(C.Made ? historyText(*C.Made) : "").bind(findingText(C.Reason));
   if (Insert.step() != SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();
@@ -289,20 +330,26 @@ static std::optional<std::vector<std::string>> textsOf(Statement &Query) {
   return All;
 }
 
-Error Journal::saveCall(StringRef Run, StringRef Step, StringRef Note) {
+Error Journal::saveCall(StringRef Run, const ModelCall &Call) {
   Statement Insert(Db.get(),
                    "INSERT INTO call(run, step, note) VALUES(?,?,?)"
                    " ON CONFLICT(run, step) DO UPDATE SET note=excluded.note");
-  if (Insert.bind(Run).bind(Step).bind(Note).step() != SQLITE_DONE)
+  if (Insert.bind(Run).bind(Call.Step).bind(callText(Call)).step() !=
+      SQLITE_DONE)
     return failure("cannot be written");
   return Error::success();
 }
 
-Expected<std::vector<std::string>> Journal::calls(StringRef Run) {
+Expected<std::vector<ModelCall>> Journal::calls(StringRef Run) {
   Statement Query(Db.get(), "SELECT note FROM call WHERE run=? ORDER BY id");
-  if (auto All = textsOf(Query.bind(Run)))
-    return std::move(*All);
-  return failure("cannot be read");
+  std::optional<std::vector<std::string>> Texts = textsOf(Query.bind(Run));
+  if (!Texts)
+    return failure("cannot be read");
+  std::vector<ModelCall> All;
+  for (const std::string &Text : *Texts)
+    if (std::optional<ModelCall> Call = readCall(Text))
+      All.push_back(std::move(*Call));
+  return All;
 }
 
 Expected<std::vector<std::string>> Journal::runs() {
@@ -319,8 +366,12 @@ Expected<std::vector<CandidateRecord>> Journal::candidates(StringRef Run) {
   Query.bind(Run);
   std::vector<CandidateRecord> All;
   int Status;
-  while ((Status = Query.step()) == SQLITE_ROW)
-    All.push_back(readCandidate(Query));
+  while ((Status = Query.step()) == SQLITE_ROW) {
+    Expected<CandidateRecord> R = readCandidate(Query);
+    if (!R)
+      return R.takeError();
+    All.push_back(std::move(*R));
+  }
   if (Status != SQLITE_DONE)
     return failure("cannot be read");
   return All;

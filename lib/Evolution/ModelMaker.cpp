@@ -8,7 +8,6 @@
 
 #include "cupilot/Evolution/ModelMaker.h"
 #include "AgentCalls.h"
-#include "RecordStory.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
@@ -29,11 +28,11 @@ static constexpr size_t FirstPrompts = 8;
 
 namespace {
 /// What came of one question.
-struct Told {
-  explicit Told(Provider &From) : Log(From) {}
+struct Reply {
+  explicit Reply(Provider &From) : Log(From) {}
   CallLog Log;
   std::optional<ModelTranslation> Answer;
-  std::string Why; ///< There is none.
+  std::string NoAnswer; ///< Why there is none.
 };
 
 class ModelMaker : public CandidateMaker {
@@ -57,9 +56,9 @@ private:
     const CandidateRecord *Before = nullptr; ///< Of a repair.
     StringRef Stage;
     unsigned Round = 0;
-    std::unique_ptr<Told> Said = nullptr;
+    std::unique_ptr<Reply> Answered = nullptr;
     std::optional<Candidate> Made = std::nullopt;
-    std::string History = {};
+    std::optional<CandidateHistory> History = std::nullopt;
   };
   Error run(std::vector<Item> &Items);
   Error ask(Item &I);
@@ -105,19 +104,17 @@ Expected<std::optional<PromptParent>>
 ModelMaker::parentOf(const CandidateOrder &O) const {
   const CandidateRecord *Best = nullptr;
   for (const CandidateRecord &R : O.Parents)
-    if (!R.Source.empty() && R.Ratio > 0 && (!Best || R.Ratio > Best->Ratio))
+    if (R.Code && R.Ratio > 0 && (!Best || R.Ratio > Best->Ratio))
       Best = &R;
   if (!Best || Options.CrossCode)
     return std::nullopt;
-  Expected<Translation> T = translationOf(*Best);
-  if (!T)
-    return T.takeError();
+  const Translation &Code = *Best->Code;
   PromptParent Parent{
       Options.Prose ? "" : genomeText(carriedGenome(*Best)),
       formatv("{0:f2} times as fast as the original", Best->Ratio).str(),
-      planWords(T->Plan, P.K),
-      guardWords(T->When, P.K),
-      T->Source,
+      planWords(Code.Plan, P.K),
+      guardWords(Code.When, P.K),
+      Code.Source,
       {}};
   if (Options.Roofline)
     Parent.Figures = profileOf(*Best, P, Evaluator, Advice);
@@ -129,20 +126,16 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   std::string Step = Prefix + O.Name + "/" + I.Stage.str();
   std::vector<const CandidateRecord *> WithCode;
   for (const CandidateRecord &R : O.Parents)
-    if (!R.Source.empty())
+    if (R.Code)
       WithCode.push_back(&R);
   // Twice the same parent is nothing to cross.
   if (Options.CrossCode && WithCode.size() == 2 &&
-      WithCode[0]->Source != WithCode[1]->Source) {
+      WithCode[0]->Code->Source != WithCode[1]->Code->Source) {
     std::vector<CodeParent> Parents;
-    for (const CandidateRecord *R : WithCode) {
-      Expected<Translation> T = translationOf(*R);
-      if (!T)
-        return T.takeError();
-      Parents.push_back({std::move(*T), R->Outcome, R->Ratio});
-    }
+    for (const CandidateRecord *R : WithCode)
+      Parents.push_back({*R->Code, R->Outcome, R->Ratio});
     Expected<ModelTranslation> T =
-        crossCodeByModel(I.Said->Log, *Options.Prompts, kernel(), Parents,
+        crossCodeByModel(I.Answered->Log, *Options.Prompts, kernel(), Parents,
                          facts(), Step, Options.Counts);
     if (!T)
       return T.takeError();
@@ -152,7 +145,7 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   if (!Parent)
     return Parent.takeError();
   Expected<ModelTranslation> T = translateByModel(
-      I.Said->Log, *Options.Prompts, kernel(),
+      I.Answered->Log, *Options.Prompts, kernel(),
       {genesOf(O.Genes), facts(), Options.Examples, std::move(*Parent)}, Step,
       Options.Counts);
   if (!T)
@@ -160,40 +153,61 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   return std::optional(std::move(*T));
 }
 
+/// All that the gate found, not its first finding alone.
+static std::string verdictText(const CandidateRecord &R) {
+  static constexpr size_t MostFindings = 6;
+  std::string Text = reasonText(R);
+  if (!R.Evidence)
+    return Text;
+  ArrayRef<GateFinding> Findings = R.Evidence->Gate.Findings;
+  for (const GateFinding &F :
+       Findings.take_front(MostFindings).drop_front(Findings.empty() ? 0 : 1))
+    Text += ("\n" + wordOf(F.Reason) + " (" + F.Workload + "): " + F.Evidence)
+                .str();
+  return Text;
+}
+
 Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
   const CandidateRecord &R = *I.Before;
-  Expected<Translation> T = translationOf(R);
-  if (!T)
-    return T.takeError();
-  RevisionRequest Q{R.Genome, *T, troubleOf(R), "", "", {}, {}};
+  if (!R.Code)
+    return findingError("there is no code to repair");
+  RevisionRequest Q{R.Genome, *R.Code, meaningOf(R.Outcome).str(), "", "",
+                    {},       {}};
   if (Options.Prose) {
     Q.Genome.clear();
     for (const PromptGene &G : genesOf(I.Order->Genes))
       Q.Genome += (Q.Genome.empty() ? "" : ". ") + G.Summary;
   }
-  bool Judged = R.Outcome == "gate" || R.Outcome == "slower";
-  (Judged ? Q.Verdict : Q.Errors) = Judged ? verdictOf(R) : R.Reason;
-  if (R.Outcome == "slower" && Options.Roofline) {
+  // Of what was judged it hears the verdict, else what the compiler said.
+  if (progressOf(R.Outcome) >= progressOf(CandidateOutcome::Rejected))
+    Q.Verdict = verdictText(R);
+  else
+    Q.Errors = reasonText(R);
+  if (R.Outcome == CandidateOutcome::Slower && Options.Roofline) {
     Q.Profile = profileOf(R, P, Evaluator, Advice);
     append_range(Q.Profile, Advice.sentences());
   }
-  Q.Earlier = earlierOf(R);
+  if (R.Made)
+    for (const CandidateStage &S : R.Made->Stages)
+      if (!S.Trouble.empty())
+        Q.Earlier.push_back(S.Trouble);
   Q.Round = I.Round;
   Q.Rounds = Options.Rounds;
-  return reviseByModel(I.Said->Log, *Options.Prompts, kernel(), Q,
+  return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(), Q,
                        Prefix + I.Order->Name + "/" + I.Stage.str(),
-                       I.Said->Why, Options.Counts);
+                       I.Answered->NoAnswer, Options.Counts);
 }
 
 /// One question. What the model cannot answer is no error.
 Error ModelMaker::ask(Item &I) {
-  I.Said = std::make_unique<Told>(*Options.From);
+  I.Answered = std::make_unique<Reply>(*Options.From);
   Expected<std::optional<ModelTranslation>> T =
       I.Before ? repair(I) : translate(I);
   if (!T)
-    return absorbFinding(T.takeError(),
-                         [&](StringRef Why) { I.Said->Why = Why.str(); });
-  I.Said->Answer = std::move(*T);
+    return absorbFinding(T.takeError(), [&](StringRef Why) {
+      I.Answered->NoAnswer = Why.str();
+    });
+  I.Answered->Answer = std::move(*T);
   return Error::success();
 }
 
@@ -211,61 +225,55 @@ static Genome unionOf(ArrayRef<CandidateRecord> Parents) {
 
 /// Compiles the answer, and asks the code which genes it has.
 Expected<Candidate> ModelMaker::candidateOf(Item &I) {
-  const Told &Said = *I.Said;
+  const Reply &Answered = *I.Answered;
   const CandidateOrder &O = *I.Order;
   Candidate C;
   C.Record.Genome = C.Record.Carried = genomeText(O.Genes);
-  json::Array Denied;
-  if (Said.Answer) {
-    Expected<Candidate> Made = Evaluator.prepare(O.Genes, Said.Answer->Code);
+  std::vector<DeniedGene> Denied;
+  if (Answered.Answer) {
+    Expected<Candidate> Made =
+        Evaluator.prepare(O.Genes, Answered.Answer->Code);
     if (!Made)
       return Made.takeError();
     C = std::move(*Made);
-    if (C.Record.Outcome.empty() && !Options.Prose) {
+    if (C.Record.Outcome == CandidateOutcome::Unjudged && !Options.Prose) {
       bool Crossed = Options.CrossCode && O.Parents.size() == 2;
-      HandshakeResult R =
-          shakeHands(Crossed ? unionOf(O.Parents) : O.Genes,
-                     &Said.Answer->CarriedOut, {P, OriginalPtx, C}, Library);
+      HandshakeResult R = shakeHands(Crossed ? unionOf(O.Parents) : O.Genes,
+                                     &Answered.Answer->CarriedOut,
+                                     {P, OriginalPtx, C}, Library);
       C.Record.Carried = genomeText(R.Carried);
-      for (const DeniedGene &D : R.Denied)
-        Denied.push_back(json::Object{{"gene", D.Gene}, {"why", D.Why}});
+      Denied = std::move(R.Denied);
     }
   } else {
-    C.Record.Outcome = "no-answer";
-    C.Record.Reason = Said.Why;
+    C.Record.end(CandidateOutcome::NoAnswer, Answered.NoAnswer);
   }
-  json::Array Parents, Stages;
-  for (const CandidateRecord &R : O.Parents)
-    Parents.push_back(R.Genome);
-  json::Object Stage{
-      {"stage", I.Stage},
-      {"calls", json::Array(Said.Log.notes())},
-      {"denied", std::move(Denied)},
-      {"notes", json::fixUTF8(Said.Answer ? Said.Answer->Notes : Said.Why)}};
-  if (Said.Answer)
-    Stage["carried_out"] = textFacts(Said.Answer->CarriedOut);
-  if (I.Before) {
+  CandidateStage Stage{
+      I.Stage.str(),
+      Answered.Log.notes(),
+      std::move(Denied),
+      Answered.Answer ? Answered.Answer->Notes : Answered.NoAnswer,
+      std::nullopt,
+      ""};
+  if (Answered.Answer)
+    Stage.CarriedOut = Answered.Answer->CarriedOut;
+  CandidateHistory History;
+  if (const CandidateRecord *Before = I.Before) {
     // What the stage was to mend.
-    Stage["trouble"] = json::fixUTF8(I.Before->Outcome + ": " +
-                                     I.Before->Reason.substr(0, 500));
-    if (Expected<json::Value> V = json::parse(I.Before->Made)) {
-      if (const json::Object *Old = V->getAsObject())
-        if (const json::Array *List = Old->getArray("stages"))
-          Stages = *List;
-    } else {
-      consumeError(V.takeError());
-    }
+    Stage.Trouble = (wordOf(Before->Outcome) + ": " +
+                     StringRef(reasonText(*Before)).take_front(500))
+                        .str();
+    if (Before->Made)
+      History.Stages = Before->Made->Stages;
   }
-  Stages.push_back(std::move(Stage));
-  I.History =
-      formatv("{0}", json::Value(json::Object{{"parents", std::move(Parents)},
-                                              {"stages", std::move(Stages)}}))
-          .str();
-  C.Record.Made = I.History;
+  for (const CandidateRecord &R : O.Parents)
+    History.Parents.push_back(R.Genome);
+  History.Stages.push_back(std::move(Stage));
+  I.History = History;
+  C.Record.Made = std::move(History);
   return C;
 }
 
-/// Two beside each other, as rules do.
+/// Compiles two at a time, as with rules.
 Error ModelMaker::compile(MutableArrayRef<Item *> Some) {
   Error Failure = Error::success();
   for (size_t First = 0; First < Some.size(); First += 2) {
@@ -290,12 +298,12 @@ Error ModelMaker::compile(MutableArrayRef<Item *> Some) {
 /// A model that answers nothing of use is not paid for longer.
 Error ModelMaker::checkUsable(ArrayRef<Item *> Asked) {
   for (const Item *I : Asked)
-    Usable += I->Said->Answer.has_value();
+    Usable += I->Answered->Answer.has_value();
   if (Usable > 0 || Asked.empty() || Asked.front()->Before)
     return Error::success();
   return resourceError(
       "none of the first " + Twine(Asked.size()) + " answers for '" + P.K.Name +
-          "' could be used: " + Asked.front()->Said->Why,
+          "' could be used: " + Asked.front()->Answered->NoAnswer,
       "the recording holds what was said; go on with another model, a new "
       "--record folder and --resume");
 }
@@ -327,14 +335,15 @@ Error ModelMaker::run(std::vector<Item> &Items) {
         Asked.push_back(&I);
         continue;
       }
-      Calls.Used += callsOf(*I.Order->Known, I.Stage);
-      Usable += I.Order->Known->Outcome != "no-answer";
+      const CandidateRecord &Known = *I.Order->Known;
+      Calls.Used += Known.Made ? Known.Made->callsOf(I.Stage) : 0;
+      Usable += Known.Outcome != CandidateOutcome::NoAnswer;
     }
     Error Failed =
         askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); });
     for (Item *I : Asked)
-      if (I->Said) // Else another one's failure came first.
-        I->Said->Log.addTo(Calls);
+      if (I->Answered) // Else another one's failure came first.
+        I->Answered->Log.addTo(Calls);
     if (Failed)
       return Failed;
     if (Error E = checkUsable(Asked))
@@ -371,7 +380,7 @@ ModelMaker::revise(ArrayRef<RevisionOrder> Orders) {
   for (Item &I : Items) {
     Revision R;
     R.History = std::move(I.History);
-    if (I.Made && I.Made->Record.Outcome != "no-answer")
+    if (I.Made && I.Made->Record.Outcome != CandidateOutcome::NoAnswer)
       R.Made = std::move(I.Made);
     All.push_back(std::move(R));
   }

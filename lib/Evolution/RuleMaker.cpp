@@ -64,26 +64,4 @@ makeRuleMaker(const CandidateEvaluator &Evaluator) {
   return std::make_unique<RuleMaker>(Evaluator);
 }
 
-Genome carriedGenome(const CandidateRecord &R) {
-  // Journals of older versions do not tell.
-  bool Told = !R.Carried.empty() || !R.Made.empty();
-  return parseGenome(Told ? R.Carried : R.Genome).value_or(Genome());
-}
-
-Expected<Translation> translationOf(const CandidateRecord &R) {
-  Translation T;
-  T.Source = R.Source;
-  json::Path::Root Root;
-  Expected<json::Value> Plan = json::parse(R.Plan), When = json::parse(R.Guard);
-  bool Good = Plan && When && fromJSON(*Plan, T.Plan, Root) &&
-              fromJSON(*When, T.When, Root);
-  for (Expected<json::Value> *V : {&Plan, &When})
-    if (!*V)
-      consumeError(V->takeError());
-  if (!Good)
-    return resourceError("the journal holds a broken candidate: " + R.Genome,
-                         "it may be deleted; the search then starts anew");
-  return T;
-}
-
 } // namespace cupilot

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Evolution/Search.h"
 #include "AgentCalls.h"
-#include "SearchLoop.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Evolution/Breeder.h"
+#include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Config.h"
@@ -17,10 +19,89 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <map>
 
 using namespace llvm;
 
 namespace cupilot {
+
+namespace {
+/// A variant on its way to its verdict.
+struct SearchEntry {
+  VariantOp V;
+  CandidateOrder Order;
+  std::optional<CandidateRecord> Known = std::nullopt; ///< From the journal.
+  std::optional<Candidate> Made = std::nullopt;
+  CandidateRecord Record = {}; ///< Its latest state.
+  unsigned Round = 0;          ///< Repairs so far.
+  bool GaveUp = false;
+};
+
+/// One search, from its beginning or from where its journal ends.
+class SearchLoop {
+public:
+  SearchLoop(const SearchProblem &Problem, const SearchOptions &Options,
+             Journal &J)
+      : Problem(Problem), Options(Options), J(J) {}
+  Expected<SearchResult> run();
+
+private:
+  Error begin();
+  Error beginAgents();
+  Error choose(Provider &From);
+  Error evaluate(unsigned Generation);
+  Error collectUnjudged(std::vector<SearchEntry> &Entries);
+  Error makeAndJudge(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
+  Error judge(Candidate &C);
+  Error repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
+               function_ref<Error(ArrayRef<SearchEntry *>)> Judge);
+  Error finish(SearchEntry &E, unsigned Generation);
+  Error evaluateOnGpu(unsigned Generation,
+                      MutableArrayRef<SearchEntry> Entries);
+  Error onGpu(StringRef Step, function_ref<Error()> Ask);
+  Error judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting);
+  Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
+  Error acceptOnGpu(std::vector<CandidateRecord> &Accepted,
+                    SearchResult &Result);
+  Error noteCalls();
+  Error endOfBudget(Error E);
+  bool atCeiling(const CandidateRecord &R) const;
+  void remember(const CandidateRecord &R) {
+    if (!R.DeviceDigest.empty() && R.Code && !findSame(R))
+      Seen[R.DeviceDigest].push_back({R.Code->Plan, R.Genome});
+  }
+  /// Who has the device code and the plan of \p R; null where nobody has.
+  const std::string *findSame(const CandidateRecord &R) const;
+  bool endAsDuplicate(CandidateRecord &R) const;
+  Error beginBreeding();
+  Expected<SearchResult> collect();
+  KernelOp kernel() { return *Population->getOps<KernelOp>().begin(); }
+
+  const SearchProblem &Problem;
+  const SearchOptions &Options;
+  Journal &J;
+  mlir::MLIRContext Context;
+  mlir::OwningOpRef<mlir::ModuleOp> Population;
+  std::unique_ptr<CandidateEvaluator> Evaluator;
+  std::unique_ptr<GpuStepJudge> Gpu; ///< Null: times are modelled.
+  std::vector<LibraryStrategy> Library;
+  KernelAdvice Advice;
+  CallCount Calls;
+  std::unique_ptr<CandidateMaker> Maker;
+  std::vector<std::string> Strategies, Begin;
+  /// By the digest of device code: plans, and the genomes that have them.
+  std::map<std::string, std::vector<std::pair<LaunchPlan, std::string>>> Seen;
+  std::unique_ptr<Breeder> Breeding;
+  std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
+  std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
+  std::string Run, Class, Stopped, OverBudget;
+  double Best = 1;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// How it begins
+//===----------------------------------------------------------------------===//
 
 /// The key of everything that decides how the search goes.
 static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
@@ -94,8 +175,7 @@ Error SearchLoop::begin() {
   LaunchPlan Same;
   Same.Launches.push_back({});
   Same.Launches.front().Symbol = Problem.K.Symbol;
-  Seen[Evaluator->originalDigest().str() + formatv("{0}", toJSON(Same)).str()] =
-      "the original";
+  Seen[Evaluator->originalDigest().str()].push_back({Same, "the original"});
   Begin = Options.Begin;
   if (Options.Agents) {
     if (Error E = beginAgents())
@@ -173,10 +253,8 @@ Error SearchLoop::choose(Provider &From) {
 /// The journal gets the calls that were made since: those of Prophet and
 /// Manager, and of rounds that were cut off, belong to no candidate.
 Error SearchLoop::noteCalls() {
-  for (const json::Value &Note : Calls.Notes)
-    if (Error E =
-            J.saveCall(Run, Note.getAsObject()->getString("step").value_or(""),
-                       formatv("{0}", Note).str()))
+  for (const ModelCall &Call : Calls.Notes)
+    if (Error E = J.saveCall(Run, Call))
       return E;
   Calls.Notes.clear();
   return Error::success();
@@ -219,6 +297,454 @@ Error SearchLoop::endOfBudget(Error E) {
                         OverBudget = Stopped = P->text();
                         return Error::success();
                       });
+}
+
+//===----------------------------------------------------------------------===//
+// A generation
+//===----------------------------------------------------------------------===//
+
+Error SearchLoop::settle(VariantOp V, const CandidateRecord &R,
+                         unsigned Generation) {
+  // What the code has goes on, not what was asked for.
+  V.setGenomeAttr(toAttr(Context, carriedGenome(R)));
+  Breeding->judged(V, R);
+  Judged[V.getSymName().str()] = R;
+  remember(R);
+  if (R.Outcome == CandidateOutcome::Accepted)
+    Best = std::max(Best, R.Ratio);
+  if (Options.Progress)
+    Options.Progress(Generation, R, Best);
+  return Error::success();
+}
+
+/// The variants that have no outcome; of a genome that was ordered before,
+/// none.
+Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
+  for (VariantOp V :
+       make_early_inc_range(kernel().getBody().getOps<VariantOp>())) {
+    if (V.getOutcome())
+      continue;
+    Genome G = fromAttr(V.getGenome());
+    std::string Name = V.getSymName().str();
+    if (!Ordered.try_emplace(genomeText(G), Name).second) {
+      V.erase();
+      continue;
+    }
+    auto Found = J.find(Run, genomeText(G));
+    if (!Found)
+      return Found.takeError();
+    SearchEntry E{V, {std::move(Name), std::move(G), {}}, std::move(*Found)};
+    for (auto Parent : V.getParents().getAsRange<mlir::FlatSymbolRefAttr>())
+      if (auto It = Judged.find(Parent.getValue().str()); It != Judged.end())
+        E.Order.Parents.push_back(It->second);
+    Entries.push_back(std::move(E));
+  }
+  for (SearchEntry &E : Entries)
+    if (E.Known)
+      E.Order.Known = &*E.Known;
+  return Error::success();
+}
+
+const std::string *SearchLoop::findSame(const CandidateRecord &R) const {
+  auto It = Seen.find(R.DeviceDigest);
+  if (It == Seen.end() || !R.Code)
+    return nullptr;
+  for (const auto &[Plan, Genome] : It->second)
+    if (Plan == R.Code->Plan)
+      return &Genome;
+  return nullptr;
+}
+
+bool SearchLoop::endAsDuplicate(CandidateRecord &R) const {
+  const std::string *Other = findSame(R);
+  if (!Other || *Other == R.Genome)
+    return false;
+  R.end(CandidateOutcome::Duplicate, "the same device code as " + *Other);
+  return true;
+}
+
+/// Duplicates are not judged.
+Error SearchLoop::judge(Candidate &C) {
+  if (C.Record.Outcome != CandidateOutcome::Unjudged ||
+      endAsDuplicate(C.Record))
+    return Error::success();
+  return Evaluator->judge(C);
+}
+
+static bool mayBeRepaired(const SearchEntry &E) {
+  return !E.Known && !E.GaveUp && isRepairable(E.Record.Outcome);
+}
+
+/// One repair of each that needs one. \p Judge judges those that were made.
+Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
+                         function_ref<Error(ArrayRef<SearchEntry *>)> Judge) {
+  std::vector<RevisionOrder> Orders;
+  std::vector<SearchEntry *> Asked;
+  for (SearchEntry &E : Entries)
+    if (E.Known || (mayBeRepaired(E) && E.Round < Maker->rounds())) {
+      if (!E.Known)
+        ++E.Round;
+      Orders.push_back({&E.Order, &E.Record, Stage.str(), E.Round});
+      Asked.push_back(&E);
+    }
+  if (none_of(Asked, [](SearchEntry *E) { return !E->Known; }) &&
+      Maker->rounds() == 0)
+    return Error::success();
+  Expected<std::vector<Revision>> Made = Maker->revise(Orders);
+  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+    return E;
+  std::vector<SearchEntry> New;
+  std::vector<SearchEntry *> Old, ToJudge;
+  for (auto [E, R] : zip_equal(Asked, *Made)) {
+    if (E->Known)
+      continue;
+    if (R.History)
+      E->Record.Made = R.History;
+    // The same code again would get the same verdict.
+    E->GaveUp = !R.Made || (isSameCode(R.Made->Record, E->Record) &&
+                            R.Made->Record.Code->When == E->Record.Code->When);
+    if (E->GaveUp)
+      continue;
+    R.Made->Record.Made = R.History;
+    Old.push_back(E);
+    New.push_back({E->V, E->Order, std::nullopt, std::move(R.Made)});
+  }
+  for (SearchEntry &E : New)
+    ToJudge.push_back(&E);
+  if (Error Failure = Judge(ToJudge))
+    return Failure;
+  for (auto [E, N] : zip_equal(Old, New)) {
+    unsigned Before = progressOf(E->Record.Outcome),
+             After = progressOf(N.Record.Outcome);
+    bool Timed = After >= progressOf(CandidateOutcome::Slower);
+    bool Better =
+        After > Before ||
+        (After == Before && (!Timed || N.Record.Ratio > E->Record.Ratio));
+    // What was told once and did not help will not help again.
+    E->GaveUp = After <= Before && N.Record.Reason == E->Record.Reason;
+    if (!Better) {
+      E->GaveUp = true;
+      continue;
+    }
+    E->Record = std::move(N.Record);
+    E->Made = std::move(N.Made);
+  }
+  return Error::success();
+}
+
+/// The journal gets it, and the population unless it waits for the GPU.
+Error SearchLoop::finish(SearchEntry &E, unsigned Generation) {
+  if (E.Known) {
+    if (isFinal(E.Known->Outcome))
+      return settle(E.V, *E.Known, Generation);
+    E.Record = *E.Known;
+    E.Round = E.Record.Made ? E.Record.Made->repairs() : 0;
+    E.Known.reset(); // The GPU has not spoken.
+    E.Order.Known = nullptr;
+    remember(E.Record);
+    return Error::success();
+  }
+  if (progressOf(E.Record.Outcome) > progressOf(CandidateOutcome::Duplicate))
+    endAsDuplicate(E.Record);
+  if (!E.Record.Made) {
+    E.Record.Made.emplace();
+    for (const CandidateRecord &P : E.Order.Parents)
+      E.Record.Made->Parents.push_back(P.Genome);
+  }
+  if (Error Failure = J.save(Run, E.Record))
+    return Failure;
+  remember(E.Record);
+  if (E.Record.Outcome == CandidateOutcome::Passed)
+    return Error::success();
+  return settle(E.V, E.Record, Generation);
+}
+
+/// Makes and judges some candidates here. What the maker does beside each other
+/// is its own; everything whose order matters comes after.
+Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
+                               unsigned Generation) {
+  std::vector<CandidateOrder> Orders;
+  for (SearchEntry &E : Entries)
+    Orders.push_back(E.Order);
+  Expected<std::vector<std::optional<Candidate>>> Made = Maker->make(Orders);
+  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+    return E;
+  auto JudgeHere = [&](SearchEntry &E) -> Error {
+    if (Error Failure = judge(*E.Made))
+      return Failure;
+    E.Record = E.Made->Record;
+    return Error::success();
+  };
+  for (auto [E, C] : zip_equal(Entries, *Made)) {
+    E.Made = std::move(C);
+    if (E.Made)
+      if (Error Failure = JudgeHere(E))
+        return Failure;
+    // Without repairs there is nothing to wait for.
+    if (Maker->rounds() == 0 && (E.Known || E.Made))
+      if (Error Failure = finish(E, Generation))
+        return Failure;
+  }
+  if (Maker->rounds() == 0)
+    return Error::success();
+  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round)
+    if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
+                               [&](ArrayRef<SearchEntry *> New) -> Error {
+                                 for (SearchEntry *E : New)
+                                   if (Error Inner = JudgeHere(*E))
+                                     return Inner;
+                                 return Error::success();
+                               }))
+      return Failure;
+  for (SearchEntry &E : Entries)
+    if (E.Known || E.Made)
+      if (Error Failure = finish(E, Generation))
+        return Failure;
+  return Error::success();
+}
+
+Error SearchLoop::evaluate(unsigned Generation) {
+  std::vector<SearchEntry> Entries;
+  if (Error E = collectUnjudged(Entries))
+    return E;
+  for (size_t First = 0; First < Entries.size(); First += Maker->width())
+    if (Error E = makeAndJudge(
+            MutableArrayRef(Entries).slice(
+                First, std::min(Maker->width(), Entries.size() - First)),
+            Generation))
+      return E;
+  if (Error E = evaluateOnGpu(Generation, Entries))
+    return E;
+  // Nobody could make these any more.
+  for (VariantOp V :
+       make_early_inc_range(kernel().getBody().getOps<VariantOp>()))
+    if (!V.getOutcome())
+      V.erase();
+  return J.saveGeneration(Run, Generation, printModule(*Population));
+}
+
+//===----------------------------------------------------------------------===//
+// On a GPU
+//===----------------------------------------------------------------------===//
+
+/// The channel of recordings that a GPU's answers lie in.
+static constexpr StringRef DeviceChannel = "device";
+/// Begins the names of repairs after a GPU's verdict. Recordings are found by
+/// them, so that it is the word of the first ones.
+static constexpr StringRef GpuStage = "card";
+
+/// Asks the GPU; its answer goes to the recording, or comes from it.
+Error SearchLoop::onGpu(StringRef Step, function_ref<Error()> Ask) {
+  const AgentOptions *A = Options.Agents;
+  std::string Place = stepPrefix(Problem.K) + Step.str();
+  if (A && A->Replayed)
+    if (auto Known = A->Replayed->find(DeviceChannel, Place, nullptr)) {
+      const json::Object *O = Known->Answer.getAsObject();
+      const json::Object *Results = O ? O->getObject("results") : nullptr;
+      if (!Results)
+        return usageError("the recording '" + A->Replayed->folder() +
+                              "' holds a broken answer of a GPU to '" + Place +
+                              "'",
+                          "restore it, or search again with a provider");
+      BatchRecord B{O->getString("batch").value_or("").str(),
+                    formatv("{0}", json::Value(json::Object(*Results))).str()};
+      if (Error E = J.saveBatch(Run, Step, B))
+        return E;
+    }
+  if (Error E = Ask())
+    return E;
+  if (!A || !A->Keep)
+    return Error::success();
+  Expected<std::optional<BatchRecord>> B = J.findBatch(Run, Step);
+  if (!B)
+    return B.takeError();
+  if (!*B || (*B)->Results.empty())
+    return Error::success();
+  Expected<json::Value> Results = json::parse((*B)->Results);
+  if (!Results)
+    return Results.takeError();
+  return A->Keep->put(
+      {DeviceChannel.str(), Place, json::Object{{"batch", (*B)->Id}},
+       json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
+}
+
+/// Those that passed here, on the GPU.
+Error SearchLoop::judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting) {
+  if (Waiting.empty())
+    return Error::success();
+  std::vector<WaitingCandidate> Candidates;
+  for (SearchEntry *E : Waiting)
+    Candidates.push_back({std::move(E->Record), std::move(E->Made)});
+  Error Failure = onGpu(Step, [&] { return Gpu->judge(Step, Candidates); });
+  for (auto [E, C] : zip_equal(Waiting, Candidates)) {
+    E->Record = std::move(C.Record);
+    E->Made = std::move(C.Made);
+  }
+  return Failure;
+}
+
+Error SearchLoop::evaluateOnGpu(unsigned Generation,
+                                MutableArrayRef<SearchEntry> Entries) {
+  std::vector<SearchEntry *> Waiting;
+  for (SearchEntry &E : Entries)
+    if (E.Record.Outcome == CandidateOutcome::Passed)
+      Waiting.push_back(&E);
+  std::string Step = "g" + std::to_string(Generation);
+  if (Error E = judgeOnGpu(Step, Waiting))
+    return E;
+  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round) {
+    std::string Number = std::to_string(Round);
+    if (Error E = repair(Entries, GpuStage.str() + Number,
+                         [&](ArrayRef<SearchEntry *> New) -> Error {
+                           std::vector<SearchEntry *> Passed;
+                           for (SearchEntry *E : New) {
+                             if (Error Failure = judge(*E->Made))
+                               return Failure;
+                             E->Record = E->Made->Record;
+                             if (E->Record.Outcome == CandidateOutcome::Passed)
+                               Passed.push_back(E);
+                           }
+                           return judgeOnGpu(Step + "r" + Number, Passed);
+                         }))
+      return E;
+  }
+  for (SearchEntry *E : Waiting) {
+    if (Error Failure = J.save(Run, E->Record))
+      return Failure;
+    if (Error Failure = settle(E->V, E->Record, Generation))
+      return Failure;
+  }
+  return Error::success();
+}
+
+/// The last checks of the best, until enough have passed them.
+Error SearchLoop::acceptOnGpu(std::vector<CandidateRecord> &Accepted,
+                              SearchResult &Result) {
+  std::vector<CandidateRecord> Kept;
+  for (CandidateRecord &R : Accepted) {
+    if (Kept.size() == Options.Keep)
+      break;
+    if (Error E =
+            onGpu(GpuStepJudge::finalStep(R), [&] { return Gpu->accept(R); }))
+      return E;
+    // In the journal it stays what it was in its generation, so that a search
+    // that is resumed goes the same way; the evidence says what came later.
+    CandidateRecord Saved = R;
+    Saved.end(CandidateOutcome::Accepted);
+    if (Error E = J.save(Run, Saved))
+      return E;
+    if (R.Outcome == CandidateOutcome::Accepted) {
+      Kept.push_back(std::move(R));
+      continue;
+    }
+    ++Result.Rejected;
+    for (CandidateRecord &Known : Result.All)
+      if (Known.Genome == R.Genome)
+        Known = R;
+    if (Options.Progress)
+      Options.Progress(Options.Generations, R, Best);
+  }
+  Accepted = std::move(Kept);
+  Result.Measured = Gpu->measured();
+  return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// What it ends with
+//===----------------------------------------------------------------------===//
+
+/// Whether the launches of \p R take hardly longer than the GPU's ceilings let
+/// any launches with this work take.
+bool SearchLoop::atCeiling(const CandidateRecord &R) const {
+  if (!(Options.Within > 0) || !(Advice.FloorUs > 0) ||
+      R.Outcome != CandidateOutcome::Accepted)
+    return false;
+  std::vector<LaunchTimes> Times;
+  if (R.Evidence)
+    Times = R.Evidence->times();
+  if (Times.size() != Problem.Workloads.size())
+    return false;
+  double Total = 0;
+  for (auto [T, W] : zip_equal(Times, Problem.Workloads))
+    Total += T.VariantUs * double(W.Count);
+  return Total > 0 && Advice.FloorUs >= Total * (1 - Options.Within);
+}
+
+/// The evidence in the store's form. On a GPU with a launch that the cpu
+/// device cannot run, no version of the gate was passed: it is 0.
+static Measurement measurementOf(const CandidateEvidence &E, double Ratio,
+                                 const SearchProblem &P) {
+  Measurement M{P.Gpu.Name,    "modelled", Ratio,
+                Ratio,         Ratio,      unsigned(GateVersion),
+                E.Gate.Checks, "clang-22", P.Arch,
+                E.Canonical};
+  if (!E.Gpu)
+    return M;
+  M.Device = E.Gpu->Device;
+  M.Basis = "measured";
+  if (E.Gpu->Total) {
+    M.Low = E.Gpu->Total->Low;
+    M.High = E.Gpu->Total->High;
+  }
+  M.Checks += E.Gpu->Compared;
+  if (any_of(E.Gpu->Workloads, [](const GpuWorkload &W) { return W.GpuOnly; }))
+    M.Gate = 0;
+  return M;
+}
+
+Expected<SearchResult> SearchLoop::collect() {
+  Expected<std::vector<CandidateRecord>> All = J.candidates(Run);
+  if (!All)
+    return All.takeError();
+  SearchResult Result;
+  Result.All = *All;
+  Result.Run = Run;
+  Result.Stopped = Stopped;
+  Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run, {}};
+  if (Breeding) // A budget may end before the first genome.
+    Result.Strategies.Tallies = Breeding->own();
+  Result.OverBudget = !OverBudget.empty();
+  std::vector<CandidateRecord> Accepted;
+  for (CandidateRecord &R : *All) {
+    ++Result.Evaluated;
+    Result.Refused += R.Outcome == CandidateOutcome::Refused;
+    Result.Duplicates += R.Outcome == CandidateOutcome::Duplicate;
+    Result.Rejected += R.Outcome == CandidateOutcome::Rejected ||
+                       R.Outcome == CandidateOutcome::Unidentified ||
+                       R.Outcome == CandidateOutcome::Inadmissible;
+    if (R.Outcome == CandidateOutcome::Accepted)
+      Accepted.push_back(std::move(R));
+  }
+  llvm::sort(Accepted, [](const CandidateRecord &A, const CandidateRecord &B) {
+    return std::pair(-A.Ratio, A.Genome) < std::pair(-B.Ratio, B.Genome);
+  });
+  if (Gpu)
+    if (Error E = acceptOnGpu(Accepted, Result))
+      return std::move(E);
+  Accepted.resize(std::min<size_t>(Accepted.size(), Options.Keep));
+  // Genomes and parents live in the population's last state or in its text.
+  for (const CandidateRecord &R : Accepted) {
+    Variant V;
+    if (!parseGenome(R.Genome))
+      return resourceError("the journal holds a genome that cannot be read: " +
+                           R.Genome);
+    V.Genes = carriedGenome(R);
+    V.Name = variantName(R);
+    if (!R.Code || !R.Evidence)
+      return resourceError("the journal holds a broken candidate: " + R.Genome);
+    V.Plan = R.Code->Plan;
+    V.When = R.Code->When;
+    V.Source = V.Name + ".cu";
+    V.Digest = digest(R.Code->Source);
+    V.Fitness = R.Ratio;
+    V.Outcome = wordOf(R.Outcome).str();
+    if (R.Made)
+      V.Prompts = R.Made->prompts();
+    V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
+    Result.Variants.push_back(std::move(V));
+    Result.Sources.push_back(R.Code->Source);
+  }
+  return Result;
 }
 
 Expected<SearchResult> SearchLoop::run() {

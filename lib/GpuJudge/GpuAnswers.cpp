@@ -9,8 +9,10 @@
 #include "cupilot/GpuJudge/JudgementBatch.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/Failure.h"
+#include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -27,11 +29,13 @@ json::Object byId(const runner::Batch &B, GpuResults Results) {
   return All;
 }
 
-std::string wrongText(const json::Object &C) {
+/// Why a comparison is no success.
+static GateFinding findingOf(const json::Object &C, StringRef Workload) {
   if (C.getString("status").value_or("") != "ok")
-    return (C.getString("reason").value_or("") + ": " +
-            C.getString("message").value_or(""))
-        .str();
+    return {GateReason::Fault, Workload.str(),
+            (C.getString("reason").value_or("") + ": " +
+             C.getString("message").value_or(""))
+                .str()};
   int64_t Wrong = 0, Far = 0, Unwritten = 0, Stray = 0, Changed = 0;
   if (const json::Array *Buffers = C.getArray("buffers"))
     for (const json::Value &V : *Buffers) {
@@ -51,7 +55,11 @@ std::string wrongText(const json::Object &C) {
               Wrong, Unwritten, Stray, Changed);
   if (Far)
     Text += formatv(", {0} buffer(s) too far off by the norm", Far);
-  return Text;
+  GateReason Reason = Stray       ? GateReason::GuardBand
+                      : Changed   ? GateReason::InputChanged
+                      : Unwritten ? GateReason::UnwrittenOutput
+                                  : GateReason::Mismatch;
+  return {Reason, Workload.str(), std::move(Text)};
 }
 
 namespace {
@@ -93,8 +101,8 @@ static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
     L.OriginalFails = true;
     [[fallthrough]];
   case Answer::Variant:
-    if (L.Wrong.empty())
-      L.Wrong = wrongText(R);
+    if (!L.Wrong)
+      L.Wrong = findingOf(R, L.Workload);
     L.Right = false;
     return Error::success();
   case Answer::Skipped:
@@ -106,10 +114,9 @@ static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
 }
 
 static void takeTime(GpuLaunch &L, const json::Object &T) {
-  L.Call = T.getString("call").value_or("").str();
-  L.Ratio = T.getNumber("ratio").value_or(0);
-  L.Low = T.getNumber("low").value_or(0);
-  L.High = T.getNumber("high").value_or(0);
+  L.Call = runner::callNamed(T.getString("call").value_or("").str());
+  L.Ratio = {T.getNumber("ratio").value_or(0), T.getNumber("low").value_or(0),
+             T.getNumber("high").value_or(0)};
   auto Median = [&](StringRef Who) {
     const json::Object *O = T.getObject(Who);
     return O ? O->getNumber("median_us").value_or(0) : 0;
@@ -119,10 +126,12 @@ static void takeTime(GpuLaunch &L, const json::Object &T) {
   // Results that were right once and wrong while it was timed are wrong.
   if (!T.getBoolean("same").value_or(true)) {
     L.Right = false;
-    L.Wrong = "other results while it was timed";
-  } else if (L.Call == "invalid") {
+    L.Wrong = {GateReason::Mismatch, L.Workload,
+               "other results while it was timed"};
+  } else if (L.Call == runner::Call::Invalid) {
     L.Right = false;
-    L.Wrong = "the GPU's clock hides time that the host's shows";
+    L.Wrong = {GateReason::ImpossibleTime, L.Workload,
+               "the GPU's clock hides time that the host's shows"};
   }
 }
 
@@ -159,8 +168,8 @@ Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
                            "use a cupilot-runner of this version there");
     if (L.Right)
       ++L.Compared;
-    else if (L.Wrong.empty() && answerOf(*Compare) == Answer::Fine)
-      L.Wrong = wrongText(*Compare);
+    else if (!L.Wrong && answerOf(*Compare) == Answer::Fine)
+      L.Wrong = findingOf(*Compare, W.Name);
     for (StringRef Other : {"x3", "x001", "xminus"}) {
       std::string Name = Prefix + Other.str() + "-compare";
       const json::Object *R = Results.getObject(Name);
@@ -171,9 +180,11 @@ Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
       if (answerOf(*R) != Answer::Fine)
         continue;
       ++L.Compared;
-      if (!R->getBoolean("same").value_or(false) && L.Wrong.empty()) {
+      if (!R->getBoolean("same").value_or(false) && !L.Wrong) {
         L.Right = false;
-        L.Wrong = ("on inputs " + Other + ": " + wrongText(*R)).str();
+        L.Wrong = findingOf(*R, W.Name);
+        L.Wrong->Evidence =
+            ("on inputs " + Other + ": " + L.Wrong->Evidence).str();
       }
     }
     if (const json::Object *Run = Results.getObject(Prefix + "run"))
@@ -189,11 +200,11 @@ Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
   return All;
 }
 
-static Expected<std::optional<ElsewhereResults>>
+static Expected<std::optional<DeviceResults>>
 readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
   if (!P)
     return std::nullopt;
-  ElsewhereResults R;
+  DeviceResults R;
   auto Load = [&](StringRef Digest) -> Expected<std::vector<uint8_t>> {
     std::string Path =
         (Folder + "/results/data/" + Digest.substr(3) + ".bin").str();
@@ -233,7 +244,7 @@ readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
   return R;
 }
 
-Expected<std::optional<std::pair<ElsewhereResults, ElsewhereResults>>>
+Expected<std::optional<std::pair<DeviceResults, DeviceResults>>>
 readOutputs(const json::Object &Results, const GpuOriginal &From,
             size_t Workload, StringRef Id, StringRef Folder) {
   const cupilot::Workload &W = From.Workloads[Workload];
@@ -241,10 +252,10 @@ readOutputs(const json::Object &Results, const GpuOriginal &From,
       Results.getObject((Id + "-" + W.Name + "-run").str());
   if (!Run || answerOf(*Run) != Answer::Fine)
     return std::nullopt;
-  std::pair<ElsewhereResults, ElsewhereResults> Both;
+  std::pair<DeviceResults, DeviceResults> Both;
   for (auto [Word, To] :
        {std::pair("original", &Both.first), {"candidate", &Both.second}}) {
-    Expected<std::optional<ElsewhereResults>> R =
+    Expected<std::optional<DeviceResults>> R =
         readProgram(Run->getObject(Word), W, Folder);
     if (!R)
       return R.takeError();
@@ -280,6 +291,205 @@ Ceilings gpuCeilings(const json::Object &Results,
   if (Error E = addMeasured(C, json::Value(json::Object(*R)), "the batch"))
     consumeError(std::move(E)); // As if the request had failed.
   return C;
+}
+
+//===----------------------------------------------------------------------===//
+// Judging by answers
+//===----------------------------------------------------------------------===//
+
+/// Whether the original made of \p W on the GPU, byte for byte, what it had
+/// made when it was recorded; nothing where that is not known.
+static std::optional<bool> makesRecorded(const json::Object *Run,
+                                         const Workload &W) {
+  const json::Object *Own = Run ? Run->getObject("original") : nullptr;
+  const json::Array *Buffers = Own ? Own->getArray("buffers") : nullptr;
+  if (!Buffers || Buffers->size() != W.After.size())
+    return std::nullopt;
+  bool Any = false, Same = true;
+  for (auto [V, Digest] : zip_equal(*Buffers, W.After)) {
+    const json::Object *O = V.getAsObject();
+    if (!O || Digest.empty())
+      continue;
+    Any = true;
+    Same &= O->getString("digest").value_or("") == Digest;
+  }
+  return Any ? std::optional(Same) : std::nullopt;
+}
+
+/// Medians of the original by workload, of whichever variant asked for them.
+static std::map<std::string, double>
+originalTimes(const json::Object &Results, ArrayRef<Workload> Workloads) {
+  std::map<std::string, double> Times;
+  for (const auto &[Id, Value] : Results)
+    for (const Workload &W : Workloads)
+      if (StringRef(Id).ends_with("-" + W.Name + "-time"))
+        if (const json::Object *T = Value.getAsObject())
+          if (const json::Object *O = T->getObject("original"))
+            Times[W.Name] = O->getNumber("median_us").value_or(0);
+  return Times;
+}
+
+/// All workloads together, each with the number of launches that it stands for;
+/// where the guard keeps one out, the original runs. The bounds are those of
+/// all workloads at once: at least as careful as each one's.
+static void addTotal(GpuJudgement &J, ArrayRef<GpuLaunch> Launches,
+                     const json::Object &Results, const GpuOriginal &From,
+                     double Margin) {
+  const std::map<std::string, double> Known =
+      originalTimes(Results, From.Workloads);
+  double Before = 0, After = 0, Slow = 0, Fast = 0;
+  for (auto [L, W] : zip_equal(Launches, From.Workloads)) {
+    if (!W.isTimed())
+      continue;
+    auto Of = Known.find(L.Workload);
+    double Time = L.Asked ? L.OriginalUs : Of == Known.end() ? 0 : Of->second;
+    Time *= double(W.Count);
+    Before += Time;
+    After += L.Asked ? Time / L.Ratio.Ratio : Time;
+    Slow += L.Asked ? Time / L.Ratio.Low : Time;
+    Fast += L.Asked ? Time / L.Ratio.High : Time;
+    if (L.Asked &&
+        (L.Call == runner::Call::Slower || L.Ratio.High < 1 / Margin))
+      J.Slower = formatv("{0}: x{1:f3} ({2:f3} to {3:f3})", L.Workload,
+                         L.Ratio.Ratio, L.Ratio.Low, L.Ratio.High)
+                     .str();
+  }
+  J.Verdict.Total.emplace();
+  if (Before > 0)
+    J.Verdict.Total = {Before / After, Before / Slow, Before / Fast};
+}
+
+Expected<GpuJudgement>
+judgeAnswers(const json::Object &Results, const GpuOriginal &From, StringRef Id,
+             const Ceilings &Limits,
+             ArrayRef<std::optional<ExecutionCounts>> Work, double Margin) {
+  Expected<std::vector<GpuLaunch>> Launches = readJudgement(Results, From, Id);
+  if (!Launches)
+    return Launches.takeError();
+  GpuJudgement J;
+  GpuVerdict &V = J.Verdict;
+  V.Device = gpuName(Results);
+  V.Ceilings = Limits.Origin;
+  std::optional<GateFinding> Impossible;
+  for (auto [I, L] : enumerate(*Launches)) {
+    const Workload &W = From.Workloads[I];
+    if (L.OriginalFails)
+      return findingError("the original itself fails on the GPU, on workload " +
+                          L.Workload + ": " + L.Wrong->Evidence);
+    if (!L.Asked)
+      continue;
+    V.Compared += L.Compared;
+    const json::Object *Run =
+        Results.getObject((Id + "-" + L.Workload + "-run").str());
+    GpuWorkload New;
+    New.Workload = L.Workload;
+    New.Call = L.Call;
+    New.Ratio = L.Ratio;
+    New.OriginalUs = L.OriginalUs;
+    New.VariantUs = L.VariantUs;
+    New.GpuOnly = From.GpuOnly[I] && !W.isForCardAlone();
+    if (const json::Object *F = Run ? Run->getObject("float64") : nullptr) {
+      New.Float64 = referenceVerdictFrom(*F);
+      V.AgainstFloat64 += New.Float64->Compared;
+      if (const auto &Found = New.Float64->Finding; Found && !L.Wrong) {
+        L.Right = false;
+        L.Wrong = {Found->Reason, L.Workload,
+                   ("against float64: " + wordOf(Found->Reason) + ": " +
+                    Found->Evidence)
+                       .str()};
+      }
+    }
+    New.Recorded = makesRecorded(Run, W);
+    if (!L.Right && !J.Wrong)
+      J.Wrong = L.Wrong ? *L.Wrong
+                        : GateFinding{GateReason::Mismatch, L.Workload, ""};
+    if (L.Right && W.isTimed() && !L.Ratio.isKnown())
+      J.Untimed = L.Workload;
+    if (I < Work.size() && Work[I] && L.VariantUs > 0)
+      if (Error TooFast =
+              checkPossible(Limits, *Work[I], L.VariantUs, L.Workload))
+        if (Error Other = absorbFinding(std::move(TooFast), [&](StringRef Why) {
+              Impossible = {GateReason::ImpossibleTime, "", Why.str()};
+            }))
+          return std::move(Other);
+    V.Workloads.push_back(std::move(New));
+  }
+  if (J.Wrong)
+    return J;
+  if (const json::Object *No = Results.getObject((Id + "-refused").str()))
+    J.Wrong = {GateReason::CannotRun, "",
+               No->getString("message").value_or("").str()};
+  else if (V.Compared == 0)
+    J.Wrong = {GateReason::NeverAdmitted, "",
+               "the guard admits none of the workloads"};
+  else if (Impossible)
+    J.Wrong = std::move(Impossible);
+  else if (!J.Untimed)
+    addTotal(J, *Launches, Results, From, Margin);
+  return J;
+}
+
+//===----------------------------------------------------------------------===//
+// compute-sanitizer
+//===----------------------------------------------------------------------===//
+
+static const json::Object *sanitizeAnswer(const json::Object &Results,
+                                          StringRef Id, StringRef Workload) {
+  return Results.getObject((Id + "-" + Workload + "-sanitize").str());
+}
+
+std::optional<SanitizerVerdict>
+readSanitizer(const json::Object &Results, StringRef Id, StringRef Workload) {
+  const json::Object *R = sanitizeAnswer(Results, Id, Workload);
+  if (!R)
+    return std::nullopt;
+  SanitizerVerdict V;
+  if (const json::Object *Tools = R->getObject("tools")) {
+    for (const auto &[Tool, Value] : *Tools)
+      if (const json::Object *O = Value.getAsObject())
+        V.Tools[Tool.str()] = O->getString("outcome").value_or("").str();
+  } else {
+    V.NoAnswer = R->getString("reason").value_or("no answer").str();
+  }
+  return V;
+}
+
+/// What the gate calls that which \p Tool looks for.
+static GateReason reasonOfTool(StringRef Tool) {
+  return StringSwitch<GateReason>(Tool)
+      .Case("memcheck", GateReason::Bounds)
+      .Case("racecheck", GateReason::Race)
+      .Case("initcheck", GateReason::UnwrittenRead)
+      .Case("synccheck", GateReason::Barrier)
+      .Default(GateReason::Fault);
+}
+
+std::optional<GateFinding> sanitizerFinding(const json::Object &Results,
+                                            StringRef Id, StringRef Workload,
+                                            bool Clusters) {
+  auto ToolsOf = [&](StringRef Of) {
+    const json::Object *R = sanitizeAnswer(Results, Of, Workload);
+    return R ? R->getObject("tools") : nullptr;
+  };
+  auto Found = [](const json::Object *O) {
+    return O && O->getString("outcome").value_or("") == "found";
+  };
+  const json::Object *Mine = ToolsOf(Id), *Own = ToolsOf("o");
+  if (!Mine)
+    return std::nullopt;
+  for (const auto &[Tool, Value] : *Mine) {
+    const json::Object *O = Value.getAsObject();
+    if (!Found(O) || (Clusters && Tool == "racecheck") ||
+        (Own && Found(Own->getObject(Tool))))
+      continue;
+    std::string Line;
+    if (const json::Array *Lines = O->getArray("lines"))
+      if (!Lines->empty())
+        Line = Lines->front().getAsString().value_or("").str();
+    return GateFinding{reasonOfTool(Tool), Workload.str(),
+                       (StringRef(Tool) + ": " + Line).str()};
+  }
+  return std::nullopt;
 }
 
 } // namespace cupilot

@@ -89,14 +89,14 @@ static json::Object drawProgress(const SearchStory &S) {
     Points.push_back(
         json::Object{{"x", pixels(X(double(I)))},
                      {"y", pixels(Timed ? Y(C.Ratio) : Height - Bottom + 10)},
-                     {"outcome", C.Outcome},
+                     {"outcome", wordOf(C.Outcome)},
                      {"name", C.Name},
                      {"genome", C.Genome},
                      {"ratio", ratioText(C.Ratio)}});
     std::string At = pixels(X(double(I)));
     Path += (Path.empty() ? "M" : "H") + At +
             (Path.empty() ? " " + pixels(Y(Best)) : "");
-    if (C.Outcome == "accepted" && C.Ratio > Best) {
+    if (C.Outcome == CandidateOutcome::Accepted && C.Ratio > Best) {
       Best = C.Ratio;
       Path += "V" + pixels(Y(Best));
     }
@@ -152,7 +152,7 @@ static json::Object drawLineage(const SearchStory &S) {
                                  {"y", pixels(Places[I].second)},
                                  {"textX", pixels(Places[I].first + 8)},
                                  {"textY", pixels(Places[I].second + 4)},
-                                 {"outcome", C.Outcome},
+                                 {"outcome", wordOf(C.Outcome)},
                                  {"name", C.Name},
                                  {"genome", C.Genome},
                                  {"ratio", ratioText(C.Ratio)}});
@@ -218,7 +218,7 @@ static void addCost(json::Object &O, const SearchStory &S) {
   for (const StoryAgent &A : S.Agents)
     Add(A.Name, "", A.Asked);
   for (const StoryCandidate &C : S.Candidates)
-    Add(C.Name, C.Outcome, C.Asked);
+    Add(C.Name, wordOf(C.Outcome), C.Asked);
   O["anyAsked"] = Sum.Calls > 0;
   O["askedRows"] = std::move(Rows);
   O["askedSum"] = costValues(Sum);
@@ -227,7 +227,7 @@ static void addCost(json::Object &O, const SearchStory &S) {
 json::Object toValues(const SearchStory &S) {
   std::map<std::string, unsigned> Outcomes;
   for (const StoryCandidate &C : S.Candidates)
-    ++Outcomes[C.Outcome];
+    ++Outcomes[wordOf(C.Outcome).str()];
   std::string Counts;
   for (const auto &[Outcome, Count] : Outcomes)
     Counts +=

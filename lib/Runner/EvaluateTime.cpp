@@ -175,7 +175,7 @@ json Evaluator::time(const Request &R) {
   // Times of wrong results, or by a clock that is not right, say nothing.
   Result["same"] = Result["verified"]["same"];
   if (!Result["same"] || Result["clocks_disagree"])
-    Result["call"] = "invalid";
+    Result["call"] = wordOf(Call::Invalid);
   json Samples = json::array();
   for (const json &Round : Rounds)
     Samples.push_back(

@@ -55,17 +55,20 @@ Call callOf(const Interval &I, double Margin) {
   return Call::Undecided;
 }
 
-std::string wordOf(Call C) {
-  switch (C) {
-  case Call::Faster:
-    return "faster";
-  case Call::Slower:
-    return "slower";
-  case Call::Equal:
-    return "equal";
-  default:
-    return "undecided";
-  }
+static constexpr std::pair<Call, const char *> CallWords[] = {
+    {Call::Faster, "faster"},
+    {Call::Slower, "slower"},
+    {Call::Equal, "equal"},
+    {Call::Undecided, "undecided"},
+    {Call::Invalid, "invalid"}};
+
+std::string wordOf(Call C) { return CallWords[size_t(C)].second; }
+
+std::optional<Call> callNamed(const std::string &Word) {
+  for (const auto &[C, Its] : CallWords)
+    if (Word == Its)
+      return C;
+  return std::nullopt;
 }
 
 size_t countOutliers(const std::vector<double> &Values) {

@@ -93,13 +93,14 @@ static Error judge(const Kernel &K, const Genome &G,
   Expected<Candidate> C = (*E)->prepare(G);
   if (!C)
     return C.takeError();
-  if (C->Record.Outcome.empty())
+  if (C->Record.Outcome == CandidateOutcome::Unjudged)
     if (Error Err = (*E)->judge(*C))
       return Err;
-  outs() << "verdict: " << C->Record.Outcome;
+  outs() << "verdict: " << wordOf(C->Record.Outcome);
   if (C->Record.Ratio > 0)
     outs() << format(" %.2fx", C->Record.Ratio);
-  outs() << " " << C->Record.Reason << "\nevidence: " << C->Record.Evidence
+  outs() << " " << reasonText(C->Record) << "\nevidence: "
+         << (C->Record.Evidence ? evidenceText(*C->Record.Evidence) : "")
          << "\n";
   return Error::success();
 }

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_DRIVER_JUDGE_H
 #define CUPILOT_DRIVER_JUDGE_H
 
-#include "cupilot/Driver/JudgeOnGpu.h"
+#include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cupilot {

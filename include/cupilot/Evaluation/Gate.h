@@ -37,9 +37,10 @@ struct GateFinding {
 
 /// A launch that a verdict rests on.
 struct GateRecord {
-  std::string Case;    ///< "w0 x3".
-  std::string Shape;   ///< "grid 16 block 256", of the original.
-  std::string Outcome; ///< "passed", "guard" (kept out by it), or the reason.
+  std::string Case;     ///< "w0 x3".
+  LaunchShape Shape;    ///< Of the original.
+  bool KeptOut = false; ///< By the guard: the original runs.
+  std::optional<GateReason> Rejected = std::nullopt;
 };
 
 /// One launch of a plan, and what it did.
@@ -68,10 +69,12 @@ struct GateVerdict {
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
 /// "checks", "cases" ...
 llvm::json::Object toJSON(const GateVerdict &V);
+/// The reverse, without the variant's launches; false for what is broken.
+bool fromJSON(const llvm::json::Object &O, GateVerdict &V);
 
 /// What a launch left behind on another device: buffers in the workload's
 /// order, empty ones are as they were before it; device variables by name.
-struct ElsewhereResults {
+struct DeviceResults {
   std::vector<std::vector<uint8_t>> Buffers;
   std::vector<std::pair<std::string, std::vector<uint8_t>>> Globals;
 };
@@ -81,8 +84,12 @@ struct ReferenceVerdict {
   bool Compared = false; ///< False: there is no reference for that launch.
   std::optional<GateFinding> Finding;
   double MaxError = 0;      ///< The variant's, against float64 ...
-  double OriginalError = 0; ///< ... and the original's, both elsewhere.
+  double OriginalError = 0; ///< ... and the original's, both on that device.
 };
+
+/// "compared", "error", "original_error", "reason", "finding".
+llvm::json::Object toJSON(const ReferenceVerdict &V);
+ReferenceVerdict referenceVerdictFrom(const llvm::json::Object &O);
 
 /// The gate of one kernel. The original's results are computed once.
 class Gate {
@@ -101,8 +108,8 @@ public:
   /// run of workload \p Index here; its error may be as the original's own
   /// there. Only workloads that were judged whole have a reference.
   virtual llvm::Expected<ReferenceVerdict>
-  judgeElsewhere(size_t Index, const ElsewhereResults &Original,
-                 const ElsewhereResults &Variant) = 0;
+  judgeDeviceResults(size_t Index, const DeviceResults &Original,
+                     const DeviceResults &Variant) = 0;
 };
 
 } // namespace cupilot

@@ -32,8 +32,7 @@ struct SearchProblem {
 
 /// A genome made into code: what can be had without running it.
 struct Candidate {
-  CandidateRecord Record; ///< Outcome is empty while nothing has stopped it.
-  Translation Translated;
+  CandidateRecord Record; ///< Unjudged while nothing has stopped it.
   std::string Bitcode, Ptx;
 };
 
@@ -56,9 +55,8 @@ public:
   /// The same for what was translated before: the genome is only a name.
   virtual llvm::Expected<Candidate> prepare(const Genome &G,
                                             Translation T) const = 0;
-  /// Gate and cost model: fills in outcome, ratio and evidence. For a GPU:
-  /// the outcome is "passed", and the evidence holds the counts of each
-  /// workload ("work").
+  /// Gate and cost model: fills in outcome, ratio and evidence. For a GPU the
+  /// outcome is Passed, and there are no modelled times.
   virtual llvm::Error judge(Candidate &C) = 0;
 
   /// Device code of the original.
@@ -68,10 +66,10 @@ public:
   virtual llvm::ArrayRef<bool> gpuOnly() const = 0;
   /// Counts of the original on a workload; null where the GPU alone runs it.
   virtual const ExecutionCounts *originalCounts(size_t Workload) const = 0;
-  /// Gate::judgeElsewhere.
+  /// Gate::judgeDeviceResults.
   virtual llvm::Expected<ReferenceVerdict>
-  judgeElsewhere(size_t Workload, const ElsewhereResults &Original,
-                 const ElsewhereResults &Variant) = 0;
+  judgeDeviceResults(size_t Workload, const DeviceResults &Original,
+                     const DeviceResults &Variant) = 0;
 };
 
 } // namespace cupilot

@@ -39,7 +39,8 @@ struct RevisionOrder {
 /// What came of an order for a repair.
 struct Revision {
   std::optional<Candidate> Made; ///< Nothing: it gave up, or could not.
-  std::string History; ///< CandidateRecord::Made, this stage included.
+  /// CandidateRecord::Made, this stage included; nothing where none began.
+  std::optional<CandidateHistory> History = std::nullopt;
 };
 
 /// Makes candidates of genomes. Only broken tools and providers are errors: a
@@ -66,12 +67,6 @@ public:
 /// By rules, two beside each other; nothing is repaired.
 std::unique_ptr<CandidateMaker>
 makeRuleMaker(const CandidateEvaluator &Evaluator);
-
-/// The genome that steers: what the code of \p R really has.
-Genome carriedGenome(const CandidateRecord &R);
-
-/// The code that \p R holds, for CandidateEvaluator::prepare.
-llvm::Expected<Translation> translationOf(const CandidateRecord &R);
 
 } // namespace cupilot
 

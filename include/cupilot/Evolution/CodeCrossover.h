@@ -14,13 +14,14 @@
 #define CUPILOT_EVOLUTION_CODECROSSOVER_H
 
 #include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/Model/CandidateOutcome.h"
 
 namespace cupilot {
 
 /// A variant whose code is crossed.
 struct CodeParent {
   Translation Code;
-  std::string Outcome;
+  CandidateOutcome Outcome;
   double Ratio = 0; ///< 0 where it has no time.
 };
 

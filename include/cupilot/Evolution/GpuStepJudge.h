@@ -32,12 +32,12 @@ public:
   virtual ~GpuStepJudge();
 
   /// Compares and times all of \p Waiting in one batch; fills in outcome
-  /// ("accepted", "slower", "gate"), ratio and evidence ("card"). Nothing of
-  /// them is saved. Resource errors leave the step open.
+  /// (accepted, slower or rejected), ratio and evidence. Nothing of them is
+  /// saved. Resource errors leave the step open.
   virtual llvm::Error judge(llvm::StringRef Step,
                             std::vector<WaitingCandidate> &Waiting) = 0;
   /// The last checks of one that was accepted: compute-sanitizer, where there
-  /// is one, against the original; and counters. May turn it into "gate".
+  /// is one, against the original; and counters. May reject it.
   virtual llvm::Error accept(CandidateRecord &Record) = 0;
   /// The step of that.
   static std::string finalStep(const CandidateRecord &Record);

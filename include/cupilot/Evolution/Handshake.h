@@ -25,12 +25,6 @@ struct CodeFacts {
 };
 CodeFacts codeFacts(llvm::StringRef Ptx);
 
-/// A gene that is not in the code.
-struct DeniedGene {
-  std::string Gene;
-  std::string Why; ///< "no instruction of the kind mma.sync".
-};
-
 struct HandshakeResult {
   Genome Carried; ///< What the code has.
   std::vector<DeniedGene> Denied;

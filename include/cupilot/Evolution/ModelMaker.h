@@ -43,7 +43,7 @@ struct AgentOptions {
 struct CallCount {
   unsigned Used = 0, Most = 0; ///< Most 0: no limit.
   /// What the journal does not have yet (Journal::saveCall).
-  llvm::json::Array Notes;
+  std::vector<ModelCall> Notes;
   bool room(unsigned Calls) const { return Most == 0 || Used + Calls <= Most; }
 };
 

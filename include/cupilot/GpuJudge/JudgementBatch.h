@@ -16,6 +16,7 @@
 
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/GpuJudge/GpuVerdict.h"
 #include "cupilot/Roofline/Ceilings.h"
 
 namespace cupilot {
@@ -82,9 +83,9 @@ struct GpuLaunch {
   bool Asked = false;         ///< False: the guard keeps it out.
   bool Right = false;         ///< It gave the original's results, also timed.
   bool OriginalFails = false; ///< Nothing can be said: the original does.
-  std::string Wrong;          ///< Why it is not right; "" where it is.
-  std::string Call;           ///< "faster", "equal", "slower", "undecided" ...
-  double Ratio = 0, Low = 0, High = 0; ///< Original over variant; 0: no time.
+  std::optional<GateFinding> Wrong; ///< Why it is not right.
+  std::optional<runner::Call> Call; ///< Nothing: it was not timed.
+  GpuRatio Ratio;
   double OriginalUs = 0, VariantUs = 0;
   unsigned Compared = 0; ///< Launches whose results were compared.
 };
@@ -97,7 +98,7 @@ readJudgement(const llvm::json::Object &Results, const GpuOriginal &From,
 
 /// The outputs of the request ID-WORKLOAD-run; nothing where it returned none.
 /// Resource error: their files are not there.
-llvm::Expected<std::optional<std::pair<ElsewhereResults, ElsewhereResults>>>
+llvm::Expected<std::optional<std::pair<DeviceResults, DeviceResults>>>
 readOutputs(const llvm::json::Object &Results, const GpuOriginal &From,
             size_t Workload, llvm::StringRef Id, llvm::StringRef Folder);
 
@@ -108,8 +109,39 @@ std::string gpuName(const llvm::json::Object &Results);
 Ceilings gpuCeilings(const llvm::json::Object &Results,
                      const GpuDescription *Described);
 
-/// Why a comparison is no success.
-std::string wrongText(const llvm::json::Object &Compare);
+/// What the answers of a batch come to for one variant.
+struct GpuJudgement {
+  GpuVerdict Verdict;
+  std::optional<GateFinding> Wrong; ///< It is to be rejected.
+  /// A workload whose time was not found in its budget.
+  std::optional<std::string> Untimed;
+  /// A workload that has become slower: "w0: x0.900 (0.890 to 0.910)".
+  std::optional<std::string> Slower;
+};
+
+/// Judges the variant \p Id by \p Results; \p Work is what it does on each
+/// workload, where that is known, \p Margin the least speed-up that counts. An
+/// original that fails on the GPU is a finding; other errors as of
+/// readJudgement.
+llvm::Expected<GpuJudgement>
+judgeAnswers(const llvm::json::Object &Results, const GpuOriginal &From,
+             llvm::StringRef Id, const Ceilings &Limits,
+             llvm::ArrayRef<std::optional<ExecutionCounts>> Work,
+             double Margin);
+
+/// What compute-sanitizer said of the request ID-WORKLOAD-sanitize; nothing
+/// where it was not asked.
+std::optional<SanitizerVerdict> readSanitizer(const llvm::json::Object &Results,
+                                              llvm::StringRef Id,
+                                              llvm::StringRef Workload);
+/// What its tools found of the variant \p Id and not of the original "o". With
+/// \p Clusters racecheck has no say: it does not see what mbarriers of several
+/// blocks order (benchmarks/runner/cluster-exchange.cu), which the gate's own
+/// check does.
+std::optional<GateFinding> sanitizerFinding(const llvm::json::Object &Results,
+                                            llvm::StringRef Id,
+                                            llvm::StringRef Workload,
+                                            bool Clusters);
 
 } // namespace cupilot
 

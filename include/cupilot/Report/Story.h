@@ -8,6 +8,7 @@
 #ifndef CUPILOT_REPORT_STORY_H
 #define CUPILOT_REPORT_STORY_H
 
+#include "cupilot/Model/CandidateOutcome.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ struct StoryCost {
 
 /// A candidate, in the order of evaluation.
 struct StoryCandidate {
-  std::string Name, Genome, Outcome, Reason;
+  std::string Name, Genome, Reason;
+  CandidateOutcome Outcome = CandidateOutcome::Unjudged;
   double Ratio = 0;            ///< 0: no time.
   std::vector<size_t> Parents; ///< Earlier ones.
   StoryCost Asked;

@@ -16,6 +16,7 @@
 #define CUPILOT_RUNNER_STATISTICS_H
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,15 @@ public:
   static double errorOf(double Error) { return Error / Count; }
 };
 
-enum class Call { Faster, Slower, Equal, Undecided };
+/// Invalid: the clocks contradict each other.
+enum class Call { Faster, Slower, Equal, Undecided, Invalid };
 /// "faster" when all of \p I (of log(original / candidate)) lies beyond the
 /// margin (0.02 for 2 %), "slower" likewise, "equal" when all of it lies
 /// within.
 Call callOf(const Interval &I, double Margin);
 std::string wordOf(Call C);
+/// The reverse; nothing for other words.
+std::optional<Call> callNamed(const std::string &Word);
 
 /// Values further than five robust standard deviations from the median.
 size_t countOutliers(const std::vector<double> &Values);

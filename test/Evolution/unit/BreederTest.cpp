@@ -54,21 +54,18 @@ protected:
         return V;
     return {};
   }
-  static CandidateRecord record(StringRef Outcome, double Ratio) {
+  static CandidateRecord record(CandidateOutcome Outcome, double Ratio) {
     CandidateRecord R;
-    R.Outcome = Outcome.str();
+    R.Outcome = Outcome;
     R.Ratio = Ratio;
     return R;
   }
   /// Evidence of a launch that reads \p Sectors in \p Microseconds.
-  static std::string evidence(uint64_t Sectors, double Microseconds) {
-    ExecutionCounts C;
-    C.ReadSectors = Sectors;
-    json::Object O{
-        {"work", json::Array{toJSON(C)}},
-        {"modelled", json::Array{json::Object{{"workload", "w0"},
-                                              {"variant_us", Microseconds}}}}};
-    return formatv("{0}", json::Value(std::move(O))).str();
+  static CandidateEvidence evidence(uint64_t Sectors, double Microseconds) {
+    CandidateEvidence E;
+    E.Work.emplace_back().emplace().ReadSectors = Sectors;
+    E.Modelled = {{"w0", 0, Microseconds}};
+    return E;
   }
 
   mlir::MLIRContext Context;
@@ -126,7 +123,7 @@ TEST_F(BreederTest, FitnessIsSpeedAndUseOfTheUnitThatLimits) {
   const Ceilings C = ceilingsOf(P.Gpu);
   // As many sectors of 32 bytes as device memory moves in 100 microseconds.
   auto Sectors = uint64_t(C.DramGBs * 1e3 * 100 / 32);
-  CandidateRecord R = record("accepted", 1.5);
+  CandidateRecord R = record(CandidateOutcome::Accepted, 1.5);
   R.Evidence = evidence(Sectors, 200);
   EXPECT_NEAR(utilisationOf(R, P, C), 0.5, 0.05);
   Breeder B = breeder();
@@ -139,32 +136,32 @@ TEST_F(BreederTest, FitnessIsSpeedAndUseOfTheUnitThatLimits) {
   EXPECT_NEAR(Busy, 1.5 + 0.2 * 0.5, 0.02);
   EXPECT_GE(Idle, 1.5);
   // What is wrong is not fit, whatever it does to a unit.
-  R.Outcome = "gate";
+  R.Outcome = CandidateOutcome::Rejected;
   R.Evidence = evidence(Sectors, 100);
   B.judged(find("c0"), R);
   EXPECT_EQ(find("c0").getFitness()->convertToDouble(), 0);
   // No figures: speed alone.
-  EXPECT_EQ(utilisationOf(record("accepted", 2), P, C), 0);
-  R.Evidence = "{\"work\": [null], \"modelled\": []}";
+  EXPECT_EQ(utilisationOf(record(CandidateOutcome::Accepted, 2), P, C), 0);
+  R.Evidence.emplace().Work.emplace_back();
   EXPECT_EQ(utilisationOf(R, P, C), 0);
 }
 
 TEST_F(BreederTest, CreditGoesToWhatIsNew) {
   Breeder B = breeder();
-  B.judged(find("p0"), record("accepted", 1.5));
-  B.judged(find("p1"), record("slower", 0.9));
+  B.judged(find("p0"), record(CandidateOutcome::Accepted, 1.5));
+  B.judged(find("p1"), record(CandidateOutcome::Slower, 0.9));
   // Faster than the better parent: pad, which that one lacked, has helped.
-  B.judged(find("c0"), record("accepted", 1.8));
+  B.judged(find("c0"), record(CandidateOutcome::Accepted, 1.8));
   // Accepted, but slower than its parent: another size did not help.
-  B.judged(find("c1"), record("accepted", 1.2));
+  B.judged(find("c1"), record(CandidateOutcome::Accepted, 1.2));
   const StrategyTallies &T = B.own();
   EXPECT_EQ(T.at("tile").Tried, 2u);
   EXPECT_EQ(T.at("tile").Helped, 1u);
   EXPECT_EQ(T.at("pad").Tried, 2u);
   EXPECT_EQ(T.at("pad").Helped, 1u);
   Breeder Other = breeder();
-  Other.judged(find("p0"), record("duplicate", 0));
-  Other.judged(find("p1"), record("refused", 0));
+  Other.judged(find("p0"), record(CandidateOutcome::Duplicate, 0));
+  Other.judged(find("p1"), record(CandidateOutcome::Refused, 0));
   EXPECT_TRUE(Other.own().empty()); // Neither is for the store.
 }
 
@@ -173,10 +170,10 @@ TEST_F(BreederTest, TheSameSeedBreedsTheSame) {
     mlir::OwningOpRef<mlir::ModuleOp> Copy = M->clone();
     std::swap(M, Copy);
     Breeder B = breeder(std::move(Prior));
-    B.judged(find("p0"), record("accepted", 1.5));
-    B.judged(find("p1"), record("slower", 0.9));
-    B.judged(find("c0"), record("accepted", 1.8));
-    B.judged(find("c1"), record("gate", 0));
+    B.judged(find("p0"), record(CandidateOutcome::Accepted, 1.5));
+    B.judged(find("p1"), record(CandidateOutcome::Slower, 0.9));
+    B.judged(find("c0"), record(CandidateOutcome::Accepted, 1.8));
+    B.judged(find("c1"), record(CandidateOutcome::Rejected, 0));
     EXPECT_FALSE(errorToBool(B.next(*M, 1)));
     std::string Text = printModule(*M);
     std::swap(M, Copy);

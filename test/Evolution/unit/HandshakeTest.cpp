@@ -64,8 +64,9 @@ SearchProblem problem() {
 Candidate candidate(StringRef Ptx, LaunchPlan Plan, StringRef Source) {
   Candidate C;
   C.Ptx = Ptx.str();
-  C.Translated.Plan = std::move(Plan);
-  C.Translated.Source = Source.str();
+  C.Record.Code.emplace();
+  C.Record.Code->Plan = std::move(Plan);
+  C.Record.Code->Source = Source.str();
   return C;
 }
 

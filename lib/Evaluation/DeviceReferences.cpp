@@ -1,4 +1,5 @@
-//===- Elsewhere.cpp - Results of another device --------------------------===//
+//===- DeviceReferences.cpp - Results of another device
+//--------------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elsewhere.h"
+#include "DeviceReferences.h"
 #include "cupilot/Support/Error.h"
 
 using namespace llvm;
@@ -18,9 +19,9 @@ namespace cupilot {
 static constexpr double LargestReference = 1e9;
 
 Expected<ReferenceVerdict>
-ElsewhereReferences::judge(OriginalRuns &O, size_t Index,
-                           const ElsewhereResults &Original,
-                           const ElsewhereResults &Variant) {
+DeviceReferences::judge(OriginalRuns &O, size_t Index,
+                        const DeviceResults &Original,
+                        const DeviceResults &Variant) {
   ReferenceVerdict V;
   if (Index >= O.counts().size() ||
       double(O.counts()[Index].WarpInstructions) * 32 > LargestReference)
@@ -39,7 +40,7 @@ ElsewhereReferences::judge(OriginalRuns &O, size_t Index,
     return V;
   const JudgedCase &Here = *At->second;
   // The buffers of \p R; those that were not brought back are as before.
-  auto Whole = [&](const ElsewhereResults &R) -> std::optional<RunResult> {
+  auto Whole = [&](const DeviceResults &R) -> std::optional<RunResult> {
     RunResult To;
     To.Buffers = R.Buffers;
     To.Globals = R.Globals;
@@ -55,8 +56,9 @@ ElsewhereReferences::judge(OriginalRuns &O, size_t Index,
   };
   std::optional<RunResult> Own = Whole(Original), Mine = Whole(Variant);
   if (!Own || !Mine)
-    return findingError("results from elsewhere do not have the buffers of " +
-                        Here.Case.Name);
+    return findingError(
+        "results of another device do not have the buffers of " +
+        Here.Case.Name);
   // The original's own results there are the measure, not those made here: its
   // functions may be less exact on that device.
   JudgedCase There;

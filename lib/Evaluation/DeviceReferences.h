@@ -1,12 +1,12 @@
-//===- Elsewhere.h - Results of another device -*- C++ -*-===//
+//===- DeviceReferences.h - Results of another device -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_EVALUATION_ELSEWHERE_H
-#define CUPILOT_LIB_EVALUATION_ELSEWHERE_H
+#ifndef CUPILOT_LIB_EVALUATION_DEVICEREFERENCES_H
+#define CUPILOT_LIB_EVALUATION_DEVICEREFERENCES_H
 
 #include "Original.h"
 
@@ -14,11 +14,11 @@ namespace cupilot {
 
 /// The float64 runs that results of other devices are compared with; each is
 /// made once.
-class ElsewhereReferences {
+class DeviceReferences {
 public:
   llvm::Expected<ReferenceVerdict> judge(OriginalRuns &O, size_t Index,
-                                         const ElsewhereResults &Original,
-                                         const ElsewhereResults &Variant);
+                                         const DeviceResults &Original,
+                                         const DeviceResults &Variant);
 
 private:
   /// By workload; null: there is none.
@@ -27,4 +27,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_EVALUATION_ELSEWHERE_H
+#endif // CUPILOT_LIB_EVALUATION_DEVICEREFERENCES_H

@@ -1,4 +1,4 @@
-//===- Strikes.cpp - Single numbers made to stand out -*- C++ -*-===//
+//===- Impulses.cpp - Single numbers made to stand out -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Strikes.h"
+#include "Impulses.h"
 #include <cmath>
 #include <random>
 
@@ -26,7 +26,7 @@ std::pair<ElementKind, uint64_t> numberAt(const GateCase &C, size_t Buffer,
   return {F.Kind, Index / L.Fields.size() * L.Stride + F.Offset};
 }
 
-double struckValue(const GateCase &C, const Strike &S) {
+double impulseValue(const GateCase &C, const Impulse &S) {
   auto [Kind, At] = numberAt(C, S.Buffer, S.Index);
   double Value = readElement(Kind, C.Buffers[S.Buffer].data() + At);
   if (isFloating(Kind)) {
@@ -39,32 +39,32 @@ double struckValue(const GateCase &C, const Strike &S) {
   return S.Negative ? Value - Unit * S.Size : Value + Unit * S.Size;
 }
 
-void strike(GateCase &C, const Strike &S) {
+void addImpulse(GateCase &C, const Impulse &S) {
   auto [Kind, At] = numberAt(C, S.Buffer, S.Index);
-  writeElement(Kind, C.Buffers[S.Buffer].data() + At, struckValue(C, S));
+  writeElement(Kind, C.Buffers[S.Buffer].data() + At, impulseValue(C, S));
 }
 
-std::vector<Strike> randomStrikes(const GateCase &C, uint64_t Seed,
-                                  unsigned Density, unsigned Remainder) {
-  std::vector<Strike> Strikes;
+std::vector<Impulse> randomImpulses(const GateCase &C, uint64_t Seed,
+                                    unsigned Density, unsigned Remainder) {
+  std::vector<Impulse> Impulses;
   std::mt19937_64 Engine(Seed);
   for (size_t B = 0; B < C.Buffers.size(); ++B)
     for (uint64_t I = 0, N = numbersIn(C, B); I < N; ++I)
       if (uint64_t Draw = Engine();
           Draw % Density == Remainder && isFloating(numberAt(C, B, I).first))
-        Strikes.push_back(
+        Impulses.push_back(
             {B, I, unsigned(1 + (Draw >> 32) % 63), (Draw >> 40 & 1) != 0});
-  return Strikes;
+  return Impulses;
 }
 
-GateCase struckCase(const GateCase &Base, ArrayRef<Strike> Strikes,
-                    const Twine &Name) {
+GateCase withImpulses(const GateCase &Base, ArrayRef<Impulse> Impulses,
+                      const Twine &Name) {
   GateCase C = Base;
   C.Name = (Base.Name + " " + Name).str();
   C.Captured = C.Ordered = C.Thorough = false;
   C.Doubtful = C.Probe = true;
-  for (const Strike &S : Strikes)
-    strike(C, S);
+  for (const Impulse &S : Impulses)
+    addImpulse(C, S);
   return C;
 }
 

@@ -1,19 +1,19 @@
-//===- Strikes.h - Single numbers made to stand out -*- C++ -*-===//
+//===- Impulses.h - Single numbers made to stand out -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_EVALUATION_STRIKES_H
-#define CUPILOT_LIB_EVALUATION_STRIKES_H
+#ifndef CUPILOT_LIB_EVALUATION_IMPULSES_H
+#define CUPILOT_LIB_EVALUATION_IMPULSES_H
 
 #include "Cases.h"
 
 namespace cupilot {
 
 /// A number of a buffer, made much larger than it is.
-struct Strike {
+struct Impulse {
   size_t Buffer = 0;
   uint64_t Index = 0; ///< Of the number, fields counted one by one.
   unsigned Size = 40; ///< 1 to 63.
@@ -28,19 +28,20 @@ std::pair<ElementKind, uint64_t> numberAt(const GateCase &C, size_t Buffer,
 /// Puts \p S into \p C: 64 times its size away from what floats usually are,
 /// and from what this one is; still finite in half. Integers go as far as they
 /// are seldom indices.
-void strike(GateCase &C, const Strike &S);
+void addImpulse(GateCase &C, const Impulse &S);
 /// What the number is after it.
-double struckValue(const GateCase &C, const Strike &S);
+double impulseValue(const GateCase &C, const Impulse &S);
 
-/// Strikes of random sizes at floats of all buffers: at those whose draw leaves
+/// Impulses of random sizes at floats of all buffers: at those whose draw
+/// leaves
 /// \p Remainder by \p Density.
-std::vector<Strike> randomStrikes(const GateCase &C, uint64_t Seed,
-                                  unsigned Density, unsigned Remainder = 0);
+std::vector<Impulse> randomImpulses(const GateCase &C, uint64_t Seed,
+                                    unsigned Density, unsigned Remainder = 0);
 
-/// \p Base with \p Strikes, as a case called \p Name.
-GateCase struckCase(const GateCase &Base, llvm::ArrayRef<Strike> Strikes,
-                    const llvm::Twine &Name);
+/// \p Base with \p Impulses, as a case called \p Name.
+GateCase withImpulses(const GateCase &Base, llvm::ArrayRef<Impulse> Impulses,
+                      const llvm::Twine &Name);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_EVALUATION_STRIKES_H
+#endif // CUPILOT_LIB_EVALUATION_IMPULSES_H

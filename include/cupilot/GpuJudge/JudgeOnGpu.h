@@ -5,11 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_DRIVER_JUDGEONGPU_H
-#define CUPILOT_DRIVER_JUDGEONGPU_H
+#ifndef CUPILOT_GPUJUDGE_JUDGEONGPU_H
+#define CUPILOT_GPUJUDGE_JUDGEONGPU_H
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
-
 #include "llvm/Support/JSON.h"
 
 namespace cupilot {
@@ -42,4 +41,4 @@ judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
 
 } // namespace cupilot
 
-#endif // CUPILOT_DRIVER_JUDGEONGPU_H
+#endif // CUPILOT_GPUJUDGE_JUDGEONGPU_H

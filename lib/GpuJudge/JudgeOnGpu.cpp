@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Driver/JudgeOnGpu.h"
+#include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
@@ -21,9 +21,10 @@ namespace cupilot {
 static std::string timeText(const GpuLaunch &L, const json::Object *T) {
   if (!T || T->getString("status").value_or("") != "ok")
     return ("no time: " + (T ? T->getString("reason").value_or("") : "")).str();
-  std::string Text = formatv("{0}, x{1:f3}", L.Call, L.Ratio);
-  if (L.Low > 0 && L.High > 0)
-    Text += formatv(" ({0:f3} to {1:f3})", L.Low, L.High);
+  std::string Text = formatv(
+      "{0}, x{1:f3}", L.Call ? runner::wordOf(*L.Call) : "", L.Ratio.Ratio);
+  if (L.Ratio.Low > 0 && L.Ratio.High > 0)
+    Text += formatv(" ({0:f3} to {1:f3})", L.Ratio.Low, L.Ratio.High);
   return Text +
          formatv(", {0:f1} us for {1:f1} us", L.VariantUs, L.OriginalUs).str();
 }
@@ -43,7 +44,7 @@ static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
     return Outputs.takeError();
   if (*Outputs) {
     Expected<ReferenceVerdict> R =
-        G.judgeElsewhere(Workload, (*Outputs)->first, (*Outputs)->second);
+        G.judgeDeviceResults(Workload, (*Outputs)->first, (*Outputs)->second);
     if (!R)
       return R.takeError();
     O.Float64 = json::Object{{"compared", R->Compared},
@@ -115,7 +116,9 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
       GpuOutcome O{V.Name,
                    L.Workload,
                    L.Right,
-                   L.Right ? timeText(L, Time) : L.Wrong,
+                   L.Right   ? timeText(L, Time)
+                   : L.Wrong ? L.Wrong->Evidence
+                             : std::string(),
                    copied(Results.getObject(Prefix + "compare")),
                    copied(Time),
                    {}};

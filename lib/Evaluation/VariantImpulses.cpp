@@ -1,4 +1,5 @@
-//===- VariantPlaces.cpp - A variant under impulses at every place --------===//
+//===- VariantImpulses.cpp - A variant under impulses at every place
+//--------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -56,8 +57,8 @@ static bool looksAlike(const Bytes &A, const Bytes &B, const Layout &L,
 }
 
 Expected<std::optional<GateFinding>>
-VariantRuns::judgeStruck(const GateCase &C, const PlannedRun &Launches,
-                         RunResult &Got, GateVerdict &Verdict) {
+VariantRuns::judgeWithImpulses(const GateCase &C, const PlannedRun &Launches,
+                               RunResult &Got, GateVerdict &Verdict) {
   Expected<std::unique_ptr<JudgedCase>> J = O.prepare(C);
   if (!J)
     return J.takeError();
@@ -67,39 +68,39 @@ VariantRuns::judgeStruck(const GateCase &C, const PlannedRun &Launches,
   return runAndCompare(Plain, **J, Launches, Got, Verdict);
 }
 
-/// Halves \p Strikes as long as half of them will do, and names what is left.
+/// Halves \p Impulses as long as half of them will do, and names what is left.
 Expected<GateFinding> VariantRuns::narrowDown(const JudgedCase &Base,
-                                              std::vector<Strike> Strikes,
+                                              std::vector<Impulse> Impulses,
                                               const PlannedRun &Launches,
                                               GateFinding Wrong, RunResult Got,
                                               GateVerdict &Verdict) {
-  for (bool Smaller = true; Smaller && Strikes.size() > 1;) {
+  for (bool Smaller = true; Smaller && Impulses.size() > 1;) {
     Smaller = false;
-    ArrayRef<Strike> All = Strikes;
+    ArrayRef<Impulse> All = Impulses;
     size_t Middle = All.size() / 2;
-    for (ArrayRef<Strike> Half :
+    for (ArrayRef<Impulse> Half :
          {All.take_front(Middle), All.drop_front(Middle)}) {
-      Expected<std::optional<GateFinding>> Now = judgeStruck(
-          struckCase(Base.Case, Half, "impulses"), Launches, Got, Verdict);
+      Expected<std::optional<GateFinding>> Now = judgeWithImpulses(
+          withImpulses(Base.Case, Half, "impulses"), Launches, Got, Verdict);
       if (!Now)
         return Now.takeError();
       if (!*Now)
         continue;
       Wrong = std::move(**Now);
-      Strikes = Half.vec();
+      Impulses = Half.vec();
       Smaller = true;
       break;
     }
   }
-  const Strike &First = Strikes.front();
+  const Impulse &First = Impulses.front();
   auto [Kind, At] = numberAt(Base.Case, First.Buffer, First.Index);
   std::string Text;
   raw_string_ostream OS(Text);
   OS << "number " << First.Index << " of buffer " << First.Buffer << " (byte "
      << At << ")";
-  if (Strikes.size() > 1)
-    OS << " and " << Strikes.size() - 1 << " others";
-  OS << format(" made %g", struckValue(Base.Case, First));
+  if (Impulses.size() > 1)
+    OS << " and " << Impulses.size() - 1 << " others";
+  OS << format(" made %g", impulseValue(Base.Case, First));
   // Whoever ends as without the impulse did not see it.
   Expected<RunResult> Without =
       runCase(Plain, Launches, Base.Case, Base.Fill, O.variables());
@@ -115,33 +116,32 @@ Expected<GateFinding> VariantRuns::narrowDown(const JudgedCase &Base,
                      Text + ": " + Wrong.Evidence);
 }
 
-Expected<bool> VariantRuns::judgePlaces(PlaceProbes &Places,
-                                        GateVerdict &Verdict) {
-  const JudgedCase &Base = Places.base();
+Expected<bool> VariantRuns::judgeImpulses(ImpulseProbes &Probes,
+                                          GateVerdict &Verdict) {
+  const JudgedCase &Base = Probes.base();
   std::string Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(Base.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
   if (!*Launches)
     return true;
-  append_range(Verdict.Choices, Places.choices());
-  if (Places.count() == 0)
+  append_range(Verdict.Choices, Probes.choices());
+  if (Probes.count() == 0)
     return true;
-  GateRecord Record{Base.Case.Name + " impulses", shapeText(Base.Case.Shape),
-                    "passed"};
+  GateRecord Record{Base.Case.Name + " impulses", Base.Case.Shape};
   bool Exact = O.kernel().Contract.K == PrecisionContract::Kind::Exact;
   // Who differs by more than rounding, and may, is seen often enough after
   // this.
   constexpr size_t MostDoubts = 200;
   size_t Doubts = 0;
-  for (size_t I = 0; I < Places.count() && Doubts < MostDoubts; ++I) {
-    Expected<std::shared_ptr<const RunResult>> Own = Places.original(I);
+  for (size_t I = 0; I < Probes.count() && Doubts < MostDoubts; ++I) {
+    Expected<std::shared_ptr<const RunResult>> Own = Probes.original(I);
     if (!Own)
       return Own.takeError();
     if (!*Own)
       continue;
-    std::vector<Strike> Strikes = Places.strikes(I);
-    GateCase C = struckCase(Base.Case, Strikes, "impulses " + Twine(I));
+    std::vector<Impulse> Impulses = Probes.impulses(I);
+    GateCase C = withImpulses(Base.Case, Impulses, "impulses " + Twine(I));
     ++Verdict.Checks;
     Expected<RunResult> Got =
         runCase(Plain, **Launches, C, Base.Fill, O.variables());
@@ -157,17 +157,17 @@ Expected<bool> VariantRuns::judgePlaces(PlaceProbes &Places,
     ++Doubts;
     RunResult Again;
     Expected<std::optional<GateFinding>> Wrong =
-        judgeStruck(C, **Launches, Again, Verdict);
+        judgeWithImpulses(C, **Launches, Again, Verdict);
     if (!Wrong)
       return Wrong.takeError();
     if (!*Wrong)
       continue;
     Expected<GateFinding> Named =
-        narrowDown(Base, std::move(Strikes), **Launches, std::move(**Wrong),
+        narrowDown(Base, std::move(Impulses), **Launches, std::move(**Wrong),
                    std::move(Again), Verdict);
     if (!Named)
       return Named.takeError();
-    Record.Outcome = wordOf(Named->Reason).str();
+    Record.Rejected = Named->Reason;
     Verdict.Cases.push_back(std::move(Record));
     Verdict.Findings.push_back(std::move(*Named));
     return false;

@@ -1,4 +1,4 @@
-//===- Places.cpp - Impulses at every place -*- C++ -*-===//
+//===- ImpulseProbes.cpp - Impulses at every place -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,13 +10,13 @@
 // with it. Each number must be the one that stands out in some launch. Launches
 // are shared by as many numbers as the original's results keep apart: rows of a
 // matrix, say. How long a row is, is found by trying: one number of each window
-// is struck, half of them in one run, half in another; where windows are long
-// enough, no result changes in both. Where results are sums, both may change
-// them: each number that is left out is missing in the sum.
+// gets an impulse, half of them in one run, half in another; where windows are
+// long enough, no result changes in both. Where results are sums, both may
+// change them: each number that is left out is missing in the sum.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Places.h"
+#include "ImpulseProbes.h"
 #include "Original.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>
@@ -27,9 +27,14 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// What the launches of a base case may cost, in instructions of threads: those
-/// that strike each place once, and all of them. What one costs besides.
-static constexpr double FirstCosts = 1.5e9, AllCosts = 2e8, OwnCost = 3e4;
+/// Budgets for the launches of a base case, in instructions of threads. To have
+/// an impulse at each place of some window finds a variant that skips a place
+/// in all of them, and is worth a few seconds. To have one at each number
+/// finds, beyond that, a variant that skips a place in one window only: that is
+/// done as long as all launches together stay within a smaller budget.
+static constexpr double EachPlaceBudget = 1.5e9, EachNumberBudget = 2e8;
+/// What a launch costs besides: its memory is set up and compared.
+static constexpr double LaunchOverhead = 3e4;
 /// The original's results that are kept for the next variant, in bytes.
 static constexpr uint64_t MostKept = 64 << 20;
 /// More results than this changed by both halves are shared by windows.
@@ -43,7 +48,7 @@ static uint64_t mixed(uint64_t V) {
   return V ^ V >> 31;
 }
 
-bool PlaceProbes::isRead(size_t Buffer, uint64_t Index) const {
+bool ImpulseProbes::isRead(size_t Buffer, uint64_t Index) const {
   if (Base.Coverage.size() <= Buffer)
     return true;
   const BitVector &Read = Base.Coverage[Buffer].Read;
@@ -54,7 +59,7 @@ bool PlaceProbes::isRead(size_t Buffer, uint64_t Index) const {
 }
 
 /// How long windows may be: what the launch and its arguments suggest.
-std::vector<uint64_t> PlaceProbes::candidates(size_t Buffer) const {
+std::vector<uint64_t> ImpulseProbes::candidates(size_t Buffer) const {
   const GateCase &C = Base.Case;
   uint64_t N = numbersIn(C, Buffer), Fields = C.Layouts[Buffer].Fields.size();
   std::vector<uint64_t> All = {
@@ -78,9 +83,9 @@ std::vector<uint64_t> PlaceProbes::candidates(size_t Buffer) const {
   return All;
 }
 
-PlaceSweep PlaceProbes::sweepOf(size_t Buffer, bool Negative,
-                                uint64_t Window) const {
-  PlaceSweep S;
+ImpulseSweep ImpulseProbes::sweepOf(size_t Buffer, bool Negative,
+                                    uint64_t Window) const {
+  ImpulseSweep S;
   S.Buffer = Buffer;
   S.Negative = Negative;
   S.Window = Window;
@@ -95,8 +100,8 @@ PlaceSweep PlaceProbes::sweepOf(size_t Buffer, bool Negative,
   return S;
 }
 
-std::vector<Strike> PlaceProbes::strikes(const PlaceSweep &S,
-                                         uint64_t Launch) const {
+std::vector<Impulse> ImpulseProbes::impulses(const ImpulseSweep &S,
+                                             uint64_t Launch) const {
   uint64_t N = numbersIn(Base.Case, S.Buffer), First = Launch;
   if (Launch < S.Step) {
     // Spread, as there may be no time for all.
@@ -105,7 +110,7 @@ std::vector<Strike> PlaceProbes::strikes(const PlaceSweep &S,
       ++Stride;
     First = Launch * Stride % S.Step;
   }
-  std::vector<Strike> Result;
+  std::vector<Impulse> Result;
   for (size_t Rank = 0; Rank < S.Windows.size(); ++Rank) {
     uint64_t Index =
         S.Windows[Rank] * S.Window + (First + Rank * S.Step) % S.Window;
@@ -120,12 +125,12 @@ std::vector<Strike> PlaceProbes::strikes(const PlaceSweep &S,
 /// The numbers (bytes where they are not known) that \p R has and \p Base has
 /// not, of all buffers; \p Much counts those that differ by a hundredth.
 static BitVector changes(const JudgedCase &Base, const RunResult &R,
-                         const GateCase &Struck, double &Much) {
+                         const GateCase &Changed, double &Much) {
   BitVector All;
   for (size_t I = 0; I < R.Buffers.size(); ++I) {
     const Bytes &Now = R.Buffers[I], &Was = Base.Original.Buffers[I];
     unsigned Begin = All.size();
-    const Layout &L = Struck.Layouts[I];
+    const Layout &L = Changed.Layouts[I];
     All.resize(Begin + Now.size());
     if (Was == Now)
       continue;
@@ -139,13 +144,13 @@ static BitVector changes(const JudgedCase &Base, const RunResult &R,
       for (const LayoutField &F : L.Fields) {
         const uint8_t *New = Now.data() + At + F.Offset,
                       *Old = Was.data() + At + F.Offset;
-        // A number that was struck and is left alone is no result.
+        // An impulse that is left alone is no result.
         auto Holds = [&](const GateCase &C, const uint8_t *Value) {
           return std::equal(Value, Value + sizeOf(F.Kind),
                             C.Buffers[I].data() + At + F.Offset);
         };
         if (std::equal(New, New + sizeOf(F.Kind), Old) ||
-            (Holds(Struck, New) && Holds(Base.Case, Old)))
+            (Holds(Changed, New) && Holds(Base.Case, Old)))
           continue;
         All.set(Begin + At + F.Offset);
         double A = readElement(F.Kind, New), B = readElement(F.Kind, Old);
@@ -183,29 +188,30 @@ static bool addsUp(const JudgedCase &Base, const RunResult Halves[2],
   return Wrong <= Both.count() / 100;
 }
 
-/// What some strikes of a sweep do, one half of them and the other: first every
-/// second window, then random halves. Nothing: the original faults.
-Expected<std::optional<PlaceProbes::Trial>>
-PlaceProbes::attempt(const PlaceSweep &S, unsigned Round) {
-  std::vector<Strike> All =
-      strikes(S, Round == 0 ? S.Step / 2 : mixed(Round) % S.Window);
-  auto Key = [&](const Strike &Each) {
+/// What some impulses of a sweep do, one half of them and the other: first
+/// every second window, then random halves. Nothing: the original faults.
+Expected<std::optional<ImpulseProbes::Trial>>
+ImpulseProbes::attempt(const ImpulseSweep &S, unsigned Round) {
+  std::vector<Impulse> All =
+      impulses(S, Round == 0 ? S.Step / 2 : mixed(Round) % S.Window);
+  auto Key = [&](const Impulse &Each) {
     uint64_t Rank =
         llvm::lower_bound(S.Windows, Each.Index / S.Window) - S.Windows.begin();
     return std::pair(Round % 2 == 0 ? Rank % 2 : mixed(Each.Index + Round),
                      Each.Index);
   };
-  llvm::sort(All,
-             [&](const Strike &A, const Strike &B) { return Key(A) < Key(B); });
-  ArrayRef<Strike> Halves[2] = {ArrayRef(All).take_front((All.size() + 1) / 2),
-                                ArrayRef(All).drop_front((All.size() + 1) / 2)};
+  llvm::sort(
+      All, [&](const Impulse &A, const Impulse &B) { return Key(A) < Key(B); });
+  ArrayRef<Impulse> Halves[2] = {
+      ArrayRef(All).take_front((All.size() + 1) / 2),
+      ArrayRef(All).drop_front((All.size() + 1) / 2)};
   BitVector Changed[2];
   RunResult Results[2];
   Trial T;
   for (unsigned H : {0, 1}) {
     if (Halves[H].empty())
       continue;
-    GateCase C = struckCase(Base.Case, Halves[H], "trial");
+    GateCase C = withImpulses(Base.Case, Halves[H], "trial");
     Expected<RunResult> R = O.run(C);
     if (!R)
       return R.takeError();
@@ -220,7 +226,7 @@ PlaceProbes::attempt(const PlaceSweep &S, unsigned Round) {
     Both &= Changed[1];
     T.Overlap = double(Both.count()) / double(Least);
     if (T.Overlap > MostOverlap) {
-      Expected<RunResult> R = O.run(struckCase(Base.Case, All, "trial"));
+      Expected<RunResult> R = O.run(withImpulses(Base.Case, All, "trial"));
       if (!R)
         return R.takeError();
       T.Adds = !R->Fault && addsUp(Base, Results, *R, Both);
@@ -229,10 +235,10 @@ PlaceProbes::attempt(const PlaceSweep &S, unsigned Round) {
   return T;
 }
 
-Expected<std::optional<PlaceSweep>> PlaceProbes::findSweep(size_t Buffer,
-                                                           bool Negative) {
+Expected<std::optional<ImpulseSweep>> ImpulseProbes::findSweep(size_t Buffer,
+                                                               bool Negative) {
   for (uint64_t Window : candidates(Buffer)) {
-    PlaceSweep S = sweepOf(Buffer, Negative, Window);
+    ImpulseSweep S = sweepOf(Buffer, Negative, Window);
     if (S.Windows.empty())
       return std::nullopt;
     // By chance one half may hold all that share a result, or none may lie
@@ -259,24 +265,24 @@ Expected<std::optional<PlaceSweep>> PlaceProbes::findSweep(size_t Buffer,
 
 /// Shares out the launches: each place in some window, first for those that do
 /// most; then each number.
-void PlaceProbes::allot(double Cost) {
+void ImpulseProbes::allot(double Cost) {
   auto Most = [&](double Costs) {
-    return static_cast<uint64_t>(Costs / (Cost + OwnCost));
+    return static_cast<uint64_t>(Costs / (Cost + LaunchOverhead));
   };
-  llvm::sort(Sweeps, [](const PlaceSweep &A, const PlaceSweep &B) {
+  llvm::sort(Sweeps, [](const ImpulseSweep &A, const ImpulseSweep &B) {
     return std::tuple(-A.Effect, A.Buffer, A.Negative) <
            std::tuple(-B.Effect, B.Buffer, B.Negative);
   });
   uint64_t Given = 0;
   for (bool Whole : {false, true})
-    for (PlaceSweep &S : Sweeps) {
-      uint64_t Limit = Most(Whole ? AllCosts : FirstCosts),
+    for (ImpulseSweep &S : Sweeps) {
+      uint64_t Limit = Most(Whole ? EachNumberBudget : EachPlaceBudget),
                Wanted = (Whole ? S.Window : S.Step) - S.Count,
                More = std::min(Wanted, Limit - std::min(Limit, Given));
       S.Count += More;
       Given += More;
     }
-  for (const PlaceSweep &S : Sweeps)
+  for (const ImpulseSweep &S : Sweeps)
     Choices.push_back(
         (Base.Case.Name + ": " + Twine(S.Count) + " launches with " +
          (S.Negative ? "negative" : "positive") + " impulses in buffer " +
@@ -288,18 +294,18 @@ void PlaceProbes::allot(double Cost) {
             .str());
 }
 
-Expected<std::unique_ptr<PlaceProbes>>
-PlaceProbes::plan(OriginalRuns &O, const JudgedCase &Base, double Cost) {
-  std::unique_ptr<PlaceProbes> P(new PlaceProbes(O, Base));
+Expected<std::unique_ptr<ImpulseProbes>>
+ImpulseProbes::plan(OriginalRuns &O, const JudgedCase &Base, double Cost) {
+  std::unique_ptr<ImpulseProbes> P(new ImpulseProbes(O, Base));
   auto Skip = [&](StringRef Why) {
     P->Choices.push_back(Base.Case.Name + ": no impulses at every place, " +
                          Why.str());
     return std::move(P);
   };
-  constexpr double Trials = 64;
+  constexpr double Trials = 64; // About as many as windows are tried with.
   if (!Base.AnyOrder)
     return Skip("as the original's results depend on the order of its threads");
-  if (Trials * Cost > FirstCosts)
+  if (Trials * Cost > EachPlaceBudget)
     return Skip("for their cost");
   const GateCase &C = Base.Case;
   for (size_t B = 0; B < C.Buffers.size(); ++B) {
@@ -307,7 +313,7 @@ PlaceProbes::plan(OriginalRuns &O, const JudgedCase &Base, double Cost) {
         (!C.PureOutput.empty() && C.PureOutput[B]))
       continue;
     for (bool Negative : {false, true}) {
-      Expected<std::optional<PlaceSweep>> S = P->findSweep(B, Negative);
+      Expected<std::optional<ImpulseSweep>> S = P->findSweep(B, Negative);
       if (!S)
         return S.takeError();
       if (*S)
@@ -320,28 +326,28 @@ PlaceProbes::plan(OriginalRuns &O, const JudgedCase &Base, double Cost) {
   return P;
 }
 
-size_t PlaceProbes::count() const {
+size_t ImpulseProbes::count() const {
   size_t Sum = 0;
-  for (const PlaceSweep &S : Sweeps)
+  for (const ImpulseSweep &S : Sweeps)
     Sum += S.Count;
   return Sum;
 }
 
-std::vector<Strike> PlaceProbes::strikes(size_t Launch) const {
-  for (const PlaceSweep &S : Sweeps) {
+std::vector<Impulse> ImpulseProbes::impulses(size_t Launch) const {
+  for (const ImpulseSweep &S : Sweeps) {
     if (Launch < S.Count)
-      return strikes(S, Launch);
+      return impulses(S, Launch);
     Launch -= S.Count;
   }
   return {};
 }
 
 Expected<std::shared_ptr<const RunResult>>
-PlaceProbes::original(size_t Launch) {
+ImpulseProbes::original(size_t Launch) {
   if (Ran[Launch])
     return Kept[Launch];
   Expected<RunResult> R =
-      O.run(struckCase(Base.Case, strikes(Launch), "place"));
+      O.run(withImpulses(Base.Case, impulses(Launch), "place"));
   if (!R)
     return R.takeError();
   std::shared_ptr<const RunResult> Result;
