@@ -674,14 +674,14 @@ bool SearchLoop::atCeiling(const CandidateRecord &R) const {
 /// device cannot run, no version of the gate was passed: it is 0.
 static Measurement measurementOf(const CandidateEvidence &E, double Ratio,
                                  const SearchProblem &P) {
-  Measurement M{P.Gpu.Name,    "modelled", Ratio,
+  Measurement M{P.Gpu.Name,    Basis::Modelled, Ratio,
                 Ratio,         Ratio,      unsigned(GateVersion),
                 E.Gate.Checks, "clang-22", P.Arch,
                 E.Canonical};
   if (!E.Gpu)
     return M;
   M.Device = E.Gpu->Device;
-  M.Basis = "measured";
+  M.Basis = Basis::Measured;
   if (E.Gpu->Total) {
     M.Low = E.Gpu->Total->Low;
     M.High = E.Gpu->Total->High;
