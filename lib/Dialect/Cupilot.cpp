@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Cupilot.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Support/Digest.h"
 #include "mlir/IR/Builders.h"
@@ -394,20 +395,10 @@ LogicalResult DisjointAttr::verify(EmitErrorFn EmitError, PointerAttr A,
   return checkMap(EmitError, "an extent", ExtentB, 1);
 }
 
-/// "sm_90", "sm_90a", "sm_120f".
-static bool isArchitecture(StringRef Arch) {
-  if (!Arch.consume_front("sm_"))
-    return false;
-  StringRef Digits = Arch.take_while(llvm::isDigit);
-  StringRef Suffix = Arch.drop_front(Digits.size());
-  return (Digits.size() == 2 || Digits.size() == 3) &&
-         (Suffix.empty() || Suffix == "a" || Suffix == "f");
-}
-
 LogicalResult GuardAttr::verify(EmitErrorFn EmitError, StringRef Arch,
                                 IntegerSetAttr Set, ArrayRef<AlignAttr>,
                                 ArrayRef<DisjointAttr>) {
-  if (!isArchitecture(Arch))
+  if (!Architecture::parse(Arch))
     return EmitError() << "a guard names the architecture as \"sm_NN\", not \""
                        << Arch << "\"";
   return checkLaunchDims(EmitError, "the set of a guard",
@@ -419,7 +410,7 @@ LogicalResult BuildAttr::verify(EmitErrorFn EmitError, StringRef Compiler,
                                 StringRef Arch, StringRef Digest) {
   if (Compiler.empty())
     return EmitError() << "a build names its compiler";
-  if (!isArchitecture(Arch))
+  if (!Architecture::parse(Arch))
     return EmitError() << "a build names the architecture as \"sm_NN\", not \""
                        << Arch << "\"";
   if (!isDigest(Digest))

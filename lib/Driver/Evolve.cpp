@@ -116,7 +116,7 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  P.Arch = architectureFor(Gpu->Arch, R.Flags);
+  P.Arch = architectureFor(Gpu->Arch, gpuArchitectures(R.Flags));
   P.Flags = R.Flags;
   P.Seed = R.Seed;
   P.DataFolder = Recorded.Folder;

@@ -10,8 +10,11 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Options.h"
 #include "cupilot/Support/Toolchain.h"
+#include "clang/Options/Options.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/Arg.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -31,6 +34,14 @@ struct NvccUse {
 };
 } // namespace
 
+/// Families of options that change device code.
+static bool changesDeviceCode(StringRef Name) {
+  return any_of(
+      ArrayRef<StringRef>({"Xclang", "mllvm", "Xarch_", "Xcuda-ptxas", "fgpu-",
+                           "ffp-", "ffast-math", "funsafe-math"}),
+      [&](StringRef Family) { return Name.starts_with(Family); });
+}
+
 /// What nvcc is told for clang's \p Flags. Flags that change device code and
 /// have no counterpart are a finding.
 static Expected<NvccUse> translate(StringRef Nvcc,
@@ -41,38 +52,34 @@ static Expected<NvccUse> translate(StringRef Nvcc,
     Use.UnitFlags.push_back(Flag);
     Use.Device.Flags.push_back(Flag);
   };
-  for (size_t I = 0; I < Flags.size(); ++I) {
-    StringRef Flag = Flags[I];
-    auto Starts = [&](StringRef Prefix) { return Flag.starts_with(Prefix); };
-    if (is_contained({"-D", "-U", "-I", "-isystem", "-include"}, Flag) &&
-        I + 1 < Flags.size()) {
-      Use.UnitFlags.push_back(Flag.str());
-      Use.UnitFlags.push_back(Flags[++I]);
-    } else if (is_contained({"-o", "-MF", "-MT", "-MQ", "-L", "-l", "-x"},
-                            Flag) &&
-               I + 1 < Flags.size()) {
-      ++I;
-    } else if (Starts("-D") || Starts("-U") || Starts("-I")) {
-      Use.UnitFlags.push_back(Flag.str());
-    } else if (Starts("-std=")) {
-      Both(StringRef(Flag).contains("gnu++")
-               ? "-std=c++" + Flag.split("gnu++").second.str()
-               : Flag.str());
-    } else if (Flag == "-ffp-contract=off") {
+  auto Take = [&](const opt::Arg &A, size_t First, size_t Last) -> Error {
+    namespace o = clang::options;
+    const opt::Option &O = A.getOption();
+    StringRef Value = valueOf(A);
+    if (is_contained<unsigned>(
+            {o::OPT_D, o::OPT_U, o::OPT_I, o::OPT_isystem, o::OPT_include},
+            O.getID())) {
+      Use.UnitFlags.push_back(O.getPrefixedName().str());
+      Use.UnitFlags.push_back(Value.str());
+    } else if (O.matches(o::OPT_std_EQ)) {
+      if (!Value.consume_front("gnu"))
+        Value.consume_front("c");
+      Both("-std=c" + Value.str());
+    } else if (O.matches(o::OPT_ffp_contract) && Value == "off") {
       Both("-fmad=false");
-    } else if (Flag == "-fgpu-flush-denormals-to-zero" ||
-               Flag == "-fcuda-flush-denormals-to-zero") {
+    } else if (O.matches(o::OPT_fgpu_flush_denormals_to_zero)) {
       Both("-ftz=true");
-    } else if (Starts("-Xclang") || Starts("-mllvm") || Starts("-Xarch_") ||
-               Starts("-fgpu-") || Starts("-ffast-math") ||
-               Starts("-funsafe-math") || Starts("-ffp-") ||
-               Starts("-Xcuda-ptxas") || Starts("-O0")) {
-      if (Flag != "-ffp-contract=fast" && Flag != "-ffp-contract=on")
-        return findingError("'" + Flag +
-                            "' has no counterpart; name the "
-                            "command with --compiler");
+    } else if (O.matches(o::OPT_ffp_contract)
+                   ? Value != "fast" && Value != "on"
+                   : O.matches(o::OPT_O0) || changesDeviceCode(O.getName())) {
+      return findingError("'" + Flags[First] +
+                          "' has no counterpart; name the command with "
+                          "--compiler");
     }
-  }
+    return Error::success();
+  };
+  if (Error E = readClangFlags(Flags, Take))
+    return std::move(E);
   return Use;
 }
 
@@ -102,18 +109,16 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   Use.Nvcc = Words.front();
   Use.Device = C->Device;
   // The architecture and what is made are said here.
-  for (size_t I = 0; I < C->Args.size(); ++I) {
-    StringRef Arg = C->Args[I];
-    StringRef Option = Arg.split('=').first;
-    if (is_contained({"-arch", "--gpu-architecture", "-code", "--gpu-code",
-                      "-gencode", "--generate-code", "-o"},
-                     Option)) {
-      I += !Arg.contains('=');
-      continue;
-    }
-    if (Arg != "-c" && Arg != "-dc")
-      Use.UnitFlags.push_back(Arg.str());
-  }
+  auto Keep = [&](const opt::Arg &A, size_t First, size_t Last) {
+    if (!is_contained<unsigned>({nvcc::OPT_gpu_architecture, nvcc::OPT_gpu_code,
+                                 nvcc::OPT_generate_code, nvcc::OPT_output_file,
+                                 nvcc::OPT_compile, nvcc::OPT_device_c},
+                                A.getOption().getID()))
+      append_range(Use.UnitFlags, ArrayRef(C->Args).slice(First, Last - First));
+    return Error::success();
+  };
+  if (Error E = readOptions(nvccOptions(), C->Args, Keep))
+    return std::move(E);
   return std::move(Use);
 }
 

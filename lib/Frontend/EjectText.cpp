@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EjectText.h"
+#include "cupilot/Model/Architecture.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
@@ -58,9 +59,8 @@ static bool isKnown(const EjectHost &Host, const Expr &E) {
 }
 
 std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V) {
-  unsigned Number = 0;
-  StringRef Arch = V.When.Arch;
-  if (!Arch.consume_front("sm_") || Arch.getAsInteger(10, Number))
+  std::optional<Architecture> Arch = Architecture::parse(V.When.Arch);
+  if (!Arch || Arch->Suffix)
     return "it is for '" + V.When.Arch +
            "', which a running program cannot tell from others";
   bool Known = !V.Plan.Launches.empty();

@@ -8,6 +8,7 @@
 
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -27,11 +28,12 @@ namespace cupilot {
 /// own account. NVCC's documentation, "Options for Steering GPU Code
 /// Generation".
 static bool hasMachineCode(const NvccCommand &Command, StringRef Target) {
-  auto IsSource = [&](StringRef Arch) {
-    return (Arch.consume_front("compute_") || Arch.consume_front("sm_")) &&
-           Arch == Target.drop_front(StringRef("sm_").size());
+  auto IsSource = [Source = Architecture::parse(Target)](StringRef Arch) {
+    return Source && Architecture::parseNvcc(Arch) == Source;
   };
-  auto IsMachineCode = [](StringRef Word) { return Word.starts_with("sm_"); };
+  auto IsMachineCode = [](StringRef Word) {
+    return Architecture::parse(Word).has_value();
+  };
   auto WordsOf = [](StringRef Value) {
     SmallVector<StringRef> Words;
     SplitString(Value, Words, ",=[]'\" ");
@@ -39,12 +41,12 @@ static bool hasMachineCode(const NvccCommand &Command, StringRef Target) {
   };
   StringRef Arch, Code;
   bool Named = false;
-  for (const auto &[Name, Value] : Command.Options) {
-    if (Name == "arch" || Name == "gpu-architecture") {
+  for (const auto &[Id, Value] : Command.Options) {
+    if (Id == nvcc::OPT_gpu_architecture) {
       Arch = Value;
-    } else if (Name == "code" || Name == "gpu-code") {
+    } else if (Id == nvcc::OPT_gpu_code) {
       Code = Value;
-    } else if (Name == "gencode" || Name == "generate-code") {
+    } else if (Id == nvcc::OPT_generate_code) {
       Named = true;
       // arch=compute_90a,code=[sm_90a,compute_90a]
       SmallVector<StringRef> Words = WordsOf(Value);

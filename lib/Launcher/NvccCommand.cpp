@@ -11,12 +11,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/NvccCommand.h"
-#include "NvccOptions.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Options.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Option/Arg.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -39,8 +39,13 @@ public:
   bool Main = false; ///< The command's own arguments, not a variable's.
 
 private:
-  Expected<bool> ownArgument(StringRef Arg);
-  void take(NvccMeaning M, StringRef Spelling, StringRef Value);
+  Expected<bool> ownArgument(const opt::Arg &A);
+  Error readArgument(const opt::Arg &A, ArrayRef<std::string> Words,
+                     std::vector<std::string> &Kept, bool &Changed,
+                     unsigned Depth);
+  Error readFiles(StringRef Names, std::vector<std::string> &Kept,
+                  bool &Changed, unsigned Depth);
+  void take(const opt::Arg &A, StringRef Spelling);
   /// \p Remark: whoever asks for remarks hears of it.
   void refuse(const BuildNote &Why, bool Remark = true) {
     if (!C.Unchanged || (Remark && !C.UnchangedRemark))
@@ -55,41 +60,51 @@ private:
 };
 } // namespace
 
-Expected<bool> Parser::ownArgument(StringRef Arg) {
-  if (Arg.consume_front("-fplugin-arg-cupilot-")) {
+Expected<bool> Parser::ownArgument(const opt::Arg &A) {
+  StringRef Value = valueOf(A);
+  switch (A.getOption().getID()) {
+  case nvcc::OPT_fplugin_arg:
     C.PluginGiven = true;
-    if (Error E = parsePluginArgument(Arg, C.Plugin))
+    if (Error E = parsePluginArgument(Value, C.Plugin))
       return std::move(E);
     return true;
-  }
-  if (Arg.consume_front("-fplugin=")) {
-    StringRef Name = sys::path::filename(Arg);
+  case nvcc::OPT_fplugin: {
+    StringRef Name = sys::path::filename(Value);
     if (Name != "cupilot" && Name != "cupilot.so")
       return false;
     C.PluginGiven = true;
     return true;
   }
-  for (auto [Prefix, To] :
-       {std::pair("-Rpass=", &C.Remarks), {"-Rpass-missed=", &C.MissedRemarks}})
-    if (Arg.consume_front(Prefix)) {
-      std::string Why;
-      if (!Regex(Arg).isValid(Why))
-        return usageError("'" + Arg + "' is no regular expression: " + Why);
-      *To = Arg.str();
-      return true;
-    }
-  return false;
+  case nvcc::OPT_rpass:
+  case nvcc::OPT_rpass_missed: {
+    std::string Why;
+    if (!Regex(Value).isValid(Why))
+      return usageError("'" + Value + "' is no regular expression: " + Why);
+    (A.getOption().matches(nvcc::OPT_rpass) ? C.Remarks : C.MissedRemarks) =
+        Value.str();
+    return true;
+  }
+  default:
+    return false;
+  }
 }
 
-void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
-  switch (M) {
-  case NvccMeaning::Device:
-    C.Device.Flags.push_back(Spelling.str());
-    break;
-  case NvccMeaning::DeviceValue:
-    C.Device.Flags.push_back((Spelling + "=" + Value).str());
-    break;
-  case NvccMeaning::Ptxas: {
+/// \p Spelling: the name as it was given, with its dashes.
+void Parser::take(const opt::Arg &A, StringRef Spelling) {
+  const opt::Option &O = A.getOption();
+  StringRef Value = valueOf(A);
+  if (O.matches(nvcc::OPT_DeviceGroup))
+    C.Device.Flags.push_back(O.getKind() == opt::Option::FlagClass
+                                 ? Spelling.str()
+                                 : (Spelling + "=" + Value).str());
+  else if (O.matches(nvcc::OPT_NoObjectGroup))
+    refuse(BuildReason::NoObject, false);
+  else if (O.matches(nvcc::OPT_RelocatableGroup))
+    refuse(BuildReason::Relocatable);
+  else if (O.matches(nvcc::OPT_KeepGroup))
+    refuse(BuildReason::SaveTemps);
+  switch (O.getID()) {
+  case nvcc::OPT_ptxas_options: {
     SmallVector<StringRef> Parts;
     Value.split(Parts, ',', -1, /*KeepEmpty=*/false);
     for (StringRef Part : Parts)
@@ -99,45 +114,35 @@ void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
         C.Device.Ptxas.push_back(Part.str());
     break;
   }
-  case NvccMeaning::Registers:
+  case nvcc::OPT_maxrregcount:
     C.Device.Ptxas.push_back(("-maxrregcount=" + Value).str());
     break;
-  case NvccMeaning::Object:
+  case nvcc::OPT_compile:
     Object = true;
     break;
-  case NvccMeaning::NoObject:
-    refuse(BuildReason::NoObject, false);
-    break;
-  case NvccMeaning::Relocatable:
-    refuse(BuildReason::Relocatable);
-    break;
-  case NvccMeaning::RelocatableValue:
+  case nvcc::OPT_relocatable_device_code:
     if (Value == "true")
       refuse(BuildReason::Relocatable);
     break;
-  case NvccMeaning::Debug:
+  case nvcc::OPT_device_debug:
     refuse(BuildReason::DeviceDebug);
     break;
-  case NvccMeaning::Keep:
-  case NvccMeaning::KeepValue:
-    refuse(BuildReason::SaveTemps);
-    break;
-  case NvccMeaning::ObjectFolder:
+  case nvcc::OPT_objdir_as_tempdir:
     refuse(BuildReason::ObjectFolder);
     break;
-  case NvccMeaning::Output:
+  case nvcc::OPT_output_file:
     C.Output = Value.str();
     break;
-  case NvccMeaning::OutputDirectory:
+  case nvcc::OPT_output_directory:
     Directory = Value.str();
     break;
-  case NvccMeaning::DepFile:
+  case nvcc::OPT_dependency_output:
     C.DepFile = Value.str();
     break;
-  case NvccMeaning::Dependencies:
+  case nvcc::OPT_generate_dependencies_with_compile:
     Dependencies = true;
     break;
-  case NvccMeaning::Language:
+  case nvcc::OPT_language:
     AllCuda = Value == "cu";
     OtherLanguage = !AllCuda;
     break;
@@ -146,89 +151,83 @@ void Parser::take(NvccMeaning M, StringRef Spelling, StringRef Value) {
   }
 }
 
-Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
-                   bool &Changed, unsigned Depth) {
-  if (Depth > 16)
-    return usageError("options files name each other without end");
-  for (size_t I = 0; I < Args.size(); ++I) {
-    StringRef Arg = Args[I];
-    Expected<bool> Own = ownArgument(Arg);
-    if (!Own)
-      return Own.takeError();
-    if (*Own) {
-      Changed = true;
-      continue;
-    }
-    if (!Arg.starts_with("-") || Arg == "-") {
-      if (Arg == "-")
-        refuse(BuildReason::StandardInput);
-      C.Inputs.push_back(Arg.str());
-      if (Main && !Depth)
-        C.InputAt.push_back(I);
-      Kept.push_back(Arg.str());
-      continue;
-    }
-    StringRef Name = Arg.ltrim('-');
-    auto [Option, Value] = Name.split('=');
-    NvccMeaning M = nvccMeaning(Option);
-    StringRef Joined;
-    bool HasValue = Name.contains('=');
-    if (M == NvccMeaning::Other && isJoinedNvcc(Name, Joined)) {
-      M = nvccMeaning(Joined);
-      Value = Name.drop_front(Joined.size());
-      Option = Joined;
-      HasValue = true;
-    }
-    size_t First = I;
-    if (nvccTakesValue(M) && !HasValue) {
-      if (I + 1 == Args.size())
-        return usageError("'" + Arg + "' needs a value");
-      Value = Args[++I];
-    }
-    if (M == NvccMeaning::OptionsFile) {
-      SmallVector<StringRef> Files;
-      Value.split(Files, ',', -1, /*KeepEmpty=*/false);
-      std::vector<std::string> Inner;
-      bool InnerChanged = false;
-      for (StringRef File : Files) {
-        Expected<std::string> Text = readFile(File);
-        if (!Text)
-          return Text.takeError();
-        BumpPtrAllocator Memory;
-        StringSaver Saver(Memory);
-        SmallVector<const char *> Words;
-        cl::TokenizeGNUCommandLine(*Text, Saver, Words);
-        std::vector<std::string> More(Words.begin(), Words.end());
-        if (Error E = read(More, Inner, InnerChanged, Depth + 1))
-          return E;
-      }
-      if (InnerChanged) {
-        Changed = true;
-        Kept.insert(Kept.end(), Inner.begin(), Inner.end());
-        continue;
-      }
-    } else {
-      // "-o" and "--output-file" as they stand; joined ones by their letter.
-      C.Options.emplace_back(Option.str(), Value.str());
-      std::string Spelling =
-          Arg.take_front(Arg.size() - Name.size()).str() + Option.str();
-      take(M, Spelling, Value);
-    }
-    for (; First <= I; ++First) {
-      if (M == NvccMeaning::Output && Main && !Depth)
-        C.OutputAt.push_back(First);
-      Kept.push_back(Args[First]);
-    }
+Error Parser::readFiles(StringRef Names, std::vector<std::string> &Kept,
+                        bool &Changed, unsigned Depth) {
+  SmallVector<StringRef> Files;
+  Names.split(Files, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef File : Files) {
+    Expected<std::string> Text = readFile(File);
+    if (!Text)
+      return Text.takeError();
+    BumpPtrAllocator Memory;
+    StringSaver Saver(Memory);
+    SmallVector<const char *> Words;
+    cl::TokenizeGNUCommandLine(*Text, Saver, Words);
+    std::vector<std::string> More(Words.begin(), Words.end());
+    if (Error E = read(More, Kept, Changed, Depth + 1))
+      return E;
   }
   return Error::success();
 }
 
+Error Parser::readArgument(const opt::Arg &A, ArrayRef<std::string> Words,
+                           std::vector<std::string> &Kept, bool &Changed,
+                           unsigned Depth) {
+  Expected<bool> Own = ownArgument(A);
+  if (!Own)
+    return Own.takeError();
+  if (*Own) {
+    Changed = true;
+    return Error::success();
+  }
+  const opt::Option &O = A.getOption();
+  size_t First = A.getIndex();
+  if (O.matches(nvcc::OPT_options_file)) {
+    std::vector<std::string> Inner;
+    bool InnerChanged = false;
+    if (Error E = readFiles(valueOf(A), Inner, InnerChanged, Depth))
+      return E;
+    if (InnerChanged) {
+      // nvcc gets the words instead.
+      Changed = true;
+      Kept.insert(Kept.end(), Inner.begin(), Inner.end());
+      return Error::success();
+    }
+  } else if (O.matches(nvcc::OPT_INPUT)) {
+    StringRef Input = valueOf(A);
+    if (Input == "-")
+      refuse(BuildReason::StandardInput);
+    C.Inputs.push_back(Input.str());
+    if (Main && !Depth)
+      C.InputAt.push_back(First);
+  } else if (!O.matches(nvcc::OPT_UNKNOWN)) {
+    C.Options.push_back({static_cast<nvcc::ID>(O.getID()), valueOf(A).str()});
+    take(A, StringRef(Words.front()).split('=').first);
+    if (O.matches(nvcc::OPT_output_file) && Main && !Depth)
+      for (size_t I = 0; I < Words.size(); ++I)
+        C.OutputAt.push_back(First + I);
+  }
+  Kept.insert(Kept.end(), Words.begin(), Words.end());
+  return Error::success();
+}
+
+Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
+                   bool &Changed, unsigned Depth) {
+  if (Depth > 16)
+    return usageError("options files name each other without end");
+  return readOptions(nvccOptions(), Args,
+                     [&](const opt::Arg &A, size_t First, size_t Last) {
+                       return readArgument(A, Args.slice(First, Last - First),
+                                           Kept, Changed, Depth);
+                     });
+}
+
 /// A host compiler of Microsoft's kind, or an object named as theirs.
 static bool isForWindows(const NvccCommand &C) {
-  auto HasStyle = [](const auto &Option) {
+  auto HasStyle = [](const NvccOption &Option) {
     std::string Stem =
-        sys::path::stem(Option.second, sys::path::Style::windows).lower();
-    return (Option.first == "ccbin" || Option.first == "compiler-bindir") &&
+        sys::path::stem(Option.Value, sys::path::Style::windows).lower();
+    return Option.Id == nvcc::OPT_compiler_bindir &&
            (Stem == "cl" || Stem == "clang-cl");
   };
   return sys::path::extension(C.Output).lower() == ".obj" ||

@@ -8,36 +8,52 @@
 
 #include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Launcher/NvccCommand.h"
-#include "cupilot/Support/NvccFlags.h"
+#include "cupilot/Launcher/NvccFlags.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Option/Option.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
 /// Clang's letter or word for an option that both have.
-static StringRef sharedOption(StringRef Name) {
-  return StringSwitch<StringRef>(Name)
-      .Cases({"D", "define-macro"}, "-D")
-      .Cases({"U", "undefine-macro"}, "-U")
-      .Cases({"I", "include-path"}, "-I")
-      .Cases({"isystem", "system-include"}, "-isystem")
-      .Cases({"include", "pre-include"}, "-include")
-      .Cases({"O", "optimize"}, "-O")
-      .Case("std", "-std=")
-      .Default("");
+static StringRef sharedOption(nvcc::ID Id) {
+  switch (Id) {
+  case nvcc::OPT_define_macro:
+    return "-D";
+  case nvcc::OPT_undefine_macro:
+    return "-U";
+  case nvcc::OPT_include_path:
+    return "-I";
+  case nvcc::OPT_system_include:
+    return "-isystem";
+  case nvcc::OPT_pre_include:
+    return "-include";
+  case nvcc::OPT_optimize:
+    return "-O";
+  case nvcc::OPT_std:
+    return "-std=";
+  default:
+    return "";
+  }
 }
 
 /// Options whose arithmetic or architecture translateNvccFlags knows.
-static bool isTranslated(StringRef Name) {
-  return StringSwitch<bool>(Name)
-      .Cases({"arch", "gpu-architecture", "gencode", "generate-code",
-              "Xcompiler", "compiler-options", "use_fast_math", "ftz", "fmad",
-              "default-stream"},
-             true)
-      .Cases({"rdc", "relocatable-device-code", "dc", "device-c"}, true)
-      .Default(false);
+static bool isTranslated(nvcc::ID Id) {
+  switch (Id) {
+  case nvcc::OPT_gpu_architecture:
+  case nvcc::OPT_generate_code:
+  case nvcc::OPT_compiler_options:
+  case nvcc::OPT_use_fast_math:
+  case nvcc::OPT_ftz:
+  case nvcc::OPT_fmad:
+  case nvcc::OPT_default_stream:
+  case nvcc::OPT_relocatable_device_code:
+  case nvcc::OPT_device_c:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// What -Xcompiler hands on changes device code where it defines or finds
@@ -57,10 +73,11 @@ Expected<std::vector<std::string>> clangFlagsOfNvcc(ArrayRef<std::string> Args,
     return C.takeError();
   std::vector<std::string> Flags, Own;
   bool Level = false;
-  for (auto &[Name, Value] : C->Options) {
-    StringRef Shared = sharedOption(Name);
-    if (isTranslated(Name)) {
-      Own.push_back(Value.empty() ? "-" + Name : "-" + Name + "=" + Value);
+  for (auto &[Id, Value] : C->Options) {
+    StringRef Shared = sharedOption(Id);
+    if (isTranslated(Id)) {
+      StringRef Name = nvccOptions().getOption(Id).getPrefixedName();
+      Own.push_back(Value.empty() ? Name.str() : (Name + "=" + Value).str());
     } else if (Shared == "-I" || Shared == "-isystem" || Shared == "-include") {
       // Lists, as nvcc has them.
       SmallVector<StringRef> Parts;
@@ -75,7 +92,7 @@ Expected<std::vector<std::string>> clangFlagsOfNvcc(ArrayRef<std::string> Args,
       Flags.push_back(Shared == "-O" && (Value.empty() || Value == "0")
                           ? "-O2"
                           : (Shared + Value).str());
-    } else if (Name == "G" || Name == "device-debug") {
+    } else if (Id == nvcc::OPT_device_debug) {
       Level = true;
       Flags.push_back("-O0");
     }

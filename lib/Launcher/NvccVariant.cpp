@@ -8,6 +8,7 @@
 
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
@@ -45,8 +46,8 @@ Expected<std::string> nvccVersion(StringRef Nvcc) {
 
 /// "compute_90a" for "sm_90a".
 static std::string virtualArch(StringRef Arch) {
-  Arch.consume_front("sm_");
-  return ("compute_" + Arch).str();
+  std::optional<Architecture> A = Architecture::parse(Arch);
+  return A ? A->virtualName() : Arch.str();
 }
 
 static Error runNvcc(const std::vector<std::string> &Command) {

@@ -13,6 +13,7 @@
 
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -62,7 +63,7 @@ llvm::Error AddVariantPass::add() {
                                {"arch=sm_90", Arch}})
     if (Value.empty())
       return usageError(llvm::Twine("cupilot-add-variant needs ") + Option);
-  if (!isArchitecture(Arch))
+  if (!Architecture::parse(Arch))
     return usageError("'" + Arch + "' is no architecture",
                       "name one as arch=sm_90");
   Operation *Kernel = nullptr;

@@ -14,6 +14,7 @@
 
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Support/Digest.h"
@@ -28,10 +29,6 @@ using llvm::Expected;
 using llvm::StringRef;
 
 namespace cupilot {
-
-bool isArchitecture(StringRef Text) {
-  return llvm::Regex("^sm_[1-9][0-9]+[af]?$").match(Text);
-}
 
 /// A finding for a variant that does not hold for every launch as it stands.
 static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
@@ -203,7 +200,7 @@ void ApplyPass::runOnOperation() {
   if (Arch.empty())
     return Fail("cupilot-apply needs the architecture, which the module does "
                 "not say: arch=sm_90");
-  if (!isArchitecture(Arch))
+  if (!Architecture::parse(Arch))
     return Fail("'" + Arch + "' is no architecture; name one as arch=sm_90");
   std::string Why;
   if (!Only.empty() && !llvm::Regex(Only).isValid(Why))

@@ -24,9 +24,6 @@ struct VariantModule {
   mlir::Operation *Kernel = nullptr;
 };
 
-/// True for "sm_90", "sm_90a", ...
-bool isArchitecture(llvm::StringRef Text);
-
 /// Reads the .mlir file \p Path and finds \p Symbol in it, a kernel. What does
 /// not parse, and a file without it, is a finding.
 llvm::Expected<VariantModule> readMlirVariant(mlir::MLIRContext &C,

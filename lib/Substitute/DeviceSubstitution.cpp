@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostRuntime.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;

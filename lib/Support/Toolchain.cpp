@@ -129,25 +129,6 @@ std::vector<std::string> gpuArchitectures(ArrayRef<std::string> Flags) {
   return Archs;
 }
 
-std::string computeCapability(StringRef Arch) { return Arch.rtrim("af").str(); }
-
-unsigned capabilityNumber(StringRef Arch) {
-  unsigned Number = 0;
-  if (!Arch.consume_front("sm_") || Arch.consumeInteger(10, Number))
-    return 0;
-  return Number;
-}
-
-std::string architectureFor(StringRef Gpu, ArrayRef<std::string> Flags) {
-  std::string Best = Gpu.str();
-  for (const std::string &Arch : gpuArchitectures(Flags))
-    // "sm_90a" has all that "sm_90f" has.
-    if (computeCapability(Arch) == Gpu &&
-        (Best == Gpu || StringRef(Arch).ends_with("a")))
-      Best = Arch;
-  return Best;
-}
-
 std::vector<std::string> withoutArchitectures(ArrayRef<std::string> Flags) {
   std::vector<std::string> Rest;
   copy_if(Flags, std::back_inserter(Rest),
@@ -208,34 +189,6 @@ Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                                            ArrayRef<std::string> Flags) {
   return compileDevice(Source, Arch, Flags,
                        {"-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes"});
-}
-
-/// Options that take their value as the next argument.
-static bool takesValue(StringRef Flag) {
-  return is_contained(
-      ArrayRef<StringRef>({"-D", "-U", "-I", "-isystem", "-iquote",
-                           "-idirafter", "-include", "-imacros", "-o", "-MF",
-                           "-MT", "-MQ", "-L", "-l", "-x"}),
-      Flag);
-}
-
-std::vector<std::string> variantFlags(ArrayRef<std::string> Flags) {
-  std::vector<std::string> Kept;
-  for (size_t I = 0; I < Flags.size(); ++I) {
-    StringRef Flag = Flags[I];
-    if (takesValue(Flag)) {
-      ++I;
-      continue;
-    }
-    auto Starts = [&](StringRef Prefix) { return Flag.starts_with(Prefix); };
-    if (Starts("-D") || Starts("-U") || Starts("-I") || Starts("-isystem") ||
-        Starts("-iquote") || Starts("-M") || Starts("-o") || Starts("-l") ||
-        Starts("-L") || Starts("-Wl,") || Starts("-fplugin") || Flag == "-c" ||
-        Flag == "-S" || Flag == "-E" || !Starts("-"))
-      continue;
-    Kept.push_back(Flag.str());
-  }
-  return Kept;
 }
 
 } // namespace cupilot

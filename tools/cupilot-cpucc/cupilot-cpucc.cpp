@@ -11,13 +11,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Launcher/NvccFlags.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/NvccFlags.h"
+#include "cupilot/Support/Options.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
+#include "clang/Options/Options.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/Arg.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
@@ -65,15 +68,6 @@ struct Invocation {
 };
 } // namespace
 
-/// Options whose value is the next argument.
-static bool takesValue(StringRef Flag) {
-  return is_contained(
-      ArrayRef<StringRef>({"-I", "-D", "-U", "-isystem", "-include", "-iquote",
-                           "-MF", "-MT", "-MQ", "-Xclang", "-mllvm", "-x",
-                           "-idirafter"}),
-      Flag);
-}
-
 static Expected<Invocation> parse(ArrayRef<std::string> All) {
   Invocation I;
   Expected<TranslatedFlags> Flags =
@@ -87,36 +81,30 @@ static Expected<Invocation> parse(ArrayRef<std::string> All) {
         << "without effect on the cpu device: " << join(Flags->Ignored, ", ")
         << "\n";
   std::string Language; // As -x names it for the files that follow.
-  for (size_t A = 0; A < Args.size(); ++A) {
-    StringRef Arg = Args[A];
-    if (Arg == "-o" || takesValue(Arg) || Arg == "-L" || Arg == "-l" ||
-        Arg == "-Xlinker") {
-      if (A + 1 == Args.size())
-        return usageError("'" + Arg + "' needs a value");
-      StringRef Value = Args[++A];
-      if (Arg == "-o")
-        I.Output = Value.str();
-      else if (Arg == "-x")
-        Language = Value == "none" ? "" : Value.str();
-      else
-        for (StringRef Each : {Arg, Value})
-          (takesValue(Arg) ? I.Compile : I.Link).push_back(Each.str());
-    } else if (Arg == "-c") {
+  auto Take = [&](const opt::Arg &A, size_t First, size_t Last) -> Error {
+    namespace o = clang::options;
+    const opt::Option &O = A.getOption();
+    std::string Value = valueOf(A).str();
+    if (O.matches(o::OPT_o))
+      I.Output = Value;
+    else if (O.matches(o::OPT_x))
+      Language = Value == "none" ? "" : Value;
+    else if (O.matches(o::OPT_c))
       I.CompileOnly = true;
-    } else if (Arg == "-###") {
+    else if (O.matches(o::OPT__HASH_HASH_HASH))
       I.Dry = true;
-    } else if (Arg.starts_with("-l") || Arg.starts_with("-L") ||
-               Arg.starts_with("-Wl,")) {
-      I.Link.push_back(Arg.str());
-    } else if (Arg.starts_with("-")) {
-      I.Compile.push_back(Arg.str());
-    } else if (Language.empty() ? sys::path::extension(Arg) == ".cu"
-                                : Language == "cuda") {
-      I.Sources.push_back(Arg.str());
-    } else {
-      I.Others.push_back({Arg.str(), Language});
-    }
-  }
+    else if (!O.matches(o::OPT_INPUT))
+      append_range(O.matches(o::OPT_Link_Group) ? I.Link : I.Compile,
+                   Args.slice(First, Last - First));
+    else if (Language.empty() ? sys::path::extension(Value) == ".cu"
+                              : Language == "cuda")
+      I.Sources.push_back(Value);
+    else
+      I.Others.push_back({Value, Language});
+    return Error::success();
+  };
+  if (Error E = readClangFlags(Args, Take))
+    return std::move(E);
   if (I.Sources.empty() && I.Others.empty())
     return usageError("no input files", "cupilot-cpucc --help shows the use");
   if (I.CompileOnly && !I.Output.empty() &&

@@ -12,6 +12,7 @@
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
@@ -85,7 +86,7 @@ static Error judge(const Kernel &K, const Genome &G,
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  P.Arch = architectureFor(Gpu->Arch, Flags);
+  P.Arch = architectureFor(Gpu->Arch, gpuArchitectures(Flags));
   P.Flags = Flags.vec();
   P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =

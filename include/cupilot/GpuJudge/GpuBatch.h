@@ -14,6 +14,7 @@
 #define CUPILOT_GPUJUDGE_GPUBATCH_H
 
 #include "cupilot/Evaluation/Layout.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
 #include "cupilot/Runner/Batch.h"

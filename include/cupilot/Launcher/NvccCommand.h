@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LAUNCHER_NVCCCOMMAND_H
 #define CUPILOT_LAUNCHER_NVCCCOMMAND_H
 
+#include "cupilot/Launcher/NvccOptions.h"
 #include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "llvm/ADT/ArrayRef.h"
@@ -27,6 +28,12 @@ struct NvccDeviceFlags {
   std::string context() const;
 };
 
+/// An option of the command, by whatever name it was given.
+struct NvccOption {
+  nvcc::ID Id;
+  std::string Value; ///< "" of a flag.
+};
+
 /// An nvcc command line, as far as a launcher must understand it.
 struct NvccCommand {
   /// The command as it goes to nvcc: everything but cuPilot's own arguments.
@@ -34,9 +41,7 @@ struct NvccCommand {
   PluginArguments Plugin;
   bool PluginGiven = false; ///< -fplugin=cupilot or an argument for it.
   std::vector<std::string> Inputs;
-  /// All options with their values, in order, options files included: names
-  /// without dashes.
-  std::vector<std::pair<std::string, std::string>> Options;
+  std::vector<NvccOption> Options; ///< In order, options files included.
   std::string Output;  ///< The object; nvcc's default when -o is not given.
   std::string DepFile; ///< The depfile; "" when none is written.
   NvccDeviceFlags Device;

@@ -41,19 +41,6 @@ struct Toolchain {
 /// The GPU architectures ("sm_90") that \p Flags ask for; {"sm_90"} if none.
 std::vector<std::string> gpuArchitectures(llvm::ArrayRef<std::string> Flags);
 
-/// "sm_90" for "sm_90a": the compute capability, which is what a GPU tells of
-/// itself.
-std::string computeCapability(llvm::StringRef Arch);
-/// 90 for "sm_90" and "sm_90a": what a running program can ask an image for; 0
-/// for what is no architecture.
-unsigned capabilityNumber(llvm::StringRef Arch);
-
-/// The architecture of \p Flags that a GPU of the compute capability \p Gpu
-/// runs, the one with most instructions ("sm_90a" before "sm_90"); \p Gpu if
-/// they ask for none of it.
-std::string architectureFor(llvm::StringRef Gpu,
-                            llvm::ArrayRef<std::string> Flags);
-
 /// \p Flags without the ones that choose the GPU architecture.
 std::vector<std::string>
 withoutArchitectures(llvm::ArrayRef<std::string> Flags);

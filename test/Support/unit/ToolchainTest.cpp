@@ -1,5 +1,6 @@
 //===- ToolchainTest.cpp --------------------------------------------------===//
 //
+//
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,22 +12,49 @@
 
 using namespace cupilot;
 
-static std::string chosen(std::vector<std::string> Flags) {
-  return architectureFor("sm_90", Flags);
+using Words = std::vector<std::string>;
+
+TEST(Toolchain, Architectures) {
+  EXPECT_EQ(gpuArchitectures({"-O2"}), Words{"sm_90"});
+  EXPECT_EQ(gpuArchitectures(
+                Words{"--offload-arch=sm_90,sm_90a", "--cuda-gpu-arch=sm_80"}),
+            (Words{"sm_90", "sm_90a", "sm_80"}));
+  EXPECT_EQ(withoutArchitectures(Words{"-O2", "--offload-arch=sm_90", "-DX=1"}),
+            (Words{"-O2", "-DX=1"}));
 }
 
-TEST(Toolchain, ArchitectureForAGpu) {
-  EXPECT_EQ(chosen({"-O2"}), "sm_90");
-  EXPECT_EQ(chosen({"--cuda-gpu-arch=sm_90a"}), "sm_90a");
-  EXPECT_EQ(chosen({"--offload-arch=sm_90,sm_90a"}), "sm_90a");
-  EXPECT_EQ(chosen({"--offload-arch=sm_90a", "--offload-arch=sm_90"}),
-            "sm_90a");
-  // Code for other GPUs says nothing of this one.
-  EXPECT_EQ(chosen({"--offload-arch=sm_80,sm_100a"}), "sm_90");
-}
-
-TEST(Toolchain, ComputeCapability) {
-  EXPECT_EQ(computeCapability("sm_90"), "sm_90");
-  EXPECT_EQ(computeCapability("sm_90a"), "sm_90");
-  EXPECT_EQ(computeCapability("sm_120f"), "sm_120");
+TEST(Toolchain, FlagsOfVariants) {
+  EXPECT_EQ(variantFlags(Words{"-O2",
+                               "-DX=1",
+                               "-D",
+                               "Y",
+                               "-Iinclude",
+                               "-I",
+                               "other",
+                               "-include",
+                               "all.h",
+                               "-isystemsys",
+                               "-ffp-contract=off",
+                               "-o",
+                               "x",
+                               "-c",
+                               "k.cu",
+                               "-MD",
+                               "-MF",
+                               "k.d",
+                               "-lm",
+                               "-L/lib",
+                               "-x",
+                               "cuda",
+                               "-fplugin=cupilot",
+                               "-fplugin-arg-cupilot-strict",
+                               "-Wl,-s"}),
+            (Words{"-O2", "-ffp-contract=off"}));
+  // A value is not an option, whatever it looks like.
+  EXPECT_EQ(variantFlags(Words{"-mllvm", "-loop-unroll", "-Xclang",
+                               "-fnative-half-type", "-std=c++20"}),
+            (Words{"-mllvm", "-loop-unroll", "-Xclang", "-fnative-half-type",
+                   "-std=c++20"}));
+  // Clang itself says what it does not know.
+  EXPECT_EQ(variantFlags(Words{"-no-such-flag"}), Words{"-no-such-flag"});
 }

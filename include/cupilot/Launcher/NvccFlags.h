@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_SUPPORT_NVCCFLAGS_H
-#define CUPILOT_SUPPORT_NVCCFLAGS_H
+#ifndef CUPILOT_LAUNCHER_NVCCFLAGS_H
+#define CUPILOT_LAUNCHER_NVCCFLAGS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
@@ -37,4 +37,4 @@ translateNvccFlags(llvm::ArrayRef<std::string> Args, NvccTarget Target);
 
 } // namespace cupilot
 
-#endif // CUPILOT_SUPPORT_NVCCFLAGS_H
+#endif // CUPILOT_LAUNCHER_NVCCFLAGS_H
