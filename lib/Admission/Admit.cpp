@@ -8,6 +8,7 @@
 
 #include "Prefix.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -63,16 +64,10 @@ judgeText(const CompilerInvocation &Invocation, const ParsedPrefix *Prefix,
     Vfs->pushOverlay(std::move(Memory));
     Own->getPreprocessorOpts().ImplicitPCHInclude = Prefix->Path;
   }
-  std::string Messages;
-  llvm::raw_string_ostream OS(Messages);
-  CompilerInstance CI(Own);
-  CI.setVirtualFileSystem(Vfs);
-  CI.createDiagnostics(new TextDiagnosticPrinter(OS, CI.getDiagnosticOpts()));
-  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
   std::vector<AdmissionFinding> Findings;
   AdmitAction Action(Findings, Constants);
-  if (!CI.ExecuteAction(Action))
-    return usageError("the variant does not parse:\n" + Messages);
+  if (llvm::Error E = runAction(Own, Action, Vfs))
+    return usageError("the variant does not parse:\n" + toString(std::move(E)));
   return Findings;
 }
 

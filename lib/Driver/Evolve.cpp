@@ -16,6 +16,7 @@
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceCode.h"
-#include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -110,6 +110,7 @@ Expected<SliceCompiler> SliceCompiler::create(StringRef Arch,
   if (!Invocation)
     return Invocation.takeError();
   Compiler.Invocation = *Invocation;
+  makeStandAlone(*Compiler.Invocation, Compiler.Folder->file("slice.cu"));
   StringMap<unsigned> Uses;
   for (StringRef Text : Texts)
     ++Uses[headersOf(Text)];

@@ -43,7 +43,8 @@ deviceInvocation(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
 /// parsed once.
 class SliceCompiler {
 public:
-  /// \p Flags are variantFlags' of the unit's; \p Texts will be compiled.
+  /// \p Flags are the unit's, as parseFlags leaves them; \p Texts will be
+  /// compiled.
   static llvm::Expected<SliceCompiler>
   create(llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
          llvm::ArrayRef<llvm::StringRef> Texts);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Frontend/HostLaunches.h"
-#include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Substitute/LaunchForms.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/ASTConsumer.h"

@@ -146,23 +146,25 @@ const clang::Expr *constantOf(const VarDecl *V) {
   return Constant ? V->getInit() : nullptr;
 }
 
-/// Why \p Method cannot be made again for its lambdas; "" when it can: in a
-/// class that has nothing else.
-static std::string whyNotMember(const CXXMethodDecl *Method) {
+/// A finding for a method that cannot be made again for its lambdas, in a class
+/// that has nothing else.
+static llvm::Error checkMember(const CXXMethodDecl *Method) {
   if (Method->isVirtual() || Method->isOverloadedOperator() ||
       isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(Method))
-    return "it stands in a constructor, an operator or a virtual function";
+    return refusal(
+        "it stands in a constructor, an operator or a virtual function");
   for (const DeclContext *DC = Method->getDeclContext(); !DC->isFileContext();
        DC = DC->getParent()) {
     const auto *R = dyn_cast<CXXRecordDecl>(DC);
     if (DC->isFunctionOrMethod() || (R && !R->getIdentifier()))
-      return "it stands in a member function of a class without a name of its "
-             "own";
+      return refusal("it stands in a member function of a class without a name "
+                     "of its own");
     if (R && (R->isUnion() || R->getDescribedClassTemplate() ||
               isa<ClassTemplateSpecializationDecl>(R)))
-      return "it stands in a member function of a class template or a union";
+      return refusal(
+          "it stands in a member function of a class template or a union");
   }
-  return "";
+  return llvm::Error::success();
 }
 
 /// The call operators of the lambdas around \p Where, outermost first, and in
@@ -211,8 +213,8 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   if (!L.Text || !L.Text->getBody() || !Unit.isUser(L.Text->getLocation()))
     return refusal("the function around it is not the user's");
   if (const auto *Method = dyn_cast<CXXMethodDecl>(L.Text))
-    if (std::string Why = whyNotMember(Method); !Why.empty())
-      return refusal(Why);
+    if (llvm::Error E = checkMember(Method))
+      return std::move(E);
   int Piece = Pieces.indexOf(L.Text);
   if (Piece < 0 || Pieces.pieces()[Piece].Decls.size() != 1)
     return refusal("the function around it is made by a macro with others");

@@ -11,7 +11,7 @@
 #include "DeviceCode.h"
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Frontend/Extraction.h"
-#include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTContext.h"

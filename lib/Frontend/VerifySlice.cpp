@@ -92,30 +92,37 @@ public:
     return Wanted;
   }
 
-  /// Why the slice of \p K is none; "" when it is one.
-  std::string verify(const Kernel &K, const WantedCode &Wanted) {
+  /// A finding says why the slice of \p K is none.
+  Error verify(const Kernel &K, const WantedCode &Wanted) {
     Expected<std::unique_ptr<DeviceCode>> Code =
         Compiler.compile(K.Slice, "slice.cu");
     if (!Code)
-      return "its slice does not compile alone: " + textOf(Code.takeError());
+      return findingError("its slice does not compile alone: " +
+                          textOf(Code.takeError()));
     foldReflect(*(*Code)->Module);
     const Function *F = findKernel(*(*Code)->Module, K.Symbol);
     if (!F)
-      return "its slice compiles to no code for it";
+      return findingError("its slice compiles to no code for it");
     if (!Wanted.Text.empty()) {
       Expected<std::string> Got = canonicalText(*F, Context);
       if (!Got)
-        return "its slice has no build identity: " + textOf(Got.takeError());
+        return findingError("its slice has no build identity: " +
+                            textOf(Got.takeError()));
       if (*Got != Wanted.Text)
-        return "its slice compiles to other device code than the unit: " +
-               firstDifference(Wanted.Text, *Got);
+        return otherCode(Wanted.Text, *Got);
       if (!Wanted.WritableVariables)
-        return "";
+        return Error::success();
     }
     return comparePtx(K, Wanted.Name, F->getName());
   }
 
 private:
+  static Error otherCode(StringRef Unit, StringRef Slice) {
+    return findingError(
+        "its slice compiles to other device code than the unit: " +
+        firstDifference(Unit, Slice));
+  }
+
   static std::string textOf(Error E) {
     std::string Text;
     handleAllErrors(std::move(E),
@@ -124,7 +131,7 @@ private:
   }
 
   /// What other code of the unit writes shows after optimisation only.
-  std::string comparePtx(const Kernel &K, StringRef InUnit, StringRef Alone) {
+  Error comparePtx(const Kernel &K, StringRef InUnit, StringRef Alone) {
     std::call_once(UnitOnce, [&] {
       Expected<std::string> Ptx = compileToPtx(File, Arch, Flags);
       if (Ptx)
@@ -133,23 +140,23 @@ private:
         UnitFailure = textOf(Ptx.takeError());
     });
     if (!Unit)
-      return "the unit cannot be compiled to PTX: " + UnitFailure;
+      return findingError("the unit cannot be compiled to PTX: " + UnitFailure);
     std::string Wanted = Unit->closureOf(InUnit);
     if (Wanted.empty())
-      return "the compiler emits no code for it";
+      return buildError(BuildReason::NotEmitted);
     std::string Path = Folder.file("slice" + std::to_string(Counter++) + ".cu");
     if (Error E = writeFileAtomic(Path, K.Slice))
-      return "the slice cannot be checked: " + textOf(std::move(E));
+      return findingError("the slice cannot be checked: " +
+                          textOf(std::move(E)));
     Expected<std::string> Ptx = compileToPtx(Path, Arch, AloneFlags);
     if (!Ptx)
-      return "its slice does not compile alone: " + textOf(Ptx.takeError());
+      return findingError("its slice does not compile alone: " +
+                          textOf(Ptx.takeError()));
     std::string Got = PtxModule(*Ptx).closureOf(InUnit == Alone ? InUnit : "");
     if (InUnit != Alone)
-      return "its name depends on the unit's path in relocatable code";
-    return Got == Wanted ? ""
-                         : "its slice compiles to other device code than the "
-                           "unit: " +
-                               firstDifference(Wanted, Got);
+      return findingError(
+          "its name depends on the unit's path in relocatable code");
+    return Got == Wanted ? Error::success() : otherCode(Wanted, Got);
   }
 
   const SliceCompiler &Compiler;
@@ -177,8 +184,7 @@ Error verifySlices(std::vector<Kernel> &Kernels, DeviceCode &Unit,
   for (const Kernel &K : Kernels)
     if (!K.Slice.empty())
       Texts.push_back(K.Slice);
-  Expected<SliceCompiler> Compiler =
-      SliceCompiler::create(Arch, variantFlags(Kept), Texts);
+  Expected<SliceCompiler> Compiler = SliceCompiler::create(Arch, Kept, Texts);
   if (!Compiler)
     return Compiler.takeError();
   Expected<TemporaryDirectory> Folder =
@@ -200,11 +206,11 @@ Error verifySlices(std::vector<Kernel> &Kernels, DeviceCode &Unit,
       continue;
     }
     Pool.async([&, I] {
-      std::string Why = Work.verify(Kernels[I], Wanted[I]);
-      if (Why.empty())
-        return;
-      Kernels[I].Refusal = Why;
-      Kernels[I].Slice.clear();
+      handleAllErrors(Work.verify(Kernels[I], Wanted[I]),
+                      [&](const ToolError &E) {
+                        Kernels[I].Refusal = E.text();
+                        Kernels[I].Slice.clear();
+                      });
     });
   }
   Pool.wait();

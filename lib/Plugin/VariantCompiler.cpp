@@ -8,6 +8,7 @@
 
 #include "VariantCompiler.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Substitute/Substitute.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Digest.h"
@@ -17,13 +18,9 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/MultiplexConsumer.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Frontend/Utils.h"
-#include "clang/Lex/HeaderSearchOptions.h"
-#include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace clang;
 using llvm::Expected;
@@ -62,54 +59,6 @@ private:
 };
 } // namespace
 
-/// The unit's command without what belongs to the unit's own text and outputs.
-static std::shared_ptr<CompilerInvocation>
-variantInvocation(CompilerInstance &Unit, StringRef Path) {
-  auto Invocation = std::make_shared<CompilerInvocation>(Unit.getInvocation());
-  FrontendOptions &Frontend = Invocation->getFrontendOpts();
-  Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
-  Frontend.OutputFile.clear();
-  Frontend.ProgramAction = frontend::EmitLLVMOnly;
-  Frontend.Plugins.clear();
-  Frontend.PluginArgs.clear();
-  Frontend.AddPluginActions.clear();
-  Frontend.ActionName.clear();
-  Frontend.OriginalModuleMap.clear();
-  PreprocessorOptions &Preprocessor = Invocation->getPreprocessorOpts();
-  Preprocessor.Macros.clear();
-  Preprocessor.ImplicitPCHInclude.clear();
-  llvm::erase_if(Preprocessor.Includes, [](const std::string &Name) {
-    return Name != "__clang_cuda_runtime_wrapper.h";
-  });
-  HeaderSearchOptions &Headers = Invocation->getHeaderSearchOpts();
-  llvm::erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
-    bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
-    // Those of the toolkit are the same for the variant.
-    return Users && !StringRef(E.Path).ends_with("/include/cccl") &&
-           !llvm::sys::fs::exists(E.Path + "/cuda_runtime.h");
-  });
-  Invocation->getDependencyOutputOpts() = DependencyOutputOptions();
-  CodeGenOptions &CodeGen = Invocation->getCodeGenOpts();
-  CodeGen.DisableLLVMPasses = true;
-  CodeGen.PassBuilderCallbacks.clear();
-  CodeGen.PassPlugins.clear();
-  CodeGen.OptRecordFile.clear();
-  CodeGen.OptimizationRemark = CodeGenOptions::OptRemark();
-  CodeGen.OptimizationRemarkMissed = CodeGenOptions::OptRemark();
-  CodeGen.OptimizationRemarkAnalysis = CodeGenOptions::OptRemark();
-  CodeGen.SplitDwarfOutput.clear();
-  // Neither where the unit is compiled nor where the store lies is in the code.
-  if (!CodeGen.hasReducedDebugInfo())
-    CodeGen.DebugCompilationDir.clear();
-  CodeGen.CoverageCompilationDir.clear();
-  // Names that it makes unique are those of relocatable device code.
-  Invocation->getLangOpts().CUID.clear();
-  Invocation->getLangOpts()
-      .MacroPrefixMap[llvm::sys::path::parent_path(Path).str()] = "cupilot";
-  Invocation->getDiagnosticOpts().VerifyDiagnostics = false;
-  return Invocation;
-}
-
 /// Where the machine cache keeps the bitcode that \p V becomes.
 static MachineCacheEntry cacheEntry(const CompilerInvocation &Invocation,
                                     const BuildVariant &V) {
@@ -134,25 +83,19 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
   Expected<std::string> Text = readVariant(V, Path);
   if (!Text)
     return Text.takeError();
-  std::shared_ptr<CompilerInvocation> Invocation =
-      variantInvocation(Unit, Path);
+  auto Invocation = std::make_shared<CompilerInvocation>(Unit.getInvocation());
+  makeStandAlone(*Invocation, Path);
   MachineCacheEntry Cache = cacheEntry(*Invocation, V);
   if (std::optional<CachedBytes> Known = Cache.load())
     return std::move(Known->Bytes);
 
-  std::string Messages;
-  llvm::raw_string_ostream OS(Messages);
-  CompilerInstance CI(Invocation);
-  CI.setVirtualFileSystem(Unit.getVirtualFileSystemPtr());
-  CI.createDiagnostics(new TextDiagnosticPrinter(OS, CI.getDiagnosticOpts()),
-                       true);
-  CI.setVerboseOutputStream(OS); // Or it would count warnings on stderr.
   llvm::LLVMContext Context;
   std::vector<AdmissionFinding> Findings;
   std::vector<std::string> Files;
   VariantAction Action(Context, Findings, Files);
-  if (!CI.ExecuteAction(Action))
-    return buildError(BuildReason::DoesNotCompile, {Messages});
+  if (llvm::Error E =
+          runAction(Invocation, Action, Unit.getVirtualFileSystemPtr()))
+    return buildError(BuildReason::DoesNotCompile, {toString(std::move(E))});
   if (!Findings.empty())
     return buildError(
         BuildReason::Inadmissible,

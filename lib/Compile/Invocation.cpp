@@ -6,13 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Invocation.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendAction.h"
 #include "clang/Frontend/TextDiagnosticPrinter.h"
+#include "clang/Lex/HeaderSearchOptions.h"
+#include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace clang;
 using namespace llvm;
@@ -63,12 +67,60 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
   return Invocation;
 }
 
+void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
+  FrontendOptions &Frontend = Unit.getFrontendOpts();
+  Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
+  Frontend.OutputFile.clear();
+  Frontend.ProgramAction = frontend::EmitLLVMOnly;
+  Frontend.Plugins.clear();
+  Frontend.PluginArgs.clear();
+  Frontend.AddPluginActions.clear();
+  Frontend.ActionName.clear();
+  Frontend.OriginalModuleMap.clear();
+  PreprocessorOptions &Preprocessor = Unit.getPreprocessorOpts();
+  Preprocessor.Macros.clear();
+  Preprocessor.ImplicitPCHInclude.clear();
+  erase_if(Preprocessor.Includes, [](const std::string &Name) {
+    return Name != "__clang_cuda_runtime_wrapper.h";
+  });
+  HeaderSearchOptions &Headers = Unit.getHeaderSearchOpts();
+  erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
+    bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
+    // Those of the toolkit are the same for every text.
+    return Users && !StringRef(E.Path).ends_with("/include/cccl") &&
+           !sys::fs::exists(E.Path + "/cuda_runtime.h");
+  });
+  Unit.getDependencyOutputOpts() = DependencyOutputOptions();
+  CodeGenOptions &CodeGen = Unit.getCodeGenOpts();
+  CodeGen.DisableLLVMPasses = true;
+  CodeGen.PassBuilderCallbacks.clear();
+  CodeGen.PassPlugins.clear();
+  CodeGen.OptRecordFile.clear();
+  CodeGen.OptimizationRemark = CodeGenOptions::OptRemark();
+  CodeGen.OptimizationRemarkMissed = CodeGenOptions::OptRemark();
+  CodeGen.OptimizationRemarkAnalysis = CodeGenOptions::OptRemark();
+  CodeGen.SplitDwarfOutput.clear();
+  // Neither where the unit is compiled nor where the text lies is in the code.
+  if (!CodeGen.hasReducedDebugInfo())
+    CodeGen.DebugCompilationDir.clear();
+  CodeGen.CoverageCompilationDir.clear();
+  // Names that it makes unique are those of relocatable device code.
+  Unit.getLangOpts().CUID.clear();
+  Unit.getLangOpts().MacroPrefixMap[sys::path::parent_path(Path).str()] =
+      "cupilot";
+  Unit.getDiagnosticOpts().VerifyDiagnostics = false;
+}
+
 Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
-                FrontendAction &Action) {
+                FrontendAction &Action,
+                IntrusiveRefCntPtr<vfs::FileSystem> Files) {
   Messages Said;
   CompilerInstance CI(std::move(Invocation));
-  CI.setVerboseOutputStream(nulls());
-  CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
+  CI.setVerboseOutputStream(nulls()); // Or it would count warnings on stderr.
+  if (Files)
+    CI.setVirtualFileSystem(std::move(Files));
+  else
+    CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
   CI.createDiagnostics(&Said.Printer, /*ShouldOwnClient=*/false);
   if (!CI.ExecuteAction(Action) || CI.getDiagnostics().hasErrorOccurred())
     return usageError(Said.Text);
