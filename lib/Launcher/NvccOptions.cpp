@@ -14,6 +14,7 @@ namespace cupilot {
 
 namespace {
 using namespace nvcc;
+using opt::DefaultVis;
 
 #define OPTTABLE_STR_TABLE_CODE
 #include "cupilot/Launcher/NvccOptions.inc"

@@ -22,15 +22,34 @@ using namespace llvm;
 
 namespace cupilot {
 
+static constexpr StringLiteral OutcomeWords[] = {
+    "", "same-code", "killed", "survived", "crashed", "timeout"};
+
+StringRef wordOf(MutantOutcome O) {
+  return OutcomeWords[static_cast<size_t>(O)];
+}
+
+static bool fromJSON(const json::Value &V, MutantOutcome &O, json::Path P) {
+  std::optional<StringRef> Word = V.getAsString();
+  const auto *At = Word ? find(OutcomeWords, *Word) : std::end(OutcomeWords);
+  if (At == std::end(OutcomeWords)) {
+    P.report("an unknown outcome");
+    return false;
+  }
+  O = static_cast<MutantOutcome>(At - OutcomeWords);
+  return true;
+}
+
 json::Value toJSON(const MutantRecord &R) {
-  return json::Object{{"kernel", R.Kernel},         {"index", R.M.Index},
-                      {"file", R.M.File},           {"line", R.M.Line},
-                      {"column", R.M.Column},       {"function", R.M.Function},
-                      {"operator", R.M.Operator},   {"before", R.M.Before},
-                      {"after", R.M.After},         {"outcome", R.Outcome},
-                      {"reason", R.Reason},         {"evidence", R.Evidence},
-                      {"inputs", R.Inputs},         {"differs", R.Differs},
-                      {"difference", R.Difference}, {"seconds", R.Seconds}};
+  return json::Object{
+      {"kernel", R.Kernel},         {"index", R.M.Index},
+      {"file", R.M.File},           {"line", R.M.Line},
+      {"column", R.M.Column},       {"function", R.M.Function},
+      {"operator", R.M.Operator},   {"before", R.M.Before},
+      {"after", R.M.After},         {"outcome", wordOf(R.Outcome)},
+      {"reason", R.Reason},         {"evidence", R.Evidence},
+      {"inputs", R.Inputs},         {"differs", R.Differs},
+      {"difference", R.Difference}, {"seconds", R.Seconds}};
 }
 
 bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
@@ -115,12 +134,12 @@ Error Judge::judge(MutantRecord &R) {
       applyMutation(Subject.Bitcode, Subject.K->Symbol, R.M.Index);
   if (!Mutant)
     return Mutant.takeError();
-  if (R.Outcome.empty()) {
+  if (R.Outcome == MutantOutcome::Open) {
     Expected<std::string> Code = codeOf(*Mutant, Subject.Arch);
     if (!Code)
       return Code.takeError();
     if (*Code == Digest) {
-      R.Outcome = "same-code";
+      R.Outcome = MutantOutcome::SameCode;
       return Error::success();
     }
     LaunchPlan Plan;
@@ -131,7 +150,7 @@ Error Judge::judge(MutantRecord &R) {
     Expected<GateVerdict> V = TheGate->judge(*Mutant, Plan, When);
     if (!V)
       return V.takeError();
-    R.Outcome = V->Passed ? "survived" : "killed";
+    R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;
     if (!V->Passed) {
       R.Reason = wordOf(V->Findings.front().Reason).str();
       R.Evidence = V->Findings.front().Workload;
@@ -139,7 +158,8 @@ Error Judge::judge(MutantRecord &R) {
           (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;
     }
   }
-  if (R.Outcome == "survived" && Options.Independent > R.Inputs && !R.Differs)
+  if (R.Outcome == MutantOutcome::Survived && Options.Independent > R.Inputs &&
+      !R.Differs)
     return askIndependently(R, *Mutant);
   return Error::success();
 }
@@ -155,8 +175,9 @@ static std::vector<unsigned> shuffled(size_t N, uint64_t Seed) {
 }
 
 static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
-  return R.Outcome.empty() || (R.Outcome == "survived" && !R.Differs &&
-                               R.Inputs < Options.Independent);
+  return R.Outcome == MutantOutcome::Open ||
+         (R.Outcome == MutantOutcome::Survived && !R.Differs &&
+          R.Inputs < Options.Independent);
 }
 
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
@@ -210,12 +231,13 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
     MutantRecord &R = Records[Task];
     if (T.K != TaskResult::Kind::Done) {
       // What kills the second question leaves the first one answered.
-      bool Judged = R.Outcome == "survived";
+      bool Judged = R.Outcome == MutantOutcome::Survived;
       (Judged ? R.Difference : R.Evidence) = T.Answer;
       R.Differs |= Judged;
       if (!Judged)
-        R.Outcome = T.K == TaskResult::Kind::Crashed ? "crashed" : "timeout";
-      R.Reason = R.Outcome;
+        R.Outcome = T.K == TaskResult::Kind::Crashed ? MutantOutcome::Crashed
+                                                     : MutantOutcome::TimedOut;
+      R.Reason = wordOf(R.Outcome).str();
     } else if (StringRef Text = T.Answer; Text.consume_front("error: ")) {
       Failure = joinErrors(std::move(Failure),
                            findingError("mutant " + R.key() + ": " + Text));

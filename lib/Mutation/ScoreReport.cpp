@@ -25,7 +25,8 @@ ScoreReport::ScoreReport(ArrayRef<MutantRecord> Records,
 }
 
 bool ScoreReport::isEquivalent(const MutantRecord &R) const {
-  return R.Outcome == "survived" && !R.Differs && Arguments.count(R.key());
+  return R.Outcome == MutantOutcome::Survived && !R.Differs &&
+         Arguments.count(R.key());
 }
 
 void ScoreReport::add(Row &To, const MutantRecord &R) const {
@@ -62,7 +63,7 @@ void ScoreReport::print(raw_ostream &OS, unsigned Kernels) const {
     OS << " " << Reason << " " << Count;
   bool First = true;
   for (const MutantRecord &R : Records) {
-    if (R.Outcome != "survived" || isEquivalent(R))
+    if (R.Outcome != MutantOutcome::Survived || isEquivalent(R))
       continue;
     OS << (First ? "\n\nsurvivors:\n" : "");
     First = false;

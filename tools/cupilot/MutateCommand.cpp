@@ -164,7 +164,7 @@ static Error scoreOne(const Options &O, const MutationSubject &S, Run &R) {
   unsigned Counted = 0, Survived = 0;
   R.Options.Progress = [&](const MutantRecord &M, bool New) {
     Counted += M.counts();
-    Survived += M.Outcome == "survived";
+    Survived += M.Outcome == MutantOutcome::Survived;
     if (New && R.Journal) {
       *R.Journal << formatv("{0}", toJSON(M)) << "\n";
       R.Journal->flush();

@@ -17,22 +17,31 @@
 
 namespace cupilot {
 
+/// What became of a mutant.
+enum class MutantOutcome {
+  Open,     ///< Not judged yet.
+  SameCode, ///< Its optimised device code equals the original's.
+  Killed,   ///< The gate rejected it.
+  Survived,
+  Crashed, ///< The process of the gate ended without a verdict.
+  TimedOut
+};
+/// "same-code"; "" of an open one.
+llvm::StringRef wordOf(MutantOutcome O);
+
 /// A mutant and what became of it.
 struct MutantRecord {
   std::string Kernel; ///< Name without parameters.
   Mutation M;
-  /// "same-code": the optimised device code equals the original's. "killed":
-  /// the gate rejected it. "survived". "crashed" and "timeout": the process of
-  /// the gate ended without a verdict.
-  std::string Outcome;
+  MutantOutcome Outcome = MutantOutcome::Open;
   std::string Reason, Evidence; ///< Of the gate, for killed ones.
   unsigned Inputs = 0;  ///< Independent ones that a survivor was run on.
   bool Differs = false; ///< One of these shows a difference: a miss.
   std::string Difference;
   double Seconds = 0;
 
-  bool counts() const { return Outcome != "same-code"; }
-  bool found() const { return counts() && Outcome != "survived"; }
+  bool counts() const { return Outcome != MutantOutcome::SameCode; }
+  bool found() const { return counts() && Outcome != MutantOutcome::Survived; }
   /// "rows kernels.cu:12:7 compare: slt -> sle": the key in lists of survivors.
   std::string key() const { return Kernel + " " + M.str(); }
 };

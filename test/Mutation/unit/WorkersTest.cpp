@@ -67,7 +67,7 @@ TEST(Score, RecordsSurviveJson) {
   R.M.Operator = "compare";
   R.M.Before = "slt";
   R.M.After = "sle";
-  R.Outcome = "survived";
+  R.Outcome = MutantOutcome::Survived;
   R.Differs = true;
   R.Inputs = 17;
   MutantRecord Back;
