@@ -17,6 +17,7 @@
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

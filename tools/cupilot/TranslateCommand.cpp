@@ -12,6 +12,7 @@
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
