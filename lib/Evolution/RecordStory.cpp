@@ -53,6 +53,19 @@ std::vector<std::string> promptsOf(const CandidateRecord &R) {
   return All;
 }
 
+Author authorOf(const CandidateRecord &R) {
+  Author By;
+  forEachStage(R, [&](const json::Object &S) {
+    if (const json::Array *List = S.getArray("calls"))
+      for (const json::Value &Call : *List)
+        if (const json::Object *O = Call.getAsObject()) {
+          By.Provider = O->getString("provider").value_or("").str();
+          By.Model = O->getString("model").value_or("").str();
+        }
+  });
+  return By;
+}
+
 std::string troubleOf(const CandidateRecord &R) {
   return StringSwitch<std::string>(R.Outcome)
       .Case("compile-error", "does not compile")

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_EVOLUTION_RECORDSTORY_H
 #define CUPILOT_LIB_EVOLUTION_RECORDSTORY_H
 
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Journal.h"
 
 namespace cupilot {
@@ -18,6 +19,8 @@ unsigned callsOf(const CandidateRecord &R, llvm::StringRef Stage);
 /// Name, version and digest of each prompt that a model was asked with for
 /// \p R, repairs included, in the order of the questions.
 std::vector<std::string> promptsOf(const CandidateRecord &R);
+/// Whom they were put to; of several the last, whose text it is.
+Author authorOf(const CandidateRecord &R);
 
 /// What is wrong with \p R, as the end of a sentence about its code.
 std::string troubleOf(const CandidateRecord &R);

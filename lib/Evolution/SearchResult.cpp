@@ -128,6 +128,7 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Fitness = R.Ratio;
     V.Outcome = R.Outcome;
     V.Prompts = promptsOf(R);
+    V.By = authorOf(R);
     V.Evidence.push_back(
         measurementOf(*Evidence->getAsObject(), R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));
