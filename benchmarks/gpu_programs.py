@@ -434,7 +434,9 @@ class Programs:
         """The best variant of each kernel of the store: genome, ratios."""
         found = {}
         for path in glob.glob(self.home(p, "store/kernels/*/kernel.mlir")):
-            text = open(path, encoding="utf-8").read()
+            files = sorted(glob.glob(os.path.dirname(path) + "/variants/*.mlir"))
+            text = "".join(open(f, encoding="utf-8").read()
+                           for f in [path] + files)
             name = re.search(r'cupilot\.kernel @"?([^"(]+)', text).group(1)
             for variant in re.findall(r"cupilot\.variant @.*", text):
                 genes = re.findall(r"<@(\w+), \{(.*?)\}>", variant)

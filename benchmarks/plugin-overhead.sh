@@ -15,7 +15,7 @@ cupilot capture -o "$work/w.mlir" -- "$work/nbody" >/dev/null 2>&1
 cupilot evolve examples/nbody.cu --workloads "$work/w.mlir" --store "$work/store" \
   --population 6 --generations 1 -- -O2 >/dev/null 2>&1
 # The same unit with the variant written into it by hand, as a second kernel.
-{ cat examples/nbody.cu; sed 's/accelerate/accelerateVariant/' "$work"/store/kernels/*/v_*.cu |
+{ cat examples/nbody.cu; sed 's/accelerate/accelerateVariant/' "$work"/store/kernels/*/variants/v_*.cu |
   sed 's/^namespace gravity/namespace variant/; s/gravity::/variant::/g'; } >"$work/byhand.cu"
 echo 'int add(int a, int b) { return a + b; }' >"$work/plain.cpp"
 

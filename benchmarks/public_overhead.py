@@ -107,7 +107,7 @@ def measure(builder, unit, folder, work, options, build, store_tool):
         entry, _ = builder.timed(
             [store_tool, unit["source"], "--store", work + "/store", "--ptx",
              ptx[0], "--nvcc", " ".join(nvcc), "--"] + flags, folder)
-        texts = glob.glob(work + "/store/kernels/*/identity.cu")
+        texts = glob.glob(work + "/store/kernels/*/variants/identity-*.cu")
         if not entry["ok"] or not texts:
             return None
     alone = [f for f in flags if not f.startswith(("-I", "-D"))]

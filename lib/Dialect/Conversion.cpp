@@ -27,6 +27,18 @@ static ArrayAttr toArray(Builder &B, const std::vector<ItemT> &Items,
 
 static BasisKind toKind(Basis B) { return static_cast<BasisKind>(B); }
 static Basis fromKind(BasisKind K) { return static_cast<Basis>(K); }
+static ArrayAttr toStrings(Builder &B, const std::vector<std::string> &Texts) {
+  return B.getStrArrayAttr(
+      llvm::SmallVector<StringRef>(Texts.begin(), Texts.end()));
+}
+
+static std::vector<std::string> fromStrings(ArrayAttr Texts) {
+  std::vector<std::string> All;
+  if (Texts)
+    for (StringRef Text : Texts.getAsValueRange<StringAttr>())
+      All.push_back(Text.str());
+  return All;
+}
 
 KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
                    ArrayRef<BuildEntry> Builds) {
@@ -205,8 +217,13 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
         return MeasurementAttr::get(
             C, M.Device, toKind(M.Basis), B.getF64FloatAttr(M.Ratio),
             B.getF64FloatAttr(M.Low), B.getF64FloatAttr(M.High), M.Gate,
-            M.Checks, BuildAttr::get(C, M.Compiler, M.Arch, M.Digest));
+            M.Checks, BuildAttr::get(C, M.Compiler, M.Arch, M.Digest),
+            M.Original, M.Contract,
+            M.Cases.empty() ? DomainAttr()
+                            : DomainAttr::get(C, toStrings(B, M.Cases)));
       });
+  ArrayAttr Prompts = V.Prompts.empty() ? ArrayAttr() : toStrings(B, V.Prompts);
+  bool HasAuthor = !V.By.Provider.empty() || !V.By.Model.empty() || Prompts;
   return VariantOp::create(
       B, B.getUnknownLoc(), B.getStringAttr(V.Name), B.getArrayAttr(Parents),
       toAttr(*C, V.Genes),
@@ -215,9 +232,10 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
       Optional(V.Source), Optional(V.Digest),
       V.Fitness ? B.getF64FloatAttr(*V.Fitness) : FloatAttr(),
       Optional(V.Outcome), V.Evidence.empty() ? ArrayAttr() : Evidence,
-      V.Prompts.empty() ? ArrayAttr()
-                        : B.getStrArrayAttr(llvm::SmallVector<StringRef>(
-                              V.Prompts.begin(), V.Prompts.end())));
+      HasAuthor
+          ? AuthorAttr::get(C, V.By.Provider, V.By.Model, V.By.Effort, Prompts)
+          : AuthorAttr(),
+      ArrayAttr());
 }
 
 Variant toVariant(VariantOp Op) {
@@ -242,10 +260,15 @@ Variant toVariant(VariantOp Op) {
            M.getRatio().getValueAsDouble(), M.getLow().getValueAsDouble(),
            M.getHigh().getValueAsDouble(), M.getGate(), M.getChecks(),
            M.getBuild().getCompiler().str(), M.getBuild().getArch().str(),
-           M.getBuild().getDigest().str()});
-  if (Op.getPrompts())
-    for (StringRef Prompt : Op.getPrompts()->getAsValueRange<StringAttr>())
-      V.Prompts.push_back(Prompt.str());
+           M.getBuild().getDigest().str(), M.getOriginal().str(),
+           M.getContract().str(),
+           fromStrings(M.getDomain() ? M.getDomain().getCases()
+                                     : ArrayAttr())});
+  V.Prompts = fromStrings(Op.getPrompts().value_or(ArrayAttr()));
+  if (AuthorAttr By = Op.getAuthor().value_or(AuthorAttr())) {
+    V.By = {By.getProvider().str(), By.getModel().str(), By.getEffort().str()};
+    V.Prompts = fromStrings(By.getPrompts());
+  }
   return V;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Portable/Digest.h"
 #include "mlir/IR/Builders.h"
@@ -419,10 +420,31 @@ LogicalResult BuildAttr::verify(EmitErrorFn EmitError, StringRef Compiler,
   return success();
 }
 
+LogicalResult DomainAttr::verify(EmitErrorFn EmitError, ArrayAttr Cases) {
+  if (Cases.empty() || !llvm::all_of(Cases, llvm::IsaPred<StringAttr>))
+    return EmitError() << "'cases' holds names of workloads, at least one";
+  return success();
+}
+
+LogicalResult AuthorAttr::verify(EmitErrorFn EmitError, StringRef, StringRef,
+                                 StringRef, ArrayAttr Prompts) {
+  if (Prompts && !llvm::all_of(Prompts, llvm::IsaPred<StringAttr>))
+    return EmitError() << "'prompts' holds strings";
+  return success();
+}
+
 LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
                                       BasisKind Basis, FloatAttr Ratio,
                                       FloatAttr Low, FloatAttr High, unsigned,
-                                      unsigned, BuildAttr) {
+                                      unsigned, BuildAttr, StringRef Original,
+                                      StringRef Contract, DomainAttr) {
+  if (!Original.empty() && !isDigest(Original))
+    return EmitError() << "\"" << Original
+                       << "\" is no digest (b3: and 64 hexadecimal digits)";
+  if (llvm::Expected<PrecisionContract> C =
+          parseContract(Contract.empty() ? StringRef("same") : Contract);
+      !C)
+    return EmitError() << llvm::toString(C.takeError());
   if (Device.empty())
     return EmitError() << "a measurement names its device";
   if (Basis == BasisKind::Static)

@@ -10,6 +10,7 @@
 #include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Portable/Digest.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -261,14 +262,19 @@ static bool isPrompt(StringRef Text) {
 
 LogicalResult VariantOp::verify() {
   auto Kernel = dyn_cast_or_null<KernelOp>((*this)->getParentOp());
-  if (!Kernel)
-    return emitOpError("belongs into a cupilot.kernel");
+  if (!Kernel && !isa_and_nonnull<mlir::ModuleOp>((*this)->getParentOp()))
+    return emitOpError("belongs into a cupilot.kernel or a module of its own");
   auto EmitError = [&] { return emitOpError(); };
-  if (getPrompts())
-    for (StringRef Prompt : getPrompts()->getAsValueRange<StringAttr>())
-      if (!isPrompt(Prompt))
-        return emitOpError() << "\"" << Prompt
-                             << "\" is no prompt (name, version and digest)";
+  AuthorAttr Author = getAuthor().value_or(AuthorAttr());
+  for (ArrayAttr Prompts : {getPrompts().value_or(ArrayAttr()),
+                            Author ? Author.getPrompts() : ArrayAttr()})
+    if (Prompts)
+      for (StringRef Prompt : Prompts.getAsValueRange<StringAttr>())
+        if (!isPrompt(Prompt))
+          return emitOpError() << "\"" << Prompt
+                               << "\" is no prompt (name, version and digest)";
+  if (!Kernel)
+    return success(); // Its maps are checked where the kernel is known.
   unsigned Scalars = Kernel.getScalars().size();
   auto Check = [&](StringRef What, AffineMap Map) {
     return verifyMapShape(EmitError, What, Map.getNumDims(),

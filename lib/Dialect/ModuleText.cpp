@@ -36,6 +36,11 @@ OwningOpRef<ModuleOp> createModule(MLIRContext &C) {
   return M;
 }
 
+int64_t formatOf(ModuleOp M) {
+  auto Has = M->getAttrOfType<IntegerAttr>(FormatName);
+  return Has ? Has.getInt() : 0;
+}
+
 std::string printModule(ModuleOp M) {
   std::string Text;
   llvm::raw_string_ostream OS(Text);
@@ -116,6 +121,16 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
     return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
                       "was it edited by hand?");
   return M;
+}
+
+llvm::Error verifyModule(Operation *Op, StringRef Name) {
+  bool Valid = true;
+  std::string Messages = diagnosticsOf(
+      *Op->getContext(), [&] { Valid = succeeded(mlir::verify(Op)); });
+  if (Valid)
+    return llvm::Error::success();
+  return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
+                    "was it edited by hand?");
 }
 
 Expected<OwningOpRef<ModuleOp>> loadModule(MLIRContext &C, StringRef Path) {

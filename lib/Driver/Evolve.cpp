@@ -19,6 +19,7 @@
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Store/GateCounts.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -258,26 +259,29 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
 /// and the variants that were accepted.
 Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
                         SearchResult &Result) {
-  if (Error E = putGateCounts(Root, countsOf(P.K, Result)))
-    return E;
-  if (Error E = putStrategyRecord(Root, Result.Strategies))
-    return E;
-  if (P.OnGpu)
-    if (Error E = addMeasured(Root + "/measured.json", Result.Measured))
-      return E;
+  StoreUpdate Update;
+  Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
+  if (!Result.Strategies.Tallies.empty())
+    Update.Files.push_back(strategyFile(Result.Strategies));
+  if (P.OnGpu && !Result.Measured.Entries.empty())
+    Update.Files.emplace_back("measured/" + shortDigest(Result.Run) + ".json",
+                              measuredText(Result.Measured));
   if (Result.Variants.empty())
-    return Error::success();
-  StoredKernel S;
+    return Store.commit(Update);
+  StoredKernel &S = Update.Kernel.emplace();
   S.K = P.K;
   S.Builds.push_back({"clang-22", P.Arch, Identity.str()});
   S.Variants = std::move(Result.Variants);
   S.Sources = std::move(Result.Sources);
+  for (Variant &V : S.Variants)
+    for (Measurement &M : V.Evidence)
+      M.Cases = casesOf(P.Workloads, P.OnGpu);
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
   if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
                            P.Arch, R.Flags, R.Compilers, Log))
     return E;
-  return putIntoStore(Store, S, Log);
+  return putIntoStore(Store, std::move(Update), Log);
 }
 
 Error UnitSearch::evolveKernel(const Kernel &K) {

@@ -11,13 +11,12 @@
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/MachineCache.h"
-#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
-Expected<GpuFacts> GpuFacts::load(const GpuRequest &R, StringRef Known) {
+Expected<GpuFacts> GpuFacts::load(const GpuRequest &R, StringRef Store) {
   GpuFacts Facts;
   Expected<GpuDescription> Described = describeGpu(R.Name);
   if (!Described)
@@ -28,17 +27,18 @@ Expected<GpuFacts> GpuFacts::load(const GpuRequest &R, StringRef Known) {
   if (!C)
     return C.takeError();
   Facts.C = std::move(*C);
-  StringRef Path = R.Measured.empty() ? Known : StringRef(R.Measured);
-  if (Path.empty() || (R.Measured.empty() && !sys::fs::exists(Path)))
+  if (R.Measured.empty() && Store.empty())
     return Facts;
-  Expected<MeasuredFile> Loaded = loadMeasured(Path);
+  Expected<MeasuredFile> Loaded = R.Measured.empty()
+                                      ? storedMeasurements(Store, Facts.C.Gpu)
+                                      : loadMeasured(R.Measured);
   if (!Loaded)
     return Loaded.takeError();
   if (Loaded->Gpu.empty() || Loaded->Gpu == Facts.C.Gpu)
     Facts.Measured = std::move(*Loaded);
-  else if (!R.Measured.empty())
-    return usageError("'" + Path + "' was measured on the " + Loaded->Gpu +
-                          ", not on the " + Facts.C.Gpu,
+  else
+    return usageError("'" + R.Measured + "' was measured on the " +
+                          Loaded->Gpu + ", not on the " + Facts.C.Gpu,
                       "name the GPU with --gpu");
   return Facts;
 }

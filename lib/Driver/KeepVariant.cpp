@@ -77,14 +77,15 @@ static Expected<double> modelledRatio(const KeptOriginal &From,
   return Sum.ratio();
 }
 
-Error putIntoStore(ProjectStore &Store, const StoredKernel &S,
-                   raw_ostream &Log) {
+Error putIntoStore(ProjectStore &Store, StoreUpdate Update, raw_ostream &Log) {
+  const StoredKernel &S = *Update.Kernel;
   Expected<std::vector<StoredKernel>> Rivals = Store.rivals(S);
   if (!Rivals)
     return Rivals.takeError();
-  if (Error E = Store.put(S, *Rivals))
+  Update.Without = std::move(*Rivals);
+  if (Error E = Store.commit(Update))
     return E;
-  for (const StoredKernel &Other : *Rivals)
+  for (const StoredKernel &Other : Update.Without)
     Log << "note: " << Other.Variants.size() << " variant(s) of "
         << Other.K.Name << " under the contract '"
         << contractText(Other.K.Contract) << "' were taken out of '"
@@ -219,6 +220,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
                            *Ratio, unsigned(GateVersion), V.Verdict->Checks,
                            "clang-22", From.Arch, *Canonical});
+  Kept.Evidence.back().Cases = casesOf(From.Workloads, /*OnGpu=*/false);
   // Alone first: its evidence for nvcc says nothing of the others'.
   StoredKernel Alone;
   Alone.K = *From.K;
@@ -244,7 +246,8 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   }
   if (Error E = addWorkloads(*S, *Store, From))
     return E;
-  if (Error E = putIntoStore(*Store, *S, Log))
+  if (Error E =
+          putIntoStore(*Store, {std::move(*S), /*Replace=*/true, {}, {}}, Log))
     return E;
   Log << V.Name << ": kept in '" << Root << "'"
       << format(", %.2fx (modelled)\n", *Ratio);

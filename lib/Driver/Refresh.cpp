@@ -109,6 +109,7 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
                        C->Record.Ratio, unsigned(GateVersion),
                        Evidence.Gate.Checks, "clang-22", Arch,
                        Evidence.Canonical}};
+    Again.Evidence.front().Cases = casesOf(P.Workloads, /*OnGpu=*/false);
     Proved.Variants.push_back(std::move(Again));
     Proved.Sources.push_back(Source);
   }
@@ -252,6 +253,8 @@ Error refresh(const RefreshRequest &R, raw_ostream &Log) {
   Expected<ProjectStore> Store = ProjectStore::open(R.Store);
   if (!Store)
     return Store.takeError();
+  if (Error E = Store->checkWritable())
+    return E;
   Expected<std::vector<StoredKernel>> Stored = Store->kernels();
   if (!Stored)
     return Stored.takeError();

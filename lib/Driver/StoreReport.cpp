@@ -180,7 +180,7 @@ static Error show(const StoredKernel &S, const ReportRequest &R, Journal *J,
 }
 
 Expected<StoreReport> reportOf(const ReportRequest &R, raw_ostream &Log) {
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(R.Store);
+  Expected<ProjectStore> Store = ProjectStore::open(R.Store);
   if (!Store)
     return Store.takeError();
   std::optional<Journal> J;

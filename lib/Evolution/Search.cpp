@@ -738,8 +738,13 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;
     V.Outcome = wordOf(R.Outcome).str();
-    if (R.Made)
+    if (R.Made) {
       V.Prompts = R.Made->prompts();
+      // Of several models the last, whose text it is.
+      for (const CandidateStage &Stage : R.Made->Stages)
+        for (const ModelCall &Call : Stage.Calls)
+          V.By = {Call.Provider, Call.Model, ""};
+    }
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Code->Source);

@@ -47,16 +47,14 @@ static std::string fileWord(StringRef Text) {
   return Word;
 }
 
-Error putStrategyRecord(StringRef Root, const StrategyRecord &R) {
-  if (R.Tallies.empty())
-    return Error::success();
+std::pair<std::string, std::string> strategyFile(const StrategyRecord &R) {
   std::string Text = "class " + R.Class + "\ngpu " + R.Gpu + "\nkernel " +
                      R.Kernel + "\nsearch " + R.Search + "\n";
   for (const std::string &Each : tallyTexts(R.Tallies))
     Text += "strategy " + Each + "\n";
   std::string Name =
       R.Class + "-" + fileWord(R.Gpu) + "-" + shortDigest(R.Search) + ".txt";
-  return updateFile((Root + "/strategies/" + Name).str(), Text);
+  return {"strategies/" + Name, std::move(Text)};
 }
 
 Expected<StrategyRecord> parseStrategyRecord(StringRef Text, StringRef Path) {

@@ -89,7 +89,7 @@ Expected<KeepFolder> KeepFolder::create(ArrayRef<std::string> Command) {
   DigestBuilder Key;
   SmallString<256> Here;
   sys::fs::current_path(Here);
-  Key.add(Here);
+  Key.add(Here.str());
   for (const std::string &Arg : Command)
     Key.add(Arg);
   SmallString<128> Base;

@@ -307,7 +307,7 @@ std::vector<std::string> decidingFiles(const BuildStore &Store) {
       sys::fs::is_directory(Builds))
     Files.push_back(Builds);
   std::error_code EC;
-  for (sys::fs::recursive_directory_iterator It(Store.root(), EC), End;
+  for (sys::fs::directory_iterator It(Store.root() + "/builds", EC), End;
        !EC && It != End; It.increment(EC))
     if (sys::path::extension(It->path()) == ".json")
       Files.push_back(It->path());

@@ -8,6 +8,7 @@
 
 #include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,22 +18,39 @@ using namespace llvm;
 
 namespace cupilot {
 
+/// Of records of stores of format 5 and before, with plans that have more than
+/// one launch and its shape.
+static constexpr int ExtendedFormat = 2;
+
 static json::Value toJSON(const BuildVariant &V) {
-  return json::Object{{"name", V.Name},
-                      {"source", V.Source},
-                      {"source_digest", V.SourceDigest},
-                      {"canonical", V.Canonical},
-                      {"genome", V.Genome},
-                      {"plan", toJSON(V.Plan)},
-                      {"guard", toJSON(V.When)}};
+  json::Object O{{"name", V.Name},
+                 {"source", V.Source},
+                 {"source_digest", V.SourceDigest},
+                 {"canonical", V.Canonical},
+                 {"genome", V.Genome},
+                 {"plan", toJSON(V.Plan)},
+                 {"guard", toJSON(V.When)}};
+  if (V.Basis) {
+    O["basis"] = wordOf(*V.Basis);
+    O["low"] = V.Low;
+  }
+  return O;
 }
 
 static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
   json::ObjectMapper O(Value, P);
-  return O && O.map("name", V.Name) && O.map("source", V.Source) &&
-         O.map("source_digest", V.SourceDigest) &&
-         O.map("canonical", V.Canonical) && O.map("genome", V.Genome) &&
-         O.map("plan", V.Plan) && O.map("guard", V.When);
+  std::string Word;
+  bool Read = O && O.map("name", V.Name) && O.map("source", V.Source) &&
+              O.map("source_digest", V.SourceDigest) &&
+              O.map("canonical", V.Canonical) && O.map("genome", V.Genome) &&
+              O.map("plan", V.Plan) && O.map("guard", V.When) &&
+              O.mapOptional("basis", Word) && O.mapOptional("low", V.Low);
+  for (Basis B : {Basis::Modelled, Basis::Measured, Basis::Declared})
+    if (wordOf(B) == Word)
+      V.Basis = B;
+  if (Read && !Word.empty() && !V.Basis)
+    P.field("basis").report("no basis of evidence");
+  return Read && (Word.empty() || V.Basis);
 }
 
 /// Tells a record whose text was damaged: plans and guards have no digest of
@@ -57,10 +75,14 @@ json::Value toJSON(const BuildRecord &R) {
                  {"arch", R.Arch},
                  {"scalars", std::move(Scalars)},
                  {"variants", std::move(Variants)}};
-  // What an older cuPilot can read is written so that it can.
-  if (any_of(R.Variants,
-             [](const BuildVariant &V) { return V.Plan.isExtended(); })) {
+  if (!R.Contract.empty()) {
     O["format"] = BuildRecord::Format;
+    O["params"] = R.Params;
+    O["contract"] = R.Contract;
+  } else if (any_of(R.Variants, [](const BuildVariant &V) {
+               return V.Plan.isExtended();
+             })) {
+    O["format"] = ExtendedFormat;
     O["params"] = R.Params;
   }
   O["check"] = checkOf(O);
@@ -88,7 +110,8 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
       !O.map("kernel", R.Kernel) || !O.map("symbol", R.Symbol) ||
       !O.map("compiler", R.Compiler) || !O.map("arch", R.Arch) ||
       !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants) ||
-      (Format >= 2 && !O.map("params", R.Params)))
+      (Format >= ExtendedFormat && !O.map("params", R.Params)) ||
+      (Format > ExtendedFormat && !O.map("contract", R.Contract)))
     return usageError("'" + Path +
                           "' is no build record: " + toString(Root.getError()),
                       "restore the file, or run cupilot evolve again");
@@ -99,6 +122,53 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
                             "' is damaged: it does not hold what was written",
                         "restore the file, or run cupilot evolve again");
   return R;
+}
+
+/// Less is stricter. What cannot be read comes last.
+static std::tuple<int, double, double> strictness(StringRef Contract) {
+  Expected<PrecisionContract> C = parseContract(Contract);
+  if (!C) {
+    consumeError(C.takeError());
+    return {4, 0, 0};
+  }
+  switch (C->K) {
+  case PrecisionContract::Kind::Exact:
+    return {0, 0, 0};
+  case PrecisionContract::Kind::Same:
+    return {1, 0, 0};
+  case PrecisionContract::Kind::Relaxed:
+    break;
+  }
+  return {C->NormTolerance > 0 ? 3 : 2, C->RelativeTolerance, C->NormTolerance};
+}
+
+BuildRecord mergeRecords(std::vector<BuildRecord> Records) {
+  auto Strictest = [](const BuildRecord &A, const BuildRecord &B) {
+    return std::tuple(A.Variants.empty(), strictness(A.Contract)) <
+           std::tuple(B.Variants.empty(), strictness(B.Contract));
+  };
+  BuildRecord All =
+      *std::min_element(Records.begin(), Records.end(), Strictest);
+  All.Variants.clear();
+  for (BuildRecord &R : Records)
+    if (R.Contract == All.Contract)
+      append_range(All.Variants, std::move(R.Variants));
+  auto Key = [](const BuildVariant &V) {
+    return std::tuple(V.Basis != Basis::Measured, -V.Low, StringRef(V.Name),
+                      StringRef(V.Source));
+  };
+  llvm::sort(All.Variants, [&](const BuildVariant &A, const BuildVariant &B) {
+    return Key(A) < Key(B);
+  });
+  std::vector<BuildVariant> Once;
+  for (BuildVariant &V : All.Variants)
+    if (none_of(Once, [&](const BuildVariant &Known) {
+          return Known.SourceDigest == V.SourceDigest && Known.Plan == V.Plan &&
+                 Known.When == V.When && Known.Canonical == V.Canonical;
+        }))
+      Once.push_back(std::move(V));
+  All.Variants = std::move(Once);
+  return All;
 }
 
 } // namespace cupilot

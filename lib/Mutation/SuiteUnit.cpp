@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/SuiteUnit.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 

@@ -174,7 +174,8 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
         T.startToken();
         Callbacks->FileSkipped(*Format, T, SrcMgr::C_User);
         std::error_code EC;
-        for (llvm::sys::fs::recursive_directory_iterator It(Store->root(), EC),
+        for (llvm::sys::fs::directory_iterator
+                 It(Store->root() + "/builds", EC),
              End;
              !EC && It != End; It.increment(EC)) {
           StringRef Extension = llvm::sys::path::extension(It->path());

@@ -12,6 +12,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <set>
 
 using namespace llvm;
 
@@ -65,25 +67,9 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
   return F;
 }
 
-Error addMeasured(StringRef Path, const MeasuredFile &New) {
-  if (New.Entries.empty())
-    return Error::success();
-  MeasuredFile All;
-  if (sys::fs::exists(Path)) {
-    Expected<MeasuredFile> Known = loadMeasured(Path);
-    if (!Known)
-      return Known.takeError();
-    if (Known->Gpu == New.Gpu)
-      All = std::move(*Known);
-  }
-  erase_if(All.Entries, [&](const MeasuredFile::Entry &E) {
-    return any_of(New.Entries, [&](const MeasuredFile::Entry &N) {
-      return N.Kernel == E.Kernel;
-    });
-  });
-  append_range(All.Entries, New.Entries);
+std::string measuredText(const MeasuredFile &F) {
   json::Array Launches;
-  for (const MeasuredFile::Entry &E : All.Entries) {
+  for (const MeasuredFile::Entry &E : F.Entries) {
     json::Object O{{"kernel", E.Kernel},
                    {"workload", E.Workload},
                    {"microseconds", E.Launch.Microseconds}};
@@ -98,11 +84,31 @@ Error addMeasured(StringRef Path, const MeasuredFile &New) {
       O["metrics"] = std::move(Metrics);
     Launches.push_back(std::move(O));
   }
-  return writeFileAtomic(
-      Path, formatv("{0:2}\n",
-                    json::Value(json::Object{
-                        {"card", New.Gpu}, {"launches", std::move(Launches)}}))
-                .str());
+  return formatv("{0:2}\n",
+                 json::Value(json::Object{{"card", F.Gpu},
+                                          {"launches", std::move(Launches)}}))
+      .str();
+}
+
+Expected<MeasuredFile> storedMeasurements(StringRef Root, StringRef Gpu) {
+  std::set<std::string> Paths;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Root + "/measured", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (sys::path::extension(It->path()) == ".json")
+      Paths.insert(It->path());
+  if (std::string Old = (Root + "/measured.json").str(); sys::fs::exists(Old))
+    Paths.insert(std::move(Old));
+  MeasuredFile All;
+  All.Gpu = Gpu.str();
+  for (const std::string &Path : Paths) {
+    Expected<MeasuredFile> F = loadMeasured(Path);
+    if (!F)
+      return F.takeError();
+    if (F->Gpu.empty() || F->Gpu == Gpu)
+      append_range(All.Entries, std::move(F->Entries));
+  }
+  return All;
 }
 
 } // namespace cupilot

@@ -43,25 +43,56 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
                           "' is no store: its FORMAT is not 'cupilot-store N'",
                       "restore the file, or name a folder that cupilot evolve "
                       "made");
-  if (Version > 1)
+  if (Version > StoreFormat)
     return usageError("the store '" + Root + "' has format " + Twine(Version) +
-                          "; this cupilot knows format 1",
+                          "; this cupilot knows formats up to " +
+                          Twine(StoreFormat),
                       "use the cupilot that wrote it");
+  if (Version != StoreFormat && Version != 1)
+    return usageError("'" + Root + "' is no store: no cupilot writes format " +
+                          Twine(Version) + " into its FORMAT",
+                      "restore the file: 'cupilot-store 1' for formats 1 to 5");
   SmallString<256> Absolute(Root);
   sys::fs::make_absolute(Absolute);
-  return BuildStore(Absolute.str().str());
+  return BuildStore(Absolute.str().str(), Version == 1);
 }
 
 std::string buildRecordPath(StringRef Root, StringRef Identity,
-                            StringRef Symbol) {
+                            StringRef Symbol, StringRef Of) {
   uint32_t Name = crc32(arrayRefFromStringRef(Symbol));
   return (Root + "/builds/" + shortDigest(Identity, 64) + "-" +
-          utohexstr(Name, /*LowerCase=*/true, /*Width=*/8) + ".json")
+          utohexstr(Name, /*LowerCase=*/true, /*Width=*/8) +
+          (Of.empty() ? "" : "-") + Of + ".json")
       .str();
 }
 
+/// The words of a record's name: identity, symbol and, from format 6 on, the
+/// variant's file.
+static SmallVector<StringRef, 3> wordsOf(StringRef Name) {
+  SmallVector<StringRef, 3> Words;
+  if (Name.consume_back(".json"))
+    Name.split(Words, '-');
+  if (Words.size() < 2 || Words[0].size() != 64 || Words[1].size() != 8)
+    Words.clear();
+  return Words;
+}
+
+bool isOldRecordName(StringRef Name) { return wordsOf(Name).size() == 2; }
+bool isRecordName(StringRef Name) { return wordsOf(Name).size() == 3; }
+
 Expected<std::optional<BuildRecord>>
 BuildStore::lookup(StringRef Identity, StringRef Symbol) const {
+  if (!Old) {
+    std::string Prefix = buildRecordPath(Root, Identity, Symbol);
+    Prefix.replace(Prefix.size() - 5, 5, "-");
+    Expected<std::vector<BuildRecord>> Found = read(
+        [&](StringRef Path, StringRef) { return Path.starts_with(Prefix); });
+    if (!Found)
+      return Found.takeError();
+    if (Found->empty())
+      return std::nullopt;
+    return std::optional(std::move(Found->front()));
+  }
   std::string Path = buildRecordPath(Root, Identity, Symbol);
   if (!sys::fs::exists(Path))
     return std::nullopt;
@@ -80,9 +111,19 @@ Error BuildStore::readAll() const {
   std::set<std::string> Paths;
   std::error_code EC;
   for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::path::extension(It->path()) == ".json")
+       !EC && It != End; It.increment(EC)) {
+    StringRef Name = sys::path::filename(It->path());
+    // An upgrade writes all records of the new format before FORMAT, and
+    // removes the others behind it.
+    if (Old && isRecordName(Name))
+      continue;
+    if (!Old && isOldRecordName(Name))
+      return usageError("the store '" + Root + "' is half upgraded: '" +
+                            It->path() + "' is of an older format",
+                        "'cupilot store upgrade' goes on with it");
+    if (Name.ends_with(".json"))
       Paths.insert(It->path());
+  }
   RecordFiles Read;
   for (const std::string &Path : Paths) {
     Expected<std::string> Text = readFile(Path);
@@ -92,6 +133,39 @@ Error BuildStore::readAll() const {
   }
   Files = std::move(Read);
   return Error::success();
+}
+
+/// The records of the files that \p Take wants, one for each identity and
+/// symbol, in the order of the files.
+Expected<std::vector<BuildRecord>>
+BuildStore::read(function_ref<bool(StringRef, StringRef)> Take) const {
+  if (!Files)
+    if (Error E = readAll())
+      return std::move(E);
+  std::vector<BuildRecord> Records;
+  std::vector<std::vector<BuildRecord>> Groups;
+  for (const auto &[Path, Text] : *Files) {
+    if (!Take(Path, Text))
+      continue;
+    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
+    if (!R)
+      return R.takeError();
+    std::string Right = buildRecordPath(Root, R->Identity, R->Symbol);
+    if (isRecordName(sys::path::filename(Path)) &&
+        !StringRef(Path).starts_with(StringRef(Right).drop_back(5)))
+      return usageError("'" + Path + "' is the record of another kernel");
+    auto Group = find_if(Groups, [&](const std::vector<BuildRecord> &G) {
+      return !Old && G.front().Identity == R->Identity &&
+             G.front().Symbol == R->Symbol;
+    });
+    if (Group == Groups.end())
+      Group = Groups.insert(Groups.end(), std::vector<BuildRecord>());
+    Group->push_back(std::move(*R));
+  }
+  for (std::vector<BuildRecord> &Group : Groups)
+    Records.push_back(Old ? std::move(Group.front())
+                          : mergeRecords(std::move(Group)));
+  return Records;
 }
 
 Expected<std::vector<BuildRecord>>
@@ -105,41 +179,24 @@ BuildStore::recordsFor(StringRef Symbol) const {
 
 Expected<std::vector<BuildRecord>>
 BuildStore::recordsWith(StringRef Identity) const {
-  if (!Files)
-    if (Error E = readAll())
-      return std::move(E);
-  std::string Prefix = shortDigest(Identity, 64) + "-";
-  std::vector<BuildRecord> Records;
-  for (const auto &[Path, Text] : *Files) {
-    if (!sys::path::filename(Path).starts_with(Prefix))
-      continue;
-    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
-    if (!R)
-      return R.takeError();
-    if (R->Identity != Identity ||
-        buildRecordPath(Root, Identity, R->Symbol) != Path)
-      return usageError("'" + Path + "' is the record of another kernel");
-    Records.push_back(std::move(*R));
-  }
+  std::string Prefix = Root + "/builds/" + shortDigest(Identity, 64) + "-";
+  Expected<std::vector<BuildRecord>> Records =
+      read([&](StringRef Path, StringRef) { return Path.starts_with(Prefix); });
+  if (Records && Old)
+    for (const BuildRecord &R : *Records)
+      if (std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
+          R.Identity != Identity ||
+          none_of(*Files, [&](const auto &F) { return F.first == Path; }))
+        return usageError("'" + Prefix +
+                          "*.json' is the record of another "
+                          "kernel");
   return Records;
 }
 
 Expected<std::vector<BuildRecord>>
 BuildStore::recordsNaming(StringRef Word) const {
-  if (!Files)
-    if (Error E = readAll())
-      return std::move(E);
-  std::vector<BuildRecord> Records;
-  for (const auto &[Path, Text] : *Files) {
-    // Most records are of other kernels: look before parsing.
-    if (!StringRef(Text).contains(Word))
-      continue;
-    Expected<BuildRecord> R = parseBuildRecord(Text, Path);
-    if (!R)
-      return R.takeError();
-    Records.push_back(std::move(*R));
-  }
-  return Records;
+  // Most records are of other kernels: look before parsing.
+  return read([&](StringRef, StringRef Text) { return Text.contains(Word); });
 }
 
 std::string describeDifference(StringRef Path, StringRef Text, StringRef What,

@@ -9,6 +9,8 @@
 #include "cupilot/Store/ProjectStore.h"
 #include "StoreFiles.h"
 #include "cupilot/Portable/Digest.h"
+#include "StoreTransaction.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -19,6 +21,31 @@
 using namespace llvm;
 
 namespace cupilot {
+
+static std::string formatText() {
+  return "cupilot-store " + utostr(StoreFormat) + "\n";
+}
+
+// What the search leaves beside the store is not for the repository, digests do
+// not survive converted line ends, and build records are made from the rest.
+static constexpr StringLiteral GitIgnore = "journal.sqlite*\n",
+                               GitAttributes = "* -text\n"
+                                               "* linguist-generated\n"
+                                               "builds/* -diff\n";
+
+/// \p Text with the lines of \p Wanted that it lacks.
+static std::string withLines(std::string Text, StringRef Wanted) {
+  if (!Text.empty() && Text.back() != '\n')
+    Text += '\n';
+  SmallVector<StringRef> Lines, Known;
+  Wanted.split(Lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string Old = Text;
+  StringRef(Old).split(Known, '\n');
+  for (StringRef Line : Lines)
+    if (!is_contained(Known, Line))
+      Text += (Line + "\n").str();
+  return Text;
+}
 
 Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   if (!sys::fs::exists(Root + "/FORMAT")) {
@@ -34,16 +61,28 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
           !sys::fs::exists(Root + "/FORMAT"))
         return usageError("'" + Root + "' holds files and is no store",
                           "name an empty folder, or one that does not exist");
-    if (Error E = updateFile((Root + "/FORMAT").str(), "cupilot-store 1\n"))
+    if (Error E = updateFile((Root + "/FORMAT").str(), formatText()))
       return std::move(E);
-    // What the search leaves beside the store is not for the repository, and
-    // digests do not survive converted line ends.
-    if (Error E = updateFile((Root + "/.gitignore").str(), "journal.sqlite*\n"))
+    if (Error E = updateFile((Root + "/.gitignore").str(), GitIgnore))
       return std::move(E);
-    if (Error E = updateFile((Root + "/.gitattributes").str(), "* -text\n"))
+    if (Error E = updateFile((Root + "/.gitattributes").str(), GitAttributes))
       return std::move(E);
   }
-  return open(Root);
+  Expected<ProjectStore> Store = open(Root);
+  if (Store)
+    if (Error E = Store->checkWritable())
+      return std::move(E);
+  return Store;
+}
+
+/// Ends what a killed process began; nothing while another one writes.
+static Error recoverStore(StringRef Root) {
+  if (!StoreTransaction::isPending(Root))
+    return Error::success();
+  Expected<FileLock> Lock = lockForWriting(Root);
+  if (!Lock)
+    return Lock.takeError();
+  return StoreTransaction::recover(Root).takeError();
 }
 
 Expected<ProjectStore> ProjectStore::open(StringRef Root) {
@@ -52,25 +91,23 @@ Expected<ProjectStore> ProjectStore::open(StringRef Root) {
     return Readable.takeError();
   if (Expected<bool> Repaired = repairStore(Root); !Repaired)
     return Repaired.takeError();
-  return ProjectStore(Readable->root().str());
+  if (StoreTransaction::isPending(Root)) {
+    if (Error E = recoverStore(Root))
+      return std::move(E);
+    Readable = BuildStore::open(Root); // It may have been an upgrade.
+    if (!Readable)
+      return Readable.takeError();
+  }
+  return ProjectStore(Readable->root().str(), Readable->isOld());
 }
 
-/// The records of what \p Path, a kernel.mlir, holds now.
-static std::set<std::string> recordPaths(StringRef Root,
-                                         const std::string &Path) {
-  std::set<std::string> Paths;
-  if (!sys::fs::exists(Path))
-    return Paths;
-  mlir::MLIRContext C;
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> M = loadModule(C, Path);
-  if (!M) {
-    consumeError(M.takeError()); // It is about to be replaced.
-    return Paths;
-  }
-  for (KernelOp Op : (*M)->getOps<KernelOp>())
-    for (const BuildEntry &B : buildsOf(Op))
-      Paths.insert(buildRecordPath(Root, B.Digest, toKernel(Op).Symbol));
-  return Paths;
+Error ProjectStore::checkWritable() const {
+  if (!Old)
+    return Error::success();
+  return usageError("the store '" + Root + "' has a format before " +
+                        Twine(StoreFormat) +
+                        ": builds read it, but nothing can be written",
+                    "cupilot store upgrade --store " + Root);
 }
 
 Expected<std::vector<StoredKernel>>
@@ -91,75 +128,191 @@ ProjectStore::rivals(const StoredKernel &S) const {
   return Found;
 }
 
-Error ProjectStore::put(const StoredKernel &S, ArrayRef<StoredKernel> Instead) {
+namespace {
+/// One change of a store, as it is put together.
+class Change {
+public:
+  explicit Change(StringRef Root) : Root(Root), Files(Root) {}
+  /// Writes the kernel and what is beside it.
+  void kernel(const StoredKernel &S);
+  /// Writes a variant's file, its source and its records.
+  void variant(const StoredKernel &S, const VariantFile &F, StringRef Source);
+  /// Takes a variant's file out. Its records stay, empty: depfiles name them.
+  void without(const StoredKernel &S, const VariantFile &F);
+  void without(StringRef Path) { Gone.insert(Path.str()); }
+  void file(StringRef Path, StringRef Text) { Files.write(Path, Text.str()); }
+  /// Makes it. \p Format is what FORMAT says from now on.
+  Error commit(StringRef Format);
+
+private:
+  std::string Root;
+  StoreTransaction Files;
+  std::map<std::string, std::string> Records;
+  std::set<std::string> Gone, Kept;
+};
+} // namespace
+
+void Change::kernel(const StoredKernel &S) {
+  Files.write(kernelFolder(S) + "/" + originalName(S), S.K.Slice);
+  Files.write(kernelFolder(S) + "/kernel.mlir", kernelText(S));
+  for (const Workload &W : S.Workloads) {
+    auto [Path, Text] = workloadFile(S, W);
+    Files.write(Path, std::move(Text));
+  }
+}
+
+static std::string sourcePath(const StoredKernel &S, const Variant &V) {
+  return kernelFolder(S) + "/variants/" + V.Source;
+}
+
+void Change::variant(const StoredKernel &S, const VariantFile &F,
+                     StringRef Source) {
+  Kept.insert(sourcePath(S, F.V));
+  Files.write(sourcePath(S, F.V), Source.str());
+  Files.write(F.Path, F.Text);
+  for (const auto &[Path, R] : recordsOf(S, F))
+    Records[Path] = renderRecord(R);
+}
+
+void Change::without(const StoredKernel &S, const VariantFile &F) {
+  Gone.insert({F.Path, sourcePath(S, F.V)});
+  for (auto &[Path, R] : recordsOf(S, F)) {
+    R.Variants.clear();
+    Records.try_emplace(Path, renderRecord(R));
+  }
+}
+
+Error Change::commit(StringRef Format) {
+  // Records come after the sources that they name, and go before them.
+  bool Changed = false;
+  for (const auto &[Path, Text] : Records)
+    Changed |= Files.write(Path, Text);
+  // Depfiles of builds that found nothing name this file alone.
+  if (Changed)
+    Files.rewrite("FORMAT", Format.str());
+  else
+    Files.write("FORMAT", Format.str());
+  for (const std::string &Path : Gone)
+    if (!Kept.contains(Path))
+      Files.remove(Path);
+  return Files.commit();
+}
+
+static Error halfUpgraded(StringRef Root, StringRef Folder, bool Older) {
+  return usageError("the store '" + Root + "' is half upgraded: '" + Folder +
+                        "/kernel.mlir' is of " +
+                        (Older ? "an older" : "the new") + " format",
+                    "'cupilot store upgrade' goes on with it");
+}
+
+/// What the store has of \p S, format 6; without files while it has nothing.
+static Expected<KernelFiles> filesOf(StringRef Root, const StoredKernel &S) {
+  std::string Folder = kernelFolder(S);
+  if (!sys::fs::exists(Root + "/" + Folder + "/kernel.mlir"))
+    return KernelFiles();
+  Expected<std::vector<KernelFiles>> All = loadFolder(Root, Folder);
+  if (!All)
+    return All.takeError();
+  if (All->front().Old)
+    return halfUpgraded(Root, Folder, /*Older=*/true);
+  return std::move(All->front());
+}
+
+/// Puts what \p U says of its kernel into \p To.
+static Error addKernelTo(Change &To, StringRef Root, const StoreUpdate &U) {
+  const StoredKernel &S = *U.Kernel;
+  Expected<KernelFiles> Files = filesOf(Root, S);
+  if (!Files)
+    return Files.takeError();
+  To.kernel(S);
+  std::vector<VariantFile> Wanted;
+  std::vector<std::vector<Measurement>> Missing; // Of their evidence.
+  unsigned Gate = 0;
+  for (const Variant &V : S.Variants) {
+    Wanted.push_back(variantFile(S, V));
+    Missing.push_back(Wanted.back().V.Evidence);
+    for (const Measurement &M : V.Evidence)
+      Gate = std::max(Gate, M.Gate);
+  }
+  // What is there already is never written again: git would have to merge it.
+  std::vector<bool> IsThere(Wanted.size());
+  for (const VariantFile &F : Files->Variants) {
+    bool Kept = !U.Replace;
+    // Whom a newer gate has judged again is no longer believed an older one.
+    if (Kept && !F.V.Evidence.empty() &&
+        all_of(F.V.Evidence,
+               [&](const Measurement &M) { return M.Gate && M.Gate < Gate; }))
+      Kept = false;
+    size_t Same =
+        find_if(Wanted,
+                [&](const VariantFile &W) { return isSameVariant(W.V, F.V); }) -
+        Wanted.begin();
+    if (Same < Wanted.size())
+      Kept |= all_of(F.V.Evidence, [&](const Measurement &M) {
+        return is_contained(Wanted[Same].V.Evidence, M);
+      });
+    if (!Kept) {
+      To.without(S, F);
+      continue;
+    }
+    std::string Source;
+    if (Same < Wanted.size()) {
+      IsThere[Same] = true;
+      Source = S.Sources[Same];
+      erase_if(Missing[Same], [&](const Measurement &M) {
+        return is_contained(F.V.Evidence, M);
+      });
+    } else {
+      Expected<std::string> Text =
+          readFile((Root + "/" + sourcePath(S, F.V)).str());
+      if (!Text)
+        return Text.takeError();
+      Source = std::move(*Text);
+    }
+    To.variant(S, F, Source);
+  }
+  for (auto [I, F] : enumerate(Wanted))
+    if (!IsThere[I] || !Missing[I].empty()) {
+      F.V.Evidence = std::move(Missing[I]);
+      To.variant(S, variantFile(S, F.V), S.Sources[I]);
+    }
+  return Error::success();
+}
+
+/// Takes \p S, one of kernels(), out with all that lies in its folder.
+static Error removeKernel(Change &From, StringRef Root, const StoredKernel &S) {
+  Expected<KernelFiles> Files = filesOf(Root, S);
+  if (!Files)
+    return Files.takeError();
+  for (const VariantFile &F : Files->Variants)
+    From.without(S, F);
+  std::error_code EC;
+  for (sys::fs::recursive_directory_iterator It(Root + "/" + S.Folder, EC), End;
+       !EC && It != End; It.increment(EC))
+    if (!sys::fs::is_directory(It->path()))
+      From.without(StringRef(It->path()).drop_front(Root.size() + 1));
+  return Error::success();
+}
+
+Error ProjectStore::commit(const StoreUpdate &U) {
+  if (Error E = checkWritable())
+    return E;
   Expected<FileLock> Lock = lockForWriting(Root);
   if (!Lock)
     return Lock.takeError();
-  std::string Folder = Root + "/" + kernelFolder(S);
-  std::set<std::string> Gone = recordPaths(Root, Folder + "/kernel.mlir");
-  std::vector<std::string> Others; // Folders.
-  for (const StoredKernel &Other : Instead)
-    if (Other.Folder != kernelFolder(S))
-      Others.push_back(Root + "/" + Other.Folder);
-  for (const std::string &Other : Others)
-    Gone.merge(recordPaths(Root, Other + "/kernel.mlir"));
-  if (Error E = updateFile(Folder + "/" + originalName(S), S.K.Slice))
-    return E;
-  for (auto [V, Source] : zip(S.Variants, S.Sources))
-    if (Error E = updateFile(Folder + "/" + V.Source, Source))
+  if (Expected<bool> Ended = StoreTransaction::recover(Root); !Ended)
+    return Ended.takeError();
+  Change To(Root);
+  if (U.Kernel)
+    if (Error E = addKernelTo(To, Root, U))
       return E;
-  mlir::MLIRContext C;
-  mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
-  mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
-  KernelOp Op = addKernel(B, S.K, originalName(S), S.Builds);
-  B.setInsertionPointToEnd(&Op.getBody().front());
-  for (const Workload &W : S.Workloads)
-    addWorkload(B, W);
-  for (const Variant &V : S.Variants)
-    addVariant(B, V, S.K.Scalars.size());
-  if (Error E = updateFile(Folder + "/kernel.mlir", printModule(*M)))
-    return E;
-  // Without it a folder is no kernel's: none claims the records any more.
-  for (const std::string &Other : Others)
-    sys::fs::remove(Other + "/kernel.mlir");
-  bool Changed = false;
-  for (const BuildRecord &R : buildRecords(S)) {
-    std::string Path = buildRecordPath(Root, R.Identity, R.Symbol),
-                Text = renderRecord(R);
-    Gone.erase(Path);
-    Expected<std::string> Old = readFile(Path);
-    if (Old && *Old == Text)
-      continue;
-    if (!Old)
-      consumeError(Old.takeError());
-    Changed = true;
-    if (Error E = writeFileAtomic(Path, Text))
-      return E;
-  }
-  // Of builds that are no longer recorded: their variants are gone.
-  for (const std::string &Path : Gone)
-    Changed |= !sys::fs::remove(Path);
-  // Depfiles of builds that found nothing name this file alone.
-  if (Changed) {
-    Expected<std::string> Format = readFile(Root + "/FORMAT");
-    if (!Format)
-      return Format.takeError();
-    if (Error E = writeFileAtomic(Root + "/FORMAT", *Format))
-      return E;
-  }
-  for (const std::string &Other : Others)
-    if (std::error_code EC = sys::fs::remove_directories(Other, false))
-      return resourceError("cannot remove '" + Other + "': " + EC.message());
-  // Sources of variants that are no longer there.
-  std::set<std::string> Wanted = {originalName(S), "kernel.mlir"};
-  for (const Variant &V : S.Variants)
-    Wanted.insert(V.Source);
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
-       It.increment(EC))
-    if (!Wanted.contains(sys::path::filename(It->path()).str()))
-      sys::fs::remove(It->path());
-  return Error::success();
+  for (const StoredKernel &Other : U.Without)
+    if (!U.Kernel || Other.Folder != kernelFolder(*U.Kernel))
+      if (Error E = removeKernel(To, Root, Other))
+        return E;
+  for (const auto &[Path, Text] : U.Files)
+    To.file(Path, Text);
+  return To.commit(formatText());
 }
 
 Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
@@ -168,24 +321,13 @@ Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
     return Folders.takeError();
   std::vector<StoredKernel> All;
   for (const std::string &Folder : *Folders) {
-    mlir::MLIRContext C;
-    Expected<mlir::OwningOpRef<mlir::ModuleOp>> M =
-        loadModule(C, Folder + "/kernel.mlir");
-    if (!M)
-      return M.takeError();
-    if ((*M)->getOps<KernelOp>().empty())
-      return usageError("'" + Folder + "/kernel.mlir' holds no kernel",
-                        "restore the file, or run cupilot evolve again");
-    for (KernelOp Op : (*M)->getOps<KernelOp>()) {
-      StoredKernel S;
-      S.K = toKernel(Op);
-      S.Builds = buildsOf(Op);
-      S.Folder = ("kernels/" + sys::path::filename(Folder)).str();
-      for (WorkloadOp W : Op.getBody().getOps<WorkloadOp>())
-        S.Workloads.push_back(toWorkload(W));
-      for (VariantOp V : Op.getBody().getOps<VariantOp>())
-        S.Variants.push_back(toVariant(V));
-      All.push_back(std::move(S));
+    Expected<std::vector<KernelFiles>> Files = loadFolder(Root, Folder);
+    if (!Files)
+      return Files.takeError();
+    for (const KernelFiles &F : *Files) {
+      if (F.Old != Old)
+        return halfUpgraded(Root, Folder, F.Old);
+      All.push_back(merge(F));
     }
   }
   llvm::sort(All, [](const StoredKernel &A, const StoredKernel &B) {
@@ -225,7 +367,7 @@ Error ProjectStore::readTexts(StoredKernel &S) const {
   S.K.Slice = std::move(*Slice);
   S.Sources.clear();
   for (const Variant &V : S.Variants) {
-    std::string Path = Folder + "/" + V.Source;
+    std::string Path = Folder + (S.Old ? "/" : "/variants/") + V.Source;
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
@@ -241,60 +383,182 @@ Error ProjectStore::readTexts(StoredKernel &S) const {
   return Error::success();
 }
 
+/// The text in \p Path must be one of which \p IsRight.
+static void checkText(StringRef Path, StringRef What,
+                      function_ref<bool(StringRef)> IsRight,
+                      std::vector<std::string> &Problems) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    Problems.push_back(toString(Text.takeError()));
+  else if (!IsRight(*Text))
+    Problems.push_back(describeDifference(Path, *Text, What, IsRight));
+}
+
+/// The build record \p Path must hold \p Right.
+static void checkRecord(const std::string &Path, StringRef Right,
+                        std::vector<std::string> &Problems) {
+  Expected<std::string> Text = readFile(Path);
+  if (!Text)
+    return Problems.push_back(toString(Text.takeError()));
+  if (Expected<BuildRecord> Read = parseBuildRecord(*Text, Path); !Read)
+    return Problems.push_back(toString(Read.takeError()));
+  if (*Text != Right)
+    Problems.push_back(
+        describeDifference(Path, *Text, "does not agree with the kernel's MLIR",
+                           [&](StringRef Plain) { return Plain == Right; }));
+}
+
+/// Whether \p Path is the record of a variant that was taken out.
+static bool isEmptied(const std::string &Path) {
+  Expected<std::string> Text = readFile(Path);
+  Expected<BuildRecord> R = Text ? parseBuildRecord(*Text, Path)
+                                 : Expected<BuildRecord>(Text.takeError());
+  if (!R) {
+    consumeError(R.takeError());
+    return false;
+  }
+  return !R->Contract.empty() && R->Variants.empty();
+}
+
+/// Checks the texts of a kernel and what names them; adds the paths of its
+/// records to \p Known.
+static void checkFiles(const std::string &Root, const KernelFiles &F,
+                       std::set<std::string> &Known,
+                       std::vector<std::string> &Problems) {
+  auto HasDigest = [](StringRef Digest) {
+    return [Digest](StringRef Text) { return digest(Text) == Digest; };
+  };
+  StoredKernel S = merge(F);
+  for (const Variant &V : S.Variants)
+    checkText(Root + "/" + kernelFolder(S) + (F.Old ? "/" : "/variants/") +
+                  V.Source,
+              "is not the text that was proved", HasDigest(V.Digest), Problems);
+  for (const VariantFile &V : F.Variants)
+    checkText(
+        Root + "/" + V.Path, "does not hold what was written",
+        [&](StringRef Text) { return shortDigest(digest(Text)) == V.digits(); },
+        Problems);
+  for (const auto &[Path, W] : F.Workloads)
+    checkText(
+        Root + "/" + Path, "does not hold what was written",
+        [&](StringRef Text) {
+          return sys::path::stem(Path) ==
+                 W.Name + "-" + shortDigest(digest(Text), 8);
+        },
+        Problems);
+  for (Workload W : S.Workloads)
+    eachBuffer(W, [&](WorkloadBuffer &B) {
+      if (StringRef(B.File).starts_with("data/")) // Others are not everywhere.
+        checkText(Root + "/" + B.File, "is not the data that was recorded",
+                  HasDigest(B.Digest), Problems);
+    });
+  auto Record = [&](const std::string &Path, const BuildRecord &R) {
+    Known.insert(sys::path::filename(Path).str());
+    checkRecord(Path, renderRecord(R), Problems);
+  };
+  if (F.Old)
+    for (const BuildRecord &R : buildRecords(S))
+      Record(buildRecordPath(Root, R.Identity, R.Symbol), R);
+  for (const VariantFile &V : F.Variants)
+    for (const auto &[Path, R] : recordsOf(S, V))
+      Record(Root + "/" + Path, R);
+}
+
 Expected<std::vector<std::string>> ProjectStore::check() const {
   Expected<std::vector<StoredKernel>> All = kernels();
   if (!All)
     return All.takeError();
+  Expected<std::set<std::string>> Folders = kernelFolders(Root);
+  if (!Folders)
+    return Folders.takeError();
   std::vector<std::string> Problems;
   std::set<std::string> Known;
-  for (const StoredKernel &S : *All) {
-    std::string Folder = Root + "/" + kernelFolder(S);
-    for (const Variant &V : S.Variants) {
-      Expected<std::string> Source = readFile(Folder + "/" + V.Source);
-      if (!Source)
-        Problems.push_back(toString(Source.takeError()));
-      else if (digest(*Source) != V.Digest)
-        Problems.push_back(describeDifference(
-            Folder + "/" + V.Source, *Source, "is not the text that was proved",
-            [&](StringRef Text) { return digest(Text) == V.Digest; }));
-    }
-    for (Workload W : S.Workloads)
-      eachBuffer(W, [&](WorkloadBuffer &B) {
-        if (!StringRef(B.File).starts_with("data/"))
-          return; // It is not for every machine.
-        Expected<std::string> Data = readFile(Root + "/" + B.File);
-        if (!Data)
-          Problems.push_back(toString(Data.takeError()));
-        else if (digest(*Data) != B.Digest)
-          Problems.push_back("'" + Root + "/" + B.File +
-                             "' is not the data that was recorded");
-      });
-    for (const BuildRecord &R : buildRecords(S)) {
-      std::string Path = buildRecordPath(Root, R.Identity, R.Symbol);
-      Known.insert(sys::path::filename(Path).str());
-      Expected<std::string> Text = readFile(Path);
-      if (!Text)
-        Problems.push_back(toString(Text.takeError()));
-      else if (Expected<BuildRecord> Read = parseBuildRecord(*Text, Path);
-               !Read)
-        Problems.push_back(toString(Read.takeError()));
-      else if (std::string Right = renderRecord(R); *Text != Right)
-        Problems.push_back(describeDifference(
-            Path, *Text, "does not agree with the kernel's MLIR",
-            [&](StringRef Plain) { return Plain == Right; }));
-    }
+  for (const std::string &Folder : *Folders) {
+    Expected<std::vector<KernelFiles>> Files = loadFolder(Root, Folder);
+    if (!Files)
+      return Files.takeError();
+    for (const KernelFiles &F : *Files)
+      checkFiles(Root, F, Known, Problems);
   }
+  // Two people may have granted different contracts before their work was
+  // merged.
+  for (size_t I = 0; I < All->size(); ++I)
+    for (size_t J = I + 1; J < All->size(); ++J) {
+      const StoredKernel &A = (*All)[I], &B = (*All)[J];
+      if (!Old && A.K.Symbol == B.K.Symbol && A.K.Contract != B.K.Contract &&
+          any_of(A.Builds, [&](const BuildEntry &Mine) {
+            return any_of(B.Builds, [&](const BuildEntry &Its) {
+              return Mine.Digest == Its.Digest;
+            });
+          }))
+        Problems.push_back("'" + A.K.Name + "' has variants under '" +
+                           contractText(A.K.Contract) + "' in '" + A.Folder +
+                           "' and under '" + contractText(B.K.Contract) +
+                           "' in '" + B.Folder +
+                           "': builds take those under the stricter one; "
+                           "delete the folder of the other");
+    }
   std::error_code EC;
   for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
        !EC && It != End; It.increment(EC))
     if (StringRef Name = sys::path::filename(It->path());
-        !Known.contains(Name.str()))
+        !Known.contains(Name.str()) && (Old || !isEmptied(It->path())))
       Problems.push_back("'" + It->path() + "' " +
                          (Name.contains(".tmp-")
                               ? "is left of a write that was interrupted"
                               : "belongs to no kernel of the store") +
                          "; it may be deleted");
   return Problems;
+}
+
+Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
+  Expected<ProjectStore> Store = open(Root);
+  if (!Store)
+    return Store.takeError();
+  Expected<FileLock> Lock = lockForWriting(Root);
+  if (!Lock)
+    return Lock.takeError();
+  Expected<std::set<std::string>> Folders = kernelFolders(Store->Root);
+  if (!Folders)
+    return Folders.takeError();
+  Change To(Store->Root);
+  unsigned Upgraded = 0;
+  for (const std::string &Folder : *Folders) {
+    Expected<std::vector<KernelFiles>> Files = loadFolder(Store->Root, Folder);
+    if (!Files)
+      return Files.takeError();
+    for (KernelFiles &F : *Files) {
+      if (!F.Old)
+        continue;
+      if (Files->size() > 1)
+        return usageError("'" + Folder + "/kernel.mlir' holds several kernels",
+                          "run cupilot evolve again, into another store");
+      if (Error E = Store->readTexts(F.S))
+        return std::move(E);
+      for (const Variant &V : F.S.Variants)
+        To.without(Folder + "/" + V.Source);
+      F.S.Old = false;
+      To.kernel(F.S);
+      for (auto [V, Source] : zip_equal(F.S.Variants, F.S.Sources))
+        To.variant(F.S, variantFile(F.S, V), Source);
+      ++Upgraded;
+    }
+  }
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Store->Root + "/builds", EC), End;
+       !EC && It != End; It.increment(EC))
+    if (StringRef Name = sys::path::filename(It->path()); isOldRecordName(Name))
+      To.without("builds/" + Name.str());
+  for (auto [Name, Lines] : {std::pair(".gitignore", StringRef(GitIgnore)),
+                             {".gitattributes", StringRef(GitAttributes)}}) {
+    Expected<std::string> Text = readFile(Store->Root + "/" + Name);
+    if (!Text)
+      consumeError(Text.takeError());
+    To.file(Name, withLines(Text ? *Text : std::string(), Lines));
+  }
+  if (Error E = To.commit(formatText()))
+    return std::move(E);
+  return Upgraded;
 }
 
 } // namespace cupilot

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchDispatch.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Substitute/EmitGuard.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Demangle/Demangle.h"

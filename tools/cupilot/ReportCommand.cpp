@@ -45,8 +45,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Flags)
     return Flags.takeError();
   // What a search on a GPU left there.
-  Expected<GpuFacts> Facts =
-      GpuFacts::load(O.Gpu.request(), O.StoreDir + "/measured.json");
+  Expected<GpuFacts> Facts = GpuFacts::load(O.Gpu.request(), O.StoreDir);
   if (!Facts)
     return Facts.takeError();
   Expected<StoreReport> Page =

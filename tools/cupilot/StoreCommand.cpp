@@ -23,9 +23,10 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Action{cl::Positional, cl::Required, In,
-                              cl::value_desc("list|show|stats|check|prune"),
-                              cl::desc("What to do")};
+  cl::opt<std::string> Action{
+      cl::Positional, cl::Required, In,
+      cl::value_desc("list|show|stats|check|prune|upgrade"),
+      cl::desc("What to do")};
   cl::opt<std::string> Name{
       cl::Positional, In, cl::value_desc("[TEXT]"),
       cl::desc("For show: kernels whose name holds TEXT; for prune: the "
@@ -43,7 +44,10 @@ static const char Examples[] =
     "  cupilot store show heatStep --store .cupilot\n"
     "  cupilot store stats --json\n"
     "  cupilot store check\n"
-    "  cupilot store prune v_1a2b3c4d --kernel heatStep\n";
+    "  cupilot store prune v_1a2b3c4d --kernel heatStep\n"
+    "  cupilot store upgrade --store .cupilot\n\n"
+    "upgrade makes a store of format 4 or 5 one of format 6, in one step. "
+    "Builds read all formats.\n";
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
@@ -122,9 +126,10 @@ static Error prune(const Options &O, ProjectStore &Store,
 
 static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
-      O.Action != "check" && O.Action != "prune")
-    return usageError("there is no action '" + O.Action + "'",
-                      "cupilot store list, show, stats, check or prune");
+      O.Action != "check" && O.Action != "prune" && O.Action != "upgrade")
+    return usageError(
+        "there is no action '" + O.Action + "'",
+        "cupilot store list, show, stats, check, prune or upgrade");
   if (O.Action == "prune" && O.Name.empty())
     return usageError("'cupilot store prune' needs the name of a variant",
                       "'cupilot store list' shows the variants");
@@ -146,7 +151,15 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     return Readable.takeError();
   if (O.Action == "stats")
     return printStats(O);
-  Expected<ProjectStore> Store = ProjectStore::openOrCreate(O.StoreDir);
+  if (O.Action == "upgrade") {
+    Expected<unsigned> Upgraded = ProjectStore::upgrade(O.StoreDir);
+    if (!Upgraded)
+      return Upgraded.takeError();
+    outs() << "the store has format " << StoreFormat << ": " << *Upgraded
+           << " kernel(s) upgraded\n";
+    return Error::success();
+  }
+  Expected<ProjectStore> Store = ProjectStore::open(O.StoreDir);
   if (!Store)
     return Store.takeError();
   Expected<std::vector<StoredKernel>> Kernels = Store->kernels();

@@ -26,6 +26,18 @@ struct Measurement {
   double Ratio = 0, Low = 0, High = 0;
   unsigned Gate = 0, Checks = 0;
   std::string Compiler, Arch, Digest; ///< Identity of the variant's own code.
+  /// Digest of the build identity that it stands in for; the store adds it, and
+  /// the contract.
+  std::string Original = {}, Contract = {};
+  /// The workloads that it was judged on, as caseName() calls them.
+  std::vector<std::string> Cases = {};
+  bool operator==(const Measurement &) const = default;
+};
+
+/// The language model that wrote a variant; see #cupilot.author. What is not
+/// known is "".
+struct Author {
+  std::string Provider, Model, Effort;
 };
 
 /// A variant as plain data; see cupilot.variant.
@@ -41,7 +53,8 @@ struct Variant {
   std::string Outcome;
   std::vector<Measurement> Evidence;
   /// Those that a model was asked with, "strategy-translator 2 b3:...".
-  std::vector<std::string> Prompts;
+  std::vector<std::string> Prompts = {};
+  Author By = {}; ///< Who asked with them.
 };
 
 /// A build identity of a kernel.
@@ -85,12 +98,15 @@ parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
 inline constexpr int64_t ModuleFormat = 6;
 /// An empty module that carries the format's version.
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
+/// The format that \p M says it has; 0 where it says nothing.
+int64_t formatOf(mlir::ModuleOp M);
+/// What verification of \p Op says, as a usage error that names \p Name.
+llvm::Error verifyModule(mlir::Operation *Op, llvm::StringRef Name);
 std::string printModule(mlir::ModuleOp M);
-/// All workloads of the module in \p Path.
 /// The kernels of a module, with their slices from the files that it names
 /// relative to itself. An unreadable slice is a usage error.
 llvm::Expected<std::vector<Kernel>> loadKernels(llvm::StringRef Path);
-
+/// All workloads of the module in \p Path.
 llvm::Expected<std::vector<Workload>> loadWorkloads(llvm::StringRef Path);
 /// The strategy library: all *.mlir of \p Folder in one module.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

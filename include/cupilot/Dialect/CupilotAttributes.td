@@ -449,6 +449,42 @@ def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
   let genVerifyDecl = 1;
 }
 
+def Cupilot_DomainAttr : Cupilot_Attr<"Domain", "domain"> {
+  let summary = "The launches that a proof covers";
+  let description = [{
+    `cases` names the recorded launches on which a variant was compared with the
+    original: the names of workloads of the store. It says nothing of launches
+    between them.
+
+    ```mlir
+    #cupilot.domain<cases = ["w_1a2b3c4d5e6f7081"]>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::mlir::ArrayAttr", "Names of workloads.">:$cases);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_AuthorAttr : Cupilot_Attr<"Author", "author"> {
+  let summary = "The language model that wrote a variant";
+  let description = [{
+    The provider, the model and its effort as the provider names them, and name,
+    version and digest of each prompt; what is not known is left out. A variant
+    that rules made has no author.
+
+    ```mlir
+    #cupilot.author<provider = "anthropic", model = "m-1", effort = "high",
+                    prompts = ["strategy-translator 2 b3:..."]>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"Who ran the model.", [{""}]>:$provider,
+      StringRefParameter<"The model's name.", [{""}]>:$model,
+      StringRefParameter<"How much it was to think.", [{""}]>:$effort,
+      OptionalParameter<"::mlir::ArrayAttr", "Name, version and digest of each prompt.">:$prompts);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
   let summary = "What is known of a variant's speed and soundness";
   let description = [{
@@ -458,12 +494,17 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
     The basis says how far the ratio can be trusted: `modelled` by the cost model
     from counted work, `measured` on a GPU, `declared` where nothing was run and
     whoever added the variant answers for it. Figures of different bases are
-    never compared with each other, and builds take modelled ones only when asked.
+    never compared with each other.
+
+    What an evidence is for is part of it: the build identity of the kernel that
+    the variant stands in for, the contract, and the launches. Stores of format 5
+    and before do not say so.
 
     ```mlir
     #cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 1.83, low = 1.80,
         high = 1.86, gate = 4, checks = 152,
-        build = <compiler = "clang-22", arch = "sm_90", digest = "b3:...">>
+        build = <compiler = "clang-22", arch = "sm_90", digest = "b3:...">,
+        original = "b3:...", contract = "same", domain = <cases = ["w_1a2b3c4d5e6f7081"]>>
     ```
   }];
   let parameters = (ins StringRefParameter<"Name of the GPU, as its driver reports it.">:$device,
@@ -473,7 +514,10 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
       AttrParameter<"::mlir::FloatAttr", "Upper end.">:$high,
       AttrParameter<"unsigned", "Version of the gate that the code passed.">:$gate,
       AttrParameter<"unsigned", "How many launches were compared.">:$checks,
-      AttrParameter<"::cupilot::BuildAttr", "Identity of the variant's own code.">:$build);
+      AttrParameter<"::cupilot::BuildAttr", "Identity of the variant's own code.">:$build,
+      StringRefParameter<"Digest of the build identity that it stands in for.", [{""}]>:$original,
+      StringRefParameter<"The contract that it was judged under.", [{""}]>:$contract,
+      OptionalParameter<"::cupilot::DomainAttr", "The launches that it was judged on.">:$domain);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -85,7 +85,8 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
     the qualified name with parameter types and template arguments, for people;
     the digest, over the tokens of the kernel and of all that it uses, is what
     identifies it. The contract is part of the digest: the same kernel under two
-    contracts is two kernels. The body holds workloads and variants, nothing else.
+    contracts is two kernels. The body holds workloads and variants, nothing else;
+    in a store these lie in files of their own.
 
     A kernel that could not be taken out of its translation unit says why
     (`refused`) and has no slice; it is listed so that people see that it was
@@ -190,7 +191,11 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
     kernel: each map has a symbol for each of its scalars, and they name only its
     pointers. Where the module defines the strategies, the genome must be valid:
     domains, `requires`, `conflicts`, and no `min_arch` above the guard's
-    architecture.
+    architecture. A file of a store holds a variant alone; there its maps are
+    checked when it is read with its kernel.
+
+    `author` is there when a language model wrote it. Stores of format 5 and
+    before have `prompts` instead.
 
     ```mlir
     cupilot.variant @g2_v7 parents([@g1_v3, @g1_v5])
@@ -207,13 +212,14 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
       OptionalAttr<Cupilot_Float<"rank in the search; more is better">>:$fitness,
       Cupilot_OptText<"how it was judged">:$outcome,
       OptionalAttr<Cupilot_ArrayOf<Cupilot_MeasurementAttr, "#cupilot.measurement", "what is known of its speed">>:$evidence,
+      OptionalAttr<Cupilot_Described<Cupilot_AuthorAttr, "the model that wrote it">>:$author,
       OptionalAttr<Cupilot_ArrayOf<StrAttr, "strings",
           "name, version and digest of the prompts that a model was asked with">>:$prompts);
   let assemblyFormat = [{
     $sym_name (`parents` `(` $parents^ `)`)? `genome` `(` $genome `)` (`plan` `(` $plan^ `)`)?
     (`guard` `(` $guard^ `)`)? (`source` `(` $source^ `)`)? (`digest` `(` $digest^ `)`)?
     (`fitness` `(` $fitness^ `)`)? (`outcome` `(` $outcome^ `)`)?
-    (`evidence` `(` $evidence^ `)`)? attr-dict
+    (`evidence` `(` $evidence^ `)`)? (`author` `(` $author^ `)`)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -26,10 +26,10 @@ struct GpuFacts {
   MeasuredFile Measured;
 
   /// An unknown GPU, a file that cannot be read, and times of another GPU are
-  /// usage errors. Where no times are named, what \p Known holds of the GPU is
-  /// taken, if that file is there.
+  /// usage errors. Where no times are named, those are taken that the searches
+  /// of \p Store measured on it.
   static llvm::Expected<GpuFacts> load(const GpuRequest &R,
-                                       llvm::StringRef Known = "");
+                                       llvm::StringRef Store = "");
 };
 
 } // namespace cupilot

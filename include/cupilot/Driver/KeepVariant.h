@@ -34,8 +34,9 @@ struct KeptVariant {
   const GateVerdict *Verdict = nullptr;
 };
 
-/// Store.put(S) instead of its rivals, and says to \p Log which these were.
-llvm::Error putIntoStore(ProjectStore &Store, const StoredKernel &S,
+/// Store.commit(Update) without the rivals of its kernel, and says to \p Log
+/// which these were.
+llvm::Error putIntoStore(ProjectStore &Store, StoreUpdate Update,
                          llvm::raw_ostream &Log);
 
 /// Puts \p V into the store \p Root, in place of one of its name, with the

@@ -53,7 +53,7 @@ struct SearchResult {
   std::string Run;         ///< Digest of everything that decides how it went.
   std::string Stopped;     ///< Why it ended early; "" if it did not.
   bool OverBudget = false; ///< It may go on with a larger budget.
-  StrategyRecord Strategies; ///< For the store (putStrategyRecord).
+  StrategyRecord Strategies; ///< For the store (strategyFile).
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal

@@ -30,8 +30,9 @@ struct StrategyRecord {
   StrategyTallies Tallies;
 };
 
-/// Writes the search's file; nothing where nothing was tried. Resource errors.
-llvm::Error putStrategyRecord(llvm::StringRef Root, const StrategyRecord &R);
+/// The search's file: its path relative to the store, and its text. Where
+/// nothing was tried there is none to write.
+std::pair<std::string, std::string> strategyFile(const StrategyRecord &R);
 
 /// A file's text. Usage errors name \p Path.
 llvm::Expected<StrategyRecord> parseStrategyRecord(llvm::StringRef Text,

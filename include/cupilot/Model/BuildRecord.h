@@ -9,7 +9,9 @@
 #ifndef CUPILOT_MODEL_BUILDRECORD_H
 #define CUPILOT_MODEL_BUILDRECORD_H
 
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Model/LaunchPlan.h"
+#include <optional>
 
 namespace cupilot {
 
@@ -23,19 +25,26 @@ struct BuildVariant {
   LaunchPlan Plan;
   Guard When;
   std::string Genome; ///< For remarks: "block_size{x=128}, unroll{factor=4}".
+  /// Of Low. Records of formats 1 and 2, which are ordered already, have none.
+  std::optional<cupilot::Basis> Basis = {};
+  double Low = 0; ///< The original's time over the variant's, at the least.
 };
 
-/// What lies in `builds/<digest>.json` of a store: everything a build needs to
-/// know of the kernel with this build identity, and no more.
+/// Everything a build needs to know of the kernel with this build identity, and
+/// no more. A store keeps one for each variant in `builds/`, with that variant
+/// alone or, once it was taken out, with none; mergeRecords() makes them one.
 struct BuildRecord {
-  static constexpr int Format = 2; ///< The newest; 1 has plain plans only.
-  std::string Identity;            ///< "b3:...".
+  /// The newest. Stores of format 1 to 5 have one record for all variants, of
+  /// format 1, or 2 where a plan is extended.
+  static constexpr int Format = 6;
+  std::string Identity; ///< "b3:...".
   std::string Kernel;   ///< Qualified name with parameter types, for people.
   std::string Symbol;   ///< Mangled name of the original as clang has it.
   std::string Compiler; ///< "clang-22".
   std::string Arch;     ///< "sm_90".
   std::vector<ScalarRef> Scalars;
-  unsigned Params = 0; ///< Of the kernel; in records of format 2.
+  unsigned Params = 0;  ///< Of the kernel; not in records of format 1.
+  std::string Contract; ///< "same"; "" in records of formats 1 and 2.
   std::vector<BuildVariant> Variants; ///< Best first; the first whose guard
                                       ///< holds runs.
 };
@@ -45,6 +54,12 @@ llvm::json::Value toJSON(const BuildRecord &R);
 /// that names \p Path and says what to do.
 llvm::Expected<BuildRecord> parseBuildRecord(llvm::StringRef Text,
                                              llvm::StringRef Path);
+
+/// The records of one build identity and symbol as one. Variants stand best
+/// first: measured before modelled ones, then by Low, then by name and source;
+/// one that two searches found stands once. Where they were proved under
+/// different contracts, those under the strictest stay.
+BuildRecord mergeRecords(std::vector<BuildRecord> Records);
 
 } // namespace cupilot
 

@@ -40,10 +40,14 @@ struct MeasuredFile {
 /// A file that is not like that is a usage error.
 llvm::Expected<MeasuredFile> loadMeasured(llvm::StringRef Path);
 
-/// Puts the launches of \p New into the file \p Path, in the place of those of
-/// the same kernels; of another GPU's nothing stays. Without launches nothing
-/// is done.
-llvm::Error addMeasured(llvm::StringRef Path, const MeasuredFile &New);
+/// The text of such a file.
+std::string measuredText(const MeasuredFile &F);
+
+/// What the searches of the store \p Root measured on \p Gpu: a file
+/// measured/SEARCH.json each; in stores of formats before 6, measured.json. Of
+/// a launch that several measured, the first file's stands.
+llvm::Expected<MeasuredFile> storedMeasurements(llvm::StringRef Root,
+                                                llvm::StringRef Gpu);
 
 } // namespace cupilot
 

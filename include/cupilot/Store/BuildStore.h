@@ -13,14 +13,21 @@
 
 namespace cupilot {
 
+/// The format of project stores that this cupilot writes. FORMAT says
+/// "cupilot-store 6"; that of formats 1 to 5, which were told apart by their
+/// modules, says "cupilot-store 1".
+inline constexpr unsigned StoreFormat = 6;
+
 /// Read access to a project store, for builds: no MLIR, no writing, no clock.
 class BuildStore {
 public:
   /// Opens the store in the folder \p Root. A folder that is no store, or one
-  /// of a newer format, is a usage error.
+  /// of a newer format, is a usage error. Older formats are read.
   static llvm::Expected<BuildStore> open(llvm::StringRef Root);
 
   llvm::StringRef root() const { return Root; }
+  /// Whether it is of a format before 6: it can be read and not be written.
+  bool isOld() const { return Old; }
   /// The record for a build identity of the kernel \p Symbol; nothing when the
   /// store has none. Kernels of equal code and other names have their own: the
   /// host goes by names.
@@ -44,17 +51,26 @@ public:
 private:
   using RecordFiles = std::vector<std::pair<std::string, std::string>>;
 
-  explicit BuildStore(std::string Root) : Root(std::move(Root)) {}
+  BuildStore(std::string Root, bool Old) : Root(std::move(Root)), Old(Old) {}
   llvm::Error readAll() const;
+  llvm::Expected<std::vector<BuildRecord>> read(
+      llvm::function_ref<bool(llvm::StringRef Path, llvm::StringRef Text)> Take)
+      const;
 
   std::string Root;
+  bool Old;
   mutable std::optional<RecordFiles> Files; ///< Path and text, by path.
 };
 
 /// The path of a build record in the store \p Root: builds/, the identity's 64
-/// digits, and the name's CRC-32, which keeps kernels of equal code apart.
+/// digits, the name's CRC-32, which keeps kernels of equal code apart, and the
+/// digits \p Of of the variant's file; none in stores of formats before 6.
 std::string buildRecordPath(llvm::StringRef Root, llvm::StringRef Identity,
-                            llvm::StringRef Symbol);
+                            llvm::StringRef Symbol, llvm::StringRef Of = "");
+/// Whether \p Name, of a file in builds/, is that of a record of a format
+/// before 6, and of 6.
+bool isOldRecordName(llvm::StringRef Name);
+bool isRecordName(llvm::StringRef Name);
 
 /// Why \p Text, of the store's file \p Path, is not what it should be: its line
 /// ends, else \p What. \p IsRight tells for a text whether it is.

@@ -33,8 +33,8 @@ struct GateCounts {
   std::map<std::string, unsigned> Reasons; ///< By word.
 };
 
-/// Replaces what the store \p Root holds of this search.
-llvm::Error putGateCounts(llvm::StringRef Root, const GateCounts &C);
+/// The file of a search: its path relative to the store, and its text.
+std::pair<std::string, std::string> gateCountsFile(const GateCounts &C);
 
 /// One file's counts. Text that does not parse is a usage error that names
 /// \p Path.

@@ -225,8 +225,13 @@ TEST(StrategyRecord, OneFileASearch) {
   StrategyRecord Empty = A;
   Empty.Search = "b3:dd";
   Empty.Tallies.clear();
+  auto Put = [&](const StrategyRecord &R) {
+    auto [Path, Text] = strategyFile(R);
+    return !R.Tallies.empty() &&
+           errorToBool(updateFile(Root + "/" + Path, Text));
+  };
   for (const StrategyRecord *R : {&A, &B, &Other, &Empty, &A})
-    ASSERT_FALSE(errorToBool(putStrategyRecord(Root, *R)));
+    ASSERT_FALSE(Put(*R));
   EXPECT_EQ(cantFail(strategyRecords(Root)).size(), 3u);
   StrategyTallies Sum =
       cantFail(strategyTallies(Root, "memory", "NVIDIA H200", ""));
@@ -246,7 +251,7 @@ TEST(StrategyRecord, OneFileASearch) {
   EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 6u);
   StrategyRecord Later = A;
   Later.Search = "b3:ff";
-  ASSERT_FALSE(errorToBool(putStrategyRecord(Root, Later)));
+  ASSERT_FALSE(Put(Later));
   EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 6u);
   ASSERT_FALSE(errorToBool(J.restart("b3:ee")));
   EXPECT_EQ(cantFail(priorTallies(J, Root, Mine)).at("tile").Tried, 11u);
