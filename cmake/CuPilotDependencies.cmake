@@ -39,8 +39,8 @@ include(AddMLIR)
 # MLIR is linked as the one shared library that Debian's mlir-opt is linked to.
 set(MLIR_LINK_MLIR_DYLIB ON)
 
-# The CUDA toolkit is found when tools run, so that one build serves several;
-# what is found here decides which tests can run.
+# The CUDA toolkit is found when tools run, so that one build serves several. Of
+# what is found here the host run time needs the headers, and tests the rest.
 set(CUPILOT_CUDA_PATH "" CACHE PATH "CUDA toolkit that tools use unless told otherwise")
 if(NOT CUPILOT_CUDA_PATH)
   foreach(candidate $ENV{CUDA_PATH} $ENV{CUDA_HOME} /usr/local/cuda ${PROJECT_SOURCE_DIR}/.deps/cuda)
@@ -62,5 +62,8 @@ if(CUPILOT_CUDA_PATH)
   string(REGEX MATCH "[0-9]+" CUPILOT_CUDART_VERSION "${CUPILOT_CUDART_VERSION}")
   message(STATUS "CUDA toolkit in ${CUPILOT_CUDA_PATH}")
 else()
-  message(STATUS "No CUDA toolkit found: tests that compile CUDA are unsupported here")
+  message(FATAL_ERROR "No CUDA toolkit was found. What programs run at a launch is "
+    "compiled with CUDA's own headers (cuda_runtime_api.h, from 11.8 on). Install a "
+    "toolkit, or name one with -DCUPILOT_CUDA_PATH=<folder with include/>; "
+    "./build.sh --cuda=debian installs Debian's.")
 endif()

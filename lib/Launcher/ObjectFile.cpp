@@ -303,9 +303,11 @@ Error addDispatch(StringRef Path, ArrayRef<ObjectKernel> Kernels,
       }))
     return E;
   LLVMContext Context;
-  std::unique_ptr<Module> M =
+  Expected<std::unique_ptr<Module>> M =
       createObjectDispatch(Context, Facts->Target, Facts->Entries, Kernels);
-  if (Error E = emitObject(*M, Own))
+  if (!M)
+    return M.takeError();
+  if (Error E = emitObject(**M, Own))
     return E;
   Expected<Contents> Before = contentsOfFile(Unit), Added = contentsOfFile(Own);
   if (!Before || !Added)

@@ -184,10 +184,4 @@ Value *emitGuard(IRBuilderBase &B, const Guard &G, const LaunchPlan &Plan,
   return E.ok();
 }
 
-Value *emitLegal(IRBuilderBase &B, const LaunchValues &Values) {
-  Emitter E(B, {}, Values);
-  E.shape(Launch());
-  return E.ok();
-}
-
 } // namespace cupilot

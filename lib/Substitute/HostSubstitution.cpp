@@ -13,13 +13,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttributeDispatch.h"
 #include "HostRuntime.h"
 #include "LaunchSites.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
@@ -45,7 +43,6 @@ private:
   void redirect();
   void redirectPointer(CallBase &Call);
   CallBase *pointerLaunch(const CallBase &Call) const;
-  Function *attributeStandIn(Function &Entry);
 
   Module &M;
   const SubstitutionOptions &Options;
@@ -117,12 +114,8 @@ Error HostSubstitution::findVariants() {
         L.V = V;
         L.Scalars = R.Scalars;
         L.Params = R.Params;
-        SmallVector<GlobalVariable *> Handles;
         for (StringRef Each : Symbols)
-          Handles.push_back(registerHandle(Registration, Each));
-        setHandles(L, Runtime, Handles);
-        L.State = Runtime.createState(
-            Symbols.front(), demangle(Name) + " " + V.Name, L.V.When.Arch);
+          L.Handles.push_back(registerHandle(Registration, Each));
         Outcomes.push_back({Name.str(),
                             SubstitutionResult::VariantApplied,
                             {BuildReason::Applied,
@@ -191,17 +184,6 @@ CallBase *HostSubstitution::pointerLaunch(const CallBase &Call) const {
   return Launch;
 }
 
-Function *HostSubstitution::attributeStandIn(Function &Entry) {
-  std::string Name = ("__cupilot_" + Entry.getName()).str();
-  Function *F = M.getFunction(Name);
-  if (!F) {
-    F = Runtime.createFunction(Name, Entry.getFunctionType());
-    emitAttributeDispatch(Runtime, *F, Entry, Kernels,
-                          [](IRBuilderBase &, Function *Stub) { return Stub; });
-  }
-  return F;
-}
-
 void HostSubstitution::redirect() {
   auto SetsAttribute = [&](const CallBase &Call) {
     const Function *Entry = Call.getCalledFunction();
@@ -227,12 +209,13 @@ void HostSubstitution::redirect() {
           else if (CallBase *Launch = pointerLaunch(*Call))
             Pointers.push_back(Launch);
         }
-  LaunchDispatch Dispatch(Runtime, Kernels);
+  LaunchDispatch Dispatch(Runtime, M, Kernels);
   for (CallBase *Call : Launches)
     Call->setCalledFunction(
         Dispatch.standIn(*Call->getCalledFunction(), knownStub(*Call)));
   for (CallBase *Call : Attributes)
-    Call->setCalledFunction(attributeStandIn(*Call->getCalledFunction()));
+    Call->setCalledFunction(
+        Dispatch.attributeStandIn(*Call->getCalledFunction()));
   for (CallBase *Call : Pointers)
     redirectPointer(*Call);
 }
@@ -262,9 +245,9 @@ Error HostSubstitution::substitute() {
     return E;
   if (Kernels.empty())
     return Error::success();
+  Runtime.follow(*Kernels.front().first);
   redirect();
-  Runtime.finish();
-  return Error::success();
+  return Runtime.link();
 }
 
 Expected<std::vector<SubstitutionOutcome>>

@@ -5,10 +5,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// The types of CUDA's launch functions are the target's, because a dim3 is
+// passed by value. So what has to do with them is emitted; the run time sees a
+// CupilotLaunch.
+//
+//===----------------------------------------------------------------------===//
 #ifndef CUPILOT_LIB_SUBSTITUTE_LAUNCHBODY_H
 #define CUPILOT_LIB_SUBSTITUTE_LAUNCHBODY_H
 
-#include "cupilot/Substitute/EmitGuard.h"
+#include "Runtime/Launch.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace cupilot {
@@ -25,62 +32,49 @@ enum class LaunchForm {
 
 LaunchForm launchFormOf(const llvm::Function &Entry);
 
-/// The body of one stand-in: reads the launch from its arguments, and makes
-/// launches with other kernels and shapes.
+/// The type of CupilotLaunch::with.
+llvm::FunctionType *variantLaunchType(llvm::LLVMContext &Context);
+
+/// Fills in the body of \p F, a CupilotLaunch::with: launches by \p Entry.
+void emitVariantLaunch(llvm::Function &F, llvm::Function &Entry);
+
+/// The body of one stand-in, which has the type of \p Entry.
 class LaunchBody {
 public:
   LaunchBody(llvm::Function &F, llvm::Function &Entry)
       : F(F), Entry(Entry), How(launchFormOf(Entry)), B(&F.getEntryBlock()) {}
 
-  LaunchValues read();
-  /// True when the launch carries nothing but a shape and a stream.
-  llvm::Value *plain();
-  llvm::Value *stream();
-  /// Calls the entry for the original.
-  llvm::CallInst *launchOriginal() {
-    return launch(kernel(), nullptr, nullptr);
-  }
-  /// Calls the entry, or what launches clusters, for the variant's \p Kernel.
-  llvm::CallInst *launch(llvm::Value *Kernel, const EmittedShape &Shape,
-                         llvm::Value *Args) {
-    return Shape.Cluster[0] ? launchCluster(Kernel, Shape, Args)
-                            : launch(Kernel, &Shape, Args);
-  }
+  /// Writes the launch into the CupilotLaunch at \p To.
+  void describe(llvm::Value *To, llvm::Function *With);
+  /// Returns what the launch by the entry, of the original, returns.
+  void returnOriginal();
   llvm::Value *kernel() { return F.getArg(How == LaunchForm::Config ? 1 : 0); }
   /// The entry's twin: "_ptsz" or "".
   llvm::StringRef suffix() const {
     return Entry.getName().ends_with("_ptsz") ? "_ptsz" : "";
   }
-  /// Memory of the stand-in's frame.
-  llvm::AllocaInst *local(unsigned Bytes) {
+  /// Memory of the stand-in's frame; null for none.
+  llvm::Value *local(uint64_t Bytes) {
+    if (!Bytes)
+      return llvm::ConstantPointerNull::get(B.getPtrTy());
     llvm::IRBuilder<> Start(&F.getEntryBlock(), F.getEntryBlock().begin());
     llvm::AllocaInst *A =
         Start.CreateAlloca(Start.getInt8Ty(), Start.getInt64(Bytes));
     A->setAlignment(llvm::Align(8));
     return A;
   }
-  llvm::Value *at(llvm::Value *From, unsigned Offset) {
-    return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), From, Offset);
+  void store(llvm::Value *V, llvm::Value *To, size_t Place) {
+    B.CreateAlignedStore(V,
+                         B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), To, Place),
+                         llvm::Align(4));
   }
-
   llvm::BasicBlock *block(const llvm::Twine &Name) {
     return llvm::BasicBlock::Create(F.getContext(), Name, &F);
   }
 
 private:
-  llvm::Value *field(llvm::Value *Config, unsigned Offset, llvm::Type *T) {
-    return B.CreateAlignedLoad(T, at(Config, Offset), llvm::Align(4));
-  }
-  llvm::CallInst *launch(llvm::Value *Kernel, const EmittedShape *Shape,
-                         llvm::Value *NewArgs);
-  llvm::CallInst *launchCluster(llvm::Value *Kernel, const EmittedShape &Shape,
-                                llvm::Value *Args);
-  void writeShape(llvm::Value *Config, const EmittedShape &Shape);
-  llvm::Value *copy();
-
   llvm::Function &F, &Entry;
   LaunchForm How;
-  llvm::AllocaInst *Copy = nullptr, *Attribute = nullptr;
 
 public:
   llvm::IRBuilder<> B;

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchDispatch.h"
-#include "LaunchAttempt.h"
+#include "cupilot/Substitute/EmitGuard.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/Demangle/Demangle.h"
 
 using namespace llvm;
@@ -30,83 +31,337 @@ Value *launchedKernel(const CallBase &Call) {
   return nullptr;
 }
 
-void setHandles(Launchable &L, HostRuntime &Runtime,
-                ArrayRef<GlobalVariable *> Handles) {
-  bool Several = L.V.Plan.Launches.size() > 1;
-  for (auto [I, Handle] : enumerate(Handles)) {
-    bool Raise = Several;
-    for (const Launch &Each : L.V.Plan.Launches)
-      Raise |= L.V.Plan.indexOf(Each) == I &&
-               Each.Shared != Expr::dim(SharedBytes) &&
-               Each.Shared != Expr::constant(0);
-    L.Handles.push_back(Runtime.createHandle(Handle, Several, Raise));
+bool setsAttribute(const Function &Entry) {
+  StringRef Name = Entry.getName();
+  FunctionType *T = Entry.getFunctionType();
+  return Entry.isDeclaration() && T->getReturnType()->isIntegerTy(32) &&
+         ((Name == "cudaFuncSetAttribute" && T->getNumParams() == 3) ||
+          (Name == "cudaFuncSetCacheConfig" && T->getNumParams() == 2)) &&
+         T->getParamType(0)->isPointerTy();
+}
+
+/// The plan chooses the shared memory of its kernel \p Index.
+static bool choosesShared(const LaunchPlan &Plan, size_t Index) {
+  return Plan.Launches.size() > 1 ||
+         any_of(Plan.Launches, [&](const Launch &L) {
+           return Plan.indexOf(L) == Index &&
+                  L.Shared != Expr::dim(SharedBytes) &&
+                  L.Shared != Expr::constant(0);
+         });
+}
+
+/// int plan(const CupilotLaunch *, CupilotValues *): the guard of \p L, and the
+/// numbers that its plan comes to.
+Function *LaunchDispatch::plan(const Launchable &L) {
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::get(C, 0), *I32 = Type::getInt32Ty(C),
+       *I64 = Type::getInt64Ty(C);
+  Function *F =
+      Runtime.createFunction("__cupilot_plan_" + L.Handles.front()->getName(),
+                             FunctionType::get(I32, {Ptr, Ptr}, false));
+  F->addFnAttr(Attribute::AlwaysInline);
+  IRBuilder<> B(&F->getEntryBlock());
+  auto At = [&](Value *From, uint64_t Place) {
+    return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), From, Place);
+  };
+  auto Store = [&](Value *V, Value *To, uint64_t Place, Type *T) {
+    B.CreateAlignedStore(B.CreateZExtOrTrunc(V, T), At(To, Place), Align(4));
+  };
+  LaunchValues Values;
+  for (unsigned I = 0; I < 3; ++I)
+    for (auto [Dim, Place] :
+         {std::pair(GridX, offsetof(CupilotLaunch, grid)),
+          std::pair(BlockX, offsetof(CupilotLaunch, block))})
+      Values.Dims[Dim + I] = B.CreateZExt(
+          B.CreateAlignedLoad(I32, At(F->getArg(0), Place + 4 * I), Align(4)),
+          I64);
+  Values.Dims[SharedBytes] =
+      B.CreateLoad(I64, At(F->getArg(0), offsetof(CupilotLaunch, shared)));
+  Values.Args =
+      B.CreateLoad(Ptr, At(F->getArg(0), offsetof(CupilotLaunch, args)));
+  EmittedPlan Plan;
+  Value *Ok = emitGuard(B, L.V.When, L.V.Plan, L.Scalars, Values, Plan);
+  auto *Admitted = BasicBlock::Create(C, "admitted", F),
+       *Refused = BasicBlock::Create(C, "refused", F);
+  B.CreateCondBr(Ok, Admitted, Refused);
+  B.SetInsertPoint(Refused);
+  B.CreateRet(B.getInt32(0));
+  B.SetInsertPoint(Admitted);
+  auto Array = [&](size_t Place) {
+    return B.CreateLoad(Ptr, At(F->getArg(1), Place));
+  };
+  Value *Shapes = Array(offsetof(CupilotValues, shapes));
+  for (auto [Index, Shape] : enumerate(Plan.Launches)) {
+    Value *To = At(Shapes, Index * sizeof(CupilotShape));
+    for (unsigned I = 0; I < 3; ++I) {
+      Store(Shape.Grid[I], To, offsetof(CupilotShape, grid) + 4 * I, I32);
+      Store(Shape.Block[I], To, offsetof(CupilotShape, block) + 4 * I, I32);
+      Store(Shape.Cluster[I] ? Shape.Cluster[I] : B.getInt32(0), To,
+            offsetof(CupilotShape, cluster) + 4 * I, I32);
+    }
+    Store(Shape.Shared, To, offsetof(CupilotShape, shared), I64);
   }
+  Value *Scratch =
+      Plan.Scratch.empty() ? nullptr : Array(offsetof(CupilotValues, scratch));
+  for (auto [Index, Bytes] : enumerate(Plan.Scratch))
+    Store(Bytes, Scratch, 8 * Index, I64);
+  Value *Maps =
+      Plan.TensorMaps.empty() ? nullptr : Array(offsetof(CupilotValues, maps));
+  for (auto [Index, Map] : enumerate(Plan.TensorMaps)) {
+    constexpr size_t Key = offsetof(CupilotMapRequest, key);
+    Value *To = At(Maps, Index * sizeof(CupilotMapRequest));
+    B.CreateMemSet(To, B.getInt8(0), sizeof(CupilotMapRequest), Align(8));
+    Store(Map.Base, To, Key + offsetof(CupilotMapKey, base), I64);
+    for (auto [I, V] : enumerate(Map.Extents))
+      Store(V, To, Key + offsetof(CupilotMapKey, extents) + 8 * I, I64);
+    for (auto [I, V] : enumerate(Map.Strides))
+      Store(V, To, Key + offsetof(CupilotMapKey, strides) + 8 * I, I64);
+    // A thread's own cache needs no lock, and its maps stay as they are while a
+    // launch reads them. Two plans' maps are never looked up in one cache.
+    GlobalVariable *Cache =
+        Runtime.state(ArrayType::get(B.getInt8Ty(), sizeof(CupilotMapCache)),
+                      "__cupilot_tensor_maps");
+    Cache->setThreadLocalMode(GlobalValue::GeneralDynamicTLSModel);
+    Cache->setAlignment(Align(alignof(CupilotMapCache)));
+    B.CreateStore(B.CreateThreadLocalAddress(Cache),
+                  At(To, offsetof(CupilotMapRequest, cache)));
+  }
+  B.CreateRet(B.getInt32(1));
+  return F;
+}
+
+/// A CupilotVariant.
+Constant *LaunchDispatch::variant(const Launchable &L) {
+  LLVMContext &C = M.getContext();
+  const LaunchPlan &Plan = L.V.Plan;
+  StringRef Name = L.Handles.front()->getName();
+  SmallVector<Constant *> Kernels, Launches, Maps;
+  for (auto [I, Handle] : enumerate(L.Handles))
+    Kernels.push_back(Runtime.structure(
+        sizeof(CupilotKernel),
+        {{offsetof(CupilotKernel, address), Handle},
+         {offsetof(CupilotKernel, facts),
+          Runtime.state(ArrayType::get(Type::getInt64Ty(C), CupilotDevices),
+                        Handle->getName() + "_facts")},
+         // An image's version says no more.
+         {offsetof(CupilotKernel, arch),
+          Runtime.number(capabilityNumber(L.V.When.Arch))},
+         {offsetof(CupilotKernel, raise),
+          Runtime.number(choosesShared(Plan, I))}}));
+  Constant *Table = Runtime.table(Kernels, Name + "_kernels");
+  for (const Launch &Each : Plan.Launches)
+    Launches.push_back(ConstantExpr::getInBoundsGetElementPtr(
+        Type::getInt8Ty(C), Table,
+        ArrayRef<Constant *>(ConstantInt::get(
+            Type::getInt64Ty(C), Plan.indexOf(Each) * sizeof(CupilotKernel)))));
+  for (const TensorMapPlan &Map : Plan.TensorMaps) {
+    SmallVector<uint32_t> Box(CupilotMaxRank, 1), Steps(CupilotMaxRank, 1);
+    for (unsigned I = 0; I < Map.rank(); ++I) {
+      Box[I] = Map.Box[I];
+      Steps[I] = Map.step(I);
+    }
+    Maps.push_back(Runtime.structure(
+        sizeof(CupilotMapPlan),
+        {{offsetof(CupilotMapPlan, type), Runtime.number(Map.Type)},
+         {offsetof(CupilotMapPlan, swizzle), Runtime.number(Map.Swizzle)},
+         {offsetof(CupilotMapPlan, promotion), Runtime.number(Map.Promotion)},
+         {offsetof(CupilotMapPlan, fill), Runtime.number(Map.FillNan)},
+         {offsetof(CupilotMapPlan, rank), Runtime.number(Map.rank())},
+         {offsetof(CupilotMapPlan, box), ConstantDataArray::get(C, Box)},
+         {offsetof(CupilotMapPlan, steps), ConstantDataArray::get(C, Steps)}}));
+  }
+  GlobalVariable *Count = Runtime.createCounter(Name + "_launches");
+  Runtime.report(Count, demangle(L.Kernel) + " " + L.V.Name);
+  return Runtime.structure(
+      sizeof(CupilotVariant),
+      {{offsetof(CupilotVariant, plan), plan(L)},
+       {offsetof(CupilotVariant, kernels), Table},
+       {offsetof(CupilotVariant, launches),
+        Runtime.table(Launches, Name + "_order")},
+       {offsetof(CupilotVariant, maps), Runtime.table(Maps, Name + "_maps")},
+       {offsetof(CupilotVariant, count), Count},
+       {offsetof(CupilotVariant, numKernels), Runtime.number(Kernels.size())},
+       {offsetof(CupilotVariant, numLaunches), Runtime.number(Launches.size())},
+       {offsetof(CupilotVariant, numScratch),
+        Runtime.number(Plan.Scratch.size())},
+       {offsetof(CupilotVariant, numMaps), Runtime.number(Maps.size())},
+       {offsetof(CupilotVariant, params), Runtime.number(L.Params)},
+       {offsetof(CupilotVariant, clusters),
+        Runtime.number(any_of(Plan.Launches, [](const Launch &Each) {
+          return Each.Cluster.has_value();
+        }))}});
+}
+
+GlobalVariable *LaunchDispatch::choices() {
+  if (Choices)
+    return Choices;
+  SmallVector<Constant *> All;
+  for (const auto &[Stub, Variants] : Kernels) {
+    StringRef Kernel = Variants.front().Kernel;
+    SmallVector<Constant *> Each;
+    for (const Launchable &L : Variants)
+      Each.push_back(variant(L));
+    Tables[Stub] = Runtime.table(Each, "__cupilot_variants_" + Kernel);
+    KernelAddresses &Known = Addresses[Stub];
+    if (!Known.Host) {
+      Known.Host = Runtime.state(Stub->getType(), "__cupilot_host_" + Kernel);
+      Known.Host->setInitializer(Stub);
+      Known.Host->setConstant(true);
+    }
+    GlobalVariable *&Counter = Originals[Stub];
+    Counter = Runtime.createCounter("__cupilot_fallbacks_" + Kernel);
+    All.push_back(Runtime.structure(
+        sizeof(CupilotChoice),
+        {{offsetof(CupilotChoice, host), Known.Host},
+         {offsetof(CupilotChoice, handle),
+          Known.Handle ? Known.Handle : Known.Host},
+         {offsetof(CupilotChoice, name), Runtime.text(Kernel)},
+         {offsetof(CupilotChoice, variants), Tables[Stub]},
+         {offsetof(CupilotChoice, numVariants), Runtime.number(Each.size())},
+         {offsetof(CupilotChoice, originals), Counter}}));
+  }
+  Choices = Runtime.define("choices", All);
+  return Choices;
+}
+
+/// A CupilotLaunch::with that launches by \p Entry.
+Function *LaunchDispatch::with(Function &Entry) {
+  std::string Name = ("__cupilot_with_" + Entry.getName()).str();
+  Function *F = M.getFunction(Name);
+  if (!F) {
+    F = Runtime.createFunction(Name, variantLaunchType(M.getContext()));
+    F->addFnAttr(Attribute::AlwaysInline);
+    emitVariantLaunch(*F, Entry);
+  }
+  return F;
+}
+
+/// A CupilotValues with room for each of \p Variants.
+Value *LaunchDispatch::values(LaunchBody &Code, ArrayRef<Launchable> Variants) {
+  size_t Launches = 0, Scratch = 0, Maps = 0, Args = 0;
+  for (const Launchable &L : Variants) {
+    const LaunchPlan &Plan = L.V.Plan;
+    Launches = std::max(Launches, Plan.Launches.size());
+    Scratch = std::max(Scratch, Plan.Scratch.size());
+    Maps = std::max(Maps, Plan.TensorMaps.size());
+    if (unsigned Extra = Plan.extraParams())
+      Args = std::max<size_t>(Args, L.Params + Extra);
+  }
+  Value *Values = Code.local(sizeof(CupilotValues));
+  for (auto [Place, Bytes] :
+       {std::pair(offsetof(CupilotValues, shapes),
+                  Launches * sizeof(CupilotShape)),
+        std::pair(offsetof(CupilotValues, scratch), Scratch * 8),
+        std::pair(offsetof(CupilotValues, maps),
+                  Maps * sizeof(CupilotMapRequest)),
+        std::pair(offsetof(CupilotValues, args), Args * 8),
+        std::pair(offsetof(CupilotValues, buffers), Scratch * 8)})
+    Code.store(Code.local(Bytes), Values, Place);
+  return Values;
 }
 
 Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
-  std::vector<Launchable> &Variants = Kernels[&Stub];
+  const std::vector<Launchable> &Variants = Kernels.find(&Stub)->second;
+  StringRef Kernel = Variants.front().Kernel;
+  choices();
+  if (Reported.insert(&Stub).second)
+    Runtime.report(Originals[&Stub],
+                   "originals in place of variants of " + demangle(Kernel));
   Function *F = Runtime.createFunction("__cupilot_launch_" + Entry.getName() +
                                            "_" + Stub.getName(),
                                        Entry.getFunctionType());
   F->setCallingConv(Entry.getCallingConv());
-  GlobalVariable *&Fallback = Fallbacks[&Stub];
-  if (!Fallback) {
-    StringRef Kernel = Variants.front().Kernel;
-    Fallback = Runtime.createCounter("__cupilot_fallbacks_" + Kernel,
-                                     "originals in place of variants of " +
-                                         demangle(Kernel));
-  }
   LaunchBody Code(*F, Entry);
   IRBuilder<> &B = Code.B;
-  BasicBlock *Original = Code.block("original"), *Legal = Code.block("legal"),
+  Value *Launch = Code.local(sizeof(CupilotLaunch)),
+        *Values = values(Code, Variants);
+  Code.describe(Launch, with(Entry));
+  Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty();
+  auto Call = [&](const char *Name, ArrayRef<Type *> Types,
+                  ArrayRef<Value *> Args) {
+    return B.CreateCall(Runtime.function((Name + Code.suffix()).str(),
+                                         FunctionType::get(I32, Types, false)),
+                        Args);
+  };
+  BasicBlock *Original = Code.block("original"), *Done = Code.block("done"),
              *Next = Code.block("next");
-  LaunchValues Values = Code.read();
-  // A launch that the run time would refuse stays refused.
-  Value *Plain = B.CreateAnd(emitLegal(B, Values), Code.plain());
-  B.CreateCondBr(Plain, Legal, Original);
-  B.SetInsertPoint(Legal);
-  Value *Device = Runtime.emitDevice(B);
+  Value *Device = Call("__cupilot_begin", {Ptr}, {Launch});
   B.CreateCondBr(B.CreateICmpSGE(Device, B.getInt32(0)), Next, Original);
-  for (Launchable &L : Variants) {
-    BasicBlock *After = Code.block("next");
+  B.SetInsertPoint(Done);
+  PHINode *Status = B.CreatePHI(I32, Variants.size());
+  B.CreateRet(Status);
+  // One call each, and no loop: an attempt is expanded here, and what is known
+  // of its variant folds.
+  for (size_t I = 0; I < Variants.size(); ++I) {
     B.SetInsertPoint(Next);
-    LaunchAttempt(Code, Runtime, L, Values).emit(Device, Original, After);
-    Next = After;
+    Value *Attempt =
+        Call("__cupilot_attempt", {Ptr, Ptr, Ptr, I32},
+             {B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Tables[&Stub],
+                                           I * sizeof(CupilotVariant)),
+              Launch, Values, Device});
+    Next = Code.block("next");
+    SwitchInst *Switch = B.CreateSwitch(Attempt, Done, 2);
+    Switch->addCase(B.getInt32(static_cast<uint32_t>(CupilotNext)), Next);
+    Switch->addCase(B.getInt32(static_cast<uint32_t>(CupilotOriginal)),
+                    Original);
+    Status->addIncoming(Attempt, B.GetInsertBlock());
   }
   B.SetInsertPoint(Next);
   B.CreateBr(Original);
   B.SetInsertPoint(Original);
-  Runtime.emitCount(B, Fallback);
-  B.CreateRet(Code.launchOriginal());
+  B.CreateCall(Runtime.function("__cupilot_count",
+                                FunctionType::get(B.getVoidTy(), {Ptr}, false)),
+               {Originals[&Stub]});
+  Code.returnOriginal();
   return F;
 }
 
-Function *LaunchDispatch::forAny(Function &Entry) {
-  Function *F = Runtime.createFunction("__cupilot_launch_" + Entry.getName(),
-                                       Entry.getFunctionType());
-  F->setCallingConv(Entry.getCallingConv());
-  LaunchBody Code(*F, Entry);
+void LaunchDispatch::emitForAny(Function &F, Function &Entry) {
+  choices();
+  LaunchBody Code(F, Entry);
   IRBuilder<> &B = Code.B;
   SmallVector<Value *> Args;
-  for (Argument &A : F->args())
+  for (Argument &A : F.args())
     Args.push_back(&A);
-  for (auto &[Stub, Variants] : Kernels) {
+  for (const auto &[Stub, Variants] : Kernels) {
     BasicBlock *Hit = Code.block("hit"), *Next = Code.block("next");
-    B.CreateCondBr(B.CreateICmpEQ(Code.kernel(), Stub), Hit, Next);
+    const KernelAddresses &Known = Addresses[Stub];
+    // nvcc's stubs launch what they were given for the kernel.
+    LoadInst *Own = B.CreateAlignedLoad(
+        B.getPtrTy(),
+        Entry.getName().starts_with("__") ? Known.Handle : Known.Host,
+        Align(8));
+    Own->setAtomic(AtomicOrdering::Acquire);
+    B.CreateCondBr(B.CreateAnd(B.CreateICmpEQ(Code.kernel(), Own),
+                               B.CreateIsNotNull(Code.kernel())),
+                   Hit, Next);
     B.SetInsertPoint(Hit);
     B.CreateRet(B.CreateCall(standIn(Entry, Stub), Args));
     B.SetInsertPoint(Next);
   }
-  B.CreateRet(Code.launchOriginal());
-  return F;
+  Code.returnOriginal();
 }
 
 Function *LaunchDispatch::standIn(Function &Entry, Function *Stub) {
   if (Function *Known = Made.lookup({&Entry, Stub}))
     return Known;
-  Function *F = Stub ? forKernel(Entry, *Stub) : forAny(Entry);
+  Function *F = nullptr;
+  if (Stub) {
+    F = forKernel(Entry, *Stub);
+  } else {
+    F = Runtime.createFunction("__cupilot_launch_" + Entry.getName(),
+                               Entry.getFunctionType());
+    F->setCallingConv(Entry.getCallingConv());
+    emitForAny(*F, Entry);
+  }
   Made[{&Entry, Stub}] = F;
   return F;
+}
+
+Function *LaunchDispatch::attributeStandIn(const Function &Entry) {
+  choices();
+  return Runtime.function(("__cupilot_" + Entry.getName()).str(),
+                          Entry.getFunctionType());
 }
 
 } // namespace cupilot

@@ -9,8 +9,11 @@
 #define CUPILOT_LIB_SUBSTITUTE_LAUNCHDISPATCH_H
 
 #include "HostRuntime.h"
+#include "LaunchBody.h"
 #include "cupilot/Model/BuildRecord.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace cupilot {
 
@@ -20,14 +23,10 @@ struct Launchable {
   BuildVariant V;
   std::vector<ScalarRef> Scalars;
   unsigned Params = 0; ///< Of the original.
-  /// Of the kernels of the plan, in the order of its symbols().
-  std::vector<HandleState> Handles;
-  VariantState State;
+  /// The addresses that CUDA's run time knows the kernels of the plan by, in
+  /// the order of its symbols().
+  llvm::SmallVector<llvm::GlobalVariable *> Handles;
 };
-
-/// Makes \p Handles the ones of \p L, whose plan they are launched by.
-void setHandles(Launchable &L, HostRuntime &Runtime,
-                llvm::ArrayRef<llvm::GlobalVariable *> Handles);
 
 /// The kernels of a host module that have variants, by stub.
 using LaunchableKernels =
@@ -37,28 +36,58 @@ using LaunchableKernels =
 /// of the CUDA run time that can be redirected; else null.
 llvm::Value *launchedKernel(const llvm::CallBase &Call);
 
+/// True for the run time's functions that set an attribute of a kernel, as a
+/// larger limit of dynamic shared memory.
+bool setsAttribute(const llvm::Function &Entry);
+
 /// Makes the functions that stand in for launch entries of the CUDA run time:
 /// they have an entry's type, and launch the first variant whose image the
 /// device runs and whose guard holds, else the original.
 class LaunchDispatch {
 public:
-  LaunchDispatch(HostRuntime &Runtime, LaunchableKernels &Kernels)
-      : Runtime(Runtime), Kernels(Kernels) {}
+  /// \p Kernels must be complete when the first function is made.
+  LaunchDispatch(HostRuntime &Runtime, llvm::Module &M,
+                 const LaunchableKernels &Kernels)
+      : Runtime(Runtime), M(M), Kernels(Kernels) {}
 
+  /// The program knows the kernel of \p Stub by what these variables hold when
+  /// it runs; otherwise by the address of the stub.
+  void setAddresses(llvm::Function *Stub, llvm::GlobalVariable *Host,
+                    llvm::GlobalVariable *Handle) {
+    Addresses[Stub] = {Host, Handle};
+  }
   /// Stands in for \p Entry at calls that launch \p Stub, or, when that is
   /// null, any kernel.
   llvm::Function *standIn(llvm::Function &Entry, llvm::Function *Stub);
+  /// Fills in the body of \p F, which stands in for \p Entry at launches of any
+  /// kernel.
+  void emitForAny(llvm::Function &F, llvm::Function &Entry);
+  /// Stands in for \p Entry, for which setsAttribute() holds.
+  llvm::Function *attributeStandIn(const llvm::Function &Entry);
+  /// The table of all kernels, for the run time.
+  llvm::GlobalVariable *choices();
 
 private:
+  struct KernelAddresses {
+    llvm::GlobalVariable *Host = nullptr, *Handle = nullptr;
+  };
   llvm::Function *forKernel(llvm::Function &Entry, llvm::Function &Stub);
-  llvm::Function *forAny(llvm::Function &Entry);
+  llvm::Function *with(llvm::Function &Entry);
+  llvm::Function *plan(const Launchable &L);
+  llvm::Constant *variant(const Launchable &L);
+  llvm::Value *values(LaunchBody &Code, llvm::ArrayRef<Launchable> Variants);
 
   HostRuntime &Runtime;
-  LaunchableKernels &Kernels;
+  llvm::Module &M;
+  const LaunchableKernels &Kernels;
+  llvm::GlobalVariable *Choices = nullptr;
   llvm::MapVector<std::pair<llvm::Function *, llvm::Function *>,
                   llvm::Function *>
       Made;
-  llvm::MapVector<llvm::Function *, llvm::GlobalVariable *> Fallbacks;
+  llvm::DenseMap<llvm::Function *, llvm::GlobalVariable *> Originals;
+  llvm::DenseMap<llvm::Function *, llvm::Constant *> Tables; ///< Of variants.
+  llvm::SmallPtrSet<llvm::Function *, 4> Reported;
+  llvm::DenseMap<llvm::Function *, KernelAddresses> Addresses;
 };
 
 } // namespace cupilot

@@ -8,10 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/ObjectDispatch.h"
-#include "AttributeDispatch.h"
 #include "HostRuntime.h"
 #include "LaunchDispatch.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -21,28 +19,15 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-/// What is known of a kernel of the object when the program runs.
-struct KernelState {
-  const ObjectKernel *K = nullptr;
-  Function *Key = nullptr;          ///< Stands for it in LaunchableKernels.
-  GlobalVariable *Host = nullptr;   ///< ptr: the host function registered.
-  GlobalVariable *Kernel = nullptr; ///< ptr: its cudaKernel_t, once asked for.
-};
-
 class ObjectDispatch {
 public:
   ObjectDispatch(Module &M, ArrayRef<ObjectKernel> Kernels);
-  void emit(ArrayRef<std::string> Entries);
+  Error emit(ArrayRef<std::string> Entries);
 
 private:
-  void addVariant(KernelState &S, const CompiledVariant &V);
-  GlobalVariable *pointer(const Twine &Name);
-  GlobalVariable *text(StringRef Content, const Twine &Name);
-  Function *standIn(StringRef Entry, FunctionType *Type);
-  void emitRegister();
-  void emitGetKernel();
-  void emitLaunch(StringRef Entry);
-  void emitAttribute(StringRef Entry);
+  void addVariant(Function *Key, const ObjectKernel &K,
+                  const CompiledVariant &V);
+  Function *standIn(StringRef Entry);
   void emitConstructor();
 
   Module &M;
@@ -50,15 +35,8 @@ private:
   Type *Void, *I32, *I64, *Ptr;
   HostRuntime Runtime;
   LaunchableKernels Launchables;
-  LaunchDispatch Dispatch{Runtime, Launchables};
-  std::vector<KernelState> States;
-  /// Fat binary (its wrapper) of each variant, and handle and name of each of
-  /// its kernels.
-  struct Registration {
-    GlobalVariable *Wrapper;
-    SmallVector<std::pair<GlobalVariable *, GlobalVariable *>> Kernels;
-  };
-  std::vector<Registration> Registrations;
+  LaunchDispatch Dispatch{Runtime, M, Launchables};
+  SmallVector<Constant *> Binaries;
 };
 } // namespace
 
@@ -84,33 +62,18 @@ ObjectDispatch::ObjectDispatch(Module &M, ArrayRef<ObjectKernel> Kernels)
       I32(Type::getInt32Ty(C)), I64(Type::getInt64Ty(C)),
       Ptr(PointerType::get(C, 0)), Runtime(M) {
   for (const ObjectKernel &K : Kernels) {
-    KernelState S;
-    S.K = &K;
     // Never defined and never used: only a name for the launch dispatch.
-    S.Key = Function::Create(FunctionType::get(Void, false),
-                             GlobalValue::ExternalLinkage, K.Symbol, M);
-    S.Host = pointer("__cupilot_host_" + K.Symbol);
-    S.Kernel = pointer("__cupilot_kernel_" + K.Symbol);
+    Function *Key = Function::Create(FunctionType::get(Void, false),
+                                     GlobalValue::ExternalLinkage, K.Symbol, M);
+    Dispatch.setAddresses(Key, Runtime.state(Ptr, "__cupilot_host_" + K.Symbol),
+                          Runtime.state(Ptr, "__cupilot_kernel_" + K.Symbol));
     for (const CompiledVariant &V : K.Variants)
-      addVariant(S, V);
-    States.push_back(S);
+      addVariant(Key, K, V);
   }
 }
 
-GlobalVariable *ObjectDispatch::pointer(const Twine &Name) {
-  return new GlobalVariable(M, Ptr, false, GlobalValue::InternalLinkage,
-                            Constant::getNullValue(Ptr), Name);
-}
-
-GlobalVariable *ObjectDispatch::text(StringRef Content, const Twine &Name) {
-  Constant *Bytes = ConstantDataArray::getString(C, Content);
-  auto *G = new GlobalVariable(M, Bytes->getType(), true,
-                               GlobalValue::PrivateLinkage, Bytes, Name);
-  G->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-  return G;
-}
-
-void ObjectDispatch::addVariant(KernelState &S, const CompiledVariant &V) {
+void ObjectDispatch::addVariant(Function *Key, const ObjectKernel &K,
+                                const CompiledVariant &V) {
   // Sections and alignment as nvcc has them (crt/host_runtime.h).
   Constant *Bytes =
       ConstantDataArray::getString(C, V.Fatbin, /*AddNull=*/false);
@@ -127,193 +90,85 @@ void ObjectDispatch::addVariant(KernelState &S, const CompiledVariant &V) {
                                      V.Symbols.front() + "_wrapper");
   Wrapper->setSection(".nvFatBinSegment");
   Wrapper->setAlignment(Align(8));
-  Type *I8 = Type::getInt8Ty(C);
-  Registration R{Wrapper, {}};
-  SmallVector<GlobalVariable *> Handles;
-  for (const std::string &Symbol : V.Symbols) {
-    Handles.push_back(
-        new GlobalVariable(M, I8, false, GlobalValue::InternalLinkage,
-                           ConstantInt::get(I8, 0), Symbol + "_handle"));
-    R.Kernels.push_back({Handles.back(), text(Symbol, Symbol + "_name")});
-  }
-  Registrations.push_back(std::move(R));
   Launchable L;
-  L.Kernel = S.K->Symbol;
+  L.Kernel = K.Symbol;
   L.V = V.V;
   L.Scalars = V.Scalars;
   L.Params = V.Params;
-  setHandles(L, Runtime, Handles);
-  L.State = Runtime.createState(
-      V.Symbols.front(), demangle(S.K->Symbol) + " " + V.V.Name, V.V.When.Arch);
-  Launchables[S.Key].push_back(std::move(L));
-}
-
-Function *ObjectDispatch::standIn(StringRef Entry, FunctionType *Type) {
-  Function *F = Runtime.createFunction(standInName(Entry), Type);
-  F->setLinkage(GlobalValue::ExternalLinkage);
-  F->setVisibility(GlobalValue::HiddenVisibility);
-  return F;
-}
-
-/// Notes which host functions stand for the kernels, and goes on.
-void ObjectDispatch::emitRegister() {
-  auto *Type = FunctionType::get(
-      Void, {Ptr, Ptr, Ptr, Ptr, I32, Ptr, Ptr, Ptr, Ptr, Ptr}, false);
-  Function *F = standIn("__cudaRegisterFunction", Type);
-  IRBuilder<> B(&F->getEntryBlock());
-  FunctionCallee Compare = M.getOrInsertFunction(
-      "strcmp", FunctionType::get(I32, {Ptr, Ptr}, false));
-  for (const KernelState &S : States) {
-    auto *Hit = BasicBlock::Create(C, "hit", F),
-         *Next = BasicBlock::Create(C, "next", F);
-    Value *Equal = B.CreateICmpEQ(
-        B.CreateCall(Compare,
-                     {F->getArg(3), text(S.K->Symbol, "__cupilot_name")}),
-        B.getInt32(0));
-    B.CreateCondBr(Equal, Hit, Next);
-    B.SetInsertPoint(Hit);
-    StoreInst *Note = B.CreateAlignedStore(F->getArg(1), S.Host, Align(8));
-    Note->setAtomic(AtomicOrdering::Release);
-    B.CreateBr(Next);
-    B.SetInsertPoint(Next);
+  SmallVector<Constant *> Names, Handles;
+  for (const std::string &Symbol : V.Symbols) {
+    L.Handles.push_back(Runtime.state(Type::getInt8Ty(C), Symbol + "_handle"));
+    Handles.push_back(L.Handles.back());
+    Names.push_back(Runtime.text(Symbol));
   }
-  SmallVector<Value *> Args;
-  for (Argument &A : F->args())
-    Args.push_back(&A);
-  B.CreateCall(M.getOrInsertFunction("__cudaRegisterFunction", Type), Args);
-  B.CreateRetVoid();
+  Binaries.push_back(Runtime.structure(
+      sizeof(CupilotBinary),
+      {{offsetof(CupilotBinary, wrapper), Wrapper},
+       {offsetof(CupilotBinary, registered),
+        Runtime.state(Ptr, Wrapper->getName() + "_binary")},
+       {offsetof(CupilotBinary, names),
+        Runtime.table(Names, Wrapper->getName() + "_names")},
+       {offsetof(CupilotBinary, addresses),
+        Runtime.table(Handles, Wrapper->getName() + "_handles")},
+       {offsetof(CupilotBinary, numKernels), Runtime.number(Names.size())}}));
+  Launchables[Key].push_back(std::move(L));
 }
 
-/// Notes the cudaKernel_t of the kernels when their stubs ask for it.
-void ObjectDispatch::emitGetKernel() {
-  auto *Type = FunctionType::get(I32, {Ptr, Ptr}, false);
-  Function *F = standIn("__cudaGetKernel", Type);
-  IRBuilder<> B(&F->getEntryBlock());
-  Value *Status = B.CreateCall(M.getOrInsertFunction("__cudaGetKernel", Type),
-                               {F->getArg(0), F->getArg(1)});
-  auto *Known = BasicBlock::Create(C, "known", F),
-       *Return = BasicBlock::Create(C, "return", F);
-  B.CreateCondBr(B.CreateICmpEQ(Status, B.getInt32(0)), Known, Return);
-  B.SetInsertPoint(Known);
-  for (const KernelState &S : States) {
-    auto *Hit = BasicBlock::Create(C, "hit", F),
-         *Next = BasicBlock::Create(C, "next", F);
-    LoadInst *Host = B.CreateAlignedLoad(Ptr, S.Host, Align(8));
-    Host->setAtomic(AtomicOrdering::Acquire);
-    B.CreateCondBr(B.CreateICmpEQ(Host, F->getArg(1)), Hit, Next);
-    B.SetInsertPoint(Hit);
-    StoreInst *Note = B.CreateAlignedStore(B.CreateLoad(Ptr, F->getArg(0)),
-                                           S.Kernel, Align(8));
-    Note->setAtomic(AtomicOrdering::Release);
-    B.CreateBr(Next);
-    B.SetInsertPoint(Next);
+/// What calls of \p Entry go to: for launches and attributes as in a host
+/// module, for registrations the run time's own.
+Function *ObjectDispatch::standIn(StringRef Entry) {
+  auto Real = [&](FunctionType *Type) {
+    return cast<Function>(M.getOrInsertFunction(Entry, Type).getCallee());
+  };
+  if (Entry == "__cudaRegisterFunction" || Entry == "__cudaGetKernel") {
+    Dispatch.choices();
+    // Their types are the run time's.
+    return Runtime.function(standInName(Entry), FunctionType::get(Void, false));
   }
-  B.CreateBr(Return);
-  B.SetInsertPoint(Return);
-  B.CreateRet(Status);
-}
-
-void ObjectDispatch::emitLaunch(StringRef Entry) {
-  bool Config = Entry.starts_with("cudaLaunchKernelExC");
-  auto *Type =
-      Config ? FunctionType::get(I32, {Ptr, Ptr, Ptr}, false)
-             : FunctionType::get(I32, {Ptr, I64, I32, I64, I32, Ptr, I64, Ptr},
-                                 false);
-  auto *Real = cast<Function>(M.getOrInsertFunction(Entry, Type).getCallee());
-  Function *F = standIn(Entry, Type);
-  IRBuilder<> B(&F->getEntryBlock());
-  SmallVector<Value *> Args;
-  for (Argument &A : F->args())
-    Args.push_back(&A);
-  Value *Kernel = F->getArg(Config ? 1 : 0);
-  for (const KernelState &S : States) {
-    auto *Hit = BasicBlock::Create(C, "hit", F),
-         *Next = BasicBlock::Create(C, "next", F);
-    LoadInst *Own = B.CreateAlignedLoad(
-        Ptr, Entry.starts_with("__") ? S.Kernel : S.Host, Align(8));
-    Own->setAtomic(AtomicOrdering::Acquire);
-    B.CreateCondBr(
-        B.CreateAnd(B.CreateICmpEQ(Kernel, Own), B.CreateIsNotNull(Kernel)),
-        Hit, Next);
-    B.SetInsertPoint(Hit);
-    B.CreateRet(B.CreateCall(Dispatch.standIn(*Real, S.Key), Args));
-    B.SetInsertPoint(Next);
-  }
-  B.CreateRet(B.CreateCall(Real, Args));
-}
-
-void ObjectDispatch::emitAttribute(StringRef Entry) {
-  SmallVector<Type *> Params = {Ptr, I32};
   if (Entry == "cudaFuncSetAttribute")
-    Params.push_back(I32);
-  auto *Type = FunctionType::get(I32, Params, false);
-  auto *Real = cast<Function>(M.getOrInsertFunction(Entry, Type).getCallee());
-  emitAttributeDispatch(
-      Runtime, *standIn(Entry, Type), *Real, Launchables,
-      [&](IRBuilderBase &B, Function *Key) -> Value * {
-        const KernelState &S = *find_if(
-            States, [&](const KernelState &Each) { return Each.Key == Key; });
-        LoadInst *Host = B.CreateAlignedLoad(Ptr, S.Host, Align(8));
-        Host->setAtomic(AtomicOrdering::Acquire);
-        return Host;
-      });
+    return Dispatch.attributeStandIn(
+        *Real(FunctionType::get(I32, {Ptr, I32, I32}, false)));
+  if (Entry == "cudaFuncSetCacheConfig")
+    return Dispatch.attributeStandIn(
+        *Real(FunctionType::get(I32, {Ptr, I32}, false)));
+  FunctionType *Type =
+      Entry.starts_with("cudaLaunchKernelExC")
+          ? FunctionType::get(I32, {Ptr, Ptr, Ptr}, false)
+          : FunctionType::get(I32, {Ptr, I64, I32, I64, I32, Ptr, I64, Ptr},
+                              false);
+  Function *F = Runtime.createFunction(standInName(Entry), Type);
+  Dispatch.emitForAny(*F, *Real(Type));
+  return F;
 }
 
 /// Registers the fat binaries, as nvcc's own code does for the unit's.
 void ObjectDispatch::emitConstructor() {
-  auto *Plain = FunctionType::get(Void, false);
-  Function *Leave = Runtime.createFunction("__cupilot_unregister", Plain),
-           *Enter = Runtime.createFunction("__cupilot_register", Plain);
-  IRBuilder<> B(&Enter->getEntryBlock()), E(&Leave->getEntryBlock());
-  auto *OfHandle = FunctionType::get(Void, {Ptr}, false);
-  FunctionCallee
-      Begin = M.getOrInsertFunction("__cudaRegisterFatBinary",
-                                    FunctionType::get(Ptr, {Ptr}, false)),
-      End = M.getOrInsertFunction("__cudaRegisterFatBinaryEnd", OfHandle),
-      Undo = M.getOrInsertFunction("__cudaUnregisterFatBinary", OfHandle),
-      Add = M.getOrInsertFunction(
-          "__cudaRegisterFunction",
-          FunctionType::get(
-              Void, {Ptr, Ptr, Ptr, Ptr, I32, Ptr, Ptr, Ptr, Ptr, Ptr}, false));
-  Constant *Null = Constant::getNullValue(Ptr);
-  for (const Registration &R : Registrations) {
-    Value *Binary = B.CreateCall(Begin, {R.Wrapper});
-    GlobalVariable *Keep = pointer(R.Wrapper->getName() + "_binary");
-    B.CreateStore(Binary, Keep);
-    for (auto [Handle, Name] : R.Kernels)
-      B.CreateCall(Add, {Binary, Handle, Name, Name,
-                         B.getInt32(static_cast<uint32_t>(-1)), Null, Null,
-                         Null, Null, Null});
-    B.CreateCall(End, {Binary});
-    E.CreateCall(Undo, {E.CreateLoad(Ptr, Keep)});
-  }
-  E.CreateRetVoid();
-  B.CreateCall(
-      M.getOrInsertFunction("atexit", FunctionType::get(I32, {Ptr}, false)),
-      {Leave});
-  B.CreateRetVoid();
-  appendToGlobalCtors(M, Enter, /*Priority=*/65535);
+  Runtime.define("binaries", Binaries);
+  appendToGlobalCtors(
+      M, Runtime.function("__cupilot_register", FunctionType::get(Void, false)),
+      /*Priority=*/65535);
 }
 
-void ObjectDispatch::emit(ArrayRef<std::string> Entries) {
-  for (StringRef Entry : Entries) {
-    if (Entry == "__cudaRegisterFunction")
-      emitRegister();
-    else if (Entry == "__cudaGetKernel")
-      emitGetKernel();
-    else if (Entry.starts_with("cudaFuncSet"))
-      emitAttribute(Entry);
-    else
-      emitLaunch(Entry);
-  }
+Error ObjectDispatch::emit(ArrayRef<std::string> Entries) {
+  SmallVector<std::string> Names;
+  for (StringRef Entry : Entries)
+    Names.push_back(standIn(Entry)->getName().str());
   emitConstructor();
-  Runtime.finish();
+  if (Error E = Runtime.link())
+    return E;
+  for (auto [Entry, Name] : zip_equal(Entries, Names)) {
+    Function *F = M.getFunction(Name);
+    F->setName(standInName(Entry));
+    F->setLinkage(GlobalValue::ExternalLinkage);
+    F->setVisibility(GlobalValue::HiddenVisibility);
+  }
+  return Error::success();
 }
 
-std::unique_ptr<Module> createObjectDispatch(LLVMContext &Context,
-                                             const Triple &Target,
-                                             ArrayRef<std::string> Entries,
-                                             ArrayRef<ObjectKernel> Kernels) {
+Expected<std::unique_ptr<Module>>
+createObjectDispatch(LLVMContext &Context, const Triple &Target,
+                     ArrayRef<std::string> Entries,
+                     ArrayRef<ObjectKernel> Kernels) {
   auto M = std::make_unique<Module>("cupilot-dispatch", Context);
   M->setTargetTriple(Target);
   // Position independent, with unwind tables: it goes where the object goes.
@@ -322,8 +177,9 @@ std::unique_ptr<Module> createObjectDispatch(LLVMContext &Context,
   // The object may be marked so: what is merged in must be too.
   M->addModuleFlag(Module::Min, "cf-protection-branch", 1);
   M->addModuleFlag(Module::Min, "cf-protection-return", 1);
-  ObjectDispatch(*M, Kernels).emit(Entries);
-  return M;
+  if (Error E = ObjectDispatch(*M, Kernels).emit(Entries))
+    return std::move(E);
+  return std::move(M);
 }
 
 } // namespace cupilot

@@ -49,9 +49,6 @@ llvm::Value *emitGuard(llvm::IRBuilderBase &B, const Guard &G,
                        llvm::ArrayRef<ScalarRef> Scalars,
                        const LaunchValues &Values, EmittedPlan &Out);
 
-/// An i1: the launch itself has a shape that CUDA admits.
-llvm::Value *emitLegal(llvm::IRBuilderBase &B, const LaunchValues &Values);
-
 } // namespace cupilot
 
 #endif // CUPILOT_SUBSTITUTE_EMITGUARD_H

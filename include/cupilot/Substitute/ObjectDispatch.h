@@ -17,6 +17,7 @@
 #define CUPILOT_SUBSTITUTE_OBJECTDISPATCH_H
 
 #include "cupilot/Model/BuildRecord.h"
+#include "llvm/Support/Error.h"
 #include <memory>
 
 namespace llvm {
@@ -57,7 +58,7 @@ std::string standInName(llvm::StringRef Entry);
 /// The module with the stand-ins for \p Entries (a part of
 /// redirectedEntries()), the fat binaries, and the code that registers them.
 /// x86-64 only.
-std::unique_ptr<llvm::Module>
+llvm::Expected<std::unique_ptr<llvm::Module>>
 createObjectDispatch(llvm::LLVMContext &Context, const llvm::Triple &Target,
                      llvm::ArrayRef<std::string> Entries,
                      llvm::ArrayRef<ObjectKernel> Kernels);
