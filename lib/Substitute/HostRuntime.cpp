@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostRuntime.h"
-#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/AttributeMask.h"
 #include "llvm/Linker/Linker.h"
 
 using namespace llvm;
@@ -171,11 +171,16 @@ Error HostRuntime::linkPart(Linker &Linking, StringRef Code) {
     return resourceError("the host run time: " + toString(Parsed.takeError()));
   Module &Part = **Parsed;
   SmallVector<std::string> Own, Called;
+  AttributeMask Words; // Of the processor that cuPilot was built for.
+  for (StringRef Word : {"target-cpu", "target-features", "tune-cpu",
+                         "no-trapping-math", "stack-protector-buffer-size"})
+    Words.addAttribute(Word);
   bool Needed = false;
   for (Function &F : Part) {
     if (F.isIntrinsic())
       continue;
     if (F.isDeclaration()) {
+      F.removeFnAttrs(Words);
       Called.push_back(F.getName().str());
       continue;
     }

@@ -9,7 +9,6 @@
 #include "LaunchDispatch.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Substitute/EmitGuard.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/Demangle/Demangle.h"
 
 using namespace llvm;
