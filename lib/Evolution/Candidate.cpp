@@ -13,6 +13,7 @@
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
@@ -66,16 +67,6 @@ private:
   workOf(const GateVerdict &V) const;
   Error makeGate();
   Error makeGate(ArrayRef<Workload> Some);
-  /// How often the time of \p W counts on the cpu device.
-  double share(const Workload &W) const {
-    if (W.isForCardAlone())
-      return 0;
-    // Where nothing but a GPU would be timed, what is small stands for it.
-    bool Small = none_of(P.Workloads, [](const Workload &Other) {
-      return Other.isTimed() && !Other.isForCardAlone();
-    });
-    return W.isTimed() || Small ? double(W.Count) : 0;
-  }
   /// The gate's index of a workload that it has.
   size_t inGate(size_t Workload) const {
     return count(ArrayRef(GpuOnly).take_front(Workload), false);
@@ -87,7 +78,8 @@ private:
   SmallVector<bool> GpuOnly;     ///< By workload.
   std::string Digest;
   KernelResources Resources;
-  std::vector<double> Times; ///< Of the original, per workload.
+  std::vector<double> Times;   ///< Of the original, per workload.
+  std::vector<double> Weights; ///< timeWeights().
   double Time = 0;
 };
 } // namespace
@@ -155,6 +147,7 @@ Error Evaluator::initialise() {
   Resources = *R;
   if (Error E = makeGate())
     return E;
+  Weights = timeWeights(P.Workloads, TimeBasis::Modelled);
   for (auto [I, W] : enumerate(P.Workloads)) {
     if (GpuOnly[I]) {
       Times.push_back(0);
@@ -169,7 +162,7 @@ Error Evaluator::initialise() {
               Twine(Resources.Registers) +
               " per thread) or shared memory than there are",
           "record a launch that the GPU can do");
-    Time += Times.back() * share(W);
+    Time += Times.back() * Weights[I];
   }
   return Error::success();
 }
@@ -320,12 +313,12 @@ Error Evaluator::judge(Candidate &C) {
     return Error::success();
   }
   PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);
-  double Total = 0;
+  Speedup Sum;
   bool Regressed = false;
   std::vector<LaunchTimes> Modelled;
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
-    double Mine = Times[I], Share = share(P.Workloads[I]);
-    if (Share == 0)
+    double Mine = Times[I];
+    if (Weights[I] == 0)
       continue;
     if (const auto &Of = Launches[inGate(I)]) {
       Expected<double> Microseconds = Cost.microseconds(*Of);
@@ -335,11 +328,11 @@ Error Evaluator::judge(Candidate &C) {
       Mine = *Microseconds;
     }
     Regressed |= Mine > Times[I] * P.Margin;
-    Total += Mine * Share;
+    Sum.add(Times[I] * Weights[I], Mine * Weights[I]);
     Modelled.push_back({P.Workloads[I].Name, Times[I], Mine});
   }
   Evidence.Modelled = std::move(Modelled);
-  R.Ratio = Total > 0 ? Time / Total : 0;
+  R.Ratio = Sum.ratio();
   if (Regressed)
     R.end(CandidateOutcome::Slower,
           "slower (modelled) on at least one workload");

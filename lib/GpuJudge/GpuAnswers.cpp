@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Roofline/Prophet.h"
@@ -337,26 +338,24 @@ static void addTotal(GpuJudgement &J, ArrayRef<GpuLaunch> Launches,
                      double Margin) {
   const std::map<std::string, double> Known =
       originalTimes(Results, From.Workloads);
-  double Before = 0, After = 0, Slow = 0, Fast = 0;
-  for (auto [L, W] : zip_equal(Launches, From.Workloads)) {
-    if (!W.isTimed())
+  Speedup Ratio, Low, High;
+  for (auto [L, Weight] :
+       zip_equal(Launches, timeWeights(From.Workloads, TimeBasis::Measured))) {
+    if (Weight == 0)
       continue;
     auto Of = Known.find(L.Workload);
     double Time = L.Asked ? L.OriginalUs : Of == Known.end() ? 0 : Of->second;
-    Time *= double(W.Count);
-    Before += Time;
-    After += L.Asked ? Time / L.Ratio.Ratio : Time;
-    Slow += L.Asked ? Time / L.Ratio.Low : Time;
-    Fast += L.Asked ? Time / L.Ratio.High : Time;
+    Time *= Weight;
+    Ratio.add(Time, L.Asked ? Time / L.Ratio.Ratio : Time);
+    Low.add(Time, L.Asked ? Time / L.Ratio.Low : Time);
+    High.add(Time, L.Asked ? Time / L.Ratio.High : Time);
     if (L.Asked &&
         (L.Call == runner::Call::Slower || L.Ratio.High < 1 / Margin))
       J.Slower = formatv("{0}: x{1:f3} ({2:f3} to {3:f3})", L.Workload,
                          L.Ratio.Ratio, L.Ratio.Low, L.Ratio.High)
                      .str();
   }
-  J.Verdict.Total.emplace();
-  if (Before > 0)
-    J.Verdict.Total = {Before / After, Before / Slow, Before / Fast};
+  J.Verdict.Total = {Ratio.ratio(), Low.ratio(), High.ratio()};
 }
 
 Expected<GpuJudgement>

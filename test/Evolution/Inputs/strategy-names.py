@@ -6,7 +6,7 @@ import sys
 
 # These are words of PTX and CUDA as well, and stand where such text is read or written.
 LANGUAGE = {"block_size", "launch_bounds", "ldmatrix", "multicast", "setmaxnreg", "unroll", "wgmma"}
-READERS = ("lib/Admission", "lib/CpuDevice", "lib/Dialect/Cupilot.cpp", "lib/Evaluation", "lib/Ptx", "lib/Retrieval", "lib/Runner")
+READERS = ("lib/Admission", "lib/CpuDevice", "include/cupilot/Model/FaultKind.def", "lib/Dialect/Cupilot.cpp", "lib/Evaluation", "lib/Ptx", "lib/Retrieval", "lib/Runner")
 # The probe of unrolling looks for the pragma in a source.
 LINES = {"unroll": "Source.contains(\"unroll\")"}
 
