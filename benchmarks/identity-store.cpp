@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Frontend/HostLaunches.h"
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -118,11 +119,11 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
   if (U.Nvcc) {
     std::string Symbol = U.Nvcc->find(K.Symbol);
     KernelIdentity Own;
-    Own.Refusal = "nvcc does not emit it";
+    Own.Refusal = BuildNote(BuildReason::NotEmitted);
     if (!Symbol.empty())
       Own = U.Nvcc->identify(Symbol, U.NvccContext);
     if (Own.Digest.empty()) {
-      outs() << "no-nvcc\t" << K.Symbol << "\t" << Own.Refusal << "\n";
+      outs() << "no-nvcc\t" << K.Symbol << "\t" << Own.Refusal->text() << "\n";
     } else {
       Add(U.NvccName, Own.Digest);
       outs() << "nvcc\t" << K.Symbol << "\t" << Own.Digest << "\n";

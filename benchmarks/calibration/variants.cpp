@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evaluation/Count.h"
 #include "cupilot/Evaluation/Described.h"

@@ -48,7 +48,7 @@ std::string caseName(const Workload &W) {
   Launch.Name = "w";
   Launch.Count = 1;
   Launch.Weight = 0;
-  Launch.WeightBasis = Basis::Modelled;
+  Launch.WeightBasis = "modelled";
   Launch.Only.clear();
   Launch.After.clear();
   // The content says what it is, not where it lies or what made it.

@@ -25,6 +25,7 @@
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
+using namespace cupilot;
 using namespace cupilot::runner;
 
 namespace {

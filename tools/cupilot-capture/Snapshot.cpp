@@ -149,7 +149,7 @@ bool Recorder::findModule(Launch &L, std::vector<std::string> &Variables) {
                          if (Image.empty())
                            return;
                          if (auto Failed = Store.put(Image, L.Module))
-                           Log.failure(Failed->Text);
+                           Log.failure(Failed->what());
                          else if (!L.Module.empty())
                            L.ModuleSize = Image.size();
                        });

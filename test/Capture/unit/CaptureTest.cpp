@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+using namespace cupilot;
 using namespace cupilot::capture;
 namespace fs = std::filesystem;
 

@@ -317,7 +317,7 @@ TEST(RecordedWorkloads, LeaveOutWhatAReplayDidNotRepeat) {
 }
 
 TEST(RecordedWorkloads, FailuresKeepTheirExitStatus) {
-  EXPECT_EQ(textOf(asError({"a", "", 1})), "1: a");
-  EXPECT_EQ(textOf(asError({"a", "b", 2})), "2: a (b)");
-  EXPECT_EQ(textOf(asError({"a", "b", 3})), "3: a (b)");
+  EXPECT_EQ(textOf(asError({FailureKind::ProgramFailed, "a"})), "1: a");
+  EXPECT_EQ(textOf(asError({FailureKind::WrongUse, "a", "b"})), "2: a (b)");
+  EXPECT_EQ(textOf(asError({FailureKind::Disk, "a", "b"})), "3: a (b)");
 }

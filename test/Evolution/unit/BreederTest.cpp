@@ -35,7 +35,7 @@ class BreederTest : public testing::Test {
 protected:
   void SetUp() override {
     loadDialect(Context);
-    auto Parsed = parseModule(Context, Module, "test");
+    auto Parsed = parseModule(Context, ::Module, "test");
     ASSERT_TRUE(bool(Parsed)) << toString(Parsed.takeError());
     M = std::move(*Parsed);
     P.Gpu = cantFail(describeGpu("H200"));

@@ -254,13 +254,14 @@ TEST(Handshake, SaysWhatIsMissing) {
   SearchProblem P;
   Candidate V;
   V.Ptx = kernel("  ld.shared.b32 %r1, [%r2];\n");
-  V.Translated.Plan = planOf();
+  V.Record.Code.emplace();
+  V.Record.Code->Plan = planOf();
   HandshakeResult R = shakeHands({{"s", {}}}, nullptr, {P, Plain, V}, Own);
   ASSERT_EQ(R.Denied.size(), 1u);
   EXPECT_EQ(R.Denied[0].Why,
             "the plan has no scratch buffer, and the plan has no tensor map, "
             "and no tex in the device code");
-  V.Translated.Plan.Scratch.push_back(Expr::constant(4));
+  V.Record.Code->Plan.Scratch.push_back(Expr::constant(4));
   EXPECT_EQ(shakeHands({{"s", {}}}, nullptr, {P, Plain, V}, Own).Carried.size(),
             1u);
 }

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_TEST_FRONTEND_EXTRACTION_H
 #define CUPILOT_TEST_FRONTEND_EXTRACTION_H
 
-#include "cupilot/Model/Kernel.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include <gtest/gtest.h>
