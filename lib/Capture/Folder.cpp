@@ -192,16 +192,18 @@ static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
       return Damaged(F->what());
     R.Devices.push_back(D);
   }
+  std::string Basis;
   try {
-    R.Basis = J.value("basis", "");
+    Basis = J.value("basis", "");
     R.Notes = J.value("notes", std::vector<std::string>());
     R.Failures = J.value("failures", std::vector<std::string>());
     R.Processes = J.value("processes", uint64_t(0));
   } catch (const json::exception &) {
     return Damaged("the notes are wrong");
   }
-  if (R.Basis != "measured" && R.Basis != "modelled")
-    return Damaged("the basis of the times is '" + R.Basis + "'");
+  R.Measured = Basis == "measured";
+  if (Basis != R.basis())
+    return Damaged("the basis of the times is '" + Basis + "'");
   return std::nullopt;
 }
 

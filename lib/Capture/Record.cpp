@@ -181,7 +181,7 @@ std::optional<Failure> fromJson(const json &J, Launch &L) {
 
 std::string print(const Record &R) {
   json J = {{"format", FormatVersion},
-            {"basis", R.Basis},
+            {"basis", R.basis()},
             {"launches", json::array()}};
   for (const Launch &L : R.Launches)
     J["launches"].push_back(toJson(L));

@@ -68,7 +68,7 @@ std::vector<KernelRow> makeRows(const Record &R) {
     if (!L.Kept || L.Device >= R.Devices.size())
       continue;
     double Bandwidth = R.Devices[L.Device].Bandwidth;
-    if (!(Bandwidth > 0) || R.Basis != "measured")
+    if (!(Bandwidth > 0) || !R.Measured)
       continue;
     Row.KnowsBytes = true;
     Floors[L.Kernel] += static_cast<double>(L.Count) *
@@ -110,7 +110,7 @@ std::string printTable(const Record &R, size_t Most) {
   }
   std::string Text = format(
       "%zu kernels, %llu launches, %.3f ms of %s kernel time\n", Rows.size(),
-      static_cast<unsigned long long>(Calls), Time / 1e3, R.Basis.c_str());
+      static_cast<unsigned long long>(Calls), Time / 1e3, R.basis());
   Text += "  share      calls    mean us  amdahl roofline  kept  kernel\n";
   for (size_t I = 0; I < Rows.size(); ++I) {
     const KernelRow &Row = Rows[I];

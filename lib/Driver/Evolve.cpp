@@ -15,11 +15,11 @@
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Frontend/Extraction.h"
-#include "cupilot/Model/Architecture.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/Architecture.h"
-#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Store/GateCounts.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -270,7 +270,7 @@ Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
     return Store.commit(Update);
   StoredKernel &S = Update.Kernel.emplace();
   S.K = P.K;
-  S.Builds.push_back({"clang-22", P.Arch, Identity.str()});
+  S.Builds.push_back({CUPILOT_CLANG, P.Arch, Identity.str()});
   S.Variants = std::move(Result.Variants);
   S.Sources = std::move(Result.Sources);
   for (Variant &V : S.Variants)
@@ -360,6 +360,9 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
                       "--device=cpu, cuda, spool:DIR or ssh:HOST");
   if (Error E = R.Size.check())
     return E;
+  if (R.Models)
+    if (Error E = R.Models->check())
+      return E;
   std::string Root = R.Store;
   std::optional<TemporaryDirectory> Passing;
   if (R.isDryRun()) {

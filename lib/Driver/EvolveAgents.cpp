@@ -40,13 +40,17 @@ private:
 };
 } // namespace
 
-Expected<std::unique_ptr<EvolveAgents>>
-EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
-  if (!(Settings.Within >= 0 && Settings.Within < 1))
+Error AgentSettings::check() const {
+  if (!(Within >= 0 && Within < 1))
     return usageError("--within takes a share from 0 to below 1",
                       "--within=0.05 for 5 %");
-  if (Settings.Repairs.value_or(0) > 20)
+  if (Repairs.value_or(0) > 20)
     return usageError("--repairs takes a number up to 20");
+  return Error::success();
+}
+
+Expected<std::unique_ptr<EvolveAgents>>
+EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
   auto A = std::make_unique<EvolveAgents>();
   SessionOptions &Calls = Settings.Session;
   Calls.Resume = Resume;

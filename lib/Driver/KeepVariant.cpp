@@ -16,6 +16,7 @@
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -205,7 +206,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   if (!Store)
     return Store.takeError();
   Expected<StoredKernel> S =
-      stored(*Store, *From.K, {"clang-22", From.Arch, *Identity});
+      stored(*Store, *From.K, {CUPILOT_CLANG, From.Arch, *Identity});
   if (!S)
     return S.takeError();
   Variant Kept;
@@ -219,7 +220,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Outcome = "accepted";
   Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
                            *Ratio, unsigned(GateVersion), V.Verdict->Checks,
-                           "clang-22", From.Arch, *Canonical});
+                           CUPILOT_CLANG, From.Arch, *Canonical});
   Kept.Evidence.back().Cases = casesOf(From.Workloads, /*OnGpu=*/false);
   // Alone first: its evidence for nvcc says nothing of the others'.
   StoredKernel Alone;

@@ -16,6 +16,7 @@
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
@@ -105,9 +106,9 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     }
     const CandidateEvidence &Evidence = *C->Record.Evidence;
     Variant Again = V;
-    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio, C->Record.Ratio,
-                       C->Record.Ratio, unsigned(GateVersion),
-                       Evidence.Gate.Checks, "clang-22", Arch,
+    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio,
+                       C->Record.Ratio, C->Record.Ratio, unsigned(GateVersion),
+                       Evidence.Gate.Checks, CUPILOT_CLANG, Arch,
                        Evidence.Canonical}};
     Again.Evidence.front().Cases = casesOf(P.Workloads, /*OnGpu=*/false);
     Proved.Variants.push_back(std::move(Again));
@@ -132,7 +133,7 @@ static void takeOver(StoredKernel &S, const StoredKernel &Proved,
 /// \p Arch has: evidence is for one command.
 static std::string clangName(const StoredKernel &S, StringRef Arch,
                              ArrayRef<std::string> Flags, StringRef Identity) {
-  std::string Name = "clang-22";
+  std::string Name = CUPILOT_CLANG;
   for (StringRef Flag : variantFlags(withoutArchitectures(Flags)))
     if (!Flag.starts_with("-O") && !Flag.starts_with("-W") &&
         !Flag.starts_with("-g") && !Flag.starts_with("-std=") &&

@@ -675,8 +675,8 @@ bool SearchLoop::atCeiling(const CandidateRecord &R) const {
 static Measurement measurementOf(const CandidateEvidence &E, double Ratio,
                                  const SearchProblem &P) {
   Measurement M{P.Gpu.Name,    Basis::Modelled, Ratio,
-                Ratio,         Ratio,      unsigned(GateVersion),
-                E.Gate.Checks, "clang-22", P.Arch,
+                Ratio,         Ratio,           unsigned(GateVersion),
+                E.Gate.Checks, CUPILOT_CLANG,   P.Arch,
                 E.Canonical};
   if (!E.Gpu)
     return M;

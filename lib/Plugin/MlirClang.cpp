@@ -115,7 +115,11 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
                                      llvm::ArrayRef<std::string> Flags) {
   MLIRContext &C = *Kernel->getContext();
   StringRef Symbol = SymbolTable::getSymbolName(Kernel).getValue();
-  llvm::SmallString<256> Original(llvm::sys::path::parent_path(Source));
+  // Variants lie in a folder of the kernel's; in older stores beside it.
+  StringRef Folder = llvm::sys::path::parent_path(Source);
+  if (llvm::sys::path::filename(Folder) == "variants")
+    Folder = llvm::sys::path::parent_path(Folder);
+  llvm::SmallString<256> Original(Folder);
   llvm::sys::path::append(Original, "original.cu");
   Expected<Compiled> Proved = compile(C, Original, R.Symbol, R.Arch, Flags);
   if (!Proved)

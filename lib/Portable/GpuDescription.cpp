@@ -55,6 +55,12 @@ unsigned GpuDescription::derivedFigures() const {
   }));
 }
 
+[[noreturn]] static void bad(const std::string &File, const std::string &Why) {
+  throw Failure(FailureKind::BadDescription, "'" + File + "' " + Why,
+                "docs/CostModel.md describes the format; cupilot-runner "
+                "--ceilings writes a file for the GPU at hand");
+}
+
 namespace {
 class Reader {
 public:
@@ -62,11 +68,7 @@ public:
   GpuDescription read();
 
 private:
-  [[noreturn]] void fail(const std::string &Why) const {
-    throw Failure(FailureKind::BadDescription, "'" + File + "' " + Why,
-                  "docs/CostModel.md describes the format; cupilot-runner "
-                  "--ceilings writes a file for the GPU at hand");
-  }
+  [[noreturn]] void fail(const std::string &Why) const { bad(File, Why); }
   const json &member(const json &Of, const char *Key,
                      json::value_t Type) const {
     auto It = Of.find(Key);
@@ -179,8 +181,7 @@ GpuDescription readGpuDescription(std::string_view Text,
   try {
     return Reader(J, File).read();
   } catch (const json::exception &) {
-    throw Failure(FailureKind::BadDescription,
-                  "'" + File + "' is no GPU description");
+    bad(File, "is no GPU description");
   }
 }
 

@@ -8,9 +8,9 @@
 
 #include "cupilot/Store/ProjectStore.h"
 #include "StoreFiles.h"
-#include "cupilot/Portable/Digest.h"
 #include "StoreTransaction.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -110,6 +110,24 @@ Error ProjectStore::checkWritable() const {
                     "cupilot store upgrade --store " + Root);
 }
 
+/// Whether \p Other and \p S are the same code: of builds, or where all
+/// variants of \p Other were taken out, and its builds with them, of the slice.
+static bool isSameCode(StringRef Root, const StoredKernel &Other,
+                       const StoredKernel &S) {
+  if (!Other.Builds.empty())
+    return any_of(Other.Builds, [&](const BuildEntry &Its) {
+      return any_of(S.Builds, [&](const BuildEntry &Mine) {
+        return Mine.Digest == Its.Digest;
+      });
+    });
+  Expected<std::string> Slice = readFile(
+      (Root + "/" + kernelFolder(Other) + "/" + originalName(Other)).str());
+  if (Slice)
+    return *Slice == S.K.Slice;
+  consumeError(Slice.takeError());
+  return false;
+}
+
 Expected<std::vector<StoredKernel>>
 ProjectStore::rivals(const StoredKernel &S) const {
   Expected<std::vector<StoredKernel>> All = kernels();
@@ -119,11 +137,7 @@ ProjectStore::rivals(const StoredKernel &S) const {
   for (StoredKernel &Other : *All)
     if (Other.K.Symbol == S.K.Symbol &&
         (Other.K.Digest != S.K.Digest || Other.K.Contract != S.K.Contract) &&
-        any_of(Other.Builds, [&](const BuildEntry &Its) {
-          return any_of(S.Builds, [&](const BuildEntry &Mine) {
-            return Mine.Digest == Its.Digest;
-          });
-        }))
+        isSameCode(Root, Other, S))
       Found.push_back(std::move(Other));
   return Found;
 }

@@ -139,7 +139,8 @@ std::string diffHunks(StringRef Old, StringRef New) {
     if (Change == All.size())
       break;
     size_t Begin = std::max(I, Change - std::min(Change, Around)), End = Change;
-    for (size_t J = Change; J < All.size() && J <= End + 2 * Around; ++J)
+    // Hunks whose lines around them meet are one.
+    for (size_t J = Change; J < All.size() && J <= End + 2 * Around + 1; ++J)
       if (All[J].Mark != ' ')
         End = J;
     End = std::min(All.size(), End + 1 + Around);

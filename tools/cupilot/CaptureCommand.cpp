@@ -98,7 +98,7 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
     return resourceError(Text);
   if (R.Launches.empty())
     return asError(capture::nothingRecorded(Program.front(), End));
-  if (O.Confirm && R.Basis == "measured")
+  if (O.Confirm && R.Measured)
     if (auto F =
             capture::confirmRecord(Folder, installed("bin/cupilot-capture"), R))
       return asError(*F);

@@ -80,12 +80,15 @@ struct DeviceFacts {
 
 /// Everything that one run of a program left.
 struct Record {
-  std::string Basis = "measured";   ///< What Cost is: or "modelled".
+  bool Measured = true;             ///< What Cost is; else it is modelled.
   std::vector<DeviceFacts> Devices; ///< By the number in Launch::Device.
   std::vector<Launch> Launches;
   std::vector<std::string> Notes;    ///< What is incomplete, and why.
   std::vector<std::string> Failures; ///< Outside resources that failed.
   uint64_t Processes = 0;            ///< That used a device.
+
+  /// The word for what Cost is, as the file has it.
+  const char *basis() const { return Measured ? "measured" : "modelled"; }
 };
 
 nlohmann::json toJson(const Launch &L);

@@ -38,14 +38,16 @@ struct AgentSettings {
   // What may be left out, for comparison (docs/Evolution.md).
   bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false;
   bool DryRun = false; ///< Nobody is asked; the first prompts are printed.
+
+  /// Shares and numbers that are out of range are usage errors.
+  llvm::Error check() const;
 };
 
 /// The models of one run of `cupilot evolve`, for all its kernels.
 class EvolveAgents {
 public:
   /// Opens providers and prompts. Calls are kept in the store's folder, where
-  /// no other recording is named. Usage errors: shares and numbers that are
-  /// out of range.
+  /// no other recording is named.
   static llvm::Expected<std::unique_ptr<EvolveAgents>>
   open(AgentSettings Settings, llvm::StringRef StoreDir, bool Resume);
   /// The preset's sizes and the models, for one kernel's search. \p Options

@@ -14,6 +14,7 @@
 
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
+#include "cupilot/Model/CandidateOutcome.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
 
@@ -76,7 +77,9 @@ static double crowded(double Fitness, unsigned Others, unsigned Percent) {
   return Fitness * (100 - std::min(50u, Percent * Others)) / 100;
 }
 
-static bool isDuplicate(VariantOp V) { return V.getOutcome() == "duplicate"; }
+static bool isDuplicate(VariantOp V) {
+  return V.getOutcome() == wordOf(CandidateOutcome::Duplicate);
+}
 
 static std::string purpose(StringRef Pass, KernelOp Kernel) {
   return (Pass + ":" + Kernel.getDigest()).str();

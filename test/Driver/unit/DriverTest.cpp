@@ -209,16 +209,15 @@ TEST(Evolve, RefusesBeforeItTouchesTheStore) {
             "2: --population");
 }
 
-TEST(EvolveAgents, RefusesSharesAndRepairsOutOfRange) {
+TEST(AgentSettings, RefusesSharesAndRepairsOutOfRange) {
   AgentSettings S;
   S.Within = 1;
-  EXPECT_EQ(textOf(EvolveAgents::open(S, "s", false)),
+  EXPECT_EQ(textOf(S.check()),
             "2: --within takes a share from 0 to below 1 (--within=0.05 for 5 "
             "%)");
   S.Within = 0;
   S.Repairs = 21;
-  EXPECT_EQ(textOf(EvolveAgents::open(S, "s", false)),
-            "2: --repairs takes a number up to 20");
+  EXPECT_EQ(textOf(S.check()), "2: --repairs takes a number up to 20");
 }
 
 TEST(SearchProgress, SaysWhatBecameOfACandidate) {
@@ -285,7 +284,7 @@ static capture::Launch recorded(std::string Kernel, double Cost, bool Kept) {
 
 TEST(RecordedWorkloads, ShareTheTimeOfTheirKernel) {
   capture::Record R;
-  R.Basis = "measured";
+  R.Measured = true;
   R.Launches = {recorded("k", 10, true), recorded("k", 30, true),
                 recorded("k", 40, false), recorded("m", 20, true)};
   std::vector<std::string> LeftOut;

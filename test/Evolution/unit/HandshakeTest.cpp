@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Handshake.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>
@@ -33,6 +34,7 @@ const std::string Plain =
 /// The library that is installed.
 const std::vector<LibraryStrategy> &library() {
   static mlir::MLIRContext Context;
+  loadDialect(Context);
   static mlir::OwningOpRef<mlir::ModuleOp> Module =
       cantFail(loadLibrary(Context, CUPILOT_TEST_STRATEGIES));
   static const std::vector<LibraryStrategy> All = libraryStrategies(*Module);

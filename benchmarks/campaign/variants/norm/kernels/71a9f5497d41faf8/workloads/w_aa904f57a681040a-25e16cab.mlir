@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_aa904f57a681040a of "_Z4gemmPKfS0_Pfiii" only gate grid [3, 2, 1] block [32, 32, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "32000000", "46000000", "2d000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 9000, align = 256, digest = "b3:5547fe2b3910bebb4c99bdcc7307f8d65ff13e5f85afb7f6173d512cef844bfa", generator = "f32 normal seed=1">, #cupilot.buffer<size = 12600, align = 256, digest = "b3:f5d9adbcd944b18a719c0012019cc2da32b6bc0b41d7cfdcb76f597c489ed5b6", generator = "f32 normal seed=2">, #cupilot.buffer<size = 14000, align = 256, digest = "b3:81cd15157aa49f880fc41149d93f4f03e4aa4287c0e0008af22e9b3a89511ab7", generator = "f32 output">]
+}
+

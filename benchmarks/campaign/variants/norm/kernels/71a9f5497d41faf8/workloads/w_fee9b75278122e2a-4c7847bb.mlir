@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_fee9b75278122e2a of "_Z4gemmPKfS0_Pfiii" only gate grid [8, 4, 1] block [32, 32, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "80000000", "00010000", "80000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 65536, align = 256, digest = "b3:731e09a7002ca2aa7b4d711efa1b2db2b9b6f0efd0d8a443a18c2ace5388d639", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 131072, align = 256, digest = "b3:84e32681f3dc53783069613928ffca28486520c85ac1ecda79999fa8c2edb1fc", generator = "f32 uniform seed=2">, #cupilot.buffer<size = 131072, align = 256, digest = "b3:33badd2c738dbf1cbeebf3279bf6da04ee43995276f786ef8dd30fb708f16e95", generator = "f32 output">]
+}
+

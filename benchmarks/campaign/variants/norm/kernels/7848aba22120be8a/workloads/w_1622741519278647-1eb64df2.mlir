@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_1622741519278647 of "_Z11batchedGemmPKfS0_Pfiii" only gate grid [4, 4, 2] block [32, 32, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "80000000", "80000000", "40000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 65536, align = 256, digest = "b3:731e09a7002ca2aa7b4d711efa1b2db2b9b6f0efd0d8a443a18c2ace5388d639", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 65536, align = 256, digest = "b3:aaee5861d99a1a18a47c748028473f94744eabc29b72234542c711d661fa01d0", generator = "f32 uniform seed=2">, #cupilot.buffer<size = 131072, align = 256, digest = "b3:33badd2c738dbf1cbeebf3279bf6da04ee43995276f786ef8dd30fb708f16e95", generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_42b8e2dc2a82e83d of "_Z11batchedGemmPKfS0_Pfiii" only gate grid [2, 2, 3] block [32, 32, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "28000000", "32000000", "23000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 16800, align = 256, digest = "b3:ce0894ca11e566d3a86028c9bb31a603958550c5a4c34801a8a15ea92a1cac9b", generator = "f32 normal seed=1">, #cupilot.buffer<size = 21000, align = 256, digest = "b3:d98f12b18faac5db4dde37d5a769aa171e46f11ca14dc0d0de3b9c9345518767", generator = "f32 normal seed=2">, #cupilot.buffer<size = 24000, align = 256, digest = "b3:a9e66b84917930b33ae8f08156a1f0e4c68e5a84d97a380f96ca02101b9b2318", generator = "f32 output">]
+}
+

@@ -1,0 +1,10 @@
+#map = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] -> (s1 ceildiv 512, s0 ceildiv 16, d2)>
+#map1 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] -> (128, 1, 1)>
+#map2 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] -> (0)>
+#map3 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] -> (((d2 * s0) * s1) * 4)>
+#map4 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] -> (((d2 * s0) * s1) * 4 - (d2 * s0) * 4 - (d2 * s1) * 4 + d2 * 4)>
+#set = affine_set<(d0, d1, d2, d3, d4, d5, d6)[s0, s1] : (d3 - 32 == 0, d4 - 8 == 0, d5 - 1 == 0, s0 - 2 >= 0, s1 - 2 >= 0, d0 * 32 - (s1 - 1) >= 0, d1 * 8 - (s0 - 1) >= 0)>
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.variant @v_c604b6d1 genome(<[<@strength_reduction, {}>, <@block_size, {x = 128 : i64}>, <@cache_hints, {policy = "streaming"}>, <@shared_memory_tiling, {tile = 16 : i64}>, <@sliding_window, {rows = 16 : i64}>]>) plan(<[<symbol = "_Z7maxPoolPKfPfii", grid = #map, block = #map1, shared = #map2>]>) guard(<"sm_90a", #set disjoint[<a = <param = 0>, b = <param = 1>, extent_a = #map3, extent_b = #map4>]>) source("v_c604b6d1-67a09f2f.cu") digest("b3:67a09f2fbfc8f36fe26952f438278ba13fc37e807fc9ad420490b8cba182f5d9") fitness(3.8307332768451974) outcome("accepted") evidence([#cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 3.8307332768451974 : f64, low = 3.824462068360722 : f64, high = 3.8407604693112711 : f64, gate = 5, checks = 887, build = <compiler = "clang-22", arch = "sm_90a", digest = "b3:bca025be96264f800410e08ef2a008454eaafdfd03945e5ff4b5fa538bff43a6">, original = "b3:12a89e31dacc17fe3ae4b16de53b4c8ebc0c6efd021c30aad980dcdb6a88ed87", contract = "same">, #cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 3.8307332768451974 : f64, low = 3.824462068360722 : f64, high = 3.8407604693112711 : f64, gate = 5, checks = 887, build = <compiler = "nvcc-13.0", arch = "sm_90a", digest = "b3:fa5660e9adb7448a5cebfb962d9c27b2c4e12c2d69c97d9b2587d6c32f8d8560">, original = "b3:441c00951f144e16d54d8563e2bbdea4865d4f1ec6cfb9cc8fda04f9bff86888", contract = "same">]) author(<prompts = ["strategy-translator 3 b3:0828412cc3056daa"]>)
+}
+

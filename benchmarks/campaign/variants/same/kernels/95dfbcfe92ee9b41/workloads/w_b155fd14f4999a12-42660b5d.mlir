@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_b155fd14f4999a12 of "_Z4gemvPKfS0_Pfi" only gate grid [16, 1, 1] block [256, 1, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00200000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 524288, align = 256, digest = "b3:f0d8d4fbe4225c7a3ef3a4002cd294369a6400fa526a29f8b338496c7d2afa9e", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 32768, align = 256, digest = "b3:9d1b8ece205f52b0668cd651c7089f6fdc1516b26413e6ad9aa9462f3ee2ee80", generator = "f32 uniform seed=2">, #cupilot.buffer<size = 64, align = 256, digest = "b3:4d006976636a8696d909a630a4081aad4d7c50f81afdee04020bf05086ab6a55", generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_18922d042b439bf7 of "_Z9depthwisePKfS0_Pfiii" only gate grid [16, 2, 16] block [32, 8, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "08000000", "10000000", "00020000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 524288, align = 256, digest = "b3:f0d8d4fbe4225c7a3ef3a4002cd294369a6400fa526a29f8b338496c7d2afa9e", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 288, align = 256, digest = "b3:f151d7283c61348e0b2822a1cddd2fcfc4e8c007653c64a2c7e766c666e51a8c", generator = "f32 rand low=-0.3 high=0.3 seed=2">, #cupilot.buffer<size = 456960, align = 256, digest = "b3:75f0b9b12eaa4ee93cb22fc0e527f3e6e373c7fa0d11a33d4fd5bd7c316805f5", generator = "f32 output">]
+}
+

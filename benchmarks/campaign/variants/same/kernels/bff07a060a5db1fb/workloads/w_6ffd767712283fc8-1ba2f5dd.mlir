@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_6ffd767712283fc8 of "_Z9depthwisePKfS0_Pfiii" only gate grid [2, 2, 6] block [32, 8, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "03000000", "0b000000", "25000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 9768, align = 256, digest = "b3:6edb0fd51629c44887156aafe88a87fc4800c01f82ffd7bd8afbeb8961da74fa", generator = "f32 normal seed=1">, #cupilot.buffer<size = 108, align = 256, digest = "b3:803989d306a8334385dabc8527fba04c9d2499d3bb207dc325d18963f00e66aa", generator = "f32 rand low=-0.3 high=0.3 seed=2">, #cupilot.buffer<size = 7560, align = 256, digest = "b3:0452bde9228cafaddaabd400ba3a42ff9fd58e36a3006d79cb549f65937bf622", generator = "f32 output">]
+}
+

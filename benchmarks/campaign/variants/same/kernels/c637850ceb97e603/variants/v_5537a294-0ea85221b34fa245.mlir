@@ -1,0 +1,11 @@
+#map = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0, d1, d2)>
+#map1 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (256, 1, 1)>
+#map2 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d6)>
+#map3 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 4)>
+#map4 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> ((d0 * s0) * 4)>
+#map5 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 8)>
+#set = affine_set<(d0, d1, d2, d3, d4, d5, d6)[s0] : (d3 - 256 == 0, d4 - 1 == 0, d5 - 1 == 0, s0 mod 4 == 0, s0 - 4 >= 0, -s0 + 4096 >= 0)>
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.variant @v_5537a294 genome(<[<@launch_bounds, {max_threads = 256 : i64, min_blocks = 4 : i64}>, <@vectorized_access, {width = 4 : i64}>, <@cache_hints, {policy = "streaming"}>, <@load_hoisting, {}>, <@on_chip_reuse, {place = "registers"}>]>) plan(<[<symbol = "_Z12crossEntropyPKfPKxPfi", grid = #map, block = #map1, shared = #map2>]>) guard(<"sm_90a", #set align[<pointer = <param = 0>, bytes = 16>] disjoint[<a = <param = 2>, b = <param = 0>, extent_a = #map3, extent_b = #map4>, <a = <param = 2>, b = <param = 1>, extent_a = #map3, extent_b = #map5>]>) source("v_5537a294-5235bffe.cu") digest("b3:5235bffed4569186715a9ed3789702736b1eab5ca111598d279a597d4a5415f1") fitness(2.579482447401849) outcome("accepted") evidence([#cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 2.579482447401849 : f64, low = 2.5689647067504908 : f64, high = 2.5893673892942406 : f64, gate = 5, checks = 2113, build = <compiler = "clang-22", arch = "sm_90a", digest = "b3:8a9b9de71595dfca90c63cdc151a9332f589cefa0405bbb1e981b1c7756f1475">, original = "b3:e2e52c99e97b92b391e319730a8fb2c23591562236ac60b6eb491fae6d23208d", contract = "same">, #cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 2.579482447401849 : f64, low = 2.5689647067504908 : f64, high = 2.5893673892942406 : f64, gate = 5, checks = 2113, build = <compiler = "nvcc-13.0", arch = "sm_90a", digest = "b3:4203e416766d0990e8f1875c58f4be0b1d4b1e258cd72f79f94749103bd6b271">, original = "b3:b7a402eb078cac39f1cd2d89c3c7ab860c8d29c1b48a139672c2d90790071ff5", contract = "same">]) author(<prompts = ["strategy-translator 3 b3:0828412cc3056daa"]>)
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_3aabe20fca430583 of "_Z12crossEntropyPKfPKxPfi" only gate grid [8, 1, 1] block [256, 1, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00100000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 131072, align = 256, digest = "b3:3118188e8e03cd40b0d8b51fac045de5fee189c50cb2ad898666b66bd7fe6164", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 64, align = 256, digest = "b3:5e881648a6e88a71a226344e14e976210900410768dac9807c575010d174678f", generator = "i64 rand seed=2 low=0 high=4095">, #cupilot.buffer<size = 32, align = 256, digest = "b3:2ada83c1819a5372dae1238fc1ded123c8104fdaa15862aaee69428a1820fcda", generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_f30c6ccad56de0a6 of "_Z12crossEntropyPKfPKxPfi" only gate grid [5, 1, 1] block [256, 1, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "eb030000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 20060, align = 256, digest = "b3:6effd0e746c230842f0ead1bd03c0904ff8271f42d0f287d65450c9eb3a4e546", generator = "f32 normal seed=1">, #cupilot.buffer<size = 40, align = 256, digest = "b3:361d8b7d472abd31df762d7d503c059f2ab832d57b4e180b738ab68ee0b88b66", generator = "i64 rand seed=2 low=0 high=1002">, #cupilot.buffer<size = 20, align = 256, digest = "b3:607b1aff64b01352352a8009de6c06ae2cf9d1d6e25b213e75f84995f8bef435", generator = "f32 output">]
+}
+

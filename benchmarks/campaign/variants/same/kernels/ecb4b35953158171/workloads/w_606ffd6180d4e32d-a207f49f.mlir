@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_606ffd6180d4e32d of "_Z11convolutionPKfS0_Pfiiii" only gate grid [2, 2, 10] block [32, 8, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "03000000", "05000000", "0d000000", "25000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 11544, align = 256, digest = "b3:228ccf2a9f699148a861fc0e71d1b89dad59d99ea7192f6b3347798055858762", generator = "f32 normal seed=1">, #cupilot.buffer<size = 540, align = 256, digest = "b3:15b1e65169907f9e0d224749e5be32c71c82b55a26e0bc574b88341e925f0583", generator = "f32 rand low=-0.1 high=0.1 seed=2">, #cupilot.buffer<size = 15400, align = 256, digest = "b3:6594ecc393ad3f23cf4a3d6bdbce19dc8ee81021395c45792cda54e3c8668f06", generator = "f32 output">]
+}
+

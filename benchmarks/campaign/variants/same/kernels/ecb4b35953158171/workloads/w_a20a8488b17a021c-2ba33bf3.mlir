@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_a20a8488b17a021c of "_Z11convolutionPKfS0_Pfiiii" only gate grid [2, 1, 128] block [32, 8, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "10000000", "80000000", "0a000000", "40000000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 40960, align = 256, digest = "b3:05fd0762ca0db96715c3c14585aceccb66c35ad93698919616e695d11a998276", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 73728, align = 256, digest = "b3:ce8025d4a5fc8d1ecc4e3bcf737618e92497550d77e3211ad644abfce1475fe4", generator = "f32 rand low=-0.1 high=0.1 seed=2">, #cupilot.buffer<size = 253952, align = 256, digest = "b3:5dccec5d8a73e85b4f3664de88685881c7a33b0f56a9d4f80982e48de10af22e", generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_32d3628e2a192381 of "_Z6forcesPK6float4PfS2_ii" grid [64, 1, 1] block [128, 1, 1] shared 0 count 1 weight 1.000000e-01 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00200000", "00010000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 4096, align = 256, digest = "b3:904e60561ad0e140ba723bdad1ee84b4563d6ad833e8d131ad23d4414d23b8d8", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 32768, align = 256, digest = "b3:9d1b8ece205f52b0668cd651c7089f6fdc1516b26413e6ad9aa9462f3ee2ee80", generator = "f32 uniform seed=2">, #cupilot.buffer<size = 32768, align = 256, digest = "b3:dcd0f34c7c37cd213141bfc08b2682bc55e5d07ffaa20bbf845499ce6d93e12b", generator = "f32 uniform seed=3">]
+}
+
