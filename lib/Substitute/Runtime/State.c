@@ -77,20 +77,25 @@ __attribute__((noinline, cold)) int __cupilot_read_mode(void) {
 
 void __cupilot_count(unsigned long long *counter) { cupilotCount(counter); }
 
-// Stands for an attribute that has a function of its own.
-enum { CupilotCacheConfig = -1 };
+typedef cudaError_t (*CupilotSetter)(const void *kernel, int attribute,
+                                     int value);
 
-static inline cudaError_t setOne(const void *kernel, int attribute, int value) {
-  return attribute == CupilotCacheConfig
-             ? cudaFuncSetCacheConfig(kernel, (enum cudaFuncCache)value)
-             : cudaFuncSetAttribute(kernel, (enum cudaFuncAttribute)attribute,
-                                    value);
+static cudaError_t setFunctionAttribute(const void *kernel, int attribute,
+                                        int value) {
+  return cudaFuncSetAttribute(kernel, (enum cudaFuncAttribute)attribute, value);
 }
 
-// Always inline: a program that sets one of both need not have the other.
+static cudaError_t setCacheConfig(const void *kernel, int attribute,
+                                  int value) {
+  (void)attribute;
+  return cudaFuncSetCacheConfig(kernel, (enum cudaFuncCache)value);
+}
+
+// Always inline, so that set is known: a program that sets one of both need not
+// have the other.
 __attribute__((always_inline)) static inline cudaError_t
-setAttribute(const void *kernel, int attribute, int value) {
-  cudaError_t status = setOne(kernel, attribute, value);
+setAttribute(CupilotSetter set, const void *kernel, int attribute, int value) {
+  cudaError_t status = set(kernel, attribute, value);
   const CupilotChoice *choice = NULL;
   int device = -1;
   unsigned i, j;
@@ -111,7 +116,7 @@ setAttribute(const void *kernel, int attribute, int value) {
     // runs. What the plan itself chooses is the plan's.
     for (j = 0; j < variant->numKernels; ++j)
       if (!variant->kernels[j].raise &&
-          setOne(variant->kernels[j].address, attribute, value) != cudaSuccess)
+          set(variant->kernels[j].address, attribute, value) != cudaSuccess)
         cudaGetLastError();
   }
   return status;
@@ -120,10 +125,10 @@ setAttribute(const void *kernel, int attribute, int value) {
 cudaError_t __cupilot_cudaFuncSetAttribute(const void *kernel,
                                            enum cudaFuncAttribute attribute,
                                            int value) {
-  return setAttribute(kernel, attribute, value);
+  return setAttribute(setFunctionAttribute, kernel, attribute, value);
 }
 
 cudaError_t __cupilot_cudaFuncSetCacheConfig(const void *kernel,
                                              enum cudaFuncCache config) {
-  return setAttribute(kernel, CupilotCacheConfig, config);
+  return setAttribute(setCacheConfig, kernel, 0, config);
 }
