@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Check/BlockShadow.h"
-#include "Lower/Lowering.h"
 #include "Execute/Launch.h"
 #include "Execute/WideMemory.h"
+#include "Lower/Lowering.h"
 #include "RuntimeSymbols.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"

@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Instrument.h"
 #include "Abi/ShadowWords.h"
+#include "Instrument.h"
 
 using namespace llvm;
 
