@@ -14,16 +14,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evaluation/Count.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Assemble.h"
-#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

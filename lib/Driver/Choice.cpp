@@ -15,15 +15,18 @@ using namespace llvm;
 
 namespace cupilot {
 
-Expected<std::vector<Kernel>> chooseKernels(std::vector<Kernel> Kernels,
-                                            StringRef Source, StringRef Only) {
+Expected<std::vector<Kernel>>
+chooseKernels(Expected<std::vector<Kernel>> Kernels, StringRef Source,
+              StringRef Only) {
   static const char Hint[] = "'cupilot extract' lists a source's kernels";
-  if (Kernels.empty())
+  if (!Kernels)
+    return Kernels.takeError();
+  if (Kernels->empty())
     return usageError("'" + Source + "' defines no kernel", Hint);
-  llvm::erase_if(Kernels, [&](const Kernel &K) {
+  llvm::erase_if(*Kernels, [&](const Kernel &K) {
     return !StringRef(K.Name).contains(Only);
   });
-  if (Kernels.empty())
+  if (Kernels->empty())
     return usageError("no kernel of '" + Source + "' is called '" + Only + "'",
                       Hint);
   return Kernels;

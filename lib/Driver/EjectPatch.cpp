@@ -60,11 +60,9 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
   Expected<std::vector<StoredKernel>> Stored = Store.kernels();
   if (!Stored)
     return Stored.takeError();
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), R.Input, R.Only);
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
+      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false}),
+      R.Input, R.Only);
   if (!Kernels)
     return Kernels.takeError();
   UnitIdentities Identities(R.Input, R.Command.Flags);

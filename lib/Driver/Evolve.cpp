@@ -273,9 +273,10 @@ Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
   S.Builds.push_back({CUPILOT_CLANG, P.Arch, Identity.str()});
   S.Variants = std::move(Result.Variants);
   S.Sources = std::move(Result.Sources);
+  const std::vector<std::string> Cases = casesOf(P.Workloads, P.OnGpu);
   for (Variant &V : S.Variants)
     for (Measurement &M : V.Evidence)
-      M.Cases = casesOf(P.Workloads, P.OnGpu);
+      M.Cases = Cases;
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
   if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
@@ -319,12 +320,10 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
 /// The chosen kernels of the input, under the contract that was granted.
 static Expected<std::vector<Kernel>> kernelsOf(const EvolveRequest &R) {
   // Identities are compared for each kernel, so slices need no other proof.
-  Expected<std::vector<Kernel>> Kernels =
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
       R.isModule() ? loadKernels(R.Input)
-                   : extractKernels(R.Input, R.Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), R.Input, R.Only);
+                   : extractKernels(R.Input, R.Flags, {.VerifySlices = false}),
+      R.Input, R.Only);
   if (Kernels && R.Contract)
     for (Kernel &K : *Kernels)
       K = withContract(std::move(K), *R.Contract);

@@ -266,11 +266,9 @@ Error refresh(const RefreshRequest &R, raw_ostream &Log) {
       return Loaded.takeError();
     Given = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), R.Input, R.Only);
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
+      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false}),
+      R.Input, R.Only);
   if (!Kernels)
     return Kernels.takeError();
   Refresh All(R, *Store, std::move(Given), Log);

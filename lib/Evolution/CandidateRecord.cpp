@@ -39,6 +39,13 @@ std::vector<std::string> CandidateHistory::prompts() const {
   return All;
 }
 
+const ModelCall *CandidateHistory::lastCall() const {
+  for (const CandidateStage &S : reverse(Stages))
+    if (!S.Calls.empty())
+      return &S.Calls.back();
+  return nullptr;
+}
+
 void CandidateRecord::reject(FoundBy By, const GateFinding &Finding) {
   Outcome = CandidateOutcome::Rejected;
   Reason = {Finding.Evidence, By, Finding.Reason, Finding.Workload};

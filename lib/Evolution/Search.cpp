@@ -740,10 +740,8 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Outcome = wordOf(R.Outcome).str();
     if (R.Made) {
       V.Prompts = R.Made->prompts();
-      // Of several models the last, whose text it is.
-      for (const CandidateStage &Stage : R.Made->Stages)
-        for (const ModelCall &Call : Stage.Calls)
-          V.By = {Call.Provider, Call.Model, ""};
+      if (const ModelCall *Last = R.Made->lastCall())
+        V.By = {Last->Provider, Last->Model, ""};
     }
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
     Result.Variants.push_back(std::move(V));

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/BuildRecord.h"
-#include "cupilot/Portable/Digest.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nesting.h"
 #include "llvm/ADT/STLExtras.h"

@@ -15,21 +15,16 @@ namespace cupilot {
 namespace {
 struct Row {
   GateReason Reason;
-  StringLiteral Word, Meaning;
+  StringLiteral Word;
 };
 } // namespace
 
 static constexpr Row Table[] = {
-#define CUPILOT_GATE_REASON(Name, Word, Meaning)                               \
-  {GateReason::Name, Word, Meaning},
+#define CUPILOT_GATE_REASON(Name, Word, Meaning) {GateReason::Name, Word},
 #include "cupilot/Model/GateReason.def"
 };
 
 StringRef wordOf(GateReason R) { return Table[static_cast<size_t>(R)].Word; }
-
-StringRef meaningOf(GateReason R) {
-  return Table[static_cast<size_t>(R)].Meaning;
-}
 
 ArrayRef<GateReason> allReasons() {
   static constexpr GateReason All[] = {

@@ -17,14 +17,13 @@ std::vector<double> timeWeights(ArrayRef<Workload> All, TimeBasis Basis) {
   auto HasTime = [&](const Workload &W) {
     return Basis == TimeBasis::Measured || !W.isForCardAlone();
   };
-  bool Any = any_of(
-      All, [&](const Workload &W) { return W.isTimed() && HasTime(W); });
+  bool Any =
+      any_of(All, [&](const Workload &W) { return W.isTimed() && HasTime(W); });
   bool GateStandsIn = !Any && Basis == TimeBasis::Modelled;
   std::vector<double> Weights;
   for (const Workload &W : All)
-    Weights.push_back(HasTime(W) && (W.isTimed() || GateStandsIn)
-                          ? double(W.Count)
-                          : 0);
+    Weights.push_back(
+        HasTime(W) && (W.isTimed() || GateStandsIn) ? double(W.Count) : 0);
   return Weights;
 }
 

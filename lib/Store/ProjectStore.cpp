@@ -227,7 +227,7 @@ static Expected<KernelFiles> filesOf(StringRef Root, const StoredKernel &S) {
   Expected<std::vector<KernelFiles>> All = loadFolder(Root, Folder);
   if (!All)
     return All.takeError();
-  if (All->front().Old)
+  if (All->front().S.Old)
     return halfUpgraded(Root, Folder, /*Older=*/true);
   return std::move(All->front());
 }
@@ -329,24 +329,39 @@ Error ProjectStore::commit(const StoreUpdate &U) {
   return To.commit(formatText());
 }
 
-Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
+/// All folders of the store \p Root, whose format \p Old says.
+static Expected<std::vector<KernelFiles>> loadAll(StringRef Root, bool Old) {
   Expected<std::set<std::string>> Folders = kernelFolders(Root);
   if (!Folders)
     return Folders.takeError();
-  std::vector<StoredKernel> All;
+  std::vector<KernelFiles> All;
   for (const std::string &Folder : *Folders) {
     Expected<std::vector<KernelFiles>> Files = loadFolder(Root, Folder);
     if (!Files)
       return Files.takeError();
-    for (const KernelFiles &F : *Files) {
-      if (F.Old != Old)
-        return halfUpgraded(Root, Folder, F.Old);
-      All.push_back(merge(F));
+    for (KernelFiles &F : *Files) {
+      if (F.S.Old != Old)
+        return halfUpgraded(Root, Folder, F.S.Old);
+      All.push_back(std::move(F));
     }
   }
+  return All;
+}
+
+static void sortByName(std::vector<StoredKernel> &All) {
   llvm::sort(All, [](const StoredKernel &A, const StoredKernel &B) {
     return A.K.Name < B.K.Name;
   });
+}
+
+Expected<std::vector<StoredKernel>> ProjectStore::kernels() const {
+  Expected<std::vector<KernelFiles>> Files = loadAll(Root, Old);
+  if (!Files)
+    return Files.takeError();
+  std::vector<StoredKernel> All;
+  for (const KernelFiles &F : *Files)
+    All.push_back(merge(F));
+  sortByName(All);
   return All;
 }
 
@@ -434,17 +449,16 @@ static bool isEmptied(const std::string &Path) {
   return !R->Contract.empty() && R->Variants.empty();
 }
 
-/// Checks the texts of a kernel and what names them; adds the paths of its
-/// records to \p Known.
+/// Checks the texts of a kernel, \p S, and what names them; adds the paths of
+/// its records to \p Known.
 static void checkFiles(const std::string &Root, const KernelFiles &F,
-                       std::set<std::string> &Known,
+                       const StoredKernel &S, std::set<std::string> &Known,
                        std::vector<std::string> &Problems) {
   auto HasDigest = [](StringRef Digest) {
     return [Digest](StringRef Text) { return digest(Text) == Digest; };
   };
-  StoredKernel S = merge(F);
   for (const Variant &V : S.Variants)
-    checkText(Root + "/" + kernelFolder(S) + (F.Old ? "/" : "/variants/") +
+    checkText(Root + "/" + kernelFolder(S) + (S.Old ? "/" : "/variants/") +
                   V.Source,
               "is not the text that was proved", HasDigest(V.Digest), Problems);
   for (const VariantFile &V : F.Variants)
@@ -470,7 +484,7 @@ static void checkFiles(const std::string &Root, const KernelFiles &F,
     Known.insert(sys::path::filename(Path).str());
     checkRecord(Path, renderRecord(R), Problems);
   };
-  if (F.Old)
+  if (S.Old)
     for (const BuildRecord &R : buildRecords(S))
       Record(buildRecordPath(Root, R.Identity, R.Symbol), R);
   for (const VariantFile &V : F.Variants)
@@ -479,26 +493,22 @@ static void checkFiles(const std::string &Root, const KernelFiles &F,
 }
 
 Expected<std::vector<std::string>> ProjectStore::check() const {
-  Expected<std::vector<StoredKernel>> All = kernels();
-  if (!All)
-    return All.takeError();
-  Expected<std::set<std::string>> Folders = kernelFolders(Root);
-  if (!Folders)
-    return Folders.takeError();
+  Expected<std::vector<KernelFiles>> Files = loadAll(Root, Old);
+  if (!Files)
+    return Files.takeError();
+  std::vector<StoredKernel> All;
   std::vector<std::string> Problems;
   std::set<std::string> Known;
-  for (const std::string &Folder : *Folders) {
-    Expected<std::vector<KernelFiles>> Files = loadFolder(Root, Folder);
-    if (!Files)
-      return Files.takeError();
-    for (const KernelFiles &F : *Files)
-      checkFiles(Root, F, Known, Problems);
+  for (const KernelFiles &F : *Files) {
+    All.push_back(merge(F));
+    checkFiles(Root, F, All.back(), Known, Problems);
   }
+  sortByName(All);
   // Two people may have granted different contracts before their work was
   // merged.
-  for (size_t I = 0; I < All->size(); ++I)
-    for (size_t J = I + 1; J < All->size(); ++J) {
-      const StoredKernel &A = (*All)[I], &B = (*All)[J];
+  for (size_t I = 0; I < All.size(); ++I)
+    for (size_t J = I + 1; J < All.size(); ++J) {
+      const StoredKernel &A = All[I], &B = All[J];
       if (!Old && A.K.Symbol == B.K.Symbol && A.K.Contract != B.K.Contract &&
           any_of(A.Builds, [&](const BuildEntry &Mine) {
             return any_of(B.Builds, [&](const BuildEntry &Its) {
@@ -542,7 +552,7 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
     if (!Files)
       return Files.takeError();
     for (KernelFiles &F : *Files) {
-      if (!F.Old)
+      if (!F.S.Old)
         continue;
       if (Files->size() > 1)
         return usageError("'" + Folder + "/kernel.mlir' holds several kernels",

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StoreFiles.h"
-#include "cupilot/Portable/Digest.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -301,8 +301,7 @@ Expected<std::vector<KernelFiles>> loadFolder(StringRef Root,
   std::vector<KernelFiles> All;
   for (KernelOp Op : (*M)->getOps<KernelOp>()) {
     KernelFiles F;
-    F.Old = formatOf(**M) < ModuleFormat;
-    F.S.Old = F.Old;
+    F.S.Old = formatOf(**M) < ModuleFormat;
     F.S.K = toKernel(Op);
     F.S.Folder = Folder.str();
     F.S.Builds = buildsOf(Op);
@@ -310,7 +309,7 @@ Expected<std::vector<KernelFiles>> loadFolder(StringRef Root,
       F.S.Workloads.push_back(toWorkload(W));
     for (VariantOp V : Op.getBody().getOps<VariantOp>())
       F.S.Variants.push_back(toVariant(V));
-    if (!F.Old) {
+    if (!F.S.Old) {
       Expected<std::map<std::string, std::string>>
           Variants = descriptionsIn(Root, F.S.Folder + "/variants", 16),
           Workloads = descriptionsIn(Root, F.S.Folder + "/workloads", 8);
@@ -367,7 +366,7 @@ variantKey(const Variant &V) {
 
 StoredKernel merge(const KernelFiles &F) {
   StoredKernel S = F.S;
-  if (F.Old)
+  if (S.Old)
     return S;
   for (const VariantFile &Each : F.Variants) {
     auto Known = find_if(

@@ -28,7 +28,6 @@ struct VariantFile {
 /// A folder of kernels/ as it lies there.
 struct KernelFiles {
   StoredKernel S; ///< Of format 6 the kernel alone, else all that there is.
-  bool Old = false;
   std::vector<VariantFile> Variants;                       ///< By path.
   std::vector<std::pair<std::string, Workload>> Workloads; ///< By path.
 };

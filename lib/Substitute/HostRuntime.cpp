@@ -175,7 +175,11 @@ Error HostRuntime::linkPart(Linker &Linking, StringRef Code) {
   for (StringRef Word : {"target-cpu", "target-features", "tune-cpu",
                          "no-trapping-math", "stack-protector-buffer-size"})
     Words.addAttribute(Word);
-  bool Needed = false;
+  if (none_of(Part, [&](const Function &F) {
+        return !F.isDeclaration() && !F.hasLocalLinkage() &&
+               M.getFunction(F.getName());
+      }))
+    return Error::success();
   for (Function &F : Part) {
     if (F.isIntrinsic())
       continue;
@@ -188,10 +192,7 @@ Error HostRuntime::linkPart(Linker &Linking, StringRef Code) {
     if (F.hasLocalLinkage())
       continue;
     Own.push_back(F.getName().str());
-    Needed |= M.getFunction(F.getName()) != nullptr;
   }
-  if (!Needed)
-    return Error::success();
   for (GlobalVariable &G : Part.globals())
     if (!G.isDeclaration() && !G.hasLocalLinkage())
       Own.push_back(G.getName().str());

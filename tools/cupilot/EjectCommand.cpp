@@ -18,9 +18,7 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
-                             cl::value_desc("F.cu"),
-                             cl::desc("The CUDA source")};
+  SourceOption Input{Sub};
   StoreOption StoreDir{Sub};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("PATCH"),

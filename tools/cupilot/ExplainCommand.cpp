@@ -27,9 +27,7 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
-                             cl::value_desc("F.cu"),
-                             cl::desc("The CUDA source")};
+  SourceOption Input{Sub};
   StoreOption StoreDir{Sub};
   cl::opt<bool> Json{"json", In,
                      cl::desc("Print JSON; docs/Tools.md has its form")};

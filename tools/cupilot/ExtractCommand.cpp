@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Command.h"
+#include "SharedOptions.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Frontend/Extraction.h"
@@ -26,9 +26,7 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> File{cl::Positional, In, cl::Required,
-                            cl::value_desc("F.cu"),
-                            cl::desc("The CUDA source")};
+  SourceOption File{Sub};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("K.mlir"),
       cl::desc("Write the kernels there, and their slices to K.slices "

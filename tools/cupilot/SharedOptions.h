@@ -13,6 +13,14 @@
 
 namespace cupilot {
 
+/// F.cu, the source that a command is about.
+class SourceOption : public llvm::cl::opt<std::string> {
+public:
+  explicit SourceOption(llvm::cl::SubCommand &Sub)
+      : opt(llvm::cl::Positional, llvm::cl::Required, llvm::cl::sub(Sub),
+            llvm::cl::value_desc("F.cu"), llvm::cl::desc("The CUDA source")) {}
+};
+
 /// --only=TEXT, for chooseKernels.
 class OnlyOption : public llvm::cl::opt<std::string> {
 public:

@@ -10,7 +10,6 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Model/Architecture.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Contract.h"
@@ -27,9 +26,7 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
-                             cl::value_desc("F.cu"),
-                             cl::desc("The CUDA source")};
+  SourceOption Input{Sub};
   cl::opt<std::string> GenomeText{
       "genome", In, cl::Required, cl::value_desc("GENES"),
       cl::desc("The strategies, as evolve prints them: "
@@ -121,11 +118,9 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(O.Input, Flags.Args, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), O.Input, O.Only);
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
+      extractKernels(O.Input, Flags.Args, {.VerifySlices = false}), O.Input,
+      O.Only);
   if (!Kernels)
     return Kernels.takeError();
   unsigned Done = 0;

@@ -8,8 +8,8 @@
 #ifndef CUPILOT_CAPTURE_CONTENT_H
 #define CUPILOT_CAPTURE_CONTENT_H
 
-#include <cstdint>
 #include "cupilot/Portable/Failure.h"
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -14,9 +14,9 @@ namespace cupilot {
 
 /// Those of the kernels of \p Source whose names hold \p Only, all if that is
 /// empty. That there is none is a usage error.
-llvm::Expected<std::vector<Kernel>> chooseKernels(std::vector<Kernel> Kernels,
-                                                  llvm::StringRef Source,
-                                                  llvm::StringRef Only);
+llvm::Expected<std::vector<Kernel>>
+chooseKernels(llvm::Expected<std::vector<Kernel>> Kernels,
+              llvm::StringRef Source, llvm::StringRef Only);
 
 /// What a file of workloads holds, and the folder that its data is meant from.
 struct WorkloadSet {

@@ -88,6 +88,8 @@ struct CandidateHistory {
   unsigned callsOf(llvm::StringRef Stage) const;
   /// Name, version and digest of each prompt, in the order of the questions.
   std::vector<std::string> prompts() const;
+  /// The last question, whose answer the text is; null: none was asked.
+  const ModelCall *lastCall() const;
 };
 
 /// One evaluated candidate of a run. A candidate is known by its genome: the

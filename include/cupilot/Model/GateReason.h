@@ -22,8 +22,6 @@ enum class GateReason {
 
 /// "unwritten-output".
 llvm::StringRef wordOf(GateReason R);
-/// "part of an output is not written".
-llvm::StringRef meaningOf(GateReason R);
 std::optional<GateReason> reasonOf(llvm::StringRef Word);
 /// All of them, in order.
 llvm::ArrayRef<GateReason> allReasons();

@@ -47,8 +47,8 @@ inline Variant sampleVariant() {
   V.Source = "v1.cu";
   V.Digest = digestOf('2');
   V.Fitness = 1.25;
-  V.Evidence = {{"NVIDIA H200", Basis::Modelled, 1.25, 1.2, 1.3, 1, 24, "clang-22",
-                 "sm_90", digestOf('3')}};
+  V.Evidence = {{"NVIDIA H200", Basis::Modelled, 1.25, 1.2, 1.3, 1, 24,
+                 "clang-22", "sm_90", digestOf('3')}};
   return V;
 }
 

@@ -62,7 +62,7 @@ TEST(Choice, TakesKernelsByAPartOfTheName) {
   EXPECT_EQ(textOf(chooseKernels(Three, "k.cu", "blur")),
             "2: no kernel of 'k.cu' is called 'blur' ('cupilot extract' lists "
             "a source's kernels)");
-  EXPECT_EQ(textOf(chooseKernels({}, "k.cu", "")),
+  EXPECT_EQ(textOf(chooseKernels(std::vector<Kernel>(), "k.cu", "")),
             "2: 'k.cu' defines no kernel ('cupilot extract' lists a source's "
             "kernels)");
 }

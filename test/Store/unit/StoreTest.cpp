@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
