@@ -263,6 +263,13 @@ Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
   Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
   if (!Result.Strategies.Tallies.empty())
     Update.Files.push_back(strategyFile(Result.Strategies));
+  // The names of a capture mean another launch in the next one.
+  for (MeasuredFile::Entry &E : Result.Measured.Entries)
+    for (const Workload &W : P.Workloads)
+      if (W.Name == E.Workload) {
+        E.Workload = caseName(W);
+        break;
+      }
   if (P.OnGpu && !Result.Measured.Entries.empty())
     Update.Files.emplace_back("measured/" + shortDigest(Result.Run) + ".json",
                               measuredText(Result.Measured));

@@ -1,5 +1,4 @@
-//===- GpuFacts.cpp - The GPU that times are compared with
-//--------------------===//
+//===- GpuFacts.cpp - The GPU that times are compared with -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,6 +8,7 @@
 
 #include "cupilot/Driver/GpuFacts.h"
 #include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/MachineCache.h"
 
@@ -41,6 +41,11 @@ Expected<GpuFacts> GpuFacts::load(const GpuRequest &R, StringRef Store) {
                           Loaded->Gpu + ", not on the " + Facts.C.Gpu,
                       "name the GPU with --gpu");
   return Facts;
+}
+
+const MeasuredLaunch *measuredOn(const MeasuredFile &Measured, const Kernel &K,
+                                 const Workload &W, StringRef V) {
+  return Measured.find(K.Symbol, K.Name, {W.Name, caseName(W)}, V);
 }
 
 } // namespace cupilot

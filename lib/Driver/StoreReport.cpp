@@ -137,7 +137,7 @@ static Error show(const StoredKernel &S, const ReportRequest &R, Journal *J,
                          L.Block[1], L.Block[2], W.Count, W.Weight * 100);
     ReportVariant Row;
     Row.Name = Row.Verdict = "original";
-    const MeasuredLaunch *M = Measured.find(S.K.Symbol, S.K.Name, W.Name, "");
+    const MeasuredLaunch *M = measuredOn(Measured, S.K, W, "");
     Opinion Code, Counts, Measurement;
     if (Original->Static)
       Code = opinionOfCode(*Original->Static, Gpu, C, &W.Shape);
@@ -170,9 +170,8 @@ static Error show(const StoredKernel &S, const ReportRequest &R, Journal *J,
     for (size_t I = 0; I < P.Workloads.size(); ++I) {
       ReportVariant Row = Each.Row;
       if (Figures && Figures->Workloads[I])
-        fill(
-            Row, *Figures->Workloads[I],
-            Measured.find(S.K.Symbol, S.K.Name, P.Workloads[I].Name, Row.Name));
+        fill(Row, *Figures->Workloads[I],
+             measuredOn(Measured, S.K, P.Workloads[I], Row.Name));
       Kernels[First + I].Variants.push_back(std::move(Row));
     }
   }

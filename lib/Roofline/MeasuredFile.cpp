@@ -20,10 +20,11 @@ using namespace llvm;
 namespace cupilot {
 
 const MeasuredLaunch *MeasuredFile::find(StringRef Symbol, StringRef Name,
-                                         StringRef Workload,
+                                         ArrayRef<std::string> Workload,
                                          StringRef Variant) const {
   for (const Entry &E : Entries)
-    if ((E.Kernel == Symbol || E.Kernel == Name) && E.Workload == Workload &&
+    if ((E.Kernel == Symbol || E.Kernel == Name) &&
+        (E.Workload.empty() || is_contained(Workload, E.Workload)) &&
         E.Variant == Variant)
       return &E.Launch;
   return nullptr;
@@ -52,7 +53,7 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
     if (!L || !L->getString("kernel") || !L->getNumber("microseconds"))
       return Broken("launch " + Twine(I) + " lacks 'kernel' or 'microseconds'");
     E.Kernel = L->getString("kernel")->str();
-    E.Workload = L->getString("workload").value_or("w0").str();
+    E.Workload = L->getString("workload").value_or("").str();
     E.Variant = L->getString("variant").value_or("").str();
     E.Launch.Microseconds = *L->getNumber("microseconds");
     if (!(E.Launch.Microseconds > 0))

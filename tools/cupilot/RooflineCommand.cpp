@@ -159,7 +159,7 @@ static Expected<json::Object> show(const SearchProblem &P, const Ceilings &C,
     Row R;
     R.W = &W;
     R.Figures = &*F;
-    R.Measured = Measured.find(P.K.Symbol, P.K.Name, W.Name, "");
+    R.Measured = measuredOn(Measured, P.K, W, "");
     if (Figures->Static)
       R.Code = opinionOfCode(*Figures->Static, P.Gpu, C, &W.Shape);
     else

@@ -9,6 +9,8 @@
 #ifndef CUPILOT_DRIVER_GPUFACTS_H
 #define CUPILOT_DRIVER_GPUFACTS_H
 
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 
 namespace cupilot {
@@ -31,6 +33,12 @@ struct GpuFacts {
   static llvm::Expected<GpuFacts> load(const GpuRequest &R,
                                        llvm::StringRef Store = "");
 };
+
+/// What \p Measured says of \p V, a variant, or "" for the original, on \p W,
+/// which it may call as the capture did or as stores do (caseName()); null if
+/// nothing.
+const MeasuredLaunch *measuredOn(const MeasuredFile &Measured, const Kernel &K,
+                                 const Workload &W, llvm::StringRef V);
 
 } // namespace cupilot
 

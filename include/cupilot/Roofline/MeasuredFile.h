@@ -11,8 +11,9 @@
 //      "microseconds": 12.3, "metrics": {"dramThroughput": 81.2},
 //      "reason": "no rights: ..."}]}
 //
-// "variant" is left out for the original; metrics go by the keys of
-// Profile/Metrics.def.
+// "variant" is left out for the original, "workload" for a kernel's only one.
+// A store's own files name workloads as the store does. Metrics go by the keys
+// of Profile/Metrics.def.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_ROOFLINE_MEASUREDFILE_H
@@ -30,10 +31,11 @@ struct MeasuredFile {
   };
   std::string Gpu;
   std::vector<Entry> Entries;
-  /// The launch of \p Kernel (by symbol or name); null when it was not
-  /// measured.
+  /// The launch of a kernel (by symbol or name) on the workload of one of the
+  /// names \p Workload; null when it was not measured. An entry that names no
+  /// workload is of all.
   const MeasuredLaunch *find(llvm::StringRef Symbol, llvm::StringRef Name,
-                             llvm::StringRef Workload,
+                             llvm::ArrayRef<std::string> Workload,
                              llvm::StringRef Variant) const;
 };
 
