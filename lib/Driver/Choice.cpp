@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Choice.h"
+#include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"

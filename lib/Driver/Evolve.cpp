@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Evolve.h"
-#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/NvccBuilds.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Judge.h"
-#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/Described.h"

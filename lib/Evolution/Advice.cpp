@@ -20,20 +20,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library) {
-  std::vector<LibraryStrategy> All;
-  for (StrategyInfo &Info : strategiesOf(Library))
-    All.push_back({std::move(Info), "", "", 0, {}});
-  for (auto [S, Op] :
-       zip_equal(All, Library->getRegion(0).getOps<StrategyOp>())) {
-    S.Summary = Op.getSummary().str();
-    S.Bottleneck = stringifyBottleneckKind(Op.getBottleneck()).str();
-    S.MinArch = int64_t(Op.getMinArch());
-    append_range(S.ShownBy, Op.getShownBy().getAsRange<SignAttr>());
-  }
-  return All;
-}
-
 /// The class that most sources name; counts first where they disagree.
 static std::optional<Bottleneck>
 classOf(ArrayRef<std::pair<std::string, Opinion>> Opinions) {

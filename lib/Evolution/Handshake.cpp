@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Handshake.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

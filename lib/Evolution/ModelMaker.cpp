@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/ModelMaker.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "AgentCalls.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/Handshake.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StoreFiles.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"

@@ -8,7 +8,7 @@
 
 #include "GpuOptions.h"
 #include "SharedOptions.h"
-#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"

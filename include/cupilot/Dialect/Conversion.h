@@ -10,57 +10,13 @@
 
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
-#include "cupilot/Model/Basis.h"
-#include "cupilot/Model/Kernel.h"
-#include "cupilot/Model/Workload.h"
+#include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Model/Variant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace cupilot {
-
-/// A measurement as plain data; see #cupilot.measurement.
-struct Measurement {
-  std::string Device;                     ///< "NVIDIA H200".
-  cupilot::Basis Basis = Basis::Modelled; ///< Not Static.
-  double Ratio = 0, Low = 0, High = 0;
-  unsigned Gate = 0, Checks = 0;
-  std::string Compiler, Arch, Digest; ///< Identity of the variant's own code.
-  /// Digest of the build identity that it stands in for; the store adds it, and
-  /// the contract.
-  std::string Original = {}, Contract = {};
-  /// The workloads that it was judged on, as caseName() calls them.
-  std::vector<std::string> Cases = {};
-  bool operator==(const Measurement &) const = default;
-};
-
-/// The language model that wrote a variant; see #cupilot.author. What is not
-/// known is "".
-struct Author {
-  std::string Provider, Model, Effort;
-};
-
-/// A variant as plain data; see cupilot.variant.
-struct Variant {
-  std::string Name;
-  std::vector<std::string> Parents;
-  Genome Genes;
-  std::optional<LaunchPlan> Plan;
-  std::optional<Guard> When;
-  std::string Source; ///< File name.
-  std::string Digest; ///< Of that file.
-  std::optional<double> Fitness;
-  std::string Outcome;
-  std::vector<Measurement> Evidence;
-  /// Those that a model was asked with, "strategy-translator 2 b3:...".
-  std::vector<std::string> Prompts = {};
-  Author By = {}; ///< Who asked with them.
-};
-
-/// A build identity of a kernel.
-struct BuildEntry {
-  std::string Compiler, Arch, Digest;
-};
 
 PlanAttr toAttr(mlir::MLIRContext &C, const LaunchPlan &Plan,
                 unsigned NumScalars);
@@ -93,9 +49,6 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 loadModule(mlir::MLIRContext &C, llvm::StringRef Path);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 parseModule(mlir::MLIRContext &C, llvm::StringRef Text, llvm::StringRef Name);
-/// The newest format of modules, which all that are written have. Since 6 words
-/// stand bare and empty lists are left out; older ones are read as they are.
-inline constexpr int64_t ModuleFormat = 6;
 /// An empty module that carries the format's version.
 mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &C);
 /// The format that \p M says it has; 0 where it says nothing.
@@ -103,11 +56,6 @@ int64_t formatOf(mlir::ModuleOp M);
 /// What verification of \p Op says, as a usage error that names \p Name.
 llvm::Error verifyModule(mlir::Operation *Op, llvm::StringRef Name);
 std::string printModule(mlir::ModuleOp M);
-/// The kernels of a module, with their slices from the files that it names
-/// relative to itself. An unreadable slice is a usage error.
-llvm::Expected<std::vector<Kernel>> loadKernels(llvm::StringRef Path);
-/// All workloads of the module in \p Path.
-llvm::Expected<std::vector<Workload>> loadWorkloads(llvm::StringRef Path);
 /// The strategy library: all *.mlir of \p Folder in one module.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 loadLibrary(mlir::MLIRContext &C, llvm::StringRef Folder);

@@ -8,7 +8,9 @@
 #ifndef CUPILOT_DRIVER_CHOICE_H
 #define CUPILOT_DRIVER_CHOICE_H
 
-#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Workload.h"
+#include "llvm/Support/Error.h"
 
 namespace cupilot {
 

@@ -8,24 +8,10 @@
 #ifndef CUPILOT_EVOLUTION_ADVICE_H
 #define CUPILOT_EVOLUTION_ADVICE_H
 
-#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Roofline/StaticFigures.h"
 
 namespace cupilot {
-
-/// A strategy as the agents see it.
-struct LibraryStrategy {
-  StrategyInfo Info;
-  std::string Summary;    ///< A sentence.
-  std::string Bottleneck; ///< "memory", "compute", "latency".
-  int64_t MinArch = 0;    ///< Compute capability times ten.
-  /// How it shows in code: all of these must be there.
-  llvm::SmallVector<SignAttr> ShownBy = {};
-};
-
-/// All strategies that \p Library defines, in order.
-std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library);
 
 /// A number that says something of a kernel.
 struct KernelMetric {

@@ -15,13 +15,17 @@
 #ifndef CUPILOT_EVOLUTION_BREEDER_H
 #define CUPILOT_EVOLUTION_BREEDER_H
 
-#include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Roofline/Ceilings.h"
-#include "mlir/IR/BuiltinOps.h"
+
+namespace mlir {
+class ModuleOp;
+} // namespace mlir
 
 namespace cupilot {
+
+class VariantOp;
 
 struct BreedingOptions {
   unsigned Population = 12, Offspring = 8;

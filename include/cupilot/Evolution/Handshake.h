@@ -12,6 +12,8 @@
 
 namespace cupilot {
 
+struct LibraryStrategy;
+
 /// What the compiler made of one piece of code, as far as strategies show in
 /// it.
 struct CodeFacts {

@@ -22,6 +22,8 @@
 
 namespace cupilot {
 
+struct LibraryStrategy;
+
 /// How models take part in a search. What it points to must outlive it.
 struct AgentOptions {
   Provider *From = nullptr;

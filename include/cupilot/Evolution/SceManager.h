@@ -19,6 +19,8 @@
 
 namespace cupilot {
 
+struct LibraryStrategy;
+
 /// What both are told. What it refers to must outlive it.
 struct ChoiceRequest {
   const PromptKernel &Of;

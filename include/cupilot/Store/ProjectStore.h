@@ -8,7 +8,9 @@
 #ifndef CUPILOT_STORE_PROJECTSTORE_H
 #define CUPILOT_STORE_PROJECTSTORE_H
 
-#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Model/Kernel.h"
+#include "cupilot/Model/Variant.h"
+#include "cupilot/Model/Workload.h"
 #include "cupilot/Store/BuildStore.h"
 #include <optional>
 

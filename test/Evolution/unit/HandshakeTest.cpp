@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Handshake.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
