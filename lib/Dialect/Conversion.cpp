@@ -151,7 +151,6 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       toArray<GlobalAttr>(B, W.Globals, [&](const WorkloadGlobal &G) {
         return GlobalAttr::get(C, G.Symbol, toAttr(C, G.Content));
       });
-  std::optional<AudienceKind> Only = symbolizeAudienceKind(W.Only);
   bool Clustered = W.Shape.Cluster != std::array<uint64_t, 3>{1, 1, 1};
   llvm::SmallVector<StringRef> After(W.After.begin(), W.After.end());
   return WorkloadOp::create(
@@ -163,10 +162,11 @@ WorkloadOp addWorkload(OpBuilder &B, const Workload &W) {
       B.getStrArrayAttr(Args), Addresses, Buffers,
       W.After.empty() ? ArrayAttr() : B.getStrArrayAttr(After),
       W.Globals.empty() ? ArrayAttr() : Globals, B.getI64IntegerAttr(W.Count),
-      B.getF64FloatAttr(W.Weight),
-      BasisKindAttr::get(
-          C, symbolizeBasisKind(W.WeightBasis).value_or(BasisKind::Modelled)),
-      Only ? AudienceKindAttr::get(C, *Only) : AudienceKindAttr());
+      B.getF64FloatAttr(W.Weight), BasisKindAttr::get(C, toKind(W.WeightBasis)),
+      W.Only ? AudienceKindAttr::get(C, *W.Only == Audience::Gate
+                                            ? AudienceKind::Gate
+                                            : AudienceKind::Gpu)
+             : AudienceKindAttr());
 }
 
 Workload toWorkload(WorkloadOp Op) {
@@ -198,9 +198,10 @@ Workload toWorkload(WorkloadOp Op) {
       W.Globals.push_back({G.getSymbol().str(), fromAttr(G.getContent())});
   W.Count = Op.getCount();
   W.Weight = Op.getWeight().convertToDouble();
-  W.WeightBasis = stringifyEnum(Op.getBasis()).str();
+  W.WeightBasis = fromKind(Op.getBasis());
   if (Op.getOnly())
-    W.Only = stringifyEnum(*Op.getOnly()).str();
+    W.Only =
+        *Op.getOnly() == AudienceKind::Gate ? Audience::Gate : Audience::Gpu;
   return W;
 }
 
@@ -231,7 +232,8 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
       V.When ? toAttr(*C, *V.When, NumScalars) : GuardAttr(),
       Optional(V.Source), Optional(V.Digest),
       V.Fitness ? B.getF64FloatAttr(*V.Fitness) : FloatAttr(),
-      Optional(V.Outcome), V.Evidence.empty() ? ArrayAttr() : Evidence,
+      V.Outcome ? B.getStringAttr(wordOf(*V.Outcome)) : StringAttr(),
+      V.Evidence.empty() ? ArrayAttr() : Evidence,
       HasAuthor
           ? AuthorAttr::get(C, V.By.Provider, V.By.Model, V.By.Effort, Prompts)
           : AuthorAttr(),
@@ -252,7 +254,7 @@ Variant toVariant(VariantOp Op) {
   V.Digest = Op.getDigest().value_or("").str();
   if (Op.getFitness())
     V.Fitness = Op.getFitness()->convertToDouble();
-  V.Outcome = Op.getOutcome().value_or("").str();
+  V.Outcome = candidateOutcomeOf(Op.getOutcome().value_or(""));
   if (Op.getEvidence())
     for (MeasurementAttr M : Op.getEvidence()->getAsRange<MeasurementAttr>())
       V.Evidence.push_back(

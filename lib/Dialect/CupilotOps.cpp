@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Cupilot.h"
+#include "cupilot/Model/CandidateOutcome.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Portable/Digest.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -265,6 +266,9 @@ LogicalResult VariantOp::verify() {
   if (!Kernel && !isa_and_nonnull<mlir::ModuleOp>((*this)->getParentOp()))
     return emitOpError("belongs into a cupilot.kernel or a module of its own");
   auto EmitError = [&] { return emitOpError(); };
+  if (getOutcome() && !candidateOutcomeOf(*getOutcome()))
+    return emitOpError() << "has an unknown outcome, \"" << *getOutcome()
+                         << "\"";
   AuthorAttr Author = getAuthor().value_or(AuthorAttr());
   for (ArrayAttr Prompts : {getPrompts().value_or(ArrayAttr()),
                             Author ? Author.getPrompts() : ArrayAttr()})

@@ -217,7 +217,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Source = V.Name + ".cu";
   Kept.Digest = digest(*Text);
   Kept.Fitness = *Ratio;
-  Kept.Outcome = "accepted";
+  Kept.Outcome = CandidateOutcome::Accepted;
   Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
                            *Ratio, unsigned(GateVersion), V.Verdict->Checks,
                            CUPILOT_CLANG, From.Arch, *Canonical});

@@ -124,7 +124,7 @@ recordedWorkloads(const capture::Record &R, StringRef From,
                        : 1.0 / static_cast<double>(Used[L->Kernel]);
     W.Weight =
         Total > 0 ? std::min(1.0, Share * KernelTime[L->Kernel] / Total) : 0;
-    W.WeightBasis = R.basis();
+    W.WeightBasis = R.Measured ? Basis::Measured : Basis::Modelled;
     W.Name = "w" + std::to_string(Workloads.size());
     Workloads.push_back(std::move(W));
   }

@@ -113,7 +113,6 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
     SearchStory Story;
     Story.Kernel = S.K.Name;
     Story.Run = Run;
-    Story.Basis = "modelled";
     std::map<std::string, size_t> Earlier;
     std::map<std::string, StoryGene> Genes;
     std::set<std::string> Steps;
@@ -130,7 +129,7 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
       Story.Candidates.push_back(std::move(C));
       countGenes(R, Genes);
       if (R.Evidence && R.Evidence->Gpu)
-        Story.Basis = "measured";
+        Story.Basis = Basis::Measured;
       for (auto [V, Source] : zip_equal(S.Variants, S.Sources))
         if (V.Name == variantName(R))
           Story.Diffs.push_back(

@@ -45,7 +45,7 @@ Error Counter::load() {
   if (!Types)
     return Types.takeError();
   for (size_t I = 0; I < Setup.Workloads.size(); ++I) {
-    if (Setup.Workloads[I].isForCardAlone()) {
+    if (Setup.Workloads[I].isForGpuAlone()) {
       Cases.emplace_back();
       continue;
     }
@@ -60,7 +60,7 @@ Error Counter::load() {
 Expected<std::optional<std::vector<CountedLaunch>>>
 Counter::count(StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
                size_t Index) {
-  if (Setup.Workloads[Index].isForCardAlone())
+  if (Setup.Workloads[Index].isForGpuAlone())
     return std::nullopt;
   const GateCase &C = Cases[Index];
   std::string Illegal;

@@ -233,9 +233,13 @@ Error Parser::parse(StringRef Text) {
       if (!parseDims(Value, W.Shape.Cluster))
         return broken("'" + Item + "' is no size of a cluster");
     } else if (Name == "only") {
-      if (Value != "gate" && Value != "card")
-        return broken("'" + Item + "' is neither only=gate nor only=card");
-      W.Only = Value.str();
+      // "card": as earlier versions had it.
+      W.Only = StringSwitch<std::optional<Audience>>(Value)
+                   .Case("gate", Audience::Gate)
+                   .Cases({"gpu", "card"}, Audience::Gpu)
+                   .Default(std::nullopt);
+      if (!W.Only)
+        return broken("'" + Item + "' is neither only=gate nor only=gpu");
     } else if (Name == "name") {
       W.Name = Value.str();
     } else if (Item == "cooperative") {
@@ -269,7 +273,6 @@ Expected<Workload> parseWorkload(StringRef Text, const Kernel &K,
   W.Name = Name.str();
   W.Symbol = K.Symbol;
   W.Weight = 1;
-  W.WeightBasis = "modelled";
   if (Error E = Parser(K, W).parse(Text))
     return std::move(E);
   return W;

@@ -136,7 +136,7 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
 
 Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
   if (llvm::all_of(Setup.Workloads,
-                   [](const Workload &W) { return W.isForCardAlone(); }))
+                   [](const Workload &W) { return W.isForGpuAlone(); }))
     return findingError(
         "there is no workload of '" + Setup.Original->Name +
             "' on which the cpu device could judge it: " +

@@ -131,7 +131,7 @@ static CaseMakers interleaved(ArrayRef<CaseMakers> Lists, size_t Most) {
 }
 
 Error OriginalRuns::addWorkload(size_t Index) {
-  if (Setup.Workloads[Index].isForCardAlone()) {
+  if (Setup.Workloads[Index].isForGpuAlone()) {
     Counts.emplace_back();
     return Error::success();
   }

@@ -197,7 +197,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
   if (!Counting)
     return Counting.takeError();
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
-    if (O.setup().Workloads[I].isForCardAlone())
+    if (O.setup().Workloads[I].isForGpuAlone())
       continue;
     Expected<GateCase> C = O.captured(I);
     if (!C)

@@ -97,8 +97,8 @@ Error Evaluator::makeGate(ArrayRef<Workload> Some) {
 Error Evaluator::makeGate() {
   std::vector<Workload> Here;
   for (const Workload &W : P.Workloads) {
-    GpuOnly.push_back(W.isForCardAlone());
-    if (!W.isForCardAlone())
+    GpuOnly.push_back(W.isForGpuAlone());
+    if (!W.isForGpuAlone())
       Here.push_back(W);
   }
   Error E = makeGate(Here);

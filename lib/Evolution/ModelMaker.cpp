@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/ModelMaker.h"
-#include "cupilot/Evolution/StrategyLibrary.h"
 #include "AgentCalls.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Search.h"
-#include "cupilot/Evolution/StrategyLibrary.h"
 #include "AgentCalls.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/SceManager.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -738,7 +738,7 @@ Expected<SearchResult> SearchLoop::collect() {
     V.Source = V.Name + ".cu";
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;
-    V.Outcome = wordOf(R.Outcome).str();
+    V.Outcome = R.Outcome;
     if (R.Made) {
       V.Prompts = R.Made->prompts();
       if (const ModelCall *Last = R.Made->lastCall())

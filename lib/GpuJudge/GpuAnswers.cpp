@@ -386,7 +386,7 @@ judgeAnswers(const json::Object &Results, const GpuOriginal &From, StringRef Id,
     New.Ratio = L.Ratio;
     New.OriginalUs = L.OriginalUs;
     New.VariantUs = L.VariantUs;
-    New.GpuOnly = From.GpuOnly[I] && !W.isForCardAlone();
+    New.GpuOnly = From.GpuOnly[I] && !W.isForGpuAlone();
     if (const json::Object *F = Run ? Run->getObject("float64") : nullptr) {
       New.Float64 = referenceVerdictFrom(*F);
       V.AgainstFloat64 += New.Float64->Compared;

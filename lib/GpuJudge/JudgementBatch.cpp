@@ -72,7 +72,7 @@ Expected<unsigned> JudgementBatch::caseOf(size_t Workload) {
   if (!New)
     return New;
   Cases[Workload] = *New;
-  if (From.GpuOnly[Workload] && !From.Workloads[Workload].isForCardAlone())
+  if (From.GpuOnly[Workload] && !From.Workloads[Workload].isForGpuAlone())
     for (auto [Factor, Name] :
          {std::pair(3.0, "x3"), {0.01, "x001"}, {-1.0, "xminus"}}) {
       Expected<std::optional<unsigned>> More =
@@ -170,7 +170,7 @@ Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
     const Workload &W = From.Workloads[I];
     // The tools slow a launch down a hundred times: small ones are for them,
     // and counters are of those whose time counts.
-    bool Sanitize = !W.isForCardAlone() && Sanitized < MostAccepted;
+    bool Sanitize = !W.isForGpuAlone() && Sanitized < MostAccepted;
     bool Profile = W.isTimed() && Profiled < MostAccepted;
     if (!Sanitize && !Profile)
       continue;

@@ -15,7 +15,7 @@ namespace cupilot {
 
 std::vector<double> timeWeights(ArrayRef<Workload> All, TimeBasis Basis) {
   auto HasTime = [&](const Workload &W) {
-    return Basis == TimeBasis::Measured || !W.isForCardAlone();
+    return Basis == TimeBasis::Measured || !W.isForGpuAlone();
   };
   bool Any =
       any_of(All, [&](const Workload &W) { return W.isTimed() && HasTime(W); });

@@ -241,7 +241,7 @@ json::Object toValues(const SearchStory &S) {
   }
   json::Object O{{"name", S.Kernel},
                  {"run", StringRef(S.Run).take_front(19)},
-                 {"basis", S.Basis},
+                 {"basis", wordOf(S.Basis)},
                  {"counts", Counts},
                  {"progress", drawProgress(S)},
                  {"lineage", drawLineage(S)},

@@ -49,8 +49,8 @@ std::string caseName(const Workload &W) {
   Launch.Name = "w";
   Launch.Count = 1;
   Launch.Weight = 0;
-  Launch.WeightBasis = "modelled";
-  Launch.Only.clear();
+  Launch.WeightBasis = Basis::Modelled;
+  Launch.Only.reset();
   Launch.After.clear();
   // The content says what it is, not where it lies or what made it.
   eachBuffer(Launch, [](WorkloadBuffer &B) {
@@ -70,7 +70,7 @@ std::string caseName(const Workload &W) {
 std::vector<std::string> casesOf(ArrayRef<Workload> All, bool OnGpu) {
   std::vector<std::string> Names;
   for (const Workload &W : All)
-    if (OnGpu || W.Only != "card")
+    if (OnGpu || !W.isForGpuAlone())
       Names.push_back(caseName(W));
   llvm::sort(Names);
   Names.erase(llvm::unique(Names), Names.end());

@@ -72,6 +72,13 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
 
 // -----
 
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) {
+  // expected-error @+1 {{has an unknown outcome, "splendid"}}
+  cupilot.variant @v genome(<[]>) outcome("splendid")
+}
+
+// -----
+
 // expected-error @+1 {{a ratio lies inside its interval}}
 #m = #cupilot.measurement<device = "x", basis = "modelled", ratio = 3.0, low = 1.0, high = 2.0, gate = 1, checks = 1, build = <compiler = "c", arch = "sm_90", digest = "b3:0000000000000000000000000000000000000000000000000000000000000000">>
 

@@ -40,6 +40,11 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
       count 1 weight 0.5 "modelled" args ["0000000000000000", "0000000000000000", "00040000"]
       addresses [#cupilot.address<param = 0, buffer = 0>]
       buffers [#cupilot.buffer<size = 8589934592, align = 256, generator = "f32 rand seed=1">]
+  // CHECK: cupilot.workload @w3 of "_ZN4blur4rowsEPKfPfi" only gpu grid
+  cupilot.workload @w3 of "_ZN4blur4rowsEPKfPfi" only gpu grid [4, 1, 1] block [256, 1, 1] shared 0
+      count 1 weight 0.5 modelled args ["0000000000000000", "0000000000000000", "00040000"]
+      addresses [#cupilot.address<param = 0, buffer = 0>]
+      buffers [#cupilot.buffer<size = 8589934592, align = 256, generator = "f32 rand seed=1">]
   // CHECK: cupilot.variant @g1_v0 genome(
   cupilot.variant @g1_v0 parents([]) genome(#cupilot.genome<[<@vectorized_access, {width = 4}>]>)
   // CHECK: cupilot.variant @g2_v7 parents([@g1_v0])

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Targets.h"
-#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -9,8 +9,8 @@
 #define CUPILOT_DIALECT_CONVERSION_H
 
 #include "cupilot/Dialect/Cupilot.h"
-#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Model/Variant.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"

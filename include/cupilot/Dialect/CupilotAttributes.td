@@ -68,7 +68,8 @@ def Cupilot_Basis : Cupilot_Enum<"BasisKind", "where a figure comes from", [
     I32EnumAttrCase<"Measured", 2, "measured">, I32EnumAttrCase<"Declared", 3, "declared">]>;
 
 def Cupilot_Audience : Cupilot_Enum<"AudienceKind", "who uses a workload", [
-    I32EnumAttrCase<"Gate", 0, "gate">, I32EnumAttrCase<"Card", 1, "card">]>;
+    I32EnumAttrCase<"Gate", 0, "gate">, I32EnumAttrCase<"Gpu", 1, "gpu">,
+    I32EnumAttrCase<"Card", 2, "card">]>; // Before format 6, for "gpu".
 
 // The order of the next three is that of the CUDA driver's enumerators.
 def Cupilot_TensorType : Cupilot_Enum<"TensorType", "the element type of a tensor map", [

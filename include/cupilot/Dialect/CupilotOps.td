@@ -143,8 +143,8 @@ def Cupilot_WorkloadOp : Cupilot_Op<"workload", [Symbol]> {
 
     `cluster` is what the launch names, not what the kernel itself asks for; at
     most 16 blocks. `only` limits who uses the workload: `gate` runs and compares
-    it, but its time does not count; `card` means that it is too large for the
-    cpu device, so only a GPU runs it.
+    it, but its time does not count; `gpu` means that it is too large for the
+    cpu device, so only a GPU runs it (`card` in modules of before format 6).
 
     ```mlir
     cupilot.workload @w0 of "_Z5scalePfi" grid [64, 1, 1] block [256, 1, 1] shared 0
@@ -210,7 +210,7 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
       Cupilot_OptText<"file of its source, relative to the module's folder">:$source,
       Cupilot_OptText<"digest of that file">:$digest,
       OptionalAttr<Cupilot_Float<"rank in the search; more is better">>:$fitness,
-      Cupilot_OptText<"how it was judged">:$outcome,
+      Cupilot_OptText<"how it was judged, a word of `CandidateOutcome.def`">:$outcome,
       OptionalAttr<Cupilot_ArrayOf<Cupilot_MeasurementAttr, "#cupilot.measurement", "what is known of its speed">>:$evidence,
       OptionalAttr<Cupilot_Described<Cupilot_AuthorAttr, "the model that wrote it">>:$author,
       OptionalAttr<Cupilot_ArrayOf<StrAttr, "strings",

@@ -9,6 +9,7 @@
 #define CUPILOT_MODEL_VARIANT_H
 
 #include "cupilot/Model/Basis.h"
+#include "cupilot/Model/CandidateOutcome.h"
 #include "cupilot/Model/Genome.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include <optional>
@@ -48,7 +49,7 @@ struct Variant {
   std::string Source; ///< File name.
   std::string Digest; ///< Of that file.
   std::optional<double> Fitness;
-  std::string Outcome;
+  std::optional<CandidateOutcome> Outcome;
   std::vector<Measurement> Evidence;
   /// Those that a model was asked with, "strategy-translator 2 b3:...".
   std::vector<std::string> Prompts = {};

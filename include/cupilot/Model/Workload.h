@@ -8,6 +8,7 @@
 #ifndef CUPILOT_MODEL_WORKLOAD_H
 #define CUPILOT_MODEL_WORKLOAD_H
 
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Model/LaunchPlan.h"
 
 namespace cupilot {
@@ -38,6 +39,17 @@ struct WorkloadGlobal {
   WorkloadBuffer Content;
 };
 
+/// Who alone uses a workload.
+enum class Audience {
+  Gate, ///< It is run and compared everywhere, and its time does not count.
+  Gpu,  ///< It is too large for the cpu device.
+};
+
+/// "gate".
+inline llvm::StringRef wordOf(Audience A) {
+  return A == Audience::Gate ? "gate" : "gpu";
+}
+
 /// One recorded launch and its weight.
 struct Workload {
   std::string Name;   ///< "w0".
@@ -51,14 +63,12 @@ struct Workload {
   /// Digests of the buffers' contents after the recorded launch, "" where that
   /// is not known; empty where none is.
   std::vector<std::string> After = {};
-  uint64_t Count = 1;      ///< Launches that it stands for.
-  double Weight = 0;       ///< Its share of the program's kernel time, 0 to 1.
-  std::string WeightBasis; ///< "modelled" or "measured".
-  /// Who looks at it. "": everybody. "gate": it is run and compared everywhere,
-  /// and its time does not count. "card": it is too large for the cpu device.
-  std::string Only = {};
-  bool isTimed() const { return Only != "gate"; }
-  bool isForCardAlone() const { return Only == "card"; }
+  uint64_t Count = 1; ///< Launches that it stands for.
+  double Weight = 0;  ///< Its share of the program's kernel time, 0 to 1.
+  Basis WeightBasis = Basis::Modelled; ///< Or Measured.
+  std::optional<Audience> Only = {};   ///< Nothing: everybody.
+  bool isTimed() const { return Only != Audience::Gate; }
+  bool isForGpuAlone() const { return Only == Audience::Gpu; }
 };
 
 } // namespace cupilot

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_REPORT_STORY_H
 #define CUPILOT_REPORT_STORY_H
 
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Model/CandidateOutcome.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
@@ -58,7 +59,7 @@ struct StoryDiff {
 /// One search of one kernel.
 struct SearchStory {
   std::string Kernel, Run;
-  std::string Basis; ///< "modelled" or "measured".
+  cupilot::Basis Basis = Basis::Modelled; ///< Or Measured.
   std::vector<StoryCandidate> Candidates;
   std::vector<StoryAgent> Agents;
   std::vector<StoryGene> Genes;

@@ -106,7 +106,7 @@ TEST(Conversion, Workload) {
   W.Globals = {{"_ZN1g5tableE", {64, 4, digestOf('8'), "d/8.bin"}}};
   W.Count = 7;
   W.Weight = 0.1 + 0.2; // Not exact in six digits.
-  W.WeightBasis = "modelled";
+  W.WeightBasis = Basis::Measured;
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(M->getBody());
@@ -131,7 +131,7 @@ TEST(Conversion, Workload) {
   EXPECT_EQ(Read.Globals[0].Content.Digest, digestOf('8'));
   EXPECT_EQ(Read.Count, 7u);
   EXPECT_EQ(Read.Weight, W.Weight);
-  EXPECT_EQ(Read.WeightBasis, "modelled");
+  EXPECT_EQ(Read.WeightBasis, Basis::Measured);
 }
 
 TEST(Conversion, Variant) {

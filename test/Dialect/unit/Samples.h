@@ -43,7 +43,7 @@ inline Variant sampleVariant() {
   V.Name = "v1";
   V.Genes = {{"block_size", {{"x", 128, ""}}},
              {"cache_hints", {{"policy", 0, "streaming"}}}};
-  V.Outcome = "accepted";
+  V.Outcome = CandidateOutcome::Accepted;
   V.Source = "v1.cu";
   V.Digest = digestOf('2');
   V.Fitness = 1.25;

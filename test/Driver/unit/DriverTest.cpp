@@ -296,7 +296,7 @@ TEST(RecordedWorkloads, ShareTheTimeOfTheirKernel) {
   EXPECT_DOUBLE_EQ((*All)[1].Weight, 0.6);
   EXPECT_DOUBLE_EQ((*All)[2].Weight, 0.2);
   EXPECT_EQ((*All)[2].Name, "w2");
-  EXPECT_EQ((*All)[2].WeightBasis, "measured");
+  EXPECT_EQ((*All)[2].WeightBasis, Basis::Measured);
   EXPECT_TRUE(LeftOut.empty());
 }
 

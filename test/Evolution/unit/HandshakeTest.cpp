@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Handshake.h"
-#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <gtest/gtest.h>

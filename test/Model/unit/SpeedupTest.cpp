@@ -11,7 +11,7 @@
 
 using namespace cupilot;
 
-static Workload launched(uint64_t Count, const char *Only = "") {
+static Workload launched(uint64_t Count, std::optional<Audience> Only = {}) {
   Workload W;
   W.Count = Count;
   W.Only = Only;
@@ -21,18 +21,21 @@ static Workload launched(uint64_t Count, const char *Only = "") {
 using Weights = std::vector<double>;
 
 TEST(TimeWeights, AreTheLaunchesThatAreTimed) {
-  std::vector<Workload> All = {launched(3), launched(5, "gate"),
-                               launched(7, "card")};
+  std::vector<Workload> All = {launched(3), launched(5, Audience::Gate),
+                               launched(7, Audience::Gpu)};
   EXPECT_EQ(timeWeights(All, TimeBasis::Modelled), (Weights{3, 0, 0}));
   EXPECT_EQ(timeWeights(All, TimeBasis::Measured), (Weights{3, 0, 7}));
 }
 
 TEST(TimeWeights, OfTheGateStandInForWhatOnlyAGpuTimes) {
-  std::vector<Workload> All = {launched(5, "gate"), launched(7, "card")};
+  std::vector<Workload> All = {launched(5, Audience::Gate),
+                               launched(7, Audience::Gpu)};
   EXPECT_EQ(timeWeights(All, TimeBasis::Modelled), (Weights{5, 0}));
   EXPECT_EQ(timeWeights(All, TimeBasis::Measured), (Weights{0, 7}));
-  EXPECT_EQ(timeWeights(launched(2, "gate"), TimeBasis::Modelled), Weights{2});
-  EXPECT_EQ(timeWeights(launched(2, "gate"), TimeBasis::Measured), Weights{0});
+  EXPECT_EQ(timeWeights(launched(2, Audience::Gate), TimeBasis::Modelled),
+            Weights{2});
+  EXPECT_EQ(timeWeights(launched(2, Audience::Gate), TimeBasis::Measured),
+            Weights{0});
 }
 
 TEST(Speedup, IsOfTheSums) {

@@ -60,7 +60,6 @@ StoredKernel sample(StringRef Source, double Ratio) {
   W.Shape.Grid = W.Shape.Block = {1, 1, 1};
   W.Args = {std::vector<uint8_t>(8), std::vector<uint8_t>(4)};
   W.Count = 3;
-  W.WeightBasis = "modelled";
   S.Workloads.push_back(std::move(W));
   return S;
 }
