@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prefix.h"
+#include "Parse.h"
 #include "Rules.h"
 #include "cupilot/Admission/ConditionMacros.h"
 #include "cupilot/Admission/DeviceHeaders.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prefix.h"
+#include "Parse.h"
 #include "cupilot/Admission/Admission.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Error.h"
@@ -53,20 +53,12 @@ private:
 llvm::Expected<std::vector<AdmissionFinding>>
 judgeText(const CompilerInvocation &Invocation, const ParsedPrefix *Prefix,
           std::vector<std::string> *Constants) {
-  auto Own = std::make_shared<CompilerInvocation>(Invocation);
-  auto Vfs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::vfs::getRealFileSystem());
-  if (Prefix) {
-    // The bytes that were looked at, whatever the file has become.
-    auto Memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-    Memory->addFileNoOwn(Prefix->Path, 0,
-                         llvm::MemoryBufferRef(Prefix->Bytes, Prefix->Path));
-    Vfs->pushOverlay(std::move(Memory));
-    Own->getPreprocessorOpts().ImplicitPCHInclude = Prefix->Path;
-  }
   std::vector<AdmissionFinding> Findings;
   AdmitAction Action(Findings, Constants);
-  if (llvm::Error E = runAction(Own, Action, Vfs))
+  if (llvm::Error E =
+          Prefix ? runBehind(*Prefix, Invocation, Action)
+                 : runAction(std::make_shared<CompilerInvocation>(Invocation),
+                             Action))
     return usageError("the variant does not parse:\n" + toString(std::move(E)));
   return Findings;
 }

@@ -15,7 +15,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <set>
 
 using namespace llvm;
 
@@ -88,14 +87,12 @@ Expected<StrategyRecord> parseStrategyRecord(StringRef Text, StringRef Path) {
 }
 
 Expected<std::vector<StrategyRecord>> strategyRecords(StringRef Root) {
-  std::set<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/strategies", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::path::extension(It->path()) == ".txt")
-      Paths.insert(It->path());
+  Expected<std::vector<std::string>> Paths =
+      filesIn((Root + "/strategies").str(), ".txt");
+  if (!Paths)
+    return Paths.takeError();
   std::vector<StrategyRecord> All;
-  for (const std::string &Path : Paths) {
+  for (const std::string &Path : *Paths) {
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();

@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Compile/Invocation.h"
+#include "cupilot/Compile/Prefix.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -298,38 +299,86 @@ private:
 };
 } // namespace
 
-Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
-                     function_ref<Error(ParsedUnit &)> Use, DeviceCode *Code) {
+namespace {
+/// Device code that is about to be parsed.
+struct UnitToParse {
+  static Expected<UnitToParse>
+  create(StringRef File, ArrayRef<std::string> Flags, bool EmitCode);
+  template <class Action>
+  Action action(function_ref<Error(ParsedUnit &)> Use, auto... ForBase) const {
+    return Action(Use, userFolders(Flags), CudaPath, ForBase...);
+  }
+
+  std::vector<std::string> Flags;
+  std::string CudaPath;
+  std::shared_ptr<CompilerInvocation> Invocation;
+};
+} // namespace
+
+Expected<UnitToParse> UnitToParse::create(StringRef File,
+                                          ArrayRef<std::string> Flags,
+                                          bool EmitCode) {
   if (!sys::fs::exists(File))
     return usageError("'" + File + "' does not exist");
   Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
   if (!Tools)
     return Tools.takeError();
   std::vector<std::string> Kept = parseFlags(Flags);
-  Expected<std::shared_ptr<CompilerInvocation>> Invocation = deviceInvocation(
-      File, Kept, gpuArchitectures(Flags).front(), Code != nullptr);
+  Expected<std::shared_ptr<CompilerInvocation>> Invocation =
+      deviceInvocation(File, Kept, gpuArchitectures(Flags).front(), EmitCode);
   if (!Invocation)
     return Invocation.takeError();
+  return UnitToParse{std::move(Kept), std::move(Tools->CudaPath),
+                     std::move(*Invocation)};
+}
 
-  auto Run = [&](auto &&Action) -> Error {
-    Error Failed = runAction(std::move(*Invocation), Action);
-    Error Result = Action.takeResult();
-    if (Failed) {
-      consumeError(std::move(Result));
-      return usageError("'" + File + "' does not parse:\n" +
-                            toString(std::move(Failed)),
-                        "does it compile with 'clang++ --cuda-device-only' and "
-                        "the same flags?");
-    }
-    if constexpr (requires { Action.takeModule(); })
-      Code->Module = Action.takeModule();
+/// What came of an action: \p Failed, that the text does not parse, or what
+/// was made of the unit.
+static Error resultOf(StringRef File, Error Failed, Error Result) {
+  if (!Failed)
     return Result;
-  };
-  if (!Code)
-    return Run(
-        UnitAction<SyntaxOnlyAction>(Use, userFolders(Kept), Tools->CudaPath));
-  return Run(UnitAction<EmitLLVMOnlyAction>(Use, userFolders(Kept),
-                                            Tools->CudaPath, &Code->Context));
+  consumeError(std::move(Result));
+  return usageError("'" + File + "' does not parse:\n" +
+                        toString(std::move(Failed)),
+                    "does it compile with 'clang++ --cuda-device-only' and "
+                    "the same flags?");
+}
+
+Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
+                     function_ref<Error(ParsedUnit &)> Use, DeviceCode *Code) {
+  Expected<UnitToParse> Unit =
+      UnitToParse::create(File, Flags, /*EmitCode=*/Code != nullptr);
+  if (!Unit)
+    return Unit.takeError();
+  if (!Code) {
+    auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
+    Error Failed = runAction(Unit->Invocation, Action);
+    return resultOf(File, std::move(Failed), Action.takeResult());
+  }
+  auto Action =
+      Unit->action<UnitAction<EmitLLVMOnlyAction>>(Use, &Code->Context);
+  Error Failed = runAction(Unit->Invocation, Action);
+  Code->Module = Action.takeModule();
+  return resultOf(File, std::move(Failed), Action.takeResult());
+}
+
+Error withParsedText(StringRef File, ArrayRef<std::string> Flags,
+                     function_ref<Error(ParsedUnit &)> Use) {
+  Expected<UnitToParse> Unit =
+      UnitToParse::create(File, Flags, /*EmitCode=*/false);
+  if (!Unit)
+    return Unit.takeError();
+  if (std::optional<ParsedPrefix> Prefix = parsedPrefix(*Unit->Invocation)) {
+    auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
+    Error Failed = runBehind(*Prefix, *Unit->Invocation, Action);
+    if (!Failed)
+      return Action.takeResult();
+    // No text is refused for what was kept.
+    consumeError(joinErrors(std::move(Failed), Action.takeResult()));
+  }
+  auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
+  Error Failed = runAction(Unit->Invocation, Action);
+  return resultOf(File, std::move(Failed), Action.takeResult());
 }
 
 } // namespace cupilot

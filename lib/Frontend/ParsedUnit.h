@@ -78,6 +78,13 @@ llvm::Error withParsedUnit(llvm::StringRef File,
                            llvm::function_ref<llvm::Error(ParsedUnit &)> Use,
                            DeviceCode *Code = nullptr);
 
+/// withParsedUnit for a text of which \p Use asks nothing about the headers:
+/// those of CUDA come parsed, from the machine cache. Of bodies, only those in
+/// the text itself are sure to be there.
+llvm::Error withParsedText(llvm::StringRef File,
+                           llvm::ArrayRef<std::string> Flags,
+                           llvm::function_ref<llvm::Error(ParsedUnit &)> Use);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_FRONTEND_PARSEDUNIT_H

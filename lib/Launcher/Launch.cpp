@@ -72,10 +72,14 @@ private:
     return Command;
   }
   int passOn();
-  Error substitute(const BuildStore &Store, StringRef Folder);
-  Error report(const NvccSelection &S, StringRef Targets) const;
+  /// Errors are those of the store.
+  Expected<NvccSelection> substitute(const BuildStore &Store, StringRef Folder);
+  /// Remarks and report; a missed variant of a strict build is an error.
+  Error report(const NvccSelection &S) const;
   void remark(StringRef Pattern, StringRef Flag, const Twine &Text) const;
   int storeError(Error E) const;
+  /// What follows nvcc, as an exit status.
+  int finish(const BuildStore &Store, StringRef Folder);
 
   std::string Nvcc;
   NvccCommand C;
@@ -144,9 +148,10 @@ int NvccLaunch::passOn() {
   return runToEnd(plainCommand(), C.Environment, EndedBy);
 }
 
-/// A store that was named must be there; one that lies around need not work.
+/// A store that was named must be there; one that lies around need not work,
+/// unless the build is strict.
 int NvccLaunch::storeError(Error E) const {
-  if (Explicit)
+  if (Explicit || C.Plugin.Strict)
     return reportError(std::move(E), Tool);
   errs() << Tool << ": warning: " << toString(std::move(E))
          << "; compiling without it\n";
@@ -158,7 +163,7 @@ static std::string textOf(const SubstitutionOutcome &O) {
          O.message();
 }
 
-Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
+Error NvccLaunch::report(const NvccSelection &S) const {
   for (const SubstitutionOutcome &O : S.Outcomes) {
     std::string Text = textOf(O);
     if (O.isApplied())
@@ -166,16 +171,27 @@ Error NvccLaunch::report(const NvccSelection &S, StringRef Targets) const {
     else
       remark(C.MissedRemarks, "Rpass-missed", Text);
   }
-  return writeReport(C.Plugin.Report, {C.Inputs.front(), "nvcc", "object",
-                                       Targets.str(), S.Seen, S.Outcomes});
+  if (Error E =
+          writeReport(C.Plugin.Report, {C.Inputs.front(), "nvcc", "object",
+                                        S.Targets, S.Seen, S.Outcomes}))
+    return E;
+  for (const SubstitutionOutcome &O : S.Outcomes)
+    if (C.Plugin.Strict && O.isMissed())
+      return findingError(textOf(O));
+  return Error::success();
 }
 
-Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
-  if (!C.DepFile.empty())
-    if (Error E = addDependencies(C.DepFile, decidingFiles(Store)))
-      return E;
-  std::string Targets;
+Expected<NvccSelection> NvccLaunch::substitute(const BuildStore &Store,
+                                               StringRef Folder) {
+  if (!C.DepFile.empty()) {
+    Expected<std::vector<std::string>> Files = Store.decidingFiles();
+    if (!Files)
+      return Files.takeError();
+    if (Error E = addDependencies(C.DepFile, *Files))
+      return std::move(E);
+  }
   NvccSelection S;
+  std::string Targets;
   Expected<std::vector<NvccPtx>> Modules = loadPtx(Folder);
   if (Modules) {
     for (const NvccPtx &M : *Modules)
@@ -188,19 +204,24 @@ Error NvccLaunch::substitute(const BuildStore &Store, StringRef Folder) {
     S.Outcomes.push_back(
         {"", SubstitutionResult::Refused, noteOf(Modules.takeError())});
   }
-  if (!S.Kernels.empty() && C.Plugin.Mode != "check")
+  S.Targets = std::move(Targets);
+  if (!S.Kernels.empty() && C.Plugin.How != PluginArguments::Mode::Check)
     if (Error Failed = addDispatch(C.Output, S.Kernels, Folder)) {
       erase_if(S.Outcomes,
                [](const SubstitutionOutcome &O) { return O.isApplied(); });
       S.Outcomes.push_back(
           {"", SubstitutionResult::Refused, noteOf(std::move(Failed))});
     }
-  if (Error E = report(S, Targets))
-    return E;
-  for (const SubstitutionOutcome &O : S.Outcomes)
-    if (C.Plugin.Strict && O.isMissed())
-      return findingError(textOf(O));
-  return Error::success();
+  return S;
+}
+
+int NvccLaunch::finish(const BuildStore &Store, StringRef Folder) {
+  Expected<NvccSelection> S = substitute(Store, Folder);
+  if (!S)
+    return storeError(S.takeError());
+  if (Error E = report(*S))
+    return reportError(std::move(E), Tool);
+  return 0;
 }
 
 int NvccLaunch::run() {
@@ -210,7 +231,7 @@ int NvccLaunch::run() {
            << pluginArgumentsHelp();
   if (C.Plugin.Version)
     errs() << "cupilot " CUPILOT_VERSION " for LLVM " CUPILOT_LLVM_VERSION "\n";
-  if (C.Unchanged || C.Plugin.Mode == "off" || std::getenv("CUPILOT_DISABLE"))
+  if (C.Unchanged || C.Plugin.isOff())
     return passOn();
   std::string Root = resolveStore(C.Plugin.Store, C.Inputs.front(), Explicit);
   if (Root.empty())
@@ -237,15 +258,10 @@ int NvccLaunch::run() {
       return End->Status;
     Signal = End->Signal;
     if (!Signal && !Signals.caught())
-      if (Error E = substitute(*Store, Folder->path())) {
-        bool Finding = C.Plugin.Strict;
-        int Status = Finding ? reportError(std::move(E), Tool)
-                             : storeError(std::move(E));
+      if (int Status = finish(*Store, Folder->path())) {
         // A failed compilation leaves no object.
-        if (Status) {
-          sys::fs::remove(C.Output);
-          return Status;
-        }
+        sys::fs::remove(C.Output);
+        return Status;
       }
   }
   if (!Signal && Signals.caught()) {
@@ -328,7 +344,7 @@ int launchNvcc(ArrayRef<std::string> Command) {
   if (!C)
     return reportError(C.takeError(), Tool);
   bool Explicit = false;
-  if (C->Splits && C->Plugin.Mode != "off" && !std::getenv("CUPILOT_DISABLE") &&
+  if (C->Splits && !C->Plugin.isOff() &&
       !resolveStore(C->Plugin.Store, C->Inputs.front(), Explicit).empty()) {
     int Signal = 0, Status = launchParts(Command, *C, Signal);
     if (Signal)

@@ -79,7 +79,6 @@ private:
   Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   Error checkCopies(const CompiledVariant &C);
-  bool chosen(StringRef Symbol) const;
   void tell(StringRef Symbol, SubstitutionResult What, BuildNote Why,
             StringRef Variant = "") {
     Result.Outcomes.push_back(
@@ -94,14 +93,6 @@ private:
   unsigned Applied = 0;
 };
 } // namespace
-
-bool Selection::chosen(StringRef Symbol) const {
-  std::string Name = NvccPtx::sourceName(Symbol);
-  const PluginArguments &P = Command.Plugin;
-  if (!P.Only.empty() && !Regex(P.Only).match(Name))
-    return false;
-  return P.Skip.empty() || !Regex(P.Skip).match(Name);
-}
 
 /// The unit may have come to write what was a constant.
 Error Selection::checkCopies(const CompiledVariant &C) {
@@ -227,7 +218,7 @@ Error Selection::run() {
     Symbols.insert(M.kernels().begin(), M.kernels().end());
   for (StringRef Symbol : Symbols) {
     ++Result.Seen;
-    if (!chosen(Symbol)) {
+    if (!Command.Plugin.Filter.takes(NvccPtx::sourceName(Symbol))) {
       tell(Symbol, SubstitutionResult::NotChosen, BuildReason::NotChosen);
       continue;
     }
@@ -248,17 +239,13 @@ Expected<NvccSelection> selectVariants(const BuildStore &Store,
 }
 
 Expected<std::vector<NvccPtx>> loadPtx(StringRef Folder) {
-  std::vector<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
-       It.increment(EC))
-    if (sys::path::extension(It->path()) == ".ptx")
-      Paths.push_back(It->path());
-  if (Paths.empty())
+  Expected<std::vector<std::string>> Paths = filesIn(Folder, ".ptx");
+  if (!Paths)
+    return Paths.takeError();
+  if (Paths->empty())
     return buildError(BuildReason::NoPtx);
-  llvm::sort(Paths);
   std::vector<NvccPtx> Modules;
-  for (const std::string &Path : Paths) {
+  for (const std::string &Path : *Paths) {
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
@@ -298,21 +285,6 @@ Error addDependencies(StringRef Path, ArrayRef<std::string> Files) {
   }
   Text->insert(End, More);
   return writeFileAtomic(Path, *Text);
-}
-
-std::vector<std::string> decidingFiles(const BuildStore &Store) {
-  std::vector<std::string> Files = {Store.root().str() + "/FORMAT"};
-  // A folder's time tells of records that come and go.
-  if (std::string Builds = Store.root().str() + "/builds";
-      sys::fs::is_directory(Builds))
-    Files.push_back(Builds);
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Store.root() + "/builds", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::path::extension(It->path()) == ".json")
-      Files.push_back(It->path());
-  llvm::sort(Files);
-  return Files;
 }
 
 } // namespace cupilot

@@ -85,10 +85,11 @@ static std::vector<std::string> withPlugin(ArrayRef<std::string> Command,
   return Args;
 }
 
-/// The store that \p Own and the environment name for \p Input; nothing when
-/// there is none.
-static Expected<std::optional<BuildStore>> storeFor(ArrayRef<std::string> Args,
-                                                    StringRef Input) {
+/// NAME=VALUE that adds the files of the store that \p Args and the environment
+/// name for \p Input, and ours, to those that a cache hashes; nothing when
+/// there is no store.
+static Expected<std::optional<std::string>>
+extraFiles(const char *Name, ArrayRef<std::string> Args, StringRef Input) {
   PluginArguments P;
   for (StringRef Arg : Args)
     if (Arg.consume_front("-fplugin-arg-cupilot-"))
@@ -96,7 +97,7 @@ static Expected<std::optional<BuildStore>> storeFor(ArrayRef<std::string> Args,
         return std::move(E);
   bool Explicit = false;
   std::string Root = resolveStore(P.Store, Input, Explicit);
-  if (Root.empty() || P.Mode == "off" || std::getenv("CUPILOT_DISABLE"))
+  if (Root.empty() || P.isOff())
     return std::nullopt;
   Expected<BuildStore> Store = BuildStore::open(Root);
   if (!Store && !Explicit) {
@@ -105,14 +106,11 @@ static Expected<std::optional<BuildStore>> storeFor(ArrayRef<std::string> Args,
   }
   if (!Store)
     return Store.takeError();
-  return std::move(*Store);
-}
-
-/// NAME=VALUE that adds the store's files, and ours, to those that a cache
-/// hashes.
-static std::string extraFiles(const char *Name, const BuildStore &Store) {
+  Expected<std::vector<std::string>> Files = Store->decidingFiles();
+  if (!Files)
+    return Files.takeError();
   std::string Value = Name + ("=" + variable(Name));
-  for (const std::string &File : decidingFiles(Store))
+  for (const std::string &File : *Files)
     if (!sys::fs::is_directory(File))
       Value += (StringRef(Value).ends_with("=") ? "" : ":") + File;
   return Value + ":" + selfPath();
@@ -152,13 +150,14 @@ static int launchCache(ArrayRef<std::string> Command,
   std::vector<std::string> Args = Command.take_front(At).vec();
   std::vector<std::string> Environment;
   if (isClang(Inner.front())) {
-    Expected<std::optional<BuildStore>> Store = storeFor(Full, inputOf(Full));
-    if (!Store)
-      return reportError(Store.takeError(), Tool);
+    Expected<std::optional<std::string>> Files =
+        extraFiles(Extra, Full, inputOf(Full));
+    if (!Files)
+      return reportError(Files.takeError(), Tool);
     std::vector<std::string> Compile = withPlugin(Inner, Own);
     Args.insert(Args.end(), Compile.begin(), Compile.end());
-    if (*Store)
-      Environment.push_back(extraFiles(Extra, **Store));
+    if (*Files)
+      Environment.push_back(**Files);
     return reportError(replaceProcess(Args, Environment), Tool);
   }
   if (!isNvcc(Inner.front()))
@@ -180,10 +179,11 @@ static int launchCache(ArrayRef<std::string> Command,
   };
   if (C->Unchanged)
     return PassOn(C->UnchangedRemark ? C->Unchanged : std::nullopt);
-  Expected<std::optional<BuildStore>> Store = storeFor(Full, C->Inputs.front());
-  if (!Store)
-    return reportError(Store.takeError(), Tool);
-  if (!*Store)
+  Expected<std::optional<std::string>> Files =
+      extraFiles(Extra, Full, C->Inputs.front());
+  if (!Files)
+    return reportError(Files.takeError(), Tool);
+  if (!*Files)
     return PassOn(std::nullopt);
   std::string Self = selfPath();
   if (Sccache) {
@@ -193,10 +193,9 @@ static int launchCache(ArrayRef<std::string> Command,
     Args = Command.take_front(At).vec();
     Args.push_back(Self);
     Args.insert(Args.end(), Full.begin(), Full.end());
-    return reportError(
-        replaceProcess(Args, {extraFiles(Extra, **Store) + ":" + *Nvcc,
-                              NamedNvcc.str() + "=" + *Nvcc}),
-        Tool);
+    return reportError(replaceProcess(Args, {**Files + ":" + *Nvcc,
+                                             NamedNvcc.str() + "=" + *Nvcc}),
+                       Tool);
   }
   if (StringRef(Self).contains(' '))
     return PassOn(BuildNote(BuildReason::CachePrefix));
@@ -208,7 +207,7 @@ static int launchCache(ArrayRef<std::string> Command,
   for (const std::string &Arg : Passed)
     Key.add(Arg);
   std::string Prefix = variable("CCACHE_PREFIX");
-  Environment.push_back(extraFiles(Extra, **Store));
+  Environment.push_back(**Files);
   Environment.push_back("CCACHE_PREFIX=" + Self +
                         (Prefix.empty() ? "" : " " + Prefix));
   // Different arguments for us make different objects.

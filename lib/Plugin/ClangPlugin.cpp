@@ -82,11 +82,12 @@ static void diagnose(const CompilerInstance &CI, StringRef Message) {
   Diagnostics.Report(Id) << Message;
 }
 
-/// A store that was named must be there; one that lies around need not work.
+/// A store that was named must be there; one that lies around need not work,
+/// unless the build is \p Strict.
 static void diagnoseStore(const CompilerInstance &CI, bool Explicit,
-                          llvm::Error E) {
+                          bool Strict, llvm::Error E) {
   std::string Message = toString(std::move(E));
-  if (Explicit)
+  if (Explicit || Strict)
     return diagnose(CI, Message);
   DiagnosticsEngine &Diagnostics = CI.getDiagnostics();
   Diagnostics.Report(Diagnostics.getCustomDiagID(
@@ -133,8 +134,7 @@ static void keepDeviceRecord(CompilerInstance &CI) {
 std::unique_ptr<ASTConsumer>
 CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
   auto Nothing = std::make_unique<ASTConsumer>();
-  if (!CI.getLangOpts().CUDA || Arguments.Mode == "off" ||
-      std::getenv("CUPILOT_DISABLE"))
+  if (!CI.getLangOpts().CUDA || Arguments.isOff())
     return Nothing;
   // The passes run in another process, which sees no plugin.
   if (CI.getCodeGenOpts().DisableLLVMPasses &&
@@ -151,7 +151,7 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
     return Nothing;
   Expected<BuildStore> Opened = BuildStore::open(Root);
   if (!Opened) {
-    diagnoseStore(CI, Explicit, Opened.takeError());
+    diagnoseStore(CI, Explicit, Arguments.Strict, Opened.takeError());
     return Nothing;
   }
   auto Store = std::make_shared<BuildStore>(std::move(*Opened));
@@ -166,25 +166,21 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
             });
       });
   // What the store holds decides the object: depfiles name it.
-  if (!CI.getLangOpts().CUDAIsDevice)
-    if (PPCallbacks *Callbacks = CI.getPreprocessor().getPPCallbacks())
-      if (auto Format = CI.getFileManager().getOptionalFileRef(
-              Store->root().str() + "/FORMAT")) {
-        Token T;
-        T.startToken();
-        Callbacks->FileSkipped(*Format, T, SrcMgr::C_User);
-        std::error_code EC;
-        for (llvm::sys::fs::directory_iterator
-                 It(Store->root() + "/builds", EC),
-             End;
-             !EC && It != End; It.increment(EC)) {
-          StringRef Extension = llvm::sys::path::extension(It->path());
-          // Records hold the digests of sources, which come and go.
-          if (Extension == ".json")
-            if (auto Entry = CI.getFileManager().getOptionalFileRef(It->path()))
-              Callbacks->FileSkipped(*Entry, T, SrcMgr::C_User);
-        }
-      }
+  if (PPCallbacks *Callbacks = CI.getLangOpts().CUDAIsDevice
+                                   ? nullptr
+                                   : CI.getPreprocessor().getPPCallbacks()) {
+    Expected<std::vector<std::string>> Files = Store->decidingFiles();
+    if (!Files) {
+      diagnoseStore(CI, Explicit, Arguments.Strict, Files.takeError());
+      return Nothing;
+    }
+    Token T;
+    T.startToken();
+    for (StringRef Path : *Files)
+      // Clang's depfiles name no folders.
+      if (auto Entry = CI.getFileManager().getOptionalFileRef(Path))
+        Callbacks->FileSkipped(*Entry, T, SrcMgr::C_User);
+  }
   return Nothing;
 }
 
@@ -213,11 +209,10 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   llvm::PrettyStackTraceString Trace("cupilot: substituting variants");
   SubstitutionOptions Options;
   Options.Store = Store.get();
-  Options.Only = Arguments.Only;
-  Options.Skip = Arguments.Skip;
+  Options.Filter = Arguments.Filter;
   Options.Limit = Arguments.Limit;
   Options.Context = buildContext(CI->getFrontendOpts().LLVMArgs);
-  Options.CheckOnly = Arguments.Mode == "check";
+  Options.CheckOnly = Arguments.How == PluginArguments::Mode::Check;
   Options.Provider = [&](const BuildVariant &V) {
     return compileVariant(*CI, V, Store->sourcePath(V));
   };
@@ -232,7 +227,7 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
     return Device ? substituteDevice(M, Options) : substituteHost(M, Options);
   }();
   if (!Outcomes) {
-    diagnoseStore(*CI, StoreIsExplicit, Outcomes.takeError());
+    diagnoseStore(*CI, StoreIsExplicit, Arguments.Strict, Outcomes.takeError());
     return llvm::PreservedAnalyses::none();
   }
   emitRemarks(M, *Outcomes, Device, Options.CheckOnly);

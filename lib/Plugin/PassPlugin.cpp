@@ -54,7 +54,7 @@ PreservedAnalyses IrSubstitution::run(Module &M, ModuleAnalysisManager &) {
   auto Fail = [&](Error E) {
     M.getContext().diagnose(
         DiagnosticInfoGeneric("cupilot: " + toString(std::move(E))));
-    return PreservedAnalyses::all();
+    return PreservedAnalyses::none();
   };
   Expected<BuildStore> Opened = BuildStore::open(Store);
   if (!Opened)

@@ -13,7 +13,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-#include <set>
 
 using namespace llvm;
 
@@ -92,17 +91,15 @@ std::string measuredText(const MeasuredFile &F) {
 }
 
 Expected<MeasuredFile> storedMeasurements(StringRef Root, StringRef Gpu) {
-  std::set<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/measured", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::path::extension(It->path()) == ".json")
-      Paths.insert(It->path());
+  Expected<std::vector<std::string>> Paths =
+      filesIn((Root + "/measured").str(), ".json");
+  if (!Paths)
+    return Paths.takeError();
   if (std::string Old = (Root + "/measured.json").str(); sys::fs::exists(Old))
-    Paths.insert(std::move(Old));
+    Paths->insert(Paths->begin(), std::move(Old));
   MeasuredFile All;
   All.Gpu = Gpu.str();
-  for (const std::string &Path : Paths) {
+  for (const std::string &Path : *Paths) {
     Expected<MeasuredFile> F = loadMeasured(Path);
     if (!F)
       return F.takeError();

@@ -17,7 +17,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
-#include <set>
 
 using namespace llvm;
 
@@ -107,25 +106,31 @@ BuildStore::lookup(StringRef Identity, StringRef Symbol) const {
   return std::optional(std::move(*R));
 }
 
+Expected<std::vector<std::string>> BuildStore::decidingFiles() const {
+  Expected<std::vector<std::string>> Files = filesIn(Root + "/builds", ".json");
+  if (!Files)
+    return Files.takeError();
+  if (sys::fs::is_directory(Root + "/builds"))
+    Files->insert(Files->begin(), Root + "/builds");
+  Files->insert(Files->begin(), Root + "/FORMAT");
+  return Files;
+}
+
 Error BuildStore::readAll() const {
-  std::set<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
-       !EC && It != End; It.increment(EC)) {
-    StringRef Name = sys::path::filename(It->path());
+  Expected<std::vector<std::string>> Paths = filesIn(Root + "/builds", ".json");
+  if (!Paths)
+    return Paths.takeError();
+  RecordFiles Read;
+  for (const std::string &Path : *Paths) {
+    StringRef Name = sys::path::filename(Path);
     // An upgrade writes all records of the new format before FORMAT, and
     // removes the others behind it.
     if (Old && isRecordName(Name))
       continue;
     if (!Old && isOldRecordName(Name))
-      return usageError("the store '" + Root + "' is half upgraded: '" +
-                            It->path() + "' is of an older format",
+      return usageError("the store '" + Root + "' is half upgraded: '" + Path +
+                            "' is of an older format",
                         "'cupilot store upgrade' goes on with it");
-    if (Name.ends_with(".json"))
-      Paths.insert(It->path());
-  }
-  RecordFiles Read;
-  for (const std::string &Path : Paths) {
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();

@@ -14,7 +14,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <set>
 
 using namespace llvm;
 
@@ -64,14 +63,12 @@ Expected<GateCounts> parseGateCounts(StringRef Text, StringRef Path) {
 }
 
 Expected<std::vector<GateCounts>> gateCounts(StringRef Root) {
-  std::set<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/gate", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::path::extension(It->path()) == ".txt")
-      Paths.insert(It->path());
+  Expected<std::vector<std::string>> Paths =
+      filesIn((Root + "/gate").str(), ".txt");
+  if (!Paths)
+    return Paths.takeError();
   std::map<std::pair<std::string, unsigned>, GateCounts> Sums;
-  for (const std::string &Path : Paths) {
+  for (const std::string &Path : *Paths) {
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();

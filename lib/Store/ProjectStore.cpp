@@ -305,6 +305,9 @@ static Error removeKernel(Change &From, StringRef Root, const StoredKernel &S) {
        !EC && It != End; It.increment(EC))
     if (!sys::fs::is_directory(It->path()))
       From.without(StringRef(It->path()).drop_front(Root.size() + 1));
+  if (EC)
+    return resourceError("cannot read the folder '" + Root + "/" + S.Folder +
+                         "': " + EC.message());
   return Error::success();
 }
 
@@ -522,12 +525,13 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
                            "': builds take those under the stricter one; "
                            "delete the folder of the other");
     }
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/builds", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (StringRef Name = sys::path::filename(It->path());
-        !Known.contains(Name.str()) && (Old || !isEmptied(It->path())))
-      Problems.push_back("'" + It->path() + "' " +
+  Expected<std::vector<std::string>> Records = filesIn(Root + "/builds");
+  if (!Records)
+    return Records.takeError();
+  for (const std::string &Path : *Records)
+    if (StringRef Name = sys::path::filename(Path);
+        !Known.contains(Name.str()) && (Old || !isEmptied(Path)))
+      Problems.push_back("'" + Path + "' " +
                          (Name.contains(".tmp-")
                               ? "is left of a write that was interrupted"
                               : "belongs to no kernel of the store") +
@@ -568,10 +572,12 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
       ++Upgraded;
     }
   }
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Store->Root + "/builds", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (StringRef Name = sys::path::filename(It->path()); isOldRecordName(Name))
+  Expected<std::vector<std::string>> Records =
+      filesIn(Store->Root + "/builds", ".json");
+  if (!Records)
+    return Records.takeError();
+  for (StringRef Path : *Records)
+    if (StringRef Name = sys::path::filename(Path); isOldRecordName(Name))
       To.without("builds/" + Name.str());
   for (auto [Name, Lines] : {std::pair(".gitignore", StringRef(GitIgnore)),
                              {".gitattributes", StringRef(GitAttributes)}}) {

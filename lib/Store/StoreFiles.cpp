@@ -227,15 +227,13 @@ std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
 //===----------------------------------------------------------------------===//
 
 Expected<std::set<std::string>> kernelFolders(StringRef Root) {
+  Expected<std::vector<std::string>> Paths = filesIn((Root + "/kernels").str());
+  if (!Paths)
+    return Paths.takeError();
   std::set<std::string> Folders;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/kernels", EC), End;
-       !EC && It != End; It.increment(EC))
-    if (sys::fs::exists(It->path() + "/kernel.mlir"))
-      Folders.insert(("kernels/" + sys::path::filename(It->path())).str());
-  if (EC && EC != std::errc::no_such_file_or_directory)
-    return resourceError("cannot read the folder '" + Root +
-                         "/kernels': " + EC.message());
+  for (StringRef Path : *Paths)
+    if (sys::fs::exists(Path + "/kernel.mlir"))
+      Folders.insert(("kernels/" + sys::path::filename(Path)).str());
   return Folders;
 }
 
@@ -244,22 +242,20 @@ Expected<std::set<std::string>> kernelFolders(StringRef Root) {
 /// numbers of digits, may lie there too.
 static Expected<std::map<std::string, std::string>>
 descriptionsIn(StringRef Root, const std::string &Folder, size_t Digits) {
+  Expected<std::vector<std::string>> Paths =
+      filesIn((Root + "/" + Folder).str(), ".mlir");
+  if (!Paths)
+    return Paths.takeError();
   std::map<std::string, std::string> Texts;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Root + "/" + Folder, EC), End;
-       !EC && It != End; It.increment(EC)) {
-    StringRef Name = sys::path::filename(It->path());
-    if (!Name.ends_with(".mlir") ||
-        sys::path::stem(Name).rsplit('-').second.size() != Digits)
+  for (StringRef Path : *Paths) {
+    StringRef Name = sys::path::filename(Path);
+    if (sys::path::stem(Name).rsplit('-').second.size() != Digits)
       continue;
-    Expected<std::string> Text = readFile(It->path());
+    Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
     Texts[Folder + "/" + Name.str()] = std::move(*Text);
   }
-  if (EC && EC != std::errc::no_such_file_or_directory)
-    return resourceError("cannot read the folder '" + Root + "/" + Folder +
-                         "': " + EC.message());
   return Texts;
 }
 

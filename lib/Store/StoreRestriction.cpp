@@ -22,7 +22,6 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>
-#include <set>
 #include <thread>
 #include <tuple>
 
@@ -41,20 +40,6 @@ static Expected<std::optional<FileLock>> tryStore(StringRef Root) {
 }
 
 /// The files of \p Folder that end in \p Ending, sorted.
-static Expected<std::vector<std::string>> filesIn(StringRef Folder,
-                                                  StringRef Ending) {
-  std::set<std::string> Paths;
-  std::error_code EC;
-  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
-       It.increment(EC))
-    if (StringRef(It->path()).ends_with(Ending))
-      Paths.insert(It->path());
-  if (EC && EC != std::errc::no_such_file_or_directory)
-    return resourceError("cannot read the folder '" + Folder +
-                         "': " + EC.message());
-  return std::vector<std::string>(Paths.begin(), Paths.end());
-}
-
 static Error dropSaved(StringRef Root) {
   // Without the mark, what is left is only rubbish.
   std::string Folder = savedFolder(Root);

@@ -69,13 +69,6 @@ Expected<std::string> readVariant(const BuildVariant &V, StringRef Path) {
                     {Path});
 }
 
-static bool chosen(const SubstitutionOptions &Options, StringRef Symbol) {
-  std::string Name = demangle(Symbol);
-  if (!Options.Only.empty() && !Regex(Options.Only).match(Name))
-    return false;
-  return Options.Skip.empty() || !Regex(Options.Skip).match(Name);
-}
-
 /// True when both have initialisers of one type (in one context, constants are
 /// equal where they are the same), and these differ.
 static bool differentInitialisers(const GlobalVariable &A,
@@ -198,7 +191,7 @@ static void dropUnused(Module &Variant, ArrayRef<Function *> Kernels) {
 }
 
 /// Links one variant in. Returns why it does not fit, if it does not.
-static Expected<std::optional<BuildNote>>
+static std::optional<BuildNote>
 linkVariant(Module &M, const Function &Launched, const BuildVariant &V,
             const SubstitutionOptions &Options) {
   std::string Original = Launched.getName().str();
@@ -245,8 +238,11 @@ linkVariant(Module &M, const Function &Launched, const BuildVariant &V,
   std::string First = variantSymbol(Original, V);
   isolate(Variant, Kernels, variantSymbols(Original, V),
           StringRef(First).drop_back(Original.size()));
+  // What a failed link leaves behind must not be compiled.
   if (Linker::linkModules(M, std::move(*Parsed)))
-    return resourceError("linking the variant '" + V.Name + "' failed");
+    M.getContext().emitError("cupilot: linking the variant '" + V.Name +
+                             "' failed; compile without it by "
+                             "-fplugin-arg-cupilot-skip=REGEX");
   for (auto &[Temporary, Name] : Bound)
     if (GlobalVariable *G = M.getNamedGlobal(Temporary)) {
       G->replaceAllUsesWith(M.getGlobalVariable(Name, /*AllowInternal=*/true));
@@ -270,36 +266,63 @@ static void addPlaceholder(Module &M, StringRef Name,
   B.CreateRetVoid();
 }
 
+namespace {
+/// A kernel of the unit and what the store has for it.
+struct Candidate {
+  Function *Kernel;
+  std::string Symbol;
+  bool Taken = true; ///< By only= and skip=.
+  std::optional<BuildNote> Refusal;
+  std::optional<BuildRecord> Record; ///< For the kernel's code as it is.
+  std::vector<BuildRecord> All;      ///< For its name.
+};
+} // namespace
+
+/// All that the store is asked for, before the module is changed.
+static Expected<std::vector<Candidate>>
+findCandidates(Module &M, const SubstitutionOptions &Options) {
+  std::vector<Candidate> Candidates;
+  for (Function &F : M) {
+    if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
+      continue;
+    Candidate &C = Candidates.emplace_back(&F, F.getName().str());
+    C.Taken = Options.Filter.takes(demangle(C.Symbol));
+    if (!C.Taken)
+      continue;
+    KernelIdentity Identity = identify(F, Options.Context);
+    C.Refusal = std::move(Identity.Refusal);
+    if (C.Refusal)
+      continue;
+    if (Error E =
+            Options.Store->lookup(Identity.Digest, C.Symbol).moveInto(C.Record))
+      return std::move(E);
+    if (Error E = Options.Store->recordsFor(C.Symbol).moveInto(C.All))
+      return std::move(E);
+  }
+  return Candidates;
+}
+
 Expected<std::vector<SubstitutionOutcome>>
 substituteDevice(Module &M, const SubstitutionOptions &Options) {
   using Result = SubstitutionResult;
+  Expected<std::vector<Candidate>> Candidates = findCandidates(M, Options);
+  if (!Candidates)
+    return Candidates.takeError();
   std::vector<SubstitutionOutcome> Outcomes;
-  std::vector<Function *> Kernels;
-  for (Function &F : M)
-    if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
-      Kernels.push_back(&F);
   unsigned Applied = 0;
-  for (Function *Kernel : Kernels) {
-    std::string Symbol = Kernel->getName().str();
-    if (!chosen(Options, Symbol)) {
+  for (const auto &[Kernel, Symbol, Taken, Refusal, Record, All] :
+       *Candidates) {
+    if (!Taken) {
       Outcomes.push_back({Symbol, Result::NotChosen, BuildReason::NotChosen});
       continue;
     }
-    KernelIdentity Identity = identify(*Kernel, Options.Context);
-    if (Identity.Refusal) {
-      Outcomes.push_back({Symbol, Result::Refused, *Identity.Refusal});
+    if (Refusal) {
+      Outcomes.push_back({Symbol, Result::Refused, *Refusal});
       continue;
     }
-    Expected<std::optional<BuildRecord>> Record =
-        Options.Store->lookup(Identity.Digest, Symbol);
-    if (!Record)
-      return Record.takeError();
-    Expected<std::vector<BuildRecord>> All = Options.Store->recordsFor(Symbol);
-    if (!All)
-      return All.takeError();
     StringRef Arch = Kernel->getFnAttribute("target-cpu").getValueAsString();
     bool Stale = false;
-    for (const BuildRecord &R : *All) {
+    for (const BuildRecord &R : All) {
       Stale |= R.Arch == Arch;
       // Where the host could not tell the images apart (sm_90 and sm_90a), the
       // name stays missing, and the host leaves the variant alone.
@@ -310,15 +333,15 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
             addPlaceholder(M, Name, *Kernel);
     }
     // Pruning, or a bisection, may leave a record without variants.
-    bool None = *Record && (*Record)->Variants.empty();
+    bool None = Record && Record->Variants.empty();
     Stale &= !None;
-    if (!*Record || None) {
+    if (!Record || None) {
       Outcomes.push_back(
           {Symbol, Stale ? Result::VariantStale : Result::NoVariant,
            Stale ? BuildReason::OtherCode : BuildReason::NoVariant});
       continue;
     }
-    for (const BuildVariant &V : (*Record)->Variants) {
+    for (const BuildVariant &V : Record->Variants) {
       if (Applied >= Options.Limit) {
         Outcomes.push_back(
             {Symbol,
@@ -326,12 +349,8 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
              {BuildReason::Limit, {V.Name, std::to_string(Options.Limit)}}});
         continue;
       }
-      Expected<std::optional<BuildNote>> Why =
-          linkVariant(M, *Kernel, V, Options);
-      if (!Why)
-        return Why.takeError();
-      if (*Why) {
-        Outcomes.push_back({Symbol, Result::VariantStale, **Why, V.Name});
+      if (std::optional<BuildNote> Why = linkVariant(M, *Kernel, V, Options)) {
+        Outcomes.push_back({Symbol, Result::VariantStale, *Why, V.Name});
         continue;
       }
       ++Applied;

@@ -96,13 +96,17 @@ Expected<bool> HostSubstitution::readBinary() {
 }
 
 Error HostSubstitution::findVariants() {
-  for (auto &[Stub, Registration] : Registrations) {
+  // All that the store is asked for, before the module is changed.
+  std::vector<std::vector<BuildRecord>> Records;
+  for (auto &[Stub, Registration] : Registrations)
+    if (Error E =
+            Options.Store->recordsFor(stringOf(Registration->getArgOperand(2)))
+                .moveInto(Records.emplace_back()))
+      return E;
+  for (auto &&[Registered, Own] : zip_equal(Registrations, Records)) {
+    auto &[Stub, Registration] = Registered;
     StringRef Name = stringOf(Registration->getArgOperand(2));
-    Expected<std::vector<BuildRecord>> Records =
-        Options.Store->recordsFor(Name);
-    if (!Records)
-      return Records.takeError();
-    for (BuildRecord &R : *Records)
+    for (BuildRecord &R : Own)
       for (BuildVariant &V : R.Variants) {
         std::vector<std::string> Symbols = variantSymbols(Name, V);
         if (Symbols.empty() || !all_of(Symbols, [&](StringRef Each) {

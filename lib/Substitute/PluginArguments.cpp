@@ -8,14 +8,25 @@
 
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
+#include <optional>
 
 using namespace llvm;
 
 namespace cupilot {
+
+bool KernelFilter::takes(StringRef Name) const {
+  return (Only.empty() || Regex(Only).match(Name)) &&
+         (Skip.empty() || !Regex(Skip).match(Name));
+}
+
+bool PluginArguments::isOff() const {
+  return How == Mode::Off || std::getenv("CUPILOT_DISABLE");
+}
 
 StringRef pluginArgumentsHelp() {
   return "  store=DIR    the project store (else CUPILOT_STORE, else the "
@@ -50,7 +61,7 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
   if (Key == "dump-dir")
     return need(Key, Value, A.DumpDir);
   if (Key == "only" || Key == "skip") {
-    std::string &To = Key == "only" ? A.Only : A.Skip;
+    std::string &To = Key == "only" ? A.Filter.Only : A.Filter.Skip;
     if (Error E = need(Key, Value, To))
       return E;
     std::string Why;
@@ -58,11 +69,15 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
       return usageError("'" + Value + "' is no regular expression: " + Why);
     return Error::success();
   }
+  auto Mode = StringSwitch<std::optional<PluginArguments::Mode>>(Value)
+                  .Case("apply", PluginArguments::Mode::Apply)
+                  .Case("check", PluginArguments::Mode::Check)
+                  .Case("off", PluginArguments::Mode::Off)
+                  .Default(std::nullopt);
   if (Key == "strict" && (Value.empty() || Value == "1" || Value == "0"))
     A.Strict = Value != "0";
-  else if (Key == "mode" &&
-           (Value == "apply" || Value == "check" || Value == "off"))
-    A.Mode = Value.str();
+  else if (Key == "mode" && Mode)
+    A.How = *Mode;
   else if (Key == "limit" && !Value.getAsInteger(10, A.Limit))
     ;
   else if (Key == "help")

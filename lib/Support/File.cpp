@@ -8,6 +8,7 @@
 
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -37,6 +38,20 @@ Error ensureDirectory(StringRef Path) {
     return resourceError("cannot create the folder '" + Path +
                          "': " + EC.message());
   return Error::success();
+}
+
+Expected<std::vector<std::string>> filesIn(StringRef Folder, StringRef Ending) {
+  std::vector<std::string> Paths;
+  std::error_code EC;
+  for (sys::fs::directory_iterator It(Folder, EC), End; !EC && It != End;
+       It.increment(EC))
+    if (StringRef(It->path()).ends_with(Ending))
+      Paths.push_back(It->path());
+  if (EC && EC != std::errc::no_such_file_or_directory)
+    return resourceError("cannot read the folder '" + Folder +
+                         "': " + EC.message());
+  llvm::sort(Paths);
+  return Paths;
 }
 
 /// Writes to what cannot be replaced: a device or a pipe.

@@ -21,7 +21,8 @@ namespace cupilot {
 struct NvccSelection {
   std::vector<ObjectKernel> Kernels; ///< Those with variants, compiled.
   std::vector<SubstitutionOutcome> Outcomes;
-  unsigned Seen = 0; ///< Kernels of the unit.
+  unsigned Seen = 0;   ///< Kernels of the unit.
+  std::string Targets; ///< The unit's architectures, by commas.
 };
 
 /// Looks the kernels of \p Modules up, the PTX of one unit for each of its
@@ -37,10 +38,6 @@ llvm::Expected<std::vector<NvccPtx>> loadPtx(llvm::StringRef Folder);
 /// Adds \p Files to the rule in the depfile \p Path.
 llvm::Error addDependencies(llvm::StringRef Path,
                             llvm::ArrayRef<std::string> Files);
-
-/// The files of \p Store that decide what builds take: its format, its records,
-/// and the folder of these.
-std::vector<std::string> decidingFiles(const BuildStore &Store);
 
 } // namespace cupilot
 

@@ -28,6 +28,9 @@ public:
   llvm::StringRef root() const { return Root; }
   /// Whether it is of a format before 6: it can be read and not be written.
   bool isOld() const { return Old; }
+  /// The files that decide what builds take: the store's format, its records,
+  /// and the folder of these, whose time tells of records that come and go.
+  llvm::Expected<std::vector<std::string>> decidingFiles() const;
   /// The record for a build identity of the kernel \p Symbol; nothing when the
   /// store has none. Kernels of equal code and other names have their own: the
   /// host goes by names.

@@ -14,12 +14,27 @@
 
 namespace cupilot {
 
+/// The kernels that builds put variants in for: regular expressions over
+/// demangled names, or "".
+struct KernelFilter {
+  std::string Only, Skip;
+
+  bool takes(llvm::StringRef Name) const;
+};
+
 /// What users say by -fplugin-arg-cupilot-KEY=VALUE, to the plugin and to the
 /// launcher alike.
 struct PluginArguments {
-  std::string Store, Mode = "apply", Only, Skip, Report, DumpDir;
+  enum class Mode { Apply, Check, Off };
+
+  std::string Store, Report, DumpDir;
+  KernelFilter Filter;
+  Mode How = Mode::Apply;
   unsigned Limit = ~0u;
   bool Strict = false, Help = false, Version = false;
+
+  /// By mode=off or CUPILOT_DISABLE.
+  bool isOff() const;
 };
 
 /// Takes one KEY=VALUE over into \p A. An unknown key and a bad value are usage

@@ -10,6 +10,7 @@
 
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/BuildReason.h"
+#include "cupilot/Substitute/PluginArguments.h"
 #include <functional>
 
 namespace llvm {
@@ -70,10 +71,9 @@ struct LaunchSite {
 
 struct SubstitutionOptions {
   const BuildStore *Store = nullptr;
-  std::string Only,
-      Skip;             ///< Regular expressions over demangled names; "" none.
-  unsigned Limit = ~0u; ///< Variants at most.
-  std::string Context;  ///< buildContext() of this compilation.
+  KernelFilter Filter;
+  unsigned Limit = ~0u;   ///< Variants at most.
+  std::string Context;    ///< buildContext() of this compilation.
   bool CheckOnly = false; ///< Report, change nothing.
   /// Bitcode of a variant's source, for this compilation.
   std::function<llvm::Expected<std::string>(const BuildVariant &)> Provider;

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The one table of what the assembler makes of LLVM's instructions. Units and
-// rates: CUDA C++ Programming Guide, "Arithmetic Instructions", 9.0.
+// rates: CUDA C++ Best Practices Guide, "Throughput of Native Arithmetic
+// Instructions", 9.0.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_SUPPORT_DEVICECOST_H

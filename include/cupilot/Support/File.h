@@ -12,6 +12,7 @@
 #include "llvm/Support/Error.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cupilot {
 
@@ -47,6 +48,12 @@ private:
 };
 
 llvm::Error ensureDirectory(llvm::StringRef Path);
+
+/// The paths of what lies in \p Folder with names that end in \p Ending, in
+/// order. A folder that does not exist has nothing; one that cannot be read is
+/// a resource error.
+llvm::Expected<std::vector<std::string>> filesIn(llvm::StringRef Folder,
+                                                 llvm::StringRef Ending = "");
 
 /// The nearest folder called \p Name in the folder of \p File or above it; ""
 /// when there is none.

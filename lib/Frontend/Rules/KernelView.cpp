@@ -208,7 +208,9 @@ llvm::Error withKernel(const RewriteState &State,
     return E;
   auto Parsed = [&](ParsedUnit &Unit) -> llvm::Error {
     KernelFinder Finder(Unit.Ctx, State.K.Symbol);
-    Finder.TraverseDecl(Unit.Ctx.getTranslationUnitDecl());
+    // What was read from a precompiled header holds no kernel.
+    for (Decl *D : Unit.Ctx.getTranslationUnitDecl()->noload_decls())
+      Finder.TraverseDecl(D);
     if (!Finder.Found)
       return usageError("the slice does not define the kernel '" +
                         State.K.Name + "'");
@@ -232,7 +234,7 @@ llvm::Error withKernel(const RewriteState &State,
     return Use(View);
   };
   // Nobody knows the temporary folder, and no two runs have the same.
-  return llvm::handleErrors(withParsedUnit(File, State.Flags, Parsed),
+  return llvm::handleErrors(withParsedText(File, State.Flags, Parsed),
                             [&](std::unique_ptr<ToolError> E) -> llvm::Error {
                               if (E->code() != ExitCode::Usage)
                                 return llvm::Error(std::move(E));

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Admission/Prefix.h"
+#include "Admission/Parse.h"
 #include "Judge.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"

@@ -22,7 +22,7 @@ struct Published {
   const char *Driver, *Short, *Arch;
   unsigned Multiprocessors;
   double DramGBs, Fp32Tflops;
-  unsigned L2Megabytes;
+  double L2Megabytes;
 };
 } // namespace
 
@@ -37,7 +37,7 @@ static constexpr Published Gpus[] = {
     {"NVIDIA H100 80GB HBM3", "H100", "sm_90", 132, 3352, 66.9, 50},
     {"NVIDIA H100 PCIe", "H100-PCIE", "sm_90", 114, 2039, 51.2, 50},
     {"NVIDIA H200", "H200", "sm_90", 132, 4800, 67, 60},
-    {"NVIDIA B200", "B200", "sm_100", 148, 8000, 75, 126}};
+    {"NVIDIA B200", "B200", "sm_100", 148, 7700, 75, 126.5}};
 
 TEST(GpuDescription, EveryFileHasWhatNvidiaPublishes) {
   EXPECT_EQ(knownGpus().size(), std::size(Gpus));
@@ -50,7 +50,7 @@ TEST(GpuDescription, EveryFileHasWhatNvidiaPublishes) {
     EXPECT_EQ(G->Arch, P.Arch);
     EXPECT_EQ(G->Multiprocessors, P.Multiprocessors) << P.Driver;
     EXPECT_EQ(G->PeakDramGBs, P.DramGBs) << P.Driver;
-    EXPECT_EQ(G->L2Bytes, uint64_t(P.L2Megabytes) << 20) << P.Driver;
+    EXPECT_EQ(G->L2Bytes, P.L2Megabytes * (1 << 20)) << P.Driver;
     EXPECT_EQ(G->PeakFp32Tflops, P.Fp32Tflops) << P.Driver;
     EXPECT_NEAR(G->fp32Peak() / P.Fp32Tflops, 1, 0.02) << P.Driver;
     EXPECT_NEAR(G->DramGBs / P.DramGBs, 0.9, 0.02) << P.Driver;

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Prefix.h"
+#include "cupilot/Compile/Prefix.h"
+#include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/MachineCache.h"
@@ -68,6 +69,7 @@ prefixInvocation(const CompilerInvocation &Invocation) {
   auto Prefix = std::make_shared<CompilerInvocation>(Invocation);
   Prefix->getFrontendOpts().Inputs.clear();
   Prefix->getFrontendOpts().ProgramAction = frontend::GeneratePCH;
+  Prefix->getFrontendOpts().SkipFunctionBodies = true;
   Prefix->getCodeGenOpts().MainFileName.clear();
   Prefix->getCodeGenOpts().DebugCompilationDir.clear();
   Prefix->getCodeGenOpts().CoverageCompilationDir.clear();
@@ -130,6 +132,21 @@ std::optional<ParsedPrefix> parsedPrefix(const CompilerInvocation &Invocation) {
   if (Cache.store({*Bytes, {}}, Files))
     Cache.keepYoungest(MostPrefixes);
   return ParsedPrefix{Cache.file(), std::move(*Bytes)};
+}
+
+llvm::Error runBehind(const ParsedPrefix &Prefix,
+                      const CompilerInvocation &Invocation,
+                      FrontendAction &Action) {
+  auto Own = std::make_shared<CompilerInvocation>(Invocation);
+  Own->getPreprocessorOpts().ImplicitPCHInclude = Prefix.Path;
+  // The bytes that were looked at, whatever the file has become.
+  auto Memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  Memory->addFileNoOwn(Prefix.Path, 0,
+                       llvm::MemoryBufferRef(Prefix.Bytes, Prefix.Path));
+  auto Files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      llvm::vfs::getRealFileSystem());
+  Files->pushOverlay(std::move(Memory));
+  return runAction(std::move(Own), Action, std::move(Files));
 }
 
 } // namespace cupilot
