@@ -69,7 +69,6 @@ prefixInvocation(const CompilerInvocation &Invocation) {
   auto Prefix = std::make_shared<CompilerInvocation>(Invocation);
   Prefix->getFrontendOpts().Inputs.clear();
   Prefix->getFrontendOpts().ProgramAction = frontend::GeneratePCH;
-  Prefix->getFrontendOpts().SkipFunctionBodies = true;
   Prefix->getCodeGenOpts().MainFileName.clear();
   Prefix->getCodeGenOpts().DebugCompilationDir.clear();
   Prefix->getCodeGenOpts().CoverageCompilationDir.clear();
@@ -117,6 +116,9 @@ std::optional<ParsedPrefix> parsedPrefix(const CompilerInvocation &Invocation) {
   std::shared_ptr<CompilerInvocation> Prefix = prefixInvocation(Invocation);
   DigestBuilder Key;
   Key.add(getClangFullVersion()).add(CUPILOT_VERSION);
+  // No argument of clang's says so.
+  if (Prefix->getFrontendOpts().SkipFunctionBodies)
+    Key.add("without bodies");
   for (const std::string &Arg : Prefix->getCC1CommandLine())
     Key.add(Arg);
   MachineCacheEntry Cache("prefixes", ".pch", Key);

@@ -79,8 +79,7 @@ llvm::Error withParsedUnit(llvm::StringRef File,
                            DeviceCode *Code = nullptr);
 
 /// withParsedUnit for a text of which \p Use asks nothing about the headers:
-/// those of CUDA come parsed, from the machine cache. Of bodies, only those in
-/// the text itself are sure to be there.
+/// those of CUDA come parsed, from the machine cache.
 llvm::Error withParsedText(llvm::StringRef File,
                            llvm::ArrayRef<std::string> Flags,
                            llvm::function_ref<llvm::Error(ParsedUnit &)> Use);

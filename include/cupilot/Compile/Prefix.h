@@ -29,9 +29,9 @@ struct ParsedPrefix {
 };
 
 /// The prefix that \p Invocation reads, from the machine cache, or parsed now
-/// and kept there, without the bodies that canSkipBody names. Nothing without a
-/// cache, without a wrapper, or when anything goes wrong: a text can always be
-/// parsed with all that comes before it.
+/// and kept there; if it skips bodies, without those that canSkipBody names.
+/// Nothing without a cache, without a wrapper, or when anything goes wrong: a
+/// text can always be parsed with all that comes before it.
 std::optional<ParsedPrefix>
 parsedPrefix(const clang::CompilerInvocation &Invocation);
 
