@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Frontend/HostLaunches.h"
 #include "cupilot/Launcher/NvccVariant.h"

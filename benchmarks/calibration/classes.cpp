@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/StaticFigures.h"
 #include "cupilot/Support/Error.h"

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evaluation/Count.h"
 #include "cupilot/Evaluation/Described.h"

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/EjectPatch.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Driver/BuildCommand.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/UnitIdentities.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/KeepVariant.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Driver/NvccBuilds.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Evaluation/Described.h"

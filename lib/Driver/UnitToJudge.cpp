@@ -8,12 +8,12 @@
 
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;

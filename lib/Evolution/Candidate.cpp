@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/PlanCost.h"

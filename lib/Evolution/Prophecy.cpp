@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Error.h"

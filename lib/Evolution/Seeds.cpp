@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Seeds.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/SuiteUnit.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;
 

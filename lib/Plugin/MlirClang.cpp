@@ -67,7 +67,8 @@ static Expected<std::string> exportedDigest(Operation *M, StringRef Symbol) {
 static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
                                   StringRef Symbol, StringRef Arch,
                                   llvm::ArrayRef<std::string> Flags) {
-  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, Flags);
+  Expected<std::string> Bitcode =
+      compileDevice(Path, Arch, Flags, bitcodeOutput());
   if (!Bitcode)
     return Bitcode.takeError();
   Compiled Result;

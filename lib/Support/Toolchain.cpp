@@ -185,10 +185,10 @@ Expected<std::string> compileDevice(StringRef Source, StringRef Arch,
   return readFile(Out);
 }
 
-Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
-                                           ArrayRef<std::string> Flags) {
-  return compileDevice(Source, Arch, Flags,
-                       {"-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes"});
+ArrayRef<StringRef> bitcodeOutput() {
+  static const StringRef Args[] = {"-emit-llvm", "-c", "-Xclang",
+                                   "-disable-llvm-passes"};
+  return Args;
 }
 
 } // namespace cupilot

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Retrieval/Embedding.h"
 #include "cupilot/Store/BuildStore.h"

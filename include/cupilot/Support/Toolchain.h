@@ -56,13 +56,9 @@ compileDevice(llvm::StringRef Source, llvm::StringRef Arch,
               llvm::ArrayRef<std::string> Flags,
               llvm::ArrayRef<llvm::StringRef> Output);
 
-/// The LLVM bitcode that clang makes of the device code of \p Source for
-/// \p Arch, before any optimisation (libdevice is linked in): what the clang
-/// plugin sees at the start of the pipeline. A file that does not compile is a
-/// usage error with the compiler's own messages.
-llvm::Expected<std::string>
-compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
-                     llvm::ArrayRef<std::string> Flags);
+/// compileDevice's output for LLVM bitcode before any optimisation (libdevice
+/// is linked in): what the clang plugin sees at the start of the pipeline.
+llvm::ArrayRef<llvm::StringRef> bitcodeOutput();
 
 /// The flags that may change the device code of a self-contained file: \p Flags
 /// without macros, include folders, forced includes, outputs, depfiles, linker

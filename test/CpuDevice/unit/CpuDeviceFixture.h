@@ -8,6 +8,7 @@
 #ifndef CUPILOT_TEST_CPUDEVICE_UNIT_CPUDEVICEFIXTURE_H
 #define CUPILOT_TEST_CPUDEVICE_UNIT_CPUDEVICEFIXTURE_H
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

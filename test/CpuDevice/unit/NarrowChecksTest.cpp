@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

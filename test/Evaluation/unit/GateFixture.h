@@ -8,6 +8,7 @@
 #ifndef CUPILOT_TEST_EVALUATION_GATEFIXTURE_H
 #define CUPILOT_TEST_EVALUATION_GATEFIXTURE_H
 
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/Precision.h"
+#include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "gtest/gtest.h"
