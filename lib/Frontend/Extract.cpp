@@ -8,12 +8,12 @@
 
 #include "Closure.h"
 #include "DeviceCode.h"
-#include "KernelInfo.h"
 #include "Lambdas.h"
 #include "SliceWriter.h"
 #include "SourceIdentity.h"
 #include "VerifySlice.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/Decl.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelInfo.h"
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/KernelInfo.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "cupilot/Model/Kernel.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"

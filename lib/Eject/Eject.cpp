@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Eject.h"
-#include "EjectEntry.h"
-#include "KernelInfo.h"
+#include "cupilot/Eject/Eject.h"
+#include "Entry.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"

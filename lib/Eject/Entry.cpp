@@ -1,4 +1,4 @@
-//===- EjectEntry.cpp - Where new text goes -*- C++ -*-===//
+//===- Entry.cpp - Where new text goes -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectEntry.h"
+#include "Entry.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
 

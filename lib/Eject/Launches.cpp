@@ -1,4 +1,4 @@
-//===- EjectLaunches.cpp - The launches of a unit -*- C++ -*-===//
+//===- Launches.cpp - The launches of a unit -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectSites.h"
-#include "TokenLayout.h"
+#include "Sites.h"
+#include "cupilot/Frontend/TokenLayout.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"

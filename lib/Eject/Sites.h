@@ -1,15 +1,15 @@
-//===- EjectSites.h - Launches in the source, and their edits -*- C++ -*-===//
+//===- Sites.h - Launches in the source, and their edits -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTSITES_H
-#define CUPILOT_LIB_FRONTEND_EJECTSITES_H
+#ifndef CUPILOT_LIB_EJECT_SITES_H
+#define CUPILOT_LIB_EJECT_SITES_H
 
-#include "EjectText.h"
-#include "Pieces.h"
+#include "Text.h"
+#include "cupilot/Frontend/Pieces.h"
 #include <map>
 
 namespace clang {
@@ -83,4 +83,4 @@ std::string pathOf(const ParsedUnit &Unit, clang::FileID File);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTSITES_H
+#endif // CUPILOT_LIB_EJECT_SITES_H

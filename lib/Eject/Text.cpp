@@ -1,4 +1,4 @@
-//===- EjectText.cpp - Plans as CUDA C++ -*- C++ -*-===//
+//===- Text.cpp - Plans as CUDA C++ -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectText.h"
+#include "Text.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_KERNELINFO_H
-#define CUPILOT_LIB_FRONTEND_KERNELINFO_H
+#ifndef CUPILOT_FRONTEND_KERNELINFO_H
+#define CUPILOT_FRONTEND_KERNELINFO_H
 
 #include <string>
 #include <vector>
@@ -44,4 +44,4 @@ std::string unspeakableArgument(const ParsedUnit &Unit,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_KERNELINFO_H
+#endif // CUPILOT_FRONTEND_KERNELINFO_H

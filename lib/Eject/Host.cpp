@@ -1,4 +1,4 @@
-//===- EjectHost.cpp - Kernels as host code names them -*- C++ -*-===//
+//===- Host.cpp - Kernels as host code names them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectHost.h"
-#include "KernelInfo.h"
-#include "ParsedUnit.h"
+#include "Host.h"
+#include "cupilot/Frontend/KernelInfo.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"

@@ -1,4 +1,4 @@
-//===- EjectText.h - Variants as CUDA C++ -*- C++ -*-===//
+//===- Text.h - Variants as CUDA C++ -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,10 +14,10 @@
 //   void scale_with_variants(dim3 grid, ...)
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTTEXT_H
-#define CUPILOT_LIB_FRONTEND_EJECTTEXT_H
+#ifndef CUPILOT_LIB_EJECT_TEXT_H
+#define CUPILOT_LIB_EJECT_TEXT_H
 
-#include "EjectHost.h"
+#include "Host.h"
 
 namespace cupilot {
 
@@ -93,4 +93,4 @@ std::string chooserDeclarations(const EjectGroup &Group,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTTEXT_H
+#endif // CUPILOT_LIB_EJECT_TEXT_H

@@ -1,4 +1,4 @@
-//===- EjectChooser.cpp - What ejected launches call -*- C++ -*-===//
+//===- Chooser.cpp - What ejected launches call -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectText.h"
+#include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 

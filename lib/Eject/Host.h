@@ -1,15 +1,14 @@
-//===- EjectHost.h - Kernels as host code beside them names them -*- C++
-//-*-===//
+//===- Host.h - Kernels as host code beside them names them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTHOST_H
-#define CUPILOT_LIB_FRONTEND_EJECTHOST_H
+#ifndef CUPILOT_LIB_EJECT_HOST_H
+#define CUPILOT_LIB_EJECT_HOST_H
 
-#include "cupilot/Frontend/Eject.h"
+#include "cupilot/Eject/Eject.h"
 
 namespace clang {
 class FunctionDecl;
@@ -71,4 +70,4 @@ EjectHost ejectHost(const ParsedUnit &Unit, const clang::FunctionDecl *F,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTHOST_H
+#endif // CUPILOT_LIB_EJECT_HOST_H
