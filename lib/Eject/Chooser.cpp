@@ -14,159 +14,34 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// What every attempt asks for first; see docs/LaunchPlans.md for the order.
-static const char CommonHelpers[] = R"(
-// A launch that could be made, of a program without a pending error, on a
-// stream that is not under capture: a graph may be launched with other
-// arguments.
-static inline bool isPlain(dim3 grid, dim3 block, cudaStream_t stream) {
-  if (grid.x < 1 || grid.y < 1 || grid.z < 1 || grid.x > 2147483647 ||
-      grid.y > 65535 || grid.z > 65535 || block.x < 1 || block.y < 1 ||
-      block.z < 1 || block.x > 1024 || block.y > 1024 || block.z > 64 ||
-      block.x * block.y * block.z > 1024 ||
-      cudaPeekAtLastError() != cudaSuccess)
-    return false;
-  cudaStreamCaptureStatus status;
-  if (cudaStreamIsCapturing(stream, &status) == cudaSuccess)
-    return status == cudaStreamCaptureStatusNone;
-  cudaGetLastError();
-  return false;
-}
-
-// Whether the GPU runs the kernel's code for compute capability arch / 10, with
-// that many threads and bytes of dynamic shared memory in a block.
-static inline bool fits(const void *kernel, int arch, long long threads,
-                        long long bytes) {
-  cudaFuncAttributes facts;
-  if (cudaFuncGetAttributes(&facts, kernel) == cudaSuccess) {
-    if (facts.binaryVersion != arch || facts.ptxVersion != arch ||
-        threads > facts.maxThreadsPerBlock)
-      return false;
-    if (bytes <= facts.maxDynamicSharedSizeBytes)
-      return true;
-    if (bytes <= 2147483647 &&
-        cudaFuncSetAttribute(kernel,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)) == cudaSuccess)
-      return true;
-  }
-  cudaGetLastError(); // That one was ours: none was pending.
-  return false;
-}
-)";
-
-/// Integers that fail where 64 bits do not suffice, or a divisor is not
-/// positive: such a launch runs the original. Friends, so that no compiler
-/// warns of those that are not used.
-static const char CheckedInteger[] = R"(
-// A 64-bit integer that remembers whether its value is right.
-struct Checked {
-  long long value;
-  bool right;
-  Checked(long long v, bool r = true) : value(v), right(r) {}
-  friend Checked operator+(Checked a, Checked b) {
-    Checked r(0, a.right && b.right);
-    r.right &= !__builtin_add_overflow(a.value, b.value, &r.value);
-    return r;
-  }
-  friend Checked operator*(Checked a, Checked b) {
-    Checked r(0, a.right && b.right);
-    r.right &= !__builtin_mul_overflow(a.value, b.value, &r.value);
-    return r;
-  }
-  friend Checked modulo(Checked a, Checked b) {
-    bool right = a.right && b.right && b.value > 0;
-    long long rest = right ? a.value % b.value : 0;
-    return Checked(rest < 0 ? rest + b.value : rest, right);
-  }
-  friend Checked floorDivide(Checked a, Checked b) {
-    bool right = a.right && b.right && b.value > 0;
-    return Checked(right ? (a.value - modulo(a, b).value) / b.value : 0, right);
-  }
-  friend Checked ceilDivide(Checked a, Checked b) {
-    Checked rest = modulo(a, b), quotient = floorDivide(a, b);
-    return Checked(quotient.value + (rest.value != 0), quotient.right);
-  }
-  friend bool isAtLeast(Checked a, long long least) {
-    return a.right && a.value >= least;
-  }
-  friend bool isZero(Checked a) { return a.right && a.value == 0; }
+// Sources of helpers, by the build.
+static constexpr char CheckedText[] = {
+#include "Embedded/Checked.inc"
 };
-)";
+static constexpr char FieldAtText[] = {
+#include "Embedded/FieldAt.inc"
+};
+static constexpr char ChecksText[] = {
+#include "Embedded/Checks.inc"
+};
+static constexpr char ClusterText[] = {
+#include "Embedded/Cluster.inc"
+};
+static constexpr char ScratchText[] = {
+#include "Embedded/Scratch.inc"
+};
+static constexpr char TensorMapDataText[] = {
+#include "Embedded/TensorMapData.inc"
+};
+static constexpr char TensorMapText[] = {
+#include "Embedded/TensorMap.inc"
+};
 
-static const char FieldAt[] = R"(
-// The bytes of a member that is not public.
-template <class Field, class Whole>
-static inline Field fieldAt(const Whole &whole, size_t offset) {
-  Field field;
-  __builtin_memcpy(&field, &reinterpret_cast<const char &>(whole) + offset,
-                   sizeof(field));
-  return field;
+/// A source without its banner.
+static std::string textOf(ArrayRef<char> Source) {
+  return "\n" +
+         StringRef(Source.data(), Source.size()).split("\n\n").second.str();
 }
-)";
-
-static const char AddressOf[] = R"(
-template <class Argument> static inline void *addressOf(Argument &argument) {
-  return const_cast<char *>(&reinterpret_cast<const volatile char &>(argument));
-}
-)";
-
-static const char Cluster[] = R"(
-static inline cudaError_t launchCluster(const void *kernel, dim3 grid,
-                                        dim3 block, dim3 cluster, void **args,
-                                        size_t shared, cudaStream_t stream) {
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim.x = cluster.x;
-  attribute.val.clusterDim.y = cluster.y;
-  attribute.val.clusterDim.z = cluster.z;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cudaLaunchKernelExC(&config, kernel, args);
-}
-)";
-
-static const char TensorMap[] = R"(
-// Asks the driver for a tensor map; false where it gives none.
-static inline bool encode(CUtensorMap &map, int type, unsigned rank,
-                          unsigned long long base,
-                          const unsigned long long *extents,
-                          const unsigned long long *strides,
-                          const unsigned *box, const unsigned *steps,
-                          int swizzle, int promotion, bool nan) {
-  void *entry = nullptr;
-  cudaDriverEntryPointQueryResult found;
-#if CUDART_VERSION >= 12050
-  cudaError_t status = cudaGetDriverEntryPointByVersion(
-      "cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
-#else
-  cudaError_t status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &entry,
-                                               cudaEnableDefault, &found);
-#endif
-  if (status != cudaSuccess)
-    cudaGetLastError();
-  if (status != cudaSuccess || found != cudaDriverEntryPointSuccess || !entry)
-    return false;
-  cuuint64_t sizes[5] = {}, steps64[5] = {};
-  for (unsigned i = 0; i < rank; ++i)
-    sizes[i] = extents[i];
-  for (unsigned i = 0; i + 1 < rank; ++i)
-    steps64[i] = strides[i];
-  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry)(
-             &map, static_cast<CUtensorMapDataType>(type), rank,
-             reinterpret_cast<void *>(base), sizes, steps64, box, steps,
-             CU_TENSOR_MAP_INTERLEAVE_NONE,
-             static_cast<CUtensorMapSwizzle>(swizzle),
-             static_cast<CUtensorMapL2promotion>(promotion),
-             nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-                 : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-)";
 
 std::string ejectParameters(const EjectParams &P, bool Defaults,
                             const std::string *Used) {
@@ -228,20 +103,16 @@ private:
                        const std::string &Original, const std::string &Args,
                        const std::string &Before, const EjectMember *M,
                        bool Define, bool Defaults) const;
-  /// "(scale_choice::isPlain(...) && (... || ...))".
-  std::string attempt(const EjectMember &M, StringRef Shape,
-                      ArrayRef<std::string> Arguments) const {
-    std::string Choice = Group.choice() + "::";
-    SmallVector<StringRef, 4> Words;
-    Shape.split(Words, ", ");
+  /// "launch_v_1a2b3c4d(...) || ...".
+  std::string attempts(const EjectMember &M, StringRef Shape,
+                       ArrayRef<std::string> Arguments) const {
     std::vector<std::string> Each;
     Each.reserve(M.Codes.size());
     for (const EjectCode &C : M.Codes)
-      Each.push_back(Choice + "launch_" + C.Id + "(" + Shape.str() +
-                     (Arguments.empty() ? "" : ", " + join(Arguments, ", ")) +
-                     ")");
-    return Choice + "isPlain(" + Words[0].str() + ", " + Words[1].str() + ", " +
-           Words[3].str() + ") &&\n      (" + join(Each, " ||\n       ") + ")";
+      Each.push_back(
+          Group.choice() + "::launch_" + C.Id + "(device, " + Shape.str() +
+          (Arguments.empty() ? "" : ", " + join(Arguments, ", ")) + ")");
+    return join(Each, " ||\n       ");
   }
 
   const EjectGroup &Group;
@@ -311,10 +182,14 @@ std::string ChooserWriter::function(EjectForm Form, const EjectParams &P,
   std::string Text = "\n";
   if (M) {
     Text += "// Launches a variant of " + Original + ", or the original.\n";
-    std::string Plain =
-        Shape == OfConfig ? "config->numAttrs == 0 &&\n      " : "";
-    Body = "  if (" + Plain + attempt(*M, Shape, Given) + ")\n    " + Success +
-           "\n" + Body;
+    std::string Choice = Group.choice() + "::",
+                Legal = Choice + "cupilotIsLegal(" +
+                        StringRef(Shape).rsplit(", ").first.str() + ")";
+    if (Shape == OfConfig)
+      Legal = "config->numAttrs == 0 && " + Legal;
+    Body = "  const int device =\n      " + Legal + "\n          ? " + Choice +
+           "cupilotDevice()\n          : -1;\n  if (device >= 0 &&\n      (" +
+           attempts(*M, Shape, Given) + "))\n    " + Success + "\n" + Body;
   }
   return Text + Before + Head + " {\n" + Body + "}\n";
 }
@@ -326,18 +201,18 @@ std::string chooserText(const EjectGroup &Group, ArrayRef<EjectMember> Members,
   for (const EjectMember &M : Members)
     for (const EjectCode &Code : M.Codes)
       Attempts += attemptText(Group, *M.Host, Code, Needs);
-  std::string Text = "\nnamespace " + Group.choice() + " {\n";
-  Text += CommonHelpers;
+  std::string Text =
+      "\nnamespace " + Group.choice() + " {\n" + textOf(ChecksText);
   if (Needs.Checked)
-    Text += CheckedInteger;
+    Text += textOf(CheckedText);
   if (Needs.FieldAt)
-    Text += FieldAt;
-  if (Needs.AddressOf)
-    Text += AddressOf;
+    Text += textOf(FieldAtText);
   if (Needs.Cluster)
-    Text += Cluster;
+    Text += textOf(ClusterText);
+  if (Needs.Scratch)
+    Text += textOf(ScratchText);
   if (Needs.TensorMap)
-    Text += TensorMap;
+    Text += textOf(TensorMapDataText) + textOf(TensorMapText);
   Text += Attempts + "\n} // namespace " + Group.choice() + "\n";
   return Text + ChooserWriter(Group, Members).all(Forms, true, !Declared);
 }

@@ -84,12 +84,11 @@ static EjectParams paramsOf(const ParsedUnit &Unit, const FunctionDecl *F) {
   PrintingPolicy Policy = writtenPolicy(Unit);
   // The launch's own names must not hide the arguments, nor they those.
   std::set<std::string> Taken = {
-      "grid",      "block",  "shared",  "stream",     "bytes",
-      "scratch",   "config", "args",    "map",        "cluster",
-      "first",     "fits",   "isPlain", "fieldAt",    "addressOf",
-      "isAtLeast", "isZero", "modulo",  "ceilDivide", "floorDivide",
-      "Checked",   "gridX",  "gridY",   "gridZ",      "blockX",
-      "blockY",    "blockZ"};
+      "grid",        "block",     "shared", "stream", "device",  "known",
+      "bytes",       "scratch",   "config", "args",   "map",     "cluster",
+      "first",       "fieldAt",   "isZero", "modulo", "gridX",   "gridY",
+      "gridZ",       "blockX",    "blockY", "blockZ", "Checked", "isAtLeast",
+      "floorDivide", "ceilDivide"};
   for (const ParmVarDecl *P : F->parameters()) {
     std::string Name = P->getNameAsString();
     while (Name.empty() || !Taken.insert(Name).second)

@@ -32,7 +32,7 @@ struct EjectCode {
 
 /// Helpers that the host code of a group uses.
 struct EjectHelpers {
-  bool Checked = false, FieldAt = false, AddressOf = false, Cluster = false,
+  bool Checked = false, FieldAt = false, Cluster = false, Scratch = false,
        TensorMap = false;
 };
 
