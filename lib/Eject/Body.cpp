@@ -98,8 +98,7 @@ static std::string nameInNamespace(const FunctionDecl *F) {
   return Name;
 }
 
-/// What at namespace level holds \p F: itself, or a class.
-static const Decl *outermost(const FunctionDecl *F) {
+const Decl *outermost(const FunctionDecl *F) {
   const Decl *Outer = F;
   for (const DeclContext *DC = F->getDeclContext(); DC; DC = DC->getParent())
     if (const auto *R = dyn_cast<CXXRecordDecl>(DC))

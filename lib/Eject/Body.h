@@ -19,6 +19,9 @@ namespace cupilot {
 std::string pieceText(const ParsedUnit &Unit, const PieceTable &Pieces,
                       const Piece &P, unsigned &Begin, unsigned &End);
 
+/// What at namespace level holds \p F: itself, or a class.
+const clang::Decl *outermost(const clang::FunctionDecl *F);
+
 /// Compares variants of one kernel with its slice.
 class EjectBodies {
 public:

@@ -58,8 +58,8 @@ struct EjectGroup {
 /// The integer type that the scalar \p S is read as: "signed int".
 std::string ejectType(const ScalarRef &S);
 
-/// Why no host code can stand beside \p F, with a way out; "" when it can.
-std::string ejectRefusal(const ParsedUnit &Unit, const clang::FunctionDecl *F);
+/// A finding, with a way out, when no host code can stand beside \p F.
+llvm::Error checkKernel(const ParsedUnit &Unit, const clang::FunctionDecl *F);
 
 /// The group of the kernel \p F, without instances.
 EjectGroup ejectGroup(const ParsedUnit &Unit, const clang::FunctionDecl *F);

@@ -47,14 +47,14 @@ struct TokenEdit {
 struct SiteEdits {
   std::vector<TokenEdit> Tokens; ///< In order.
   unsigned Key = 0;              ///< The token that tells where it is written.
-  std::string Why;               ///< Not "": it cannot.
 };
 
 /// The edits that make \p L, a launch of \p Host's group, a call of the
 /// function that chooses. \p Args are the template arguments of the instance.
-SiteEdits editsOf(const ParsedUnit &Unit, const PieceTable &Pieces,
-                  const SourceLaunch &L, const EjectGroup &Group,
-                  llvm::StringRef Args);
+/// A finding when it cannot become one.
+llvm::Expected<SiteEdits>
+editsOf(const ParsedUnit &Unit, const PieceTable &Pieces, const SourceLaunch &L,
+        const EjectGroup &Group, llvm::StringRef Args);
 
 /// A token's place in a file, and in whose text: a macro's, or the file's own.
 struct TokenPlace {

@@ -14,6 +14,7 @@
 #include "Text.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/LaunchLimits.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
@@ -59,11 +60,11 @@ static bool isKnown(const EjectHost &Host, const Expr &E) {
   return all_of(E.Operands, [&](const Expr &O) { return isKnown(Host, O); });
 }
 
-std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V) {
+Error checkVariant(const EjectHost &Host, const EjectVariant &V) {
   std::optional<Architecture> Arch = Architecture::parse(V.When.Arch);
   if (!Arch || Arch->Suffix)
-    return "it is for '" + V.When.Arch +
-           "', which a running program cannot tell from others";
+    return findingError("it is for '" + V.When.Arch +
+                        "', which a running program cannot tell from others");
   bool Known = !V.Plan.Launches.empty();
   eachExpr(V, [&](const Expr &E) { Known &= isKnown(Host, E); });
   auto Look = [&](const PointerRef &P) {
@@ -77,7 +78,9 @@ std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V) {
   }
   for (const TensorMapPlan &Map : V.Plan.TensorMaps)
     Look(Map.Base);
-  return Known ? "" : "its plan or guard reads what the kernel does not get";
+  return Known ? Error::success()
+               : findingError(
+                     "its plan or guard reads what the kernel does not get");
 }
 
 namespace {
@@ -89,6 +92,13 @@ struct ShapeText {
   std::vector<std::string> Broken; ///< Conditions under which it is refused.
   std::string threads() const {
     return "1LL * " + Value[3] + " * " + Value[4] + " * " + Value[5];
+  }
+  /// The statements that refuse it.
+  std::string checks() const {
+    return Declarations + (Broken.empty()
+                               ? ""
+                               : "  if (" + join(Broken, " ||\n      ") +
+                                     ")\n    return false;\n");
   }
 };
 
@@ -247,10 +257,7 @@ std::string AttemptWriter::tensorMap(const TensorMapPlan &Map,
   }
   std::vector<unsigned> Steps = Map.Steps;
   Steps.resize(Map.rank(), 1);
-  std::string Text = S.Declarations;
-  if (!S.Broken.empty())
-    Text += "  if (" + join(S.Broken, " ||\n      ") + ")\n    return false;\n";
-  return Text + "  const CupilotMapKey " + Name + "Key = {\n      " +
+  return S.checks() + "  const CupilotMapKey " + Name + "Key = {\n      " +
          addressText(Host, Map.Base) + ",\n      " + Numbers(Extents) + ", " +
          Numbers(Strides) + "};\n  static const CupilotMapPlan " + Name +
          "Plan = {\n      /*type=*/" + std::to_string(Map.Type) +
@@ -280,10 +287,7 @@ std::string AttemptWriter::extendedLaunches(ArrayRef<ShapeText> Shapes) {
                     std::to_string(ScratchAlignment));
     Args.push_back("&scratch" + Number);
   }
-  Text += Sizes.Declarations;
-  if (!Sizes.Broken.empty())
-    Text +=
-        "  if (" + join(Sizes.Broken, " ||\n      ") + ")\n    return false;\n";
+  Text += Sizes.checks();
   for (auto [I, Map] : enumerate(Plan.TensorMaps)) {
     std::string Name = "map" + std::to_string(I + 1);
     Text += tensorMap(Map, Name);
@@ -332,12 +336,8 @@ std::string AttemptWriter::body() {
   std::vector<ShapeText> Shapes;
   for (auto [I, L] : enumerate(Plan.Launches)) {
     Shapes.push_back(shape(L, I));
-    const ShapeText &S = Shapes.back();
     Needs.Cluster |= L.Cluster.has_value();
-    Text += S.Declarations;
-    if (!S.Broken.empty())
-      Text +=
-          "  if (" + join(S.Broken, " ||\n      ") + ")\n    return false;\n";
+    Text += Shapes.back().checks();
   }
   std::string Arch = StringRef(V.When.Arch).drop_front(3).str();
   Text += "  // The GPU for which it was proved, with room for its blocks.\n"

@@ -50,8 +50,8 @@ struct EjectMember {
   std::vector<EjectCode> Codes; ///< In the order in which they are tried.
 };
 
-/// Why \p V cannot be written as host code; "" when it can.
-std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V);
+/// A finding when \p V cannot be written as host code.
+llvm::Error checkVariant(const EjectHost &Host, const EjectVariant &V);
 
 /// "scale_v_1a2b3c4d".
 std::string ejectNamespace(const EjectGroup &Group, const EjectCode &Code);

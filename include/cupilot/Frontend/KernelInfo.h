@@ -8,6 +8,7 @@
 #ifndef CUPILOT_FRONTEND_KERNELINFO_H
 #define CUPILOT_FRONTEND_KERNELINFO_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,11 @@ std::string instantiationOf(const clang::FunctionDecl *F);
 /// none.
 std::string templateArgumentsOf(const clang::FunctionDecl *F);
 
-/// Why the template arguments of \p F cannot be written in another file; "" if
-/// they can.
-std::string unspeakableArgument(const ParsedUnit &Unit,
-                                const clang::FunctionDecl *F);
+/// The first template argument of \p F that other code cannot write. Slices
+/// make lambdas again, so these count only with \p Lambdas.
+std::optional<std::string> unspeakableArgument(const ParsedUnit &Unit,
+                                               const clang::FunctionDecl *F,
+                                               bool Lambdas = false);
 
 } // namespace cupilot
 
