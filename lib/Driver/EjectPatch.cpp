@@ -12,7 +12,7 @@
 #include "cupilot/Driver/BuildCommand.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/UnitIdentities.h"
-#include "cupilot/Frontend/Eject.h"
+#include "cupilot/Eject/Eject.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Store/BuildStore.h"

@@ -13,7 +13,7 @@
 #ifndef CUPILOT_LIB_FRONTEND_CLOSURE_H
 #define CUPILOT_LIB_FRONTEND_CLOSURE_H
 
-#include "Pieces.h"
+#include "cupilot/Frontend/Pieces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include <set>

@@ -8,12 +8,12 @@
 
 #include "Closure.h"
 #include "DeviceCode.h"
-#include "KernelInfo.h"
 #include "Lambdas.h"
 #include "SliceWriter.h"
 #include "SourceIdentity.h"
 #include "VerifySlice.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/Decl.h"
 
@@ -37,13 +37,13 @@ static void extractKernel(ParsedUnit &Unit, const PieceTable &Pieces,
   SourceIdentity Identity =
       identifySource(K.Name, K.Contract, Unit, C, Pieces, Lambdas);
   K.Digest = Identity.Digest;
-  std::string Argument = unspeakableArgument(Unit, F);
+  std::optional<std::string> Argument = unspeakableArgument(Unit, F);
   if (!C.refusal().empty())
     K.Refusal = C.refusal();
   else if (!NoLambda.empty())
     K.Refusal = NoLambda;
-  else if (!Argument.empty())
-    K.Refusal = "its template argument '" + Argument +
+  else if (Argument)
+    K.Refusal = "its template argument '" + *Argument +
                 "' is a type without a name that another file can "
                 "write; use a named type at namespace level";
   else if (!Identity.FragileMacro.empty())

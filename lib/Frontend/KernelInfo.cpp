@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelInfo.h"
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/KernelInfo.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "cupilot/Model/Kernel.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -367,21 +367,28 @@ std::string templateArgumentsOf(const FunctionDecl *F) {
   return Text + ">";
 }
 
-static bool isUnspeakable(const TemplateArgument &Arg) {
+static bool isUnspeakable(const TemplateArgument &Arg, bool Lambdas) {
+  auto AnyOf = [&](llvm::ArrayRef<TemplateArgument> Args) {
+    return llvm::any_of(Args, [&](const TemplateArgument &Each) {
+      return isUnspeakable(Each, Lambdas);
+    });
+  };
   if (Arg.getKind() == TemplateArgument::Pack)
-    return llvm::any_of(Arg.pack_elements(), isUnspeakable);
+    return AnyOf(Arg.getPackAsArray());
   if (Arg.getKind() != TemplateArgument::Type)
     return false;
   QualType T = Arg.getAsType().getCanonicalType();
   if (const CXXRecordDecl *R = T->getAsCXXRecordDecl(); R && R->isLambda())
-    return false; // lambdasOf sees to them.
+    return Lambdas;
   if (const auto *Spec = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
           T->getAsCXXRecordDecl()))
-    return llvm::any_of(Spec->getTemplateArgs().asArray(), isUnspeakable);
+    return AnyOf(Spec->getTemplateArgs().asArray());
   return T->getLinkage() == Linkage::None;
 }
 
-std::string unspeakableArgument(const ParsedUnit &Unit, const FunctionDecl *F) {
+std::optional<std::string> unspeakableArgument(const ParsedUnit &Unit,
+                                               const FunctionDecl *F,
+                                               bool Lambdas) {
   SmallVector<TemplateArgument> Args;
   if (const TemplateArgumentList *Own = F->getTemplateSpecializationArgs())
     llvm::append_range(Args, Own->asArray());
@@ -389,13 +396,13 @@ std::string unspeakableArgument(const ParsedUnit &Unit, const FunctionDecl *F) {
     if (const auto *R = dyn_cast<ClassTemplateSpecializationDecl>(DC))
       llvm::append_range(Args, R->getTemplateArgs().asArray());
   for (const TemplateArgument &Arg : Args)
-    if (isUnspeakable(Arg)) {
+    if (isUnspeakable(Arg, Lambdas)) {
       std::string Text;
       llvm::raw_string_ostream OS(Text);
       Arg.print(namePolicy(Unit.Ctx), OS, /*IncludeType=*/false);
       return Text;
     }
-  return "";
+  return std::nullopt;
 }
 
 } // namespace cupilot

@@ -18,7 +18,7 @@
 #ifndef CUPILOT_LIB_FRONTEND_LAMBDAS_H
 #define CUPILOT_LIB_FRONTEND_LAMBDAS_H
 
-#include "Pieces.h"
+#include "cupilot/Frontend/Pieces.h"
 
 namespace clang {
 class CXXRecordDecl;

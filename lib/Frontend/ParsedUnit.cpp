@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "DeviceCode.h"
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Compile/Invocation.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "PreprocessorRecord.h"
-#include "SystemMacro.h"
+#include "cupilot/Frontend/PreprocessorRecord.h"
+#include "cupilot/Frontend/SystemMacro.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/MacroInfo.h"
 #include "clang/Lex/Preprocessor.h"

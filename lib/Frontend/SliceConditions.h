@@ -8,7 +8,7 @@
 #ifndef CUPILOT_LIB_FRONTEND_SLICECONDITIONS_H
 #define CUPILOT_LIB_FRONTEND_SLICECONDITIONS_H
 
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 
 namespace cupilot {
 

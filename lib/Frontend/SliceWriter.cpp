@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SliceWriter.h"
-#include "KernelInfo.h"
 #include "Lambdas.h"
 #include "SliceText.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"

@@ -10,7 +10,7 @@
 #include "Lambdas.h"
 #include "SliceCuts.h"
 #include "SliceWriter.h"
-#include "SystemMacro.h"
+#include "cupilot/Frontend/SystemMacro.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "clang/AST/ASTContext.h"

@@ -9,8 +9,8 @@
 
 #include "VerifySlice.h"
 #include "DeviceCode.h"
-#include "ParsedUnit.h"
 #include "PtxModule.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"

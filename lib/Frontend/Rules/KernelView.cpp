@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelView.h"
-#include "../ParsedUnit.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "clang/AST/DeclCXX.h"

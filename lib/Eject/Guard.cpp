@@ -1,4 +1,4 @@
-//===- EjectGuard.cpp - Expressions and guards as CUDA C++ -*- C++ -*-===//
+//===- Guard.cpp - Expressions and guards as CUDA C++ -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectText.h"
+#include "Text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 

@@ -1,4 +1,4 @@
-//===- EjectHost.cpp - Kernels as host code names them -*- C++ -*-===//
+//===- Host.cpp - Kernels as host code names them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectHost.h"
-#include "KernelInfo.h"
-#include "ParsedUnit.h"
+#include "Host.h"
+#include "cupilot/Frontend/KernelInfo.h"
+#include "cupilot/Frontend/ParsedUnit.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
@@ -38,33 +39,34 @@ static PrintingPolicy writtenPolicy(const ParsedUnit &Unit) {
   return Policy;
 }
 
-std::string ejectRefusal(const ParsedUnit &Unit, const FunctionDecl *F) {
+llvm::Error checkKernel(const ParsedUnit &Unit, const FunctionDecl *F) {
   if (F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization)
-    return "it is a specialisation of a template; make it an overload";
+    return findingError(
+        "it is a specialisation of a template; make it an overload");
   if (F->isVariadic())
-    return "it takes any arguments";
+    return findingError("it takes any arguments");
   for (const DeclContext *DC = F->getDeclContext(); DC; DC = DC->getParent()) {
     if (isa<FunctionDecl>(DC))
-      return "it is a member of a class inside of a function; move it out";
+      return findingError(
+          "it is a member of a class inside of a function; move it out");
     const auto *R = dyn_cast<CXXRecordDecl>(DC);
     if (!R)
       continue;
     if (isa<ClassTemplateSpecializationDecl>(R) ||
         R->getTemplateInstantiationPattern())
-      return "it is a member of a class template; make it a function template "
-             "beside the class";
+      return findingError(
+          "it is a member of a class template; make it a function template "
+          "beside the class");
     if (R->getAccess() != AS_none && R->getAccess() != AS_public)
-      return "its class is private; make it public";
+      return findingError("its class is private; make it public");
   }
   if (F->getAccess() != AS_none && F->getAccess() != AS_public)
-    return "it is a private member; make it public";
-  std::string Args = templateArgumentsOf(F);
-  if (llvm::StringRef(Args).contains("(lambda") ||
-      llvm::StringRef(Args).contains("(unnamed") ||
-      !unspeakableArgument(Unit, F).empty())
-    return "its template argument has no name that other code can write; use a "
-           "named type at namespace level";
-  return "";
+    return findingError("it is a private member; make it public");
+  if (unspeakableArgument(Unit, F, /*Lambdas=*/true))
+    return findingError(
+        "its template argument has no name that other code can write; use a "
+        "named type at namespace level");
+  return llvm::Error::success();
 }
 
 /// The default argument of \p P as the source has it.
@@ -84,12 +86,11 @@ static EjectParams paramsOf(const ParsedUnit &Unit, const FunctionDecl *F) {
   PrintingPolicy Policy = writtenPolicy(Unit);
   // The launch's own names must not hide the arguments, nor they those.
   std::set<std::string> Taken = {
-      "grid",      "block",  "shared",  "stream",     "bytes",
-      "scratch",   "config", "args",    "map",        "cluster",
-      "first",     "fits",   "isPlain", "fieldAt",    "addressOf",
-      "isAtLeast", "isZero", "modulo",  "ceilDivide", "floorDivide",
-      "Checked",   "gridX",  "gridY",   "gridZ",      "blockX",
-      "blockY",    "blockZ"};
+      "grid",        "block",     "shared", "stream", "device",  "known",
+      "bytes",       "scratch",   "config", "args",   "map",     "cluster",
+      "first",       "fieldAt",   "isZero", "modulo", "gridX",   "gridY",
+      "gridZ",       "blockX",    "blockY", "blockZ", "Checked", "isAtLeast",
+      "floorDivide", "ceilDivide"};
   for (const ParmVarDecl *P : F->parameters()) {
     std::string Name = P->getNameAsString();
     while (Name.empty() || !Taken.insert(Name).second)

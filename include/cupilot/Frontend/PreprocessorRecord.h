@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_PREPROCESSORRECORD_H
-#define CUPILOT_LIB_FRONTEND_PREPROCESSORRECORD_H
+#ifndef CUPILOT_FRONTEND_PREPROCESSORRECORD_H
+#define CUPILOT_FRONTEND_PREPROCESSORRECORD_H
 
 #include "clang/Lex/PPCallbacks.h"
 #include "llvm/ADT/DenseMap.h"
@@ -71,4 +71,4 @@ void recordPreprocessing(clang::Preprocessor &PP, PreprocessorLog &Log);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_PREPROCESSORRECORD_H
+#endif // CUPILOT_FRONTEND_PREPROCESSORRECORD_H

@@ -1,4 +1,4 @@
-//===- EjectBody.cpp - What a variant's text has beyond its slice ---------===//
+//===- Body.cpp - What a variant's text has beyond its slice ---------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectBody.h"
-#include "KernelInfo.h"
+#include "Body.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "clang/AST/ASTContext.h"
@@ -98,8 +98,7 @@ static std::string nameInNamespace(const FunctionDecl *F) {
   return Name;
 }
 
-/// What at namespace level holds \p F: itself, or a class.
-static const Decl *outermost(const FunctionDecl *F) {
+const Decl *outermost(const FunctionDecl *F) {
   const Decl *Outer = F;
   for (const DeclContext *DC = F->getDeclContext(); DC; DC = DC->getParent())
     if (const auto *R = dyn_cast<CXXRecordDecl>(DC))

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_TOKENLAYOUT_H
-#define CUPILOT_LIB_FRONTEND_TOKENLAYOUT_H
+#ifndef CUPILOT_FRONTEND_TOKENLAYOUT_H
+#define CUPILOT_FRONTEND_TOKENLAYOUT_H
 
 #include "clang/Basic/TokenKinds.h"
 #include "llvm/ADT/StringRef.h"
@@ -75,4 +75,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_TOKENLAYOUT_H
+#endif // CUPILOT_FRONTEND_TOKENLAYOUT_H

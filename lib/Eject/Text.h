@@ -1,4 +1,4 @@
-//===- EjectText.h - Variants as CUDA C++ -*- C++ -*-===//
+//===- Text.h - Variants as CUDA C++ -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,10 +14,10 @@
 //   void scale_with_variants(dim3 grid, ...)
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTTEXT_H
-#define CUPILOT_LIB_FRONTEND_EJECTTEXT_H
+#ifndef CUPILOT_LIB_EJECT_TEXT_H
+#define CUPILOT_LIB_EJECT_TEXT_H
 
-#include "EjectHost.h"
+#include "Host.h"
 
 namespace cupilot {
 
@@ -32,7 +32,7 @@ struct EjectCode {
 
 /// Helpers that the host code of a group uses.
 struct EjectHelpers {
-  bool Checked = false, FieldAt = false, AddressOf = false, Cluster = false,
+  bool Checked = false, FieldAt = false, Cluster = false, Scratch = false,
        TensorMap = false;
 };
 
@@ -50,8 +50,8 @@ struct EjectMember {
   std::vector<EjectCode> Codes; ///< In the order in which they are tried.
 };
 
-/// Why \p V cannot be written as host code; "" when it can.
-std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V);
+/// A finding when \p V cannot be written as host code.
+llvm::Error checkVariant(const EjectHost &Host, const EjectVariant &V);
 
 /// "scale_v_1a2b3c4d".
 std::string ejectNamespace(const EjectGroup &Group, const EjectCode &Code);
@@ -93,4 +93,4 @@ std::string chooserDeclarations(const EjectGroup &Group,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTTEXT_H
+#endif // CUPILOT_LIB_EJECT_TEXT_H

@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_PARSEDUNIT_H
-#define CUPILOT_LIB_FRONTEND_PARSEDUNIT_H
+#ifndef CUPILOT_FRONTEND_PARSEDUNIT_H
+#define CUPILOT_FRONTEND_PARSEDUNIT_H
 
-#include "PreprocessorRecord.h"
+#include "cupilot/Frontend/PreprocessorRecord.h"
 #include "clang/Basic/SourceLocation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -86,4 +86,4 @@ llvm::Error withParsedText(llvm::StringRef File,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_PARSEDUNIT_H
+#endif // CUPILOT_FRONTEND_PARSEDUNIT_H

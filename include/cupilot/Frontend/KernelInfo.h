@@ -5,9 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_KERNELINFO_H
-#define CUPILOT_LIB_FRONTEND_KERNELINFO_H
+#ifndef CUPILOT_FRONTEND_KERNELINFO_H
+#define CUPILOT_FRONTEND_KERNELINFO_H
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,12 @@ std::string instantiationOf(const clang::FunctionDecl *F);
 /// none.
 std::string templateArgumentsOf(const clang::FunctionDecl *F);
 
-/// Why the template arguments of \p F cannot be written in another file; "" if
-/// they can.
-std::string unspeakableArgument(const ParsedUnit &Unit,
-                                const clang::FunctionDecl *F);
+/// The first template argument of \p F that other code cannot write. Slices
+/// make lambdas again, so these count only with \p Lambdas.
+std::optional<std::string> unspeakableArgument(const ParsedUnit &Unit,
+                                               const clang::FunctionDecl *F,
+                                               bool Lambdas = false);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_KERNELINFO_H
+#endif // CUPILOT_FRONTEND_KERNELINFO_H

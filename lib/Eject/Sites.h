@@ -1,15 +1,15 @@
-//===- EjectSites.h - Launches in the source, and their edits -*- C++ -*-===//
+//===- Sites.h - Launches in the source, and their edits -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTSITES_H
-#define CUPILOT_LIB_FRONTEND_EJECTSITES_H
+#ifndef CUPILOT_LIB_EJECT_SITES_H
+#define CUPILOT_LIB_EJECT_SITES_H
 
-#include "EjectText.h"
-#include "Pieces.h"
+#include "Text.h"
+#include "cupilot/Frontend/Pieces.h"
 #include <map>
 
 namespace clang {
@@ -47,14 +47,14 @@ struct TokenEdit {
 struct SiteEdits {
   std::vector<TokenEdit> Tokens; ///< In order.
   unsigned Key = 0;              ///< The token that tells where it is written.
-  std::string Why;               ///< Not "": it cannot.
 };
 
 /// The edits that make \p L, a launch of \p Host's group, a call of the
 /// function that chooses. \p Args are the template arguments of the instance.
-SiteEdits editsOf(const ParsedUnit &Unit, const PieceTable &Pieces,
-                  const SourceLaunch &L, const EjectGroup &Group,
-                  llvm::StringRef Args);
+/// A finding when it cannot become one.
+llvm::Expected<SiteEdits>
+editsOf(const ParsedUnit &Unit, const PieceTable &Pieces, const SourceLaunch &L,
+        const EjectGroup &Group, llvm::StringRef Args);
 
 /// A token's place in a file, and in whose text: a macro's, or the file's own.
 struct TokenPlace {
@@ -83,4 +83,4 @@ std::string pathOf(const ParsedUnit &Unit, clang::FileID File);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTSITES_H
+#endif // CUPILOT_LIB_EJECT_SITES_H

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_FRONTEND_EJECT_H
-#define CUPILOT_FRONTEND_EJECT_H
+#ifndef CUPILOT_EJECT_EJECT_H
+#define CUPILOT_EJECT_EJECT_H
 
 #include "cupilot/Model/Kernel.h"
 
@@ -74,4 +74,4 @@ std::string applyEdits(llvm::StringRef Old, llvm::ArrayRef<SourceEdit> Edits);
 
 } // namespace cupilot
 
-#endif // CUPILOT_FRONTEND_EJECT_H
+#endif // CUPILOT_EJECT_EJECT_H

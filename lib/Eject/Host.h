@@ -1,15 +1,14 @@
-//===- EjectHost.h - Kernels as host code beside them names them -*- C++
-//-*-===//
+//===- Host.h - Kernels as host code beside them names them -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTHOST_H
-#define CUPILOT_LIB_FRONTEND_EJECTHOST_H
+#ifndef CUPILOT_LIB_EJECT_HOST_H
+#define CUPILOT_LIB_EJECT_HOST_H
 
-#include "cupilot/Frontend/Eject.h"
+#include "cupilot/Eject/Eject.h"
 
 namespace clang {
 class FunctionDecl;
@@ -59,8 +58,8 @@ struct EjectGroup {
 /// The integer type that the scalar \p S is read as: "signed int".
 std::string ejectType(const ScalarRef &S);
 
-/// Why no host code can stand beside \p F, with a way out; "" when it can.
-std::string ejectRefusal(const ParsedUnit &Unit, const clang::FunctionDecl *F);
+/// A finding, with a way out, when no host code can stand beside \p F.
+llvm::Error checkKernel(const ParsedUnit &Unit, const clang::FunctionDecl *F);
 
 /// The group of the kernel \p F, without instances.
 EjectGroup ejectGroup(const ParsedUnit &Unit, const clang::FunctionDecl *F);
@@ -71,4 +70,4 @@ EjectHost ejectHost(const ParsedUnit &Unit, const clang::FunctionDecl *F,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTHOST_H
+#endif // CUPILOT_LIB_EJECT_HOST_H

@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_SYSTEMMACRO_H
-#define CUPILOT_LIB_FRONTEND_SYSTEMMACRO_H
+#ifndef CUPILOT_FRONTEND_SYSTEMMACRO_H
+#define CUPILOT_FRONTEND_SYSTEMMACRO_H
 
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 
 namespace cupilot {
 
@@ -30,4 +30,4 @@ SystemMacro systemMacroOf(const ParsedUnit &Unit, clang::SourceLocation Loc);
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_SYSTEMMACRO_H
+#endif // CUPILOT_FRONTEND_SYSTEMMACRO_H

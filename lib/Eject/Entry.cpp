@@ -1,4 +1,4 @@
-//===- EjectEntry.cpp - Where new text goes -*- C++ -*-===//
+//===- Entry.cpp - Where new text goes -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectEntry.h"
+#include "Entry.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/Basic/SourceManager.h"
 
@@ -54,12 +54,8 @@ bool findPlaces(const ParsedUnit &Unit, const PieceTable &Pieces,
     if (const auto *N = dyn_cast<NamespaceDecl>(D))
       if (!isBefore(Unit, E.Definitions, SM.getExpansionLoc(N->getRBraceLoc())))
         return false;
-  const Decl *First = F->getFirstDecl();
-  if (E.Group.IsMember)
-    for (const DeclContext *DC = F->getDeclContext(); DC; DC = DC->getParent())
-      if (const auto *R = dyn_cast<CXXRecordDecl>(DC))
-        First = R;
-  int Earlier = Pieces.indexOf(First);
+  int Earlier =
+      Pieces.indexOf(E.Group.IsMember ? outermost(F) : F->getFirstDecl());
   if (Earlier < 0)
     return true;
   const auto &Early = Pieces.pieces()[static_cast<size_t>(Earlier)];

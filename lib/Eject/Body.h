@@ -1,15 +1,15 @@
-//===- EjectBody.h - What a variant's text has that its slice has not -----===//
+//===- Body.h - What a variant's text has that its slice has not -----===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTBODY_H
-#define CUPILOT_LIB_FRONTEND_EJECTBODY_H
+#ifndef CUPILOT_LIB_EJECT_BODY_H
+#define CUPILOT_LIB_EJECT_BODY_H
 
-#include "EjectText.h"
-#include "Pieces.h"
+#include "Text.h"
+#include "cupilot/Frontend/Pieces.h"
 #include <memory>
 
 namespace cupilot {
@@ -18,6 +18,9 @@ namespace cupilot {
 /// with the macro calls that make it.
 std::string pieceText(const ParsedUnit &Unit, const PieceTable &Pieces,
                       const Piece &P, unsigned &Begin, unsigned &End);
+
+/// What at namespace level holds \p F: itself, or a class.
+const clang::Decl *outermost(const clang::FunctionDecl *F);
 
 /// Compares variants of one kernel with its slice.
 class EjectBodies {
@@ -38,4 +41,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTBODY_H
+#endif // CUPILOT_LIB_EJECT_BODY_H

@@ -12,10 +12,10 @@
 // them.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_PIECES_H
-#define CUPILOT_LIB_FRONTEND_PIECES_H
+#ifndef CUPILOT_FRONTEND_PIECES_H
+#define CUPILOT_FRONTEND_PIECES_H
 
-#include "ParsedUnit.h"
+#include "cupilot/Frontend/ParsedUnit.h"
 #include "clang/Tooling/Syntax/Tokens.h"
 
 namespace clang {
@@ -85,4 +85,4 @@ private:
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_PIECES_H
+#endif // CUPILOT_FRONTEND_PIECES_H

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Eject.h"
-#include "EjectEntry.h"
-#include "KernelInfo.h"
+#include "cupilot/Eject/Eject.h"
+#include "Entry.h"
+#include "cupilot/Frontend/KernelInfo.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
@@ -46,13 +46,12 @@ public:
 
 private:
   Error addKernel(const EjectKernel &E, const FunctionDecl *F);
-  std::string findName(EjectEntry &E);
+  Error findName(EjectEntry &E);
   void findSites();
   void launch(EjectEntry &E, const SourceLaunch &L);
   bool launchesAlways(const TokenPlace &Key, const SharedPlace &Shared) const;
-  std::string inPlace(EjectEntry &E, const SourceLaunch &L,
-                      const SiteEdits &Site);
-  std::string canReach(const EjectEntry &E, const SourceLaunch &L) const;
+  Error inPlace(EjectEntry &E, const SourceLaunch &L, const SiteEdits &Site);
+  Error checkReach(const EjectEntry &E, const SourceLaunch &L) const;
   void reach(EjectEntry &E, const SourceLaunch &L);
   void expand(Expansion &X);
   void finish(EjectEntry &E);
@@ -61,9 +60,9 @@ private:
             std::string At = "") {
     Result.Notes.push_back({Kernel, std::move(At), Why.str()});
   }
-  void note(const EjectEntry &E, const SourceLaunch &L,
-            const llvm::Twine &Why) {
-    note(E.name(), Why + ": it stays as it is", Unit.at(L.Call->getBeginLoc()));
+  void note(const EjectEntry &E, const SourceLaunch &L, Error Why) {
+    note(E.name(), toString(std::move(Why)) + ": it stays as it is",
+         Unit.at(L.Call->getBeginLoc()));
   }
 
   ParsedUnit &Unit;
@@ -84,8 +83,8 @@ private:
 static const char Elsewhere[] =
     "the same text launches another kernel elsewhere";
 
-/// Gives the entry a name of its own; why there is none, or "".
-std::string Ejector::findName(EjectEntry &E) {
+/// Gives the entry a name of its own; a finding when there is none.
+Error Ejector::findName(EjectEntry &E) {
   std::string Stem = E.Group.Stem;
   for (unsigned I = 2; !Names.insert(E.Group.Stem).second; ++I)
     E.Group.Stem = Stem + "_" + std::to_string(I);
@@ -96,13 +95,13 @@ std::string Ejector::findName(EjectEntry &E) {
       Wanted.push_back(ejectNamespace(E.Group, C));
   for (const std::string &Name : Wanted)
     if (Unit.Ctx.Idents.find(Name) != Unit.Ctx.Idents.end())
-      return "the source has something called '" + Name + "'";
-  return "";
+      return findingError("the source has something called '" + Name + "'");
+  return Error::success();
 }
 
 Error Ejector::addKernel(const EjectKernel &E, const FunctionDecl *F) {
-  if (std::string Why = ejectRefusal(Unit, F); !Why.empty()) {
-    note(E.K.Name, Why);
+  if (Error Why = checkKernel(Unit, F)) {
+    note(E.K.Name, toString(std::move(Why)));
     return Error::success();
   }
   EjectEntry *&Known = ByPattern[sourceOf(F)];
@@ -115,18 +114,19 @@ Error Ejector::addKernel(const EjectKernel &E, const FunctionDecl *F) {
   EjectBodies Bodies(E.K, Flags);
   EjectMember Member;
   for (const EjectVariant &V : E.Variants) {
-    std::string Why = ejectRefusal(Host, V);
-    if (Why.empty()) {
+    Error Refused = checkVariant(Host, V);
+    if (!Refused) {
       Expected<EjectCode> Code = Bodies.codeOf(V);
       if (Code) {
         Member.Codes.push_back(std::move(*Code));
         continue;
       }
-      if (Error Failed = absorbFinding(Code.takeError(),
-                                       [&](StringRef W) { Why = W.str(); }))
-        return Failed;
+      Refused = Code.takeError();
     }
-    note(E.K.Name, "variant " + V.Name + ": " + Why);
+    if (Error Failed = absorbFinding(std::move(Refused), [&](StringRef Why) {
+          note(E.K.Name, "variant " + V.Name + ": " + Why);
+        }))
+      return Failed;
   }
   if (Member.Codes.empty())
     return Error::success();
@@ -135,15 +135,14 @@ Error Ejector::addKernel(const EjectKernel &E, const FunctionDecl *F) {
   return Error::success();
 }
 
-/// Why the function that chooses cannot be called at \p L; "" if it can.
-std::string Ejector::canReach(const EjectEntry &E,
-                              const SourceLaunch &L) const {
+/// A finding when the function that chooses cannot be called at \p L.
+Error Ejector::checkReach(const EjectEntry &E, const SourceLaunch &L) const {
   SourceLocation Here = SM.getExpansionLoc(L.Call->getBeginLoc());
   if (!Unit.isUser(Here))
-    return "the launch is not in a file of the project";
+    return findingError("the launch is not in a file of the project");
   if (isBefore(Unit, E.Definitions, Here) || isBefore(Unit, E.Before, Here))
-    return "";
-  return "the launch stands before the kernel's definition";
+    return Error::success();
+  return findingError("the launch stands before the kernel's definition");
 }
 
 void Ejector::reach(EjectEntry &E, const SourceLaunch &L) {
@@ -173,55 +172,59 @@ bool Ejector::launchesAlways(const TokenPlace &Key,
   });
 }
 
-/// Changes \p L where it is written; why not, or "".
-std::string Ejector::inPlace(EjectEntry &E, const SourceLaunch &L,
-                             const SiteEdits &Site) {
+/// Changes \p L where it is written; a finding when that cannot be.
+Error Ejector::inPlace(EjectEntry &E, const SourceLaunch &L,
+                       const SiteEdits &Site) {
   static const char Macro[] = "a macro makes the launch";
   auto Edits = editsInPlace(Unit, Pieces, Site);
   if (!Edits)
-    return Macro;
+    return findingError(Macro);
   auto Key = placeOf(Unit, Pieces.token(Site.Key));
   const SharedPlace &Shared = Places[{Key->File, Key->Begin}];
   if (Shared.Patterns.size() > 1)
-    return Key->Level.isValid() ? Macro : Elsewhere;
+    return findingError(Key->Level.isValid() ? Macro : Elsewhere);
   if (Key->Level.isValid()) {
     // Units that see the macro must see the function, at each of its uses.
     if ((Key->File != E.Definitions.File && Key->File != SM.getMainFileID()) ||
         !launchesAlways(*Key, Shared))
-      return Macro;
+      return findingError(Macro);
     for (const SourceLaunch *Other : Shared.Launches) {
-      SiteEdits Same = editsOf(Unit, Pieces, *Other, E.Group,
-                               templateArgumentsOf(Other->Kernel));
-      auto There =
-          Same.Why.empty() ? editsInPlace(Unit, Pieces, Same) : std::nullopt;
-      if (!There || *There != *Edits || !canReach(E, *Other).empty())
-        return Macro;
+      Expected<SiteEdits> Same = editsOf(Unit, Pieces, *Other, E.Group,
+                                         templateArgumentsOf(Other->Kernel));
+      if (!Same)
+        return Same.takeError();
+      auto There = editsInPlace(Unit, Pieces, *Same);
+      if (!There || *There != *Edits)
+        return findingError(Macro);
+      if (Error Why = checkReach(E, *Other))
+        return Why;
     }
   }
   llvm::append_range(E.Sites, *Edits);
-  return "";
+  return Error::success();
 }
 
 void Ejector::launch(EjectEntry &E, const SourceLaunch &L) {
-  if (std::string Why = canReach(E, L); !Why.empty())
-    return note(E, L, Why);
-  SiteEdits Site =
+  if (Error Why = checkReach(E, L))
+    return note(E, L, std::move(Why));
+  Expected<SiteEdits> Site =
       editsOf(Unit, Pieces, L, E.Group, templateArgumentsOf(L.Kernel));
-  if (!Site.Why.empty())
-    return note(E, L, Site.Why);
-  if (ByToken[Site.Key].size() > 1)
-    return note(E, L, Elsewhere);
-  std::string Why = inPlace(E, L, Site);
-  if (Why.empty())
+  if (!Site)
+    return note(E, L, Site.takeError());
+  if (ByToken[Site->Key].size() > 1)
+    return note(E, L, findingError(Elsewhere));
+  Error Why = inPlace(E, L, *Site);
+  if (!Why)
     return reach(E, L);
-  SourceLocation Key = Pieces.token(Site.Key).location();
+  SourceLocation Key = Pieces.token(Site->Key).location();
   if (Key.isFileID())
-    return note(E, L, Why);
+    return note(E, L, std::move(Why));
+  consumeError(std::move(Why));
   Expansion &X = Expansions[SM.getExpansionLoc(Key)];
-  X.Key = Site.Key;
+  X.Key = Site->Key;
   X.Launches.push_back({&E, &L});
   // A template's text comes once for each instance.
-  for (const TokenEdit &Edit : Site.Tokens)
+  for (const TokenEdit &Edit : Site->Tokens)
     if (llvm::none_of(X.Edits, [&](const TokenEdit &Known) {
           return Known.Begin == Edit.Begin && Known.Text == Edit.Text;
         }))
@@ -232,37 +235,37 @@ void Ejector::expand(Expansion &X) {
   llvm::sort(X.Edits, [](const TokenEdit &A, const TokenEdit &B) {
     return A.Begin < B.Begin;
   });
-  std::string Why;
+  bool Overlap = false;
   for (size_t I = 1; I < X.Edits.size(); ++I)
-    if (X.Edits[I].Begin < X.Edits[I - 1].End)
-      Why = Elsewhere;
-  if (Why.empty()) {
-    Expected<SourceEdit> Edit = expandedCall(Unit, Pieces, X.Key, X.Edits);
-    if (Edit) {
-      X.Launches.front().first->Sites.push_back(std::move(*Edit));
-      for (auto &[E, L] : X.Launches)
-        reach(*E, *L);
-      return;
-    }
-    llvm::handleAllErrors(Edit.takeError(),
-                          [&](const ToolError &E) { Why = E.text(); });
+    Overlap |= X.Edits[I].Begin < X.Edits[I - 1].End;
+  Expected<SourceEdit> Edit = Overlap
+                                  ? findingError(Elsewhere)
+                                  : expandedCall(Unit, Pieces, X.Key, X.Edits);
+  if (Edit) {
+    X.Launches.front().first->Sites.push_back(std::move(*Edit));
+    for (auto &[E, L] : X.Launches)
+      reach(*E, *L);
+    return;
   }
+  std::string Why = toString(Edit.takeError());
   for (auto &[E, L] : X.Launches)
-    note(*E, *L, Why);
+    note(*E, *L, findingError(Why));
 }
 
 void Ejector::findSites() {
   Launches = launchesIn(Unit);
   for (const SourceLaunch &L : Launches) {
     auto It = ByPattern.find(L.Pattern);
-    SiteEdits Site =
+    Expected<SiteEdits> Site =
         editsOf(Unit, Pieces, L,
                 It == ByPattern.end() ? EjectGroup() : It->second->Group,
                 templateArgumentsOf(L.Kernel));
-    if (!Site.Why.empty())
+    if (!Site) {
+      consumeError(Site.takeError());
       continue;
-    ByToken[Site.Key].insert(L.Pattern);
-    if (auto Key = placeOf(Unit, Pieces.token(Site.Key))) {
+    }
+    ByToken[Site->Key].insert(L.Pattern);
+    if (auto Key = placeOf(Unit, Pieces.token(Site->Key))) {
       SharedPlace &Shared = Places[{Key->File, Key->Begin}];
       Shared.Patterns.insert(L.Pattern);
       Shared.Launches.push_back(&L);
@@ -347,12 +350,12 @@ Error Ejector::run(llvm::ArrayRef<EjectKernel> All) {
           Code.Id = Id + "_" + std::to_string(I);
       }
     }
-    std::string Why = findName(*E);
-    if (Why.empty() && !findPlaces(Unit, Pieces, *E))
-      Why = "its definition is not in a file of the project, or a macro makes "
-            "more than it";
-    if (!Why.empty()) {
-      note(E->name(), Why);
+    Error Why = findName(*E);
+    if (!Why && !findPlaces(Unit, Pieces, *E))
+      Why = findingError("its definition is not in a file of the project, or a "
+                         "macro makes more than it");
+    if (Why) {
+      note(E->name(), toString(std::move(Why)));
       E->Members.clear();
     }
   }

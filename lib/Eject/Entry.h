@@ -1,15 +1,15 @@
-//===- EjectEntry.h - Where new text goes -*- C++ -*-===//
+//===- Entry.h - Where new text goes -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_LIB_FRONTEND_EJECTENTRY_H
-#define CUPILOT_LIB_FRONTEND_EJECTENTRY_H
+#ifndef CUPILOT_LIB_EJECT_ENTRY_H
+#define CUPILOT_LIB_EJECT_ENTRY_H
 
-#include "EjectBody.h"
-#include "EjectSites.h"
+#include "Body.h"
+#include "Sites.h"
 #include <set>
 
 namespace cupilot {
@@ -52,4 +52,4 @@ std::optional<unsigned> includePlace(const ParsedUnit &Unit,
 
 } // namespace cupilot
 
-#endif // CUPILOT_LIB_FRONTEND_EJECTENTRY_H
+#endif // CUPILOT_LIB_EJECT_ENTRY_H

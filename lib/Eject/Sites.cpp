@@ -1,4 +1,4 @@
-//===- EjectSites.cpp - Where launches are written -*- C++ -*-===//
+//===- Sites.cpp - Where launches are written -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,9 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectSites.h"
-#include "SystemMacro.h"
-#include "TokenLayout.h"
+#include "Sites.h"
+#include "cupilot/Frontend/SystemMacro.h"
+#include "cupilot/Frontend/TokenLayout.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/Basic/SourceManager.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Frontend/Eject.h"
+#include "cupilot/Eject/Eject.h"
 #include "cupilot/Support/LineDiff.h"
 
 using namespace llvm;

@@ -1,4 +1,4 @@
-//===- EjectText.cpp - Plans as CUDA C++ -*- C++ -*-===//
+//===- Text.cpp - Plans as CUDA C++ -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,9 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectText.h"
+#include "Text.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/LaunchLimits.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <array>
@@ -59,11 +60,11 @@ static bool isKnown(const EjectHost &Host, const Expr &E) {
   return all_of(E.Operands, [&](const Expr &O) { return isKnown(Host, O); });
 }
 
-std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V) {
+Error checkVariant(const EjectHost &Host, const EjectVariant &V) {
   std::optional<Architecture> Arch = Architecture::parse(V.When.Arch);
   if (!Arch || Arch->Suffix)
-    return "it is for '" + V.When.Arch +
-           "', which a running program cannot tell from others";
+    return findingError("it is for '" + V.When.Arch +
+                        "', which a running program cannot tell from others");
   bool Known = !V.Plan.Launches.empty();
   eachExpr(V, [&](const Expr &E) { Known &= isKnown(Host, E); });
   auto Look = [&](const PointerRef &P) {
@@ -77,7 +78,9 @@ std::string ejectRefusal(const EjectHost &Host, const EjectVariant &V) {
   }
   for (const TensorMapPlan &Map : V.Plan.TensorMaps)
     Look(Map.Base);
-  return Known ? "" : "its plan or guard reads what the kernel does not get";
+  return Known ? Error::success()
+               : findingError(
+                     "its plan or guard reads what the kernel does not get");
 }
 
 namespace {
@@ -89,6 +92,13 @@ struct ShapeText {
   std::vector<std::string> Broken; ///< Conditions under which it is refused.
   std::string threads() const {
     return "1LL * " + Value[3] + " * " + Value[4] + " * " + Value[5];
+  }
+  /// The statements that refuse it.
+  std::string checks() const {
+    return Declarations + (Broken.empty()
+                               ? ""
+                               : "  if (" + join(Broken, " ||\n      ") +
+                                     ")\n    return false;\n");
   }
 };
 
@@ -211,10 +221,10 @@ std::string AttemptWriter::simpleLaunch(const ShapeText &S) const {
 std::string AttemptWriter::oneLaunch(const Launch &L,
                                      const ShapeText &S) const {
   ArrayRef<std::string> Value(S.Value);
-  std::string Text = (L.Cluster ? "launchCluster(" : "cudaLaunchKernel(") +
-                     handle(L) + ",\n      " +
-                     dim3Text(Value.slice(0, 3), "grid") + ", " +
-                     dim3Text(Value.slice(3, 3), "block") + ", ";
+  std::string Text =
+      (L.Cluster ? "cupilotLaunchCluster(" : "cudaLaunchKernel(") + handle(L) +
+      ",\n      " + dim3Text(Value.slice(0, 3), "grid") + ", " +
+      dim3Text(Value.slice(3, 3), "block") + ", ";
   if (L.Cluster)
     Text += dim3Text(S.Cluster) + ", ";
   return Text + "args, " + narrow(S.Value[6], "size_t") + ", stream)";
@@ -245,33 +255,28 @@ std::string AttemptWriter::tensorMap(const TensorMapPlan &Map,
     S.Broken.push_back(V + " % 16 != 0");
     Strides.push_back("static_cast<unsigned long long>(" + V + ")");
   }
-  if (Strides.empty())
-    Strides.push_back("0"); // No array is empty.
   std::vector<unsigned> Steps = Map.Steps;
   Steps.resize(Map.rank(), 1);
-  std::string Text = S.Declarations;
-  if (!S.Broken.empty())
-    Text += "  if (" + join(S.Broken, " ||\n      ") + ")\n    return false;\n";
-  Text += "  const unsigned long long " + Name +
-          "Extents[] = " + Numbers(Extents) + ",\n      " + Name +
-          "Strides[] = " + Numbers(Strides) + ";\n  const unsigned " + Name +
-          "Box[] = " + Numbers(Map.Box) + ", " + Name +
-          "Steps[] = " + Numbers(Steps) + ";\n  CUtensorMap " + Name +
-          ";\n  if (!encode(" + Name + ", " + std::to_string(Map.Type) + ", " +
-          std::to_string(Map.rank()) + ", " + addressText(Host, Map.Base) +
-          ", " + Name + "Extents, " + Name + "Strides,\n      " + Name +
-          "Box, " + Name + "Steps, " + std::to_string(Map.Swizzle) + ", " +
-          std::to_string(Map.Promotion) + ", " + std::to_string(Map.FillNan) +
-          "))\n    return false;\n";
-  return Text;
+  return S.checks() + "  const CupilotMapKey " + Name + "Key = {\n      " +
+         addressText(Host, Map.Base) + ",\n      " + Numbers(Extents) + ", " +
+         Numbers(Strides) + "};\n  static const CupilotMapPlan " + Name +
+         "Plan = {\n      /*type=*/" + std::to_string(Map.Type) +
+         ", /*swizzle=*/" + std::to_string(Map.Swizzle) + ", /*promotion=*/" +
+         std::to_string(Map.Promotion) + ", /*fill=*/" +
+         std::to_string(Map.FillNan) + ",\n      /*rank=*/" +
+         std::to_string(Map.rank()) + ", /*box=*/" + Numbers(Map.Box) +
+         ", /*steps=*/" + Numbers(Steps) +
+         "};\n  static thread_local CupilotMapCache " + Name +
+         "Cache;\n  void *const " + Name + " = cupilotTensorMap(&" + Name +
+         "Cache, &" + Name + "Key, &" + Name + "Plan);\n  if (!" + Name +
+         ")\n    return false;\n";
 }
 
 std::string AttemptWriter::extendedLaunches(ArrayRef<ShapeText> Shapes) {
   std::string Text;
   std::vector<std::string> Args, Rooms;
-  Needs.AddressOf |= !Host.Params.Names.empty();
   for (const std::string &Name : Host.Params.Names)
-    Args.push_back("addressOf(" + Name + ")");
+    Args.push_back("(void *)__builtin_addressof(" + Name + ")");
   ShapeText Sizes;
   for (auto [I, Size] : enumerate(Plan.Scratch)) {
     std::string Number = std::to_string(I + 1);
@@ -282,24 +287,19 @@ std::string AttemptWriter::extendedLaunches(ArrayRef<ShapeText> Shapes) {
                     std::to_string(ScratchAlignment));
     Args.push_back("&scratch" + Number);
   }
-  Text += Sizes.Declarations;
-  if (!Sizes.Broken.empty())
-    Text +=
-        "  if (" + join(Sizes.Broken, " ||\n      ") + ")\n    return false;\n";
+  Text += Sizes.checks();
   for (auto [I, Map] : enumerate(Plan.TensorMaps)) {
     std::string Name = "map" + std::to_string(I + 1);
     Text += tensorMap(Map, Name);
-    Args.push_back("&" + Name);
+    Args.push_back(Name);
   }
   if (!Rooms.empty()) {
     std::string Total = join(Rooms, " + ");
-    Text += "  char *scratch = nullptr;\n"
-            "  if (cudaMallocAsync(reinterpret_cast<void **>(&scratch),\n"
-            "                      static_cast<size_t>(" +
+    Needs.Scratch = true;
+    Text += "  char *const scratch = cupilotAllocate(static_cast<size_t>(" +
             Total +
-            "), stream) !=\n      cudaSuccess) {\n"
-            "    cudaGetLastError(); // The original needs none.\n"
-            "    return false;\n  }\n";
+            "),\n                                        stream, device);\n"
+            "  if (!scratch)\n    return false;\n";
     for (size_t I = 0; I < Rooms.size(); ++I)
       Text += "  char *scratch" + std::to_string(I + 1) + " = " +
               (I ? "scratch" + std::to_string(I) + " + " + Rooms[I - 1]
@@ -317,11 +317,11 @@ std::string AttemptWriter::extendedLaunches(ArrayRef<ShapeText> Shapes) {
               " == cudaSuccess";
     Text += ")\n    " + oneLaunch(Plan.Launches.back(), Shapes.back()) + ";\n";
   }
+  Text += "  if (first != cudaSuccess)\n"
+          "    cudaGetLastError(); // The original runs.\n";
   if (!Rooms.empty())
     Text += "  cudaFreeAsync(scratch, stream);\n";
-  return Text + "  if (first != cudaSuccess)\n"
-                "    cudaGetLastError(); // The original runs.\n"
-                "  return first == cudaSuccess;\n";
+  return Text + "  return first == cudaSuccess;\n";
 }
 
 std::string AttemptWriter::body() {
@@ -336,19 +336,26 @@ std::string AttemptWriter::body() {
   std::vector<ShapeText> Shapes;
   for (auto [I, L] : enumerate(Plan.Launches)) {
     Shapes.push_back(shape(L, I));
-    const ShapeText &S = Shapes.back();
     Needs.Cluster |= L.Cluster.has_value();
-    Text += S.Declarations;
-    if (!S.Broken.empty())
-      Text +=
-          "  if (" + join(S.Broken, " ||\n      ") + ")\n    return false;\n";
+    Text += Shapes.back().checks();
   }
   std::string Arch = StringRef(V.When.Arch).drop_front(3).str();
-  Text += "  // The GPU for which it was proved, with room for its blocks.\n";
+  Text += "  // The GPU for which it was proved, with room for its blocks.\n"
+          "  static unsigned long long known[" +
+          std::to_string(Code.Kernels.size()) + "][64];\n";
+  // What the program allows the original, the variant needs too.
+  const char *Raise =
+      any_of(Plan.Launches,
+             [](const Launch &L) { return L.Shared != Expr::constant(0); })
+          ? "1"
+          : "0";
   for (auto [I, L] : enumerate(Plan.Launches))
-    Text += "  if (!fits(" + handle(L) + ", " + Arch + ",\n            " +
-            Shapes[I].threads() + ", static_cast<long long>(" +
-            Shapes[I].Value[6] + ")))\n    return false;\n";
+    Text += "  if (!cupilotFits(cupilotFacts(" + handle(L) +
+            ",\n                                " + Arch + ", device, " +
+            Raise + ", known[" + std::to_string(Plan.indexOf(L)) +
+            "]),\n                   " + Shapes[I].threads() + ", " +
+            Shapes[I].Value[6] + "))\n    return false;\n";
+  Text += "  if (cupilotIsCapturing(stream))\n    return false;\n";
   return Text + (Plan.isExtended() ? extendedLaunches(Shapes)
                                    : simpleLaunch(Shapes.front()));
 }
@@ -367,8 +374,8 @@ std::string attemptText(const EjectGroup &Group, const EjectHost &Host,
   return "\n// Launches " + Code.V->Name +
          " where that is proved to be right; false elsewhere.\n"
          "static inline bool launch_" +
-         Code.Id + "(" + ejectParameters(Host.Params, false, &Body) + ") {\n" +
-         Body + "}\n";
+         Code.Id + "(int device, " +
+         ejectParameters(Host.Params, false, &Body) + ") {\n" + Body + "}\n";
 }
 
 } // namespace cupilot

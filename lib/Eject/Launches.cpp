@@ -1,4 +1,4 @@
-//===- EjectLaunches.cpp - The launches of a unit -*- C++ -*-===//
+//===- Launches.cpp - The launches of a unit -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EjectSites.h"
-#include "TokenLayout.h"
+#include "Sites.h"
+#include "cupilot/Frontend/TokenLayout.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
@@ -16,6 +17,8 @@
 #include <set>
 
 using namespace clang;
+using llvm::Error;
+using llvm::Expected;
 using llvm::StringRef;
 
 namespace cupilot {
@@ -113,20 +116,14 @@ public:
               const SourceLaunch &L, const EjectGroup &Group, StringRef Args)
       : Unit(Unit), Pieces(Pieces), L(L), Group(Group), Args(Args) {}
 
-  SiteEdits edits() {
-    if (L.Form == EjectForm::Chevrons)
-      chevrons();
-    else
-      call();
+  Expected<SiteEdits> edits() {
+    if (Error Why = L.Form == EjectForm::Chevrons ? chevrons() : call())
+      return std::move(Why);
     return std::move(Site);
   }
 
 private:
   int at(SourceLocation Loc) const { return Pieces.tokenAt(Loc); }
-  void fail(const char *Why) {
-    Site.Tokens.clear();
-    Site.Why = Why;
-  }
   void edit(int Begin, int End, std::string Text, bool WithSpace = false) {
     Site.Tokens.push_back({static_cast<unsigned>(Begin),
                            static_cast<unsigned>(End), std::move(Text),
@@ -151,8 +148,8 @@ private:
                L.Kernel->getNameAsString();
   }
   std::string qualified(const std::string &Function);
-  void chevrons();
-  void call();
+  Error chevrons();
+  Error call();
 
   const ParsedUnit &Unit;
   const PieceTable &Pieces;
@@ -163,7 +160,8 @@ private:
 };
 } // namespace
 
-static const char Otherwise[] = "the launch names it otherwise";
+static const char Otherwise[] = "the launch names it otherwise",
+                  Unknown[] = "its tokens are not understood";
 
 /// \p Function with its namespace, and with the kernel's template arguments; ""
 /// when these are not there to be written.
@@ -185,7 +183,7 @@ std::string TokenEditor::qualified(const std::string &Function) {
   return L.InTemplate ? "" : Name + Args.str();
 }
 
-void TokenEditor::chevrons() {
+Error TokenEditor::chevrons() {
   const auto &Call = cast<CUDAKernelCallExpr>(*L.Call);
   int Begin = at(Call.getBeginLoc()), End = at(Call.getRParenLoc()),
       Left = at(Call.getConfig()->getBeginLoc()),
@@ -194,9 +192,9 @@ void TokenEditor::chevrons() {
     Left = next(Begin, End, tok::lesslessless);
   if (Begin < 0 || Left <= Begin || !is(Right, tok::greatergreatergreater) ||
       !is(Right + 1, tok::l_paren) || !is(End, tok::r_paren))
-    return fail("its tokens are not understood");
+    return findingError(Unknown);
   if (L.Ref ? !isNamed() : L.InTemplate)
-    return fail(Otherwise);
+    return findingError(Otherwise);
   Site.Key = static_cast<unsigned>(Left);
   // As written, but for the name, where that finds the function too.
   bool Plain = L.Ref && Call.getCallee()->IgnoreImpCasts() == L.Ref &&
@@ -207,7 +205,7 @@ void TokenEditor::chevrons() {
   } else {
     std::string Name = qualified(Group.chooser());
     if (Name.empty())
-      return fail(Otherwise);
+      return findingError(Otherwise);
     edit(Begin, Left, Name);
   }
   edit(Left, Left + 1, "(");
@@ -219,31 +217,34 @@ void TokenEditor::chevrons() {
       Fill += std::string(", ") + Defaults[I];
   bool None = Right + 2 == End;
   edit(Right, Right + 2, None ? Fill : Fill + ", ");
+  return Error::success();
 }
 
-void TokenEditor::call() {
+Error TokenEditor::call() {
   int Begin = at(L.Call->getBeginLoc()), End = at(L.Call->getRParenLoc()),
       Paren = next(Begin, End, tok::l_paren);
   const clang::Expr *Kernel =
       L.Call->getArg(L.Form == EjectForm::Array ? 0 : 1);
   int First = at(Kernel->getBeginLoc()), Last = at(Kernel->getEndLoc());
   if (Begin < 0 || Paren < 0 || First <= Paren || Last < First || End <= Last)
-    return fail("its tokens are not understood");
+    return findingError(Unknown);
   if (L.Ref ? !isNamed() : L.InTemplate)
-    return fail(Otherwise);
+    return findingError(Otherwise);
   std::string Name = qualified(Group.launcher());
   if (Name.empty())
-    return fail(Otherwise);
+    return findingError(Otherwise);
   Site.Key = static_cast<unsigned>(Paren);
   if (L.Form == EjectForm::Array) {
     if (First != Paren + 1 || !is(Last + 1, tok::comma))
-      return fail("its tokens are not understood");
-    return edit(Begin, Last + 2, Name + "(", /*WithSpace=*/true);
+      return findingError(Unknown);
+    edit(Begin, Last + 2, Name + "(", /*WithSpace=*/true);
+    return Error::success();
   }
   if (!is(First - 1, tok::comma))
-    return fail("its tokens are not understood");
+    return findingError(Unknown);
   edit(Begin, Paren, Name);
   edit(First - 1, Last + 1, "");
+  return Error::success();
 }
 
 std::vector<SourceLaunch> launchesIn(ParsedUnit &Unit) {
@@ -252,9 +253,9 @@ std::vector<SourceLaunch> launchesIn(ParsedUnit &Unit) {
   return Finder.take();
 }
 
-SiteEdits editsOf(const ParsedUnit &Unit, const PieceTable &Pieces,
-                  const SourceLaunch &L, const EjectGroup &Group,
-                  StringRef Args) {
+Expected<SiteEdits> editsOf(const ParsedUnit &Unit, const PieceTable &Pieces,
+                            const SourceLaunch &L, const EjectGroup &Group,
+                            StringRef Args) {
   return TokenEditor(Unit, Pieces, L, Group, Args).edits();
 }
 
