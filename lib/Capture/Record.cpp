@@ -23,6 +23,24 @@ static json toJson(const Content &C) {
   return J;
 }
 
+/// Files have the words, in the order of the outcomes.
+static constexpr std::string_view ReplayWords[] = {"same", "close", "differs",
+                                                   "failed"};
+
+std::string ReplayResult::text() const {
+  std::string Word(ReplayWords[static_cast<int>(What)]);
+  return Details.empty() ? Word : Word + ": " + Details;
+}
+
+std::optional<ReplayResult> ReplayResult::parse(const std::string &Text) {
+  size_t End = std::min(Text.find(": "), Text.size());
+  const auto *It = std::ranges::find(ReplayWords, Text.substr(0, End));
+  if (It == std::end(ReplayWords))
+    return std::nullopt;
+  return ReplayResult{static_cast<Outcome>(It - ReplayWords),
+                      Text.substr(std::min(End + 2, Text.size()))};
+}
+
 json toJson(const Launch &L) {
   json J = {{"kernel", L.Kernel},
             {"grid", L.Dims.Grid},
@@ -69,8 +87,8 @@ json toJson(const Launch &L) {
     J["obstacles"] = L.Obstacles;
   if (!L.Remarks.empty())
     J["remarks"] = L.Remarks;
-  if (!L.Replay.empty())
-    J["replay"] = L.Replay;
+  if (L.Replay)
+    J["replay"] = L.Replay->text();
   return J;
 }
 
@@ -141,7 +159,10 @@ std::optional<Failure> fromJson(const json &J, Launch &L) {
   F.read("moduleSize", L.ModuleSize, false);
   F.read("obstacles", L.Obstacles, false);
   F.read("remarks", L.Remarks, false);
-  F.read("replay", L.Replay, false);
+  std::string Replay;
+  F.read("replay", Replay, false);
+  if (!Replay.empty() && !(L.Replay = ReplayResult::parse(Replay)))
+    Wrong = "replay";
   if (!L.Module.empty() && !isDigest(L.Module))
     Wrong = "module";
   for (const json &Arg : F.list("args")) {
