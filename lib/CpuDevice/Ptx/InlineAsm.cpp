@@ -17,7 +17,6 @@
 #include "DeviceValues.h"
 #include "InlineAsm.h"
 #include "PtxRegisters.h"
-#include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/InstIterator.h"
@@ -319,7 +318,7 @@ bool AsmLowering::finish() {
 Error AsmLowering::emit() {
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Body));
   if (!bindOperands())
-    return findingError("its operands");
+    return createStringError("its operands");
   for (const auto &Register : Program.Registers)
     variable(Register.first(), Register.second);
   for (const PtxStatement &S : Program.Statements)
@@ -327,11 +326,12 @@ Error AsmLowering::emit() {
         !Labels
              .try_emplace(S.Label, BasicBlock::Create(M.getContext(), "", Body))
              .second)
-      return findingError("the label '" + S.Text + "', which stands twice,");
+      return createStringError("the label '" + S.Text +
+                               "', which stands twice,");
   for (const PtxStatement &S : Program.Statements)
     if (!emitStatement(S))
-      return findingError("'" + S.Text + "'");
-  return finish() ? Error::success() : findingError("its results");
+      return createStringError("'" + S.Text + "'");
+  return finish() ? Error::success() : createStringError("its results");
 }
 
 Error AsmLowering::run() {

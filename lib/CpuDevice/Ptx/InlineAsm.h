@@ -31,7 +31,7 @@ class AsmLowering {
 public:
   AsmLowering(llvm::CallInst &Call, const PtxProgram &Program,
               ForeignStatement Foreign);
-  /// Replaces the statement; else a finding says what is not known of it, and
+  /// Replaces the statement; else an error says what is not known of it, and
   /// nothing has changed.
   llvm::Error run();
 

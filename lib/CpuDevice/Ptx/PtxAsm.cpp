@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "PtxAsm.h"
-#include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -264,7 +263,7 @@ Expected<PtxProgram> Parser::run() {
     Rest = Rest.ltrim();
   }
   if (Unknown)
-    return findingError(*Unknown);
+    return createStringError(*Unknown);
   // A branch goes to the innermost label of that name; labels of sibling
   // scopes may share one.
   for (auto [S, Chain] : zip(Program.Statements, ScopesOf)) {

@@ -45,7 +45,7 @@ struct PtxProgram {
 };
 
 /// Splits \p Text into instructions, resolves scopes, labels and declarations
-/// (PTX ISA, "Syntax" and "State Spaces, Types, and Variables"). A finding says
+/// (PTX ISA, "Syntax" and "State Spaces, Types, and Variables"). An error says
 /// what is not understood.
 llvm::Expected<PtxProgram> parsePtx(llvm::StringRef Text);
 
