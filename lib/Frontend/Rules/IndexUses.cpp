@@ -34,7 +34,7 @@ IndexUses::IndexUses(Values &Vals, unsigned Mask) : Vals(Vals), Mask(Mask) {
 }
 
 llvm::Error IndexUses::check() const {
-  if (areGlobal())
+  if (!Culprit)
     return llvm::Error::success();
   return findingError("thread or block indices are used other than as blockIdx "
                       "* blockDim + threadIdx (" +

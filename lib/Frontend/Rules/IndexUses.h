@@ -26,8 +26,7 @@ public:
   /// \p Mask: bit d stands for dimension d.
   IndexUses(Values &Vals, unsigned Mask);
 
-  /// Is the kernel a function of global indices alone? Else check() says why.
-  bool areGlobal() const { return !Culprit; }
+  /// A finding where the kernel is more than a function of global indices.
   llvm::Error check() const;
   const std::vector<Use> &uses() const { return Found; }
   bool usesTotal(unsigned Dim) const;

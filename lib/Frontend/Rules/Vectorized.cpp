@@ -210,32 +210,27 @@ static llvm::Expected<std::string> moveChecks(Analysis &A, llvm::StringRef Base,
   return Head;
 }
 
-/// May one thread do the work of its neighbours in x?
-static llvm::Error check(KernelView &V, Analysis &A) {
-  if (llvm::Error E = checkMergedThreads(V, A))
-    return E;
-  if (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0))
-    return findingError("the kernel has not one index in x per thread");
-  if (A.Uses.assumedBlock(0))
-    return findingError("the text assumes a block size");
-  if (llvm::count_if(A.Checks.terms(),
-                     [](const auto &T) { return T.Dim == 0; }) != 1)
-    return findingError(
-        "the index in x is not checked against one bound before the work");
-  if (const clang::Expr *Other = A.Checks.otherCondition(0))
-    return findingError(
-        "the check at " + V.at(Other->getBeginLoc()) +
-        " tells apart more than whether the index in x is below a bound");
-  return checkRepeatedWork(V, A);
-}
-
 llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
   int64_t Width = valueOf(G, "width");
   if (Width != 2 && Width != 4)
     return refuse(G, "the width must be 2 or 4");
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/1);
-    if (llvm::Error E = check(V, A))
+    if (llvm::Error E = checkMergedThreads(V, A))
+      return refuse(G, std::move(E));
+    if (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0))
+      return refuse(G, "the kernel has not one index in x per thread");
+    if (A.Uses.assumedBlock(0))
+      return refuse(G, "the text assumes a block size");
+    if (llvm::count_if(A.Checks.terms(),
+                       [](const auto &T) { return T.Dim == 0; }) != 1)
+      return refuse(G, "the index in x is not checked against one bound before "
+                       "the work");
+    if (const clang::Expr *Other = A.Checks.otherCondition(0))
+      return refuse(G, "the check at " + V.at(Other->getBeginLoc()) +
+                           " tells apart more than whether the index in x is "
+                           "below a bound");
+    if (llvm::Error E = checkRepeatedWork(V, A))
       return refuse(G, std::move(E));
     std::vector<Constraint> Needed;
     std::optional<Expr> Limit = A.Checks.limit(0, Needed);
