@@ -9,7 +9,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -159,7 +159,7 @@ Expected<std::vector<Kernel>> loadKernels(StringRef Path) {
       if (!Slice)
         return Slice.takeError();
       K.Slice = std::move(*Slice);
-    } else if (K.Refusal.empty()) {
+    } else if (!K.Refusal) {
       K.Refusal = "the module names no slice for it; cupilot extract -o writes "
                   "both";
     }

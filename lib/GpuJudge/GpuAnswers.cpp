@@ -30,9 +30,30 @@ json::Object byId(const runner::Batch &B, GpuResults Results) {
   return All;
 }
 
+namespace {
+/// Whose doing an answer is.
+enum class Answer { Fine, Variant, Original, Skipped, Batch };
+} // namespace
+
+static Answer answerOf(const json::Object &R) {
+  StringRef Status = R.getString("status").value_or("");
+  if (Status == "ok")
+    return Answer::Fine;
+  if (Status == "skipped")
+    return Answer::Skipped;
+  // It ended the runner or the machine three times.
+  if (failureKindOf(R.getString("reason").value_or("")) ==
+      FailureKind::Abandoned)
+    return Answer::Variant;
+  if (Status == "fault")
+    return R.getString("who").value_or("") == "original" ? Answer::Original
+                                                         : Answer::Variant;
+  return Answer::Batch;
+}
+
 /// Why a comparison is no success.
 static GateFinding findingOf(const json::Object &C, StringRef Workload) {
-  if (C.getString("status").value_or("") != "ok")
+  if (answerOf(C) != Answer::Fine)
     return {GateReason::Fault, Workload.str(),
             (C.getString("reason").value_or("") + ": " +
              C.getString("message").value_or(""))
@@ -63,27 +84,6 @@ static GateFinding findingOf(const json::Object &C, StringRef Workload) {
   return {Reason, Workload.str(), std::move(Text)};
 }
 
-namespace {
-/// Whose doing an answer is.
-enum class Answer { Fine, Variant, Original, Skipped, Batch };
-} // namespace
-
-static Answer answerOf(const json::Object &R) {
-  StringRef Status = R.getString("status").value_or("");
-  if (Status == "ok")
-    return Answer::Fine;
-  if (Status == "skipped")
-    return Answer::Skipped;
-  // It ended the runner or the machine three times.
-  if (failureKindOf(R.getString("reason").value_or("")) ==
-      FailureKind::Abandoned)
-    return Answer::Variant;
-  if (Status == "fault")
-    return R.getString("who").value_or("") == "original" ? Answer::Original
-                                                         : Answer::Variant;
-  return Answer::Batch;
-}
-
 static Error batchError(StringRef Id, const json::Object &R) {
   return resourceError(
       "the GPU could not evaluate " + Id + ": " +
@@ -107,7 +107,6 @@ static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
     L.Right = false;
     return Error::success();
   case Answer::Skipped:
-    return Error::success();
   case Answer::Fine:
     break;
   }
@@ -208,7 +207,7 @@ readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
   DeviceResults R;
   auto Load = [&](StringRef Digest) -> Expected<std::vector<uint8_t>> {
     std::string Path =
-        (Folder + "/results/data/" + Digest.substr(3) + ".bin").str();
+        (Folder + "/results/data/" + dataFileName(Digest, 64)).str();
     Expected<std::string> Bytes = readFile(Path);
     if (!Bytes)
       return Bytes.takeError();

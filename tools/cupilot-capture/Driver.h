@@ -8,10 +8,15 @@
 #ifndef CUPILOT_TOOLS_CAPTURE_DRIVER_H
 #define CUPILOT_TOOLS_CAPTURE_DRIVER_H
 
+#include "cupilot/Capture/Record.h"
 #include <cuda.h>
+#include <optional>
 #include <string>
 
 namespace cupilot::capture {
+
+/// Why something could not be done, for people; nothing where it was.
+using Obstacle = std::optional<std::string>;
 
 // Functions by the names that the driver exports. Each pointer is null where
 // the driver has no such function.
@@ -87,10 +92,20 @@ struct Driver {
   NAME##Type *NAME = nullptr;
   CUPILOT_DRIVER_FUNCTIONS(F)
 #undef F
-  /// Loads libcuda.so.1; empty, or why that failed.
-  std::string load();
+  /// Loads libcuda.so.1.
+  Obstacle load();
   /// "CUDA_ERROR_INVALID_VALUE".
   std::string errorName(CUresult Code) const;
+};
+
+/// How a kernel is launched with \p Dims on \p Stream.
+struct LaunchConfig {
+  explicit LaunchConfig(const Shape &Dims, CUstream Stream = nullptr);
+  LaunchConfig(const LaunchConfig &) = delete;
+  CUlaunchConfig Values = {};
+
+private:
+  CUlaunchAttribute Attributes[2] = {};
 };
 
 } // namespace cupilot::capture

@@ -15,7 +15,7 @@ namespace cupilot::capture {
 /// Variables beyond this are not put back, so kernels with them do not run.
 static constexpr uint64_t MostVariables = 64ull << 20;
 
-std::string Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
+Obstacle Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
   for (const Range &At : Found) {
     if (std::ranges::any_of(Variables,
                             [&](auto &Known) { return Known.first == At; }))
@@ -23,16 +23,15 @@ std::string Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
     if (At.Size > MostVariables)
       return "its graph reaches large variables";
     std::string Now(At.Size, '\0');
-    if (std::string Why = good(
-            R.Cuda.cuMemcpyDtoH_v2(Now.data(), At.Base, At.Size), "a variable");
-        !Why.empty())
+    if (Obstacle Why = good(
+            R.Cuda.cuMemcpyDtoH_v2(Now.data(), At.Base, At.Size), "a variable"))
       return Why;
     Variables.push_back({At, std::move(Now)});
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
+Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
   LaunchCall Call;
   if (!launchOfNode(R.Cuda, Node, Call))
     return "the driver does not tell what a node launches";
@@ -64,7 +63,7 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   std::vector<Range> Here, Globals;
   for (const Range &Found : M.Ranges) {
     CUdeviceptr To = 0;
-    if (std::string Why = copyOf(Found, To); !Why.empty())
+    if (Obstacle Why = copyOf(Found, To))
       return Why;
     Here.push_back({To, Found.Size});
     L.Buffers.push_back({Found.Size, 256, {}, {}});
@@ -77,63 +76,43 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   });
   if (Prints)
     return F.Name + ", in the same graph, may print or launch";
-  if (std::string Why = saveVariables(Globals); !Why.empty())
+  if (Obstacle Why = saveVariables(Globals))
     return Why;
   for (const Pointer &P : L.Pointers) {
     CUdeviceptr Word = Here[P.Buffer].Base + P.At;
     std::memcpy(Args[P.Param].data() + P.Offset, &Word, 8);
   }
   std::vector<std::string> Before(L.Buffers.size());
-  std::string Why;
+  Obstacle Why;
   if (Wanted) {
     CUdevice Device = 0;
     if (R.Cuda.cuCtxGetDevice(&Device) == CUDA_SUCCESS)
       L.Device = static_cast<unsigned>(Device);
     R.makeRoom(Index, Bytes);
-    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Here.size() && !Why; ++I)
       Why = R.snapshot(Here[I], L.Buffers[I].Digest, &Before[I]);
-    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Globals.size() && !Why; ++I)
       Why = R.snapshot(Globals[I], L.Globals[I].Value.Digest);
   }
   std::vector<void *> Params;
   Params.reserve(Args.size());
   for (std::string &Arg : Args)
     Params.push_back(Arg.data());
-  CUlaunchConfig Config = {};
-  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
-  std::tie(Config.gridDimX, Config.gridDimY, Config.gridDimZ) =
-      std::tuple(U(L.Dims.Grid[0]), U(L.Dims.Grid[1]), U(L.Dims.Grid[2]));
-  std::tie(Config.blockDimX, Config.blockDimY, Config.blockDimZ) =
-      std::tuple(U(L.Dims.Block[0]), U(L.Dims.Block[1]), U(L.Dims.Block[2]));
-  Config.sharedMemBytes = U(L.Dims.Shared);
-  Config.hStream = Own;
-  CUlaunchAttribute Attributes[2] = {};
-  Config.attrs = Attributes;
-  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    A.value.clusterDim = {U(L.Dims.Cluster[0]), U(L.Dims.Cluster[1]),
-                          U(L.Dims.Cluster[2])};
-  }
-  if (L.Dims.Cooperative) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    A.value.cooperative = 1;
-  }
-  if (Why.empty())
-    Why = good(R.Cuda.cuLaunchKernelEx(&Config,
+  LaunchConfig Config(L.Dims, Own);
+  if (!Why)
+    Why = good(R.Cuda.cuLaunchKernelEx(&Config.Values,
                                        static_cast<CUfunction>(Call.Function),
                                        Params.data(), nullptr),
                "a kernel of its graph on copies");
-  if (Why.empty())
+  if (!Why)
     Why = R.waitFor(Own);
   if (Wanted) {
-    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Here.size() && !Why; ++I)
       Why = R.keepAfter(Here[I], Before[I], L.Buffers[I]);
-    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Globals.size() && !Why; ++I)
       Why = R.snapshot(Globals[I], L.Globals[I].Value.After);
   }
-  if (!Wanted || !Why.empty()) {
+  if (!Wanted || Why) {
     R.drop(L);
     return Why;
   }
@@ -154,7 +133,7 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   R.KeptLaunches[Index] = L;
   R.Log.launch(Index, L);
   Missed.erase(Index);
-  return "";
+  return std::nullopt;
 }
 
 } // namespace cupilot::capture

@@ -224,12 +224,10 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels =
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
       FromModule ? loadKernels(O.Input)
-                 : extractKernels(O.Input, *Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), O.Input, O.Only);
+                 : extractKernels(O.Input, *Flags, {.VerifySlices = false}),
+      O.Input, O.Only);
   if (!Kernels)
     return Kernels.takeError();
   if (O.WorkloadText.empty() &&
@@ -260,8 +258,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
     P.Flags = *Flags;
     P.DataFolder = Recorded.Folder.empty() ? "." : Recorded.Folder;
     Expected<json::Object> Shown =
-        K.Refusal.empty() ? show(P, C, Facts->Measured, O.Json, Impossible)
-                          : Expected<json::Object>(findingError(K.Refusal));
+        K.Refusal ? findingError(*K.Refusal)
+                  : show(P, C, Facts->Measured, O.Json, Impossible);
     if (Shown) {
       All.push_back(std::move(*Shown));
       continue;

@@ -118,11 +118,13 @@ TEST(CompilerCommand, RefusesOtherCompilers) {
 }
 
 TEST(BuildCommand, KeepsWhatTheSourceIsCompiledWith) {
-  EXPECT_EQ(
-      sourceFlags(Words{"-O2", "-c", "k.cu", "-o", "k.o", "-MD", "-MF", "k.d",
-                        "-fplugin=cupilot", "-Rpass=cupilot", "-DN=1"},
-                  "k.cu"),
-      (Words{"-O2", "-DN=1"}));
+  for (bool Nvcc : {false, true})
+    EXPECT_EQ(llvm::cantFail(sourceFlags(
+                  Words{"-O2", "-c", "k.cu", "-o", "k.o", "-MD", "-MF", "k.d",
+                        "-fplugin=cupilot", "-Rpass=cupilot", "-DN=1", "-MP",
+                        "-I", "k.cu"},
+                  "k.cu", Nvcc)),
+              (Words{"-O2", "-DN=1", "-I", "k.cu"}));
 }
 
 TEST(BuildCommand, ReadsArchitecturesAndNvccsOwnLine) {
@@ -304,10 +306,10 @@ TEST(RecordedWorkloads, LeaveOutWhatAReplayDidNotRepeat) {
   capture::Record R;
   R.Launches = {recorded("k", 1, true), recorded("k", 1, true),
                 recorded("k", 1, true)};
-  R.Launches[0].Replay = "differs";
+  R.Launches[0].Replay = {capture::ReplayResult::Differs, ""};
   R.Launches[1].Obstacles = {"it writes to memory of the host"};
   R.Launches[2].Obstacles = {"a suspicion"};
-  R.Launches[2].Replay = "same";
+  R.Launches[2].Replay = {capture::ReplayResult::Same, ""};
   std::vector<std::string> LeftOut;
   auto All = recordedWorkloads(R, ".", "data", LeftOut);
   ASSERT_TRUE(bool(All));
