@@ -147,7 +147,7 @@ llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
       return Text.takeError();
     if (digest(*Text) != V.SourceDigest)
       return findingError("stale: '" + Path +
-                          "' is not the text that was added");
+                          "' has changed since it was added");
     New = readMlirVariant(getContext(), Path, V.Plan.Launches.front().Symbol);
     if (!New)
       return New.takeError();

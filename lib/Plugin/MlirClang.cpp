@@ -141,7 +141,7 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
     return Text.takeError();
   if (digest(*Text) != V.SourceDigest)
     return findingError("stale: '" + Source +
-                        "' is not the text that was proved");
+                        "' has changed since it was proved");
   StringRef Launched = V.Plan.Launches.front().Symbol;
   Expected<Compiled> New = compile(C, Source, Launched, R.Arch, Flags);
   if (!New)

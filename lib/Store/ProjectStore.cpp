@@ -402,7 +402,7 @@ Error ProjectStore::readTexts(StoredKernel &S) const {
       return Text.takeError();
     if (digest(*Text) != V.Digest)
       return usageError(describeDifference(Path, *Text,
-                                           "is not the text that was proved",
+                                           "has changed since it was proved",
                                            [&](StringRef Plain) {
                                              return digest(Plain) == V.Digest;
                                            }),
@@ -460,7 +460,7 @@ static void checkFiles(const std::string &Root, const KernelFiles &F,
   for (const Variant &V : S.Variants)
     checkText(Root + "/" + kernelFolder(S) + (S.Old ? "/" : "/variants/") +
                   V.Source,
-              "is not the text that was proved", HasDigest(V.Digest), Problems);
+              "has changed since it was proved", HasDigest(V.Digest), Problems);
   for (const VariantFile &V : F.Variants)
     checkText(
         Root + "/" + V.Path, "does not hold what was written",

@@ -190,10 +190,10 @@ TEST(SearchSize, SteadyMakesAsManyTwoAtATime) {
 TEST(SearchSize, RefusesNumbersThatAreNone) {
   EXPECT_EQ(textOf(SearchSize{1, 10000}.check()), "");
   EXPECT_EQ(textOf(SearchSize{0, 3}.check()),
-            "2: --population=0 is no number of a search (give a number from 1 "
+            "2: --population=0 is not a number of a search (give a number from 1 "
             "to 10000)");
   EXPECT_EQ(textOf(SearchSize{{}, 10001}.check()),
-            "2: --generations=10001 is no number of a search (give a number "
+            "2: --generations=10001 is not a number of a search (give a number "
             "from 1 to 10000)");
 }
 

@@ -181,8 +181,8 @@ TEST(NvccIdentity, WhatIsNotKnownHasNone) {
   EXPECT_EQ(Refused("second, Counter", "second, _Z5otherv"),
             "none: it refers to the kernel '_Z5otherv'");
   EXPECT_EQ(Refused("%f3", "%envreg2"),
-            "none: it waits for other blocks, or depends on how the driver "
-            "launched it");
+            "none: it synchronises with other blocks, or depends on how the "
+            "driver launched it");
   EXPECT_EQ(Refused("sm_90", "sm_90, debug"),
             "none: it is compiled without optimisation");
   EXPECT_EQ(Refused("sm_90", "thing"),
