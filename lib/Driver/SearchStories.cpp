@@ -58,7 +58,7 @@ static StringRef agentOf(StringRef Step) {
   return StringSwitch<StringRef>(Step.rsplit('/').second)
       .Case("prophet", "Roofline Prophet")
       .Case("manager", "SCE Manager")
-      .Default("for what was not finished");
+      .Default("unfinished candidates");
 }
 
 /// The calls of \p Run but those of \p Steps.

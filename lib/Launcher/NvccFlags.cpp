@@ -29,9 +29,9 @@ static bool isCudaLibrary(StringRef Name) {
 }
 
 static Error relocatable(StringRef Flag) {
-  return usageError("the cpu device has no relocatable device code (" + Flag +
-                        ")",
-                    "compile all device code of a kernel in one unit");
+  return usageError(
+      "the cpu device does not support relocatable device code (" + Flag + ")",
+      "compile all device code of a kernel in one translation unit");
 }
 
 /// As clang's flag; what is no architecture ("native", "all") is left to the

@@ -220,7 +220,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     }
   }
   if (!Any && !O.Name.empty())
-    return findingError("no kernel of the store is called '" + O.Name + "'");
+    return findingError("no kernel of the store is named '" + O.Name + "'");
   return Error::success();
 }
 

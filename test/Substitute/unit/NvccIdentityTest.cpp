@@ -186,7 +186,7 @@ TEST(NvccIdentity, WhatIsNotKnownHasNone) {
   EXPECT_EQ(Refused("sm_90", "sm_90, debug"),
             "none: it is compiled without optimisation");
   EXPECT_EQ(Refused("sm_90", "thing"),
-            "error: the PTX is not understood at line 2: the target 'thing' is "
+            "error: cannot parse the PTX at line 2: the target 'thing' is "
             "not known");
 }
 
