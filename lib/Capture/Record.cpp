@@ -175,7 +175,7 @@ std::optional<Failure> fromJson(const json &J, Launch &L) {
       Wrong = "buffers";
   if (!Wrong.empty())
     return Failure(FailureKind::BadRecording,
-                   "the field '" + Wrong + "' of a launch is wrong");
+                   "the field '" + Wrong + "' of a launch is invalid");
   return std::nullopt;
 }
 

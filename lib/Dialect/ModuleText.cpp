@@ -160,14 +160,14 @@ Expected<std::vector<Kernel>> loadKernels(StringRef Path) {
         return Slice.takeError();
       K.Slice = std::move(*Slice);
     } else if (K.Refusal.empty()) {
-      K.Refusal = "the module names no slice for it; cupilot extract -o writes "
-                  "both";
+      K.Refusal = "the module does not name a slice for it; cupilot extract -o "
+                  "writes both";
     }
     All.push_back(std::move(K));
   }
   if (All.empty())
-    return usageError("'" + Path + "' holds no kernels",
-                      "cupilot extract F.cu -o K.mlir makes such a file");
+    return usageError("'" + Path + "' contains no kernels",
+                      "cupilot extract F.cu -o K.mlir writes such a file");
   return All;
 }
 

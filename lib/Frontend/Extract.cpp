@@ -47,10 +47,10 @@ static void extractKernel(ParsedUnit &Unit, const PieceTable &Pieces,
                 "' is a type without a name that another file can "
                 "write; use a named type at namespace level";
   else if (!Identity.FragileMacro.empty())
-    K.Refusal = "its code depends on " + Identity.FragileMacro + " (at " +
-                Identity.FragileAt +
-                "), so every build gives other code; pass the value as an "
-                "argument";
+    K.Refusal =
+        "its code depends on " + Identity.FragileMacro + " (at " +
+        Identity.FragileAt +
+        "), so the code of each build differs; pass the value as an argument";
   if (!K.Refusal.empty())
     return;
   Expected<std::string> Slice = writeSlice(Unit, Pieces, C, F, Lambdas);

@@ -318,8 +318,8 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
       consumeError(std::move(Result));
       return usageError("'" + File + "' does not parse:\n" +
                             toString(std::move(Failed)),
-                        "does it compile with 'clang++ --cuda-device-only' and "
-                        "the same flags?");
+                        "check that it compiles with 'clang++ "
+                        "--cuda-device-only' and the same flags");
     }
     if constexpr (requires { Action.takeModule(); })
       Code->Module = Action.takeModule();

@@ -280,17 +280,16 @@ static void flushNowAndThen() {
 static std::string start() {
   const char *Folder = std::getenv(FolderVariable);
   if (!Folder || !*Folder)
-    return std::string(FolderVariable) + " names no folder";
+    return std::string(FolderVariable) + " does not name a folder";
   const char *Text = std::getenv(OptionsVariable);
   Options Opts;
   if (auto F = Options::parse(Text ? Text : "", Opts))
     return F->what();
   auto *R = new Recorder(Folder, Opts);
   if (std::string Why = R->Cuda.load(); !Why.empty())
-    return "the CUDA driver cannot be loaded: " + Why;
+    return "cannot load the CUDA driver: " + Why;
   if (std::string Why = R->Tracer.load(Opts.Cupti); !Why.empty())
-    return "CUPTI cannot be loaded: " + Why +
-           "; name its libcupti.so with --cupti";
+    return "cannot load CUPTI: " + Why + "; name its libcupti.so with --cupti";
   if (!R->open())
     return "nothing is recorded";
   Active = R;

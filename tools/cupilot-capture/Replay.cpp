@@ -101,7 +101,7 @@ bool Replayer::load(const Launch &L) {
               "finding a variable"))
       return false;
     if (Size != G.Value.Size) {
-      Why = "failed: the variable " + G.Symbol + " has another size";
+      Why = "failed: the variable " + G.Symbol + " has a different size";
       return false;
     }
     Globals.push_back(At);
@@ -228,9 +228,8 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
     return F;
   Driver Cuda;
   if (std::string Why = Cuda.load(); !Why.empty())
-    return Failure(FailureKind::NoDriver,
-                   "the CUDA driver cannot be loaded: " + Why,
-                   "replay where there is a GPU");
+    return Failure(FailureKind::NoDriver, "cannot load the CUDA driver: " + Why,
+                   "replay on a machine with a GPU");
   auto Must = [&](CUresult Result, const char *What) {
     return Result == CUDA_SUCCESS
                ? std::nullopt

@@ -106,8 +106,8 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
     if (!Text && !Number)
       return Failure(FailureKind::WrongUse,
                      Word.starts_with('-')
-                         ? "there is no option '" + Word + "'"
-                         : "the program must stand behind --: '" + Word + "'",
+                         ? "unknown option '" + Word + "'"
+                         : "put -- before the program: '" + Word + "'",
                      Help);
     if (I + 1 == Count || !*Words[I + 1])
       return Failure(FailureKind::WrongUse, Word + " needs a value", Help);
@@ -116,7 +116,7 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
       *Text = Value;
     else if (!readBytes(Value, *Number))
       return Failure(FailureKind::WrongUse,
-                     "'" + Value + "' is no value for " + Word, Help);
+                     "'" + Value + "' is not a value for " + Word, Help);
     C.Replay |= Word == "--replay";
   }
   if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay)
@@ -124,7 +124,8 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                    "cupilot-capture -- ./app ARGS");
   if (!C.Program.empty() && (C.Table || C.Replay))
     return Failure(FailureKind::WrongUse,
-                   "--table looks at a recording and runs no program", Help);
+                   "--table reads a recording and does not run a program",
+                   Help);
   return std::nullopt;
 }
 
@@ -154,8 +155,8 @@ static int confirm(const CommandLine &C, Record &R) {
                    L.Kernel.c_str(), L.Replay.c_str());
   }
   std::fprintf(stderr,
-               "cupilot-capture: %zu of %zu kept launches gave the "
-               "same when replayed\n",
+               "cupilot-capture: %zu of %zu kept launches gave the same "
+               "results when replayed\n",
                Same, Kept);
   return Same == Kept ? 0 : 1;
 }
@@ -174,10 +175,10 @@ static int record(CommandLine &C) {
   if (C.Library.empty()) {
     std::optional<std::string> Found = findLibrary();
     if (!Found)
-      return complain(Failure(FailureKind::WrongUse,
-                              "libcupilot-capture.so lies neither beside this "
-                              "program nor in ../lib",
-                              "name it with --library"));
+      return complain(Failure(
+          FailureKind::WrongUse,
+          "libcupilot-capture.so is neither next to this program nor in ../lib",
+          "name it with --library"));
     C.Library = *Found;
   } else if (std::error_code Error;
              !std::filesystem::exists(C.Library, Error)) {
@@ -187,7 +188,7 @@ static int record(CommandLine &C) {
   if (std::getenv("CUDA_INJECTION64_PATH") &&
       *std::getenv("CUDA_INJECTION64_PATH"))
     std::fprintf(stderr, "cupilot-capture: warning: CUDA_INJECTION64_PATH was "
-                         "set; the program does not see it\n");
+                         "set; it is replaced for the program\n");
   if (auto F = prepareFolder(C.Folder))
     return complain(*F);
   Ending End;
@@ -214,7 +215,7 @@ static int record(CommandLine &C) {
                           : "ended with status " + std::to_string(End.Status);
     return complain(Failure(FailureKind::ProgramFailed,
                             "'" + C.Program.front() + "' " + How,
-                            "what it had launched until then is recorded"));
+                            "the launches up to that point are recorded"));
   }
   return Status;
 }

@@ -159,7 +159,7 @@ TEST_F(OwnPrompts, SlipsAreSaid) {
          "without its '}}'");
   Expect("repair.md", (Twine(Line) + "==== user\n\xff").str(), "not UTF-8");
   Expect("repair.schema.json", "{", "none of the prompts");
-  Expect("sce-manager.schema.json", "{", "is no JSON");
+  Expect("sce-manager.schema.json", "{", "is not valid JSON");
   Expect("sce-manager.schema.json", "{\"oneOf\": []}", "'oneOf'");
   auto L = PromptLibrary::open(PromptLibrary::shippedFolder(), "/nowhere");
   EXPECT_NE(failureOf(L.takeError()).Text.find("'/nowhere'"),
@@ -174,7 +174,7 @@ TEST_F(OwnPrompts, UnknownNamesAreSaid) {
       cantFail(PromptLibrary::open(PromptLibrary::shippedFolder(), Folder));
   json::Object Facts{{"problem", "x"}, {"list", json::Array()}};
   std::string Text = rendered(L, "repair", Facts);
-  EXPECT_NE(Text.find("uses 'problme', which nothing fills in"),
+  EXPECT_NE(Text.find("uses 'problme', which is not a fact of this prompt"),
             std::string::npos)
       << Text;
   EXPECT_NE(rendered(L, "other", Facts).find("no prompt 'other'"),

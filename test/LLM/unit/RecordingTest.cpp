@@ -85,7 +85,8 @@ TEST_F(Recordings, ChangedPromptsAreTold) {
   Changed.System = "Be very short.";
   S = openSession({"replay:" + Folder}, {.Notice = recording().Notice});
   EXPECT_EQ(cantFail(S->ask(Changed)), First);
-  EXPECT_NE(Told.find("'a/1' would be asked differently"), std::string::npos);
+  EXPECT_NE(Told.find("'a/1' would now be asked differently"),
+            std::string::npos);
   EXPECT_NE(Told.find("-Be short.\n+Be very short.\n"), std::string::npos)
       << Told;
   S = openSession({"replay:" + Folder + ",changed=stop"});

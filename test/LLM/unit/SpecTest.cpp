@@ -94,10 +94,10 @@ TEST(Spec, WrongUse) {
         {"openai,model=m,schema=tool", "json_schema, json_object or none"},
         {"anthropic,model=m,schema=json_schema", "tool or none"},
         {"openai:ftp://host,model=m", "no http://"},
-        {"openai:http:///v1,model=m", "names no host"},
+        {"openai:http:///v1,model=m", "does not name a host"},
         {"exec:", "names no command"},
-        {"spool:", "names no folder"},
-        {"replay", "names no folder"},
+        {"spool:", "does not name a folder"},
+        {"replay", "does not name a folder"},
         {"0*openai,model=m", "weight"},
         {"x*openai,model=m", "no provider of that kind"}})
     EXPECT_NE(refused(Text).find(Words), std::string::npos)
@@ -121,7 +121,7 @@ TEST(Spec, SessionsThatCannotBe) {
     EXPECT_NE(Text.find(Words), std::string::npos) << Text;
   };
   unsetenv("CUPILOT_NO_KEY");
-  Expect({}, "no provider is named");
+  Expect({}, "no provider was given");
   Expect({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}},
          "CUPILOT_NO_KEY is not set");
   setenv("CUPILOT_NO_KEY", "  \n", 1);
