@@ -124,8 +124,8 @@ Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args,
         break;
       case nvcc::OPT_library:
         if (isCudaLibrary(Value) && Target == NvccTarget::CpuDevice)
-          return usageError("the cpu device does not provide the library '" + Value + "' (" +
-                                join(Words, " ") + ")",
+          return usageError("the cpu device does not provide the library '" +
+                                Value + "' (" + join(Words, " ") + ")",
                             "CUDA's libraries hold code for a GPU; programs "
                             "that bring their own kernels run here");
         // Clang's driver links the run time by itself.
