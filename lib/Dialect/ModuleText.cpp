@@ -104,7 +104,7 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
   loadDialect(C);
   if (int64_t Format = formatOf(Text); Format > ModuleFormat)
     return usageError("'" + Name + "' has format " + llvm::Twine(Format) +
-                          "; this cupilot knows formats up to " +
+                          "; this cupilot supports formats up to " +
                           llvm::Twine(ModuleFormat),
                       "use the cupilot that wrote it");
   if (nestsTooDeep(Text))

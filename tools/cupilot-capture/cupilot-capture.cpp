@@ -19,24 +19,24 @@ using namespace cupilot::capture;
 
 static const char Usage[] =
     R"(usage: cupilot-capture [OPTIONS] -- ./app ARGS     records a program
-       cupilot-capture --table | --confirm [-o FOLDER]   looks at a recording
+       cupilot-capture --table | --confirm [-o FOLDER]   examines a recording
 
-Records every kernel launch of a CUDA program, as it is, with time, shape and
-arguments, and keeps some launches of each kernel with the buffers that they
-reach. On a machine with LLVM, cupilot capture --from FOLDER makes workloads
-of the folder.
+Records every kernel launch of an unmodified CUDA program with time, shape and
+arguments, and keeps some launches of each kernel together with their buffers.
+On a machine with LLVM, cupilot capture --from FOLDER makes workloads from the
+recording.
 
-  -o FOLDER               where to write (default cupilot-capture.data)
-  --timing                times alone, no arguments and no data
-  --confirm               replay the kept launches and compare what they write
+  -o FOLDER               output folder (default cupilot-capture.data)
+  --timing                record times only, no arguments and no data
+  --confirm               replay the kept launches and compare their results
   --graphs                also keep launches inside graphs: their nodes run
                           once more, on copies of their memory
-  --per-kernel N          launches of one kernel to keep with data (8)
-  --max-bytes N           of all data on disk, with K, M or G (4G)
-  --max-launch-bytes N    of one launch's buffers (1G)
-  --wait-ms N             how long a stream may take to become idle (10000)
-  --cupti FILE            libcupti.so, where it is not found
-  --library FILE          libcupilot-capture.so, where it is not found
+  --per-kernel N          launches of each kernel to keep with data (8)
+  --max-bytes N           limit for all data on disk, with K, M or G (4G)
+  --max-launch-bytes N    limit for the buffers of one launch (1G)
+  --wait-ms N             how long to wait for a stream to become idle (10000)
+  --cupti FILE            path of libcupti.so, if it is not found
+  --library FILE          path of libcupilot-capture.so, if it is not found
   --table                 print the table of a recording
   --help, --version
 

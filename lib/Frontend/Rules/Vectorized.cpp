@@ -144,7 +144,8 @@ static std::optional<Wide> widen(Analysis &A, const Memory &M,
               (Each->writes() || !M.written(Pointer));
   }
   if (W.Vector.empty()) {
-    Reason = "there is no vector of " + std::to_string(Width) + " " + W.Scalar;
+    Reason =
+        "there is no vector type of " + std::to_string(Width) + " " + W.Scalar;
     return std::nullopt;
   }
   if (!Always) {
@@ -221,7 +222,7 @@ static std::string reasonAgainst(KernelView &V, Analysis &A) {
   if (Reason.empty() && (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0)))
     Reason = "the kernel has not one index in x per thread";
   if (Reason.empty() && A.Uses.assumedBlock(0))
-    Reason = "the text assumes a block size";
+    Reason = "the source assumes a block size";
   if (Reason.empty() && llvm::count_if(A.Checks.terms(), [](const auto &T) {
                           return T.Dim == 0;
                         }) != 1)
@@ -229,7 +230,7 @@ static std::string reasonAgainst(KernelView &V, Analysis &A) {
   if (const clang::Expr *Other = A.Checks.otherCondition(0);
       Other && Reason.empty())
     Reason = "the check at " + V.at(Other->getBeginLoc()) +
-             " tells apart more than whether the index in x is below a bound";
+             " tests more than whether the index in x is below a bound";
   return Reason.empty() ? againstRepeatedWork(V, A) : Reason;
 }
 
@@ -244,8 +245,8 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
     std::vector<Constraint> Needed;
     std::optional<Expr> Limit = A.Checks.limit(0, Needed);
     if (!Limit)
-      return refuse(G, "the bound of the index does not follow from arguments "
-                       "and launch");
+      return refuse(G, "the bound of the index cannot be determined from "
+                       "arguments and launch");
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);
     std::string Base = V.freshName("base"), Lane = V.freshName("lane"),
