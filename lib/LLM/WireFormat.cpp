@@ -70,11 +70,10 @@ Expected<json::Object> objectFrom(StringRef Text) {
       return std::move(*O);
   if (!V)
     consumeError(V.takeError());
-  return providerError(
-      ProviderFault::Malformed,
-      "the server sent something that is not a JSON object: '" +
-          excerpt(Text, 120) + "'",
-      "check that this is the address of an API of that kind");
+  return providerError(ProviderFault::Malformed,
+                       "the server did not send a JSON object: '" +
+                           excerpt(Text, 120) + "'",
+                       "check that this is the address of an API of that kind");
 }
 
 } // namespace cupilot

@@ -128,7 +128,7 @@ TEST(GpuDescription, MissingAndImpossibleFiguresAreNamed) {
     }
     J = Good;
     J["figures"][Key]["source"] = "rumour";
-    EXPECT_NE(wrong(J).find("no source 'rumour'"), std::string::npos);
+    EXPECT_NE(wrong(J).find("unknown source 'rumour'"), std::string::npos);
   }
   json J = Good;
   J["figures"]["multiprocessors"]["value"] = 131.5;
