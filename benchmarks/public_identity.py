@@ -63,7 +63,7 @@ for list in "$here"/bin/*.args; do
       if cmp -s <(mask $a.first) <(mask $a.out); then verdict=OTHER; else verdict="differs by itself"; fi
       [ $verdict = OTHER ] && diff <(mask $a.out) <(mask $b.out) | head -20 >>"$out/differences.txt"
     fi
-    count=$(grep -a '^cupilot: .* launches of' $b.err | grep -v 'originals in place' | awk '{n += $2} END {print n + 0}')
+    count=$(grep -a '^cupilot: .* launches of' $b.err | grep -v 'originals instead' | awk '{n += $2} END {print n + 0}')
     kept=$(grep -a '^cupilot: .* launches of originals' $b.err | awk '{n += $2} END {print n + 0}')
     echo "$name $compiler: $verdict, $(tail -n 1 $a.out), launches of variants $count, of originals in their place $kept"
     [ "$verdict" = same ] && same=$((same + 1))

@@ -93,7 +93,7 @@ std::optional<Failure> readContent(const std::string &Folder,
                                    const std::string &Digest, uint64_t Size,
                                    std::string &Bytes) {
   std::string Path = pathOf(Folder, Digest);
-  const char *Again = "copy the folder once more, or record again";
+  const char *Again = "copy the folder again, or record again";
   if (loadFile(Path, Bytes)) {
     std::string Packed;
     if (loadFile(Path + ".zst", Packed))

@@ -69,7 +69,7 @@ std::optional<Failure> Counters::open(const std::string &Path) {
   int File = ::open(Path.c_str(), O_RDONLY | O_CLOEXEC);
   if (File < 0)
     return Failure(FailureKind::BadRecording, "'" + Path + "' is missing",
-                   "copy the folder once more, or record again");
+                   "copy the folder again, or record again");
   struct stat Info;
   void *Memory = MAP_FAILED;
   if (fstat(File, &Info) == 0 && Info.st_size == FileSize)
@@ -79,7 +79,7 @@ std::optional<Failure> Counters::open(const std::string &Path) {
     if (Memory != MAP_FAILED)
       munmap(Memory, FileSize);
     return Failure(FailureKind::BadRecording, "'" + Path + "' is damaged",
-                   "copy the folder once more, or record again");
+                   "copy the folder again, or record again");
   }
   Head = static_cast<Header *>(Memory);
   Slots = reinterpret_cast<Counter *>(static_cast<char *>(Memory) + HeaderSize);

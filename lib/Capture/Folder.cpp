@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace cupilot::capture {
 
-static const char Again[] = "copy the folder once more, or record again";
+static const char Again[] = "copy the folder again, or record again";
 
 static void addOnce(std::vector<std::string> &List, const std::string &Text) {
   if (std::ranges::find(List, Text) == List.end())
@@ -29,8 +29,8 @@ static std::optional<Failure> readDevice(const json &J, DeviceFacts &D) {
   try {
     D = {J.at("name"), J.at("arch"), J.at("bandwidth")};
   } catch (const json::exception &) {
-    return Failure(FailureKind::BadRecording, "the facts of a device are wrong",
-                   Again);
+    return Failure(FailureKind::BadRecording,
+                   "the description of a device is invalid", Again);
   }
   return std::nullopt;
 }
@@ -60,8 +60,8 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
                          Text.begin() + static_cast<long>(End), nullptr, false);
     std::optional<Failure> Wrong;
     if (!J.is_object()) {
-      Wrong =
-          Failure(FailureKind::BadRecording, "a line is no JSON object", Again);
+      Wrong = Failure(FailureKind::BadRecording, "a line is not a JSON object",
+                      Again);
     } else if (J.contains("device")) {
       DeviceFacts D;
       Wrong = readDevice(J["device"], D);
@@ -157,20 +157,21 @@ static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
                    "'" + Path + "' is damaged: " + Why, Again);
   };
   if (!J.is_object())
-    return Damaged("it is no JSON object");
+    return Damaged("it is not a JSON object");
   if (!J.contains("format") || !J["format"].is_number_integer())
     return Damaged("it has no format number");
   if (J["format"] != FormatVersion)
     return Failure(FailureKind::BadRecording,
                    "'" + Path + "' has format " + J["format"].dump() +
-                       ", this program knows " + std::to_string(FormatVersion),
+                       ", this program supports " +
+                       std::to_string(FormatVersion),
                    "use the same version of cuPilot on both machines");
   if (!J.contains("launches") || !J["launches"].is_array())
     return Damaged("it has no list of launches");
   for (const json &Item : J["launches"]) {
     Launch L;
     if (!Item.is_object())
-      return Damaged("a launch is no JSON object");
+      return Damaged("a launch is not a JSON object");
     if (auto F = fromJson(Item, L))
       return Damaged(F->what());
     R.Launches.push_back(std::move(L));
@@ -188,7 +189,7 @@ static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
     R.Failures = J.value("failures", std::vector<std::string>());
     R.Processes = J.value("processes", uint64_t(0));
   } catch (const json::exception &) {
-    return Damaged("the notes are wrong");
+    return Damaged("the notes are invalid");
   }
   R.Measured = Basis == "measured";
   if (Basis != R.basis())
@@ -201,14 +202,14 @@ std::optional<Failure> readRecord(const std::string &Folder, Record &R) {
   if (!fs::is_directory(Folder, Error))
     return Failure(FailureKind::BadRecording,
                    "there is no folder '" + Folder + "'",
-                   "name the one that cupilot-capture -o had");
+                   "name the folder given to cupilot-capture -o");
   std::string Path = Folder + "/launches.json";
   if (fs::exists(Path, Error))
     return readWritten(Path, R);
   if (filesLike(Folder, "journal.").empty())
     return Failure(FailureKind::BadRecording,
-                   "'" + Folder + "' holds no launches.json",
-                   "name the folder that cupilot-capture -o had");
+                   "'" + Folder + "' has no file launches.json",
+                   "name the folder given to cupilot-capture -o");
   return readJournals(Folder, R);
 }
 

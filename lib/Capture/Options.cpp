@@ -52,9 +52,9 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
       Result.WaitMs = Number;
     else
       return Failure(FailureKind::WrongUse,
-                     "wrong option '" + std::string(Word) + "' in " +
+                     "invalid option '" + std::string(Word) + "' in " +
                          OptionsVariable,
-                     "start the program by cupilot-capture");
+                     "start the program with cupilot-capture");
   }
   return std::nullopt;
 }

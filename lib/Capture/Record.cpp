@@ -94,7 +94,7 @@ json toJson(const Launch &L) {
 
 [[noreturn]] static void wrong(const char *Field) {
   throw Failure(FailureKind::BadRecording,
-                std::string("the field '") + Field + "' of a launch is wrong");
+                std::string("the field '") + Field + "' of a launch is invalid");
 }
 
 template <typename T>

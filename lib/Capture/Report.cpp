@@ -64,7 +64,7 @@ std::vector<KernelRow> makeRows(const Record &R) {
       addOnce(Row.Why, "a replay " + L.Replay->text());
     if (L.InGraph && !L.Kept)
       addOnce(Row.Why, "launched in graphs: counted and timed, not kept "
-                       "(--graphs keeps what can be run on copies)");
+                       "(--graphs keeps those that can run on copies)");
     if (!L.Kept || L.Device >= R.Devices.size())
       continue;
     double Bandwidth = R.Devices[L.Device].Bandwidth;
@@ -127,9 +127,9 @@ std::string printTable(const Record &R, size_t Most) {
     for (const std::string &Why : Row.Why)
       Text += "           " + Why + "\n";
   }
-  Text += "amdahl, roofline: how much faster all kernels together become at "
-          "most, if this one\ntook no time, or only as long as writing the "
-          "bytes that it changed takes.\n";
+  Text += "amdahl, roofline: the largest speed-up of all kernels together, if "
+          "this one took no\ntime, or only the time to write the bytes that it "
+          "changed.\n";
   for (const std::string &Note : R.Notes)
     Text += "note: " + Note + "\n";
   return Text;

@@ -42,8 +42,7 @@ std::optional<Failure> prepareFolder(const std::string &Folder) {
                    "name another folder with -o");
   if (access(Folder.c_str(), W_OK | X_OK) != 0)
     return Failure(FailureKind::Disk,
-                   "cannot write into '" + Folder +
-                       "': " + std::strerror(errno),
+                   "cannot write to '" + Folder + "': " + std::strerror(errno),
                    "name another folder with -o");
   for (const fs::directory_entry &Entry : fs::directory_iterator(Folder, Error))
     if (isOurs(Entry.path().filename().string()))
@@ -186,8 +185,7 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       Done = Index + 1;
     }
     if (End.Status == 3)
-      return Failure(FailureKind::NoDevice,
-                     "the launches cannot be replayed here",
+      return Failure(FailureKind::NoDevice, "cannot replay the launches here",
                      "see the messages above");
     if (End.Status == 0)
       break;
@@ -217,10 +215,9 @@ Failure nothingRecorded(const std::string &Program, const Ending &End) {
     How += " and ended with status " + std::to_string(End.Status);
   if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
     How += "; there is no CUDA driver here (libcuda.so.1)";
-  return Failure(
-      FailureKind::ProgramFailed, How,
-      "was it built by cupilot-cpucc, or does it launch kernels on a GPU of "
-      "this machine?");
+  return Failure(FailureKind::ProgramFailed, How,
+                 "check that cupilot-cpucc built it, or that it launches "
+                 "kernels on a GPU of this machine");
 }
 
 } // namespace cupilot::capture

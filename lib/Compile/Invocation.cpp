@@ -61,9 +61,9 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
   std::shared_ptr<CompilerInvocation> Invocation =
       createInvocation(Args, Options);
   if (!Invocation || Options.Diags->hasErrorOccurred())
-    return usageError("clang does not take these flags:\n" + Said.Text,
-                      "what follows -- is a clang++ command line without the "
-                      "compiler's name");
+    return usageError(
+        "clang does not accept these flags:\n" + Said.Text,
+        "after --, give a clang++ command line without the compiler's name");
   return Invocation;
 }
 

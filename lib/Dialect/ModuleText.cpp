@@ -104,7 +104,7 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
   loadDialect(C);
   if (int64_t Format = formatOf(Text); Format > ModuleFormat)
     return usageError("'" + Name + "' has format " + llvm::Twine(Format) +
-                          "; this cupilot knows formats up to " +
+                          "; this cupilot supports formats up to " +
                           llvm::Twine(ModuleFormat),
                       "use the cupilot that wrote it");
   if (nestsTooDeep(Text))
@@ -160,14 +160,14 @@ Expected<std::vector<Kernel>> loadKernels(StringRef Path) {
         return Slice.takeError();
       K.Slice = std::move(*Slice);
     } else if (!K.Refusal) {
-      K.Refusal = "the module names no slice for it; cupilot extract -o writes "
-                  "both";
+      K.Refusal = "the module does not name a slice for it; cupilot extract -o "
+                  "writes both";
     }
     All.push_back(std::move(K));
   }
   if (All.empty())
-    return usageError("'" + Path + "' holds no kernels",
-                      "cupilot extract F.cu -o K.mlir makes such a file");
+    return usageError("'" + Path + "' contains no kernels",
+                      "cupilot extract F.cu -o K.mlir writes such a file");
   return All;
 }
 

@@ -71,9 +71,9 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
                                         StringRef Input) {
   Args = withoutLaunchers(Args);
   if (Args.empty() || StringRef(Args.front()).starts_with("-"))
-    return usageError("no compiler was given",
-                      "end the command with -- clang++-22 FLAGS, or -- nvcc "
-                      "FLAGS");
+    return usageError(
+        "no compiler was given",
+        "end the command with '-- clang++-22 FLAGS' or '-- nvcc FLAGS'");
   Expected<std::vector<std::string>> Flags = clangFlagsFor(Input, Args, "");
   if (!Flags)
     return Flags.takeError();

@@ -28,7 +28,7 @@ chooseKernels(Expected<std::vector<Kernel>> Kernels, StringRef Source,
     return !StringRef(K.Name).contains(Only);
   });
   if (Kernels->empty())
-    return usageError("no kernel of '" + Source + "' is called '" + Only + "'",
+    return usageError("no kernel of '" + Source + "' is named '" + Only + "'",
                       Hint);
   return Kernels;
 }

@@ -43,14 +43,14 @@ static Expected<std::vector<std::string>>
 flagsOfCommand(ArrayRef<std::string> Command, StringRef Folder) {
   Command = withoutLaunchers(Command);
   if (Command.empty())
-    return usageError("the command names no compiler");
+    return usageError("the command does not begin with a compiler");
   StringRef Name = sys::path::filename(Command.front());
   Command = Command.drop_front();
   if (Name.starts_with("clang") || Name.starts_with("cupilot-cpucc"))
     return meaningfulFlags(Command, Folder);
   if (!isNvcc(Name))
     return usageError("'" + Name + "' is neither clang nor nvcc",
-                      "give clang's flags alone, or a command of one of them");
+                      "give only clang's flags, or a command of clang or nvcc");
   Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(
       Command, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
   if (!Flags)
@@ -68,12 +68,12 @@ static Expected<std::vector<std::string>> flagsOfDatabase(StringRef Source,
       clang::tooling::JSONCompilationDatabase::loadFromFile(
           File, Why, clang::tooling::JSONCommandLineSyntax::AutoDetect);
   if (!Database)
-    return usageError("cannot read '" + File + "': " + Why,
-                      "CMake writes it with "
-                      "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON");
+    return usageError(
+        "cannot read '" + File + "': " + Why,
+        "CMake writes this file with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON");
   SmallString<256> Path(Source);
   if (sys::fs::make_absolute(Path))
-    return resourceError("there is no working folder");
+    return resourceError("cannot determine the working folder");
   sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
   for (const clang::tooling::CompileCommand &C :
        Database->getCompileCommands(Path))

@@ -76,8 +76,8 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
         continue;
       if (S.K.Digest != withContract(K, S.K.Contract).Digest ||
           K.Slice.empty()) {
-        Why = "its source is not the one that was searched; run cupilot evolve "
-              "again";
+        Why =
+            "its source has changed since the search; run cupilot evolve again";
         continue;
       }
       if (!E.Variants.empty())
@@ -201,9 +201,10 @@ static Error prove(const EjectRequest &R, const Ejection &Done,
           }
       if (Own.size() != P.Functions.size() ||
           digestOfPlan(Own) != Digests.at(P.Symbol + " " + P.Variant))
-        return findingError("the device code of '" + join(P.Functions, "', '") +
-                            "' in the changed source is not that of variant " +
-                            P.Variant);
+        return findingError(
+            "the device code of '" + join(P.Functions, "', '") +
+            "' in the changed source differs from that of variant " +
+            P.Variant);
     }
   }
   return Error::success();
@@ -288,9 +289,10 @@ Expected<std::string> ejectPatch(const EjectRequest &R, raw_ostream &Log) {
   for (const auto &[Path, All] : Edits) {
     StringRef Relative = Path;
     if (!Relative.consume_front(Root + "/"))
-      return findingError("'" + Path + "' would change, and lies outside of '" +
+      return findingError("'" + Path +
+                              "' would have to change, but it is outside of '" +
                               Root + "'",
-                          "run it in the project's folder");
+                          "run the command in the project's folder");
     Expected<std::string> Old = readFile(Path);
     if (!Old)
       return Old.takeError();

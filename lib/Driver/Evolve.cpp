@@ -39,8 +39,7 @@ Error SearchSize::check() const {
   for (auto &[Name, Value] : {std::pair("--population", Population),
                               std::pair("--generations", Generations)})
     if (Value && (*Value == 0 || *Value > 10000))
-      return usageError(Twine(Name) + "=" + Twine(*Value) +
-                            " is no number of a search",
+      return usageError(Twine(Name) + "=" + Twine(*Value) + " is out of range",
                         "give a number from 1 to 10000");
   return Error::success();
 }
@@ -108,7 +107,7 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   P.K = K;
   P.Workloads = Recorded.of(K);
   if (P.Workloads.empty()) {
-    Log << K.Name << ": not launched in the workloads, left out\n";
+    Log << K.Name << ": left out: the workloads do not launch it\n";
     return std::nullopt;
   }
   if (K.Refusal) {
@@ -138,9 +137,9 @@ Expected<FileLock> UnitSearch::lock(const Kernel &K) const {
     return Lock.takeError();
   if (!*Lock)
     return resourceError(
-        "another search of '" + K.Name + "' is under way in the store '" +
+        "another search of '" + K.Name + "' is running in the store '" +
             R.Store + "'",
-        "wait until it has ended, or name another store with --store");
+        "wait until it has finished, or name another store with --store");
   return std::move(**Lock);
 }
 
@@ -160,7 +159,7 @@ Expected<std::vector<SeedGenome>> UnitSearch::seedsFor(const SearchProblem &P) {
   if (!Seeds)
     return Seeds.takeError();
   for (const SeedGenome &S : *Seeds)
-    Log << P.K.Name << ": begins with " << S.Genome
+    Log << P.K.Name << ": starts with " << S.Genome
         << format(", %.2fx for ", S.Ratio) << S.Kernel
         << format(" (similarity %.2f)\n", S.Similarity);
   return Seeds;
@@ -215,7 +214,7 @@ Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
                 Result->Rejected, Slower)
       << Result->Variants.size() << " kept\n";
   if (Result->Ended)
-    Log << "  ended early: " << Result->Ended->Text << "\n";
+    Log << "  stopped early: " << Result->Ended->Text << "\n";
   if (Models)
     Log << "  " << Models->summary() << "\n";
   return Result;
@@ -319,8 +318,8 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
   // What it found so far is kept.
   if (Result->Ended && Result->Ended->Why == EarlyEnd::Cause::Budget)
     return resourceError(Result->Ended->Text,
-                         "go on with a larger limit and --resume: what was "
-                         "answered is not asked again");
+                         "continue with a larger limit and --resume; recorded "
+                         "answers are not asked for again");
   return Error::success();
 }
 
@@ -356,13 +355,13 @@ static Error evolveAll(ArrayRef<Kernel> Kernels, UnitSearch &Search,
       return joinErrors(std::move(E), std::move(Awaited));
   }
   if (Open > 1)
-    Log << "  " << Open << " kernels wait for results\n";
+    Log << "  " << Open << " kernels are waiting for results\n";
   return Awaited;
 }
 
 Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (R.Device != "cpu" && !GpuDevice::isOne(R.Device))
-    return usageError("there is no device '" + R.Device + "'",
+    return usageError("unknown device '" + R.Device + "'",
                       "--device=cpu, cuda, spool:DIR or ssh:HOST");
   if (Error E = R.Size.check())
     return E;

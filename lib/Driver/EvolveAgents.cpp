@@ -42,10 +42,10 @@ private:
 
 Error AgentSettings::check() const {
   if (!(Within >= 0 && Within < 1))
-    return usageError("--within takes a share from 0 to below 1",
-                      "--within=0.05 for 5 %");
+    return usageError("--within must be at least 0 and less than 1",
+                      "for 5 %, use --within=0.05");
   if (Repairs.value_or(0) > 20)
-    return usageError("--repairs takes a number up to 20");
+    return usageError("--repairs must be at most 20");
   return Error::success();
 }
 
@@ -137,7 +137,7 @@ std::string EvolveAgents::summary() const {
   std::string Text = Models->summary();
   for (const auto &[Prompt, C] : Counts.all())
     if (C.Failed || C.Repaired)
-      Text += formatv("; {0}: {1} of {2} answers repaired, {3} of no use",
+      Text += formatv("; {0}: {1} of {2} answers repaired, {3} unusable",
                       Prompt, C.Repaired, C.Asked, C.Failed)
                   .str();
   return Text;

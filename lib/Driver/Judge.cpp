@@ -36,13 +36,13 @@ size_t Judgement::rejected() const {
 
 static Error check(const JudgeRequest &R) {
   if (R.Variants.empty() && R.VariantFiles.empty())
-    return usageError("there is no variant to judge",
-                      "--variant=NAME, or --variant-file=V.cu");
+    return usageError("no variant was given",
+                      "use --variant=NAME or --variant-file=V.cu");
   if (!R.Store.empty() && R.VariantFiles.empty())
     return usageError("--store needs --variant-file: only variants in files "
                       "of their own can be stored");
   if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
-    return usageError("there is no device '" + R.Device + "'",
+    return usageError("unknown device '" + R.Device + "'",
                       "cuda, spool:DIR or ssh:HOST");
   return Error::success();
 }
@@ -68,8 +68,8 @@ static Expected<std::vector<Workload>> workloadsOf(const Kernel &K,
     Result.push_back(std::move(*W));
   }
   if (Result.empty())
-    return usageError("there is no workload to judge on",
-                      "--workloads=W.mlir, or --workload=TEXT in words");
+    return usageError("no workload was given",
+                      "--workloads=W.mlir or --workload=TEXT");
   return Result;
 }
 

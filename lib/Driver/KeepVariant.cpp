@@ -90,8 +90,9 @@ Error putIntoStore(ProjectStore &Store, StoreUpdate Update, raw_ostream &Log) {
   for (const StoredKernel &Other : Update.Without)
     Log << "note: " << Other.Variants.size() << " variant(s) of "
         << Other.K.Name << " under the contract '"
-        << contractText(Other.K.Contract) << "' were taken out of '"
-        << Store.root() << "': it has a kernel under one, now '"
+        << contractText(Other.K.Contract) << "' were removed from '"
+        << Store.root()
+        << "': a store has one contract for each kernel, for this one now '"
         << contractText(S.K.Contract) << "'\n";
   return Error::success();
 }
@@ -183,7 +184,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
                   raw_ostream &Log) {
   if (From.K->Refusal)
     return findingError("'" + From.K->Name +
-                        "' cannot be kept: " + *From.K->Refusal);
+                        "' cannot be added to the store: " + *From.K->Refusal);
   Expected<std::string> Text = readFile(V.File);
   if (!Text)
     return Text.takeError();
@@ -251,7 +252,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   if (Error E =
           putIntoStore(*Store, {std::move(*S), /*Replace=*/true, {}, {}}, Log))
     return E;
-  Log << V.Name << ": kept in '" << Root << "'"
+  Log << V.Name << ": added to '" << Root << "'"
       << format(", %.2fx (modelled)\n", *Ratio);
   return Error::success();
 }

@@ -72,9 +72,9 @@ static Expected<NvccUse> translate(StringRef Nvcc,
     } else if (O.matches(o::OPT_ffp_contract)
                    ? Value != "fast" && Value != "on"
                    : O.matches(o::OPT_O0) || changesDeviceCode(O.getName())) {
-      return findingError("'" + Flags[First] +
-                          "' has no counterpart; name the command with "
-                          "--compiler");
+      return findingError(
+          "'" + Flags[First] +
+          "' has no equivalent in nvcc; name the command with --compiler");
     }
     return Error::success();
   };
@@ -90,7 +90,7 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   SmallVector<const char *> Words;
   cl::TokenizeGNUCommandLine(Text, Saver, Words);
   if (Words.empty())
-    return usageError("--compiler names no compiler");
+    return usageError("--compiler does not name a compiler");
   StringRef Name = sys::path::filename(Words.front());
   if (Name.starts_with("clang"))
     return std::nullopt;
@@ -147,9 +147,9 @@ static Error checkArithmetic(const NvccUse &Use, StringRef Text,
     return Error::success();
   return usageError(
       "'" + Text +
-          "' changes arithmetic that clang does not change with the "
-          "flags of the search, and the gate ran clang's code",
-      "give both the same: -ffp-contract=off is -fmad=false, "
+          "' changes arithmetic in a way that the flags of the search do not, "
+          "and the gate ran code compiled with those flags",
+      "use equivalent flags for both: -ffp-contract=off is -fmad=false, "
       "-fgpu-flush-denormals-to-zero is -ftz=true");
 }
 
@@ -165,7 +165,7 @@ static Expected<std::string> identityIn(StringRef Source,
   for (const std::string &Name : Symbols) {
     std::string Symbol = Ptx->find(Name);
     if (Symbol.empty())
-      return findingError("nvcc does not emit it");
+      return findingError("nvcc emits no code for it");
     Kernels.push_back(Ptx->identify(Symbol, Use.Device.context()));
     if (Kernels.back().Digest.empty())
       return make_error<BuildError>(*Kernels.back().Refusal);
@@ -206,12 +206,12 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
     if (!Whole)
       return Whole.takeError();
     if (*Whole != *Own)
-      return findingError(
-          Twine("the slice's device code is not that of the whole unit") +
-          (hasLambda(S.K) ? ": nvcc passes a lambda that is '__host__ "
-                            "__device__' in a type of its own; make it "
-                            "'__device__'"
-                          : ""));
+      return findingError(Twine("the device code of its slice differs from "
+                                "that of the whole unit") +
+                          (hasLambda(S.K)
+                               ? ": nvcc wraps a '__host__ __device__' lambda "
+                                 "in another type; make it '__device__'"
+                               : ""));
   }
   if (any_of(S.Builds, [&](const BuildEntry &B) { return B.Digest == *Own; }))
     return Error::success(); // Of two commands that mean the same.

@@ -70,8 +70,8 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     P.DataFolder = Given->Folder;
   }
   if (P.Workloads.empty()) {
-    say(Given ? "left out: '" + R.Workloads + "' has no launch of it"
-              : "left out: the store keeps no workload of it; name some with "
+    say(Given ? "left out: '" + R.Workloads + "' does not launch it"
+              : "left out: the store has no workload of it; name some with "
                 "--workloads");
     return false;
   }
@@ -115,7 +115,7 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     Proved.Sources.push_back(Source);
   }
   if (Proved.Variants.empty())
-    say("left out: none of its variants passed with these flags");
+    say("left out: none of its variants passes the gate with these flags");
   return !Proved.Variants.empty();
 }
 
@@ -164,7 +164,7 @@ Error Refresh::build(StoredKernel &S, const std::string &Arch) {
   };
   auto SayKnown = [&] {
     ++Known;
-    say(Arch + ": the store has it for these flags already");
+    say(Arch + ": the store already has it for these flags");
   };
   std::string Identity;
   if (Command.Nvcc.empty()) {
@@ -242,8 +242,8 @@ Error Refresh::kernel(const Kernel &K, std::vector<StoredKernel> &Stored) {
   if (!Named)
     say("left out: the store does not have it");
   else if (!Same)
-    say("left out: its source is not the one that was searched; run cupilot "
-        "evolve again");
+    say("left out: its source has changed since the search; run cupilot evolve "
+        "again");
   else if (!Searched)
     say("left out: none of its variants was proved for " +
         join(Command.Archs, ", "));

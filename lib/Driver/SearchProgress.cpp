@@ -32,10 +32,10 @@ std::string SearchProgress::pace() const {
   std::string Text =
       formatv("{0}/min, ", uint64_t(std::min(Rate * 60, 1e9) + 0.5)).str();
   Text +=
-      Left < 90 ? formatv("{0} s left at most", uint64_t(Left + 0.5)).str()
+      Left < 90 ? formatv("at most {0} s left", uint64_t(Left + 0.5)).str()
       : Left < 5400
-          ? formatv("{0} min left at most", uint64_t(Left / 60 + 0.5)).str()
-          : formatv("{0} h left at most", uint64_t(Left / 3600 + 0.5)).str();
+          ? formatv("at most {0} min left", uint64_t(Left / 60 + 0.5)).str()
+          : formatv("at most {0} h left", uint64_t(Left / 3600 + 0.5)).str();
   if (Cost)
     if (double Spent = Cost(); Spent > 0)
       Text += formatv(", spent {0:f4}", Spent).str();

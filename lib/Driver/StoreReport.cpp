@@ -213,7 +213,7 @@ Expected<StoreReport> reportOf(const ReportRequest &R, raw_ostream &Log) {
         return Other;
   }
   if (Chosen == 0)
-    return findingError("the store '" + R.Store + "' has no kernel to show",
+    return findingError("the store '" + R.Store + "' has no such kernel",
                         "'cupilot store list' lists its kernels");
   return Page;
 }

@@ -50,7 +50,7 @@ Expected<std::string> UnitIdentities::identityOf(const Kernel &K,
   Expected<std::string> InUnit = digestOf(It->second, K.Symbol);
   if (InUnit && *InUnit != *Cut)
     return findingError(
-        "the slice's device code is not that of the whole unit");
+        "the device code of its slice differs from that of the whole unit");
   return InUnit;
 }
 

@@ -43,9 +43,9 @@ Expected<const Kernel *> UnitToJudge::find(StringRef Name) const {
     if (Short != Name && Short.split('<').first != Name)
       continue;
     if (Found)
-      return usageError("'" + Path + "' has several kernels '" + Name + "'",
-                        "give the whole name: '" + Found->Name + "' or '" +
-                            K.Name + "'");
+      return usageError(
+          "'" + Path + "' has several kernels named '" + Name + "'",
+          "give the whole name: '" + Found->Name + "' or '" + K.Name + "'");
     Found = &K;
   }
   if (!Found)

@@ -26,7 +26,7 @@ static Expected<Bytes> loadContent(const WorkloadBuffer &B, StringRef Folder) {
   if (!Text)
     return Text.takeError();
   if (Text->size() != B.Size || digest(*Text) != B.Digest)
-    return usageError("'" + Path + "' is not the data that was captured",
+    return usageError("'" + Path + "' has changed since it was captured",
                       "capture the program again");
   return Bytes(Text->begin(), Text->end());
 }

@@ -18,7 +18,7 @@ using namespace llvm;
 namespace cupilot {
 
 static Error broken(const Twine &Why) {
-  return usageError("the described workload is broken: " + Why,
+  return usageError("invalid description of a workload: " + Why,
                     "'grid=16, block=256, args=[buffer f32 n=4096 uniform "
                     "seed=1, buffer f32 n=4096 output, 4096]'");
 }
@@ -84,7 +84,7 @@ Expected<WorkloadBuffer> Parser::parseBuffer(StringRef Text) {
     auto [Name, Value] = Word.split('=');
     if (Name == "n") {
       if (Value.getAsInteger(10, N) || N == 0 || N > 1ull << 36)
-        return broken("'" + Word + "' is no number of elements");
+        return broken("'" + Word + "' is not a number of elements");
       continue;
     }
     if (Name == "digest") {
@@ -96,7 +96,8 @@ Expected<WorkloadBuffer> Parser::parseBuffer(StringRef Text) {
   std::optional<ElementKind> Kind =
       Words.empty() ? std::nullopt : elementOf(Words[0]);
   if (!Kind || N == 0)
-    return broken("'buffer " + Text + "' needs a type and n=, its elements");
+    return broken("'buffer " + Text +
+                  "' needs a type, and n= for the number of elements");
   B.Size = N * sizeOf(*Kind);
   // What only a card will make in full has no digest; its recipe is tried.
   bool Large = B.Size > MostDigested && Claimed.empty();
@@ -117,7 +118,7 @@ Error Parser::parseValue(StringRef Text, std::optional<ElementKind> Kind,
                          unsigned Param, unsigned Offset, uint64_t Room) {
   auto Point = [&](unsigned Buffer, uint64_t BufferOffset) -> Error {
     if (Room < 8)
-      return broken("argument " + Twine(Param) + " is no pointer");
+      return broken("argument " + Twine(Param) + " is not a pointer");
     W.Pointers.push_back({Param, Offset, Buffer, BufferOffset});
     return Error::success();
   };
@@ -141,15 +142,15 @@ Error Parser::parseValue(StringRef Text, std::optional<ElementKind> Kind,
       if (P.Param == Other && P.Offset == 0) {
         uint64_t At = P.BufferOffset + Bytes;
         if (At > W.Buffers[P.Buffer].Size)
-          return broken("'arg " + Text + "' lies behind its buffer");
+          return broken("'arg " + Text + "' lies beyond the end of its buffer");
         return Point(P.Buffer, At);
       }
-    return broken("argument " + Twine(Other) + " is no buffer before this one");
+    return broken("argument " + Twine(Other) + " is not an earlier buffer");
   }
   if (any_of(K.Pointers, [&](const PointerRef &P) {
         return P.Param == Param && P.Offset == Offset;
       }))
-    return broken("'" + Text + "' is no value for argument " + Twine(Param) +
+    return broken("'" + Text + "' is not a value for argument " + Twine(Param) +
                   ", a pointer: it takes a buffer, arg I + BYTES, or null");
   if (!Kind)
     Kind = Room == 1   ? ElementKind::UInt8
@@ -168,7 +169,7 @@ Error Parser::parseValue(StringRef Text, std::optional<ElementKind> Kind,
   else if (isFloating(*Kind) && !Text.getAsDouble(Number))
     writeElement(*Kind, At, Number);
   else
-    return broken("'" + Text + "' is no value for argument " + Twine(Param) +
+    return broken("'" + Text + "' is not a value for argument " + Twine(Param) +
                   ", of type '" + K.Params[Param].Type + "'");
   return Error::success();
 }
@@ -191,7 +192,7 @@ Error Parser::parseArgs(StringRef Text) {
     }
     // A struct by its fields: {@0 i32 5, @8 buffer f32 n=4 zeros}.
     if (!Item.consume_back("}"))
-      return broken("'{' has no end");
+      return broken("'{' without '}'");
     for (StringRef Field : splitItems(Item)) {
       auto [Where, Rest] = Field.split(' ');
       unsigned Offset;
@@ -231,7 +232,7 @@ Error Parser::parse(StringRef Text) {
       Block = parseDims(Value, W.Shape.Block);
     } else if (Name == "cluster") {
       if (!parseDims(Value, W.Shape.Cluster))
-        return broken("'" + Item + "' is no size of a cluster");
+        return broken("'" + Item + "' is not a size of a cluster");
     } else if (Name == "only") {
       // "card": as earlier versions had it.
       W.Only = StringSwitch<std::optional<Audience>>(Value)
@@ -246,7 +247,7 @@ Error Parser::parse(StringRef Text) {
       W.Shape.Cooperative = true;
     } else if (Name == "shared") {
       if (Value.getAsInteger(10, W.Shape.Shared))
-        return broken("'" + Item + "' is no number of bytes");
+        return broken("'" + Item + "' is not a number of bytes");
     } else if (Name == "args") {
       Args = true;
       if (Error E = parseArgs(Value))
@@ -258,7 +259,7 @@ Error Parser::parse(StringRef Text) {
         if (Error E = parseGlobal(Global))
           return E;
     } else {
-      return broken("'" + Item + "' is not known");
+      return broken("'" + Item + "' is not a field of a workload");
     }
   }
   if (!Grid || !Block)

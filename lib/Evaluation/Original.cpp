@@ -138,11 +138,11 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
   if (llvm::all_of(Setup.Workloads,
                    [](const Workload &W) { return W.isForGpuAlone(); }))
     return findingError(
-        "there is no workload of '" + Setup.Original->Name +
-            "' on which the cpu device could judge it: " +
-            (Setup.Workloads.empty() ? "none at all"
-                                     : "a GPU alone runs those there are"),
-        "describe smaller launches as well: docs/Gate.md, \"Large workloads\"");
+        "the cpu device cannot judge any workload of '" + Setup.Original->Name +
+            "': " +
+            (Setup.Workloads.empty() ? "there are none"
+                                     : "only a GPU runs the given ones"),
+        "add smaller launches: docs/Gate.md, \"Large workloads\"");
   std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())
     return std::move(E);

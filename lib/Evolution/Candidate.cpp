@@ -151,7 +151,7 @@ Error Evaluator::initialise() {
               W.Name + "' does: its blocks take more threads, registers (" +
               Twine(Resources.Registers) +
               " per thread) or shared memory than there are",
-          "record a launch that the GPU can do");
+          "record a launch that fits on the GPU");
     Time += Times.back() * Weights[I];
   }
   return Error::success();

@@ -95,8 +95,8 @@ Error BatchJudge::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
         std::optional<Genome> G = parseGenome(R.Genome);
         Made[I].emplace(G && R.Code ? Evaluator.prepare(*G, *R.Code)
                                     : Expected<Candidate>(resourceError(
-                                          "the journal holds a candidate that "
-                                          "cannot be made: " +
+                                          "the journal contains a candidate "
+                                          "that cannot be compiled: " +
                                           R.Genome)));
       });
     for (std::thread &T : Threads)
@@ -108,11 +108,12 @@ Error BatchJudge::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
       }
       if ((*Made[I])->Record.DeviceDigest !=
           Todo[First + I]->Record.DeviceDigest)
-        Failure = joinErrors(std::move(Failure),
-                             resourceError("the tools make other code of '" +
-                                               Todo[First + I]->Record.Genome +
-                                               "' than when the search began",
-                                           "search anew, without --resume"));
+        Failure =
+            joinErrors(std::move(Failure),
+                       resourceError("the tools generate different code for '" +
+                                         Todo[First + I]->Record.Genome +
+                                         "' than when the search began",
+                                     "start a new search, without --resume"));
       Todo[First + I]->Made = std::move(**Made[I]);
     }
   }
@@ -137,8 +138,9 @@ Expected<json::Object> BatchJudge::answers(
       return std::move(*V->getAsObject());
     if (!V)
       consumeError(V.takeError());
-    return resourceError("the journal holds broken results of " + (*Known)->Id,
-                         "it may be deleted; the search then starts anew");
+    return resourceError("the journal contains damaged results of " +
+                             (*Known)->Id,
+                         "delete it to start a new search");
   }
   Expected<std::unique_ptr<JudgementBatch>> B =
       JudgementBatch::create(original());
@@ -151,8 +153,8 @@ Expected<json::Object> BatchJudge::answers(
   BatchRecord Record{G.batch().Id, ""};
   if (*Known && (*Known)->Id != Record.Id && Patience.Tell)
     Patience.Tell((*Known)->Id +
-                  " is of other tools or data and is not used "
-                  "any more; now it is " +
+                  " was made with other tools or data and is no longer used; "
+                  "the new batch is " +
                   Record.Id);
   if (Error Failure = Log.saveBatch(Run, Step, Record))
     return std::move(Failure);
@@ -349,8 +351,9 @@ Error BatchJudge::accept(CandidateRecord &R) {
   if (!Results)
     return Results.takeError();
   if (!R.Evidence || !R.Evidence->Gpu || !R.Code)
-    return resourceError("the journal holds a broken candidate: " + R.Genome,
-                         "it may be deleted; the search then starts anew");
+    return resourceError("the journal contains a damaged candidate: " +
+                             R.Genome,
+                         "delete it to start a new search");
   GpuVerdict &Verdict = *R.Evidence->Gpu;
   // By the plan: words in a text are a model's to choose.
   const bool Clusters = any_of(R.Code->Plan.Launches, [](const Launch &L) {

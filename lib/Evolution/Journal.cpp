@@ -82,16 +82,17 @@ static const char *wayOut(int Code) {
   switch (Code) {
   case SQLITE_FULL:
   case SQLITE_IOERR:
-    return "is the disk full? With more space, --resume goes on from here";
+    return "is the disk full? After freeing some space, --resume continues "
+           "from here";
   case SQLITE_CANTOPEN:
   case SQLITE_READONLY:
   case SQLITE_PERM:
     return "can its folder be written?";
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
-    return "another program holds it; try again with --resume";
+    return "another program is using it; try again with --resume";
   default:
-    return "it may be deleted; the search then starts anew";
+    return "delete it to start a new search";
   }
 }
 
@@ -141,9 +142,9 @@ Expected<Journal> Journal::open(StringRef Path) {
     Format = Version.integer(0);
   }
   if (Format > JournalFormat)
-    return usageError("the journal '" + Path +
-                          "' was written by a newer cupilot",
-                      "use that version, or delete the file to search anew");
+    return usageError(
+        "the journal '" + Path + "' was written by a newer cupilot",
+        "use that version, or delete the file to start a new search");
   // Of several that change a new file to this mode at once, SQLite tells some
   // that it is busy without asking the handler (it would be a deadlock).
   for (auto End = Clock::now() + Patience;;) {
@@ -241,8 +242,8 @@ static constexpr const char *SelectCandidate =
     " FROM candidate WHERE run=?";
 
 static Error broken(StringRef Genome) {
-  return resourceError("the journal holds a broken candidate: " + Genome,
-                       "it may be deleted; the search then starts anew");
+  return resourceError("the journal contains a damaged candidate: " + Genome,
+                       "delete it to start a new search");
 }
 
 static Expected<CandidateRecord> readCandidate(const Statement &Row) {

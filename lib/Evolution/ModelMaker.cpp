@@ -306,7 +306,7 @@ Error ModelMaker::checkUsable(ArrayRef<Item *> Asked) {
   return resourceError(
       "none of the first " + Twine(Asked.size()) + " answers for '" + P.K.Name +
           "' could be used: " + Asked.front()->Answered->NoAnswer,
-      "the recording holds what was said; go on with another model, a new "
+      "the recording contains the answers; continue with another model, a new "
       "--record folder and --resume");
 }
 

@@ -544,10 +544,10 @@ Error SearchLoop::onGpu(StringRef Step, function_ref<Error()> Ask) {
       const json::Object *O = Known->Answer.getAsObject();
       const json::Object *Results = O ? O->getObject("results") : nullptr;
       if (!Results)
-        return usageError("the recording '" + A->Replayed->folder() +
-                              "' holds a broken answer of a GPU to '" + Place +
-                              "'",
-                          "restore it, or search again with a provider");
+        return usageError(
+            "the recording '" + A->Replayed->folder() +
+                "' contains a damaged answer of a GPU to '" + Place + "'",
+            "restore the recording, or search again with a provider");
       BatchRecord B{O->getString("batch").value_or("").str(),
                     formatv("{0}", json::Value(json::Object(*Results))).str()};
       if (Error E = J.saveBatch(Run, Step, B))
@@ -727,12 +727,13 @@ Expected<SearchResult> SearchLoop::collect() {
   for (const CandidateRecord &R : Accepted) {
     Variant V;
     if (!parseGenome(R.Genome))
-      return resourceError("the journal holds a genome that cannot be read: " +
-                           R.Genome);
+      return resourceError(
+          "the journal contains a genome that cannot be read: " + R.Genome);
     V.Genes = carriedGenome(R);
     V.Name = variantName(R);
     if (!R.Code || !R.Evidence)
-      return resourceError("the journal holds a broken candidate: " + R.Genome);
+      return resourceError("the journal contains a damaged candidate: " +
+                           R.Genome);
     V.Plan = R.Code->Plan;
     V.When = R.Code->When;
     V.Source = V.Name + ".cu";

@@ -80,8 +80,9 @@ Expected<StrategyRecord> parseStrategyRecord(StringRef Text, StringRef Path) {
       Broken = true;
     }
     if (Broken)
-      return usageError("'" + Path + "' is broken at '" + Line + "'",
-                        "restore the file, or delete it: it holds counts only");
+      return usageError(
+          "'" + Path + "' is broken at '" + Line + "'",
+          "restore the file, or delete it: it contains counts only");
   }
   return R;
 }
@@ -133,8 +134,8 @@ Expected<StrategyTallies> priorTallies(Journal &J, StringRef Root,
     if (std::optional<StrategyTallies> T =
             parseTallies(std::vector<std::string>(Lines.begin(), Lines.end())))
       return std::move(*T);
-    return resourceError("the journal holds a broken record of strategies",
-                         "it may be deleted; the search then starts anew");
+    return resourceError("the journal contains a damaged record of strategies",
+                         "delete it to start a new search");
   }
   StrategyTallies Prior;
   if (!Root.empty()) {

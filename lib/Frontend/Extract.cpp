@@ -47,7 +47,7 @@ static Expected<std::string> extractKernel(ParsedUnit &Unit,
   if (!Identity.FragileMacro.empty())
     return findingError("its code depends on " + Identity.FragileMacro +
                         " (at " + Identity.FragileAt +
-                        "), so every build gives other code; pass the value as "
+                        "), so the code of each build differs; pass the value as "
                         "an argument");
   return writeSlice(Unit, Pieces, C, F, Lambdas);
 }

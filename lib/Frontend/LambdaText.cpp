@@ -105,7 +105,8 @@ public:
 private:
   std::string copy(TokenRange R) {
     if (R.Begin >= R.End) {
-      Refusal = "the text of a lambda cannot be taken apart";
+      Refusal =
+          "the text of a lambda cannot be separated from the code around it";
       return "";
     }
     llvm::Expected<std::string> Text = CopyOf(R);
@@ -234,7 +235,8 @@ std::string LambdaWriter::function(bool InClass) {
         Last = Pieces.tokenAt(Qualifier.getEndLoc());
     if (First < static_cast<int>(Declared.Begin) || Last < First ||
         L.Text->getDescribedFunctionTemplate()) {
-      Refusal = "the text of a lambda cannot be taken apart";
+      Refusal =
+          "the text of a lambda cannot be separated from the code around it";
       return "";
     }
     std::string Before =

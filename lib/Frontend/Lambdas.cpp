@@ -150,18 +150,17 @@ const clang::Expr *constantOf(const VarDecl *V) {
 static llvm::Error checkMember(const CXXMethodDecl *Method) {
   if (Method->isVirtual() || Method->isOverloadedOperator() ||
       isa<CXXConstructorDecl, CXXDestructorDecl, CXXConversionDecl>(Method))
-    return refusal(
-        "it stands in a constructor, an operator or a virtual function");
+    return refusal("it is in a constructor, an operator or a virtual function");
   for (const DeclContext *DC = Method->getDeclContext(); !DC->isFileContext();
        DC = DC->getParent()) {
     const auto *R = dyn_cast<CXXRecordDecl>(DC);
     if (DC->isFunctionOrMethod() || (R && !R->getIdentifier()))
-      return refusal("it stands in a member function of a class without a name "
-                     "of its own");
+      return refusal(
+          "it is in a member function of a class without a name of its own");
     if (R && (R->isUnion() || R->getDescribedClassTemplate() ||
               isa<ClassTemplateSpecializationDecl>(R)))
       return refusal(
-          "it stands in a member function of a class template or a union");
+          "it is in a member function of a class template or a union");
   }
   return llvm::Error::success();
 }
@@ -175,12 +174,12 @@ operatorsAround(const DeclContext *Where, const FunctionDecl *&Function) {
     Function = Where ? dyn_cast<FunctionDecl>(Decl::castFromDeclContext(Where))
                      : nullptr;
     if (!Function)
-      return refusal("it stands outside of functions");
+      return refusal("it is outside of functions");
     const auto *Method = dyn_cast<CXXMethodDecl>(Function);
     if (!Method || !Method->getParent()->isLambda())
       return Operators;
     if (Method->getPrimaryTemplate())
-      return refusal("it stands in a generic lambda");
+      return refusal("it is in a generic lambda");
     Operators.insert(Operators.begin(), Method);
   }
 }
@@ -202,7 +201,7 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   const DeclContext *Where = Closures.front()->getParentFunctionOrMethod();
   for (const CXXRecordDecl *R : Closures)
     if (R->getParentFunctionOrMethod() != Where)
-      return refusal("another one stands in another function");
+      return refusal("another lambda is in another function");
   llvm::Expected<std::vector<const CXXMethodDecl *>> Operators =
       operatorsAround(Where, L.Function);
   if (!Operators)
@@ -210,13 +209,14 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   const FunctionDecl *Pattern = L.Function->getTemplateInstantiationPattern();
   L.Text = (Pattern ? Pattern : L.Function)->getDefinition();
   if (!L.Text || !L.Text->getBody() || !Unit.isUser(L.Text->getLocation()))
-    return refusal("the function around it is not the user's");
+    return refusal("the function around it is not part of the user's code");
   if (const auto *Method = dyn_cast<CXXMethodDecl>(L.Text))
     if (llvm::Error E = checkMember(Method))
       return std::move(E);
   int Piece = Pieces.indexOf(L.Text);
   if (Piece < 0 || Pieces.pieces()[Piece].Decls.size() != 1)
-    return refusal("the function around it is made by a macro with others");
+    return refusal(
+        "a macro defines the function around it together with others");
 
   std::vector<const LambdaExpr *> Here = lambdasIn(L.Function),
                                   There = lambdasIn(L.Text);

@@ -340,8 +340,8 @@ static Error resultOf(StringRef File, Error Failed, Error Result) {
   consumeError(std::move(Result));
   return usageError("'" + File + "' does not parse:\n" +
                         toString(std::move(Failed)),
-                    "does it compile with 'clang++ --cuda-device-only' and "
-                    "the same flags?");
+                    "check that it compiles with 'clang++ "
+                    "--cuda-device-only' and the same flags");
 }
 
 Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,

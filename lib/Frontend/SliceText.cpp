@@ -214,7 +214,7 @@ llvm::Expected<PieceText> textOf(const Piece &P, const ParsedUnit &Unit,
     return findingError(
         "a macro that defines code beside other code uses _Pragma (at " +
         Unit.at(Operator) +
-        ") and cannot be taken apart; write the kernel and what it uses "
+        ") and cannot be split; write the kernel and the code that it uses "
         "without that macro");
   return PieceText{Writer.expand(), {}};
 }

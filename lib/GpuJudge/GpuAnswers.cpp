@@ -87,10 +87,10 @@ static GateFinding findingOf(const json::Object &C, StringRef Workload) {
 static Error batchError(StringRef Id, const json::Object &R) {
   return resourceError(
       "the GPU could not evaluate " + Id + ": " +
-          R.getString("message").value_or("it says no reason") + " [" +
+          R.getString("message").value_or("no reason is given") + " [" +
           R.getString("reason").value_or("unknown") + "]",
-      "mend the batch (delete its folder to have it written anew) and run the "
-      "same command again, a search with --resume");
+      "repair the batch (or delete its folder: it is written again), and run "
+      "the same command again, with --resume for a search");
 }
 
 /// Adds one answer to what is known of a launch.
@@ -162,10 +162,10 @@ Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
     L.Right = Compare->getBoolean("same").value_or(false);
     if (L.Right && From.K && From.K->Contract.NormTolerance > 0 &&
         !knowsNorm(*Compare))
-      return resourceError("the runner on the GPU's machine does not know "
+      return resourceError("the runner on the GPU's machine does not support "
                            "bounds of the norm: " +
                                Prefix + "compare",
-                           "use a cupilot-runner of this version there");
+                           "use the cupilot-runner of this version there");
     if (L.Right)
       ++L.Compared;
     else if (!L.Wrong && answerOf(*Compare) == Answer::Fine)

@@ -74,8 +74,7 @@ Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
   }
   std::string Path = DataFolder + "/" + From.File;
   if (!sys::fs::exists(Path))
-    return usageError("'" + Path + "' is not there",
-                      "capture the program again");
+    return usageError("'" + Path + "' is missing", "capture the program again");
   To.Before.Data = From.Digest;
   B.Data[From.Digest] = From.Size;
   DataFiles[From.Digest] = std::move(Path);
@@ -316,7 +315,7 @@ static Error writeFiles(StringRef Folder, const runner::Batch &B,
     if (!Bytes)
       return Bytes.takeError();
     if (digest(*Bytes) != Digest)
-      return usageError("'" + Path + "' is not the data that was captured",
+      return usageError("'" + Path + "' has changed since it was captured",
                         "capture the program again");
     if (Error E = writeFileAtomic(
             (Folder + "/data/" + dataFileName(Digest, 64)).str(), *Bytes))
@@ -337,10 +336,10 @@ static Error checkWritten(StringRef Folder, const runner::Batch &B) {
   } catch (const Failure &F) {
     Why = (Twine(F.what()) + " [" + F.word() + "]").str();
   }
-  return resourceError("the batch in '" + Folder + "' was damaged: " + Why,
-                       "delete its batch.json and run the same command again "
-                       "(a search with --resume): it is written anew, and "
-                       "results that are there stay");
+  return resourceError(
+      "the batch in '" + Folder + "' was damaged: " + Why,
+      "delete its batch.json and run the same command again, with --resume for "
+      "a search: the batch is written again, and existing results are kept");
 }
 
 Error GpuBatch::write(StringRef Folder) const {

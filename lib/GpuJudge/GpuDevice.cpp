@@ -61,7 +61,7 @@ static Expected<std::string> batchRoot() {
           sys::Process::GetEnv("CUPILOT_CACHE_DIR"))
     Root = *Given;
   else if (!sys::path::cache_directory(Root))
-    return resourceError("there is no folder for the machine cache",
+    return resourceError("cannot determine the folder of the machine cache",
                          "set CUPILOT_CACHE_DIR");
   else
     sys::path::append(Root, "cupilot");
@@ -97,8 +97,8 @@ public:
   }
   std::string waiting(const GpuBatch &B) const override {
     return "cupilot-runner " + shellQuoted({folder(B)}) +
-           " on a machine with the GPU, and bring the folder's results back; "
-           "then the same command again";
+           " on a machine with the GPU, copy the folder's results back, and "
+           "run the same command again";
   }
 
 protected:
@@ -179,7 +179,7 @@ Expected<std::unique_ptr<GpuDevice>> GpuDevice::create(StringRef Spec) {
   bool Local = Spec == "cuda";
   if (!Local &&
       !(Rest.consume_front("ssh:") && !Rest.empty() && !Rest.starts_with("-")))
-    return usageError("there is no device '" + Spec + "'",
+    return usageError("unknown device '" + Spec + "'",
                       "cuda, spool:DIR or ssh:HOST");
   Expected<std::string> Root = batchRoot();
   if (!Root)

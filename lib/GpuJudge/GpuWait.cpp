@@ -43,9 +43,9 @@ static Error damaged(const GpuProgress &P) {
   if (P.Damaged.size() > 1)
     Others = ", and " + std::to_string(P.Damaged.size() - 1) + " other(s)";
   return resourceError("the result '" + P.Damaged.front() +
-                           "' is damaged, or of another batch" + Others,
+                           "' is damaged, or belongs to another batch" + Others,
                        "copy it again, or delete it and run cupilot-runner "
-                       "again: that request alone is evaluated anew");
+                       "again: only that request is evaluated again");
 }
 
 Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
@@ -78,7 +78,7 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
       return damaged(P);
     if (!Patience.Wait)
       return make_error<ResultsAwaited>(
-          "the results of " + B.batch().Id + " are not there yet (" +
+          "the results of " + B.batch().Id + " are not available yet (" +
               Twine(P.Ready) + " of " + Twine(P.All) + ")",
           D.waiting(B));
     if (First)

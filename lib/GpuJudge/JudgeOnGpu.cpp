@@ -99,7 +99,7 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
     return Found.takeError();
   if (!*Found)
     return resourceError("the results of " + Batch.batch().Id +
-                             " are not there yet",
+                             " are not available yet",
                          (*D)->waiting(Batch));
   const json::Object Results = byId(Batch.batch(), std::move(**Found));
   for (auto [I, V] : enumerate(Variants)) {

@@ -28,11 +28,11 @@ Spending &Spending::operator+=(const Spending &S) {
 Expected<std::unique_ptr<Budget>> Budget::create(const BudgetLimits &Limits) {
   const char *Way = "replay:DIR answers from a recording, at no cost";
   if (Limits.Calls == 0)
-    return usageError("a budget of 0 calls allows no call", Way);
+    return usageError("a budget of 0 calls does not allow any call", Way);
   if (Limits.Tokens == 0)
-    return usageError("a budget of 0 tokens allows no call", Way);
+    return usageError("a budget of 0 tokens does not allow any call", Way);
   if (Limits.Cost && !(*Limits.Cost > 0))
-    return usageError("a budget of 0 allows no call", Way);
+    return usageError("a budget of 0 does not allow any call", Way);
   return std::unique_ptr<Budget>(new Budget(Limits));
 }
 
@@ -66,10 +66,11 @@ Error Budget::reserve(const Spending &Most) {
     Spending Alone = Spent;
     Alone += Most;
     if (auto What = passed(Limits, Spent, Alone))
-      return providerError(
-          ProviderFault::Budget,
-          "the budget is spent: the next call could pass " + What->first,
-          Twine("a larger ") + What->second + " and --resume go on from here");
+      return providerError(ProviderFault::Budget,
+                           "the budget is spent: the next call could pass " +
+                               What->first,
+                           Twine("a larger ") + What->second +
+                               " and --resume continue from here");
     Spending All = Alone;
     All += Reserved;
     if (!passed(Limits, Spent, All))
@@ -117,13 +118,13 @@ Expected<PriceTable> PriceTable::load(StringRef Path) {
     if (Words.size() != 3 || Words[1].getAsDouble(P.Prompt) ||
         Words[2].getAsDouble(P.Answer) || !(P.Prompt >= 0) || !(P.Answer >= 0))
       return usageError("'" + Path + "', line " + Twine(Number) +
-                            ": it is no price",
+                            ": not a price",
                         "a line is MODEL PROMPT ANSWER, the prices of a "
                         "million tokens: some-model-* 3 15");
     if (Expected<GlobPattern> Glob = GlobPattern::create(Words[0]); !Glob) {
       consumeError(Glob.takeError());
       return usageError("'" + Path + "', line " + Twine(Number) + ": '" +
-                        Words[0] + "' is no pattern");
+                        Words[0] + "' is not a pattern");
     }
     Table.Entries.push_back({Words[0].str(), P});
   }

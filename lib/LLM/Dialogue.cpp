@@ -110,7 +110,7 @@ Expected<StructuredAnswer> askStructured(Provider &From,
   return findingError(
       "no usable answer to '" + Q.Prompt + "'" +
           (Result.Rounds.size() > 1 ? ", nor after a repair" : "") + ": " + Why,
-      "the recording of the run (--record) holds the answers");
+      "the recording of the run (--record) contains the answers");
 }
 
 } // namespace cupilot

@@ -98,12 +98,13 @@ Error ExecEndpoint::watch(pid_t Child, int Out, int Err, double Seconds,
       return providerError(
           ProviderFault::OutOfTime,
           formatv("the command did not end within {0:f1} s in all", Spec.Total),
-          "total=SECONDS allows more: exec,total=3600:CMD");
+          "set a larger limit with total=SECONDS: exec,total=3600:CMD");
     if (Now >= Silent)
       return providerError(
           ProviderFault::Inactive,
           formatv("the command printed nothing for {0:f1} s", Spec.Inactivity),
-          "inactivity=SECONDS allows more: exec,inactivity=3600:CMD");
+          "set a larger limit with inactivity=SECONDS: "
+          "exec,inactivity=3600:CMD");
     auto Wait = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::min(End, Silent) - Now);
     int Ready = ::poll(
@@ -121,7 +122,7 @@ Error ExecEndpoint::watch(pid_t Child, int Out, int Err, double Seconds,
       return providerError(
           ProviderFault::TooLarge,
           formatv("the command printed more than {0} bytes", Spec.MaxBytes),
-          "max-bytes=N allows more: exec,max-bytes=100000000:CMD");
+          "set a larger limit with max-bytes=N: exec,max-bytes=100000000:CMD");
   }
   // The rest of its complaints, as far as it is there.
   while (Files[1].fd >= 0 && ::poll(&Files[1], 1, 0) > 0)
@@ -203,16 +204,17 @@ Expected<ChatAnswer> ExecEndpoint::attempt(const ChatRequest &R,
     A.Text = json::fixUTF8(A.Text);
     return A;
   }
-  std::string How = !Ended ? "it closed its output and did not end"
+  std::string How = !Ended ? "it closed its output, but did not exit"
                     : WIFSIGNALED(Status)
                         ? formatv("signal {0}", WTERMSIG(Status)).str()
                         : formatv("status {0}", WEXITSTATUS(Status)).str();
   std::string Said = excerpt(Hidden.scrub(Complaint));
-  return providerError(ProviderFault::NoAnswer,
-                       "the provider's command failed (" + How + ")" +
-                           (Said.empty() ? "" : ": " + Said),
-                       "it gets the prompt as standard input and prints the "
-                       "answer; try it by hand with cupilot ask --dry-run");
+  return providerError(
+      ProviderFault::NoAnswer,
+      "the provider's command failed (" + How + ")" +
+          (Said.empty() ? "" : ": " + Said),
+      "the command reads the prompt from standard input and prints the answer; "
+      "try it with the output of cupilot ask --dry-run");
 }
 
 std::unique_ptr<Endpoint> makeExecEndpoint(const ProviderSpec &Spec) {

@@ -132,15 +132,16 @@ static Error drive(CURLM *Multi, Transfer &T, StringRef Host) {
     }
     Clock::time_point Silent = T.LastActivity + Seconds(T.Limits.Inactivity);
     if (Now >= End)
-      return providerError(ProviderFault::OutOfTime,
-                           formatv("{0} did not answer within {1:f1} s in all",
-                                   Host, T.Limits.Total),
-                           "total=SECONDS of --provider allows more");
+      return providerError(
+          ProviderFault::OutOfTime,
+          formatv("{0} did not answer within {1:f1} s in all", Host,
+                  T.Limits.Total),
+          "set a larger limit with total=SECONDS in --provider");
     if (Now >= Silent)
       return providerError(
           ProviderFault::Inactive,
           formatv("{0} sent nothing for {1:f1} s", Host, T.Limits.Inactivity),
-          "inactivity=SECONDS of --provider allows more");
+          "set a larger limit with inactivity=SECONDS in --provider");
     auto Wait = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::min(End, Silent) - Now);
     curl_multi_poll(Multi, nullptr, 0,
@@ -168,7 +169,7 @@ Error httpPost(const std::string &Url, StringRef Host,
     curl_slist_free_all(List);
   });
   if (!Easy || !Multi)
-    return resourceError("libcurl cannot be set up");
+    return resourceError("cannot initialise libcurl");
   for (const std::string &Header : Headers)
     List = curl_slist_append(List, Header.c_str());
   // Else curl waits a second for servers that do not know it.
@@ -197,8 +198,9 @@ Error httpPost(const std::string &Url, StringRef Host,
   if (Parsed->isLocal())
     Ok = Ok && Set(CURLOPT_NOPROXY, "*");
   if (!Ok)
-    return resourceError("this libcurl lacks something that cuPilot needs",
-                         "install libcurl 7.85 or newer");
+    return resourceError(
+        "this libcurl does not have all features that cuPilot needs",
+        "install libcurl 7.85 or newer");
   curl_multi_add_handle(Multi, Easy);
   Error Limit = drive(Multi, T, Host);
   CURLcode Code = CURLE_OK;
@@ -217,10 +219,10 @@ Error httpPost(const std::string &Url, StringRef Host,
     return providerError(
         ProviderFault::TooLarge,
         formatv("{0} sent more than {1} bytes", Host, Limits.MaxBytes),
-        "max-bytes=N of --provider allows more");
+        "set a larger limit with max-bytes=N in --provider");
   if (T.HeaderBytes > MaxHeaderBytes)
     return providerError(ProviderFault::Malformed,
-                         Host + " sent headers without an end");
+                         Host + " sent an endless header");
   if (Code != CURLE_OK && (Reply.Status / 100 == 2 || Reply.Status == 0))
     return providerError(
         faultOf(Code),
@@ -246,16 +248,16 @@ Expected<ParsedUrl> parseUrl(StringRef Text) {
   auto [Scheme, Rest] = Text.split("://");
   U.Scheme = Scheme.lower();
   if (Rest.empty() || (U.Scheme != "http" && U.Scheme != "https"))
-    return Refuse("is no http:// or https:// address");
+    return Refuse("is not an http:// or https:// address");
   StringRef Authority =
       Rest.take_until([](char C) { return C == '/' || C == '?' || C == '#'; });
   if (Authority.contains('@'))
-    return Refuse("holds a user's name or a password; keys come from the "
+    return Refuse("contains a user name or a password; keys come from the "
                   "environment only");
   std::string Query = Rest.split('?').second.lower();
   for (StringRef Word : {"key=", "token=", "secret=", "password="})
     if (StringRef(Query).contains(Word))
-      return Refuse("holds a key; keys come from the environment only");
+      return Refuse("contains a key; keys come from the environment only");
   if (any_of(Text, [](char C) { return C <= ' ' || C == 0x7f; }))
     return Refuse("has spaces or bytes that are not ASCII in it");
   bool Bracketed = Authority.starts_with("[");
@@ -263,7 +265,7 @@ Expected<ParsedUrl> parseUrl(StringRef Text) {
                        ? Authority.take_front(Authority.find(']') + 1)
                        : Authority.take_until([](char C) { return C == ':'; });
   if (Host.empty())
-    return Refuse("names no host");
+    return Refuse("does not name a host");
   U.Host = Host.lower();
   U.Text = Text.str();
   return U;

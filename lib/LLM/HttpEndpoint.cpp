@@ -103,8 +103,8 @@ Error HttpEndpoint::refusal(const HttpReply &Reply) const {
     if (!Reply.Location.empty())
       Text += " to " + excerpt(Hidden.scrub(Reply.Location));
     return Fail(ProviderFault::Redirect,
-                "redirects are not followed, so that keys stay where they were "
-                "sent; name the right address in --provider");
+                "cuPilot does not follow redirects, so that keys go only to "
+                "the named server; name the right address in --provider");
   }
   if (Code == "insufficient_quota")
     return Fail(ProviderFault::Refused, "the account has no credit left");
@@ -112,17 +112,17 @@ Error HttpEndpoint::refusal(const HttpReply &Reply) const {
   case 401:
   case 403:
     return Fail(ProviderFault::Refused,
-                Key.empty() ? "no key was sent: key=VARIABLE of --provider "
-                              "names the environment variable that holds it"
+                Key.empty() ? "no key was sent: name the environment variable "
+                              "that contains it with key=VARIABLE in --provider"
                             : "is the key in " + Twine(Spec.KeyVariable) +
                                   " right, and may it use this model?");
   case 404:
-    return Fail(ProviderFault::Refused,
-                "is the address right (it ends in /v1 most often), and does "
-                "the server have the model '" +
-                    Twine(Spec.Model) + "'?");
+    return Fail(ProviderFault::Refused, "check the address (most end in /v1), "
+                                        "and that the server has the model '" +
+                                            Twine(Spec.Model) + "'?");
   case 429:
-    return Fail(ProviderFault::Limited, "jobs=N of --provider asks less often");
+    return Fail(ProviderFault::Limited,
+                "send fewer requests at a time with jobs=N in --provider");
   case 408:
   case 409:
   case 425:
@@ -182,9 +182,10 @@ Expected<ChatAnswer> HttpEndpoint::attempt(const ChatRequest &R,
       if (Error E = Events.finish(OnEvent))
         return named(std::move(E), Reply);
     if (!Decoder->Done && !Decoder->Finished)
-      return named(providerError(ProviderFault::Connection,
-                                 "the stream ended before the answer did"),
-                   Reply);
+      return named(
+          providerError(ProviderFault::Connection,
+                        "the stream ended before the answer was complete"),
+          Reply);
   } else {
     Expected<json::Object> O = objectFrom(Reply.Body);
     if (!O)
@@ -218,17 +219,16 @@ makeHttpEndpoint(const ProviderSpec &Spec, Secrets &Hidden, bool DryRun) {
       return Found.takeError();
     Key = std::move(*Found);
     if (Key.empty() && Spec.KeyNeeded && !DryRun)
-      return usageError(
-          "there is no key for " + Spec.name() + ": " + Spec.KeyVariable +
-              " is not set",
-          "export " + Spec.KeyVariable +
-              "=...; key=VARIABLE of --provider names another variable, "
-              "key=none sends none");
+      return usageError("there is no key for " + Spec.name() + ": " +
+                            Spec.KeyVariable + " is not set",
+                        "export " + Spec.KeyVariable +
+                            "=...; or in --provider, name another variable "
+                            "with key=VARIABLE, or send no key with key=none");
   }
   if (!Key.empty() && Url->Scheme == "http" && !Spec.AllowPlain)
     return usageError("the key in " + Spec.KeyVariable + " would go to '" +
                           Url->Host + "' without encryption",
-                      "use https://, or key=none, or plain=yes of --provider");
+                      "use https://, or key=none or plain=yes in --provider");
   Hidden.add(Key);
   return std::make_unique<HttpEndpoint>(Spec, Url->Host, std::move(Key),
                                         Hidden);

@@ -70,7 +70,7 @@ static std::optional<std::vector<Tag>> tagsIn(StringRef Text) {
 static Error checkTags(StringRef Path, StringRef Text) {
   std::optional<std::vector<Tag>> Tags = tagsIn(Text);
   if (!Tags)
-    return usageError("the prompt '" + Path + "' has a '{{' without its '}}'");
+    return usageError("the prompt '" + Path + "' has a '{{' without a '}}'");
   std::vector<StringRef> Open;
   for (const Tag &T : *Tags) {
     if (T.Name.empty())
@@ -120,15 +120,13 @@ Error PromptLibrary::addTemplate(StringRef Name, StringRef Path,
     } else if (Part) {
       *Part += Line.str() + "\n";
     } else if (!Line.trim().empty()) {
-      return usageError("the prompt '" + Path +
-                            "' has text before its first "
-                            "part",
-                        "its parts begin with the lines '==== system' and "
-                        "'==== user'");
+      return usageError(
+          "the prompt '" + Path + "' has text before its first section",
+          "sections begin with the lines '==== system' and '==== user'");
     }
   }
   if (StringRef(T.User).trim().empty())
-    return usageError("the prompt '" + Path + "' has no part '==== user'");
+    return usageError("the prompt '" + Path + "' has no section '==== user'");
   for (std::string *One : {&T.System, &T.User}) {
     *One = StringRef(*One).trim("\n").str();
     if (Error E = checkTags(Path, *One))
@@ -154,9 +152,9 @@ Expected<PromptLibrary> PromptLibrary::open(StringRef Shipped, StringRef Own) {
         continue;
       if (Folder == Own && !Own.empty() && Folder != Shipped &&
           !Files.count(Name.str()))
-        return usageError("'" + It->path() + "' is none of the prompts",
-                          "a file there takes the place of the one of its name "
-                          "in '" +
+        return usageError("'" + It->path() + "' is not the name of a prompt",
+                          "each file in this folder replaces the prompt of the "
+                          "same name in '" +
                               Shipped + "'");
       Files[Name.str()] = It->path();
     }
@@ -193,7 +191,7 @@ Expected<PromptLibrary> PromptLibrary::open(StringRef Shipped, StringRef Own) {
       Expected<json::Value> V = parseJson(At->second);
       if (!V)
         return usageError("the schema '" + Path +
-                          "' is no JSON: " + toString(V.takeError()));
+                          "' is not valid JSON: " + toString(V.takeError()));
       if (Error E = checkIsSchema(*V))
         return usageError("'" + Path + "': " + toString(std::move(E)));
       T.Schema = std::move(*V);
@@ -215,8 +213,8 @@ std::vector<std::string> PromptLibrary::names() const {
 Expected<const PromptTemplate *> PromptLibrary::find(StringRef Name) const {
   auto At = Templates.find(Name.str());
   if (At == Templates.end())
-    return usageError("there is no prompt '" + Name + "'",
-                      "there are " + join(names(), ", "));
+    return usageError("unknown prompt '" + Name + "'",
+                      "the prompts are: " + join(names(), ", "));
   return &At->second;
 }
 
@@ -274,11 +272,11 @@ static Error checkNames(StringRef File, StringRef Text, const FactNames &Names,
     if (Used.Kind == '>') {
       auto At = Partials.find(Used.Name.str());
       if (At == Partials.end())
-        return usageError("the prompt '" + File + "' takes in '" + Used.Name +
-                          "', which is no part");
+        return usageError("the prompt '" + File + "' includes '" + Used.Name +
+                          "', which is not a part");
       if (At->second.find("{{>") != std::string::npos)
         return usageError("the prompts' part '" + Used.Name +
-                          "' takes in another one, which parts cannot");
+                          "' includes another part, which is not allowed");
       if (Error E = checkNames(Used.Name, At->second, Names, Partials))
         return E;
       continue;
@@ -286,8 +284,8 @@ static Error checkNames(StringRef File, StringRef Text, const FactNames &Names,
     for (StringRef Key : split(Used.Name, '.'))
       if (!Key.empty() && !Names.All.count(Key.str()))
         return usageError("the prompt '" + File + "' uses '" + Used.Name +
-                              "', which nothing fills in",
-                          "there are: " + join(Names.All, ", "));
+                              "', which is not a fact of this prompt",
+                          "its facts are: " + join(Names.All, ", "));
     if (Used.Kind == '#' && Names.Empty.count(Used.Name.str()))
       Skipped = Used.Name;
   }

@@ -170,7 +170,7 @@ static Error readOption(ProviderSpec &S, StringRef Key, StringRef Value) {
     return readFlag(Key, Value, S.Stream);
   if (Key == "plain")
     return readFlag(Key, Value, S.AllowPlain);
-  return usageError("--provider: there is no option of that name",
+  return usageError("--provider: unknown option",
                     "options: model, key, price, schema, temperature, "
                     "max-tokens, limit-field, jobs, retries, backoff, connect, "
                     "inactivity, total, max-bytes, stream, plain, changed");
@@ -193,13 +193,14 @@ static Error readWeight(ProviderSpec &S, StringRef &Text) {
 static Error checkWhere(ProviderSpec &S, const KindEntry &Kind) {
   switch (S.P) {
   case Protocol::Exec:
-    return S.Where.empty() ? usageError("--provider exec: names no command",
-                                        "for example exec:./ask.sh")
-                           : Error::success();
+    return S.Where.empty()
+               ? usageError("--provider exec: does not name a command",
+                            "for example exec:./ask.sh")
+               : Error::success();
   case Protocol::Spool:
   case Protocol::Replay:
     return S.Where.empty()
-               ? usageError("--provider " + S.Kind + ": names no folder",
+               ? usageError("--provider " + S.Kind + ": does not name a folder",
                             "for example " + S.Kind + ":answers")
                : Error::success();
   default:
@@ -235,7 +236,7 @@ Expected<ProviderSpec> ProviderSpec::parse(StringRef Text) {
       find_if(Kinds, [&](const KindEntry &K) { return K.Name == Name; });
   if (Kind == std::end(Kinds))
     return usageError(
-        "--provider: there is no provider of that kind",
+        "--provider: unknown kind of provider",
         "openai, deepseek, anthropic, vllm, llamacpp, ollama, each with "
         ":URL and ,model=NAME; exec:CMD, spool:DIR, replay:DIR");
   S.Kind = Kind->Name.str();
@@ -284,7 +285,7 @@ Expected<ProviderSpec> ProviderSpec::parse(StringRef Text) {
   }
   bool Http = S.P == Protocol::OpenAI || S.P == Protocol::Anthropic;
   if (Http && S.Model.empty() && S.Kind != "llamacpp")
-    return usageError("--provider " + S.Kind + ": no model is named",
+    return usageError("--provider " + S.Kind + ": no model was given",
                       "for example " + S.Kind + ",model=NAME");
   return S;
 }

@@ -142,11 +142,11 @@ Expected<ChatAnswer> ReplayProvider::ask(const ChatRequest &R) {
     return providerError(ProviderFault::NoAnswer,
                          "the recording '" + From.folder() +
                              "' has no answer to " + Name,
-                         "it is of another run, or of other options; record "
-                         "again with a provider and --record");
+                         "it is from another run, or from other options; "
+                         "record again with a provider and --record");
   if (M->Changed && Stop)
     return providerError(ProviderFault::NoAnswer,
-                         Name + " would be asked differently now than in '" +
+                         Name + " would now be asked differently than in '" +
                              From.folder() + "':\n" + M->Difference,
                          "without changed=stop the recorded answer is used");
   if (M->Changed && Notice)

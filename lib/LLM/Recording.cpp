@@ -107,7 +107,7 @@ Expected<std::unique_ptr<Recording>> Recording::open(StringRef Folder,
   if (!sys::fs::is_directory(Folder)) {
     if (!Create)
       return usageError("there is no recording '" + Folder + "'",
-                        "--record DIR makes one");
+                        "--record DIR creates one");
     if (Error E = ensureDirectory(Folder))
       return std::move(E);
   }
@@ -126,7 +126,7 @@ Expected<std::unique_ptr<Recording>> Recording::open(StringRef Folder,
     if (!Text)
       return Text.takeError();
     auto Broken = [&](const Twine &Why) {
-      return usageError("the recording '" + Path + "' is broken: " + Why,
+      return usageError("the recording '" + Path + "' is damaged: " + Why,
                         "restore it, or delete it and record again");
     };
     Expected<json::Value> V = parseJson(*Text);
@@ -143,11 +143,12 @@ Expected<std::unique_ptr<Recording>> Recording::open(StringRef Folder,
          Digest = O->getString("digest");
     const json::Value *Request = O->get("request"), *Answer = O->get("answer");
     if (!Channel || !Step || !Digest || !Request || !Answer)
-      return Broken("it lacks channel, step, digest, request or answer");
+      return Broken(
+          "it does not have a channel, step, digest, request or answer");
     RecordedCall Call{Channel->str(), Step->str(), withoutLines(*Request),
                       withoutLines(*Answer)};
     if (Call.digest() != *Digest)
-      return Broken("its request is not what its digest says");
+      return Broken("the digest of its request does not match");
     R->Calls.insert_or_assign(std::pair(Call.Channel, Call.Step),
                               std::move(Call));
   }

@@ -24,9 +24,9 @@ Expected<std::string> keyFromEnvironment(StringRef Name) {
   const char *Value = std::getenv(Name.str().c_str());
   StringRef Key = StringRef(Value ? Value : "").trim();
   if (any_of(Key, [](char C) { return C <= ' ' || C == 0x7f; }))
-    return usageError("what " + Name +
-                          " holds is no key: it has spaces, line ends or bytes "
-                          "that are not ASCII in it",
+    return usageError("the value of " + Name +
+                          " is not a key: it has spaces, line breaks or bytes "
+                          "that are not ASCII",
                       "set " + Name + " to the key alone");
   return Key.str();
 }

@@ -109,7 +109,7 @@ Expected<ChatAnswer> Pool::ask(const ChatRequest &R) {
     consumeError(std::move(E));
     if (Notice)
       Notice(Why + "; " + Members[(First + I + 1) % Members.size()].Name +
-             " stands in");
+             " is used instead");
   }
 }
 
@@ -120,8 +120,8 @@ static Error findPrice(ProviderSpec &Spec, const PriceTable *Prices,
   if (!Spec.Cost && Limits.Cost && !Spec.Free)
     return usageError("the cost is limited, and there is no price for " +
                           Spec.name(),
-                      "give price=PROMPT/ANSWER (of a million tokens) in "
-                      "--provider, or a line for it in --prices FILE");
+                      "add price=PROMPT/ANSWER (of a million tokens) to "
+                      "--provider, or a line to --prices FILE");
   return Error::success();
 }
 
@@ -142,7 +142,7 @@ Expected<std::unique_ptr<Session>>
 Session::open(const SessionOptions &Options) {
   auto S = std::make_unique<OpenSession>();
   if (Options.Providers.empty())
-    return usageError("no provider is named",
+    return usageError("no provider was given",
                       "--provider openai,model=NAME; others: deepseek, "
                       "anthropic, vllm, llamacpp, ollama, exec:CMD, spool:DIR, "
                       "replay:DIR");
@@ -164,10 +164,11 @@ Session::open(const SessionOptions &Options) {
       return Spec.takeError();
     if (Spec->P == ProviderSpec::Protocol::Replay) {
       if (Options.Providers.size() > 1)
-        return usageError("replay:DIR answers every call and stands alone",
-                          "leave out the other --provider");
+        return usageError("replay:DIR answers every call and cannot be "
+                          "combined with other providers",
+                          "remove the other --provider");
       if (!Options.Record.empty())
-        return usageError("a replay is not recorded", "leave out --record");
+        return usageError("a replay cannot be recorded", "remove --record");
       Expected<std::unique_ptr<Recording>> R =
           Recording::open(Spec->Where, /*Create=*/false);
       if (!R)
@@ -177,7 +178,7 @@ Session::open(const SessionOptions &Options) {
       if (Options.Notice)
         Changed = [Notice = Options.Notice](StringRef Step, StringRef Diff) {
           Notice("'" + Step.str() +
-                 "' would be asked differently now than was recorded:\n" +
+                 "' would now be asked differently than recorded:\n" +
                  Diff.str());
         };
       S->Base = replayCalls(*S->Replay, Spec->StopAtChange, Changed);

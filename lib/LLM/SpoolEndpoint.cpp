@@ -78,10 +78,11 @@ Expected<ChatAnswer> SpoolEndpoint::attempt(const ChatRequest &R,
         if (!Text)
           return Text.takeError();
         if (Text->size() > Spec.MaxBytes)
-          return providerError(ProviderFault::TooLarge,
-                               "'" + Answer + "' has more than " +
-                                   Twine(Spec.MaxBytes) + " bytes",
-                               "max-bytes=N of --provider allows more");
+          return providerError(
+              ProviderFault::TooLarge,
+              "'" + Answer + "' has more than " + Twine(Spec.MaxBytes) +
+                  " bytes",
+              "set a larger limit with max-bytes=N in --provider");
         ChatAnswer A;
         A.Text = json::fixUTF8(*Text);
         A.TokensEstimated = true;
@@ -92,7 +93,7 @@ Expected<ChatAnswer> SpoolEndpoint::attempt(const ChatRequest &R,
     if (Waited >= Seconds)
       return providerError(ProviderFault::NoAnswer,
                            "there is no answer in '" + Answer + "' yet",
-                           "put it there, and go on with --resume");
+                           "put it there, and continue with --resume");
     if (!Told && Notice)
       Notice("waiting for '" + Answer + "', the answer to '" + Prompt + "'");
     Told = true;

@@ -35,7 +35,7 @@ std::string errorMessageIn(const json::Object &O) {
   // FastAPI's way, which vLLM has for some refusals.
   if (O.getString("object") == "error" || O.get("detail"))
     return O.getString("message")
-        .value_or(O.getString("detail").value_or("an error without a text"))
+        .value_or(O.getString("detail").value_or("an error without a message"))
         .str();
   return "";
 }
@@ -71,9 +71,9 @@ Expected<json::Object> objectFrom(StringRef Text) {
   if (!V)
     consumeError(V.takeError());
   return providerError(ProviderFault::Malformed,
-                       "the server sent what is no JSON object: '" +
+                       "the server did not send a JSON object: '" +
                            excerpt(Text, 120) + "'",
-                       "is this the address of such an interface?");
+                       "check that this is the address of an API of that kind");
 }
 
 } // namespace cupilot

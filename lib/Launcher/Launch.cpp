@@ -226,9 +226,10 @@ int NvccLaunch::finish(const BuildStore &Store, StringRef Folder) {
 
 int NvccLaunch::run() {
   if (C.Plugin.Help)
-    errs() << "cupilot " CUPILOT_VERSION
-              " for nvcc: arguments, as -fplugin-arg-cupilot-KEY=VALUE\n"
-           << pluginArgumentsHelp();
+    errs()
+        << "cupilot " CUPILOT_VERSION
+           " for nvcc; arguments have the form -fplugin-arg-cupilot-KEY=VALUE\n"
+        << pluginArgumentsHelp();
   if (C.Plugin.Version)
     errs() << "cupilot " CUPILOT_VERSION " for LLVM " CUPILOT_LLVM_VERSION "\n";
   if (C.Unchanged || C.Plugin.isOff())

@@ -79,7 +79,7 @@ Expected<bool> Parser::ownArgument(const opt::Arg &A) {
   case nvcc::OPT_rpass_missed: {
     std::string Why;
     if (!Regex(Value).isValid(Why))
-      return usageError("'" + Value + "' is no regular expression: " + Why);
+      return usageError("'" + Value + "' is not a regular expression: " + Why);
     (A.getOption().matches(nvcc::OPT_rpass) ? C.Remarks : C.MissedRemarks) =
         Value.str();
     return true;
@@ -214,7 +214,7 @@ Error Parser::readArgument(const opt::Arg &A, ArrayRef<std::string> Words,
 Error Parser::read(ArrayRef<std::string> Args, std::vector<std::string> &Kept,
                    bool &Changed, unsigned Depth) {
   if (Depth > 16)
-    return usageError("options files name each other without end");
+    return usageError("options files include each other recursively");
   return readOptions(nvccOptions(), Args,
                      [&](const opt::Arg &A, size_t First, size_t Last) {
                        return readArgument(A, Args.slice(First, Last - First),

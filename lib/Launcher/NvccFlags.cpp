@@ -29,9 +29,9 @@ static bool isCudaLibrary(StringRef Name) {
 }
 
 static Error relocatable(StringRef Flag) {
-  return usageError("the cpu device has no relocatable device code (" + Flag +
-                        ")",
-                    "compile all device code of a kernel in one unit");
+  return usageError(
+      "the cpu device does not support relocatable device code (" + Flag + ")",
+      "compile all device code of a kernel in one translation unit");
 }
 
 /// As clang's flag; what is no architecture ("native", "all") is left to the
@@ -124,8 +124,8 @@ Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args,
         break;
       case nvcc::OPT_library:
         if (isCudaLibrary(Value) && Target == NvccTarget::CpuDevice)
-          return usageError("the cpu device has no library '" + Value + "' (" +
-                                join(Words, " ") + ")",
+          return usageError("the cpu device does not provide the library '" +
+                                Value + "' (" + join(Words, " ") + ")",
                             "CUDA's libraries hold code for a GPU; programs "
                             "that bring their own kernels run here");
         // Clang's driver links the run time by itself.

@@ -40,7 +40,7 @@ Expected<std::string> nvccVersion(StringRef Nvcc) {
   SmallVector<StringRef> Parts;
   if (R->Status != 0 ||
       !Regex("release ([0-9]+\\.[0-9]+)").match(R->Out, &Parts))
-    return resourceError("'" + Nvcc + " --version' does not tell its version");
+    return resourceError("'" + Nvcc + " --version' does not print a version");
   return "nvcc-" + Parts[1].str();
 }
 

@@ -210,7 +210,8 @@ static Error emitObject(Module &M, StringRef Path) {
   std::string Message;
   const Target *T = TargetRegistry::lookupTarget(M.getTargetTriple(), Message);
   if (!T)
-    return resourceError("this LLVM has no code generator: " + Message);
+    return resourceError("this LLVM has no code generator for the object: " +
+                         Message);
   std::unique_ptr<TargetMachine> TM(T->createTargetMachine(
       M.getTargetTriple(), "x86-64", "", TargetOptions(), Reloc::PIC_,
       std::nullopt, CodeGenOptLevel::Default));
@@ -234,7 +235,7 @@ static Expected<std::string> findLinker() {
   if (ErrorOr<std::string> Path =
           sys::findProgramByName("ld.lld", {CUPILOT_LLVM_BIN}))
     return *Path;
-  return resourceError("there is no linker", "install binutils");
+  return resourceError("no linker was found", "install binutils");
 }
 
 /// Checks that \p Merged has all of \p Unit and of the dispatch.

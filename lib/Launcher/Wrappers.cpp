@@ -238,8 +238,8 @@ int launch(ArrayRef<std::string> Command) {
     if (Nvcc.empty() && (Parent == "ccache" || Parent == "sccache"))
       return reportError(
           usageError("'" + Parent +
-                         "' takes this for nvcc, and would give old objects "
-                         "when the store changes",
+                         "' would mistake cupilot-launch for nvcc, and return "
+                         "old objects when the store changes",
                      "cupilot-launch " + Parent + " nvcc ARGS"),
           Tool);
     Full.insert(Full.begin(), Nvcc.empty() ? "nvcc" : Nvcc);

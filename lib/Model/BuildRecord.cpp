@@ -49,7 +49,7 @@ static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
     if (wordOf(B) == Word)
       V.Basis = B;
   if (Read && !Word.empty() && !V.Basis)
-    P.field("basis").report("no basis of evidence");
+    P.field("basis").report("unknown basis of evidence");
   return Read && (Word.empty() || V.Basis);
 }
 
@@ -93,13 +93,13 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
   Expected<json::Value> Value = parseJson(Text);
   if (!Value)
     return usageError(
-        "'" + Path + "' is no build record: " + toString(Value.takeError()),
+        "'" + Path + "' is not a build record: " + toString(Value.takeError()),
         "restore the file, or run cupilot evolve again");
   if (const json::Object *O = Value->getAsObject())
     if (std::optional<int64_t> Format = O->getInteger("format");
         Format && *Format > BuildRecord::Format)
       return usageError("'" + Path + "' has format " + Twine(*Format) +
-                            "; this cupilot knows formats up to " +
+                            "; this cupilot supports formats up to " +
                             Twine(BuildRecord::Format),
                         "use the cupilot that wrote it");
   BuildRecord R;
@@ -112,14 +112,14 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
       !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants) ||
       (Format >= ExtendedFormat && !O.map("params", R.Params)) ||
       (Format > ExtendedFormat && !O.map("contract", R.Contract)))
-    return usageError("'" + Path +
-                          "' is no build record: " + toString(Root.getError()),
-                      "restore the file, or run cupilot evolve again");
+    return usageError(
+        "'" + Path + "' is not a build record: " + toString(Root.getError()),
+        "restore the file, or run cupilot evolve again");
   // Records that were written by hand need none.
   if (const json::Value *Check = Value->getAsObject()->get("check"))
     if (Check->getAsString() != StringRef(checkOf(*Value->getAsObject())))
       return usageError("'" + Path +
-                            "' is damaged: it does not hold what was written",
+                            "' is damaged: it has changed since it was written",
                         "restore the file, or run cupilot evolve again");
   return R;
 }

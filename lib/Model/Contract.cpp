@@ -52,9 +52,9 @@ Expected<PrecisionContract> parseContract(StringRef Text) {
         (Each.size() == Numbers.size() || readShare(Norm, C.NormTolerance)))
       return C;
   }
-  return usageError(
-      "there is no contract '" + Text + "'",
-      "exact, same, relaxed(R) or relaxed(R, N) with R and N between 0 and 1");
+  return usageError("unknown contract '" + Text + "'",
+                    "use exact, same, relaxed(R) or relaxed(R, N) with R and N "
+                    "between 0 and 1");
 }
 
 } // namespace cupilot

@@ -87,7 +87,7 @@ static bool readCount(const json::Object &O, StringRef Name, uint64_t &To,
     return true;
   std::optional<uint64_t> Count = Value->getAsUINT64();
   if (!Count) {
-    P.field(Name).report("a count expected");
+    P.field(Name).report("expected a count");
     return false;
   }
   To = *Count;
@@ -97,7 +97,7 @@ static bool readCount(const json::Object &O, StringRef Name, uint64_t &To,
 bool fromJSON(const json::Value &V, ExecutionCounts &C, json::Path P) {
   const json::Object *O = V.getAsObject();
   if (!O) {
-    P.report("counts expected");
+    P.report("expected counts");
     return false;
   }
   return llvm::all_of(Counts, [&](const NamedCount &N) {
@@ -116,7 +116,7 @@ bool fromJSON(const json::Value &V, KernelResources &R, json::Path P) {
   const json::Object *O = V.getAsObject();
   uint64_t Registers = 0;
   if (!O || !readCount(*O, "registers", Registers, P)) {
-    P.report("resources expected");
+    P.report("expected resources");
     return false;
   }
   R.Registers = static_cast<unsigned>(Registers);

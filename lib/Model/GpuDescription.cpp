@@ -37,10 +37,10 @@ Expected<GpuDescription> describeGpu(StringRef Name) {
   std::string Names;
   for (const GpuDescription &G : knownGpus())
     Names += (Names.empty() ? "" : ", ") + G.OtherNames.front();
-  return usageError("no description of the GPU '" + Name + "'",
+  return usageError("unknown GPU '" + Name + "'",
                     "known: " + Names +
-                        "; for another one name the file that "
-                        "'cupilot-runner --ceilings' writes there");
+                        "; for another GPU, name the file that 'cupilot-runner "
+                        "--ceilings' writes on its machine");
 }
 
 const GpuDescription &defaultGpu() {

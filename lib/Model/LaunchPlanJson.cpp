@@ -174,7 +174,7 @@ static bool fromJSON(const json::Value &V, TensorMapPlan &M, json::Path P) {
     return false;
   if (!errorToBool(checkTensorMap(M)))
     return true;
-  P.report("a tensor map that no GPU has");
+  P.report("GPUs do not support this tensor map");
   return false;
 }
 
@@ -268,7 +268,7 @@ bool fromJSON(const json::Value &V, LaunchShape &S, json::Path P) {
       !Map.mapOptional("shared", S.Shared))
     return false;
   if (Grid.size() != 3 || Block.size() != 3) {
-    P.report("three dimensions expected");
+    P.report("expected three dimensions");
     return false;
   }
   llvm::copy(Grid, S.Grid.begin());

@@ -166,13 +166,13 @@ Expected<std::string> applyMutation(StringRef Bitcode, StringRef Symbol,
     return S.takeError();
   if (Index >= S->All.size())
     return usageError("'" + Symbol + "' has " + Twine(S->All.size()) +
-                      " mutations, no number " + Twine(Index));
+                      " mutations, but no number " + Twine(Index));
   S->All[Index].Apply();
   std::string Complaint;
   raw_string_ostream OS(Complaint);
   if (verifyModule(**M, &OS))
     return findingError("mutation " + S->All[Index].M.str() +
-                        " makes invalid code: " + Complaint);
+                        " generates invalid code: " + Complaint);
   std::string Result;
   raw_string_ostream Out(Result);
   WriteBitcodeToFile(**M, Out);

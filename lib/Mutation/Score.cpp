@@ -285,8 +285,10 @@ Expected<std::map<std::string, std::string>> parseEquivalents(StringRef Text,
   }
   for (const auto &[Key, Argument] : Found)
     if (StringRef(Argument).trim().empty())
-      return usageError("'" + File + "' gives no argument for '" + Key + "'",
-                        "- `KEY`: why no input can tell the two apart");
+      return usageError("'" + File +
+                            "' does not say why no input can tell apart '" +
+                            Key + "'",
+                        "write - `KEY`: REASON");
   return Found;
 }
 

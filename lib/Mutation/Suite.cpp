@@ -79,7 +79,7 @@ Expected<std::vector<SuiteEntry>> parseSuite(StringRef Text, StringRef File) {
   };
   for (const Remark &R : remarksOf(Text)) {
     if (R.Text.empty())
-      return Broken(R.Line, "nothing follows '" + R.Word + ":'");
+      return Broken(R.Line, "there is no text after '" + R.Word + ":'");
     if (R.Word == "kernel") {
       Entries.emplace_back();
       Entries.back().Kernel = R.Text;

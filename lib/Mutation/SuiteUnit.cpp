@@ -41,7 +41,8 @@ Expected<const Kernel *> SuiteUnit::kernel(StringRef Name) const {
     if (StringRef(K.Name).split('(').first != Name)
       continue;
     if (Found)
-      return usageError("'" + Path + "' has several kernels '" + Name + "'",
+      return usageError("'" + Path + "' has several kernels named '" + Name +
+                            "'",
                         "give the whole name, '" + K.Name + "'");
     Found = &K;
   }

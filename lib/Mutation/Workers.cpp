@@ -105,11 +105,13 @@ static Error start(Worker &W, ArrayRef<Worker> All,
                    function_ref<std::string(unsigned)> Job) {
   int Down[2], Up[2];
   if (pipe(Down) != 0)
-    return resourceError(Twine("no pipe: ") + std::strerror(errno));
+    return resourceError(Twine("cannot create a pipe: ") +
+                         std::strerror(errno));
   if (pipe(Up) != 0) {
     close(Down[0]);
     close(Down[1]);
-    return resourceError(Twine("no pipe: ") + std::strerror(errno));
+    return resourceError(Twine("cannot create a pipe: ") +
+                         std::strerror(errno));
   }
   outs().flush(); // Or the child would write it again.
   pid_t Parent = getpid();
@@ -132,7 +134,8 @@ static Error start(Worker &W, ArrayRef<Worker> All,
   W.From = Up[0];
   if (Pid < 0) {
     closeBoth(W);
-    return resourceError(Twine("no process: ") + std::strerror(errno));
+    return resourceError(Twine("cannot create a process: ") +
+                         std::strerror(errno));
   }
   W.Pid = Pid;
   return Error::success();

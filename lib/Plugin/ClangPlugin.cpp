@@ -109,7 +109,8 @@ bool CupilotAction::ParseArgs(const CompilerInstance &CI,
     }
   }
   if (Arguments.Help)
-    llvm::errs() << "cupilot " CUPILOT_VERSION " for clang 22: arguments, as "
+    llvm::errs() << "cupilot " CUPILOT_VERSION
+                    " for clang 22; arguments have the form "
                     "-fplugin-arg-cupilot-KEY=VALUE\n"
                  << pluginArgumentsHelp();
   if (Arguments.Version)

@@ -38,8 +38,8 @@ public:
   AddVariantPass(const AddVariantPass &Other) : PassWrapper(Other) {}
   StringRef getArgument() const override { return "cupilot-add-variant"; }
   StringRef getDescription() const override {
-    return "Add a variant of a GPU kernel of this module to the store, on your "
-           "own word";
+    return "Add a variant of a GPU kernel of this module to the store, without "
+           "a proof";
   }
   void runOnOperation() override;
 
@@ -48,8 +48,8 @@ private:
 
   Option<std::string> Root{*this, "store",
                            llvm::cl::desc("The project store's folder")};
-  Option<std::string> Arch{*this, "arch",
-                           llvm::cl::desc("The architecture: sm_90")};
+  Option<std::string> Arch{
+      *this, "arch", llvm::cl::desc("The architecture, for example sm_90")};
   Option<std::string> Symbol{*this, "kernel", llvm::cl::desc("Its symbol")};
   Option<std::string> File{*this, "variant",
                            llvm::cl::desc("The .mlir file with the variant")};
@@ -64,7 +64,7 @@ llvm::Error AddVariantPass::add() {
     if (Value.empty())
       return usageError(llvm::Twine("cupilot-add-variant needs ") + Option);
   if (!Architecture::parse(Arch))
-    return usageError("'" + Arch + "' is no architecture",
+    return usageError("'" + Arch + "' is not an architecture",
                       "name one as arch=sm_90");
   Operation *Kernel = nullptr;
   getOperation()->walk([&](Operation *Op) {

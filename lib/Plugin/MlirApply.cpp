@@ -33,7 +33,7 @@ namespace cupilot {
 /// A finding for a variant that does not hold for every launch as it stands.
 static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
   auto Needed = [](StringRef Why) {
-    return findingError(Why + ", and here is no host side");
+    return findingError(Why + ", and mlir-opt does not compile host code");
   };
   if (!V.When.Constraints.empty() || !V.When.Alignments.empty() ||
       !V.When.Disjoints.empty())
@@ -46,7 +46,7 @@ static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
     Same &= L.Grid[I] == Expr::dim(GridX + I) &&
             L.Block[I] == Expr::dim(BlockX + I);
   if (!Same)
-    return Needed("it is launched otherwise than the original");
+    return Needed("it needs another launch than the original");
   return llvm::Error::success();
 }
 
@@ -85,14 +85,15 @@ private:
 
   Option<std::string> Root{*this, "store",
                            llvm::cl::desc("The project store's folder")};
-  Option<std::string> Arch{*this, "arch",
-                           llvm::cl::desc("The architecture: sm_90")};
+  Option<std::string> Arch{
+      *this, "arch", llvm::cl::desc("The architecture, for example sm_90")};
   Option<std::string> Only{*this, "only",
                            llvm::cl::desc("Only kernels whose symbol matches")};
-  ListOption<std::string> Flags{
-      *this, "flags", llvm::cl::desc("Flags of the search, for clang")};
-  Option<bool> Strict{*this, "strict",
-                      llvm::cl::desc("What does not fit is an error")};
+  ListOption<std::string> Flags{*this, "flags",
+                                llvm::cl::desc("Clang's flags of the search")};
+  Option<bool> Strict{
+      *this, "strict",
+      llvm::cl::desc("A variant that does not fit is an error")};
 };
 } // namespace
 
@@ -128,8 +129,8 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
       Stale = true;
   }
   if (Stale)
-    return findingError("stale: the kernel is not the one that the store's "
-                        "variants are for");
+    return findingError(
+        "stale: the kernel has changed since the store's variants were added");
   if (!Others.empty())
     return findingError("the store has variants for " + Others + ", not for " +
                         Arch);
@@ -147,7 +148,7 @@ llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
       return Text.takeError();
     if (digest(*Text) != V.SourceDigest)
       return findingError("stale: '" + Path +
-                          "' is not the text that was added");
+                          "' has changed since it was added");
     New = readMlirVariant(getContext(), Path, V.Plan.Launches.front().Symbol);
     if (!New)
       return New.takeError();
@@ -155,9 +156,9 @@ llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
     if (!Canonical)
       return Canonical.takeError();
     if (digest(*Canonical) != V.Canonical)
-      return findingError("stale: '" + Path +
-                          "' reads otherwise than when it "
-                          "was added");
+      return findingError(
+          "stale: '" + Path +
+          "' is parsed to different code than when it was added");
   } else {
     New = clangVariant(Kernel, R, V, Path, Flags);
     if (!New)
@@ -196,15 +197,16 @@ void ApplyPass::runOnOperation() {
     signalPassFailure();
   };
   if (Root.empty())
-    return Fail("cupilot-apply needs the store: store=DIR");
+    return Fail("cupilot-apply needs a store: store=DIR");
   if (Arch.empty())
-    return Fail("cupilot-apply needs the architecture, which the module does "
-                "not say: arch=sm_90");
+    return Fail("cupilot-apply needs an architecture, because the module does "
+                "not state one: arch=sm_90");
   if (!Architecture::parse(Arch))
-    return Fail("'" + Arch + "' is no architecture; name one as arch=sm_90");
+    return Fail("'" + Arch +
+                "' is not an architecture; name one as arch=sm_90");
   std::string Why;
   if (!Only.empty() && !llvm::Regex(Only).isValid(Why))
-    return Fail("'" + Only + "' is no regular expression: " + Why);
+    return Fail("'" + Only + "' is not a regular expression: " + Why);
   Expected<BuildStore> Store = BuildStore::open(Root);
   if (!Store)
     return Fail(toString(Store.takeError()));

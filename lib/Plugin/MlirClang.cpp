@@ -57,7 +57,7 @@ static Expected<std::string> exportedDigest(Operation *M, StringRef Symbol) {
   foldReflect(*IR);
   llvm::Function *Kernel = IR->getFunction(Symbol);
   if (!Kernel)
-    return findingError("'" + Symbol + "' is lost in LLVM IR");
+    return findingError("'" + Symbol + "' is missing in the LLVM IR");
   KernelIdentity Id = identify(*Kernel);
   if (Id.Refusal)
     return llvm::make_error<BuildError>(*Id.Refusal);
@@ -93,8 +93,8 @@ static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
   Result.Imported = translateLLVMIRToModule(std::move(*M), &C,
                                             /*emitExpensiveWarnings=*/false);
   if (!Result.Imported)
-    return findingError("MLIR does not import what clang makes of '" + Path +
-                        "'");
+    return findingError(
+        "MLIR cannot import the code that clang generates for '" + Path + "'");
   return Result;
 }
 
@@ -126,35 +126,35 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
   if (!Proved)
     return Proved.takeError();
   if (Proved->Identity != R.Identity)
-    return findingError(
-        "stale: with these flags clang makes other code of the "
-        "store's original than was proved; give the flags of the "
-        "search by flags=");
+    return findingError("stale: with these flags, clang generates different "
+                        "code for the store's original than the code that was "
+                        "proved; pass the flags of the search with flags=");
   Expected<std::string> Ours = exportedDigest(*llvmPart(Kernel), Symbol),
                         Theirs = exportedDigest(*Proved->Imported, R.Symbol);
   if (!Ours || !Theirs)
     return joinErrors(Ours.takeError(), Theirs.takeError());
   if (*Ours != *Theirs)
-    return findingError("stale: the kernel is not what clang makes of the "
-                        "store's original before optimisation");
+    return findingError(
+        "stale: the kernel differs from the code that clang generates for the "
+        "store's original before optimisation");
   Expected<std::string> Text = readFile(Source);
   if (!Text)
     return Text.takeError();
   if (digest(*Text) != V.SourceDigest)
     return findingError("stale: '" + Source +
-                        "' is not the text that was proved");
+                        "' has changed since it was proved");
   StringRef Launched = V.Plan.Launches.front().Symbol;
   Expected<Compiled> New = compile(C, Source, Launched, R.Arch, Flags);
   if (!New)
     return New.takeError();
   if (New->Identity != V.Canonical)
-    return findingError("stale: clang makes other code of the variant than was "
-                        "proved");
+    return findingError("stale: clang generates different code for the variant "
+                        "than the code that was proved");
   VariantModule Result;
   Result.M = std::move(New->Imported);
   Result.Kernel = SymbolTable::lookupSymbolIn(*Result.M, Launched);
   if (!Result.Kernel)
-    return findingError("the import has no kernel '" + Launched + "'");
+    return findingError("the imported module has no kernel '" + Launched + "'");
   return Result;
 }
 

@@ -84,7 +84,8 @@ llvm::Error replaceKernel(Operation *Kernel, Operation *Variant,
         "the variant is a " + Variant->getName().getStringRef() +
         " and the kernel a " + Kernel->getName().getStringRef());
   if (Old.getFunctionType() != New.getFunctionType())
-    return findingError("the variant has other parameters");
+    return findingError(
+        "the parameters of the variant differ from those of the kernel");
   Expected<std::vector<Operation *>> Closure = gpuClosure(Variant);
   if (!Closure)
     return Closure.takeError();
@@ -107,10 +108,11 @@ llvm::Error replaceKernel(Operation *Kernel, Operation *Variant,
     Names[Op] = B.getStringAttr(Own);
     Operation *There = Table.lookup(Own);
     if (There && !areEqual(There, Op))
-      return findingError("'" + Own + "' is something else in this module");
+      return findingError("'" + Own +
+                          "' is already defined differently in this module");
     if (!There && isGpuVariable(Op))
       return findingError("it needs the device variable '" + Own +
-                          "', which this module does not have");
+                          "', which this module does not define");
     if (!There)
       Copied.push_back(Op);
   }

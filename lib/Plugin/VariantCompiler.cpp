@@ -102,7 +102,7 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
         {std::to_string(Findings.front().Line), Findings.front().Message});
   std::unique_ptr<llvm::Module> M = Action.takeModule();
   if (!M)
-    return findingError("it compiles to nothing");
+    return findingError("the compiler emits no code for it");
   llvm::SmallVector<char, 0> Bytes;
   llvm::raw_svector_ostream Stream(Bytes);
   llvm::WriteBitcodeToFile(*M, Stream);

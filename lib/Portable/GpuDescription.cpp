@@ -58,7 +58,7 @@ unsigned GpuDescription::derivedFigures() const {
 [[noreturn]] static void bad(const std::string &File, const std::string &Why) {
   throw Failure(FailureKind::BadDescription, "'" + File + "' " + Why,
                 "docs/CostModel.md describes the format; cupilot-runner "
-                "--ceilings writes a file for the GPU at hand");
+                "--ceilings writes such a file for this machine's GPU");
 }
 
 namespace {
@@ -73,8 +73,8 @@ private:
                      json::value_t Type) const {
     auto It = Of.find(Key);
     if (It == Of.end() || It->type() != Type)
-      fail("is no GPU description: '" + std::string(Key) +
-           "' is missing or of another type");
+      fail("is not a GPU description: '" + std::string(Key) +
+           "' is missing or has the wrong type");
     return *It;
   }
   void readSources(GpuDescription &G) const;
@@ -112,7 +112,7 @@ void Reader::readFigure(GpuDescription &G, T &Value, const char *Key,
   const json &Figure = All.at(Key);
   if (!Figure.is_object() || !Figure.contains("value") ||
       !Figure.at("value").is_number())
-    fail("has no number for the figure '" + std::string(Key) + "'");
+    fail("does not have a number for the figure '" + std::string(Key) + "'");
   const json &Number = Figure.at("value");
   auto Wide = Number.get<double>();
   if (!(Wide > 0) || !(Wide <= Most) ||
@@ -123,7 +123,7 @@ void Reader::readFigure(GpuDescription &G, T &Value, const char *Key,
   auto Source = Figure.value("source", "");
   if (!G.Sources.count(Source))
     fail("does not say where the figure '" + std::string(Key) +
-         "' comes from: there is no source '" + Source + "'");
+         "' comes from: unknown source '" + Source + "'");
   G.SourceOf[Key] = Source;
   ++Figures;
 }
@@ -147,15 +147,15 @@ void Reader::check(const GpuDescription &G) const {
 
 GpuDescription Reader::read() {
   if (!J.is_object() || J.value("format", "") != "cupilot-gpu")
-    fail("is no GPU description");
+    fail("is not a GPU description");
   if (J.value("version", 0) != GpuFormatVersion)
     fail("has version " + J.value("version", json()).dump() +
-         " of the format; this program knows version " +
+         " of the format; this program supports version " +
          std::to_string(GpuFormatVersion));
   GpuDescription G;
   for (const json &Name : member(J, "names", json::value_t::array))
     if (!Name.is_string() || Name.get<std::string>().empty())
-      fail("has a name that is no text");
+      fail("has a name that is not a string");
     else if (G.Name.empty())
       G.Name = Name.get<std::string>();
     else
@@ -181,7 +181,7 @@ GpuDescription readGpuDescription(std::string_view Text,
   try {
     return Reader(J, File).read();
   } catch (const json::exception &) {
-    bad(File, "is no GPU description");
+    bad(File, "is not a GPU description");
   }
 }
 

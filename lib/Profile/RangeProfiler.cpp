@@ -274,7 +274,7 @@ ProfileResult Profiler::collect(int Device,
       else
         Result.Unknown.push_back(Name);
     if (Known.empty())
-      throw ProfilerFailure{"none of the metrics is known for this chip"};
+      throw ProfilerFailure{"none of the metrics is available on this chip"};
     std::vector<uint8_t> Configuration = H.configuration(Known);
     Target T(Cupti, Context);
     std::vector<uint8_t> Counters = T.counterImage(Known);
@@ -290,7 +290,7 @@ ProfileResult Profiler::collect(int Device,
       ++Result.Passes;
     }
     if (!Last)
-      throw ProfilerFailure{"the passes did not come to an end"};
+      throw ProfilerFailure{"the passes did not complete"};
     T.decode();
     std::vector<double> Values = H.values(Counters, Known);
     for (size_t I = 0; I < Known.size(); ++I)

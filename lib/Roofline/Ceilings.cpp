@@ -61,7 +61,7 @@ Error addMeasured(Ceilings &C, const json::Value &Measured, StringRef File) {
   if (All && All->getObject("ceilings"))
     All = All->getObject("ceilings");
   if (!All)
-    return usageError("'" + File + "' holds no ceilings",
+    return usageError("'" + File + "' contains no ceilings",
                       "cupilot-runner --ceilings writes them");
   bool Any = false;
   std::vector<double Ceilings::*> Done;
@@ -83,7 +83,7 @@ Error addMeasured(Ceilings &C, const json::Value &Measured, StringRef File) {
     Any = true;
   }
   if (!Any)
-    return usageError("'" + File + "' holds no ceilings",
+    return usageError("'" + File + "' contains no ceilings",
                       "cupilot-runner --ceilings writes them");
   C.Origin = File.str();
   return Error::success();
@@ -134,11 +134,12 @@ Expected<Ceilings> loadCeilings(const GpuDescription &Gpu, StringRef File,
     return Text.takeError();
   Expected<json::Value> V = json::parse(*Text);
   if (!V)
-    return usageError("'" + Path + "' is no JSON: " + toString(V.takeError()));
+    return usageError("'" + Path +
+                      "' is not valid JSON: " + toString(V.takeError()));
   StringRef Measured = gpuOf(*V);
   if (!Measured.empty() && !Gpu.isNamed(Measured))
     return usageError("'" + Path + "' was measured on another GPU: " + Measured,
-                      "measure on the " + Gpu.Name +
+                      "measure them on the " + Gpu.Name +
                           ": cupilot-runner --ceilings");
   if (Error E = addMeasured(C, *V, Path))
     return std::move(E);

@@ -35,9 +35,10 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
     return Text.takeError();
   Expected<json::Value> V = json::parse(*Text);
   if (!V)
-    return usageError("'" + Path + "' is no JSON: " + toString(V.takeError()));
+    return usageError("'" + Path +
+                      "' is not valid JSON: " + toString(V.takeError()));
   auto Broken = [&](const Twine &Why) {
-    return usageError("'" + Path + "' holds no measured launches: " + Why,
+    return usageError("'" + Path + "' contains no measured launches: " + Why,
                       "docs/Roofline.md describes the file");
   };
   const json::Object *O = V->getAsObject();
@@ -50,7 +51,8 @@ Expected<MeasuredFile> loadMeasured(StringRef Path) {
     const json::Object *L = Each.getAsObject();
     MeasuredFile::Entry E;
     if (!L || !L->getString("kernel") || !L->getNumber("microseconds"))
-      return Broken("launch " + Twine(I) + " lacks 'kernel' or 'microseconds'");
+      return Broken("launch " + Twine(I) +
+                    " has no 'kernel' or 'microseconds'");
     E.Kernel = L->getString("kernel")->str();
     E.Workload = L->getString("workload").value_or("").str();
     E.Variant = L->getString("variant").value_or("").str();

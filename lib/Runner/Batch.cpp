@@ -66,11 +66,12 @@ static void checkProgram(const Batch &B, const Case &C, const Program &P) {
     for (unsigned D = 0; D < 3; ++D)
       if (!isGridSize(D, L.Grid[D]) || !isBlockSize(D, L.Block[D]) ||
           L.Cluster[D] > 64)
-        broken("'" + L.Symbol + "' is launched in a shape that CUDA lacks");
+        broken("'" + L.Symbol +
+               "' is launched with a shape that CUDA does not support");
     for (const Patch &Q : L.Patches) {
       size_t Count = Q.Scratch ? P.Scratch.size() : C.Buffers.size();
       if (Q.Index >= Count)
-        broken("'" + L.Symbol + "' points to a buffer that is not there");
+        broken("'" + L.Symbol + "' points to a buffer that does not exist");
     }
     for (const MapArgument &M : L.Maps)
       if (M.Buffer >= C.Buffers.size())
@@ -82,17 +83,17 @@ static void checkRequest(const Batch &B, const Request &R) {
   if (R.Kind == RequestKind::Ceilings)
     return;
   if (R.Case >= B.Cases.size())
-    broken("request '" + R.Id + "' names a case that is not there");
+    broken("request '" + R.Id + "' names a case that does not exist");
   bool Both = R.Kind == RequestKind::Compare || R.Kind == RequestKind::Time;
   if (Both && !R.Original)
-    broken("request '" + R.Id + "' lacks the original");
+    broken("request '" + R.Id + "' does not name the original");
   if (Both && !R.Candidate)
-    broken("request '" + R.Id + "' lacks the candidate");
+    broken("request '" + R.Id + "' does not name the candidate");
   if (!R.Original && !R.Candidate)
     broken("request '" + R.Id + "' has no program");
   if (!(R.Time.Error > 0 && R.Time.Error < 1) || !(R.Time.Precision > 0) ||
       !(R.Time.Margin >= 0) || R.Time.Sets == 0 || R.Time.Sets > 64)
-    broken("request '" + R.Id + "' has limits of time that mean nothing");
+    broken("request '" + R.Id + "' has invalid time limits");
   for (const auto *P : {&R.Original, &R.Candidate})
     if (*P)
       checkProgram(B, B.Cases[R.Case], **P);
@@ -100,13 +101,13 @@ static void checkRequest(const Batch &B, const Request &R) {
 
 static void check(const Batch &B) {
   if (!isId(B.Id))
-    broken("its id '" + B.Id + "' is no file name");
+    broken("its id '" + B.Id + "' is not a file name");
   for (const auto &[Digest, Kind] : B.Images)
     if (!isDigest(Digest) || (Kind != "cubin" && Kind != "ptx"))
-      broken("image " + Digest + " is no digest, or no cubin or ptx");
+      broken("image " + Digest + " is not a digest, or not cubin or ptx");
   for (const auto &[Digest, Size] : B.Data)
     if (!isDigest(Digest))
-      broken("'" + Digest + "' is no digest");
+      broken("'" + Digest + "' is not a digest");
   for (const Case &C : B.Cases) {
     for (const Buffer &Buf : C.Buffers)
       checkContent(B, Buf);
@@ -116,7 +117,7 @@ static void check(const Batch &B) {
   std::set<std::string> Ids;
   for (const Request &R : B.Requests) {
     if (!isId(R.Id))
-      broken("the id '" + R.Id + "' is no file name");
+      broken("the id '" + R.Id + "' is not a file name");
     if (!Ids.insert(R.Id).second)
       broken("two requests have the id '" + R.Id + "'");
     checkRequest(B, R);
@@ -126,18 +127,20 @@ static void check(const Batch &B) {
 Batch readBatch(const std::string &Folder) {
   std::string Path = Folder + "/batch.json";
   if (!exists(Path))
-    throw Failure(FailureKind::NoBatch, "'" + Folder + "' holds no batch.json");
+    throw Failure(FailureKind::NoBatch,
+                  "'" + Folder + "' has no file batch.json");
   std::string Text = readWhole(Path);
   json J = json::parse(Text, nullptr, /*allow_exceptions=*/false);
   if (J.is_discarded())
     throw Failure(FailureKind::TruncatedBatch,
-                  "'" + Path + "' is not whole: it is no JSON text");
+                  "'" + Path + "' is incomplete: it is not JSON");
   // The last field says what the others digest to: half a copy is no batch.
   std::string Want = J.value("digest", "");
   J.erase("digest");
   if (Want != digest(J.dump()))
     throw Failure(FailureKind::TruncatedBatch,
-                  "'" + Path + "' is not what was written: its digest differs");
+                  "'" + Path +
+                      "' has changed since it was written: its digest differs");
   Batch B = batchFromJson(J);
   check(B);
   return B;

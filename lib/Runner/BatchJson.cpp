@@ -64,7 +64,7 @@ static json toJson(const Buffer &B) {
 static NumberKind kindOf(const std::string &Word) {
   std::optional<NumberKind> K = numberKindOf(Word);
   if (!K)
-    broken("there is no type of numbers '" + Word + "'");
+    broken("unknown type of numbers '" + Word + "'");
   return *K;
 }
 
@@ -76,11 +76,11 @@ static Buffer bufferFromJson(const json &J) {
   B.Before.Data = J.value("data", "");
   B.Before.Generator = J.value("generator", "");
   if (B.Alignment == 0 || (B.Alignment & (B.Alignment - 1)))
-    broken("an alignment is no power of two");
+    broken("an alignment is not a power of two");
   if (B.Size > uint64_t(1) << 40)
     broken("a buffer has more than 2^40 bytes");
   if (!B.Before.Data.empty() && !isDigest(B.Before.Data))
-    broken("'" + B.Before.Data + "' is no digest");
+    broken("'" + B.Before.Data + "' is not a digest");
   if (!J.contains("holds"))
     return B;
   const json &H = J.at("holds");
@@ -92,7 +92,7 @@ static Buffer bufferFromJson(const json &J) {
   for (const json &F : H.at("fields")) {
     Field New{F.at(0).get<uint64_t>(), kindOf(F.at(1).get<std::string>())};
     if (New.Offset + sizeOf(New.Kind) > B.Holds.Stride)
-      broken("a field of a buffer's elements is outside of them");
+      broken("a field lies outside of the elements of its buffer");
     B.Holds.Fields.push_back(New);
   }
   return B;
@@ -190,7 +190,7 @@ static KernelLaunch launchFromJson(const json &J) {
     if (New.Arg >= L.Args.size() || L.Args[New.Arg].size() != 128 ||
         Rank == 0 || Rank > 5 || New.Strides.size() + 1 != Rank ||
         New.Box.size() != Rank || New.Steps.size() != Rank)
-      broken("a tensor map of '" + L.Symbol + "' does not hold together");
+      broken("a tensor map of '" + L.Symbol + "' is inconsistent");
   }
   return L;
 }
@@ -248,7 +248,7 @@ static RequestKind requestKindOf(const std::string &Word) {
         RequestKind::Ceilings, RequestKind::Sanitize, RequestKind::Profile})
     if (wordOf(K) == Word)
       return K;
-  broken("there is no kind of request '" + Word + "'");
+  broken("unknown kind of request '" + Word + "'");
 }
 
 static Request requestFromJson(const json &J) {
@@ -299,7 +299,7 @@ Batch batchFromJson(const json &J) {
     throw Failure(Version > BatchVersion ? FailureKind::NewerBatch
                                          : FailureKind::BrokenBatch,
                   "it has format " + std::to_string(Version) +
-                      ", this runner reads format " +
+                      ", this runner supports format " +
                       std::to_string(BatchVersion));
   try {
     Batch B;

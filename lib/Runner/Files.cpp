@@ -50,7 +50,7 @@ void makeFolder(const std::string &Path) {
   if (Error)
     throw Failure(FailureKind::Disk,
                   "the folder '" + Path +
-                      "' cannot be made: " + Error.message());
+                      "' cannot be created: " + Error.message());
 }
 
 MappedFile::MappedFile(const std::string &Path) {
@@ -140,7 +140,8 @@ ScratchFolder::ScratchFolder() {
       return;
     }
   }
-  throw Failure(FailureKind::Disk, "no folder for temporary files: " + why());
+  throw Failure(FailureKind::Disk,
+                "cannot create a folder for temporary files: " + why());
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -160,8 +161,7 @@ std::string inflated(std::string_view Packed, uint64_t Size) {
                             Packed.size());
   if (Status != Z_OK || Got != Size)
     throw Failure(FailureKind::DataDamaged,
-                  "packed data cannot be unpacked to " + std::to_string(Size) +
-                      " bytes");
+                  "cannot unpack data to " + std::to_string(Size) + " bytes");
   return Bytes;
 }
 

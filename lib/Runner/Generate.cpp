@@ -31,7 +31,8 @@ struct Recipe {
 [[noreturn]] static void badRecipe(std::string_view Text,
                                    const std::string &Why) {
   throw Failure(FailureKind::BadGenerator,
-                "'" + std::string(Text) + "' makes no buffer: " + Why);
+                "'" + std::string(Text) +
+                    "' is not a generator of contents: " + Why);
 }
 
 static std::string quoted(std::string_view Text) {
@@ -57,14 +58,15 @@ static void addWord(Recipe &R, std::string_view Text, std::string_view Word) {
   if (Equal == std::string_view::npos || Equal + 1 == Word.size()) {
     std::string_view How = Word.substr(0, Equal);
     if (!R.How.empty())
-      badRecipe(Text, "two ways, " + quoted(R.How) + " and " + quoted(Word));
+      badRecipe(Text, "more than one kind of content, " + quoted(R.How) +
+                          " and " + quoted(Word));
     R.How = How;
     return;
   }
   std::string_view Name = Word.substr(0, Equal), Value = Word.substr(Equal + 1);
   double Number = 0;
   if (Name == "seed" ? !parseSeed(Value, R.Seed) : !parseDouble(Value, Number))
-    badRecipe(Text, quoted(Value) + " is no number");
+    badRecipe(Text, quoted(Value) + " is not a number");
   if (Name == "low") {
     R.Low = Number;
   } else if (Name == "high") {
@@ -204,8 +206,9 @@ void generateInto(std::string_view Generator, uint8_t *To, uint64_t Size,
       std::swap(Order[I - 1], Order[Engine() % I]);
     Fill([&](uint64_t I) { return double(Order[I]); });
   } else {
-    badRecipe(Generator, R.How.empty() ? "nothing says how it is filled"
-                                       : "there is no way " + quoted(R.How));
+    badRecipe(Generator, R.How.empty()
+                             ? "it does not say how to fill the buffer"
+                             : "unknown kind of content " + quoted(R.How));
   }
 }
 

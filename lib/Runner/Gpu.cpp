@@ -68,10 +68,9 @@ Gpu::Gpu() {
     Member = reinterpret_cast<std::remove_reference_t<decltype(Member)>>(
         ::dlsym(Library, Name));
     if (!Member && Needed)
-      throw Failure(FailureKind::NoDriver,
-                    std::string("the CUDA driver is too old: it "
-                                "lacks ") +
-                        Name);
+      throw Failure(
+          FailureKind::NoDriver,
+          std::string("the CUDA driver is too old: it does not have ") + Name);
   };
 #define CUPILOT_NEEDED(Member, Name, Params) Find(Table.Member, Name, true);
 #define CUPILOT_NEWER(Member, Name, Params) Find(Table.Member, Name, false);
@@ -82,7 +81,7 @@ Gpu::Gpu() {
   check(Table.Init(0), "starting the driver");
   check(Table.DeviceCount(&Devices), "counting devices");
   if (Devices == 0)
-    throw Failure(FailureKind::NoDevice, "the CUDA driver sees no GPU");
+    throw Failure(FailureKind::NoDevice, "the CUDA driver finds no GPU");
 }
 
 void Gpu::check(DriverStatus Status, const std::string &Doing) const {

@@ -16,10 +16,10 @@ namespace cupilot::runner {
 static void checkFile(const std::string &Path, const std::string &Digest) {
   MappedFile File(Path);
   if (digest(File.bytes()) != Digest)
-    throw Failure(FailureKind::DataDamaged, "'" + Path +
-                                                "' is not what the batch was "
-                                                "written with: its digest "
-                                                "differs");
+    throw Failure(
+        FailureKind::DataDamaged,
+        "'" + Path +
+            "' has changed since the batch was written: its digest differs");
 }
 
 std::string Inputs::imageFile(const std::string &Digest) {
@@ -58,10 +58,10 @@ std::string Inputs::dataFile(const std::string &Digest, uint64_t Size) {
   MappedFile Packed(Path + ".z");
   std::string Bytes = inflated(Packed.bytes(), Size);
   if (digest(Bytes) != Digest)
-    throw Failure(FailureKind::DataDamaged, "'" + Path +
-                                                ".z' is not what the batch was "
-                                                "written with: its digest "
-                                                "differs");
+    throw Failure(
+        FailureKind::DataDamaged,
+        "'" + Path +
+            ".z' has changed since the batch was written: its digest differs");
   return keep(Key, Bytes);
 }
 

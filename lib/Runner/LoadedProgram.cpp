@@ -86,7 +86,7 @@ void LoadedProgram::findVariables(const std::vector<std::string> &Files) {
       G.check(Status, "looking for the variable '" + V.Symbol + "'");
       if (Size != V.Value.Size)
         throw Failure(FailureKind::ArgumentsMismatch,
-                      "the variable '" + V.Symbol + "' has another size");
+                      "the variable '" + V.Symbol + "' has a different size");
       break;
     }
     if (Found.At && !Files.at(I).empty()) {
@@ -125,7 +125,7 @@ BoundProgram LoadedProgram::bind(const DeviceCase &On) const {
       const MapArgument &Q = L.Maps[M];
       if (!G.api().EncodeTensorMap)
         throw Failure(FailureKind::NoTensorMaps,
-                      "the driver has no tensor maps");
+                      "the driver does not support tensor maps");
       G.check(G.api().EncodeTensorMap(
                   &A.Maps[M], int(Q.Type), unsigned(Q.Extents.size()),
                   reinterpret_cast<void *>(On.address(Q.Buffer) + Q.At),

@@ -34,11 +34,11 @@ public:
     std::string Path = Folder + "/lock";
     FD = ::open(Path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (FD < 0)
-      throw Failure(FailureKind::Disk, "'" + Path + "' cannot be made");
+      throw Failure(FailureKind::Disk, "'" + Path + "' cannot be created");
     if (::flock(FD, LOCK_EX | LOCK_NB) != 0) {
       ::close(FD);
       throw Failure(FailureKind::InUse,
-                    "another runner works on '" + Folder + "'");
+                    "another runner is working on '" + Folder + "'");
     }
   }
   ~BatchLock() { ::close(FD); }
@@ -94,15 +94,14 @@ static json resultOf(Shared &S, Evaluator &E, const Request &R,
   if (!Ended.empty())
     return {{"status", "skipped"},
             {"reason", wordOf(FailureKind::GroupEnded)},
-            {"message", "the request '" + Ended +
-                            "' of the same candidate "
-                            "came out badly"}};
+            {"message",
+             "the request '" + Ended + "' of the same candidate failed"}};
   if (S.Results.begin(R) >= MostAttempts)
     return {{"status", "error"},
             {"reason", wordOf(FailureKind::Abandoned)},
-            {"message", "the runner or the machine ended each of " +
+            {"message", "the runner or the machine stopped in each of " +
                             std::to_string(MostAttempts) +
-                            " times that it was begun"}};
+                            " times that it was started"}};
   return E.evaluate(R);
 }
 
@@ -164,7 +163,7 @@ static std::vector<int> chooseDevices(const RunnerOptions &Options,
   if (Devices.empty())
     throw Failure(FailureKind::WrongArch,
                   "the batch is for " + B.Arch +
-                      ", and no GPU here is: the first is " +
+                      ", but no GPU here is one: the first is " +
                       All.at(0).at("name").get<std::string>() + ", " +
                       All.at(0).at("arch").get<std::string>());
   for (int D : Devices) {

@@ -24,31 +24,30 @@ namespace cupilot {
 
 Expected<BuildStore> BuildStore::open(StringRef Root) {
   if (!sys::fs::is_directory(Root))
-    return usageError(
-        "there is no store '" + Root + "'",
-        "cupilot evolve makes one; name it with -fplugin-arg-cupilot-store= or "
-        "--store");
+    return usageError("there is no store '" + Root + "'",
+                      "'cupilot evolve' creates one; name it with "
+                      "-fplugin-arg-cupilot-store= or --store");
   Expected<std::string> Format = readFile((Root + "/FORMAT").str());
   if (!Format) {
     consumeError(Format.takeError());
     return usageError("'" + Root +
-                          "' is no store: it has no readable file FORMAT",
-                      "name a folder that cupilot evolve made");
+                          "' is not a store: it has no readable file FORMAT",
+                      "name a folder that 'cupilot evolve' created");
   }
   StringRef Text = StringRef(*Format).trim();
   unsigned Version = 0;
   if (!Text.consume_front("cupilot-store ") || Text.getAsInteger(10, Version))
-    return usageError("'" + Root +
-                          "' is no store: its FORMAT is not 'cupilot-store N'",
-                      "restore the file, or name a folder that cupilot evolve "
-                      "made");
+    return usageError(
+        "'" + Root + "' is not a store: its FORMAT is not 'cupilot-store N'",
+        "restore the file, or name a folder that 'cupilot evolve' created");
   if (Version > StoreFormat)
     return usageError("the store '" + Root + "' has format " + Twine(Version) +
-                          "; this cupilot knows formats up to " +
+                          "; this cupilot supports formats up to " +
                           Twine(StoreFormat),
                       "use the cupilot that wrote it");
   if (Version != StoreFormat && Version != 1)
-    return usageError("'" + Root + "' is no store: no cupilot writes format " +
+    return usageError("'" + Root +
+                          "' is not a store: no cupilot writes format " +
                           Twine(Version) + " into its FORMAT",
                       "restore the file: 'cupilot-store 1' for formats 1 to 5");
   SmallString<256> Absolute(Root);
@@ -128,9 +127,9 @@ Error BuildStore::readAll() const {
     if (Old && isRecordName(Name))
       continue;
     if (!Old && isOldRecordName(Name))
-      return usageError("the store '" + Root + "' is half upgraded: '" + Path +
-                            "' is of an older format",
-                        "'cupilot store upgrade' goes on with it");
+      return usageError("the store '" + Root + "' is only partly upgraded: '" + Path +
+                            "' has an older format",
+                        "'cupilot store upgrade' completes the upgrade");
     Expected<std::string> Text = readFile(Path);
     if (!Text)
       return Text.takeError();
@@ -212,8 +211,8 @@ std::string describeDifference(StringRef Path, StringRef Text, StringRef What,
       Plain += C;
   if (IsRight(Plain))
     return ("'" + Path +
-            "' has other line ends than were written; check it out again with "
-            "'* -text' in the store's .gitattributes")
+            "' was checked out with different line endings; check it out again "
+            "with '* -text' in the store's .gitattributes")
         .str();
   return ("'" + Path + "' " + What).str();
 }

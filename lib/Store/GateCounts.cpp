@@ -56,8 +56,9 @@ Expected<GateCounts> parseGateCounts(StringRef Text, StringRef Path) {
       Broken = true;
     }
     if (Broken)
-      return usageError("'" + Path + "' is broken at '" + Line + "'",
-                        "restore the file, or delete it: it holds counts only");
+      return usageError(
+          "'" + Path + "' is broken at '" + Line + "'",
+          "restore the file, or delete it: it contains counts only");
   }
   return C;
 }

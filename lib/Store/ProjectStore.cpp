@@ -50,7 +50,7 @@ static std::string withLines(std::string Text, StringRef Wanted) {
 Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   if (!sys::fs::exists(Root + "/FORMAT")) {
     if (sys::fs::exists(Root) && !sys::fs::is_directory(Root))
-      return usageError("'" + Root + "' is a file and no store",
+      return usageError("'" + Root + "' is a file, not a store",
                         "name an empty folder, or one that does not exist");
     std::error_code EC;
     for (sys::fs::directory_iterator It(Root, EC), End; !EC && It != End;
@@ -59,7 +59,7 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
       // the user's: it writes FORMAT first.
       if (!sys::path::filename(It->path()).starts_with("FORMAT") &&
           !sys::fs::exists(Root + "/FORMAT"))
-        return usageError("'" + Root + "' holds files and is no store",
+        return usageError("'" + Root + "' contains files, but is not a store",
                           "name an empty folder, or one that does not exist");
     if (Error E = updateFile((Root + "/FORMAT").str(), formatText()))
       return std::move(E);
@@ -104,9 +104,9 @@ Expected<ProjectStore> ProjectStore::open(StringRef Root) {
 Error ProjectStore::checkWritable() const {
   if (!Old)
     return Error::success();
-  return usageError("the store '" + Root + "' has a format before " +
+  return usageError("the store '" + Root + "' has a format older than " +
                         Twine(StoreFormat) +
-                        ": builds read it, but nothing can be written",
+                        ": builds can read it, but it cannot be changed",
                     "cupilot store upgrade --store " + Root);
 }
 
@@ -213,10 +213,10 @@ Error Change::commit(StringRef Format) {
 }
 
 static Error halfUpgraded(StringRef Root, StringRef Folder, bool Older) {
-  return usageError("the store '" + Root + "' is half upgraded: '" + Folder +
-                        "/kernel.mlir' is of " +
+  return usageError("the store '" + Root + "' is only partly upgraded: '" +
+                        Folder + "/kernel.mlir' has " +
                         (Older ? "an older" : "the new") + " format",
-                    "'cupilot store upgrade' goes on with it");
+                    "'cupilot store upgrade' completes the upgrade");
 }
 
 /// What the store has of \p S, format 6; without files while it has nothing.
@@ -405,7 +405,7 @@ Error ProjectStore::readTexts(StoredKernel &S) const {
       return Text.takeError();
     if (digest(*Text) != V.Digest)
       return usageError(describeDifference(Path, *Text,
-                                           "is not the text that was proved",
+                                           "has changed since it was proved",
                                            [&](StringRef Plain) {
                                              return digest(Plain) == V.Digest;
                                            }),
@@ -436,7 +436,7 @@ static void checkRecord(const std::string &Path, StringRef Right,
     return Problems.push_back(toString(Read.takeError()));
   if (*Text != Right)
     Problems.push_back(
-        describeDifference(Path, *Text, "does not agree with the kernel's MLIR",
+        describeDifference(Path, *Text, "does not match the kernel's MLIR",
                            [&](StringRef Plain) { return Plain == Right; }));
 }
 
@@ -463,15 +463,15 @@ static void checkFiles(const std::string &Root, const KernelFiles &F,
   for (const Variant &V : S.Variants)
     checkText(Root + "/" + kernelFolder(S) + (S.Old ? "/" : "/variants/") +
                   V.Source,
-              "is not the text that was proved", HasDigest(V.Digest), Problems);
+              "has changed since it was proved", HasDigest(V.Digest), Problems);
   for (const VariantFile &V : F.Variants)
     checkText(
-        Root + "/" + V.Path, "does not hold what was written",
+        Root + "/" + V.Path, "has changed since it was written",
         [&](StringRef Text) { return shortDigest(digest(Text)) == V.digits(); },
         Problems);
   for (const auto &[Path, W] : F.Workloads)
     checkText(
-        Root + "/" + Path, "does not hold what was written",
+        Root + "/" + Path, "has changed since it was written",
         [&](StringRef Text) {
           return sys::path::stem(Path) ==
                  W.Name + "-" + shortDigest(digest(Text), 8);
@@ -480,7 +480,7 @@ static void checkFiles(const std::string &Root, const KernelFiles &F,
   for (Workload W : S.Workloads)
     eachBuffer(W, [&](WorkloadBuffer &B) {
       if (StringRef(B.File).starts_with("data/")) // Others are not everywhere.
-        checkText(Root + "/" + B.File, "is not the data that was recorded",
+        checkText(Root + "/" + B.File, "has changed since it was recorded",
                   HasDigest(B.Digest), Problems);
     });
   auto Record = [&](const std::string &Path, const BuildRecord &R) {
@@ -522,7 +522,7 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
                            contractText(A.K.Contract) + "' in '" + A.Folder +
                            "' and under '" + contractText(B.K.Contract) +
                            "' in '" + B.Folder +
-                           "': builds take those under the stricter one; "
+                           "': builds use those with the stricter contract; "
                            "delete the folder of the other");
     }
   Expected<std::vector<std::string>> Records = filesIn(Root + "/builds");
@@ -533,8 +533,8 @@ Expected<std::vector<std::string>> ProjectStore::check() const {
         !Known.contains(Name.str()) && (Old || !isEmptied(Path)))
       Problems.push_back("'" + Path + "' " +
                          (Name.contains(".tmp-")
-                              ? "is left of a write that was interrupted"
-                              : "belongs to no kernel of the store") +
+                              ? "is a leftover of an interrupted write"
+                              : "does not belong to a kernel of the store") +
                          "; it may be deleted");
   return Problems;
 }
@@ -559,7 +559,8 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
       if (!F.S.Old)
         continue;
       if (Files->size() > 1)
-        return usageError("'" + Folder + "/kernel.mlir' holds several kernels",
+        return usageError("'" + Folder +
+                              "/kernel.mlir' contains several kernels",
                           "run cupilot evolve again, into another store");
       if (Error E = Store->readTexts(F.S))
         return std::move(E);

@@ -270,7 +270,7 @@ static Error readInto(KernelOp Kernel, StringRef Text, const std::string &Path,
     return M.takeError();
   auto Ops = (*M)->getOps<OpT>();
   if (std::distance(Ops.begin(), Ops.end()) != 1)
-    return usageError("'" + Path + "' does not hold one " +
+    return usageError("'" + Path + "' does not contain exactly one " +
                           OpT::getOperationName(),
                       "restore the file, or delete it");
   OpT Op = *Ops.begin();
@@ -331,7 +331,7 @@ Expected<std::vector<KernelFiles>> loadFolder(StringRef Root,
     All.push_back(std::move(F));
   }
   if (All.empty())
-    return usageError("'" + Path + "' holds no kernel",
+    return usageError("'" + Path + "' does not contain a kernel",
                       "restore the file, or run cupilot evolve again");
   return All;
 }

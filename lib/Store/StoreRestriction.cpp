@@ -92,9 +92,8 @@ Expected<FileLock> lockForWriting(StringRef Root) {
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return resourceError("the store '" + Root +
-                           "' is restricted by a 'cupilot bisect'",
-                       "wait until that has ended");
+  return resourceError("the store '" + Root + "' is in use by 'cupilot bisect'",
+                       "wait until it has finished");
 }
 
 Expected<StoreRestriction> StoreRestriction::begin(StringRef Root) {
@@ -103,8 +102,9 @@ Expected<StoreRestriction> StoreRestriction::begin(StringRef Root) {
     return Lock.takeError();
   if (!*Lock)
     return resourceError(
-        "another 'cupilot bisect' or a search uses the store '" + Root + "'",
-        "wait until that has ended");
+        "another 'cupilot bisect' or a search is using the store '" + Root +
+            "'",
+        "wait until it has finished");
   if (sys::fs::is_directory(savedFolder(Root)))
     if (Error E = putBack(Root))
       return std::move(E);

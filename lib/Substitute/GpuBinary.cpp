@@ -73,7 +73,7 @@ static Error checkTypeCount(StringRef Bytes) {
       // What follows the last block, as padding, is not read by anybody.
       if (!Depth && Modules)
         break;
-      return usageError("a broken block");
+      return usageError("damaged block");
     }
     if (Entry->Kind == BitstreamEntry::EndBlock) {
       // advance() has left it; one that ends outside of all is an error there.
@@ -150,7 +150,7 @@ static Expected<std::vector<std::string>> kernelsOfEntry(StringRef Header,
     return usageError("the embedded fat binary is broken");
   if (!compression::zstd::isAvailable())
     return usageError("the embedded GPU binary is compressed with zstd, which "
-                      "this LLVM lacks");
+                      "this LLVM does not support");
   SmallVector<uint8_t, 0> Elf;
   if (Error E = compression::zstd::decompress(
           arrayRefFromStringRef(Payload.take_front(Packed)), Elf, Plain))

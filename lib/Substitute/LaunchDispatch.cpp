@@ -266,7 +266,7 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   choices();
   if (Reported.insert(&Stub).second)
     Runtime.report(Originals[&Stub],
-                   "originals in place of variants of " + demangle(Kernel));
+                   "originals instead of variants of " + demangle(Kernel));
   Function *F = Runtime.createFunction("__cupilot_launch_" + Entry.getName() +
                                            "_" + Stub.getName(),
                                        Entry.getFunctionType());

@@ -40,7 +40,7 @@ private:
 };
 
 Error NvccPtxReader::broken(unsigned Offset, const Twine &What) const {
-  return usageError("the PTX is not understood at line " +
+  return usageError("cannot parse the PTX at line " +
                     Twine(Text.take_front(Offset).count('\n') + 1) + ": " +
                     What);
 }
@@ -69,7 +69,7 @@ Error NvccPtxReader::tokenise() {
     if (Rest.starts_with("/*")) {
       size_t End = Text.find("*/", At + 2);
       if (End == StringRef::npos)
-        return broken(At, "a comment that does not end");
+        return broken(At, "unterminated comment");
       At = End + 2;
       continue;
     }
@@ -78,7 +78,7 @@ Error NvccPtxReader::tokenise() {
       while (End < Size && Text[End] != '"' && Text[End] != '\n')
         End += Text[End] == '\\' ? 2 : 1;
       if (End >= Size || Text[End] != '"')
-        return broken(At, "a string that does not end");
+        return broken(At, "unterminated string");
       ++End;
     } else if (isWordCharacter(C)) {
       while (End < Size && isWordCharacter(Text[End]))
@@ -111,7 +111,7 @@ Expected<unsigned> NvccPtxReader::skipGroup(unsigned At) const {
         return I + 1;
     }
   }
-  return broken(M.Tokens[At].Begin, "a bracket that does not close");
+  return broken(M.Tokens[At].Begin, "unclosed bracket");
 }
 
 Error NvccPtxReader::readItem(unsigned &At) {
@@ -153,7 +153,8 @@ Error NvccPtxReader::readItem(unsigned &At) {
   Item.Last = At;
   if (!Named)
     return broken(M.Tokens[First].Begin,
-                  "'" + word(First) + "' begins no function and no variable");
+                  "'" + word(First) +
+                      "' does not begin a function or a variable");
   if (!Function && Shared)
     Item.K = NvccPtx::Item::Kind::Shared;
   StringRef Name = word(Item.Name);
@@ -208,7 +209,8 @@ Error NvccPtxReader::readItems() {
         if (StringRef W = word(At); W == "," || W.starts_with("\""))
           M.TargetLine += " " + W.str();
         else
-          return broken(M.Tokens[At].Begin, "a pragma that is no string");
+          return broken(M.Tokens[At].Begin,
+                        "the argument of a pragma is not a string");
     } else if (W == ";") {
       ++At;
     } else if (Error E = readItem(At)) {
@@ -216,7 +218,7 @@ Error NvccPtxReader::readItems() {
     }
   }
   if (M.Target.empty())
-    return usageError("the PTX is not understood: it has no .target");
+    return usageError("cannot parse the PTX: it has no .target");
   return Error::success();
 }
 

@@ -29,9 +29,8 @@ bool PluginArguments::isOff() const {
 }
 
 StringRef pluginArgumentsHelp() {
-  return "  store=DIR    the project store (else CUPILOT_STORE, else the "
-         "nearest "
-         ".cupilot)\n"
+  return "  store=DIR    the project store (default: CUPILOT_STORE, or the "
+         "nearest .cupilot)\n"
          "  mode=MODE    apply (default), check (report, change nothing), off\n"
          "  strict       a variant that is stale or refused is an error\n"
          "  only=REGEX   only kernels whose name matches\n"
@@ -39,7 +38,7 @@ StringRef pluginArgumentsHelp() {
          "  limit=N      at most N variants in this unit\n"
          "  report=FILE  append a line for each unit to FILE ('-': standard "
          "error)\n"
-         "  dump-dir=DIR write the modules after substitution there\n"
+         "  dump-dir=DIR write the modules after substitution to DIR\n"
          "  help, version\n";
 }
 
@@ -66,7 +65,7 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
       return E;
     std::string Why;
     if (!Regex(To).isValid(Why))
-      return usageError("'" + Value + "' is no regular expression: " + Why);
+      return usageError("'" + Value + "' is not a regular expression: " + Why);
     return Error::success();
   }
   auto Mode = StringSwitch<std::optional<PluginArguments::Mode>>(Value)

@@ -72,7 +72,7 @@ void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
 }
 
 static std::string kernelOf(const LaunchSite &S) {
-  return S.Kernel.empty() ? "a kernel that a pointer gives"
+  return S.Kernel.empty() ? "a kernel called through a pointer"
                           : "'" + demangle(S.Kernel) + "'";
 }
 

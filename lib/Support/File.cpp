@@ -95,10 +95,9 @@ Error writeFileAtomic(StringRef Path, StringRef Content) {
     EC = std::error_code(errno, std::generic_category());
   if (EC) {
     consumeError(Temp->discard());
-    return resourceError(
-        "cannot write '" + Path + "': " + EC.message(),
-        "the old content, if any, is untouched; free some space or "
-        "choose another folder");
+    return resourceError("cannot write '" + Path + "': " + EC.message(),
+                         "the old content, if any, is unchanged; free some "
+                         "space or choose another folder");
   }
   if (Error E = Temp->keep(Path))
     return resourceError("cannot write '" + Path +
@@ -163,7 +162,7 @@ Expected<TemporaryDirectory> TemporaryDirectory::create(StringRef Prefix) {
   SmallString<256> Path;
   if (std::error_code EC = sys::fs::createUniqueDirectory(Prefix, Path))
     return resourceError("cannot create a temporary folder: " + EC.message(),
-                         "set TMPDIR to a folder that can be written");
+                         "set TMPDIR to a writable folder");
   return TemporaryDirectory(Path.str().str());
 }
 

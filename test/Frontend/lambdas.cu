@@ -2,12 +2,12 @@
 // REQUIRES: cuda-toolkit
 // RUN: rm -rf %t && cupilot extract %s --slices=%t --json=%t.json -- -O2 -std=c++20 > /dev/null 2> %t.said; FileCheck %s < %t.said
 // RUN: FileCheck %s --check-prefix=JSON < %t.json
-// CHECK-DAG: apply<(lambda 1 of Field::Field)>{{.*}} has no slice: a template argument of it is a lambda that no other file can hold: it stands in a constructor, an operator or a virtual function
-// CHECK-DAG: apply<(lambda 1 of Field::virtually)>{{.*}}: it stands in a constructor, an operator or a virtual function
-// CHECK-DAG: apply<(lambda 1 of Typed<int>::run)>{{.*}}: it stands in a member function of a class template or a union
-// CHECK-DAG: apply<(lambda 1 of (lambda 1 of host))>{{.*}}: it stands in a generic lambda
+// CHECK-DAG: apply<(lambda 1 of Field::Field)>{{.*}} has no slice: a template argument of it is a lambda that no other file can hold: it is in a constructor, an operator or a virtual function
+// CHECK-DAG: apply<(lambda 1 of Field::virtually)>{{.*}}: it is in a constructor, an operator or a virtual function
+// CHECK-DAG: apply<(lambda 1 of Typed<int>::run)>{{.*}}: it is in a member function of a class template or a union
+// CHECK-DAG: apply<(lambda 1 of (lambda 1 of host))>{{.*}}: it is in a generic lambda
 // CHECK-DAG: apply<(lambda 1 of bindings)>{{.*}}: it captures a structured binding
-// CHECK-DAG: apply<(lambda)>{{.*}}: it stands outside of functions
+// CHECK-DAG: apply<(lambda)>{{.*}}: it is outside of functions
 // CHECK: cupilot extract: 21 kernel(s), 15 slice(s)
 // The slices have the identities of the unit: extraction compares them.
 // JSON-COUNT-15: "slice": "{{apply|both}}

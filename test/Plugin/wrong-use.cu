@@ -28,7 +28,7 @@
 // A08: error: cupilot: the argument 'dump-dir' needs a value
 // A08-NEXT: 1 error generated
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -O2 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-skip=* -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=A09
-// A09: error: cupilot: '*' is no regular expression: {{.+}}
+// A09: error: cupilot: '*' is not a regular expression: {{.+}}
 // A09-NEXT: 1 error generated
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -O2 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-store=%s -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=A10
 // A10: error: cupilot: there is no store '{{.*}}wrong-use.cu'

@@ -23,7 +23,7 @@ Obstacle Driver::load() {
 #undef F
   if (!cuInit || !cuGetErrorName || !cuMemGetAddressRange_v2 ||
       !cuDeviceGetAttribute)
-    return "libcuda.so.1 is no CUDA driver";
+    return "libcuda.so.1 is not a CUDA driver";
   return {};
 }
 

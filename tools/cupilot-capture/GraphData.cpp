@@ -122,7 +122,7 @@ Obstacle Recorder::GraphRun::copyOf(const Range &Found, CUdeviceptr &To) {
     return Why;
   if (countPointers(Held, {Found},
                     [&](uint64_t At, Range &F) { return R.findRange(At, F); }))
-    return "its graph reaches memory that holds addresses of device memory";
+    return "its graph reaches memory that contains addresses of device memory";
   return std::nullopt;
 }
 
@@ -131,7 +131,7 @@ Obstacle Recorder::GraphRun::set(CUgraphNode Node) {
   CUdeviceptr To = 0;
   if (!R.Cuda.cuGraphMemsetNodeGetParams ||
       R.Cuda.cuGraphMemsetNodeGetParams(Node, &P) != CUDA_SUCCESS)
-    return "the driver does not tell what a node sets";
+    return "the driver does not report what a memset node sets";
   if (Obstacle Why = copyOf(P.dst, To))
     return Why;
   CUresult Result = CUDA_ERROR_NOT_SUPPORTED;
@@ -151,7 +151,7 @@ Obstacle Recorder::GraphRun::copy(CUgraphNode Node) {
   CUDA_MEMCPY3D P = {};
   if (!R.Cuda.cuGraphMemcpyNodeGetParams ||
       R.Cuda.cuGraphMemcpyNodeGetParams(Node, &P) != CUDA_SUCCESS)
-    return "the driver does not tell what a node copies";
+    return "the driver does not report what a memcpy node copies";
   if (P.srcMemoryType == CU_MEMORYTYPE_ARRAY ||
       P.dstMemoryType == CU_MEMORYTYPE_ARRAY)
     return "its graph copies arrays";
@@ -183,7 +183,7 @@ Obstacle Recorder::GraphRun::step(CUgraphNode Node) {
   CUgraphNodeType Type;
   CUgraph Child = nullptr;
   if (R.Cuda.cuGraphNodeGetType(Node, &Type) != CUDA_SUCCESS)
-    return "the driver does not tell what a node is";
+    return "the driver does not report the type of a node";
   switch (Type) {
   case CU_GRAPH_NODE_TYPE_KERNEL:
     return kernel(Node);
@@ -194,24 +194,24 @@ Obstacle Recorder::GraphRun::step(CUgraphNode Node) {
   case CU_GRAPH_NODE_TYPE_GRAPH:
     if (R.Cuda.cuGraphChildGraphNodeGetGraph(Node, &Child) == CUDA_SUCCESS)
       return run(Child);
-    return "the driver does not tell what a node is";
+    return "the driver does not report the type of a node";
   case CU_GRAPH_NODE_TYPE_EMPTY:
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
     return std::nullopt;
   case CU_GRAPH_NODE_TYPE_HOST:
-    return "it comes after a function of the host in its graph";
+    return "it follows a host function in its graph";
   case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
   case CU_GRAPH_NODE_TYPE_MEM_FREE:
     return "its graph allocates memory";
   default:
-    return "its graph waits for others, or decides by what it computes";
+    return "its graph has nodes that wait, or conditional nodes";
   }
 }
 
 Obstacle Recorder::GraphRun::run(CUgraph Graph) {
   std::vector<CUgraphNode> Nodes;
   if (!nodesOf(Graph, Nodes))
-    return "the driver does not tell the order of its graph's nodes";
+    return "the driver does not report the order of its graph's nodes";
   for (CUgraphNode Node : Nodes) {
     if (Missed.empty())
       return std::nullopt;

@@ -34,7 +34,7 @@ Obstacle Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
 Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
   LaunchCall Call;
   if (!launchOfNode(R.Cuda, Node, Call))
-    return "the driver does not tell what a node launches";
+    return "the driver does not report what a kernel node launches";
   Function F;
   uint32_t Index;
   std::vector<std::string> Args;
@@ -46,7 +46,7 @@ Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
     Wanted = R.Table.wantsInGraph(Index);
   }
   if (!R.readArguments(F, Call, Args))
-    return "the driver does not tell the arguments of " + F.Name;
+    return "the driver does not report the arguments of " + F.Name;
   Launch L;
   L.Kernel = F.Name;
   L.Dims = Call.Dims;
@@ -56,8 +56,8 @@ Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
       [&](uint64_t At, Range &To) { return R.findRange(At, To); },
       [](uint64_t At) { return isHostAddress(At); });
   if (!M.HostWords.empty())
-    return F.Name + ", in the same graph, has what could be a pointer to the "
-                    "host's memory";
+    return F.Name + ", in the same graph, takes a value that could be a "
+                    "pointer to host memory";
   L.Args = Args;
   L.Pointers = M.Pointers;
   std::vector<Range> Here, Globals;
@@ -103,7 +103,7 @@ Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
     Why = good(R.Cuda.cuLaunchKernelEx(&Config.Values,
                                        static_cast<CUfunction>(Call.Function),
                                        Params.data(), nullptr),
-               "a kernel of its graph on copies");
+               "running a kernel of its graph on copies");
   if (!Why)
     Why = R.waitFor(Own);
   if (Wanted) {

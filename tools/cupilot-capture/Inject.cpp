@@ -280,16 +280,16 @@ static void flushNowAndThen() {
 static Obstacle start() {
   const char *Folder = std::getenv(FolderVariable);
   if (!Folder || !*Folder)
-    return std::string(FolderVariable) + " names no folder";
+    return std::string(FolderVariable) + " does not name a folder";
   const char *Text = std::getenv(OptionsVariable);
   Options Opts;
   if (auto F = Options::parse(Text ? Text : "", Opts))
     return F->what();
   auto *R = new Recorder(Folder, Opts);
   if (Obstacle Why = R->Cuda.load())
-    return "the CUDA driver cannot be loaded: " + *Why;
+    return "cannot load the CUDA driver: " + *Why;
   if (Obstacle Why = R->Tracer.load(Opts.Cupti))
-    return "CUPTI cannot be loaded: " + *Why +
+    return "cannot load CUPTI: " + *Why +
            "; name its libcupti.so with --cupti";
   if (!R->open())
     return "nothing is recorded";

@@ -200,8 +200,8 @@ uint32_t Recorder::classify(Function &F, const LaunchCall &Call, bool InGraph,
     writeClass(Found.Index,
                Read ? std::vector<std::string>()
                     : std::vector<std::string>{
-                          "the driver does not tell the sizes of the "
-                          "parameters (it does from CUDA 12.4 on)"});
+                          "the driver does not report the sizes of the "
+                          "parameters (CUDA 12.4 and later do)"});
   if (!Read)
     Table[Found.Index].Never = true;
   return Found.Index;

@@ -97,7 +97,7 @@ bool Replayer::load(const Launch &L) {
               "finding a variable"))
       return false;
     if (Size != G.Value.Size)
-      return fail("the variable " + G.Symbol + " has another size");
+      return fail("the variable " + G.Symbol + " has a different size");
     Globals.push_back(At);
     if (!fill(At, G.Value))
       return false;
@@ -202,8 +202,8 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
   Driver Cuda;
   if (Obstacle Why = Cuda.load())
     return Failure(FailureKind::NoDriver,
-                   "the CUDA driver cannot be loaded: " + *Why,
-                   "replay where there is a GPU");
+                   "cannot load the CUDA driver: " + *Why,
+                   "replay on a machine with a GPU");
   auto Must = [&](CUresult Result, const char *What) {
     return Result == CUDA_SUCCESS
                ? std::nullopt

@@ -82,7 +82,7 @@ Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
   // Not a string yet: it would be filled with zeros first.
   std::unique_ptr<char[]> Bytes(new (std::nothrow) char[R.Size]);
   if (!Bytes)
-    return "the host has no memory for a copy of " + std::to_string(R.Size) +
+    return "not enough host memory for a copy of " + std::to_string(R.Size) +
            " bytes";
   CUstream Stream = copyStream(Cuda);
   CUresult Result =
@@ -232,9 +232,9 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
                       " bytes, more than --max-launch-bytes allows",
                   true);
   for (auto [Param, Offset] : M.HostWords)
-    L.Obstacles.push_back("parameter " + std::to_string(Param) + " holds, at " +
-                          std::to_string(Offset) +
-                          ", what could be a pointer to the host's memory");
+    L.Obstacles.push_back("parameter " + std::to_string(Param) +
+                          " contains, at " + std::to_string(Offset) +
+                          ", a value that could be a pointer to host memory");
   if (M.InStructs)
     L.Remarks.push_back("pointers inside by-value structs: a replay confirms "
                         "them");
@@ -298,8 +298,8 @@ void Recorder::afterLaunch(bool Launched) {
   // read before the launch.
   std::vector<std::string> Variables;
   if (!Why && L.Module.empty() && !findModule(L, Variables))
-    L.Remarks.push_back("the GPU binary of the kernel was not seen, nor the "
-                        "variables that it may use");
+    L.Remarks.push_back("the GPU binary of the kernel was not recorded, nor "
+                        "the variables that it may use");
   else if (!Why && L.Globals.empty() && !Variables.empty())
     Why = "its GPU binary was loaded by the launch itself";
   for (size_t I = 0; I < L.Buffers.size() && !Why; ++I)

@@ -19,24 +19,24 @@ using namespace cupilot::capture;
 
 static const char Usage[] =
     R"(usage: cupilot-capture [OPTIONS] -- ./app ARGS     records a program
-       cupilot-capture --table | --confirm [-o FOLDER]   looks at a recording
+       cupilot-capture --table | --confirm [-o FOLDER]   examines a recording
 
-Records every kernel launch of a CUDA program, as it is, with time, shape and
-arguments, and keeps some launches of each kernel with the buffers that they
-reach. On a machine with LLVM, cupilot capture --from FOLDER makes workloads
-of the folder.
+Records every kernel launch of an unmodified CUDA program with time, shape and
+arguments, and keeps some launches of each kernel together with their buffers.
+On a machine with LLVM, cupilot capture --from FOLDER makes workloads from the
+recording.
 
-  -o FOLDER               where to write (default cupilot-capture.data)
-  --timing                times alone, no arguments and no data
-  --confirm               replay the kept launches and compare what they write
+  -o FOLDER               output folder (default cupilot-capture.data)
+  --timing                record times only, no arguments and no data
+  --confirm               replay the kept launches and compare their results
   --graphs                also keep launches inside graphs: their nodes run
                           once more, on copies of their memory
-  --per-kernel N          launches of one kernel to keep with data (8)
-  --max-bytes N           of all data on disk, with K, M or G (4G)
-  --max-launch-bytes N    of one launch's buffers (1G)
-  --wait-ms N             how long a stream may take to become idle (10000)
-  --cupti FILE            libcupti.so, where it is not found
-  --library FILE          libcupilot-capture.so, where it is not found
+  --per-kernel N          launches of each kernel to keep with data (8)
+  --max-bytes N           limit for all data on disk, with K, M or G (4G)
+  --max-launch-bytes N    limit for the buffers of one launch (1G)
+  --wait-ms N             how long to wait for a stream to become idle (10000)
+  --cupti FILE            path of libcupti.so, if it is not found
+  --library FILE          path of libcupilot-capture.so, if it is not found
   --table                 print the table of a recording
   --help, --version
 
@@ -106,8 +106,8 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
     if (!Text && !Number)
       return Failure(FailureKind::WrongUse,
                      Word.starts_with('-')
-                         ? "there is no option '" + Word + "'"
-                         : "the program must stand behind --: '" + Word + "'",
+                         ? "unknown option '" + Word + "'"
+                         : "put -- before the program: '" + Word + "'",
                      Help);
     if (I + 1 == Count || !*Words[I + 1])
       return Failure(FailureKind::WrongUse, Word + " needs a value", Help);
@@ -116,7 +116,7 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
       *Text = Value;
     else if (!readBytes(Value, *Number))
       return Failure(FailureKind::WrongUse,
-                     "'" + Value + "' is no value for " + Word, Help);
+                     "'" + Value + "' is not a value for " + Word, Help);
     C.Replay |= Word == "--replay";
   }
   if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay)
@@ -124,7 +124,8 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                    "cupilot-capture -- ./app ARGS");
   if (!C.Program.empty() && (C.Table || C.Replay))
     return Failure(FailureKind::WrongUse,
-                   "--table looks at a recording and runs no program", Help);
+                   "--table reads a recording and does not run a program",
+                   Help);
   return std::nullopt;
 }
 
@@ -154,8 +155,8 @@ static int confirm(const CommandLine &C, Record &R) {
                    L.Kernel.c_str(), L.Replay ? L.Replay->text().c_str() : "");
   }
   std::fprintf(stderr,
-               "cupilot-capture: %zu of %zu kept launches gave the "
-               "same when replayed\n",
+               "cupilot-capture: %zu of %zu kept launches gave the same "
+               "results when replayed\n",
                Same, Kept);
   return Same == Kept ? 0 : 1;
 }
@@ -174,10 +175,10 @@ static int record(CommandLine &C) {
   if (C.Library.empty()) {
     std::optional<std::string> Found = findLibrary();
     if (!Found)
-      return complain(Failure(FailureKind::WrongUse,
-                              "libcupilot-capture.so lies neither beside this "
-                              "program nor in ../lib",
-                              "name it with --library"));
+      return complain(Failure(
+          FailureKind::WrongUse,
+          "libcupilot-capture.so is neither next to this program nor in ../lib",
+          "name it with --library"));
     C.Library = *Found;
   } else if (std::error_code Error;
              !std::filesystem::exists(C.Library, Error)) {
@@ -187,7 +188,7 @@ static int record(CommandLine &C) {
   if (std::getenv("CUDA_INJECTION64_PATH") &&
       *std::getenv("CUDA_INJECTION64_PATH"))
     std::fprintf(stderr, "cupilot-capture: warning: CUDA_INJECTION64_PATH was "
-                         "set; the program does not see it\n");
+                         "set; it is replaced for the program\n");
   if (auto F = prepareFolder(C.Folder))
     return complain(*F);
   Ending End;
@@ -214,7 +215,7 @@ static int record(CommandLine &C) {
                           : "ended with status " + std::to_string(End.Status);
     return complain(Failure(FailureKind::ProgramFailed,
                             "'" + C.Program.front() + "' " + How,
-                            "what it had launched until then is recorded"));
+                            "the launches up to that point are recorded"));
   }
   return Status;
 }

@@ -78,8 +78,7 @@ static Expected<Invocation> parse(ArrayRef<std::string> All) {
   I.Host = Flags->Host;
   if (!Flags->Ignored.empty())
     WithColor::note(errs(), "cupilot-cpucc")
-        << "without effect on the cpu device: " << join(Flags->Ignored, ", ")
-        << "\n";
+        << "ignored on the cpu device: " << join(Flags->Ignored, ", ") << "\n";
   std::string Language; // As -x names it for the files that follow.
   auto Take = [&](const opt::Arg &A, size_t First, size_t Last) -> Error {
     namespace o = clang::options;
@@ -128,18 +127,19 @@ static void explainMissing(StringRef Messages) {
   }
   if (!Missing.empty())
     WithColor::note(errs(), "cupilot-cpucc")
-        << "the cpu device has no " << join(Missing, ", ")
-        << "; it runs kernels with plain memory, streams, events and graphs, "
-           "and has no CUDA libraries and no driver interface\n";
+        << "the cpu device does not provide " << join(Missing, ", ")
+        << "; it supports kernels, memory, streams, events and graphs, but not "
+           "CUDA libraries or the driver API\n";
 }
 
 /// Says what clang's refusals mean where its own words do not.
 static void explainRefusals(StringRef Messages) {
   if (Messages.contains("'__managed__'"))
     WithColor::note(errs(), "cupilot-cpucc")
-        << "clang has no __managed__ variables for CUDA; allocate with "
-           "cudaMallocManaged and pass the pointer, or make it a __device__ "
-           "variable and use cudaMemcpyToSymbol and cudaMemcpyFromSymbol\n";
+        << "clang does not support __managed__ variables in CUDA; allocate "
+           "with cudaMallocManaged and pass the pointer, or make it a "
+           "__device__ variable and use cudaMemcpyToSymbol and "
+           "cudaMemcpyFromSymbol\n";
 }
 
 /// Runs \p Command with this program's output; its status is ours.
@@ -248,7 +248,8 @@ static Error checkToolkit(const Invocation &I, const Toolchain &Tools) {
   return resourceError(
       "the cpu device was built for CUDA " + Text(CUPILOT_CUDART_VERSION) +
           ", but the toolkit in '" + Tools.CudaPath + "' is " + Text(Theirs),
-      "name the other with --cuda-path=, or build cuPilot with this one");
+      "name the right toolkit with --cuda-path=, or build cuPilot with this "
+      "one");
 }
 
 int main(int Argc, char **Argv) {
@@ -272,15 +273,15 @@ int main(int Argc, char **Argv) {
   if (Tools->CudaPath.empty() && !I->Sources.empty())
     return reportError(
         resourceError("no CUDA toolkit was found",
-                      "its headers are needed; name it with --cuda-path="),
+                      "cupilot-cpucc needs its headers; name the toolkit with "
+                      "--cuda-path="),
         "cupilot-cpucc");
   std::string LibDir = installedPath("lib");
   if (!sys::fs::exists(LibDir + "/libcupilot-cudart.so"))
     return reportError(
-        resourceError(
-            "the cpu device's run time is not in '" + LibDir + "'",
-            "cuPilot was built without a CUDA toolkit; build it again "
-            "where one is found"),
+        resourceError("the cpu device's run time is not in '" + LibDir + "'",
+                      "cuPilot was built without a CUDA toolkit; rebuild it "
+                      "with a toolkit installed"),
         "cupilot-cpucc");
   if (Error E = checkToolkit(*I, *Tools))
     return reportError(std::move(E), "cupilot-cpucc");

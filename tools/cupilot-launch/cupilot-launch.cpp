@@ -23,15 +23,18 @@ using namespace llvm;
 static const char Help[] =
     "cupilot-launch " CUPILOT_VERSION
     ": compiles CUDA with the variants of a store\n\n"
-    "  cupilot-launch nvcc ARGS       nvcc, and the variants into its object\n"
-    "  cupilot-launch clang++ ARGS    clang++ with -fplugin=cupilot\n"
+    "  cupilot-launch nvcc ARGS       run nvcc, and put the variants into its "
+    "object\n"
+    "  cupilot-launch clang++ ARGS    run clang++ with -fplugin=cupilot\n"
     "  cupilot-launch ARGS            the same as cupilot-launch nvcc ARGS\n"
-    "  cupilot-launch ccache ...      both: the cache hashes the store too\n\n"
-    "Arguments for cuPilot go among ARGS, or before the compiler, as\n"
-    "-fplugin-arg-cupilot-KEY=VALUE; -fplugin-arg-cupilot-help lists them. "
-    "-Rpass=cupilot and\n"
-    "-Rpass-missed=cupilot tell what was done and why not.\n"
-    "Other compilers are run as they are.\n";
+    "  cupilot-launch ccache ...      run a compiler through ccache, which "
+    "hashes the store, too\n\n"
+    "Arguments for cuPilot have the form -fplugin-arg-cupilot-KEY=VALUE, among "
+    "ARGS or before\n"
+    "the compiler; -fplugin-arg-cupilot-help lists them. -Rpass=cupilot and\n"
+    "-Rpass-missed=cupilot report what was replaced, and why the rest was "
+    "not.\n"
+    "Other compilers run unchanged.\n";
 
 int main(int argc, char **argv) {
   std::vector<std::string> Command(argv + 1, argv + argc);

@@ -24,24 +24,22 @@ using namespace cupilot::runner;
 
 static const char Help[] =
     "cupilot-runner " CUPILOT_VERSION ": evaluates batches on GPUs\n\n"
-    "  cupilot-runner DIR             works through the batch in DIR; results "
-    "go to DIR/results\n"
-    "  cupilot-runner --list          the GPUs of this machine\n"
-    "  cupilot-runner --ceilings      bandwidths and rates, measured once for "
+    "  cupilot-runner DIR             run the batch in DIR; results go to "
+    "DIR/results\n"
+    "  cupilot-runner --list          list the GPUs of this machine\n"
+    "  cupilot-runner --ceilings      measure bandwidths and rates, once for "
     "each GPU\n\n"
-    "  --devices=0,1    use these GPUs (default: all that the batch is for)\n"
+    "  --devices=0,1    use these GPUs (default: all GPUs that the batch is "
+    "for)\n"
     "  --anew           measure the ceilings again\n"
-    "  --kernels=DIR    write the PTX that measures ceilings to DIR, and do no "
-    "more\n\n"
-    "A batch is written by 'cupilot ... --device spool:DIR'. What was killed "
-    "is "
-    "taken up again by\nthe same command; requests that have a result are not "
-    "run again.\n"
-    "Exit status: 0 all requests came out, 1 some ended in a fault or an "
-    "error, "
-    "2 wrong use or a\nbroken batch, 3 no driver or GPU, a GPU that was lost, "
-    "a "
-    "full disk.\n";
+    "  --kernels=DIR    write the PTX that measures ceilings to DIR, and "
+    "exit\n\n"
+    "'cupilot ... --device spool:DIR' writes batches. If the runner was "
+    "killed, the same command\n"
+    "continues the batch; requests that have a result are not run again.\n"
+    "Exit status: 0 all requests succeeded, 1 some ended in a fault or an "
+    "error, 2 wrong use or a\n"
+    "broken batch, 3 no driver or GPU, a GPU that was lost, a full disk.\n";
 
 static int fail(const Failure &F) {
   fprintf(stderr, "cupilot-runner: error: %s [%s]\n", F.what(),
@@ -81,7 +79,7 @@ static std::string ownPath() {
   char Path[4096];
   ssize_t N = ::readlink("/proc/self/exe", Path, sizeof(Path));
   if (N <= 0)
-    throw Failure(FailureKind::WorkerLost, "/proc/self/exe cannot be read");
+    throw Failure(FailureKind::WorkerLost, "cannot read /proc/self/exe");
   return std::string(Path, size_t(N));
 }
 
@@ -124,9 +122,9 @@ int main(int argc, char **argv) {
       Kernels = Arg.substr(10);
     } else if (Arg.starts_with("--devices=")) {
       if (!parseDevices(Arg.substr(10), Options.Devices))
-        return wrongUse("'" + std::string(Arg) + "' lists no devices");
+        return wrongUse("'" + std::string(Arg) + "' does not list devices");
     } else if (Arg.starts_with("-")) {
-      return wrongUse("'" + std::string(Arg) + "' is not known");
+      return wrongUse("'" + std::string(Arg) + "' is not an option");
     } else if (!Options.Folder.empty()) {
       return wrongUse("two folders were given");
     } else {

@@ -24,17 +24,17 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
                 cl::desc("Merge the strategies of two parents (default), or "
                          "their code")),
       Repairs("repairs", cl::sub(Sub), cl::cat(Models), cl::value_desc("N"),
-              cl::desc("Repairs of a candidate at most (default 2; paper 3)")),
-      KernelCalls("kernel-calls", cl::sub(Sub), cl::cat(Models),
-                  cl::value_desc("N"),
-                  cl::desc("Calls for a kernel at most; 0: no limit (default "
-                           "30; paper 0)")),
+              cl::desc("Most repairs of one candidate (default 2; paper: 3)")),
+      KernelCalls(
+          "kernel-calls", cl::sub(Sub), cl::cat(Models), cl::value_desc("N"),
+          cl::desc(
+              "Most calls for one kernel; 0: no limit (default 30; paper: 0)")),
       Within("within", cl::sub(Sub), cl::cat(Models), cl::init(0.05),
              cl::value_desc("SHARE"),
-             cl::desc("Stop when a kernel is this near to the GPU's ceiling; "
-                      "0: never (default 0.05)")),
+             cl::desc("Stop when a kernel is within this share of the GPU's "
+                      "ceiling; 0: never (default 0.05)")),
       DryRun("dry-run", cl::sub(Sub), cl::cat(Models),
-             cl::desc("Print the first prompts, and send nothing")),
+             cl::desc("Print the first prompts without sending them")),
       NoRoofline("no-roofline", cl::sub(Sub), cl::cat(Comparison),
                  cl::desc("Leave roofline figures out of the prompts")),
       NoRetrieval("no-retrieval", cl::sub(Sub), cl::cat(Comparison),
@@ -56,7 +56,7 @@ Error AgentFlags::checkUnused() const {
         {Prose.getValue(), "prose"},
         {DryRun.getValue(), "dry-run"}})
     if (Given)
-      return usageError(Twine("--") + Name + " is for models",
+      return usageError(Twine("--") + Name + " applies to language models only",
                         "--translator=llm");
   return Error::success();
 }
@@ -69,17 +69,17 @@ AgentFlags::read(StringRef Translator) const {
     return std::nullopt;
   }
   if (Translator != "llm")
-    return usageError("there is no translator '" + Translator + "'",
+    return usageError("unknown translator '" + Translator + "'",
                       "--translator=rules or --translator=llm");
   AgentSettings S;
   if (Preset == "paper")
     S.Preset = PaperPreset;
   else if (Preset != "frugal")
-    return usageError("there is no preset '" + Preset + "'",
+    return usageError("unknown preset '" + Preset + "'",
                       "--preset=frugal or --preset=paper");
   S.CrossCode = Crossover == "code";
   if (!S.CrossCode && Crossover != "strategies")
-    return usageError("there is no crossover of '" + Crossover + "'",
+    return usageError("unknown crossover '" + Crossover + "'",
                       "--crossover=strategies or --crossover=code");
   Expected<SessionOptions> Session = Providers.session();
   if (!Session)

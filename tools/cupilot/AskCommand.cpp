@@ -28,20 +28,19 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Name{cl::Positional, In, cl::value_desc("PROMPT"),
-                            cl::desc("The prompt; none lists them")};
+  cl::opt<std::string> Name{
+      cl::Positional, In, cl::value_desc("PROMPT"),
+      cl::desc("Name of the prompt; without it, all prompts are listed")};
   cl::opt<std::string> FactsFile{
       "facts", In, cl::value_desc("FILE"),
-      cl::desc("JSON object that fills the prompt in")};
+      cl::desc("JSON object with the facts that the prompt asks for")};
   cl::opt<std::string> Step{"step", In, cl::value_desc("NAME"),
                             cl::desc("Name of the call in recordings")};
-  cl::opt<unsigned> AnswerTokens{"answer-tokens", In, cl::init(16384),
-                                 cl::value_desc("N"),
-                                 cl::desc("Most tokens of the answer "
-                                          "(default 16384)")};
+  cl::opt<unsigned> AnswerTokens{
+      "answer-tokens", In, cl::init(16384), cl::value_desc("N"),
+      cl::desc("Most tokens in the answer (default 16384)")};
   cl::opt<bool> DryRun{"dry-run", In,
-                       cl::desc("Print what would be sent, and send "
-                                "nothing")};
+                       cl::desc("Print what would be sent without sending it")};
   ProviderOptions Providers{Sub, /*Resume=*/true};
 };
 } // namespace
@@ -96,13 +95,13 @@ static Expected<json::Object> facts(StringRef FactsFile) {
   Expected<json::Value> V = parseJson(*Text);
   if (!V)
     return usageError("'" + FactsFile +
-                      "' is no JSON: " + toString(V.takeError()));
+                      "' is not valid JSON: " + toString(V.takeError()));
   if (!V->getAsObject())
-    return usageError("'" + FactsFile + "' is no JSON object");
+    return usageError("'" + FactsFile + "' is not a JSON object");
   if (Error E = readQuotes(*V, sys::path::parent_path(FactsFile)))
     return std::move(E);
   if (!V->getAsObject())
-    return usageError("'" + FactsFile + "' is a quote and no object of facts");
+    return usageError("'" + FactsFile + "' is a quote, not an object of facts");
   return std::move(*V->getAsObject());
 }
 

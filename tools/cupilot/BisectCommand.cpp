@@ -30,7 +30,7 @@ struct Options : CommandOptions {
                "(default .cupilot)")};
   cl::opt<bool> Repair{
       "repair", In,
-      cl::desc("Only put back what a bisection that was killed left")};
+      cl::desc("Only restore the store after a bisection that was killed")};
 };
 } // namespace
 
@@ -40,9 +40,11 @@ static const char Examples[] =
     "  cupilot bisect --store .cupilot -- sh -c 'make || exit 125; ./test'\n"
     "  cupilot bisect --store .cupilot --repair\n\n"
     "The command must build and test: exit status 0 is good, 125 skips a set "
-    "of variants,\nanything else is bad. Its build must use DIR itself: while "
-    "it runs, DIR offers some of\nits variants only, and afterwards all of "
-    "them again. Exit status 1: no variant is to blame.\n";
+    "of variants,\n"
+    "anything else is bad. Its build must use DIR itself: while it runs, DIR "
+    "offers some of\n"
+    "its variants only, and afterwards all of them again. Exit status 1: no "
+    "variant is to blame.\n";
 
 /// Runs the command once, with progress.
 static Expected<BisectAnswer> ask(StoreRestriction &Store,
@@ -98,34 +100,33 @@ static Error tell(const BisectResult &R, const std::vector<OfferedVariant> &All,
   };
   switch (R.K) {
   case Kind::NothingBad:
-    return findingError("the command is good with all " + Twine(All.size()) +
+    return findingError("the command passed with all " + Twine(All.size()) +
                             " variant(s): none is to blame",
-                        "does its build use the store '" + StoreDir +
-                            "', and does it build again?");
+                        "check that its build uses the store '" + StoreDir +
+                            "' and that it rebuilds");
   case Kind::AlwaysBad:
-    return findingError("the command is bad without any variant too: none is "
-                        "to blame",
-                        "make it good without cuPilot first "
-                        "(CUPILOT_DISABLE=1)");
+    return findingError(
+        "the command failed without any variants: none is to blame",
+        "make it pass without cuPilot first (CUPILOT_DISABLE=1)");
   case Kind::Unsteady:
     return findingError(
         "the command is not deterministic: it passed and failed "
         "with the same variants",
-        "make it answer the same each time");
+        "make it give the same result each time");
   case Kind::Undecidable:
     outs() << "one or more of these variants break the command; tests that "
               "would tell them apart were skipped:\n";
     PrintAll();
     outs().flush();
-    return findingError("the result is not decided",
-                        "let the command skip less (exit status 125)");
+    return findingError("the result is undecided",
+                        "let the command skip fewer tests (exit status 125)");
   case Kind::Found:
     if (R.Culprits.count() == 1)
       outs() << "this variant breaks the command:\n";
     else
       outs() << "these " << R.Culprits.count()
-             << " variants break the command together, and no fewer of "
-                "them:\n";
+             << " variants break the command together; no smaller set of them "
+                "does:\n";
     PrintAll();
     return Error::success();
   }
@@ -139,12 +140,12 @@ static Error run(const Options &O, const TrailingArgs &Command) {
   std::string Root = Readable->root().str();
   if (O.Repair) {
     if (Command.Given)
-      return usageError("'--repair' runs no command");
+      return usageError("'--repair' does not take a command");
     Expected<bool> Did = repairStore(Root);
     if (!Did)
       return Did.takeError();
     outs() << (*Did ? "the store offers all of its variants again\n"
-                    : "there was nothing to put back\n");
+                    : "there was nothing to restore\n");
     return Error::success();
   }
   if (!Command.Given || Command.Args.empty())
@@ -158,8 +159,8 @@ static Error run(const Options &O, const TrailingArgs &Command) {
   if (!Repaired)
     return Repaired.takeError();
   if (*Repaired)
-    errs() << "cupilot bisect: put back what an earlier one that was killed "
-              "had left\n";
+    errs() << "cupilot bisect: restored the store after an earlier bisection "
+              "that was killed\n";
   std::optional<StoreRestriction> Store;
   {
     Expected<StoreRestriction> Begun = StoreRestriction::begin(Root);
@@ -170,7 +171,7 @@ static Error run(const Options &O, const TrailingArgs &Command) {
   if (Store->variants().empty()) {
     if (Error E = Store->restore())
       return E;
-    return findingError("the store '" + O.StoreDir + "' offers no variant");
+    return findingError("the store '" + O.StoreDir + "' has no variants");
   }
   unsigned Number = 0;
   Expected<BisectResult> Result = bisect(

@@ -31,25 +31,25 @@ struct Options : CommandOptions {
                "W.data beside it (default workloads.mlir)")};
   cl::opt<std::string> From{
       "from", In, cl::value_desc("FOLDER"),
-      cl::desc("Run nothing; make workloads of what cupilot-capture "
+      cl::desc("Do not run a program; make workloads from what cupilot-capture "
                "recorded, here or on another machine")};
-  cl::opt<bool> Confirm{
-      "confirm", In,
-      cl::desc("On a GPU: replay the recorded launches, and leave out "
-               "those that do not write the same")};
+  cl::opt<bool> Confirm{"confirm", In,
+                        cl::desc("On a GPU: replay the recorded launches, and "
+                                 "leave out those whose results differ")};
   cl::opt<bool> InGraphs{
       "graphs", In,
-      cl::desc("On a GPU: keep launches inside graphs, too; their nodes "
-               "run once more, on copies of their memory")};
-  cl::opt<uint64_t> PerKernel{
-      "per-kernel", In, cl::value_desc("N"), cl::init(8),
-      cl::desc(
-          "On a GPU: launches of one kernel to keep with data (default 8)")};
+      cl::desc("On a GPU: also keep launches inside graphs; their nodes run "
+               "once more, on copies of their memory")};
+  cl::opt<uint64_t> PerKernel{"per-kernel", In, cl::value_desc("N"),
+                              cl::init(8),
+                              cl::desc("On a GPU: number of launches of each "
+                                       "kernel to keep with data (default 8)")};
   cl::opt<uint64_t> MaxMegabytes{
       "max-mb", In, cl::value_desc("N"), cl::init(4096),
-      cl::desc("On a GPU: megabytes of data to keep (default 4096)")};
-  cl::opt<std::string> Cupti{"cupti", In, cl::value_desc("FILE"),
-                             cl::desc("libcupti.so, where it is not found")};
+      cl::desc("On a GPU: data to keep, in megabytes (default 4096)")};
+  cl::opt<std::string> Cupti{
+      "cupti", In, cl::value_desc("FILE"),
+      cl::desc("Path of libcupti.so, if it is not found")};
 };
 } // namespace
 
@@ -58,12 +58,12 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
     "  cupilot capture --from cupilot-capture.data -o heat.workloads.mlir\n\n"
-    "The program is any one for a GPU, as it is, or one built by cupilot-cpucc "
-    "for the cpu\n"
-    "device. On a GPU weights are measured times, on the cpu device modelled "
-    "ones. On\n"
-    "machines without LLVM, cupilot-capture records, and --from takes it from "
-    "there.\n";
+    "The program is any unmodified GPU program, or one that cupilot-cpucc "
+    "built for the cpu\n"
+    "device. Weights are measured times on a GPU, and modelled times on the "
+    "cpu device. On a\n"
+    "machine without LLVM, record with cupilot-capture, and read the recording "
+    "with --from.\n";
 
 /// A file of this installation; "" where it is not there.
 static std::string installed(StringRef Path) {
@@ -78,7 +78,7 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   if (O.Confirm && installed("bin/cupilot-capture").empty())
     return usageError("this cuPilot was built without cupilot-capture, which "
                       "--confirm needs",
-                      "build it where CUPTI's headers are");
+                      "rebuild cuPilot with CUPTI's headers installed");
   if (auto F = capture::prepareFolder(Folder))
     return asError(*F);
   capture::Options Opts;
@@ -108,8 +108,8 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     return usageError("no program was given",
                       "cupilot capture -o W.mlir -- ./program ARGS");
   if (Runs && !O.From.empty())
-    return usageError("--from runs no program",
-                      "leave out what follows --, or leave out --from");
+    return usageError("--from does not run a program",
+                      "remove the program after --, or remove --from");
   SmallString<256> DataFolder(O.Output);
   sys::path::replace_extension(DataFolder, "data");
   sys::fs::make_absolute(DataFolder);
@@ -143,12 +143,12 @@ static Error run(const Options &O, const TrailingArgs &Program) {
   errs() << "cupilot capture: " << Workloads->size() << " workload(s) in "
          << O.Output << "\n";
   if (Workloads->empty())
-    return findingError("no launch can be a workload",
+    return findingError("none of the launches can be used as a workload",
                         "see the warnings and the table above");
   if (End.Status != 0)
     return findingError("'" + Program.Args.front() + "' ended with status " +
                             std::to_string(End.Status),
-                        "what it had launched until then is recorded");
+                        "the launches up to that point are recorded");
   return Error::success();
 }
 

@@ -28,22 +28,23 @@ struct Options : CommandOptions {
   cl::opt<std::string> Input{cl::Positional, cl::Required, In,
                              cl::value_desc("F.cu"),
                              cl::desc("The source of the kernels")};
-  cl::opt<std::string> From{
-      "from", In, cl::value_desc("FILE"),
-      cl::desc("Descriptions, one a line; lines that begin with # are left "
-               "out")};
+  cl::opt<std::string> From{"from", In, cl::value_desc("FILE"),
+                            cl::desc("File of descriptions, one per line; "
+                                     "lines that begin with # are ignored")};
   cl::list<std::string> Texts{
       "workload", In, cl::value_desc("KERNEL: TEXT"),
-      cl::desc("A launch in words; may be given again")};
-  cl::opt<std::string> Output{"o", In, cl::init("-"), cl::value_desc("W.mlir"),
-                              cl::desc("Where to write (default: print)")};
+      cl::desc("Description of a launch; may be repeated")};
+  cl::opt<std::string> Output{
+      "o", In, cl::init("-"), cl::value_desc("W.mlir"),
+      cl::desc("Output file (default: standard output)")};
 };
 } // namespace
 
 static const char Examples[] =
     "  cupilot describe rows.cu -o rows.mlir --workload 'rows: grid=16, "
-    "block=256,\n      args=[buffer f32 n=4096 uniform seed=1, buffer f32 "
-    "n=4096 output, 4096]' -- -O2\n"
+    "block=256,\n"
+    "      args=[buffer f32 n=4096 uniform seed=1, buffer f32 n=4096 output, "
+    "4096]' -- -O2\n"
     "  cupilot describe gemm.cu --from gemm.txt -o gemm.mlir -- -O2\n\n"
     "docs/Gate.md, \"Described workloads\", has the grammar.\n";
 
@@ -62,7 +63,7 @@ static Expected<std::vector<std::string>> descriptions(const Options &O) {
   }
   append_range(All, O.Texts);
   if (All.empty())
-    return usageError("nothing is described",
+    return usageError("no workload was given",
                       "--workload='KERNEL: TEXT', or --from=FILE");
   return All;
 }
@@ -86,7 +87,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   for (const std::string &Text : *All) {
     auto [Name, Rest] = StringRef(Text).split(": ");
     if (Rest.empty())
-      return usageError("'" + Text + "' does not begin with a kernel",
+      return usageError("'" + Text +
+                            "' does not begin with the name of a kernel",
                         "'KERNEL: grid=..., block=..., args=[...]'");
     Expected<const Kernel *> K = Unit.find(Name.trim());
     if (!K)
@@ -97,7 +99,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       return W.takeError();
     if (!Names.insert(W->Name).second)
       return usageError("two workloads are called '" + W->Name + "'",
-                        "give one another name=");
+                        "give one of them another name with name=");
     Timed += W->isTimed();
     Made.push_back(std::move(*W));
   }
@@ -116,5 +118,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 }
 
 static const Command Registered("describe",
-                                "Write workloads that nobody recorded", "FLAGS",
-                                Examples, run);
+                                "Write workloads from descriptions of launches",
+                                "FLAGS", Examples, run);

@@ -34,12 +34,11 @@ struct Options : CommandOptions {
 };
 } // namespace
 
-static const char Examples[] =
-    "  cupilot doctor\n"
-    "  cupilot doctor --provider openai,model=NAME   # asks it one short "
-    "question\n\n"
-    "Exit status 1: something that every use needs is missing, or a provider "
-    "does not answer.\n";
+static const char Examples[] = "  cupilot doctor\n"
+                               "  cupilot doctor --provider openai,model=NAME  "
+                               " # asks it one short question\n\n"
+                               "Exit status 1: something that every use needs "
+                               "is missing, or a provider does not answer.\n";
 
 namespace {
 enum class Health { Good, Missing, Broken };
@@ -100,7 +99,7 @@ static void checkTools(Report &R) {
   if (!StringRef(Version).contains("version " +
                                    std::to_string(CUPILOT_LLVM_MAJOR) + "."))
     R.line(Health::Broken, "clang",
-           Tools->Clang + " is not of version " + Twine(CUPILOT_LLVM_MAJOR) +
+           Tools->Clang + " is not version " + Twine(CUPILOT_LLVM_MAJOR) +
                (Version.empty() ? "; it does not run" : ": " + Version));
   else
     R.line(Health::Good, "clang", Tools->Clang + ": " + Version);
@@ -115,10 +114,10 @@ static void checkTools(Report &R) {
       Cuda ? Health::Good : Health::Broken, "toolkit",
       Tools->CudaPath +
           (Cuda ? formatv(": CUDA {0}.{1}", Cuda / 1000, Cuda % 1000 / 10).str()
-                : ": its headers do not tell a version"));
+                : ": its headers do not state a version"));
   if (Tools->Ptxas.empty())
     R.line(Health::Missing, "ptxas",
-           "the cost model guesses registers and spills");
+           "without it, the cost model estimates registers and spills");
   else
     R.line(Health::Good, "ptxas", Tools->Ptxas);
   ErrorOr<std::string> Nvcc =
@@ -138,7 +137,7 @@ static void checkPlugin(Report &R) {
   std::string Plugin = installedPath("lib/cupilot.so");
   if (!sys::fs::exists(Plugin))
     R.line(Health::Missing, "plugin",
-           Plugin + " is not there: builds by clang need it", /*Needed=*/true);
+           Plugin + " is missing: builds with clang need it", /*Needed=*/true);
   else
     R.line(Health::Good, "plugin", Plugin);
 }
@@ -167,8 +166,8 @@ static void checkDriver(Report &R) {
   int Status = Init(0), Number = 0, Cuda = 0;
   if (Status != 0 || Count(&Number) != 0 || Number == 0) {
     R.line(Health::Missing, "driver",
-           "there is a driver and no GPU that it can use (status " +
-               Twine(Status) + ")");
+           "the driver finds no GPU that it can use (status " + Twine(Status) +
+               ")");
     return;
   }
   Version(&Cuda);
@@ -186,14 +185,15 @@ static void checkDriver(Report &R) {
   Expected<std::string> Params = readFile("/proc/driver/nvidia/params");
   if (!Params) {
     consumeError(Params.takeError());
-    R.line(Health::Missing, "profiler", "the driver does not tell its rights");
+    R.line(Health::Missing, "profiler",
+           "the driver does not report who may read counters");
     return;
   }
   bool AdminOnly = StringRef(*Params).contains("RmProfilingAdminOnly: 1");
   if (AdminOnly && ::geteuid() != 0)
     R.line(Health::Missing, "profiler",
-           "counters are for administrators (RmProfilingAdminOnly); times and "
-           "counts of the cpu device take their place");
+           "only administrators may read counters (RmProfilingAdminOnly); "
+           "cuPilot uses times and the cpu device's counts instead");
   else
     R.line(Health::Good, "profiler", "counters may be read");
 }
@@ -223,7 +223,7 @@ static void checkPrompts(Report &R, const ProviderOptions &Providers) {
 static void checkProvider(Report &R, const ProviderOptions &Providers) {
   if (!Providers.given()) {
     R.line(Health::Missing, "provider",
-           "none named: --provider SPEC asks it one short question");
+           "none given; --provider SPEC asks the provider one short question");
     return;
   }
   Expected<SessionOptions> Options = Providers.session();
@@ -275,11 +275,11 @@ static Error run(const Options &O, const TrailingArgs &) {
   checkProvider(R, O.Providers);
   outs().flush(); // Before what is said of it.
   if (R.Failed)
-    return findingError(Twine(R.Failed) + " of these must be mended");
+    return findingError(Twine(R.Failed) + " of these must be fixed");
   return Error::success();
 }
 
-static const Command Registered("doctor",
-                                "Say what of compiler, toolkit, driver and "
-                                "provider works here",
-                                "", Examples, run);
+static const Command
+    Registered("doctor",
+               "Check compiler, toolkit, driver and provider on this machine",
+               "", Examples, run);

@@ -22,7 +22,7 @@ struct Options : CommandOptions {
   StoreOption StoreDir{Sub};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("PATCH"),
-      cl::desc("Where to write it (default: standard output)")};
+      cl::desc("Output file (default: standard output)")};
   OnlyOption Only{Sub};
 };
 } // namespace
@@ -32,10 +32,13 @@ static const char Examples[] =
     "--cuda-gpu-arch=sm_90\n"
     "  git apply heat.patch\n\n"
     "FLAGS are those of the compilation by clang++. The variants must have "
-    "been proved for them\n(cupilot refresh). Before the patch is printed, the "
-    "changed source is compiled, and the device\ncode of each variant is "
-    "compared with what was proved. Kernels and launches that are left out\n"
-    "are named on standard error. Exit status 1: no variant could be put in.\n";
+    "been proved for them\n"
+    "(cupilot refresh). Before the patch is printed, the changed source is "
+    "compiled, and the device\n"
+    "code of each variant is compared with the code that was proved. Kernels "
+    "and launches that are\n"
+    "left out are listed on standard error. Exit status 1: no variant could be "
+    "put into the source.\n";
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
   std::vector<std::string> Whole = Trailing.Args;

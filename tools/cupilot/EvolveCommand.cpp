@@ -20,15 +20,16 @@ struct Options : CommandOptions {
 
   cl::opt<std::string> Input{
       cl::Positional, cl::Required, In, cl::value_desc("F.cu|K.mlir"),
-      cl::desc("The CUDA source, or what cupilot extract -o wrote")};
+      cl::desc("The CUDA source, or a file written by cupilot extract -o")};
 
   cl::OptionCategory Kernels{"Kernels and builds"};
-  cl::opt<std::string> Workloads{"workloads",
-                                 In,
-                                 cl::cat(Kernels),
-                                 cl::Required,
-                                 cl::value_desc("W.mlir"),
-                                 cl::desc("What cupilot capture recorded")};
+  cl::opt<std::string> Workloads{
+      "workloads",
+      In,
+      cl::cat(Kernels),
+      cl::Required,
+      cl::value_desc("W.mlir"),
+      cl::desc("Workloads recorded by cupilot capture")};
   OnlyOption Only{Sub, Kernels};
   ContractOption Contract{Sub, Kernels};
   cl::opt<std::string> BuildFolder{
@@ -49,11 +50,11 @@ struct Options : CommandOptions {
                          cl::desc("Seed of the search (default 1)")};
   cl::opt<unsigned> Population{
       "population", In, cl::cat(Search), cl::value_desc("N"),
-      cl::desc("Variants of a generation (default 12; with --translator=llm "
-               "that of the preset)")};
+      cl::desc("Number of variants in a generation (default 12; with "
+               "--translator=llm: that of the preset)")};
   cl::opt<unsigned> Generations{
       "generations", In, cl::cat(Search), cl::value_desc("N"),
-      cl::desc("Generations, the start included (default 3)")};
+      cl::desc("Number of generations, including the first (default 3)")};
   cl::opt<bool> Steady{
       "steady", In, cl::cat(Search),
       cl::desc("Evaluate two candidates at a time; results can become parents "
@@ -63,8 +64,9 @@ struct Options : CommandOptions {
       cl::desc("Folder of the strategy library (default: cuPilot's)")};
   cl::list<std::string> Like{
       "like", In, cl::cat(Search), cl::value_desc("DIR|examples"),
-      cl::desc("Begin with what helped similar kernels of this store, or of "
-               "the one that cuPilot comes with; may be repeated")};
+      cl::desc(
+          "Begin with the strategies that helped similar kernels in this "
+          "store, or in the one that comes with cuPilot; may be repeated")};
   cl::opt<std::string> Translator{
       "translator",
       In,
@@ -85,7 +87,7 @@ struct Options : CommandOptions {
       cl::desc("Where variants are timed (default cpu: modelled)")};
   cl::opt<bool> NoWait{
       "no-wait", In, cl::cat(Device),
-      cl::desc("With a GPU on another machine: end with status 3 where results "
+      cl::desc("With a GPU on another machine: exit with status 3 if results "
                "are missing, instead of waiting for them")};
   cl::opt<std::string> GpuName{
       "gpu",
@@ -108,18 +110,21 @@ struct Options : CommandOptions {
 static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
-    "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- "
-    "-O2\n"
+    "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- -O2\n"
     "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir \\\n"
     "      --device spool:gpu -- -O2\n\n"
-    "FLAGS are those of the build, for clang, or a command of clang or nvcc. "
-    "On the cpu device\ntimes are modelled, never measured. With a GPU, what "
-    "passes the cpu device's checks is\ncompared and timed on the GPU, a "
-    "generation at a time; 'spool:DIR' writes batches that\n'cupilot-runner' "
-    "runs on any machine, and waits for their results. If the search is\n"
+    "FLAGS are the flags of the build for clang, or a whole command of clang "
+    "or nvcc. On the cpu\n"
+    "device, times are modelled, never measured. With a GPU, variants that "
+    "pass the cpu device's\n"
+    "checks are compared and timed on the GPU, a generation at a time; "
+    "'spool:DIR' writes batches\n"
+    "that 'cupilot-runner' runs on any machine, and waits for their results. "
+    "If the search is\n"
     "interrupted while it waits, --resume continues it. Exit status 1: no "
-    "variant was accepted;\n3: a GPU, or its results, cannot be had.\n";
+    "variant was accepted;\n"
+    "3: a GPU or its results are not available.\n";
 
 static std::optional<unsigned> given(const cl::opt<unsigned> &O) {
   return O.getNumOccurrences() ? std::optional(O.getValue()) : std::nullopt;

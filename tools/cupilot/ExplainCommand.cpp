@@ -31,20 +31,19 @@ struct Options : CommandOptions {
 
   SourceOption Input{Sub};
   StoreOption StoreDir{Sub};
-  cl::opt<bool> Json{"json", In,
-                     cl::desc("Print JSON; docs/Tools.md has its form")};
+  cl::opt<bool> Json{
+      "json", In, cl::desc("Print JSON; docs/Tools.md describes the format")};
 };
 } // namespace
 
-static const char Examples[] = "  cupilot explain heat.cu --store .cupilot -- "
-                               "clang++-22 -O2 --cuda-gpu-arch=sm_90\n"
-                               "  cupilot explain heat.cu --store .cupilot -- "
-                               "nvcc -arch=sm_90\n"
-                               "  cupilot explain heat.cu --json -- nvcc "
-                               "-arch=sm_90\n\n"
-                               "Runs that compilation with the plugin, writes "
-                               "no object, and prints what the plugin\n"
-                               "decided for the device and the host half.\n";
+static const char Examples[] =
+    "  cupilot explain heat.cu --store .cupilot -- clang++-22 -O2 "
+    "--cuda-gpu-arch=sm_90\n"
+    "  cupilot explain heat.cu --store .cupilot -- nvcc -arch=sm_90\n"
+    "  cupilot explain heat.cu --json -- nvcc -arch=sm_90\n\n"
+    "Runs that compilation with the plugin, writes no object, and prints what "
+    "the plugin\n"
+    "decided for the device and the host half.\n";
 
 /// The report that \p Path holds, a part of it on each line.
 static Expected<json::Array> readParts(const std::string &Path) {

@@ -35,7 +35,8 @@ struct Options : CommandOptions {
                                    cl::desc("Write the slices to this folder")};
   cl::opt<std::string> Json{
       "json", In, cl::value_desc("FILE"),
-      cl::desc("Write the kernels, and why some have no slice, as JSON")};
+      cl::desc("Print the kernels as JSON, with the reason for each kernel "
+               "that has no slice")};
   cl::opt<std::string> BuildFolder{"p", In, cl::value_desc("DIR"),
                                    cl::desc("Take the source's command from "
                                             "DIR/compile_commands.json")};
@@ -52,12 +53,11 @@ static const char Examples[] =
     "  cupilot extract heat.cu -p build\n"
     "  cupilot extract heat.cu -- nvcc -arch=sm_90 --expt-relaxed-constexpr -c "
     "heat.cu\n\n"
-    "FLAGS are those of the compilation by clang++, or a whole command, "
-    "clang's or\n"
-    "nvcc's; what they say about outputs, dependency files and plugins is left "
-    "out.\n"
-    "Device code is seen as for the first GPU architecture in them (sm_90 if "
-    "none).\n";
+    "FLAGS are the flags of clang++, or a whole command of clang or nvcc. "
+    "Flags for outputs,\n"
+    "dependency files and plugins are ignored. Device code is compiled for the "
+    "first GPU\n"
+    "architecture in FLAGS (default sm_90).\n";
 
 /// "blur.0123456789abcdef.cu"; instances of one template differ in the digest.
 static std::string sliceName(const Kernel &K) {

@@ -31,11 +31,11 @@ struct GpuOptions {
                      "that describes one (default H200)")};
   llvm::cl::opt<std::string> Ceilings{
       "ceilings", In, llvm::cl::cat(Group), llvm::cl::value_desc("C.json"),
-      llvm::cl::desc("What cupilot-runner --ceilings wrote (default: the "
+      llvm::cl::desc("Output of cupilot-runner --ceilings (default: the "
                      "machine cache, else the GPU's description)")};
   llvm::cl::opt<std::string> Measured{
       "measured", In, llvm::cl::cat(Group), llvm::cl::value_desc("M.json"),
-      llvm::cl::desc("Times and counters that were measured")};
+      llvm::cl::desc("Measured times and counters")};
 };
 
 } // namespace cupilot

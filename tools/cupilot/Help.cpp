@@ -81,7 +81,7 @@ void cupilot::printHelp(const Command &C, cl::SubCommand &Sub) {
     if (Category != &cl::getGeneralCategory())
       PrintAll(Category->getName(), Options);
   PrintAll(Groups.size() == 1 ? "options" : "other options", Rest);
-  printEntry("--help", "Print this text");
+  printEntry("--help", "Print this help");
   if (!C.Examples.empty())
     outs() << "\nexamples:\n" << C.Examples;
 }

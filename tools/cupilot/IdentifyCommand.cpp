@@ -98,7 +98,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   }
   if (!M)
     return usageError("'" + O.Input +
-                      "' is no LLVM IR: " + Diagnostic.getMessage());
+                      "' is not valid LLVM IR: " + Diagnostic.getMessage());
   foldReflect(*M);
   return print(*M, buildContext(llvmArguments(Flags.Args)), O.Text);
 }

@@ -30,33 +30,33 @@ struct Options : CommandOptions {
       cl::cat(Judged),
       cl::Required,
       cl::value_desc("NAME"),
-      cl::desc("The original: its name, whole or up to '('")};
+      cl::desc("Name of the original kernel, complete or up to '('")};
   cl::list<std::string> Variants{
       "variant", In, cl::cat(Judged), cl::value_desc("NAME"),
-      cl::desc("A variant, with the original's parameters; may be repeated")};
+      cl::desc(
+          "Name of a variant with the original's parameters; may be repeated")};
   cl::list<std::string> VariantFiles{
       "variant-file", In, cl::cat(Judged), cl::value_desc("V.cu"),
-      cl::desc("Where the variants are, if not in F.cu; without --variant its "
-               "kernel of the original's name; may be repeated")};
+      cl::desc("Source of the variants, if not F.cu; without --variant, its "
+               "kernel with the original's name is judged. May be repeated")};
   cl::opt<std::string> Plan{
       "plan", In, cl::cat(Judged), cl::value_desc("PLAN"),
-      cl::desc("How the variants are launched (default: as the original)")};
+      cl::desc("How the variants are launched (default: like the original)")};
   cl::opt<std::string> Guard{
       "guard", In, cl::cat(Judged), cl::value_desc("GUARD"),
       cl::desc("When the variants may run (default: always)")};
   ContractOption Contract{Sub, Judged};
 
   cl::OptionCategory Launches{"Launches and devices"};
-  cl::opt<std::string> Workloads{"workloads", In, cl::cat(Launches),
-                                 cl::value_desc("W.mlir"),
-                                 cl::desc("What cupilot capture recorded")};
+  cl::opt<std::string> Workloads{
+      "workloads", In, cl::cat(Launches), cl::value_desc("W.mlir"),
+      cl::desc("Workloads recorded by cupilot capture")};
   cl::list<std::string> Descriptions{
       "workload", In, cl::cat(Launches), cl::value_desc("TEXT"),
-      cl::desc("A launch in words; may be repeated")};
+      cl::desc("Description of a launch; may be repeated")};
   cl::opt<std::string> Arch{
       "arch", In, cl::cat(Launches), cl::value_desc("sm_NN"),
-      cl::desc("The architecture they are compiled for (default: that of "
-               "FLAGS)")};
+      cl::desc("Architecture to compile for (default: that of FLAGS)")};
   cl::opt<uint64_t> Seed{"seed",
                          In,
                          cl::cat(Launches),
@@ -66,12 +66,12 @@ struct Options : CommandOptions {
   cl::opt<std::string> Device{
       "device", In, cl::cat(Launches),
       cl::value_desc("cuda|spool:DIR|ssh:HOST"),
-      cl::desc("Also compare and time on a GPU what passes")};
+      cl::desc("Compare and time variants that pass on a GPU, too")};
 
   cl::OptionCategory Output{"Output"};
   cl::opt<std::string> StoreDir{
       "store", In, cl::cat(Output), cl::value_desc("DIR"),
-      cl::desc("Keep the variants of --variant-file that pass in this store, "
+      cl::desc("Add the variants of --variant-file that pass to this store, "
                "for builds")};
   cl::opt<bool> Json{"json", In, cl::cat(Output),
                      cl::desc("Print the verdicts as JSON")};

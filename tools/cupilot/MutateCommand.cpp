@@ -31,39 +31,39 @@ struct Options : CommandOptions {
       cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu"),
       cl::desc("CUDA sources with 'kernel:' comments, or with --kernel")};
   cl::opt<std::string> Only{"kernel", In, cl::value_desc("NAME"),
-                            cl::desc("Mutants of this kernel alone")};
+                            cl::desc("Only mutants of this kernel")};
   cl::list<std::string> Texts{
       "workload", In, cl::value_desc("TEXT"),
-      cl::desc("A launch of --kernel in words, for a source without "
-               "comments; may be given again")};
+      cl::desc("Description of a launch of --kernel, for a source without "
+               "comments; may be repeated")};
   cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
-                         cl::desc("Which mutants are taken (default 1)")};
+                         cl::desc("Seed of the choice of mutants (default 1)")};
   cl::opt<unsigned> Limit{
       "limit", In, cl::init(0), cl::value_desc("N"),
-      cl::desc("Mutants of each kernel that count (default: all)")};
-  cl::opt<bool> List{"list", In, cl::desc("Only list what can be made")};
+      cl::desc("Number of mutants to judge for each kernel (default: all)")};
+  cl::opt<bool> List{"list", In, cl::desc("Only list the possible mutants")};
   cl::opt<int> Emit{"emit", In, cl::init(-1), cl::value_desc("N"),
-                    cl::desc("Only write the mutant of that number")};
-  cl::opt<std::string> Output{"o", In, cl::init("-"), cl::value_desc("M.ll"),
-                              cl::desc("Where --emit writes (default: "
-                                       "standard output)")};
+                    cl::desc("Only write the mutant with this number")};
+  cl::opt<std::string> Output{
+      "o", In, cl::init("-"), cl::value_desc("M.ll"),
+      cl::desc("Output file of --emit (default: standard output)")};
   cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
-                            cl::desc("Processes (default 2)")};
+                            cl::desc("Number of processes (default 2)")};
   cl::opt<unsigned> Independent{
       "independent", In, cl::init(0), cl::value_desc("N"),
-      cl::desc("Run survivors on N inputs of another generator")};
+      cl::desc("Also run survivors on N inputs of an independent generator")};
   cl::opt<std::string> Equivalents{
       "equivalent", In, cl::value_desc("F.md"),
-      cl::desc("Survivors that are shown to be equivalent")};
+      cl::desc("List of survivors that are equivalent to the original")};
   cl::opt<std::string> Results{
       "results", In, cl::value_desc("R.jsonl"),
-      cl::desc("Write each verdict there as it comes")};
+      cl::desc("Write each verdict to this file at once")};
   cl::opt<bool> Resume{"resume", In,
-                       cl::desc("Take the verdicts that are there")};
+                       cl::desc("Continue with the verdicts in --results")};
   cl::opt<bool> Json{"json", In, cl::desc("Print the result as JSON")};
   cl::opt<double> Minimum{
       "minimum", In, cl::init(0), cl::value_desc("PERCENT"),
-      cl::desc("Exit status 1 below this score (default 0)")};
+      cl::desc("Exit with status 1 if the score is lower (default 0)")};
 };
 } // namespace
 
@@ -270,7 +270,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
     if (Error E = oneFile(O, Path, Flags.Args, R, Found))
       return E;
   if (!Found)
-    return usageError("no source has a kernel '" + O.Only + "'");
+    return usageError("no source defines a kernel '" + O.Only + "'");
   if (O.List || O.Emit >= 0)
     return Error::success();
   ScoreReport Report(R.Records, Arguments);

@@ -22,23 +22,25 @@ ProviderOptions::ProviderOptions(cl::SubCommand &Sub, bool Resume,
                 cl::desc("The model: [WEIGHT*]KIND[:WHERE][,model=NAME,...]; "
                          "may be repeated (docs/LLM.md)")),
       Record("record", cl::sub(Sub), cl::cat(Group), cl::value_desc("DIR"),
-             cl::desc("Keep each call in DIR; --provider replay:DIR answers "
-                      "from it")),
+             cl::desc("Record each call in DIR; --provider replay:DIR replays "
+                      "the recording")),
       Prices("prices", cl::sub(Sub), cl::cat(Group), cl::value_desc("FILE"),
-             cl::desc("Lines MODEL PROMPT ANSWER: prices of a million tokens")),
+             cl::desc("File with lines MODEL PROMPT ANSWER: prices of a "
+                      "million tokens")),
       Prompts("prompts", cl::sub(Sub), cl::cat(Group), cl::value_desc("DIR"),
-              cl::desc("Your own prompts, in the place of the shipped ones, "
-                       "file by file")),
+              cl::desc("Folder of your own prompts; each file replaces the "
+                       "built-in prompt of its name")),
       Cost("max-cost", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
-           cl::desc("Stop before the calls cost more, in the prices' unit")),
+           cl::desc("Stop before the calls cost more than this, in the unit of "
+                    "the prices")),
       Tokens("max-tokens", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
-             cl::desc("Stop before the calls take more tokens")),
+             cl::desc("Stop before the calls take more tokens than this")),
       Calls("max-calls", cl::sub(Sub), cl::cat(Group), cl::value_desc("N"),
-            cl::desc("Stop after so many calls")) {
+            cl::desc("Stop after this many calls")) {
   if (Resume)
     ResumeFlag = std::make_unique<cl::opt<bool>>(
         "resume", cl::sub(Sub), cl::cat(Group),
-        cl::desc("Do not ask again what --record DIR has the answer to"));
+        cl::desc("Reuse the answers in --record DIR instead of asking again"));
 }
 
 template <typename NumberT>
@@ -53,7 +55,7 @@ static Error readLimit(StringRef Option, StringRef Text,
   else
     Bad = Text.getAsInteger(10, Number);
   if (Bad)
-    return usageError(Option + "=" + Text + " is no number");
+    return usageError(Option + "=" + Text + " is not a number");
   Limit = Number;
   return Error::success();
 }
@@ -73,8 +75,7 @@ Expected<SessionOptions> ProviderOptions::session() const {
   if (Error E = readLimit<uint64_t>("--max-calls", Calls, Options.Limits.Calls))
     return std::move(E);
   if (Options.Resume && Record.empty())
-    return usageError("--resume finds its answers in the recording",
-                      "give --record DIR too");
+    return usageError("--resume needs a recording", "add --record DIR");
   return Options;
 }
 

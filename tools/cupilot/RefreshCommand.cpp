@@ -20,8 +20,7 @@ struct Options : CommandOptions {
   StoreOption StoreDir{Sub};
   cl::opt<std::string> WorkloadFile{
       "workloads", In, cl::value_desc("W.mlir"),
-      cl::desc("What to judge on (default: the workloads that the "
-               "store keeps)")};
+      cl::desc("Workloads to judge on (default: those in the store)")};
   OnlyOption Only{Sub};
   cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
                          cl::desc("Seed of the inputs (default 1)")};
@@ -33,10 +32,12 @@ static const char Examples[] =
     "--cuda-gpu-arch=sm_90 -ffp-contract=off\n"
     "  cupilot refresh heat.cu --store .cupilot -- nvcc -arch=sm_90 "
     "-fmad=false\n\n"
-    "What follows -- is the command that builds the source. A kernel whose "
-    "source is the one that\nwas searched, and whose variants pass the gate "
-    "with that command's flags too, is found by builds\nwith them from now "
-    "on. Exit status 1: nothing could be added.\n";
+    "The command after -- builds the source. If the source of a kernel has not "
+    "changed since the\n"
+    "search, and its variants also pass the gate with the flags of this "
+    "command, builds with these\n"
+    "flags use the variants from now on. Exit status 1: nothing could be "
+    "added.\n";
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
   Expected<BuildCommand> Command = readBuildCommand(Trailing.Args, O.Input);

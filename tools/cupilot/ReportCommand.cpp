@@ -22,9 +22,9 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   StoreOption StoreDir{Sub};
-  cl::opt<std::string> Output{
-      "o", In, cl::init("report.html"), cl::value_desc("R.html"),
-      cl::desc("Where to write the page (default report.html)")};
+  cl::opt<std::string> Output{"o", In, cl::init("report.html"),
+                              cl::value_desc("R.html"),
+                              cl::desc("Output file (default report.html)")};
   OnlyOption Only{Sub};
   GpuOptions Gpu{Sub};
 };
@@ -33,7 +33,8 @@ struct Options : CommandOptions {
 static const char Examples[] =
     "  cupilot report --store .cupilot -o heat.html -- -O2\n\n"
     "Shows the variants of the store and all candidates of the searches in its "
-    "journal. FLAGS\nare those of cupilot evolve.\n";
+    "journal. FLAGS\n"
+    "are those of cupilot evolve.\n";
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!sys::fs::is_directory(O.StoreDir))

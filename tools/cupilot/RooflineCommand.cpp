@@ -31,13 +31,13 @@ struct Options : CommandOptions {
 
   cl::opt<std::string> Input{
       cl::Positional, cl::Required, In, cl::value_desc("F.cu|K.mlir"),
-      cl::desc("The CUDA source, or what cupilot extract -o wrote")};
-  cl::opt<std::string> Workloads{"workloads", In, cl::value_desc("W.mlir"),
-                                 cl::desc("What cupilot capture recorded")};
+      cl::desc("The CUDA source, or a file written by cupilot extract -o")};
+  cl::opt<std::string> Workloads{
+      "workloads", In, cl::value_desc("W.mlir"),
+      cl::desc("Workloads recorded by cupilot capture")};
   cl::opt<std::string> WorkloadText{
       "workload", In, cl::value_desc("TEXT"),
-      cl::desc("A launch in words, of the kernel that --only "
-               "names")};
+      cl::desc("Description of a launch of the kernel that --only names")};
   OnlyOption Only{Sub};
   GpuOptions Gpu{Sub};
   cl::opt<std::string> BuildFolder{"p", In, cl::value_desc("DIR"),
@@ -51,11 +51,11 @@ static const char Examples[] =
     "  cupilot roofline heat.cu --workloads heat.workloads.mlir -- -O2\n"
     "  cupilot roofline scale.cu --only=scale \\\n"
     "      --workload='grid=4096, block=256, args=[buffer f32 n=1048576 "
-    "uniform, "
-    "2.0]' -- -O2\n\n"
-    "The class of each kernel from three sources: its code, what it did on the "
-    "cpu device, and\nmeasurement. Exit status 1: a measured time is faster "
-    "than the GPU can be.\n";
+    "uniform, 2.0]' -- -O2\n\n"
+    "Prints the class of each kernel according to three sources: its code, its "
+    "run on the cpu\n"
+    "device, and measurements. Exit status 1: a measured time is shorter than "
+    "this GPU allows.\n";
 
 namespace {
 /// What is printed of one kernel on one workload.
@@ -208,10 +208,10 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Flags)
     return Flags.takeError();
   if (O.Workloads.empty() && O.WorkloadText.empty())
-    return usageError("there is no workload to look at",
-                      "--workloads=W.mlir, or --workload=TEXT in words");
+    return usageError("no workload was given",
+                      "--workloads=W.mlir or --workload=TEXT");
   if (!O.WorkloadText.empty() && O.Only.empty())
-    return usageError("a workload in words is one kernel's",
+    return usageError("--workload describes a launch of one kernel",
                       "name it with --only=TEXT");
   Expected<GpuFacts> Facts = GpuFacts::load(O.Gpu.request());
   if (!Facts)
@@ -278,10 +278,11 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
                       json::Value(json::Object{{"ceilings", cupilot::toJSON(C)},
                                                {"kernels", std::move(All)}}));
   if (!Impossible.empty())
-    return findingError("a measured time is faster than the GPU can be",
+    return findingError("a measured time is shorter than this GPU allows",
                         Impossible);
   return Error::success();
 }
 
-static const Command Registered("roofline", "Say what bounds a unit's kernels",
+static const Command Registered("roofline",
+                                "Show what limits the kernels of a unit",
                                 "FLAGS", Examples, run);

@@ -29,7 +29,7 @@ public:
       llvm::cl::OptionCategory &Group = llvm::cl::getGeneralCategory())
       : opt("only", llvm::cl::sub(Sub), llvm::cl::cat(Group),
             llvm::cl::value_desc("TEXT"),
-            llvm::cl::desc("Only kernels whose name holds TEXT")) {}
+            llvm::cl::desc("Only kernels whose name contains TEXT")) {}
 };
 
 /// --store=DIR, of commands that cannot do without one.

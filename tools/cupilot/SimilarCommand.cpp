@@ -31,23 +31,25 @@ struct Options : CommandOptions {
                                cl::desc("CUDA sources")};
   cl::list<std::string> Stores{
       "store", In, cl::value_desc("DIR|examples"),
-      cl::desc("Compare with the kernels of this store; may be given "
-               "several times. Without: with those of the sources")};
-  cl::opt<unsigned> Count{"count", cl::init(3), In, cl::value_desc("N"),
-                          cl::desc("How many for each kernel (3)")};
+      cl::desc("Compare with the kernels of this store (default: with those of "
+               "the sources); may be repeated")};
+  cl::opt<unsigned> Count{
+      "count", cl::init(3), In, cl::value_desc("N"),
+      cl::desc("Number of similar kernels to print for each (default 3)")};
   cl::opt<bool> Json{"json", In, cl::desc("Print JSON")};
   cl::opt<std::string> Vocabulary{
       "vocabulary", In, cl::value_desc("FILE"),
-      cl::desc("Another vocabulary for IR2Vec than cuPilot's")};
+      cl::desc("Vocabulary for IR2Vec (default: cuPilot's)")};
 };
 } // namespace
 
 static const char Examples[] =
     "  cupilot similar heat.cu -- -O2\n"
     "  cupilot similar heat.cu --store ../other/.cupilot --count 5 -- -O2\n\n"
-    "1 is the same direction in the space of what device code does, 0 nothing "
-    "in common. Kernels of\nanother class (what bounds them, by their code) "
-    "stand a little farther away.\n";
+    "A similarity of 1 means that two kernels do the same operations in the "
+    "same proportions, 0 that\n"
+    "they have nothing in common. Kernels of different roofline classes score "
+    "slightly lower.\n";
 
 namespace {
 struct Place {
@@ -136,7 +138,7 @@ static void printJson(const Collection &Asked, const Collection &Among,
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
   if (O.Count == 0)
-    return usageError("--count=0 asks for nothing", "give a number from 1");
+    return usageError("--count must be at least 1", "the default is 3");
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
       O.Vocabulary.empty() ? sharedFile("retrieval/vocabulary.json",
                                         "lib/Retrieval/vocabulary.json")
@@ -170,5 +172,5 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
 }
 
 static const Command Registered("similar",
-                                "Print which kernels do similar things to each",
-                                "FLAGS", Examples, run);
+                                "Find kernels that do similar things", "FLAGS",
+                                Examples, run);

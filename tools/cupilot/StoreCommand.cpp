@@ -26,14 +26,13 @@ struct Options : CommandOptions {
   cl::opt<std::string> Action{
       cl::Positional, cl::Required, In,
       cl::value_desc("list|show|stats|check|prune|upgrade"),
-      cl::desc("What to do")};
-  cl::opt<std::string> Name{
-      cl::Positional, In, cl::value_desc("[TEXT]"),
-      cl::desc("For show: kernels whose name holds TEXT; for prune: the "
-               "variant's name")};
+      cl::desc("The action")};
+  cl::opt<std::string> Name{cl::Positional, In, cl::value_desc("[TEXT]"),
+                            cl::desc("For show: kernels whose name contains "
+                                     "TEXT; for prune: name of the variant")};
   cl::opt<std::string> OfKernel{
       "kernel", In, cl::value_desc("TEXT"),
-      cl::desc("For prune: only of kernels whose name holds TEXT")};
+      cl::desc("For prune: only kernels whose name contains TEXT")};
   StoreOption StoreDir{Sub};
   cl::opt<bool> Json{"json", In, cl::desc("For stats: print JSON")};
 };
@@ -46,8 +45,8 @@ static const char Examples[] =
     "  cupilot store check\n"
     "  cupilot store prune v_1a2b3c4d --kernel heatStep\n"
     "  cupilot store upgrade --store .cupilot\n\n"
-    "upgrade makes a store of format 4 or 5 one of format 6, in one step. "
-    "Builds read all formats.\n";
+    "upgrade converts a store of format 4 or 5 to format 6 in one step. Builds "
+    "read all formats.\n";
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
@@ -115,7 +114,7 @@ static Error prune(const Options &O, ProjectStore &Store,
     if (Error E = Store.put(S))
       return E;
     ++Taken;
-    outs() << S.K.Name << ": took out variant " << O.Name << ", "
+    outs() << S.K.Name << ": removed variant " << O.Name << ", "
            << S.Variants.size() << " left\n";
   }
   if (!Taken)
@@ -128,7 +127,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
       O.Action != "check" && O.Action != "prune" && O.Action != "upgrade")
     return usageError(
-        "there is no action '" + O.Action + "'",
+        "unknown action '" + O.Action + "'",
         "cupilot store list, show, stats, check, prune or upgrade");
   if (O.Action == "prune" && O.Name.empty())
     return usageError("'cupilot store prune' needs the name of a variant",
@@ -221,7 +220,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     }
   }
   if (!Any && !O.Name.empty())
-    return findingError("no kernel of the store is called '" + O.Name + "'");
+    return findingError("no kernel of the store is named '" + O.Name + "'");
   return Error::success();
 }
 

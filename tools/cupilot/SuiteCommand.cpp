@@ -31,24 +31,23 @@ struct Options : CommandOptions {
       cl::Positional, cl::OneOrMore, In, cl::value_desc("F.cu"),
       cl::desc("CUDA sources with 'kernel:' comments")};
   cl::opt<std::string> Only{"kernel", In, cl::value_desc("NAME"),
-                            cl::desc("Only the entry of this original")};
+                            cl::desc("Only the entry of this original kernel")};
   cl::opt<std::string> OnlyVariant{"variant", In, cl::value_desc("NAME"),
                                    cl::desc("Only this variant")};
   cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
-                            cl::desc("Processes (default 2)")};
+                            cl::desc("Number of processes (default 2)")};
   cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
                          cl::desc("Seed of the inputs (default 1)")};
   cl::opt<bool> Quiet{"q", In,
-                      cl::desc("Print wrong verdicts and the sum alone")};
+                      cl::desc("Print only wrong verdicts and the summary")};
 };
 } // namespace
 
 static const char Examples[] =
     "  cupilot suite rows.cu -- -O2\n"
     "  cupilot suite *.cu -q --workers=4\n\n"
-    "docs/Mutation.md describes the comments. Exit status 1: a verdict is "
-    "not\n"
-    "the one that is claimed.\n";
+    "docs/Mutation.md describes the comments. Exit status 1: a verdict is not\n"
+    "the expected one.\n";
 
 namespace {
 /// How the entry of one original went.
@@ -135,7 +134,7 @@ static Expected<EntryResult> judgeEntry(const Options &O, const SuiteUnit &U,
          << F.Evidence;
     }
     if (!Due)
-      OS << "; due was "
+      OS << "; expected "
          << (V.Reasons.empty() ? "a pass" : join(V.Reasons, " or "));
     OS << "\n";
   }
@@ -205,11 +204,12 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   if (Failure)
     return Failure;
   if (Sum.Wrong)
-    return findingError(Twine(Sum.Wrong) + " verdict(s) are not those claimed");
+    return findingError(Twine(Sum.Wrong) +
+                        " verdict(s) are not the expected ones");
   return Error::success();
 }
 
 static const Command
     Registered("suite",
-               "Compare the gate's verdicts with those that files claim",
+               "Compare the gate's verdicts with those that files expect",
                "FLAGS", Examples, run);

@@ -34,7 +34,7 @@ struct Options : CommandOptions {
   OnlyOption Only{Sub};
   cl::opt<std::string> Workloads{
       "workloads", In, cl::value_desc("W.mlir"),
-      cl::desc("Judge the variants, too: gate and modelled time")};
+      cl::desc("Also judge the variants: gate and modelled time")};
   ContractOption Contract{Sub};
 };
 } // namespace
@@ -44,7 +44,8 @@ static const char Examples[] =
     "  cupilot translate heat.cu --genome='unroll{factor=4}' "
     "--workloads=W.mlir -- -O2\n\n"
     "Prints the variant's source, its launch and its guard, or why a strategy "
-    "does not fit.\nExit status 1: no kernel could be translated.\n";
+    "does not fit.\n"
+    "Exit status 1: no kernel could be translated.\n";
 
 static std::string name(const Kernel &K, PointerRef P) {
   std::string Name = K.Params[P.Param].Name;
@@ -106,7 +107,7 @@ static Error judge(const Kernel &K, const Genome &G,
 static Error run(const Options &O, const TrailingArgs &Flags) {
   std::optional<Genome> G = parseGenome(O.GenomeText);
   if (!G || G->empty())
-    return usageError("'" + O.GenomeText + "' is no list of strategies",
+    return usageError("'" + O.GenomeText + "' is not a list of strategies",
                       "--genome='block_size{x=128}, read_only_loads{}'");
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
@@ -146,7 +147,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
               : findingError("no kernel could be translated");
 }
 
-static const Command
-    Registered("translate",
-               "Show what chosen strategies make of a unit's kernels", "FLAGS",
-               Examples, run);
+static const Command Registered(
+    "translate",
+    "Apply strategies to the kernels of a unit, and print the result", "FLAGS",
+    Examples, run);

@@ -37,10 +37,12 @@ static std::vector<const Command *> sortedCommands() {
 static void printOverview(raw_ostream &OS) {
   OS << "cupilot " CUPILOT_VERSION
         ": feedback-directed kernel evolution for CUDA builds\n\n"
-        "usage: cupilot COMMAND [OPTIONS] [-- FLAGS]\n\ncommands:\n";
+        "usage: cupilot COMMAND [OPTIONS] [-- FLAGS]\n\n"
+        "commands:\n";
   for (const Command *C : sortedCommands())
     OS << "  " << left_justify(C->Name, 12) << C->Summary << "\n";
-  OS << "\n'cupilot COMMAND --help' shows its options, with examples.\n"
+  OS << "\n"
+        "'cupilot COMMAND --help' shows its options, with examples.\n"
         "Exit status: 0 done, 1 a finding, 2 wrong use or broken input, 3 an "
         "outside\n"
         "resource failed.\n";
@@ -78,7 +80,7 @@ static int runProgram(int Argc, char **Argv) {
   auto It = llvm::find_if(Command::all(),
                           [&](const Command *C) { return C->Name == First; });
   if (It == Command::all().end())
-    return reportError(usageError("there is no command '" + First + "'",
+    return reportError(usageError("unknown command '" + First + "'",
                                   "'cupilot --help' lists the commands"),
                        "cupilot");
   const Command &Chosen = **It;

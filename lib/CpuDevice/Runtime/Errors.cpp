@@ -30,7 +30,8 @@ cudaError_t cupilot::unsupported(const char *Function) {
   {
     std::lock_guard Lock(Mutex);
     if (Said.insert(Function).second)
-      std::fprintf(stderr, "cupilot: error: the cpu device has no %s\n",
+      std::fprintf(stderr,
+                   "cupilot: error: the cpu device does not provide %s\n",
                    Function);
   }
   return checked(cudaErrorNotSupported);

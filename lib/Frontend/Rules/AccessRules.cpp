@@ -56,7 +56,7 @@ llvm::Error applyUnroll(RewriteState &S, const Gene &G) {
           R && !V.SM.isMacroArgExpansion(Loop->getForLoc()))
         Places.insert(R->first);
     if (Places.empty())
-      return refuse(G, SawMarked ? "every innermost loop has a pragma already"
+      return refuse(G, SawMarked ? "every innermost loop already has a pragma"
                        : Loops.empty() ? "the kernel has no for loop of its own"
                                        : "the loops come from macros");
     std::vector<Edit> Edits;
@@ -219,7 +219,7 @@ llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G) {
       if (V.inSlice(F->getLocation()))
         forEachExpr(F->getBody(), EditCall);
     if (Edits.empty())
-      return refuse(G, "the kernel uses nothing that has a fast form");
+      return refuse(G, "the kernel has no operation with a fast form");
     if (!applyEdits(S.Text, std::move(Edits)))
       return refuse(G, "the calls cannot be edited");
     return llvm::Error::success();

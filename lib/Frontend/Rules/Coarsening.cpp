@@ -37,7 +37,7 @@ llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
     for (const ParmVarDecl *P : V.Fn.parameters())
       if (!A.Vals.writes(P).empty())
         return refuse(G, "the parameter '" + P->getNameAsString() +
-                             "' is changed");
+                             "' is modified");
     std::string Index = V.freshName("index"), Round = V.freshName("round"),
                 Next = V.freshName("next");
     std::vector<Edit> Edits;

@@ -108,7 +108,7 @@ static std::optional<Effect> effectOfLeaf(ASTContext &Ctx,
 
 void Effects::visitCallee(const FunctionDecl *F, const Stmt *At) {
   if (!F) {
-    note(Effect::Unknown, "calls a function that is not known here", At);
+    note(Effect::Unknown, "calls an unknown function", At);
     return;
   }
   if (const auto *Method = dyn_cast<CXXMethodDecl>(F);
@@ -202,7 +202,7 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
     for (const Decl *D : Decls->decls())
       if (const auto *Var = dyn_cast<VarDecl>(D)) {
         if (isa<DecompositionDecl>(Var) && InKernel)
-          note(Effect::Lambda, "holds a structured binding", S);
+          note(Effect::Lambda, "contains a structured binding", S);
         if (Var->hasAttr<CUDASharedAttr>())
           note(Effect::Shared, "uses shared memory", S);
         else if (Var->isStaticLocal() && !Var->isConstexpr())
@@ -214,14 +214,13 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
           visitCallee(R->getDestructor(), S);
       }
   } else if (isa<AsmStmt>(S)) {
-    note(Effect::Assembly, "holds inline assembly", S);
+    note(Effect::Assembly, "contains inline assembly", S);
   } else if (isa<CXXNewExpr, CXXDeleteExpr, CXXThrowExpr, CXXTryStmt,
                  CXXDynamicCastExpr, CUDAKernelCallExpr, AtomicExpr, StmtExpr,
                  VAArgExpr>(S)) {
-    note(Effect::Unknown,
-         "holds an expression of a kind that is not known here", S);
+    note(Effect::Unknown, "contains an unsupported kind of expression", S);
   } else if (isa<LambdaExpr>(S)) {
-    note(Effect::Lambda, "holds a lambda expression", S);
+    note(Effect::Lambda, "contains a lambda expression", S);
   } else if (const auto *Argument = dyn_cast<CXXDefaultArgExpr>(S)) {
     // Written elsewhere: no rule edits it.
     visitStmt(Argument->getExpr(), false);
@@ -229,7 +228,7 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
     visitStmt(Member->getExpr(), false);
   } else if (isa<GotoStmt, IndirectGotoStmt, LabelStmt>(S)) {
     if (InKernel)
-      note(Effect::Jump, "holds a goto or a label", S);
+      note(Effect::Jump, "contains a goto or a label", S);
   }
   for (const Stmt *Child : S->children())
     visitStmt(Child, InKernel);

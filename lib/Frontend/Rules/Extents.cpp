@@ -339,9 +339,9 @@ llvm::Error Memory::keepApart(const PointerRef &Pointer, Extents &Ext,
     if (!(A.writes() || Writes) || isRestrict(Pointer))
       continue;
     if (A.From.K == Origin::Kind::Unknown)
-      return findingError("memory behind a pointer that is not an argument's "
-                          "may overlap " +
-                          name(Pointer));
+      return findingError(
+          "memory behind a pointer that is not an argument may overlap " +
+          name(Pointer));
     if (A.From.K == Origin::Kind::Variable)
       return findingError("a device variable may overlap " + name(Pointer));
   }
@@ -356,7 +356,7 @@ llvm::Error Memory::keepApart(const PointerRef &Pointer, Extents &Ext,
           name(Pointer) + " and " + name(Other) +
           " may overlap: neither is __restrict__, and how far " +
           name(Mine ? Other : Pointer) +
-          " is accessed does not follow from arguments and launch");
+          " is accessed cannot be determined from arguments and launch");
     for (const Expr &A : *Mine)
       for (const Expr &B : *Theirs)
         Disjoints.push_back({Pointer, Other, A, B});

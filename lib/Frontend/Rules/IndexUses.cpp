@@ -335,7 +335,7 @@ llvm::Error IndexUses::replaceAssumedBlock(unsigned Dim,
     }
   });
   if (Failed)
-    return findingError("the block size in the text cannot be edited");
+    return findingError("the block size in the source cannot be edited");
   return llvm::Error::success();
 }
 

@@ -216,7 +216,7 @@ llvm::Error withKernel(const RewriteState &State,
                         State.K.Name + "'");
     if (!isa<CompoundStmt>(Finder.Found->getBody()))
       return findingError("the body of '" + State.K.Name +
-                          "' is no plain block");
+                          "' is not a plain block");
     KernelView View(Unit.Ctx, *Finder.Found, State);
     // New text must mean what it says.
     for (const char *Name : {"threadIdx", "blockIdx", "blockDim", "gridDim"})

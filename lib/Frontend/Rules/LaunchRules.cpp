@@ -129,7 +129,7 @@ static llvm::Error checkNoAssumption(RewriteState &S, const Gene &G,
     Analysis A(V, S, Mask);
     for (unsigned D = 0; D < 3; ++D)
       if ((Mask & (1U << D)) && A.Uses.assumedBlock(D))
-        return refuse(G, "the block size that the text assumes cannot be "
+        return refuse(G, "the block size that the source assumes cannot be "
                          "edited everywhere");
     return refuse(G, A.Uses.check());
   });
@@ -151,7 +151,7 @@ llvm::Error checkRepeatedWork(KernelView &V, Analysis &A) {
   for (const ParmVarDecl *P : V.Fn.parameters())
     if (!A.Vals.writes(P).empty())
       return findingError("the parameter '" + P->getNameAsString() +
-                          "' is changed");
+                          "' is modified");
   return llvm::Error::success();
 }
 
@@ -163,7 +163,7 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   unsigned Mask = Sizes[1] ? 3 : 1;
   if (S.launch().Block[0] == Expr::constant(Sizes[0]) &&
       (!Sizes[1] || S.launch().Block[1] == Expr::constant(Sizes[1])))
-    return refuse(G, "the plan launches such blocks already");
+    return refuse(G, "the plan already launches such blocks");
   bool Assumes = false;
   llvm::Error E = withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, Mask);
@@ -190,7 +190,7 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
             admitBlock(S, V, Sizes[0] * std::max<int64_t>(Sizes[1], 1), Edits))
       return refuse(G, std::move(Err));
     if (!applyEdits(S.Text, std::move(Edits)))
-      return refuse(G, "the block size in the text cannot be edited");
+      return refuse(G, "the block size in the source cannot be edited");
     return llvm::Error::success();
   });
   if (E || !Assumes)
@@ -214,7 +214,7 @@ llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {
     const auto *Old = boundsOf(V);
     if (Old && launchBound(V) == Most &&
         valueIn(V, Old->getMinBlocks()) == Blocks)
-      return refuse(G, "the kernel has these bounds already");
+      return refuse(G, "the kernel already has these bounds");
     std::vector<Edit> Edits;
     if (llvm::Error E = writeLaunchBounds(V, Most, Blocks, Edits))
       return refuse(G, std::move(E));

@@ -62,7 +62,7 @@ Expected<Translation> translateByRules(const Kernel &K, const Genome &G,
   for (const Gene &Each : G)
     if (none_of(Rules, [&](const auto &R) { return R.Name == Each.Strategy; }))
       return findingError(Twine(Each.Strategy) +
-                          ": no rule carries this strategy out");
+                          ": no rule implements this strategy");
   RewriteState S{K, variantFlags(Flags), K.Slice, {}, {}, {}};
   S.Plan.Launches.push_back({});
   S.launch().Symbol = K.Symbol;
@@ -75,7 +75,8 @@ Expected<Translation> translateByRules(const Kernel &K, const Genome &G,
       if (Error E = Rule.Apply(S, Each))
         return blame(std::move(E), Last);
       if (S.Text == Before.Text && S.Plan == Before.Plan)
-        return findingError(Twine(Each.Strategy) + ": nothing changes");
+        return findingError(Twine(Each.Strategy) +
+                            ": the strategy changes nothing");
       if (S.Text != Before.Text)
         Last = Rule.Name;
     }

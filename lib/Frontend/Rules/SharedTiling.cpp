@@ -264,8 +264,8 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
     if (Arrays.empty())
       return refuse(G, Reason);
     if (!someThreadIsActive(A, Needed))
-      return refuse(G, "whether any thread passes the checks does not follow "
-                       "from arguments and launch");
+      return refuse(G, "whether any thread passes the checks cannot be "
+                       "determined from arguments and launch");
     if (Bytes > UnrequestedShared)
       return refuse(G, "the tile needs " + llvm::Twine(Bytes) +
                            " bytes of shared memory");

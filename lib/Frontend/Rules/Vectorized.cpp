@@ -141,7 +141,7 @@ static llvm::Expected<Wide> widen(Analysis &A, const Memory &M,
               (Each->writes() || !M.written(Pointer));
   }
   if (W.Vector.empty())
-    return findingError("there is no vector of " + std::to_string(Width) + " " +
+    return findingError("there is no vector type of " + std::to_string(Width) + " " +
                         W.Scalar);
   if (!Always)
     return findingError(M.name(Pointer) + " is accessed under a condition");
@@ -235,8 +235,8 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
     std::vector<Constraint> Needed;
     std::optional<Expr> Limit = A.Checks.limit(0, Needed);
     if (!Limit)
-      return refuse(G, "the bound of the index does not follow from arguments "
-                       "and launch");
+      return refuse(G, "the bound of the index cannot be determined from "
+                       "arguments and launch");
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);
     std::string Base = V.freshName("base"), Lane = V.freshName("lane"),

@@ -267,7 +267,7 @@ TEST_F(CaptureTest, WrongFieldsAreNamed) {
   for (const char *Name : {"grid", "count", "kernel", "args", "buffers", "kept",
                            "pointers", "stream"})
     EXPECT_EQ(Wrong((std::string("/") + Name).c_str(), {{"x", 1}}),
-              "the field '" + std::string(Name) + "' of a launch is wrong");
+              "the field '" + std::string(Name) + "' of a launch is invalid");
   EXPECT_NE(Wrong("/count", -1), "");
   EXPECT_NE(Wrong("/grid", {1, 2}), "");
   EXPECT_NE(Wrong("/args/0", "0g"), "");

@@ -61,7 +61,7 @@ TEST(Load, NewerFormat) {
                                  "i64} {\n") +
                      Body + "}");
     EXPECT_TRUE(contains(Message, "'some.mlir' has format 7; this cupilot "
-                                  "knows formats up to 6"))
+                                  "supports formats up to 6"))
         << Message;
     EXPECT_TRUE(contains(Message, "use the cupilot that wrote it")) << Message;
   }

@@ -60,7 +60,7 @@ TEST(Choice, TakesKernelsByAPartOfTheName) {
   ASSERT_TRUE(bool(Found));
   EXPECT_EQ(Found->size(), 2u);
   EXPECT_EQ(textOf(chooseKernels(Three, "k.cu", "blur")),
-            "2: no kernel of 'k.cu' is called 'blur' ('cupilot extract' lists "
+            "2: no kernel of 'k.cu' is named 'blur' ('cupilot extract' lists "
             "a source's kernels)");
   EXPECT_EQ(textOf(chooseKernels(std::vector<Kernel>(), "k.cu", "")),
             "2: 'k.cu' defines no kernel ('cupilot extract' lists a source's "
@@ -86,9 +86,10 @@ TEST(UnitToJudge, FindsAKernelByTheShortestNameThatIsClear) {
   EXPECT_EQ(Symbol("scale<int>"), "_Z1b");
   EXPECT_EQ(Symbol("scale<int>(int *)"), "_Z1b");
   EXPECT_EQ(Symbol("_Z1c"), "_Z1c");
-  EXPECT_EQ(Symbol("scale"), "2: 'k.cu' has several kernels 'scale' (give the "
-                             "whole name: 'scale<int>(int *)' or "
-                             "'scale<float>(float *)')");
+  EXPECT_EQ(Symbol("scale"),
+            "2: 'k.cu' has several kernels named 'scale' (give the "
+            "whole name: 'scale<int>(int *)' or "
+            "'scale<float>(float *)')");
   EXPECT_EQ(Symbol("sca"), "2: 'k.cu' has no kernel 'sca' ('cupilot extract' "
                            "lists a source's kernels)");
 }
@@ -108,11 +109,11 @@ TEST(CompilerCommand, LaunchersAreNotTheCompiler) {
 
 TEST(CompilerCommand, RefusesOtherCompilers) {
   EXPECT_EQ(textOf(clangFlagsFor("k.cu", Words{"gcc", "-O2"}, "")),
-            "2: 'gcc' is neither clang nor nvcc (give clang's flags alone, or "
-            "a command of one of them)");
+            "2: 'gcc' is neither clang nor nvcc (give only clang's flags, or "
+            "a command of clang or nvcc)");
   EXPECT_EQ(textOf(readBuildCommand({}, "k.cu")),
-            "2: no compiler was given (end the command with -- clang++-22 "
-            "FLAGS, or -- nvcc FLAGS)");
+            "2: no compiler was given (end the command with '-- clang++-22 "
+            "FLAGS' or '-- nvcc FLAGS')");
   EXPECT_EQ(textOf(readBuildCommand(Words{"-O2"}, "k.cu")),
             textOf(readBuildCommand({}, "k.cu")));
 }
@@ -149,7 +150,7 @@ TEST(NvccBuilds, RefusesWhatTheGateDidNotRun) {
   EXPECT_EQ(Refused("gcc -O2"), "2: 'gcc -O2' is neither clang nor nvcc "
                                 "(--compiler='nvcc FLAGS')");
   EXPECT_EQ(Refused("clang++ -O2"), "2: 'clang++ -O2' is not nvcc");
-  EXPECT_EQ(Refused(""), "2: --compiler names no compiler");
+  EXPECT_EQ(Refused(""), "2: --compiler does not name a compiler");
   EXPECT_TRUE(llvm::StringRef(Refused("/gone/nvcc"))
                   .starts_with("3: cannot run '/gone/nvcc'"));
 }
@@ -192,10 +193,10 @@ TEST(SearchSize, SteadyMakesAsManyTwoAtATime) {
 TEST(SearchSize, RefusesNumbersThatAreNone) {
   EXPECT_EQ(textOf(SearchSize{1, 10000}.check()), "");
   EXPECT_EQ(textOf(SearchSize{0, 3}.check()),
-            "2: --population=0 is no number of a search (give a number from 1 "
+            "2: --population=0 is out of range (give a number from 1 "
             "to 10000)");
   EXPECT_EQ(textOf(SearchSize{{}, 10001}.check()),
-            "2: --generations=10001 is no number of a search (give a number "
+            "2: --generations=10001 is out of range (give a number "
             "from 1 to 10000)");
 }
 
@@ -204,7 +205,7 @@ TEST(Evolve, RefusesBeforeItTouchesTheStore) {
   R.Store = "/gone/store";
   R.Device = "fpga";
   EXPECT_EQ(textOf(evolve(R, llvm::nulls(), llvm::nulls())),
-            "2: there is no device 'fpga' (--device=cpu, cuda, spool:DIR or "
+            "2: unknown device 'fpga' (--device=cpu, cuda, spool:DIR or "
             "ssh:HOST)");
   R.Device = "cpu";
   R.Size.Population = 0;
@@ -216,11 +217,11 @@ TEST(AgentSettings, RefusesSharesAndRepairsOutOfRange) {
   AgentSettings S;
   S.Within = 1;
   EXPECT_EQ(textOf(S.check()),
-            "2: --within takes a share from 0 to below 1 (--within=0.05 for 5 "
-            "%)");
+            "2: --within must be at least 0 and less than 1 (for 5 %, use "
+            "--within=0.05)");
   S.Within = 0;
   S.Repairs = 21;
-  EXPECT_EQ(textOf(S.check()), "2: --repairs takes a number up to 20");
+  EXPECT_EQ(textOf(S.check()), "2: --repairs must be at most 20");
 }
 
 TEST(SearchProgress, SaysWhatBecameOfACandidate) {
@@ -249,7 +250,7 @@ TEST(Judge, RefusesWhatCannotBeJudgedOrKept) {
         judgeVariants(R, [](const JudgedVariant &) {}, llvm::nulls()));
   };
   JudgeRequest R;
-  EXPECT_EQ(Refused(R), "2: there is no variant to judge (--variant=NAME, or "
+  EXPECT_EQ(Refused(R), "2: no variant was given (use --variant=NAME or "
                         "--variant-file=V.cu)");
   R.Variants = {"v"};
   R.Store = "s";
@@ -258,7 +259,7 @@ TEST(Judge, RefusesWhatCannotBeJudgedOrKept) {
   R.VariantFiles = {"v.cu"};
   R.Device = "cpu";
   EXPECT_EQ(Refused(R),
-            "2: there is no device 'cpu' (cuda, spool:DIR or ssh:HOST)");
+            "2: unknown device 'cpu' (cuda, spool:DIR or ssh:HOST)");
 }
 
 TEST(Judge, AGpuRejectsWhatTheGatePassed) {

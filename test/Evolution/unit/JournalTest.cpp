@@ -138,5 +138,5 @@ TEST_F(JournalTest, BrokenCandidatesAreNamed) {
   Expected<std::vector<CandidateRecord>> All = J.candidates("r");
   ASSERT_FALSE(All);
   EXPECT_NE(std::string::npos,
-            toString(All.takeError()).find("a broken candidate: b{}"));
+            toString(All.takeError()).find("a damaged candidate: b{}"));
 }

@@ -212,7 +212,7 @@ __global__ void assembly(unsigned *p, int n) {
   if (i < n) p[i] = l;
 }
 // CHECK-LABEL: kernel: assembly(unsigned int *, int)
-// CHECK: refused: block_size: it holds inline assembly (line 3)
+// CHECK: refused: block_size: it contains inline assembly (line 3)
 
 __global__ void clocks(long long *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -241,7 +241,7 @@ __global__ void wrongFactor(float *p, int n) {
   if (i < n) p[i] = 1;
 }
 // CHECK-LABEL: kernel: wrongFactor(float *, int)
-// CHECK: refused: block_size: the block size that the text assumes cannot be edited everywhere
+// CHECK: refused: block_size: the block size that the source assumes cannot be edited everywhere
 
 __global__ void dims(float *p, dim3 d) {
   dim3 t = threadIdx;
@@ -600,7 +600,7 @@ __global__ void bothDimensions(float *p, int w, int h) {
 
 // LARGE: refused: block_size: a block has 1 to 1024 threads
 
-// TWICE: refused: block_size: the plan launches such blocks already
+// TWICE: refused: block_size: the plan already launches such blocks
 
 // BOTH: grid: [(gx * bx) ceildiv 64] [(gy * by) ceildiv 4] [gz]
 // BOTH-NEXT: block: [64] [4] [bz]

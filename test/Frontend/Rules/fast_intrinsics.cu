@@ -35,26 +35,26 @@ template __global__ void instance(float *, float);
 
 __global__ void doubles(double *p, double a) { p[threadIdx.x] = exp(p[threadIdx.x]) / a; }
 // CHECK-LABEL: kernel: doubles(double *, double)
-// CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
+// CHECK: refused: fast_intrinsics: the kernel has no operation with a fast form
 
 __global__ void constantDivisor(float *p) { p[threadIdx.x] = p[threadIdx.x] / 3.0f; }
 // CHECK-LABEL: kernel: constantDivisor(float *)
-// CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
+// CHECK: refused: fast_intrinsics: the kernel has no operation with a fast form
 
 __global__ void integers(int *p, int n) { p[threadIdx.x] = p[threadIdx.x] / n; }
 // CHECK-LABEL: kernel: integers(int *, int)
-// CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
+// CHECK: refused: fast_intrinsics: the kernel has no operation with a fast form
 
 #define RATIO(a, b) ((a) / (b))
 __global__ void fromMacro(float *p, float b) { p[threadIdx.x] = RATIO(p[threadIdx.x], b); }
 // CHECK-LABEL: kernel: fromMacro(float *, float)
-// CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
+// CHECK: refused: fast_intrinsics: the kernel has no operation with a fast form
 
 namespace own {
 __device__ float exp(float v) { return v + 1; }
 __global__ void named(float *p) { p[threadIdx.x] = own::exp(p[threadIdx.x]); }
 // CHECK-LABEL: kernel: own::named(float *)
-// CHECK: refused: fast_intrinsics: the kernel uses nothing that has a fast form
+// CHECK: refused: fast_intrinsics: the kernel has no operation with a fast form
 
 }
 

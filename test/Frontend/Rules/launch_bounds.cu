@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(1024) wider(float *p) { p[threadIdx.x] = 1; }
 
 __global__ void __launch_bounds__(128, 2) same(float *p) { p[threadIdx.x] = 1; }
 // CHECK-LABEL: kernel: same(float *)
-// CHECK: refused: launch_bounds: the kernel has these bounds already
+// CHECK: refused: launch_bounds: the kernel already has these bounds
 
 __global__ void LIMITS ownMacro(float *p) { p[threadIdx.x] = 1; }
 // CHECK-LABEL: kernel: ownMacro(float *)

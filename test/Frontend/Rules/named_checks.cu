@@ -62,7 +62,7 @@ __global__ void namedMore(float *__restrict__ out, int n) {
     out[i] = 1;
 }
 // CHECK-LABEL: kernel: namedMore(float *, int)
-// CHECK: refused: vectorized_access: the check at line 3 tells apart more than whether the index in x is below a bound
+// CHECK: refused: vectorized_access: the check at line 3 tests more than whether the index in x is below a bound
 
 __global__ void namedChanges(float *__restrict__ out, int n, bool all) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -139,7 +139,7 @@ __global__ void unknownExtent(const float *in, float *out, const int *at, int n)
   if (i < n) out[at[i]] = in[i];
 }
 // CHECK-LABEL: kernel: unknownExtent(const float *, float *, const int *, int)
-// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed does not follow from arguments and launch
+// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed cannot be determined from arguments and launch
 
 __global__ void inPlace(float *__restrict__ p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -162,7 +162,7 @@ __global__ void byReference(const float *in, float *out, int n) {
   if (i < n) { set(out, i); out[i] += in[i]; }
 }
 // CHECK-LABEL: kernel: byReference(const float *, float *, int)
-// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument's may overlap 'in'
+// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument may overlap 'in'
 
 struct Writer { float *p; __device__ void put(int i, float v) { p[i] = v; } };
 __global__ void method(const float *in, Writer w, int n) {
@@ -170,7 +170,7 @@ __global__ void method(const float *in, Writer w, int n) {
   if (i < n) w.put(i, in[i]);
 }
 // CHECK-LABEL: kernel: method(const float *, Writer, int)
-// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument's may overlap 'in'
+// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument may overlap 'in'
 
 __global__ void inLambda(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -178,7 +178,7 @@ __global__ void inLambda(const float *in, float *out, int n) {
   if (i < n) put(in[i]);
 }
 // CHECK-LABEL: kernel: inLambda(const float *, float *, int)
-// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed does not follow from arguments and launch
+// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed cannot be determined from arguments and launch
 
 __device__ float cell;
 __global__ void variable(const float *in, int n) {
@@ -195,14 +195,14 @@ __global__ void chosen(const float *in, float *a, float *b, int n, bool c) {
   if (i < n) o[i] = in[i];
 }
 // CHECK-LABEL: kernel: chosen(const float *, float *, float *, int, bool)
-// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument's may overlap 'in'
+// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument may overlap 'in'
 
 __global__ void assembly(const float *__restrict__ in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) { out[i] = in[i]; asm volatile("" ::: "memory"); }
 }
 // CHECK-LABEL: kernel: assembly(const float *, float *, int)
-// CHECK: refused: read_only_loads: it holds inline assembly (line 3)
+// CHECK: refused: read_only_loads: it contains inline assembly (line 3)
 
 __global__ void halves(const bool *__restrict__ in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -244,7 +244,7 @@ __global__ void overflow(const float *in, float *out, unsigned n) {
   if (i < n) out[i - 1u] = in[i];
 }
 // CHECK-LABEL: kernel: overflow(const float *, float *, unsigned int)
-// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed does not follow from arguments and launch
+// CHECK: refused: read_only_loads: 'in' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed cannot be determined from arguments and launch
 
 __global__ void fromArray(const float *in, float *a, float *b, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -252,7 +252,7 @@ __global__ void fromArray(const float *in, float *a, float *b, int n) {
   if (i < n) both[i & 1][i] = in[i];
 }
 // CHECK-LABEL: kernel: fromArray(const float *, float *, float *, int)
-// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument's may overlap 'in'
+// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument may overlap 'in'
 
 struct Base0 { int pad[4]; };
 struct Base1 { float *out; };
@@ -262,4 +262,4 @@ __global__ void derived(const float *in, Derived d) {
   if (i < d.n) d.out[i] = in[i];
 }
 // CHECK-LABEL: kernel: derived(const float *, Derived)
-// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument's may overlap 'in'
+// CHECK: refused: read_only_loads: memory behind a pointer that is not an argument may overlap 'in'

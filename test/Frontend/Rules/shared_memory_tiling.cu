@@ -210,7 +210,7 @@ __global__ void mayAlias(const float *t, float *out, const int *at, int m) {
   out[at[threadIdx.x]] = s;
 }
 // CHECK-LABEL: kernel: mayAlias(const float *, float *, const int *, int)
-// CHECK: refused: shared_memory_tiling: 't' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed does not follow from arguments and launch
+// CHECK: refused: shared_memory_tiling: 't' and 'out' may overlap: neither is __restrict__, and how far 'out' is accessed cannot be determined from arguments and launch
 
 __global__ void hidden(const float *__restrict__ t, const float *__restrict__ u, float *out, int m) {
   if (m > 0) {
@@ -249,7 +249,7 @@ __global__ void unclearCheck(const float *__restrict__ t, float *__restrict__ ou
   out[i] = s;
 }
 // CHECK-LABEL: kernel: unclearCheck(const float *, float *, int, int)
-// CHECK: refused: shared_memory_tiling: whether any thread passes the checks does not follow from arguments and launch
+// CHECK: refused: shared_memory_tiling: whether any thread passes the checks cannot be determined from arguments and launch
 
 __global__ void barrier(const float *__restrict__ t, float *out, int m) {
   float s = 0;
@@ -279,7 +279,7 @@ __global__ void changesBound(const float *__restrict__ t, float *out, int m) {
   out[threadIdx.x] = s;
 }
 // CHECK-LABEL: kernel: changesBound(const float *, float *, int)
-// CHECK: refused: shared_memory_tiling: the parameter 'm' is changed
+// CHECK: refused: shared_memory_tiling: the parameter 'm' is modified
 
 __global__ void boundInMemory(const float *__restrict__ t, float *out, const int *__restrict__ m) {
   float s = 0;

@@ -178,7 +178,7 @@ __global__ void changesParameter(int *p, int n) {
   }
 }
 // CHECK-LABEL: kernel: changesParameter(int *, int)
-// CHECK: refused: thread_coarsening: the parameter 'n' is changed
+// CHECK: refused: thread_coarsening: the parameter 'n' is modified
 
 __global__ void lanes(int *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -212,7 +212,7 @@ __global__ void jumps(int *p, int n) {
 end:;
 }
 // CHECK-LABEL: kernel: jumps(int *, int)
-// CHECK: refused: thread_coarsening: it holds a goto or a label (line 4)
+// CHECK: refused: thread_coarsening: it contains a goto or a label (line 4)
 
 __global__ void keepsSum(float *p, int n) {
   float sum = 0;
@@ -249,7 +249,7 @@ __global__ void lambdas(float *p, int n) {
     put();
 }
 // CHECK-LABEL: kernel: lambdas(float *, int)
-// CHECK: refused: thread_coarsening: it holds a lambda expression (line 3)
+// CHECK: refused: thread_coarsening: it contains a lambda expression (line 3)
 
 #define BODY { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) p[i] = 1; }
 __global__ void fromMacro(float *p, int n) BODY
@@ -321,6 +321,6 @@ __global__ void bindings(int *p, int n) {
   }
 }
 // CHECK-LABEL: kernel: bindings(int *, int)
-// CHECK: refused: thread_coarsening: it holds a structured binding (line 6)
+// CHECK: refused: thread_coarsening: it contains a structured binding (line 6)
 
 // FACTOR: refused: thread_coarsening: the factor must be from 2 to 64

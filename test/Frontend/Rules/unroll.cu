@@ -84,7 +84,7 @@ __global__ void onlyMarked(float *p, int n) {
     p[i] += 1;
 }
 // CHECK-LABEL: kernel: onlyMarked(float *, int)
-// CHECK: refused: unroll: every innermost loop has a pragma already
+// CHECK: refused: unroll: every innermost loop already has a pragma
 
 __global__ void noLoop(float *p) { p[threadIdx.x] = 1; }
 // CHECK-LABEL: kernel: noLoop(float *)

@@ -113,7 +113,7 @@ __global__ void rows(const double *__restrict__ a, double *__restrict__ b, int w
   b[y * w + x] += a[y * w + x];
 }
 // CHECK-LABEL: kernel: rows(const double *, double *, int, int)
-// CHECK: refused: vectorized_access: there is no vector of 4 double
+// CHECK: refused: vectorized_access: there is no vector type of 4 double
 
 __global__ void ownOrder(int n, float *p) {
   size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -195,7 +195,7 @@ __global__ void third(float *p, int n) {
   p[i] = 1;
 }
 // CHECK-LABEL: kernel: third(float *, int)
-// CHECK: refused: vectorized_access: the check at line 3 tells apart more than whether the index in x is below a bound
+// CHECK: refused: vectorized_access: the check at line 3 tests more than whether the index in x is below a bound
 
 __global__ void conditional(const float *__restrict__ a, float *__restrict__ p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -301,7 +301,7 @@ __global__ void fixedBlock(float *p, int n) {
   if (i < n) p[i] = n;
 }
 // CHECK-LABEL: kernel: fixedBlock(float *, int)
-// CHECK: refused: vectorized_access: the text assumes a block size
+// CHECK: refused: vectorized_access: the source assumes a block size
 
 struct V3 { float x, y, z; };
 __global__ void structs(V3 *p, int n) {
@@ -316,7 +316,7 @@ __global__ void bools(bool *p, int n) {
   if (i < n) p[i] = true;
 }
 // CHECK-LABEL: kernel: bools(bool *, int)
-// CHECK: refused: vectorized_access: there is no vector of 4 bool
+// CHECK: refused: vectorized_access: there is no vector type of 4 bool
 
 __global__ void several(float *__restrict__ p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -353,7 +353,7 @@ __global__ void lambdas(float *p, int n) {
   if (i < n) f();
 }
 // CHECK-LABEL: kernel: lambdas(float *, int)
-// CHECK: refused: vectorized_access: it holds a lambda expression (line 3)
+// CHECK: refused: vectorized_access: it contains a lambda expression (line 3)
 
 __global__ void shifted(const float *__restrict__ a, float *__restrict__ p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -172,7 +172,7 @@ TEST(Extract, refusals) {
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f(p[1]); }\nauto f = [] __device__(int x) { return x; };\n"
                 "void h() { k<<<1, 1>>>(f, nullptr); }\n"),
-      "it stands outside of functions"));
+      "it is outside of functions"));
   EXPECT_TRUE(contains(
       refusalOf("template <typename F> __global__ void k(F f, int *p) { p[0] = "
                 "f.v; }\nvoid h() { struct S { int v; }; k<<<1, 1>>>(S{}, "

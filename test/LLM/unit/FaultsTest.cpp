@@ -109,7 +109,7 @@ TEST_P(Ways, SignsOfLifeAreBoundToo) {
 
 TEST_P(Ways, CutOffAnswersAreNoAnswers) {
   expectFault(call("cut", "retries=0"), ProviderFault::Connection,
-              streams() ? "ended before the answer did" : "broke");
+              streams() ? "ended before the answer was complete" : "broke");
   expectAnswer(call("cut-once"), 2);
 }
 
@@ -120,9 +120,9 @@ TEST_P(Ways, BrokenConnections) {
 
 TEST_P(Ways, Malformed) {
   expectFault(call("malformed", "retries=0"), ProviderFault::Malformed,
-              "no JSON object");
+              "did not send a JSON object");
   expectFault(call("html", "retries=0"), ProviderFault::Malformed,
-              "no JSON object: '<html>");
+              "did not send a JSON object: '<html>");
 }
 
 TEST_P(Ways, RefusalsAreNotRepeated) {
@@ -130,7 +130,7 @@ TEST_P(Ways, RefusalsAreNotRepeated) {
        {std::pair("unauthorized", "is the key in CUPILOT_TEST_KEY right"),
         {"forbidden", "no access to this model"},
         {"bad-request", "max_tokens is too large"},
-        {"not-found", "have the model 'scripted'"},
+        {"not-found", "has the model 'scripted'"},
         {"quota", "no credit left"}}) {
     unsigned Before = requestsTo(Fault);
     expectFault(call(Fault), ProviderFault::Refused, Words, 2);
@@ -166,7 +166,7 @@ TEST_P(Ways, HugeAnswersAreBound) {
   expectFault(call("huge-line"), ProviderFault::TooLarge, "more than");
   expectFault(call("huge-error", "retries=0"), ProviderFault::Server, "500");
   expectFault(call("headers", "retries=0"), ProviderFault::Malformed,
-              "headers without an end");
+              "an endless header");
 }
 
 TEST_P(Ways, BrokenUtf8IsMended) {
@@ -335,7 +335,7 @@ TEST(Faults, AnotherStandsIn) {
   Expected<ChatAnswer> A = S->ask(sampleRequest());
   ASSERT_TRUE(static_cast<bool>(A)) << toString(A.takeError());
   ASSERT_EQ(Told.size(), 1u);
-  EXPECT_NE(Told[0].find("stands in"), std::string::npos);
+  EXPECT_NE(Told[0].find("is used instead"), std::string::npos);
   // A wrong key is no fault of the moment.
   S = openSession({"1000000*" + Server.spec("unauthorized"), Server.spec("ok")},
                   Options);

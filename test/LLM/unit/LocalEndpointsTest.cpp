@@ -72,7 +72,7 @@ TEST_F(Local, CommandsAreBound) {
   // Its children end with it, and so does what closed its output only.
   std::string Left = Folder + "/left";
   Failure F = failure("exec,total=5:exec >&-; sleep 30; echo x > " + Left);
-  EXPECT_NE(F.Text.find("did not end"), std::string::npos) << F.Text;
+  EXPECT_NE(F.Text.find("did not exit"), std::string::npos) << F.Text;
   EXPECT_LT(
       std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
           .count(),

@@ -144,22 +144,21 @@ TEST_F(OwnPrompts, SlipsAreSaid) {
     EXPECT_NE(Said.find(Words.str()), std::string::npos) << Said;
   };
   const char *Line = "{{! cupilot-prompt repair 1 }}\n";
-  Expect("repare.md", "x", "none of the prompts");
+  Expect("repare.md", "x", "not the name of a prompt");
   Expect("repair.md", "==== user\nx", "does not begin with its version");
   Expect("repair.md", "{{! cupilot-prompt other 1 }}\n==== user\nx",
          "does not begin with its version");
-  Expect("repair.md", Line, "no part '==== user'");
+  Expect("repair.md", Line, "no section '==== user'");
   Expect("repair.md", (Twine(Line) + "stray\n==== user\nx").str(),
-         "text before its first part");
+         "text before its first section");
   Expect("repair.md", (Twine(Line) + "==== user\n{{#a}}x").str(),
          "does not close 'a'");
   Expect("repair.md", (Twine(Line) + "==== user\n{{#a}}x{{/b}}").str(),
          "closes 'b'");
-  Expect("repair.md", (Twine(Line) + "==== user\n{{a").str(),
-         "without its '}}'");
+  Expect("repair.md", (Twine(Line) + "==== user\n{{a").str(), "without a '}}'");
   Expect("repair.md", (Twine(Line) + "==== user\n\xff").str(), "not UTF-8");
-  Expect("repair.schema.json", "{", "none of the prompts");
-  Expect("sce-manager.schema.json", "{", "is no JSON");
+  Expect("repair.schema.json", "{", "not the name of a prompt");
+  Expect("sce-manager.schema.json", "{", "is not valid JSON");
   Expect("sce-manager.schema.json", "{\"oneOf\": []}", "'oneOf'");
   auto L = PromptLibrary::open(PromptLibrary::shippedFolder(), "/nowhere");
   EXPECT_NE(failureOf(L.takeError()).Text.find("'/nowhere'"),
@@ -174,10 +173,10 @@ TEST_F(OwnPrompts, UnknownNamesAreSaid) {
       cantFail(PromptLibrary::open(PromptLibrary::shippedFolder(), Folder));
   json::Object Facts{{"problem", "x"}, {"list", json::Array()}};
   std::string Text = rendered(L, "repair", Facts);
-  EXPECT_NE(Text.find("uses 'problme', which nothing fills in"),
+  EXPECT_NE(Text.find("uses 'problme', which is not a fact of this prompt"),
             std::string::npos)
       << Text;
-  EXPECT_NE(rendered(L, "other", Facts).find("no prompt 'other'"),
+  EXPECT_NE(rendered(L, "other", Facts).find("unknown prompt 'other'"),
             std::string::npos);
 }
 

@@ -85,7 +85,8 @@ TEST_F(Recordings, ChangedPromptsAreTold) {
   Changed.System = "Be very short.";
   S = openSession({"replay:" + Folder}, {.Notice = recording().Notice});
   EXPECT_EQ(cantFail(S->ask(Changed)), First);
-  EXPECT_NE(Told.find("'a/1' would be asked differently"), std::string::npos);
+  EXPECT_NE(Told.find("'a/1' would now be asked differently"),
+            std::string::npos);
   EXPECT_NE(Told.find("-Be short.\n+Be very short.\n"), std::string::npos)
       << Told;
   S = openSession({"replay:" + Folder + ",changed=stop"});
@@ -177,7 +178,8 @@ TEST_F(Recordings, BrokenOnesAreNamed) {
   EXPECT_NE(Opened(Good.substr(0, Good.size() / 2)), "");
   std::string Other = Good;
   Other.replace(Other.find("was asked"), 3, "WAS");
-  EXPECT_NE(Opened(Other).find("not what its digest says"), std::string::npos);
+  EXPECT_NE(Opened(Other).find("the digest of its request does not match"),
+            std::string::npos);
   Other = Good;
   Other.replace(Other.find("\"format\": 1"), 11, "\"format\": 9");
   EXPECT_NE(Opened(Other).find("newer"), std::string::npos);

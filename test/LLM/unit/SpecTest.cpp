@@ -83,8 +83,8 @@ TEST(Spec, NoErrorQuotesAKey) {
 
 TEST(Spec, WrongUse) {
   for (auto [Text, Words] :
-       {std::pair("openia,model=m", "no provider of that kind"),
-        {"openai", "no model"},
+       {std::pair("openia,model=m", "unknown kind of provider"),
+        {"openai", "no model was given"},
         {"openai,model=", "model= takes"},
         {"openai,model=m,jobs=0", "from 1 to 1000"},
         {"openai,model=m,stream=maybe", "yes or no"},
@@ -93,13 +93,13 @@ TEST(Spec, WrongUse) {
         {"openai,model=m,price=3", "PROMPT/ANSWER"},
         {"openai,model=m,schema=tool", "json_schema, json_object or none"},
         {"anthropic,model=m,schema=json_schema", "tool or none"},
-        {"openai:ftp://host,model=m", "no http://"},
-        {"openai:http:///v1,model=m", "names no host"},
-        {"exec:", "names no command"},
-        {"spool:", "names no folder"},
-        {"replay", "names no folder"},
+        {"openai:ftp://host,model=m", "not an http://"},
+        {"openai:http:///v1,model=m", "does not name a host"},
+        {"exec:", "does not name a command"},
+        {"spool:", "does not name a folder"},
+        {"replay", "does not name a folder"},
         {"0*openai,model=m", "weight"},
-        {"x*openai,model=m", "no provider of that kind"}})
+        {"x*openai,model=m", "unknown kind of provider"}})
     EXPECT_NE(refused(Text).find(Words), std::string::npos)
         << Text << ": " << refused(Text);
 }
@@ -121,13 +121,13 @@ TEST(Spec, SessionsThatCannotBe) {
     EXPECT_NE(Text.find(Words), std::string::npos) << Text;
   };
   unsetenv("CUPILOT_NO_KEY");
-  Expect({}, "no provider is named");
+  Expect({}, "no provider was given");
   Expect({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}},
          "CUPILOT_NO_KEY is not set");
   setenv("CUPILOT_NO_KEY", "  \n", 1);
   Expect({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}}, "is not set");
   setenv("CUPILOT_NO_KEY", "Secret\r\nX-Evil: 1", 1);
-  Expect({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}}, "is no key");
+  Expect({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}}, "is not a key");
   EXPECT_EQ(notOpened({.Providers = {"openai,model=m,key=CUPILOT_NO_KEY"}})
                 .find("Secret"),
             std::string::npos);
@@ -141,7 +141,7 @@ TEST(Spec, SessionsThatCannotBe) {
   Expect({.Providers = {"exec:true"}, .Limits = {.Cost = 1.0}},
          "no price for exec");
   Expect({.Providers = {"replay:/nowhere"}}, "there is no recording");
-  Expect({.Providers = {"replay:/nowhere", "exec:true"}}, "stands alone");
+  Expect({.Providers = {"replay:/nowhere", "exec:true"}}, "cannot be combined");
 }
 
 TEST(Spec, RetryAfter) {

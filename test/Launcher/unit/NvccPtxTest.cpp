@@ -283,10 +283,10 @@ TEST(NvccPtx, VariablesKeepTheirNames) {
 TEST(NvccPtx, Refusals) {
   EXPECT_EQ(refusal(replaced(Plain, "sm_90", "sm_90, debug")),
             "it is compiled without optimisation");
-  EXPECT_EQ(
-      refusal(replaced(Plain, "add.f32 	%f2",
-                       "mov.u32 %r9, %envreg1;\nadd.f32 %f2")),
-      "it waits for other blocks, or depends on how the driver launched it");
+  EXPECT_EQ(refusal(replaced(Plain, "add.f32 	%f2",
+                             "mov.u32 %r9, %envreg1;\nadd.f32 %f2")),
+            "it synchronises with other blocks, or depends on how the driver "
+            "launched it");
 }
 
 TEST(NvccPtx, UndefinedFunctions) {

@@ -123,12 +123,12 @@ TEST(GpuDescription, MissingAndImpossibleFiguresAreNamed) {
     for (const json &Value : {json(), json("132"), json(NAN)}) {
       J = Good;
       J["figures"][Key]["value"] = Value;
-      EXPECT_EQ(wrong(J),
-                "'gpu.json' has no number for the figure '" + Key + "'");
+      EXPECT_EQ(wrong(J), "'gpu.json' does not have a number for the figure '" +
+                              Key + "'");
     }
     J = Good;
     J["figures"][Key]["source"] = "rumour";
-    EXPECT_NE(wrong(J).find("no source 'rumour'"), std::string::npos);
+    EXPECT_NE(wrong(J).find("unknown source 'rumour'"), std::string::npos);
   }
   json J = Good;
   J["figures"]["multiprocessors"]["value"] = 131.5;
@@ -202,7 +202,7 @@ TEST(GpuDescription, FilesAreRead) {
   std::ofstream(Path.c_str()) << "{}";
   G = describeGpu(Path);
   ASSERT_FALSE(static_cast<bool>(G));
-  EXPECT_NE(textOf(G.takeError()).find("is no GPU description"),
+  EXPECT_NE(textOf(G.takeError()).find("is not a GPU description"),
             std::string::npos);
   llvm::sys::fs::remove(Path);
   G = describeGpu(Path);

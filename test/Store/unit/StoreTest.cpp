@@ -216,7 +216,7 @@ TEST_F(StoreTest, BuildsRefuseWhatIsHalfUpgraded) {
   cantFail(updateFile(Old, "{}"));
   Expected<std::optional<BuildRecord>> R = Lookup();
   ASSERT_FALSE(R);
-  EXPECT_NE(toString(R.takeError()).find("is half upgraded"),
+  EXPECT_NE(toString(R.takeError()).find("is only partly upgraded"),
             std::string::npos);
   EXPECT_EQ(cantFail(ProjectStore::upgrade(Root)), 0u);
   EXPECT_FALSE(sys::fs::exists(Old));

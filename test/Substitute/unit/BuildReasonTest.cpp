@@ -20,9 +20,9 @@ namespace {
 
 TEST(BuildReasonTest, PartsStandInTheirHoles) {
   EXPECT_EQ(BuildNote(BuildReason::Limit, {"v_1", "3"}).text(),
-            "variant v_1 left out by limit=3");
+            "variant v_1 excluded by limit=3");
   EXPECT_EQ(BuildNote(BuildReason::NotChosen).text(),
-            "left out by only= or skip=");
+            "excluded by only= or skip=");
   // What a part holds is not looked at.
   EXPECT_EQ(BuildNote(BuildReason::SourceUnreadable, {"{1}", "{0}"}).text(),
             "cannot read '{1}': {0}");
@@ -47,14 +47,14 @@ TEST(BuildReasonTest, ErrorsKeepTheirReason) {
   // The words of others stay theirs, whatever they say.
   Note = noteOf(usageError(BuildNote(BuildReason::NoPtx).text(), "a hint"));
   EXPECT_EQ(Note.Reason, BuildReason::Other);
-  EXPECT_EQ(Note.text(), "nvcc left no PTX (a hint)");
+  EXPECT_EQ(Note.text(), "nvcc produced no PTX (a hint)");
 }
 
 TEST(BuildReasonTest, OutcomesSayWhatStays) {
   SubstitutionOutcome O{"", SubstitutionResult::Refused,
                         BuildReason::Relocatable};
-  EXPECT_EQ(O.message(),
-            "the originals stay: relocatable device code keeps its originals");
+  EXPECT_EQ(O.message(), "the originals stay: variants are not supported in "
+                         "relocatable device code");
   EXPECT_TRUE(O.isMissed());
   O = {"k", SubstitutionResult::Refused, BuildReason::Alias};
   EXPECT_EQ(O.message(), "the original stays: it uses an alias");

@@ -181,12 +181,12 @@ TEST(NvccIdentity, WhatIsNotKnownHasNone) {
   EXPECT_EQ(Refused("second, Counter", "second, _Z5otherv"),
             "none: it refers to the kernel '_Z5otherv'");
   EXPECT_EQ(Refused("%f3", "%envreg2"),
-            "none: it waits for other blocks, or depends on how the driver "
-            "launched it");
+            "none: it synchronises with other blocks, or depends on how the "
+            "driver launched it");
   EXPECT_EQ(Refused("sm_90", "sm_90, debug"),
             "none: it is compiled without optimisation");
   EXPECT_EQ(Refused("sm_90", "thing"),
-            "error: the PTX is not understood at line 2: the target 'thing' is "
+            "error: cannot parse the PTX at line 2: the target 'thing' is "
             "not known");
 }
 
