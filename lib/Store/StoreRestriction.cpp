@@ -108,7 +108,9 @@ Expected<FileLock> lockForWriting(StringRef Root) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   return resourceError("the store '" + Root +
-                           "' is restricted by a 'cupilot bisect'",
+                           (sys::fs::is_directory(savedFolder(Root))
+                                ? "' is restricted by a 'cupilot bisect'"
+                                : "' is being written by another cupilot"),
                        "wait until that has ended");
 }
 
