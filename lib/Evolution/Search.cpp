@@ -92,13 +92,13 @@ private:
   CallCount Calls;
   std::unique_ptr<CandidateMaker> Maker;
   std::vector<std::string> Strategies, Begin;
+  /// What a budget's end left without its repairs.
+  std::vector<CandidateRecord> Unfinished;
   /// By the digest of device code: plans, and the genomes that have them.
   std::map<std::string, std::vector<std::pair<LaunchPlan, std::string>>> Seen;
   std::unique_ptr<Breeder> Breeding;
   std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
   std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
-  /// What a budget's end left without its repairs.
-  std::vector<CandidateRecord> Unfinished;
   std::string Run, Class, Stopped, OverBudget;
   double Best = 1;
 };
