@@ -121,6 +121,13 @@ compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
   return M;
 }
 
+static Error cannotLink(const Twine &What, Error Why) {
+  return make_error<UnsupportedError>(
+      "the cpu device cannot link " + What + ": " + toString(std::move(Why)),
+      "device code that is defined in another unit (-fgpu-rdc) is not "
+      "supported");
+}
+
 Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
@@ -155,7 +162,7 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
       continue;
     auto Address = (*Jit)->lookup(F.Symbol);
     if (!Address)
-      return Address.takeError();
+      return cannotLink("'" + F.Symbol + "'", Address.takeError());
     Tables->TypeAt[Address->getValue()] = F.Type;
   }
   return std::make_unique<JitModule>(std::move(*Jit), std::move(*Tables),
@@ -239,11 +246,7 @@ Expected<EntryFunction> JitModule::entryOf(const LoweredKernel &K) {
         "this kernel needs a GPU; the program's other kernels run here");
   auto Address = Jit->lookup(K.Entry);
   if (!Address)
-    return make_error<UnsupportedError>(
-        "the cpu device cannot link kernel '" + K.Name +
-            "': " + toString(Address.takeError()),
-        "device code that is defined in another unit "
-        "(-fgpu-rdc) is not supported");
+    return cannotLink("kernel '" + K.Name + "'", Address.takeError());
   return Address->toPtr<EntryFunction>();
 }
 

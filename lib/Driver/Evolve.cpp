@@ -23,6 +23,7 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/xxhash.h"
@@ -63,15 +64,17 @@ class UnitSearch {
 public:
   /// \p Root: the store's folder; of a dry run one that goes.
   UnitSearch(const EvolveRequest &R, StringRef Root, WorkloadSet Recorded,
-             ProjectStore Store, Journal J,
+             std::vector<NvccUse> Nvccs, ProjectStore Store, Journal J,
              std::unique_ptr<EvolveAgents> Models, raw_ostream &Out,
              raw_ostream &Log)
       : R(R), Root(Root), Recorded(std::move(Recorded)),
-        Store(std::move(Store)), J(std::move(J)), Models(std::move(Models)),
+        Nvccs(std::move(Nvccs)), Store(std::move(Store)), J(std::move(J)),
+        Models(std::move(Models)),
         Identities(R.isModule() ? StringRef() : StringRef(R.Input), R.Flags),
         Out(Out), Log(Log) {}
   Error evolveKernel(const Kernel &K);
   unsigned Accepted = 0;
+  bool NvccFailed = false; ///< For a kernel, which clang's builds have.
 
 private:
   Expected<std::optional<SearchProblem>> problemOf(const Kernel &K);
@@ -80,12 +83,14 @@ private:
   SearchOptions optionsFor(ArrayRef<SeedGenome> Seeds);
   Expected<SearchResult> searchAloud(const SearchProblem &P,
                                      SearchOptions &Options);
+  Error supersede(const SearchResult &Result, StoreUpdate &Update);
   Error store(const SearchProblem &P, StringRef Identity, SearchResult &Result);
   Error leaveOut(Error E, const Twine &Prefix);
 
   const EvolveRequest &R;
   std::string Root;
   WorkloadSet Recorded;
+  const std::vector<NvccUse> Nvccs;
   ProjectStore Store;
   Journal J;
   std::unique_ptr<EvolveAgents> Models; ///< Null: rules translate.
@@ -204,14 +209,19 @@ Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
   Expected<SearchResult> Result = search(P, Options, J);
   if (!Result)
     return Result.takeError();
-  auto Slower =
-      static_cast<unsigned>(count_if(Result->All, [](const CandidateRecord &C) {
-        return C.Outcome == CandidateOutcome::Slower;
-      }));
-  Log << format("  %u candidates: %u refused by rules, %u duplicates, %u "
-                "rejected by the gate, %u not faster, ",
-                Result->Evaluated, Result->Refused, Result->Duplicates,
-                Result->Rejected, Slower)
+  auto Count = [&](ArrayRef<CandidateOutcome> Of) {
+    return unsigned(count_if(Result->All, [&](const CandidateRecord &C) {
+      return is_contained(Of, C.Outcome);
+    }));
+  };
+  Log << format(
+             "  %u candidates: %u refused by rules, %u duplicates, %u "
+             "rejected by the gate, %u not faster, ",
+             unsigned(Result->All.size()), Count(CandidateOutcome::Refused),
+             Count(CandidateOutcome::Duplicate),
+             Count({CandidateOutcome::Rejected, CandidateOutcome::Unidentified,
+                    CandidateOutcome::Inadmissible}),
+             Count(CandidateOutcome::Slower))
       << Result->Variants.size() << " kept\n";
   if (Result->Ended)
     Log << "  stopped early: " << Result->Ended->Text << "\n";
@@ -254,6 +264,31 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
   return C;
 }
 
+/// What the search put into the store before a budget ended it makes way for
+/// what it ends with.
+Error UnitSearch::supersede(const SearchResult &Result, StoreUpdate &Update) {
+  static constexpr char Step[] = "stored"; // No batch is called that.
+  Expected<std::optional<BatchRecord>> Earlier = J.findBatch(Result.Run, Step);
+  Expected<std::vector<StoredKernel>> There = Store.kernels();
+  if (!Earlier || !There)
+    return joinErrors(Earlier.takeError(), There.takeError());
+  if (*Earlier)
+    for (StringRef Digest : split((*Earlier)->Results, '\n'))
+      Update.Superseded.push_back(Digest.str());
+  if (!Result.OverBudget)
+    return Error::success();
+  std::vector<std::string> Own;
+  for (const Variant &V : Update.Kernel->Variants)
+    if (is_contained(Update.Superseded, V.Digest) ||
+        none_of(*There, [&](const StoredKernel &S) {
+          return any_of(S.Variants, [&](const Variant &Other) {
+            return Other.Digest == V.Digest;
+          });
+        }))
+      Own.push_back(V.Digest);
+  return J.saveBatch(Result.Run, Step, {"", join(Own, "\n")});
+}
+
 /// All that a search leaves in the store: its statistics, what a GPU said,
 /// and the variants that were accepted.
 Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
@@ -285,9 +320,14 @@ Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
       M.Cases = Cases;
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
-  if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
-                           P.Arch, R.Flags, R.Compilers, Log))
+  if (Error E = supersede(Result, Update))
     return E;
+  // What clang's code proved stays, whatever becomes of nvcc's.
+  if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
+                           P.Arch, Nvccs, Log)) {
+    Log << "  nvcc left out: " << toString(std::move(E)) << "\n";
+    NvccFailed = true;
+  }
   return putIntoStore(Store, std::move(Update), Log);
 }
 
@@ -368,6 +408,9 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (R.Models)
     if (Error E = R.Models->check())
       return E;
+  Expected<std::vector<NvccUse>> Nvccs = nvccUses(R.Flags, R.Compilers, Log);
+  if (!Nvccs)
+    return Nvccs.takeError();
   std::string Root = R.Store;
   std::optional<TemporaryDirectory> Passing;
   if (R.isDryRun()) {
@@ -403,10 +446,15 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
       return Opened.takeError();
     Models = std::move(*Opened);
   }
-  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Store),
-                    std::move(*J), std::move(Models), Out, Log);
+  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Nvccs),
+                    std::move(*Store), std::move(*J), std::move(Models), Out,
+                    Log);
   if (Error E = evolveAll(*Kernels, Search, Log))
     return E;
+  if (Search.NvccFailed)
+    return resourceError("nvcc could not be run, so the store has variants for "
+                         "clang's builds only",
+                         "correct that, and add nvcc's with cupilot refresh");
   if (Search.Accepted == 0 && !R.isDryRun())
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

@@ -229,7 +229,10 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Alone.K = *From.K;
   Alone.Variants.push_back(std::move(Kept));
   Alone.Sources.push_back(std::move(*Text));
-  if (Error E = recordNvcc(Alone, From.Unit, From.Arch, Flags, {}, Log))
+  Expected<std::vector<NvccUse>> Nvccs = nvccUses(Flags, {}, Log);
+  if (!Nvccs)
+    return Nvccs.takeError();
+  if (Error E = recordNvcc(Alone, From.Unit, From.Arch, *Nvccs, Log))
     return E;
   for (const BuildEntry &B : Alone.Builds)
     if (none_of(S->Builds, [&](const BuildEntry &Known) {

@@ -25,15 +25,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-namespace {
-/// An nvcc, the flags for the unit, and those for what stands alone.
-struct NvccUse {
-  std::string Nvcc;
-  std::vector<std::string> UnitFlags;
-  NvccDeviceFlags Device;
-};
-} // namespace
-
 /// Families of options that change device code.
 static bool changesDeviceCode(StringRef Name) {
   return any_of(
@@ -108,6 +99,7 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   NvccUse Use;
   Use.Nvcc = Words.front();
   Use.Device = C->Device;
+  Use.Named = true;
   // The architecture and what is made are said here.
   auto Keep = [&](const opt::Arg &A, size_t First, size_t Last) {
     if (!is_contained<unsigned>({nvcc::OPT_gpu_architecture, nvcc::OPT_gpu_code,
@@ -268,44 +260,56 @@ Expected<std::string> nvccIdentity(const Kernel &K, StringRef Unit,
   return identityIn(Unit, K.Symbol, Arch, **Use, (*Use)->UnitFlags);
 }
 
-Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
-                 ArrayRef<std::string> Flags, ArrayRef<std::string> Compilers,
-                 raw_ostream &Log) {
+/// Passes on why an nvcc is left out, when that is a finding.
+static Error leaveOut(Error E, raw_ostream &Log) {
+  return absorbFinding(std::move(E), [&](StringRef Why) {
+    Log << "  nvcc left out: " << Why << "\n";
+  });
+}
+
+Expected<std::vector<NvccUse>> nvccUses(ArrayRef<std::string> Flags,
+                                        ArrayRef<std::string> Compilers,
+                                        raw_ostream &Log) {
   std::vector<NvccUse> Uses;
-  auto LeaveOut = [&](Error E) {
-    return absorbFinding(std::move(E), [&](StringRef Why) {
-      Log << "  nvcc left out: " << Why << "\n";
-    });
-  };
   for (const std::string &Text : Compilers) {
     Expected<std::optional<NvccUse>> Use = readCommand(Text);
     if (!Use)
       return Use.takeError();
     if (!*Use)
       continue;
-    if (Error E = checkArithmetic(**Use, Text, Flags))
-      return LeaveOut(std::move(E));
+    if (Error E = checkArithmetic(**Use, Text, Flags)) {
+      if (Error Other = leaveOut(std::move(E), Log))
+        return std::move(Other);
+      continue;
+    }
     Uses.push_back(std::move(**Use));
   }
-  if (Compilers.empty()) {
-    Expected<Toolchain> Tools = Toolchain::find(Flags);
-    if (!Tools)
-      return Tools.takeError();
-    std::string Nvcc = Tools->CudaPath + "/bin/nvcc";
-    if (Tools->CudaPath.empty() || !sys::fs::can_execute(Nvcc))
-      return Error::success();
-    Expected<NvccUse> Use = translate(Nvcc, Flags);
-    if (!Use)
-      return LeaveOut(Use.takeError());
-    if (hasLambda(S.K)) // No nvcc builds the unit without.
-      for (std::vector<std::string> *Given :
-           {&Use->UnitFlags, &Use->Device.Flags})
-        Given->push_back("--extended-lambda");
+  if (!Compilers.empty())
+    return Uses;
+  Expected<Toolchain> Tools = Toolchain::find(Flags);
+  if (!Tools)
+    return Tools.takeError();
+  std::string Nvcc = Tools->CudaPath + "/bin/nvcc";
+  if (Tools->CudaPath.empty() || !sys::fs::can_execute(Nvcc))
+    return Uses;
+  Expected<NvccUse> Use = translate(Nvcc, Flags);
+  if (Use)
     Uses.push_back(std::move(*Use));
-  }
-  for (const NvccUse &Use : Uses)
-    if (Error E = LeaveOut(record(S, Unit, Arch, Use, Log)))
+  else if (Error E = leaveOut(Use.takeError(), Log))
+    return std::move(E);
+  return Uses;
+}
+
+Error recordNvcc(StoredKernel &S, StringRef Unit, const std::string &Arch,
+                 ArrayRef<NvccUse> Uses, raw_ostream &Log) {
+  for (NvccUse Use : Uses) {
+    if (!Use.Named && hasLambda(S.K)) // No nvcc builds the unit without.
+      for (std::vector<std::string> *Given :
+           {&Use.UnitFlags, &Use.Device.Flags})
+        Given->push_back("--extended-lambda");
+    if (Error E = leaveOut(record(S, Unit, Arch, Use, Log), Log))
       return E;
+  }
   return Error::success();
 }
 

@@ -196,8 +196,11 @@ Error Refresh::build(StoredKernel &S, const std::string &Arch) {
     if (Error E = clang(S, Proved, Arch, Identity))
       return E;
   } else {
-    if (Error E = recordNvcc(Proved, R.Input, Arch, Command.Flags,
-                             {Command.Nvcc}, Log))
+    Expected<std::vector<NvccUse>> Use =
+        nvccUses(Command.Flags, Command.Nvcc, Log);
+    if (!Use)
+      return Use.takeError();
+    if (Error E = recordNvcc(Proved, R.Input, Arch, *Use, Log))
       return E;
     for (size_t I = Before; I < Proved.Builds.size(); ++I) {
       S.Builds.push_back(Proved.Builds[I]);

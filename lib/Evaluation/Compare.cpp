@@ -9,6 +9,7 @@
 #include "Compare.h"
 #include "Errors.h"
 #include "Placement.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -20,6 +21,21 @@ namespace cupilot {
 GateFinding makeFinding(GateReason Reason, StringRef Workload,
                         const Twine &Evidence) {
   return {Reason, Workload.str(), Evidence.str()};
+}
+
+Expected<GateFinding> findingOf(Error E, StringRef Workload, GateReason Usage) {
+  GateFinding Found;
+  if (Error Other = handleErrors(
+          std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+            if (T->code() == ExitCode::Resource)
+              return Error(std::move(T));
+            Found = makeFinding(
+                T->code() == ExitCode::Usage ? Usage : GateReason::CannotRun,
+                Workload, T->message());
+            return Error::success();
+          }))
+    return std::move(Other);
+  return Found;
 }
 
 std::string evidenceOf(DeviceFault F) {

@@ -65,6 +65,10 @@ std::string evidenceOf(DeviceFault F);
 
 GateFinding makeFinding(GateReason Reason, llvm::StringRef Workload,
                         const llvm::Twine &Evidence);
+/// What \p E says against the variant; \p Usage is the reason for a wrong use.
+/// A fault of this machine says nothing of it, and is returned.
+llvm::Expected<GateFinding> findingOf(llvm::Error E, llvm::StringRef Workload,
+                                      GateReason Usage = GateReason::CannotRun);
 
 } // namespace cupilot
 

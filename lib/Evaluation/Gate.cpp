@@ -251,28 +251,26 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   GateVerdict Verdict;
   Verdict.Choices = TheOriginal->choices();
   Verdict.VariantLaunches.resize(TheOriginal->setup().Workloads.size());
-  auto Reject = [&](GateReason Reason, const Twine &Evidence) {
-    Verdict.Findings.push_back(makeFinding(Reason, "", Evidence));
+  auto Reject = [&](Expected<GateFinding> Found) -> Expected<GateVerdict> {
+    if (!Found)
+      return Found.takeError();
+    Verdict.Findings.push_back(std::move(*Found));
     return std::move(Verdict);
   };
   Expected<std::optional<GateFinding>> Narrower =
       checkArithmetic(VariantBitcode, Plan);
   if (!Narrower)
-    return Reject(GateReason::CannotRun, toString(Narrower.takeError()));
-  if (*Narrower) {
-    Verdict.Findings.push_back(std::move(**Narrower));
-    return Verdict;
-  }
+    return Reject(findingOf(Narrower.takeError(), ""));
+  if (*Narrower)
+    return Reject(std::move(**Narrower));
   VariantRuns V(*TheOriginal, VariantBitcode, Plan, When);
   if (Error E = V.load())
-    return Reject(GateReason::CannotRun, toString(std::move(E)));
+    return Reject(findingOf(std::move(E), ""));
   Expected<std::optional<GateFinding>> Memory = V.checkLocalMemory();
   if (!Memory)
-    return Reject(GateReason::CannotRun, toString(Memory.takeError()));
-  if (*Memory) {
-    Verdict.Findings.push_back(std::move(**Memory));
-    return Verdict;
-  }
+    return Reject(findingOf(Memory.takeError(), ""));
+  if (*Memory)
+    return Reject(std::move(**Memory));
   for (size_t I = 0; I < TheOriginal->count(); ++I) {
     Expected<const JudgedCase *> J = TheOriginal->get(I);
     if (!J)
@@ -313,8 +311,8 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
       return Verdict;
   }
   if (Verdict.Checks == 0)
-    return Reject(GateReason::NeverAdmitted,
-                  "the guard admits none of the workloads");
+    return Reject(makeFinding(GateReason::NeverAdmitted, "",
+                              "the guard admits none of the workloads"));
   Right = V.count(Verdict);
   if (!Right)
     return Right.takeError();

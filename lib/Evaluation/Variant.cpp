@@ -60,19 +60,9 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
   if (std::optional<GateFinding> Much = compareScratch(J, Launches))
     return std::move(Much);
   Expected<RunResult> R = runCase(K, Launches, J.Case, J.Fill, O.variables());
-  if (!R) {
-    // Only its shape is the caller's fault: too much shared memory, a grid that
-    // is no multiple of the cluster, ...
-    GateReason Reason = GateReason::CannotRun;
-    std::string Text;
-    handleAllErrors(R.takeError(), [&](const ErrorInfoBase &E) {
-      if (E.isA<ToolError>() &&
-          static_cast<const ToolError &>(E).code() == ExitCode::Usage)
-        Reason = GateReason::Plan;
-      Text += E.message();
-    });
-    return makeFinding(Reason, J.Case.Name, Text);
-  }
+  if (!R) // Its shape is the plan's fault: too much shared memory, a grid that
+          // is no multiple of the cluster, ...
+    return findingOf(R.takeError(), J.Case.Name, GateReason::Plan);
   Got = std::move(*R);
   ErrorRange Errors;
   std::optional<GateFinding> Wrong =
@@ -141,7 +131,7 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
       Expected<LoadedKernel> K =
           loadKernel(Bitcode, RunMode::Reversed, O.setup().Arch, O.checks());
       if (!K)
-        return K.takeError();
+        return findingOf(K.takeError(), J.Case.Name);
       Reversed = std::move(*K);
     }
     RunResult Again;
@@ -178,7 +168,7 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
     Expected<LoadedKernel> K =
         loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks());
     if (!K)
-      return K.takeError();
+      return findingOf(K.takeError(), J.Case.Name);
     Checked = std::move(*K);
   }
   RunResult Thorough;
@@ -191,10 +181,18 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
 }
 
 Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
+  auto Reject = [&](Error E, StringRef Case) -> Expected<bool> {
+    Expected<GateFinding> Found =
+        findingOf(std::move(E), Case, GateReason::Plan);
+    if (!Found)
+      return Found.takeError();
+    Verdict.Findings.push_back(std::move(*Found));
+    return false;
+  };
   Expected<LoadedKernel> Counting =
       loadKernel(Bitcode, RunMode::Counting, O.setup().Arch, O.checks());
   if (!Counting)
-    return Counting.takeError();
+    return Reject(Counting.takeError(), "");
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
     if (O.setup().Workloads[I].isForGpuAlone())
       continue;
@@ -210,7 +208,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     Expected<RunResult> R =
         runCase(*Counting, **Launches, *C, Poison, O.variables());
     if (!R)
-      return R.takeError();
+      return Reject(R.takeError(), C->Name);
     if (R->Fault) { // The launch as captured may not have been run whole.
       Verdict.Findings.push_back(makeFinding(reasonOf(R->Fault->Kind), C->Name,
                                              evidenceOf(*R->Fault)));

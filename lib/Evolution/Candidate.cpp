@@ -283,10 +283,13 @@ Error Evaluator::judge(Candidate &C) {
   if (!All)
     return All.takeError();
   CandidateEvidence &Evidence = R.Evidence.emplace();
+  std::string NoIdentity;
   if (Expected<std::string> Digest = digestOfPlan(*All, R.Code->Plan.symbols()))
     Evidence.Canonical = *Digest;
-  else
-    consumeError(Digest.takeError());
+  else if (Error E = absorbFinding(Digest.takeError(), [&](StringRef Why) {
+             NoIdentity = Why.str();
+           }))
+    return E;
   Evidence.Work = workOf(*V);
   const auto Launches = std::exchange(V->VariantLaunches, {});
   Evidence.Gate = std::move(*V);
@@ -295,8 +298,7 @@ Error Evaluator::judge(Candidate &C) {
     return Error::success();
   }
   if (Evidence.Canonical.empty()) {
-    R.end(CandidateOutcome::Unidentified,
-          "identity: no build could tell that code from another");
+    R.end(CandidateOutcome::Unidentified, "identity: " + NoIdentity);
     return Error::success();
   }
   if (P.OnGpu) {

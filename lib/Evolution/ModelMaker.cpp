@@ -46,10 +46,10 @@ public:
   size_t width() const override { return 1000; }
   unsigned rounds() const override { return Options.Rounds; }
   bool exhausted() const override { return Exhausted; }
-  Expected<std::vector<std::optional<Candidate>>>
-  make(ArrayRef<CandidateOrder> Orders) override;
-  Expected<std::vector<Revision>>
-  revise(ArrayRef<RevisionOrder> Orders) override;
+  Error make(ArrayRef<CandidateOrder> Orders,
+             std::vector<std::optional<Candidate>> &Made) override;
+  Error revise(ArrayRef<RevisionOrder> Orders,
+               std::vector<Revision> &Made) override;
 
 private:
   struct Item {
@@ -58,6 +58,7 @@ private:
     StringRef Stage;
     unsigned Round = 0;
     std::unique_ptr<Reply> Answered = nullptr;
+    bool Done = false; ///< The question has its answer, or has none.
     std::optional<Candidate> Made = std::nullopt;
     std::optional<CandidateHistory> History = std::nullopt;
   };
@@ -205,11 +206,13 @@ Error ModelMaker::ask(Item &I) {
   I.Answered = std::make_unique<Reply>(*Options.From);
   Expected<std::optional<ModelTranslation>> T =
       I.Before ? repair(I) : translate(I);
-  if (!T)
-    return absorbFinding(T.takeError(), [&](StringRef Why) {
-      I.Answered->NoAnswer = Why.str();
-    });
-  I.Answered->Answer = std::move(*T);
+  if (T)
+    I.Answered->Answer = std::move(*T);
+  else if (Error E = absorbFinding(T.takeError(), [&](StringRef Why) {
+             I.Answered->NoAnswer = Why.str();
+           }))
+    return E;
+  I.Done = true;
   return Error::success();
 }
 
@@ -339,52 +342,60 @@ Error ModelMaker::run(std::vector<Item> &Items) {
       Calls.Used += Known.Made ? Known.Made->callsOf(I.Stage) : 0;
       Usable += Known.Outcome != CandidateOutcome::NoAnswer;
     }
-    Error Failed =
-        askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); });
+    std::unique_ptr<ProviderError> Over;
+    Error Failed = handleErrors(
+        askAll(Asked.size(), [&](size_t I) { return ask(*Asked[I]); }),
+        [&](std::unique_ptr<ProviderError> P) -> Error {
+          if (P->fault() != ProviderFault::Budget)
+            return Error(std::move(P));
+          Over = std::move(P);
+          return Error::success();
+        });
     for (Item *I : Asked)
       if (I->Answered) // Else another one's failure came first.
         I->Answered->Log.addTo(Calls);
     if (Failed)
       return Failed;
-    if (Error E = checkUsable(Asked))
+    // What was answered before a budget's end is made all the same.
+    if (Over)
+      erase_if(Asked, [](const Item *I) { return !I->Done; });
+    else if (Error E = checkUsable(Asked))
       return E;
     if (Error E = compile(Asked))
       return E;
+    if (Over)
+      return Error(std::move(Over));
     Next = End;
   }
   return Error::success();
 }
 
-Expected<std::vector<std::optional<Candidate>>>
-ModelMaker::make(ArrayRef<CandidateOrder> Orders) {
+Error ModelMaker::make(ArrayRef<CandidateOrder> Orders,
+                       std::vector<std::optional<Candidate>> &Made) {
   std::vector<Item> Items;
   for (const CandidateOrder &O : Orders)
     Items.push_back({&O, nullptr, "translate"});
-  if (Error E = run(Items))
-    return std::move(E);
-  std::vector<std::optional<Candidate>> Made;
+  Error Failed = run(Items);
   Made.reserve(Items.size());
   for (Item &I : Items)
     Made.push_back(std::move(I.Made));
-  return Made;
+  return Failed;
 }
 
-Expected<std::vector<Revision>>
-ModelMaker::revise(ArrayRef<RevisionOrder> Orders) {
+Error ModelMaker::revise(ArrayRef<RevisionOrder> Orders,
+                         std::vector<Revision> &Made) {
   std::vector<Item> Items;
   for (const RevisionOrder &O : Orders)
     Items.push_back({O.Order, O.Judged, O.Stage, O.Round});
-  if (Error E = run(Items))
-    return std::move(E);
-  std::vector<Revision> All;
+  Error Failed = run(Items);
   for (Item &I : Items) {
     Revision R;
     R.History = std::move(I.History);
     if (I.Made && I.Made->Record.Outcome != CandidateOutcome::NoAnswer)
       R.Made = std::move(I.Made);
-    All.push_back(std::move(R));
+    Made.push_back(std::move(R));
   }
-  return All;
+  return Failed;
 }
 
 std::unique_ptr<CandidateMaker>

@@ -22,11 +22,12 @@ class RuleMaker : public CandidateMaker {
 public:
   explicit RuleMaker(const CandidateEvaluator &E) : E(E) {}
   size_t width() const override { return 2; }
-  Expected<std::vector<std::optional<Candidate>>>
-  make(ArrayRef<CandidateOrder> Orders) override;
-  Expected<std::vector<Revision>>
-  revise(ArrayRef<RevisionOrder> Orders) override {
-    return std::vector<Revision>(Orders.size());
+  Error make(ArrayRef<CandidateOrder> Orders,
+             std::vector<std::optional<Candidate>> &Made) override;
+  Error revise(ArrayRef<RevisionOrder> Orders,
+               std::vector<Revision> &Made) override {
+    Made.resize(Orders.size());
+    return Error::success();
   }
 
 private:
@@ -34,8 +35,8 @@ private:
 };
 } // namespace
 
-Expected<std::vector<std::optional<Candidate>>>
-RuleMaker::make(ArrayRef<CandidateOrder> Orders) {
+Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
+                      std::vector<std::optional<Candidate>> &Made) {
   std::vector<std::optional<Expected<Candidate>>> Prepared(Orders.size());
   std::vector<std::thread> Threads;
   for (size_t I = 0; I < Orders.size(); ++I)
@@ -44,7 +45,7 @@ RuleMaker::make(ArrayRef<CandidateOrder> Orders) {
           [&, I] { Prepared[I].emplace(E.prepare(Orders[I].Genes)); });
   for (std::thread &T : Threads)
     T.join();
-  std::vector<std::optional<Candidate>> Made(Orders.size());
+  Made.resize(Orders.size());
   Error Failure = Error::success();
   for (size_t I = 0; I < Orders.size(); ++I) {
     if (!Prepared[I])
@@ -54,9 +55,7 @@ RuleMaker::make(ArrayRef<CandidateOrder> Orders) {
     else
       Failure = joinErrors(std::move(Failure), Prepared[I]->takeError());
   }
-  if (Failure)
-    return std::move(Failure);
-  return Made;
+  return Failure;
 }
 
 std::unique_ptr<CandidateMaker>

@@ -66,6 +66,8 @@ private:
                     SearchResult &Result);
   Error noteCalls();
   Error endOfBudget(Error E);
+  bool isOverBudget() const { return !OverBudget.empty(); }
+  Error save(const CandidateRecord &R);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {
     if (!R.DeviceDigest.empty() && R.Code && !findSame(R))
@@ -90,6 +92,8 @@ private:
   CallCount Calls;
   std::unique_ptr<CandidateMaker> Maker;
   std::vector<std::string> Strategies, Begin;
+  /// What a budget's end left without its repairs.
+  std::vector<CandidateRecord> Unfinished;
   /// By the digest of device code: plans, and the genomes that have them.
   std::map<std::string, std::vector<std::pair<LaunchPlan, std::string>>> Seen;
   std::unique_ptr<Breeder> Breeding;
@@ -301,6 +305,15 @@ Error SearchLoop::endOfBudget(Error E) {
                       });
 }
 
+/// The journal does not hear of what a budget's end left without its repairs: a
+/// search that goes on repairs it first.
+Error SearchLoop::save(const CandidateRecord &R) {
+  if (!isOverBudget())
+    return J.save(Run, R);
+  Unfinished.push_back(R);
+  return Error::success();
+}
+
 //===----------------------------------------------------------------------===//
 // A generation
 //===----------------------------------------------------------------------===//
@@ -377,6 +390,27 @@ static bool mayBeRepaired(const SearchEntry &E) {
   return !E.Known && !E.GaveUp && isRepairable(E.Record.Outcome);
 }
 
+/// What a compiler finds wrong first, or admission's rule: without the place,
+/// which moves with every repair. The outcome says the rest.
+static StringRef complaintOf(const CandidateRecord &R) {
+  StringRef Text = R.Reason.Text;
+  if (R.Outcome == CandidateOutcome::Inadmissible)
+    return Text.split(": ").first;
+  if (R.Outcome != CandidateOutcome::CompileError)
+    return "";
+  if (size_t At = Text.find("error: "); At != StringRef::npos)
+    Text = Text.drop_front(At);
+  return Text.split('\n').first;
+}
+
+static bool isSameFault(const CandidateRecord &A, const CandidateRecord &B) {
+  auto Key = [](const CandidateRecord &R) {
+    return std::tuple(R.Outcome, R.Reason.By, R.Reason.Found,
+                      StringRef(R.Reason.Workload), complaintOf(R));
+  };
+  return Key(A) == Key(B);
+}
+
 /// One repair of each that needs one. \p Judge judges those that were made.
 Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
                          function_ref<Error(ArrayRef<SearchEntry *>)> Judge) {
@@ -392,12 +426,13 @@ Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
   if (none_of(Asked, [](SearchEntry *E) { return !E->Known; }) &&
       Maker->rounds() == 0)
     return Error::success();
-  Expected<std::vector<Revision>> Made = Maker->revise(Orders);
-  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+  std::vector<Revision> Made;
+  Error Asking = Maker->revise(Orders, Made);
+  if (Error E = endOfBudget(joinErrors(std::move(Asking), noteCalls())))
     return E;
   std::vector<SearchEntry> New;
   std::vector<SearchEntry *> Old, ToJudge;
-  for (auto [E, R] : zip_equal(Asked, *Made)) {
+  for (auto [E, R] : zip_equal(Asked, Made)) {
     if (E->Known)
       continue;
     if (R.History)
@@ -423,7 +458,7 @@ Error SearchLoop::repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
         After > Before ||
         (After == Before && (!Timed || N.Record.Ratio > E->Record.Ratio));
     // What was told once and did not help will not help again.
-    E->GaveUp = After <= Before && N.Record.Reason == E->Record.Reason;
+    E->GaveUp = After <= Before && isSameFault(N.Record, E->Record);
     if (!Better) {
       E->GaveUp = true;
       continue;
@@ -453,7 +488,7 @@ Error SearchLoop::finish(SearchEntry &E, unsigned Generation) {
     for (const CandidateRecord &P : E.Order.Parents)
       E.Record.Made->Parents.push_back(P.Genome);
   }
-  if (Error Failure = J.save(Run, E.Record))
+  if (Error Failure = save(E.Record))
     return Failure;
   remember(E.Record);
   if (E.Record.Outcome == CandidateOutcome::Passed)
@@ -468,8 +503,9 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   std::vector<CandidateOrder> Orders;
   for (SearchEntry &E : Entries)
     Orders.push_back(E.Order);
-  Expected<std::vector<std::optional<Candidate>>> Made = Maker->make(Orders);
-  if (Error E = joinErrors(Made.takeError(), noteCalls()))
+  std::vector<std::optional<Candidate>> Made;
+  Error Making = Maker->make(Orders, Made);
+  if (Error E = endOfBudget(joinErrors(std::move(Making), noteCalls())))
     return E;
   auto JudgeHere = [&](SearchEntry &E) -> Error {
     if (Error Failure = judge(*E.Made))
@@ -477,7 +513,7 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
     E.Record = E.Made->Record;
     return Error::success();
   };
-  for (auto [E, C] : zip_equal(Entries, *Made)) {
+  for (auto [E, C] : zip_equal(Entries, Made)) {
     E.Made = std::move(C);
     if (E.Made)
       if (Error Failure = JudgeHere(E))
@@ -489,7 +525,7 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   }
   if (Maker->rounds() == 0)
     return Error::success();
-  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round)
+  for (unsigned Round = 1; Round <= Maker->rounds() && !isOverBudget(); ++Round)
     if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
                                [&](ArrayRef<SearchEntry *> New) -> Error {
                                  for (SearchEntry *E : New)
@@ -509,14 +545,18 @@ Error SearchLoop::evaluate(unsigned Generation) {
   std::vector<SearchEntry> Entries;
   if (Error E = collectUnjudged(Entries))
     return E;
-  for (size_t First = 0; First < Entries.size(); First += Maker->width())
+  for (size_t First = 0; First < Entries.size() && !isOverBudget();
+       First += Maker->width())
     if (Error E = makeAndJudge(
             MutableArrayRef(Entries).slice(
                 First, std::min(Maker->width(), Entries.size() - First)),
             Generation))
       return E;
-  if (Error E = evaluateOnGpu(Generation, Entries))
-    return E;
+  if (!isOverBudget())
+    if (Error E = evaluateOnGpu(Generation, Entries))
+      return E;
+  if (isOverBudget())
+    return Error::success();
   // Nobody could make these any more.
   for (VariantOp V :
        make_early_inc_range(kernel().getBody().getOps<VariantOp>()))
@@ -594,10 +634,13 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
   std::string Step = "g" + std::to_string(Generation);
   if (Error E = judgeOnGpu(Step, Waiting))
     return E;
-  for (unsigned Round = 1; Round <= Maker->rounds(); ++Round) {
+  for (unsigned Round = 1; Round <= Maker->rounds() && !isOverBudget();
+       ++Round) {
     std::string Number = std::to_string(Round);
     if (Error E = repair(Entries, GpuStage.str() + Number,
                          [&](ArrayRef<SearchEntry *> New) -> Error {
+                           if (isOverBudget()) // A batch is of all of a round.
+                             return Error::success();
                            std::vector<SearchEntry *> Passed;
                            for (SearchEntry *E : New) {
                              if (Error Failure = judge(*E->Made))
@@ -611,7 +654,7 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
       return E;
   }
   for (SearchEntry *E : Waiting) {
-    if (Error Failure = J.save(Run, E->Record))
+    if (Error Failure = save(E->Record))
       return Failure;
     if (Error Failure = settle(E->V, E->Record, Generation))
       return Failure;
@@ -639,7 +682,6 @@ Error SearchLoop::acceptOnGpu(std::vector<CandidateRecord> &Accepted,
       Kept.push_back(std::move(R));
       continue;
     }
-    ++Result.Rejected;
     for (CandidateRecord &Known : Result.All)
       if (Known.Genome == R.Genome)
         Known = R;
@@ -698,6 +740,15 @@ Expected<SearchResult> SearchLoop::collect() {
   Expected<std::vector<CandidateRecord>> All = J.candidates(Run);
   if (!All)
     return All.takeError();
+  for (CandidateRecord &R : Unfinished) {
+    auto Known = find_if(*All, [&](const CandidateRecord &Saved) {
+      return Saved.Genome == R.Genome;
+    });
+    if (Known == All->end())
+      All->push_back(std::move(R));
+    else
+      *Known = std::move(R);
+  }
   SearchResult Result;
   Result.All = *All;
   Result.Run = Run;
@@ -706,16 +757,9 @@ Expected<SearchResult> SearchLoop::collect() {
   if (Breeding) // A budget may end before the first genome.
     Result.Strategies.Tallies = Breeding->own();
   std::vector<CandidateRecord> Accepted;
-  for (CandidateRecord &R : *All) {
-    ++Result.Evaluated;
-    Result.Refused += R.Outcome == CandidateOutcome::Refused;
-    Result.Duplicates += R.Outcome == CandidateOutcome::Duplicate;
-    Result.Rejected += R.Outcome == CandidateOutcome::Rejected ||
-                       R.Outcome == CandidateOutcome::Unidentified ||
-                       R.Outcome == CandidateOutcome::Inadmissible;
+  for (CandidateRecord &R : *All)
     if (R.Outcome == CandidateOutcome::Accepted)
       Accepted.push_back(std::move(R));
-  }
   llvm::sort(Accepted, [](const CandidateRecord &A, const CandidateRecord &B) {
     return std::pair(-A.Ratio, A.Genome) < std::pair(-B.Ratio, B.Genome);
   });

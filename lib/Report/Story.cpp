@@ -209,7 +209,7 @@ static StringRef nameOf(StoryAgent A) {
   case StoryAgent::Manager:
     return "SCE Manager";
   case StoryAgent::Unfinished:
-    return "for what was not finished";
+    return "unfinished candidates";
   }
   llvm_unreachable("unknown agent");
 }

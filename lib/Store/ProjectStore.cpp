@@ -28,10 +28,9 @@ static std::string formatText() {
 
 // What the search leaves beside the store is not for the repository, digests do
 // not survive converted line ends, and build records are made from the rest.
-static constexpr StringLiteral GitIgnore = "journal.sqlite*\n",
-                               GitAttributes = "* -text\n"
-                                               "* linguist-generated\n"
-                                               "builds/* -diff\n";
+static constexpr std::pair<StringLiteral, StringLiteral> GitFiles[] = {
+    {".gitignore", "journal.sqlite*\n"},
+    {".gitattributes", "* -text\n* linguist-generated\nbuilds/* -diff\n"}};
 
 /// \p Text with the lines of \p Wanted that it lacks.
 static std::string withLines(std::string Text, StringRef Wanted) {
@@ -47,6 +46,18 @@ static std::string withLines(std::string Text, StringRef Wanted) {
   return Text;
 }
 
+/// What \p Name, a file for git in \p Root, is to hold: what it holds and the
+/// lines of \p Wanted.
+static Expected<std::string> gitFile(StringRef Root, StringRef Name,
+                                     StringRef Wanted) {
+  std::string Path = (Root + "/" + Name).str();
+  Expected<std::string> Text =
+      sys::fs::exists(Path) ? readFile(Path) : Expected<std::string>("");
+  if (!Text)
+    return Text.takeError();
+  return withLines(std::move(*Text), Wanted);
+}
+
 Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   if (!sys::fs::exists(Root + "/FORMAT")) {
     if (sys::fs::exists(Root) && !sys::fs::is_directory(Root))
@@ -56,16 +67,22 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
     for (sys::fs::directory_iterator It(Root, EC), End; !EC && It != End;
          It.increment(EC))
       // What another process makes at this moment, or was killed at, is none of
-      // the user's: it writes FORMAT first.
-      if (!sys::path::filename(It->path()).starts_with("FORMAT") &&
+      // the user's.
+      if (StringRef Name = sys::path::filename(It->path());
+          !Name.starts_with("FORMAT") && !Name.starts_with(".gitignore") &&
+          !Name.starts_with(".gitattributes") &&
           !sys::fs::exists(Root + "/FORMAT"))
         return usageError("'" + Root + "' contains files, but is not a store",
                           "name an empty folder, or one that does not exist");
+    for (auto [Name, Lines] : GitFiles) {
+      Expected<std::string> Text = gitFile(Root, Name, Lines);
+      if (!Text)
+        return Text.takeError();
+      if (Error E = updateFile((Root + "/" + Name).str(), *Text))
+        return std::move(E);
+    }
+    // Last: with it there is a store, and the rest is made no more.
     if (Error E = updateFile((Root + "/FORMAT").str(), formatText()))
-      return std::move(E);
-    if (Error E = updateFile((Root + "/.gitignore").str(), GitIgnore))
-      return std::move(E);
-    if (Error E = updateFile((Root + "/.gitattributes").str(), GitAttributes))
       return std::move(E);
   }
   Expected<ProjectStore> Store = open(Root);
@@ -75,14 +92,13 @@ Expected<ProjectStore> ProjectStore::openOrCreate(StringRef Root) {
   return Store;
 }
 
-/// Ends what a killed process began; nothing while another one writes.
-static Error recoverStore(StringRef Root) {
-  if (!StoreTransaction::isPending(Root))
-    return Error::success();
+/// Takes the store \p Root for a change, and ends what a killed process began.
+static Expected<FileLock> beginChange(StringRef Root) {
   Expected<FileLock> Lock = lockForWriting(Root);
-  if (!Lock)
-    return Lock.takeError();
-  return StoreTransaction::recover(Root).takeError();
+  if (Lock)
+    if (Expected<bool> Ended = StoreTransaction::recover(Root); !Ended)
+      return Ended.takeError();
+  return Lock;
 }
 
 Expected<ProjectStore> ProjectStore::open(StringRef Root) {
@@ -92,7 +108,7 @@ Expected<ProjectStore> ProjectStore::open(StringRef Root) {
   if (Expected<bool> Repaired = repairStore(Root); !Repaired)
     return Repaired.takeError();
   if (StoreTransaction::isPending(Root)) {
-    if (Error E = recoverStore(Root))
+    if (Error E = beginChange(Root).takeError())
       return std::move(E);
     Readable = BuildStore::open(Root); // It may have been an upgrade.
     if (!Readable)
@@ -251,16 +267,17 @@ static Error addKernelTo(Change &To, StringRef Root, const StoreUpdate &U) {
   // What is there already is never written again: git would have to merge it.
   std::vector<bool> IsThere(Wanted.size());
   for (const VariantFile &F : Files->Variants) {
-    bool Kept = !U.Replace;
+    size_t Same =
+        find_if(Wanted,
+                [&](const VariantFile &W) { return isSameVariant(W.V, F.V); }) -
+        Wanted.begin();
+    bool Kept = !U.Replace && (Same < Wanted.size() ||
+                               !is_contained(U.Superseded, F.V.Digest));
     // Whom a newer gate has judged again is no longer believed an older one.
     if (Kept && !F.V.Evidence.empty() &&
         all_of(F.V.Evidence,
                [&](const Measurement &M) { return M.Gate && M.Gate < Gate; }))
       Kept = false;
-    size_t Same =
-        find_if(Wanted,
-                [&](const VariantFile &W) { return isSameVariant(W.V, F.V); }) -
-        Wanted.begin();
     if (Same < Wanted.size())
       Kept |= all_of(F.V.Evidence, [&](const Measurement &M) {
         return is_contained(Wanted[Same].V.Evidence, M);
@@ -314,11 +331,9 @@ static Error removeKernel(Change &From, StringRef Root, const StoredKernel &S) {
 Error ProjectStore::commit(const StoreUpdate &U) {
   if (Error E = checkWritable())
     return E;
-  Expected<FileLock> Lock = lockForWriting(Root);
+  Expected<FileLock> Lock = beginChange(Root);
   if (!Lock)
     return Lock.takeError();
-  if (Expected<bool> Ended = StoreTransaction::recover(Root); !Ended)
-    return Ended.takeError();
   Change To(Root);
   if (U.Kernel)
     if (Error E = addKernelTo(To, Root, U))
@@ -543,7 +558,7 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
   Expected<ProjectStore> Store = open(Root);
   if (!Store)
     return Store.takeError();
-  Expected<FileLock> Lock = lockForWriting(Root);
+  Expected<FileLock> Lock = beginChange(Root);
   if (!Lock)
     return Lock.takeError();
   Expected<std::set<std::string>> Folders = kernelFolders(Store->Root);
@@ -580,12 +595,11 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
   for (StringRef Path : *Records)
     if (StringRef Name = sys::path::filename(Path); isOldRecordName(Name))
       To.without("builds/" + Name.str());
-  for (auto [Name, Lines] : {std::pair(".gitignore", StringRef(GitIgnore)),
-                             {".gitattributes", StringRef(GitAttributes)}}) {
-    Expected<std::string> Text = readFile(Store->Root + "/" + Name);
+  for (auto [Name, Lines] : GitFiles) {
+    Expected<std::string> Text = gitFile(Store->Root, Name, Lines);
     if (!Text)
-      consumeError(Text.takeError());
-    To.file(Name, withLines(Text ? *Text : std::string(), Lines));
+      return Text.takeError();
+    To.file(Name, *Text);
   }
   if (Error E = To.commit(formatText()))
     return std::move(E);

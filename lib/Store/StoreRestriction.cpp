@@ -92,7 +92,10 @@ Expected<FileLock> lockForWriting(StringRef Root) {
       break;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  return resourceError("the store '" + Root + "' is in use by 'cupilot bisect'",
+  return resourceError("the store '" + Root +
+                           (sys::fs::is_directory(savedFolder(Root))
+                                ? "' is restricted by a 'cupilot bisect'"
+                                : "' is being written by another cupilot"),
                        "wait until it has finished");
 }
 

@@ -34,7 +34,7 @@ struct EvolveRequest {
   std::string Store;     ///< Folder.
   std::string Only;      ///< Kernels whose names hold it; "": all.
   std::vector<std::string> Flags;            ///< Clang's.
-  std::vector<std::string> Compilers;        ///< For recordNvcc.
+  std::vector<std::string> Compilers;        ///< For nvccUses.
   std::optional<PrecisionContract> Contract; ///< None: the kernels' own.
   std::string Device = "cpu", Gpu = "H200";
   uint64_t Seed = 1;

@@ -51,13 +51,14 @@ public:
   virtual ~CandidateMaker();
   /// How many orders it takes at once.
   virtual size_t width() const = 0;
-  /// The candidates, in the order of \p Orders, compiled or with an outcome;
-  /// nothing where the order is known, or where exhausted() came before it.
-  virtual llvm::Expected<std::vector<std::optional<Candidate>>>
-  make(llvm::ArrayRef<CandidateOrder> Orders) = 0;
+  /// \p Made gets the candidates, in the order of \p Orders, compiled or with
+  /// an outcome; nothing where the order is known, or where exhausted() or a
+  /// budget's end, which is the error then, came before it.
+  virtual llvm::Error make(llvm::ArrayRef<CandidateOrder> Orders,
+                           std::vector<std::optional<Candidate>> &Made) = 0;
   /// One more try of each.
-  virtual llvm::Expected<std::vector<Revision>>
-  revise(llvm::ArrayRef<RevisionOrder> Orders) = 0;
+  virtual llvm::Error revise(llvm::ArrayRef<RevisionOrder> Orders,
+                             std::vector<Revision> &Made) = 0;
   /// The most repairs of a candidate.
   virtual unsigned rounds() const { return 0; }
   /// True when the calls for the kernel are used up: nothing more can be made.

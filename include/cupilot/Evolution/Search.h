@@ -53,7 +53,6 @@ struct EarlyEnd {
 struct SearchResult {
   std::vector<Variant> Variants;    ///< Accepted ones, best first.
   std::vector<std::string> Sources; ///< Theirs.
-  unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
   MeasuredFile Measured; ///< What a GPU said of the original and those kept.
   std::string Run;       ///< Digest of everything that decides how it went.

@@ -42,6 +42,9 @@ struct StoreUpdate {
   /// Further files by path relative to the store, named after the search that
   /// writes them: counts, records of strategies, measured times.
   std::vector<std::pair<std::string, std::string>> Files;
+  /// Variants of Kernel with a text of one of these digests are taken out,
+  /// unless it holds them.
+  std::vector<std::string> Superseded = {};
 };
 
 /// Write access to a project store: text that can be reviewed, and that git

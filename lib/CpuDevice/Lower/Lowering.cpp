@@ -9,6 +9,7 @@
 #include "Lowering.h"
 #include "Check/Instrument.h"
 #include "Ptx/InlineAsm.h"
+#include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -374,7 +375,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   std::string Broken;
   raw_string_ostream OS(Broken);
   if (verifyModule(M, &OS))
-    return resourceError(
+    return make_error<UnsupportedError>(
         "the lowered device module is broken: " + Broken,
         "this is a fault of cupilot; please report it with the source");
   return std::move(Tables);

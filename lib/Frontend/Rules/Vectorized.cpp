@@ -221,14 +221,14 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
     if (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0))
       return refuse(G, "the kernel has not one index in x per thread");
     if (A.Uses.assumedBlock(0))
-      return refuse(G, "the text assumes a block size");
+      return refuse(G, "the source assumes a block size");
     if (llvm::count_if(A.Checks.terms(),
                        [](const auto &T) { return T.Dim == 0; }) != 1)
       return refuse(G, "the index in x is not checked against one bound before "
                        "the work");
     if (const clang::Expr *Other = A.Checks.otherCondition(0))
       return refuse(G, "the check at " + V.at(Other->getBeginLoc()) +
-                           " tells apart more than whether the index in x is "
+                           " tests more than whether the index in x is "
                            "below a bound");
     if (llvm::Error E = checkRepeatedWork(V, A))
       return refuse(G, std::move(E));

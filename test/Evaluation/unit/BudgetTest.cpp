@@ -8,6 +8,7 @@
 
 #include "Evaluation/Compare.h"
 #include "Evaluation/Placement.h"
+#include "cupilot/Support/Error.h"
 #include "gtest/gtest.h"
 
 using namespace cupilot;
@@ -44,6 +45,21 @@ TEST_F(Budget, WhatChecksOfAccessesDoNotSeeIsFoundInTheGuardBands) {
   EXPECT_EQ(reason(), "");
   Got.BandsTouched = true;
   EXPECT_EQ(reason(), "guard-band");
+}
+
+TEST(Finding, FaultsOfTheMachineAreNone) {
+  auto ReasonOf = [](Error E) {
+    return wordOf(
+               cantFail(findingOf(std::move(E), "w0", GateReason::Plan)).Reason)
+        .str();
+  };
+  EXPECT_EQ(ReasonOf(usageError("too much shared memory")), "plan");
+  EXPECT_EQ(ReasonOf(findingError("no such instruction")), "cannot-run");
+  EXPECT_EQ(toString(findingOf(resourceError("no memory"), "w0").takeError()),
+            "no memory");
+  EXPECT_EQ(
+      toString(findingOf(createStringError("cannot map"), "").takeError()),
+      "cannot map");
 }
 
 TEST_F(Budget, HeapBeyondTheOriginals) {

@@ -80,6 +80,11 @@ elif agent == "manager":
                       "new_strategies": []}))
 elif agent == "crossover":
     print(json.dumps(variant(body(10), ["unroll", "load_hoisting"])))
+elif fault == "again" and agent == "translator":
+    print(json.dumps(variant(body(4, end=" oops"), names)))
+elif fault == "again" and agent == "revisor":
+    # The same mistake, on another line.
+    print(json.dumps(variant("\n" + body(4, end=" oops"), names, action="repair")))
 elif agent == "translator" and "vectorized_access" in names:
     print(json.dumps(variant(body(factor, end=" oops"), names)))
 elif agent == "translator" and names == ["load_hoisting"]:

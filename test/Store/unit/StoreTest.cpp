@@ -8,8 +8,10 @@
 
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
 #include <map>
 
@@ -205,6 +207,45 @@ TEST_F(StoreTest, TwoContractsAreNamed) {
   cantFail(open().commit({B, false, Rivals, {}}));
   EXPECT_EQ(cantFail(open().check()), Texts());
   EXPECT_EQ(variantTexts(), Texts{"loose\n"});
+}
+
+TEST_F(StoreTest, WhatASearchHasSupersededGoes) {
+  StoredKernel First = sample("fast\n", 2), Last = sample("faster\n", 2);
+  Last.Variants.front().Name = "v_2";
+  cantFail(open().commit({First, false, {}, {}}));
+  std::string Digest = First.Variants.front().Digest;
+  cantFail(open().commit({First, false, {}, {}, {Digest}}));
+  EXPECT_EQ(variantTexts(), Texts{"fast\n"});
+  cantFail(open().commit({Last, false, {}, {}, {Digest}}));
+  EXPECT_EQ(variantTexts(), Texts{"faster\n"});
+  EXPECT_EQ(cantFail(open().check()), Texts());
+}
+
+TEST_F(StoreTest, AKillWhileItIsMadeLeavesNoHalf) {
+  // All but FORMAT, which is the last; the other line is the user's.
+  cantFail(updateFile(Root + "/.gitignore", "mine"));
+  open();
+  std::string Ignored = cantFail(readFile(Root + "/.gitignore"));
+  EXPECT_EQ(Ignored, "mine\njournal.sqlite*\n");
+  EXPECT_TRUE(sys::fs::exists(Root + "/.gitattributes"));
+  EXPECT_TRUE(sys::fs::exists(Root + "/FORMAT"));
+}
+
+TEST_F(StoreTest, AnUpgradeKeepsWhatItCannotRead) {
+  cantFail(open().put(sample("fast\n", 2)));
+  cantFail(errorCodeToError(sys::fs::remove(Root + "/.gitignore")));
+  cantFail(updateFile(Root + "/.gitignore/file", ""));
+  EXPECT_TRUE(errorToBool(ProjectStore::upgrade(Root).takeError()));
+  EXPECT_FALSE(sys::fs::exists(Root + "/journal.sqlite.update"));
+}
+
+TEST_F(StoreTest, AnotherWriterIsNoBisection) {
+  open();
+  auto Other = cantFail(FileLock::tryLock(
+      Root + "/journal.sqlite.lock", xxh3_64bits("the records of the store")));
+  ASSERT_TRUE(Other);
+  EXPECT_EQ(toString(lockForWriting(Root).takeError()).find("bisect"),
+            std::string::npos);
 }
 
 TEST_F(StoreTest, BuildsRefuseWhatIsHalfUpgraded) {
