@@ -182,7 +182,7 @@ json Bench::profile(const Variant &V) {
     if (R.Values.count(M.Name))
       Values[M.Key] = R.Values[M.Name];
   return {{"passes", R.Passes},
-          {"reason", R.Reason},
+          {"reason", R.Reason.value_or("")},
           {"unknown", R.Unknown},
           {"values", Values}};
 }

@@ -93,8 +93,8 @@ json toJson(const Launch &L) {
 }
 
 [[noreturn]] static void wrong(const char *Field) {
-  throw Failure(FailureKind::BadRecording,
-                std::string("the field '") + Field + "' of a launch is invalid");
+  throw Failure(FailureKind::BadRecording, std::string("the field '") + Field +
+                                               "' of a launch is invalid");
 }
 
 template <typename T>

@@ -9,6 +9,7 @@
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Frontend/CompilerInvocation.h"
 
@@ -42,6 +43,17 @@ Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
     consumeError(Code.takeError());
   }
   return compileDevice(Source, Arch, Flags, bitcodeOutput());
+}
+
+Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cc");
+  if (!Dir)
+    return Dir.takeError();
+  std::string File = Dir->file("variant.cu");
+  if (Error E = writeFileAtomic(File, Source))
+    return std::move(E);
+  return compileDeviceBitcode(File, Arch, Flags);
 }
 
 } // namespace cupilot

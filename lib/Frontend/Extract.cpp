@@ -45,10 +45,11 @@ static Expected<std::string> extractKernel(ParsedUnit &Unit,
                         "' is a type without a name that another file can "
                         "write; use a named type at namespace level");
   if (!Identity.FragileMacro.empty())
-    return findingError("its code depends on " + Identity.FragileMacro +
-                        " (at " + Identity.FragileAt +
-                        "), so the code of each build differs; pass the value as "
-                        "an argument");
+    return findingError(
+        "its code depends on " + Identity.FragileMacro + " (at " +
+        Identity.FragileAt +
+        "), so the code of each build differs; pass the value as "
+        "an argument");
   return writeSlice(Unit, Pieces, C, F, Lambdas);
 }
 

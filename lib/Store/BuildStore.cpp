@@ -127,8 +127,8 @@ Error BuildStore::readAll() const {
     if (Old && isRecordName(Name))
       continue;
     if (!Old && isOldRecordName(Name))
-      return usageError("the store '" + Root + "' is only partly upgraded: '" + Path +
-                            "' has an older format",
+      return usageError("the store '" + Root + "' is only partly upgraded: '" +
+                            Path + "' has an older format",
                         "'cupilot store upgrade' completes the upgrade");
     Expected<std::string> Text = readFile(Path);
     if (!Text)

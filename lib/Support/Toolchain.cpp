@@ -141,15 +141,4 @@ ArrayRef<StringRef> bitcodeOutput() {
   return Args;
 }
 
-Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
-                                           ArrayRef<std::string> Flags) {
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cc");
-  if (!Dir)
-    return Dir.takeError();
-  std::string File = Dir->file("variant.cu");
-  if (Error E = writeFileAtomic(File, Source))
-    return std::move(E);
-  return compileDeviceBitcode(File, Arch, Flags);
-}
-
 } // namespace cupilot

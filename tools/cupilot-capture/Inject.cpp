@@ -289,8 +289,7 @@ static Obstacle start() {
   if (Obstacle Why = R->Cuda.load())
     return "cannot load the CUDA driver: " + *Why;
   if (Obstacle Why = R->Tracer.load(Opts.Cupti))
-    return "cannot load CUPTI: " + *Why +
-           "; name its libcupti.so with --cupti";
+    return "cannot load CUPTI: " + *Why + "; name its libcupti.so with --cupti";
   if (!R->open())
     return "nothing is recorded";
   Active = R;

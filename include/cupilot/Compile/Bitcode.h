@@ -21,6 +21,11 @@ llvm::Expected<std::string>
 compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
 
+/// The same of the text \p Source.
+llvm::Expected<std::string>
+compileTextToBitcode(llvm::StringRef Source, llvm::StringRef Arch,
+                     llvm::ArrayRef<std::string> Flags);
+
 } // namespace cupilot
 
 #endif // CUPILOT_COMPILE_BITCODE_H

@@ -141,8 +141,8 @@ static llvm::Expected<Wide> widen(Analysis &A, const Memory &M,
               (Each->writes() || !M.written(Pointer));
   }
   if (W.Vector.empty())
-    return findingError("there is no vector type of " + std::to_string(Width) + " " +
-                        W.Scalar);
+    return findingError("there is no vector type of " + std::to_string(Width) +
+                        " " + W.Scalar);
   if (!Always)
     return findingError(M.name(Pointer) + " is accessed under a condition");
   return W;
