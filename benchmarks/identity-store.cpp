@@ -82,8 +82,8 @@ static Error readNvcc(UnitCode &U) {
 
 static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
                        const std::string &Arch) {
-  if (!K.Refusal.empty()) {
-    outs() << "no-slice\t" << K.Symbol << "\t" << K.Refusal << "\n";
+  if (K.Refusal) {
+    outs() << "no-slice\t" << K.Symbol << "\t" << *K.Refusal << "\n";
     return Error::success();
   }
   StoredKernel S;

@@ -164,7 +164,8 @@ Error Maker::run(ArrayRef<std::string> Given) {
     if (StringRef(Each.Name).split('(').first == KernelName)
       K = Each;
   if (K.Slice.empty())
-    return usageError("no kernel '" + KernelName + "': " + K.Refusal);
+    return usageError("no kernel '" + KernelName +
+                      "': " + K.Refusal.value_or(""));
   Expected<Workload> W = parseWorkload(WorkloadText, K, "w0");
   if (!W)
     return W.takeError();

@@ -67,8 +67,8 @@ KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
   bool Relaxed = K.Contract.K == PrecisionContract::Kind::Relaxed;
   auto Op = KernelOp::create(
       B, B.getUnknownLoc(), B.getStringAttr(K.Name), B.getStringAttr(K.Symbol),
-      B.getStringAttr(K.Digest), Optional(Source), Optional(K.Refusal),
-      Optional(At), Params, Scalars, Pointers,
+      B.getStringAttr(K.Digest), Optional(Source),
+      Optional(K.Refusal.value_or("")), Optional(At), Params, Scalars, Pointers,
       ContractKindAttr::get(
           C, static_cast<ContractKind>(static_cast<int>(K.Contract.K))),
       Relaxed ? B.getF64FloatAttr(K.Contract.RelativeTolerance) : FloatAttr(),
@@ -86,7 +86,7 @@ Kernel toKernel(KernelOp Op) {
   K.Name = Op.getSymName().str();
   K.Symbol = Op.getSymbol().str();
   K.Digest = Op.getDigest().str();
-  K.Refusal = Op.getRefused().value_or("").str();
+  K.Refusal = Op.getRefused();
   auto [File, Line] = Op.getAt().value_or("").rsplit(':');
   K.File = File.str();
   Line.getAsInteger(10, K.Line);

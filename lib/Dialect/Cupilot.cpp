@@ -342,8 +342,9 @@ LogicalResult TensorMapAttr::verify(
       Plan.Steps.push_back(Narrow(Step));
   Plan.Extents.resize(Extents.getValue().getNumResults());
   Plan.Strides.resize(Strides.getValue().getNumResults());
-  if (std::string Why = describeBroken(Plan); !Why.empty())
-    return EmitError() << "no GPU has such a tensor map: " << Why;
+  if (llvm::Error E = checkTensorMap(Plan))
+    return EmitError() << "no GPU has such a tensor map: "
+                       << llvm::toString(std::move(E));
   if (failed(checkMap(EmitError, "the extents of a tensor map", Extents,
                       Plan.rank())))
     return failure();

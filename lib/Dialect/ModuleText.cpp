@@ -159,7 +159,7 @@ Expected<std::vector<Kernel>> loadKernels(StringRef Path) {
       if (!Slice)
         return Slice.takeError();
       K.Slice = std::move(*Slice);
-    } else if (K.Refusal.empty()) {
+    } else if (!K.Refusal) {
       K.Refusal = "the module names no slice for it; cupilot extract -o writes "
                   "both";
     }

@@ -111,8 +111,8 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
     Log << K.Name << ": not launched in the workloads, left out\n";
     return std::nullopt;
   }
-  if (!K.Refusal.empty()) {
-    Log << K.Name << ": left out: " << K.Refusal << "\n";
+  if (K.Refusal) {
+    Log << K.Name << ": left out: " << *K.Refusal << "\n";
     return std::nullopt;
   }
   Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
@@ -214,8 +214,8 @@ Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
                 Result->Evaluated, Result->Refused, Result->Duplicates,
                 Result->Rejected, Slower)
       << Result->Variants.size() << " kept\n";
-  if (!Result->Stopped.empty())
-    Log << "  ended early: " << Result->Stopped << "\n";
+  if (Result->Ended)
+    Log << "  ended early: " << Result->Ended->Text << "\n";
   if (Models)
     Log << "  " << Models->summary() << "\n";
   return Result;
@@ -317,8 +317,8 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
   if (Error E = store(**P, *Identity, *Result))
     return E;
   // What it found so far is kept.
-  if (Result->OverBudget)
-    return resourceError(Result->Stopped,
+  if (Result->Ended && Result->Ended->Why == EarlyEnd::Cause::Budget)
+    return resourceError(Result->Ended->Text,
                          "go on with a larger limit and --resume: what was "
                          "answered is not asked again");
   return Error::success();

@@ -180,9 +180,9 @@ static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
 Error keepVariant(StringRef Root, const KeptOriginal &From,
                   const KeptVariant &V, ArrayRef<std::string> Flags,
                   raw_ostream &Log) {
-  if (!From.K->Refusal.empty())
+  if (From.K->Refusal)
     return findingError("'" + From.K->Name +
-                        "' cannot be kept: " + From.K->Refusal);
+                        "' cannot be kept: " + *From.K->Refusal);
   Expected<std::string> Text = readFile(V.File);
   if (!Text)
     return Text.takeError();

@@ -63,14 +63,14 @@ Counter::count(StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
   if (Setup.Workloads[Index].isForGpuAlone())
     return std::nullopt;
   const GateCase &C = Cases[Index];
-  std::string Illegal;
+  std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Run =
       plannedRun(*Setup.Original, Plan, When, C, Illegal);
   if (!Run)
     return Run.takeError();
   if (!*Run) {
-    if (!Illegal.empty())
-      return findingError("workload " + C.Name + ": " + Illegal);
+    if (Illegal)
+      return findingError("workload " + C.Name + ": " + Illegal->Evidence);
     return std::nullopt;
   }
   Expected<LoadedKernel> K = loadKernel(Bitcode, RunMode::Counting, Setup.Arch);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Compare.h"
 #include "Variant.h"
 #include "cupilot/CpuDevice/TensorMap.h"
 #include "cupilot/Support/Error.h"
@@ -27,7 +28,7 @@ static std::vector<Bytes> placedArguments(const GateCase &C) {
 
 Expected<std::optional<PlannedRun>>
 plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
-           const GateCase &C, std::string &Illegal) {
+           const GateCase &C, std::optional<GateFinding> &Illegal) {
   std::vector<Bytes> Args = placedArguments(C);
   Expected<Bindings> B = bindLaunch(C.Shape, K.Scalars, Args);
   if (!B)
@@ -39,7 +40,7 @@ plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
   for (const Launch &L : Plan.Launches) {
     std::optional<LaunchShape> Shape = planShape(L, *B);
     if (!Shape) {
-      Illegal = describeIllegal(L, *B);
+      Illegal = makeFinding(GateReason::Plan, C.Name, describeIllegal(L, *B));
       return std::nullopt;
     }
     Run.Launches.push_back({L.Symbol, *Shape});
@@ -47,7 +48,8 @@ plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
   for (const Expr &Size : Plan.Scratch) {
     std::optional<uint64_t> Bytes = scratchBytes(Size, *B);
     if (!Bytes) {
-      Illegal = describeIllegal(Size, *B);
+      Illegal =
+          makeFinding(GateReason::Plan, C.Name, describeIllegal(Size, *B));
       return std::nullopt;
     }
     Run.Scratch.push_back(*Bytes);
@@ -61,7 +63,8 @@ plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
     std::optional<TensorMapValues> Values = tensorValues(Map, *B);
     alignas(64) TensorMap Encoded;
     if (!Values || encodeTensorMap({Map, *Values}, Base, Encoded)) {
-      Illegal = describeIllegal(Map, *B, Base);
+      Illegal =
+          makeFinding(GateReason::Plan, C.Name, describeIllegal(Map, *B, Base));
       return std::nullopt;
     }
     Run.TensorMaps.push_back({Map, std::move(*Values)});

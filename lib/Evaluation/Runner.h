@@ -86,10 +86,10 @@ struct PlannedRun {
 };
 
 /// The launches of \p Plan on \p C; nothing where \p When keeps the case out.
-/// \p Illegal says what the guard admits although it is no launch.
+/// \p Illegal gets what the guard admits although it is no launch.
 llvm::Expected<std::optional<PlannedRun>>
 plannedRun(const Kernel &K, const LaunchPlan &Plan, const Guard &When,
-           const GateCase &C, std::string &Illegal);
+           const GateCase &C, std::optional<GateFinding> &Illegal);
 
 /// Runs the launches of \p Run one after the other on \p C, in memory that
 /// holds nothing but the inputs, guard bands and \p Fill; scratch memory holds

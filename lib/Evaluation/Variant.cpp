@@ -30,7 +30,7 @@ Error VariantRuns::load() {
 }
 
 Expected<bool> VariantRuns::admitted(const GateCase &C) const {
-  std::string Illegal;
+  std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(C, Illegal);
   if (!Launches)
     return Launches.takeError();
@@ -93,14 +93,13 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
 }
 
 Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
-  std::string Illegal;
+  std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(J.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
   GateRecord Record{J.Case.Name, J.Case.Shape};
-  if (!*Launches && !Illegal.empty() && !J.Case.Doubtful) {
-    Verdict.Findings.push_back(
-        makeFinding(GateReason::Plan, J.Case.Name, Illegal));
+  if (Illegal && !J.Case.Doubtful) {
+    Verdict.Findings.push_back(std::move(*Illegal));
     Record.Rejected = GateReason::Plan;
     Verdict.Cases.push_back(std::move(Record));
     return false;
@@ -202,7 +201,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     Expected<GateCase> C = O.captured(I);
     if (!C)
       return C.takeError();
-    std::string Illegal;
+    std::optional<GateFinding> Illegal;
     Expected<std::optional<PlannedRun>> Launches = shapesOf(*C, Illegal);
     if (!Launches)
       return Launches.takeError();

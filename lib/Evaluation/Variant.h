@@ -37,9 +37,9 @@ public:
 
 private:
   /// The launches of the plan; nothing where the guard keeps the case out.
-  /// \p Illegal says what the guard admits although it is no launch.
+  /// \p Illegal gets what the guard admits although it is no launch.
   llvm::Expected<std::optional<PlannedRun>>
-  shapesOf(const GateCase &C, std::string &Illegal) const {
+  shapesOf(const GateCase &C, std::optional<GateFinding> &Illegal) const {
     return plannedRun(O.kernel(), Plan, When, C, Illegal);
   }
   llvm::Expected<std::optional<GateFinding>>

@@ -119,7 +119,7 @@ Expected<GateFinding> VariantRuns::narrowDown(const JudgedCase &Base,
 Expected<bool> VariantRuns::judgeImpulses(ImpulseProbes &Probes,
                                           GateVerdict &Verdict) {
   const JudgedCase &Base = Probes.base();
-  std::string Illegal;
+  std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(Base.Case, Illegal);
   if (!Launches)
     return Launches.takeError();

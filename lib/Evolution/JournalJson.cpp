@@ -146,9 +146,8 @@ static json::Object toJSON(const GpuVerdict &G) {
       json::Object Tools;
       for (const auto &[Tool, Word] : S.Tools)
         Tools[Tool] = Word;
-      Sanitizer[Workload] = S.NoAnswer.empty()
-                                ? json::Value(std::move(Tools))
-                                : json::Value(json::fixUTF8(S.NoAnswer));
+      Sanitizer[Workload] = S.NoAnswer ? json::Value(json::fixUTF8(*S.NoAnswer))
+                                       : json::Value(std::move(Tools));
     }
     for (const auto &[Workload, Class] : G.LastChecks->Classes)
       Classes[Workload] = Class;
@@ -175,7 +174,7 @@ static GpuVerdict readGpuVerdict(const json::Object &O) {
     G.LastChecks.emplace();
     for (const auto &[Workload, V] : *Sanitizer) {
       SanitizerVerdict &S = G.LastChecks->Sanitizer[Workload.str()];
-      S.NoAnswer = V.getAsString().value_or("").str();
+      S.NoAnswer = V.getAsString();
       if (const json::Object *Tools = V.getAsObject())
         for (const auto &[Tool, Word] : *Tools)
           S.Tools[Tool.str()] = Word.getAsString().value_or("").str();

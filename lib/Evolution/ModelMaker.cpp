@@ -45,7 +45,7 @@ public:
         Advice(Advice), Calls(Calls), Prefix(stepPrefix(P.K)) {}
   size_t width() const override { return 1000; }
   unsigned rounds() const override { return Options.Rounds; }
-  std::string exhausted() const override { return Exhausted; }
+  bool exhausted() const override { return Exhausted; }
   Expected<std::vector<std::optional<Candidate>>>
   make(ArrayRef<CandidateOrder> Orders) override;
   Expected<std::vector<Revision>>
@@ -82,7 +82,8 @@ private:
   const KernelAdvice &Advice;
   CallCount &Calls;
   const std::string Prefix;
-  std::string Exhausted, OriginalPtx;
+  std::string OriginalPtx;
+  bool Exhausted = false;
   unsigned Usable = 0; ///< Answers that could be used.
 };
 } // namespace
@@ -325,9 +326,7 @@ Error ModelMaker::run(std::vector<Item> &Items) {
            (Usable > 0 || End - Next < FirstPrompts))
       ++End;
     if (End == Next) {
-      Exhausted = formatv("{0} of at most {1} calls were made for this kernel",
-                          Calls.Used, Calls.Most)
-                      .str();
+      Exhausted = true;
       return Error::success();
     }
     std::vector<Item *> Asked;

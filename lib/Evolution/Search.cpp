@@ -95,7 +95,8 @@ private:
   std::unique_ptr<Breeder> Breeding;
   std::map<std::string, std::string> Ordered; ///< Genome to the variant's name.
   std::map<std::string, CandidateRecord> Judged; ///< By the variant's name.
-  std::string Run, Class, Stopped, OverBudget;
+  std::string Run, Class;
+  std::optional<EarlyEnd> Ended;
   double Best = 1;
 };
 } // namespace
@@ -295,7 +296,7 @@ Error SearchLoop::endOfBudget(Error E) {
                       [&](std::unique_ptr<ProviderError> P) -> Error {
                         if (P->fault() != ProviderFault::Budget)
                           return Error(std::move(P));
-                        OverBudget = Stopped = P->text();
+                        Ended = {EarlyEnd::Cause::Budget, P->text()};
                         return Error::success();
                       });
 }
@@ -700,11 +701,10 @@ Expected<SearchResult> SearchLoop::collect() {
   SearchResult Result;
   Result.All = *All;
   Result.Run = Run;
-  Result.Stopped = Stopped;
+  Result.Ended = Ended;
   Result.Strategies = {Class, Problem.Gpu.Name, Problem.K.Name, Run, {}};
   if (Breeding) // A budget may end before the first genome.
     Result.Strategies.Tallies = Breeding->own();
-  Result.OverBudget = !OverBudget.empty();
   std::vector<CandidateRecord> Accepted;
   for (CandidateRecord &R : *All) {
     ++Result.Evaluated;
@@ -754,27 +754,29 @@ Expected<SearchResult> SearchLoop::collect() {
 Expected<SearchResult> SearchLoop::run() {
   if (Error E = endOfBudget(begin()))
     return std::move(E);
-  if (OverBudget.empty())
+  if (!Ended)
     if (Error E = endOfBudget(evaluate(0)))
       return std::move(E);
-  for (unsigned G = 1; OverBudget.empty() && G < Options.Generations; ++G) {
+  for (unsigned G = 1; !Ended && G < Options.Generations; ++G) {
     if (any_of(Judged,
-               [&](const auto &Each) { return atCeiling(Each.second); }))
-      Stopped = formatv("the best time is within {0:P0} of what the GPU's "
-                        "ceilings allow",
-                        Options.Within)
-                    .str();
-    else
-      Stopped = Maker->exhausted();
-    if (!Stopped.empty())
+               [&](const auto &Each) { return atCeiling(Each.second); })) {
+      Ended = {EarlyEnd::Cause::NearCeiling,
+               formatv("the best time is within {0:P0} of what the GPU's "
+                       "ceilings allow",
+                       Options.Within)};
+      break;
+    }
+    if (Maker->exhausted())
       break;
     if (Error E = Breeding->next(*Population, G))
       return std::move(E);
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
   }
-  if (Stopped.empty() && Maker)
-    Stopped = Maker->exhausted();
+  if (!Ended && Maker && Maker->exhausted())
+    Ended = {EarlyEnd::Cause::CallsMade,
+             formatv("{0} of at most {1} calls were made for this kernel",
+                     Calls.Used, Calls.Most)};
   return collect();
 }
 

@@ -32,11 +32,11 @@ public:
   std::string condition(StringRef Text);
   std::string three(const json::Array *Sizes, const Twine &Where);
   std::string word(StringRef Text, StringRef Pattern, const Twine &Where);
-  std::string Fault;
+  std::optional<std::string> Fault;
 
 private:
   std::string fail(const Twine &Where, StringRef Text, StringRef Why) {
-    if (Fault.empty())
+    if (!Fault)
       Fault = (Where + ": '" + excerpt(Text, 80) + "': " + Why).str();
     return "0";
   }
@@ -72,7 +72,7 @@ std::string ShortForms::condition(StringRef Text) {
   Regex Strict("[<>]([^=]|$)");
   if (Strict.match(Good))
     return fail("guard.conditions", Text, "use ==, >= or <=");
-  if (!StringRef(Good).contains("=") && Fault.empty())
+  if (!StringRef(Good).contains("=") && !Fault)
     return fail("guard.conditions", Text, "it compares nothing");
   return Good;
 }
@@ -177,8 +177,8 @@ Expected<ModelTranslation> translationFrom(const json::Value &Answer,
   const json::Object &PlanObject = *O.getObject("plan");
   std::string PlanForm = planText(PlanObject, Forms),
               GuardForm = guardText(*O.getObject("guard"), Forms);
-  if (!Forms.Fault.empty())
-    return findingError(Forms.Fault);
+  if (Forms.Fault)
+    return findingError(*Forms.Fault);
   Expected<LaunchPlan> Plan = parsePlan(PlanForm, K);
   if (!Plan)
     return asFinding(Plan.takeError(), "plan");

@@ -8,6 +8,7 @@
 
 #include "ClosurePart.h"
 #include "Lambdas.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
@@ -173,8 +174,8 @@ bool Closure::needLambdaClass(const KernelLambdas &L) {
   return true;
 }
 
-void Closure::collect(const FunctionDecl *Kernel,
-                      const KernelLambdas &Lambdas) {
+llvm::Error Closure::collect(const FunctionDecl *Kernel,
+                             const KernelLambdas &Lambdas) {
   mark(Kernel);
   collectLambdas(Lambdas);
   do {
@@ -185,6 +186,7 @@ void Closure::collect(const FunctionDecl *Kernel,
     }
   } while (resolveLeftovers() || needLambdaClass(Lambdas));
   findSharedVariables();
+  return Refusal ? findingError(*Refusal) : llvm::Error::success();
 }
 
 void Closure::findSharedVariables() {

@@ -42,9 +42,10 @@ public:
   Closure(ParsedUnit &Unit, const PieceTable &Pieces)
       : Unit(Unit), Pieces(Pieces) {}
 
-  /// Collects what \p Kernel and its \p Lambdas use. An instance serves one
-  /// kernel.
-  void collect(const clang::FunctionDecl *Kernel, const KernelLambdas &Lambdas);
+  /// Collects what \p Kernel and its \p Lambdas use; a finding says why there
+  /// can be no slice. An instance serves one kernel.
+  llvm::Error collect(const clang::FunctionDecl *Kernel,
+                      const KernelLambdas &Lambdas);
 
   /// What is needed of \p D, a declaration as written.
   Need needOf(const clang::Decl *D) const;
@@ -76,13 +77,11 @@ public:
   /// What stands in place of that function's body; empty until it is known.
   const std::string &lambdaBody() const { return LambdaBody; }
   void setLambdaBody(std::string Text) { LambdaBody = std::move(Text); }
-  /// Why there can be no slice; empty when there can.
-  const std::string &refusal() const { return Refusal; }
 
   // For the visitor.
   void mark(const clang::NamedDecl *D, Need N = Need::Definition);
   void refuse(const llvm::Twine &Why) {
-    if (Refusal.empty())
+    if (!Refusal)
       Refusal = Why.str();
   }
   void noteDependentName(llvm::StringRef Name) {
@@ -130,7 +129,7 @@ private:
   std::set<std::string> Meanings, DependentNames;
   std::vector<std::vector<const clang::NamedDecl *>> Unresolved;
   std::string *Names = nullptr; ///< Of the part at work.
-  std::string Refusal;
+  std::optional<std::string> Refusal;
   const clang::FunctionDecl *LambdaMember = nullptr;
   std::string LambdaBody;
   bool StandardLibrary = false, PackedRecord = false;

@@ -21,44 +21,35 @@ using namespace llvm;
 
 namespace cupilot {
 
-static void extractKernel(ParsedUnit &Unit, const PieceTable &Pieces,
-                          const clang::FunctionDecl *F, Kernel &K) {
+/// The slice of \p F, or why there is none; \p K gets the rest.
+static Expected<std::string> extractKernel(ParsedUnit &Unit,
+                                           const PieceTable &Pieces,
+                                           const clang::FunctionDecl *F,
+                                           Kernel &K) {
   describeKernel(Unit, F, K);
   Closure C(Unit, Pieces);
-  Expected<KernelLambdas> Found = lambdasOf(Unit, Pieces, F);
   KernelLambdas Lambdas;
-  std::string NoLambda;
-  if (Found)
-    Lambdas = std::move(*Found);
-  else
-    handleAllErrors(Found.takeError(),
-                    [&](const ToolError &E) { NoLambda = E.text(); });
-  C.collect(F, Lambdas);
+  Error NoLambda = lambdasOf(Unit, Pieces, F).moveInto(Lambdas);
+  Error NoClosure = C.collect(F, Lambdas);
   SourceIdentity Identity =
       identifySource(K.Name, K.Contract, Unit, C, Pieces, Lambdas);
   K.Digest = Identity.Digest;
-  std::string Argument = unspeakableArgument(Unit, F);
-  if (!C.refusal().empty())
-    K.Refusal = C.refusal();
-  else if (!NoLambda.empty())
-    K.Refusal = NoLambda;
-  else if (!Argument.empty())
-    K.Refusal = "its template argument '" + Argument +
-                "' is a type without a name that another file can "
-                "write; use a named type at namespace level";
-  else if (!Identity.FragileMacro.empty())
-    K.Refusal = "its code depends on " + Identity.FragileMacro + " (at " +
-                Identity.FragileAt +
-                "), so every build gives other code; pass the value as an "
-                "argument";
-  if (!K.Refusal.empty())
-    return;
-  Expected<std::string> Slice = writeSlice(Unit, Pieces, C, F, Lambdas);
-  if (Slice)
-    K.Slice = std::move(*Slice);
-  else
-    handleAllErrors(Slice.takeError(),
-                    [&](const ToolError &E) { K.Refusal = E.text(); });
+  if (NoClosure) {
+    consumeError(std::move(NoLambda));
+    return std::move(NoClosure);
+  }
+  if (NoLambda)
+    return std::move(NoLambda);
+  if (std::string Argument = unspeakableArgument(Unit, F); !Argument.empty())
+    return findingError("its template argument '" + Argument +
+                        "' is a type without a name that another file can "
+                        "write; use a named type at namespace level");
+  if (!Identity.FragileMacro.empty())
+    return findingError("its code depends on " + Identity.FragileMacro +
+                        " (at " + Identity.FragileAt +
+                        "), so every build gives other code; pass the value as "
+                        "an argument");
+  return writeSlice(Unit, Pieces, C, F, Lambdas);
 }
 
 Expected<std::vector<Kernel>>
@@ -71,8 +62,11 @@ extractKernels(StringRef File, ArrayRef<std::string> Flags,
       File, Flags,
       [&](ParsedUnit &Unit) {
         PieceTable Pieces(Unit);
-        for (const clang::FunctionDecl *F : kernelsOf(Unit))
-          extractKernel(Unit, Pieces, F, Kernels.emplace_back());
+        for (const clang::FunctionDecl *F : kernelsOf(Unit)) {
+          Kernel &K = Kernels.emplace_back();
+          handleAllErrors(extractKernel(Unit, Pieces, F, K).moveInto(K.Slice),
+                          [&](const ToolError &E) { K.Refusal = E.text(); });
+        }
         return Error::success();
       },
       Options.VerifySlices ? &Code : nullptr);

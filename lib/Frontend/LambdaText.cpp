@@ -100,7 +100,7 @@ public:
     Type = Kernel->getType().getCanonicalType().getAsString(Policy);
   }
   LambdaText write(bool InClass);
-  std::string Refusal;
+  std::optional<std::string> Refusal;
 
 private:
   std::string copy(TokenRange R) {
@@ -285,8 +285,8 @@ lambdaText(const KernelLambdas &L, const ParsedUnit &Unit,
            llvm::function_ref<llvm::Expected<std::string>(TokenRange)> CopyOf) {
   LambdaWriter Writer(L, Unit, Pieces, Kernel, CopyOf);
   LambdaText Text = Writer.write(InClass);
-  if (!Writer.Refusal.empty())
-    return findingError(Writer.Refusal);
+  if (Writer.Refusal)
+    return findingError(*Writer.Refusal);
   return Text;
 }
 

@@ -47,7 +47,7 @@ public:
     if (const auto *V = dyn_cast<VarDecl>(E->getDecl()))
       add(V);
     else if (isa<BindingDecl>(E->getDecl()))
-      Refusal = "it captures a structured binding";
+      CapturesBinding = true;
     return true;
   }
   bool VisitCXXThisExpr(CXXThisExpr *E) override {
@@ -72,15 +72,14 @@ public:
     if (!Capture.capturesVariable())
       return;
     if (isa<BindingDecl>(Capture.getCapturedVar()))
-      Refusal = "it captures a structured binding";
+      CapturesBinding = true;
     else if (const auto *V = dyn_cast<VarDecl>(Capture.getCapturedVar());
              V && V->isInitCapture())
       TraverseStmt(const_cast<clang::Expr *>(V->getInit()));
     else if (V)
       add(V);
   }
-  std::string Refusal;
-  bool UsesThis = false;
+  bool UsesThis = false, CapturesBinding = false;
 
 private:
   const KernelLambdas &L;
@@ -253,8 +252,8 @@ llvm::Expected<KernelLambdas> lambdasOf(const ParsedUnit &Unit,
   }
   if (L.All.size() != Closures.size())
     return refusal("its text was not found");
-  if (!Finder.Refusal.empty())
-    return refusal(Finder.Refusal);
+  if (Finder.CapturesBinding)
+    return refusal("it captures a structured binding");
   L.UsesThis = Finder.UsesThis;
   L.Locals.assign(Locals.begin(), Locals.end());
   for (const VarDecl *V : L.Locals) {

@@ -172,7 +172,7 @@ static bool fromJSON(const json::Value &V, TensorMapPlan &M, json::Path P) {
       !wordAt(Fields, "swizzle", tensorSwizzleWords(), M.Swizzle, P) ||
       !wordAt(Fields, "promotion", tensorPromotionWords(), M.Promotion, P))
     return false;
-  if (describeBroken(M).empty())
+  if (!errorToBool(checkTensorMap(M)))
     return true;
   P.report("a tensor map that no GPU has");
   return false;

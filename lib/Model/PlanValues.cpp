@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/LaunchPlan.h"
+#include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -55,40 +56,44 @@ unsigned tensorTypeBytes(unsigned Type) {
   return Type < sizeof(Sizes) ? Sizes[Type] : 0;
 }
 
-std::string describeBroken(const TensorMapPlan &M) {
+Error checkTensorMap(const TensorMapPlan &M) {
   unsigned Rank = M.rank(), Element = tensorTypeBytes(M.Type);
   auto Number = [](uint64_t N) { return utostr(N); };
   if (Element == 0 || M.Swizzle >= tensorSwizzleWords().size() ||
       M.Promotion >= tensorPromotionWords().size())
-    return "its element type, swizzle or promotion is unknown";
+    return findingError("its element type, swizzle or promotion is unknown");
   if (Rank < 1 || Rank > TensorMapPlan::MaxRank)
-    return "it has 1 to 5 extents, not " + Number(Rank);
+    return findingError("it has 1 to 5 extents, not " + Number(Rank));
   if (M.Strides.size() != Rank - 1)
-    return "it has a stride for each dimension but the innermost: " +
-           Number(Rank - 1) + ", not " + Number(M.Strides.size());
+    return findingError(
+        "it has a stride for each dimension but the innermost: " +
+        Number(Rank - 1) + ", not " + Number(M.Strides.size()));
   if (M.Box.size() != Rank)
-    return "its box has a number for each extent: " + Number(Rank) + ", not " +
-           Number(M.Box.size());
+    return findingError("its box has a number for each extent: " +
+                        Number(Rank) + ", not " + Number(M.Box.size()));
   if (!M.Steps.empty() && M.Steps.size() != Rank)
-    return "its steps have a number for each extent: " + Number(Rank) +
-           ", not " + Number(M.Steps.size());
+    return findingError("its steps have a number for each extent: " +
+                        Number(Rank) + ", not " + Number(M.Steps.size()));
   for (unsigned Side : M.Box)
     if (Side < 1 || Side > 256)
-      return "a side of its box is 1 to 256 elements, not " + Number(Side);
+      return findingError("a side of its box is 1 to 256 elements, not " +
+                          Number(Side));
   for (unsigned Step : M.Steps)
     if (Step < 1 || Step > 8)
-      return "a step is 1 to 8 elements, not " + Number(Step);
+      return findingError("a step is 1 to 8 elements, not " + Number(Step));
   uint64_t Inner = uint64_t(M.Box[0]) * Element;
   static constexpr uint64_t Spans[] = {~0ull, 32, 64, 128};
   if (Inner % 16 != 0)
-    return "the innermost side of its box is a multiple of 16 bytes, not " +
-           Number(Inner);
+    return findingError(
+        "the innermost side of its box is a multiple of 16 bytes, not " +
+        Number(Inner));
   if (Inner > Spans[M.Swizzle])
-    return "with this swizzle the innermost side of its box is at most " +
-           Number(Spans[M.Swizzle]) + " bytes, not " + Number(Inner);
+    return findingError(
+        "with this swizzle the innermost side of its box is at most " +
+        Number(Spans[M.Swizzle]) + " bytes, not " + Number(Inner));
   if (M.FillNan && M.Type < 6)
-    return "only numbers of floating-point types can be NaN";
-  return "";
+    return findingError("only numbers of floating-point types can be NaN");
+  return Error::success();
 }
 
 std::optional<uint64_t> scratchBytes(const Expr &Size, const Bindings &B) {

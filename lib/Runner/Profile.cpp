@@ -104,8 +104,8 @@ json Worker::profile(const json &Message) {
   for (const ProfileMetric &M : Metrics)
     if (auto At = Got.Values.find(M.Name); At != Got.Values.end())
       Result["metrics"][M.Key] = At->second;
-  if (!Got.Reason.empty())
-    Result["why_not"] = Got.Reason;
+  if (Got.Reason)
+    Result["why_not"] = *Got.Reason;
   Result["passes"] = Got.Passes;
   Result["unknown"] = Got.Unknown;
   return Result;

@@ -65,13 +65,15 @@ static void CUPTIAPI completed(CUcontext Context, uint32_t, uint8_t *Buffer,
   Free.push_back(Buffer);
 }
 
-std::string startActivity(Recorder &R) {
+Obstacle startActivity(Recorder &R) {
   Owner = &R;
   CUptiResult Result =
       R.Tracer.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (Result == CUPTI_SUCCESS)
     Result = R.Tracer.cuptiActivityRegisterCallbacks(request, completed);
-  return Result == CUPTI_SUCCESS ? "" : R.Tracer.errorText(Result);
+  if (Result == CUPTI_SUCCESS)
+    return std::nullopt;
+  return R.Tracer.errorText(Result);
 }
 
 void flushActivity(Recorder &R, bool Forced) {

@@ -30,16 +30,16 @@ static std::vector<std::string> candidates() {
   return Paths;
 }
 
-std::string Cupti::load(const std::string &Path) {
+Obstacle Cupti::load(const std::string &Path) {
   void *Library = nullptr;
   std::vector<std::string> Paths =
       Path.empty() ? candidates() : std::vector<std::string>{Path};
-  std::string Why;
+  Obstacle Why;
   for (const std::string &Candidate : Paths) {
     Library = dlopen(Candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (Library)
       break;
-    if (const char *Text = dlerror(); Text && Why.empty())
+    if (const char *Text = dlerror(); Text && !Why)
       Why = Text;
   }
   if (!Library)

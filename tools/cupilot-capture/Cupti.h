@@ -8,8 +8,8 @@
 #ifndef CUPILOT_TOOLS_CAPTURE_CUPTI_H
 #define CUPILOT_TOOLS_CAPTURE_CUPTI_H
 
+#include "Driver.h"
 #include <cupti.h>
-#include <string>
 
 namespace cupilot::capture {
 
@@ -28,9 +28,8 @@ struct Cupti {
 #define F(NAME) decltype(&::NAME) NAME = nullptr;
   CUPILOT_CUPTI_FUNCTIONS(F)
 #undef F
-  /// Loads \p Path, or looks for the library where toolkits have it. Empty, or
-  /// why that failed.
-  std::string load(const std::string &Path);
+  /// Loads \p Path, or looks for the library where toolkits have it.
+  Obstacle load(const std::string &Path);
   std::string errorText(CUptiResult Code) const;
 };
 

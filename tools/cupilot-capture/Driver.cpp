@@ -11,7 +11,7 @@
 
 namespace cupilot::capture {
 
-std::string Driver::load() {
+Obstacle Driver::load() {
   void *Library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!Library) {
     const char *Why = dlerror();

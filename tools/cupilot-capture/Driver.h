@@ -9,9 +9,13 @@
 #define CUPILOT_TOOLS_CAPTURE_DRIVER_H
 
 #include <cuda.h>
+#include <optional>
 #include <string>
 
 namespace cupilot::capture {
+
+/// Why something could not be done, for people; nothing where it was.
+using Obstacle = std::optional<std::string>;
 
 // Functions by the names that the driver exports. Each pointer is null where
 // the driver has no such function.
@@ -87,8 +91,8 @@ struct Driver {
   NAME##Type *NAME = nullptr;
   CUPILOT_DRIVER_FUNCTIONS(F)
 #undef F
-  /// Loads libcuda.so.1; empty, or why that failed.
-  std::string load();
+  /// Loads libcuda.so.1.
+  Obstacle load();
   /// "CUDA_ERROR_INVALID_VALUE".
   std::string errorName(CUresult Code) const;
 };

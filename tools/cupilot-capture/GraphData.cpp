@@ -87,55 +87,52 @@ bool Recorder::GraphRun::wanted(CUgraph Graph) {
   return !Missed.empty();
 }
 
-std::string Recorder::GraphRun::copyOf(uint64_t Address, CUdeviceptr &To) {
+Obstacle Recorder::GraphRun::copyOf(uint64_t Address, CUdeviceptr &To) {
   Range Found;
   if (!R.findRange(Address, Found))
     return "a node reaches memory that the driver does not know";
-  std::string Why = copyOf(Found, To);
+  Obstacle Why = copyOf(Found, To);
   To += Address - Found.Base;
   return Why;
 }
 
-std::string Recorder::GraphRun::copyOf(const Range &Found, CUdeviceptr &To) {
+Obstacle Recorder::GraphRun::copyOf(const Range &Found, CUdeviceptr &To) {
   for (auto &[Known, Copy] : Copies)
     if (Known == Found) {
       To = Copy;
-      return "";
+      return std::nullopt;
     }
   Bytes += Found.Size;
   if (Bytes > R.Opts.MaxLaunchBytes)
     return "its graph reaches " + std::to_string(Bytes) +
            " bytes, more than --max-launch-bytes allows";
-  if (std::string Why =
-          good(R.Cuda.cuMemAlloc_v2(&To, Found.Size), "memory for copies");
-      !Why.empty())
+  if (Obstacle Why =
+          good(R.Cuda.cuMemAlloc_v2(&To, Found.Size), "memory for copies"))
     return Why;
   Copies.push_back({Found, To});
-  if (std::string Why =
-          good(R.Cuda.cuMemcpyAsync(To, Found.Base, Found.Size, Own), "a copy");
-      !Why.empty())
+  if (Obstacle Why =
+          good(R.Cuda.cuMemcpyAsync(To, Found.Base, Found.Size, Own), "a copy"))
     return Why;
   // Who follows an address in the data would leave the copies.
   std::string Held(Found.Size, '\0');
-  if (std::string Why = R.waitFor(Own); !Why.empty())
+  if (Obstacle Why = R.waitFor(Own))
     return Why;
-  if (std::string Why =
-          good(R.Cuda.cuMemcpyDtoH_v2(Held.data(), To, Found.Size), "a copy");
-      !Why.empty())
+  if (Obstacle Why =
+          good(R.Cuda.cuMemcpyDtoH_v2(Held.data(), To, Found.Size), "a copy"))
     return Why;
   if (countPointers(Held, {Found},
                     [&](uint64_t At, Range &F) { return R.findRange(At, F); }))
     return "its graph reaches memory that holds addresses of device memory";
-  return "";
+  return std::nullopt;
 }
 
-std::string Recorder::GraphRun::set(CUgraphNode Node) {
+Obstacle Recorder::GraphRun::set(CUgraphNode Node) {
   CUDA_MEMSET_NODE_PARAMS P = {};
   CUdeviceptr To = 0;
   if (!R.Cuda.cuGraphMemsetNodeGetParams ||
       R.Cuda.cuGraphMemsetNodeGetParams(Node, &P) != CUDA_SUCCESS)
     return "the driver does not tell what a node sets";
-  if (std::string Why = copyOf(P.dst, To); !Why.empty())
+  if (Obstacle Why = copyOf(P.dst, To))
     return Why;
   CUresult Result = CUDA_ERROR_NOT_SUPPORTED;
   if (P.elementSize == 1)
@@ -150,7 +147,7 @@ std::string Recorder::GraphRun::set(CUgraphNode Node) {
   return good(Result, "setting a copy");
 }
 
-std::string Recorder::GraphRun::copy(CUgraphNode Node) {
+Obstacle Recorder::GraphRun::copy(CUgraphNode Node) {
   CUDA_MEMCPY3D P = {};
   if (!R.Cuda.cuGraphMemcpyNodeGetParams ||
       R.Cuda.cuGraphMemcpyNodeGetParams(Node, &P) != CUDA_SUCCESS)
@@ -165,24 +162,24 @@ std::string Recorder::GraphRun::copy(CUgraphNode Node) {
   };
   if (!OnDevice(P.dstMemoryType, P.dstDevice)) {
     ToHost = true; // The program's memory is not written.
-    return "";
+    return std::nullopt;
   }
   if (OnDevice(P.srcMemoryType, P.srcDevice)) {
     CUdeviceptr From = 0;
-    if (std::string Why = copyOf(P.srcDevice, From); !Why.empty())
+    if (Obstacle Why = copyOf(P.srcDevice, From))
       return Why;
     P.srcDevice = From;
   } else if (ToHost) {
     return "its graph writes to the host and reads from it";
   }
   CUdeviceptr To = 0;
-  if (std::string Why = copyOf(P.dstDevice, To); !Why.empty())
+  if (Obstacle Why = copyOf(P.dstDevice, To))
     return Why;
   P.dstDevice = To;
   return good(R.Cuda.cuMemcpy3DAsync_v2(&P, Own), "copying a copy");
 }
 
-std::string Recorder::GraphRun::step(CUgraphNode Node) {
+Obstacle Recorder::GraphRun::step(CUgraphNode Node) {
   CUgraphNodeType Type;
   CUgraph Child = nullptr;
   if (R.Cuda.cuGraphNodeGetType(Node, &Type) != CUDA_SUCCESS)
@@ -200,7 +197,7 @@ std::string Recorder::GraphRun::step(CUgraphNode Node) {
     return "the driver does not tell what a node is";
   case CU_GRAPH_NODE_TYPE_EMPTY:
   case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-    return "";
+    return std::nullopt;
   case CU_GRAPH_NODE_TYPE_HOST:
     return "it comes after a function of the host in its graph";
   case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
@@ -211,17 +208,17 @@ std::string Recorder::GraphRun::step(CUgraphNode Node) {
   }
 }
 
-std::string Recorder::GraphRun::run(CUgraph Graph) {
+Obstacle Recorder::GraphRun::run(CUgraph Graph) {
   std::vector<CUgraphNode> Nodes;
   if (!nodesOf(Graph, Nodes))
     return "the driver does not tell the order of its graph's nodes";
   for (CUgraphNode Node : Nodes) {
     if (Missed.empty())
-      return "";
-    if (std::string Why = step(Node); !Why.empty())
+      return std::nullopt;
+    if (Obstacle Why = step(Node))
       return Why;
   }
-  return "";
+  return std::nullopt;
 }
 
 void Recorder::graphMade(CUgraphExec Exec, CUgraph Graph) {
@@ -268,16 +265,15 @@ void Recorder::beforeGraph(CUgraphExec Exec, CUstream Stream) {
   GraphRun Run(*this, Own);
   if (!Run.wanted(Known.Copy))
     return;
-  std::string Why = Known.Changed
-                        ? "its graph was changed before its first launch"
-                        : waitFor(Stream);
-  if (Why.empty())
+  Obstacle Why = Known.Changed ? "its graph was changed before its first launch"
+                               : waitFor(Stream);
+  if (!Why)
     Why = Run.run(Known.Copy);
-  if (Why.empty())
+  if (!Why)
     return;
   std::lock_guard<std::mutex> Table2(TableLock);
   for (uint32_t Index : Run.missed())
-    writeClass(Index, {"in a graph: " + Why});
+    writeClass(Index, {"in a graph: " + *Why});
 }
 
 } // namespace cupilot::capture

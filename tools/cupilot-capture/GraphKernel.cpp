@@ -15,7 +15,7 @@ namespace cupilot::capture {
 /// Variables beyond this are not put back, so kernels with them do not run.
 static constexpr uint64_t MostVariables = 64ull << 20;
 
-std::string Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
+Obstacle Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
   for (const Range &At : Found) {
     if (std::ranges::any_of(Variables,
                             [&](auto &Known) { return Known.first == At; }))
@@ -23,16 +23,15 @@ std::string Recorder::GraphRun::saveVariables(const std::vector<Range> &Found) {
     if (At.Size > MostVariables)
       return "its graph reaches large variables";
     std::string Now(At.Size, '\0');
-    if (std::string Why = good(
-            R.Cuda.cuMemcpyDtoH_v2(Now.data(), At.Base, At.Size), "a variable");
-        !Why.empty())
+    if (Obstacle Why = good(
+            R.Cuda.cuMemcpyDtoH_v2(Now.data(), At.Base, At.Size), "a variable"))
       return Why;
     Variables.push_back({At, std::move(Now)});
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
+Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
   LaunchCall Call;
   if (!launchOfNode(R.Cuda, Node, Call))
     return "the driver does not tell what a node launches";
@@ -64,7 +63,7 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   std::vector<Range> Here, Globals;
   for (const Range &Found : M.Ranges) {
     CUdeviceptr To = 0;
-    if (std::string Why = copyOf(Found, To); !Why.empty())
+    if (Obstacle Why = copyOf(Found, To))
       return Why;
     Here.push_back({To, Found.Size});
     L.Buffers.push_back({Found.Size, 256, {}, {}});
@@ -77,22 +76,22 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   });
   if (Prints)
     return F.Name + ", in the same graph, may print or launch";
-  if (std::string Why = saveVariables(Globals); !Why.empty())
+  if (Obstacle Why = saveVariables(Globals))
     return Why;
   for (const Pointer &P : L.Pointers) {
     CUdeviceptr Word = Here[P.Buffer].Base + P.At;
     std::memcpy(Args[P.Param].data() + P.Offset, &Word, 8);
   }
   std::vector<std::string> Before(L.Buffers.size());
-  std::string Why;
+  Obstacle Why;
   if (Wanted) {
     CUdevice Device = 0;
     if (R.Cuda.cuCtxGetDevice(&Device) == CUDA_SUCCESS)
       L.Device = static_cast<unsigned>(Device);
     R.makeRoom(Index, Bytes);
-    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Here.size() && !Why; ++I)
       Why = R.snapshot(Here[I], L.Buffers[I].Digest, &Before[I]);
-    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Globals.size() && !Why; ++I)
       Why = R.snapshot(Globals[I], L.Globals[I].Value.Digest);
   }
   std::vector<void *> Params;
@@ -120,20 +119,20 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
     A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     A.value.cooperative = 1;
   }
-  if (Why.empty())
+  if (!Why)
     Why = good(R.Cuda.cuLaunchKernelEx(&Config,
                                        static_cast<CUfunction>(Call.Function),
                                        Params.data(), nullptr),
                "a kernel of its graph on copies");
-  if (Why.empty())
+  if (!Why)
     Why = R.waitFor(Own);
   if (Wanted) {
-    for (size_t I = 0; I < Here.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Here.size() && !Why; ++I)
       Why = R.keepAfter(Here[I], Before[I], L.Buffers[I]);
-    for (size_t I = 0; I < Globals.size() && Why.empty(); ++I)
+    for (size_t I = 0; I < Globals.size() && !Why; ++I)
       Why = R.snapshot(Globals[I], L.Globals[I].Value.After);
   }
-  if (!Wanted || !Why.empty()) {
+  if (!Wanted || Why) {
     R.drop(L);
     return Why;
   }
@@ -154,7 +153,7 @@ std::string Recorder::GraphRun::kernel(CUgraphNode Node) {
   R.KeptLaunches[Index] = L;
   R.Log.launch(Index, L);
   Missed.erase(Index);
-  return "";
+  return std::nullopt;
 }
 
 } // namespace cupilot::capture

@@ -22,25 +22,25 @@ public:
   GraphRun(const GraphRun &) = delete;
   /// Whether a kernel's node has a class that is to be kept.
   bool wanted(CUgraph Graph);
-  /// Runs the nodes in an order that the edges allow; empty, or why it ended.
-  std::string run(CUgraph Graph);
+  /// Runs the nodes in an order that the edges allow; says why it ended.
+  Obstacle run(CUgraph Graph);
   /// The classes that nothing could be kept of, because it ended.
   const std::set<uint32_t> &missed() const { return Missed; }
 
 private:
   bool nodesOf(CUgraph Graph, std::vector<CUgraphNode> &Nodes) const;
-  std::string step(CUgraphNode Node);
-  std::string kernel(CUgraphNode Node);
-  std::string set(CUgraphNode Node);
-  std::string copy(CUgraphNode Node);
+  Obstacle step(CUgraphNode Node);
+  Obstacle kernel(CUgraphNode Node);
+  Obstacle set(CUgraphNode Node);
+  Obstacle copy(CUgraphNode Node);
   /// The copy of what lies at \p Address, made where there is none yet.
-  std::string copyOf(uint64_t Address, CUdeviceptr &To);
-  std::string copyOf(const Range &Found, CUdeviceptr &To);
-  std::string saveVariables(const std::vector<Range> &Variables);
-  std::string good(CUresult Result, const char *What) const {
-    return Result == CUDA_SUCCESS
-               ? ""
-               : std::string(What) + ": " + R.Cuda.errorName(Result);
+  Obstacle copyOf(uint64_t Address, CUdeviceptr &To);
+  Obstacle copyOf(const Range &Found, CUdeviceptr &To);
+  Obstacle saveVariables(const std::vector<Range> &Variables);
+  Obstacle good(CUresult Result, const char *What) const {
+    if (Result == CUDA_SUCCESS)
+      return std::nullopt;
+    return std::string(What) + ": " + R.Cuda.errorName(Result);
   }
 
   Recorder &R;

@@ -214,7 +214,7 @@ static void CUPTIAPI onCallback(void *, CUpti_CallbackDomain Domain,
   }
 }
 
-static std::string subscribe(Recorder &R) {
+static Obstacle subscribe(Recorder &R) {
   CUpti_SubscriberHandle Subscriber;
   CUptiResult Result =
       R.Tracer.cuptiSubscribe(&Subscriber, onCallback, nullptr);
@@ -277,7 +277,7 @@ static void flushNowAndThen() {
   }
 }
 
-static std::string start() {
+static Obstacle start() {
   const char *Folder = std::getenv(FolderVariable);
   if (!Folder || !*Folder)
     return std::string(FolderVariable) + " names no folder";
@@ -286,20 +286,20 @@ static std::string start() {
   if (auto F = Options::parse(Text ? Text : "", Opts))
     return F->what();
   auto *R = new Recorder(Folder, Opts);
-  if (std::string Why = R->Cuda.load(); !Why.empty())
-    return "the CUDA driver cannot be loaded: " + Why;
-  if (std::string Why = R->Tracer.load(Opts.Cupti); !Why.empty())
-    return "CUPTI cannot be loaded: " + Why +
+  if (Obstacle Why = R->Cuda.load())
+    return "the CUDA driver cannot be loaded: " + *Why;
+  if (Obstacle Why = R->Tracer.load(Opts.Cupti))
+    return "CUPTI cannot be loaded: " + *Why +
            "; name its libcupti.so with --cupti";
   if (!R->open())
     return "nothing is recorded";
   Active = R;
-  std::string Why = Opts.Timing ? std::string() : subscribe(*R);
-  if (Why.empty())
+  Obstacle Why = Opts.Timing ? std::nullopt : subscribe(*R);
+  if (!Why)
     Why = startActivity(*R);
-  if (!Why.empty()) {
+  if (Why) {
     R->disable();
-    R->Log.failure("CUPTI: " + Why);
+    R->Log.failure("CUPTI: " + *Why);
     return {};
   }
   // A child of fork() has no device, and must not write into these files.
@@ -321,8 +321,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   if (Active)
     return 1;
   try {
-    if (std::string Why = start(); !Why.empty())
-      std::fprintf(stderr, "cupilot: error: capture: %s\n", Why.c_str());
+    if (Obstacle Why = start())
+      std::fprintf(stderr, "cupilot: error: capture: %s\n", Why->c_str());
   } catch (const std::exception &Error) {
     std::fprintf(stderr, "cupilot: error: capture: %s\n", Error.what());
   }

@@ -120,11 +120,11 @@ private:
   // Snapshot.cpp
   void keepBefore(uint32_t Index, const Function &F, const LaunchCall &Call,
                   std::vector<std::string> Args);
-  std::string waitFor(CUstream Stream) const;
+  Obstacle waitFor(CUstream Stream) const;
   bool findModule(Launch &L, std::vector<std::string> &Variables);
-  std::string snapshot(const Range &R, std::string &Digest,
-                       std::string *Keep = nullptr);
-  std::string keepAfter(const Range &R, const std::string &Before, Content &C);
+  Obstacle snapshot(const Range &R, std::string &Digest,
+                    std::string *Keep = nullptr);
+  Obstacle keepAfter(const Range &R, const std::string &Before, Content &C);
   void findGlobals(Launch &L, std::vector<Range> &At, const Function &F,
                    const void *Handle);
   void giveUp(uint32_t Index);
@@ -154,8 +154,8 @@ private:
   std::atomic<bool> DevicesKnown{false};
 };
 
-/// Registers for records of kernels; empty, or why that failed.
-std::string startActivity(Recorder &R);
+/// Registers for records of kernels.
+Obstacle startActivity(Recorder &R);
 /// Delivers the records; all of them when \p Forced.
 void flushActivity(Recorder &R, bool Forced);
 

@@ -227,9 +227,9 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
   if (auto F = readRecord(Folder, R))
     return F;
   Driver Cuda;
-  if (std::string Why = Cuda.load(); !Why.empty())
+  if (Obstacle Why = Cuda.load())
     return Failure(FailureKind::NoDriver,
-                   "the CUDA driver cannot be loaded: " + Why,
+                   "the CUDA driver cannot be loaded: " + *Why,
                    "replay where there is a GPU");
   auto Must = [&](CUresult Result, const char *What) {
     return Result == CUDA_SUCCESS

@@ -59,8 +59,8 @@ CUstream copyStream(const Driver &Cuda) {
   return Stream;
 }
 
-/// Waits until \p Stream has nothing to do; empty, or why it has.
-std::string Recorder::waitFor(CUstream Stream) const {
+/// Waits until \p Stream has nothing to do.
+Obstacle Recorder::waitFor(CUstream Stream) const {
   auto End =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(Opts.WaitMs);
   for (;;) {
@@ -76,9 +76,9 @@ std::string Recorder::waitFor(CUstream Stream) const {
   }
 }
 
-/// Copies \p R to the host and keeps it; empty, or why that failed.
-std::string Recorder::snapshot(const Range &R, std::string &Digest,
-                               std::string *Keep) {
+/// Copies \p R to the host and keeps it.
+Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
+                            std::string *Keep) {
   // Not a string yet: it would be filled with zeros first.
   std::unique_ptr<char[]> Bytes(new (std::nothrow) char[R.Size]);
   if (!Bytes)
@@ -219,7 +219,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (Cuda.cuStreamGetId &&
       Cuda.cuStreamGetId(Call.Stream, &Stream) == CUDA_SUCCESS)
     L.Stream = Stream;
-  std::string Why;
+  Obstacle Why;
   // Nothing after this may be left half done: Never ends all further tries.
   auto Refuse = [&](const std::string &Text, bool Forever) {
     drop(L);
@@ -238,15 +238,15 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (M.InStructs)
     L.Remarks.push_back("pointers inside by-value structs: a replay confirms "
                         "them");
-  if (Why = waitFor(Call.Stream); !Why.empty())
-    return Refuse(Why, false);
+  if (Obstacle Busy = waitFor(Call.Stream))
+    return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What) {
     std::string Text;
     bool Scan = P->Held + R.Size <= HeldLimit;
     Why = snapshot(R, C.Digest, Scan ? &Text : nullptr);
-    if (!Why.empty())
+    if (Why)
       return false;
     int Where = -1;
     if (Cuda.cuPointerGetAttribute &&
@@ -267,20 +267,20 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   };
   for (size_t I = 0; I < L.Buffers.size(); ++I)
     if (!Copy(P->Ranges[I], L.Buffers[I], "buffer " + std::to_string(I)))
-      return Refuse(Why, false);
+      return Refuse(*Why, false);
   for (size_t I = 0; I < L.Globals.size(); ++I)
     if (!Copy(P->Globals[I], L.Globals[I].Value,
               "variable " + L.Globals[I].Symbol))
-      return Refuse(Why, false);
+      return Refuse(*Why, false);
   P->Guard = std::move(Guard);
   Current = std::move(P);
 }
 
-std::string Recorder::keepAfter(const Range &R, const std::string &Before,
-                                Content &C) {
+Obstacle Recorder::keepAfter(const Range &R, const std::string &Before,
+                             Content &C) {
   std::string After;
-  std::string Why = snapshot(R, C.After, Before.empty() ? nullptr : &After);
-  if (Why.empty() && !Before.empty() && C.After != C.Digest)
+  Obstacle Why = snapshot(R, C.After, Before.empty() ? nullptr : &After);
+  if (!Why && !Before.empty() && C.After != C.Digest)
     for (size_t I = 0; I < Before.size(); ++I)
       C.Changed += Before[I] != After[I];
   return Why;
@@ -293,27 +293,23 @@ void Recorder::afterLaunch(bool Launched) {
   auto P = std::static_pointer_cast<Pending>(std::move(Current));
   Current = nullptr;
   Launch &L = P->What;
-  std::string Why;
-  if (!Launched)
-    Why = "the launch failed";
-  else
-    Why = waitFor(P->Stream);
+  Obstacle Why = Launched ? waitFor(P->Stream) : Obstacle("the launch failed");
   // A binary that only the launch itself made known: variables of it were not
   // read before the launch.
   std::vector<std::string> Variables;
-  if (Why.empty() && L.Module.empty() && !findModule(L, Variables))
+  if (!Why && L.Module.empty() && !findModule(L, Variables))
     L.Remarks.push_back("the GPU binary of the kernel was not seen, nor the "
                         "variables that it may use");
-  else if (Why.empty() && L.Globals.empty() && !Variables.empty())
+  else if (!Why && L.Globals.empty() && !Variables.empty())
     Why = "its GPU binary was loaded by the launch itself";
-  for (size_t I = 0; I < L.Buffers.size() && Why.empty(); ++I)
+  for (size_t I = 0; I < L.Buffers.size() && !Why; ++I)
     Why = keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I]);
-  for (size_t I = 0; I < L.Globals.size() && Why.empty(); ++I)
+  for (size_t I = 0; I < L.Globals.size() && !Why; ++I)
     Why = snapshot(P->Globals[I], L.Globals[I].Value.After);
-  if (!Why.empty()) {
+  if (Why) {
     drop(L);
     std::lock_guard<std::mutex> Guard(TableLock);
-    writeClass(P->Index, {Why});
+    writeClass(P->Index, {*Why});
     return;
   }
   uint64_t Bytes = 0;

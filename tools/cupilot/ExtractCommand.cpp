@@ -100,7 +100,7 @@ static Error writeJson(StringRef File, ArrayRef<Kernel> Kernels,
         else if (Build.Refusal)
           J.attribute("no_identity", json::fixUTF8(Build.Refusal->text()));
         if (K.Slice.empty())
-          J.attribute("refusal", json::fixUTF8(K.Refusal));
+          J.attribute("refusal", json::fixUTF8(K.Refusal.value_or("")));
         else
           J.attribute("slice", sliceName(K));
       });
@@ -143,9 +143,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
     }
     Slices += !K.Slice.empty();
     addKernel(B, K, Source);
-    if (!K.Refusal.empty())
+    if (K.Refusal)
       errs() << K.File << ":" << K.Line << ": remark: kernel '" << K.Name
-             << "' has no slice: " << K.Refusal << "\n";
+             << "' has no slice: " << *K.Refusal << "\n";
   }
   if (!O.Json.empty())
     if (Error E = writeJson(O.Json, *Kernels, Builds))

@@ -260,8 +260,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
     P.Flags = *Flags;
     P.DataFolder = Recorded.Folder.empty() ? "." : Recorded.Folder;
     Expected<json::Object> Shown =
-        K.Refusal.empty() ? show(P, C, Facts->Measured, O.Json, Impossible)
-                          : Expected<json::Object>(findingError(K.Refusal));
+        K.Refusal ? findingError(*K.Refusal)
+                  : show(P, C, Facts->Measured, O.Json, Impossible);
     if (Shown) {
       All.push_back(std::move(*Shown));
       continue;

@@ -60,8 +60,8 @@ public:
   revise(llvm::ArrayRef<RevisionOrder> Orders) = 0;
   /// The most repairs of a candidate.
   virtual unsigned rounds() const { return 0; }
-  /// Why nothing more can be made: "30 calls were made"; "" while it can.
-  virtual std::string exhausted() const { return ""; }
+  /// True when the calls for the kernel are used up: nothing more can be made.
+  virtual bool exhausted() const { return false; }
 };
 
 /// By rules, two beside each other; nothing is repaired.

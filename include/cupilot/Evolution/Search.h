@@ -43,16 +43,21 @@ struct SearchOptions {
   std::function<void(unsigned, const CandidateRecord &, double)> Progress;
 };
 
+/// Why a search ended before its last generation.
+struct EarlyEnd {
+  enum class Cause { Budget, NearCeiling, CallsMade } Why;
+  std::string Text; ///< For people.
+};
+
 /// What a search ended with.
 struct SearchResult {
   std::vector<Variant> Variants;    ///< Accepted ones, best first.
   std::vector<std::string> Sources; ///< Theirs.
   unsigned Evaluated = 0, Refused = 0, Rejected = 0, Duplicates = 0;
   std::vector<CandidateRecord> All;
-  MeasuredFile Measured;   ///< What a GPU said of the original and those kept.
-  std::string Run;         ///< Digest of everything that decides how it went.
-  std::string Stopped;     ///< Why it ended early; "" if it did not.
-  bool OverBudget = false; ///< It may go on with a larger budget.
+  MeasuredFile Measured; ///< What a GPU said of the original and those kept.
+  std::string Run;       ///< Digest of everything that decides how it went.
+  std::optional<EarlyEnd> Ended;
   StrategyRecord Strategies; ///< For the store (strategyFile).
 };
 

@@ -38,7 +38,7 @@ struct GpuWorkload {
 /// What compute-sanitizer's tools said on one workload.
 struct SanitizerVerdict {
   std::map<std::string, std::string> Tools; ///< "memcheck": "clean".
-  std::string NoAnswer; ///< Why there is none; "" where there is.
+  std::optional<std::string> NoAnswer;      ///< Why there is none.
 };
 
 /// The last checks of a variant that was accepted, by workload.

@@ -30,12 +30,13 @@ struct Kernel {
   std::string
       Name; ///< Qualified name with parameter types and template
             ///< arguments: "blur::rows<4>(const float *, float *, int)".
-  std::string Symbol;  ///< Mangled name as clang's device side has it.
-  std::string Digest;  ///< Source identity, "b3:...".
-  std::string Slice;   ///< Self-contained .cu text; empty when refused.
-  std::string Refusal; ///< Why there is no slice, with a way out.
-  std::string File;    ///< Where it is defined ...
-  unsigned Line = 0;   ///< ... and on which line.
+  std::string Symbol; ///< Mangled name as clang's device side has it.
+  std::string Digest; ///< Source identity, "b3:...".
+  std::string Slice;  ///< Self-contained .cu text; empty when refused.
+  /// Why there is no slice, with a way out.
+  std::optional<std::string> Refusal;
+  std::string File;  ///< Where it is defined ...
+  unsigned Line = 0; ///< ... and on which line.
   std::vector<KernelParam> Params;
   std::vector<ScalarRef> Scalars;   ///< The symbols of its maps, in order.
   std::vector<PointerRef> Pointers; ///< Pointer arguments and pointer fields.

@@ -138,9 +138,9 @@ struct LaunchPlan {
   unsigned indexOf(const Launch &L) const;
 };
 
-/// Why \p Plan could never be carried out, whatever the launch: a rank, box or
-/// swizzle that the hardware does not have, ... "" when it could.
-std::string describeBroken(const TensorMapPlan &Plan);
+/// A finding where \p Plan could never be carried out, whatever the launch: a
+/// rank, box or swizzle that the hardware does not have, ...
+llvm::Error checkTensorMap(const TensorMapPlan &Plan);
 
 /// The words for CUtensorMapDataType ("f32"), CUtensorMapSwizzle ("128B") and
 /// CUtensorMapL2promotion ("none"), in the order of their values.

@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ struct ProfileResult {
   std::vector<std::string> Unknown;     ///< Asked for, and not known here.
   unsigned Passes = 0;                  ///< Launches that it took.
   /// Why there are no values: "no CUPTI: ...", "no rights: ...", "...".
-  std::string Reason;
+  std::optional<std::string> Reason;
 };
 
 /// Loads CUPTI once per process. Not thread-safe: one launch at a time.

@@ -315,10 +315,10 @@ bool AsmLowering::finish() {
   return true;
 }
 
-std::string AsmLowering::emit() {
+Error AsmLowering::emit() {
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Body));
   if (!bindOperands())
-    return "its operands";
+    return createStringError("its operands");
   for (const auto &Register : Program.Registers)
     variable(Register.first(), Register.second);
   for (const PtxStatement &S : Program.Statements)
@@ -326,16 +326,15 @@ std::string AsmLowering::emit() {
         !Labels
              .try_emplace(S.Label, BasicBlock::Create(M.getContext(), "", Body))
              .second)
-      return "the label '" + S.Text + "', which stands twice,";
+      return createStringError("the label '" + S.Text +
+                               "', which stands twice,");
   for (const PtxStatement &S : Program.Statements)
     if (!emitStatement(S))
-      return "'" + S.Text + "'";
-  return finish() ? "" : "its results";
+      return createStringError("'" + S.Text + "'");
+  return finish() ? Error::success() : createStringError("its results");
 }
 
-std::string AsmLowering::run() {
-  if (!Program.Error.empty())
-    return Program.Error;
+Error AsmLowering::run() {
   SmallVector<Type *> Types;
   for (Value *Arg : Call.args())
     Types.push_back(Arg->getType());
@@ -343,8 +342,7 @@ std::string AsmLowering::run() {
                           GlobalValue::InternalLinkage, "__cupilot_asm", M);
   Body->addFnAttr(Attribute::AlwaysInline);
   Body->setDoesNotThrow();
-  std::string Unknown = emit();
-  if (!Unknown.empty()) {
+  if (Error Unknown = emit()) {
     Body->dropAllReferences();
     Body->eraseFromParent();
     return Unknown;
@@ -355,7 +353,7 @@ std::string AsmLowering::run() {
   New->setDebugLoc(Call.getDebugLoc());
   Call.replaceAllUsesWith(New);
   Call.eraseFromParent();
-  return "";
+  return Error::success();
 }
 
 void lowerInlineAsm(Module &M, ForeignStatement Foreign) {
@@ -366,16 +364,17 @@ void lowerInlineAsm(Module &M, ForeignStatement Foreign) {
         Calls.push_back(Call);
   for (CallInst *Call : Calls) {
     auto *Asm = cast<InlineAsm>(Call->getCalledOperand());
-    PtxProgram Program = parsePtx(Asm->getAsmString());
+    Expected<PtxProgram> Program = parsePtx(Asm->getAsmString());
     // An empty statement keeps the order of what stands around it.
-    if (Program.Error.empty() && Program.Statements.empty() &&
-        Call->getType()->isVoidTy())
+    if (Program && Program->Statements.empty() && Call->getType()->isVoidTy())
       continue;
-    std::string Unknown = AsmLowering(*Call, Program, Foreign).run();
-    if (!Unknown.empty())
+    if (Error Unknown = Program ? AsmLowering(*Call, *Program, Foreign).run()
+                                : Program.takeError())
       Call->setMetadata(
           "cupilot.unknown",
-          MDNode::get(M.getContext(), MDString::get(M.getContext(), Unknown)));
+          MDNode::get(
+              M.getContext(),
+              MDString::get(M.getContext(), toString(std::move(Unknown)))));
   }
 }
 

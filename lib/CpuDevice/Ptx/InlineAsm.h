@@ -31,9 +31,9 @@ class AsmLowering {
 public:
   AsmLowering(llvm::CallInst &Call, const PtxProgram &Program,
               ForeignStatement Foreign);
-  /// "" when the statement was replaced; else what is not known of it, and
+  /// Replaces the statement; else an error says what is not known of it, and
   /// nothing has changed.
-  std::string run();
+  llvm::Error run();
 
   // For the rules of the table. They return false for a form they do not know.
 
@@ -70,7 +70,7 @@ public:
   void setCarry(llvm::Value *V);
 
 private:
-  std::string emit();
+  llvm::Error emit();
   bool bindOperands();
   bool emitStatement(const PtxStatement &S);
   bool finish();

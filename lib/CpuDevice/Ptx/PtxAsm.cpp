@@ -51,15 +51,15 @@ namespace {
 class Parser {
 public:
   explicit Parser(StringRef Text) : Text(Text) {}
-  PtxProgram run();
+  Expected<PtxProgram> run();
 
 private:
   void statement(StringRef Line);
   void declare(StringRef Line);
   void instruction(StringRef Line);
   void fail(const Twine &What) {
-    if (Program.Error.empty())
-      Program.Error = What.str();
+    if (!Unknown)
+      Unknown = What.str();
   }
   std::string clean() const;
   /// \p Name with the scope that declares it.
@@ -68,6 +68,7 @@ private:
   std::string resolveOperand(StringRef Part) const;
 
   StringRef Text;
+  std::optional<std::string> Unknown; ///< What is not understood.
   PtxProgram Program;
   std::vector<unsigned> Scopes = {0};
   unsigned NumScopes = 0;
@@ -224,10 +225,10 @@ void Parser::statement(StringRef Line) {
   instruction(Line);
 }
 
-PtxProgram Parser::run() {
+Expected<PtxProgram> Parser::run() {
   std::string Clean = clean();
   StringRef Rest = StringRef(Clean).ltrim();
-  while (!Rest.empty() && Program.Error.empty()) {
+  while (!Rest.empty() && !Unknown) {
     // Braces of a scope stand where a statement begins, those of a vector
     // among operands.
     if (Rest.consume_front("{")) {
@@ -261,6 +262,8 @@ PtxProgram Parser::run() {
     }
     Rest = Rest.ltrim();
   }
+  if (Unknown)
+    return createStringError(*Unknown);
   // A branch goes to the innermost label of that name; labels of sibling
   // scopes may share one.
   for (auto [S, Chain] : zip(Program.Statements, ScopesOf)) {
@@ -276,6 +279,6 @@ PtxProgram Parser::run() {
   return std::move(Program);
 }
 
-PtxProgram parsePtx(StringRef Text) { return Parser(Text).run(); }
+Expected<PtxProgram> parsePtx(StringRef Text) { return Parser(Text).run(); }
 
 } // namespace cupilot

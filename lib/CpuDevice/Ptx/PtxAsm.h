@@ -11,6 +11,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include <string>
 #include <vector>
 
@@ -41,12 +42,12 @@ struct PtxStatement {
 struct PtxProgram {
   std::vector<PtxStatement> Statements;
   llvm::StringMap<unsigned> Registers; ///< Declared ones: their bits.
-  std::string Error; ///< What is not understood; "" when all is.
 };
 
 /// Splits \p Text into instructions, resolves scopes, labels and declarations
-/// (PTX ISA, "Syntax" and "State Spaces, Types, and Variables").
-PtxProgram parsePtx(llvm::StringRef Text);
+/// (PTX ISA, "Syntax" and "State Spaces, Types, and Variables"). An error says
+/// what is not understood.
+llvm::Expected<PtxProgram> parsePtx(llvm::StringRef Text);
 
 /// Bits of a value of the type that a suffix names ("f16x2": 32, "pred": 1); 0
 /// when it names no type.

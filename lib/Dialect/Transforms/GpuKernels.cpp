@@ -62,7 +62,7 @@ Expected<std::vector<Operation *>> gpuClosure(Operation *Kernel) {
   llvm::SetVector<Operation *> Reached;
   Reached.insert(Kernel);
   for (size_t I = 0; I < Reached.size(); ++I) {
-    std::string Missing;
+    SymbolRefAttr Missing;
     Reached[I]->walk<WalkOrder::PreOrder>([&](Operation *Op) {
       AttrTypeWalker Walker;
       Walker.addWalk([&](SymbolRefAttr Ref) {
@@ -73,15 +73,15 @@ Expected<std::vector<Operation *>> gpuClosure(Operation *Kernel) {
           return WalkResult::skip();
         if (Symbol)
           Reached.insert(Symbol);
-        else if (Missing.empty())
-          Missing = textOf(Ref);
+        else if (!Missing)
+          Missing = Ref;
         // Not the parts of a nested name.
         return WalkResult::skip();
       });
       Walker.walk(Op->getAttrDictionary());
     });
-    if (!Missing.empty())
-      return findingError("it uses " + Missing +
+    if (Missing)
+      return findingError("it uses " + textOf(Missing) +
                           ", which the module does not hold");
   }
   return std::vector<Operation *>(Reached.begin(), Reached.end());

@@ -103,9 +103,8 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G) {
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/7);
     // Assembly and unknown functions may write anything.
-    if (std::string Reason = A.Fx.first({Effect::Assembly, Effect::Unknown});
-        !Reason.empty())
-      return refuse(G, Reason);
+    if (llvm::Error E = A.Fx.checkNone({Effect::Assembly, Effect::Unknown}))
+      return refuse(G, std::move(E));
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);
     std::string Reason = "the kernel reads no array of its arguments that it "

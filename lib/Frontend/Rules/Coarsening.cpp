@@ -14,22 +14,16 @@ using namespace clang;
 
 namespace cupilot {
 
-/// Why threads cannot be run one after the other in one thread; "" if they can.
-static std::string reasonAgainst(KernelView &V, Analysis &A) {
-  std::string Reason = againstMergedThreads(V, A);
-  if (Reason.empty() && !A.Uses.usesGlobal(0))
-    Reason = "the kernel does not use the index in x";
-  return Reason;
-}
-
 llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
   int64_t Factor = valueOf(G, "factor");
   if (Factor < 2 || Factor > 64)
     return refuse(G, "the factor must be from 2 to 64");
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/1);
-    if (std::string Reason = reasonAgainst(V, A); !Reason.empty())
-      return refuse(G, Reason);
+    if (llvm::Error E = checkMergedThreads(V, A))
+      return refuse(G, std::move(E));
+    if (!A.Uses.usesGlobal(0))
+      return refuse(G, "the kernel does not use the index in x");
     Expr Exact = mod(S.launch().Grid[0], Factor);
     if (A.Uses.usesTotal(0)) {
       // A grid-stride loop already: fewer blocks do more rounds.
@@ -48,10 +42,10 @@ llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
                 Next = V.freshName("next");
     std::vector<Edit> Edits;
     if (llvm::Error E = A.Uses.replaceGlobal(0, Index, Edits))
-      return refuse(G, llvm::toString(std::move(E)));
+      return refuse(G, std::move(E));
     llvm::Expected<bool> Label = replaceReturns(V, true, Next, Edits);
     if (!Label)
-      return refuse(G, llvm::toString(Label.takeError()));
+      return refuse(G, Label.takeError());
     auto Open = V.offset(V.Body.getLBracLoc()),
          Close = V.offset(V.Body.getRBracLoc());
     if (!Open || !Close)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Effects.h"
+#include "cupilot/Support/Error.h"
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
@@ -28,17 +29,17 @@ void Effects::note(Effect E, const llvm::Twine &Cause, const Stmt *At) {
   Causes.try_emplace(E, std::move(Text));
 }
 
-std::string Effects::first(std::initializer_list<Effect> List) const {
+llvm::Error Effects::checkNone(std::initializer_list<Effect> List) const {
   for (Effect E : List)
     if (auto It = Causes.find(E); It != Causes.end())
-      return "it " + It->second;
-  return "";
+      return findingError("it " + It->second);
+  return llvm::Error::success();
 }
 
-std::string blockDependence(const Effects &E) {
-  return E.first({Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Fence,
-                  Effect::Assembly, Effect::SpecialRead, Effect::Unknown,
-                  Effect::IndexInCall});
+llvm::Error checkBlockIndependence(const Effects &E) {
+  return E.checkNone({Effect::Barrier, Effect::Warp, Effect::Shared,
+                      Effect::Fence, Effect::Assembly, Effect::SpecialRead,
+                      Effect::Unknown, Effect::IndexInCall});
 }
 
 static llvm::StringRef nameOf(const FunctionDecl *F) {

@@ -39,9 +39,9 @@ public:
   explicit Effects(KernelView &V);
 
   bool has(Effect E) const { return Causes.count(E); }
-  /// "it calls __syncthreads" for the first of \p List that is there; "" if
-  /// none is.
-  std::string first(std::initializer_list<Effect> List) const;
+  /// A finding for the first of \p List that is there: "it calls
+  /// __syncthreads".
+  llvm::Error checkNone(std::initializer_list<Effect> List) const;
   /// Functions with a body that the kernel calls, directly or not, and itself.
   llvm::ArrayRef<const clang::FunctionDecl *> functions() const {
     return Functions;
@@ -61,8 +61,9 @@ private:
   const clang::FunctionDecl *Current = nullptr;
 };
 
-/// Everything that makes a thread depend on its block or its place in it.
-std::string blockDependence(const Effects &E);
+/// A finding where something makes a thread depend on its block or its place in
+/// it.
+llvm::Error checkBlockIndependence(const Effects &E);
 
 } // namespace cupilot
 

@@ -29,10 +29,16 @@ void forEachExpr(const Stmt *S,
 }
 
 IndexUses::IndexUses(Values &Vals, unsigned Mask) : Vals(Vals), Mask(Mask) {
-  if (!scan(&Vals.V.Body))
-    Problem = "thread or block indices are used other than as blockIdx * "
-              "blockDim + threadIdx (" +
-              Vals.V.at(Culprit->getBeginLoc()) + ")";
+  if (scan(&Vals.V.Body))
+    Culprit = nullptr;
+}
+
+llvm::Error IndexUses::check() const {
+  if (!Culprit)
+    return llvm::Error::success();
+  return findingError("thread or block indices are used other than as blockIdx "
+                      "* blockDim + threadIdx (" +
+                      Vals.V.at(Culprit->getBeginLoc()) + ")");
 }
 
 /// Does \p S hold launch variables of the dimensions, or parts of indices?

@@ -26,8 +26,8 @@ public:
   /// \p Mask: bit d stands for dimension d.
   IndexUses(Values &Vals, unsigned Mask);
 
-  /// Why the kernel is more than a function of global indices; "" if it is not.
-  const std::string &problem() const { return Problem; }
+  /// A finding where the kernel is more than a function of global indices.
+  llvm::Error check() const;
   const std::vector<Use> &uses() const { return Found; }
   bool usesTotal(unsigned Dim) const;
   bool usesGlobal(unsigned Dim) const;
@@ -63,7 +63,6 @@ private:
   unsigned Mask;
   std::vector<Use> Found;
   std::array<int64_t, 3> Blocks{};
-  std::string Problem;
   /// Variables whose initial value is a part of an index: looked through where
   /// they are used.
   llvm::DenseSet<const clang::VarDecl *> Parts;

@@ -47,11 +47,12 @@ void allowMoreThreads(RewriteState &S, Analysis &A, unsigned Dim,
   S.requireZero(Exact);
 }
 
-std::string fixedLaunch(const KernelView &V) {
-  for (const Attr *A : V.Fn.attrs())
-    if (llvm::StringRef(A->getSpelling()).contains("cluster"))
-      return "the kernel has a cluster shape";
-  return "";
+/// A finding says why the number of threads must stay as it is, for any rule.
+static llvm::Error checkFreeLaunch(const KernelView &V, const Analysis &A) {
+  for (const Attr *Each : V.Fn.attrs())
+    if (llvm::StringRef(Each->getSpelling()).contains("cluster"))
+      return findingError("the kernel has a cluster shape");
+  return A.Uses.check();
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,31 +131,28 @@ static llvm::Error checkNoAssumption(RewriteState &S, const Gene &G,
       if ((Mask & (1U << D)) && A.Uses.assumedBlock(D))
         return refuse(G, "the block size that the text assumes cannot be "
                          "edited everywhere");
-    return A.Uses.problem().empty() ? llvm::Error::success()
-                                    : refuse(G, A.Uses.problem());
+    return refuse(G, A.Uses.check());
   });
 }
 
-std::string againstMergedThreads(KernelView &V, Analysis &A) {
-  std::string Reason = blockDependence(A.Fx);
-  if (Reason.empty())
-    Reason = A.Fx.first(
-        {Effect::Atomic, Effect::Static, Effect::Jump, Effect::Lambda});
-  if (Reason.empty())
-    Reason = fixedLaunch(V);
-  if (Reason.empty())
-    Reason = A.Uses.problem();
-  return Reason;
+llvm::Error checkMergedThreads(KernelView &V, Analysis &A) {
+  if (llvm::Error E = checkBlockIndependence(A.Fx))
+    return E;
+  if (llvm::Error E = A.Fx.checkNone(
+          {Effect::Atomic, Effect::Static, Effect::Jump, Effect::Lambda}))
+    return E;
+  return checkFreeLaunch(V, A);
 }
 
-std::string againstRepeatedWork(KernelView &V, Analysis &A) {
+llvm::Error checkRepeatedWork(KernelView &V, Analysis &A) {
   for (const Stmt *S : A.Checks.work())
     if (!returnsIn(S).empty())
-      return "the work may be left by a return";
+      return findingError("the work may be left by a return");
   for (const ParmVarDecl *P : V.Fn.parameters())
     if (!A.Vals.writes(P).empty())
-      return "the parameter '" + P->getNameAsString() + "' is changed";
-  return "";
+      return findingError("the parameter '" + P->getNameAsString() +
+                          "' is changed");
+  return llvm::Error::success();
 }
 
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
@@ -169,20 +167,17 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   bool Assumes = false;
   llvm::Error E = withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, Mask);
-    std::string Reason = blockDependence(A.Fx);
-    if (Reason.empty())
-      Reason = fixedLaunch(V);
-    if (Reason.empty())
-      Reason = A.Uses.problem();
-    if (!Reason.empty())
-      return refuse(G, Reason);
+    if (llvm::Error Err = checkBlockIndependence(A.Fx))
+      return refuse(G, std::move(Err));
+    if (llvm::Error Err = checkFreeLaunch(V, A))
+      return refuse(G, std::move(Err));
     std::vector<Edit> Edits;
     for (unsigned D = 0; D < 2; ++D) {
       if (!Sizes[D])
         continue;
       Assumes |= A.Uses.assumedBlock(D) != 0;
       if (llvm::Error Err = A.Uses.replaceAssumedBlock(D, Edits))
-        return refuse(G, llvm::toString(std::move(Err)));
+        return refuse(G, std::move(Err));
       allowMoreThreads(S, A, D, mod(S.threads(D), Sizes[D]), MaxBlockThreads);
     }
     for (unsigned D = 0; D < 2; ++D) {
@@ -193,7 +188,7 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
     }
     if (llvm::Error Err =
             admitBlock(S, V, Sizes[0] * std::max<int64_t>(Sizes[1], 1), Edits))
-      return refuse(G, llvm::toString(std::move(Err)));
+      return refuse(G, std::move(Err));
     if (!applyEdits(S.Text, std::move(Edits)))
       return refuse(G, "the block size in the text cannot be edited");
     return llvm::Error::success();
@@ -222,7 +217,7 @@ llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {
       return refuse(G, "the kernel has these bounds already");
     std::vector<Edit> Edits;
     if (llvm::Error E = writeLaunchBounds(V, Most, Blocks, Edits))
-      return refuse(G, llvm::toString(std::move(E)));
+      return refuse(G, std::move(E));
     if (!applyEdits(S.Text, std::move(Edits)))
       return refuse(G, "the kernel's head cannot be edited");
     S.requireAtLeast(Expr::constant(Most), Threads);

@@ -38,16 +38,12 @@ int64_t launchBound(const KernelView &V);
 llvm::Error writeLaunchBounds(KernelView &V, int64_t Most, int64_t Blocks,
                               std::vector<Edit> &Edits);
 
-/// Why the number of threads must stay as it is, for any rule; "" if nothing
-/// speaks against.
-std::string fixedLaunch(const KernelView &V);
-
-/// Why the work of several threads cannot be done by one; "" if it can.
-std::string againstMergedThreads(KernelView &V, Analysis &A);
-
-/// Why the kernel's work cannot be done again from its parameters: it returns,
-/// or changes one; "" if nothing speaks against.
-std::string againstRepeatedWork(KernelView &V, Analysis &A);
+// Each is a finding that says why not.
+/// May one thread do the work of several?
+llvm::Error checkMergedThreads(KernelView &V, Analysis &A);
+/// May the kernel's work be done again from its parameters? Not if it returns,
+/// or changes one.
+llvm::Error checkRepeatedWork(KernelView &V, Analysis &A);
 
 } // namespace cupilot
 

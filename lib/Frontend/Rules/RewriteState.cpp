@@ -141,6 +141,11 @@ llvm::Error refuse(const Gene &G, const llvm::Twine &Reason) {
   return findingError(llvm::Twine(G.Strategy) + ": " + Reason);
 }
 
+llvm::Error refuse(const Gene &G, llvm::Error Reason) {
+  return Reason ? refuse(G, llvm::toString(std::move(Reason)))
+                : std::move(Reason);
+}
+
 int64_t valueOf(const Gene &G, llvm::StringRef Param) {
   for (const GeneParam &P : G.Params)
     if (P.Name == Param)

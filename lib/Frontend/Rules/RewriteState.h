@@ -64,6 +64,8 @@ struct Edit {
 
 /// "STRATEGY: reason" as a finding.
 llvm::Error refuse(const Gene &G, const llvm::Twine &Reason);
+/// The same of a finding; a success stays one.
+llvm::Error refuse(const Gene &G, llvm::Error Reason);
 /// The parameter's value; 0 when the gene does not give it.
 int64_t valueOf(const Gene &G, llvm::StringRef Param);
 

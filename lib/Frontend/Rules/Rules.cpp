@@ -58,7 +58,7 @@ Expected<Translation> translateByRules(const Kernel &K, const Genome &G,
                                        ArrayRef<std::string> Flags) {
   if (K.Slice.empty())
     return findingError("the kernel '" + K.Name +
-                        "' has no slice: " + K.Refusal);
+                        "' has no slice: " + K.Refusal.value_or(""));
   for (const Gene &Each : G)
     if (none_of(Rules, [&](const auto &R) { return R.Name == Each.Strategy; }))
       return findingError(Twine(Each.Strategy) +

@@ -212,22 +212,20 @@ static bool someThreadIsActive(Analysis &A, std::vector<Constraint> &Needed) {
   return true;
 }
 
-static std::string reasonAgainst(KernelView &V, Analysis &A) {
-  std::string Reason = A.Fx.first(
-      {Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Atomic,
-       Effect::AtomicOnly, Effect::Fence, Effect::Assembly, Effect::SpecialRead,
-       Effect::Unknown, Effect::Static, Effect::Jump, Effect::Lambda});
-  return Reason.empty() ? againstRepeatedWork(V, A) : Reason;
-}
-
 llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
   int64_t Tile = valueOf(G, "tile");
   if (Tile < 1 || Tile > 4096)
     return refuse(G, "the tile must have 1 to 4096 elements");
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/7);
-    if (std::string Reason = reasonAgainst(V, A); !Reason.empty())
-      return refuse(G, Reason);
+    if (llvm::Error E = A.Fx.checkNone(
+            {Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Atomic,
+             Effect::AtomicOnly, Effect::Fence, Effect::Assembly,
+             Effect::SpecialRead, Effect::Unknown, Effect::Static, Effect::Jump,
+             Effect::Lambda}))
+      return refuse(G, std::move(E));
+    if (llvm::Error E = checkRepeatedWork(V, A))
+      return refuse(G, std::move(E));
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);
     std::string Reason = "no loop of the work, from 0 to a bound over the "
@@ -275,10 +273,10 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
     std::vector<Edit> Edits;
     llvm::Expected<std::string> Active = nameActive(A, Edits);
     if (!Active)
-      return refuse(G, llvm::toString(Active.takeError()));
+      return refuse(G, Active.takeError());
     if (!Active->empty())
       if (llvm::Error E = guardWork(A, T->Loop, *Active, Edits))
-        return refuse(G, llvm::toString(std::move(E)));
+        return refuse(G, std::move(E));
     auto Loop = V.statementRange(*T->Loop),
          Body = V.range(T->Loop->getBody()->getSourceRange());
     std::optional<std::string> Count = V.text(*T->Count);

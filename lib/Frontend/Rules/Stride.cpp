@@ -67,7 +67,7 @@ static bool isInvariant(Values &Vals, const clang::Expr *E) {
 
 std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
   const KernelView &V = Vals.V;
-  if (!Uses.problem().empty())
+  if (llvm::errorToBool(Uses.check()))
     return std::nullopt;
   const ForStmt *Loop = nullptr;
   for (const Stmt *S : V.Body.body()) {

@@ -103,11 +103,11 @@ static bool isUnitStride(const Poly &P, int64_t Width,
 }
 
 /// The array behind \p Pointer, if all its accesses are to the one element that
-/// belongs to the thread; else \p Reason says why not.
-static std::optional<Wide> widen(Analysis &A, const Memory &M,
-                                 const PointerRef &Pointer, int64_t Width,
-                                 llvm::StringRef Base, std::string &Reason,
-                                 std::vector<Constraint> &Needed) {
+/// belongs to the thread; else a finding says why not.
+static llvm::Expected<Wide> widen(Analysis &A, const Memory &M,
+                                  const PointerRef &Pointer, int64_t Width,
+                                  llvm::StringRef Base,
+                                  std::vector<Constraint> &Needed) {
   KernelView &V = A.Vals.V;
   Wide W;
   W.Pointer = Pointer;
@@ -116,25 +116,22 @@ static std::optional<Wide> widen(Analysis &A, const Memory &M,
   for (const Access *Each : M.through(Pointer)) {
     const Origin &O = Each->From;
     if (Each->K == Access::Kind::Escape || Each->K == Access::Kind::Atomic ||
-        !O.Index || !O.Whole) {
-      Reason = M.name(Pointer) + " is not accessed by plain subscripts alone";
-      return std::nullopt;
-    }
-    if (Index && *Index != *O.Index) {
-      Reason = M.name(Pointer) + " is accessed with several subscripts";
-      return std::nullopt;
-    }
+        !O.Index || !O.Whole)
+      return findingError(M.name(Pointer) +
+                          " is not accessed by plain subscripts alone");
+    if (Index && *Index != *O.Index)
+      return findingError(M.name(Pointer) +
+                          " is accessed with several subscripts");
     if (!Index) {
       Index = O.Index;
       W.Scalar = V.typeText(O.Element);
       W.Vector = vectorType(V.Ctx, O.Element, Width);
       std::optional<std::string> Text =
           A.Uses.textAtHead(Each->LValue, 0, Base);
-      if (!isUnitStride(*Index, Width, Needed) || !Text) {
-        Reason = M.name(Pointer) +
-                 " is not accessed with unit stride at a multiple of the width";
-        return std::nullopt;
-      }
+      if (!isUnitStride(*Index, Width, Needed) || !Text)
+        return findingError(
+            M.name(Pointer) +
+            " is not accessed with unit stride at a multiple of the width");
       W.Address = "&(" + *Text + ")";
     }
     W.Loads |= Each->reads();
@@ -143,14 +140,11 @@ static std::optional<Wide> widen(Analysis &A, const Memory &M,
     Always |= isInEveryThread(V, A.Checks, Each->Node) &&
               (Each->writes() || !M.written(Pointer));
   }
-  if (W.Vector.empty()) {
-    Reason = "there is no vector of " + std::to_string(Width) + " " + W.Scalar;
-    return std::nullopt;
-  }
-  if (!Always) {
-    Reason = M.name(Pointer) + " is accessed under a condition";
-    return std::nullopt;
-  }
+  if (W.Vector.empty())
+    return findingError("there is no vector of " + std::to_string(Width) + " " +
+                        W.Scalar);
+  if (!Always)
+    return findingError(M.name(Pointer) + " is accessed under a condition");
   return W;
 }
 
@@ -216,31 +210,28 @@ static llvm::Expected<std::string> moveChecks(Analysis &A, llvm::StringRef Base,
   return Head;
 }
 
-static std::string reasonAgainst(KernelView &V, Analysis &A) {
-  std::string Reason = againstMergedThreads(V, A);
-  if (Reason.empty() && (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0)))
-    Reason = "the kernel has not one index in x per thread";
-  if (Reason.empty() && A.Uses.assumedBlock(0))
-    Reason = "the text assumes a block size";
-  if (Reason.empty() && llvm::count_if(A.Checks.terms(), [](const auto &T) {
-                          return T.Dim == 0;
-                        }) != 1)
-    Reason = "the index in x is not checked against one bound before the work";
-  if (const clang::Expr *Other = A.Checks.otherCondition(0);
-      Other && Reason.empty())
-    Reason = "the check at " + V.at(Other->getBeginLoc()) +
-             " tells apart more than whether the index in x is below a bound";
-  return Reason.empty() ? againstRepeatedWork(V, A) : Reason;
-}
-
 llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
   int64_t Width = valueOf(G, "width");
   if (Width != 2 && Width != 4)
     return refuse(G, "the width must be 2 or 4");
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/1);
-    if (std::string Reason = reasonAgainst(V, A); !Reason.empty())
-      return refuse(G, Reason);
+    if (llvm::Error E = checkMergedThreads(V, A))
+      return refuse(G, std::move(E));
+    if (!A.Uses.usesGlobal(0) || A.Uses.usesTotal(0))
+      return refuse(G, "the kernel has not one index in x per thread");
+    if (A.Uses.assumedBlock(0))
+      return refuse(G, "the text assumes a block size");
+    if (llvm::count_if(A.Checks.terms(),
+                       [](const auto &T) { return T.Dim == 0; }) != 1)
+      return refuse(G, "the index in x is not checked against one bound before "
+                       "the work");
+    if (const clang::Expr *Other = A.Checks.otherCondition(0))
+      return refuse(G, "the check at " + V.at(Other->getBeginLoc()) +
+                           " tells apart more than whether the index in x is "
+                           "below a bound");
+    if (llvm::Error E = checkRepeatedWork(V, A))
+      return refuse(G, std::move(E));
     std::vector<Constraint> Needed;
     std::optional<Expr> Limit = A.Checks.limit(0, Needed);
     if (!Limit)
@@ -252,10 +243,10 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
                 Index = V.freshName("index");
     std::vector<Edit> Edits;
     if (llvm::Error E = A.Uses.replaceGlobal(0, Index, Edits))
-      return refuse(G, llvm::toString(std::move(E)));
+      return refuse(G, std::move(E));
     llvm::Expected<std::string> Checks = moveChecks(A, Base, Edits);
     if (!Checks)
-      return refuse(G, llvm::toString(Checks.takeError()));
+      return refuse(G, Checks.takeError());
 
     std::string Reason = "the kernel accesses no arrays of its arguments",
                 Loads, Stores;
@@ -265,9 +256,11 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
     for (const PointerRef &Pointer : M.pointers()) {
       std::vector<Constraint> Here;
       std::vector<Disjoint> Apart;
-      std::optional<Wide> W = widen(A, M, Pointer, Width, Base, Reason, Here);
-      if (!W)
+      llvm::Expected<Wide> W = widen(A, M, Pointer, Width, Base, Here);
+      if (!W) {
+        Reason = llvm::toString(W.takeError());
         continue;
+      }
       if (llvm::Error E = M.keepApart(Pointer, Ext, Apart, Here)) {
         Reason = llvm::toString(std::move(E));
         continue;

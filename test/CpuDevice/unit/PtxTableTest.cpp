@@ -43,8 +43,7 @@ std::vector<std::string> asmTexts(StringRef Source) {
 }
 
 PtxStatement single(StringRef Text) {
-  PtxProgram P = parsePtx(Text);
-  EXPECT_EQ(P.Error, "");
+  PtxProgram P = cantFail(parsePtx(Text));
   EXPECT_EQ(P.Statements.size(), 1u);
   return P.Statements.front();
 }
@@ -56,10 +55,12 @@ TEST(PtxTable, EveryRowHasACase) {
     auto File =
         MemoryBuffer::getFile(Twine(CUPILOT_TEST_INPUTS) + "/" + Name + ".cu");
     ASSERT_TRUE(File) << Name.str();
-    for (const std::string &Text : asmTexts((*File)->getBuffer()))
-      for (const PtxStatement &S : parsePtx(Text).Statements)
+    for (const std::string &Text : asmTexts((*File)->getBuffer())) {
+      PtxProgram P = cantFail(parsePtx(Text));
+      for (const PtxStatement &S : P.Statements)
         if (S.Label.empty())
           Covered.insert(findPtxRule(S));
+    }
   }
   for (const PtxRule &Rule : ptxRules())
     EXPECT_TRUE(Covered.count(&Rule)) << "no case for: " << Rule.Pattern;
@@ -78,9 +79,9 @@ TEST(PtxTable, MatchesModifiers) {
 }
 
 TEST(PtxAsm, Scopes) {
-  PtxProgram P = parsePtx("{ .reg .pred p<2>; { .reg .b16 x, y; mov.b16 x, y; }"
-                          "@!p1 bra DONE; mov.u32 $0, x; DONE: }");
-  EXPECT_EQ(P.Error, "");
+  PtxProgram P =
+      cantFail(parsePtx("{ .reg .pred p<2>; { .reg .b16 x, y; mov.b16 x, y; }"
+                        "@!p1 bra DONE; mov.u32 $0, x; DONE: }"));
   ASSERT_EQ(P.Statements.size(), 4u);
   EXPECT_EQ(P.Statements[0].operand(0), "x#2");
   EXPECT_EQ(P.Statements[1].Guard, "p1#1");
@@ -97,9 +98,9 @@ TEST(PtxAsm, Operands) {
   EXPECT_EQ(S.Operands[0], (std::vector<std::string>{"a", "_"}));
   EXPECT_EQ(S.operand(1), "[$1+16]");
   EXPECT_EQ(single("mov.u32 x, %tid.x;").operand(1), "%tid.x");
-  EXPECT_NE(parsePtx(".shared .b8 x[4];").Error, "");
-  EXPECT_NE(parsePtx("mov.b32 {a, b, c;").Error, "");
-  EXPECT_NE(parsePtx("}").Error, "");
+  EXPECT_TRUE(errorToBool(parsePtx(".shared .b8 x[4];").takeError()));
+  EXPECT_TRUE(errorToBool(parsePtx("mov.b32 {a, b, c;").takeError()));
+  EXPECT_TRUE(errorToBool(parsePtx("}").takeError()));
 }
 
 } // namespace

@@ -27,7 +27,7 @@ static __global__ void run(const float *__restrict__ in, void *out, Shape s,
 }
 }
 )");
-  EXPECT_EQ(K.Refusal, "");
+  EXPECT_EQ(K.Refusal, std::nullopt);
   EXPECT_EQ(K.Name, "app::run(const float *, void *, app::Shape, bool, "
                     "unsigned char, float)");
   EXPECT_EQ(K.Symbol, "_ZN3appL3runEPKfPvNS_5ShapeEbhf");
@@ -150,7 +150,7 @@ int main() {
       << llvm::toString(Kernels.takeError());
   EXPECT_EQ(Kernels->size(), 15u);
   for (const Kernel &K : *Kernels) {
-    EXPECT_EQ(K.Refusal, "") << K.Name;
+    EXPECT_EQ(K.Refusal, std::nullopt) << K.Name;
     for (const char *Other : {"onHost", "main", "<<<", "vector", "UNUSED"})
       EXPECT_FALSE(contains(K.Slice, Other)) << K.Name << ":\n" << K.Slice;
   }
@@ -160,7 +160,7 @@ static std::string refusalOf(const std::string &Text) {
   Kernel K = extractOne(Text);
   EXPECT_EQ(K.Slice, "");
   EXPECT_NE(K.Digest, "");
-  return K.Refusal;
+  return K.Refusal.value_or("");
 }
 
 TEST(Extract, refusals) {
@@ -213,6 +213,6 @@ TEST(Extract, flagsOfBuildsAreTaken) {
       {"-c", "-o", "/nonexistent/out.o", "-MD", "-MF", "/nonexistent/out.d",
        "-fplugin=/nonexistent/cupilot.so", "-fplugin-arg-cupilot-store=x",
        "-Werror", "-Wall", "-g", "--cuda-gpu-arch=sm_80"});
-  EXPECT_EQ(K.Refusal, "");
+  EXPECT_EQ(K.Refusal, std::nullopt);
   EXPECT_TRUE(contains(K.Slice, "__global__ void k"));
 }

@@ -77,6 +77,6 @@ TEST(Profile, WithoutAContextThereIsAReasonAndNoLaunch) {
   ProfileResult R = P->collect(0, {"dram__bytes_read.sum"}, Count, Count);
   EXPECT_EQ(Launches, 0u);
   EXPECT_TRUE(R.Values.empty());
-  EXPECT_NE(R.Reason, "");
+  EXPECT_TRUE(R.Reason);
 }
 #endif
