@@ -23,6 +23,24 @@ static json toJson(const Content &C) {
   return J;
 }
 
+/// Files have the words, in the order of the outcomes.
+static constexpr std::string_view ReplayWords[] = {"same", "close", "differs",
+                                                   "failed"};
+
+std::string ReplayResult::text() const {
+  std::string Word(ReplayWords[static_cast<int>(What)]);
+  return Details.empty() ? Word : Word + ": " + Details;
+}
+
+std::optional<ReplayResult> ReplayResult::parse(const std::string &Text) {
+  size_t End = std::min(Text.find(": "), Text.size());
+  const auto *It = std::ranges::find(ReplayWords, Text.substr(0, End));
+  if (It == std::end(ReplayWords))
+    return std::nullopt;
+  return ReplayResult{static_cast<Outcome>(It - ReplayWords),
+                      Text.substr(std::min(End + 2, Text.size()))};
+}
+
 json toJson(const Launch &L) {
   json J = {{"kernel", L.Kernel},
             {"grid", L.Dims.Grid},
@@ -69,114 +87,115 @@ json toJson(const Launch &L) {
     J["obstacles"] = L.Obstacles;
   if (!L.Remarks.empty())
     J["remarks"] = L.Remarks;
-  if (!L.Replay.empty())
-    J["replay"] = L.Replay;
+  if (L.Replay)
+    J["replay"] = L.Replay->text();
   return J;
 }
 
-namespace {
-/// Reads fields and remembers the first one that is not as it should be.
-struct Fields {
-  const json &J;
-  std::string &Wrong;
-  template <typename T> void read(const char *Name, T &Value, bool Must) {
-    auto It = J.find(Name);
-    if (It == J.end()) {
-      if (Must)
-        Wrong = Wrong.empty() ? Name : Wrong;
-      return;
-    }
-    try {
-      // A sign would wrap around silently.
-      if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
-        if (!It->is_number_unsigned())
-          throw 0;
-      Value = It->template get<T>();
-    } catch (...) {
-      Wrong = Wrong.empty() ? Name : Wrong;
-    }
-  }
-  const json &list(const char *Name) {
-    static const json Empty = json::array();
-    auto It = J.find(Name);
-    if (It != J.end() && It->is_array())
-      return *It;
-    Wrong = Wrong.empty() ? Name : Wrong;
-    return Empty;
-  }
-};
-} // namespace
+[[noreturn]] static void wrong(const char *Field) {
+  throw Failure(FailureKind::BadRecording,
+                std::string("the field '") + Field + "' of a launch is wrong");
+}
 
-static void readContentFields(const json &J, std::string &Wrong, Content &C) {
-  Fields F{J, Wrong};
-  F.read("size", C.Size, true);
-  F.read("align", C.Align, false);
-  F.read("digest", C.Digest, true);
-  F.read("after", C.After, false);
-  F.read("changed", C.Changed, false);
+template <typename T>
+static void read(const json &J, const char *Name, T &Value, bool Must) {
+  auto It = J.find(Name);
+  if (It == J.end()) {
+    if (Must)
+      wrong(Name);
+    return;
+  }
+  // A sign would wrap around silently.
+  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>)
+    if (!It->is_number_unsigned())
+      wrong(Name);
+  try {
+    Value = It->template get<T>();
+  } catch (const json::exception &) {
+    wrong(Name);
+  }
+}
+
+static const json &list(const json &J, const char *Name) {
+  auto It = J.find(Name);
+  if (It == J.end() || !It->is_array())
+    wrong(Name);
+  return *It;
+}
+
+static void readContentFields(const json &J, Content &C) {
+  read(J, "size", C.Size, true);
+  read(J, "align", C.Align, false);
+  read(J, "digest", C.Digest, true);
+  read(J, "after", C.After, false);
+  read(J, "changed", C.Changed, false);
   // Digests name files: nothing else may get through.
   if ((!C.Digest.empty() && !isDigest(C.Digest)) ||
       (!C.After.empty() && !isDigest(C.After)))
-    Wrong = Wrong.empty() ? "digest" : Wrong;
+    wrong("digest");
 }
 
-std::optional<Failure> fromJson(const json &J, Launch &L) {
-  std::string Wrong;
-  Fields F{J, Wrong};
-  F.read("kernel", L.Kernel, true);
-  F.read("grid", L.Dims.Grid, true);
-  F.read("block", L.Dims.Block, true);
-  F.read("cluster", L.Dims.Cluster, false);
-  F.read("shared", L.Dims.Shared, true);
-  F.read("cooperative", L.Dims.Cooperative, false);
-  F.read("count", L.Count, true);
+static void readLaunch(const json &J, Launch &L) {
+  read(J, "kernel", L.Kernel, true);
+  read(J, "grid", L.Dims.Grid, true);
+  read(J, "block", L.Dims.Block, true);
+  read(J, "cluster", L.Dims.Cluster, false);
+  read(J, "shared", L.Dims.Shared, true);
+  read(J, "cooperative", L.Dims.Cooperative, false);
+  read(J, "count", L.Count, true);
   L.Timed = L.Count;
-  F.read("timed", L.Timed, false);
-  F.read("cost", L.Cost, true);
-  F.read("kept", L.Kept, true);
-  F.read("device", L.Device, false);
-  F.read("stream", L.Stream, false);
-  F.read("graph", L.InGraph, false);
-  F.read("module", L.Module, false);
-  F.read("moduleSize", L.ModuleSize, false);
-  F.read("obstacles", L.Obstacles, false);
-  F.read("remarks", L.Remarks, false);
-  F.read("replay", L.Replay, false);
+  read(J, "timed", L.Timed, false);
+  read(J, "cost", L.Cost, true);
+  read(J, "kept", L.Kept, true);
+  read(J, "device", L.Device, false);
+  read(J, "stream", L.Stream, false);
+  read(J, "graph", L.InGraph, false);
+  read(J, "module", L.Module, false);
+  read(J, "moduleSize", L.ModuleSize, false);
+  read(J, "obstacles", L.Obstacles, false);
+  read(J, "remarks", L.Remarks, false);
+  std::string Replay;
+  read(J, "replay", Replay, false);
+  if (!Replay.empty() && !(L.Replay = ReplayResult::parse(Replay)))
+    wrong("replay");
   if (!L.Module.empty() && !isDigest(L.Module))
-    Wrong = "module";
-  for (const json &Arg : F.list("args")) {
+    wrong("module");
+  for (const json &Arg : list(J, "args")) {
     L.Args.emplace_back();
     if (!Arg.is_string() ||
         !appendBytesOf(Arg.get<std::string>(), L.Args.back()))
-      Wrong = "args";
+      wrong("args");
   }
-  for (const json &B : F.list("buffers"))
-    readContentFields(B, Wrong, L.Buffers.emplace_back());
-  for (const json &G : F.list("globals")) {
+  for (const json &B : list(J, "buffers"))
+    readContentFields(B, L.Buffers.emplace_back());
+  for (const json &G : list(J, "globals")) {
     L.Globals.emplace_back();
-    readContentFields(G, Wrong, L.Globals.back().Value);
-    Fields{G, Wrong}.read("symbol", L.Globals.back().Symbol, true);
+    readContentFields(G, L.Globals.back().Value);
+    read(G, "symbol", L.Globals.back().Symbol, true);
   }
-  for (const json &P : F.list("pointers")) {
+  for (const json &P : list(J, "pointers")) {
     Pointer &Out = L.Pointers.emplace_back();
-    Fields Inner{P, Wrong};
-    Inner.read("param", Out.Param, true);
-    Inner.read("offset", Out.Offset, true);
-    Inner.read("buffer", Out.Buffer, true);
-    Inner.read("at", Out.At, true);
-    if (Wrong.empty() &&
-        (Out.Param >= L.Args.size() ||
-         uint64_t(Out.Offset) + 8 > L.Args[Out.Param].size() ||
-         Out.Buffer >= L.Buffers.size() || Out.At > L.Buffers[Out.Buffer].Size))
-      Wrong = "pointers";
+    read(P, "param", Out.Param, true);
+    read(P, "offset", Out.Offset, true);
+    read(P, "buffer", Out.Buffer, true);
+    read(P, "at", Out.At, true);
+    if (Out.Param >= L.Args.size() ||
+        uint64_t(Out.Offset) + 8 > L.Args[Out.Param].size() ||
+        Out.Buffer >= L.Buffers.size() || Out.At > L.Buffers[Out.Buffer].Size)
+      wrong("pointers");
   }
   for (const Content &B : L.Buffers)
     if (L.Kept && B.Digest.empty())
-      Wrong = "buffers";
-  if (!Wrong.empty())
-    return Failure(FailureKind::BadRecording,
-                   "the field '" + Wrong + "' of a launch is wrong");
-  return std::nullopt;
+      wrong("buffers");
+}
+
+std::optional<Failure> fromJson(const json &J, Launch &L) {
+  try {
+    readLaunch(J, L);
+    return std::nullopt;
+  } catch (const Failure &F) {
+    return F;
+  }
 }
 
 std::string print(const Record &R) {

@@ -60,8 +60,8 @@ std::vector<KernelRow> makeRows(const Record &R) {
     Row.Kept += L.Kept;
     for (const std::string &Text : L.Obstacles)
       addOnce(Row.Why, Text);
-    if (L.Replay.rfind("differs", 0) == 0 || L.Replay.rfind("failed", 0) == 0)
-      addOnce(Row.Why, "a replay " + L.Replay);
+    if (L.Replay && !L.Replay->repeats())
+      addOnce(Row.Why, "a replay " + L.Replay->text());
     if (L.InGraph && !L.Kept)
       addOnce(Row.Why, "launched in graphs: counted and timed, not kept "
                        "(--graphs keeps what can be run on copies)");

@@ -182,7 +182,7 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       size_t Index = std::strtoull(Line.c_str(), nullptr, 10);
       if (Index < Next || Index >= R.Launches.size())
         continue;
-      R.Launches[Index].Replay = Line.substr(Tab + 1);
+      R.Launches[Index].Replay = ReplayResult::parse(Line.substr(Tab + 1));
       Done = Index + 1;
     }
     if (End.Status == 3)
@@ -200,10 +200,10 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
     while (Done < R.Launches.size() && !R.Launches[Done].Kept)
       ++Done;
     if (Done < R.Launches.size())
-      R.Launches[Done].Replay =
-          End.Signal
-              ? "failed: ended by signal " + std::to_string(End.Signal)
-              : "failed: ended with status " + std::to_string(End.Status);
+      R.Launches[Done].Replay = {
+          ReplayResult::Failed,
+          End.Signal ? "ended by signal " + std::to_string(End.Signal)
+                     : "ended with status " + std::to_string(End.Status)};
     Next = Done + 1;
   }
   return writeRecord(Folder, R);

@@ -28,7 +28,7 @@ Error asError(const Failure &F) {
 }
 
 static bool repeated(const capture::Launch &L) {
-  return L.Replay == "same" || StringRef(L.Replay).starts_with("close");
+  return L.Replay && L.Replay->repeats();
 }
 
 /// Why a kept launch is of no use as a workload, if it is none.
@@ -36,8 +36,8 @@ static std::optional<std::string> obstacle(const capture::Launch &L) {
   // What a replay on the device has shown is stronger than a suspicion.
   if (repeated(L))
     return std::nullopt;
-  if (!L.Replay.empty())
-    return "a replay " + L.Replay;
+  if (L.Replay)
+    return "a replay " + L.Replay->text();
   if (L.Obstacles.empty())
     return std::nullopt;
   return L.Obstacles.front();

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/SearchStories.h"
-#include "cupilot/Evolution/CandidateMaker.h"
+#include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Support/LineDiff.h"
 #include "llvm/ADT/STLExtras.h"
@@ -53,31 +53,24 @@ static void addMade(const CandidateHistory &Made,
 }
 
 /// Whose question \p Step is, if no candidate of the journal is its reason.
-static StringRef agentOf(StringRef Step) {
+static StoryAgent agentOf(StringRef Step) {
   Step.consume_back("/repair");
-  return StringSwitch<StringRef>(Step.rsplit('/').second)
-      .Case("prophet", "Roofline Prophet")
-      .Case("manager", "SCE Manager")
-      .Default("for what was not finished");
+  return StringSwitch<StoryAgent>(Step.rsplit('/').second)
+      .Case(ProphetStep, StoryAgent::Prophet)
+      .Case(ManagerStep, StoryAgent::Manager)
+      .Default(StoryAgent::Unfinished);
 }
 
 /// The calls of \p Run but those of \p Steps.
-static Expected<std::vector<StoryAgent>>
+static Expected<std::map<StoryAgent, StoryCost>>
 agentsOf(Journal &J, StringRef Run, const std::set<std::string> &Steps) {
   Expected<std::vector<ModelCall>> Calls = J.calls(Run);
   if (!Calls)
     return Calls.takeError();
-  std::vector<StoryAgent> Agents;
-  for (const ModelCall &Call : *Calls) {
-    if (Steps.count(Call.Step))
-      continue;
-    StringRef Name = agentOf(Call.Step);
-    auto Found =
-        find_if(Agents, [&](const StoryAgent &A) { return A.Name == Name; });
-    if (Found == Agents.end())
-      Found = Agents.insert(Agents.end(), {Name.str(), {}});
-    Found->Asked += costOf(Call);
-  }
+  std::map<StoryAgent, StoryCost> Agents;
+  for (const ModelCall &Call : *Calls)
+    if (!Steps.count(Call.Step))
+      Agents[agentOf(Call.Step)] += costOf(Call);
   return Agents;
 }
 
@@ -136,7 +129,7 @@ Expected<std::vector<SearchStory>> storiesOf(const StoredKernel &S, Journal &J,
               {V.Name, unifiedDiff("original", V.Name, S.K.Slice, Source),
                V.Prompts});
     }
-    Expected<std::vector<StoryAgent>> Agents = agentsOf(J, Run, Steps);
+    auto Agents = agentsOf(J, Run, Steps);
     if (!Agents)
       return Agents.takeError();
     Story.Agents = std::move(*Agents);

@@ -227,8 +227,8 @@ Error SearchLoop::choose(Provider &From) {
   };
   std::string Prefix = stepPrefix(Problem.K);
   if (A.Roofline) {
-    Expected<std::vector<std::string>> Chosen =
-        askProphet(From, *A.Prompts, R, Advice, Prefix + "prophet", A.Counts);
+    Expected<std::vector<std::string>> Chosen = askProphet(
+        From, *A.Prompts, R, Advice, Prefix + ProphetStep.str(), A.Counts);
     if (Chosen) {
       Strategies = std::move(*Chosen);
       copy_if(Library, std::back_inserter(Narrow),
@@ -243,7 +243,7 @@ Error SearchLoop::choose(Provider &From) {
   if (Begin.size() < Options.Population) {
     Expected<std::vector<std::string>> Genomes = askManager(
         From, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
-        A.Examples, Prefix + "manager", A.Counts);
+        A.Examples, Prefix + ManagerStep.str(), A.Counts);
     if (Genomes)
       append_range(Begin, *Genomes);
     else if (Error E = Absorb(Genomes.takeError(), "SCE Manager"))

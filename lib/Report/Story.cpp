@@ -202,6 +202,18 @@ static json::Object costValues(const StoryCost &C) {
                       {"seconds", number(C.Seconds, "{0:f0}")}};
 }
 
+static StringRef nameOf(StoryAgent A) {
+  switch (A) {
+  case StoryAgent::Prophet:
+    return "Roofline Prophet";
+  case StoryAgent::Manager:
+    return "SCE Manager";
+  case StoryAgent::Unfinished:
+    return "for what was not finished";
+  }
+  llvm_unreachable("unknown agent");
+}
+
 /// Who was asked how much, and the sum.
 static void addCost(json::Object &O, const SearchStory &S) {
   StoryCost Sum;
@@ -215,8 +227,8 @@ static void addCost(json::Object &O, const SearchStory &S) {
     Rows.push_back(std::move(Row));
     Sum += C;
   };
-  for (const StoryAgent &A : S.Agents)
-    Add(A.Name, "", A.Asked);
+  for (const auto &[Agent, Asked] : S.Agents)
+    Add(nameOf(Agent), "", Asked);
   for (const StoryCandidate &C : S.Candidates)
     Add(C.Name, wordOf(C.Outcome), C.Asked);
   O["anyAsked"] = Sum.Calls > 0;

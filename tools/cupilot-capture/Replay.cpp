@@ -31,14 +31,16 @@ public:
     for (CUdeviceptr At : Owned)
       (void)Cuda.cuMemFree_v2(At);
   }
-  /// "same" and so on.
-  std::string run(const Launch &L);
+  ReplayResult run(const Launch &L);
 
 private:
   bool good(CUresult Result, const char *What) {
     if (Result == CUDA_SUCCESS)
       return true;
-    Why = std::string("failed: ") + What + ": " + Cuda.errorName(Result);
+    return fail(std::string(What) + ": " + Cuda.errorName(Result));
+  }
+  bool fail(std::string Why) {
+    Bad = {ReplayResult::Failed, std::move(Why)};
     return false;
   }
   bool load(const Launch &L);
@@ -50,31 +52,25 @@ private:
   CUmodule Module = nullptr;
   CUfunction Function = nullptr;
   std::vector<CUdeviceptr> Buffers, Globals, Owned;
-  std::string Why;
+  ReplayResult Bad; ///< What ends it.
   double Worst = 0; ///< Largest relative difference of a number.
 };
 } // namespace
 
 bool Replayer::fill(CUdeviceptr At, const Content &C) {
   std::string Bytes;
-  if (auto F = readContent(Folder, C.Digest, C.Size, Bytes)) {
-    Why = std::string("failed: ") + F->what();
-    return false;
-  }
+  if (auto F = readContent(Folder, C.Digest, C.Size, Bytes))
+    return fail(F->what());
   return good(Cuda.cuMemcpyHtoD_v2(At, Bytes.data(), Bytes.size()),
               "filling a buffer");
 }
 
 bool Replayer::load(const Launch &L) {
   std::string Image;
-  if (L.Module.empty()) {
-    Why = "failed: its GPU binary was not recorded";
-    return false;
-  }
-  if (auto F = readContent(Folder, L.Module, L.ModuleSize, Image)) {
-    Why = std::string("failed: ") + F->what();
-    return false;
-  }
+  if (L.Module.empty())
+    return fail("its GPU binary was not recorded");
+  if (auto F = readContent(Folder, L.Module, L.ModuleSize, Image))
+    return fail(F->what());
   if (!good(Cuda.cuModuleLoadData(&Module, Image.data()), "loading") ||
       !good(Cuda.cuModuleGetFunction(&Function, Module, L.Kernel.c_str()),
             "finding the kernel"))
@@ -100,10 +96,8 @@ bool Replayer::load(const Launch &L) {
     if (!good(Cuda.cuModuleGetGlobal_v2(&At, &Size, Module, G.Symbol.c_str()),
               "finding a variable"))
       return false;
-    if (Size != G.Value.Size) {
-      Why = "failed: the variable " + G.Symbol + " has another size";
-      return false;
-    }
+    if (Size != G.Value.Size)
+      return fail("the variable " + G.Symbol + " has another size");
     Globals.push_back(At);
     if (!fill(At, G.Value))
       return false;
@@ -135,10 +129,8 @@ bool Replayer::compare(CUdeviceptr At, const Content &C,
   if (digest(Now) == C.After)
     return true;
   std::string Then;
-  if (auto F = readContent(Folder, C.After, C.Size, Then)) {
-    Why = std::string("failed: ") + F->what();
-    return false;
-  }
+  if (auto F = readContent(Folder, C.After, C.Size, Then))
+    return fail(F->what());
   // The order of sums may differ; whether words are floats or doubles is not
   // known, so the kinder of both counts.
   size_t Words = 0;
@@ -160,17 +152,18 @@ bool Replayer::compare(CUdeviceptr At, const Content &C,
       std::memcmp(A, B, C.Size - I) != 0)
     Least = std::max(Least, C.Size - I == 4 ? relative<float>(A, B) : HUGE_VAL);
   if (Least > 1e-3) {
-    Why = "differs: " + What + " in " +
-          std::to_string(std::max<size_t>(Words, 1)) + " words of 8 bytes";
+    Bad = {ReplayResult::Differs,
+           What + " in " + std::to_string(std::max<size_t>(Words, 1)) +
+               " words of 8 bytes"};
     return false;
   }
   Worst = std::max(Worst, Least);
   return true;
 }
 
-std::string Replayer::run(const Launch &L) {
+ReplayResult Replayer::run(const Launch &L) {
   if (!load(L))
-    return Why;
+    return Bad;
   std::vector<std::string> Args = L.Args;
   for (const Pointer &P : L.Pointers) {
     CUdeviceptr Word = Buffers[P.Buffer] + P.At;
@@ -205,21 +198,21 @@ std::string Replayer::run(const Launch &L) {
   if (!good(Cuda.cuLaunchKernelEx(&Config, Function, Params.data(), nullptr),
             "launching") ||
       !good(Cuda.cuCtxSynchronize(), "running"))
-    return Why;
+    return Bad;
   for (size_t I = 0; I < L.Buffers.size(); ++I)
     if (!compare(Buffers[I], L.Buffers[I], "buffer " + std::to_string(I)))
-      return Why;
+      return Bad;
   for (size_t I = 0; I < L.Globals.size(); ++I)
     if (!compare(Globals[I], L.Globals[I].Value,
                  "variable " + L.Globals[I].Symbol))
-      return Why;
+      return Bad;
   if (Worst > 0) {
     char Text[64];
-    std::snprintf(Text, sizeof(Text), "close: largest relative difference %.1e",
+    std::snprintf(Text, sizeof(Text), "largest relative difference %.1e",
                   Worst);
-    return Text;
+    return {ReplayResult::Close, Text};
   }
-  return "same";
+  return {ReplayResult::Same, ""};
 }
 
 std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
@@ -259,7 +252,7 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
     if (auto F = Must(Cuda.cuCtxSetCurrent(Context), "cuCtxSetCurrent"))
       return F;
     alarm(SecondsPerLaunch);
-    std::string Result = Replayer(Cuda, Folder).run(L);
+    std::string Result = Replayer(Cuda, Folder).run(L).text();
     alarm(0);
     std::printf("%zu\t%s\n", I, Result.c_str());
     std::fflush(stdout);

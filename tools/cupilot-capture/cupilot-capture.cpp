@@ -146,12 +146,12 @@ static int confirm(const CommandLine &C, Record &R) {
   size_t Same = 0, Kept = 0;
   for (size_t I = 0; I < R.Launches.size(); ++I) {
     const Launch &L = R.Launches[I];
-    bool Good = L.Replay == "same" || L.Replay.rfind("close", 0) == 0;
+    bool Good = L.Replay && L.Replay->repeats();
     Kept += L.Kept;
     Same += L.Kept && Good;
     if (L.Kept && !Good)
       std::fprintf(stderr, "cupilot-capture: launch %zu (%s): replay %s\n", I,
-                   L.Kernel.c_str(), L.Replay.c_str());
+                   L.Kernel.c_str(), L.Replay ? L.Replay->text().c_str() : "");
   }
   std::fprintf(stderr,
                "cupilot-capture: %zu of %zu kept launches gave the "

@@ -48,6 +48,16 @@ struct Shape {
   bool operator==(const Shape &) const = default;
 };
 
+/// What a recorded launch gave when it was made again.
+struct ReplayResult {
+  enum Outcome { Same, Close, Differs, Failed } What = Same;
+  std::string Details; ///< "largest relative difference 1.0e-06".
+  bool repeats() const { return What == Same || What == Close; }
+  /// "close: largest relative difference 1.0e-06", and back.
+  std::string text() const;
+  static std::optional<ReplayResult> parse(const std::string &Text);
+};
+
 /// Launches of one kernel that are alike, and one of them with its data.
 struct Launch {
   std::string Kernel; ///< Mangled.
@@ -67,8 +77,7 @@ struct Launch {
   uint64_t ModuleSize = 0;
   std::vector<std::string> Obstacles; ///< Why it cannot be replayed.
   std::vector<std::string> Remarks;   ///< What to know when replaying it.
-  std::string Replay; ///< What a replay gave: "same", "close: ...",
-                      ///< "differs: ...", "failed: ..."; empty: not tried.
+  std::optional<ReplayResult> Replay; ///< Nothing: not tried.
 };
 
 struct DeviceFacts {

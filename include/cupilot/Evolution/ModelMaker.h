@@ -51,6 +51,8 @@ struct CallCount {
 
 /// "scale-1a2b3c4d/": the beginning of the steps of a search's calls.
 std::string stepPrefix(const Kernel &K);
+/// How the steps of the agents end that are asked once for a search.
+constexpr llvm::StringLiteral ProphetStep = "prophet", ManagerStep = "manager";
 
 /// All must outlive it. \p Library is the strategies that genomes are made of;
 /// \p Advice is the Prophet's.

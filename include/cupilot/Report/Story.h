@@ -11,6 +11,7 @@
 #include "cupilot/Model/Basis.h"
 #include "cupilot/Model/CandidateOutcome.h"
 #include "llvm/Support/JSON.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,11 +36,8 @@ struct StoryCandidate {
   StoryCost Asked;
 };
 
-/// Calls that belong to no candidate.
-struct StoryAgent {
-  std::string Name; ///< "Roofline Prophet".
-  StoryCost Asked;
-};
+/// Whose calls belong to no candidate.
+enum class StoryAgent { Prophet, Manager, Unfinished };
 
 /// What a strategy did in the search, and in all of the store.
 struct StoryGene {
@@ -61,7 +59,7 @@ struct SearchStory {
   std::string Kernel, Run;
   cupilot::Basis Basis = Basis::Modelled; ///< Or Measured.
   std::vector<StoryCandidate> Candidates;
-  std::vector<StoryAgent> Agents;
+  std::map<StoryAgent, StoryCost> Agents;
   std::vector<StoryGene> Genes;
   std::vector<StoryDiff> Diffs;
 };

@@ -304,10 +304,10 @@ TEST(RecordedWorkloads, LeaveOutWhatAReplayDidNotRepeat) {
   capture::Record R;
   R.Launches = {recorded("k", 1, true), recorded("k", 1, true),
                 recorded("k", 1, true)};
-  R.Launches[0].Replay = "differs";
+  R.Launches[0].Replay = {capture::ReplayResult::Differs, ""};
   R.Launches[1].Obstacles = {"it writes to memory of the host"};
   R.Launches[2].Obstacles = {"a suspicion"};
-  R.Launches[2].Replay = "same";
+  R.Launches[2].Replay = {capture::ReplayResult::Same, ""};
   std::vector<std::string> LeftOut;
   auto All = recordedWorkloads(R, ".", "data", LeftOut);
   ASSERT_TRUE(bool(All));
