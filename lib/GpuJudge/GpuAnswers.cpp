@@ -30,9 +30,30 @@ json::Object byId(const runner::Batch &B, GpuResults Results) {
   return All;
 }
 
+namespace {
+/// Whose doing an answer is.
+enum class Answer { Fine, Variant, Original, Skipped, Batch };
+} // namespace
+
+static Answer answerOf(const json::Object &R) {
+  StringRef Status = R.getString("status").value_or("");
+  if (Status == "ok")
+    return Answer::Fine;
+  if (Status == "skipped")
+    return Answer::Skipped;
+  // It ended the runner or the machine three times.
+  if (failureKindOf(R.getString("reason").value_or("")) ==
+      FailureKind::Abandoned)
+    return Answer::Variant;
+  if (Status == "fault")
+    return R.getString("who").value_or("") == "original" ? Answer::Original
+                                                         : Answer::Variant;
+  return Answer::Batch;
+}
+
 /// Why a comparison is no success.
 static GateFinding findingOf(const json::Object &C, StringRef Workload) {
-  if (C.getString("status").value_or("") != "ok")
+  if (answerOf(C) != Answer::Fine)
     return {GateReason::Fault, Workload.str(),
             (C.getString("reason").value_or("") + ": " +
              C.getString("message").value_or(""))
@@ -61,27 +82,6 @@ static GateFinding findingOf(const json::Object &C, StringRef Workload) {
                       : Unwritten ? GateReason::UnwrittenOutput
                                   : GateReason::Mismatch;
   return {Reason, Workload.str(), std::move(Text)};
-}
-
-namespace {
-/// Whose doing an answer is.
-enum class Answer { Fine, Variant, Original, Skipped, Batch };
-} // namespace
-
-static Answer answerOf(const json::Object &R) {
-  StringRef Status = R.getString("status").value_or("");
-  if (Status == "ok")
-    return Answer::Fine;
-  if (Status == "skipped")
-    return Answer::Skipped;
-  // It ended the runner or the machine three times.
-  if (failureKindOf(R.getString("reason").value_or("")) ==
-      FailureKind::Abandoned)
-    return Answer::Variant;
-  if (Status == "fault")
-    return R.getString("who").value_or("") == "original" ? Answer::Original
-                                                         : Answer::Variant;
-  return Answer::Batch;
 }
 
 static Error batchError(StringRef Id, const json::Object &R) {

@@ -19,10 +19,10 @@ namespace cupilot {
 
 /// "faster, x1.62 (1.61 to 1.63), 126.0 us for 204.1 us".
 static std::string timeText(const GpuLaunch &L, const json::Object *T) {
-  if (!T || T->getString("status").value_or("") != "ok")
+  if (!L.Call)
     return ("no time: " + (T ? T->getString("reason").value_or("") : "")).str();
-  std::string Text = formatv(
-      "{0}, x{1:f3}", L.Call ? runner::wordOf(*L.Call) : "", L.Ratio.Ratio);
+  std::string Text =
+      formatv("{0}, x{1:f3}", runner::wordOf(*L.Call), L.Ratio.Ratio);
   if (L.Ratio.Low > 0 && L.Ratio.High > 0)
     Text += formatv(" ({0:f3} to {1:f3})", L.Ratio.Low, L.Ratio.High);
   return Text +
