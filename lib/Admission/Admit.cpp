@@ -13,11 +13,9 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/AST/ASTConsumer.h"
-#include "clang/Driver/CreateInvocationFromArgs.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/FrontendActions.h"
 #include "clang/Frontend/MultiplexConsumer.h"
-#include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -73,36 +71,15 @@ judgeText(const CompilerInvocation &Invocation, const ParsedPrefix *Prefix,
 
 llvm::Expected<std::shared_ptr<CompilerInvocation>>
 textInvocation(llvm::ArrayRef<std::string> Flags, const std::string &Path) {
-  llvm::Expected<Toolchain> Tools = Toolchain::find(Flags);
-  if (!Tools)
-    return Tools.takeError();
-  std::vector<std::string> Command =
-      Tools->cudaCommand(withoutArchitectures(variantFlags(Flags)));
-  for (const std::string &Arg :
-       {std::string("-x"), std::string("cuda"),
-        std::string("--cuda-device-only"), std::string("-fsyntax-only"),
-        "--cuda-gpu-arch=" + gpuArchitectures(Flags).front(), Path})
-    Command.push_back(Arg);
-  std::vector<const char *> Argv;
-  Argv.reserve(Command.size());
-  for (const std::string &Arg : Command)
-    Argv.push_back(Arg.c_str());
-  std::string Messages;
-  llvm::raw_string_ostream OS(Messages);
-  auto Vfs = llvm::vfs::getRealFileSystem();
-  DiagnosticOptions Options;
-  TextDiagnosticPrinter Printer(OS, Options);
-  CreateInvocationOptions Create;
-  Create.Diags =
-      CompilerInstance::createDiagnostics(*Vfs, Options, &Printer, false);
-  Create.VFS = Vfs;
-  std::shared_ptr<CompilerInvocation> Invocation =
-      createInvocation(Argv, Create);
+  std::string Arch = "--cuda-gpu-arch=" + gpuArchitectures(Flags).front();
+  auto Invocation =
+      cudaInvocation(Path, withoutArchitectures(variantFlags(Flags)),
+                     {"--cuda-device-only", "-fsyntax-only", Arch});
   if (!Invocation)
-    return usageError("clang does not understand the flags:\n" + Messages);
+    return Invocation.takeError();
   // The driver lets processes end without freeing; this one goes on.
-  Invocation->getFrontendOpts().DisableFree = false;
-  Invocation->getFrontendOpts().SkipFunctionBodies = true;
+  (*Invocation)->getFrontendOpts().DisableFree = false;
+  (*Invocation)->getFrontendOpts().SkipFunctionBodies = true;
   return Invocation;
 }
 

@@ -8,43 +8,19 @@
 
 #include "cupilot/Capture/Content.h"
 #include "cupilot/Portable/Digest.h"
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include "cupilot/Portable/Files.h"
 #include <unistd.h>
 #include <zstd.h>
 
 namespace cupilot::capture {
 
-static Failure diskFailure(const std::string &Path) {
-  return Failure(FailureKind::Disk,
-                 "cannot write '" + Path + "': " + std::strerror(errno),
-                 "free some space, or name another folder with -o");
-}
-
 std::optional<Failure> writeWhole(const std::string &Path,
                                   std::string_view Bytes) {
-  std::string Temporary = Path + "." + std::to_string(getpid()) + ".part";
-  int File =
-      open(Temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (File < 0)
-    return diskFailure(Path);
-  std::optional<Failure> Result;
-  while (!Bytes.empty() && !Result) {
-    ssize_t Written = write(File, Bytes.data(), Bytes.size());
-    if (Written > 0)
-      Bytes.remove_prefix(static_cast<size_t>(Written));
-    else if (errno != EINTR)
-      Result = diskFailure(Path);
-  }
-  if (close(File) != 0 && !Result)
-    Result = diskFailure(Path);
-  if (!Result && rename(Temporary.c_str(), Path.c_str()) != 0)
-    Result = diskFailure(Path);
-  if (Result)
-    unlink(Temporary.c_str());
-  return Result;
+  if (std::error_code Error = replaceFile(Path, Bytes))
+    return Failure(FailureKind::Disk,
+                   "cannot write '" + Path + "': " + Error.message(),
+                   "free some space, or name another folder with -o");
+  return std::nullopt;
 }
 
 /// Compressed \p Bytes, or nothing where that saves less than an eighth. A
@@ -76,7 +52,7 @@ static std::string compressed(std::string_view Bytes) {
 
 static std::string pathOf(const std::string &Folder,
                           const std::string &Digest) {
-  return Folder + "/" + Digest.substr(3, 32) + ".bin";
+  return Folder + "/" + dataFileName(Digest);
 }
 
 std::optional<Failure> ContentStore::put(std::string_view Bytes,
@@ -113,34 +89,14 @@ void ContentStore::drop(const std::string &Digest) {
   Entries.erase(It);
 }
 
-static bool readAll(const std::string &Path, std::string &Bytes) {
-  int File = open(Path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (File < 0)
-    return false;
-  struct stat Info;
-  bool Good = fstat(File, &Info) == 0 && S_ISREG(Info.st_mode);
-  if (Good)
-    Bytes.resize(static_cast<size_t>(Info.st_size));
-  size_t Done = 0;
-  while (Good && Done < Bytes.size()) {
-    ssize_t Got = read(File, Bytes.data() + Done, Bytes.size() - Done);
-    if (Got > 0)
-      Done += static_cast<size_t>(Got);
-    else
-      Good = Got < 0 && errno == EINTR;
-  }
-  close(File);
-  return Good;
-}
-
 std::optional<Failure> readContent(const std::string &Folder,
                                    const std::string &Digest, uint64_t Size,
                                    std::string &Bytes) {
   std::string Path = pathOf(Folder, Digest);
   const char *Again = "copy the folder once more, or record again";
-  if (!readAll(Path, Bytes)) {
+  if (loadFile(Path, Bytes)) {
     std::string Packed;
-    if (!readAll(Path + ".zst", Packed))
+    if (loadFile(Path + ".zst", Packed))
       return Failure(FailureKind::BadRecording,
                      "the content '" + Path + "' is missing", Again);
     // The size is written down twice; do not believe one of them alone.

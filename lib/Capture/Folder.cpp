@@ -8,11 +8,10 @@
 
 #include "cupilot/Capture/Counters.h"
 #include "cupilot/Capture/Record.h"
+#include "cupilot/Portable/Files.h"
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 using nlohmann::json;
 namespace fs = std::filesystem;
@@ -20,15 +19,6 @@ namespace fs = std::filesystem;
 namespace cupilot::capture {
 
 static const char Again[] = "copy the folder once more, or record again";
-
-static std::optional<std::string> slurp(const std::string &Path) {
-  std::ifstream In(Path, std::ios::binary);
-  std::ostringstream Text;
-  if (!In || !(Text << In.rdbuf()))
-    return In && In.peek() == EOF ? std::optional<std::string>("")
-                                  : std::nullopt;
-  return Text.str();
-}
 
 static void addOnce(std::vector<std::string> &List, const std::string &Text) {
   if (std::ranges::find(List, Text) == List.end())
@@ -57,18 +47,17 @@ static bool sameData(const Launch &A, const Launch &B) {
 
 /// What one process left behind.
 static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
-  std::optional<std::string> Text = slurp(Path.string());
-  if (!Text)
+  std::string Text;
+  if (loadFile(Path.string(), Text))
     return Failure(FailureKind::UnreadableFile,
                    "cannot read '" + Path.string() + "'", Again);
   std::vector<Launch> Launches;
   size_t Devices = 0;
   // The last line of a process that was killed may be torn.
-  for (size_t Begin = 0, End; (End = Text->find('\n', Begin)) != Text->npos;
+  for (size_t Begin = 0, End; (End = Text.find('\n', Begin)) != Text.npos;
        Begin = End + 1) {
-    json J =
-        json::parse(Text->begin() + static_cast<long>(Begin),
-                    Text->begin() + static_cast<long>(End), nullptr, false);
+    json J = json::parse(Text.begin() + static_cast<long>(Begin),
+                         Text.begin() + static_cast<long>(End), nullptr, false);
     std::optional<Failure> Wrong;
     if (!J.is_object()) {
       Wrong =
@@ -158,11 +147,11 @@ std::optional<Failure> readJournals(const std::string &Folder, Record &R) {
 }
 
 static std::optional<Failure> readWritten(const std::string &Path, Record &R) {
-  std::optional<std::string> Text = slurp(Path);
-  if (!Text)
+  std::string Text;
+  if (loadFile(Path, Text))
     return Failure(FailureKind::UnreadableFile, "cannot read '" + Path + "'",
                    Again);
-  json J = json::parse(*Text, nullptr, false);
+  json J = json::parse(Text, nullptr, false);
   auto Damaged = [&](const std::string &Why) {
     return Failure(FailureKind::BadRecording,
                    "'" + Path + "' is damaged: " + Why, Again);

@@ -9,7 +9,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -8,13 +8,17 @@
 
 #include "cupilot/Driver/BuildCommand.h"
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Launcher/NvccOptions.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Options.h"
 #include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
+#include "clang/Options/Options.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Option/Arg.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/StringSaver.h"
 #include <cstdlib>
 
@@ -22,30 +26,34 @@ using namespace llvm;
 
 namespace cupilot {
 
-std::vector<std::string> sourceFlags(ArrayRef<std::string> Args,
-                                     StringRef Input) {
+/// Of outputs, depfiles, remarks and plugins.
+static bool isOfCommand(const opt::Option &O, bool ForNvcc) {
+  namespace o = clang::options;
+  static const unsigned Clangs[] = {
+      o::OPT_M_Group,    o::OPT_R_Group,     o::OPT_S, o::OPT_c,
+      o::OPT_fplugin_EQ, o::OPT_fplugin_arg, o::OPT_o};
+  static const unsigned Nvccs[] = {nvcc::OPT_NoObjectGroup, nvcc::OPT_OwnGroup,
+                                   nvcc::OPT_OutputGroup, nvcc::OPT_device_c,
+                                   nvcc::OPT_fplugin};
+  return O.getName().contains("optimization-record") ||
+         any_of(ForNvcc ? ArrayRef(Nvccs) : ArrayRef(Clangs),
+                [&](unsigned Id) { return O.matches(Id); });
+}
+
+Expected<std::vector<std::string>> sourceFlags(ArrayRef<std::string> Flags,
+                                               StringRef Input, bool ForNvcc) {
   std::vector<std::string> Kept;
-  for (size_t I = 0; I < Args.size(); ++I) {
-    StringRef Arg = Args[I];
-    if (is_contained({"-o", "-MF", "-MT", "-MQ", "--output-file", "-odir",
-                      "--output-directory"},
-                     Arg)) {
-      ++I;
-      continue;
-    }
-    if (is_contained(
-            {"-c", "-S", "-dc", "--compile", "-M", "-MM", "-MD", "-MMD", "-MP"},
-            Arg) ||
-        Arg.starts_with("-fplugin") || Arg.starts_with("-Rpass") ||
-        Arg.starts_with("-MF") || Arg.starts_with("-MT") ||
-        Arg.starts_with("-fsave-optimization-record") ||
-        Arg.starts_with("-foptimization-record"))
-      continue;
-    if (!Arg.starts_with("-") &&
-        (Arg == Input || sys::fs::equivalent(Arg, Input)))
-      continue;
-    Kept.push_back(Arg.str());
-  }
+  auto Keep = [&](const opt::Arg &A, size_t First, size_t Last) {
+    const bool IsInput =
+        A.getOption().getKind() == opt::Option::InputClass &&
+        (valueOf(A) == Input || sys::fs::equivalent(valueOf(A), Input));
+    if (!IsInput && !isOfCommand(A.getOption(), ForNvcc))
+      append_range(Kept, Flags.slice(First, Last - First));
+    return Error::success();
+  };
+  if (Error E = ForNvcc ? readOptions(nvccOptions(), Flags, Keep)
+                        : readClangFlags(Flags, Keep))
+    return std::move(E);
   return Kept;
 }
 
@@ -70,11 +78,15 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
   if (!Flags)
     return Flags.takeError();
   BuildCommand C;
-  if (sys::path::filename(Args.front()).starts_with("nvcc")) {
+  if (isNvcc(Args.front())) {
+    Expected<std::vector<std::string>> Own =
+        sourceFlags(Args.drop_front(), Input, /*ForNvcc=*/true);
+    if (!Own)
+      return Own.takeError();
     // One line, that says what the variables say too.
     std::vector<std::string> Whole = {Args.front()};
     append_range(Whole, wordsIn("NVCC_PREPEND_FLAGS"));
-    append_range(Whole, sourceFlags(Args.drop_front(), Input));
+    append_range(Whole, *Own);
     append_range(Whole, wordsIn("NVCC_APPEND_FLAGS"));
     C.Nvcc = shellQuoted(Whole);
   }

@@ -9,6 +9,7 @@
 
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Support/Error.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
@@ -47,7 +48,7 @@ flagsOfCommand(ArrayRef<std::string> Command, StringRef Folder) {
   Command = Command.drop_front();
   if (Name.starts_with("clang") || Name.starts_with("cupilot-cpucc"))
     return meaningfulFlags(Command, Folder);
-  if (!Name.starts_with("nvcc"))
+  if (!isNvcc(Name))
     return usageError("'" + Name + "' is neither clang nor nvcc",
                       "give clang's flags alone, or a command of one of them");
   Expected<std::vector<std::string>> Flags = clangFlagsOfNvcc(

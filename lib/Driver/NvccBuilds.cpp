@@ -94,7 +94,7 @@ static Expected<std::optional<NvccUse>> readCommand(StringRef Text) {
   StringRef Name = sys::path::filename(Words.front());
   if (Name.starts_with("clang"))
     return std::nullopt;
-  if (!Name.starts_with("nvcc"))
+  if (!isNvcc(Name))
     return usageError("'" + Text + "' is neither clang nor nvcc",
                       "--compiler='nvcc FLAGS'");
   if (!sys::findProgramByName(Words.front()))

@@ -46,8 +46,7 @@ static std::optional<std::string> obstacle(const capture::Launch &L) {
 /// Puts one content into \p DataFolder, where other tools expect it as it is.
 static Error putContent(const capture::Content &C, StringRef From,
                         StringRef DataFolder) {
-  std::string Path =
-      (DataFolder + "/" + shortDigest(C.Digest, 32) + ".bin").str();
+  std::string Path = (DataFolder + "/" + dataFileName(C.Digest)).str();
   std::string Bytes;
   if (auto F = capture::readContent(From.str(), C.Digest, C.Size, Bytes))
     return asError(*F);
@@ -70,9 +69,8 @@ static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
   for (const capture::Pointer &P : L.Pointers)
     W.Pointers.push_back({P.Param, P.Offset, P.Buffer, P.At});
   auto Content = [&](const capture::Content &C) {
-    return WorkloadBuffer{
-        C.Size, std::max<uint64_t>(C.Align, 16), C.Digest,
-        (DataName + "/" + shortDigest(C.Digest, 32) + ".bin").str()};
+    return WorkloadBuffer{C.Size, std::max<uint64_t>(C.Align, 16), C.Digest,
+                          (DataName + "/" + dataFileName(C.Digest)).str()};
   };
   bool Known = false;
   for (const capture::Content &B : L.Buffers) {

@@ -8,19 +8,16 @@
 
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Support/Config.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
 std::string sharedFile(StringRef Installed, StringRef Source) {
-  std::string Self = sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&sharedFile));
-  SmallString<256> Share(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Share, "share", "cupilot", Installed);
-  return sys::fs::exists(Share) ? Share.str().str()
+  std::string Share = installedPath(("share/cupilot/" + Installed).str());
+  return sys::fs::exists(Share) ? Share
                                 : (CUPILOT_SOURCE_DIR "/" + Source).str();
 }
 

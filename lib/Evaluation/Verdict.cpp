@@ -8,28 +8,12 @@
 
 #include "Cases.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/ADT/StringExtras.h"
-#include <cmath>
-#include <limits>
 
 using namespace llvm;
 
 namespace cupilot {
-
-/// JSON has no infinity.
-static json::Value numberJson(double Value) {
-  return std::isfinite(Value) ? json::Value(Value) : json::Value("infinite");
-}
-
-static double number(const json::Object &O, StringRef Key) {
-  if (O.getString(Key))
-    return std::numeric_limits<double>::infinity();
-  return O.getNumber(Key).value_or(0);
-}
-
-static std::string text(const json::Object &O, StringRef Key) {
-  return O.getString(Key).value_or("").str();
-}
 
 static constexpr StringLiteral PassedWord = "passed", KeptOutWord = "guard";
 
@@ -101,23 +85,23 @@ json::Object toJSON(const GateVerdict &V) {
 }
 
 bool fromJSON(const json::Object &O, GateVerdict &V) {
-  V.Passed = text(O, "verdict") == PassedWord;
+  V.Passed = textIn(O, "verdict") == PassedWord;
   auto Count = [&](StringRef Key) {
     return unsigned(O.getInteger(Key).value_or(0));
   };
   V.Checks = Count("checks");
   V.GuardMisses = Count("guard_misses");
   V.Skipped = Count("skipped");
-  V.MaxError = number(O, "error");
-  V.OriginalError = number(O, "original_error");
+  V.MaxError = numberIn(O, "error");
+  V.OriginalError = numberIn(O, "original_error");
   if (const json::Array *Findings = O.getArray("findings"))
     for (const json::Value &Each : *Findings) {
       const json::Object *F = Each.getAsObject();
-      auto Reason = F ? reasonOf(text(*F, "reason")) : std::nullopt;
+      auto Reason = F ? reasonOf(textIn(*F, "reason")) : std::nullopt;
       if (!Reason)
         return false;
       V.Findings.push_back(
-          {*Reason, text(*F, "workload"), text(*F, "evidence")});
+          {*Reason, textIn(*F, "workload"), textIn(*F, "evidence")});
     }
   if (const json::Array *Choices = O.getArray("choices"))
     for (const json::Value &Each : *Choices)
@@ -126,10 +110,10 @@ bool fromJSON(const json::Object &O, GateVerdict &V) {
     for (const json::Value &Each : *Cases) {
       const json::Object *C = Each.getAsObject();
       GateRecord R;
-      if (!C || !readShape(text(*C, "shape"), R.Shape))
+      if (!C || !readShape(textIn(*C, "shape"), R.Shape))
         return false;
-      R.Case = text(*C, "case");
-      std::string Word = text(*C, "outcome");
+      R.Case = textIn(*C, "case");
+      std::string Word = textIn(*C, "outcome");
       R.KeptOut = Word == KeptOutWord;
       R.Rejected = reasonOf(Word);
       if (!R.KeptOut && !R.Rejected && Word != PassedWord)
@@ -153,8 +137,8 @@ json::Object toJSON(const ReferenceVerdict &V) {
 ReferenceVerdict referenceVerdictFrom(const json::Object &O) {
   ReferenceVerdict V;
   V.Compared = O.getBoolean("compared").value_or(false);
-  V.MaxError = number(O, "error");
-  V.OriginalError = number(O, "original_error");
+  V.MaxError = numberIn(O, "error");
+  V.OriginalError = numberIn(O, "original_error");
   if (std::optional<StringRef> Finding = O.getString("finding")) {
     // Earlier journals have the reason before the evidence.
     StringRef Word = O.getString("reason").value_or("");

@@ -17,7 +17,6 @@
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -27,16 +26,6 @@ using namespace llvm;
 namespace cupilot {
 
 CandidateEvaluator::~CandidateEvaluator() = default;
-
-static Expected<std::string> compileText(StringRef Text, const SearchProblem &P,
-                                         ArrayRef<std::string> Flags) {
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cand");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("variant.cu"), Text))
-    return std::move(E);
-  return compileDeviceBitcode(Dir->file("variant.cu"), P.Arch, Flags);
-}
 
 namespace {
 class Evaluator : public CandidateEvaluator {
@@ -130,7 +119,7 @@ Error Evaluator::makeGate() {
 }
 
 Error Evaluator::initialise() {
-  Expected<std::string> Code = compileText(P.K.Slice, P, P.Flags);
+  Expected<std::string> Code = compileTextToBitcode(P.K.Slice, P.Arch, P.Flags);
   if (!Code)
     return Code.takeError();
   Bitcode = std::move(*Code);
@@ -236,7 +225,8 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
                  Findings->front().Rule + ": " + Findings->front().Message);
     return C;
   }
-  Expected<std::string> Bitcode = compileText(Code.Source, P, Flags);
+  Expected<std::string> Bitcode =
+      compileTextToBitcode(Code.Source, P.Arch, Flags);
   if (!Bitcode) {
     if (Error E =
             absorb(Bitcode.takeError(), C, CandidateOutcome::CompileError))

@@ -7,10 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "JournalJson.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <cmath>
-#include <limits>
 
 using namespace llvm;
 
@@ -24,21 +23,6 @@ static std::optional<json::Value> parse(StringRef Text) {
     return std::move(*V);
   consumeError(V.takeError());
   return std::nullopt;
-}
-
-/// JSON has no infinity.
-static json::Value numberJson(double Value) {
-  return std::isfinite(Value) ? json::Value(Value) : json::Value("infinite");
-}
-
-static double number(const json::Object &O, StringRef Key) {
-  if (std::optional<StringRef> Word = O.getString(Key))
-    return *Word == "infinite" ? std::numeric_limits<double>::infinity() : 0;
-  return O.getNumber(Key).value_or(0);
-}
-
-static std::string text(const json::Object &O, StringRef Key) {
-  return O.getString(Key).value_or("").str();
 }
 
 static unsigned count(const json::Object &O, StringRef Key) {
@@ -107,16 +91,16 @@ static json::Object toJSON(const GpuWorkload &W) {
 }
 
 static GpuRatio ratioOf(const json::Object &O) {
-  return {number(O, "ratio"), number(O, "low"), number(O, "high")};
+  return {numberIn(O, "ratio"), numberIn(O, "low"), numberIn(O, "high")};
 }
 
 static GpuWorkload readGpuWorkload(const json::Object &O) {
   GpuWorkload W;
-  W.Workload = text(O, "workload");
-  W.Call = runner::callNamed(text(O, "call"));
+  W.Workload = textIn(O, "workload");
+  W.Call = runner::callNamed(textIn(O, "call"));
   W.Ratio = ratioOf(O);
-  W.OriginalUs = number(O, "original_us");
-  W.VariantUs = number(O, "variant_us");
+  W.OriginalUs = numberIn(O, "original_us");
+  W.VariantUs = numberIn(O, "variant_us");
   // Format 1 has the other word.
   W.GpuOnly = O.getBoolean("gpu_only").value_or(false) ||
               O.getBoolean("card_only").value_or(false);
@@ -161,8 +145,8 @@ static json::Object toJSON(const GpuVerdict &G) {
 
 static GpuVerdict readGpuVerdict(const json::Object &O) {
   GpuVerdict G;
-  G.Device = text(O, "device");
-  G.Ceilings = text(O, "ceilings");
+  G.Device = textIn(O, "device");
+  G.Ceilings = textIn(O, "ceilings");
   G.Compared = count(O, "compared");
   G.AgainstFloat64 = count(O, "float64");
   forEach(O, "workloads", [&](const json::Object &W) {
@@ -183,7 +167,7 @@ static GpuVerdict readGpuVerdict(const json::Object &O) {
       for (const auto &[Workload, Class] : *Classes)
         G.LastChecks->Classes[Workload.str()] =
             Class.getAsString().value_or("").str();
-    G.LastChecks->Rejected = text(O, "rejected");
+    G.LastChecks->Rejected = textIn(O, "rejected");
   }
   return G;
 }
@@ -219,7 +203,7 @@ std::optional<CandidateEvidence> readEvidence(StringRef Text) {
   json::Path::Root Root;
   if (!O || !fromJSON(*O, E.Gate))
     return std::nullopt;
-  E.Canonical = text(*O, "canonical");
+  E.Canonical = textIn(*O, "canonical");
   if (const json::Array *Work = O->getArray("work"))
     for (const json::Value &Each : *Work) {
       ExecutionCounts Counts;
@@ -227,8 +211,8 @@ std::optional<CandidateEvidence> readEvidence(StringRef Text) {
       E.Work.push_back(Known ? std::optional(Counts) : std::nullopt);
     }
   forEach(*O, "modelled", [&](const json::Object &T) {
-    E.Modelled.push_back({text(T, "workload"), number(T, "original_us"),
-                          number(T, "variant_us")});
+    E.Modelled.push_back({textIn(T, "workload"), numberIn(T, "original_us"),
+                          numberIn(T, "variant_us")});
   });
   for (StringRef Key : {"gpu", "card"}) // Format 1 has the latter.
     if (const json::Object *Gpu = O->getObject(Key))
@@ -254,16 +238,16 @@ static json::Object toJSON(const ModelCall &C) {
 }
 
 static ModelCall callFrom(const json::Object &O) {
-  return {text(O, "step"),
-          text(O, "prompt"),
-          text(O, "request"),
-          text(O, "answer"),
-          text(O, "provider"),
-          text(O, "model"),
+  return {textIn(O, "step"),
+          textIn(O, "prompt"),
+          textIn(O, "request"),
+          textIn(O, "answer"),
+          textIn(O, "provider"),
+          textIn(O, "model"),
           uint64_t(O.getInteger("prompt_tokens").value_or(0)),
           uint64_t(O.getInteger("answer_tokens").value_or(0)),
-          number(O, "cost"),
-          number(O, "seconds")};
+          numberIn(O, "cost"),
+          numberIn(O, "seconds")};
 }
 
 std::string callText(const ModelCall &C) { return print(toJSON(C)); }
@@ -308,17 +292,17 @@ std::optional<CandidateHistory> readHistory(StringRef Text) {
   H.Parents = texts(O, "parents");
   forEach(O, "stages", [&](const json::Object &From) {
     CandidateStage &S = H.Stages.emplace_back();
-    S.Name = text(From, "stage");
+    S.Name = textIn(From, "stage");
     forEach(From, "calls", [&](const json::Object &Call) {
       S.Calls.push_back(callFrom(Call));
     });
     forEach(From, "denied", [&](const json::Object &D) {
-      S.Denied.push_back({text(D, "gene"), text(D, "why")});
+      S.Denied.push_back({textIn(D, "gene"), textIn(D, "why")});
     });
-    S.Notes = text(From, "notes");
+    S.Notes = textIn(From, "notes");
     if (From.getArray("carried_out"))
       S.CarriedOut = texts(From, "carried_out");
-    S.Trouble = text(From, "trouble");
+    S.Trouble = textIn(From, "trouble");
   });
   return H;
 }
@@ -355,11 +339,11 @@ std::optional<OutcomeReason> readFinding(StringRef Text) {
   const json::Object &O = *V->getAsObject();
   OutcomeReason R;
   for (FoundBy By : {FoundBy::Gate, FoundBy::Gpu, FoundBy::Sanitizer})
-    if (text(O, "by") == wordOf(By))
+    if (textIn(O, "by") == wordOf(By))
       R.By = By;
-  R.Found = reasonOf(text(O, "reason"));
-  R.Workload = text(O, "workload");
-  R.Text = text(O, "evidence");
+  R.Found = reasonOf(textIn(O, "reason"));
+  R.Workload = textIn(O, "workload");
+  R.Text = textIn(O, "evidence");
   if (!R.Found)
     return std::nullopt;
   return R;

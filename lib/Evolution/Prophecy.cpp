@@ -10,7 +10,6 @@
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 
 using namespace llvm;
@@ -48,15 +47,14 @@ public:
   }
   Expected<CodeFigures> of(StringRef Source, const LaunchPlan &Plan,
                            const Guard &When) override {
-    Expected<std::string> Code = compile(Source, variantFlags(P.Flags));
+    Expected<std::string> Code =
+        compileTextToBitcode(Source, P.Arch, variantFlags(P.Flags));
     if (!Code)
       return Code.takeError();
     return figures(*Code, Plan, When);
   }
 
 private:
-  Expected<std::string> compile(StringRef Source,
-                                ArrayRef<std::string> Flags) const;
   Expected<CodeFigures> figures(StringRef Code, const LaunchPlan &Plan,
                                 const Guard &When);
 
@@ -67,19 +65,8 @@ private:
 };
 } // namespace
 
-Expected<std::string> Maker::compile(StringRef Source,
-                                     ArrayRef<std::string> Flags) const {
-  Expected<TemporaryDirectory> Dir =
-      TemporaryDirectory::create("cupilot-prophecy");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("kernel.cu"), Source))
-    return std::move(E);
-  return compileDeviceBitcode(Dir->file("kernel.cu"), P.Arch, Flags);
-}
-
 Error Maker::load() {
-  Expected<std::string> Code = compile(P.K.Slice, P.Flags);
+  Expected<std::string> Code = compileTextToBitcode(P.K.Slice, P.Arch, P.Flags);
   if (!Code)
     return Code.takeError();
   Bitcode = std::move(*Code);

@@ -96,13 +96,7 @@ Expected<KernelPoint> SeedFinder::pointOf(StringRef Slice,
   } else {
     consumeError(Text.takeError());
   }
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-seed");
-  if (!Dir)
-    return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("slice.cu"), Slice))
-    return std::move(E);
-  Expected<std::string> Bitcode =
-      compileDeviceBitcode(Dir->file("slice.cu"), Arch, Flags);
+  Expected<std::string> Bitcode = compileTextToBitcode(Slice, Arch, Flags);
   if (!Bitcode)
     return Bitcode.takeError();
   Expected<std::vector<EmbeddedKernel>> Kernels = Embedder.embed(*Bitcode);

@@ -107,7 +107,6 @@ static Error take(GpuLaunch &L, const json::Object &R, StringRef Id) {
     L.Right = false;
     return Error::success();
   case Answer::Skipped:
-    return Error::success();
   case Answer::Fine:
     break;
   }
@@ -208,7 +207,7 @@ readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
   DeviceResults R;
   auto Load = [&](StringRef Digest) -> Expected<std::vector<uint8_t>> {
     std::string Path =
-        (Folder + "/results/data/" + Digest.substr(3) + ".bin").str();
+        (Folder + "/results/data/" + dataFileName(Digest, 64)).str();
     Expected<std::string> Bytes = readFile(Path);
     if (!Bytes)
       return Bytes.takeError();

@@ -302,13 +302,14 @@ static Error writeFiles(StringRef Folder, const runner::Batch &B,
                         const std::map<std::string, std::string> &Made) {
   for (const auto &[Digest, Bytes] : Made)
     if (Error E = writeFileAtomic(
-            (Folder + "/data/" + Digest.substr(3) + ".bin").str(), Bytes))
+            (Folder + "/data/" + dataFileName(Digest, 64)).str(), Bytes))
       return E;
   for (const auto &[Digest, Bytes] : Images)
-    if (Error E = writeFileAtomic(
-            (Folder + "/images/" + Digest.substr(3) + "." + B.Images.at(Digest))
-                .str(),
-            Bytes))
+    if (Error E =
+            writeFileAtomic((Folder + "/images/" + shortDigest(Digest, 64) +
+                             "." + B.Images.at(Digest))
+                                .str(),
+                            Bytes))
       return E;
   for (const auto &[Digest, Path] : Data) {
     Expected<std::string> Bytes = readFile(Path);
@@ -318,7 +319,7 @@ static Error writeFiles(StringRef Folder, const runner::Batch &B,
       return usageError("'" + Path + "' is not the data that was captured",
                         "capture the program again");
     if (Error E = writeFileAtomic(
-            (Folder + "/data/" + Digest.substr(3) + ".bin").str(), *Bytes))
+            (Folder + "/data/" + dataFileName(Digest, 64)).str(), *Bytes))
       return E;
   }
   return ensureDirectory((Folder + "/results").str());

@@ -51,13 +51,8 @@ Expected<std::optional<GpuResults>> readResults(StringRef Folder,
 
 /// cupilot-runner beside this program, else on the path.
 static std::string runnerPath() {
-  static int Anchor;
-  SmallString<256> Beside(
-      sys::path::parent_path(sys::fs::getMainExecutable("cupilot", &Anchor)));
-  sys::path::append(Beside, "cupilot-runner");
-  if (sys::fs::can_execute(Beside))
-    return Beside.str().str();
-  return "cupilot-runner";
+  std::string Beside = installedPath("bin/cupilot-runner");
+  return sys::fs::can_execute(Beside) ? Beside : "cupilot-runner";
 }
 
 static Expected<std::string> batchRoot() {

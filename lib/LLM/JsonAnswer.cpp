@@ -9,7 +9,7 @@
 #include "cupilot/LLM/JsonAnswer.h"
 #include "cupilot/LLM/Schema.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

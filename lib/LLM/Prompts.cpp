@@ -12,7 +12,8 @@
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -90,12 +91,8 @@ static Error checkTags(StringRef Path, StringRef Text) {
 }
 
 std::string PromptLibrary::shippedFolder() {
-  std::string Self = sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&PromptLibrary::shippedFolder));
-  SmallString<256> Share(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Share, "share", "cupilot", "prompts");
-  return sys::fs::is_directory(Share) ? Share.str().str()
-                                      : CUPILOT_SOURCE_DIR "/prompts";
+  std::string Share = installedPath("share/cupilot/prompts");
+  return sys::fs::is_directory(Share) ? Share : CUPILOT_SOURCE_DIR "/prompts";
 }
 
 Error PromptLibrary::addTemplate(StringRef Name, StringRef Path,

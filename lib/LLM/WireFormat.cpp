@@ -8,7 +8,7 @@
 
 #include "WireFormat.h"
 #include "cupilot/LLM/Secrets.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

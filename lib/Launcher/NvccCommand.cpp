@@ -300,4 +300,8 @@ Expected<NvccCommand> parseNvccCommand(ArrayRef<std::string> Args,
   return C;
 }
 
+bool isNvcc(StringRef Program) {
+  return sys::path::filename(Program).starts_with("nvcc");
+}
+
 } // namespace cupilot

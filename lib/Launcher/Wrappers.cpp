@@ -16,9 +16,13 @@
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/Launch.h"
 #include "cupilot/Launcher/NvccBuild.h"
+#include "cupilot/Launcher/NvccOptions.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Options.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/Arg.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -33,10 +37,6 @@ namespace cupilot {
 
 static const char Tool[] = "cupilot-launch";
 
-static bool isNvcc(StringRef Program) {
-  return sys::path::filename(Program).starts_with("nvcc");
-}
-
 static bool isClang(StringRef Program) {
   return sys::path::filename(Program).starts_with("clang");
 }
@@ -47,10 +47,19 @@ static bool isPlugin(StringRef Arg) {
           sys::path::filename(Arg) == "cupilot.so");
 }
 
-/// An argument for cuPilot, which may stand before the compiler too.
-static bool isOwn(StringRef Arg) {
-  return isPlugin(Arg) || Arg.starts_with("-fplugin-arg-cupilot-") ||
-         Arg.starts_with("-Rpass=") || Arg.starts_with("-Rpass-missed=");
+/// Those of nvcc's \p Args that are for cuPilot. They may stand before the
+/// compiler too.
+static std::vector<std::string> ownArguments(ArrayRef<std::string> Args) {
+  std::vector<std::string> Own;
+  auto Take = [&](const opt::Arg &A, size_t, size_t) {
+    const std::string &Word = Args[A.getIndex()];
+    if (A.getOption().matches(nvcc::OPT_OwnGroup) || isPlugin(Word))
+      Own.push_back(Word);
+    return Error::success();
+  };
+  // nvcc says which value is missing.
+  consumeError(readOptions(nvccOptions(), Args, Take));
+  return Own;
 }
 
 static std::string variable(const char *Name) {
@@ -60,13 +69,6 @@ static std::string variable(const char *Name) {
 
 static std::string selfPath() {
   return sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&launch));
-}
-
-static std::string pluginPath() {
-  SmallString<256> Plugin(
-      sys::path::parent_path(sys::path::parent_path(selfPath())));
-  sys::path::append(Plugin, "lib", "cupilot.so");
-  return Plugin.str().str();
 }
 
 /// A clang command that compiles CUDA, with the plugin; others as they are.
@@ -81,7 +83,8 @@ static std::vector<std::string> withPlugin(ArrayRef<std::string> Command,
     return Args;
   Args.insert(Args.begin() + 1, Own.begin(), Own.end());
   if (none_of(Args, isPlugin))
-    Args.insert(Args.begin() + 1, "-fplugin=" + pluginPath());
+    Args.insert(Args.begin() + 1,
+                "-fplugin=" + installedPath("lib/cupilot.so"));
   return Args;
 }
 
@@ -200,10 +203,7 @@ static int launchCache(ArrayRef<std::string> Command,
   }
   if (StringRef(Self).contains(' '))
     return PassOn(BuildNote(BuildReason::CachePrefix));
-  std::vector<std::string> Passed;
-  for (StringRef Arg : Full)
-    if (isOwn(Arg))
-      Passed.push_back(Arg.str());
+  std::vector<std::string> Passed = ownArguments(Full);
   DigestBuilder Key;
   for (const std::string &Arg : Passed)
     Key.add(Arg);
@@ -225,7 +225,7 @@ int launch(ArrayRef<std::string> Command) {
   StringRef(FromCache).split(Passed, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef Arg : Passed)
     Own.push_back(Arg.str());
-  while (!Command.empty() && isOwn(Command.front())) {
+  while (!Command.empty() && !ownArguments(Command.front()).empty()) {
     Own.push_back(Command.front());
     Command = Command.drop_front();
   }

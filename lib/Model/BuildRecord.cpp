@@ -10,7 +10,7 @@
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 

@@ -57,6 +57,10 @@ std::string shortDigest(std::string_view Digest, size_t Count) {
   return std::string(Digest.substr(0, Count));
 }
 
+std::string dataFileName(std::string_view Digest, size_t Count) {
+  return shortDigest(Digest, Count) + ".bin";
+}
+
 std::string hexOf(std::string_view Bytes) {
   std::string Text;
   Text.reserve(2 * Bytes.size());

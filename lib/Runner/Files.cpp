@@ -9,11 +9,11 @@
 #include "cupilot/Runner/Files.h"
 #include "Parallel.h"
 #include "cupilot/Portable/Failure.h"
+#include "cupilot/Portable/Files.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fstream>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -25,45 +25,19 @@ namespace cupilot::runner {
 static std::string why() { return std::strerror(errno); }
 
 std::string readWhole(const std::string &Path) {
-  std::ifstream In(Path, std::ios::binary);
-  if (!In)
-    throw Failure(errno == ENOENT ? FailureKind::MissingFile
-                                  : FailureKind::UnreadableFile,
-                  "'" + Path + "' cannot be read: " + why());
-  std::string Text((std::istreambuf_iterator<char>(In)), {});
-  if (In.bad())
-    throw Failure(FailureKind::UnreadableFile, "'" + Path + "' cannot be read");
+  std::string Text;
+  if (std::error_code Error = loadFile(Path, Text))
+    throw Failure(Error == std::errc::no_such_file_or_directory
+                      ? FailureKind::MissingFile
+                      : FailureKind::UnreadableFile,
+                  "'" + Path + "' cannot be read: " + Error.message());
   return Text;
 }
 
 void writeWhole(const std::string &Path, std::string_view Bytes) {
-  std::string Partial = Path + ".partial-" + std::to_string(::getpid());
-  int FD =
-      ::open(Partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  auto Fail = [&] {
-    std::string Why = why();
-    if (FD >= 0)
-      ::close(FD);
-    ::unlink(Partial.c_str());
+  if (std::error_code Error = replaceFile(Path, Bytes, /*Flushed=*/true))
     throw Failure(FailureKind::Disk,
-                  "'" + Path + "' cannot be written: " + Why);
-  };
-  if (FD < 0)
-    Fail();
-  for (size_t At = 0; At < Bytes.size();) {
-    ssize_t N = ::write(FD, Bytes.data() + At, Bytes.size() - At);
-    if (N < 0 && errno == EINTR)
-      continue;
-    if (N < 0)
-      Fail();
-    At += size_t(N);
-  }
-  if (::fsync(FD) != 0)
-    Fail();
-  ::close(FD);
-  FD = -1;
-  if (::rename(Partial.c_str(), Path.c_str()) != 0)
-    Fail();
+                  "'" + Path + "' cannot be written: " + Error.message());
 }
 
 bool exists(const std::string &Path) {

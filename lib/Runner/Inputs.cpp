@@ -50,7 +50,7 @@ std::string Inputs::dataFile(const std::string &Digest, uint64_t Size) {
   std::string Key = "data " + Digest;
   if (auto It = Known.find(Key); It != Known.end())
     return It->second;
-  std::string Path = Folder + "/data/" + shortDigest(Digest, 64) + ".bin";
+  std::string Path = Folder + "/data/" + dataFileName(Digest, 64);
   if (exists(Path)) {
     checkFile(Path, Digest);
     return Known[Key] = Path;

@@ -61,8 +61,7 @@ void ResultFolder::put(const Request &R, json Result) {
 
 std::string ResultFolder::putData(std::string_view Bytes) {
   std::string Digest = digest(Bytes);
-  std::string Path =
-      Folder + "/results/data/" + shortDigest(Digest, 64) + ".bin";
+  std::string Path = Folder + "/results/data/" + dataFileName(Digest, 64);
   if (!exists(Path))
     writeWhole(Path, Bytes);
   return Digest;

@@ -378,7 +378,7 @@ Error ProjectStore::keepWorkloads(StoredKernel &S, ArrayRef<Workload> All,
         return;
       std::string From = (Folder + "/" + B.File).str();
       B.File = (B.Size > MostData ? "journal.sqlite.data/" : "data/") +
-               shortDigest(B.Digest, 32) + ".bin";
+               dataFileName(B.Digest);
       std::string To = Root + "/" + B.File;
       if (sys::fs::exists(To))
         return;

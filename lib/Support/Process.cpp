@@ -10,6 +10,8 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <cstdlib>
 
@@ -84,6 +86,14 @@ std::string shellQuoted(ArrayRef<std::string> Args) {
   };
   return join(map_range(Args, [&](const std::string &A) { return Quote(A); }),
               " ");
+}
+
+std::string installedPath(StringRef Name) {
+  std::string Self = sys::fs::getMainExecutable(
+      nullptr, reinterpret_cast<void *>(&installedPath));
+  SmallString<256> Path(sys::path::parent_path(sys::path::parent_path(Self)));
+  sys::path::append(Path, Name);
+  return Path.str().str();
 }
 
 } // namespace cupilot

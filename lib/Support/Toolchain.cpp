@@ -12,7 +12,6 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <cstdlib>
 
@@ -107,55 +106,6 @@ Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
   return Command;
 }
 
-static bool isArchFlag(StringRef Flag) {
-  return Flag.starts_with("--cuda-gpu-arch=") ||
-         Flag.starts_with("--offload-arch=") ||
-         Flag.starts_with("--no-cuda-gpu-arch=");
-}
-
-std::vector<std::string> gpuArchitectures(ArrayRef<std::string> Flags) {
-  std::vector<std::string> Archs;
-  for (StringRef Flag : Flags)
-    if (Flag.consume_front("--cuda-gpu-arch=") ||
-        Flag.consume_front("--offload-arch=")) {
-      SmallVector<StringRef> Parts;
-      Flag.split(Parts, ',');
-      for (StringRef Part : Parts)
-        if (!is_contained(Archs, Part))
-          Archs.push_back(Part.str());
-    }
-  if (Archs.empty())
-    Archs.push_back("sm_90");
-  return Archs;
-}
-
-std::vector<std::string> withoutArchitectures(ArrayRef<std::string> Flags) {
-  std::vector<std::string> Rest;
-  copy_if(Flags, std::back_inserter(Rest),
-          [](const std::string &Flag) { return !isArchFlag(Flag); });
-  return Rest;
-}
-
-std::vector<std::string> llvmArguments(ArrayRef<std::string> Flags) {
-  std::vector<std::string> Args;
-  for (size_t I = 0; I < Flags.size(); ++I) {
-    StringRef Flag = Flags[I];
-    bool Direct = Flag == "-Xclang" && I + 1 < Flags.size();
-    if (Direct)
-      Flag = Flags[++I];
-    if (Flag.consume_front("-mllvm=")) {
-      Args.push_back(Flag.str());
-    } else if (Flag == "-mllvm" && I + 1 < Flags.size()) {
-      if (Direct && Flags[I + 1] == "-Xclang" && I + 2 < Flags.size())
-        ++I;
-      Args.push_back(Flags[++I]);
-    } else if (Flag == "-fcuda-short-ptr") {
-      Args.push_back("--nvptx-short-ptr");
-    }
-  }
-  return Args;
-}
-
 Expected<std::string> compileDevice(StringRef Source, StringRef Arch,
                                     ArrayRef<std::string> Flags,
                                     ArrayRef<StringRef> Output) {
@@ -189,6 +139,17 @@ Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                                            ArrayRef<std::string> Flags) {
   return compileDevice(Source, Arch, Flags,
                        {"-emit-llvm", "-c", "-Xclang", "-disable-llvm-passes"});
+}
+
+Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-cc");
+  if (!Dir)
+    return Dir.takeError();
+  std::string File = Dir->file("variant.cu");
+  if (Error E = writeFileAtomic(File, Source))
+    return std::move(E);
+  return compileDeviceBitcode(File, Arch, Flags);
 }
 
 } // namespace cupilot

@@ -34,4 +34,23 @@ std::string Driver::errorName(CUresult Code) const {
   return "error " + std::to_string(Code);
 }
 
+LaunchConfig::LaunchConfig(const Shape &Dims, CUstream Stream) {
+  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
+  auto [X, Y, Z] = Dims.Grid;
+  auto [BlockX, BlockY, BlockZ] = Dims.Block;
+  Values = {U(X),      U(Y),           U(Z),   U(BlockX),  U(BlockY),
+            U(BlockZ), U(Dims.Shared), Stream, Attributes, 0};
+  if (Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
+    CUlaunchAttribute &A = Attributes[Values.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    A.value.clusterDim = {U(Dims.Cluster[0]), U(Dims.Cluster[1]),
+                          U(Dims.Cluster[2])};
+  }
+  if (Dims.Cooperative) {
+    CUlaunchAttribute &A = Attributes[Values.numAttrs++];
+    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    A.value.cooperative = 1;
+  }
+}
+
 } // namespace cupilot::capture

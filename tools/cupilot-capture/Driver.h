@@ -8,6 +8,7 @@
 #ifndef CUPILOT_TOOLS_CAPTURE_DRIVER_H
 #define CUPILOT_TOOLS_CAPTURE_DRIVER_H
 
+#include "cupilot/Capture/Record.h"
 #include <cuda.h>
 #include <optional>
 #include <string>
@@ -95,6 +96,16 @@ struct Driver {
   Obstacle load();
   /// "CUDA_ERROR_INVALID_VALUE".
   std::string errorName(CUresult Code) const;
+};
+
+/// How a kernel is launched with \p Dims on \p Stream.
+struct LaunchConfig {
+  explicit LaunchConfig(const Shape &Dims, CUstream Stream = nullptr);
+  LaunchConfig(const LaunchConfig &) = delete;
+  CUlaunchConfig Values = {};
+
+private:
+  CUlaunchAttribute Attributes[2] = {};
 };
 
 } // namespace cupilot::capture

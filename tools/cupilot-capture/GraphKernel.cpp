@@ -98,29 +98,9 @@ Obstacle Recorder::GraphRun::kernel(CUgraphNode Node) {
   Params.reserve(Args.size());
   for (std::string &Arg : Args)
     Params.push_back(Arg.data());
-  CUlaunchConfig Config = {};
-  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
-  std::tie(Config.gridDimX, Config.gridDimY, Config.gridDimZ) =
-      std::tuple(U(L.Dims.Grid[0]), U(L.Dims.Grid[1]), U(L.Dims.Grid[2]));
-  std::tie(Config.blockDimX, Config.blockDimY, Config.blockDimZ) =
-      std::tuple(U(L.Dims.Block[0]), U(L.Dims.Block[1]), U(L.Dims.Block[2]));
-  Config.sharedMemBytes = U(L.Dims.Shared);
-  Config.hStream = Own;
-  CUlaunchAttribute Attributes[2] = {};
-  Config.attrs = Attributes;
-  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    A.value.clusterDim = {U(L.Dims.Cluster[0]), U(L.Dims.Cluster[1]),
-                          U(L.Dims.Cluster[2])};
-  }
-  if (L.Dims.Cooperative) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    A.value.cooperative = 1;
-  }
+  LaunchConfig Config(L.Dims, Own);
   if (!Why)
-    Why = good(R.Cuda.cuLaunchKernelEx(&Config,
+    Why = good(R.Cuda.cuLaunchKernelEx(&Config.Values,
                                        static_cast<CUfunction>(Call.Function),
                                        Params.data(), nullptr),
                "a kernel of its graph on copies");

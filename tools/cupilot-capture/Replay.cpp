@@ -173,29 +173,9 @@ ReplayResult Replayer::run(const Launch &L) {
   Params.reserve(Args.size());
   for (std::string &Arg : Args)
     Params.push_back(Arg.data());
-  CUlaunchConfig Config = {};
-  auto U = [](uint64_t N) { return static_cast<unsigned>(N); };
-  Config.gridDimX = U(L.Dims.Grid[0]);
-  Config.gridDimY = U(L.Dims.Grid[1]);
-  Config.gridDimZ = U(L.Dims.Grid[2]);
-  Config.blockDimX = U(L.Dims.Block[0]);
-  Config.blockDimY = U(L.Dims.Block[1]);
-  Config.blockDimZ = U(L.Dims.Block[2]);
-  Config.sharedMemBytes = U(L.Dims.Shared);
-  CUlaunchAttribute Attributes[2] = {};
-  Config.attrs = Attributes;
-  if (L.Dims.Cluster != std::array<uint64_t, 3>{1, 1, 1}) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    A.value.clusterDim = {U(L.Dims.Cluster[0]), U(L.Dims.Cluster[1]),
-                          U(L.Dims.Cluster[2])};
-  }
-  if (L.Dims.Cooperative) {
-    CUlaunchAttribute &A = Attributes[Config.numAttrs++];
-    A.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-    A.value.cooperative = 1;
-  }
-  if (!good(Cuda.cuLaunchKernelEx(&Config, Function, Params.data(), nullptr),
+  LaunchConfig Config(L.Dims);
+  if (!good(Cuda.cuLaunchKernelEx(&Config.Values, Function, Params.data(),
+                                  nullptr),
             "launching") ||
       !good(Cuda.cuCtxSynchronize(), "running"))
     return Bad;

@@ -274,10 +274,7 @@ int main(int Argc, char **Argv) {
         resourceError("no CUDA toolkit was found",
                       "its headers are needed; name it with --cuda-path="),
         "cupilot-cpucc");
-  std::string Self =
-      sys::fs::getMainExecutable(Argv[0], reinterpret_cast<void *>(&parse));
-  SmallString<256> LibDir(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(LibDir, "lib");
+  std::string LibDir = installedPath("lib");
   if (!sys::fs::exists(LibDir + "/libcupilot-cudart.so"))
     return reportError(
         resourceError(

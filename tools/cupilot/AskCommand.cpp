@@ -16,7 +16,7 @@
 #include "cupilot/LLM/Dialogue.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"

@@ -13,6 +13,7 @@
 #include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -64,14 +65,10 @@ static const char Examples[] =
     "machines without LLVM, cupilot-capture records, and --from takes it from "
     "there.\n";
 
-/// A file of this installation, beside the program's folder.
+/// A file of this installation; "" where it is not there.
 static std::string installed(StringRef Path) {
-  SmallString<256> File(sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&installed)));
-  sys::path::remove_filename(File);
-  sys::path::append(File, "..", Path);
-  sys::path::remove_dots(File, /*remove_dot_dot=*/true);
-  return sys::fs::exists(File) ? std::string(File) : std::string();
+  std::string File = installedPath(Path);
+  return sys::fs::exists(File) ? File : "";
 }
 
 /// Runs the program; what it recorded lies in \p Folder.

@@ -18,7 +18,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dlfcn.h>
@@ -136,10 +135,7 @@ static void checkTools(Report &R) {
 }
 
 static void checkPlugin(Report &R) {
-  std::string Self = sys::fs::getMainExecutable(
-      nullptr, reinterpret_cast<void *>(&checkPlugin));
-  SmallString<256> Plugin(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Plugin, "lib", "cupilot.so");
+  std::string Plugin = installedPath("lib/cupilot.so");
   if (!sys::fs::exists(Plugin))
     R.line(Health::Missing, "plugin",
            Plugin + " is not there: builds by clang need it", /*Needed=*/true);

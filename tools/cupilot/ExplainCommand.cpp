@@ -9,15 +9,17 @@
 #include "Command.h"
 #include "SharedOptions.h"
 #include "cupilot/Driver/BuildCommand.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/NvccLaunches.h"
+#include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Substitute/UnitReport.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Json.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -61,10 +63,6 @@ static Expected<json::Array> readParts(const std::string &Path) {
   return Parts;
 }
 
-static StringRef textIn(const json::Object &O, StringRef Key) {
-  return O.getString(Key).value_or("");
-}
-
 /// "heat.cu:12: ", where it is known.
 static std::string placeOf(const json::Object &O) {
   if (textIn(O, "file").empty())
@@ -99,37 +97,37 @@ static void print(const json::Array &Parts) {
 }
 
 static Error run(const Options &O, const TrailingArgs &Command) {
-  if (!Command.Given || Command.Args.empty())
+  ArrayRef<std::string> Build = withoutLaunchers(Command.Args);
+  if (Build.empty())
     return usageError("no compiler was given",
                       "cupilot explain F.cu --store DIR -- clang++-22 FLAGS");
   Expected<BuildStore> Store = BuildStore::open(O.StoreDir);
   if (!Store)
     return Store.takeError();
-  std::string Self =
-      sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&run));
-  SmallString<256> Plugin(sys::path::parent_path(sys::path::parent_path(Self)));
-  sys::path::append(Plugin, "lib", "cupilot.so");
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-explain");
   if (!Dir)
     return Dir.takeError();
   // The build's own command will do, with the source and its object.
-  std::vector<std::string> Args = sourceFlags(Command.Args, O.Input);
-  while (Args.size() > 1 &&
-         sys::path::filename(Args.front()) == "cupilot-launch")
-    Args.erase(Args.begin());
-  bool Nvcc = sys::path::filename(Args.front()).starts_with("nvcc");
-  bool Relocatable = Nvcc && any_of(Command.Args, [](StringRef Arg) {
-                       return Arg == "-dc" || Arg == "--device-c";
-                     });
-  erase(Args, "--device-c");
+  const bool Nvcc = isNvcc(Build.front());
+  Expected<std::vector<std::string>> Flags =
+      sourceFlags(Build.drop_front(), O.Input, Nvcc);
+  if (!Flags)
+    return Flags.takeError();
+  bool Relocatable = false;
+  std::vector<std::string> Args = {Build.front()};
+  append_range(Args, *Flags);
   if (Nvcc) {
-    SmallString<256> Launcher(sys::path::parent_path(Self));
-    sys::path::append(Launcher, "cupilot-launch");
-    Args.insert(Args.begin(), Launcher.str().str());
+    Expected<NvccCommand> C = parseNvccCommand(Build.drop_front(), "", "");
+    if (!C)
+      return C.takeError();
+    Relocatable = any_of(C->Options, [](const NvccOption &Each) {
+      return Each.Id == nvcc::OPT_device_c;
+    });
+    Args.insert(Args.begin(), installedPath("bin/cupilot-launch"));
   }
   for (const std::string &Arg :
-       {"-fplugin=" + Plugin.str().str(),
+       {"-fplugin=" + installedPath("lib/cupilot.so"),
         "-fplugin-arg-cupilot-store=" + Store->root().str(),
         std::string("-fplugin-arg-cupilot-report=") + Dir->file("report.jsonl"),
         // With remarks clang knows where things are, also without -g.

@@ -224,12 +224,10 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels =
+  Expected<std::vector<Kernel>> Kernels = chooseKernels(
       FromModule ? loadKernels(O.Input)
-                 : extractKernels(O.Input, *Flags, {.VerifySlices = false});
-  if (!Kernels)
-    return Kernels.takeError();
-  Kernels = chooseKernels(std::move(*Kernels), O.Input, O.Only);
+                 : extractKernels(O.Input, *Flags, {.VerifySlices = false}),
+      O.Input, O.Only);
   if (!Kernels)
     return Kernels.takeError();
   if (O.WorkloadText.empty() &&

@@ -24,10 +24,11 @@ struct BuildCommand {
   std::string Nvcc; ///< The command as one line when it is nvcc's; else "".
 };
 
-/// \p Args, a command or its flags, without the source \p Input and what is
-/// said of outputs, depfiles, remarks and plugins.
-std::vector<std::string> sourceFlags(llvm::ArrayRef<std::string> Args,
-                                     llvm::StringRef Input);
+/// \p Flags, clang's or nvcc's, without the source \p Input and what is said of
+/// outputs, depfiles, remarks and plugins. A missing value is a usage error.
+llvm::Expected<std::vector<std::string>>
+sourceFlags(llvm::ArrayRef<std::string> Flags, llvm::StringRef Input,
+            bool ForNvcc);
 
 /// Reads \p Args, "clang++ FLAGS" or "nvcc FLAGS", with or without the source
 /// \p Input, and with or without launchers in front (cupilot-launch, ccache,

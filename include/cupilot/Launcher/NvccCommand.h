@@ -70,6 +70,9 @@ llvm::Expected<NvccCommand> parseNvccCommand(llvm::ArrayRef<std::string> Args,
                                              llvm::StringRef Prepend,
                                              llvm::StringRef Append);
 
+/// By its name: "/usr/local/cuda/bin/nvcc".
+bool isNvcc(llvm::StringRef Program);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LAUNCHER_NVCCCOMMAND_H

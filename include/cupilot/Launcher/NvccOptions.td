@@ -25,6 +25,10 @@ def DeviceGroup : OptionGroup<"device">;
 def NoObjectGroup : OptionGroup<"no object">;
 // They ask for relocatable device code.
 def RelocatableGroup : OptionGroup<"relocatable">;
+// They say where outputs go, and that these are made.
+def OutputGroup : OptionGroup<"output">;
+// They are cuPilot's own.
+def OwnGroup : OptionGroup<"own">;
 // They keep temporary files.
 def KeepGroup : OptionGroup<"keep">;
 
@@ -60,14 +64,17 @@ multiclass Letter<string name, string letter> : Value<name> {
 }
 
 // Names of other parts: cuPilot's own arguments, and clang's.
-def fplugin_arg : Joined<["-"], "fplugin-arg-cupilot-">;
 def fplugin : Joined<["-"], "fplugin=">;
+let Group = OwnGroup in {
+def fplugin_arg : Joined<["-"], "fplugin-arg-cupilot-">;
 def rpass : Joined<["-"], "Rpass=">;
 def rpass_missed : Joined<["-"], "Rpass-missed=">;
+}
 let Group = RelocatableGroup in
 def fgpu_rdc : Flag<["-"], "fgpu-rdc">;
 
 // What is made.
+let Group = OutputGroup in
 defm compile : Switch<"compile", ["c"]>;
 let Group = NoObjectGroup in {
 defm arch_ls : Switch<"list-gpu-arch", ["arch-ls"]>;
@@ -104,11 +111,17 @@ defm lto : Switch<"lto">;
 defm relocatable_device_code : Value<"relocatable-device-code", ["rdc"]>;
 
 // Files.
+let Group = OutputGroup in {
 defm dependency_output : Value<"dependency-output", ["MF"]>;
 defm dependency_target_name : Value<"dependency-target-name", ["MT", "MQ"]>;
 defm generate_dependencies_with_compile
     : Switch<"generate-dependencies-with-compile",
              ["MD", "generate-nonsystem-dependencies-with-compile", "MMD"]>;
+defm generate_dependency_targets
+    : Switch<"generate-dependency-targets", ["MP"]>;
+defm output_directory : Value<"output-directory", ["odir"]>;
+defm output_file : Value<"output-file", ["o"]>;
+}
 let Group = KeepGroup, Flags = [Ignored] in {
 defm keep : Switch<"keep">;
 defm keep_dir : Value<"keep-dir">;
@@ -118,8 +131,6 @@ defm save_temps : Switch<"save-temps">;
 defm language : Value<"language", ["x"]>;
 defm objdir_as_tempdir : Switch<"objdir-as-tempdir", ["objtemp"]>;
 defm options_file : Value<"options-file", ["optf"]>;
-defm output_directory : Value<"output-directory", ["odir"]>;
-defm output_file : Value<"output-file", ["o"]>;
 
 // The preprocessor.
 defm define_macro : Letter<"define-macro", "D">;

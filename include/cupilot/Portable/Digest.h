@@ -44,6 +44,9 @@ bool isDigest(std::string_view Text);
 /// file and symbol names.
 std::string shortDigest(std::string_view Digest, size_t Digits = 16);
 
+/// The name of the file for the data that has \p Digest: its digits and ".bin".
+std::string dataFileName(std::string_view Digest, size_t Digits = 32);
+
 /// Two lower-case hexadecimal digits for each byte.
 std::string hexOf(std::string_view Bytes);
 /// Appends the bytes that \p Hex stands for; false, where it has an odd number

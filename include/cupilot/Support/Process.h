@@ -34,6 +34,10 @@ runProcess(llvm::ArrayRef<std::string> Args, unsigned TimeoutSeconds = 0,
 /// \p Args as one line that can be pasted into a POSIX shell.
 std::string shellQuoted(llvm::ArrayRef<std::string> Args);
 
+/// Where this installation has \p Name, such as "lib/cupilot.so", if it is
+/// there: beside the folder of the running program.
+std::string installedPath(llvm::StringRef Name);
+
 } // namespace cupilot
 
 #endif // CUPILOT_SUPPORT_PROCESS_H

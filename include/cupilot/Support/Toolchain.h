@@ -64,6 +64,11 @@ llvm::Expected<std::string>
 compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
 
+/// The same of the text \p Source.
+llvm::Expected<std::string>
+compileTextToBitcode(llvm::StringRef Source, llvm::StringRef Arch,
+                     llvm::ArrayRef<std::string> Flags);
+
 /// The flags that may change the device code of a self-contained file: \p Flags
 /// without macros, include folders, forced includes, outputs, depfiles, linker
 /// inputs and cuPilot's own plugin.

@@ -24,7 +24,7 @@ static constexpr size_t LaunchLimit = 8;
 std::string Capture::store(const void *Data, size_t Size) {
   llvm::StringRef Bytes(static_cast<const char *>(Data), Size);
   std::string Digest = digest(Bytes);
-  std::string Path = Folder + "/" + shortDigest(Digest, 32) + ".bin";
+  std::string Path = Folder + "/" + dataFileName(Digest);
   if (!llvm::sys::fs::exists(Path)) {
     Stored += Size;
     if (llvm::Error E = writeFileAtomic(Path, Bytes)) {

@@ -118,11 +118,13 @@ TEST(CompilerCommand, RefusesOtherCompilers) {
 }
 
 TEST(BuildCommand, KeepsWhatTheSourceIsCompiledWith) {
-  EXPECT_EQ(
-      sourceFlags(Words{"-O2", "-c", "k.cu", "-o", "k.o", "-MD", "-MF", "k.d",
-                        "-fplugin=cupilot", "-Rpass=cupilot", "-DN=1"},
-                  "k.cu"),
-      (Words{"-O2", "-DN=1"}));
+  for (bool Nvcc : {false, true})
+    EXPECT_EQ(llvm::cantFail(sourceFlags(
+                  Words{"-O2", "-c", "k.cu", "-o", "k.o", "-MD", "-MF", "k.d",
+                        "-fplugin=cupilot", "-Rpass=cupilot", "-DN=1", "-MP",
+                        "-I", "k.cu"},
+                  "k.cu", Nvcc)),
+              (Words{"-O2", "-DN=1", "-I", "k.cu"}));
 }
 
 TEST(BuildCommand, ReadsArchitecturesAndNvccsOwnLine) {

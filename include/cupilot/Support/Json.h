@@ -1,4 +1,4 @@
-//===- Nesting.h - How deep a text nests -*- C++ -*-===//
+//===- Json.h - JSON and other texts that nest -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,11 +11,13 @@
 // an error and never the end of a compiler.
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_SUPPORT_NESTING_H
-#define CUPILOT_SUPPORT_NESTING_H
+#ifndef CUPILOT_SUPPORT_JSON_H
+#define CUPILOT_SUPPORT_JSON_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/JSON.h"
+#include <cmath>
+#include <limits>
 
 namespace cupilot {
 
@@ -30,6 +32,25 @@ inline constexpr unsigned MaxNesting = 1000;
 /// MaxNesting, is an error without the file's name.
 llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef Text);
 
+/// JSON has no infinity: "infinite" stands for it.
+inline llvm::json::Value numberJson(double Value) {
+  if (std::isfinite(Value))
+    return Value;
+  return "infinite";
+}
+
+/// The number in \p Key as numberJson wrote it; 0 where there is none.
+inline double numberIn(const llvm::json::Object &O, llvm::StringRef Key) {
+  return O.getString(Key) == "infinite"
+             ? std::numeric_limits<double>::infinity()
+             : O.getNumber(Key).value_or(0);
+}
+
+/// The text in \p Key; "" where there is none.
+inline std::string textIn(const llvm::json::Object &O, llvm::StringRef Key) {
+  return O.getString(Key).value_or("").str();
+}
+
 } // namespace cupilot
 
-#endif // CUPILOT_SUPPORT_NESTING_H
+#endif // CUPILOT_SUPPORT_JSON_H

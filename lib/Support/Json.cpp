@@ -1,4 +1,4 @@
-//===- Nesting.cpp - How deep a text nests -*- C++ -*-===//
+//===- Json.cpp - JSON and other texts that nest -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "cupilot/Support/Nesting.h"
+#include "cupilot/Support/Json.h"
 #include "cupilot/Support/Error.h"
 #include <algorithm>
 
