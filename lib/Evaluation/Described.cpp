@@ -99,7 +99,8 @@ Expected<WorkloadBuffer> Parser::parseBuffer(StringRef Text) {
     return broken("'buffer " + Text +
                   "' needs a type, and n= for the number of elements");
   B.Size = N * sizeOf(*Kind);
-  // What only a card will make in full has no digest; its recipe is tried.
+  // Buffers that only a GPU generates in full have no digest; their recipe is
+  // tried.
   bool Large = B.Size > MostDigested && Claimed.empty();
   Expected<std::vector<uint8_t>> Content =
       generateContent(B.Generator, Large ? sizeOf(*Kind) : B.Size);

@@ -1,4 +1,4 @@
-//===- CeilingCache.cpp - Ceilings once per card -*- C++ -*-===//
+//===- CeilingCache.cpp - Ceilings once per GPU -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -61,8 +61,8 @@ public:
 
   /// Device code of the original.
   virtual llvm::StringRef originalBitcode() const = 0;
-  /// By workload: whether the cpu device cannot run it. All false but for a
-  /// card.
+  /// By workload: whether the cpu device cannot run it. All false without a
+  /// GPU.
   virtual llvm::ArrayRef<bool> gpuOnly() const = 0;
   /// Counts of the original on a workload; null where the GPU alone runs it.
   virtual const ExecutionCounts *originalCounts(size_t Workload) const = 0;
