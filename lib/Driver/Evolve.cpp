@@ -275,7 +275,7 @@ Error UnitSearch::supersede(const SearchResult &Result, StoreUpdate &Update) {
   if (*Earlier)
     for (StringRef Digest : split((*Earlier)->Results, '\n'))
       Update.Superseded.push_back(Digest.str());
-  if (!Result.OverBudget)
+  if (!Result.isOverBudget())
     return Error::success();
   std::vector<std::string> Own;
   for (const Variant &V : Update.Kernel->Variants)
@@ -356,7 +356,7 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
   if (Error E = store(**P, *Identity, *Result))
     return E;
   // What it found so far is kept.
-  if (Result->Ended && Result->Ended->Why == EarlyEnd::Cause::Budget)
+  if (Result->isOverBudget())
     return resourceError(Result->Ended->Text,
                          "continue with a larger limit and --resume; recorded "
                          "answers are not asked for again");

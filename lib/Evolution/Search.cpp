@@ -66,7 +66,9 @@ private:
                     SearchResult &Result);
   Error noteCalls();
   Error endOfBudget(Error E);
-  bool isOverBudget() const { return !OverBudget.empty(); }
+  bool isOverBudget() const {
+    return Ended && Ended->Why == EarlyEnd::Cause::Budget;
+  }
   Error save(const CandidateRecord &R);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {

@@ -58,6 +58,10 @@ struct SearchResult {
   std::string Run;       ///< Digest of everything that decides how it went.
   std::optional<EarlyEnd> Ended;
   StrategyRecord Strategies; ///< For the store (strategyFile).
+
+  bool isOverBudget() const {
+    return Ended && Ended->Why == EarlyEnd::Cause::Budget;
+  }
 };
 
 /// Searches for variants of the problem's kernel. Every step is in the journal
