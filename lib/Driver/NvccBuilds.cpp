@@ -8,6 +8,7 @@
 
 #include "cupilot/Driver/NvccBuilds.h"
 #include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Model/Compiler.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Options.h"
@@ -218,7 +219,7 @@ static Error record(StoredKernel &S, StringRef Unit, const std::string &Arch,
   for (auto [V, Source] : zip(S.Variants, S.Sources)) {
     const Measurement *Proof = nullptr;
     for (const Measurement &M : V.Evidence)
-      if (M.Arch == Arch && !StringRef(M.Compiler).starts_with("nvcc"))
+      if (M.Arch == Arch && !isMadeByNvcc(M.Compiler))
         Proof = &M;
     if (!Proof)
       continue;

@@ -138,9 +138,12 @@ int NvccLaunch::passOn() {
   if (C.UnchangedRemark) {
     SubstitutionOutcome O{"", SubstitutionResult::Refused, *C.Unchanged};
     remark(C.MissedRemarks, "Rpass-missed", O.message());
-    if (Error E = writeReport(
-            C.Plugin.Report,
-            {join(C.Inputs, " "), "nvcc", "object", "", 0, {std::move(O)}}))
+    if (Error E = writeReport(C.Plugin.Report, {join(C.Inputs, " "),
+                                                "nvcc",
+                                                UnitHalf::Object,
+                                                "",
+                                                0,
+                                                {std::move(O)}}))
       return reportError(std::move(E), Tool);
   }
   if (Last)
@@ -171,9 +174,9 @@ Error NvccLaunch::report(const NvccSelection &S) const {
     else
       remark(C.MissedRemarks, "Rpass-missed", Text);
   }
-  if (Error E =
-          writeReport(C.Plugin.Report, {C.Inputs.front(), "nvcc", "object",
-                                        S.Targets, S.Seen, S.Outcomes}))
+  if (Error E = writeReport(C.Plugin.Report,
+                            {C.Inputs.front(), "nvcc", UnitHalf::Object,
+                             S.Targets, S.Seen, S.Outcomes}))
     return E;
   for (const SubstitutionOutcome &O : S.Outcomes)
     if (C.Plugin.Strict && O.isMissed())

@@ -9,6 +9,7 @@
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/Compiler.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -173,14 +174,14 @@ Error Selection::select(StringRef Symbol) {
     if (!Same)
       return Same.takeError();
     auto Record = find_if(*Same, [&](const BuildRecord &R) {
-      return StringRef(R.Compiler).starts_with("nvcc") &&
-             R.Arch == M.target() && NvccPtx::isSameKernel(R.Symbol, Symbol);
+      return isMadeByNvcc(R.Compiler) && R.Arch == M.target() &&
+             NvccPtx::isSameKernel(R.Symbol, Symbol);
     });
     bool Stale = false, Other = false;
     // A record may have lost its variants (cupilot store prune).
     for (const BuildRecord &R : *Named)
       if (R.Arch == M.target() && !R.Variants.empty())
-        (StringRef(R.Compiler).starts_with("nvcc") ? Stale : Other) = true;
+        (isMadeByNvcc(R.Compiler) ? Stale : Other) = true;
     if (Record == Same->end() || Record->Variants.empty()) {
       tell(Symbol,
            Stale ? SubstitutionResult::VariantStale

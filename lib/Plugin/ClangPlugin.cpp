@@ -199,9 +199,9 @@ void SubstitutionPass::report(const llvm::Module &M,
       Kernels.insert(O.Kernel);
   if (llvm::Error E = writeReport(
           Arguments.Report,
-          {M.getSourceFileName(), CUPILOT_CLANG, Device ? "device" : "host",
-           CI->getTargetOpts().CPU, static_cast<unsigned>(Kernels.size()),
-           Outcomes, Sites, &M}))
+          {M.getSourceFileName(), CUPILOT_CLANG,
+           Device ? UnitHalf::Device : UnitHalf::Host, CI->getTargetOpts().CPU,
+           static_cast<unsigned>(Kernels.size()), Outcomes, Sites, &M}))
     error(toString(std::move(E)));
 }
 

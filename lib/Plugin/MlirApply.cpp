@@ -15,6 +15,7 @@
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/Compiler.h"
 #include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/BuildStore.h"
@@ -118,7 +119,7 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
   std::string Others;
   bool Stale = false;
   for (BuildRecord &R : *All) {
-    bool Clang = StringRef(R.Compiler).starts_with("clang-") && IsLlvm;
+    bool Clang = compilerKind(R.Compiler) == CompilerKind::Clang && IsLlvm;
     if (R.Variants.empty() || (!Clang && R.Compiler != MlirCompiler))
       continue;
     if (R.Arch != Arch)

@@ -8,6 +8,7 @@
 
 #include "StoreFiles.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
@@ -33,14 +34,14 @@ std::string kernelFolder(const StoredKernel &S) {
   B.add(S.K.Digest);
   // Whether there was an nvcc when it was searched makes no other folder.
   for (const BuildEntry &Build : S.Builds)
-    if (!StringRef(Build.Compiler).starts_with("nvcc"))
+    if (!isMadeByNvcc(Build.Compiler))
       B.add(Build.Digest);
   return "kernels/" + shortDigest(B.str());
 }
 
 std::string originalName(const StoredKernel &S) {
   bool Mlir = !S.Builds.empty() &&
-              StringRef(S.Builds.front().Compiler).starts_with("mlir-");
+              compilerKind(S.Builds.front().Compiler) == CompilerKind::Mlir;
   return Mlir ? "original.mlir" : "original.cu";
 }
 
@@ -344,10 +345,10 @@ bool isSameVariant(const Variant &A, const Variant &B) {
 /// Sorts what is known of a variant: clang's builds before nvcc's, then the
 /// surer first.
 static auto evidenceKey(const Measurement &M) {
-  return std::tuple(StringRef(M.Compiler).starts_with("nvcc"),
-                    StringRef(M.Compiler), StringRef(M.Arch),
-                    StringRef(M.Original), M.Basis != Basis::Measured, -M.Low,
-                    M.Ratio, M.Gate, M.Checks, StringRef(M.Device));
+  return std::tuple(isMadeByNvcc(M.Compiler), StringRef(M.Compiler),
+                    StringRef(M.Arch), StringRef(M.Original),
+                    M.Basis != Basis::Measured, -M.Low, M.Ratio, M.Gate,
+                    M.Checks, StringRef(M.Device));
 }
 
 /// Of the builds that \p V was proved for, the best.
@@ -401,9 +402,8 @@ StoredKernel merge(const KernelFiles &F) {
   }
   llvm::sort(S.Builds, [](const BuildEntry &A, const BuildEntry &B) {
     auto Key = [](const BuildEntry &E) {
-      return std::tuple(StringRef(E.Compiler).starts_with("nvcc"),
-                        StringRef(E.Compiler), StringRef(E.Arch),
-                        StringRef(E.Digest));
+      return std::tuple(isMadeByNvcc(E.Compiler), StringRef(E.Compiler),
+                        StringRef(E.Arch), StringRef(E.Digest));
     };
     return Key(A) < Key(B);
   });

@@ -30,9 +30,21 @@ static bool isStale(const SubstitutionOutcome &O) {
   return O.Result == SubstitutionResult::VariantStale;
 }
 
+static StringRef wordOf(UnitHalf Half) {
+  switch (Half) {
+  case UnitHalf::Device:
+    return "device";
+  case UnitHalf::Host:
+    return "host";
+  case UnitHalf::Object:
+    return "object";
+  }
+  llvm_unreachable("unknown half");
+}
+
 std::string toText(const UnitReport &R) {
   std::string Text = R.Source + ": ";
-  Text += R.Compiler == "nvcc" ? "nvcc" : R.Half;
+  Text += R.Half == UnitHalf::Object ? "nvcc" : wordOf(R.Half);
   // Nothing was looked at.
   if (R.Target.empty() && R.Kernels == 0 && R.Outcomes.size() == 1)
     return Text + ": " + R.Outcomes.front().message();
@@ -100,7 +112,7 @@ json::Value toJSON(const UnitReport &R) {
   return json::Object{{"version", UnitReport::Version},
                       {"source", R.Source},
                       {"compiler", R.Compiler},
-                      {"half", R.Half},
+                      {"half", wordOf(R.Half)},
                       {"target", R.Target},
                       {"seen", R.Kernels},
                       {"applied", countOf(R, isApplied)},

@@ -13,6 +13,9 @@
 
 namespace cupilot {
 
+/// What of a unit a report is of; nvcc's objects are both halves at once.
+enum class UnitHalf { Device, Host, Object };
+
 /// What became of one unit, or of one half of it.
 struct UnitReport {
   /// Of the JSON; docs/Tools.md describes it.
@@ -20,8 +23,8 @@ struct UnitReport {
 
   std::string Source;
   std::string Compiler; ///< "clang-22" or "nvcc".
-  std::string Half;     ///< "device", "host" or "object" (both at once).
-  std::string Target;   ///< "sm_90", "sm_80,sm_90"; "" when it is not known.
+  UnitHalf Half = UnitHalf::Object;
+  std::string Target; ///< "sm_90", "sm_80,sm_90"; "" when it is not known.
   unsigned Kernels = 0;
   std::vector<SubstitutionOutcome> Outcomes;
   std::vector<LaunchSite> Launches = {}; ///< Of the host half.
