@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Cupilot.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/CandidateOutcome.h"
 #include "cupilot/Model/LaunchPlan.h"
 #include "cupilot/Portable/Digest.h"
@@ -322,7 +323,7 @@ LogicalResult VariantOp::verify() {
           failed(Check("an extent", D.getExtentA().getValue())) ||
           failed(Check("an extent", D.getExtentB().getValue())))
         return failure();
-    G.getArch().drop_front(3).take_while(llvm::isDigit).getAsInteger(10, Arch);
+    Arch = capabilityNumber(G.getArch());
   }
   Operation *Library = Kernel->getParentOp();
   if (Library && Library->hasTrait<OpTrait::SymbolTable>())

@@ -14,6 +14,7 @@
 #include "cupilot/Evolution/ModelMaker.h"
 #include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -271,11 +272,7 @@ Error SearchLoop::noteCalls() {
 /// What models need to know before the first genome.
 Error SearchLoop::beginAgents() {
   Library = libraryStrategies(Population->getOperation());
-  unsigned Arch = 0;
-  StringRef(Problem.Arch)
-      .drop_front(3)
-      .take_while([](char C) { return isDigit(C); })
-      .getAsInteger(10, Arch);
+  unsigned Arch = capabilityNumber(Problem.Arch);
   erase_if(Library,
            [&](const LibraryStrategy &S) { return S.MinArch > int64_t(Arch); });
   for (const LibraryStrategy &S : Library)

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "cupilot/Model/Architecture.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
@@ -85,11 +86,7 @@ static void foldReflect(Module &M, const CpuDeviceOptions &Options) {
   Function *Reflect = M.getFunction("__nvvm_reflect");
   if (!Reflect)
     return;
-  unsigned Arch = 0;
-  StringRef(Options.Arch)
-      .drop_front(3)
-      .take_while(isdigit)
-      .getAsInteger(10, Arch);
+  unsigned Arch = capabilityNumber(Options.Arch);
   bool Ftz = false;
   if (auto *Flag = mdconst::extract_or_null<ConstantInt>(
           M.getModuleFlag("nvvm-reflect-ftz")))

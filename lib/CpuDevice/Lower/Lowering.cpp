@@ -10,6 +10,7 @@
 #include "Check/Instrument.h"
 #include "Ptx/InlineAsm.h"
 #include "cupilot/CpuDevice/Unsupported.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -266,11 +267,8 @@ Expected<LoweredModule> lowerModule(Module &M,
   std::vector<Function *> Kernels;
   for (Function &F : M)
     if (!F.isDeclaration() && Tables.Arch == 0)
-      F.getFnAttribute("target-cpu")
-          .getValueAsString()
-          .drop_front(3)
-          .take_while(isdigit)
-          .getAsInteger(10, Tables.Arch);
+      Tables.Arch =
+          capabilityNumber(F.getFnAttribute("target-cpu").getValueAsString());
   for (Function &F : M)
     if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.push_back(&F);
