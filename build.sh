@@ -95,7 +95,9 @@ debian_toolkit() {
     command -v apt-get >/dev/null || die "no CUDA toolkit was found" "install CUDA 13.0 and name it with --cuda=PATH"
     if ! apt-cache policy nvidia-cuda-toolkit 2>/dev/null | grep -q 'Candidate: [0-9]'; then
       say "enabling Debian's components contrib and non-free, for nvidia-cuda-toolkit"
-      echo "deb http://deb.debian.org/debian bookworm contrib non-free" |
+      # apt takes two entries of one archive only when both name the same keys, or none.
+      local key; key=$(sed -n 's/^Signed-By: *//p' /etc/apt/sources.list.d/debian.sources 2>/dev/null | head -1)
+      echo "deb ${key:+[signed-by=$key] }http://deb.debian.org/debian bookworm contrib non-free" |
         as_root tee /etc/apt/sources.list.d/cupilot-non-free.list >/dev/null
       apt_updated=
     fi
