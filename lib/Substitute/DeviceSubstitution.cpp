@@ -22,7 +22,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
-#include "llvm/Support/Regex.h"
 
 using namespace llvm;
 

@@ -8,38 +8,18 @@
 
 #include "Admission/Parse.h"
 #include "Judge.h"
+#include "PrefixFixture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include <cstdlib>
 
 using namespace cupilot;
 namespace fs = llvm::sys::fs;
 
 namespace {
-/// Tests with a machine cache of their own and the headers of a toolkit.
-class AdmissionPrefix : public testing::Test {
+class AdmissionPrefix : public PrefixFixture {
 protected:
-  void SetUp() override {
-    auto Tools = Toolchain::find({});
-    if (!Tools || Tools->CudaPath.empty()) {
-      llvm::consumeError(Tools.takeError());
-      GTEST_SKIP() << "no CUDA toolkit";
-    }
-    Cuda = Tools->CudaPath;
-    use(Dir.file("cache"));
-  }
-  void TearDown() override {
-    ::unsetenv("CUPILOT_CACHE_DIR");
-    if (WasSet)
-      ::setenv("CUPILOT_CACHE_DIR", Before.c_str(), 1);
-  }
-  static void use(const std::string &Folder) {
-    ::setenv("CUPILOT_CACHE_DIR", Folder.c_str(), 1);
-  }
-
   /// The rules that the text breaks.
   static std::string rules(llvm::Expected<std::vector<AdmissionFinding>> F) {
     if (!F) {
@@ -52,24 +32,8 @@ protected:
                        std::vector<std::string> *Constants = nullptr) {
     return rules(admit(Text, Flags, Constants));
   }
-  /// The prefixes that the cache holds.
-  std::vector<std::string> kept() const {
-    std::vector<std::string> Paths;
-    std::error_code EC;
-    for (fs::directory_iterator It(Dir.file("cache/prefixes"), EC), End;
-         !EC && It != End; It.increment(EC))
-      if (llvm::sys::path::extension(It->path()) == ".pch")
-        Paths.push_back(It->path());
-    return Paths;
-  }
 
-  TemporaryDirectory Dir =
-      llvm::cantFail(TemporaryDirectory::create("prefix-test"));
   std::vector<std::string> Flags = {"-std=c++17"};
-  std::string Cuda;
-  const char *Old = std::getenv("CUPILOT_CACHE_DIR");
-  bool WasSet = Old != nullptr;
-  std::string Before = Old ? Old : "";
 };
 
 constexpr char Plain[] = "__global__ void k(float *p) { *p = sqrtf(*p); }\n";

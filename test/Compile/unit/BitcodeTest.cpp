@@ -7,44 +7,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Bitcode.h"
-#include "cupilot/Support/File.h"
-#include "cupilot/Support/Toolchain.h"
+#include "PrefixFixture.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
-#include "gtest/gtest.h"
-#include <cstdlib>
 
 using namespace cupilot;
 
 namespace {
-/// Tests with a machine cache of their own and the headers of a toolkit.
-class Bitcode : public testing::Test {
+class Bitcode : public PrefixFixture {
 protected:
-  void SetUp() override {
-    auto Tools = Toolchain::find({});
-    if (!Tools || Tools->CudaPath.empty()) {
-      llvm::consumeError(Tools.takeError());
-      GTEST_SKIP() << "no CUDA toolkit";
-    }
-    ::setenv("CUPILOT_CACHE_DIR", Dir.file("cache").c_str(), 1);
-  }
-  void TearDown() override {
-    if (WasSet)
-      ::setenv("CUPILOT_CACHE_DIR", Before.c_str(), 1);
-    else
-      ::unsetenv("CUPILOT_CACHE_DIR");
-  }
   std::string source(llvm::StringRef Text) const {
     std::string Path = Dir.file("k.cu");
     llvm::cantFail(writeFileAtomic(Path, Text));
     return Path;
-  }
-  std::vector<std::string> kept() const {
-    return llvm::cantFail(filesIn(Dir.file("cache/prefixes"), ".pch"));
   }
   /// What clang makes when it reads all headers.
   static llvm::Expected<std::string> plain(llvm::StringRef Source,
@@ -66,12 +45,6 @@ protected:
     M->print(OS, nullptr);
     return Text;
   }
-
-  TemporaryDirectory Dir =
-      llvm::cantFail(TemporaryDirectory::create("bitcode-test"));
-  const char *Old = std::getenv("CUPILOT_CACHE_DIR");
-  bool WasSet = Old != nullptr;
-  std::string Before = Old ? Old : "";
 };
 } // namespace
 
