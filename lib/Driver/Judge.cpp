@@ -159,7 +159,8 @@ Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
   Expected<std::string> Code = onlyKernels(U.Bitcode, Own->symbols());
   if (!Code)
     return Code.takeError();
-  Expected<GateVerdict> Verdict = TheGate->judge(*Code, *Own, When);
+  Expected<GateVerdict> Verdict =
+      TheGate->judge(*Code, *Own, When, GateDepth::Keep);
   if (!Verdict)
     return Verdict.takeError();
   All.push_back(

@@ -52,32 +52,53 @@ static std::vector<PointerPair> pairsOf(const Kernel &K, const GateCase &C) {
   return Pairs;
 }
 
+/// Hands the memory of \p P.In, \p Offset bytes into it, to \p P.Out, too.
+static GateCase withEqual(const GateCase &Base, PointerPair P, uint64_t Offset,
+                          std::string Name) {
+  GateCase C = Base;
+  C.Name = std::move(Name);
+  C.Captured = false;
+  C.Doubtful = true;
+  C.Aliased = true;
+  WorkloadPointer In = C.Pointers[P.In], Out = C.Pointers[P.Out];
+  for (WorkloadPointer &Each : C.Pointers)
+    if (Each.Param == Out.Param && Each.Offset == Out.Offset) {
+      Each.Buffer = In.Buffer;
+      Each.BufferOffset = In.BufferOffset + Offset;
+    }
+  C.Buffers[In.Buffer].resize(C.Buffers[In.Buffer].size() + Offset);
+  C.PureOutput.clear();
+  return C;
+}
+
+static constexpr size_t MostPairs = 6;
+
+static std::string equalName(const Kernel &K, const GateCase &Base,
+                             PointerPair P) {
+  return Base.Name + " " + K.Params[Base.Pointers[P.In].Param].Name +
+         "==" + K.Params[Base.Pointers[P.Out].Param].Name;
+}
+
+std::vector<GateCase> equalPointerCases(const CaseContext &X,
+                                        const GateCase &Base) {
+  std::vector<GateCase> Cases;
+  for (PointerPair P : pairsOf(X.K, Base))
+    if (Cases.size() < MostPairs)
+      Cases.push_back(withEqual(Base, P, 0, equalName(X.K, Base, P)));
+  return Cases;
+}
+
 void addAliasCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers) {
-  constexpr size_t MostPairs = 6;
   std::vector<PointerPair> Pairs = pairsOf(X.K, Base);
   if (Pairs.size() > MostPairs)
     Pairs.resize(MostPairs);
   auto Alias = [&Base](PointerPair P, uint64_t Offset, std::string Name) {
-    GateCase C = Base;
-    C.Name = std::move(Name);
-    C.Captured = false;
-    C.Doubtful = true;
-    C.Aliased = true;
-    WorkloadPointer In = C.Pointers[P.In], Out = C.Pointers[P.Out];
-    for (WorkloadPointer &Each : C.Pointers)
-      if (Each.Param == Out.Param && Each.Offset == Out.Offset) {
-        Each.Buffer = In.Buffer;
-        Each.BufferOffset = In.BufferOffset + Offset;
-      }
-    C.Buffers[In.Buffer].resize(C.Buffers[In.Buffer].size() + Offset);
-    C.PureOutput.clear();
-    return C;
+    return withEqual(Base, P, Offset, std::move(Name));
   };
   for (PointerPair P : Pairs) {
-    const KernelParam &A = X.K.Params[Base.Pointers[P.In].Param],
-                      &B = X.K.Params[Base.Pointers[P.Out].Param];
-    std::string Same = Base.Name + " " + A.Name + "==" + B.Name;
+    const KernelParam &B = X.K.Params[Base.Pointers[P.Out].Param];
+    std::string Same = equalName(X.K, Base, P);
     Makers.push_back({Same, [Alias, P, Same] { return Alias(P, 0, Same); }});
     if (B.PointeeSize == 0)
       continue;

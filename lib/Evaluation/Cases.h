@@ -60,6 +60,11 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
 void addAliasCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);
 
+/// Launches like \p Base in which two pointers that C++ lets be equal are: one
+/// for each pair, of which one is written.
+std::vector<GateCase> equalPointerCases(const CaseContext &X,
+                                        const GateCase &Base);
+
 /// What of a launch is resized: an integer argument, or a dimension of the
 /// grid.
 struct Extent {

@@ -16,7 +16,10 @@ namespace cupilot {
 struct JudgedCase {
   GateCase Case;
   RunResult Original;
-  std::vector<Bytes> Reference;         ///< Buffers after the float64 run.
+  /// Buffers after the float64 run. Of a far case they are the original's
+  /// until a comparison asks for more.
+  mutable std::vector<Bytes> Reference;
+  mutable bool HasReference = true;
   uint8_t Fill = Poison;                ///< What pure outputs hold before.
   std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
   bool AnyOrder = false; ///< The contract holds for the original, last thread

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceReferences.h"
+#include "FindDomain.h"
 #include "Variant.h"
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
@@ -34,7 +35,7 @@ public:
     return TheOriginal->counts();
   }
   Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
-                              const Guard &When) override;
+                              const Guard &When, GateDepth Depth) override;
   Expected<ReferenceVerdict>
   judgeDeviceResults(size_t Index, const DeviceResults &Original,
                      const DeviceResults &Variant) override {
@@ -246,8 +247,8 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
 }
 
 Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
-                                      const LaunchPlan &Plan,
-                                      const Guard &When) {
+                                      const LaunchPlan &Plan, const Guard &When,
+                                      GateDepth Depth) {
   GateVerdict Verdict;
   Verdict.Choices = TheOriginal->choices();
   Verdict.VariantLaunches.resize(TheOriginal->setup().Workloads.size());
@@ -316,7 +317,13 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   Right = V.count(Verdict);
   if (!Right)
     return Right.takeError();
-  Verdict.Passed = *Right;
+  if (!*Right)
+    return Verdict;
+  if (Error E =
+          findDomain(*TheOriginal, V, VariantBitcode, Plan, Depth, Verdict))
+    return std::move(E);
+  if (Verdict.Findings.empty())
+    Verdict.Passed = true;
   return Verdict;
 }
 

@@ -98,12 +98,19 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   }
   if (Case.NeedsNaN && !changesToNaN(Case, J->Original))
     return nullptr;
-  Expected<RunResult> Reference = run(Wide, Case);
-  if (!Reference)
-    return Reference.takeError();
-  J->Reference =
-      Reference->Fault ? J->Original.Buffers : std::move(Reference->Buffers);
-  if (Case.Doubtful || Case.Ordered) {
+  if (Case.Far) {
+    J->Reference = J->Original.Buffers;
+    J->HasReference = false;
+  } else {
+    Expected<RunResult> Reference = run(Wide, Case);
+    if (!Reference)
+      return Reference.takeError();
+    J->Reference =
+        Reference->Fault ? J->Original.Buffers : std::move(Reference->Buffers);
+  }
+  if (Case.Deep) {
+    J->AnyOrder = J->SameBits = true;
+  } else if (Case.Doubtful || Case.Ordered) {
     Expected<RunResult> Backwards = run(Reversed, Case);
     if (!Backwards)
       return Backwards.takeError();
@@ -132,6 +139,18 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     if (Error E = addRefilled(*J))
       return std::move(E);
   return J;
+}
+
+Expected<bool> OriginalRuns::findReference(const JudgedCase &J) {
+  if (J.HasReference)
+    return false;
+  J.HasReference = true;
+  Expected<RunResult> R = run(Wide, J.Case);
+  if (!R)
+    return R.takeError();
+  if (!R->Fault)
+    J.Reference = std::move(R->Buffers);
+  return true;
 }
 
 Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
@@ -175,6 +194,49 @@ Expected<ImpulseProbes *> OriginalRuns::impulseProbes(size_t Index) {
     S.Probes = std::move(*P);
   }
   return S.Probes.get();
+}
+
+Expected<RunResult> OriginalRuns::runCovered(const GateCase &C) {
+  if (!Covered.Module) {
+    Expected<LoadedKernel> K =
+        loadKernel(Setup.OriginalBitcode, RunMode::Covered, Setup.Arch);
+    if (!K)
+      return K.takeError();
+    Covered = std::move(*K);
+  }
+  return run(Covered, C);
+}
+
+Expected<const CodeFacts *> OriginalRuns::facts() {
+  if (!Facts) {
+    Expected<CodeFacts> Own =
+        factsOf(kernel(), Setup.OriginalBitcode, kernel().Symbol,
+                /*OwnLaunch=*/true);
+    if (!Own)
+      return Own.takeError();
+    Facts = std::move(*Own);
+  }
+  return &*Facts;
+}
+
+Expected<DomainCases *> OriginalRuns::domainCases(size_t Index) {
+  BaseState &S = BaseStates[Index];
+  if (!S.Domain) {
+    Expected<const JudgedCase *> Base = get(S.Entry);
+    if (!Base)
+      return Base.takeError();
+    if (!*Base)
+      return nullptr;
+    Expected<const CodeFacts *> Own = facts();
+    if (!Own)
+      return Own.takeError();
+    Expected<std::unique_ptr<DomainCases>> D =
+        DomainCases::of(*this, **Base, **Own);
+    if (!D)
+      return D.takeError();
+    S.Domain = std::move(*D);
+  }
+  return S.Domain.get();
 }
 
 Expected<const JudgedCase *> OriginalRuns::get(size_t Index) {

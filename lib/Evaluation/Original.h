@@ -9,6 +9,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_ORIGINAL_H
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
+#include "DomainCases.h"
 #include "ImpulseProbes.h"
 
 namespace cupilot {
@@ -26,10 +27,22 @@ public:
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Runs the original on another case; null when it does not bear it.
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
+  /// Makes the float64 run of a far case. False: it was there.
+  llvm::Expected<bool> findReference(const JudgedCase &J);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
   /// Runs the original as it is.
   llvm::Expected<RunResult> run(const GateCase &C) { return run(Plain, C); }
+  /// The same, with RunResult::Coverage.
+  llvm::Expected<RunResult> runCovered(const GateCase &C);
+  /// What a launch of the original takes, in instructions of all threads;
+  /// below 0 where it faults.
+  llvm::Expected<double> costOf(const GateCase &C);
+  /// The launches that say how far a variant of the base \p Index is right;
+  /// null where the original does not bear the base.
+  llvm::Expected<DomainCases *> domainCases(size_t Index);
+  /// What the original's code does with its arguments.
+  llvm::Expected<const CodeFacts *> facts();
   /// Impulses at every place of the base case \p Index; null when the original
   /// does not bear it.
   llvm::Expected<ImpulseProbes *> impulseProbes(size_t Index);
@@ -68,7 +81,6 @@ private:
                                     size_t I);
   llvm::Error addRefilled(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
-  llvm::Expected<double> costOf(const GateCase &C);
 
   struct Entry {
     std::function<GateCase()> Make;
@@ -79,13 +91,15 @@ private:
   GateSetup Setup;
   KernelLayout Types;
   std::optional<CaseContext> Context;
-  LoadedKernel Plain, Reversed, Wide, Counting, Checked;
+  LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
+  std::optional<CodeFacts> Facts; ///< Once they are asked for.
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
   struct BaseState {
     size_t Entry;
     double Cost; ///< Of a run, in instructions of all threads.
     std::unique_ptr<ImpulseProbes> Probes;
+    std::unique_ptr<DomainCases> Domain;
   };
   std::vector<std::unique_ptr<GateCase>> Bases;
   std::vector<BaseState> BaseStates; ///< Beside Bases.

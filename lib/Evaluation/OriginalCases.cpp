@@ -197,7 +197,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (Error E = findChecks(*Base))
     return E;
   Bases.push_back(std::move(Base));
-  BaseStates.push_back({Entries.size(), *BaseCost, nullptr});
+  BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr});
   const GateCase &B = *Bases.back();
   AddEntry([&B] { return B; });
   std::vector<CaseMakers> Lists(6);

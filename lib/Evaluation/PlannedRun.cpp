@@ -17,13 +17,32 @@ using namespace llvm;
 namespace cupilot {
 
 /// The arguments, with pointers as far apart as buffers are in a run.
-static std::vector<Bytes> placedArguments(const GateCase &C) {
-  std::vector<Bytes> Args = C.Args;
-  for (const WorkloadPointer &P : C.Pointers) {
-    uint64_t Target = (uint64_t(P.Buffer + 1) << 40) + C.Shift + P.BufferOffset;
+static std::vector<Bytes> placed(std::vector<Bytes> Args,
+                                 ArrayRef<WorkloadPointer> Pointers,
+                                 uint64_t Shift) {
+  for (const WorkloadPointer &P : Pointers) {
+    uint64_t Target = (uint64_t(P.Buffer + 1) << 40) + Shift + P.BufferOffset;
     std::memcpy(Args[P.Param].data() + P.Offset, &Target, 8);
   }
   return Args;
+}
+
+static std::vector<Bytes> placedArguments(const GateCase &C) {
+  return placed(C.Args, C.Pointers, C.Shift);
+}
+
+std::vector<Bytes> placedArguments(const Workload &W) {
+  return placed(W.Args, W.Pointers, 0);
+}
+
+TriedLaunch triedLaunch(const Kernel &K, const GateCase &C) {
+  TriedLaunch L;
+  L.Case = C.Name;
+  L.Args = placedArguments(C);
+  L.Misaligned = C.Shift;
+  // A case has all arguments: its kernel has run with them.
+  L.B = cantFail(bindLaunch(C.Shape, K.Scalars, L.Args));
+  return L;
 }
 
 Expected<std::optional<PlannedRun>>

@@ -32,6 +32,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;
   Options.CheckDivergence = Mode == RunMode::Checked && Checks.Divergence;
+  Options.Coverage = Mode == RunMode::Covered;
   if (Mode == RunMode::Checked) {
     Options.CheckRaces = Checks.Races;
     Options.CheckSameValueRaces = Checks.SameValueRaces;

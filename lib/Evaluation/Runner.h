@@ -18,6 +18,7 @@ enum class RunMode {
   Reversed, ///< Last block and thread first.
   Wide,     ///< The float64 reference.
   Counting, ///< For the cost model.
+  Covered,  ///< Notes what is read and written.
   Checked   ///< With every check that the original bears, and coverage.
 };
 

@@ -67,7 +67,15 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
   ErrorRange Errors;
   std::optional<GateFinding> Wrong =
       compareRuns(J, Got, O.kernel().Contract, Errors);
-  if (Wrong && Wrong->Reason == GateReason::Mismatch && J.Sensitivity.empty()) {
+  if (Wrong && Wrong->Reason == GateReason::Mismatch) {
+    Expected<bool> Found = O.findReference(J);
+    if (!Found)
+      return Found.takeError();
+    if (*Found)
+      Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
+  }
+  if (Wrong && Wrong->Reason == GateReason::Mismatch && J.Sensitivity.empty() &&
+      !J.Case.Deep) {
     if (Error E = O.findSensitivity(J))
       return std::move(E);
     Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
@@ -82,28 +90,41 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
   return Wrong;
 }
 
-Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
+Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
+                                                    GateVerdict &Verdict) {
+  Attempt A;
   std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(J.Case, Illegal);
   if (!Launches)
     return Launches.takeError();
-  GateRecord Record{J.Case.Name, J.Case.Shape};
   if (Illegal && !J.Case.Doubtful) {
-    Verdict.Findings.push_back(std::move(*Illegal));
-    Record.Rejected = GateReason::Plan;
-    Verdict.Cases.push_back(std::move(Record));
-    return false;
+    A.IllegalLaunch = true;
+    A.Wrong = std::move(Illegal);
+    return A;
   }
   if (!*Launches) {
-    ++Verdict.GuardMisses; // The original runs.
-    Record.KeptOut = true;
-    Verdict.Cases.push_back(std::move(Record));
-    return true;
+    A.KeptOut = true; // The original runs.
+    return A;
   }
   ++Verdict.Checks;
   RunResult Forward;
+  LoadedKernel &Module = J.Case.Far ? Far : Plain;
+  if (!Module.Module) {
+    // There is more to do than in any recorded launch.
+    BornChecks Wider = O.checks();
+    constexpr uint64_t Clumsy = 8;
+    Wider.LaunchSteps = std::max(
+        Wider.LaunchSteps, Clumsy * static_cast<uint64_t>(DomainCases::mostCost(
+                                        /*Deep=*/true)));
+    Wider.ThreadSteps = MostThreadSteps;
+    Expected<LoadedKernel> K =
+        loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Wider);
+    if (!K)
+      return K.takeError();
+    Module = std::move(*K);
+  }
   Expected<std::optional<GateFinding>> Wrong =
-      runAndCompare(Plain, J, **Launches, Forward, Verdict);
+      runAndCompare(Module, J, **Launches, Forward, Verdict);
   if (Wrong && !*Wrong && J.Refilled) {
     RunResult Refilled;
     ++Verdict.Checks;
@@ -113,13 +134,47 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
     Wrong = judgeThoroughly(J, **Launches, Forward, Verdict);
   if (!Wrong)
     return Wrong.takeError();
-  bool Right = !*Wrong;
+  A.Wrong = std::move(*Wrong);
+  return A;
+}
+
+Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
+  Expected<Attempt> A = attempt(J, Verdict);
+  if (!A)
+    return A.takeError();
+  GateRecord Record{J.Case.Name, J.Case.Shape};
+  Verdict.GuardMisses += A->KeptOut;
+  Record.KeptOut = A->KeptOut;
+  if (!A->KeptOut && !A->Wrong) {
+    Tried.push_back(triedLaunch(O.kernel(), J.Case));
+    Tried.back().Recorded = !J.Case.Doubtful;
+  }
+  bool Right = !A->Wrong;
   if (!Right) {
-    Record.Rejected = (**Wrong).Reason;
-    Verdict.Findings.push_back(std::move(**Wrong));
+    Record.Rejected = A->Wrong->Reason;
+    Verdict.Findings.push_back(std::move(*A->Wrong));
   }
   Verdict.Cases.push_back(std::move(Record));
   return Right;
+}
+
+Expected<bool> VariantRuns::explore(const JudgedCase &J, GateVerdict &Verdict) {
+  Expected<Attempt> A = attempt(J, Verdict);
+  if (!A)
+    return A.takeError();
+  GateRecord Record{J.Case.Name, J.Case.Shape};
+  Record.Beyond = true;
+  Record.KeptOut = A->KeptOut;
+  if (!A->KeptOut) {
+    TriedLaunch L = triedLaunch(O.kernel(), J.Case);
+    if (A->Wrong) {
+      Record.Rejected = L.Wrong = A->Wrong->Reason;
+      L.Evidence = std::move(A->Wrong->Evidence);
+    }
+    Tried.push_back(std::move(L));
+  }
+  Verdict.Cases.push_back(std::move(Record));
+  return !A->Wrong;
 }
 
 Expected<std::optional<GateFinding>>

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_VARIANT_H
 #define CUPILOT_LIB_EVALUATION_VARIANT_H
 
+#include "DeriveDomain.h"
 #include "Original.h"
 
 namespace cupilot {
@@ -25,6 +26,11 @@ public:
   llvm::Expected<bool> admitted(const GateCase &C) const;
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
+  /// Runs it on \p J, which asks how far it is right: being wrong there is no
+  /// reason to reject it. False: it is wrong there.
+  llvm::Expected<bool> explore(const JudgedCase &J, GateVerdict &Verdict);
+  /// The launches that it ran on, by judge() and explore().
+  llvm::ArrayRef<TriedLaunch> tried() const { return Tried; }
   /// Runs it with impulses at every place. False: rejected.
   llvm::Expected<bool> judgeImpulses(ImpulseProbes &Probes,
                                      GateVerdict &Verdict);
@@ -42,6 +48,13 @@ private:
   shapesOf(const GateCase &C, std::optional<GateFinding> &Illegal) const {
     return plannedRun(O.kernel(), Plan, When, C, Illegal);
   }
+  /// What one case says.
+  struct Attempt {
+    bool KeptOut = false;       ///< By the guard; the original runs.
+    bool IllegalLaunch = false; ///< That the guard admits.
+    std::optional<GateFinding> Wrong;
+  };
+  llvm::Expected<Attempt> attempt(const JudgedCase &J, GateVerdict &Verdict);
   llvm::Expected<std::optional<GateFinding>>
   judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);
@@ -68,7 +81,9 @@ private:
   llvm::StringRef Bitcode;
   const LaunchPlan &Plan;
   const Guard &When;
-  LoadedKernel Plain, Reversed, Checked; ///< The last two when needed.
+  LoadedKernel Plain;
+  LoadedKernel Reversed, Checked, Far; ///< When needed.
+  std::vector<TriedLaunch> Tried;
 };
 
 } // namespace cupilot

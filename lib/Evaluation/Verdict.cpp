@@ -62,7 +62,8 @@ json::Object toJSON(const GateVerdict &V) {
   for (const GateRecord &R : V.Cases)
     Cases.push_back(json::Object{{"case", R.Case},
                                  {"shape", shapeText(R.Shape)},
-                                 {"outcome", outcomeWord(R)}});
+                                 {"outcome", outcomeWord(R)},
+                                 {"beyond", R.Beyond}});
   for (const std::string &Text : V.Choices)
     Choices.push_back(Text);
   json::Object O{{"verdict", V.Passed ? "passed" : "rejected"},
@@ -114,6 +115,7 @@ bool fromJSON(const json::Object &O, GateVerdict &V) {
         return false;
       R.Case = textIn(*C, "case");
       std::string Word = textIn(*C, "outcome");
+      R.Beyond = C->getBoolean("beyond").value_or(false);
       R.KeptOut = Word == KeptOutWord;
       R.Rejected = reasonOf(Word);
       if (!R.KeptOut && !R.Rejected && Word != PassedWord)

@@ -273,7 +273,8 @@ Evaluator::workOf(const GateVerdict &V) const {
 Error Evaluator::judge(Candidate &C) {
   CandidateRecord &R = C.Record;
   Expected<GateVerdict> V =
-      TheGate ? TheGate->judge(C.Bitcode, R.Code->Plan, R.Code->When)
+      TheGate ? TheGate->judge(C.Bitcode, R.Code->Plan, R.Code->When,
+                               GateDepth::Search)
               : Expected<GateVerdict>(GateVerdict());
   if (!V)
     return V.takeError();

@@ -147,7 +147,8 @@ Error Judge::judge(MutantRecord &R) {
     Plan.Launches[0].Symbol = Subject.K->Symbol;
     Guard When;
     When.Arch = Subject.Arch;
-    Expected<GateVerdict> V = TheGate->judge(*Mutant, Plan, When);
+    Expected<GateVerdict> V =
+        TheGate->judge(*Mutant, Plan, When, GateDepth::Search);
     if (!V)
       return V.takeError();
     R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;

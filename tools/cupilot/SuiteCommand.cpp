@@ -74,7 +74,7 @@ static Expected<GateVerdict> judgeOne(Gate &G, const SuiteUnit &U,
   Expected<std::string> Alone = onlyKernel(U.Bitcode, (*Variant)->Symbol);
   if (!Alone)
     return Alone.takeError();
-  return G.judge(*Alone, *Plan, *When);
+  return G.judge(*Alone, *Plan, *When, GateDepth::Search);
 }
 
 static bool isDue(const SuiteVariant &V, const GateVerdict &Got) {

@@ -9,6 +9,7 @@
 #define CUPILOT_EVALUATION_GATE_H
 
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/GateReason.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
@@ -16,7 +17,13 @@
 namespace cupilot {
 
 /// Version of the set of checks; evidence carries it.
-constexpr int GateVersion = 5;
+constexpr int GateVersion = 6;
+
+/// How much is run for a domain.
+enum class GateDepth {
+  Search, ///< What tells candidates apart.
+  Keep    ///< Large launches too, for variants that are about to be kept.
+};
 
 /// What the gate knows before it judges anything.
 struct GateSetup {
@@ -40,6 +47,7 @@ struct GateRecord {
   std::string Case;     ///< "w0 x3".
   LaunchShape Shape;    ///< Of the original.
   bool KeptOut = false; ///< By the guard: the original runs.
+  bool Beyond = false;  ///< It asks how far the variant is right.
   std::optional<GateReason> Rejected = std::nullopt;
 };
 
@@ -48,6 +56,13 @@ struct CountedLaunch {
   std::string Symbol;
   LaunchShape Shape;
   ExecutionCounts Counts;
+};
+
+/// Why a domain ends where it does.
+struct DomainEnd {
+  std::string Case;     ///< "w0 n=4096".
+  GateReason Reason;    ///< What is wrong there.
+  std::string Evidence; ///< A sentence with the numbers.
 };
 
 struct GateVerdict {
@@ -61,6 +76,12 @@ struct GateVerdict {
   std::vector<GateRecord> Cases; ///< Those that ran, in order.
   /// How large workloads were made smaller: "w0: rows=16 of 4096".
   std::vector<std::string> Choices;
+  /// Where the variant may run; nothing unless it passed.
+  std::optional<Domain> Where;
+  /// Launches beyond the domain on which the variant was wrong.
+  std::vector<DomainEnd> Ends;
+  /// Workloads that lie outside: builds run the original on them.
+  std::vector<std::string> Outside;
   /// What the variant launches for each captured workload; nothing where the
   /// guard does not admit it.
   std::vector<std::optional<std::vector<CountedLaunch>>> VariantLaunches;
@@ -103,7 +124,8 @@ public:
   /// Runs every check. A variant that fails is a verdict, not an error.
   virtual llvm::Expected<GateVerdict> judge(llvm::StringRef VariantBitcode,
                                             const LaunchPlan &Plan,
-                                            const Guard &When) = 0;
+                                            const Guard &When,
+                                            GateDepth Depth) = 0;
   /// Holds what a variant left behind on another device against the float64
   /// run of workload \p Index here; its error may be as the original's own
   /// there. Only workloads that were judged whole have a reference.

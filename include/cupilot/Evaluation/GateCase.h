@@ -38,6 +38,9 @@ struct GateCase {
   bool Ordered = false;  ///< Run in both orders.
   bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
   bool Thorough = false; ///< Run with all checks, too.
+  bool Far = false;  ///< Asks how far a variant is right. The float64 run is
+                     ///< made where a comparison needs it.
+  bool Deep = false; ///< Far, and too large to be run in both orders.
 };
 
 /// Workload \p Index as it was captured, with the content of its buffers.

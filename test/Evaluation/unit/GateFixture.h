@@ -96,8 +96,8 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
     Plan.Launches.push_back({});
     Plan.Launches[0].Symbol = "k";
     When.Arch = "sm_90";
-    GateVerdict V =
-        llvm::cantFail(TheGate->judge(compile(kernel(Body)), Plan, When));
+    GateVerdict V = llvm::cantFail(
+        TheGate->judge(compile(kernel(Body)), Plan, When, GateDepth::Search));
     Evidence = V.Passed ? "" : V.Findings.front().Evidence;
     EXPECT_EQ(V.Passed, V.Findings.empty());
     return V.Passed ? "" : wordOf(V.Findings.front().Reason).str();

@@ -1,0 +1,68 @@
+//===- DeriveDomain.h - Boxes around the launches that were tried -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From the launches on which a variant was right, and those on which it was
+// not, to the domain in which it may run. Launches that agree in their flags,
+// null pointers and equal pointers share a box; a box is the hull of its right
+// launches in every integer, launch dimension and product that the codes form,
+// cut back until no wrong launch lies in it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_DERIVEDOMAIN_H
+#define CUPILOT_LIB_EVALUATION_DERIVEDOMAIN_H
+
+#include "CodeFacts.h"
+#include "cupilot/Evaluation/GateCase.h"
+
+namespace cupilot {
+
+/// A launch on which a variant ran.
+struct TriedLaunch {
+  std::string Case; ///< "w0 n=1021".
+  Bindings B;
+  std::vector<std::vector<uint8_t>> Args; ///< With addresses.
+  /// Why it was wrong; nothing: it was right.
+  std::optional<GateReason> Wrong;
+  std::string Evidence;    ///< In a sentence, where it was wrong.
+  bool Recorded = false;   ///< As it was captured, or what stands for it.
+  uint64_t Misaligned = 0; ///< Bytes that all buffers are off by.
+};
+
+/// \p C as a domain sees it: buffers lie far apart.
+TriedLaunch triedLaunch(const Kernel &K, const GateCase &C);
+
+/// The arguments of \p W, with addresses of buffers that lie far apart.
+std::vector<std::vector<uint8_t>> placedArguments(const Workload &W);
+
+/// What a domain's clauses are about.
+struct DomainFrame {
+  const Kernel *K = nullptr;
+  CodeFacts Facts; ///< Of both codes.
+  /// Scalars that are told apart by value: indices into Kernel::Scalars.
+  std::vector<unsigned> Flags;
+  /// Pointers that a launch may hand in equal, of which one is written: indices
+  /// into Kernel::Pointers.
+  std::vector<std::pair<unsigned, unsigned>> Pairs;
+  /// Beside Kernel::Pointers: the bytes that the original touches behind each,
+  /// as far as that is known, ...
+  std::vector<std::optional<Extents>> Touched;
+  /// ... the most that it touched in any case, ...
+  std::vector<Interval> MostTouched;
+  /// ... and what its type asks of an address, in bytes.
+  std::vector<unsigned> Natural;
+};
+
+/// Derives the domain. No boxes where no launch was right. \p Ends gets why
+/// boxes are no larger.
+Domain deriveDomain(const DomainFrame &F, llvm::ArrayRef<TriedLaunch> Tried,
+                    std::vector<DomainEnd> &Ends);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_DERIVEDOMAIN_H

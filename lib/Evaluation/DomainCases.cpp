@@ -1,0 +1,442 @@
+//===- DomainCases.cpp - The launches that make a domain wide -------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DomainCases.h"
+#include "Original.h"
+#include "cupilot/Portable/Random.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <set>
+
+using namespace llvm;
+
+namespace cupilot {
+
+// In instructions of all threads: of one launch, and of all of one base.
+static constexpr double MostCost = 4e6, MostCosts = 1e8;
+static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1.2e9;
+// Bytes that the buffers of a launch take.
+static constexpr uint64_t MostBytes = uint64_t(2) << 20,
+                          MostDeepBytes = uint64_t(1) << 28;
+
+double DomainCases::mostCost(bool Deep) {
+  return Deep ? MostDeepCost : MostCost;
+}
+
+static bool mentions(const Expr &E, unsigned Scalar) {
+  return E == Expr::symbol(Scalar) ||
+         any_of(E.Operands, [&](const Expr &O) { return mentions(O, Scalar); });
+}
+
+SmallVector<unsigned> flagsOf(const Kernel &K, const CodeFacts &Own,
+                              const GateCase &Base) {
+  constexpr uint64_t LargestMode = 16;
+  SmallVector<unsigned> Flags;
+  for (unsigned I = 0; I < K.Scalars.size(); ++I) {
+    const ValueUse &Use = Own.Scalars[I];
+    bool IsCompared = any_of(Own.Thresholds, [&](const ThresholdFact &T) {
+      return T.E == Expr::symbol(I);
+    });
+    bool IsFactor =
+        any_of(Own.Products, [&](const Expr &E) { return mentions(E, I); });
+    if (Use.Decides && !Use.Addresses && IsCompared && !IsFactor &&
+        readScalar(Base, K.Scalars[I]) <= LargestMode)
+      Flags.push_back(I);
+  }
+  return Flags;
+}
+
+/// A size near \p V or below, as even as it, that costs little.
+static int64_t smallLike(int64_t V) {
+  constexpr int64_t Small = 8;
+  if (V <= Small)
+    return V;
+  while (V % 2 == 0 && V > Small)
+    V /= 2;
+  return V <= 4 * Small ? V : 2 * Small + 1;
+}
+
+void DomainCases::add(const GateCase &From, Values V, std::vector<Entry> &To) {
+  if (&To == &Entries && &From == Froms.front().get()) {
+    if (is_contained(Known, V))
+      return;
+    Known.push_back(V);
+  }
+  uint64_t Most = &To == &Deep ? MostDeepBytes : MostBytes;
+  To.push_back({[this, &From, V = std::move(V), Most] {
+                  return Model.at(From, V, Most);
+                },
+                false, nullptr});
+}
+
+void DomainCases::addResidues(const CodeFacts &Facts,
+                              std::vector<Values> &To) const {
+  constexpr size_t MostEach = 20;
+  const Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::set<int64_t> Seen;
+    for (const ModulusFact &M : Facts.Moduli) {
+      if (!(M.E == Model.vars()[I].expr()) || M.Modulus < 2 ||
+          M.Modulus > 4096 || At[I] < 1)
+        continue;
+      for (int64_t Size : {std::min(At[I], M.Modulus), At[I], 2 * At[I]})
+        for (int64_t Rest :
+             {int64_t(0), int64_t(1), M.Modulus - 1, M.Modulus / 2,
+              static_cast<int64_t>(uint64_t(M.Modulus) * 5 / 8 | 1)}) {
+          int64_t V = Size / M.Modulus * M.Modulus + Rest % M.Modulus;
+          if (V < 1 || Seen.size() >= MostEach || !Seen.insert(V).second)
+            continue;
+          Values All = At;
+          All[I] = V;
+          To.push_back(std::move(All));
+        }
+    }
+  }
+}
+
+void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
+                                 int64_t Growth, std::vector<Entry> &To) {
+  const Values At = Model.baseValues();
+  uint64_t State = O.setup().Seed * 0x9e3779b97f4a7c15 + Count;
+  for (unsigned N = 0; N < Count && !At.empty(); ++N) {
+    Values V = At;
+    for (int64_t &Each : V) {
+      if (Each < 1)
+        continue;
+      double Log = std::log2(double(Each) * double(Growth));
+      double Share = double(splitMix64(State) >> 11) * 0x1p-53;
+      Each = std::max<int64_t>(static_cast<int64_t>(std::exp2(Log * Share)), 1);
+    }
+    add(From, std::move(V), To);
+  }
+}
+
+void DomainCases::addLadder(const GateCase &From) {
+  const Values At = Model.baseValues();
+  Values Small = At;
+  for (int64_t &V : Small)
+    V = smallLike(V);
+  auto With = [](Values V, size_t I, int64_t Value) {
+    V[I] = Value;
+    return V;
+  };
+  for (size_t I = 0; I < At.size(); ++I)
+    for (int64_t Odd : {0, 1, 2, 3, -1})
+      add(From, With(At, I, Odd), Entries);
+  // All together: smaller, odd, larger.
+  auto AddAll = [&](auto Change) {
+    Values V = At;
+    for (int64_t &Each : V)
+      Each = std::max<int64_t>(Change(Each), 1);
+    add(From, std::move(V), Entries);
+  };
+  add(From, Small, Entries);
+  AddAll([](int64_t) { return 1; });
+  AddAll([](int64_t V) { return V - 1; });
+  AddAll([](int64_t V) { return V + 1; });
+  AddAll([](int64_t V) { return 2 * V; });
+  AddAll([](int64_t V) { return 2 * V + 1; });
+  AddAll([](int64_t V) { return 4 * V; });
+  // Each by itself, among small ones and as they were.
+  for (size_t I = 0; I < At.size(); ++I) {
+    int64_t V = At[I];
+    for (int64_t More :
+         {2 * V, 4 * V, 4 * V + 1, 8 * V, 16 * V,
+          static_cast<int64_t>(alignTo(70000, 1024)), int64_t(70001)})
+      if (More > V)
+        add(From, With(Small, I, More), Entries);
+    for (int64_t More : {2 * V, 3 * V, 4 * V + 1, 8 * V})
+      if (More > V)
+        add(From, With(At, I, More), Entries);
+  }
+}
+
+void DomainCases::addCompactLadder(const GateCase &From) {
+  const Values At = Model.baseValues();
+  Values Small = At;
+  for (int64_t &V : Small)
+    V = smallLike(V);
+  add(From, At, Entries);
+  add(From, Small, Entries);
+  auto AddAll = [&](auto Change) {
+    Values V = At;
+    for (int64_t &Each : V)
+      Each = std::max<int64_t>(Change(Each), 1);
+    add(From, std::move(V), Entries);
+  };
+  AddAll([](int64_t) { return 1; });
+  AddAll([](int64_t V) { return V - 1; });
+  AddAll([](int64_t V) { return 2 * V; });
+  AddAll([](int64_t V) { return 2 * V + 1; });
+  for (size_t I = 0; I < At.size(); ++I)
+    for (int64_t More : {16 * At[I], int64_t(70001)}) {
+      Values V = Small;
+      V[I] = More;
+      if (More > At[I])
+        add(From, std::move(V), Entries);
+    }
+}
+
+void DomainCases::addDeepLadder() {
+  const GateCase &From = *Froms.front();
+  const Values At = Model.baseValues();
+  Values Small = At;
+  for (int64_t &V : Small)
+    V = V < 1 ? V : 1;
+  for (size_t I = 0; I < At.size(); ++I)
+    for (int64_t Top : {(int64_t(1) << 24) + 8, (int64_t(1) << 20) + 1}) {
+      Values V = Small;
+      V[I] = Top;
+      add(From, V, Deep);
+      for (size_t K = 0; K < V.size(); ++K)
+        if (K != I)
+          V[K] = smallLike(At[K]);
+      add(From, std::move(V), Deep);
+    }
+  for (int64_t Factor : {4, 8, 16, 64})
+    for (int64_t Rest : {0, 1}) {
+      Values V = At;
+      for (int64_t &Each : V)
+        Each = Each < 1 ? Each : Factor * Each + Rest;
+      add(From, std::move(V), Deep);
+    }
+  for (size_t I = 0; I < At.size(); ++I)
+    for (int64_t Top : {int64_t(70016), 64 * At[I]}) {
+      Values V = At;
+      V[I] = Top;
+      if (Top > At[I])
+        add(From, std::move(V), Deep);
+    }
+  addRandomSizes(From, 56, 16, Deep);
+}
+
+/// Integers that are only data may be any.
+void DomainCases::addData(const CodeFacts &Own) {
+  const Kernel &K = O.kernel();
+  const GateCase &From = *Froms.front();
+  uint64_t State = O.setup().Seed + 77;
+  for (unsigned I = 0; I < K.Scalars.size(); ++I) {
+    if (!Own.Scalars[I].isData())
+      continue;
+    for (uint64_t Value :
+         {uint64_t(0), uint64_t(1), ~uint64_t(0), splitMix64(State),
+          splitMix64(State), splitMix64(State) | uint64_t(1) << 63})
+      Entries.push_back({[&K, &From, I, Value]() -> std::optional<GateCase> {
+                           GateCase C = From;
+                           C.Captured = C.Ordered = C.Thorough = false;
+                           C.Doubtful = C.Far = true;
+                           writeScalar(C, K.Scalars[I], Value);
+                           C.Name +=
+                               " " + scalarName(K, K.Scalars[I]) + "=" +
+                               std::to_string(readScalar(C, K.Scalars[I]));
+                           return C;
+                         },
+                         false, nullptr});
+  }
+}
+
+/// \p C without what lies behind pointer \p P, or, where it is null, with a
+/// buffer like its peers have.
+static std::optional<GateCase> nullToggled(const Kernel &K,
+                                           const KernelLayout &Types,
+                                           const GateCase &C, PointerRef P) {
+  GateCase To = C;
+  auto At = find_if(To.Pointers, [&](const WorkloadPointer &Each) {
+    return Each.Param == P.Param && Each.Offset == P.Offset;
+  });
+  std::string Name =
+      P.Param < K.Params.size() ? K.Params[P.Param].Name : std::string();
+  if (P.Offset)
+    Name += "." + std::to_string(P.Offset);
+  if (At != To.Pointers.end()) {
+    To.Pointers.erase(At);
+    To.Name += " " + Name + "=null";
+    To.PureOutput = C.PureOutput;
+    return To;
+  }
+  // The largest buffer of the same elements, else the largest.
+  const Layout &Own = P.Param < Types.Pointees.size() && P.Offset == 0
+                          ? Types.Pointees[P.Param]
+                          : Layout();
+  std::optional<size_t> Peer;
+  auto Fits = [&](size_t I) {
+    const Layout &L = C.Layouts[I];
+    return L.Stride == Own.Stride && L.Fields.size() == Own.Fields.size() &&
+           (L.Fields.empty() || L.Fields[0].Kind == Own.Fields[0].Kind);
+  };
+  for (bool Like : {true, false})
+    for (size_t I = 0; I < C.Buffers.size(); ++I)
+      if ((!Like || Fits(I)) &&
+          (!Peer || C.Buffers[I].size() > C.Buffers[*Peer].size()) &&
+          (Like || !Peer))
+        Peer = I;
+  if (!Peer)
+    return std::nullopt;
+  To.Pointers.push_back(
+      {P.Param, P.Offset, static_cast<unsigned>(To.Buffers.size()), 0});
+  To.Buffers.push_back(C.Buffers[*Peer]);
+  To.Layouts.push_back(Own.Fields.empty() ? C.Layouts[*Peer] : Own);
+  To.Name += " " + Name + "!=null";
+  To.PureOutput.clear();
+  return To;
+}
+
+Error DomainCases::addCombinations(const CodeFacts &Own) {
+  constexpr size_t MostCombinations = 8, MostValues = 6;
+  const Kernel &K = O.kernel();
+  std::vector<std::vector<GateCase>> Choices; // One list for each choice.
+  auto Changed = [&](GateCase C) {
+    C.Captured = C.Ordered = C.Thorough = false;
+    C.Doubtful = C.Far = true;
+    return C;
+  };
+  for (unsigned I : flagsOf(K, Own, Base.Case)) {
+    const ScalarRef &S = K.Scalars[I];
+    std::set<int64_t> Values{0, 1, 2, -1};
+    for (const ThresholdFact &T : Own.Thresholds)
+      if (T.E == Expr::symbol(I))
+        Values.insert({T.Value - 1, T.Value, T.Value + 1});
+    std::vector<GateCase> Each;
+    for (int64_t V : Values) {
+      GateCase C = Changed(Base.Case);
+      writeScalar(C, S, static_cast<uint64_t>(V));
+      if (readScalar(C, S) == readScalar(Base.Case, S) ||
+          Each.size() == MostValues)
+        continue;
+      C.Name += " " + scalarName(K, S) + "=" + std::to_string(V);
+      Each.push_back(std::move(C));
+    }
+    Choices.push_back(std::move(Each));
+  }
+  for (size_t I = 0; I < K.Pointers.size(); ++I)
+    if (Own.Pointers[I].Used)
+      if (std::optional<GateCase> C = nullToggled(
+              K, O.context().Types, Changed(Base.Case), K.Pointers[I]))
+        Choices.push_back({std::move(*C)});
+  for (GateCase &C : equalPointerCases(O.context(), Base.Case))
+    Choices.push_back({Changed(std::move(C))});
+  for (std::vector<GateCase> &Each : Choices)
+    for (GateCase &C : Each) {
+      // What it starts from is found out once.
+      Expected<std::unique_ptr<JudgedCase>> J = O.prepare(std::move(C));
+      if (!J)
+        return J.takeError();
+      if (!*J)
+        continue;
+      Froms.push_back(std::make_unique<GateCase>((*J)->Case));
+      if (Froms.size() > MostCombinations) {
+        Entries.push_back({nullptr, true, std::move(*J)});
+        continue;
+      }
+      Entries.push_back({nullptr, true, std::move(*J)});
+      addCompactLadder(*Froms.back());
+    }
+  return Error::success();
+}
+
+Expected<std::unique_ptr<JudgedCase>>
+DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
+  std::optional<GateCase> C = E.Make();
+  if (!C)
+    return nullptr;
+  Expected<double> Cost = O.costOf(*C);
+  if (!Cost)
+    return Cost.takeError();
+  if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
+    return nullptr;
+  LeftOver -= *Cost;
+  C->Far = true;
+  C->Deep = Most > MostCost;
+  return O.prepare(std::move(*C));
+}
+
+Expected<const JudgedCase *> DomainCases::get(size_t Index) {
+  // In order, so that what is left does not depend on who asks.
+  for (; Next <= Index; ++Next) {
+    Entry &E = Entries[Next];
+    if (E.Prepared)
+      continue;
+    Expected<std::unique_ptr<JudgedCase>> J = prepare(E, MostCost, Left);
+    if (!J)
+      return J.takeError();
+    E.Judged = std::move(*J);
+    E.Prepared = true;
+    E.Make = nullptr;
+  }
+  return Entries[Index].Judged.get();
+}
+
+Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
+  if (Index == 0)
+    DeepLeft = MostDeepCosts;
+  return prepare(Deep[Index], MostDeepCost, DeepLeft);
+}
+
+Expected<std::vector<const JudgedCase *>>
+DomainCases::around(const CodeFacts &Theirs) {
+  std::vector<const JudgedCase *> All;
+  std::vector<Values> Wanted;
+  addResidues(Theirs, Wanted);
+  const Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I)
+    for (const ThresholdFact &T : Theirs.Thresholds)
+      if (T.E == Model.vars()[I].expr())
+        for (int64_t V : {T.Value - 1, T.Value, T.Value + 1}) {
+          Values Each = At;
+          Each[I] = V;
+          Wanted.push_back(std::move(Each));
+        }
+  // What comes of a launch must not depend on what other variants asked for:
+  // their number is bounded, not what they cost together.
+  constexpr size_t MostAround = 40;
+  for (const Values &V : Wanted) {
+    if (is_contained(Known, V))
+      continue;
+    if (All.size() == MostAround)
+      break;
+    std::optional<GateCase> C = Model.at(*Froms.front(), V, MostBytes);
+    if (!C)
+      continue;
+    auto [It, New] = Around.try_emplace(C->Name);
+    if (New) {
+      Entry E{[&] { return std::move(C); }, false, nullptr};
+      double Unbounded = MostCost;
+      Expected<std::unique_ptr<JudgedCase>> J = prepare(E, MostCost, Unbounded);
+      if (!J)
+        return J.takeError();
+      It->second = std::move(*J);
+    }
+    if (It->second)
+      All.push_back(It->second.get());
+  }
+  return All;
+}
+
+Expected<std::unique_ptr<DomainCases>>
+DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
+  Expected<LaunchModel> Model =
+      LaunchModel::of(O, Base.Case, Own, flagsOf(O.kernel(), Own, Base.Case));
+  if (!Model)
+    return Model.takeError();
+  std::unique_ptr<DomainCases> D(new DomainCases(O, Base, std::move(*Model)));
+  D->Left = MostCosts;
+  D->Froms.push_back(std::make_unique<GateCase>(Base.Case));
+  D->addLadder(*D->Froms.front());
+  std::vector<Values> Residues;
+  D->addResidues(Own, Residues);
+  for (Values &V : Residues)
+    D->add(*D->Froms.front(), std::move(V), D->Entries);
+  D->addRandomSizes(*D->Froms.front(), 12, 4, D->Entries);
+  D->addData(Own);
+  if (Error E = D->addCombinations(Own))
+    return std::move(E);
+  D->addDeepLadder();
+  return D;
+}
+
+} // namespace cupilot

@@ -1,0 +1,89 @@
+//===- DomainCases.h - The launches that make a domain wide -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Other cases ask whether a variant is right near the recorded launch, and one
+// that is not is rejected. These ask how far it stays right: degenerate and
+// huge sizes, flags, null pointers, equal buffers. A variant that is wrong on
+// one of them gets a domain without it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_DOMAINCASES_H
+#define CUPILOT_LIB_EVALUATION_DOMAINCASES_H
+
+#include "Compare.h"
+#include "LaunchModel.h"
+#include <map>
+
+namespace cupilot {
+
+/// The scalars that \p Own compares with constants alone: modes and switches.
+llvm::SmallVector<unsigned> flagsOf(const Kernel &K, const CodeFacts &Own,
+                                    const GateCase &Base);
+
+/// The launches of one base, in a fixed order. What the original does on them
+/// is found once, when it is asked for.
+class DomainCases {
+public:
+  /// \p Own are the facts of the original's code.
+  static llvm::Expected<std::unique_ptr<DomainCases>>
+  of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own);
+
+  /// Launches that every variant gets ...
+  size_t count() const { return Entries.size(); }
+  /// ... with the original's results; null where it does not bear it, or it
+  /// costs too much.
+  llvm::Expected<const JudgedCase *> get(size_t Index);
+  /// Launches for variants that are about to be kept. They are large, and made
+  /// anew for each.
+  size_t deepCount() const { return Deep.size(); }
+  llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index);
+  /// The sizes at which \p Theirs, the facts of a variant, makes a difference
+  /// that the original's code does not make.
+  llvm::Expected<std::vector<const JudgedCase *>>
+  around(const CodeFacts &Theirs);
+
+  const LaunchModel &model() const { return Model; }
+  const JudgedCase &base() const { return Base; }
+  /// What a launch may cost, in instructions of all threads.
+  static double mostCost(bool Deep);
+
+private:
+  DomainCases(OriginalRuns &O, const JudgedCase &Base, LaunchModel Model)
+      : O(O), Base(Base), Model(std::move(Model)) {}
+  using Values = std::vector<int64_t>;
+  struct Entry {
+    std::function<std::optional<GateCase>()> Make;
+    bool Prepared = false;
+    std::unique_ptr<JudgedCase> Judged;
+  };
+  llvm::Error addCombinations(const CodeFacts &Own);
+  void addLadder(const GateCase &From);
+  void addCompactLadder(const GateCase &From);
+  void addResidues(const CodeFacts &Facts, std::vector<Values> &To) const;
+  void addRandomSizes(const GateCase &From, unsigned Count, int64_t Growth,
+                      std::vector<Entry> &To);
+  void addDeepLadder();
+  void addData(const CodeFacts &Own);
+  void add(const GateCase &From, Values V, std::vector<Entry> &To);
+  llvm::Expected<std::unique_ptr<JudgedCase>> prepare(Entry &E, double Most,
+                                                      double &Left);
+
+  OriginalRuns &O;
+  const JudgedCase &Base;
+  LaunchModel Model;
+  std::vector<std::unique_ptr<GateCase>> Froms; ///< Of the combinations.
+  std::vector<Entry> Entries, Deep;
+  std::vector<std::vector<int64_t>> Known; ///< Sizes that Entries have.
+  std::map<std::string, std::unique_ptr<JudgedCase>> Around;
+  double Left, DeepLeft;
+  size_t Next = 0; ///< The first entry that is not prepared.
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_DOMAINCASES_H

@@ -1,0 +1,148 @@
+//===- FindDomain.cpp - How far a variant is right ------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "FindDomain.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/raw_ostream.h" // DEBUG
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Whether the original writes what lies behind pointer \p I of the kernel.
+static bool isWritten(const Kernel &K, const JudgedCase &Base, unsigned I) {
+  for (const WorkloadPointer &P : Base.Case.Pointers) {
+    if (!(PointerRef{P.Param, P.Offset} == K.Pointers[I]))
+      continue;
+    if (P.Buffer < Base.Coverage.size())
+      return Base.Coverage[P.Buffer].Written.any();
+    return mayBeWritten(K, Base.Case, P.Buffer);
+  }
+  return true; // It was null: nothing is known.
+}
+
+/// Bytes by which a type wants to be aligned, as far as hardware cares.
+static unsigned naturalAlignment(const Kernel &K, const PointerRef &P) {
+  constexpr uint64_t Widest = 16;
+  if (P.Offset != 0 || P.Param >= K.Params.size() ||
+      K.Params[P.Param].PointeeSize == 0)
+    return 1;
+  uint64_t Size = K.Params[P.Param].PointeeSize;
+  return static_cast<unsigned>(std::min(Size & -Size, Widest));
+}
+
+static bool isRestrict(const Kernel &K, unsigned I) {
+  const PointerRef &P = K.Pointers[I];
+  return P.Offset == 0 && P.Param < K.Params.size() &&
+         K.Params[P.Param].Restrict;
+}
+
+/// The original's first base decides what sizes there are.
+static DomainFrame frameOf(OriginalRuns &O, const JudgedCase &Base,
+                           const DomainCases &Cases, const CodeFacts &Own,
+                           const CodeFacts &Theirs) {
+  const Kernel &K = O.kernel();
+  DomainFrame F;
+  F.K = &K;
+  F.Facts = both(Own, Theirs);
+  append_range(F.Flags, flagsOf(K, Own, Base.Case));
+  F.Touched = Cases.model().touched();
+  F.MostTouched = Cases.model().mostTouched();
+  for (const PointerRef &P : K.Pointers)
+    F.Natural.push_back(naturalAlignment(K, P));
+  for (unsigned A = 0; A < K.Pointers.size(); ++A)
+    for (unsigned B = A + 1; B < K.Pointers.size(); ++B)
+      // Through restrict pointers nobody else may touch what is written.
+      if (F.Facts.Pointers[A].Used && F.Facts.Pointers[B].Used &&
+          !isRestrict(K, A) && !isRestrict(K, B) &&
+          (isWritten(K, Base, A) || isWritten(K, Base, B)))
+        F.Pairs.push_back({A, B});
+  return F;
+}
+
+Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
+                 const LaunchPlan &Plan, GateDepth Depth,
+                 GateVerdict &Verdict) {
+  Expected<const CodeFacts *> Own = O.facts();
+  if (!Own)
+    return Own.takeError();
+  Expected<CodeFacts> Theirs =
+      factsOf(O.kernel(), Bitcode, Plan.symbols(), /*OwnLaunch=*/false);
+  if (!Theirs)
+    return Theirs.takeError();
+  std::optional<DomainFrame> Frame;
+  for (size_t I = 0; I < O.bases().size(); ++I) {
+    Expected<DomainCases *> Cases = O.domainCases(I);
+    if (!Cases)
+      return Cases.takeError();
+    if (!*Cases)
+      continue;
+    if (!Frame)
+      Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
+    for (size_t C = 0; C < (*Cases)->count(); ++C) {
+      Expected<const JudgedCase *> J = (*Cases)->get(C);
+      if (!J)
+        return J.takeError();
+      if (*J)
+        if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+          return Right.takeError();
+    }
+    Expected<std::vector<const JudgedCase *>> Around =
+        (*Cases)->around(*Theirs);
+    if (!Around)
+      return Around.takeError();
+    for (const JudgedCase *J : *Around)
+      if (Expected<bool> Right = V.explore(*J, Verdict); !Right)
+        return Right.takeError();
+    for (size_t C = 0; Depth == GateDepth::Keep && C < (*Cases)->deepCount();
+         ++C) {
+      Expected<std::unique_ptr<JudgedCase>> J = (*Cases)->deep(C);
+      if (!J)
+        return J.takeError();
+      if (*J)
+        if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+          return Right.takeError();
+    }
+  }
+  if (!Frame)
+    return Error::success();
+  Domain D = deriveDomain(*Frame, V.tried(), Verdict.Ends);
+  if (D.Boxes.empty()) {
+    Verdict.Findings.push_back(
+        makeFinding(GateReason::NeverAdmitted, "",
+                    "no launch is left on which it was seen to be right"));
+    return Error::success();
+  }
+  for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
+    const Workload &W = O.setup().Workloads[I];
+    std::vector<std::vector<uint8_t>> Args = placedArguments(W);
+    Expected<Bindings> B = bindLaunch(W.Shape, O.kernel().Scalars, Args);
+    if (!B)
+      return B.takeError();
+    if (!contains(D, *B, Args))
+      Verdict.Outside.push_back(W.Name);
+  }
+  if (getenv("DBG_DOMAIN")) { // DEBUG
+    for (auto &Box : D.Boxes) { // DEBUG
+      errs() << "BOX\n"; // DEBUG
+      for (auto &R : Box.Ranges) { errs() << "  " << R.E.str() << " in"; for (auto &I : R.In) errs() << " [" << I.Least << "," << I.Most << "]"; errs() << "\n"; } // DEBUG
+      for (auto &R : Box.Residues) { errs() << "  " << R.E.str() << " mod " << R.Modulus << " in"; for (auto &I : R.In) errs() << " " << I; errs() << "\n"; } // DEBUG
+      for (auto &R : Box.Floats) { errs() << "  float " << R.Number.Param << " in"; for (auto &I : R.In) errs() << " [" << I.Least << "," << I.Most << "]"; errs() << "\n"; } // DEBUG
+      for (auto &R : Box.Nulls) errs() << "  null " << R.Pointer.Param << " " << R.IsNull << "\n"; // DEBUG
+      for (auto &R : Box.Alignments) errs() << "  align " << R.Pointer.Param << " " << R.Bytes << "\n"; // DEBUG
+      for (auto &R : Box.Pairs) errs() << "  pair " << R.A.Param << " " << R.B.Param << " " << (R.Equal ? std::string("equal") : R.OfA.Begin.str() + ".." + R.OfA.End.str() + " / " + R.OfB.Begin.str() + ".." + R.OfB.End.str()) << "\n"; // DEBUG
+    } // DEBUG
+    for (auto &E : Verdict.Ends) errs() << "END " << E.Case << ": " << wordOf(E.Reason) << " " << E.Evidence << "\n"; // DEBUG
+    for (auto &E : Verdict.Outside) errs() << "OUTSIDE " << E << "\n"; // DEBUG
+    for (auto &L : V.tried()) errs() << "  tried " << L.Case << (L.Wrong ? " WRONG" : "") << "\n"; // DEBUG
+  } // DEBUG
+  Verdict.Where = std::move(D);
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,24 @@
+//===- FindDomain.h - How far a variant is right -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_FINDDOMAIN_H
+#define CUPILOT_LIB_EVALUATION_FINDDOMAIN_H
+
+#include "Variant.h"
+
+namespace cupilot {
+
+/// Runs \p V, which is right near the recorded launches, on those further away,
+/// and fills in Verdict.Where, Ends and Outside. Where no domain is left, or
+/// code in it was never run, Verdict gets a finding.
+llvm::Error findDomain(OriginalRuns &O, VariantRuns &V, llvm::StringRef Bitcode,
+                       const LaunchPlan &Plan, GateDepth Depth,
+                       GateVerdict &Verdict);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_FINDDOMAIN_H

@@ -1,0 +1,295 @@
+//===- LaunchModel.cpp - How a launch follows its sizes -------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaunchModel.h"
+#include "Original.h"
+#include "cupilot/Portable/LaunchLimits.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Sizes beyond this are no sizes, but numbers that happen to be integers.
+static constexpr int64_t LargestSize = int64_t(1) << 31;
+/// More are not varied one against the other.
+static constexpr size_t MostVars = 6;
+
+static void repeat(const Bytes &From, Bytes &To, uint64_t Size) {
+  To.resize(Size);
+  if (From.empty())
+    return;
+  for (uint64_t At = 0; At < Size; At += From.size())
+    std::memcpy(To.data() + At, From.data(),
+                std::min<uint64_t>(From.size(), Size - At));
+}
+
+GateCase enlarged(const GateCase &C, uint64_t Factor) {
+  GateCase Large = C;
+  for (size_t I = 0; I < C.Buffers.size(); ++I)
+    repeat(C.Buffers[I], Large.Buffers[I], C.Buffers[I].size() * Factor);
+  return Large;
+}
+
+static int64_t signedScalar(const GateCase &C, const ScalarRef &S) {
+  uint64_t Raw = readScalar(C, S);
+  return S.Signed && S.Bits < 64 ? SignExtend64(Raw, S.Bits)
+                                 : static_cast<int64_t>(Raw);
+}
+
+/// Whether \p S holds \p Value.
+static bool fits(const ScalarRef &S, int64_t Value) {
+  if (S.Bits == 64)
+    return S.Signed || Value >= 0;
+  return S.Signed ? isIntN(S.Bits, Value)
+                  : Value >= 0 && isUIntN(S.Bits, static_cast<uint64_t>(Value));
+}
+
+/// What \p R makes of the grid for scalars of \p C.
+static uint64_t blocksOf(const GridRule &R, const Kernel &K,
+                         const GateCase &C) {
+  uint64_t Product = 1;
+  for (unsigned S : R.Scalars) {
+    int64_t V = signedScalar(C, K.Scalars[S]);
+    if (V <= 0)
+      return 1;
+    Product = SaturatingMultiply(Product, static_cast<uint64_t>(V));
+  }
+  return std::max<uint64_t>(divideCeil(Product, R.Divisor), 1);
+}
+
+/// One block fewer in the dimension changes the results, one more does not.
+Expected<bool> LaunchModel::covers(const GridRule &R) {
+  const Kernel &K = O->kernel();
+  const ScalarRef &S = K.Scalars[R.Scalars.front()];
+  int64_t Value = signedScalar(*Base, S);
+  constexpr uint64_t Room = 4;
+  // Upwards, where the memory is made larger for it, then downwards.
+  for (int64_t Other : {2 * Value + 1, static_cast<int64_t>(2 * R.Divisor + 1),
+                        Value / 2 + 1}) {
+    if (Other == Value || Other < 1 || Other > Value * int64_t(Room) ||
+        !fits(S, Other))
+      continue;
+    GateCase C = enlarged(*Base, Other > Value ? Room : 1);
+    C.PureOutput.clear();
+    C.Name += " covering";
+    writeScalar(C, S, static_cast<uint64_t>(Other));
+    uint64_t Blocks = blocksOf(R, K, C);
+    if (Blocks < 2 || Blocks + 1 > uint64_t(MaxGrid[R.Dim]))
+      continue;
+    std::array<std::optional<RunResult>, 3> Results;
+    for (int Step : {-1, 0, 1}) {
+      C.Shape.Grid[R.Dim] = Blocks + Step;
+      Expected<RunResult> Got = O->run(C);
+      if (!Got)
+        return Got.takeError();
+      if (!Got->Fault)
+        Results[Step + 1] = std::move(*Got);
+    }
+    auto &[Fewer, Right, More] = Results;
+    if (Fewer && Right && More)
+      return Right->Buffers == More->Buffers &&
+             Right->Buffers != Fewer->Buffers;
+  }
+  return false;
+}
+
+Error LaunchModel::findRules(ArrayRef<unsigned> Sizes) {
+  const Kernel &K = O->kernel();
+  const LaunchShape &Shape = Base->Shape;
+  uint64_t Threads = Shape.Block[0] * Shape.Block[1] * Shape.Block[2];
+  for (unsigned D = 0; D < 3; ++D) {
+    std::vector<GridRule> Candidates;
+    auto Try = [&](ArrayRef<unsigned> Scalars, uint64_t Divisor) {
+      GridRule R{D, {Scalars.begin(), Scalars.end()}, Divisor};
+      bool Positive = all_of(Scalars, [&](unsigned S) {
+        return signedScalar(*Base, K.Scalars[S]) > 0;
+      });
+      if (Positive && Divisor && blocksOf(R, K, *Base) == Shape.Grid[D] &&
+          none_of(Candidates, [&](const GridRule &Known) {
+            return Known.Scalars == R.Scalars && Known.Divisor == R.Divisor;
+          }))
+        Candidates.push_back(std::move(R));
+    };
+    auto TryAll = [&](ArrayRef<unsigned> Scalars) {
+      Try(Scalars, 1);
+      for (uint64_t Per = 1; Per <= 4096; Per *= 2)
+        for (uint64_t Tile : {Per * Shape.Block[D], Per * Threads, Per})
+          // One block covers what fits: the smallest tile is the likely one.
+          if (Shape.Grid[D] > 1 || Per == 1)
+            Try(Scalars, Tile);
+      // Warps of a block do something each.
+      if (Threads % 32 == 0)
+        Try(Scalars, Threads / 32);
+    };
+    for (unsigned S : Sizes)
+      TryAll({S});
+    for (unsigned A : Sizes)
+      for (unsigned B : Sizes)
+        if (A < B && Shape.Grid[D] > 1)
+          TryAll({A, B});
+    constexpr size_t MostTried = 8;
+    if (Candidates.size() > MostTried)
+      Candidates.resize(MostTried);
+    for (GridRule &R : Candidates) {
+      Expected<bool> Right = covers(R);
+      if (!Right)
+        return Right.takeError();
+      if (!*Right)
+        continue;
+      Rules.push_back(std::move(R));
+      break;
+    }
+  }
+  return Error::success();
+}
+
+bool LaunchModel::applySizes(GateCase &C, ArrayRef<int64_t> Values) const {
+  const Kernel &K = O->kernel();
+  for (auto [V, Value] : zip_equal(Vars, Values)) {
+    if (!V.IsGrid) {
+      if (!fits(K.Scalars[V.Index], Value))
+        return false;
+      writeScalar(C, K.Scalars[V.Index], static_cast<uint64_t>(Value));
+      continue;
+    }
+    if (Value < 1)
+      return false;
+    C.Shape.Grid[V.Index] = static_cast<uint64_t>(Value);
+  }
+  for (const GridRule &R : Rules)
+    C.Shape.Grid[R.Dim] = blocksOf(R, K, C);
+  for (unsigned D = 0; D < 3; ++D)
+    if (C.Shape.Grid[D] > uint64_t(MaxGrid[D]))
+      return false;
+  return true;
+}
+
+static Bindings bindingsOf(const Kernel &K, const GateCase &C) {
+  Bindings B;
+  for (unsigned D = 0; D < 3; ++D) {
+    B.Dims[GridX + D] = static_cast<int64_t>(C.Shape.Grid[D]);
+    B.Dims[BlockX + D] = static_cast<int64_t>(C.Shape.Block[D]);
+  }
+  B.Dims[SharedBytes] = static_cast<int64_t>(C.Shape.Shared);
+  for (const ScalarRef &S : K.Scalars)
+    B.Symbols.push_back(signedScalar(C, S));
+  return B;
+}
+
+/// What buffer \p I needs in \p C: what the original touches, and as much
+/// behind it as in the base. Where that is not known, in proportion.
+uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
+                              ArrayRef<int64_t> Values) const {
+  const Kernel &K = O->kernel();
+  // A buffer that the base lacks stands where it had a null pointer.
+  if (I >= Base->Buffers.size())
+    return C.Buffers[I].size();
+  const uint64_t Own = Base->Buffers[I].size();
+  Bindings Now = bindingsOf(K, C), Then = bindingsOf(K, *Base);
+  uint64_t Wanted = 0;
+  bool Known = true, Any = false;
+  for (const WorkloadPointer &P : Base->Pointers) {
+    if (P.Buffer != I)
+      continue;
+    Any = true;
+    auto At = find(K.Pointers, PointerRef{P.Param, P.Offset});
+    const std::optional<Extents> *T =
+        At == K.Pointers.end() ? nullptr : &Touched[At - K.Pointers.begin()];
+    std::optional<int64_t> End, Was;
+    if (T && *T) {
+      End = evaluate((*T)->End, Now);
+      Was = evaluate((*T)->End, Then);
+    }
+    if (!End || !Was) {
+      Known = false;
+      break;
+    }
+    int64_t Behind =
+        std::max<int64_t>(static_cast<int64_t>(Own - P.BufferOffset) - *Was, 0);
+    if (*End > 0)
+      Wanted = std::max(Wanted, P.BufferOffset + static_cast<uint64_t>(*End) +
+                                    static_cast<uint64_t>(Behind));
+    else
+      Wanted = std::max(Wanted, P.BufferOffset);
+  }
+  if (Known && Any)
+    return Wanted;
+  uint64_t Scale = 1;
+  for (auto [V, Value] : zip_equal(Vars, Values))
+    if (V.Base > 0 && Value > V.Base)
+      Scale =
+          SaturatingMultiply(Scale, divideCeil(static_cast<uint64_t>(Value),
+                                               static_cast<uint64_t>(V.Base)));
+  return SaturatingMultiply(Own, Scale);
+}
+
+std::optional<GateCase> LaunchModel::at(const GateCase &From,
+                                        ArrayRef<int64_t> Values,
+                                        uint64_t MostBytes) const {
+  GateCase C = From;
+  C.Captured = false;
+  C.Doubtful = true;
+  C.Ordered = C.Thorough = false;
+  if (!applySizes(C, Values))
+    return std::nullopt;
+  for (auto [V, Value] : zip_equal(Vars, Values))
+    if (Value != V.Base) {
+      std::string What =
+          V.IsGrid ? std::string("grid.") + "xyz"[V.Index]
+                   : scalarName(O->kernel(), O->kernel().Scalars[V.Index]);
+      C.Name += " " + What + "=" + std::to_string(Value);
+    }
+  uint64_t Sum = 0;
+  std::vector<uint64_t> Sizes;
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    Sizes.push_back(bytesAt(I, C, Values));
+    Sum = SaturatingAdd(Sum, Sizes.back());
+    if (Sum > MostBytes)
+      return std::nullopt;
+  }
+  for (size_t I = 0; I < C.Buffers.size(); ++I)
+    repeat(From.Buffers[I], C.Buffers[I], Sizes[I]);
+  return C;
+}
+
+std::vector<int64_t> LaunchModel::baseValues() const {
+  std::vector<int64_t> Values;
+  for (const LaunchVar &V : Vars)
+    Values.push_back(V.Base);
+  return Values;
+}
+
+Expected<LaunchModel> LaunchModel::of(OriginalRuns &O, const GateCase &Base,
+                                      const CodeFacts &Own,
+                                      ArrayRef<unsigned> Flags) {
+  LaunchModel M(O, Base);
+  const Kernel &K = O.kernel();
+  SmallVector<unsigned> Sizes;
+  for (unsigned I = 0; I < K.Scalars.size(); ++I) {
+    const ValueUse &Use = Own.Scalars[I];
+    int64_t Value = signedScalar(Base, K.Scalars[I]);
+    if (Use.Used && !Use.isData() && !is_contained(Flags, I) &&
+        Value > -LargestSize && Value < LargestSize && Sizes.size() < MostVars)
+      Sizes.push_back(I);
+  }
+  if (Error E = M.findRules(Sizes))
+    return std::move(E);
+  for (unsigned I : Sizes)
+    M.Vars.push_back({false, I, signedScalar(Base, K.Scalars[I])});
+  for (unsigned D = 0; D < 3; ++D)
+    if (Own.Dims[GridX + D].Used && M.Vars.size() < MostVars &&
+        none_of(M.Rules, [&](const GridRule &R) { return R.Dim == D; }))
+      M.Vars.push_back({true, D, static_cast<int64_t>(Base.Shape.Grid[D])});
+  if (Error E = M.fitTouched())
+    return std::move(E);
+  return M;
+}
+
+} // namespace cupilot

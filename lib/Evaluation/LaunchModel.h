@@ -1,0 +1,93 @@
+//===- LaunchModel.h - How a launch follows its sizes -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A recorded launch is one point. To make others of the same kind, larger and
+// smaller, one must know which dimension of the grid covers which argument, and
+// how much memory lies behind each pointer. Both are found by running the
+// original: a dimension covers an argument where one block fewer changes the
+// results and one more does not, and the bytes that it touches are fitted as
+// polynomials of the sizes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_LAUNCHMODEL_H
+#define CUPILOT_LIB_EVALUATION_LAUNCHMODEL_H
+
+#include "Cases.h"
+#include "CodeFacts.h"
+
+namespace cupilot {
+
+class OriginalRuns;
+
+/// A size: a scalar, or a dimension of the grid that follows no scalar.
+struct LaunchVar {
+  bool IsGrid = false;
+  unsigned Index = 0; ///< Into Kernel::Scalars, or the dimension.
+  int64_t Base = 0;   ///< In the launch that was recorded.
+  Expr expr() const {
+    return IsGrid ? Expr::dim(GridX + Index) : Expr::symbol(Index);
+  }
+};
+
+/// Grid dimension \p Dim is the product of scalars over \p Divisor, rounded up.
+struct GridRule {
+  unsigned Dim = 0;
+  llvm::SmallVector<unsigned, 2> Scalars;
+  uint64_t Divisor = 1;
+};
+
+/// How launches like one base look at other sizes.
+class LaunchModel {
+public:
+  /// Runs the original on launches near \p Base. \p Own are the facts of its
+  /// code; \p Flags (indices into Kernel::Scalars) are no sizes.
+  static llvm::Expected<LaunchModel> of(OriginalRuns &O, const GateCase &Base,
+                                        const CodeFacts &Own,
+                                        llvm::ArrayRef<unsigned> Flags);
+
+  llvm::ArrayRef<LaunchVar> vars() const { return Vars; }
+  llvm::ArrayRef<GridRule> rules() const { return Rules; }
+  /// Beside Kernel::Pointers: the bytes touched behind each, where they fit.
+  llvm::ArrayRef<std::optional<Extents>> touched() const { return Touched; }
+  /// The most that was touched in any launch that was run for it.
+  llvm::ArrayRef<Interval> mostTouched() const { return MostTouched; }
+
+  /// \p From, which differs from the base in no size, with the sizes \p Values
+  /// (beside vars()). Buffers hold what they held, repeated. Nothing where the
+  /// grid would be illegal or buffers take more than \p MostBytes.
+  std::optional<GateCase> at(const GateCase &From,
+                             llvm::ArrayRef<int64_t> Values,
+                             uint64_t MostBytes) const;
+  /// The sizes of the base.
+  std::vector<int64_t> baseValues() const;
+
+private:
+  LaunchModel(OriginalRuns &O, const GateCase &Base) : O(&O), Base(&Base) {}
+  llvm::Error findRules(llvm::ArrayRef<unsigned> Sizes);
+  llvm::Expected<bool> covers(const GridRule &R);
+  llvm::Error fitTouched();
+  llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values,
+                              std::vector<Interval> &To);
+  bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
+  uint64_t bytesAt(size_t Buffer, const GateCase &C,
+                   llvm::ArrayRef<int64_t> Values) const;
+
+  OriginalRuns *O;
+  const GateCase *Base;
+  std::vector<LaunchVar> Vars;
+  std::vector<GridRule> Rules;
+  std::vector<std::optional<Extents>> Touched;
+  std::vector<Interval> MostTouched;
+};
+
+/// \p C with each buffer \p Factor times as large, repeating its content.
+GateCase enlarged(const GateCase &C, uint64_t Factor);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_LAUNCHMODEL_H
