@@ -1,5 +1,4 @@
-//===- CodeFacts.h - What device code does with what it is given -*- C++
-//-*-===//
+//===- CodeFacts.h - What device code does with its input -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -58,7 +57,7 @@ struct NarrowingFact {
   /// What is narrowed, where it is an expression of launch and arguments: with
   /// thread and block indices at their largest.
   std::optional<Expr> Most;
-  unsigned Bits = 32; ///< That are left; of the mantissa for floats.
+  unsigned Bits = 32; ///< That are left; of the significand for floats.
   bool Signed = true;
   bool IsFloat = false;
   bool FromMemory = false; ///< It hangs on loaded integers, too.
@@ -90,6 +89,22 @@ struct CodeFacts {
 llvm::Expected<CodeFacts> factsOf(const Kernel &K, llvm::StringRef Bitcode,
                                   llvm::ArrayRef<std::string> Symbols,
                                   bool OwnLaunch);
+
+/// The same of the kernels of a plan, each in terms of the original's launch:
+/// where the plan's grid is an expression of a scalar, the scalar decides.
+llvm::Expected<CodeFacts> factsOf(const Kernel &K, llvm::StringRef Bitcode,
+                                  const LaunchPlan &Plan);
+
+/// The variant's narrowings that the original lacks: its own go through at
+/// least as many bits, or hold smaller numbers. For each a domain needs
+/// fits(), or, FromMemory, nothing can be written that would bound it. A bound
+/// that recorded launches break is none: such arithmetic wraps on purpose.
+std::vector<NarrowingFact> narrowerThan(const CodeFacts &Original,
+                                        const CodeFacts &Variant);
+
+/// Where nothing is lost: N.Most at most the largest number of the type (all
+/// integers up to which a floating type has). Nothing without a Most.
+std::optional<RangeClause> fits(const NarrowingFact &N);
 
 /// What either code does.
 CodeFacts both(CodeFacts A, const CodeFacts &B);

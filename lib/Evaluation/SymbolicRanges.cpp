@@ -1,0 +1,381 @@
+//===- SymbolicRanges.cpp - Between which expressions values lie -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SymbolicRanges.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+using Maybe = std::optional<Polynomial>;
+
+static Maybe plus(const Maybe &A, const Maybe &B, int64_t Times = 1) {
+  return A && B ? A->plus(*B, Times) : std::nullopt;
+}
+static Maybe plus(const Maybe &A, int64_t B) {
+  return plus(A, Polynomial::constant(B));
+}
+static Maybe times(const Maybe &A, const Maybe &B) {
+  return A && B ? A->times(*B) : std::nullopt;
+}
+static Maybe divided(Expr::Kind How, const Maybe &A, const Maybe &B) {
+  return A && B ? A->divided(How, *B) : std::nullopt;
+}
+static SymbolicRange between(int64_t Low, int64_t High) {
+  return {Polynomial::constant(Low), Polynomial::constant(High)};
+}
+
+const SymbolicRange &SymbolicRanges::of(const Value &V) {
+  // A value that hangs on itself finds nothing here meanwhile.
+  if (auto [At, New] = Known.try_emplace(&V); !New)
+    return At->second;
+  SymbolicRange R = compute(V);
+  return Known[&V] = std::move(R);
+}
+
+SymbolicRange SymbolicRanges::leaf(const Leaf &L) {
+  switch (L.K) {
+  case Leaf::Kind::Scalar:
+    return SymbolicRange::exactly(Polynomial::of(Expr::symbol(L.Index)));
+  case Leaf::Kind::Dim:
+    return SymbolicRange::exactly(Of.terms()[L.Index]);
+  case Leaf::Kind::Index:
+    return {Polynomial::constant(0), plus(Of.terms()[L.Index], -1)};
+  case Leaf::Kind::Lane:
+    return between(0, 31);
+  default:
+    return {};
+  }
+}
+
+/// The one or the other: at most their sum, as long as none is negative.
+SymbolicRange SymbolicRanges::merged(ArrayRef<const Value *> Values) {
+  SmallVector<Polynomial> Highs, Lows;
+  bool High = true, Low = true;
+  for (const Value *V : Values) {
+    SymbolicRange R = of(*V);
+    High &= R.High.has_value();
+    Low &= R.Low.has_value();
+    if (R.High && !is_contained(Highs, *R.High))
+      Highs.push_back(*R.High);
+    if (R.Low && !is_contained(Lows, *R.Low))
+      Lows.push_back(*R.Low);
+  }
+  SymbolicRange R;
+  if (High) {
+    int64_t Most = INT64_MIN;
+    Maybe Sum;
+    for (const Polynomial &P : Highs)
+      if (std::optional<int64_t> C = P.asConstant())
+        Most = std::max(Most, *C);
+      else
+        Sum = Sum ? plus(Sum, P) : P;
+    if (!Sum && Most != INT64_MIN)
+      Sum = Polynomial::constant(Most);
+    else if (Most > 0)
+      Sum = plus(Sum, Most);
+    R.High = Sum;
+  }
+  if (Low) {
+    bool Numbers = all_of(Lows, [](auto &P) { return P.asConstant(); });
+    if (Numbers)
+      R.Low = *llvm::min_element(Lows, [](auto &A, auto &B) {
+        return *A.asConstant() < *B.asConstant();
+      });
+    else if (Lows.size() == 1)
+      R.Low = Lows.front();
+  }
+  return R;
+}
+
+SymbolicRange SymbolicRanges::minimum(const Value &A, const Value &B,
+                                      bool Most) {
+  if (Most)
+    return merged({&A, &B});
+  SymbolicRange L = of(A), R = of(B);
+  SymbolicRange Result;
+  bool Right = !L.High || (R.High && R.High->asConstant());
+  Result.High = Right ? R.High : L.High;
+  if (L.Low && R.Low && L.Low->asConstant() && R.Low->asConstant())
+    Result.Low = Polynomial::constant(
+        std::min(*L.Low->asConstant(), *R.Low->asConstant()));
+  return Result;
+}
+
+SymbolicRange SymbolicRanges::remainder(const SymbolicRange &A,
+                                        const SymbolicRange &B) {
+  if (A.isExact() && B.isExact())
+    return SymbolicRange::exactly(divided(Expr::Kind::Mod, A.Low, B.Low));
+  return {Polynomial::constant(0), plus(B.High, -1)};
+}
+
+SymbolicRange SymbolicRanges::quotient(const SymbolicRange &A,
+                                       const SymbolicRange &B) {
+  if (!B.isExact())
+    return {};
+  return {divided(Expr::Kind::FloorDiv, A.Low, B.Low),
+          divided(Expr::Kind::FloorDiv, A.High, B.Low)};
+}
+
+SymbolicRange SymbolicRanges::binary(const BinaryOperator &I) {
+  const Value &L = *I.getOperand(0), &R = *I.getOperand(1);
+  SymbolicRange A = of(L), B = of(R);
+  const auto *C = dyn_cast<ConstantInt>(&R);
+  const APInt *Number = C && C->getBitWidth() <= 64 ? &C->getValue() : nullptr;
+  auto PowerOf = [&](const APInt &Shift) -> SymbolicRange {
+    return Shift.ult(62) ? SymbolicRange::exactly(Polynomial::constant(
+                               int64_t(1) << Shift.getZExtValue()))
+                         : SymbolicRange();
+  };
+  switch (I.getOpcode()) {
+  case Instruction::Or:
+    if (I.getType()->isIntegerTy(1))
+      return between(0, 1);
+    [[fallthrough]]; // Bits of both: no more than the sum.
+  case Instruction::Add:
+    return {plus(A.Low, B.Low), plus(A.High, B.High)};
+  case Instruction::Xor:
+    if (I.getType()->isIntegerTy(1))
+      return between(0, 1);
+    return {Polynomial::constant(0), plus(A.High, B.High)};
+  case Instruction::Sub:
+    return {plus(A.Low, B.High, -1), plus(A.High, B.Low, -1)};
+  case Instruction::Mul:
+    return {times(A.Low, B.Low), times(A.High, B.High)};
+  case Instruction::Shl:
+    if (!Number)
+      return {};
+    B = PowerOf(*Number);
+    return {times(A.Low, B.Low), times(A.High, B.High)};
+  case Instruction::UDiv:
+  case Instruction::SDiv:
+    return quotient(A, B);
+  case Instruction::LShr:
+  case Instruction::AShr:
+    if (!Number)
+      return {Polynomial::constant(0), A.High};
+    return quotient(A, PowerOf(*Number));
+  case Instruction::URem:
+  case Instruction::SRem:
+    return remainder(A, B);
+  case Instruction::And:
+    if (!Number || I.getType()->isIntegerTy(1))
+      return {Polynomial::constant(0), A.High ? A.High : B.High};
+    if (Number->isMask())
+      return remainder(A, PowerOf(APInt(64, Number->countr_one())));
+    if (Number->isNegatedPowerOf2()) { // Rounds down.
+      SymbolicRange By = PowerOf(APInt(64, Number->countr_zero()));
+      SymbolicRange Q = quotient(A, By);
+      return {times(Q.Low, By.Low), times(Q.High, By.High)};
+    }
+    if (Number->isNonNegative())
+      return between(0, Number->getSExtValue());
+    return {Polynomial::constant(0), A.High};
+  default:
+    return {};
+  }
+}
+
+/// What a counter gains in a turn: \p Next less \p Phi.
+static const BinaryOperator *stepOf(const PHINode &Phi, const Value *Next) {
+  const auto *Op = dyn_cast<BinaryOperator>(Next);
+  return Op && (Op->getOperand(0) == &Phi || Op->getOperand(1) == &Phi)
+             ? Op
+             : nullptr;
+}
+
+std::optional<SymbolicRanges::Counter>
+SymbolicRanges::counterOf(const PHINode &Phi) {
+  const Loop *L = Of.loops().getLoopFor(Phi.getParent());
+  if (!L || L->getHeader() != Phi.getParent() || !L->getLoopLatch() ||
+      !Phi.getType()->isIntegerTy())
+    return std::nullopt;
+  const BinaryOperator *Step =
+      stepOf(Phi, Phi.getIncomingValueForBlock(L->getLoopLatch()));
+  if (!Step)
+    return std::nullopt;
+  Counter Result;
+  const Value *By = Step->getOperand(Step->getOperand(0) == &Phi ? 1 : 0);
+  if (Step->getOpcode() == Instruction::Add ||
+      Step->getOpcode() == Instruction::Sub) {
+    if (const auto *C = dyn_cast<ConstantInt>(By); C && C->getBitWidth() <= 64)
+      Result.Step = Step->getOpcode() == Instruction::Add ? C->getSExtValue()
+                                                          : -C->getSExtValue();
+  } else if (Step->getOpcode() != Instruction::Mul &&
+             Step->getOpcode() != Instruction::Shl) {
+    Result.Step = -1; // Shifted or divided: it falls.
+  }
+  SmallVector<BasicBlock *> Exiting;
+  L->getExitingBlocks(Exiting);
+  for (const BasicBlock *BB : Exiting) {
+    const auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
+    const auto *Test = Br && Br->isConditional()
+                           ? dyn_cast<ICmpInst>(Br->getCondition())
+                           : nullptr;
+    if (!Test)
+      continue;
+    for (unsigned Side = 0; Side < 2; ++Side) {
+      const Value *Counted = Test->getOperand(Side);
+      int64_t More = 0;
+      while (true) {
+        if (isa<SExtInst, ZExtInst, FreezeInst>(Counted))
+          Counted = cast<Instruction>(Counted)->getOperand(0);
+        else if (const auto *Add = dyn_cast<BinaryOperator>(Counted);
+                 Add && Add->getOpcode() == Instruction::Add &&
+                 isa<ConstantInt>(Add->getOperand(1)) &&
+                 cast<ConstantInt>(Add->getOperand(1))->getBitWidth() <= 64) {
+          More += cast<ConstantInt>(Add->getOperand(1))->getSExtValue();
+          Counted = Add->getOperand(0);
+        } else {
+          break;
+        }
+      }
+      if (Counted != &Phi)
+        continue;
+      CmpInst::Predicate P =
+          Side ? Test->getSwappedPredicate() : Test->getPredicate();
+      if (!L->contains(Br->getSuccessor(0)))
+        P = CmpInst::getInversePredicate(P);
+      SymbolicRange Bound = of(*Test->getOperand(1 - Side));
+      int64_t Shift =
+          -More + (P == CmpInst::ICMP_SLE || P == CmpInst::ICMP_ULE);
+      Bound.Low = plus(Bound.Low, Shift);
+      Bound.High = plus(Bound.High, Shift);
+      if (Result.Test && ICmpInst::isEquality(P))
+        continue;
+      Result.Bound = Bound;
+      Result.Test = Test;
+      if (ICmpInst::isRelational(P))
+        return Result;
+    }
+  }
+  return Result;
+}
+
+/// What \p Phi gains in a turn at most, when that is constants alone.
+static std::optional<int64_t> gainOf(const PHINode &Phi, const Value *V,
+                                     unsigned Depth = 0) {
+  if (V == &Phi)
+    return 0;
+  if (Depth > 16)
+    return std::nullopt;
+  auto Most = [&](auto Values) {
+    std::optional<int64_t> Result = 0;
+    for (const Value *In : Values) {
+      std::optional<int64_t> Gain = gainOf(Phi, In, Depth + 1);
+      Result = Gain && Result ? std::optional(std::max(*Gain, *Result))
+                              : std::nullopt;
+    }
+    return Result;
+  };
+  if (const auto *Merge = dyn_cast<PHINode>(V))
+    return Most(Merge->incoming_values());
+  if (const auto *Select = dyn_cast<SelectInst>(V))
+    return Most(ArrayRef<const Value *>(
+        {Select->getTrueValue(), Select->getFalseValue()}));
+  if (isa<ZExtInst, SExtInst, TruncInst>(V))
+    return gainOf(Phi, cast<Instruction>(V)->getOperand(0), Depth + 1);
+  const auto *Op = dyn_cast<BinaryOperator>(V);
+  if (!Op || Op->getOpcode() != Instruction::Add)
+    return std::nullopt;
+  std::optional<int64_t> Gain = gainOf(Phi, Op->getOperand(0), Depth + 1);
+  const Value *More = Op->getOperand(1);
+  if (const auto *C = dyn_cast<ConstantInt>(More);
+      Gain && C && C->getBitWidth() <= 64 && !C->isNegative())
+    return *Gain + C->getSExtValue();
+  // A comparison as a number.
+  if (const auto *Bit = dyn_cast<ZExtInst>(More);
+      Gain && Bit && Bit->getSrcTy()->isIntegerTy(1))
+    return *Gain + 1;
+  return std::nullopt;
+}
+
+/// The turns of the loop that \p Header begins, at most.
+Maybe SymbolicRanges::turnsOf(const BasicBlock &Header) {
+  const Loop *L = Of.loops().getLoopFor(&Header);
+  for (const PHINode &Phi : Header.phis()) {
+    std::optional<Counter> C = counterOf(Phi);
+    if (!C || !C->Bound || (C->Step && *C->Step <= 0))
+      continue;
+    SymbolicRange Begin = merged(beforeLoop(Phi, *L));
+    if (Maybe Turns = plus(C->Bound->High, Begin.Low, -1))
+      return Turns;
+  }
+  return std::nullopt;
+}
+
+SmallVector<const Value *> SymbolicRanges::beforeLoop(const PHINode &Phi,
+                                                      const Loop &L) {
+  SmallVector<const Value *> First;
+  for (unsigned I = 0; I < Phi.getNumIncomingValues(); ++I)
+    if (!L.contains(Phi.getIncomingBlock(I)))
+      First.push_back(Phi.getIncomingValue(I));
+  return First;
+}
+
+SymbolicRange SymbolicRanges::header(const PHINode &Phi) {
+  const Loop *L = Of.loops().getLoopFor(Phi.getParent());
+  std::optional<Counter> C = counterOf(Phi);
+  SymbolicRange Begin = merged(beforeLoop(Phi, *L));
+  if ((!C || (C->Step && *C->Step > 0 && !C->Bound)) && L->getLoopLatch()) {
+    std::optional<int64_t> Gain =
+        gainOf(Phi, Phi.getIncomingValueForBlock(L->getLoopLatch()));
+    if (!Gain)
+      return {};
+    return {Begin.Low, plus(Begin.High, times(turnsOf(*Phi.getParent()),
+                                              Polynomial::constant(*Gain)))};
+  }
+  if (!C)
+    return {};
+  if (C->Step && *C->Step < 0)
+    return {C->Bound ? C->Bound->Low : Polynomial::constant(0), Begin.High};
+  if (!C->Bound)
+    return {Begin.Low, std::nullopt};
+  return {Begin.Low, plus(C->Bound->High, -1)};
+}
+
+SymbolicRange SymbolicRanges::compute(const Value &V) {
+  if (const auto *C = dyn_cast<ConstantInt>(&V))
+    return C->getBitWidth() <= 64
+               ? SymbolicRange::exactly(Polynomial::constant(
+                     C->getBitWidth() == 1 ? int64_t(C->isOne())
+                                           : C->getSExtValue()))
+               : SymbolicRange();
+  if (std::optional<Leaf> L = leafOf(V, Of.kernel()))
+    return leaf(*L);
+  if (!V.getType()->isIntegerTy())
+    return {};
+  if (const auto *Phi = dyn_cast<PHINode>(&V)) {
+    if (const Loop *L = Of.loops().getLoopFor(Phi->getParent());
+        L && L->getHeader() == Phi->getParent())
+      return header(*Phi);
+    SmallVector<const Value *> Values;
+    for (const Value *In : Phi->incoming_values())
+      Values.push_back(In);
+    return merged(Values);
+  }
+  if (const auto *Select = dyn_cast<SelectInst>(&V))
+    return merged({Select->getTrueValue(), Select->getFalseValue()});
+  if (isa<CmpInst>(V))
+    return between(0, 1);
+  if (isa<ZExtInst, SExtInst, TruncInst, FreezeInst>(V))
+    return of(*cast<Instruction>(V).getOperand(0));
+  if (const auto *I = dyn_cast<BinaryOperator>(&V))
+    return binary(*I);
+  if (const auto *MinMax = dyn_cast<MinMaxIntrinsic>(&V))
+    return minimum(*MinMax->getLHS(), *MinMax->getRHS(),
+                   MinMax->getIntrinsicID() == Intrinsic::smax ||
+                       MinMax->getIntrinsicID() == Intrinsic::umax);
+  return {};
+}
+
+} // namespace cupilot
