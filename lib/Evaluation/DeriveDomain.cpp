@@ -68,6 +68,7 @@ private:
   bool cut(const Point &Wrong);
   bool listValues(const Point &Wrong);
   void findHull();
+  void nameEnds();
   void addRanges(DomainBox &Box) const;
   void addResidues(DomainBox &Box) const;
   void addFloats(DomainBox &Box) const;
@@ -235,6 +236,12 @@ std::optional<DomainBox> BoxMaker::make() {
   // none, the first one does.
   bool AnyRecorded =
       any_of(Right, [](const Point &P) { return P.L->Recorded; });
+  // A combination that is wrong as it was first tried is right by chance only.
+  if (!AnyRecorded && Launches.front()->Wrong) {
+    const TriedLaunch &L = *Launches.front();
+    Ends.push_back({L.Case, *L.Wrong, L.Evidence});
+    return std::nullopt;
+  }
   bool First = true;
   const TriedLaunch *Origin = nullptr;
   for (const Point &P : Right) {
@@ -255,18 +262,39 @@ std::optional<DomainBox> BoxMaker::make() {
     if (!sameNumbers(*W.L, *Origin) &&
         none_of(Right, [&](const Point &R) { return sameNumbers(*W.L, *R.L); }))
       continue;
-    if (inside(W))
-      Ends.push_back({W.L->Case, *W.L->Wrong, W.L->Evidence});
     while (inside(W))
       if (!listValues(W) && !cut(W))
         return std::nullopt; // It looks like a recorded launch.
   }
+  nameEnds();
   DomainBox Box;
   addRanges(Box);
   addResidues(Box);
   addFloats(Box);
   addPointers(Box);
   return Box;
+}
+
+/// For each end of the hull the nearest launch beyond it that was wrong, and in
+/// nothing else beyond.
+void BoxMaker::nameEnds() {
+  std::map<std::pair<size_t, bool>, const Point *> Nearest;
+  for (const Point &W : Wrong) {
+    size_t Beyond = 0, At = 0;
+    for (size_t I = 0; I < Hull.size(); ++I)
+      if (isVariable(Coordinates[I]) && !Hull[I].contains(W.At[I])) {
+        ++Beyond;
+        At = I;
+      }
+    if (Beyond != 1)
+      continue;
+    bool Above = W.At[At] > Hull[At].Most;
+    const Point *&Best = Nearest[{At, Above}];
+    if (!Best || (Above ? W.At[At] < Best->At[At] : W.At[At] > Best->At[At]))
+      Best = &W;
+  }
+  for (const auto &[End, W] : Nearest)
+    Ends.push_back({W->L->Case, *W->L->Wrong, W->L->Evidence});
 }
 
 void BoxMaker::addRanges(DomainBox &Box) const {
