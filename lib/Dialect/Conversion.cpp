@@ -220,8 +220,8 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
             B.getF64FloatAttr(M.Low), B.getF64FloatAttr(M.High), M.Gate,
             M.Checks, BuildAttr::get(C, M.Compiler, M.Arch, M.Digest),
             M.Original, M.Contract,
-            M.Cases.empty() ? DomainAttr()
-                            : DomainAttr::get(C, toStrings(B, M.Cases)));
+            M.Cases.empty() ? CasesAttr()
+                            : CasesAttr::get(C, toStrings(B, M.Cases)));
       });
   ArrayAttr Prompts = V.Prompts.empty() ? ArrayAttr() : toStrings(B, V.Prompts);
   bool HasAuthor = !V.By.Provider.empty() || !V.By.Model.empty() || Prompts;
@@ -230,6 +230,7 @@ VariantOp addVariant(OpBuilder &B, const Variant &V, unsigned NumScalars) {
       toAttr(*C, V.Genes),
       V.Plan ? toAttr(*C, *V.Plan, NumScalars) : PlanAttr(),
       V.When ? toAttr(*C, *V.When, NumScalars) : GuardAttr(),
+      V.Where ? toAttr(*C, *V.Where, NumScalars) : DomainAttr(),
       Optional(V.Source), Optional(V.Digest),
       V.Fitness ? B.getF64FloatAttr(*V.Fitness) : FloatAttr(),
       V.Outcome ? B.getStringAttr(wordOf(*V.Outcome)) : StringAttr(),
@@ -250,6 +251,8 @@ Variant toVariant(VariantOp Op) {
     V.Plan = fromAttr(*Op.getPlan());
   if (Op.getGuard())
     V.When = fromAttr(*Op.getGuard());
+  if (Op.getDomain())
+    V.Where = fromAttr(*Op.getDomain());
   V.Source = Op.getSource().value_or("").str();
   V.Digest = Op.getDigest().value_or("").str();
   if (Op.getFitness())

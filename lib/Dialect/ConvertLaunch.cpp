@@ -262,6 +262,114 @@ Guard fromAttr(GuardAttr G) {
   return Result;
 }
 
+//===----------------------------------------------------------------------===//
+// Domains
+//===----------------------------------------------------------------------===//
+
+static DenseI64ArrayAttr toEnds(MLIRContext &C, ArrayRef<Interval> In) {
+  llvm::SmallVector<int64_t> Ends;
+  for (const Interval &I : In)
+    Ends.append({I.Least, I.Most});
+  return DenseI64ArrayAttr::get(&C, Ends);
+}
+
+static std::vector<Interval> fromEnds(DenseI64ArrayAttr Ends) {
+  std::vector<Interval> In;
+  ArrayRef<int64_t> All = Ends.asArrayRef();
+  for (size_t I = 0; I + 1 < All.size(); I += 2)
+    In.push_back({All[I], All[I + 1]});
+  return In;
+}
+
+static BoxAttr toAttr(MLIRContext &C, const DomainBox &Box,
+                      unsigned NumScalars) {
+  std::vector<Expr> Ranged, Rested;
+  llvm::SmallVector<DenseI64ArrayAttr> Bounds, Rests;
+  llvm::SmallVector<int64_t> Moduli;
+  for (const RangeClause &R : Box.Ranges) {
+    Ranged.push_back(R.E);
+    Bounds.push_back(toEnds(C, R.In));
+  }
+  for (const ResidueClause &R : Box.Residues) {
+    Rested.push_back(R.E);
+    Moduli.push_back(R.Modulus);
+    Rests.push_back(DenseI64ArrayAttr::get(&C, R.In));
+  }
+  llvm::SmallVector<FloatClassAttr> Floats;
+  for (const FloatClause &F : Box.Floats)
+    Floats.push_back(FloatClassAttr::get(
+        &C, F.Number.Param, F.Number.Offset,
+        static_cast<FloatFormat>(F.Number.Type), toEnds(C, F.In)));
+  llvm::SmallVector<NullAttr> Nulls;
+  for (const NullClause &N : Box.Nulls)
+    Nulls.push_back(NullAttr::get(&C, toAttr(C, N.Pointer), N.IsNull));
+  llvm::SmallVector<AlignAttr> Aligns;
+  for (const Alignment &A : Box.Alignments)
+    Aligns.push_back(AlignAttr::get(&C, toAttr(C, A.Pointer), A.Bytes));
+  llvm::SmallVector<PairAttr> Pairs;
+  for (const PairClause &P : Box.Pairs)
+    Pairs.push_back(PairAttr::get(
+        &C, toAttr(C, P.A), toAttr(C, P.B),
+        P.Equal ? AffineMapAttr()
+                : toMap(C, {P.OfA.Begin, P.OfA.End, P.OfB.Begin, P.OfB.End},
+                        NumScalars)));
+  return BoxAttr::get(
+      &C, static_cast<SeenBy>(Box.Seen),
+      Ranged.empty() ? AffineMapAttr() : toMap(C, Ranged, NumScalars), Bounds,
+      Rested.empty() ? AffineMapAttr() : toMap(C, Rested, NumScalars),
+      Rested.empty() ? DenseI64ArrayAttr() : DenseI64ArrayAttr::get(&C, Moduli),
+      Rests, Floats, Nulls, Aligns, Pairs);
+}
+
+static DomainBox fromAttr(BoxAttr Attr) {
+  DomainBox Box;
+  Box.Seen = static_cast<DomainBox::By>(Attr.getSeen());
+  for (auto [I, Ends] : llvm::enumerate(Attr.getBounds()))
+    Box.Ranges.push_back({fromResult(Attr.getRanges(), I), fromEnds(Ends)});
+  for (auto [I, Rests] : llvm::enumerate(Attr.getRests()))
+    Box.Residues.push_back({fromResult(Attr.getResidues(), I),
+                            Attr.getModuli().asArrayRef()[I],
+                            Rests.asArrayRef().vec()});
+  for (FloatClassAttr F : Attr.getFloats())
+    Box.Floats.push_back({{F.getParam(), F.getOffset(),
+                           static_cast<FloatRef::Format>(F.getType())},
+                          fromEnds(F.getIn())});
+  for (NullAttr N : Attr.getNulls())
+    Box.Nulls.push_back({fromAttr(N.getPointer()), N.getIsNull()});
+  for (AlignAttr A : Attr.getAlign())
+    Box.Alignments.push_back({fromAttr(A.getPointer()), A.getBytes()});
+  for (PairAttr P : Attr.getPairs()) {
+    PairClause Pair{
+        fromAttr(P.getA()), fromAttr(P.getB()), !P.getBytes(), {}, {}};
+    if (AffineMapAttr Bytes = P.getBytes()) {
+      Pair.OfA = {fromResult(Bytes, 0), fromResult(Bytes, 1)};
+      Pair.OfB = {fromResult(Bytes, 2), fromResult(Bytes, 3)};
+    }
+    Box.Pairs.push_back(std::move(Pair));
+  }
+  return Box;
+}
+
+DomainAttr toAttr(MLIRContext &C, const Domain &D, unsigned NumScalars) {
+  llvm::SmallVector<BoxAttr> Boxes;
+  for (const DomainBox &Box : D.Boxes)
+    Boxes.push_back(toAttr(C, Box, NumScalars));
+  return DomainAttr::get(&C, Boxes);
+}
+
+Domain fromAttr(DomainAttr D) {
+  Domain Result;
+  for (BoxAttr Box : D.getBoxes())
+    Result.Boxes.push_back(fromAttr(Box));
+  return Result;
+}
+
+Domain canonical(const Domain &D, unsigned NumScalars) {
+  MLIRContext C(MLIRContext::Threading::DISABLED);
+  loadDialect(C);
+  return fromAttr(toAttr(C, D, NumScalars));
+}
+
 GenomeAttr toAttr(MLIRContext &C, const Genome &G) {
   Builder B(&C);
   llvm::SmallVector<GeneAttr> Genes;

@@ -408,6 +408,72 @@ LogicalResult GuardAttr::verify(EmitErrorFn EmitError, StringRef Arch,
                          Set.getValue().getNumSymbols());
 }
 
+/// Ends of intervals: least and most in turn, in order and apart.
+static LogicalResult checkEnds(EmitErrorFn EmitError, StringRef What,
+                               ArrayRef<int64_t> Ends) {
+  bool Right = !Ends.empty() && Ends.size() % 2 == 0;
+  for (size_t I = 1; Right && I < Ends.size(); ++I)
+    Right = I % 2 ? Ends[I - 1] <= Ends[I] : Ends[I - 1] < Ends[I];
+  if (Right)
+    return success();
+  return EmitError() << What
+                     << " has intervals in order: least and most in turn";
+}
+
+LogicalResult FloatClassAttr::verify(EmitErrorFn EmitError, unsigned, unsigned,
+                                     FloatFormat, DenseI64ArrayAttr In) {
+  return checkEnds(EmitError, "a class of numbers", In.asArrayRef());
+}
+
+LogicalResult PairAttr::verify(EmitErrorFn EmitError, PointerAttr A,
+                               PointerAttr B, AffineMapAttr Bytes) {
+  if (A == B)
+    return EmitError() << "a pair is two pointers";
+  return Bytes ? checkMap(EmitError, "the bytes of a pair", Bytes, 4)
+               : success();
+}
+
+LogicalResult BoxAttr::verify(EmitErrorFn EmitError, SeenBy,
+                              AffineMapAttr Ranges,
+                              ArrayRef<DenseI64ArrayAttr> Bounds,
+                              AffineMapAttr Residues, DenseI64ArrayAttr Moduli,
+                              ArrayRef<DenseI64ArrayAttr> Rests,
+                              ArrayRef<FloatClassAttr>, ArrayRef<NullAttr>,
+                              ArrayRef<AlignAttr>, ArrayRef<PairAttr>) {
+  if (!Ranges && !Bounds.empty())
+    return EmitError() << "bounds belong to ranges";
+  if (Ranges && failed(checkMap(EmitError, "ranges", Ranges, Bounds.size())))
+    return failure();
+  for (DenseI64ArrayAttr Ends : Bounds)
+    if (failed(checkEnds(EmitError, "a range", Ends.asArrayRef())))
+      return failure();
+  if (!Residues)
+    return Rests.empty() && !Moduli ? success()
+                                    : EmitError() << "rests belong to residues";
+  if (failed(checkMap(EmitError, "residues", Residues, Rests.size())))
+    return failure();
+  if (!Moduli || Moduli.asArrayRef().size() != Rests.size())
+    return EmitError() << "each residue has its modulus";
+  for (auto [Modulus, In] : llvm::zip_equal(Moduli.asArrayRef(), Rests)) {
+    ArrayRef<int64_t> All = In.asArrayRef();
+    bool Right =
+        !All.empty() && Modulus > 0 && All.front() >= 0 && All.back() < Modulus;
+    for (size_t I = 1; I < All.size(); ++I)
+      Right &= All[I - 1] < All[I];
+    if (!Right)
+      return EmitError() << "the rests of a modulus lie in order between 0 and "
+                            "the modulus";
+  }
+  return success();
+}
+
+LogicalResult DomainAttr::verify(EmitErrorFn EmitError,
+                                 ArrayRef<BoxAttr> Boxes) {
+  if (Boxes.empty())
+    return EmitError() << "a domain has at least one box";
+  return success();
+}
+
 LogicalResult BuildAttr::verify(EmitErrorFn EmitError, StringRef Compiler,
                                 StringRef Arch, StringRef Digest) {
   if (Compiler.empty())
@@ -421,7 +487,7 @@ LogicalResult BuildAttr::verify(EmitErrorFn EmitError, StringRef Compiler,
   return success();
 }
 
-LogicalResult DomainAttr::verify(EmitErrorFn EmitError, ArrayAttr Cases) {
+LogicalResult CasesAttr::verify(EmitErrorFn EmitError, ArrayAttr Cases) {
   if (Cases.empty() || !llvm::all_of(Cases, llvm::IsaPred<StringAttr>))
     return EmitError() << "'cases' holds names of workloads, at least one";
   return success();
@@ -438,7 +504,7 @@ LogicalResult MeasurementAttr::verify(EmitErrorFn EmitError, StringRef Device,
                                       BasisKind Basis, FloatAttr Ratio,
                                       FloatAttr Low, FloatAttr High, unsigned,
                                       unsigned, BuildAttr, StringRef Original,
-                                      StringRef Contract, DomainAttr) {
+                                      StringRef Contract, CasesAttr) {
   if (!Original.empty() && !isDigest(Original))
     return EmitError() << "\"" << Original
                        << "\" is no digest (b3: and 64 hexadecimal digits)";

@@ -9,7 +9,7 @@
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/CandidateOutcome.h"
-#include "cupilot/Model/LaunchPlan.h"
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Portable/Digest.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -324,6 +324,35 @@ LogicalResult VariantOp::verify() {
           failed(Check("an extent", D.getExtentB().getValue())))
         return failure();
     Arch = capabilityNumber(G.getArch());
+  }
+  auto CheckMap = [&](StringRef What, AffineMapAttr Map) {
+    return Map ? Check(What, Map.getValue()) : success();
+  };
+  for (BoxAttr Box :
+       getDomain() ? getDomain()->getBoxes() : ArrayRef<BoxAttr>()) {
+    if (failed(CheckMap("a range of the domain", Box.getRanges())) ||
+        failed(CheckMap("a residue of the domain", Box.getResidues())))
+      return failure();
+    for (FloatClassAttr F : Box.getFloats())
+      if (F.getParam() >= Kernel.getParams().size() ||
+          uint64_t(F.getOffset()) +
+                  FloatRef{0, 0, static_cast<FloatRef::Format>(F.getType())}
+                          .bits() /
+                      8 >
+              cast<ParamAttr>(Kernel.getParams()[F.getParam()]).getSize())
+        return emitOpError() << "the domain names " << F
+                             << ", which lies outside the parameters";
+    for (NullAttr N : Box.getNulls())
+      if (failed(CheckPointer("the domain", N.getPointer())))
+        return failure();
+    for (AlignAttr A : Box.getAlign())
+      if (failed(CheckPointer("the domain", A.getPointer())))
+        return failure();
+    for (PairAttr P : Box.getPairs())
+      if (failed(CheckPointer("the domain", P.getA())) ||
+          failed(CheckPointer("the domain", P.getB())) ||
+          failed(CheckMap("the bytes of a pair", P.getBytes())))
+        return failure();
   }
   Operation *Library = Kernel->getParentOp();
   if (Library && Library->hasTrait<OpTrait::SymbolTable>())

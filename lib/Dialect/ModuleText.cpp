@@ -32,7 +32,7 @@ OwningOpRef<ModuleOp> createModule(MLIRContext &C) {
   loadDialect(C);
   Builder B(&C);
   OwningOpRef<ModuleOp> M = ModuleOp::create(B.getUnknownLoc());
-  (*M)->setAttr(FormatName, B.getI64IntegerAttr(ModuleFormat));
+  (*M)->setAttr(FormatName, B.getI64IntegerAttr(PlainModuleFormat));
   return M;
 }
 
@@ -42,6 +42,11 @@ int64_t formatOf(ModuleOp M) {
 }
 
 std::string printModule(ModuleOp M) {
+  bool HasDomain = false;
+  M.walk([&](VariantOp V) { HasDomain |= V.getDomain().has_value(); });
+  if (HasDomain)
+    M->setAttr(FormatName,
+               Builder(M.getContext()).getI64IntegerAttr(ModuleFormat));
   std::string Text;
   llvm::raw_string_ostream OS(Text);
   M.print(OS);

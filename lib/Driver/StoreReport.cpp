@@ -11,6 +11,7 @@
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Driver/SearchStories.h"
 #include "cupilot/Evolution/Prophecy.h"
+#include "cupilot/Model/DomainText.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Report/Report.h"
 #include "cupilot/Roofline/MeasuredFile.h"
@@ -46,6 +47,8 @@ static void addStored(const StoredKernel &S, std::vector<Shown> &All) {
     Each.Source = Source;
     Each.Plan = V.Plan.value_or(originalPlan(S.K));
     Each.When = V.When.value_or(Guard());
+    if (V.Where)
+      Each.Row.Domain = domainText(*V.Where, launchNames(S.K));
     Each.HasCode = true;
     if (!V.Evidence.empty()) {
       Each.Row.Ratio = V.Evidence.front().Ratio;

@@ -779,6 +779,7 @@ Expected<SearchResult> SearchLoop::collect() {
                            R.Genome);
     V.Plan = R.Code->Plan;
     V.When = R.Code->When;
+    V.Where = Domain::everything(); // Until the gate's verdict has one.
     V.Source = V.Name + ".cu";
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;

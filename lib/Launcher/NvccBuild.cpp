@@ -108,7 +108,13 @@ Error Selection::checkCopies(const CompiledVariant &C) {
 }
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
+  const DomainPolicy Domains{Command.Plugin.Strict, Command.Plugin.UseLegacy};
   for (const BuildVariant &V : R.Variants) {
+    if (std::optional<SubstitutionOutcome> Out =
+            whyNotBuilt(Symbol, V, Domains, Store.root())) {
+      Result.Outcomes.push_back(std::move(*Out));
+      continue;
+    }
     if (Applied >= Command.Plugin.Limit) {
       tell(Symbol, SubstitutionResult::NotChosen,
            {BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}});
@@ -125,11 +131,13 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
       continue;
     }
     ++Applied;
-    C->Scalars = R.Scalars;
+    C->Names = R.names();
     C->Params = R.Params;
-    tell(Symbol, SubstitutionResult::VariantApplied,
-         {BuildReason::Applied,
-          {V.Name, V.Genome + " (for " + V.When.Arch + ")"}});
+    restrictDomain(C->V, Domains);
+    Result.Outcomes.push_back(
+        {Symbol.str(), SubstitutionResult::VariantApplied,
+         noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")"),
+         /*Variant=*/"", /*Function=*/"", conditionsOf(C->V, R)});
     K.Variants.push_back(std::move(*C));
   }
   return Error::success();

@@ -21,6 +21,8 @@ namespace cupilot {
 /// Of records of stores of format 5 and before, with plans that have more than
 /// one launch and its shape.
 static constexpr int ExtendedFormat = 2;
+/// Of the first records with domains.
+static constexpr int DomainFormat = 7;
 
 static json::Value toJSON(const BuildVariant &V) {
   json::Object O{{"name", V.Name},
@@ -34,7 +36,23 @@ static json::Value toJSON(const BuildVariant &V) {
     O["basis"] = wordOf(*V.Basis);
     O["low"] = V.Low;
   }
+  if (V.Where)
+    O["domain"] = toJSON(*V.Where);
   return O;
+}
+
+static json::Value toJSON(const ParamName &N) {
+  return json::Array{N.Name, N.Size};
+}
+
+static bool fromJSON(const json::Value &Value, ParamName &N, json::Path P) {
+  const json::Array *Parts = Value.getAsArray();
+  if (!Parts || Parts->size() != 2) {
+    P.report("expected [name, bytes]");
+    return false;
+  }
+  return fromJSON((*Parts)[0], N.Name, P.index(0)) &&
+         fromJSON((*Parts)[1], N.Size, P.index(1));
 }
 
 static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
@@ -45,6 +63,11 @@ static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
               O.map("canonical", V.Canonical) && O.map("genome", V.Genome) &&
               O.map("plan", V.Plan) && O.map("guard", V.When) &&
               O.mapOptional("basis", Word) && O.mapOptional("low", V.Low);
+  // Nothing there is a variant of an older store; "null" is no domain.
+  if (Read && Value.getAsObject()->get("domain")) {
+    V.Where.emplace();
+    Read = O.map("domain", *V.Where);
+  }
   for (Basis B : {Basis::Modelled, Basis::Measured, Basis::Declared})
     if (wordOf(B) == Word)
       V.Basis = B;
@@ -76,9 +99,20 @@ json::Value toJSON(const BuildRecord &R) {
                  {"scalars", std::move(Scalars)},
                  {"variants", std::move(Variants)}};
   if (!R.Contract.empty()) {
-    O["format"] = BuildRecord::Format;
+    // Records without domains stay what they were.
+    const bool HasDomain =
+        !R.Names.empty() || any_of(R.Variants, [](const BuildVariant &V) {
+          return V.Where.has_value();
+        });
+    O["format"] = HasDomain ? BuildRecord::Format : DomainFormat - 1;
     O["params"] = R.Params;
     O["contract"] = R.Contract;
+    if (HasDomain) {
+      json::Array Names;
+      for (const ParamName &N : R.Names)
+        Names.push_back(toJSON(N));
+      O["names"] = std::move(Names);
+    }
   } else if (any_of(R.Variants, [](const BuildVariant &V) {
                return V.Plan.isExtended();
              })) {
@@ -87,6 +121,19 @@ json::Value toJSON(const BuildRecord &R) {
   }
   O["check"] = checkOf(O);
   return O;
+}
+
+/// Domains of \p R speak of what its kernel gets.
+static Error checkDomains(const BuildRecord &R) {
+  if (!R.Names.empty() && R.Names.size() != R.Params)
+    return usageError("it names another number of parameters than it has");
+  for (const BuildVariant &V : R.Variants) {
+    if (!V.Where)
+      continue;
+    if (Error E = checkDomain(*V.Where, R.Scalars.size(), R.Params))
+      return usageError("variant '" + V.Name + "': " + toString(std::move(E)));
+  }
+  return Error::success();
 }
 
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
@@ -111,7 +158,8 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
       !O.map("compiler", R.Compiler) || !O.map("arch", R.Arch) ||
       !O.map("scalars", R.Scalars) || !O.map("variants", R.Variants) ||
       (Format >= ExtendedFormat && !O.map("params", R.Params)) ||
-      (Format > ExtendedFormat && !O.map("contract", R.Contract)))
+      (Format > ExtendedFormat && !O.map("contract", R.Contract)) ||
+      (Format >= DomainFormat && !O.map("names", R.Names)))
     return usageError(
         "'" + Path + "' is not a build record: " + toString(Root.getError()),
         "restore the file, or run cupilot evolve again");
@@ -121,6 +169,10 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
       return usageError("'" + Path +
                             "' is damaged: it has changed since it was written",
                         "restore the file, or run cupilot evolve again");
+  if (Error E = checkDomains(R))
+    return usageError("'" + Path +
+                          "' is not a build record: " + toString(std::move(E)),
+                      "restore the file, or run 'cupilot verify'");
   return R;
 }
 
@@ -161,12 +213,21 @@ BuildRecord mergeRecords(std::vector<BuildRecord> Records) {
     return Key(A) < Key(B);
   });
   std::vector<BuildVariant> Once;
-  for (BuildVariant &V : All.Variants)
-    if (none_of(Once, [&](const BuildVariant &Known) {
-          return Known.SourceDigest == V.SourceDigest && Known.Plan == V.Plan &&
-                 Known.When == V.When && Known.Canonical == V.Canonical;
-        }))
+  for (BuildVariant &V : All.Variants) {
+    auto Known = find_if(Once, [&](const BuildVariant &Each) {
+      return Each.SourceDigest == V.SourceDigest && Each.Plan == V.Plan &&
+             Each.When == V.When && Each.Canonical == V.Canonical;
+    });
+    if (Known == Once.end())
       Once.push_back(std::move(V));
+    else if (!Known->Where) // One of an older store.
+      Known->Where = std::move(V.Where);
+    else if (V.Where)
+      Known->Where = unite(std::move(*Known->Where), *V.Where);
+  }
+  for (const BuildRecord &R : Records)
+    if (All.Names.empty())
+      All.Names = R.Names;
   All.Variants = std::move(Once);
   return All;
 }

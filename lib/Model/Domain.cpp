@@ -8,7 +8,9 @@
 
 #include "cupilot/Model/Domain.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cstring>
+#include <map>
 
 using namespace llvm;
 
@@ -142,6 +144,43 @@ std::optional<ClauseRef> clauseOutside(const Domain &D, const Bindings &B,
     }
   }
   return Why;
+}
+
+/// Text that orders boxes, whoever saw them.
+static std::string contentOf(DomainBox Box) {
+  Box.Seen = DomainBox::By::Gate;
+  return formatv("{0}", toJSON(Domain{{std::move(Box)}})).str();
+}
+
+Domain unite(Domain A, const Domain &B) {
+  if (A == B)
+    return A;
+  // By content, then as the gate's come first.
+  std::map<std::pair<std::string, DomainBox::By>, DomainBox> All;
+  append_range(A.Boxes, B.Boxes);
+  for (DomainBox &Box : A.Boxes) {
+    std::string Content = contentOf(Box);
+    DomainBox::By Seen = Box.Seen;
+    All.try_emplace({std::move(Content), Seen}, std::move(Box));
+  }
+  A.Boxes.clear();
+  StringRef Before;
+  for (auto &[Key, Box] : All) {
+    if (A.Boxes.empty() || Key.first != Before)
+      A.Boxes.push_back(std::move(Box));
+    Before = Key.first;
+  }
+  return A;
+}
+
+std::optional<Domain> provedPart(const Domain &D) {
+  Domain Proved = D;
+  erase_if(Proved.Boxes, [](const DomainBox &Box) {
+    return Box.Seen != DomainBox::By::Gate;
+  });
+  if (Proved.Boxes.empty())
+    return std::nullopt;
+  return Proved;
 }
 
 } // namespace cupilot

@@ -80,11 +80,11 @@ bool fromJSON(const json::Value &V, ScalarRef &S, json::Path P) {
   return true;
 }
 
-static json::Value toJSON(const PointerRef &R) {
+json::Value toJSON(const PointerRef &R) {
   return json::Array{R.Param, R.Offset};
 }
 
-static bool fromJSON(const json::Value &V, PointerRef &R, json::Path P) {
+bool fromJSON(const json::Value &V, PointerRef &R, json::Path P) {
   const json::Array *Parts = V.getAsArray();
   if (!Parts || Parts->size() != 2) {
     P.report("expected [parameter, offset]");
@@ -213,11 +213,11 @@ static bool fromJSON(const json::Value &V, Constraint &C, json::Path P) {
   return fromJSON((*Parts)[1], C.E, P.index(1));
 }
 
-static json::Value toJSON(const Alignment &A) {
+json::Value toJSON(const Alignment &A) {
   return json::Object{{"pointer", toJSON(A.Pointer)}, {"bytes", A.Bytes}};
 }
 
-static bool fromJSON(const json::Value &V, Alignment &A, json::Path P) {
+bool fromJSON(const json::Value &V, Alignment &A, json::Path P) {
   json::ObjectMapper O(V, P);
   if (!O || !O.map("pointer", A.Pointer) || !O.map("bytes", A.Bytes))
     return false;

@@ -32,6 +32,12 @@ inline llvm::StringRef operatorName(Expr::Kind K) {
   }
 }
 
+// Parts of guards and domains, as JSON.
+llvm::json::Value toJSON(const PointerRef &R);
+bool fromJSON(const llvm::json::Value &V, PointerRef &R, llvm::json::Path P);
+llvm::json::Value toJSON(const Alignment &A);
+bool fromJSON(const llvm::json::Value &V, Alignment &A, llvm::json::Path P);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_SUBSTITUTE_LAUNCHWORDS_H

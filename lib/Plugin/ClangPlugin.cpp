@@ -211,6 +211,7 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   Options.Store = Store.get();
   Options.Filter = Arguments.Filter;
   Options.Limit = Arguments.Limit;
+  Options.Domains = {Arguments.Strict, Arguments.UseLegacy};
   Options.Context = buildContext(CI->getFrontendOpts().LLVMArgs);
   Options.CheckOnly = Arguments.How == PluginArguments::Mode::Check;
   Options.Provider = [&](const BuildVariant &V) {

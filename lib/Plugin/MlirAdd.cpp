@@ -115,6 +115,7 @@ llvm::Error AddVariantPass::add() {
   V.Plan->Launches = {L};
   V.When = Guard();
   V.When->Arch = Arch;
+  V.Where = Domain::everything(); // Whoever adds it answers for it.
   Measurement M;
   M.Device = "none";
   M.Basis = Basis::Declared;

@@ -36,6 +36,13 @@ static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
   auto Needed = [](StringRef Why) {
     return findingError(Why + ", and mlir-opt does not compile host code");
   };
+  if (!V.Where)
+    return findingError("it has no domain, as in stores of format 6 and "
+                        "before; 'cupilot verify --store' gives it one");
+  // One box without conditions is everything.
+  if (llvm::none_of(V.Where->Boxes,
+                    [](const DomainBox &Box) { return Box.size() == 0; }))
+    return Needed("its domain must be checked at the launch");
   if (!V.When.Constraints.empty() || !V.When.Alignments.empty() ||
       !V.When.Disjoints.empty())
     return Needed("its guard must be checked at the launch");

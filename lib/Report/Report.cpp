@@ -29,17 +29,20 @@ static std::string joined(ArrayRef<std::string> Texts) {
 }
 
 static json::Object toValues(const ReportVariant &V, size_t Number) {
-  return json::Object{{"number", std::to_string(Number)},
-                      {"name", V.Name},
-                      {"genome", V.Genome.empty() ? V.Name : V.Genome},
-                      {"verdict", V.Verdict},
-                      {"reason", V.Reason},
-                      {"class", V.Class},
-                      {"intensity", number(V.Intensity, "{0:f3}")},
-                      {"modelled", number(V.Modelled, "{0:f2}")},
-                      {"measured", number(V.Measured, "{0:f2}")},
-                      {"ratio", number(V.Ratio, "{0:f2}x")},
-                      {"headroom", number(V.Headroom, "{0:f2}x")}};
+  json::Object O{{"number", std::to_string(Number)},
+                 {"name", V.Name},
+                 {"genome", V.Genome.empty() ? V.Name : V.Genome},
+                 {"verdict", V.Verdict},
+                 {"reason", V.Reason},
+                 {"class", V.Class},
+                 {"intensity", number(V.Intensity, "{0:f3}")},
+                 {"modelled", number(V.Modelled, "{0:f2}")},
+                 {"measured", number(V.Measured, "{0:f2}")},
+                 {"ratio", number(V.Ratio, "{0:f2}x")},
+                 {"headroom", number(V.Headroom, "{0:f2}x")}};
+  if (!V.Domain.empty())
+    O["domain"] = V.Domain;
+  return O;
 }
 
 static json::Object toValues(const ReportKernel &K, const Ceilings &C) {

@@ -45,7 +45,7 @@ Expected<BuildStore> BuildStore::open(StringRef Root) {
                           "; this cupilot supports formats up to " +
                           Twine(StoreFormat),
                       "use the cupilot that wrote it");
-  if (Version != StoreFormat && Version != 1)
+  if (Version < FirstSplitFormat && Version != 1)
     return usageError("'" + Root +
                           "' is not a store: no cupilot writes format " +
                           Twine(Version) + " into its FORMAT",

@@ -278,6 +278,11 @@ static Error addKernelTo(Change &To, StringRef Root, const StoreUpdate &U) {
         all_of(F.V.Evidence,
                [&](const Measurement &M) { return M.Gate && M.Gate < Gate; }))
       Kept = false;
+    // What was judged again with a domain needs its old self no more.
+    if (!F.V.Where && any_of(Wanted, [&](const VariantFile &W) {
+          return W.V.Where && isSameVariant(W.V, F.V, /*WithDomain=*/false);
+        }))
+      Kept = false;
     if (Same < Wanted.size())
       Kept |= all_of(F.V.Evidence, [&](const Measurement &M) {
         return is_contained(Wanted[Same].V.Evidence, M);

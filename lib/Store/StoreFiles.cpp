@@ -98,6 +98,8 @@ std::string kernelText(const StoredKernel &S) {
 }
 
 VariantFile variantFile(const StoredKernel &S, Variant V) {
+  if (V.Where)
+    V.Where = canonical(*V.Where, S.K.Scalars.size());
   V.Source = V.Name + "-" + shortDigest(V.Digest, 8) +
              sys::path::extension(V.Source).str();
   for (Measurement &M : V.Evidence) {
@@ -163,7 +165,8 @@ static BuildVariant offered(const StoredKernel &S, const Variant &V,
           *V.When,
           genomeText(V.Genes),
           M.Basis,
-          M.Low};
+          M.Low,
+          V.Where};
 }
 
 /// Whether builds for the architecture of \p M can take \p V.
@@ -179,6 +182,8 @@ std::map<std::string, BuildRecord> recordsOf(const StoredKernel &S,
       continue;
     BuildRecord R = recordFor(S, {M.Compiler, M.Arch, M.Original});
     R.Contract = M.Contract;
+    if (F.V.Where)
+      R.Names = launchNames(S.K).Params;
     R.Variants.push_back(offered(S, F.V, M));
     ByPath[buildRecordPath("", R.Identity, R.Symbol, F.digits()).substr(1)]
         .push_back(std::move(R));
@@ -203,6 +208,7 @@ std::vector<BuildRecord> buildRecords(const StoredKernel &S) {
         }
     if (!S.Old) {
       R.Contract = contractText(S.K.Contract);
+      R.Names = launchNames(S.K).Params;
       Records.push_back(mergeRecords({std::move(R)}));
       continue;
     }
@@ -299,7 +305,7 @@ Expected<std::vector<KernelFiles>> loadFolder(StringRef Root,
   std::vector<KernelFiles> All;
   for (KernelOp Op : (*M)->getOps<KernelOp>()) {
     KernelFiles F;
-    F.S.Old = formatOf(**M) < ModuleFormat;
+    F.S.Old = formatOf(**M) < FirstSplitFormat;
     F.S.K = toKernel(Op);
     F.S.Folder = Folder.str();
     F.S.Builds = buildsOf(Op);
@@ -337,9 +343,10 @@ Expected<std::vector<KernelFiles>> loadFolder(StringRef Root,
   return All;
 }
 
-bool isSameVariant(const Variant &A, const Variant &B) {
+bool isSameVariant(const Variant &A, const Variant &B, bool WithDomain) {
   return A.Name == B.Name && A.Digest == B.Digest && A.Plan == B.Plan &&
-         A.When == B.When && genomeText(A.Genes) == genomeText(B.Genes);
+         A.When == B.When && (!WithDomain || A.Where == B.Where) &&
+         genomeText(A.Genes) == genomeText(B.Genes);
 }
 
 /// Sorts what is known of a variant: clang's builds before nvcc's, then the

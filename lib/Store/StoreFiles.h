@@ -53,8 +53,9 @@ VariantFile variantFile(const StoredKernel &S, Variant V);
 /// Path and text of the file of \p W of \p S.
 std::pair<std::string, std::string> workloadFile(const StoredKernel &S,
                                                  Workload W);
-/// Whether two differ in nothing but what is known of them.
-bool isSameVariant(const Variant &A, const Variant &B);
+/// Whether two differ in nothing but what is known of them. Where they were
+/// proved counts: evidence for one domain is none for another.
+bool isSameVariant(const Variant &A, const Variant &B, bool WithDomain = true);
 /// The records of a variant's file by path relative to the store: one for each
 /// build of its evidence.
 std::map<std::string, BuildRecord> recordsOf(const StoredKernel &S,

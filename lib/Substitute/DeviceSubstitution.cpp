@@ -29,13 +29,15 @@ namespace cupilot {
 
 std::string variantSymbol(StringRef Original, const BuildVariant &V) {
   // All that the host decides by: two records may hold one text under different
-  // plans and guards.
-  std::string Key = DigestBuilder()
-                        .add(V.SourceDigest)
-                        .add(V.Canonical)
-                        .add(formatv("{0}", toJSON(V.Plan)).str())
-                        .add(formatv("{0}", toJSON(V.When)).str())
-                        .str();
+  // plans, guards and domains.
+  std::string Key =
+      DigestBuilder()
+          .add(V.SourceDigest)
+          .add(V.Canonical)
+          .add(formatv("{0}", toJSON(V.Plan)).str())
+          .add(formatv("{0}", toJSON(V.When)).str())
+          .add(V.Where ? formatv("{0}", toJSON(*V.Where)).str() : std::string())
+          .str();
   return (VariantPrefix + shortDigest(Key) + "_" + Original).str();
 }
 
@@ -309,9 +311,9 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
     return Candidates.takeError();
   std::vector<SubstitutionOutcome> Outcomes;
   unsigned Applied = 0;
-  for (const auto &[Kernel, Symbol, Taken, Refusal, Record, All] :
+  for (const auto &[Kernel, Symbol, Chosen, Refusal, Record, All] :
        *Candidates) {
-    if (!Taken) {
+    if (!Chosen) {
       Outcomes.push_back({Symbol, Result::NotChosen, BuildReason::NotChosen});
       continue;
     }
@@ -341,6 +343,11 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       continue;
     }
     for (const BuildVariant &V : Record->Variants) {
+      if (std::optional<SubstitutionOutcome> Out =
+              whyNotBuilt(Symbol, V, Options.Domains, Options.Store->root())) {
+        Outcomes.push_back(std::move(*Out));
+        continue;
+      }
       if (Applied >= Options.Limit) {
         Outcomes.push_back(
             {Symbol,
@@ -353,9 +360,11 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
         continue;
       }
       ++Applied;
-      Outcomes.push_back({Symbol,
-                          Result::VariantApplied,
-                          {BuildReason::Applied, {V.Name, V.Genome}}});
+      BuildVariant Taken = V;
+      restrictDomain(Taken, Options.Domains);
+      Outcomes.push_back({Symbol, Result::VariantApplied,
+                          noteOfApplied(V, V.Genome), /*Variant=*/"",
+                          /*Function=*/"", conditionsOf(Taken, *Record)});
     }
   }
   return Outcomes;

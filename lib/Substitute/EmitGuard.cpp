@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/EmitGuard.h"
+#include "EmitDomain.h"
 #include "cupilot/Portable/LaunchLimits.h"
-#include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 
@@ -19,94 +19,34 @@ class Emitter {
 public:
   Emitter(IRBuilderBase &B, ArrayRef<ScalarRef> Scalars,
           const LaunchValues &Values)
-      : B(B), Scalars(Scalars), Values(Values), Ok(B.getTrue()) {}
+      : B(B), Exprs(B, Scalars, Values), Ok(B.getTrue()) {}
 
-  Value *expr(const Expr &E);
   void guard(const Guard &G);
   EmittedShape shape(const Launch &L);
   EmittedTensorMap tensorMap(const TensorMapPlan &M);
+  Value *expr(const Expr &E) {
+    ExprEmitter::Number N = Exprs.expr(E);
+    if (N.Right)
+      require(N.Right);
+    return N.V;
+  }
   Value *between(Value *V, int64_t Least, int64_t Most) {
     require(B.CreateICmpSGE(V, B.getInt64(Least)));
     require(B.CreateICmpSLE(V, B.getInt64(Most)));
     return V;
   }
   void require(Value *Condition) { Ok = B.CreateAnd(Ok, Condition); }
-  Value *pointer(const PointerRef &P) {
-    return load(B.getInt64Ty(), P.Param, P.Offset);
+  Value *pointer(const PointerRef &P) { return Exprs.pointer(P); }
+  Value *ok(const Domain *Where) {
+    return Where ? DomainEmitter(Exprs).contains(*Where, Ok) : Ok;
   }
-  Value *ok() const { return Ok; }
 
 private:
-  Value *load(Type *T, unsigned Param, unsigned Offset) {
-    Value *Slot =
-        B.CreateConstInBoundsGEP1_64(B.getPtrTy(), Values.Args, Param);
-    Value *Address = B.CreateLoad(B.getPtrTy(), Slot);
-    return B.CreateAlignedLoad(
-        T, B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Address, Offset),
-        Align(1));
-  }
-  Value *checked(Intrinsic::ID Id, Value *L, Value *R) {
-    Value *Pair = B.CreateBinaryIntrinsic(Id, L, R);
-    require(B.CreateNot(B.CreateExtractValue(Pair, 1)));
-    return B.CreateExtractValue(Pair, 0);
-  }
-
   IRBuilderBase &B;
-  ArrayRef<ScalarRef> Scalars;
-  const LaunchValues &Values;
+  ExprEmitter Exprs;
   Value *Ok;
 };
 } // namespace
-
-Value *Emitter::expr(const Expr &E) {
-  switch (E.K) {
-  case Expr::Kind::Constant:
-    return B.getInt64(E.Value);
-  case Expr::Kind::Dim:
-    if (E.Value >= 0 && E.Value < NumLaunchDims)
-      return Values.Dims[E.Value];
-    break;
-  case Expr::Kind::Symbol:
-    if (E.Value >= 0 && static_cast<size_t>(E.Value) < Scalars.size()) {
-      const ScalarRef &S = Scalars[E.Value];
-      Value *Raw = load(B.getIntNTy(S.Bits), S.Param, S.Offset);
-      return S.Signed ? B.CreateSExt(Raw, B.getInt64Ty())
-                      : B.CreateZExt(Raw, B.getInt64Ty());
-    }
-    break;
-  case Expr::Kind::Add:
-  case Expr::Kind::Mul: {
-    Value *L = expr(E.Operands[0]), *R = expr(E.Operands[1]);
-    return checked(E.K == Expr::Kind::Add ? Intrinsic::sadd_with_overflow
-                                          : Intrinsic::smul_with_overflow,
-                   L, R);
-  }
-  case Expr::Kind::Mod:
-  case Expr::Kind::FloorDiv:
-  case Expr::Kind::CeilDiv: {
-    Value *L = expr(E.Operands[0]), *R = expr(E.Operands[1]);
-    Value *Positive = B.CreateICmpSGT(R, B.getInt64(0));
-    require(Positive);
-    // A division by zero must not happen even when its result is not used.
-    R = B.CreateSelect(Positive, R, B.getInt64(1));
-    Value *Quotient = B.CreateSDiv(L, R), *Rest = B.CreateSRem(L, R);
-    Value *Negative = B.CreateICmpSLT(Rest, B.getInt64(0));
-    Value *Modulus = B.CreateSelect(Negative, B.CreateAdd(Rest, R), Rest);
-    if (E.K == Expr::Kind::Mod)
-      return Modulus;
-    Value *Floor =
-        B.CreateSub(Quotient, B.CreateZExt(Negative, B.getInt64Ty()));
-    if (E.K == Expr::Kind::FloorDiv)
-      return Floor;
-    return B.CreateAdd(
-        Floor,
-        B.CreateZExt(B.CreateICmpNE(Modulus, B.getInt64(0)), B.getInt64Ty()));
-  }
-  }
-  require(
-      B.getFalse()); // An index out of range: evaluate() has no value either.
-  return B.getInt64(0);
-}
 
 void Emitter::guard(const Guard &G) {
   Value *Zero = B.getInt64(0);
@@ -167,9 +107,9 @@ EmittedTensorMap Emitter::tensorMap(const TensorMapPlan &M) {
   return Map;
 }
 
-Value *emitGuard(IRBuilderBase &B, const Guard &G, const LaunchPlan &Plan,
-                 ArrayRef<ScalarRef> Scalars, const LaunchValues &Values,
-                 EmittedPlan &Out) {
+Value *emitGuard(IRBuilderBase &B, const Guard &G, const Domain *Where,
+                 const LaunchPlan &Plan, ArrayRef<ScalarRef> Scalars,
+                 const LaunchValues &Values, EmittedPlan &Out) {
   Emitter E(B, Scalars, Values);
   E.guard(G);
   for (const Launch &L : Plan.Launches)
@@ -178,7 +118,7 @@ Value *emitGuard(IRBuilderBase &B, const Guard &G, const LaunchPlan &Plan,
     Out.Scratch.push_back(E.between(E.expr(Size), 1, MostScratch));
   for (const TensorMapPlan &M : Plan.TensorMaps)
     Out.TensorMaps.push_back(E.tensorMap(M));
-  return E.ok();
+  return E.ok(Where);
 }
 
 } // namespace cupilot

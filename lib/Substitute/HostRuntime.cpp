@@ -157,10 +157,12 @@ GlobalVariable *HostRuntime::createCounter(const Twine &Name) {
   return state(Type::getInt64Ty(M.getContext()), Name);
 }
 
-void HostRuntime::report(GlobalVariable *Counter, StringRef Label) {
-  Counters.push_back(structure(sizeof(CupilotCounter),
-                               {{offsetof(CupilotCounter, label), text(Label)},
-                                {offsetof(CupilotCounter, count), Counter}}));
+void HostRuntime::report(Constant *Counter, StringRef Label, bool Rare) {
+  Counters.push_back(
+      structure(sizeof(CupilotCounter),
+                {{offsetof(CupilotCounter, label), text(Label)},
+                 {offsetof(CupilotCounter, count), Counter},
+                 {offsetof(CupilotCounter, rare), number(Rare)}}));
 }
 
 /// Links what \p Linking's module needs of \p Code.

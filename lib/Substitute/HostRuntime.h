@@ -55,8 +55,9 @@ public:
   llvm::GlobalVariable *define(llvm::StringRef What,
                                llvm::ArrayRef<llvm::Constant *> Elements);
   llvm::GlobalVariable *createCounter(const llvm::Twine &Name);
-  /// Has CUPILOT_RUNTIME=stats show \p Counter.
-  void report(llvm::GlobalVariable *Counter, llvm::StringRef Label);
+  /// Has CUPILOT_RUNTIME=stats show \p Counter; a \p Rare one unless it is 0.
+  void report(llvm::Constant *Counter, llvm::StringRef Label,
+              bool Rare = false);
 
   /// Links what the module uses of the run time, as internal functions. The
   /// last step.

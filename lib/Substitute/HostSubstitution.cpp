@@ -109,6 +109,9 @@ Error HostSubstitution::findVariants() {
     for (BuildRecord &R : Own)
       for (BuildVariant &V : R.Variants) {
         std::vector<std::string> Symbols = variantSymbols(Name, V);
+        if (whyNotBuilt(Name, V, Options.Domains, Options.Store->root()))
+          continue; // As the device half did.
+        restrictDomain(V, Options.Domains);
         if (Symbols.empty() || !all_of(Symbols, [&](StringRef Each) {
               return Binary.allHold(Each);
             }))
@@ -116,16 +119,14 @@ Error HostSubstitution::findVariants() {
         Launchable L;
         L.Kernel = Name.str();
         L.V = V;
-        L.Scalars = R.Scalars;
+        L.Names = R.names();
         L.Params = R.Params;
         for (StringRef Each : Symbols)
           L.Handles.push_back(registerHandle(Registration, Each));
-        Outcomes.push_back({Name.str(),
-                            SubstitutionResult::VariantApplied,
-                            {BuildReason::Applied,
-                             {V.Name, V.Genome + " (for " + V.When.Arch + ")"}},
-                            /*Variant=*/"",
-                            Stub->getName().str()});
+        Outcomes.push_back(
+            {Name.str(), SubstitutionResult::VariantApplied,
+             noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")"),
+             /*Variant=*/"", Stub->getName().str(), conditionsOf(V, R)});
         Kernels[Stub].push_back(std::move(L));
       }
   }

@@ -8,6 +8,7 @@
 
 #include "LaunchDispatch.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/DomainText.h"
 #include "cupilot/Substitute/EmitGuard.h"
 #include "llvm/Demangle/Demangle.h"
 
@@ -50,8 +51,71 @@ static bool choosesShared(const LaunchPlan &Plan, size_t Index) {
          });
 }
 
-/// int plan(const CupilotLaunch *, CupilotValues *): the guard of \p L, and the
-/// numbers that its plan comes to.
+static Value *at(IRBuilder<> &B, Value *From, uint64_t Place) {
+  return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), From, Place);
+}
+
+/// What the CupilotLaunch \p Launch says.
+static LaunchValues valuesOf(IRBuilder<> &B, Value *Launch) {
+  LaunchValues Values;
+  for (unsigned I = 0; I < 3; ++I)
+    for (auto [Dim, Place] :
+         {std::pair(GridX, offsetof(CupilotLaunch, grid)),
+          std::pair(BlockX, offsetof(CupilotLaunch, block))})
+      Values.Dims[Dim + I] = B.CreateZExt(
+          B.CreateAlignedLoad(B.getInt32Ty(), at(B, Launch, Place + 4 * I),
+                              Align(4)),
+          B.getInt64Ty());
+  Values.Dims[SharedBytes] = B.CreateLoad(
+      B.getInt64Ty(), at(B, Launch, offsetof(CupilotLaunch, shared)));
+  Values.Args =
+      B.CreateLoad(B.getPtrTy(), at(B, Launch, offsetof(CupilotLaunch, args)));
+  return Values;
+}
+
+/// int outside(const CupilotLaunch *): the clause of the domain of \p L that a
+/// refused launch fails; -1 where it is the guard, or the plan.
+Function *LaunchDispatch::outside(const Launchable &L) {
+  LLVMContext &C = M.getContext();
+  Type *Ptr = PointerType::get(C, 0), *I32 = Type::getInt32Ty(C);
+  Function *F = Runtime.createFunction("__cupilot_outside_" +
+                                           L.Handles.front()->getName(),
+                                       FunctionType::get(I32, {Ptr}, false));
+  F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::Cold);
+  IRBuilder<> B(&F->getEntryBlock());
+  LaunchValues Values = valuesOf(B, F->getArg(0));
+  EmittedPlan Plan;
+  Value *Ok = emitGuard(B, L.V.When, /*Where=*/nullptr, L.V.Plan,
+                        L.Names.Scalars, Values, Plan);
+  B.CreateRet(B.CreateSelect(
+      Ok, emitOutside(B, *L.V.Where, L.Names.Scalars, Values), B.getInt32(-1)));
+  return F;
+}
+
+/// A counter for each clause of the domain of \p L; reported by their texts,
+/// each once.
+Constant *LaunchDispatch::outsideCounts(const Launchable &L) {
+  StringRef Name = L.Handles.front()->getName();
+  std::vector<std::string> Texts;
+  for (const DomainBox &Box : L.V.Where->Boxes)
+    for (size_t I = 0; I < Box.size(); ++I)
+      Texts.push_back(clauseText(Box, I, L.Names));
+  Type *I64 = Type::getInt64Ty(M.getContext());
+  GlobalVariable *Counts =
+      Runtime.state(ArrayType::get(I64, Texts.size()), Name + "_outside");
+  for (auto [I, Text] : enumerate(Texts))
+    Runtime.report(
+        ConstantExpr::getInBoundsGetElementPtr(
+            I64, Counts, ArrayRef<Constant *>(ConstantInt::get(I64, I))),
+        demangle(L.Kernel) + " outside of the domain of " + L.V.Name + ": " +
+            Text,
+        /*Rare=*/true);
+  return Counts;
+}
+
+/// int plan(const CupilotLaunch *, CupilotValues *): guard and domain of \p L,
+/// and the numbers that its plan comes to.
 Function *LaunchDispatch::plan(const Launchable &L) {
   LLVMContext &C = M.getContext();
   Type *Ptr = PointerType::get(C, 0), *I32 = Type::getInt32Ty(C),
@@ -61,26 +125,14 @@ Function *LaunchDispatch::plan(const Launchable &L) {
                              FunctionType::get(I32, {Ptr, Ptr}, false));
   F->addFnAttr(Attribute::AlwaysInline);
   IRBuilder<> B(&F->getEntryBlock());
-  auto At = [&](Value *From, uint64_t Place) {
-    return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), From, Place);
-  };
+  auto At = [&](Value *From, uint64_t Place) { return at(B, From, Place); };
   auto Store = [&](Value *V, Value *To, uint64_t Place, Type *T) {
     B.CreateAlignedStore(B.CreateZExtOrTrunc(V, T), At(To, Place), Align(4));
   };
-  LaunchValues Values;
-  for (unsigned I = 0; I < 3; ++I)
-    for (auto [Dim, Place] :
-         {std::pair(GridX, offsetof(CupilotLaunch, grid)),
-          std::pair(BlockX, offsetof(CupilotLaunch, block))})
-      Values.Dims[Dim + I] = B.CreateZExt(
-          B.CreateAlignedLoad(I32, At(F->getArg(0), Place + 4 * I), Align(4)),
-          I64);
-  Values.Dims[SharedBytes] =
-      B.CreateLoad(I64, At(F->getArg(0), offsetof(CupilotLaunch, shared)));
-  Values.Args =
-      B.CreateLoad(Ptr, At(F->getArg(0), offsetof(CupilotLaunch, args)));
+  LaunchValues Values = valuesOf(B, F->getArg(0));
   EmittedPlan Plan;
-  Value *Ok = emitGuard(B, L.V.When, L.V.Plan, L.Scalars, Values, Plan);
+  Value *Ok = emitGuard(B, L.V.When, L.V.Where ? &*L.V.Where : nullptr,
+                        L.V.Plan, L.Names.Scalars, Values, Plan);
   auto *Admitted = BasicBlock::Create(C, "admitted", F),
        *Refused = BasicBlock::Create(C, "refused", F);
   B.CreateCondBr(Ok, Admitted, Refused);
@@ -172,6 +224,11 @@ Constant *LaunchDispatch::variant(const Launchable &L) {
   }
   GlobalVariable *Count = Runtime.createCounter(Name + "_launches");
   Runtime.report(Count, demangle(L.Kernel) + " " + L.V.Name);
+  Constant *Null = ConstantPointerNull::get(PointerType::get(C, 0));
+  // Everything has no outside.
+  bool Bounded = L.V.Where && all_of(L.V.Where->Boxes, [](const DomainBox &B) {
+                   return B.size() > 0;
+                 });
   return Runtime.structure(
       sizeof(CupilotVariant),
       {{offsetof(CupilotVariant, plan), plan(L)},
@@ -180,6 +237,10 @@ Constant *LaunchDispatch::variant(const Launchable &L) {
         Runtime.table(Launches, Name + "_order")},
        {offsetof(CupilotVariant, maps), Runtime.table(Maps, Name + "_maps")},
        {offsetof(CupilotVariant, count), Count},
+       {offsetof(CupilotVariant, outside),
+        Bounded ? cast<Constant>(outside(L)) : Null},
+       {offsetof(CupilotVariant, outsideCounts),
+        Bounded ? outsideCounts(L) : Null},
        {offsetof(CupilotVariant, numKernels), Runtime.number(Kernels.size())},
        {offsetof(CupilotVariant, numLaunches), Runtime.number(Launches.size())},
        {offsetof(CupilotVariant, numScratch),

@@ -21,7 +21,7 @@ namespace cupilot {
 struct Launchable {
   std::string Kernel; ///< Mangled name of the original.
   BuildVariant V;
-  std::vector<ScalarRef> Scalars;
+  LaunchNames Names;   ///< Of the original's arguments.
   unsigned Params = 0; ///< Of the original.
   /// The addresses that CUDA's run time knows the kernels of the plan by, in
   /// the order of its symbols().
@@ -42,7 +42,7 @@ bool setsAttribute(const llvm::Function &Entry);
 
 /// Makes the functions that stand in for launch entries of the CUDA run time:
 /// they have an entry's type, and launch the first variant whose image the
-/// device runs and whose guard holds, else the original.
+/// device runs and whose guard and domain hold, else the original.
 class LaunchDispatch {
 public:
   /// \p Kernels must be complete when the first function is made.
@@ -74,6 +74,8 @@ private:
   llvm::Function *forKernel(llvm::Function &Entry, llvm::Function &Stub);
   llvm::Function *with(llvm::Function &Entry);
   llvm::Function *plan(const Launchable &L);
+  llvm::Function *outside(const Launchable &L);
+  llvm::Constant *outsideCounts(const Launchable &L);
   llvm::Constant *variant(const Launchable &L);
   llvm::Value *values(LaunchBody &Code, llvm::ArrayRef<Launchable> Variants);
 

@@ -93,7 +93,7 @@ void ObjectDispatch::addVariant(Function *Key, const ObjectKernel &K,
   Launchable L;
   L.Kernel = K.Symbol;
   L.V = V.V;
-  L.Scalars = V.Scalars;
+  L.Names = V.Names;
   L.Params = V.Params;
   SmallVector<Constant *> Names, Handles;
   for (const std::string &Symbol : V.Symbols) {

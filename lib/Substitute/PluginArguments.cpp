@@ -32,7 +32,12 @@ StringRef pluginArgumentsHelp() {
   return "  store=DIR    the project store (default: CUPILOT_STORE, or the "
          "nearest .cupilot)\n"
          "  mode=MODE    apply (default), check (report, change nothing), off\n"
-         "  strict       a variant that is stale or refused is an error\n"
+         "  strict       a variant that is stale or refused is an error; "
+         "variants run only\n"
+         "               where they were proved, not where a GPU compared "
+         "them\n"
+         "  legacy=use   take variants of older stores, which have no domain, "
+         "too\n"
          "  only=REGEX   only kernels whose name matches\n"
          "  skip=REGEX   no kernels whose name matches\n"
          "  limit=N      at most N variants in this unit\n"
@@ -75,6 +80,8 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
                   .Default(std::nullopt);
   if (Key == "strict" && (Value.empty() || Value == "1" || Value == "0"))
     A.Strict = Value != "0";
+  else if (Key == "legacy" && Value == "use")
+    A.UseLegacy = true;
   else if (Key == "mode" && Mode)
     A.How = *Mode;
   else if (Key == "limit" && !Value.getAsInteger(10, A.Limit))
@@ -83,7 +90,8 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
     A.Help = true;
   else if (Key == "version")
     A.Version = true;
-  else if (Key == "mode" || Key == "limit" || Key == "strict")
+  else if (Key == "mode" || Key == "limit" || Key == "strict" ||
+           Key == "legacy")
     return usageError("bad value '" + Value + "' for the argument '" + Key +
                       "'; -fplugin-arg-cupilot-help lists the arguments");
   else

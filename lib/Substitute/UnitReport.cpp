@@ -80,6 +80,8 @@ static json::Object toJSON(const SubstitutionOutcome &O, const Module *M) {
     return J;
   J["kernel"] = NvccPtx::sourceName(O.Kernel);
   J["symbol"] = O.Kernel;
+  if (!O.Conditions.empty())
+    J["conditions"] = O.Conditions;
   addPlace(J, M, O.Function.empty() ? O.Kernel : O.Function);
   return J;
 }

@@ -8,6 +8,7 @@
 
 #include "Targets.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Model/DomainText.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "llvm/Support/Error.h"
@@ -17,18 +18,27 @@ using namespace llvm;
 
 namespace cupilot::fuzz {
 
-/// Evaluates plan and guard for a launch, as the gate does.
+/// Evaluates plan, guard and domain for a launch, as the gate does, and says
+/// them.
 static void evaluateAll(const LaunchPlan &Plan, const Guard &When,
-                        ArrayRef<ScalarRef> Scalars) {
+                        const std::optional<Domain> &Where,
+                        const LaunchNames &Names) {
   LaunchShape Shape;
   Shape.Grid = {7, 3, 1};
   Shape.Block = {128, 2, 1};
   Shape.Shared = 1024;
   std::vector<std::vector<uint8_t>> Args(8, std::vector<uint8_t>(16, 0x41));
-  Expected<Bindings> B = bindLaunch(Shape, Scalars, Args);
+  Expected<Bindings> B = bindLaunch(Shape, Names.Scalars, Args);
   if (!B)
     return consumeError(B.takeError());
   admits(When, *B, Args);
+  guardText(When, Names);
+  if (Where) {
+    require(contains(*Where, *B, Args) !=
+                clauseOutside(*Where, *B, Args).has_value(),
+            "a launch is inside of a domain, or a clause keeps it out");
+    domainText(*Where, Names);
+  }
   for (const Launch &L : Plan.Launches)
     planShape(L, *B);
 }
@@ -42,7 +52,7 @@ void runRecord(StringRef Bytes) {
   if (!R)
     return consumeError(R.takeError());
   for (const BuildVariant &V : R->Variants)
-    evaluateAll(V.Plan, V.When, R->Scalars);
+    evaluateAll(V.Plan, V.When, V.Where, R->names());
   std::string Text = render(*R);
   Expected<BuildRecord> Again = parseBuildRecord(Text, "again.json");
   if (!Again)
@@ -67,7 +77,7 @@ void runModule(StringRef Bytes) {
       S.Variants.push_back(toVariant(V));
       const Variant &Read = S.Variants.back();
       if (Read.Plan && Read.When)
-        evaluateAll(*Read.Plan, *Read.When, S.K.Scalars);
+        evaluateAll(*Read.Plan, *Read.When, Read.Where, launchNames(S.K));
     }
     // What the module says of a build must be a record that builds can read.
     for (const BuildRecord &R : buildRecords(S))

@@ -91,6 +91,8 @@ static void print(const json::Array &Parts) {
             outs() << textIn(O, "kernel") << ": ";
           outs() << textIn(O, "outcome") << ": " << textIn(O, "message") << " ["
                  << textIn(O, "reason") << "]\n";
+          if (!textIn(O, "conditions").empty())
+            outs() << "    runs if " << textIn(O, "conditions") << "\n";
         }
   }
 }

@@ -8,6 +8,7 @@
 
 #include "Command.h"
 #include "SharedOptions.h"
+#include "cupilot/Model/DomainText.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
@@ -45,8 +46,21 @@ static const char Examples[] =
     "  cupilot store check\n"
     "  cupilot store prune v_1a2b3c4d --kernel heatStep\n"
     "  cupilot store upgrade --store .cupilot\n\n"
-    "upgrade converts a store of format 4 or 5 to format 6 in one step. Builds "
+    "upgrade converts a store of format 4 to 6 to format 7 in one step. Builds "
     "read all formats.\n";
+
+/// Builds leave out what older versions have kept.
+static void noteMissingDomains(const std::vector<StoredKernel> &Kernels,
+                               StringRef Store) {
+  unsigned Missing = 0;
+  for (const StoredKernel &S : Kernels)
+    Missing += count_if(S.Variants, [](const Variant &V) { return !V.Where; });
+  if (Missing)
+    errs() << "note: " << Missing
+           << " variant(s) have no domain, so builds run the originals; "
+              "'cupilot verify --store "
+           << Store << "' gives them one\n";
+}
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
@@ -166,6 +180,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     return Kernels.takeError();
   if (O.Action == "list") {
     list(*Kernels);
+    noteMissingDomains(*Kernels, O.StoreDir);
     return Error::success();
   }
   if (O.Action == "prune")
@@ -179,6 +194,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
     if (!Problems->empty())
       return findingError(Twine(Problems->size()) + " problem(s) in the store",
                           "restore the files, or run cupilot evolve again");
+    noteMissingDomains(*Kernels, O.StoreDir);
     outs() << "the store is sound: " << Kernels->size() << " kernel(s)\n";
     return Error::success();
   }
@@ -199,18 +215,15 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
                << ", " << L.Grid[2].str() << "), block (" << L.Block[0].str()
                << ", " << L.Block[1].str() << ", " << L.Block[2].str()
                << "), shared " << L.Shared.str() << "\n";
+      const LaunchNames Names = launchNames(S.K);
       if (V.When) {
-        outs() << "    when " << V.When->Arch;
-        for (const Constraint &C : V.When->Constraints)
-          outs() << ", " << C.E.str() << (C.IsEq ? " == 0" : " >= 0");
-        for (const Alignment &A : V.When->Alignments)
-          outs() << ", argument " << A.Pointer.Param << " aligned to "
-                 << A.Bytes;
-        for (const Disjoint &D : V.When->Disjoints)
-          outs() << ", arguments " << D.A.Param << " and " << D.B.Param
-                 << " disjoint";
-        outs() << "\n";
+        std::string Conditions = guardText(*V.When, Names);
+        outs() << "    when " << V.When->Arch
+               << (Conditions.empty() ? "" : "; ") << Conditions << "\n";
       }
+      outs() << "    domain "
+             << (V.Where ? domainText(*V.Where, Names, "\n      ") : "none")
+             << "\n";
       for (const Measurement &M : V.Evidence)
         outs() << "    " << format("%.2f", M.Ratio) << "x " << wordOf(M.Basis)
                << " on " << M.Device << ", gate " << M.Gate << " passed with "

@@ -21,9 +21,13 @@ namespace cupilot {
 PlanAttr toAttr(mlir::MLIRContext &C, const LaunchPlan &Plan,
                 unsigned NumScalars);
 GuardAttr toAttr(mlir::MLIRContext &C, const Guard &G, unsigned NumScalars);
+DomainAttr toAttr(mlir::MLIRContext &C, const Domain &D, unsigned NumScalars);
 GenomeAttr toAttr(mlir::MLIRContext &C, const Genome &G);
 LaunchPlan fromAttr(PlanAttr Plan);
 Guard fromAttr(GuardAttr G);
+Domain fromAttr(DomainAttr D);
+/// \p D as it is read back from a module: MLIR simplifies expressions.
+Domain canonical(const Domain &D, unsigned NumScalars);
 Genome fromAttr(GenomeAttr G);
 
 /// Adds \p K as a cupilot.kernel; \p Source names its slice's file ("" if

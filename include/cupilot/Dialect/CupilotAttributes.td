@@ -92,6 +92,13 @@ def Cupilot_TensorPromotion : Cupilot_Enum<"TensorPromotion", "the promotion of 
 def Cupilot_TensorFill : Cupilot_Enum<"TensorFill", "what a tensor map reads outside of its buffer", [
     I32EnumAttrCase<"Zero", 0, "zero">, I32EnumAttrCase<"NaN", 1, "nan">]>;
 
+def Cupilot_Seen : Cupilot_Enum<"SeenBy", "who saw a variant in a box", [
+    I32EnumAttrCase<"Gate", 0, "gate">, I32EnumAttrCase<"Gpu", 1, "gpu">]>;
+
+def Cupilot_FloatType : Cupilot_Enum<"FloatFormat", "the format of a floating-point argument", [
+    I32EnumAttrCase<"Half", 0, "f16">, I32EnumAttrCase<"BFloat", 1, "bf16">,
+    I32EnumAttrCase<"Float", 2, "f32">, I32EnumAttrCase<"Double", 3, "f64">]>;
+
 def Cupilot_PlanFact : Cupilot_Enum<"PlanFact", "a fact of a launch plan", [
     I32EnumAttrCase<"MoreLaunches", 0, "more_launches">,
     I32EnumAttrCase<"MoreBlocks", 1, "more_blocks">,
@@ -429,6 +436,122 @@ def Cupilot_GuardAttr : Cupilot_Attr<"Guard", "guard"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Domains
+//===----------------------------------------------------------------------===//
+
+def Cupilot_FloatClassAttr : Cupilot_Attr<"FloatClass", "floats"> {
+  let summary = "A floating-point number lies in a class";
+  let description = [{
+    A floating-point argument of the kernel, or a field of a by-value argument.
+    `in` has the ends of intervals, least and most in turn, in the order of the
+    format: 0 is +0, -1 is -0, positive numbers are their bits, infinity lies
+    above all finite ones and NaN above infinity, and negative numbers mirror
+    that (n becomes -n - 1).
+
+    ```mlir
+    #cupilot.floats<param = 3, type = f32, in = [-1, 0, 1065353216, 1065353216]>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"unsigned", "Index of the parameter.">:$param,
+      DefaultValuedParameter<"unsigned", "0", "Byte offset in the argument.">:$offset,
+      Cupilot_Word<Cupilot_FloatType, "Its format.">:$type,
+      AttrParameter<"::mlir::DenseI64ArrayAttr", "Ends of intervals, in order.">:$in);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_NullAttr : Cupilot_Attr<"Null", "null"> {
+  let summary = "A pointer is null, or it is not";
+  let description = [{
+    ```mlir
+    #cupilot.null<pointer = <param = 2>, is_null = true>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::cupilot::PointerAttr", "One of the kernel's pointers.">:$pointer,
+      DefaultValuedParameter<"bool", "false", "Whether it is null.">:$is_null);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Cupilot_PairAttr : Cupilot_Attr<"Pair", "pair"> {
+  let summary = "Two pointers are equal, or their bytes are apart";
+  let description = [{
+    With `bytes`, [a + r0, a + r1) and [b + r2, b + r3) have no byte in common,
+    where r0 to r3 are its results; null and an empty range are apart from all.
+    Without it the pointers are equal.
+
+    ```mlir
+    #cupilot.pair<a = <param = 0>, b = <param = 1>,
+        bytes = affine_map<(gx, gy, gz, bx, by, bz, shared)[n] -> (0, n * 4, 0, n * 4)>>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::cupilot::PointerAttr", "One of the kernel's pointers.">:$a,
+      AttrParameter<"::cupilot::PointerAttr", "Another one.">:$b,
+      OptionalParameter<"::mlir::AffineMapAttr",
+          "Begin and end of the bytes behind each, from the pointer; absent: they are equal.">:$bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_BoxAttr : Cupilot_Attr<"Box", "box"> {
+  let summary = "What was tried together";
+  let description = [{
+    All of it must hold for a launch to lie in the box:
+
+    - each result of the map `ranges` in one of its intervals, whose ends stand
+      in the array of the same place, least and most in turn
+    - each result of `residues`, modulo the number at its place in `mod`, among
+      the rests in the array of the same place
+    - `floats`, `nulls`, `align` and `pairs`, each of them
+
+    An expression that overflows lies nowhere. `seen(gate)`: the gate proved the
+    variant there; `seen(gpu)`: a GPU's results were compared with the
+    original's.
+
+    ```mlir
+    #cupilot.box<seen(gate)
+        ranges affine_map<(gx, gy, gz, bx, by, bz, shared)[n, m] -> (n, m)> in [[1, 70000], [0, 0, 2, 8]]
+        residues affine_map<(gx, gy, gz, bx, by, bz, shared)[n, m] -> (n)> mod [32] in [[0, 1, 31]]
+        nulls [<pointer = <param = 0>>]>
+    ```
+  }];
+  let parameters = (ins Cupilot_Word<Cupilot_Seen, "Who saw the variant there.">:$seen,
+      OptionalParameter<"::mlir::AffineMapAttr", "What has ranges.">:$ranges,
+      OptionalArrayRefParameter<"::mlir::DenseI64ArrayAttr", "Ends of its intervals.">:$bounds,
+      OptionalParameter<"::mlir::AffineMapAttr", "What has residues.">:$residues,
+      OptionalParameter<"::mlir::DenseI64ArrayAttr", "The moduli.">:$moduli,
+      OptionalArrayRefParameter<"::mlir::DenseI64ArrayAttr", "The rests.">:$rests,
+      OptionalArrayRefParameter<"::cupilot::FloatClassAttr", "Classes of numbers.">:$floats,
+      OptionalArrayRefParameter<"::cupilot::NullAttr", "Pointers that are null or not.">:$nulls,
+      OptionalArrayRefParameter<"::cupilot::AlignAttr", "Alignments of pointers.">:$align,
+      OptionalArrayRefParameter<"::cupilot::PairAttr", "Pairs of pointers.">:$pairs);
+  let assemblyFormat = [{
+    `<` `seen` `(` $seen `)` (`ranges` $ranges^ `in` `[` $bounds `]`)?
+    (`residues` $residues^ `mod` $moduli `in` `[` $rests `]`)?
+    (`floats` `[` $floats^ `]`)? (`nulls` `[` $nulls^ `]`)? (`align` `[` $align^ `]`)?
+    (`pairs` `[` $pairs^ `]`)? `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Cupilot_DomainAttr : Cupilot_Attr<"Domain", "domain"> {
+  let summary = "Where a variant may run";
+  let description = [{
+    A variant runs in one of the boxes, under its guard; elsewhere the original
+    does. The guard is the author's, the domain the gate's: boxes around the
+    launches that it tried. It says nothing of what lies in memory. One box
+    without conditions is everything: what a person has declared.
+
+    ```mlir
+    #cupilot.domain<[<seen(gate) nulls [<pointer = <param = 2>, is_null = true>]>,
+                     <seen(gate) nulls [<pointer = <param = 2>>]>]>
+    ```
+  }];
+  let parameters = (ins ArrayRefParameter<"::cupilot::BoxAttr", "At least one.">:$boxes);
+  let assemblyFormat = "`<` `[` $boxes `]` `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Evidence
 //===----------------------------------------------------------------------===//
 
@@ -450,15 +573,15 @@ def Cupilot_BuildAttr : Cupilot_Attr<"Build", "build"> {
   let genVerifyDecl = 1;
 }
 
-def Cupilot_DomainAttr : Cupilot_Attr<"Domain", "domain"> {
-  let summary = "The launches that a proof covers";
+def Cupilot_CasesAttr : Cupilot_Attr<"Cases", "cases"> {
+  let summary = "The launches that a variant was judged on";
   let description = [{
     `cases` names the recorded launches on which a variant was compared with the
-    original: the names of workloads of the store. It says nothing of launches
-    between them.
+    original: the names of workloads of the store. Where it may run is its
+    `#cupilot.domain`.
 
     ```mlir
-    #cupilot.domain<cases = ["w_1a2b3c4d5e6f7081"]>
+    #cupilot.cases<cases = ["w_1a2b3c4d5e6f7081"]>
     ```
   }];
   let parameters = (ins AttrParameter<"::mlir::ArrayAttr", "Names of workloads.">:$cases);
@@ -518,7 +641,7 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
       AttrParameter<"::cupilot::BuildAttr", "Identity of the variant's own code.">:$build,
       StringRefParameter<"Digest of the build identity that it stands in for.", [{""}]>:$original,
       StringRefParameter<"The contract that it was judged under.", [{""}]>:$contract,
-      OptionalParameter<"::cupilot::DomainAttr", "The launches that it was judged on.">:$domain);
+      OptionalParameter<"::cupilot::CasesAttr", "The launches that it was judged on.">:$domain);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

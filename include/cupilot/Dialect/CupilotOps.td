@@ -187,12 +187,15 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
     it has come: without an outcome it has not been judged.
 
     Fitness steers the search and means nothing outside of it; builds choose by
-    the evidence. Parents are variants of the same kernel. Plan and guard fit the
-    kernel: each map has a symbol for each of its scalars, and they name only its
-    pointers. Where the module defines the strategies, the genome must be valid:
+    the evidence. Parents are variants of the same kernel. Plan, guard and domain
+    fit the kernel: each map has a symbol for each of its scalars, and they name
+    only its pointers and parameters. Where the module defines the strategies, the genome must be valid:
     domains, `requires`, `conflicts`, and no `min_arch` above the guard's
     architecture. A file of a store holds a variant alone; there its maps are
     checked when it is read with its kernel.
+
+    Without a domain it comes from a store of format 6 or before; builds take it
+    on request only.
 
     `author` is there when a language model wrote it. Stores of format 5 and
     before have `prompts` instead.
@@ -207,6 +210,7 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
       Cupilot_Described<Cupilot_GenomeAttr, "the strategies that it is made of">:$genome,
       OptionalAttr<Cupilot_Described<Cupilot_PlanAttr, "how it is launched">>:$plan,
       OptionalAttr<Cupilot_Described<Cupilot_GuardAttr, "when it may run">>:$guard,
+      OptionalAttr<Cupilot_Described<Cupilot_DomainAttr, "where it was proved">>:$domain,
       Cupilot_OptText<"file of its source, relative to the module's folder">:$source,
       Cupilot_OptText<"digest of that file">:$digest,
       OptionalAttr<Cupilot_Float<"rank in the search; more is better">>:$fitness,
@@ -217,8 +221,8 @@ def Cupilot_VariantOp : Cupilot_Op<"variant", [Symbol]> {
           "name, version and digest of the prompts that a model was asked with">>:$prompts);
   let assemblyFormat = [{
     $sym_name (`parents` `(` $parents^ `)`)? `genome` `(` $genome `)` (`plan` `(` $plan^ `)`)?
-    (`guard` `(` $guard^ `)`)? (`source` `(` $source^ `)`)? (`digest` `(` $digest^ `)`)?
-    (`fitness` `(` $fitness^ `)`)? (`outcome` `(` $outcome^ `)`)?
+    (`guard` `(` $guard^ `)`)? (`domain` `(` $domain^ `)`)?
+    (`source` `(` $source^ `)`)? (`digest` `(` $digest^ `)`)? (`fitness` `(` $fitness^ `)`)? (`outcome` `(` $outcome^ `)`)?
     (`evidence` `(` $evidence^ `)`)? (`author` `(` $author^ `)`)? attr-dict
   }];
   let hasVerifier = 1;

@@ -14,9 +14,13 @@
 
 namespace cupilot {
 
-/// The newest format of modules, which all that are written have. Since 6 words
-/// stand bare and empty lists are left out; older ones are read as they are.
-inline constexpr int64_t ModuleFormat = 6;
+/// The newest format of modules, which those that hold domains have. Since 6
+/// words stand bare and empty lists are left out; older ones are read as they
+/// are.
+inline constexpr int64_t ModuleFormat = 7;
+/// That of modules without domains.
+inline constexpr int64_t PlainModuleFormat = 6;
+
 /// The kernels of a module, with their slices from the files that it names
 /// relative to itself. An unreadable slice is a usage error.
 llvm::Expected<std::vector<Kernel>> loadKernels(llvm::StringRef Path);

@@ -10,7 +10,8 @@
 #define CUPILOT_MODEL_BUILDRECORD_H
 
 #include "cupilot/Model/Basis.h"
-#include "cupilot/Model/LaunchPlan.h"
+#include "cupilot/Model/Domain.h"
+#include "cupilot/Model/LaunchNames.h"
 #include <optional>
 
 namespace cupilot {
@@ -28,25 +29,32 @@ struct BuildVariant {
   /// Of Low. Records of formats 1 and 2, which are ordered already, have none.
   std::optional<cupilot::Basis> Basis = {};
   double Low = 0; ///< The original's time over the variant's, at the least.
+  /// Where it runs, under its guard; nothing in records of formats before 7,
+  /// which builds take on request only.
+  std::optional<Domain> Where = {};
 };
 
 /// Everything a build needs to know of the kernel with this build identity, and
 /// no more. A store keeps one for each variant in `builds/`, with that variant
 /// alone or, once it was taken out, with none; mergeRecords() makes them one.
 struct BuildRecord {
-  /// The newest. Stores of format 1 to 5 have one record for all variants, of
-  /// format 1, or 2 where a plan is extended.
-  static constexpr int Format = 6;
+  /// The newest. Records of format 6 have no domains. Stores of format 1 to 5
+  /// have one record for all variants, of format 1, or 2 where a plan is
+  /// extended.
+  static constexpr int Format = 7;
   std::string Identity; ///< "b3:...".
   std::string Kernel;   ///< Qualified name with parameter types, for people.
   std::string Symbol;   ///< Mangled name of the original as clang has it.
   std::string Compiler; ///< "clang-22".
   std::string Arch;     ///< "sm_90".
   std::vector<ScalarRef> Scalars;
-  unsigned Params = 0;  ///< Of the kernel; not in records of format 1.
-  std::string Contract; ///< "same"; "" in records of formats 1 and 2.
+  unsigned Params = 0;          ///< Of the kernel; not in records of format 1.
+  std::string Contract;         ///< "same"; "" in records of formats 1 and 2.
+  std::vector<ParamName> Names; ///< Of its parameters; not before format 7.
   std::vector<BuildVariant> Variants; ///< Best first; the first whose guard
-                                      ///< holds runs.
+                                      ///< and domain hold runs.
+  /// For texts of guards and domains.
+  LaunchNames names() const { return {Names, Scalars}; }
 };
 
 llvm::json::Value toJSON(const BuildRecord &R);
@@ -57,8 +65,8 @@ llvm::Expected<BuildRecord> parseBuildRecord(llvm::StringRef Text,
 
 /// The records of one build identity and symbol as one. Variants stand best
 /// first: measured before modelled ones, then by Low, then by name and source;
-/// one that two searches found stands once. Where they were proved under
-/// different contracts, those under the strictest stay.
+/// one that two searches found stands once, with the boxes of both. Where they
+/// were proved under different contracts, those under the strictest stay.
 BuildRecord mergeRecords(std::vector<BuildRecord> Records);
 
 } // namespace cupilot

@@ -142,6 +142,21 @@ std::optional<ClauseRef>
 clauseOutside(const Domain &D, const Bindings &B,
               llvm::ArrayRef<std::vector<uint8_t>> Args);
 
+/// A usage error where \p D is no domain of a kernel with so many scalars and
+/// parameters: it has no box, intervals are out of order, a name is not there.
+llvm::Error checkDomain(const Domain &D, size_t NumScalars, size_t NumParams);
+
+/// The boxes of both: each was proved by itself. One that is in both stands
+/// once, and what the gate saw wins. The order is the boxes' own.
+Domain unite(Domain A, const Domain &B);
+/// The boxes that the gate saw; nothing where there is none.
+std::optional<Domain> provedPart(const Domain &D);
+
+// JSON, as in the store's build files. What is not known is an error: a part
+// that a newer version wrote must not be left out.
+llvm::json::Value toJSON(const Domain &D);
+bool fromJSON(const llvm::json::Value &V, Domain &D, llvm::json::Path P);
+
 /// Whether clause \p Index of \p Box, counted as in ClauseRef, holds.
 bool holds(const DomainBox &Box, size_t Index, const Bindings &B,
            llvm::ArrayRef<std::vector<uint8_t>> Args);

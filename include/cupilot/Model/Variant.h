@@ -10,8 +10,8 @@
 
 #include "cupilot/Model/Basis.h"
 #include "cupilot/Model/CandidateOutcome.h"
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/Genome.h"
-#include "cupilot/Model/LaunchPlan.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,6 +46,8 @@ struct Variant {
   Genome Genes;
   std::optional<LaunchPlan> Plan;
   std::optional<Guard> When;
+  /// Where it was proved; nothing for one of a store of format 6 or before.
+  std::optional<Domain> Where = {};
   std::string Source; ///< File name.
   std::string Digest; ///< Of that file.
   std::optional<double> Fitness;

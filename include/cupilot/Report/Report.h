@@ -18,6 +18,7 @@ struct ReportVariant {
   std::string Name, Genome;
   std::string Verdict; ///< "original", "accepted", "slower", "gate" ...
   std::string Reason;
+  std::string Domain; ///< Where it runs; "" where that is not known.
   std::optional<double> Intensity; ///< Operations per byte.
   double Operations = 0;           ///< In one launch.
   std::optional<double> Modelled;  ///< Microseconds of a launch ...

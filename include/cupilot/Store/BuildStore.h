@@ -14,9 +14,12 @@
 namespace cupilot {
 
 /// The format of project stores that this cupilot writes. FORMAT says
-/// "cupilot-store 6"; that of formats 1 to 5, which were told apart by their
-/// modules, says "cupilot-store 1".
-inline constexpr unsigned StoreFormat = 6;
+/// "cupilot-store 7"; that of formats 1 to 5, which were told apart by their
+/// modules, says "cupilot-store 1". In format 6 variants have no domains; else
+/// it is the same, and a store of it that is written becomes one of format 7.
+inline constexpr unsigned StoreFormat = 7;
+/// From here on, everything lies in files of its own.
+inline constexpr unsigned FirstSplitFormat = 6;
 
 /// Read access to a project store, for builds: no MLIR, no writing, no clock.
 class BuildStore {

@@ -8,7 +8,7 @@
 #ifndef CUPILOT_SUBSTITUTE_EMITGUARD_H
 #define CUPILOT_SUBSTITUTE_EMITGUARD_H
 
-#include "cupilot/Model/LaunchPlan.h"
+#include "cupilot/Model/Domain.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace cupilot {
@@ -39,15 +39,23 @@ struct EmittedPlan {
   llvm::SmallVector<EmittedTensorMap> TensorMaps;
 };
 
-/// Emits `admits`, and `planShape`, `scratchBytes` and `tensorValues` for all
-/// of \p Plan, at \p B: returns an i1 that is true when guard \p G holds and
-/// the plan can be carried out, and fills in \p Out. In 64 bits; every
-/// overflow, division by a number that is not positive, and illegal shape makes
-/// the result false. The architecture is not looked at.
+/// Emits `admits`, `contains`, and `planShape`, `scratchBytes` and
+/// `tensorValues` for all of \p Plan, at \p B, which may end in another block:
+/// returns an i1 that is true when guard \p G holds, the launch lies in
+/// \p Where (unless null) and the plan can be carried out, and fills in \p Out.
+/// In 64 bits; every overflow, division by a number that is not positive, and
+/// illegal shape makes the condition that it is in false. The architecture is
+/// not looked at.
 llvm::Value *emitGuard(llvm::IRBuilderBase &B, const Guard &G,
-                       const LaunchPlan &Plan,
+                       const Domain *Where, const LaunchPlan &Plan,
                        llvm::ArrayRef<ScalarRef> Scalars,
                        const LaunchValues &Values, EmittedPlan &Out);
+
+/// Emits `clauseOutside`: an i32, the clause's place among all of \p Where,
+/// those of the first box first; -1 for a launch inside.
+llvm::Value *emitOutside(llvm::IRBuilderBase &B, const Domain &Where,
+                         llvm::ArrayRef<ScalarRef> Scalars,
+                         const LaunchValues &Values);
 
 } // namespace cupilot
 

@@ -31,7 +31,7 @@ namespace cupilot {
 /// A variant as machine code.
 struct CompiledVariant {
   BuildVariant V;
-  std::vector<ScalarRef> Scalars;
+  LaunchNames Names;   ///< Of the original's arguments.
   unsigned Params = 0; ///< Of the original.
   /// The names of its kernels in the fat binary, in the order of the plan's
   /// symbols().

@@ -32,6 +32,7 @@ struct PluginArguments {
   Mode How = Mode::Apply;
   unsigned Limit = ~0u;
   bool Strict = false, Help = false, Version = false;
+  bool UseLegacy = false; ///< Variants without a domain are taken.
 
   /// By mode=off or CUPILOT_DISABLE.
   bool isOff() const;

@@ -35,9 +35,10 @@ struct SubstitutionOutcome {
   std::string Kernel; ///< Mangled name; "" for the whole unit.
   SubstitutionResult Result = SubstitutionResult::Refused;
   BuildNote Why;
-  std::string Variant{};  ///< The variant that is left out, if one is.
-  std::string Function{}; ///< The function of the module that a remark is
-                          ///< about; "" when it is the kernel itself.
+  std::string Variant{};    ///< The variant that is left out, if one is.
+  std::string Function{};   ///< The function of the module that a remark is
+                            ///< about; "" when it is the kernel itself.
+  std::string Conditions{}; ///< When a variant runs, for people.
 
   bool isApplied() const {
     return Result == SubstitutionResult::VariantApplied;
@@ -69,9 +70,29 @@ struct LaunchSite {
   }
 };
 
+/// What a build asks of the domains of variants.
+struct DomainPolicy {
+  bool ProvedOnly = false; ///< Where the gate saw them, and no GPU alone.
+  bool TakeLegacy = false; ///< Those without a domain, too.
+};
+
+/// Why a build leaves \p V out for its domain, if it does. \p Root is the
+/// store's folder.
+std::optional<SubstitutionOutcome> whyNotBuilt(llvm::StringRef Kernel,
+                                               const BuildVariant &V,
+                                               const DomainPolicy &P,
+                                               llvm::StringRef Root);
+/// The part of the domain of \p V, which is built, that \p P takes.
+void restrictDomain(BuildVariant &V, const DomainPolicy &P);
+/// That \p V is in, with \p About in the place of its genome.
+BuildNote noteOfApplied(const BuildVariant &V, const std::string &About);
+/// When \p V, of the record \p R, runs.
+std::string conditionsOf(const BuildVariant &V, const BuildRecord &R);
+
 struct SubstitutionOptions {
   const BuildStore *Store = nullptr;
   KernelFilter Filter;
+  DomainPolicy Domains;
   unsigned Limit = ~0u;   ///< Variants at most.
   std::string Context;    ///< buildContext() of this compilation.
   bool CheckOnly = false; ///< Report, change nothing.

@@ -104,6 +104,14 @@ static inline void **arguments(const CupilotVariant *variant,
   return values->args;
 }
 
+// Which clause of its domain keeps a variant out: only programs that report ask.
+__attribute__((noinline, cold)) static void
+countOutside(const CupilotVariant *variant, const CupilotLaunch *launch) {
+  int clause = variant->outside(launch);
+  if (clause >= 0)
+    cupilotCount(&variant->outsideCounts[clause]);
+}
+
 // The current device, where the launch may be replaced; else -1. What the run
 // time would refuse stays refused.
 int CUPILOT_BEGIN(const CupilotLaunch *launch) {
@@ -114,7 +122,7 @@ int CUPILOT_BEGIN(const CupilotLaunch *launch) {
              : -1;
 }
 
-// One variant, from its guard to its last launch: the status of the launches,
+// One variant, from guard and domain to its last launch: the status of the launches,
 // CupilotNext where it may not run, CupilotOriginal where none may. Always
 // inline: with the constants of one variant only its own steps are left, and a
 // launch costs what they cost.
@@ -124,7 +132,12 @@ CUPILOT_ATTEMPT(const CupilotVariant *variant, const CupilotLaunch *launch,
   void **args = launch->args;
   cudaError_t status = cudaSuccess;
   unsigned i;
-  if (!variant->plan(launch, values) || !cupilotIsReady(variant, device) ||
+  if (!variant->plan(launch, values)) {
+    if (variant->outside && cupilotMode() == CupilotStats)
+      countOutside(variant, launch);
+    return CupilotNext;
+  }
+  if (!cupilotIsReady(variant, device) ||
       !laterLaunchesFit(variant, values->shapes, device))
     return CupilotNext;
   if (cupilotIsCapturing((cudaStream_t)launch->stream))

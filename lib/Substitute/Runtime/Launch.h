@@ -86,13 +86,18 @@ typedef struct CupilotKernel {
 } CupilotKernel;
 
 typedef struct CupilotVariant {
-  /// Whether the guard holds and the plan can be carried out, which the values
-  /// are filled in for. Emitted.
+  /// Whether guard and domain hold and the plan can be carried out, which the
+  /// values are filled in for. Emitted.
   int (*plan)(const CupilotLaunch *launch, CupilotValues *values);
   const CupilotKernel *kernels;
   const CupilotKernel *const *launches; ///< The kernel of each launch.
   const CupilotMapPlan *maps;
   unsigned long long *count; ///< Launches, for CUPILOT_RUNTIME=stats.
+  /// For launches that \c plan refuses, and CUPILOT_RUNTIME=stats alone: the
+  /// clause of the domain that they fail, by its place in \c outsideCounts; a
+  /// negative number where it is not the domain. Null where there is none.
+  int (*outside)(const CupilotLaunch *launch);
+  unsigned long long *outsideCounts;
   unsigned numKernels, numLaunches, numScratch, numMaps;
   unsigned params;   ///< Of the original.
   unsigned clusters; ///< Its launches may name some.
@@ -113,6 +118,7 @@ typedef struct CupilotChoice {
 typedef struct CupilotCounter {
   const char *label;
   const unsigned long long *count;
+  unsigned rare; ///< Said only where it is not 0.
 } CupilotCounter;
 
 /// A fat binary of the unit's variants, of another compiler's object.

@@ -53,10 +53,13 @@ int __cupilot_mode;
 
 static void report(void) {
   unsigned i;
-  for (i = 0; i < __cupilot_num_counters; ++i)
-    dprintf(2, "cupilot: %llu launches of %s\n",
-            __atomic_load_n(__cupilot_counters[i].count, __ATOMIC_RELAXED),
-            __cupilot_counters[i].label);
+  for (i = 0; i < __cupilot_num_counters; ++i) {
+    unsigned long long count =
+        __atomic_load_n(__cupilot_counters[i].count, __ATOMIC_RELAXED);
+    if (count || !__cupilot_counters[i].rare)
+      dprintf(2, "cupilot: %llu launches of %s\n", count,
+              __cupilot_counters[i].label);
+  }
 }
 
 __attribute__((noinline, cold)) int __cupilot_read_mode(void) {

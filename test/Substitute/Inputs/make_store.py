@@ -1,9 +1,9 @@
 """Helpers for tests on IR alone.
 
-make_store.py store DIR UNIT.ll SYMBOL VARIANT.ll VSYMBOL [GUARD [PLAN]]
+make_store.py store DIR UNIT.ll SYMBOL VARIANT.ll VSYMBOL [GUARD [PLAN [DOMAIN]]]
     Adds a build record for kernel SYMBOL of UNIT.ll to the store DIR, with one
     variant. GUARD and PLAN are JSON objects whose keys replace the defaults; a
-    PLAN with "launches" is a whole one.
+    PLAN with "launches" is a whole one. DOMAIN (JSON) is everything by default.
 make_store.py arch DIR NAME ARCH
     Makes the record with the variant NAME one for ARCH.
 make_store.py embed HOST.ll GPUBINARY OUT.ll
@@ -24,36 +24,40 @@ def identity(module, symbol):
     return next(l.split(" ", 1)[1] for l in lines if l.split()[0] == symbol)
 
 
-def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}"):
+EVERYTHING = {"boxes": [{"seen": "gate"}]}
+
+
+def store(folder, unit, symbol, variant, vsymbol, guard="{}", plan="{}", domain="null"):
     builds = pathlib.Path(folder, "builds")
     builds.mkdir(parents=True, exist_ok=True)
-    pathlib.Path(folder, "FORMAT").write_text("cupilot-store 1\n")
+    pathlib.Path(folder, "FORMAT").write_text("cupilot-store 7\n")
     digest = identity(unit, symbol)
-    path = builds / f"{digest.removeprefix('b3:')}-{zlib.crc32(symbol.encode()):08x}.json"
-    record = {
-        "format": 1, "identity": digest, "kernel": symbol, "symbol": symbol,
-        "compiler": "clang-22", "arch": "sm_90",
-        "scalars": [{"param": 1, "offset": 0, "bits": 32, "signed": True}],
-        "variants": [],
-    }
-    if path.exists():
-        record = json.loads(path.read_text())
+    stem = f"{digest.removeprefix('b3:')}-{zlib.crc32(symbol.encode()):08x}-"
+    number = len(list(builds.glob(stem + "*.json")))
     name = pathlib.Path(variant).stem
     plan = json.loads(plan)
     launch = {"symbol": vsymbol, "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared"}
     if "launches" in plan:
         plan["launches"] = [{**launch, **l} for l in plan["launches"]]
-        record["format"], record["params"] = 2, 2
     else:
         plan = {"launches": [{**launch, **plan}]}
-    record["variants"].append({
-        "name": name, "source": f"kernels/{name}.cu", "source_digest": "b3:" + "0" * 64,
-        "canonical": identity(variant, vsymbol), "genome": "test{}",
-        "plan": plan,
-        "guard": {"arch": "sm_90", "constraints": [], "align": [], "disjoint": [],
-                  **json.loads(guard)},
-    })
-    path.write_text(json.dumps(record, indent=2))
+    record = {
+        "format": 7, "identity": digest, "kernel": symbol, "symbol": symbol,
+        "compiler": "clang-22", "arch": "sm_90", "contract": "same",
+        "params": 2, "names": [["p", 8], ["n", 4]],
+        "scalars": [{"param": 1, "offset": 0, "bits": 32, "signed": True}],
+        "variants": [{
+            "name": name, "source": f"kernels/{name}.cu", "source_digest": "b3:" + "0" * 64,
+            "canonical": identity(variant, vsymbol), "genome": "test{}",
+            # In the order in which they were added.
+            "basis": "modelled", "low": 100 - number,
+            "plan": plan,
+            "guard": {"arch": "sm_90", "constraints": [], "align": [], "disjoint": [],
+                      **json.loads(guard)},
+            "domain": json.loads(domain) or EVERYTHING,
+        }],
+    }
+    (builds / f"{stem}{number:08x}{zlib.crc32(name.encode()):08x}.json").write_text(json.dumps(record, indent=2))
 
 
 def arch(folder, name, arch):
