@@ -159,12 +159,14 @@ Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
   Expected<std::string> Code = onlyKernels(U.Bitcode, Own->symbols());
   if (!Code)
     return Code.takeError();
-  Expected<GateVerdict> Verdict =
-      TheGate->judge(*Code, *Own, When, GateDepth::Keep);
+  Expected<GateVerdict> Verdict = TheGate->judge(
+      *Code, *Own, When,
+      R.Deep || !R.Store.empty() ? GateDepth::Keep : GateDepth::Search);
   if (!Verdict)
     return Verdict.takeError();
   All.push_back(
       {Shown.str(), std::move(*Verdict), std::move(*Own), std::move(*Code)});
+  All.back().Names = launchNames(Original);
   if (All.back().Verdict.Passed && !R.Store.empty())
     if (Error E = keep(U, All.back()))
       return E;

@@ -216,7 +216,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Genes.push_back({"by_hand", {}});
   Kept.Plan = V.Plan;
   Kept.When = V.When;
-  Kept.Where = Domain::everything(); // Until the gate's verdict has one.
+  Kept.Where = V.Verdict->Where;
   Kept.Source = V.Name + ".cu";
   Kept.Digest = digest(*Text);
   Kept.Fitness = *Ratio;

@@ -8,7 +8,6 @@
 
 #include "FindDomain.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h" // DEBUG
 
 using namespace llvm;
 
@@ -65,14 +64,33 @@ static DomainFrame frameOf(OriginalRuns &O, const JudgedCase &Base,
   return F;
 }
 
+/// What the variant squeezes into fewer bits than the original must fit.
+static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
+                            ArrayRef<TriedLaunch> Tried, Domain &D) {
+  for (const NarrowingFact &N : narrowerThan(Own, Theirs)) {
+    std::optional<RangeClause> Clause = fits(N);
+    if (!Clause)
+      continue;
+    DomainBox Bound;
+    Bound.Ranges.push_back(*Clause);
+    // Who wraps around in a recorded launch, and is right, does so on purpose.
+    if (any_of(Tried, [&](const TriedLaunch &L) {
+          return L.Recorded && !contains(Bound, L.B, L.Args);
+        }))
+      continue;
+    for (DomainBox &Box : D.Boxes)
+      if (!is_contained(Box.Ranges, *Clause))
+        Box.Ranges.push_back(*Clause);
+  }
+}
+
 Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
                  const LaunchPlan &Plan, GateDepth Depth,
                  GateVerdict &Verdict) {
   Expected<const CodeFacts *> Own = O.facts();
   if (!Own)
     return Own.takeError();
-  Expected<CodeFacts> Theirs =
-      factsOf(O.kernel(), Bitcode, Plan.symbols(), /*OwnLaunch=*/false);
+  Expected<CodeFacts> Theirs = factsOf(O.kernel(), Bitcode, Plan);
   if (!Theirs)
     return Theirs.takeError();
   std::optional<DomainFrame> Frame;
@@ -118,6 +136,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
                     "no launch is left on which it was seen to be right"));
     return Error::success();
   }
+  boundNarrowings(**Own, *Theirs, V.tried(), D);
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
     const Workload &W = O.setup().Workloads[I];
     std::vector<std::vector<uint8_t>> Args = placedArguments(W);
@@ -127,20 +146,6 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     if (!contains(D, *B, Args))
       Verdict.Outside.push_back(W.Name);
   }
-  if (getenv("DBG_DOMAIN")) { // DEBUG
-    for (auto &Box : D.Boxes) { // DEBUG
-      errs() << "BOX\n"; // DEBUG
-      for (auto &R : Box.Ranges) { errs() << "  " << R.E.str() << " in"; for (auto &I : R.In) errs() << " [" << I.Least << "," << I.Most << "]"; errs() << "\n"; } // DEBUG
-      for (auto &R : Box.Residues) { errs() << "  " << R.E.str() << " mod " << R.Modulus << " in"; for (auto &I : R.In) errs() << " " << I; errs() << "\n"; } // DEBUG
-      for (auto &R : Box.Floats) { errs() << "  float " << R.Number.Param << " in"; for (auto &I : R.In) errs() << " [" << I.Least << "," << I.Most << "]"; errs() << "\n"; } // DEBUG
-      for (auto &R : Box.Nulls) errs() << "  null " << R.Pointer.Param << " " << R.IsNull << "\n"; // DEBUG
-      for (auto &R : Box.Alignments) errs() << "  align " << R.Pointer.Param << " " << R.Bytes << "\n"; // DEBUG
-      for (auto &R : Box.Pairs) errs() << "  pair " << R.A.Param << " " << R.B.Param << " " << (R.Equal ? std::string("equal") : R.OfA.Begin.str() + ".." + R.OfA.End.str() + " / " + R.OfB.Begin.str() + ".." + R.OfB.End.str()) << "\n"; // DEBUG
-    } // DEBUG
-    for (auto &E : Verdict.Ends) errs() << "END " << E.Case << ": " << wordOf(E.Reason) << " " << E.Evidence << "\n"; // DEBUG
-    for (auto &E : Verdict.Outside) errs() << "OUTSIDE " << E << "\n"; // DEBUG
-    for (auto &L : V.tried()) errs() << "  tried " << L.Case << (L.Wrong ? " WRONG" : "") << "\n"; // DEBUG
-  } // DEBUG
   Verdict.Where = std::move(D);
   return Error::success();
 }

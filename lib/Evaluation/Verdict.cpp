@@ -54,7 +54,11 @@ static bool readShape(StringRef Text, LaunchShape &S) {
 }
 
 json::Object toJSON(const GateVerdict &V) {
-  json::Array Findings, Cases, Choices;
+  json::Array Findings, Cases, Choices, Ends;
+  for (const DomainEnd &E : V.Ends)
+    Ends.push_back(json::Object{{"reason", wordOf(E.Reason)},
+                                {"case", E.Case},
+                                {"evidence", E.Evidence}});
   for (const GateFinding &F : V.Findings)
     Findings.push_back(json::Object{{"reason", wordOf(F.Reason)},
                                     {"workload", F.Workload},
@@ -75,7 +79,11 @@ json::Object toJSON(const GateVerdict &V) {
                  {"original_error", numberJson(V.OriginalError)},
                  {"findings", std::move(Findings)},
                  {"choices", std::move(Choices)},
+                 {"ends", std::move(Ends)},
+                 {"outside", json::Array(V.Outside)},
                  {"cases", std::move(Cases)}};
+  if (V.Where)
+    O["domain"] = toJSON(*V.Where);
   if (!V.Findings.empty()) {
     const GateFinding &F = V.Findings.front();
     O["reason"] = wordOf(F.Reason);
@@ -107,6 +115,22 @@ bool fromJSON(const json::Object &O, GateVerdict &V) {
   if (const json::Array *Choices = O.getArray("choices"))
     for (const json::Value &Each : *Choices)
       V.Choices.push_back(Each.getAsString().value_or("").str());
+  if (const json::Array *Ends = O.getArray("ends"))
+    for (const json::Value &Each : *Ends) {
+      const json::Object *E = Each.getAsObject();
+      auto Reason = E ? reasonOf(textIn(*E, "reason")) : std::nullopt;
+      if (!Reason)
+        return false;
+      V.Ends.push_back({textIn(*E, "case"), *Reason, textIn(*E, "evidence")});
+    }
+  if (const json::Array *Outside = O.getArray("outside"))
+    for (const json::Value &Each : *Outside)
+      V.Outside.push_back(Each.getAsString().value_or("").str());
+  if (const json::Value *Where = O.get("domain")) {
+    json::Path::Root Root("domain");
+    if (!fromJSON(*Where, V.Where.emplace(), Root))
+      return false;
+  }
   if (const json::Array *Cases = O.getArray("cases"))
     for (const json::Value &Each : *Cases) {
       const json::Object *C = Each.getAsObject();

@@ -38,6 +38,8 @@ public:
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override;
+  Expected<std::optional<Domain>> prove(const Genome &G,
+                                        const CandidateRecord &R) override;
   StringRef originalBitcode() const override { return Bitcode; }
   ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
@@ -267,6 +269,42 @@ Evaluator::workOf(const GateVerdict &V) const {
       Sum += L.Counts;
     All.push_back(Sum);
   }
+  return All;
+}
+
+Expected<std::optional<Domain>> Evaluator::prove(const Genome &G,
+                                                 const CandidateRecord &R) {
+  Expected<Candidate> C = prepare(G, *R.Code);
+  if (!C)
+    return C.takeError();
+  Domain All;
+  std::vector<std::string> Outside;
+  if (TheGate) {
+    Expected<GateVerdict> V =
+        TheGate->judge(C->Bitcode, R.Code->Plan, R.Code->When, GateDepth::Keep);
+    if (!V)
+      return V.takeError();
+    if (!V->Passed)
+      return std::nullopt;
+    if (V->Where)
+      All = std::move(*V->Where);
+    Outside = std::move(V->Outside);
+  }
+  // What a GPU compared counts as far as it goes: that one launch.
+  if (R.Evidence && R.Evidence->Gpu)
+    for (const GpuWorkload &Run : R.Evidence->Gpu->Workloads)
+      for (auto [I, W] : enumerate(P.Workloads)) {
+        if (W.Name != Run.Workload ||
+            (!GpuOnly[I] && !is_contained(Outside, W.Name)))
+          continue;
+        Expected<DomainBox> Box =
+            comparedBox(P.K, Bitcode, C->Bitcode, R.Code->Plan, W);
+        if (!Box)
+          return Box.takeError();
+        All = unite(std::move(All), Domain{{std::move(*Box)}});
+      }
+  if (All.Boxes.empty())
+    return std::nullopt;
   return All;
 }
 

@@ -769,7 +769,8 @@ Expected<SearchResult> SearchLoop::collect() {
   // Genomes and parents live in the population's last state or in its text.
   for (const CandidateRecord &R : Accepted) {
     Variant V;
-    if (!parseGenome(R.Genome))
+    std::optional<Genome> Known = parseGenome(R.Genome);
+    if (!Known)
       return resourceError(
           "the journal contains a genome that cannot be read: " + R.Genome);
     V.Genes = carriedGenome(R);
@@ -779,7 +780,12 @@ Expected<SearchResult> SearchLoop::collect() {
                            R.Genome);
     V.Plan = R.Code->Plan;
     V.When = R.Code->When;
-    V.Where = Domain::everything(); // Until the gate's verdict has one.
+    Expected<std::optional<Domain>> Where = Evaluator->prove(*Known, R);
+    if (!Where)
+      return Where.takeError();
+    if (!*Where)
+      continue;
+    V.Where = std::move(*Where);
     V.Source = V.Name + ".cu";
     V.Digest = digest(R.Code->Source);
     V.Fitness = R.Ratio;

@@ -8,6 +8,7 @@
 
 #include "SharedOptions.h"
 #include "cupilot/Driver/Judge.h"
+#include "cupilot/Model/DomainText.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -63,6 +64,10 @@ struct Options : CommandOptions {
                          cl::init(1),
                          cl::value_desc("N"),
                          cl::desc("Seed of the inputs (default 1)")};
+  cl::opt<bool> Deep{
+      "deep", In, cl::cat(Launches),
+      cl::desc("Also try launches of up to 2^24 elements, which make the "
+               "domain wider. --store implies it")};
   cl::opt<std::string> Device{
       "device", In, cl::cat(Launches),
       cl::value_desc("cuda|spool:DIR|ssh:HOST"),
@@ -88,6 +93,23 @@ static const char Examples[] =
     "-O2\n\n"
     "Exit status 1: a variant was rejected.\n";
 
+/// Where it may run, and what is beyond.
+static void printDomain(const JudgedVariant &J) {
+  const GateVerdict &V = J.Verdict;
+  if (!V.Where)
+    return;
+  outs() << J.Name << ": domain: "
+         << domainText(*V.Where, J.Names,
+                       "\n  " + std::string(J.Name.size(), ' '))
+         << "\n";
+  for (const DomainEnd &E : V.Ends)
+    outs() << J.Name << ": beyond the domain: " << wordOf(E.Reason) << " ("
+           << E.Case << "): " << E.Evidence << "\n";
+  for (const std::string &W : V.Outside)
+    outs() << J.Name << ": note: workload " << W
+           << " lies outside of the domain: builds run the original on it\n";
+}
+
 static void print(const JudgedVariant &J) {
   const GateVerdict &V = J.Verdict;
   if (V.Passed)
@@ -99,6 +121,7 @@ static void print(const JudgedVariant &J) {
       outs() << J.Name << ": rejected: " << wordOf(F.Reason)
              << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
              << F.Evidence << "\n";
+  printDomain(J);
   outs().flush();
 }
 
@@ -144,6 +167,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.Guard = O.Guard;
   R.Arch = O.Arch;
   R.Seed = O.Seed;
+  R.Deep = O.Deep;
   R.Store = O.StoreDir;
   R.Device = O.Device;
   R.Flags = Flags.Args;

@@ -9,6 +9,7 @@
 #define CUPILOT_DRIVER_JUDGE_H
 
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
+#include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cupilot {
@@ -27,6 +28,7 @@ struct JudgeRequest {
   std::optional<PrecisionContract> Contract; ///< None: the kernel's own.
   std::string Arch;   ///< "sm_90"; "": that of the flags.
   uint64_t Seed = 1;  ///< Of the inputs.
+  bool Deep = false;  ///< Large launches too, as for variants that are kept.
   std::string Store;  ///< Where variants that pass are kept; "": nowhere.
   std::string Device; ///< A GPU, for judgeOnGpu; "": none.
   std::vector<std::string> Flags;
@@ -38,6 +40,7 @@ struct JudgedVariant {
   LaunchPlan Plan = {};
   std::string Bitcode = {};           ///< Of its kernels alone.
   std::vector<GpuOutcome> OnGpu = {}; ///< By workload.
+  LaunchNames Names = {};             ///< For the text of its domain.
   /// By the gate, or by the GPU.
   bool isRejected() const;
 };

@@ -112,6 +112,14 @@ struct ReferenceVerdict {
 llvm::json::Object toJSON(const ReferenceVerdict &V);
 ReferenceVerdict referenceVerdictFrom(const llvm::json::Object &O);
 
+/// The box of \p W alone: its launch, arguments and, as far as buffers go, its
+/// pointers. For what a GPU compared. \p Variant and \p Plan are those that ran
+/// there.
+llvm::Expected<DomainBox> comparedBox(const Kernel &K, llvm::StringRef Original,
+                                      llvm::StringRef Variant,
+                                      const LaunchPlan &Plan,
+                                      const Workload &W);
+
 /// The gate of one kernel. The original's results are computed once.
 class Gate {
 public:

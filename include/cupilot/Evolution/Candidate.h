@@ -59,6 +59,12 @@ public:
   /// outcome is Passed, and there are no modelled times.
   virtual llvm::Error judge(Candidate &C) = 0;
 
+  /// Where \p R, which was accepted, may run: the gate once more, with the
+  /// largest launches, and the launches that a GPU compared. Nothing where no
+  /// launch is left.
+  virtual llvm::Expected<std::optional<Domain>>
+  prove(const Genome &G, const CandidateRecord &R) = 0;
+
   /// Device code of the original.
   virtual llvm::StringRef originalBitcode() const = 0;
   /// By workload: whether the cpu device cannot run it. All false without a
