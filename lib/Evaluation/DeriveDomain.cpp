@@ -63,6 +63,7 @@ private:
   void chooseCoordinates();
   bool place(const TriedLaunch &L, Point &To) const;
   void placeAll();
+  void dropProportional();
   bool inside(const Point &P) const;
   bool sameNumbers(const TriedLaunch &A, const TriedLaunch &B) const;
   bool cut(const Point &Wrong);
@@ -157,6 +158,38 @@ void BoxMaker::placeAll() {
   }
 }
 
+/// A product that is another one times a constant says nothing new.
+void BoxMaker::dropProportional() {
+  auto Times = [&](size_t I, size_t K, auto Holds) {
+    auto All = [&](const std::vector<Point> &Points) {
+      return all_of(Points,
+                    [&](const Point &P) { return Holds(P.At[I], P.At[K]); });
+    };
+    return All(Right) && All(Wrong);
+  };
+  for (size_t K = Coordinates.size(); K-- > 0;) {
+    if (isVariable(Coordinates[K]))
+      continue;
+    int64_t Unit = Right.front().At[K];
+    bool Known = false;
+    for (size_t I = 0; I < K && !Known && Unit != 0; ++I) {
+      int64_t Own = Right.front().At[I];
+      Known = !isVariable(Coordinates[I]) && Own != 0 && Unit % Own == 0 &&
+              Times(I, K, [Factor = Unit / Own](int64_t A, int64_t B) {
+                int64_t Product;
+                return !MulOverflow(A, Factor, Product) && Product == B;
+              });
+    }
+    if (!Known)
+      continue;
+    Coordinates.erase(Coordinates.begin() + K);
+    for (std::vector<Point> *Points : {&Right, &Wrong})
+      for (Point &P : *Points)
+        P.At.erase(P.At.begin() + K);
+  }
+  Listed.assign(Coordinates.size(), false);
+}
+
 void BoxMaker::findHull() {
   Hull.assign(Coordinates.size(), {});
   for (size_t I = 0; I < Coordinates.size(); ++I) {
@@ -231,6 +264,7 @@ std::optional<DomainBox> BoxMaker::make() {
   placeAll();
   if (Right.empty())
     return std::nullopt;
+  dropProportional();
   findHull();
   // Recorded launches stay inside, as far as they were right; where there is
   // none, the first one does.
@@ -275,26 +309,36 @@ std::optional<DomainBox> BoxMaker::make() {
   return Box;
 }
 
-/// For each end of the hull the nearest launch beyond it that was wrong, and in
-/// nothing else beyond.
+/// For each end of the hull a launch beyond it that was wrong: of those that
+/// are beyond in least else the nearest.
 void BoxMaker::nameEnds() {
-  std::map<std::pair<size_t, bool>, const Point *> Nearest;
+  struct Beyond {
+    size_t Coordinates = 0;
+    uint64_t Distance = 0;
+    const Point *W = nullptr;
+    auto key() const { return std::pair(Coordinates, Distance); }
+  };
+  std::map<std::pair<size_t, bool>, Beyond> Nearest;
   for (const Point &W : Wrong) {
-    size_t Beyond = 0, At = 0;
-    for (size_t I = 0; I < Hull.size(); ++I)
+    Beyond B{0, 0, &W};
+    size_t At = 0;
+    // Scalars stand before the grid, which follows them.
+    for (size_t I = Hull.size(); I-- > 0;)
       if (isVariable(Coordinates[I]) && !Hull[I].contains(W.At[I])) {
-        ++Beyond;
+        ++B.Coordinates;
         At = I;
       }
-    if (Beyond != 1)
+    if (!B.Coordinates)
       continue;
     bool Above = W.At[At] > Hull[At].Most;
-    const Point *&Best = Nearest[{At, Above}];
-    if (!Best || (Above ? W.At[At] < Best->At[At] : W.At[At] > Best->At[At]))
-      Best = &W;
+    B.Distance = Above ? uint64_t(W.At[At]) - uint64_t(Hull[At].Most)
+                       : uint64_t(Hull[At].Least) - uint64_t(W.At[At]);
+    Beyond &Best = Nearest[{At, Above}];
+    if (!Best.W || B.key() < Best.key())
+      Best = B;
   }
-  for (const auto &[End, W] : Nearest)
-    Ends.push_back({W->L->Case, *W->L->Wrong, W->L->Evidence});
+  for (const auto &[End, Best] : Nearest)
+    Ends.push_back({Best.W->L->Case, *Best.W->L->Wrong, Best.W->L->Evidence});
 }
 
 void BoxMaker::addRanges(DomainBox &Box) const {

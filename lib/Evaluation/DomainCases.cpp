@@ -24,6 +24,9 @@ static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1.2e9;
 static constexpr uint64_t MostBytes = uint64_t(2) << 20,
                           MostDeepBytes = uint64_t(1) << 28;
 
+/// Those of which sizes are tried.
+static constexpr size_t MostCombinations = 8;
+
 double DomainCases::mostCost(bool Deep) {
   return Deep ? MostDeepCost : MostCost;
 }
@@ -173,6 +176,18 @@ void DomainCases::addCompactLadder(const GateCase &From) {
   AddAll([](int64_t V) { return V - 1; });
   AddAll([](int64_t V) { return 2 * V; });
   AddAll([](int64_t V) { return 2 * V + 1; });
+  uint64_t Element = 0;
+  for (const KernelParam &P : O.kernel().Params)
+    if (P.IsPointer)
+      Element = std::max(Element, P.PointeeSize);
+  if (Element > 0 && Element < 16 && isPowerOf2_64(Element))
+    Entries.push_back({[&From, Element]() -> std::optional<GateCase> {
+                         GateCase C = From;
+                         C.Shift = Element;
+                         C.Name += " shifted";
+                         return C;
+                       },
+                       false, nullptr});
   for (size_t I = 0; I < At.size(); ++I)
     for (int64_t More : {16 * At[I], int64_t(70001)}) {
       Values V = Small;
@@ -183,7 +198,27 @@ void DomainCases::addCompactLadder(const GateCase &From) {
 }
 
 void DomainCases::addDeepLadder() {
-  const GateCase &From = *Froms.front();
+  addFullDeepLadder(*Froms.front());
+  // Of the other combinations the ends alone.
+  const Values At = Model.baseValues();
+  for (size_t F = 1; F < Froms.size() && F <= MostCombinations; ++F) {
+    for (int64_t Factor : {4, 16}) {
+      Values V = At;
+      for (int64_t &Each : V)
+        Each = Each < 1 ? Each : Factor * Each + Factor % 3;
+      add(*Froms[F], std::move(V), Deep);
+    }
+    for (size_t I = 0; I < At.size(); ++I) {
+      Values V = At;
+      for (size_t K = 0; K < V.size(); ++K)
+        V[K] = K == I ? int64_t(1) << 20 : smallLike(At[K]);
+      if (V[I] > At[I])
+        add(*Froms[F], std::move(V), Deep);
+    }
+  }
+}
+
+void DomainCases::addFullDeepLadder(const GateCase &From) {
   const Values At = Model.baseValues();
   Values Small = At;
   for (int64_t &V : Small)
@@ -287,7 +322,7 @@ static std::optional<GateCase> nullToggled(const Kernel &K,
 }
 
 Error DomainCases::addCombinations(const CodeFacts &Own) {
-  constexpr size_t MostCombinations = 8, MostValues = 6;
+  constexpr size_t MostValues = 6;
   const Kernel &K = O.kernel();
   std::vector<std::vector<GateCase>> Choices; // One list for each choice.
   auto Changed = [&](GateCase C) {

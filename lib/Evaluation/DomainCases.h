@@ -68,6 +68,7 @@ private:
   void addRandomSizes(const GateCase &From, unsigned Count, int64_t Growth,
                       std::vector<Entry> &To);
   void addDeepLadder();
+  void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
   void add(const GateCase &From, Values V, std::vector<Entry> &To);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(Entry &E, double Most,
