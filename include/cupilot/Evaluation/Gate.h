@@ -9,6 +9,7 @@
 #define CUPILOT_EVALUATION_GATE_H
 
 #include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/GateReason.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
@@ -64,6 +65,8 @@ struct GateVerdict {
   /// What the variant launches for each captured workload; nothing where the
   /// guard does not admit it.
   std::vector<std::optional<std::vector<CountedLaunch>>> VariantLaunches;
+  /// Where the variant was proved; nothing: no domain was derived.
+  std::optional<Domain> Where;
 };
 
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
