@@ -193,8 +193,8 @@ Error Judge::askIndependently(MutantRecord &R, const SideVariant &Mutant,
 Error Judge::judge(MutantRecord &R) {
   if (Error E = prepare())
     return E;
-  Expected<std::string> Code =
-      applyMutation(Subject.Bitcode, Subject.K->Symbol, R.M.Index);
+  Expected<std::string> Code = applyMutation(Subject.Bitcode, Subject.K->Symbol,
+                                             R.M.Index, Subject.Workloads);
   if (!Code)
     return Code.takeError();
   SideVariant Mutant = variantOf(Subject, *Code);
@@ -247,7 +247,7 @@ static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
                                                 const ScoreOptions &Options) {
   Expected<std::vector<Mutation>> All =
-      listMutations(Subject.Bitcode, Subject.K->Symbol);
+      listMutations(Subject.Bitcode, Subject.K->Symbol, Subject.Workloads);
   if (!All)
     return All.takeError();
   std::vector<MutantRecord> Records;
