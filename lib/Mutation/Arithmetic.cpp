@@ -138,6 +138,16 @@ void addArithmetic(Instruction &I, Sites &S) {
   if (auto Other = otherSign(Is))
     S.add(I, "sign", nameOf(Is), nameOf(*Other),
           [Binary, Other] { replaceOpcode(*Binary, *Other); });
+  // Right for powers of two.
+  if ((Is == Instruction::URem || Is == Instruction::SRem) &&
+      !isa<Constant>(I.getOperand(1)))
+    S.add(I, "bits", "a % b", "a & (b - 1)", [&I] {
+      IRBuilder<> B(&I);
+      Value *Mask =
+          B.CreateSub(I.getOperand(1), ConstantInt::get(I.getType(), 1));
+      I.replaceAllUsesWith(B.CreateAnd(I.getOperand(0), Mask));
+      I.eraseFromParent();
+    });
 }
 
 static std::string textOf(const APFloat &V) {
@@ -208,9 +218,8 @@ void addConstants(Instruction &I, Sites &S) {
   }
 }
 
-/// Sends what \p I computes through \p Change.
-static void filterResult(Instruction &I,
-                         function_ref<Value *(IRBuilder<> &, Value *)> Change) {
+void filterResult(Instruction &I,
+                  function_ref<Value *(IRBuilder<> &, Value *)> Change) {
   IRBuilder<> B(I.getNextNode());
   B.SetCurrentDebugLocation(I.getDebugLoc());
   Instruction *Keep = I.clone(); // Its uses are not replaced.
@@ -238,6 +247,16 @@ void addPrecision(Instruction &I, Sites &S) {
       filterResult(I, [](IRBuilder<> &B, Value *V) {
         Value *Bits = B.CreateBitCast(V, B.getInt32Ty());
         return B.CreateBitCast(B.CreateAnd(Bits, 0xffffff80u), B.getFloatTy());
+      });
+    });
+    S.add(I, "precision", "float", "zero for denormals", [&I] {
+      filterResult(I, [](IRBuilder<> &B, Value *V) {
+        Value *Bits = B.CreateBitCast(V, B.getInt32Ty());
+        Value *Small =
+            B.CreateICmpEQ(B.CreateAnd(Bits, 0x7f800000u), B.getInt32(0));
+        return B.CreateSelect(
+            Small,
+            B.CreateBitCast(B.CreateAnd(Bits, 0x80000000u), B.getFloatTy()), V);
       });
     });
   } else if (I.getType()->isDoubleTy()) {

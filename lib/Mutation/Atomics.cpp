@@ -96,10 +96,23 @@ static Value *compute(IRBuilder<> &B, Operation Is, Value *Old, Value *V) {
   }
 }
 
-static void makePlain(Instruction &I, Operation Is, Value *To, Value *V) {
+static void makePlain(Instruction &I, Operation Is, Value *To, Value *V,
+                      bool Volatile = false) {
   IRBuilder<> B(&I);
-  Value *Old = B.CreateLoad(I.getType(), To);
-  B.CreateStore(compute(B, Is, Old, V), To);
+  Value *Old = B.CreateLoad(I.getType(), To, Volatile);
+  B.CreateStore(compute(B, Is, Old, V), To, Volatile);
+  I.replaceAllUsesWith(Old);
+  I.eraseFromParent();
+}
+
+/// An atomic read, then an atomic write: updates in between are lost.
+static void makeTwo(Instruction &I, Operation Is, Value *To, Value *V) {
+  IRBuilder<> B(&I);
+  Align Natural(I.getType()->getScalarSizeInBits() / 8);
+  auto *Old = B.CreateAlignedLoad(I.getType(), To, Natural);
+  Old->setAtomic(AtomicOrdering::Monotonic);
+  auto *New = B.CreateAlignedStore(compute(B, Is, Old, V), To, Natural);
+  New->setAtomic(AtomicOrdering::Monotonic);
   I.replaceAllUsesWith(Old);
   I.eraseFromParent();
 }
@@ -137,6 +150,10 @@ static void addCall(CallInst &Call, Sites &S) {
     return;
   S.add(Call, "atomic", Name, "plain",
         [&Call, Is, To, V] { makePlain(Call, Is, To, V); });
+  S.add(Call, "atomic", Name, "volatile",
+        [&Call, Is, To, V] { makePlain(Call, Is, To, V, /*Volatile=*/true); });
+  S.add(Call, "atomic", Name, "two atomics",
+        [&Call, Is, To, V] { makeTwo(Call, Is, To, V); });
   if (Operation Other = confused(Is); Other != None)
     S.add(Call, "arithmetic", Name, AtomicRMWInst::getOperationName(Other),
           [&Call, Other, To, V] {

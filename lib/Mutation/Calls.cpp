@@ -47,7 +47,21 @@ constexpr const char *RegisterNames[4] = {"threadIdx", "blockIdx", "blockDim",
                                           "gridDim"};
 } // namespace
 
-static bool addDimension(CallInst &Call, StringRef Name, Sites &S) {
+/// The dimension of all launches; nothing where they differ.
+static std::optional<unsigned> recordedDimension(ArrayRef<Workload> Recorded,
+                                                 unsigned Kind, unsigned Axis) {
+  std::optional<unsigned> Known;
+  for (const Workload &W : Recorded) {
+    uint64_t Is = (Kind == 2 ? W.Shape.Block : W.Shape.Grid)[Axis];
+    if (Known && *Known != Is)
+      return std::nullopt;
+    Known = static_cast<unsigned>(Is);
+  }
+  return Known;
+}
+
+static bool addDimension(CallInst &Call, StringRef Name,
+                         ArrayRef<Workload> Recorded, Sites &S) {
   if (!Name.consume_front("__fetch_builtin_") || Name.size() != 1)
     return false;
   unsigned Axis = Name[0] - 'x';
@@ -70,6 +84,11 @@ static bool addDimension(CallInst &Call, StringRef Name, Sites &S) {
   };
   Change(Kind, Axis == 1 ? 0 : 1);
   Change(Kind ^ 1, Axis);
+  // Indices are 0 where the dimension is 1.
+  if (auto Known =
+          recordedDimension(Recorded, Kind < 2 ? 3 - Kind : Kind, Axis);
+      Known && (Kind >= 2 || *Known == 1))
+    addRecordedDimension(Call, Text(Kind, Axis), Kind < 2 ? 0 : *Known, S);
   return true;
 }
 
@@ -147,15 +166,38 @@ static void addExtremes(CallInst &Call, StringRef Name, Sites &S) {
   });
 }
 
-void addCalls(CallInst &Call, Sites &S) {
+/// What is made of NaN and infinity.
+static void addSpecials(CallInst &Call, StringRef Name, Sites &S) {
+  if (Call.getType()->isIntegerTy() &&
+      is_contained(ArrayRef<StringRef>({"isnan", "isinf", "__isnanf", "__isnan",
+                                        "__isinff", "__isinf"}),
+                   Name))
+    S.add(Call, "nan", Name, "false", [&Call] { eraseCall(Call); });
+  if (Call.arg_size() != 2 || !Call.getType()->isFloatingPointTy())
+    return;
+  bool Max = Name == "fmaxf" || Name == "fmax";
+  if (!Max && Name != "fminf" && Name != "fmin")
+    return;
+  S.add(Call, "nan", Name, Max ? "a > b ? a : b" : "a < b ? a : b",
+        [&Call, Max] {
+          replaceCall(Call, [&](IRBuilder<> &B) {
+            Value *L = Call.getArgOperand(0), *R = Call.getArgOperand(1);
+            return B.CreateSelect(
+                Max ? B.CreateFCmpOGT(L, R) : B.CreateFCmpOLT(L, R), L, R);
+          });
+        });
+}
+
+void addCalls(CallInst &Call, ArrayRef<Workload> Recorded, Sites &S) {
   std::string Name = calleeName(Call);
-  if (Name.empty() || addDimension(Call, Name, S) ||
+  if (Name.empty() || addDimension(Call, Name, Recorded, S) ||
       addSynchronisation(Call, Name, S))
     return;
   if (Name == "__syncwarp")
     return;
   addWarp(Call, Name, S);
   addExtremes(Call, Name, S);
+  addSpecials(Call, Name, S);
   // f(x) for x: expf, sqrtf, fabsf, a device function of one argument.
   bool Mathematics = Call.arg_size() == 1 &&
                      Call.getType()->isFloatingPointTy() &&

@@ -56,6 +56,19 @@ static void addCompare(CmpInst &I, Sites &S) {
   if (auto Other = offByOne(P))
     Change("compare", *Other);
   Change("compare", I.getInversePredicate());
+  auto Always = [&](StringRef Operator, StringRef Before, bool Result) {
+    S.add(I, Operator, Before, Result ? "true" : "false", [&I, Result] {
+      I.replaceAllUsesWith(ConstantInt::getBool(I.getType(), Result));
+      I.eraseFromParent();
+    });
+  };
+  if (isa<ConstantPointerNull>(I.getOperand(1)))
+    Always("null", P == CmpInst::ICMP_EQ ? "p == null" : "p != null",
+           P != CmpInst::ICMP_EQ);
+  // x != x is how NaN is asked for.
+  if (P == CmpInst::FCMP_UNO || P == CmpInst::FCMP_ORD ||
+      (I.getOperand(0) == I.getOperand(1) && isa<FCmpInst>(I)))
+    Always("nan", CmpInst::getPredicateName(P), !CmpInst::isUnordered(P));
 }
 
 /// Whether something jumps back to \p Block: clang lays blocks out in the order
@@ -76,6 +89,12 @@ void addConditions(Instruction &I, Sites &S) {
   if (auto *Select = dyn_cast<SelectInst>(&I)) {
     S.add(I, "select", "c ? a : b", "c ? b : a",
           [Select] { Select->swapValues(); });
+    for (bool First : {true, false})
+      S.add(I, "select", "c ? a : b", First ? "a" : "b", [Select, First] {
+        Select->replaceAllUsesWith(First ? Select->getTrueValue()
+                                         : Select->getFalseValue());
+        Select->eraseFromParent();
+      });
     return;
   }
   auto *Branch = dyn_cast<BranchInst>(&I);
@@ -113,6 +132,12 @@ static void addOne(Instruction &I, unsigned Operand, int By) {
                B.CreateAdd(Old, ConstantInt::getSigned(Old->getType(), By)));
 }
 
+/// \p V once more: a read, if it is one. The header dominates what follows.
+static Value *again(IRBuilder<> &B, Value *V) {
+  auto *Read = dyn_cast<LoadInst>(V);
+  return Read ? B.Insert(Read->clone()) : V;
+}
+
 static void addLoop(Loop &L, Sites &S) {
   auto *Branch = dyn_cast<BranchInst>(L.getHeader()->getTerminator());
   if (!Branch || !Branch->isConditional())
@@ -126,6 +151,24 @@ static void addLoop(Loop &L, Sites &S) {
     for (int By : {1, -1})
       S.add(*Limit, "loop", "limit", By > 0 ? "limit + 1" : "limit - 1",
             [Limit, By] { addOne(*Limit, 1, By); });
+  auto Bound = [&](const char *After, auto Make) {
+    S.add(*Limit, "loop", "limit", After, [Limit, Make] {
+      IRBuilder<> B(Limit);
+      Limit->setOperand(1, Make(B, Limit->getOperand(1)));
+    });
+  };
+  if (!isa<ConstantInt>(Limit->getOperand(1)) &&
+      Limit->getOperand(1)->getType()->getIntegerBitWidth() >= 32 &&
+      (Limit->isRelational() && (Limit->getPredicate() == CmpInst::ICMP_SLT ||
+                                 Limit->getPredicate() == CmpInst::ICMP_ULT))) {
+    Bound("min(limit, 1024)", [](IRBuilder<> &B, Value *V) -> Value * {
+      return B.CreateBinaryIntrinsic(Intrinsic::smin, V,
+                                     ConstantInt::get(V->getType(), 1024));
+    });
+    Bound("limit in whole fours", [](IRBuilder<> &B, Value *V) -> Value * {
+      return B.CreateAnd(V, ConstantInt::getSigned(V->getType(), -4));
+    });
+  }
   Value *Variable = Read->getPointerOperand();
   StoreInst *Start = lastStore(L.getLoopPreheader(), Variable);
   if (Start && !isa<ConstantInt>(Start->getValueOperand()))
@@ -135,6 +178,15 @@ static void addLoop(Loop &L, Sites &S) {
   StoreInst *Next = lastStore(L.getLoopLatch(), Variable);
   auto *Step =
       Next ? dyn_cast<BinaryOperator>(Next->getValueOperand()) : nullptr;
+  // A stride of the grid takes all in one turn, if there are few.
+  if (Step &&
+      none_of(Step->operands(),
+              [](const Use &U) { return isa<Constant>(U); }) &&
+      Limit->getOperand(1)->getType() == Step->getType())
+    S.add(*Step, "loop", "turns", "one turn", [Limit, Next] {
+      IRBuilder<> B(Next);
+      Next->setOperand(0, again(B, Limit->getOperand(1)));
+    });
   if (Step)
     S.add(*Step, "loop", "step", "step twice", [Step, Next] {
       Instruction *Again = Step->clone();

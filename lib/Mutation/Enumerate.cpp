@@ -116,7 +116,8 @@ static std::vector<Function *> reachable(Function &Kernel) {
   return Found;
 }
 
-static Expected<Sites> enumerate(Module &M, StringRef Symbol) {
+static Expected<Sites> enumerate(Module &M, StringRef Symbol,
+                                 ArrayRef<Workload> Recorded) {
   Function *Kernel = M.getFunction(Symbol);
   if (!Kernel || Kernel->isDeclaration())
     return usageError("the device code has no kernel '" + Symbol + "'");
@@ -131,22 +132,25 @@ static Expected<Sites> enumerate(Module &M, StringRef Symbol) {
       addPrecision(I, S);
       addConditions(I, S);
       addMemory(I, S);
+      addWidths(I, S);
       addAtomics(I, S);
       if (auto *Call = dyn_cast<CallInst>(&I))
-        addCalls(*Call, S);
+        addCalls(*Call, Recorded, S);
     }
     addLoops(*F, S);
   }
+  addRecorded(*Kernel, Recorded, S);
   return S;
 }
 
 Expected<std::vector<Mutation>> listMutations(StringRef Bitcode,
-                                              StringRef Symbol) {
+                                              StringRef Symbol,
+                                              ArrayRef<Workload> Recorded) {
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
-  Expected<Sites> S = enumerate(**M, Symbol);
+  Expected<Sites> S = enumerate(**M, Symbol, Recorded);
   if (!S)
     return S.takeError();
   std::vector<Mutation> Result;
@@ -156,12 +160,13 @@ Expected<std::vector<Mutation>> listMutations(StringRef Bitcode,
 }
 
 Expected<std::string> applyMutation(StringRef Bitcode, StringRef Symbol,
-                                    unsigned Index) {
+                                    unsigned Index,
+                                    ArrayRef<Workload> Recorded) {
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
-  Expected<Sites> S = enumerate(**M, Symbol);
+  Expected<Sites> S = enumerate(**M, Symbol, Recorded);
   if (!S)
     return S.takeError();
   if (Index >= S->All.size())

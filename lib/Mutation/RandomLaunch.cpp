@@ -139,12 +139,7 @@ static ElementKind kindOf(const WorkloadBuffer &B) {
       .value_or(ElementKind::UInt8);
 }
 
-Expected<RandomLaunch> LaunchSource::next() {
-  const Workload &W = Around[below(Around.size())];
-  RandomLaunch L;
-  L.Shape = W.Shape;
-  L.Args = W.Args;
-  L.Pointers = W.Pointers;
+Error LaunchSource::drawContents(const Workload &W, RandomLaunch &L) {
   for (const WorkloadBuffer &B : W.Buffers) {
     Expected<std::vector<uint8_t>> Content = contentOf(B);
     if (!Content)
@@ -164,13 +159,60 @@ Expected<RandomLaunch> LaunchSource::next() {
       drawFloats(kindOf(G.Content), *Content);
     L.Globals.push_back({G.Symbol, std::move(*Content)});
   }
-  drawShape(L);
+  return Error::success();
+}
+
+void describeShape(RandomLaunch &L) {
   const LaunchShape &S = L.Shape;
   raw_string_ostream(L.Text)
       << "grid=" << S.Grid[0] << "x" << S.Grid[1] << "x" << S.Grid[2]
       << ", block=" << S.Block[0] << "x" << S.Block[1] << "x" << S.Block[2];
-  drawScalars(L);
+}
+
+RandomLaunch withoutContents(const Workload &W) {
+  RandomLaunch L;
+  L.Shape = W.Shape;
+  L.Args = W.Args;
+  L.Pointers = W.Pointers;
   return L;
+}
+
+Expected<RandomLaunch> launchOf(const Workload &W) {
+  RandomLaunch L = withoutContents(W);
+  for (const WorkloadBuffer &B : W.Buffers) {
+    Expected<std::vector<uint8_t>> Content = contentOf(B);
+    if (!Content)
+      return Content.takeError();
+    L.Kinds.push_back(kindOf(B));
+    L.Buffers.push_back(std::move(*Content));
+  }
+  for (const WorkloadGlobal &G : W.Globals) {
+    Expected<std::vector<uint8_t>> Content = contentOf(G.Content);
+    if (!Content)
+      return Content.takeError();
+    L.Globals.push_back({G.Symbol, std::move(*Content)});
+  }
+  describeShape(L);
+  return L;
+}
+
+/// A domain that says nothing is no help in drawing: launches around the given
+/// ones are.
+static bool saysNothing(const Domain &D) {
+  return any_of(D.Boxes, [](const DomainBox &B) { return B.size() == 0; });
+}
+
+Expected<std::optional<RandomLaunch>> LaunchSource::next() {
+  const Workload &W = Around[below(Around.size())];
+  if (Inside && !saysNothing(*Inside))
+    return drawInside(W);
+  RandomLaunch L = withoutContents(W);
+  if (Error E = drawContents(W, L))
+    return std::move(E);
+  drawShape(L);
+  describeShape(L);
+  drawScalars(L);
+  return std::optional(std::move(L));
 }
 
 } // namespace cupilot

@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_MUTATION_RANDOMLAUNCH_H
 
 #include "cupilot/Evaluation/Element.h"
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
 #include "cupilot/Portable/Random.h"
@@ -24,16 +25,30 @@ struct RandomLaunch {
   std::vector<std::vector<uint8_t>> Buffers;
   std::vector<ElementKind> Kinds; ///< Of the buffers.
   std::vector<std::pair<std::string, std::vector<uint8_t>>> Globals;
+  /// Buffers are as large as the drawn sizes may need: the original's accesses
+  /// tell how much of them.
+  bool Grown = false;
 };
+
+/// The launch that \p W describes in words.
+llvm::Expected<RandomLaunch> launchOf(const Workload &W);
+/// Its shape, arguments and pointers alone.
+RandomLaunch withoutContents(const Workload &W);
+/// Begins L.Text with the shape.
+void describeShape(RandomLaunch &L);
 
 /// Draws launches around given ones: buffers keep their sizes, scalars get
 /// smaller, values come from several distributions, launch dimensions change.
+/// Given a domain, scalars, dimensions, floating arguments, null and equal
+/// pointers come from all over it, its ends among them, and buffers grow.
 /// Whether the kernel bears a launch is for the caller to see.
 class LaunchSource {
 public:
-  LaunchSource(const Kernel &K, llvm::ArrayRef<Workload> Around, uint64_t Seed)
-      : K(K), Around(Around), State(Seed * SplitMixStep + 1) {}
-  llvm::Expected<RandomLaunch> next();
+  LaunchSource(const Kernel &K, llvm::ArrayRef<Workload> Around, uint64_t Seed,
+               const Domain *Inside = nullptr)
+      : K(K), Around(Around), State(Seed * SplitMixStep + 1), Inside(Inside) {}
+  /// Nothing where many attempts missed the domain.
+  llvm::Expected<std::optional<RandomLaunch>> next();
 
 private:
   uint64_t draw() { return splitMix64(State); }
@@ -44,10 +59,21 @@ private:
   void drawScalars(RandomLaunch &L);
   void drawFloats(ElementKind Kind, std::vector<uint8_t> &Content);
   void drawIntegers(ElementKind Kind, std::vector<uint8_t> &Content);
+  llvm::Error drawContents(const Workload &W, RandomLaunch &L);
+  // DomainLaunch.cpp: attempts at a launch in a box, which change W.
+  int64_t drawFrom(llvm::ArrayRef<Interval> In, int64_t Was);
+  int64_t onResidue(const DomainBox &Box, const Expr &E, int64_t V);
+  void drawSymbols(const DomainBox &Box, const Bindings &Was, Workload &W);
+  void drawDims(const DomainBox &Box, const Bindings &Was, Workload &W);
+  void drawFloatArguments(const DomainBox &Box, Workload &W);
+  void drawPointers(const DomainBox &Box, Workload &W);
+  bool grow(const Bindings &Was, const Bindings &Is, Workload &W);
+  llvm::Expected<std::optional<RandomLaunch>> drawInside(const Workload &W);
 
   const Kernel &K;
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
+  const Domain *Inside;
 };
 
 } // namespace cupilot

@@ -9,7 +9,7 @@
 #include "cupilot/Mutation/Score.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
-#include "cupilot/Mutation/Independent.h"
+#include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -23,7 +23,7 @@ using namespace llvm;
 namespace cupilot {
 
 static constexpr StringLiteral OutcomeWords[] = {
-    "", "same-code", "killed", "survived", "crashed", "timeout"};
+    "", "same-code", "killed", "survived", "crashed", "timeout", "bounded"};
 
 StringRef wordOf(MutantOutcome O) {
   return OutcomeWords[static_cast<size_t>(O)];
@@ -74,12 +74,18 @@ public:
 
 private:
   Error prepare();
-  Error askIndependently(MutantRecord &R, StringRef Mutant);
+  Expected<std::optional<Domain>> ownDomain();
+  Error askInside(MutantRecord &R, const SideVariant &Mutant,
+                  const Domain &Where);
+  Error askIndependently(MutantRecord &R, const SideVariant &Mutant,
+                         const std::optional<Domain> &Where);
 
   const MutationSubject &Subject;
   const ScoreOptions &Options;
   std::unique_ptr<Gate> TheGate; ///< Made in the worker.
   std::string Digest;            ///< Of the original's device code.
+  /// Of the original judged as its own variant, once that is known.
+  std::optional<std::optional<Domain>> Own;
 };
 } // namespace
 
@@ -112,11 +118,66 @@ Error Judge::prepare() {
   return Error::success();
 }
 
-Error Judge::askIndependently(MutantRecord &R, StringRef Mutant) {
+/// \p Bitcode in the place of the original.
+static SideVariant variantOf(const MutationSubject &Subject,
+                             StringRef Bitcode) {
+  SideVariant V;
+  V.Bitcode = Bitcode.str();
+  V.Plan.Launches.push_back({});
+  V.Plan.Launches[0].Symbol = Subject.K->Symbol;
+  V.When.Arch = Subject.Arch;
+  return V;
+}
+
+Expected<std::optional<Domain>> Judge::ownDomain() {
+  if (!Own) {
+    SideVariant Itself = variantOf(Subject, Subject.Bitcode);
+    Expected<GateVerdict> V = TheGate->judge(Itself.Bitcode, Itself.Plan,
+                                             Itself.When, GateDepth::Search);
+    if (!V)
+      return V.takeError();
+    if (!V->Passed)
+      return findingError(
+          "'" + Subject.Name +
+          "' is rejected as its own variant: " + V->Findings.front().Evidence);
+    Own = std::move(V->Where);
+  }
+  return *Own;
+}
+
+Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
+                       const Domain &Where) {
+  Expected<std::optional<Domain>> Whole = ownDomain();
+  if (!Whole)
+    return Whole.takeError();
+  if (!*Whole)
+    return Error::success();
+  DomainQuestion Q;
+  Q.K = Subject.K;
+  Q.Original = Subject.Bitcode;
+  Q.Recorded = Subject.Workloads;
+  Q.Inputs = 200;
+  Q.Seed = Options.Seed + xxh3_64bits(R.key());
+  Q.Arch = Subject.Arch;
+  Expected<BoundedVerdict> B = judgeBounded(Q, Mutant, Where, **Whole);
+  if (!B)
+    return B.takeError();
+  R.Differs = B->Differs;
+  (B->Differs ? R.Difference : R.Evidence) = std::move(B->Why);
+  if (B->Caught) {
+    R.Outcome = MutantOutcome::Bounded;
+    R.Reason = wordOf(R.Outcome).str();
+  }
+  return Error::success();
+}
+
+Error Judge::askIndependently(MutantRecord &R, const SideVariant &Mutant,
+                              const std::optional<Domain> &Where) {
   IndependentOptions How;
   How.Inputs = Options.Independent;
   How.Seed = Options.Seed + xxh3_64bits(R.key());
   How.Arch = Subject.Arch;
+  How.Inside = Where ? &*Where : nullptr;
   Expected<IndependentResult> I = compareIndependently(
       *Subject.K, Subject.Bitcode, Mutant, Subject.Workloads, How);
   if (!I)
@@ -127,41 +188,43 @@ Error Judge::askIndependently(MutantRecord &R, StringRef Mutant) {
   return Error::success();
 }
 
+/// The domain of a survivor is not written down: what goes on after an
+/// interruption judges it again.
 Error Judge::judge(MutantRecord &R) {
   if (Error E = prepare())
     return E;
-  Expected<std::string> Mutant =
-      applyMutation(Subject.Bitcode, Subject.K->Symbol, R.M.Index);
-  if (!Mutant)
-    return Mutant.takeError();
+  Expected<std::string> Code = applyMutation(Subject.Bitcode, Subject.K->Symbol,
+                                             R.M.Index, Subject.Workloads);
+  if (!Code)
+    return Code.takeError();
+  SideVariant Mutant = variantOf(Subject, *Code);
   if (R.Outcome == MutantOutcome::Open) {
-    Expected<std::string> Code = codeOf(*Mutant, Subject.Arch);
-    if (!Code)
-      return Code.takeError();
-    if (*Code == Digest) {
+    Expected<std::string> Same = codeOf(*Code, Subject.Arch);
+    if (!Same)
+      return Same.takeError();
+    if (*Same == Digest) {
       R.Outcome = MutantOutcome::SameCode;
       return Error::success();
     }
-    LaunchPlan Plan;
-    Plan.Launches.push_back({});
-    Plan.Launches[0].Symbol = Subject.K->Symbol;
-    Guard When;
-    When.Arch = Subject.Arch;
-    Expected<GateVerdict> V =
-        TheGate->judge(*Mutant, Plan, When, GateDepth::Search);
-    if (!V)
-      return V.takeError();
-    R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;
-    if (!V->Passed) {
-      R.Reason = wordOf(V->Findings.front().Reason).str();
-      R.Evidence = V->Findings.front().Workload;
-      R.Evidence +=
-          (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;
-    }
   }
+  Expected<GateVerdict> V = TheGate->judge(Mutant.Bitcode, Mutant.Plan,
+                                           Mutant.When, GateDepth::Search);
+  if (!V)
+    return V.takeError();
+  R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;
+  if (!V->Passed) {
+    R.Reason = wordOf(V->Findings.front().Reason).str();
+    R.Evidence = V->Findings.front().Workload;
+    R.Evidence +=
+        (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;
+    return Error::success();
+  }
+  if (V->Where)
+    if (Error E = askInside(R, Mutant, *V->Where))
+      return E;
   if (R.Outcome == MutantOutcome::Survived && Options.Independent > R.Inputs &&
       !R.Differs)
-    return askIndependently(R, *Mutant);
+    return askIndependently(R, Mutant, V->Where);
   return Error::success();
 }
 
@@ -184,7 +247,7 @@ static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
                                                 const ScoreOptions &Options) {
   Expected<std::vector<Mutation>> All =
-      listMutations(Subject.Bitcode, Subject.K->Symbol);
+      listMutations(Subject.Bitcode, Subject.K->Symbol, Subject.Workloads);
   if (!All)
     return All.takeError();
   std::vector<MutantRecord> Records;

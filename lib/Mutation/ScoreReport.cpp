@@ -72,6 +72,8 @@ void ScoreReport::print(raw_ostream &OS, unsigned Kernels) const {
       OS << "\n    missed: " << R.Difference;
     else if (R.Inputs)
       OS << "\n    equal on " << R.Inputs << " independent inputs";
+    if (!R.Differs && !R.Evidence.empty())
+      OS << "\n    " << R.Evidence;
     OS << "\n";
   }
   OS << formatv("\nscore {0:f1} %: {1} of {2} mutants of {3} kernel(s)\n",

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_MUTATION_SITES_H
 #define CUPILOT_LIB_MUTATION_SITES_H
 
+#include "cupilot/Model/Workload.h"
 #include "cupilot/Mutation/Mutation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -45,6 +46,12 @@ std::string calleeSignature(const llvm::CallInst &Call);
 /// The local variable that \p Pointer is, or nothing.
 const llvm::AllocaInst *localVariable(const llvm::Value *Pointer);
 
+/// Sends what \p I computes through \p Change.
+void filterResult(
+    llvm::Instruction &I,
+    llvm::function_ref<llvm::Value *(llvm::IRBuilder<> &, llvm::Value *)>
+        Change);
+
 // One file each; every function looks at one instruction (or function).
 void addArithmetic(llvm::Instruction &I, Sites &S);
 void addConstants(llvm::Instruction &I, Sites &S);
@@ -52,8 +59,15 @@ void addPrecision(llvm::Instruction &I, Sites &S);
 void addConditions(llvm::Instruction &I, Sites &S);
 void addLoops(llvm::Function &F, Sites &S);
 void addMemory(llvm::Instruction &I, Sites &S);
-void addCalls(llvm::CallInst &Call, Sites &S);
+void addCalls(llvm::CallInst &Call, llvm::ArrayRef<Workload> Recorded,
+              Sites &S);
 void addAtomics(llvm::Instruction &I, Sites &S);
+void addWidths(llvm::Instruction &I, Sites &S);
+void addRecorded(llvm::Function &Kernel, llvm::ArrayRef<Workload> Recorded,
+                 Sites &S);
+/// The dimension \p Name of the launch, which \p Call reads, as a constant.
+void addRecordedDimension(llvm::CallInst &Call, llvm::StringRef Name,
+                          unsigned Value, Sites &S);
 
 } // namespace cupilot
 

@@ -42,8 +42,8 @@ static std::vector<Remark> remarksOf(StringRef Text) {
       continue;
     }
     auto [Word, Value] = Line.split(':');
-    for (StringRef Known :
-         {"kernel", "contract", "workload", "honest", "cheat"})
+    for (StringRef Known : {"kernel", "contract", "workload", "inside",
+                            "honest", "cheat", "bounded", "outside"})
       if (Word.trim() == Known) {
         Found.push_back({Number, Known.str(), Value.trim().str()});
         Open = true;
@@ -52,13 +52,15 @@ static std::vector<Remark> remarksOf(StringRef Text) {
   return Found;
 }
 
-static SuiteVariant variantOf(const Remark &R, bool Cheat) {
+static SuiteVariant variantOf(const Remark &R, SuiteVariant::Due Verdict) {
+  bool Cheat = Verdict == SuiteVariant::Due::Rejected;
   SmallVector<StringRef> Parts;
   StringRef(R.Text).split(Parts, '|');
   auto Part = [&](size_t I) {
     return I < Parts.size() ? Parts[I].trim() : StringRef();
   };
   SuiteVariant V;
+  V.Verdict = Verdict;
   V.Name = Part(0).str();
   V.Line = R.Line;
   SmallVector<StringRef> Reasons;
@@ -96,15 +98,29 @@ Expected<std::vector<SuiteEntry>> parseSuite(StringRef Text, StringRef File) {
       E.Contract = *C;
     } else if (R.Word == "workload") {
       E.Workloads.push_back(R.Text);
+    } else if (R.Word == "inside") {
+      E.Inside.push_back(R.Text);
+    } else if (R.Word == "outside") {
+      if (E.Variants.empty() ||
+          E.Variants.back().Verdict != SuiteVariant::Due::Bounded)
+        return Broken(R.Line, "'outside:' does not follow a 'bounded:'");
+      E.Variants.back().Outside.push_back(R.Text);
     } else {
-      bool Cheat = R.Word == "cheat";
-      SuiteVariant V = variantOf(R, Cheat);
-      if (Cheat && V.Reasons.empty())
+      SuiteVariant V =
+          variantOf(R, R.Word == "cheat"     ? SuiteVariant::Due::Rejected
+                       : R.Word == "bounded" ? SuiteVariant::Due::Bounded
+                                             : SuiteVariant::Due::Pass);
+      if (V.Verdict == SuiteVariant::Due::Rejected && V.Reasons.empty())
         return Broken(R.Line, "a cheat needs the reason of its rejection, as "
                               "in 'cheat: NAME | mismatch'");
       E.Variants.push_back(std::move(V));
     }
   }
+  for (const SuiteEntry &E : Entries)
+    for (const SuiteVariant &V : E.Variants)
+      if (V.Verdict == SuiteVariant::Due::Bounded && V.Outside.empty())
+        return Broken(V.Line, "a bounded variant needs a launch on which it is "
+                              "wrong, as in 'outside: grid=4, block=128, ...'");
   for (const SuiteEntry &E : Entries)
     if (E.Workloads.empty())
       return Broken(E.Line, "'" + E.Kernel + "' has no 'workload:'");

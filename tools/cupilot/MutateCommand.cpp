@@ -88,13 +88,17 @@ static Expected<std::vector<SuiteEntry>> entriesOf(const Options &O,
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
+  Expected<std::vector<SuiteEntry>> All = parseSuite(*Text, Path);
   // What needs no launch needs no comments.
-  if (!O.Only.empty() && (O.List || O.Emit >= 0)) {
+  bool OneByName = !O.Only.empty() && (O.List || O.Emit >= 0);
+  if (OneByName && (!All || none_of(*All, [&](const SuiteEntry &E) {
+        return E.Kernel == O.Only;
+      }))) {
+    consumeError(All.takeError());
     SuiteEntry E;
     E.Kernel = O.Only;
     return std::vector<SuiteEntry>{E};
   }
-  Expected<std::vector<SuiteEntry>> All = parseSuite(*Text, Path);
   if (!All)
     return All.takeError();
   for (SuiteEntry &E : *All)
@@ -104,7 +108,8 @@ static Expected<std::vector<SuiteEntry>> entriesOf(const Options &O,
 }
 
 static Error printList(const MutationSubject &S) {
-  Expected<std::vector<Mutation>> All = listMutations(S.Bitcode, S.K->Symbol);
+  Expected<std::vector<Mutation>> All =
+      listMutations(S.Bitcode, S.K->Symbol, S.Workloads);
   if (!All)
     return All.takeError();
   for (const Mutation &M : *All)
@@ -114,7 +119,7 @@ static Error printList(const MutationSubject &S) {
 
 static Error emit(const Options &O, const MutationSubject &S) {
   Expected<std::string> Mutant =
-      applyMutation(S.Bitcode, S.K->Symbol, unsigned(O.Emit));
+      applyMutation(S.Bitcode, S.K->Symbol, unsigned(O.Emit), S.Workloads);
   if (!Mutant)
     return Mutant.takeError();
   Expected<std::string> Text = printModule(*Mutant);
@@ -216,17 +221,17 @@ static Error oneFile(const Options &O, StringRef Path,
     if (!Alone)
       return Alone.takeError();
     S.Bitcode = std::move(*Alone);
-    if (O.List || O.Emit >= 0) {
-      if (Error Failure = O.List ? printList(S) : emit(O, S))
-        return Failure;
-      continue;
-    }
     for (const std::string &Text : E.Workloads) {
       Expected<Workload> W =
           parseWorkload(Text, K, "w" + utostr(S.Workloads.size()));
       if (!W)
         return W.takeError();
       S.Workloads.push_back(std::move(*W));
+    }
+    if (O.List || O.Emit >= 0) {
+      if (Error Failure = O.List ? printList(S) : emit(O, S))
+        return Failure;
+      continue;
     }
     if (Error Failure = scoreOne(O, S, R))
       return Failure;

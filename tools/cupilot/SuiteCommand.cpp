@@ -11,6 +11,7 @@
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/SuiteUnit.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"
@@ -38,6 +39,10 @@ struct Options : CommandOptions {
                             cl::desc("Number of processes (default 2)")};
   cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
                          cl::desc("Seed of the inputs (default 1)")};
+  cl::opt<unsigned> Launches{
+      "launches", In, cl::init(50), cl::value_desc("N"),
+      cl::desc("Number of random launches inside the domain of a bounded "
+               "variant (default 50)")};
   cl::opt<bool> Quiet{"q", In,
                       cl::desc("Print only wrong verdicts and the summary")};
 };
@@ -57,87 +62,198 @@ struct EntryResult {
 };
 } // namespace
 
-static Expected<GateVerdict> judgeOne(Gate &G, const SuiteUnit &U,
-                                      const Kernel &Original,
-                                      const SuiteVariant &V, StringRef Arch) {
+namespace {
+/// An original and what its entry says, ready to judge.
+class EntryJudge {
+public:
+  EntryJudge(const Options &O, const SuiteUnit &U, const SuiteEntry &E,
+             StringRef Arch)
+      : O(O), U(U), E(E), Arch(Arch) {}
+  Expected<EntryResult> run();
+
+private:
+  Error prepare();
+  Expected<std::vector<Workload>> launches(ArrayRef<std::string> Texts,
+                                           StringRef Prefix) const;
+  Expected<SideVariant> load(const SuiteVariant &V) const;
+  Expected<std::optional<std::string>> faultOf(const SuiteVariant &V,
+                                               const SideVariant &Code,
+                                               const GateVerdict &Got);
+  Error judge(const SuiteVariant &V, EntryResult &R);
+
+  const Options &O;
+  const SuiteUnit &U;
+  const SuiteEntry &E;
+  StringRef Arch;
+  Kernel Original;
+  std::string Bitcode; ///< Of the original alone.
+  std::vector<Workload> Recorded, Inside;
+  std::unique_ptr<Gate> TheGate;
+  std::optional<std::optional<Domain>> Own; ///< The original's, once known.
+};
+} // namespace
+
+Expected<std::vector<Workload>>
+EntryJudge::launches(ArrayRef<std::string> Texts, StringRef Prefix) const {
+  std::vector<Workload> Found;
+  for (const std::string &Text : Texts) {
+    Expected<Workload> W =
+        parseWorkload(Text, Original, (Prefix + Twine(Found.size())).str());
+    if (!W)
+      return W.takeError();
+    Found.push_back(std::move(*W));
+  }
+  return Found;
+}
+
+Expected<SideVariant> EntryJudge::load(const SuiteVariant &V) const {
   Expected<const Kernel *> Variant = U.kernel(V.Name);
   if (!Variant)
     return Variant.takeError();
+  SideVariant Loaded;
   Expected<LaunchPlan> Plan = parsePlan(V.Plan, Original);
   if (!Plan)
     return Plan.takeError();
-  for (Launch &L : Plan->Launches)
+  Loaded.Plan = std::move(*Plan);
+  for (Launch &L : Loaded.Plan.Launches)
     L.Symbol = (*Variant)->Symbol;
   Expected<Guard> When = parseGuard(V.Guard, Original, Arch);
   if (!When)
     return When.takeError();
+  Loaded.When = std::move(*When);
   Expected<std::string> Alone = onlyKernel(U.Bitcode, (*Variant)->Symbol);
   if (!Alone)
     return Alone.takeError();
-  return G.judge(*Alone, *Plan, *When, GateDepth::Search);
+  Loaded.Bitcode = std::move(*Alone);
+  return Loaded;
 }
 
-static bool isDue(const SuiteVariant &V, const GateVerdict &Got) {
-  if (V.Reasons.empty())
-    return Got.Passed;
-  return !Got.Passed &&
-         is_contained(V.Reasons, wordOf(Got.Findings.front().Reason));
-}
-
-static Expected<EntryResult> judgeEntry(const Options &O, const SuiteUnit &U,
-                                        const SuiteEntry &E, StringRef Arch) {
+Error EntryJudge::prepare() {
   Expected<const Kernel *> Found = U.kernel(E.Kernel);
   if (!Found)
     return Found.takeError();
-  Kernel Original = **Found;
+  Original = **Found;
   Original.Contract = E.Contract;
-  GateSetup Setup;
-  Setup.Original = &Original;
-  Setup.DataFolder = ".";
-  Setup.Arch = Arch.str();
-  Setup.Seed = O.Seed;
-  for (const std::string &Text : E.Workloads) {
-    Expected<Workload> W =
-        parseWorkload(Text, Original, "w" + utostr(Setup.Workloads.size()));
-    if (!W)
-      return W.takeError();
-    Setup.Workloads.push_back(std::move(*W));
-  }
+  Expected<std::vector<Workload>> Known = launches(E.Workloads, "w");
+  if (!Known)
+    return Known.takeError();
+  Recorded = std::move(*Known);
+  Expected<std::vector<Workload>> More = launches(E.Inside, "inside");
+  if (!More)
+    return More.takeError();
+  Inside = std::move(*More);
   Expected<std::string> Alone = onlyKernel(U.Bitcode, Original.Symbol);
   if (!Alone)
     return Alone.takeError();
-  Setup.OriginalBitcode = std::move(*Alone);
-  Expected<std::unique_ptr<Gate>> G = Gate::create(std::move(Setup));
-  if (!G)
-    return G.takeError();
-  EntryResult R;
-  raw_string_ostream OS(R.Text);
-  for (const SuiteVariant &V : E.Variants) {
-    if (!O.OnlyVariant.empty() && V.Name != O.OnlyVariant)
-      continue;
-    Expected<GateVerdict> Got = judgeOne(**G, U, Original, V, Arch);
-    if (!Got)
-      return Got.takeError();
-    bool Due = isDue(V, *Got);
-    R.Wrong += !Due;
-    (Got->Passed ? R.Passed : R.Rejected) += 1;
-    if (Due && O.Quiet)
-      continue;
-    OS << (Due ? "" : "WRONG ") << sys::path::filename(U.Path) << ":" << V.Line
-       << ": " << E.Kernel << " / " << V.Name << ": ";
-    if (Got->Passed) {
-      OS << "passed (" << Got->Checks << " checks)";
-    } else {
-      const GateFinding &F = Got->Findings.front();
-      OS << "rejected: " << wordOf(F.Reason)
-         << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
-         << F.Evidence;
-    }
-    if (!Due)
-      OS << "; expected "
-         << (V.Reasons.empty() ? "a pass" : join(V.Reasons, " or "));
-    OS << "\n";
+  Bitcode = std::move(*Alone);
+  GateSetup Setup;
+  Setup.Original = &Original;
+  Setup.OriginalBitcode = Bitcode;
+  Setup.Workloads = Recorded;
+  Setup.DataFolder = ".";
+  Setup.Arch = Arch.str();
+  Setup.Seed = O.Seed;
+  Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
+  if (!Made)
+    return Made.takeError();
+  TheGate = std::move(*Made);
+  return Error::success();
+}
+
+/// Why a pass is not what the file expects; nothing where it is.
+Expected<std::optional<std::string>>
+EntryJudge::faultOf(const SuiteVariant &V, const SideVariant &Code,
+                    const GateVerdict &Got) {
+  switch (V.Verdict) {
+  case SuiteVariant::Due::Rejected:
+    return "expected " + join(V.Reasons, " or ");
+  case SuiteVariant::Due::Bounded: {
+    Expected<std::vector<Workload>> Outside = launches(V.Outside, "outside");
+    if (!Outside)
+      return Outside.takeError();
+    DomainQuestion Q;
+    Q.K = &Original;
+    Q.Original = Bitcode;
+    Q.Recorded = Recorded;
+    Q.Inputs = O.Launches;
+    Q.Seed = O.Seed;
+    Q.Arch = Arch.str();
+    return faultOfBounded(Q, Code, Got.Where, *Outside);
   }
+  case SuiteVariant::Due::Pass:
+    break;
+  }
+  if (!Got.Where)
+    return std::nullopt;
+  if (!Own) {
+    SuiteVariant Itself;
+    Itself.Name = E.Kernel;
+    Expected<SideVariant> Same = load(Itself);
+    if (!Same)
+      return Same.takeError();
+    Expected<GateVerdict> Verdict = TheGate->judge(
+        Same->Bitcode, Same->Plan, Same->When, GateDepth::Search);
+    if (!Verdict)
+      return Verdict.takeError();
+    if (!Verdict->Passed)
+      return "the original is rejected as its own variant: " +
+             Verdict->Findings.front().Evidence;
+    Own = std::move(Verdict->Where);
+  }
+  std::vector<Workload> All = Recorded;
+  All.insert(All.end(), Inside.begin(), Inside.end());
+  return faultOfHonest(Original, Code.When, Got.Where, *Own, All);
+}
+
+Error EntryJudge::judge(const SuiteVariant &V, EntryResult &R) {
+  Expected<SideVariant> Code = load(V);
+  if (!Code)
+    return Code.takeError();
+  Expected<GateVerdict> Got =
+      TheGate->judge(Code->Bitcode, Code->Plan, Code->When, GateDepth::Search);
+  if (!Got)
+    return Got.takeError();
+  std::optional<std::string> Fault;
+  if (Got->Passed) {
+    Expected<std::optional<std::string>> F = faultOf(V, *Code, *Got);
+    if (!F)
+      return F.takeError();
+    Fault = std::move(*F);
+  } else if (V.Verdict == SuiteVariant::Due::Pass) {
+    Fault = "expected a pass";
+  } else if (V.Verdict == SuiteVariant::Due::Rejected &&
+             !is_contained(V.Reasons, wordOf(Got->Findings.front().Reason))) {
+    Fault = "expected " + join(V.Reasons, " or ");
+  }
+  R.Wrong += Fault.has_value();
+  (Got->Passed ? R.Passed : R.Rejected) += 1;
+  if (!Fault && O.Quiet)
+    return Error::success();
+  raw_string_ostream OS(R.Text);
+  OS << (Fault ? "WRONG " : "") << sys::path::filename(U.Path) << ":" << V.Line
+     << ": " << E.Kernel << " / " << V.Name << ": ";
+  if (Got->Passed) {
+    OS << "passed (" << Got->Checks << " checks)";
+  } else {
+    const GateFinding &F = Got->Findings.front();
+    OS << "rejected: " << wordOf(F.Reason)
+       << (F.Workload.empty() ? "" : " (" + F.Workload + ")") << ": "
+       << F.Evidence;
+  }
+  if (Fault)
+    OS << "; " << *Fault;
+  OS << "\n";
+  return Error::success();
+}
+
+Expected<EntryResult> EntryJudge::run() {
+  if (Error Failure = prepare())
+    return std::move(Failure);
+  EntryResult R;
+  for (const SuiteVariant &V : E.Variants)
+    if (O.OnlyVariant.empty() || V.Name == O.OnlyVariant)
+      if (Error Failure = judge(V, R))
+        return std::move(Failure);
   return R;
 }
 
@@ -160,7 +276,7 @@ static Error oneFile(const Options &O, StringRef Path,
   Error Failure = Error::success();
   // An answer is three numbers and the text, or "error: ".
   auto Job = [&](unsigned I) -> std::string {
-    Expected<EntryResult> R = judgeEntry(O, *U, (*Entries)[I], Arch);
+    Expected<EntryResult> R = EntryJudge(O, *U, (*Entries)[I], Arch).run();
     if (!R)
       return "error: " + toString(R.takeError());
     return utostr(R->Passed) + " " + utostr(R->Rejected) + " " +

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_MUTATION_INDEPENDENT_H
 #define CUPILOT_MUTATION_INDEPENDENT_H
 
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
 
@@ -17,6 +18,18 @@ struct IndependentOptions {
   unsigned Inputs = 1000; ///< That the original bears.
   uint64_t Seed = 1;
   std::string Arch = "sm_90";
+  /// Only launches in this domain are drawn, from end to end of it; nothing:
+  /// launches around the given ones.
+  const Domain *Inside = nullptr;
+  /// Only launches that are not in this one are compared.
+  const Domain *Outside = nullptr;
+};
+
+/// A variant's code, how it is launched, and where its author allows that.
+struct SideVariant {
+  std::string Bitcode;
+  LaunchPlan Plan;
+  Guard When;
 };
 
 struct IndependentResult {
@@ -26,13 +39,24 @@ struct IndependentResult {
   std::string Evidence; ///< The input and the difference.
 };
 
-/// Runs \p Mutant beside \p Original on random inputs around the launches
+/// Runs \p V beside \p Original on random inputs around the launches
 /// \p Around: sizes, values, launch dimensions. Its inputs and its comparison
 /// are its own, not the gate's. Errors: code that the cpu device refuses.
 llvm::Expected<IndependentResult>
 compareIndependently(const Kernel &K, llvm::StringRef Original,
-                     llvm::StringRef Mutant, llvm::ArrayRef<Workload> Around,
+                     const SideVariant &V, llvm::ArrayRef<Workload> Around,
                      const IndependentOptions &Options);
+
+/// The same on the one launch \p W, described in words. Inputs is 0 where the
+/// original does not bear it, or the variant does not run there.
+llvm::Expected<IndependentResult>
+compareLaunch(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+              const Workload &W, llvm::StringRef Arch);
+
+/// Why \p W lies outside of \p D, with buffers far apart; nothing inside.
+/// Arguments that are too short are a usage error.
+llvm::Expected<std::optional<ClauseRef>>
+clauseOutside(const Domain &D, const Kernel &K, const Workload &W);
 
 } // namespace cupilot
 

@@ -14,6 +14,7 @@
 #ifndef CUPILOT_MUTATION_MUTATION_H
 #define CUPILOT_MUTATION_MUTATION_H
 
+#include "cupilot/Model/Workload.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -37,13 +38,16 @@ struct Mutation {
 /// All faults of the code that the kernel \p Symbol of \p Bitcode reaches and
 /// that was written in the unit's own folder, in a fixed order. The bitcode is
 /// unoptimised and has line tables; a broken one, or one without lines, is a
-/// usage error.
-llvm::Expected<std::vector<Mutation>> listMutations(llvm::StringRef Bitcode,
-                                                    llvm::StringRef Symbol);
+/// usage error. Some faults are right for the launches \p Recorded: arguments
+/// and dimensions that are constants.
+llvm::Expected<std::vector<Mutation>>
+listMutations(llvm::StringRef Bitcode, llvm::StringRef Symbol,
+              llvm::ArrayRef<Workload> Recorded = {});
 
 /// \p Bitcode with fault number \p Index of that list.
 llvm::Expected<std::string>
-applyMutation(llvm::StringRef Bitcode, llvm::StringRef Symbol, unsigned Index);
+applyMutation(llvm::StringRef Bitcode, llvm::StringRef Symbol, unsigned Index,
+              llvm::ArrayRef<Workload> Recorded = {});
 
 /// \p Bitcode as text.
 llvm::Expected<std::string> printModule(llvm::StringRef Bitcode);

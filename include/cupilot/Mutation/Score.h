@@ -24,7 +24,8 @@ enum class MutantOutcome {
   Killed,   ///< The gate rejected it.
   Survived,
   Crashed, ///< The process of the gate ended without a verdict.
-  TimedOut
+  TimedOut,
+  Bounded ///< Accepted only where it is right: judgeBounded().
 };
 /// "same-code"; "" of an open one.
 llvm::StringRef wordOf(MutantOutcome O);

@@ -15,6 +15,12 @@
 //   // honest: rowsTiled | grid=(8, 1, 1)   must pass; plan and guard follow
 //   // cheat: rowsHalf | mismatch           must be rejected for one of the
 //                                           reasons; plan and guard follow
+//   // bounded: rows16 | | cols <= 4096     must be rejected, or pass with a
+//                                           domain in which it is right
+//   // outside: grid=4, block=128, ...      a launch on which the bounded
+//                                           variant above is wrong
+//   // inside: grid=9, block=96, ...        a launch that must lie in the
+//                                           domains of all honest variants
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_MUTATION_SUITE_H
@@ -26,10 +32,17 @@ namespace cupilot {
 
 /// Another kernel of the file, and the verdict that is due.
 struct SuiteVariant {
+  enum class Due {
+    Pass,     ///< And its domain holds the recorded launches, and Inside.
+    Rejected, ///< For one of Reasons.
+    Bounded   ///< Rejected, or right all over a domain without Outside.
+  };
+  Due Verdict = Due::Pass;
   std::string Name;
   unsigned Line = 0;
-  std::vector<std::string> Reasons; ///< One of them; empty: must pass.
+  std::vector<std::string> Reasons;
   std::string Plan, Guard;          ///< As text; empty: as the original.
+  std::vector<std::string> Outside; ///< Launches in words.
 };
 
 /// An original and what is judged against it.
@@ -38,6 +51,7 @@ struct SuiteEntry {
   unsigned Line = 0;
   PrecisionContract Contract;
   std::vector<std::string> Workloads;
+  std::vector<std::string> Inside; ///< Launches that honest ones are right on.
   std::vector<SuiteVariant> Variants;
 };
 

@@ -1,0 +1,220 @@
+//===- DomainChecks.cpp - Whether a domain is right and wide -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Mutation/DomainChecks.h"
+#include "SideBySide.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static std::string nameOf(const Kernel &K, const Expr &E) {
+  if (E.K != Expr::Kind::Symbol || size_t(E.Value) >= K.Scalars.size())
+    return E.str();
+  return K.Params[K.Scalars[size_t(E.Value)].Param].Name;
+}
+
+static std::string textOf(const Interval &I) {
+  return std::to_string(I.Least) + ".." + std::to_string(I.Most);
+}
+
+/// What the clause \p C is about, in words.
+static std::string describeClause(const Kernel &K, const Domain &D,
+                                  const ClauseRef &C) {
+  const DomainBox &Box = D.Boxes[C.Box];
+  size_t I = C.Clause;
+  auto Pointer = [&](const PointerRef &P) { return K.Params[P.Param].Name; };
+  if (I < Box.Ranges.size()) {
+    std::string Text = "range of " + nameOf(K, Box.Ranges[I].E);
+    for (const Interval &One : Box.Ranges[I].In)
+      Text += " " + textOf(One);
+    return Text;
+  }
+  I -= Box.Ranges.size();
+  if (I < Box.Residues.size())
+    return "rest of " + nameOf(K, Box.Residues[I].E) + " mod " +
+           std::to_string(Box.Residues[I].Modulus);
+  I -= Box.Residues.size();
+  if (I < Box.Floats.size())
+    return "values of " + K.Params[Box.Floats[I].Number.Param].Name;
+  I -= Box.Floats.size();
+  if (I < Box.Nulls.size())
+    return "whether " + Pointer(Box.Nulls[I].Pointer) + " is null";
+  I -= Box.Nulls.size();
+  if (I < Box.Alignments.size())
+    return "alignment of " + Pointer(Box.Alignments[I].Pointer);
+  I -= Box.Alignments.size();
+  return "overlap of " + Pointer(Box.Pairs[I].A) + " and " +
+         Pointer(Box.Pairs[I].B);
+}
+
+static std::string sentence(const Kernel &K, StringRef Whose, const Domain &D,
+                            const Workload &W, const ClauseRef &C) {
+  return (Whose + " domain leaves out launch " + W.Name + ": " +
+          describeClause(K, D, C))
+      .str();
+}
+
+static Expected<bool> guardAdmits(const Kernel &K, const Guard &When,
+                                  const Workload &W) {
+  Expected<PlacedLaunch> P = placed(K, withoutContents(W));
+  if (!P)
+    return P.takeError();
+  return admits(When, P->B, P->Args);
+}
+
+Expected<std::optional<std::string>> faultOfHonest(
+    const Kernel &K, const Guard &When, const std::optional<Domain> &Where,
+    const std::optional<Domain> &OfOriginal, ArrayRef<Workload> Launches) {
+  for (const Workload &W : Launches)
+    for (auto [Whose, D] :
+         {std::pair(StringRef("the original's own"), &OfOriginal),
+          {"its", &Where}}) {
+      if (!*D)
+        continue;
+      Expected<bool> Admitted = guardAdmits(K, When, W);
+      if (!Admitted)
+        return Admitted.takeError();
+      if (!*Admitted)
+        continue;
+      Expected<std::optional<ClauseRef>> C = clauseOutside(**D, K, W);
+      if (!C)
+        return C.takeError();
+      if (*C)
+        return sentence(K, Whose, **D, W, **C);
+    }
+  return std::nullopt;
+}
+
+static IndependentOptions optionsOf(const DomainQuestion &Q) {
+  IndependentOptions O;
+  O.Inputs = Q.Inputs;
+  O.Seed = Q.Seed;
+  O.Arch = Q.Arch;
+  return O;
+}
+
+Expected<std::optional<std::string>>
+faultOfBounded(const DomainQuestion &Q, const SideVariant &V,
+               const std::optional<Domain> &Where, ArrayRef<Workload> Outside) {
+  for (const Workload &W : Outside) {
+    Expected<IndependentResult> R =
+        compareLaunch(*Q.K, Q.Original, V, W, Q.Arch);
+    if (!R)
+      return R.takeError();
+    if (!R->Differs)
+      return "launch " + W.Name + " does not show that it is wrong" +
+             (R->Inputs ? ""
+                        : ": the original does not bear it, or the guard "
+                          "does not admit it");
+    Expected<std::optional<ClauseRef>> Left =
+        Where ? clauseOutside(*Where, *Q.K, W) : std::nullopt;
+    if (!Left)
+      return Left.takeError();
+    if (!*Left)
+      return "it is wrong on launch " + W.Name +
+             ", which lies inside its domain: " + R->Evidence;
+  }
+  if (!Where)
+    return std::nullopt;
+  IndependentOptions O = optionsOf(Q);
+  O.Inside = &*Where;
+  Expected<IndependentResult> R =
+      compareIndependently(*Q.K, Q.Original, V, Q.Recorded, O);
+  if (!R)
+    return R.takeError();
+  if (R->Differs)
+    return "it is wrong inside its domain: " + R->Evidence;
+  if (R->Inputs == 0)
+    return "no random launch was found inside its domain";
+  return std::nullopt;
+}
+
+namespace {
+/// The longest range of one expression in all boxes.
+struct Hull {
+  std::optional<Interval> Longest; ///< Nothing: some box does not bound it.
+  double bits() const {
+    return std::log2(double(Longest->Most) - double(Longest->Least) + 1);
+  }
+};
+} // namespace
+
+static Hull hullOf(const Domain &D, const Expr &E) {
+  Hull H;
+  for (const DomainBox &Box : D.Boxes) {
+    auto C =
+        find_if(Box.Ranges, [&](const RangeClause &R) { return R.E == E; });
+    if (C == Box.Ranges.end())
+      return {};
+    if (C->In.empty())
+      continue;
+    Hull One{Interval{C->In.front().Least, C->In.back().Most}};
+    if (!H.Longest || One.bits() > H.bits())
+      H = One;
+  }
+  if (!H.Longest) // No box lets anything through.
+    H.Longest = Interval{0, 0};
+  return H;
+}
+
+std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
+                                          const Domain &Own, double Share) {
+  constexpr double ShortBits = 3;
+  for (const DomainBox &Box : Own.Boxes)
+    for (const RangeClause &C : Box.Ranges) {
+      Hull Whole = hullOf(Own, C.E), Part = hullOf(Mine, C.E);
+      if (!Whole.Longest || Whole.bits() <= ShortBits || !Part.Longest)
+        continue;
+      if (Part.bits() < Share * Whole.bits())
+        return nameOf(K, C.E) + ": " + textOf(*Part.Longest) + " of " +
+               textOf(*Whole.Longest);
+    }
+  return std::nullopt;
+}
+
+Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
+                                      const SideVariant &V, const Domain &Where,
+                                      const Domain &Own) {
+  BoundedVerdict Result;
+  IndependentOptions O = optionsOf(Q);
+  O.Inside = &Where;
+  Expected<IndependentResult> In =
+      compareIndependently(*Q.K, Q.Original, V, Q.Recorded, O);
+  if (!In)
+    return In.takeError();
+  Result.Inputs = In->Inputs;
+  if (In->Differs) {
+    Result.Differs = true;
+    Result.Why = std::move(In->Evidence);
+    return Result;
+  }
+  if (In->Inputs < Q.Inputs) {
+    Result.Why = "only " + std::to_string(In->Inputs) +
+                 " launches were found inside its domain";
+    return Result;
+  }
+  if (auto Narrow = narrowerExtent(*Q.K, Where, Own, 0.5)) {
+    Result.Why = "its domain is too small, " + *Narrow;
+    return Result;
+  }
+  O.Inside = &Own;
+  O.Outside = &Where;
+  Expected<IndependentResult> Out =
+      compareIndependently(*Q.K, Q.Original, V, Q.Recorded, O);
+  if (!Out)
+    return Out.takeError();
+  Result.Caught = Out->Differs;
+  Result.Why = Out->Differs ? std::move(Out->Evidence)
+                            : "no launch outside its domain shows a fault";
+  return Result;
+}
+
+} // namespace cupilot

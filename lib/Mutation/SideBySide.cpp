@@ -1,0 +1,339 @@
+//===- SideBySide.cpp - An original and a variant on one launch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SideBySide.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// What one launch left behind.
+struct Outcome {
+  bool Ran = true; ///< False: the plan has no launch there.
+  std::optional<DeviceFault> Fault;
+  std::vector<std::vector<uint8_t>> Buffers;
+  std::vector<size_t> Touched; ///< Bytes from the begin of each, with coverage.
+};
+
+/// Memory of one run: buffers at aligned places.
+class Memory {
+public:
+  uint8_t *add(ArrayRef<uint8_t> Content, size_t Size) {
+    constexpr size_t Alignment = 256;
+    Storage.emplace_back(Size + 2 * Alignment, 0xff);
+    auto At = reinterpret_cast<uintptr_t>(Storage.back().data());
+    auto *Base = reinterpret_cast<uint8_t *>((At / Alignment + 1) * Alignment);
+    if (!Content.empty())
+      std::memcpy(Base, Content.data(), Content.size());
+    Device->addBuffer(Base, Size);
+    return Base;
+  }
+  std::unique_ptr<DeviceMemory> Device = DeviceMemory::create();
+
+private:
+  std::vector<std::vector<uint8_t>> Storage;
+};
+} // namespace
+
+Expected<PlacedLaunch> placed(const Kernel &K, const RandomLaunch &L) {
+  PlacedLaunch P;
+  P.Args = L.Args;
+  for (const WorkloadPointer &To : L.Pointers) {
+    uint64_t Target = (uint64_t(To.Buffer + 1) << 40) + To.BufferOffset;
+    std::memcpy(P.Args[To.Param].data() + To.Offset, &Target, sizeof(Target));
+  }
+  Expected<Bindings> B = bindLaunch(L.Shape, K.Scalars, P.Args);
+  if (!B)
+    return B.takeError();
+  P.B = std::move(*B);
+  return P;
+}
+
+static void setGlobals(CpuModule &M, const RandomLaunch &L, DeviceMemory &To) {
+  for (const std::string &Name : M.globals())
+    if (auto Global = M.global(Name)) {
+      std::memset(Global->first, 0, Global->second);
+      for (const auto &[Symbol, Content] : L.Globals)
+        if (Symbol == Name)
+          std::memcpy(Global->first, Content.data(),
+                      std::min<uint64_t>(Content.size(), Global->second));
+      To.addBuffer(Global->first, Global->second);
+    }
+}
+
+static std::vector<size_t> touched(const DeviceMemory &Device,
+                                   ArrayRef<uint8_t *> Bases) {
+  std::vector<size_t> Ends;
+  for (const uint8_t *Base : Bases) {
+    std::optional<BufferCoverage> C = Device.coverage(Base);
+    int Last = C ? std::max(C->Read.find_last(), C->Written.find_last()) : -1;
+    Ends.push_back(size_t(Last + 1));
+  }
+  return Ends;
+}
+
+/// Errors are launches that no GPU takes.
+static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
+                               const LaunchPlan &Plan, const RandomLaunch &L,
+                               bool Coverage = false) {
+  Expected<PlacedLaunch> P = placed(K, L);
+  if (!P)
+    return P.takeError();
+  Outcome O;
+  Memory Mem;
+  std::vector<uint8_t *> Bases;
+  for (const std::vector<uint8_t> &Content : L.Buffers)
+    Bases.push_back(Mem.add(Content, Content.size()));
+  setGlobals(M, L, *Mem.Device);
+  std::vector<std::vector<uint8_t>> Args = L.Args;
+  for (const WorkloadPointer &To : L.Pointers) {
+    uint8_t *Target = Bases[To.Buffer] + To.BufferOffset;
+    std::memcpy(Args[To.Param].data() + To.Offset, &Target, sizeof(Target));
+  }
+  for (const Expr &Size : Plan.Scratch) {
+    std::optional<uint64_t> Bytes = scratchBytes(Size, P->B);
+    if (!Bytes || *Bytes > uint64_t(1) << 30) {
+      O.Ran = false;
+      return O;
+    }
+    uint8_t *Base = Mem.add({}, *Bytes);
+    Mem.Device->setWritten(Base, *Bytes, false);
+    Args.emplace_back(sizeof(Base));
+    std::memcpy(Args.back().data(), &Base, sizeof(Base));
+  }
+  std::vector<const void *> Values;
+  for (const std::vector<uint8_t> &Arg : Args)
+    Values.push_back(Arg.data());
+  for (const Launch &One : Plan.Launches) {
+    std::optional<LaunchShape> Shape = planShape(One, P->B);
+    if (!Shape) {
+      O.Ran = false;
+      return O;
+    }
+    Shape->Cooperative = L.Shape.Cooperative;
+    if (!One.Cluster)
+      Shape->Cluster = L.Shape.Cluster;
+    Expected<LaunchResult> R =
+        M.launch(One.Symbol, *Shape, Values, *Mem.Device);
+    if (!R)
+      return R.takeError();
+    O.Fault = R->Fault;
+    if (O.Fault)
+      break;
+  }
+  for (auto [Base, Content] : zip(Bases, L.Buffers))
+    O.Buffers.emplace_back(Base, Base + Content.size());
+  if (Coverage)
+    O.Touched = touched(*Mem.Device, Bases);
+  return O;
+}
+
+namespace {
+/// Values of a buffer as numbers.
+struct Numbers {
+  std::vector<double> V;
+  double Scale = 0; ///< Root mean square of the finite ones.
+};
+} // namespace
+
+static Numbers numbersOf(ElementKind Kind, ArrayRef<uint8_t> Content) {
+  Numbers N;
+  unsigned Width = sizeOf(Kind);
+  double Squares = 0;
+  size_t Finite = 0;
+  for (size_t At = 0; At + Width <= Content.size(); At += Width) {
+    N.V.push_back(readElement(Kind, Content.data() + At));
+    if (std::isfinite(N.V.back())) {
+      Squares += N.V.back() * N.V.back();
+      ++Finite;
+    }
+  }
+  N.Scale = Finite ? std::sqrt(Squares / Finite) : 0;
+  return N;
+}
+
+/// The first element of \p Got that rounding does not explain: it is further
+/// from the original than the original's own error, many times over, and than
+/// what its type holds.
+static std::optional<size_t> firstWrong(ElementKind Kind,
+                                        const PrecisionContract &Contract,
+                                        ArrayRef<uint8_t> Got,
+                                        ArrayRef<uint8_t> Original,
+                                        const std::vector<uint8_t> *Wide) {
+  if (Got == Original)
+    return std::nullopt;
+  if (!isFloating(Kind)) {
+    auto [At, Other] = std::mismatch(Got.begin(), Got.end(), Original.begin());
+    return (At - Got.begin()) / sizeOf(Kind);
+  }
+  Numbers G = numbersOf(Kind, Got), O = numbersOf(Kind, Original);
+  double Own = 0;
+  if (Wide) {
+    Numbers W = numbersOf(Kind, *Wide);
+    for (auto [A, B] : zip(W.V, O.V))
+      if (std::isfinite(A) && std::isfinite(B))
+        Own = std::max(Own, std::fabs(A - B) / (std::fabs(A) + O.Scale * 0.01));
+  }
+  double Unit = Kind == ElementKind::Double  ? 0x1p-52
+                : Kind == ElementKind::Float ? 0x1p-23
+                : Kind == ElementKind::Half  ? 0x1p-10
+                                             : 0x1p-7;
+  double Allowed = std::max(16 * Unit, 16 * Own), Share = 0.01;
+  if (Contract.RelativeTolerance > 0) { // Of the root mean square, too.
+    Allowed = std::max(Allowed, Contract.RelativeTolerance);
+    Share = 1;
+  }
+  for (size_t I = 0; I < G.V.size(); ++I) {
+    double A = G.V[I], B = O.V[I];
+    if (std::isnan(A) && std::isnan(B))
+      continue;
+    if (!std::isfinite(A) || !std::isfinite(B)
+            ? A != B
+            : std::fabs(A - B) > Allowed * (std::fabs(B) + O.Scale * Share))
+      return I;
+  }
+  return std::nullopt;
+}
+
+static std::string describe(const RandomLaunch &L, StringRef Difference) {
+  std::string Text;
+  raw_string_ostream(Text) << L.Text << ": " << Difference;
+  return Text;
+}
+
+Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
+                                        const SideVariant &V, StringRef Arch) {
+  if (!V.Plan.TensorMaps.empty())
+    return findingError("plans with tensor maps are not compared at random");
+  SideBySide S;
+  S.K = &K;
+  S.V = V;
+  S.Own.Launches.emplace_back();
+  S.Own.Launches[0].Symbol = K.Symbol;
+  CpuDeviceOptions Device;
+  Device.Arch = Arch.str();
+  struct Way {
+    std::unique_ptr<CpuModule> &To;
+    StringRef Code;
+    bool Reverse = false, Widen = false, Cover = false;
+    unsigned Patience = 1;
+  };
+  for (const Way &W : {Way{S.Plain, Original},
+                       {S.Covering, Original, false, false, true},
+                       {S.Backwards, Original, true},
+                       {S.Wide, Original, false, true},
+                       {S.Other, V.Bitcode, false, false, false, 8}}) {
+    Device.MaxInstructions = 20'000'000 * W.Patience;
+    Device.MaxLaunchInstructions = 200'000'000 * W.Patience;
+    Device.Reverse = W.Reverse;
+    Device.WidenFloats = W.Widen;
+    Device.Coverage = W.Cover;
+    Device.CheckWritten = !W.Widen;
+    Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(W.Code, Device);
+    if (!M)
+      return M.takeError();
+    W.To = std::move(*M);
+  }
+  return S;
+}
+
+/// Cuts the buffers of a launch that grew down to what the original touches,
+/// so that more shows. False where the original does not bear the launch.
+Expected<bool> SideBySide::fit(RandomLaunch &L) {
+  Expected<Outcome> First = runOn(*Covering, *K, Own, L, /*Coverage=*/true);
+  if (!First) {
+    consumeError(First.takeError());
+    return false;
+  }
+  if (First->Fault)
+    return false;
+  for (auto [Content, Kind, End] : zip(L.Buffers, L.Kinds, First->Touched)) {
+    size_t Width = sizeOf(Kind);
+    Content.resize(std::min(
+        Content.size(), std::max(Width, (End + Width - 1) / Width * Width)));
+  }
+  return true;
+}
+
+/// The first difference, in words; nothing where there is none.
+static std::optional<std::string>
+differenceOf(const RandomLaunch &L, const PrecisionContract &Contract,
+             const Outcome &Got, const Outcome &First,
+             const Outcome &Reference) {
+  if (Got.Fault)
+    return Got.Fault->str();
+  for (size_t I = 0; I < First.Buffers.size(); ++I)
+    if (auto At = firstWrong(L.Kinds[I], Contract, Got.Buffers[I],
+                             First.Buffers[I], &Reference.Buffers[I])) {
+      unsigned Width = sizeOf(L.Kinds[I]);
+      std::string Difference;
+      raw_string_ostream(Difference)
+          << "element " << *At << " of buffer " << I << " is "
+          << format("%.9g",
+                    readElement(L.Kinds[I], &Got.Buffers[I][*At * Width]))
+          << ", the original's "
+          << format("%.9g",
+                    readElement(L.Kinds[I], &First.Buffers[I][*At * Width]));
+      return Difference;
+    }
+  return std::nullopt;
+}
+
+Expected<Comparison> SideBySide::compare(RandomLaunch L) {
+  using Kind = Comparison::Kind;
+  if (L.Grown) {
+    Expected<bool> Borne = fit(L);
+    if (!Borne)
+      return Borne.takeError();
+    if (!*Borne)
+      return Comparison{Kind::Refused, ""};
+  }
+  Expected<PlacedLaunch> P = placed(*K, L);
+  if (!P)
+    return P.takeError();
+  if (!admits(V.When, P->B, P->Args))
+    return Comparison{Kind::NotRun, ""};
+  Expected<Outcome> First = runOn(*Plain, *K, Own, L);
+  if (!First) { // A launch that no GPU takes.
+    consumeError(First.takeError());
+    return Comparison{Kind::Refused, ""};
+  }
+  if (First->Fault)
+    return Comparison{Kind::Refused, ""};
+  Expected<Outcome> Got = runOn(*Other, *K, V.Plan, L);
+  if (!Got) // What the runtime refuses is a wrong launch of the plan.
+    return Comparison{Kind::Differs, describe(L, toString(Got.takeError()))};
+  if (!Got->Ran)
+    return Comparison{Kind::NotRun, ""};
+  if (!Got->Fault && Got->Buffers == First->Buffers)
+    return Comparison{};
+  // Only a difference needs the dearer questions.
+  Expected<Outcome> Last = runOn(*Backwards, *K, Own, L);
+  if (!Last)
+    return Last.takeError();
+  Expected<Outcome> Reference = runOn(*Wide, *K, Own, L);
+  if (!Reference)
+    return Reference.takeError();
+  bool Steady = !Last->Fault && !Reference->Fault;
+  for (size_t I = 0; Steady && I < First->Buffers.size(); ++I)
+    Steady = !firstWrong(L.Kinds[I], K->Contract, Last->Buffers[I],
+                         First->Buffers[I], &Reference->Buffers[I]);
+  if (!Steady) // The original's result is chance.
+    return Comparison{Kind::Refused, ""};
+  if (auto Difference = differenceOf(L, K->Contract, *Got, *First, *Reference))
+    return Comparison{Kind::Differs, describe(L, *Difference)};
+  return Comparison{};
+}
+
+} // namespace cupilot

@@ -1,0 +1,59 @@
+//===- SideBySide.h - An original and a variant on one launch -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_MUTATION_SIDEBYSIDE_H
+#define CUPILOT_LIB_MUTATION_SIDEBYSIDE_H
+
+#include "RandomLaunch.h"
+#include "cupilot/CpuDevice/CpuDevice.h"
+#include "cupilot/Mutation/Independent.h"
+
+namespace cupilot {
+
+/// What one launch shows of a variant.
+struct Comparison {
+  enum class Kind {
+    Equal,
+    Differs, ///< Other results, or a fault that the original does not have.
+    Refused, ///< The original does not bear it, or its result is chance.
+    NotRun ///< The guard, or a plan without a legal launch: the original runs.
+  };
+  Kind K = Kind::Equal;
+  std::string Evidence; ///< For Differs: the launch and the difference.
+};
+
+/// Both codes, loaded once. It shares neither cases nor comparison with the
+/// gate.
+class SideBySide {
+public:
+  /// Errors: code that the cpu device refuses; a plan with tensor maps.
+  static llvm::Expected<SideBySide> create(const Kernel &K,
+                                           llvm::StringRef Original,
+                                           const SideVariant &V,
+                                           llvm::StringRef Arch);
+  llvm::Expected<Comparison> compare(RandomLaunch L);
+
+private:
+  llvm::Expected<bool> fit(RandomLaunch &L);
+
+  const Kernel *K = nullptr;
+  LaunchPlan Own; ///< The original's launch.
+  SideVariant V;
+  std::unique_ptr<CpuModule> Plain, Covering, Backwards, Wide, Other;
+};
+
+/// The bindings of \p L, and its arguments with pointers as far apart as they
+/// are aligned.
+struct PlacedLaunch {
+  Bindings B;
+  std::vector<std::vector<uint8_t>> Args;
+};
+llvm::Expected<PlacedLaunch> placed(const Kernel &K, const RandomLaunch &L);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_MUTATION_SIDEBYSIDE_H
