@@ -67,6 +67,13 @@ private:
   llvm::Expected<bool> movesContent(const GateCase &C, const RunResult &First,
                                     size_t I);
   llvm::Error addRefilled(JudgedCase &J);
+  llvm::Error loadForRelaxed();
+  /// Runs the original in float64 with rounded operands: to nearest, or by the
+  /// coins of \p Seed.
+  llvm::Expected<RunResult> runRounded(const JudgedCase &J, uint64_t Seed);
+  llvm::Expected<bool> findRounds(const JudgedCase &J);
+  /// Fills in AsExact and Lean.
+  llvm::Error findRounding(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
   llvm::Expected<double> costOf(const GateCase &C);
 
@@ -80,6 +87,9 @@ private:
   KernelLayout Types;
   std::optional<CaseContext> Context;
   LoadedKernel Plain, Reversed, Wide, Counting, Checked;
+  LoadedKernel Rounded; ///< Under a relaxed contract.
+  /// Whether any operand is rounded there; once it is known.
+  std::optional<bool> Rounds;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
   struct BaseState {

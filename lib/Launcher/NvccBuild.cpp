@@ -10,6 +10,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Compiler.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -129,7 +130,8 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     C->Params = R.Params;
     tell(Symbol, SubstitutionResult::VariantApplied,
          {BuildReason::Applied,
-          {V.Name, V.Genome + " (for " + V.When.Arch + ")"}});
+          {V.Name, V.Genome + " (for " + V.When.Arch + ")" +
+                       contractRemark(R.Contract)}});
     K.Variants.push_back(std::move(*C));
   }
   return Error::success();

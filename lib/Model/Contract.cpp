@@ -68,8 +68,9 @@ std::string faultOf(const PrecisionContract &C) {
              "' needs two numbers greater than 0, the magnitudes from which "
              "and up to which numbers go";
     else if (R.Low > R.High)
-      return "'" + nameOf(R) + "' contains no number: it ends below where it "
-                               "begins";
+      return "'" + nameOf(R) +
+             "' contains no number: it ends below where it "
+             "begins";
   for (size_t I = 1; I < C.Ranges.size(); ++I)
     if (C.Ranges[I - 1].Buffer >= C.Ranges[I].Buffer)
       return "'" + nameOf(C.Ranges[I]) + "' is given twice";
@@ -145,6 +146,15 @@ Expected<PrecisionContract> parseContract(StringRef Text) {
                       "write for instance range=0.001..10000, or "
                       "range(BUFFER)=0.001..10000 for one pointer parameter");
   return C;
+}
+
+std::string contractRemark(StringRef Contract) {
+  Expected<PrecisionContract> C = parseContract(Contract);
+  if (!C) {
+    consumeError(C.takeError());
+    return "";
+  }
+  return C->Biased || !C->Ranges.empty() ? ", under " + contractText(*C) : "";
 }
 
 } // namespace cupilot

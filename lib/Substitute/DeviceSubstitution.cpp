@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"
@@ -353,9 +354,11 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
         continue;
       }
       ++Applied;
-      Outcomes.push_back({Symbol,
-                          Result::VariantApplied,
-                          {BuildReason::Applied, {V.Name, V.Genome}}});
+      Outcomes.push_back(
+          {Symbol,
+           Result::VariantApplied,
+           {BuildReason::Applied,
+            {V.Name, V.Genome + contractRemark(Record->Contract)}}});
     }
   }
   return Outcomes;

@@ -15,6 +15,7 @@
 
 #include "HostRuntime.h"
 #include "LaunchSites.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -123,7 +124,8 @@ Error HostSubstitution::findVariants() {
         Outcomes.push_back({Name.str(),
                             SubstitutionResult::VariantApplied,
                             {BuildReason::Applied,
-                             {V.Name, V.Genome + " (for " + V.When.Arch + ")"}},
+                             {V.Name, V.Genome + " (for " + V.When.Arch + ")" +
+                                          contractRemark(R.Contract)}},
                             /*Variant=*/"",
                             Stub->getName().str()});
         Kernels[Stub].push_back(std::move(L));

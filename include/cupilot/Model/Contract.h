@@ -52,6 +52,11 @@ llvm::Expected<PrecisionContract> parseContract(llvm::StringRef Text);
 /// nothing. All contracts that are read pass it.
 std::string faultOf(const PrecisionContract &C);
 
+/// What builds say beside a variant under \p Contract: ", under relaxed(0.004,
+/// range=0.001..10000)" where it holds only as far as the author's promises do,
+/// or where errors may lean; "" else.
+std::string contractRemark(llvm::StringRef Contract);
+
 } // namespace cupilot
 
 #endif // CUPILOT_MODEL_CONTRACT_H

@@ -25,9 +25,9 @@ namespace cupilot {
 
 void addRoundingSeed(Module &M) {
   Type *I64 = Type::getInt64Ty(M.getContext());
-  auto *Seed = new GlobalVariable(
-      M, I64, /*isConstant=*/false, GlobalValue::ExternalLinkage,
-      ConstantInt::get(I64, 0), RoundingSeedName);
+  auto *Seed = new GlobalVariable(M, I64, /*isConstant=*/false,
+                                  GlobalValue::ExternalLinkage,
+                                  ConstantInt::get(I64, 0), RoundingSeedName);
   Seed->setExternallyInitialized(true);
 }
 
@@ -97,8 +97,7 @@ Value *Rounder::rounded(IRBuilder<> &B, Value *V) {
   Value *Shorter = B.CreateBitCast(
       B.CreateAnd(B.CreateAdd(Whole, Added), Number(~Low)), V->getType());
   Value *Size = B.CreateUnaryIntrinsic(Intrinsic::fabs, V);
-  Value *Finite =
-      B.CreateFCmpOLT(Size, ConstantFP::getInfinity(V->getType()));
+  Value *Finite = B.CreateFCmpOLT(Size, ConstantFP::getInfinity(V->getType()));
   return B.CreateSelect(Finite, Shorter, V, "rounded");
 }
 
