@@ -65,6 +65,13 @@ KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
   };
   std::string At = K.File.empty() ? "" : K.File + ":" + std::to_string(K.Line);
   bool Relaxed = K.Contract.K == PrecisionContract::Kind::Relaxed;
+  ArrayAttr Ranges;
+  if (!K.Contract.Ranges.empty())
+    Ranges = toArray<MagnitudesAttr>(
+        B, K.Contract.Ranges, [&](const MagnitudeRange &R) {
+          return MagnitudesAttr::get(C, B.getF64FloatAttr(R.Low),
+                                     B.getF64FloatAttr(R.High), R.Buffer);
+        });
   auto Op = KernelOp::create(
       B, B.getUnknownLoc(), B.getStringAttr(K.Name), B.getStringAttr(K.Symbol),
       B.getStringAttr(K.Digest), Optional(Source),
@@ -75,6 +82,7 @@ KernelOp addKernel(OpBuilder &B, const Kernel &K, StringRef Source,
       Relaxed && K.Contract.NormTolerance > 0
           ? B.getF64FloatAttr(K.Contract.NormTolerance)
           : FloatAttr(),
+      Ranges, K.Contract.Biased ? B.getUnitAttr() : UnitAttr(),
       BuildAttrs.empty() ? ArrayAttr() : B.getArrayAttr(BuildAttrs),
       RooflineAttr());
   Op.getBody().emplaceBlock();
@@ -106,6 +114,12 @@ Kernel toKernel(KernelOp Op) {
     K.Contract.RelativeTolerance = Op.getTolerance()->convertToDouble();
   if (Op.getNorm())
     K.Contract.NormTolerance = Op.getNorm()->convertToDouble();
+  if (Op.getRanges())
+    for (MagnitudesAttr R : Op.getRanges()->getAsRange<MagnitudesAttr>())
+      K.Contract.Ranges.push_back({R.getBuffer().str(),
+                                   R.getLow().getValueAsDouble(),
+                                   R.getHigh().getValueAsDouble()});
+  K.Contract.Biased = Op.getBiased();
   return K;
 }
 

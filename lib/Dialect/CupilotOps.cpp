@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Cupilot.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/CandidateOutcome.h"
@@ -118,6 +119,8 @@ LogicalResult KernelOp::verify() {
   for (std::optional<APFloat> Bound : {getTolerance(), getNorm()})
     if (Bound && !(Bound->isFinite() && Bound->convertToDouble() > 0))
       return emitOpError("a tolerance is finite and greater than 0");
+  if (std::string Fault = faultOf(toKernel(*this).Contract); !Fault.empty())
+    return emitOpError() << Fault;
   unsigned Params = getParams().size();
   for (Attribute A : getScalars()) {
     auto Scalar = cast<ScalarAttr>(A);

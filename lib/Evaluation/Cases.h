@@ -65,6 +65,11 @@ void addAliasCases(const CaseContext &X, const GateCase &Base,
 std::vector<GateCase> equalPointerCases(const CaseContext &X,
                                         const GateCase &Base);
 
+/// For relaxed contracts: numbers that rounding leaves alone, or on which it
+/// must not lean to one side, and inputs times powers of two.
+void addRelaxedCases(const CaseContext &X, const GateCase &Base,
+                     CaseMakers &Makers);
+
 /// What of a launch is resized: an integer argument, or a dimension of the
 /// grid.
 struct Extent {

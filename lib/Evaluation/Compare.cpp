@@ -135,6 +135,8 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                                       Got.HeapOrigin);
   if (auto Wrong = compareGlobals(J, Got, J.Case.Globals))
     return Wrong;
+  static const PrecisionContract Same;
+  const PrecisionContract &Allowed = J.AsExact ? Same : Contract;
   for (size_t I = 0; I < Got.Buffers.size(); ++I) {
     const Bytes &G = Got.Buffers[I], &O = J.Original.Buffers[I];
     if (G == O)
@@ -146,15 +148,17 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
     if (Pure)
       if (auto Wrong = compareWritten(J, I, G, O))
         return Wrong;
-    if (std::optional<BufferMismatch> M =
-            compareBuffer(G, J.Reference[I], O, J.Case.Layouts[I],
-                          {Contract,
-                           J.Sensitivity.empty() ? ArrayRef<double>()
-                                                 : ArrayRef(J.Sensitivity[I]),
-                           J.Case.Probe ? 256.0 : 16.0,
-                           // As captured, whole or reduced.
-                           !J.Case.Doubtful && !J.Case.Probe},
-                          Errors)) {
+    if (std::optional<BufferMismatch> M = compareBuffer(
+            G, J.Reference[I], O, J.Case.Layouts[I],
+            {Allowed,
+             J.Sensitivity.empty() ? ArrayRef<double>()
+                                   : ArrayRef(J.Sensitivity[I]),
+             J.Case.Probe ? 256.0 : 16.0,
+             // As captured, whole or reduced.
+             !J.Case.Doubtful && !J.Case.Probe,
+             J.Lean.empty() || Contract.Biased ? std::nullopt
+                                               : std::optional(J.Lean[I])},
+            Errors)) {
       if (M->Bitwise)
         return Fail(GateReason::Mismatch,
                     "buffer " + Twine(I) + ", byte " + Twine(M->At) +
@@ -165,6 +169,15 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                         number(M->Mine) + " against float64, the original's " +
                         number(M->Own) + ", allowed is " + number(M->Term) +
                         " beyond that");
+      if (M->Leans)
+        return Fail(GateReason::Mismatch,
+                    "buffer " + Twine(I) +
+                        ": errors lean to one side, sum((out - ref) * ref) / "
+                        "sum(ref^2) is " +
+                        number(M->Mine) + " against float64, the original's " +
+                        number(M->Own) + ", chance explains " +
+                        number(M->Term) +
+                        "; round operands to nearest, or grant 'biased'");
       return Fail(GateReason::Mismatch,
                   "buffer " + Twine(I) + ": error " + number(M->Mine) +
                       " against float64, the original's own is " +
@@ -173,7 +186,10 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
                       " elements have more, the first at byte " + Twine(M->At) +
                       ": " + exactNumber(M->Got) + ", original " +
                       exactNumber(M->Original) + ", float64 " +
-                      exactNumber(M->Reference));
+                      exactNumber(M->Reference) +
+                      (J.AsExact ? "; rounding operands of products changes "
+                                   "nothing here"
+                                 : ""));
     }
   }
   return std::nullopt;

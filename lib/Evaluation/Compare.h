@@ -28,6 +28,12 @@ struct JudgedCase {
   /// How far each number moves, by its byte, when the inputs move by a unit in
   /// the last place. Empty until a comparison fails without it.
   mutable std::vector<std::vector<double>> Sensitivity;
+  /// Under a relaxed contract: rounding the operands of products as it allows
+  /// changes nothing, so that a variant may have the errors of "same".
+  bool AsExact = false;
+  /// How far the errors of each buffer may lean to one side, as Rounding.cpp
+  /// says; empty when that is not asked.
+  std::vector<double> Lean;
   /// The same with another fill, where the original's results look unwritten.
   std::unique_ptr<JudgedCase> Refilled;
 };

@@ -21,7 +21,8 @@
 // were cut off, the error of which is biased: their largest errors are alike. A
 // bound of the norm can, on inputs of which many are added. It says nothing on
 // impulses and the like, where one product decides: it holds for a workload's
-// own inputs.
+// own inputs. On inputs that are made for it (RelaxedCases.cpp), errors must
+// also not lean to one side by more than chance would have it (Rounding.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,9 @@ static double leastNumber(ElementKind K) {
     return 0x1p-1074;
   }
 }
+
+/// No bound of a lean is below this.
+static constexpr double LeastLean = 0x1p-16;
 
 namespace {
 /// One field of all elements.
@@ -170,23 +174,59 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   return Result;
 }
 
-/// |X - ref| / |ref|, over the numbers that are finite in both.
-static double normError(const FieldView &V, const Bytes &X) {
+double unitOfRounding(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-11;
+  case ElementKind::BFloat:
+    return 0x1p-8;
+  case ElementKind::Float:
+    return 0x1p-24;
+  default:
+    return 0x1p-53;
+  }
+}
+
+double leastNormal(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-14;
+  case ElementKind::BFloat:
+  case ElementKind::Float:
+    return 0x1p-126;
+  default:
+    return 0x1p-1022;
+  }
+}
+
+ErrorSums sumErrors(const Bytes &X, const Bytes &Reference, const Layout &L,
+                    const LayoutField &F) {
+  FieldView V{L, F, X, Reference, Reference};
   double Largest = 0; // Squares of doubles may leave their range.
   for (size_t I = 0; I < V.count(); ++I)
     if (double R = V.at(V.Reference, I); std::isfinite(R))
       Largest = std::max(Largest, std::fabs(R));
   const double Unit = Largest > 0 ? Largest : 1;
-  double Off = 0, All = 0;
+  ErrorSums Result;
+  double Off = 0, Along = 0, All = 0;
   for (size_t I = 0; I < V.count(); ++I) {
     double R = V.at(V.Reference, I), G = V.at(X, I);
-    if (!std::isfinite(R) || !std::isfinite(G))
+    if (!std::isfinite(R) || !std::isfinite(G)) {
+      Result.Finite = false;
       continue;
-    if (std::fabs(G - R) > 16 * leastNumber(V.F.Kind))
+    }
+    if (std::fabs(G - R) > 16 * leastNumber(V.F.Kind)) {
       Off += (G / Unit - R / Unit) * (G / Unit - R / Unit);
+      Along += (G / Unit - R / Unit) * (R / Unit);
+    }
     All += R / Unit * (R / Unit);
+    ++Result.Numbers;
   }
-  return Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : INFINITY;
+  Result.Norm = Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : INFINITY;
+  Result.Lean = Off == 0 ? 0 : All > 0 ? Along / All : INFINITY;
+  if (Result.Numbers)
+    Result.Rms = Unit * std::sqrt(All / double(Result.Numbers));
+  return Result;
 }
 
 std::optional<BufferMismatch>
@@ -224,12 +264,27 @@ compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
     Errors.Own = std::max(Errors.Own, M.Own);
     if (M.Wrong)
       return M;
-    if (Allowed.OwnInputs && Allowed.Contract.NormTolerance > 0) {
-      M.Mine = normError(V, Got);
-      M.Own = normError(V, Original);
+    bool Norm = Allowed.OwnInputs && Allowed.Contract.NormTolerance > 0;
+    if (!Norm && !Allowed.Lean)
+      continue;
+    ErrorSums Mine = sumErrors(Got, Reference, L, F),
+              Own = sumErrors(Original, Reference, L, F);
+    if (Norm) {
+      M.Mine = Mine.Norm;
+      M.Own = Own.Norm;
       M.Term = Allowed.Contract.NormTolerance;
       M.Norm = !(M.Mine <= M.Own + M.Term);
       if (M.Norm)
+        return M;
+    }
+    if (Allowed.Lean && Own.Numbers > 0) {
+      // Results are rounded too, by chance up or down.
+      double Chance = 4 * unitOfRounding(F.Kind) / std::sqrt(Own.Numbers);
+      M.Mine = Mine.Lean;
+      M.Own = Own.Lean;
+      M.Term = std::max(LeastLean, *Allowed.Lean) + Chance;
+      M.Leans = !(std::fabs(M.Mine) <= std::fabs(M.Own) + M.Term);
+      if (M.Leans)
         return M;
     }
   }

@@ -22,6 +22,7 @@ struct BufferMismatch {
   double Got = 0, Original = 0, Reference = 0; ///< The first wrong number.
   /// No number is wrong; |out - ref| / |ref| is, of which Term was allowed.
   bool Norm = false;
+  bool Leans = false; ///< The same of leanOf().
 };
 
 /// What a result may differ by.
@@ -33,6 +34,8 @@ struct Tolerance {
   double Factor = 16;
   /// Whether the contract's bound of the norm holds for these inputs.
   bool OwnInputs = false;
+  /// What leanOf() may be beyond the original's own, in size.
+  std::optional<double> Lean = std::nullopt;
 };
 
 /// Compares \p Got with what the original left, by the float64 run: floats by
@@ -40,6 +43,23 @@ struct Tolerance {
 std::optional<BufferMismatch>
 compareBuffer(const Bytes &Got, const Bytes &Reference, const Bytes &Original,
               const Layout &L, const Tolerance &Allowed, ErrorRange &Errors);
+
+/// |X - ref| / |ref| in Euclidean norms, and sum((X - ref) * ref) / sum(ref^2):
+/// how far errors lean to one side. Both over the finite numbers of a buffer
+/// that lie at \p F; infinity where ref is 0 and X is not.
+struct ErrorSums {
+  double Norm = 0, Lean = 0;
+  double Rms = 0;     ///< Root mean square of ref.
+  size_t Numbers = 0; ///< Finite ones.
+  bool Finite = true; ///< All numbers of both are.
+};
+ErrorSums sumErrors(const Bytes &X, const Bytes &Reference, const Layout &L,
+                    const LayoutField &F);
+
+/// Half a unit in the last place, relative to the number.
+double unitOfRounding(ElementKind K);
+/// The least number of full precision.
+double leastNormal(ElementKind K);
 
 } // namespace cupilot
 

@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include "Ranges.h"
+#include "Rounding.h"
 #include "cupilot/Support/Error.h"
 #include <cmath>
 
@@ -37,7 +39,7 @@ Error OriginalRuns::load() {
     return Layouts.takeError();
   Types = std::move(*Layouts);
   Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed});
-  return Error::success();
+  return loadForRelaxed();
 }
 
 /// Whether a launch wrote a NaN that is not the poison.
@@ -60,6 +62,8 @@ static bool changesToNaN(const GateCase &C, const RunResult &R) {
 }
 
 Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
+  if (C.Doubtful)
+    moveIntoRange(kernel(), C);
   if (C.Grown) {
     constexpr double MostGrowth = 4;
     Expected<double> Cost = costOf(C);
@@ -107,6 +111,10 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
       return Reference.takeError();
     J->Reference =
         Reference->Fault ? J->Original.Buffers : std::move(Reference->Buffers);
+    if (Case.Scaled && leavesFormats(*J))
+      return nullptr;
+    if (Error E = findRounding(*J))
+      return std::move(E);
   }
   if (Case.Deep) {
     J->AnyOrder = J->SameBits = true;
@@ -162,6 +170,8 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
             (Setup.Workloads.empty() ? "there are none"
                                      : "only a GPU runs the given ones"),
         "add smaller launches: docs/Gate.md, \"Large workloads\"");
+  if (Error E = checkRangeNames(*Setup.Original))
+    return std::move(E);
   std::unique_ptr<OriginalRuns> O(new OriginalRuns(std::move(Setup)));
   if (Error E = O->load())
     return std::move(E);

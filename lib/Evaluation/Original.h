@@ -80,6 +80,13 @@ private:
   llvm::Expected<bool> movesContent(const GateCase &C, const RunResult &First,
                                     size_t I);
   llvm::Error addRefilled(JudgedCase &J);
+  llvm::Error loadForRelaxed();
+  /// Runs the original in float64 with rounded operands: to nearest, or by the
+  /// coins of \p Seed.
+  llvm::Expected<RunResult> runRounded(const JudgedCase &J, uint64_t Seed);
+  llvm::Expected<bool> findRounds(const JudgedCase &J);
+  /// Fills in AsExact and Lean.
+  llvm::Error findRounding(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
 
   struct Entry {
@@ -93,6 +100,9 @@ private:
   std::optional<CaseContext> Context;
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
+  LoadedKernel Rounded;           ///< Under a relaxed contract.
+  /// Whether any operand is rounded there; once it is known.
+  std::optional<bool> Rounds;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
   struct BaseState {

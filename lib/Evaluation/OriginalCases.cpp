@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include "Ranges.h"
 #include "cupilot/Support/Error.h"
 #include <cmath>
 
@@ -163,6 +164,8 @@ Error OriginalRuns::addWorkload(size_t Index) {
   // The variations of one workload say what those of its likes would say.
   constexpr size_t MostVaried = 2;
   if (Bases.size() >= MostVaried) {
+    if (Error E = checkRecordedRanges(kernel(), *Captured, {}))
+      return E;
     if (Cost <= LargestLaunch)
       AddEntry([C = std::move(*Captured)] { return C; });
     return Error::success();
@@ -194,13 +197,29 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (!Pure)
     return Pure.takeError();
   Base->PureOutput = std::move(*Pure);
+  SmallVector<bool> Written(Base->PureOutput.begin(), Base->PureOutput.end());
+  if (Error E = checkRecordedRanges(kernel(), *Captured, Written))
+    return E;
   if (Error E = findChecks(*Base))
     return E;
   Bases.push_back(std::move(Base));
   BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr});
   const GateCase &B = *Bases.back();
-  AddEntry([&B] { return B; });
-  std::vector<CaseMakers> Lists(6);
+  AddEntry([&B] {
+    GateCase C = B;
+    C.Leanless = true; // Not what is made from it.
+    return C;
+  });
+  // A few of them whatever a run costs: nothing else shows these faults.
+  constexpr size_t AlwaysRelaxed = 12;
+  CaseMakers Relaxed;
+  addRelaxedCases(*Context, B, Relaxed);
+  std::vector<CaseMakers> Lists(7);
+  for (size_t I = 0; I < Relaxed.size(); ++I)
+    if (I < AlwaysRelaxed)
+      AddEntry(std::move(Relaxed[I].Make));
+    else
+      Lists[6].push_back(std::move(Relaxed[I]));
   addInputCases(*Context, B, Lists[0]);
   addShapeCases(*Context, B, Lists[1]);
   addConstantCases(*Context, B, Lists[2]);

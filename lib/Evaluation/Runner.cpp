@@ -19,11 +19,13 @@ namespace cupilot {
 
 static constexpr uint64_t Band = 4096; // Bytes around each buffer.
 
-Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
-                                  StringRef Arch, const BornChecks &Checks) {
+static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
+                                     StringRef Arch, const BornChecks &Checks,
+                                     unsigned ProductBits) {
   CpuDeviceOptions Options;
+  Options.ProductBits = ProductBits;
   Options.Arch = Arch.str();
-  Options.WidenFloats = Mode == RunMode::Wide;
+  Options.WidenFloats = Mode == RunMode::Wide || Mode == RunMode::Rounded;
   Options.Count = Options.AsCompiled = Mode == RunMode::Counting;
   Options.Reverse = Mode == RunMode::Reversed;
   Options.SampleBlocks = 256;
@@ -51,6 +53,16 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
       K.Initial.push_back({Name, Bytes(Begin, Begin + Global->second)});
     }
   return K;
+}
+
+Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
+                                  StringRef Arch, const BornChecks &Checks) {
+  return loadAs(Bitcode, Mode, Arch, Checks, 0);
+}
+
+Expected<LoadedKernel> loadRounded(StringRef Bitcode, unsigned Bits,
+                                   StringRef Arch) {
+  return loadAs(Bitcode, RunMode::Rounded, Arch, {}, Bits);
 }
 
 namespace {

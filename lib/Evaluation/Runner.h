@@ -12,11 +12,12 @@
 
 namespace cupilot {
 
-/// How a module is loaded. All but Wide compute as the code says.
+/// How a module is loaded. All but Wide and Rounded compute as the code says.
 enum class RunMode {
   Plain,    ///< With checks of bounds.
   Reversed, ///< Last block and thread first.
   Wide,     ///< The float64 reference.
+  Rounded,  ///< The same with rounded operands of products.
   Counting, ///< For the cost model.
   Covered,  ///< Notes what is read and written.
   Checked   ///< With every check that the original bears, and coverage.
@@ -65,6 +66,9 @@ constexpr uint8_t OtherPoison = 0x5a;
 llvm::Expected<LoadedKernel> loadKernel(llvm::StringRef Bitcode, RunMode Mode,
                                         llvm::StringRef Arch,
                                         const BornChecks &Checks = {});
+/// Loads the kernel as Rounded, with operands of \p Bits behind the point.
+llvm::Expected<LoadedKernel> loadRounded(llvm::StringRef Bitcode, unsigned Bits,
+                                         llvm::StringRef Arch);
 
 /// One launch of a plan with its shape.
 struct ShapedLaunch {

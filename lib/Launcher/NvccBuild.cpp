@@ -10,6 +10,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Compiler.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -136,7 +137,8 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     restrictDomain(C->V, Domains);
     Result.Outcomes.push_back(
         {Symbol.str(), SubstitutionResult::VariantApplied,
-         noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")"),
+         noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")" +
+                              contractRemark(R.Contract)),
          /*Variant=*/"", /*Function=*/"", conditionsOf(C->V, R)});
     K.Variants.push_back(std::move(*C));
   }

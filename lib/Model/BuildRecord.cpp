@@ -13,6 +13,8 @@
 #include "cupilot/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
+#include <limits>
 
 using namespace llvm;
 
@@ -177,21 +179,21 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
 }
 
 /// Less is stricter. What cannot be read comes last.
-static std::tuple<int, double, double> strictness(StringRef Contract) {
+static std::tuple<int, bool, double, double, double>
+strictness(StringRef Contract) {
   Expected<PrecisionContract> C = parseContract(Contract);
   if (!C) {
     consumeError(C.takeError());
-    return {4, 0, 0};
+    return {3, false, 0, 0, 0};
   }
-  switch (C->K) {
-  case PrecisionContract::Kind::Exact:
-    return {0, 0, 0};
-  case PrecisionContract::Kind::Same:
-    return {1, 0, 0};
-  case PrecisionContract::Kind::Relaxed:
-    break;
-  }
-  return {C->NormTolerance > 0 ? 3 : 2, C->RelativeTolerance, C->NormTolerance};
+  // How many octaves of magnitude a variant must bear; all of them without a
+  // range.
+  constexpr double All = std::numeric_limits<double>::infinity();
+  double Octaves = All;
+  for (const MagnitudeRange &R : C->Ranges)
+    Octaves = std::min(Octaves, std::log2(R.High / R.Low));
+  return {static_cast<int>(C->K), C->Biased, -Octaves, C->RelativeTolerance,
+          C->NormTolerance > 0 ? C->NormTolerance : All};
 }
 
 BuildRecord mergeRecords(std::vector<BuildRecord> Records) {

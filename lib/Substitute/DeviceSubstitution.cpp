@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"
@@ -362,9 +363,11 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       ++Applied;
       BuildVariant Taken = V;
       restrictDomain(Taken, Options.Domains);
-      Outcomes.push_back({Symbol, Result::VariantApplied,
-                          noteOfApplied(V, V.Genome), /*Variant=*/"",
-                          /*Function=*/"", conditionsOf(Taken, *Record)});
+      Outcomes.push_back(
+          {Symbol, Result::VariantApplied,
+           noteOfApplied(V, V.Genome + contractRemark(Record->Contract)),
+           /*Variant=*/"",
+           /*Function=*/"", conditionsOf(Taken, *Record)});
     }
   }
   return Outcomes;

@@ -15,6 +15,7 @@
 
 #include "HostRuntime.h"
 #include "LaunchSites.h"
+#include "cupilot/Model/Contract.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -125,7 +126,8 @@ Error HostSubstitution::findVariants() {
           L.Handles.push_back(registerHandle(Registration, Each));
         Outcomes.push_back(
             {Name.str(), SubstitutionResult::VariantApplied,
-             noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")"),
+             noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")" +
+                                  contractRemark(R.Contract)),
              /*Variant=*/"", Stub->getName().str(), conditionsOf(V, R)});
         Kernels[Stub].push_back(std::move(L));
       }

@@ -16,6 +16,11 @@
 
 namespace cupilot {
 
+/// A device variable of modules with ProductBits: 64 bits, 0 for rounding to
+/// nearest. With another number, each value is rounded up or down by a coin
+/// that is thrown for this value and number, such that no side is preferred.
+inline constexpr char RoundingSeedName[] = "__cupilot_rounding_seed";
+
 /// What is counted and checked while device code runs.
 struct CpuDeviceOptions {
   bool CheckBounds = true; ///< Every access against the registered buffers.
@@ -34,6 +39,10 @@ struct CpuDeviceOptions {
                             ///< half or bfloat16, and remember what is stored
                             ///< unrounded: the reference of the precision
                             ///< contract. Memory keeps its types.
+  unsigned ProductBits = 0; ///< With WidenFloats: round operands of products,
+                            ///< quotients and results of functions to so many
+                            ///< bits behind the point; 0: not at all. See
+                            ///< RoundingSeedName.
   unsigned Threads = 0;     ///< Host threads; 0: one per core.
   uint64_t MaxInstructions =
       0; ///< Stop a thread after about so many; 0: no limit.

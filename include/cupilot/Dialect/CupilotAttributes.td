@@ -646,6 +646,24 @@ def Cupilot_MeasurementAttr : Cupilot_Attr<"Measurement", "measurement"> {
   let genVerifyDecl = 1;
 }
 
+def Cupilot_MagnitudesAttr : Cupilot_Attr<"Magnitudes", "magnitudes"> {
+  let summary = "How large the numbers of a buffer are, as its author promises";
+  let description = [{
+    The largest magnitude of the finite numbers in a buffer is 0, or lies in
+    `low` to `high`. Without `buffer` it holds for all that have none of their
+    own. It belongs to the contract `relaxed`: outside of it a variant need not
+    keep the range of float.
+
+    ```mlir
+    #cupilot.magnitudes<low = 1.000000e-03, high = 1.000000e+04, buffer = "x">
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::mlir::FloatAttr", "The least.">:$low,
+      AttrParameter<"::mlir::FloatAttr", "The largest.">:$high,
+      StringRefParameter<"Name of a pointer parameter.", [{""}]>:$buffer);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Cupilot_RooflineAttr : Cupilot_Attr<"Roofline", "roofline"> {
   let summary = "Where a kernel stands under the roofline";
   let description = [{

@@ -91,7 +91,8 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
     A kernel that could not be taken out of its translation unit says why
     (`refused`) and has no slice; it is listed so that people see that it was
     found. Bounds belong to the contract `relaxed`: `tolerance` is the largest
-    relative error of a number, `norm` that of a buffer.
+    relative error of a number, `norm` that of a buffer, `ranges` what is promised
+    of the numbers in buffers, and errors may lean to one side if it is `biased`.
 
     ```mlir
     cupilot.kernel @"scale(float *, int)" symbol("_Z5scalePfi") digest("b3:...") source("scale.cu")
@@ -115,6 +116,8 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
       Cupilot_Described<Cupilot_Contract, "how exact variants must be">:$contract,
       OptionalAttr<Cupilot_Float<"relative error of a number that `relaxed` allows">>:$tolerance,
       OptionalAttr<Cupilot_Float<"relative error of a buffer's norm that `relaxed` allows">>:$norm,
+      OptionalAttr<Cupilot_ArrayOf<Cupilot_MagnitudesAttr, "#cupilot.magnitudes", "how large numbers in buffers are">>:$ranges,
+      Cupilot_Described<UnitAttr, "whether errors may lean to one side">:$biased,
       OptionalAttr<Cupilot_ArrayOf<Cupilot_BuildAttr, "#cupilot.build", "build identities of the original">>:$builds,
       OptionalAttr<Cupilot_Described<Cupilot_RooflineAttr, "a first opinion on its bottleneck">>:$roofline);
   let regions = (region SizedRegion<1>:$body);
@@ -122,7 +125,8 @@ def Cupilot_KernelOp : Cupilot_Op<"kernel", [Symbol, SymbolTable, NoTerminator,
     $sym_name `symbol` `(` $symbol `)` `digest` `(` $digest `)` (`source` `(` $source^ `)`)?
     (`refused` `(` $refused^ `)`)? (`at` `(` $at^ `)`)? (`params` `(` $params^ `)`)?
     (`scalars` `(` $scalars^ `)`)? (`pointers` `(` $pointers^ `)`)? `contract` `(` $contract `)`
-    (`tolerance` `(` $tolerance^ `)`)? (`norm` `(` $norm^ `)`)? (`builds` `(` $builds^ `)`)?
+    (`tolerance` `(` $tolerance^ `)`)? (`norm` `(` $norm^ `)`)?
+    (`ranges` `(` $ranges^ `)`)? (`biased` $biased^)? (`builds` `(` $builds^ `)`)?
     (`roofline` `(` $roofline^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

@@ -38,9 +38,13 @@ struct GateCase {
   bool Ordered = false;  ///< Run in both orders.
   bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
   bool Thorough = false; ///< Run with all checks, too.
-  bool Far = false;  ///< Asks how far a variant is right. The float64 run is
-                     ///< made where a comparison needs it.
-  bool Deep = false; ///< Far, and too large to be run in both orders.
+  bool Far = false;    ///< Asks how far a variant is right. The float64 run is
+                       ///< made where a comparison needs it.
+  bool Deep = false;   ///< Far, and too large to be run in both orders.
+  bool Scaled = false; ///< Dropped where the original's numbers leave the
+                       ///< range of their formats.
+  bool Leanless = false; ///< Under a relaxed contract, errors must not lean to
+                         ///< one side.
 };
 
 /// Workload \p Index as it was captured, with the content of its buffers.

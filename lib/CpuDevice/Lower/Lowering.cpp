@@ -286,6 +286,8 @@ Expected<LoweredModule> lowerModule(Module &M,
   lowerMemoryIntrinsics(M);
   lowerInlineAsm(M, emitOpStatement);
   lowerOpIntrinsics(M);
+  if (Options.ProductBits > 0)
+    addRoundingSeed(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;
   for (Function *Kernel : Kernels) {
@@ -321,6 +323,10 @@ Expected<LoweredModule> lowerModule(Module &M,
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
         widenFloats(*F);
+  if (Options.ProductBits > 0)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        roundProducts(*F, Options.ProductBits);
   if (Options.CheckWritten)
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)

@@ -36,6 +36,12 @@ void lowerMemoryIntrinsics(llvm::Module &M);
 /// Computes all narrower floating-point arithmetic of \p F in float64; memory
 /// keeps its types.
 void widenFloats(llvm::Function &F);
+/// Adds the variable RoundingSeedName.
+void addRoundingSeed(llvm::Module &M);
+/// Rounds the operands of products of \p F, which is widened, as
+/// CpuDeviceOptions::ProductBits says. Constants and what follows from the
+/// arguments of a launch alone keep all their bits.
+void roundProducts(llvm::Function &F, unsigned Bits);
 /// Marks the stores of cooperative groups' own code with OfGroupsName.
 void markGroupStores(llvm::Module &M);
 /// Replaces NVVM intrinsics and inline assembly of an entry. Returns what it

@@ -139,3 +139,46 @@ extern "C" __global__ void k(float *x, float *y) {
   EXPECT_EQ(GotWide, Y);
   EXPECT_EQ(Y[0], -1.0f / 3.0f);
 }
+
+TEST_F(Widened, ProductsOfShorterMantissas) {
+  // A sum of products, one of a factor that is an argument, and a sum alone.
+  const char *Source = R"(
+extern "C" __global__ void k(const float *x, const float *w, float *y, float f) {
+  y[0] = x[0] * w[0];
+  y[1] = f * x[0];
+  y[2] = x[0] + w[0];
+  y[3] = fmaf(x[1], w[1], x[2]);
+})";
+  std::vector<float> X = {1 + 0x1p-9f, -1 - 0x1.8p-8f, 1 + 0x1p-20f},
+                     W = {1, 3}, Y(4);
+  CpuDeviceOptions Rounded;
+  Rounded.WidenFloats = true;
+  Rounded.ProductBits = 8;
+  compile(Source, Rounded);
+  const float F = 1 + 0x1p-20f;
+  EXPECT_FALSE(launch("k", {}, buffer(X), buffer(W), buffer(Y), F).Fault);
+  EXPECT_EQ(Y[0], 1 + 0x1p-8f); // A tie goes up.
+  EXPECT_EQ(Y[1], float(double(F) * (1 + 0x1p-8)));
+  EXPECT_EQ(Y[2], 2 + 0x1p-9f);
+  EXPECT_EQ(Y[3], float(-3 * (1 + 0x1p-7) + 1 + 0x1p-20));
+
+  // By a coin: between the two neighbours, and both occur.
+  auto *Seed = static_cast<uint64_t *>(
+      const_cast<void *>(Module->global(RoundingSeedName)->first));
+  unsigned Up = 0;
+  for (*Seed = 1; *Seed <= 64; ++*Seed) {
+    EXPECT_FALSE(launch("k", {}, buffer(X), buffer(W), buffer(Y), F).Fault);
+    ASSERT_TRUE(Y[0] == 1 || Y[0] == 1 + 0x1p-8f) << Y[0];
+    Up += Y[0] > 1;
+  }
+  EXPECT_GT(Up, 16u);
+  EXPECT_LT(Up, 48u);
+
+  // What is short already, and what is no number, stays.
+  X = {0.75f, INFINITY, 1};
+  W = {-0x1p-149f, 1};
+  *Seed = 0;
+  EXPECT_FALSE(launch("k", {}, buffer(X), buffer(W), buffer(Y), F).Fault);
+  EXPECT_EQ(Y[0], float(0.75 * -0x1p-149));
+  EXPECT_EQ(Y[3], INFINITY);
+}
