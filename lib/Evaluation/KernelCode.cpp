@@ -61,10 +61,10 @@ static std::optional<PointerRef> fieldOf(const LoadInst &Load) {
       Load.getPointerOperand()->stripAndAccumulateConstantOffsets(
           DL, Offset, /*AllowNonInbounds=*/true);
   const auto *A = dyn_cast<Argument>(Base);
-  if (!A || !A->hasByValAttr() || Offset.isNegative() ||
-      !Offset.isIntN(32))
+  if (!A || !A->hasByValAttr() || Offset.isNegative() || !Offset.isIntN(32))
     return std::nullopt;
-  return PointerRef{A->getArgNo(), static_cast<unsigned>(Offset.getZExtValue())};
+  return PointerRef{A->getArgNo(),
+                    static_cast<unsigned>(Offset.getZExtValue())};
 }
 
 std::optional<PointerRef> rootOf(const Value *Address) {

@@ -36,6 +36,11 @@ Error OriginalRuns::load() {
   if (!Layouts)
     return Layouts.takeError();
   Types = std::move(*Layouts);
+  Expected<std::vector<LoadedIntegers>> Deciding =
+      loadedIntegersOf(Setup.OriginalBitcode, kernel().Symbol);
+  if (!Deciding)
+    return Deciding.takeError();
+  Loaded = std::move(*Deciding);
   Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed});
   return Error::success();
 }

@@ -10,6 +10,7 @@
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
 #include "ImpulseProbes.h"
+#include "LoadedIntegers.h"
 
 namespace cupilot {
 
@@ -79,6 +80,7 @@ private:
   GateSetup Setup;
   KernelLayout Types;
   std::optional<CaseContext> Context;
+  std::vector<LoadedIntegers> Loaded; ///< What decides something.
   LoadedKernel Plain, Reversed, Wide, Counting, Checked;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
