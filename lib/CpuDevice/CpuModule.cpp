@@ -19,6 +19,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Support/TargetSelect.h"
@@ -82,6 +83,22 @@ static void initializeHost() {
     InitializeNativeTargetAsmPrinter();
     InitializeNativeTargetAsmParser(); // addYields uses assembly.
   });
+}
+
+/// A code generator for this machine, but for its arithmetic on short floats:
+/// instructions that make bfloat16 (AVX512-BF16 and what came after) flush
+/// denormals, which a GPU does not, and what one host has another lacks.
+static Expected<std::unique_ptr<orc::LLJIT>> createJit() {
+  Expected<orc::JITTargetMachineBuilder> Host =
+      orc::JITTargetMachineBuilder::detectHost();
+  if (!Host)
+    return Host.takeError();
+  if (Host->getTargetTriple().isX86())
+    for (StringRef Feature : {"avx512bf16", "avxneconvert", "avx10.2"})
+      Host->getFeatures().AddFeature(Feature, /*Enable=*/false);
+  return orc::LLJITBuilder()
+      .setJITTargetMachineBuilder(std::move(*Host))
+      .create();
 }
 
 static Error defineRuntime(orc::LLJIT &Jit) {
@@ -149,7 +166,7 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
     Plain.AsCompiled = false;
     return load(Bitcode, Plain);
   }
-  auto Jit = orc::LLJITBuilder().create();
+  Expected<std::unique_ptr<orc::LLJIT>> Jit = createJit();
   if (!Jit)
     return Jit.takeError();
   if (Error E = defineRuntime(**Jit))

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_CASES_H
 #define CUPILOT_LIB_EVALUATION_CASES_H
 
+#include "CodeFacts.h"
 #include "cupilot/Evaluation/GateCase.h"
 #include <functional>
 
@@ -44,9 +45,21 @@ void transformIntegers(
 /// Other values: rescaled, heavy-tailed, position-coded, special.
 void addInputCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);
-/// Float arguments, fields of structs and device variables.
+/// Rows of floats in which many small terms matter beside a large one. Part of
+/// the above; longer rows want it once more.
+void addRowCases(const CaseContext &X, const GateCase &Base,
+                 CaseMakers &Makers);
+/// Float arguments, fields of structs and device variables: usual numbers, and
+/// both sides of each of \p Thresholds. Each case says in ChangedFloats which
+/// number it is about.
 void addConstantCases(const CaseContext &X, const GateCase &Base,
-                      CaseMakers &Makers);
+                      CaseMakers &Makers,
+                      llvm::ArrayRef<FloatThresholdFact> Thresholds = {});
+/// The floating arguments and fields of arguments.
+std::vector<FloatRef> floatArguments(const CaseContext &X,
+                                     const GateCase &Base);
+double readFloat(const GateCase &C, const FloatRef &R);
+void writeFloat(GateCase &C, const FloatRef &R, double Value);
 /// Single elements and random groups of them made to stand out.
 void addProbeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers);

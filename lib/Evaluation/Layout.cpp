@@ -7,11 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evaluation/Layout.h"
+#include "KernelCode.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/IR/DataLayout.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/IR/TypeFinder.h"
 #include "llvm/Support/MemoryBufferRef.h"
 
@@ -124,6 +128,91 @@ static std::optional<Layout> builtinLayout(StringRef Type) {
   return std::nullopt;
 }
 
+/// The kind of \p T as it lies at \p Address; nothing for what is no number.
+static std::optional<ElementKind> kindAt(Type *T, const Value *Address) {
+  T = T->getScalarType();
+  if (T->isIntegerTy(16))
+    for (const auto *GEP = dyn_cast<GEPOperator>(Address); GEP;
+         GEP = dyn_cast<GEPOperator>(GEP->getPointerOperand()))
+      if (const auto *S = dyn_cast<StructType>(GEP->getSourceElementType());
+          S && S->hasName()) {
+        if (S->getName() == "struct.__half")
+          return ElementKind::Half;
+        if (S->getName() == "struct.__nv_bfloat16")
+          return ElementKind::BFloat;
+      }
+  Layout L;
+  if (!(T->isFloatingPointTy() || T->isIntegerTy()) ||
+      !flatten(T, 0, DataLayout(""), L))
+    return std::nullopt;
+  return L.Fields.front().Kind;
+}
+
+/// What the code takes the bytes behind each pointer argument for: the kind of
+/// number on which all of its loads and stores agree.
+static std::vector<std::optional<ElementKind>>
+accessedKinds(const Function &F) {
+  std::vector<std::optional<ElementKind>> Kinds(F.arg_size());
+  std::vector<bool> Unclear(F.arg_size());
+  for (const Instruction &I : instructions(F)) {
+    const Value *Address = getLoadStorePointerOperand(&I);
+    if (const auto *RMW = dyn_cast<AtomicRMWInst>(&I))
+      Address = RMW->getPointerOperand();
+    else if (const auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I))
+      Address = Exchange->getPointerOperand();
+    if (Address) {
+      std::optional<PointerRef> Root = rootOf(Address);
+      if (!Root || Root->Offset != 0)
+        continue;
+      std::optional<ElementKind> Kind = kindAt(
+          isa<AtomicCmpXchgInst>(I)
+              ? cast<AtomicCmpXchgInst>(I).getCompareOperand()->getType()
+          : isa<StoreInst>(I) ? cast<StoreInst>(I).getValueOperand()->getType()
+                              : I.getType(),
+          Address);
+      std::optional<ElementKind> &Known = Kinds[Root->Param];
+      Unclear[Root->Param] =
+          Unclear[Root->Param] || !Kind || (Known && *Known != *Kind);
+      Known = Kind;
+      continue;
+    }
+    // Whoever else gets the pointer may see anything.
+    if (const auto *Call = dyn_cast<CallBase>(&I))
+      for (const Value *Operand : Call->args())
+        if (Operand->getType()->isPointerTy())
+          if (std::optional<PointerRef> Root = rootOf(Operand))
+            Unclear[Root->Param] = true;
+  }
+  for (size_t I = 0; I < Kinds.size(); ++I)
+    if (Unclear[I])
+      Kinds[I] = std::nullopt;
+  return Kinds;
+}
+
+/// Whether the type of the parameter leaves open what lies behind it.
+static bool saysNothing(const KernelParam &P) {
+  return P.IsPointer && P.PointeeSize <= 1;
+}
+
+/// Fills in what only the code says of pointers to void and to bytes.
+static Error addAccessed(const Kernel &K, StringRef Bitcode,
+                         KernelLayout &Result) {
+  if (none_of(K.Params, saysNothing))
+    return Error::success();
+  Expected<KernelCode> Code = KernelCode::of(Bitcode);
+  if (!Code)
+    return Code.takeError();
+  const Function *F = Code->kernel(K.Symbol);
+  if (!F)
+    return Error::success();
+  std::vector<std::optional<ElementKind>> Kinds = accessedKinds(*F);
+  for (size_t I = 0; I < std::min(Kinds.size(), K.Params.size()); ++I)
+    if (saysNothing(K.Params[I]) && Kinds[I] &&
+        (K.Params[I].PointeeSize == 0 || sizeOf(*Kinds[I]) > 1))
+      Result.Pointees[I] = ofNumbers(*Kinds[I], 1);
+  return Error::success();
+}
+
 Expected<KernelLayout> layoutOf(const Kernel &K, StringRef Bitcode) {
   LLVMContext Context;
   Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
@@ -183,6 +272,8 @@ Expected<KernelLayout> layoutOf(const Kernel &K, StringRef Bitcode) {
     if (T->isSized() && flatten(T, 0, DL, L))
       Result.Globals[G.getName()] = std::move(L);
   }
+  if (Error E = addAccessed(K, Bitcode, Result))
+    return std::move(E);
   return Result;
 }
 

@@ -38,25 +38,36 @@ Error OriginalRuns::load() {
   if (!Layouts)
     return Layouts.takeError();
   Types = std::move(*Layouts);
+  Expected<std::vector<LoadedIntegers>> Deciding =
+      loadedIntegersOf(Setup.OriginalBitcode, kernel().Symbol);
+  if (!Deciding)
+    return Deciding.takeError();
+  Loaded = std::move(*Deciding);
   Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed});
   return loadForRelaxed();
 }
 
-/// Whether a launch wrote a NaN that is not the poison.
-static bool changesToNaN(const GateCase &C, const RunResult &R) {
+/// Whether a launch wrote a number, other than the poison, that \p Is says yes
+/// to. Halves and bfloat16 may come out as the bits that they are.
+static bool changesTo(const GateCase &C, const RunResult &R,
+                      function_ref<bool(double)> Is) {
   bool Any = false;
   for (size_t I = 0; I < C.Buffers.size() && !Any; ++I) {
     if (R.Buffers[I] == C.Buffers[I])
       continue;
     const Layout &L = C.Layouts[I];
     const Bytes &B = R.Buffers[I];
-    for (const LayoutField &F : L.Fields)
+    for (const LayoutField &F : L.Fields) {
+      ElementKind Kind = !isFloating(F.Kind) && sizeOf(F.Kind) == 2
+                             ? ElementKind::BFloat
+                             : F.Kind;
       for (size_t At = F.Offset;
-           isFloating(F.Kind) && !Any && At + sizeOf(F.Kind) <= B.size();
+           isFloating(Kind) && !Any && At + sizeOf(F.Kind) <= B.size();
            At += L.Stride)
-        Any = std::isnan(readElement(F.Kind, B.data() + At)) &&
+        Any = Is(readElement(Kind, B.data() + At)) &&
               !std::all_of(B.begin() + At, B.begin() + At + sizeOf(F.Kind),
                            [](uint8_t V) { return V == Poison; });
+    }
   }
   return Any;
 }
@@ -100,7 +111,10 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return findingError("the original itself faults on workload " + Case.Name +
                         ": " + J->Original.Fault->str());
   }
-  if (Case.NeedsNaN && !changesToNaN(Case, J->Original))
+  auto IsNaN = [](double V) { return std::isnan(V); };
+  auto IsEndless = [](double V) { return !std::isfinite(V); };
+  if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN)) ||
+      (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless)))
     return nullptr;
   if (Case.Far) {
     J->Reference = J->Original.Buffers;

@@ -11,6 +11,7 @@
 
 #include "DomainCases.h"
 #include "ImpulseProbes.h"
+#include "LoadedIntegers.h"
 
 namespace cupilot {
 
@@ -98,6 +99,7 @@ private:
   GateSetup Setup;
   KernelLayout Types;
   std::optional<CaseContext> Context;
+  std::vector<LoadedIntegers> Loaded; ///< What decides something.
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
   LoadedKernel Rounded;           ///< Under a relaxed contract.

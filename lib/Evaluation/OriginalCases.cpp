@@ -150,10 +150,10 @@ Error OriginalRuns::addWorkload(size_t Index) {
   // One thread of a variant may do all that the original's threads do
   // together, in a clumsy way. It is no matter of time: a verdict must not
   // depend on the machine.
-  constexpr double Clumsy = 32, Least = 1e6;
+  constexpr double Clumsy = 32, Least = 1e6, LeastOfThread = 8e6;
   MostCost = std::max(MostCost, Cost);
   Checks.ThreadSteps = static_cast<uint64_t>(
-      std::min<double>(Clumsy * MostCost + Least, MostThreadSteps));
+      std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
   // Some variations have more to do than what was captured.
   Checks.LaunchSteps =
       static_cast<uint64_t>(2 * Clumsy * MostCost + 16 * Least);
@@ -214,18 +214,19 @@ Error OriginalRuns::addWorkload(size_t Index) {
   constexpr size_t AlwaysRelaxed = 12;
   CaseMakers Relaxed;
   addRelaxedCases(*Context, B, Relaxed);
-  std::vector<CaseMakers> Lists(7);
+  std::vector<CaseMakers> Lists(8);
   for (size_t I = 0; I < Relaxed.size(); ++I)
     if (I < AlwaysRelaxed)
       AddEntry(std::move(Relaxed[I].Make));
     else
-      Lists[6].push_back(std::move(Relaxed[I]));
+      Lists[7].push_back(std::move(Relaxed[I]));
   addInputCases(*Context, B, Lists[0]);
   addShapeCases(*Context, B, Lists[1]);
   addConstantCases(*Context, B, Lists[2]);
   addLaunchCases(*Context, B, Lists[3]);
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);
+  addLengthCases(B, Loaded, Lists[6]);
   auto Most = static_cast<size_t>(
       std::clamp(AllCosts / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
   size_t All = 0;

@@ -139,6 +139,11 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
 }
 
 Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
+  if (J.Case.Far) {
+    if (Expected<bool> Right = explore(J, Verdict); !Right)
+      return Right.takeError();
+    return true;
+  }
   Expected<Attempt> A = attempt(J, Verdict);
   if (!A)
     return A.takeError();

@@ -10,6 +10,7 @@
 
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Evaluation/Layout.h"
+#include "cupilot/Model/Domain.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace cupilot {
@@ -31,10 +32,13 @@ struct GateCase {
   uint64_t Shift = 0;           ///< Bytes that all buffers are misaligned by.
   bool Captured = false;        ///< The launch as it was recorded.
   bool Doubtful = false;        ///< Not captured: the original may not bear it.
-  bool Aliased = false;  ///< Buffers share memory that they did not share.
-  bool Grown = false;    ///< Dropped where the original does far more in it
-                         ///< than in what was captured.
-  bool NeedsNaN = false; ///< Proves something only if NaN comes out.
+  bool Aliased = false;     ///< Buffers share memory that they did not share.
+  bool Grown = false;       ///< Dropped where the original does far more in it
+                            ///< than in what was captured.
+  bool NeedsNaN = false;    ///< Proves something only if NaN comes out ...
+  bool NeedsFinite = false; ///< ... or only if no NaN and no infinity does.
+  /// The floating arguments that are not as in the base.
+  std::vector<FloatRef> ChangedFloats;
   bool Ordered = false;  ///< Run in both orders.
   bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
   bool Thorough = false; ///< Run with all checks, too.

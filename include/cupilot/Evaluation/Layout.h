@@ -36,8 +36,9 @@ struct KernelLayout {
   bool NoSpecialValues = false;    ///< Compiled as if there were no NaN.
 };
 
-/// Reads \p Bitcode, as clang wrote it. Structs are known by their LLVM type of
-/// the same name; what is not known has no fields.
+/// Reads \p Bitcode, as clang wrote it. What lies behind pointers to void and
+/// to bytes is what its loads and stores agree on. Structs are known by their
+/// LLVM type of the same name; what is not known has no fields.
 llvm::Expected<KernelLayout> layoutOf(const Kernel &K, llvm::StringRef Bitcode);
 
 } // namespace cupilot

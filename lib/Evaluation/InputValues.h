@@ -1,0 +1,55 @@
+//===- InputValues.h - Other values for the buffers of a case -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_INPUTVALUES_H
+#define CUPILOT_LIB_EVALUATION_INPUTVALUES_H
+
+#include "Cases.h"
+#include "cupilot/Portable/Random.h"
+
+namespace cupilot {
+
+/// \p Base under another name: not captured, and perhaps no launch that the
+/// original bears.
+GateCase varied(const GateCase &Base, const llvm::Twine &Name);
+
+/// A number that follows from seed, buffer and index alone.
+inline uint64_t drawAt(uint64_t Seed, size_t Buffer, uint64_t Index) {
+  uint64_t State = Seed ^ (Buffer + 1) * 0xd1342543de82ef95 ^
+                   (Index + 1) * 0xaef17502108ef2d9;
+  return splitMix64(State);
+}
+
+/// What becomes of a float: \p Kind, its buffer, its index there and its value.
+using FloatChange = std::function<double(ElementKind Kind, size_t Buffer,
+                                         uint64_t Index, double Value)>;
+/// Changes the floats of all buffers of \p C.
+void changeFloats(GateCase &C, const FloatChange &Change);
+/// Adds the case "NAME" in which all floats are changed so.
+void addFloatCase(const GateCase &Base, const char *Name, FloatChange Change,
+                  CaseMakers &Makers);
+
+/// A few values are hundreds of times larger than the rest; by \p Draw.
+double heavyTailed(uint64_t Draw);
+/// A float of a random sign whose binary exponent lies in [Low, High); by
+/// \p Draw. Both are cut to what \p Kind holds.
+double ofBinades(ElementKind Kind, uint64_t Draw, int Low, int High);
+/// The numbers of buffer \p Buffer of \p C in another order.
+void permuteIntegers(GateCase &C, size_t Buffer, uint64_t Seed);
+
+/// Floats: every size, NaN, infinity, multiples of pi, rows in which many small
+/// terms matter.
+void addFloatInputs(const CaseContext &X, const GateCase &Base,
+                    CaseMakers &Makers);
+/// Integers: their whole type, the ends of the floats' whole numbers, and what
+/// indices and lengths bear.
+void addIntegerInputs(const CaseContext &X, const GateCase &Base,
+                      CaseMakers &Makers);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_INPUTVALUES_H

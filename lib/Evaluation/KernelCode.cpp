@@ -1,0 +1,115 @@
+//===- KernelCode.cpp - A kernel's IR with everything inlined -------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelCode.h"
+#include "cupilot/Support/Bitcode.h"
+#include "cupilot/Support/Pipeline.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+Expected<KernelCode> KernelCode::of(StringRef Bitcode) {
+  KernelCode Code;
+  Code.Context = std::make_unique<LLVMContext>();
+  Expected<std::unique_ptr<Module>> Parsed =
+      parseBitcode(Bitcode, *Code.Context);
+  if (!Parsed)
+    return Parsed.takeError();
+  Code.M = std::move(*Parsed);
+  for (Function &F : *Code.M) {
+    F.removeFnAttr(Attribute::NoInline);
+    F.removeFnAttr(Attribute::OptimizeNone);
+    if (!F.isDeclaration() && F.getCallingConv() != CallingConv::PTX_Kernel)
+      F.addFnAttr(Attribute::AlwaysInline);
+    for (BasicBlock &BB : F)
+      for (Instruction &I : BB)
+        if (auto *Call = dyn_cast<CallBase>(&I))
+          Call->removeFnAttr(Attribute::NoInline);
+  }
+  ModulePassManager Passes;
+  Passes.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));
+  Passes.addPass(
+      createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+  Pipeline().run(std::move(Passes), *Code.M);
+  return Code;
+}
+
+const Function *KernelCode::kernel(StringRef Symbol) const {
+  const Function *F = M->getFunction(Symbol);
+  return F && !F->isDeclaration() ? F : nullptr;
+}
+
+/// The field of a by-value argument that \p Load reads.
+static std::optional<PointerRef> fieldOf(const LoadInst &Load) {
+  const DataLayout &DL = Load.getDataLayout();
+  APInt Offset(DL.getIndexTypeSizeInBits(Load.getPointerOperandType()), 0);
+  const Value *Base =
+      Load.getPointerOperand()->stripAndAccumulateConstantOffsets(
+          DL, Offset, /*AllowNonInbounds=*/true);
+  const auto *A = dyn_cast<Argument>(Base);
+  if (!A || !A->hasByValAttr() || Offset.isNegative() || !Offset.isIntN(32))
+    return std::nullopt;
+  return PointerRef{A->getArgNo(),
+                    static_cast<unsigned>(Offset.getZExtValue())};
+}
+
+std::optional<PointerRef> rootOf(const Value *Address) {
+  SmallPtrSet<const Value *, 8> Seen;
+  SmallVector<const Value *> Work{Address};
+  std::optional<PointerRef> Root;
+  auto Join = [&](std::optional<PointerRef> R) {
+    if (!R || (Root && !(*Root == *R)))
+      return false;
+    Root = R;
+    return true;
+  };
+  while (!Work.empty()) {
+    const Value *V = Work.pop_back_val()->stripPointerCasts();
+    if (!Seen.insert(V).second)
+      continue;
+    if (const auto *GEP = dyn_cast<GEPOperator>(V)) {
+      Work.push_back(GEP->getPointerOperand());
+    } else if (const auto *Phi = dyn_cast<PHINode>(V)) {
+      append_range(Work, Phi->incoming_values());
+    } else if (const auto *Select = dyn_cast<SelectInst>(V)) {
+      Work.push_back(Select->getTrueValue());
+      Work.push_back(Select->getFalseValue());
+    } else if (isa<ConstantPointerNull>(V)) {
+      continue;
+    } else if (const auto *A = dyn_cast<Argument>(V)) {
+      if (A->hasByValAttr() || !Join(PointerRef{A->getArgNo(), 0}))
+        return std::nullopt;
+    } else if (const auto *Load = dyn_cast<LoadInst>(V)) {
+      if (!Join(fieldOf(*Load)))
+        return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return Root;
+}
+
+std::string locationOf(const Instruction &I) {
+  const DILocation *Loc = I.getDebugLoc().get();
+  if (!Loc || !Loc->getLine())
+    return "";
+  return (sys::path::filename(Loc->getFilename()) + ":" +
+          Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))
+      .str();
+}
+
+} // namespace cupilot

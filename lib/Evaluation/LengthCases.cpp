@@ -1,0 +1,227 @@
+//===- LengthCases.cpp - Loaded lengths, offsets and indices --------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// How long rows are lies in memory, where no guard sees it. So rows of all
+// lengths are tried, with buffers that have room for them: new elements repeat
+// the old ones. Where other arguments forbid a length, the original faults, and
+// the case is dropped.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InputValues.h"
+#include "LoadedIntegers.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Longer than any array of a block, and than 16 bits count.
+static constexpr uint64_t LongRow = 70'000;
+/// A prime: steps of any length reach each index below it.
+static constexpr uint64_t ManyIndices = 70'001;
+/// Bytes of all buffers, beyond which a case is left out.
+static constexpr uint64_t MostBytes = uint64_t(8) << 20;
+
+namespace {
+/// A list of lengths by its place.
+struct Ladder {
+  const char *Name;
+  uint64_t (*Length)(uint64_t Row, uint64_t Rows, uint64_t Old, uint64_t Most,
+                     uint64_t Sum);
+};
+
+using U = uint64_t;
+/// Of offsets, whose sum counts, and of lengths as such.
+constexpr Ladder Ladders[] = {
+    {"empty rows", [](U, U, U, U, U) -> U { return 0; }},
+    {"rows of 1", [](U, U, U, U, U) -> U { return 1; }},
+    {"rows of 2", [](U, U, U, U, U) -> U { return 2; }},
+    {"rows of odd lengths",
+     [](U Row, U, U, U, U) -> U { return 2 * (Row % 9) + 1; }},
+    {"rows of lengths to 300",
+     // Some of each side of warps and blocks.
+     [](U Row, U, U, U, U) -> U {
+       constexpr U Near[] = {0,  1,   31,  32,  33,  63,  64,  65,
+                             96, 127, 128, 129, 255, 256, 257, 300};
+       return Near[Row * 7 % std::size(Near)];
+     }},
+    {"all in the first row",
+     [](U Row, U, U, U, U Sum) -> U { return Row == 0 ? Sum : 0; }},
+    {"all in a middle row",
+     [](U Row, U Rows, U, U, U Sum) -> U { return Row == Rows / 2 ? Sum : 0; }},
+    {"all in the last row",
+     [](U Row, U Rows, U, U, U Sum) -> U { return Row + 1 == Rows ? Sum : 0; }},
+    {"equal rows", [](U, U Rows, U, U, U Sum) -> U { return Sum / Rows; }},
+    {"one row of 16 times the longest",
+     [](U Row, U Rows, U Old, U Most, U) -> U {
+       return Row == Rows / 3 ? 16 * Most : Old;
+     }},
+    {"one row of 70000",
+     [](U Row, U Rows, U, U, U) -> U {
+       return Row == 2 * Rows / 3 ? LongRow : Row % 2;
+     }},
+};
+} // namespace
+
+static std::vector<int64_t> integersOf(const GateCase &C, size_t Buffer) {
+  std::vector<int64_t> Values;
+  Bytes Copy = C.Buffers[Buffer];
+  transformIntegers(Copy, C.Layouts[Buffer], [&](uint64_t, int64_t V) {
+    Values.push_back(V);
+    return V;
+  });
+  return Values;
+}
+
+static void setIntegers(GateCase &C, size_t Buffer, ArrayRef<int64_t> Values) {
+  transformIntegers(C.Buffers[Buffer], C.Layouts[Buffer],
+                    [&](uint64_t I, int64_t) { return Values[I]; });
+}
+
+/// Gives buffers of \p Old elements or more room for \p New: as many times as
+/// many as they have of the old ones. False where that is too much.
+static bool makeRoom(GateCase &C, size_t Except, uint64_t Old, uint64_t New) {
+  if (New <= Old)
+    return true;
+  uint64_t All = 0;
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    uint64_t Stride = C.Layouts[I].Stride, N = C.Buffers[I].size() / Stride;
+    if (I == Except || N == 0 || N < Old) {
+      All += C.Buffers[I].size();
+      continue;
+    }
+    uint64_t Times = Old ? divideCeil(N, Old) : 1;
+    uint64_t Size = (N + Times * (New - Old)) * Stride;
+    All += Size;
+    if (All > MostBytes)
+      return false;
+    const Bytes From = C.Buffers[I];
+    Bytes &To = C.Buffers[I];
+    To.resize(Size);
+    for (uint64_t At = From.size(); At < Size; At += N * Stride)
+      std::memcpy(To.data() + At, From.data(),
+                  std::min<uint64_t>(N * Stride, Size - At));
+  }
+  return All <= MostBytes;
+}
+
+static void addMade(const GateCase &Base, const Twine &Name,
+                    std::function<bool(GateCase &)> Change,
+                    CaseMakers &Makers) {
+  std::string Text = Name.str();
+  GateCase Trial = Base;
+  if (Change(Trial))
+    Makers.push_back({Base.Name + " " + Text, [&Base, Text, Change] {
+                        GateCase C = varied(Base, Text);
+                        Change(C);
+                        return C;
+                      }});
+}
+
+/// Offsets that rise: rows go from one to the next.
+static void addOffsets(const GateCase &Base, size_t Buffer,
+                       CaseMakers &Makers) {
+  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  if (Old.size() < 2 || Old.front() < 0 || !is_sorted(Old))
+    return;
+  for (const Ladder &L : Ladders)
+    addMade(
+        Base, Twine(L.Name) + " by buffer " + Twine(Buffer),
+        [L, Buffer, Old](GateCase &C) {
+          U Rows = Old.size() - 1, Most = 1,
+            Sum = static_cast<U>(Old.back() - Old.front());
+          for (U R = 0; R < Rows; ++R)
+            Most = std::max<U>(Most, Old[R + 1] - Old[R]);
+          std::vector<int64_t> New = Old;
+          for (U R = 0; R < Rows; ++R)
+            New[R + 1] = New[R] + static_cast<int64_t>(L.Length(
+                                      R, Rows, Old[R + 1] - Old[R], Most, Sum));
+          bool Fits = makeRoom(C, Buffer, static_cast<U>(Old.back()),
+                               static_cast<U>(New.back()));
+          setIntegers(C, Buffer, New);
+          return Fits && New != Old;
+        },
+        Makers);
+}
+
+/// Lengths as such: each row has a place of its own.
+static void addLengths(const GateCase &Base, size_t Buffer,
+                       CaseMakers &Makers) {
+  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  if (Old.empty() ||
+      any_of(Old, [](int64_t V) { return V < 0 || V > int64_t(LongRow) * 16; }))
+    return;
+  for (const Ladder &L : Ladders)
+    addMade(
+        Base, Twine(L.Name) + " by buffer " + Twine(Buffer),
+        [L, Buffer, Old](GateCase &C) {
+          auto Most = static_cast<U>(*llvm::max_element(Old));
+          std::vector<int64_t> New = Old;
+          for (U R = 0; R < Old.size(); ++R)
+            New[R] = static_cast<int64_t>(L.Length(R, Old.size(),
+                                                   static_cast<U>(Old[R]),
+                                                   std::max<U>(Most, 1), Most));
+          auto Longest = static_cast<U>(*llvm::max_element(New));
+          bool Fits = makeRoom(C, Buffer, Most, Longest);
+          setIntegers(C, Buffer, New);
+          return Fits && New != Old;
+        },
+        Makers);
+}
+
+/// Indices beyond 16 bits, each once.
+static void addIndices(const GateCase &Base, size_t Buffer,
+                       CaseMakers &Makers) {
+  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  if (Old.empty() || Old.size() >= ManyIndices ||
+      any_of(Old, [](int64_t V) { return V < 0; }))
+    return;
+  addMade(
+      Base, "indices to 70000 by buffer " + Twine(Buffer),
+      [Buffer, Old](GateCase &C) {
+        constexpr U Step = 39'119;
+        std::vector<int64_t> New(Old.size());
+        for (U I = 0; I < New.size(); ++I)
+          New[I] =
+              static_cast<int64_t>((ManyIndices - 1 + I * Step) % ManyIndices);
+        bool Fits =
+            makeRoom(C, Buffer, static_cast<U>(*llvm::max_element(Old)) + 1,
+                     ManyIndices);
+        setIntegers(C, Buffer, New);
+        return Fits;
+      },
+      Makers);
+}
+
+void addLengthCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
+                    CaseMakers &Makers) {
+  std::vector<CaseMakers> Each;
+  for (const LoadedIntegers &L : Loaded)
+    for (const WorkloadPointer &P : Base.Pointers) {
+      if (P.Param != L.Pointer.Param || P.Offset != L.Pointer.Offset ||
+          P.BufferOffset != 0 || !Base.Layouts[P.Buffer].hasIntegers() ||
+          (!Base.PureOutput.empty() && Base.PureOutput[P.Buffer]))
+        continue;
+      CaseMakers Own;
+      if (L.Begins)
+        addOffsets(Base, P.Buffer, Own);
+      else if (L.Turns)
+        addLengths(Base, P.Buffer, Own);
+      if (L.Addresses && !L.Begins)
+        addIndices(Base, P.Buffer, Own);
+      Each.push_back(std::move(Own));
+    }
+  // In turn, so that a small budget tries all buffers.
+  for (size_t I = 0; I <= std::size(Ladders); ++I)
+    for (CaseMakers &Own : Each)
+      if (I < Own.size())
+        Makers.push_back(std::move(Own[I]));
+}
+
+} // namespace cupilot
