@@ -105,7 +105,18 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
       continue;
     }
     const CandidateEvidence &Evidence = *C->Record.Evidence;
+    Expected<std::optional<Domain>> Where =
+        Evaluator->prove(V.Genes, C->Record);
+    if (!Where)
+      return Where.takeError();
+    if (!*Where) {
+      say("variant " + V.Name +
+          " left out: no launch is left on which it may "
+          "run");
+      continue;
+    }
     Variant Again = V;
+    Again.Where = std::move(**Where);
     Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio,
                        C->Record.Ratio, C->Record.Ratio, unsigned(GateVersion),
                        Evidence.Gate.Checks, CUPILOT_CLANG, Arch,

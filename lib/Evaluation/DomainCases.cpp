@@ -159,7 +159,22 @@ void DomainCases::addLadder(const GateCase &From) {
   }
 }
 
-void DomainCases::addCompactLadder(const GateCase &From) {
+/// Other floating arguments, as far as they make a class of their own.
+void DomainCases::addNumbers(const GateCase &From,
+                             ArrayRef<FloatThresholdFact> Thresholds) {
+  CaseMakers Makers;
+  addConstantCases(O.context(), From, Makers, Thresholds);
+  for (CaseMaker &M : Makers)
+    Entries.push_back({[Make = std::move(M.Make)]() -> std::optional<GateCase> {
+                         GateCase C = Make();
+                         if (C.ChangedFloats.empty())
+                           return std::nullopt;
+                         return C;
+                       },
+                       false, nullptr});
+}
+
+void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
   const Values At = Model.baseValues();
   Values Small = At;
   for (int64_t &V : Small)
@@ -176,6 +191,7 @@ void DomainCases::addCompactLadder(const GateCase &From) {
   AddAll([](int64_t V) { return V - 1; });
   AddAll([](int64_t V) { return 2 * V; });
   AddAll([](int64_t V) { return 2 * V + 1; });
+  addNumbers(From, Own.FloatThresholds);
   uint64_t Element = 0;
   for (const KernelParam &P : O.kernel().Params)
     if (P.IsPointer)
@@ -369,7 +385,7 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
         continue;
       }
       Entries.push_back({nullptr, true, std::move(*J)});
-      addCompactLadder(*Froms.back());
+      addCompactLadder(*Froms.back(), Own);
     }
   return Error::success();
 }
@@ -426,17 +442,24 @@ DomainCases::around(const CodeFacts &Theirs) {
           Each[I] = V;
           Wanted.push_back(std::move(Each));
         }
+  std::vector<std::optional<GateCase>> Cases;
+  for (const Values &V : Wanted)
+    if (!is_contained(Known, V))
+      Cases.push_back(Model.at(*Froms.front(), V, MostBytes));
+  CaseMakers Numbers;
+  if (!Theirs.FloatThresholds.empty())
+    addConstantCases(O.context(), *Froms.front(), Numbers,
+                     Theirs.FloatThresholds);
+  for (CaseMaker &M : Numbers)
+    Cases.push_back(M.Make());
   // What comes of a launch must not depend on what other variants asked for:
   // their number is bounded, not what they cost together.
   constexpr size_t MostAround = 40;
-  for (const Values &V : Wanted) {
-    if (is_contained(Known, V))
+  for (std::optional<GateCase> &C : Cases) {
+    if (!C)
       continue;
     if (All.size() == MostAround)
       break;
-    std::optional<GateCase> C = Model.at(*Froms.front(), V, MostBytes);
-    if (!C)
-      continue;
     auto [It, New] = Around.try_emplace(C->Name);
     if (New) {
       Entry E{[&] { return std::move(C); }, false, nullptr};

@@ -63,7 +63,9 @@ private:
   };
   llvm::Error addCombinations(const CodeFacts &Own);
   void addLadder(const GateCase &From);
-  void addCompactLadder(const GateCase &From);
+  void addCompactLadder(const GateCase &From, const CodeFacts &Own);
+  void addNumbers(const GateCase &From,
+                  llvm::ArrayRef<FloatThresholdFact> Thresholds);
   void addResidues(const CodeFacts &Facts, std::vector<Values> &To) const;
   void addRandomSizes(const GateCase &From, unsigned Count, int64_t Growth,
                       std::vector<Entry> &To);

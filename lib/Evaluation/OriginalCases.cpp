@@ -222,7 +222,10 @@ Error OriginalRuns::addWorkload(size_t Index) {
       Lists[7].push_back(std::move(Relaxed[I]));
   addInputCases(*Context, B, Lists[0]);
   addShapeCases(*Context, B, Lists[1]);
-  addConstantCases(*Context, B, Lists[2]);
+  Expected<const CodeFacts *> Own = facts();
+  if (!Own)
+    return Own.takeError();
+  addConstantCases(*Context, B, Lists[2], (*Own)->FloatThresholds);
   addLaunchCases(*Context, B, Lists[3]);
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);

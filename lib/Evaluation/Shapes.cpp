@@ -272,6 +272,27 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
   S.Block[0] = 1;
   ++S.Grid[0];
   Add("block.x=1 and grid+1", S);
+  // Who halves a block until one thread is left is right for powers of two
+  // alone, and so may be the original: a variant that differs is right
+  // elsewhere.
+  for (uint64_t X : {uint64_t(96), uint64_t(160), BX * 3 / 4, BX + 32,
+                     uint64_t(64), uint64_t(512), uint64_t(MaxBlockThreads)}) {
+    if (X == BX || X == 0 || X * BY * Old.Block[2] > MaxBlockThreads)
+      continue;
+    S = Old;
+    S.Block[0] = X;
+    // As many threads as before, at least.
+    S.Grid[0] = divideCeil(Old.Grid[0] * BX, X);
+    std::string Name = "block.x=" + utostr(X);
+    Makers.push_back({Base.Name + " " + Name, [&Base, Name, S] {
+                        GateCase C = Base;
+                        C.Name += " " + Name;
+                        C.Shape = S;
+                        C.Captured = false;
+                        C.Doubtful = C.Far = true;
+                        return C;
+                      }});
+  }
   if (Old.Shared > 0) {
     S = Old;
     S.Shared += 256;

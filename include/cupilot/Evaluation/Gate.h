@@ -85,8 +85,6 @@ struct GateVerdict {
   /// What the variant launches for each captured workload; nothing where the
   /// guard does not admit it.
   std::vector<std::optional<std::vector<CountedLaunch>>> VariantLaunches;
-  /// Where the variant was proved; nothing: no domain was derived.
-  std::optional<Domain> Where;
 };
 
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
