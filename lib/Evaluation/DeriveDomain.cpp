@@ -46,8 +46,9 @@ struct Combination {
 
 /// A launch in the space of a box: its values in each coordinate.
 struct Point {
-  const TriedLaunch *L;
-  std::vector<int64_t> At;
+  const TriedLaunch *L = nullptr;
+  std::vector<int64_t> At = {};
+  bool IsAnchor = false; ///< It stays inside of the box.
 };
 
 /// Derives the box of one combination.
@@ -65,7 +66,7 @@ private:
   void placeAll();
   void dropProportional();
   bool inside(const Point &P) const;
-  bool sameNumbers(const TriedLaunch &A, const TriedLaunch &B) const;
+  bool excludeNumbers(const Point &Wrong);
   bool cut(const Point &Wrong);
   bool listValues(const Point &Wrong);
   void findHull();
@@ -81,11 +82,19 @@ private:
   std::vector<DomainEnd> &Ends;
   std::vector<Expr> Coordinates;
   std::vector<bool> Listed; ///< Coordinates of which single values are known.
+  /// Coordinates and moduli of which single rests are known.
+  std::set<std::pair<size_t, int64_t>> ListedRests;
+  /// By Facts.Floats: keys that are wrong.
+  std::map<size_t, std::set<int64_t>> WrongNumbers;
   std::vector<Point> Right, Wrong;
   std::vector<Interval> Hull, Anchor; ///< Anchors stay inside.
+  bool Misaligns = true;              ///< Misaligned buffers were never wrong.
 };
 
 } // namespace
+
+/// Rests that a clause lists.
+static constexpr size_t MostRests = 64;
 
 static bool isVariable(const Expr &E) {
   return E.K == Expr::Kind::Dim || E.K == Expr::Kind::Symbol;
@@ -200,7 +209,17 @@ void BoxMaker::findHull() {
   }
 }
 
+static int64_t restOf(int64_t Value, int64_t Modulus) {
+  int64_t Rest = Value % Modulus;
+  return Rest < 0 ? Rest + Modulus : Rest;
+}
+
 bool BoxMaker::inside(const Point &P) const {
+  for (auto [I, M] : ListedRests)
+    if (none_of(Right, [&, I = I, M = M](const Point &R) {
+          return restOf(R.At[I], M) == restOf(P.At[I], M);
+        }))
+      return false;
   for (size_t I = 0; I < Hull.size(); ++I) {
     if (!Hull[I].contains(P.At[I]))
       return false;
@@ -211,13 +230,27 @@ bool BoxMaker::inside(const Point &P) const {
   return true;
 }
 
-/// Whether what lies in no coordinate is the same: numbers and alignment.
-bool BoxMaker::sameNumbers(const TriedLaunch &A, const TriedLaunch &B) const {
-  if (A.Misaligned != B.Misaligned)
-    return false;
-  return all_of(F.Facts.Floats, [&](const auto &Each) {
-    return keyOf(A, Each.first) == keyOf(B, Each.first);
-  });
+/// Where numbers are not those of recorded launches, they are what is wrong,
+/// and so is an alignment. Nothing else is taken out for such a launch.
+bool BoxMaker::excludeNumbers(const Point &W) {
+  if (W.L->Misaligned && none_of(Right, [&](const Point &P) {
+        return P.IsAnchor && P.L->Misaligned == W.L->Misaligned;
+      })) {
+    Misaligns = false;
+    return true;
+  }
+  bool Any = false;
+  for (auto [I, Each] : enumerate(F.Facts.Floats)) {
+    const FloatRef &Number = Each.first;
+    int64_t Key = keyOf(*W.L, Number);
+    if (any_of(Right, [&](const Point &P) {
+          return P.IsAnchor && keyOf(*P.L, Number) == Key;
+        }))
+      continue;
+    WrongNumbers[I].insert(Key);
+    Any = true;
+  }
+  return Any;
 }
 
 /// The sizes of a block and its shared memory are chosen by few: where values
@@ -237,9 +270,10 @@ bool BoxMaker::listValues(const Point &W) {
   return false;
 }
 
-/// Takes \p W out of the hull along the coordinate that loses least.
+/// Takes \p W out, along the coordinate or by the rest that loses least.
 bool BoxMaker::cut(const Point &W) {
   size_t Best = SIZE_MAX, Least = SIZE_MAX;
+  std::optional<std::pair<size_t, int64_t>> BestRest;
   auto IsLost = [&](const Point &P, size_t I) {
     return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
   };
@@ -252,9 +286,38 @@ bool BoxMaker::cut(const Point &W) {
       Best = I;
     }
   }
-  if (Best == SIZE_MAX)
+  // By a rest that recorded launches do not have.
+  for (const ModulusFact &Fact : F.Facts.Moduli) {
+    auto Found = find(Coordinates, Fact.E);
+    if (Fact.Modulus < 2 || Found == Coordinates.end())
+      continue;
+    size_t I = Found - Coordinates.begin();
+    auto IsLike = [&](const Point &P) {
+      return restOf(P.At[I], Fact.Modulus) == restOf(W.At[I], Fact.Modulus);
+    };
+    std::set<int64_t> Rests;
+    for (const Point &P : Right)
+      if (!IsLike(P))
+        Rests.insert(restOf(P.At[I], Fact.Modulus));
+    size_t Lost = count_if(Right, IsLike);
+    if (Lost <= Least && Rests.size() <= MostRests &&
+        none_of(Right,
+                [&](const Point &P) { return P.IsAnchor && IsLike(P); })) {
+      Least = Lost;
+      BestRest = {I, Fact.Modulus};
+    }
+  }
+  if (BestRest) {
+    auto [I, M] = *BestRest;
+    ListedRests.insert(*BestRest);
+    erase_if(Right, [&, I = I, M = M](const Point &P) {
+      return restOf(P.At[I], M) == restOf(W.At[I], M);
+    });
+  } else if (Best != SIZE_MAX) {
+    erase_if(Right, [&](const Point &P) { return IsLost(P, Best); });
+  } else {
     return false;
-  erase_if(Right, [&](const Point &P) { return IsLost(P, Best); });
+  }
   findHull();
   return true;
 }
@@ -277,12 +340,11 @@ std::optional<DomainBox> BoxMaker::make() {
     return std::nullopt;
   }
   bool First = true;
-  const TriedLaunch *Origin = nullptr;
-  for (const Point &P : Right) {
+  for (Point &P : Right) {
     if (AnyRecorded ? !P.L->Recorded : !First)
       continue;
+    P.IsAnchor = true;
     if (First) {
-      Origin = P.L;
       for (int64_t V : P.At)
         Anchor.push_back({V, V});
     }
@@ -292,9 +354,7 @@ std::optional<DomainBox> BoxMaker::make() {
                    std::max(Anchor[I].Most, P.At[I])};
   }
   for (const Point &W : Wrong) {
-    // What a number or an alignment breaks is no matter of sizes.
-    if (!sameNumbers(*W.L, *Origin) &&
-        none_of(Right, [&](const Point &R) { return sameNumbers(*W.L, *R.L); }))
+    if (excludeNumbers(W))
       continue;
     while (inside(W))
       if (!listValues(W) && !cut(W))
@@ -381,7 +441,7 @@ void BoxMaker::addRanges(DomainBox &Box) const {
 }
 
 void BoxMaker::addResidues(DomainBox &Box) const {
-  constexpr size_t EnoughClasses = 4, MostListed = 16;
+  constexpr size_t EnoughClasses = 4;
   std::set<std::pair<size_t, int64_t>> Done;
   for (const ModulusFact &Fact : F.Facts.Moduli) {
     auto At = find(Coordinates, Fact.E);
@@ -392,15 +452,14 @@ void BoxMaker::addResidues(DomainBox &Box) const {
         Hull[I].Least == Hull[I].Most)
       continue;
     std::set<int64_t> Rests;
-    for (const Point &P : Right) {
-      int64_t Rest = P.At[I] % Fact.Modulus;
-      Rests.insert(Rest < 0 ? Rest + Fact.Modulus : Rest);
-    }
+    for (const Point &P : Right)
+      Rests.insert(restOf(P.At[I], Fact.Modulus));
+    bool IsListed = ListedRests.count({I, Fact.Modulus});
     size_t Wanted =
         std::min<size_t>(EnoughClasses, static_cast<size_t>(Fact.Modulus));
-    if (Rests.count(0) && Rests.size() >= Wanted)
+    if (!IsListed && Rests.count(0) && Rests.size() >= Wanted)
       continue;
-    if (!Rests.count(0) && Rests.size() > MostListed)
+    if (!IsListed && Rests.size() > MostRests)
       continue;
     Box.Residues.push_back(
         {Fact.E, Fact.Modulus, {Rests.begin(), Rests.end()}});
@@ -447,16 +506,16 @@ static std::vector<int64_t> classEnds(const DomainFrame &F,
 }
 
 void BoxMaker::addFloats(DomainBox &Box) const {
-  for (const auto &[Number, Use] : F.Facts.Floats) {
+  for (const auto &[Index, Each] : enumerate(F.Facts.Floats)) {
+    const auto &[Number, Use] = Each;
     if (!Use.Used)
       continue;
     std::set<int64_t> Good, Bad;
+    if (auto Known = WrongNumbers.find(Index); Known != WrongNumbers.end())
+      Bad = Known->second;
     for (const TriedLaunch *L : Launches)
-      if (!L->Wrong)
-        Good.insert(keyOf(*L, Number));
-    for (const TriedLaunch *L : Launches)
-      if (int64_t Key = keyOf(*L, Number); L->Wrong && !Good.count(Key))
-        Bad.insert(Key);
+      if (int64_t Key = keyOf(*L, Number); !L->Wrong && !Bad.count(Key))
+        Good.insert(Key);
     std::vector<int64_t> Ends = classEnds(F, Number);
     auto ClassOf = [&](int64_t Key) {
       auto At = std::lower_bound(Ends.begin(), Ends.end(), Key);
@@ -488,16 +547,16 @@ void BoxMaker::addPointers(DomainBox &Box) const {
   for (size_t I = 0; I < Pointers.size(); ++I)
     if (F.Facts.Pointers[I].Used)
       Box.Nulls.push_back({Pointers[I], C.Null[I]});
-  bool MayBeMisaligned = any_of(Launches, [](const TriedLaunch *L) {
-    return !L->Wrong && L->Misaligned;
-  });
+  bool MayBeMisaligned = Misaligns && any_of(Launches, [](auto *L) {
+                           return !L->Wrong && L->Misaligned;
+                         });
   for (size_t I = 0; I < Pointers.size(); ++I) {
     if (!F.Facts.Pointers[I].Used || C.Null[I])
       continue;
     // Every address of the cases is a multiple of what is asked for here.
     uint64_t All = 256;
     for (const TriedLaunch *L : Launches)
-      if (!L->Wrong)
+      if (!L->Wrong && (Misaligns || !L->Misaligned))
         while (All > 1 && addressOf(*L, Pointers[I]) % All)
           All /= 2;
     constexpr uint64_t WidestAccess = 16;

@@ -71,15 +71,17 @@ void DomainCases::add(const GateCase &From, Values V, std::vector<Entry> &To) {
     Known.push_back(V);
   }
   uint64_t Most = &To == &Deep ? MostDeepBytes : MostBytes;
-  To.push_back({[this, &From, V = std::move(V), Most] {
-                  return Model.at(From, V, Most);
-                },
-                false, nullptr});
+  auto Make = [this, &From, V = std::move(V), Most](bool Roomy) {
+    return Model.at(From, V, Most, Roomy);
+  };
+  To.push_back({[Make] { return Make(false); }, false, nullptr,
+                [Make] { return Make(true); }});
 }
 
 void DomainCases::addResidues(const CodeFacts &Facts,
                               std::vector<Values> &To) const {
-  constexpr size_t MostEach = 20;
+  constexpr size_t MostEach = 48;
+  constexpr int64_t AllRests = 16; // Of a modulus up to this.
   const Values At = Model.baseValues();
   for (size_t I = 0; I < At.size(); ++I) {
     std::set<int64_t> Seen;
@@ -87,10 +89,14 @@ void DomainCases::addResidues(const CodeFacts &Facts,
       if (!(M.E == Model.vars()[I].expr()) || M.Modulus < 2 ||
           M.Modulus > 4096 || At[I] < 1)
         continue;
-      for (int64_t Size : {std::min(At[I], M.Modulus), At[I], 2 * At[I]})
-        for (int64_t Rest :
-             {int64_t(0), int64_t(1), M.Modulus - 1, M.Modulus / 2,
-              static_cast<int64_t>(uint64_t(M.Modulus) * 5 / 8 | 1)}) {
+      SmallVector<int64_t, 16> Rests{
+          0, 1, M.Modulus - 1, M.Modulus / 2,
+          static_cast<int64_t>(uint64_t(M.Modulus) * 5 / 8 | 1)};
+      if (M.Modulus <= AllRests)
+        for (int64_t Rest = 2; Rest < M.Modulus; ++Rest)
+          Rests.push_back(Rest);
+      for (int64_t Size : {At[I], std::min(At[I], M.Modulus), 2 * At[I]})
+        for (int64_t Rest : Rests) {
           int64_t V = Size / M.Modulus * M.Modulus + Rest % M.Modulus;
           if (V < 1 || Seen.size() >= MostEach || !Seen.insert(V).second)
             continue;
@@ -129,7 +135,7 @@ void DomainCases::addLadder(const GateCase &From) {
     return V;
   };
   for (size_t I = 0; I < At.size(); ++I)
-    for (int64_t Odd : {0, 1, 2, 3, -1})
+    for (int64_t Odd : {0, 1, 2, 3, -1, -3})
       add(From, With(At, I, Odd), Entries);
   // All together: smaller, odd, larger.
   auto AddAll = [&](auto Change) {
@@ -171,7 +177,7 @@ void DomainCases::addNumbers(const GateCase &From,
                            return std::nullopt;
                          return C;
                        },
-                       false, nullptr});
+                       false, nullptr, nullptr});
 }
 
 void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
@@ -203,7 +209,7 @@ void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
                          C.Name += " shifted";
                          return C;
                        },
-                       false, nullptr});
+                       false, nullptr, nullptr});
   for (size_t I = 0; I < At.size(); ++I)
     for (int64_t More : {16 * At[I], int64_t(70001)}) {
       Values V = Small;
@@ -287,7 +293,7 @@ void DomainCases::addData(const CodeFacts &Own) {
                                std::to_string(readScalar(C, K.Scalars[I]));
                            return C;
                          },
-                         false, nullptr});
+                         false, nullptr, nullptr});
   }
 }
 
@@ -381,10 +387,10 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
         continue;
       Froms.push_back(std::make_unique<GateCase>((*J)->Case));
       if (Froms.size() > MostCombinations) {
-        Entries.push_back({nullptr, true, std::move(*J)});
+        Entries.push_back({nullptr, true, std::move(*J), nullptr});
         continue;
       }
-      Entries.push_back({nullptr, true, std::move(*J)});
+      Entries.push_back({nullptr, true, std::move(*J), nullptr});
       addCompactLadder(*Froms.back(), Own);
     }
   return Error::success();
@@ -398,6 +404,15 @@ DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
   Expected<double> Cost = O.costOf(*C);
   if (!Cost)
     return Cost.takeError();
+  if (*Cost < 0 && E.Roomy) {
+    // What it touches may follow no polynomial: strides below zero.
+    C = E.Roomy();
+    if (!C)
+      return nullptr;
+    Cost = O.costOf(*C);
+    if (!Cost)
+      return Cost.takeError();
+  }
   if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
   LeftOver -= *Cost;
@@ -462,7 +477,7 @@ DomainCases::around(const CodeFacts &Theirs) {
       break;
     auto [It, New] = Around.try_emplace(C->Name);
     if (New) {
-      Entry E{[&] { return std::move(C); }, false, nullptr};
+      Entry E{[&] { return std::move(C); }, false, nullptr, nullptr};
       double Unbounded = MostCost;
       Expected<std::unique_ptr<JudgedCase>> J = prepare(E, MostCost, Unbounded);
       if (!J)

@@ -60,6 +60,8 @@ private:
     std::function<std::optional<GateCase>()> Make;
     bool Prepared = false;
     std::unique_ptr<JudgedCase> Judged;
+    /// The same with more memory, for what faults without.
+    std::function<std::optional<GateCase>()> Roomy;
   };
   llvm::Error addCombinations(const CodeFacts &Own);
   void addLadder(const GateCase &From);

@@ -186,7 +186,7 @@ static Bindings bindingsOf(const Kernel &K, const GateCase &C) {
 /// What buffer \p I needs in \p C: what the original touches, and as much
 /// behind it as in the base. Where that is not known, in proportion.
 uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
-                              ArrayRef<int64_t> Values) const {
+                              ArrayRef<int64_t> Values, bool Roomy) const {
   const Kernel &K = O->kernel();
   // A buffer that the base lacks stands where it had a null pointer.
   if (I >= Base->Buffers.size())
@@ -219,20 +219,20 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
     else
       Wanted = std::max(Wanted, P.BufferOffset);
   }
-  if (Known && Any)
+  if (Known && Any && !Roomy)
     return Wanted;
   uint64_t Scale = 1;
   for (auto [V, Value] : zip_equal(Vars, Values))
-    if (V.Base > 0 && Value > V.Base)
-      Scale =
-          SaturatingMultiply(Scale, divideCeil(static_cast<uint64_t>(Value),
-                                               static_cast<uint64_t>(V.Base)));
+    if (uint64_t Size = Value < 0 ? -uint64_t(Value) : uint64_t(Value);
+        V.Base > 0 && Size > uint64_t(V.Base))
+      Scale = SaturatingMultiply(
+          Scale, divideCeil(Size, static_cast<uint64_t>(V.Base)));
   return SaturatingMultiply(Own, Scale);
 }
 
 std::optional<GateCase> LaunchModel::at(const GateCase &From,
                                         ArrayRef<int64_t> Values,
-                                        uint64_t MostBytes) const {
+                                        uint64_t MostBytes, bool Roomy) const {
   GateCase C = From;
   C.Captured = false;
   C.Doubtful = true;
@@ -249,7 +249,7 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
   uint64_t Sum = 0;
   std::vector<uint64_t> Sizes;
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    Sizes.push_back(bytesAt(I, C, Values));
+    Sizes.push_back(bytesAt(I, C, Values, Roomy));
     Sum = SaturatingAdd(Sum, Sizes.back());
     if (Sum > MostBytes)
       return std::nullopt;

@@ -60,9 +60,10 @@ public:
   /// \p From, which differs from the base in no size, with the sizes \p Values
   /// (beside vars()). Buffers hold what they held, repeated. Nothing where the
   /// grid would be illegal or buffers take more than \p MostBytes.
+  /// \p Roomy: buffers grow with each size, as if nothing were known of them.
   std::optional<GateCase> at(const GateCase &From,
-                             llvm::ArrayRef<int64_t> Values,
-                             uint64_t MostBytes) const;
+                             llvm::ArrayRef<int64_t> Values, uint64_t MostBytes,
+                             bool Roomy = false) const;
   /// The sizes of the base.
   std::vector<int64_t> baseValues() const;
 
@@ -75,7 +76,7 @@ private:
                               std::vector<Interval> &To);
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   uint64_t bytesAt(size_t Buffer, const GateCase &C,
-                   llvm::ArrayRef<int64_t> Values) const;
+                   llvm::ArrayRef<int64_t> Values, bool Roomy) const;
 
   OriginalRuns *O;
   const GateCase *Base;

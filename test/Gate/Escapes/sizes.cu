@@ -270,14 +270,14 @@ __global__ void channelsShortMagic(const unsigned char *__restrict__ in,
 
 // kernel: window
 // workload: grid=1, block=64, args=[buffer f32 n=4096 uniform seed=5, 1000, buffer f32 n=50 output, 50]
-// inside: grid=1, block=64, args=[buffer f32 n=100000 uniform seed=5, 99000, buffer f32 n=50 output, 50]
+// inside: grid=1, block=64, args=[buffer f32 n=70100 uniform seed=5, 69000, buffer f32 n=50 output, 50]
 // honest: windowPointer
 // honest: windowUnsigned
 // honest: windowReversed
 // bounded: windowFloat
 // outside: grid=1, block=64, args=[buffer f32 n=16777300 rand seed=5, 16777219, buffer f32 n=50 output, 50]
 // bounded: windowShort
-// outside: grid=1, block=64, args=[buffer f32 n=100000 uniform seed=5, 99000, buffer f32 n=50 output, 50]
+// outside: grid=1, block=64, args=[buffer f32 n=70100 uniform seed=5, 69000, buffer f32 n=50 output, 50]
 // n numbers from one place on.
 __global__ void window(const float *__restrict__ x, long long first,
                        float *__restrict__ y, int n) {
