@@ -584,6 +584,31 @@ void BoxMaker::addPointers(DomainBox &Box) const {
   }
 }
 
+std::optional<Interval> rangeIn(const Expr &E, const DomainBox &Box) {
+  if (E.K == Expr::Kind::Constant)
+    return Interval{E.Value, E.Value};
+  for (const RangeClause &C : Box.Ranges)
+    if (C.E == E && !C.In.empty() &&
+        C.In.front().Least != std::numeric_limits<int64_t>::min())
+      return Interval{C.In.front().Least, C.In.back().Most};
+  if (E.K != Expr::Kind::Add && E.K != Expr::Kind::Mul)
+    return std::nullopt;
+  std::optional<Interval> A = rangeIn(E.Operands[0], Box),
+                          B = rangeIn(E.Operands[1], Box);
+  if (!A || !B)
+    return std::nullopt;
+  std::optional<Interval> All;
+  for (int64_t X : {A->Least, A->Most})
+    for (int64_t Y : {B->Least, B->Most}) {
+      int64_t V = 0;
+      if (E.K == Expr::Kind::Add ? AddOverflow(X, Y, V) : MulOverflow(X, Y, V))
+        return std::nullopt;
+      All = All ? Interval{std::min(All->Least, V), std::max(All->Most, V)}
+                : Interval{V, V};
+    }
+  return All;
+}
+
 static Combination combinationOf(const DomainFrame &F, const TriedLaunch &L) {
   Combination C;
   for (size_t I = 0; I < F.K->Pointers.size(); ++I)

@@ -58,6 +58,10 @@ struct DomainFrame {
   std::vector<unsigned> Natural;
 };
 
+/// What \p E can be in \p Box, by interval arithmetic; nothing where that is
+/// not bounded.
+std::optional<Interval> rangeIn(const Expr &E, const DomainBox &Box);
+
 /// Derives the domain. No boxes where no launch was right. \p Ends gets why
 /// boxes are no larger.
 Domain deriveDomain(const DomainFrame &F, llvm::ArrayRef<TriedLaunch> Tried,

@@ -80,31 +80,32 @@ void DomainCases::add(const GateCase &From, Values V, std::vector<Entry> &To) {
 
 void DomainCases::addResidues(const CodeFacts &Facts,
                               std::vector<Values> &To) const {
-  constexpr size_t MostEach = 48;
+  constexpr size_t MostEach = 80;
+  constexpr int64_t LargestModulus = 4096;
   constexpr int64_t AllRests = 16; // Of a modulus up to this.
   const Values At = Model.baseValues();
   for (size_t I = 0; I < At.size(); ++I) {
-    std::set<int64_t> Seen;
-    for (const ModulusFact &M : Facts.Moduli) {
-      if (!(M.E == Model.vars()[I].expr()) || M.Modulus < 2 ||
-          M.Modulus > 4096 || At[I] < 1)
-        continue;
-      SmallVector<int64_t, 16> Rests{
-          0, 1, M.Modulus - 1, M.Modulus / 2,
-          static_cast<int64_t>(uint64_t(M.Modulus) * 5 / 8 | 1)};
-      if (M.Modulus <= AllRests)
-        for (int64_t Rest = 2; Rest < M.Modulus; ++Rest)
-          Rests.push_back(Rest);
-      for (int64_t Size : {At[I], std::min(At[I], M.Modulus), 2 * At[I]})
-        for (int64_t Rest : Rests) {
-          int64_t V = Size / M.Modulus * M.Modulus + Rest % M.Modulus;
-          if (V < 1 || Seen.size() >= MostEach || !Seen.insert(V).second)
-            continue;
-          Values All = At;
-          All[I] = V;
-          To.push_back(std::move(All));
-        }
-    }
+    std::set<int64_t> Seen, Moduli;
+    for (const ModulusFact &M : Facts.Moduli)
+      if (M.E == Model.vars()[I].expr() && M.Modulus > 1 &&
+          M.Modulus <= LargestModulus && At[I] > 0)
+        Moduli.insert(M.Modulus);
+    auto Add = [&](int64_t Size, int64_t Modulus, int64_t Rest) {
+      int64_t V = Size / Modulus * Modulus + Rest % Modulus;
+      if (V < 1 || Seen.size() >= MostEach || !Seen.insert(V).second)
+        return;
+      Values All = At;
+      All[I] = V;
+      To.push_back(std::move(All));
+    };
+    for (int64_t M : Moduli)
+      for (int64_t Size : {At[I], std::min(At[I], M), 2 * At[I]})
+        for (int64_t Rest :
+             {int64_t(0), int64_t(1), M - 1, M / 2, M * 5 / 8 | 1})
+          Add(Size, M, Rest);
+    for (int64_t M : Moduli)
+      for (int64_t Rest = 0; M <= AllRests && Rest < M; ++Rest)
+        Add(At[I], M, Rest);
   }
 }
 
@@ -469,7 +470,7 @@ DomainCases::around(const CodeFacts &Theirs) {
     Cases.push_back(M.Make());
   // What comes of a launch must not depend on what other variants asked for:
   // their number is bounded, not what they cost together.
-  constexpr size_t MostAround = 40;
+  constexpr size_t MostAround = 120;
   for (std::optional<GateCase> &C : Cases) {
     if (!C)
       continue;

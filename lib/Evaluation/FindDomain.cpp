@@ -78,9 +78,14 @@ static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
           return L.Recorded && !contains(Bound, L.B, L.Args);
         }))
       continue;
-    for (DomainBox &Box : D.Boxes)
-      if (!is_contained(Box.Ranges, *Clause))
+    for (DomainBox &Box : D.Boxes) {
+      std::optional<Interval> Known = rangeIn(Clause->E, Box);
+      bool Holds = Known && any_of(Clause->In, [&](const Interval &I) {
+                     return I.Least <= Known->Least && Known->Most <= I.Most;
+                   });
+      if (!Holds && !is_contained(Box.Ranges, *Clause))
         Box.Ranges.push_back(*Clause);
+    }
   }
 }
 
