@@ -446,7 +446,6 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
 
 Expected<std::vector<const JudgedCase *>>
 DomainCases::around(const CodeFacts &Theirs) {
-  std::vector<const JudgedCase *> All;
   std::vector<Values> Wanted;
   addResidues(Theirs, Wanted);
   const Values At = Model.baseValues();
@@ -468,13 +467,19 @@ DomainCases::around(const CodeFacts &Theirs) {
                      Theirs.FloatThresholds);
   for (CaseMaker &M : Numbers)
     Cases.push_back(M.Make());
+  constexpr size_t MostAround = 120;
+  return further(std::move(Cases), MostAround);
+}
+
+Expected<std::vector<const JudgedCase *>>
+DomainCases::further(std::vector<std::optional<GateCase>> Cases, size_t Most) {
   // What comes of a launch must not depend on what other variants asked for:
   // their number is bounded, not what they cost together.
-  constexpr size_t MostAround = 120;
+  std::vector<const JudgedCase *> All;
   for (std::optional<GateCase> &C : Cases) {
     if (!C)
       continue;
-    if (All.size() == MostAround)
+    if (All.size() == Most)
       break;
     auto [It, New] = Around.try_emplace(C->Name);
     if (New) {
@@ -489,6 +494,25 @@ DomainCases::around(const CodeFacts &Theirs) {
       All.push_back(It->second.get());
   }
   return All;
+}
+
+Expected<std::vector<const JudgedCase *>>
+DomainCases::apart(const Bindings &Wrong) {
+  const Values At = Model.baseValues();
+  std::vector<std::optional<GateCase>> Cases;
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), Wrong);
+    Values One = At;
+    if (!V || *V == At[I])
+      continue;
+    One[I] = *V;
+    if (!is_contained(Known, One))
+      Cases.push_back(Model.at(*Froms.front(), One, MostBytes));
+  }
+  if (Cases.size() < 2)
+    Cases.clear();
+  const size_t Most = Cases.size();
+  return further(std::move(Cases), Most);
 }
 
 Expected<std::unique_ptr<DomainCases>>

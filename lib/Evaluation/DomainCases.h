@@ -47,6 +47,10 @@ public:
   llvm::Expected<std::vector<const JudgedCase *>>
   around(const CodeFacts &Theirs);
 
+  /// \p Wrong differs from the base in several sizes: the launches that differ
+  /// in one of them each.
+  llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
+
   const LaunchModel &model() const { return Model; }
   const JudgedCase &base() const { return Base; }
   /// What a launch may cost, in instructions of all threads.
@@ -75,6 +79,9 @@ private:
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
   void add(const GateCase &From, Values V, std::vector<Entry> &To);
+  /// Prepares those of \p Cases that are new, \p Most of them at most.
+  llvm::Expected<std::vector<const JudgedCase *>>
+  further(std::vector<std::optional<GateCase>> Cases, size_t Most);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(Entry &E, double Most,
                                                       double &Left);
 

@@ -107,6 +107,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       continue;
     if (!Frame)
       Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
+    const size_t Before = V.tried().size();
     for (size_t C = 0; C < (*Cases)->count(); ++C) {
       Expected<const JudgedCase *> J = (*Cases)->get(C);
       if (!J)
@@ -129,6 +130,20 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         return J.takeError();
       if (*J)
         if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+          return Right.takeError();
+    }
+    // Which of several sizes makes a launch wrong shows by themselves.
+    constexpr size_t MostApart = 6;
+    std::vector<Bindings> Wrong;
+    for (const TriedLaunch &L : V.tried().drop_front(Before))
+      if (L.Wrong && Wrong.size() < MostApart)
+        Wrong.push_back(L.B);
+    for (const Bindings &B : Wrong) {
+      Expected<std::vector<const JudgedCase *>> Apart = (*Cases)->apart(B);
+      if (!Apart)
+        return Apart.takeError();
+      for (const JudgedCase *J : *Apart)
+        if (Expected<bool> Right = V.explore(*J, Verdict); !Right)
           return Right.takeError();
     }
   }
