@@ -20,6 +20,7 @@ void launchBare(float *, int);
 void launchScale(float *, int);
 void launchTotal(float *, int);
 void launchDoubled(float *, int);
+void launchWide(float *, int);
 int cudaDeviceSynchronize();
 int cudaMalloc(void **, size_t);
 }
@@ -63,6 +64,7 @@ LAUNCH(none_of_two, launchScale, 0, 4097);
 LAUNCH(two_launches_and_scratch, launchTotal, 0, 20000);
 LAUNCH(cluster, launchTotal, 0, 4000);
 LAUNCH(tensor_map, launchDoubled, 0, 256);
+LAUNCH(wide, launchWide, 0, 4096);
 BENCHMARK_CAPTURE(launch, bare_4_threads, launchBare, 0, 4096)
     ->UseManualTime()
     ->Threads(4);

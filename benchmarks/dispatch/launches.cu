@@ -21,9 +21,18 @@ extern "C" void launchBare(float *x, int n) {
 extern "C" void launchScale(float *x, int n) {
   scale<<<(n + 127) / 128, 128>>>(x, 1, n);
 }
-extern "C" void launchTotal(float *x, int n) {
-  total<<<1, 256>>>(x + 4, x, n);
-}
+extern "C" void launchTotal(float *x, int n) { total<<<1, 256>>>(x + 4, x, n); }
 extern "C" void launchDoubled(float *x, int n) {
   doubled<<<dim3(n / 32, 8), dim3(32, 8)>>>(x, x + n * 64, n, 64);
+}
+
+// Many arguments: what a domain with many clauses costs. The variant is the
+// same text (wide.cu).
+#include "wide.cu"
+
+extern "C" void launchWide(float *x, int n) {
+  wide<<<(n + 127) / 128, 128>>>(x, x + 4096, x + 8192, x + 12288, x + 16384,
+                                 x + 20480, x + 24576, x + 28672, n, 1, 2, 3, 4,
+                                 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
+                                 18, 19);
 }

@@ -106,6 +106,11 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
               Record.Identity != Build->Digest)
             continue;
           for (const BuildVariant &V : Record.Variants) {
+            if (!V.Where) {
+              Why = "its variants have no domain; 'cupilot verify --store " +
+                    R.Store + "' gives them one";
+              continue;
+            }
             auto At = find_if(S.Variants, [&](const Variant &Each) {
               return Each.Name == V.Name;
             });
@@ -114,7 +119,7 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
               E.Variants.push_back(
                   {V.Name, V.Genome,
                    S.Sources[static_cast<size_t>(At - S.Variants.begin())],
-                   V.Plan, V.When});
+                   V.Plan, V.When, V.Where});
           }
         }
       }

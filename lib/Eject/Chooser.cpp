@@ -18,6 +18,9 @@ namespace cupilot {
 static constexpr char CheckedText[] = {
 #include "Embedded/Checked.inc"
 };
+static constexpr char DomainText[] = {
+#include "Embedded/Domain.inc"
+};
 static constexpr char FieldAtText[] = {
 #include "Embedded/FieldAt.inc"
 };
@@ -205,6 +208,8 @@ std::string chooserText(const EjectGroup &Group, ArrayRef<EjectMember> Members,
       "\nnamespace " + Group.choice() + " {\n" + textOf(ChecksText);
   if (Needs.Checked)
     Text += textOf(CheckedText);
+  if (Needs.Domain)
+    Text += textOf(DomainText);
   if (Needs.FieldAt)
     Text += textOf(FieldAtText);
   if (Needs.Cluster)

@@ -45,8 +45,11 @@ std::string checkedText(const EjectHost &Host, const Expr &E) {
     return "(" + checkedText(Host, E.Operands[0]) + " + " +
            checkedText(Host, E.Operands[1]) + ")";
   case Expr::Kind::Mul:
+    // A product of other order may overflow elsewhere.
     return checkedText(Host, E.Operands[0]) + " * " +
-           checkedText(Host, E.Operands[1]);
+           (E.Operands[1].K == Expr::Kind::Mul
+                ? "(" + checkedText(Host, E.Operands[1]) + ")"
+                : checkedText(Host, E.Operands[1]));
   case Expr::Kind::Mod:
     return callText("modulo", Host, E);
   case Expr::Kind::FloorDiv:

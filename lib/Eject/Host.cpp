@@ -86,11 +86,12 @@ static EjectParams paramsOf(const ParsedUnit &Unit, const FunctionDecl *F) {
   PrintingPolicy Policy = writtenPolicy(Unit);
   // The launch's own names must not hide the arguments, nor they those.
   std::set<std::string> Taken = {
-      "grid",        "block",     "shared", "stream", "device",  "known",
-      "bytes",       "scratch",   "config", "args",   "map",     "cluster",
-      "first",       "fieldAt",   "isZero", "modulo", "gridX",   "gridY",
-      "gridZ",       "blockX",    "blockY", "blockZ", "Checked", "isAtLeast",
-      "floorDivide", "ceilDivide"};
+      "grid",       "block",     "shared",  "stream",    "device",
+      "known",      "bytes",     "scratch", "config",    "args",
+      "map",        "cluster",   "first",   "fieldAt",   "isZero",
+      "modulo",     "gridX",     "gridY",   "gridZ",     "blockX",
+      "blockY",     "blockZ",    "Checked", "isAtLeast", "floorDivide",
+      "ceilDivide", "isBetween", "isApart", "Bytes",     "numberKey"};
   for (const ParmVarDecl *P : F->parameters()) {
     std::string Name = P->getNameAsString();
     while (Name.empty() || !Taken.insert(Name).second)
@@ -221,6 +222,19 @@ EjectHost ejectHost(const ParsedUnit &Unit, const FunctionDecl *F,
     H.Scalars.push_back(Spell(S.Param, S.Offset, ejectType(S)));
   for (const PointerRef &P : Kernel.K.Pointers)
     H.Pointers.push_back(Spell(P.Param, P.Offset, "unsigned long long"));
+  for (const EjectVariant &V : Kernel.Variants)
+    for (const DomainBox &Box :
+         V.Where ? V.Where->Boxes : std::vector<DomainBox>())
+      for (const FloatClause &C : Box.Floats)
+        if (C.Number.Param < F->getNumParams() &&
+            llvm::none_of(
+                H.Floats,
+                [&](const auto &Known) { return Known.first == C.Number; }))
+          H.Floats.emplace_back(C.Number,
+                                Spell(C.Number.Param, C.Number.Offset,
+                                      C.Number.bits() == 64   ? "long long"
+                                      : C.Number.bits() == 32 ? "int"
+                                                              : "short"));
   return H;
 }
 

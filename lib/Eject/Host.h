@@ -35,7 +35,9 @@ struct EjectHost {
   EjectParams Params;
   std::vector<std::string> Scalars;  ///< Of the kernel's scalars, in order.
   std::vector<std::string> Pointers; ///< Of its pointers, in order.
-  bool ReadsBytes = false;           ///< Some have no name: fieldAt reads them.
+  /// Of the floating-point numbers that domains of its variants name.
+  std::vector<std::pair<FloatRef, std::string>> Floats;
+  bool ReadsBytes = false; ///< Some have no name: fieldAt reads them.
 };
 
 /// What the source has one text of: a kernel, or a template with instances.

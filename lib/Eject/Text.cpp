@@ -27,6 +27,10 @@ std::string ejectNamespace(const EjectGroup &Group, const EjectCode &Code) {
   return Group.Stem + "_" + Code.Id;
 }
 
+static ArrayRef<DomainBox> boxesOf(const EjectVariant &V) {
+  return V.Where ? ArrayRef(V.Where->Boxes) : ArrayRef<DomainBox>();
+}
+
 static void eachExpr(const EjectVariant &V,
                      function_ref<void(const Expr &)> F) {
   for (const Launch &L : V.Plan.Launches) {
@@ -49,6 +53,17 @@ static void eachExpr(const EjectVariant &V,
   for (const Disjoint &D : V.When.Disjoints) {
     F(D.ExtentA);
     F(D.ExtentB);
+  }
+  for (const DomainBox &Box : boxesOf(V)) {
+    for (const RangeClause &C : Box.Ranges)
+      F(C.E);
+    for (const ResidueClause &C : Box.Residues)
+      F(C.E);
+    for (const PairClause &C : Box.Pairs)
+      for (const Extents *E : {&C.OfA, &C.OfB}) {
+        F(E->Begin);
+        F(E->End);
+      }
   }
 }
 
@@ -78,9 +93,22 @@ Error checkVariant(const EjectHost &Host, const EjectVariant &V) {
   }
   for (const TensorMapPlan &Map : V.Plan.TensorMaps)
     Look(Map.Base);
+  for (const DomainBox &Box : boxesOf(V)) {
+    for (const NullClause &C : Box.Nulls)
+      Look(C.Pointer);
+    for (const Alignment &A : Box.Alignments)
+      Look(A.Pointer);
+    for (const PairClause &C : Box.Pairs) {
+      Look(C.A);
+      Look(C.B);
+    }
+    for (const FloatClause &C : Box.Floats)
+      Known &= any_of(Host.Floats,
+                      [&](const auto &F) { return F.first == C.Number; });
+  }
   return Known ? Error::success()
-               : findingError(
-                     "its plan or guard reads what the kernel does not get");
+               : findingError("its plan, guard or domain reads what the kernel "
+                              "does not get");
 }
 
 namespace {
@@ -333,6 +361,12 @@ std::string AttemptWriter::body() {
                             (C.IsEq ? C.E.Value != 0 : C.E.Value < 0);
                    });
   std::string Text = guardText(Host, V);
+  if (V.Where) {
+    Text += domainText(Host, *V.Where);
+    Needs.Domain |= any_of(V.Where->Boxes,
+                           [](const DomainBox &Box) { return Box.size() > 0; });
+    Needs.Checked |= Needs.Domain;
+  }
   std::vector<ShapeText> Shapes;
   for (auto [I, L] : enumerate(Plan.Launches)) {
     Shapes.push_back(shape(L, I));

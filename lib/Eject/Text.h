@@ -32,8 +32,8 @@ struct EjectCode {
 
 /// Helpers that the host code of a group uses.
 struct EjectHelpers {
-  bool Checked = false, FieldAt = false, Cluster = false, Scratch = false,
-       TensorMap = false;
+  bool Checked = false, Domain = false, FieldAt = false, Cluster = false,
+       Scratch = false, TensorMap = false;
 };
 
 /// How launches are written; each has a function that stands in for it.
@@ -72,6 +72,8 @@ std::string attemptText(const EjectGroup &Group, const EjectHost &Host,
 
 /// The statements that refuse launches outside of the guard of \p V.
 std::string guardText(const EjectHost &Host, const EjectVariant &V);
+/// The statements that refuse launches outside of \p Where.
+std::string domainText(const EjectHost &Host, const Domain &Where);
 /// \p E in 64 bits, as a Checked.
 std::string checkedText(const EjectHost &Host, const Expr &E);
 /// \p E, which is no arithmetic, as a 64-bit integer.

@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -40,6 +41,9 @@ std::string floatText(FloatRef::Format Type, uint64_t Raw) {
   bool Lost = false;
   Wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &Lost);
   std::string Text;
+  // Whole numbers that people read at a glance stand as they are.
+  if (Wide.isInteger() && std::fabs(Wide.convertToDouble()) < 1e9)
+    return itostr(static_cast<int64_t>(Wide.convertToDouble()));
   for (int Digits = 1; Digits <= 17; ++Digits) {
     Text.clear();
     raw_string_ostream(Text) << format("%.*g", Digits, Wide.convertToDouble());

@@ -33,6 +33,7 @@ using namespace cupilot;
 namespace {
 struct IrSubstitution : PassInfoMixin<IrSubstitution> {
   bool Device = false, CheckOnly = false;
+  DomainPolicy Domains;
   std::string Store, Bitcode;
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &);
@@ -62,6 +63,7 @@ PreservedAnalyses IrSubstitution::run(Module &M, ModuleAnalysisManager &) {
   SubstitutionOptions Options;
   Options.Store = &*Opened;
   Options.CheckOnly = CheckOnly;
+  Options.Domains = Domains;
   Options.Provider = [&](const BuildVariant &V) {
     return readBitcode(Bitcode, V);
   };
@@ -91,6 +93,10 @@ static bool parsePass(StringRef Name, ModulePassManager &Passes,
       P.Bitcode = Value.str();
     else if (Key == "check")
       P.CheckOnly = true;
+    else if (Key == "strict")
+      P.Domains.ProvedOnly = true;
+    else if (Each == "legacy=use")
+      P.Domains.TakeLegacy = true;
     else if (!Each.empty())
       return false;
   }

@@ -121,7 +121,7 @@ Error ProjectStore::checkWritable() const {
   if (!Old)
     return Error::success();
   return usageError("the store '" + Root + "' has a format older than " +
-                        Twine(StoreFormat) +
+                        Twine(FirstSplitFormat) +
                         ": builds can read it, but it cannot be changed",
                     "cupilot store upgrade --store " + Root);
 }

@@ -8,9 +8,9 @@
 // STORE: error: cupilot: there is no store
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-only=[ -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REGEX
 // REGEX: error: cupilot: '[' is not a regular expression
-// RUN: rm -rf %t.newer && mkdir -p %t.newer && echo 'cupilot-store 7' > %t.newer/FORMAT
+// RUN: rm -rf %t.newer && mkdir -p %t.newer && echo 'cupilot-store 8' > %t.newer/FORMAT
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-store=%t.newer -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=NEWER
-// NEWER: error: cupilot: the store '{{.*}}' has format 7; this cupilot supports formats up to 6
+// NEWER: error: cupilot: the store '{{.*}}' has format 8; this cupilot supports formats up to 7
 // RUN: %clang_cuda --cuda-gpu-arch=sm_90 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-version -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=VERSION
 // VERSION: cupilot {{[0-9.]+}} for LLVM 22
 // The literal name, with the plugin's folder on the loader path.

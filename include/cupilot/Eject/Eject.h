@@ -8,6 +8,7 @@
 #ifndef CUPILOT_EJECT_EJECT_H
 #define CUPILOT_EJECT_EJECT_H
 
+#include "cupilot/Model/Domain.h"
 #include "cupilot/Model/Kernel.h"
 
 namespace cupilot {
@@ -19,6 +20,7 @@ struct EjectVariant {
   std::string Text;   ///< Its self-contained .cu.
   LaunchPlan Plan;
   Guard When;
+  std::optional<Domain> Where = {}; ///< Nothing: the guard alone decides.
 };
 
 /// A kernel with variants, best first.

@@ -226,6 +226,35 @@ TEST(Conversion, ProductsOfLaunchDimensions) {
   EXPECT_EQ(*Again->When, *V.When);
 }
 
+TEST(Conversion, Domains) {
+  Variant V = sampleVariant();
+  Expr Total = times(Expr::dim(GridX), Expr::dim(BlockX));
+  DomainBox Box;
+  Box.Ranges = {{Expr::symbol(0), {{1, 5}, {8, 8}}},
+                {times(Total, Expr::symbol(1)), {{INT64_MIN, INT64_MAX}}}};
+  Box.Residues = {{Expr::symbol(0), 32, {0, 1, 31}}, {Total, 7, {6}}};
+  Box.Floats = {{{0, 4, FloatRef::Format::Half}, {{-1, 0}, {15360, 15360}}}};
+  Box.Nulls = {{{0, 0}, false}, {{1, 0}, true}};
+  Box.Alignments = {{{1, 0}, 4}};
+  Box.Pairs = {{{0, 0}, {1, 0}, true, {}, {}},
+               {{0, 0},
+                {1, 0},
+                false,
+                {Expr::constant(-4), times(Expr::symbol(0), Expr::constant(4))},
+                {Expr::constant(0), Total}}};
+  DomainBox Compared;
+  Compared.Seen = DomainBox::By::Gpu;
+  V.Where = Domain{{Box, Compared}};
+  auto Again = throughText(V);
+  ASSERT_TRUE(bool(Again)) << llvm::toString(Again.takeError());
+  EXPECT_EQ(*Again->Where, *V.Where);
+  EXPECT_EQ(canonical(*V.Where, 2), *V.Where);
+  // What MLIR simplifies is simplified before it is kept.
+  Box.Ranges[0].E = times(Expr::constant(2), Expr::symbol(0));
+  EXPECT_EQ(canonical({{Box}}, 2).Boxes[0].Ranges[0].E,
+            times(Expr::symbol(0), Expr::constant(2)));
+}
+
 /// A random expression over the launch and two scalars.
 Expr randomExpr(Random &R, unsigned Depth) {
   switch (Depth == 0 ? R.below(3) : R.below(8)) {

@@ -57,11 +57,11 @@ TEST(Load, NewerFormat) {
   // Also when it holds what this version cannot parse.
   for (const char *Body : {"", "cupilot.tomorrow <<>>"}) {
     std::string Message =
-        parseFailure(std::string("module attributes {cupilot.format = 7 : "
+        parseFailure(std::string("module attributes {cupilot.format = 8 : "
                                  "i64} {\n") +
                      Body + "}");
-    EXPECT_TRUE(contains(Message, "'some.mlir' has format 7; this cupilot "
-                                  "supports formats up to 6"))
+    EXPECT_TRUE(contains(Message, "'some.mlir' has format 8; this cupilot "
+                                  "supports formats up to 7"))
         << Message;
     EXPECT_TRUE(contains(Message, "use the cupilot that wrote it")) << Message;
   }
