@@ -9,6 +9,7 @@
 #include "cupilot/Mutation/Score.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Mutation/Independent.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"
