@@ -25,8 +25,10 @@ namespace cupilot {
 namespace {
 class Rules : public PPCallbacks, public AdmissionState {
 public:
-  Rules(CompilerInstance &CI, std::vector<AdmissionFinding> &Findings)
-      : AdmissionState(CI.getPreprocessor(), Findings), LO(CI.getLangOpts()) {}
+  Rules(CompilerInstance &CI, std::vector<AdmissionFinding> &Findings,
+        const AdmissionOptions &Options)
+      : AdmissionState(CI.getPreprocessor(), Findings, Options),
+        LO(CI.getLangOpts()) {}
 
   void InclusionDirective(SourceLocation Hash, const Token &, StringRef Name,
                           bool, CharSourceRange Written,
@@ -81,11 +83,7 @@ public:
     if (!own(Loc))
       return;
     std::string Name = pragmaName(SM.getSpellingLoc(Loc));
-    static constexpr StringRef Allowed[] = {
-        "unroll",           "nounroll",        "once",
-        "nv_diag_suppress", "nv_diag_default", "nv_diag_warning",
-        "nv_diag_once",     "nv_diagnostic"};
-    if (!llvm::is_contained(Allowed, Name))
+    if (!isAllowedPragma(Name))
       add("pragma", Loc,
           "the pragma '" + Name +
               "'; only those of unrolling and of diagnostics may be used");
@@ -148,6 +146,7 @@ private:
         : Was && (Was->isBuiltinMacro() || !own(Was->getDefinitionLoc()))
             ? "a macro of the compiler or of a header"
         : isForeignMacro(Text) ? "a name that headers and compilers look at"
+        : isRuntimeName(Text)  ? "a name of the CUDA run time"
                                : "";
     if (!What.empty())
       add("macro", Name.getLocation(),
@@ -187,6 +186,7 @@ public:
   explicit Consumer(Rules &R) : R(R) {}
   void HandleTranslationUnit(ASTContext &Context) override {
     checkDeclarations(R, Context);
+    checkStorage(R, Context);
     checkConditions(R);
   }
   bool shouldSkipFunctionBody(Decl *D) override {
@@ -200,8 +200,9 @@ private:
 
 std::unique_ptr<ASTConsumer>
 createAdmissionConsumer(CompilerInstance &CI,
-                        std::vector<AdmissionFinding> &Findings) {
-  auto Owned = std::make_unique<Rules>(CI, Findings);
+                        std::vector<AdmissionFinding> &Findings,
+                        const AdmissionOptions &Options) {
+  auto Owned = std::make_unique<Rules>(CI, Findings, Options);
   Rules &R = *Owned;
   watchAttributes(R);
   CI.getPreprocessor().addPPCallbacks(std::move(Owned));

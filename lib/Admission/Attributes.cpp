@@ -8,11 +8,13 @@
 //
 // clang drops attributes that it does not know, or knows and ignores, before
 // there is an AST; nvcc and its host compiler may know them. So names are read
-// from the tokens that reach the parser.
+// from the tokens that reach the parser. These are counted here, too: a text of
+// a few lines can make macros give the parser any number of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
+#include "cupilot/Compile/TextFiles.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace clang;
@@ -39,6 +41,11 @@ class AttributeWatcher {
 public:
   explicit AttributeWatcher(AdmissionState &S) : S(S) {}
   void operator()(const Token &T) {
+    if (!S.Nesting.admits(T.getKind())) {
+      if (!std::exchange(Beyond, true))
+        S.add("nesting", T.getLocation(), nestingMessage().str());
+      stopText();
+    }
     if (T.isAnnotation())
       return;
     switch (Where) {
@@ -133,6 +140,7 @@ private:
   Place Where = Place::Code;
   int Depth = 0;
   bool NameNext = false;
+  bool Beyond = false; ///< The limits of nesting.
   std::string Pending;
   SourceLocation PendingAt;
   tok::TokenKind Last = tok::unknown;

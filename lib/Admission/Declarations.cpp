@@ -33,8 +33,7 @@ static bool seesTheMachine(StringRef Name) {
 /// The run time of CUDA, as device code can call it; but for two instructions
 /// that bear such names.
 static bool isRuntimeCall(StringRef Name) {
-  return Name.starts_with("cuda") && Name.size() > 4 &&
-         llvm::isUpper(Name[4]) &&
+  return isRuntimeName(Name) &&
          Name != "cudaTriggerProgrammaticLaunchCompletion" &&
          Name != "cudaGridDependencySynchronize";
 }
@@ -61,6 +60,7 @@ public:
       R.add("host-function", F->getLocation(),
             "'" + F->getNameAsString() +
                 "' would take a C name of the program on the host");
+    checkName(*F, HostOnly);
     if (F->doesThisDeclarationHaveABody())
       R.Bodies.push_back({R.offset(F->getBody()->getBeginLoc()),
                           R.offset(F->getBody()->getEndLoc())});
@@ -71,6 +71,43 @@ public:
             "'" + F->getNameAsString() +
                 "' is called and not defined: it would come from elsewhere");
     return true;
+  }
+  /// A function for both sides that has the name of another one would be called
+  /// by the program's own code, wherever the text is put.
+  void checkName(const FunctionDecl &F, bool HostOnly) {
+    const IdentifierInfo *II = F.getIdentifier();
+    if (!II || HostOnly || isa<CXXMethodDecl>(F) ||
+        (F.isExternC() && F.isThisDeclarationADefinition() &&
+         F.hasAttr<CUDAHostAttr>())) // Refused already.
+      return;
+    const DeclContext *In = F.getDeclContext()->getRedeclContext();
+    while (const auto *N = dyn_cast<NamespaceDecl>(In)) {
+      if (!N->isInline() && !N->isAnonymousNamespace() && !N->isStdNamespace())
+        return;
+      In = N->getParent()->getRedeclContext();
+    }
+    if (!In->isTranslationUnit())
+      return;
+    bool BothSides = F.hasAttr<CUDAHostAttr>() || F.isConstexpr();
+    StringRef Name = II->getName();
+    if (isRuntimeName(Name)
+            ? BothSides || F.isThisDeclarationADefinition()
+            : BothSides && isNameOfOthers(F))
+      R.add("overload", F.getLocation(),
+            "'" + Name.str() +
+                "' has the name of a function of the run time or of the C "
+                "library; the program would call it. Give it a name of its own"
+                ", or make it __device__ alone");
+  }
+  bool isNameOfOthers(const FunctionDecl &F) {
+    if (F.getIdentifier()->getBuiltinID())
+      return true;
+    return llvm::any_of(
+        Context.getTranslationUnitDecl()->lookup(F.getDeclName()),
+        [&](const NamedDecl *D) {
+          return D->getUnderlyingDecl()->getAsFunction() &&
+                 !R.own(D->getLocation());
+        });
   }
   bool VisitVarDecl(VarDecl *V) {
     if (!R.own(V->getLocation()))
@@ -161,6 +198,9 @@ public:
     const IdentifierInfo *II = F.getIdentifier();
     if (!II || !R.spelledHere(At))
       return;
+    if (II->getName() == "printf" || II->getName() == "vprintf" ||
+        II->getName() == "__builtin_printf")
+      checkPrint(At);
     bool Now = II->getName() == "now" &&
                StringRef(F.getQualifiedNameAsString()).contains("chrono::");
     if (Now || seesTheMachine(II->getName()))
@@ -173,6 +213,12 @@ public:
             "'" + II->getName().str() +
                 "' of the CUDA run time in device code; the launch plan alone "
                 "says what is launched");
+  }
+  void checkPrint(SourceLocation At) {
+    if (R.Options.PrintLine && !*R.Options.PrintLine)
+      *R.Options.PrintLine = R.SM.getExpansionLineNumber(At);
+    if (R.Options.Original && !R.Options.Original->Prints)
+      R.add("output", At, "prints, which the original does not");
   }
   bool VisitPredefinedExpr(PredefinedExpr *E) {
     if (E->getIdentKind() != PredefinedIdentKind::Func &&

@@ -18,15 +18,20 @@
 
 namespace cupilot {
 
-/// clang's command for the text in the file \p Path, with admit's \p Flags.
-llvm::Expected<std::shared_ptr<clang::CompilerInvocation>>
-textInvocation(llvm::ArrayRef<std::string> Flags, const std::string &Path);
+/// How texts are called while they are compiled: no file of the machine.
+inline constexpr llvm::StringLiteral TextPath = "/cupilot/variant.cu";
 
-/// Parses what \p Invocation names and judges it as admit does. \p Prefix, if
-/// given, stands for what comes before it; the verdict must be the same.
+/// clang's command for the text \p Text, with admit's \p Flags.
+llvm::Expected<std::shared_ptr<clang::CompilerInvocation>>
+textInvocation(llvm::ArrayRef<std::string> Flags, llvm::StringRef Text);
+
+/// Parses \p Text, for which \p Invocation was made, and judges it as admit
+/// does. \p Prefix, if given, stands for what comes before it; the verdict must
+/// be the same.
 llvm::Expected<std::vector<AdmissionFinding>>
-judgeText(const clang::CompilerInvocation &Invocation,
-          const ParsedPrefix *Prefix, std::vector<std::string> *Constants);
+judgeText(const clang::CompilerInvocation &Invocation, llvm::StringRef Text,
+          const ParsedPrefix *Prefix, std::vector<std::string> *Constants,
+          const OriginalCode *Original = nullptr);
 
 /// Gives \p Names the qualified names of device variables that are constants of
 /// the language, in the text and in what it includes.

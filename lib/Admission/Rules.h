@@ -10,7 +10,10 @@
 
 #include "cupilot/Admission/Admission.h"
 #include "clang/Basic/SourceManager.h"
+#include "clang/Basic/TokenKinds.h"
 #include "clang/Lex/Preprocessor.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace clang {
 class ASTContext;
@@ -30,15 +33,44 @@ struct HeaderExpansion {
   std::string Name;
 };
 
+/// Counts what makes a compiler call itself: open brackets, and the tokens since
+/// the last statement or element ended.
+class NestingLimit {
+public:
+  /// Whether the code is still within the limits with a token of \p Kind.
+  bool admits(clang::tok::TokenKind Kind);
+
+private:
+  llvm::SmallVector<clang::tok::TokenKind, 32> Open;
+  unsigned Run = 0;
+  uint64_t Total = 0;
+};
+
+/// What a text beyond them is told.
+llvm::StringRef nestingMessage();
+
+/// A name that the CUDA run time keeps for itself.
+inline bool isRuntimeName(llvm::StringRef Name) {
+  return Name.starts_with("cuda") && Name.size() > 4 &&
+         llvm::isUpper(Name[4]);
+}
+
+/// The first word behind #pragma may be these.
+bool isAllowedPragma(llvm::StringRef Word);
+
 /// Findings, and what one rule notes for another.
 struct AdmissionState {
   AdmissionState(clang::Preprocessor &PP,
-                 std::vector<AdmissionFinding> &Findings)
-      : PP(PP), SM(PP.getSourceManager()), Findings(Findings) {}
+                 std::vector<AdmissionFinding> &Findings,
+                 const AdmissionOptions &Options)
+      : PP(PP), SM(PP.getSourceManager()), Findings(Findings),
+        Options(Options) {}
 
   clang::Preprocessor &PP;
   clang::SourceManager &SM;
   std::vector<AdmissionFinding> &Findings;
+  AdmissionOptions Options;
+  NestingLimit Nesting;
   std::vector<TextRange> Skipped; ///< By conditions.
   std::vector<TextRange> Bodies;  ///< Of functions.
   std::vector<HeaderExpansion> Expansions;
@@ -78,6 +110,10 @@ void watchAttributes(AdmissionState &S);
 /// Looks at every declaration of the variant's file, and notes the bodies of
 /// its functions.
 void checkDeclarations(AdmissionState &S, clang::ASTContext &Context);
+
+/// Looks at the device variables of the variant's file, those of instances of
+/// its templates too: their names and sizes.
+void checkStorage(AdmissionState &S, clang::ASTContext &Context);
 
 /// Looks at the directives of the variant's file: the gate, the build and the
 /// passes of a compilation must see the same code. After checkDeclarations.

@@ -17,32 +17,31 @@ using namespace llvm;
 
 namespace cupilot {
 
-static std::optional<ParsedPrefix> prefixOf(StringRef Source, StringRef Arch,
-                                            ArrayRef<std::string> Flags) {
+Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags) {
   std::string Target = ("--cuda-gpu-arch=" + Arch).str();
   Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
       cudaInvocation(Source, withoutArchitectures(Flags),
                      {"--cuda-device-only", Target, "-fsyntax-only"});
-  if (Invocation)
-    return parsedPrefix(**Invocation);
-  consumeError(Invocation.takeError());
-  return std::nullopt;
-}
-
-Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
-                                           ArrayRef<std::string> Flags) {
-  if (std::optional<ParsedPrefix> Prefix = prefixOf(Source, Arch, Flags)) {
-    std::vector<StringRef> Behind = bitcodeOutput().vec();
-    for (StringRef Arg : {StringRef("-Xclang"), StringRef("-include-pch"),
-                          StringRef("-Xclang"), StringRef(Prefix->Path)})
-      Behind.push_back(Arg);
-    Expected<std::string> Code = compileDevice(Source, Arch, Flags, Behind);
+  std::optional<Expected<std::string>> Code;
+  auto Compile = [&](const ParsedPrefix *Prefix) {
+    std::vector<StringRef> Output = bitcodeOutput().vec();
+    if (Prefix)
+      for (StringRef Arg : {StringRef("-Xclang"), StringRef("-include-pch"),
+                            StringRef("-Xclang"), StringRef(Prefix->Path)})
+        Output.push_back(Arg);
     if (Code)
-      return Code;
-    // No text is refused, and no message another one, for what was kept.
-    consumeError(Code.takeError());
+      consumeError(Code->takeError());
+    Code.emplace(compileDevice(Source, Arch, Flags, Output));
+    return bool(*Code);
+  };
+  if (Invocation) {
+    behindPrefix(**Invocation, Compile);
+  } else {
+    consumeError(Invocation.takeError());
+    Compile(nullptr);
   }
-  return compileDevice(Source, Arch, Flags, bitcodeOutput());
+  return std::move(*Code);
 }
 
 Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,

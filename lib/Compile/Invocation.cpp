@@ -38,7 +38,8 @@ struct Messages {
 
 Expected<std::shared_ptr<CompilerInvocation>>
 cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
-               ArrayRef<StringRef> More) {
+               ArrayRef<StringRef> More,
+               IntrusiveRefCntPtr<vfs::FileSystem> Files) {
   Expected<Toolchain> Tools = Toolchain::findCuda(Flags);
   if (!Tools)
     return Tools.takeError();
@@ -53,7 +54,8 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
   for (const std::string &Arg : Command)
     Args.push_back(Arg.c_str());
   Messages Said;
-  IntrusiveRefCntPtr<vfs::FileSystem> Files = vfs::getRealFileSystem();
+  if (!Files)
+    Files = vfs::getRealFileSystem();
   CreateInvocationOptions Options;
   Options.Diags = CompilerInstance::createDiagnostics(
       *Files, Said.Options, &Said.Printer, /*ShouldOwnClient=*/false);

@@ -19,6 +19,7 @@
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/PreprocessorOptions.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace clang;
@@ -136,18 +137,37 @@ std::optional<ParsedPrefix> parsedPrefix(const CompilerInvocation &Invocation) {
   return ParsedPrefix{Cache.file(), std::move(*Bytes)};
 }
 
-llvm::Error runBehind(const ParsedPrefix &Prefix,
-                      const CompilerInvocation &Invocation,
-                      FrontendAction &Action) {
-  auto Own = std::make_shared<CompilerInvocation>(Invocation);
-  Own->getPreprocessorOpts().ImplicitPCHInclude = Prefix.Path;
+void behindPrefix(const CompilerInvocation &Invocation,
+                  llvm::function_ref<bool(const ParsedPrefix *)> Run) {
+  std::optional<ParsedPrefix> Prefix = parsedPrefix(Invocation);
+  if (Prefix && Run(&*Prefix))
+    return;
+  // It was the prefix: the next text gets another one.
+  if (Run(nullptr) && Prefix)
+    llvm::sys::fs::remove(Prefix->Path);
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+putBehind(const ParsedPrefix &Prefix, CompilerInvocation &Invocation,
+          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files) {
+  Invocation.getPreprocessorOpts().ImplicitPCHInclude = Prefix.Path;
   // The bytes that were looked at, whatever the file has become.
   auto Memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   Memory->addFileNoOwn(Prefix.Path, 0,
                        llvm::MemoryBufferRef(Prefix.Bytes, Prefix.Path));
-  auto Files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::vfs::getRealFileSystem());
-  Files->pushOverlay(std::move(Memory));
+  auto All = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+      std::move(Files));
+  All->pushOverlay(std::move(Memory));
+  return All;
+}
+
+llvm::Error runBehind(const ParsedPrefix *Prefix,
+                      const CompilerInvocation &Invocation,
+                      FrontendAction &Action) {
+  auto Own = std::make_shared<CompilerInvocation>(Invocation);
+  if (!Prefix)
+    return runAction(std::move(Own), Action);
+  auto Files = putBehind(*Prefix, *Own, llvm::vfs::getRealFileSystem());
   return runAction(std::move(Own), Action, std::move(Files));
 }
 

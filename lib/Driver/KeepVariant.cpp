@@ -12,7 +12,7 @@
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/PlanCost.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"

@@ -9,7 +9,7 @@
 #include "cupilot/Evolution/Advice.h"
 #include "CountedFigures.h"
 #include "cupilot/Evolution/PlanCost.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"

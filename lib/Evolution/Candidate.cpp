@@ -14,6 +14,7 @@
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"

@@ -12,7 +12,7 @@
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

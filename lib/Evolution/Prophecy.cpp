@@ -9,7 +9,7 @@
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Evolution/PlanCost.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 

@@ -368,17 +368,16 @@ Error withParsedText(StringRef File, ArrayRef<std::string> Flags,
       UnitToParse::create(File, Flags, /*EmitCode=*/false);
   if (!Unit)
     return Unit.takeError();
-  if (std::optional<ParsedPrefix> Prefix = parsedPrefix(*Unit->Invocation)) {
+  Error Result = Error::success();
+  behindPrefix(*Unit->Invocation, [&](const ParsedPrefix *Prefix) {
+    consumeError(std::move(Result));
     auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
-    Error Failed = runBehind(*Prefix, *Unit->Invocation, Action);
-    if (!Failed)
-      return Action.takeResult();
-    // No text is refused for what was kept.
-    consumeError(joinErrors(std::move(Failed), Action.takeResult()));
-  }
-  auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
-  Error Failed = runAction(Unit->Invocation, Action);
-  return resultOf(File, std::move(Failed), Action.takeResult());
+    Error Failed = runBehind(Prefix, *Unit->Invocation, Action);
+    bool Parsed = !Failed;
+    Result = resultOf(File, std::move(Failed), Action.takeResult());
+    return Parsed;
+  });
+  return Result;
 }
 
 } // namespace cupilot

@@ -1,4 +1,4 @@
-//===- DeviceCode.cpp - PTX from device bitcode -*- C++ -*-===//
+//===- DeviceCode.cpp - What PTX says of itself -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,39 +8,10 @@
 
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Portable/Digest.h"
-#include "cupilot/Support/Bitcode.h"
-#include "cupilot/Support/Error.h"
-#include "cupilot/Support/Nvptx.h"
-#include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/Target/TargetMachine.h"
 
 using namespace llvm;
 
 namespace cupilot {
-
-Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch) {
-  LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
-  if (!M)
-    return M.takeError();
-  StripDebugInfo(**M);
-  Expected<std::unique_ptr<TargetMachine>> TM = nvptxMachine(**M, Arch);
-  if (!TM)
-    return TM.takeError();
-  optimizeForNvptx(**M, **TM);
-
-  SmallString<0> Ptx;
-  raw_svector_ostream OS(Ptx);
-  legacy::PassManager Codegen;
-  if ((*TM)->addPassesToEmitFile(Codegen, OS, nullptr,
-                                 CodeGenFileType::AssemblyFile))
-    return resourceError("this LLVM cannot print PTX");
-  Codegen.run(**M);
-  return Ptx.str().str();
-}
 
 std::string deviceCodeDigest(StringRef Ptx) {
   DigestBuilder Builder;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/Score.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Mutation/DomainChecks.h"

@@ -24,10 +24,12 @@ namespace cupilot {
 
 /// What clang's driver makes of the CUDA source \p File with \p Flags, behind
 /// which \p More stands: one frontend's work, so More names the half. Warnings
-/// are off. Flags that clang does not take are a usage error.
+/// are off. Flags that clang does not take are a usage error. \p File is looked
+/// for in \p Files (the real ones if null).
 llvm::Expected<std::shared_ptr<clang::CompilerInvocation>>
 cudaInvocation(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
-               llvm::ArrayRef<llvm::StringRef> More);
+               llvm::ArrayRef<llvm::StringRef> More,
+               llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files = nullptr);
 
 /// Makes \p Unit, a compilation of device code, one of a text that stands alone
 /// in the file \p Path, to code that no optimisation has seen. What belongs to

@@ -8,7 +8,10 @@
 #ifndef CUPILOT_COMPILE_PREFIX_H
 #define CUPILOT_COMPILE_PREFIX_H
 
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/VirtualFileSystem.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,9 +38,21 @@ struct ParsedPrefix {
 std::optional<ParsedPrefix>
 parsedPrefix(const clang::CompilerInvocation &Invocation);
 
-/// Runs \p Action, which makes no code, on what \p Invocation names; \p Prefix
-/// stands for what comes before it. Errors are runAction's.
-llvm::Error runBehind(const ParsedPrefix &Prefix,
+/// Calls \p Run with the prefix that \p Invocation reads and, where there is
+/// none or \p Run returns false, with null: no text fails, and no message is
+/// another one, for what was kept. A prefix that alone made it fail goes.
+void behindPrefix(const clang::CompilerInvocation &Invocation,
+                  llvm::function_ref<bool(const ParsedPrefix *)> Run);
+
+/// Makes \p Invocation begin with \p Prefix, and returns \p Files with the
+/// prefix's bytes, which must outlive it.
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
+putBehind(const ParsedPrefix &Prefix, clang::CompilerInvocation &Invocation,
+          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files);
+
+/// Runs \p Action on what \p Invocation names; \p Prefix, if given, stands for
+/// what comes before it. Errors are runAction's.
+llvm::Error runBehind(const ParsedPrefix *Prefix,
                       const clang::CompilerInvocation &Invocation,
                       clang::FrontendAction &Action);
 

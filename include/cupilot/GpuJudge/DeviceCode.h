@@ -1,4 +1,4 @@
-//===- DeviceCode.h - PTX from device bitcode -*- C++ -*-===//
+//===- DeviceCode.h - What PTX says of itself -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -14,11 +14,6 @@
 #include <vector>
 
 namespace cupilot {
-
-/// The PTX that LLVM makes of unoptimised device bitcode at -O3 for \p Arch
-/// ("sm_90"), without debug information. In-process: no file is parsed twice.
-llvm::Expected<std::string> generatePtx(llvm::StringRef Bitcode,
-                                        llvm::StringRef Arch);
 
 /// Digest of \p Ptx without comments, blank lines and directives that name
 /// files: two candidates with the same one are the same device code.

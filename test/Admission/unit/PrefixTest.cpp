@@ -81,15 +81,13 @@ TEST_F(AdmissionPrefix, TheVerdictIsTheSame) {
       "__global__ void k(int *p) { *p = ::rand(); }\n",
   };
   unsigned Admitted = 0;
-  std::string Path = Dir.file("variant.cu");
   for (const std::string &Text : Texts) {
-    llvm::cantFail(writeFileAtomic(Path, Text));
-    auto Invocation = llvm::cantFail(textInvocation(Flags, Path));
+    auto Invocation = llvm::cantFail(textInvocation(Flags, Text));
     std::optional<ParsedPrefix> Prefix = parsedPrefix(*Invocation);
     ASSERT_TRUE(Prefix.has_value());
     std::vector<std::string> With, Without;
-    std::string Rules = rules(judgeText(*Invocation, &*Prefix, &With));
-    EXPECT_EQ(Rules, rules(judgeText(*Invocation, nullptr, &Without))) << Text;
+    std::string Rules = rules(judgeText(*Invocation, Text, &*Prefix, &With));
+    EXPECT_EQ(Rules, rules(judgeText(*Invocation, Text, nullptr, &Without))) << Text;
     EXPECT_EQ(With, Without) << Text;
     Admitted += Rules.empty();
   }
