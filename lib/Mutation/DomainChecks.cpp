@@ -25,9 +25,7 @@ static std::string textOf(const Interval &I) {
   return std::to_string(I.Least) + ".." + std::to_string(I.Most);
 }
 
-/// What the clause \p C is about, in words.
-static std::string describeClause(const Kernel &K, const Domain &D,
-                                  const ClauseRef &C) {
+std::string clauseText(const Kernel &K, const Domain &D, const ClauseRef &C) {
   const DomainBox &Box = D.Boxes[C.Box];
   size_t I = C.Clause;
   auto Pointer = [&](const PointerRef &P) { return K.Params[P.Param].Name; };
@@ -58,7 +56,7 @@ static std::string describeClause(const Kernel &K, const Domain &D,
 static std::string sentence(const Kernel &K, StringRef Whose, const Domain &D,
                             const Workload &W, const ClauseRef &C) {
   return (Whose + " domain leaves out launch " + W.Name + ": " +
-          describeClause(K, D, C))
+          clauseText(K, D, C))
       .str();
 }
 

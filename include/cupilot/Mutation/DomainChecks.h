@@ -38,6 +38,9 @@ llvm::Expected<std::optional<std::string>> faultOfHonest(
     const Kernel &K, const Guard &When, const std::optional<Domain> &Where,
     const std::optional<Domain> &OfOriginal, llvm::ArrayRef<Workload> Launches);
 
+/// What a clause that keeps launches out is about: "range of n 1..4096".
+std::string clauseText(const Kernel &K, const Domain &D, const ClauseRef &C);
+
 /// The first range of \p Own, as "n: 1..4096 of 1..1048576", of which \p Mine
 /// has less than \p Share by the logarithm of its length. Short ranges, as of
 /// flags, do not count. Nothing where \p Mine is wide enough.

@@ -6,8 +6,8 @@
 // inside: grid=10, block=128, args=[buffer f32 n=1200 uniform seed=1, buffer f32 n=1200 output, 1200, 5, 0]
 // inside: grid=1, block=64, args=[buffer f32 n=50 uniform seed=1, buffer f32 n=50 output, 50, 0, 1]
 // honest: movingMeanShared | | bx <= 128; radius >= 0; radius <= 32
-// honest: movingMeanPairs
-// honest: movingMeanBranches
+// honest: movingMeanPairs | | radius >= 0
+// honest: movingMeanBranches | | radius >= 0
 // bounded: movingMeanClamps
 // outside: grid=3, block=128, args=[buffer f32 n=300 uniform seed=1, buffer f32 n=300 output, 300, 3, 0]
 // bounded: movingMeanSeven
@@ -150,7 +150,7 @@ __global__ void gateHoisted(const float *__restrict__ x,
     y[i] = x[i] > 0 ? x[i] : 0.0f;
     return;
   }
-  float v = x[i] + bias[unsigned(i) % unsigned(cols)];
+  float v = x[i] + bias[i % cols];
   y[i] = v > 0 ? v : 0.0f;
 }
 __global__ void gateTrusts(const float *__restrict__ x,
