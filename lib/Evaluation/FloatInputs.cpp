@@ -54,12 +54,10 @@ static double leastOf(ElementKind K) {
   }
 }
 
-/// NaN as a GPU makes it: all bits but the sign. With a sign, another payload,
-/// since memory that nobody wrote has all bits set.
+/// NaN as a GPU makes it: all bits but the sign; and with it.
 static uint64_t gpuNaN(ElementKind K, bool Sign) {
-  unsigned Bits = 8 * sizeOf(K);
-  uint64_t All = maskTrailingOnes<uint64_t>(Bits);
-  return Sign ? All - 2 : All >> 1;
+  uint64_t All = maskTrailingOnes<uint64_t>(8 * sizeOf(K));
+  return Sign ? All : All >> 1;
 }
 
 void changeFloats(GateCase &C, const FloatChange &Change) {
@@ -317,7 +315,7 @@ static void addSpecial(const GateCase &Base, CaseMakers &Makers) {
                                           sizeOf(F.Kind));
                             }
                       }
-                      C.NeedsNaN = true;
+                      C.NeedsNaN = C.OtherFill = true;
                       return C;
                     }});
   Special("infinities", INFINITY, 67);

@@ -32,6 +32,10 @@ struct KernelCode {
 /// computed from; nothing when it is none or may be several.
 std::optional<PointerRef> rootOf(const llvm::Value *Address);
 
+/// The pointers of \p F behind which it changes memory by atomic operations and
+/// in no other way.
+std::vector<PointerRef> changedByAtomics(const llvm::Function &F);
+
 /// "k.cu:12:3"; "" where that is not known.
 std::string locationOf(const llvm::Instruction &I);
 

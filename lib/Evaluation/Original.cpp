@@ -97,7 +97,8 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   auto J = std::make_unique<JudgedCase>();
   J->Case = std::move(C);
   const GateCase &Case = J->Case;
-  Expected<RunResult> Final = run(Plain, Case);
+  J->Fill = Case.OtherFill ? OtherPoison : Poison;
+  Expected<RunResult> Final = run(Plain, Case, J->Fill);
   if (!Final)
     return Final.takeError();
   J->Original = std::move(*Final);
@@ -112,13 +113,13 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN)) ||
       (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless)))
     return nullptr;
-  Expected<RunResult> Reference = run(Wide, Case);
+  Expected<RunResult> Reference = run(Wide, Case, J->Fill);
   if (!Reference)
     return Reference.takeError();
   J->Reference =
       Reference->Fault ? J->Original.Buffers : std::move(Reference->Buffers);
   if (Case.Doubtful || Case.Ordered) {
-    Expected<RunResult> Backwards = run(Reversed, Case);
+    Expected<RunResult> Backwards = run(Reversed, Case, J->Fill);
     if (!Backwards)
       return Backwards.takeError();
     ErrorRange Unused;
@@ -134,7 +135,7 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return nullptr;
   if (Case.Thorough && Checked.Module) {
     // What the original does itself is no reason to reject a variant.
-    Expected<RunResult> R = run(Checked, Case);
+    Expected<RunResult> R = run(Checked, Case, J->Fill);
     if (!R)
       return R.takeError();
     if (R->Fault)

@@ -48,6 +48,9 @@ private:
   llvm::Expected<std::optional<GateFinding>>
   judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                 const RunResult &Checked, GateVerdict &Verdict);
+  llvm::Expected<bool> addsNothing(const JudgedCase &J, const RunResult &Got,
+                                   size_t Buffer,
+                                   const llvm::BitVector &Extra) const;
   llvm::Expected<std::optional<GateFinding>>
   runAndCompare(LoadedKernel &K, const JudgedCase &J,
                 const PlannedRun &Launches, RunResult &Got,
