@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelCode.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -18,6 +21,7 @@
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 
@@ -49,6 +53,25 @@ Expected<KernelCode> KernelCode::of(StringRef Bitcode) {
       createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
   Pipeline().run(std::move(Passes), *Code.M);
   return Code;
+}
+
+Expected<uint64_t> codeDigest(StringRef Bitcode) {
+  LLVMContext Context;
+  Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
+  if (!Parsed)
+    return Parsed.takeError();
+  StripDebugInfo(**Parsed);
+  (*Parsed)->setModuleIdentifier("");
+  (*Parsed)->setSourceFileName("");
+  SmallString<0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  WriteBitcodeToFile(**Parsed, OS);
+  std::string Text = digest(std::string_view(Bytes.data(), Bytes.size()));
+  StringRef Hex = Text;
+  uint64_t Result = 0;
+  Hex.consume_front("b3:");
+  Hex.take_front(16).getAsInteger(16, Result);
+  return Result;
 }
 
 const Function *KernelCode::kernel(StringRef Symbol) const {

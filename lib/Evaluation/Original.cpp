@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include "KernelCode.h"
 #include "cupilot/Support/Error.h"
 #include <cmath>
 
@@ -22,12 +23,16 @@ Expected<RunResult> OriginalRuns::run(LoadedKernel &K, const GateCase &C,
 }
 
 Error OriginalRuns::load() {
+  Expected<uint64_t> Digest = codeDigest(Setup.OriginalBitcode);
+  if (!Digest)
+    return Digest.takeError();
+  Code = *Digest;
   for (auto [K, Mode] : {std::pair(&Plain, RunMode::Plain),
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
                          {&Counting, RunMode::Counting}}) {
     Expected<LoadedKernel> Loaded =
-        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch);
+        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch, {}, Code);
     if (!Loaded)
       return Loaded.takeError();
     *K = std::move(*Loaded);
@@ -41,7 +46,7 @@ Error OriginalRuns::load() {
   if (!Deciding)
     return Deciding.takeError();
   Loaded = std::move(*Deciding);
-  Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed});
+  Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed ^ Code});
   return Error::success();
 }
 

@@ -20,7 +20,8 @@ namespace cupilot {
 static constexpr uint64_t Band = 4096; // Bytes around each buffer.
 
 Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
-                                  StringRef Arch, const BornChecks &Checks) {
+                                  StringRef Arch, const BornChecks &Checks,
+                                  uint64_t Code) {
   CpuDeviceOptions Options;
   Options.Arch = Arch.str();
   Options.WidenFloats = Mode == RunMode::Wide;
@@ -39,7 +40,7 @@ Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
     Options.Coverage = true;
   }
   LoadedKernel K;
-  K.Salt = static_cast<unsigned>(Mode);
+  K.Salt = Code + static_cast<unsigned>(Mode);
   Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(Bitcode, Options);
   if (!M)
     return M.takeError();
@@ -57,7 +58,7 @@ namespace {
 class CaseMemory {
 public:
   CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill, bool Mark,
-             unsigned Salt);
+             uint64_t Salt);
   bool bandsTouched() const;
   Bytes content(size_t I) const { return {Bases[I], Bases[I] + Sizes[I]}; }
   Expected<std::vector<Bytes>> arguments(const GateCase &C,
@@ -80,7 +81,7 @@ uint64_t PlannedRun::scratchBytes() const {
 }
 
 CaseMemory::CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill,
-                       bool Mark, unsigned Salt) {
+                       bool Mark, uint64_t Salt) {
   for (const Bytes &Content : C.Buffers)
     Sizes.push_back(Content.size());
   append_range(Sizes, Run.Scratch);

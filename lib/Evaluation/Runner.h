@@ -53,7 +53,7 @@ struct RunResult {
 struct LoadedKernel {
   std::unique_ptr<CpuModule> Module;
   std::vector<std::pair<std::string, Bytes>> Initial;
-  unsigned Salt = 0; ///< Of the places of buffers.
+  uint64_t Salt = 0; ///< Of the places of buffers.
 };
 
 /// Pure outputs hold it before; a NaN in every format.
@@ -61,9 +61,11 @@ constexpr uint8_t Poison = 0xff;
 /// For results that happen to be Poison, such as an int of -1.
 constexpr uint8_t OtherPoison = 0x5a;
 
+/// Where buffers lie follows from \p Code, too.
 llvm::Expected<LoadedKernel> loadKernel(llvm::StringRef Bitcode, RunMode Mode,
                                         llvm::StringRef Arch,
-                                        const BornChecks &Checks = {});
+                                        const BornChecks &Checks = {},
+                                        uint64_t Code = 0);
 
 /// One launch of a plan with its shape.
 struct ShapedLaunch {

@@ -25,6 +25,8 @@ public:
   llvm::Expected<bool> admitted(const GateCase &C) const;
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
+  /// Runs it on cases that are drawn by its own code. False: rejected.
+  llvm::Expected<bool> judgeDrawn(GateVerdict &Verdict);
   /// Runs it with impulses at every place. False: rejected.
   llvm::Expected<bool> judgeImpulses(ImpulseProbes &Probes,
                                      GateVerdict &Verdict);
@@ -71,6 +73,7 @@ private:
   llvm::StringRef Bitcode;
   const LaunchPlan &Plan;
   const Guard &When;
+  uint64_t Code = 0;                     ///< A digest of what it does.
   LoadedKernel Plain, Reversed, Checked; ///< The last two when needed.
 };
 
