@@ -325,6 +325,15 @@ static bool isGuarded(const Value *V, uint64_t Size, const Instruction &I,
   return false;
 }
 
+/// Whether the operand may be a number that the result does not hold, be both
+/// signed or not.
+static bool losesBits(const TruncInst &Trunc, const DataLayout &DL) {
+  const Value *V = Trunc.getOperand(0);
+  unsigned Bits = Trunc.getType()->getScalarSizeInBits();
+  return computeKnownBits(V, DL).countMaxActiveBits() > Bits &&
+         ComputeMaxSignificantBits(V, DL) > Bits;
+}
+
 std::vector<LoadedBound> Walk::bounds() const {
   std::vector<LoadedBound> Result;
   const DataLayout &DL = F.getDataLayout();
@@ -340,10 +349,9 @@ std::vector<LoadedBound> Walk::bounds() const {
     if (const auto *Trunc = dyn_cast<TruncInst>(&I)) {
       unsigned Bits = Trunc->getType()->getScalarSizeInBits();
       SmallPtrSet<const Value *, 8> Seen;
-      if (Roots R = of(Trunc->getOperand(0));
-          R && Bits > 1 && Bits < 32 && decides(Trunc, Seen) &&
-          computeKnownBits(Trunc->getOperand(0), DL).countMaxActiveBits() >
-              Bits)
+      if (Roots R = of(Trunc->getOperand(0)); R && Bits > 1 && Bits < 32 &&
+                                              decides(Trunc, Seen) &&
+                                              losesBits(*Trunc, DL))
         addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
     }
   }

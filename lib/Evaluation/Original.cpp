@@ -51,9 +51,9 @@ Error OriginalRuns::load() {
 }
 
 /// Whether a launch wrote a number, other than the poison, that \p Is says yes
-/// to. Halves and bfloat16 may come out as the bits that they are.
+/// to. With \p OfBits, integers of 16 bits may be halves and bfloat16, too.
 static bool changesTo(const GateCase &C, const RunResult &R,
-                      function_ref<bool(double)> Is) {
+                      function_ref<bool(double)> Is, bool OfBits) {
   bool Any = false;
   for (size_t I = 0; I < C.Buffers.size() && !Any; ++I) {
     if (R.Buffers[I] == C.Buffers[I])
@@ -61,7 +61,7 @@ static bool changesTo(const GateCase &C, const RunResult &R,
     const Layout &L = C.Layouts[I];
     const Bytes &B = R.Buffers[I];
     for (const LayoutField &F : L.Fields) {
-      ElementKind Kind = !isFloating(F.Kind) && sizeOf(F.Kind) == 2
+      ElementKind Kind = OfBits && !isFloating(F.Kind) && sizeOf(F.Kind) == 2
                              ? ElementKind::BFloat
                              : F.Kind;
       for (size_t At = F.Offset;
@@ -115,8 +115,8 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   }
   auto IsNaN = [](double V) { return std::isnan(V); };
   auto IsEndless = [](double V) { return !std::isfinite(V); };
-  if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN)) ||
-      (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless)))
+  if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN, true)) ||
+      (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless, false)))
     return nullptr;
   Expected<RunResult> Reference = run(Wide, Case, J->Fill);
   if (!Reference)

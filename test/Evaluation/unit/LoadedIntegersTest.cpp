@@ -104,7 +104,7 @@ TEST_F(Loaded, ArraysOfFixedSize) {
                                "atomicAdd(&own[list[i]], 1.0f);"
                                "__syncthreads(); y[i] = own[threadIdx.x];"),
             Strings{"an array of 64 elements is indexed by integers in memory "
-                    "at k.cu:3:60"});
+                    "at k.cu:3:37"});
   // The code itself sees to it.
   EXPECT_EQ(boundsOf(Original, "__shared__ float own[64];"
                                "atomicAdd(&own[list[i] & 63], 1.0f);"),
@@ -129,7 +129,7 @@ TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
   EXPECT_EQ(boundsOf(Original, "float s = 0; for (int j = 0; j < 128; ++j) "
                                "s += j < list[i] ? x[j] : 0; y[i] = s;"),
             Strings{"a loop over integers in memory ends after 128 turns at "
-                    "k.cu:3:33"});
+                    "k.cu:3:32"});
   EXPECT_EQ(boundsOf(Original,
                      "float s = 0; for (int j = 0; j < list[i] && j < 64; ++j) "
                      "s += x[j]; y[i] = s;")
@@ -140,4 +140,10 @@ TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
                      "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
             Strings{"integers in memory are cut to 8 bits at k.cu:3:32"});
   EXPECT_EQ(boundsOf(Original, Original), Strings{});
+  // A type that holds whatever was loaded bounds nothing.
+  EXPECT_EQ(boundsOf(Original,
+                     "const signed char *c = (const signed char *)list;"
+                     "signed char m = i < n ? c[i] : 0; float s = 0;"
+                     "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
+            Strings{});
 }
