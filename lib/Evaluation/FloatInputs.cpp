@@ -185,8 +185,8 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
         Makers);
     markLast(Makers, needsFinite);
   }
-  // One alone: where there are several, it is up to their order whether a sum
-  // leaves the range.
+  // One alone, and some powers of two below the largest: else it is up to the
+  // order of a sum or a product whether that leaves the range.
   Makers.push_back(
       {Base.Name + " one near the largest", [&Base, Seed] {
          GateCase C = varied(Base, "one near the largest");
@@ -195,9 +195,10 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
            if (N == 0)
              continue;
            auto [Kind, At] = numberAt(C, B, drawAt(Seed, B, N) % N);
+           int Below = Kind == ElementKind::Half ? 2 : 7;
            if (isFloating(Kind))
              writeElement(Kind, C.Buffers[B].data() + At,
-                          std::ldexp(1 - 0x1p-4, exponentsOf(Kind).second + 1));
+                          std::ldexp(1.875, exponentsOf(Kind).second - Below));
          }
          C.NeedsFinite = true;
          return C;
