@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InputValues.h"
-#include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -70,28 +70,39 @@ void writeFloat(GateCase &C, const FloatRef &R, double Value) {
   writeElement(kindOf(R.Type), C.Args[R.Param].data() + R.Offset, Value);
 }
 
+/// The integer whose bits \p Kind takes.
+static ElementKind bitsFor(ElementKind Kind) {
+  return sizeOf(Kind) == 2   ? ElementKind::Int16
+         : sizeOf(Kind) == 4 ? ElementKind::Int32
+                             : ElementKind::Int64;
+}
+
+static uint64_t bitsOf(ElementKind Kind, double Value) {
+  uint64_t Raw = 0;
+  writeElement(Kind, reinterpret_cast<uint8_t *>(&Raw), Value);
+  return Raw;
+}
+
+static double readBits(ElementKind Kind, uint64_t Raw) {
+  return readElement(Kind, reinterpret_cast<const uint8_t *>(&Raw));
+}
+
 /// The neighbour of \p Value in its format, above or below.
-static double neighbour(ElementKind K, double Value, bool Above) {
-  uint8_t Raw[8] = {};
-  writeElement(K, Raw, Value);
-  double Rounded = readElement(K, Raw);
+static double neighbour(ElementKind Kind, double Value, bool Above) {
+  uint64_t Raw = bitsOf(Kind, Value);
+  double Rounded = readBits(Kind, Raw);
   if (Above ? Rounded > Value : Rounded < Value)
     return Rounded;
-  int64_t Bits = readInteger(sizeOf(K) == 2   ? ElementKind::Int16
-                             : sizeOf(K) == 4 ? ElementKind::Int32
-                                              : ElementKind::Int64,
-                             Raw);
+  if (Rounded == 0) {
+    Raw = 1;
+    return Above ? readBits(Kind, Raw) : -readBits(Kind, Raw);
+  }
   // Away from zero the bits count up.
-  if (Rounded == 0)
-    return (Above ? 1 : -1) * (K == ElementKind::Half     ? 0x1p-14
-                               : K == ElementKind::Double ? 0x1p-1022
-                                                          : 0x1p-126);
-  Bits += (Rounded > 0) == Above ? 1 : -1;
-  writeInteger(sizeOf(K) == 2   ? ElementKind::Int16
-               : sizeOf(K) == 4 ? ElementKind::Int32
-                                : ElementKind::Int64,
-               Raw, Bits);
-  return readElement(K, Raw);
+  auto *At = reinterpret_cast<uint8_t *>(&Raw);
+  writeInteger(bitsFor(Kind), At,
+               readInteger(bitsFor(Kind), At) +
+                   ((Rounded > 0) == Above ? 1 : -1));
+  return readBits(Kind, Raw);
 }
 
 static std::string nameOf(const CaseContext &X, const FloatRef &R) {
@@ -125,77 +136,139 @@ static bool fillWithNaN(const CaseContext &X, GateCase &C, bool Inputs) {
   return Any;
 }
 
-static void addFloat(const CaseContext &X, const GateCase &Base,
-                     const FloatRef &R, ArrayRef<FloatThresholdFact> Thresholds,
-                     CaseMakers &Makers) {
-  enum class Result { Any, Finite, NaN };
-  // No guard can speak of numbers: what a variant gets wrong here its domain
-  // leaves out.
+namespace {
+/// What must come out for a case to prove something.
+enum class Wanted { Any, Finite, NaN };
+
+/// Cases in which some floating arguments have another value.
+class FloatCases {
+public:
+  FloatCases(const CaseContext &X, const GateCase &Base, CaseMakers &Makers)
+      : X(X), Base(Base), Makers(Makers) {}
+  /// All of \p Refs get \p Value, unless one has it already.
+  void add(ArrayRef<FloatRef> Refs, const std::string &Name, double Value,
+           Wanted Result = Wanted::Any);
+  void addScaled(const FloatRef &R);
+  /// 0, 1, and both sides of what the code asks for, and that itself.
+  void addCuts(const FloatRef &R, ArrayRef<FloatThresholdFact> Thresholds);
+  void addZeroBesideNaN(const FloatRef &R);
+  /// One of each class of numbers.
+  void addClasses(ArrayRef<FloatRef> Refs, const std::string &Name);
+
+private:
+  void push(ArrayRef<FloatRef> Refs, const std::string &Case, double Value,
+            Wanted Result, bool Far);
+
+  const CaseContext &X;
+  const GateCase &Base;
+  CaseMakers &Makers;
+  StringSet<> Seen;
+};
+} // namespace
+
+void FloatCases::push(ArrayRef<FloatRef> Refs, const std::string &Case,
+                      double Value, Wanted Result, bool Far) {
+  if (!Seen.insert(Case).second)
+    return;
+  Makers.push_back(
+      {Base.Name + " " + Case,
+       [&Base = Base, Case, Refs = Refs.vec(), Value, Result, Far] {
+         GateCase C = varied(Base, Case);
+         for (const FloatRef &R : Refs)
+           writeFloat(C, R, Value);
+         C.ChangedFloats = Refs;
+         C.NeedsFinite = Result == Wanted::Finite;
+         C.NeedsNaN = Result == Wanted::NaN;
+         // No guard can speak of numbers: what a variant gets
+         // wrong here its domain leaves out.
+         C.Far = Far;
+         return C;
+       }});
+}
+
+void FloatCases::add(ArrayRef<FloatRef> Refs, const std::string &Name,
+                     double Value, Wanted Result) {
+  for (const FloatRef &R : Refs) {
+    ElementKind Kind = kindOf(R.Type);
+    if (bitsOf(Kind, Value) == bitsOf(Kind, readFloat(Base, R)) ||
+        (std::isfinite(Value) &&
+         !std::isfinite(readBits(Kind, bitsOf(Kind, Value)))))
+      return;
+  }
+  push(Refs, Name + "=" + valueText(Value), Value, Result, /*Far=*/true);
+}
+
+void FloatCases::addScaled(const FloatRef &R) {
+  double Old = readFloat(Base, R);
+  for (double Factor : {3.0, 0.01, -1.0})
+    push(R, nameOf(X, R) + " x" + valueText(Factor),
+         Old == 0 ? Factor : Old * Factor, Wanted::Any, /*Far=*/false);
+}
+
+void FloatCases::addCuts(const FloatRef &R,
+                         ArrayRef<FloatThresholdFact> Thresholds) {
   std::string Name = nameOf(X, R);
   ElementKind Kind = kindOf(R.Type);
-  double Old = readFloat(Base, R);
-  auto AddValue = [&](const std::string &Case, double Value, Result Wanted,
-                      bool Far) {
-    Makers.push_back(
-        {Base.Name + " " + Case, [&Base, Case, R, Value, Wanted, Far] {
-           GateCase C = varied(Base, Case);
-           writeFloat(C, R, Value);
-           C.ChangedFloats.push_back(R);
-           C.NeedsFinite = Wanted == Result::Finite;
-           C.NeedsNaN = Wanted == Result::NaN;
-           C.Far = Far;
-           return C;
-         }});
-  };
-  for (double Factor : {3.0, 0.01, -1.0})
-    AddValue(Name + " x" + valueText(Factor), Old == 0 ? Factor : Old * Factor,
-             Result::Any, /*Far=*/false);
-  SmallSet<uint64_t, 16> Seen;
-  auto Add = [&](double Value, Result Wanted) {
-    uint64_t Raw = 0;
-    writeElement(Kind, reinterpret_cast<uint8_t *>(&Raw), Value);
-    if (Seen.insert(Raw).second)
-      AddValue(Name + "=" + valueText(Value), Value, Wanted, /*Far=*/true);
-  };
-  uint64_t Now = 0;
-  writeElement(Kind, reinterpret_cast<uint8_t *>(&Now), Old);
-  Seen.insert(Now);
-  // Both sides of what the code asks for, and that itself.
   for (const FloatThresholdFact &T : Thresholds)
-    if (T.Number == R) {
-      Add(T.Value, Result::Any);
-      Add(neighbour(Kind, T.Value, true), Result::Any);
-      Add(neighbour(Kind, T.Value, false), Result::Any);
-    }
-  Add(0, Result::Any);
-  Add(1, Result::Any);
-  if (!X.Types.NoSpecialValues)
-    for (bool Inputs : {false, true}) {
-      std::string Case =
-          Name + "=0 and NaN" + (Inputs ? " in inputs" : " in results");
-      GateCase Probe = Base;
-      if (fillWithNaN(X, Probe, Inputs))
-        Makers.push_back({Base.Name + " " + Case, [&X, &Base, Case, R, Inputs] {
-                            GateCase C = varied(Base, Case);
-                            writeFloat(C, R, 0);
-                            C.ChangedFloats.push_back(R);
-                            fillWithNaN(X, C, Inputs);
-                            C.NeedsNaN = Inputs;
-                            C.Far = true;
-                            return C;
-                          }});
-    }
-  bool Half = Kind == ElementKind::Half;
-  Add(-0.0, Result::Any);
-  Add(-1, Result::Any);
-  Add(2, Result::Any);
-  Add(0.5, Result::Any);
-  Add(Half ? 0x1p12 : 0x1p90, Result::Finite);
-  Add(Half ? -0x1p-12 : -0x1p-90, Result::Finite);
+    if (T.Number == R)
+      for (double V : {T.Value, neighbour(Kind, T.Value, true),
+                       neighbour(Kind, T.Value, false)})
+        add(R, Name, V);
+  add(R, Name, 0);
+  add(R, Name, 1);
+}
+
+void FloatCases::addZeroBesideNaN(const FloatRef &R) {
+  for (bool Inputs : {false, true}) {
+    std::string Case =
+        nameOf(X, R) + "=0 and NaN" + (Inputs ? " in inputs" : " in results");
+    GateCase Trial = Base;
+    if (fillWithNaN(X, Trial, Inputs))
+      Makers.push_back(
+          {Base.Name + " " + Case, [&X = X, &Base = Base, Case, R, Inputs] {
+             GateCase C = varied(Base, Case);
+             writeFloat(C, R, 0);
+             C.ChangedFloats.push_back(R);
+             fillWithNaN(X, C, Inputs);
+             C.NeedsNaN = Inputs;
+             C.Far = true;
+             return C;
+           }});
+  }
+}
+
+void FloatCases::addClasses(ArrayRef<FloatRef> Refs, const std::string &Name) {
+  for (double V : {-0.0, -1.0, 2.0, 0.5})
+    add(Refs, Name, V);
+  bool Half = any_of(
+      Refs, [](const FloatRef &R) { return R.Type == FloatRef::Format::Half; });
+  add(Refs, Name, Half ? 0x1p12 : 0x1p90, Wanted::Finite);
+  add(Refs, Name, Half ? -0x1p-12 : -0x1p-90, Wanted::Finite);
   if (X.Types.NoSpecialValues)
     return;
-  Add(INFINITY, Result::NaN);
-  Add(std::numeric_limits<double>::quiet_NaN(), Result::NaN);
+  add(Refs, Name, INFINITY, Wanted::NaN);
+  add(Refs, Name, std::numeric_limits<double>::quiet_NaN(), Wanted::NaN);
+}
+
+static void addFloats(const CaseContext &X, const GateCase &Base,
+                      ArrayRef<FloatThresholdFact> Thresholds,
+                      CaseMakers &Makers) {
+  // Of structs with more fields, all change together.
+  constexpr size_t MostAlone = 4;
+  std::vector<FloatRef> Refs = floatArguments(X, Base);
+  FloatCases Cases(X, Base, Makers);
+  for (const FloatRef &R : Refs)
+    Cases.addScaled(R);
+  for (const FloatRef &R : Refs)
+    Cases.addCuts(R, Thresholds);
+  if (!X.Types.NoSpecialValues)
+    for (const FloatRef &R : ArrayRef(Refs).take_front(MostAlone))
+      Cases.addZeroBesideNaN(R);
+  if (Refs.size() > MostAlone)
+    Cases.addClasses(Refs, "floats");
+  else
+    for (const FloatRef &R : Refs)
+      Cases.addClasses(R, nameOf(X, R));
 }
 
 static void addVariable(const CaseContext &X, const GateCase &Base, size_t I,
@@ -231,8 +304,7 @@ static void addVariable(const CaseContext &X, const GateCase &Base, size_t I,
 void addConstantCases(const CaseContext &X, const GateCase &Base,
                       CaseMakers &Makers,
                       ArrayRef<FloatThresholdFact> Thresholds) {
-  for (const FloatRef &R : floatArguments(X, Base))
-    addFloat(X, Base, R, Thresholds, Makers);
+  addFloats(X, Base, Thresholds, Makers);
   for (size_t I = 0; I < Base.Globals.size(); ++I)
     addVariable(X, Base, I, Makers);
 }

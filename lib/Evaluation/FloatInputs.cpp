@@ -54,12 +54,10 @@ static double leastOf(ElementKind K) {
   }
 }
 
-/// NaN as a GPU makes it: all bits but the sign. With a sign, another payload,
-/// since memory that nobody wrote has all bits set.
+/// NaN as a GPU makes it: all bits but the sign; and with it.
 static uint64_t gpuNaN(ElementKind K, bool Sign) {
-  unsigned Bits = 8 * sizeOf(K);
-  uint64_t All = maskTrailingOnes<uint64_t>(Bits);
-  return Sign ? All - 2 : All >> 1;
+  uint64_t All = maskTrailingOnes<uint64_t>(8 * sizeOf(K));
+  return Sign ? All : All >> 1;
 }
 
 void changeFloats(GateCase &C, const FloatChange &Change) {
@@ -187,8 +185,8 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
         Makers);
     markLast(Makers, needsFinite);
   }
-  // One alone: where there are several, it is up to their order whether a sum
-  // leaves the range.
+  // One alone, and some powers of two below the largest: else it is up to the
+  // order of a sum or a product whether that leaves the range.
   Makers.push_back(
       {Base.Name + " one near the largest", [&Base, Seed] {
          GateCase C = varied(Base, "one near the largest");
@@ -197,9 +195,10 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
            if (N == 0)
              continue;
            auto [Kind, At] = numberAt(C, B, drawAt(Seed, B, N) % N);
+           int Below = Kind == ElementKind::Half ? 2 : 7;
            if (isFloating(Kind))
              writeElement(Kind, C.Buffers[B].data() + At,
-                          std::ldexp(1 - 0x1p-4, exponentsOf(Kind).second + 1));
+                          std::ldexp(1.875, exponentsOf(Kind).second - Below));
          }
          C.NeedsFinite = true;
          return C;
@@ -317,7 +316,7 @@ static void addSpecial(const GateCase &Base, CaseMakers &Makers) {
                                           sizeOf(F.Kind));
                             }
                       }
-                      C.NeedsNaN = true;
+                      C.NeedsNaN = C.OtherFill = true;
                       return C;
                     }});
   Special("infinities", INFINITY, 67);

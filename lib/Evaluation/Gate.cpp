@@ -286,6 +286,11 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     if (!*Right)
       return Verdict;
   }
+  Expected<bool> Drawn = V.judgeDrawn(Verdict);
+  if (!Drawn)
+    return Drawn.takeError();
+  if (!*Drawn)
+    return Verdict;
   Expected<std::vector<std::optional<GateCase>>> Wholes = wholesFor(V);
   if (!Wholes)
     return Wholes.takeError();

@@ -7,14 +7,21 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelCode.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 
@@ -46,6 +53,25 @@ Expected<KernelCode> KernelCode::of(StringRef Bitcode) {
       createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
   Pipeline().run(std::move(Passes), *Code.M);
   return Code;
+}
+
+Expected<uint64_t> codeDigest(StringRef Bitcode) {
+  LLVMContext Context;
+  Expected<std::unique_ptr<Module>> Parsed = parseBitcode(Bitcode, Context);
+  if (!Parsed)
+    return Parsed.takeError();
+  StripDebugInfo(**Parsed);
+  (*Parsed)->setModuleIdentifier("");
+  (*Parsed)->setSourceFileName("");
+  SmallString<0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  WriteBitcodeToFile(**Parsed, OS);
+  std::string Text = digest(std::string_view(Bytes.data(), Bytes.size()));
+  StringRef Hex = Text;
+  uint64_t Result = 0;
+  Hex.consume_front("b3:");
+  Hex.take_front(16).getAsInteger(16, Result);
+  return Result;
 }
 
 const Function *KernelCode::kernel(StringRef Symbol) const {
@@ -101,6 +127,50 @@ std::optional<PointerRef> rootOf(const Value *Address) {
     }
   }
   return Root;
+}
+
+/// Memory of the thread or the block.
+static bool isOwn(const Value *Address) {
+  const Value *Object = getUnderlyingObject(Address, 32);
+  const auto *G = dyn_cast<GlobalVariable>(Object);
+  return isa<AllocaInst>(Object) ||
+         (G && G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED);
+}
+
+std::vector<PointerRef> changedByAtomics(const Function &F) {
+  std::vector<PointerRef> Atomic, Other;
+  for (const Instruction &I : instructions(F)) {
+    if (!I.mayWriteToMemory())
+      continue;
+    const Value *Address = nullptr;
+    bool IsAtomic = false;
+    if (const auto *Store = dyn_cast<StoreInst>(&I)) {
+      Address = Store->getPointerOperand();
+    } else if (const auto *RMW = dyn_cast<AtomicRMWInst>(&I)) {
+      Address = RMW->getPointerOperand();
+      IsAtomic = true;
+    } else if (const auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&I)) {
+      Address = Exchange->getPointerOperand();
+      IsAtomic = true;
+    }
+    if (Address) {
+      if (std::optional<PointerRef> Root = rootOf(Address))
+        (IsAtomic ? Atomic : Other).push_back(*Root);
+      else if (!isOwn(Address))
+        return {}; // It may be any of them.
+      continue;
+    }
+    if (const auto *Call = dyn_cast<CallBase>(&I))
+      for (const Value *Operand : Call->args())
+        if (Operand->getType()->isPointerTy() && !isOwn(Operand)) {
+          std::optional<PointerRef> Root = rootOf(Operand);
+          if (!Root)
+            return {};
+          Other.push_back(*Root);
+        }
+  }
+  erase_if(Atomic, [&](const PointerRef &P) { return is_contained(Other, P); });
+  return Atomic;
 }
 
 std::string locationOf(const Instruction &I) {

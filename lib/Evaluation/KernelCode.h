@@ -28,9 +28,16 @@ struct KernelCode {
   const llvm::Function *kernel(llvm::StringRef Symbol) const;
 };
 
+/// Of what \p Bitcode does: names of files, lines and comments change nothing.
+llvm::Expected<uint64_t> codeDigest(llvm::StringRef Bitcode);
+
 /// The pointer argument, or pointer field of an argument, that \p Address is
 /// computed from; nothing when it is none or may be several.
 std::optional<PointerRef> rootOf(const llvm::Value *Address);
+
+/// The pointers of \p F behind which it changes memory by atomic operations and
+/// in no other way.
+std::vector<PointerRef> changedByAtomics(const llvm::Function &F);
 
 /// "k.cu:12:3"; "" where that is not known.
 std::string locationOf(const llvm::Instruction &I);

@@ -84,9 +84,10 @@ static void setIntegers(GateCase &C, size_t Buffer, ArrayRef<int64_t> Values) {
                     [&](uint64_t I, int64_t) { return Values[I]; });
 }
 
-/// Gives buffers of \p Old elements or more room for \p New: as many times as
-/// many as they have of the old ones. False where that is too much.
-static bool makeRoom(GateCase &C, size_t Except, uint64_t Old, uint64_t New) {
+/// Gives buffers that hold \p Old elements for each of \p Rows, or a multiple,
+/// room for \p New in one of them. False where that is too much.
+static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
+                     uint64_t New) {
   if (New <= Old)
     return true;
   uint64_t All = 0;
@@ -96,7 +97,7 @@ static bool makeRoom(GateCase &C, size_t Except, uint64_t Old, uint64_t New) {
       All += C.Buffers[I].size();
       continue;
     }
-    uint64_t Times = Old ? divideCeil(N, Old) : 1;
+    uint64_t Times = Old ? divideCeil(N, Old * Rows) : 1;
     uint64_t Size = (N + Times * (New - Old)) * Stride;
     All += Size;
     if (All > MostBytes)
@@ -142,7 +143,7 @@ static void addOffsets(const GateCase &Base, size_t Buffer,
           for (U R = 0; R < Rows; ++R)
             New[R + 1] = New[R] + static_cast<int64_t>(L.Length(
                                       R, Rows, Old[R + 1] - Old[R], Most, Sum));
-          bool Fits = makeRoom(C, Buffer, static_cast<U>(Old.back()),
+          bool Fits = makeRoom(C, Buffer, 1, static_cast<U>(Old.back()),
                                static_cast<U>(New.back()));
           setIntegers(C, Buffer, New);
           return Fits && New != Old;
@@ -168,7 +169,7 @@ static void addLengths(const GateCase &Base, size_t Buffer,
                                                    static_cast<U>(Old[R]),
                                                    std::max<U>(Most, 1), Most));
           auto Longest = static_cast<U>(*llvm::max_element(New));
-          bool Fits = makeRoom(C, Buffer, Most, Longest);
+          bool Fits = makeRoom(C, Buffer, Old.size(), Most, Longest);
           setIntegers(C, Buffer, New);
           return Fits && New != Old;
         },
@@ -191,7 +192,7 @@ static void addIndices(const GateCase &Base, size_t Buffer,
           New[I] =
               static_cast<int64_t>((ManyIndices - 1 + I * Step) % ManyIndices);
         bool Fits =
-            makeRoom(C, Buffer, static_cast<U>(*llvm::max_element(Old)) + 1,
+            makeRoom(C, Buffer, 1, static_cast<U>(*llvm::max_element(Old)) + 1,
                      ManyIndices);
         setIntegers(C, Buffer, New);
         return Fits;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include "KernelCode.h"
 #include "Ranges.h"
 #include "Rounding.h"
 #include "cupilot/Support/Error.h"
@@ -24,12 +25,16 @@ Expected<RunResult> OriginalRuns::run(LoadedKernel &K, const GateCase &C,
 }
 
 Error OriginalRuns::load() {
+  Expected<uint64_t> Digest = codeDigest(Setup.OriginalBitcode);
+  if (!Digest)
+    return Digest.takeError();
+  Code = *Digest;
   for (auto [K, Mode] : {std::pair(&Plain, RunMode::Plain),
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
                          {&Counting, RunMode::Counting}}) {
     Expected<LoadedKernel> Loaded =
-        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch);
+        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch, {}, Code);
     if (!Loaded)
       return Loaded.takeError();
     *K = std::move(*Loaded);
@@ -43,14 +48,14 @@ Error OriginalRuns::load() {
   if (!Deciding)
     return Deciding.takeError();
   Loaded = std::move(*Deciding);
-  Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed});
+  Context.emplace(CaseContext{*Setup.Original, Types, Setup.Seed ^ Code});
   return loadForRelaxed();
 }
 
 /// Whether a launch wrote a number, other than the poison, that \p Is says yes
-/// to. Halves and bfloat16 may come out as the bits that they are.
+/// to. With \p OfBits, integers of 16 bits may be halves and bfloat16, too.
 static bool changesTo(const GateCase &C, const RunResult &R,
-                      function_ref<bool(double)> Is) {
+                      function_ref<bool(double)> Is, bool OfBits) {
   bool Any = false;
   for (size_t I = 0; I < C.Buffers.size() && !Any; ++I) {
     if (R.Buffers[I] == C.Buffers[I])
@@ -58,7 +63,7 @@ static bool changesTo(const GateCase &C, const RunResult &R,
     const Layout &L = C.Layouts[I];
     const Bytes &B = R.Buffers[I];
     for (const LayoutField &F : L.Fields) {
-      ElementKind Kind = !isFloating(F.Kind) && sizeOf(F.Kind) == 2
+      ElementKind Kind = OfBits && !isFloating(F.Kind) && sizeOf(F.Kind) == 2
                              ? ElementKind::BFloat
                              : F.Kind;
       for (size_t At = F.Offset;
@@ -101,7 +106,8 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   auto J = std::make_unique<JudgedCase>();
   J->Case = std::move(C);
   const GateCase &Case = J->Case;
-  Expected<RunResult> Final = run(Plain, Case);
+  J->Fill = Case.OtherFill ? OtherPoison : Poison;
+  Expected<RunResult> Final = run(Plain, Case, J->Fill);
   if (!Final)
     return Final.takeError();
   J->Original = std::move(*Final);
@@ -113,14 +119,14 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   }
   auto IsNaN = [](double V) { return std::isnan(V); };
   auto IsEndless = [](double V) { return !std::isfinite(V); };
-  if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN)) ||
-      (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless)))
+  if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN, true)) ||
+      (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless, false)))
     return nullptr;
   if (Case.Far) {
     J->Reference = J->Original.Buffers;
     J->HasReference = false;
   } else {
-    Expected<RunResult> Reference = run(Wide, Case);
+    Expected<RunResult> Reference = run(Wide, Case, J->Fill);
     if (!Reference)
       return Reference.takeError();
     J->Reference =
@@ -133,7 +139,7 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   if (Case.Deep) {
     J->AnyOrder = J->SameBits = true;
   } else if (Case.Doubtful || Case.Ordered) {
-    Expected<RunResult> Backwards = run(Reversed, Case);
+    Expected<RunResult> Backwards = run(Reversed, Case, J->Fill);
     if (!Backwards)
       return Backwards.takeError();
     ErrorRange Unused;
@@ -149,7 +155,7 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return nullptr;
   if (Case.Thorough && Checked.Module) {
     // What the original does itself is no reason to reject a variant.
-    Expected<RunResult> R = run(Checked, Case);
+    Expected<RunResult> R = run(Checked, Case, J->Fill);
     if (!R)
       return R.takeError();
     if (R->Fault)
@@ -222,8 +228,8 @@ Expected<ImpulseProbes *> OriginalRuns::impulseProbes(size_t Index) {
 
 Expected<RunResult> OriginalRuns::runCovered(const GateCase &C) {
   if (!Covered.Module) {
-    Expected<LoadedKernel> K =
-        loadKernel(Setup.OriginalBitcode, RunMode::Covered, Setup.Arch);
+    Expected<LoadedKernel> K = loadKernel(
+        Setup.OriginalBitcode, RunMode::Covered, Setup.Arch, {}, Code);
     if (!K)
       return K.takeError();
     Covered = std::move(*K);

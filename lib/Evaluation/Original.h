@@ -51,6 +51,9 @@ public:
   /// workloads.
   llvm::ArrayRef<std::unique_ptr<GateCase>> bases() const { return Bases; }
 
+  /// What a run of base \p Index takes, in instructions of all threads.
+  double baseCost(size_t Index) const { return BaseStates[Index].Cost; }
+
   const GateSetup &setup() const { return Setup; }
   const Kernel &kernel() const { return *Setup.Original; }
   const CaseContext &context() const { return *Context; }
@@ -97,6 +100,7 @@ private:
   };
 
   GateSetup Setup;
+  uint64_t Code = 0; ///< A digest of what the original does.
   KernelLayout Types;
   std::optional<CaseContext> Context;
   std::vector<LoadedIntegers> Loaded; ///< What decides something.

@@ -26,8 +26,8 @@ static constexpr double LargestLaunch = 4e9;
 /// to reject a variant.
 Error OriginalRuns::findChecks(const GateCase &Base) {
   for (;;) {
-    Expected<LoadedKernel> Loaded =
-        loadKernel(Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks);
+    Expected<LoadedKernel> Loaded = loadKernel(
+        Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks, Code);
     if (!Loaded)
       return Loaded.takeError();
     Checked = std::move(*Loaded);

@@ -26,7 +26,7 @@ bool Placement::decides(uint64_t Address) {
 
 std::unique_ptr<Placement> Placement::create(ArrayRef<uint64_t> Sizes,
                                              uint64_t Band, StringRef Name,
-                                             unsigned Salt) {
+                                             uint64_t Salt) {
   std::unique_ptr<Placement> P(new Placement);
   uint64_t State = xxh3_64bits(Name) + Salt;
   splitMix64(State);

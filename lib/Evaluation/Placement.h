@@ -26,7 +26,7 @@ public:
   /// \p Band bytes before and after each, and another 256.
   static std::unique_ptr<Placement> create(llvm::ArrayRef<uint64_t> Sizes,
                                            uint64_t Band, llvm::StringRef Name,
-                                           unsigned Salt);
+                                           uint64_t Salt);
   ~Placement();
   Placement(const Placement &) = delete;
   Placement &operator=(const Placement &) = delete;

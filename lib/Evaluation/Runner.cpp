@@ -21,7 +21,7 @@ static constexpr uint64_t Band = 4096; // Bytes around each buffer.
 
 static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
                                      StringRef Arch, const BornChecks &Checks,
-                                     unsigned ProductBits) {
+                                     unsigned ProductBits, uint64_t Code) {
   CpuDeviceOptions Options;
   Options.ProductBits = ProductBits;
   Options.Arch = Arch.str();
@@ -42,7 +42,7 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
     Options.Coverage = true;
   }
   LoadedKernel K;
-  K.Salt = static_cast<unsigned>(Mode);
+  K.Salt = Code + static_cast<unsigned>(Mode);
   Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(Bitcode, Options);
   if (!M)
     return M.takeError();
@@ -56,13 +56,14 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
 }
 
 Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,
-                                  StringRef Arch, const BornChecks &Checks) {
-  return loadAs(Bitcode, Mode, Arch, Checks, 0);
+                                  StringRef Arch, const BornChecks &Checks,
+                                  uint64_t Code) {
+  return loadAs(Bitcode, Mode, Arch, Checks, 0, Code);
 }
 
 Expected<LoadedKernel> loadRounded(StringRef Bitcode, unsigned Bits,
                                    StringRef Arch) {
-  return loadAs(Bitcode, RunMode::Rounded, Arch, {}, Bits);
+  return loadAs(Bitcode, RunMode::Rounded, Arch, {}, Bits, 0);
 }
 
 namespace {
@@ -70,7 +71,7 @@ namespace {
 class CaseMemory {
 public:
   CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill, bool Mark,
-             unsigned Salt);
+             uint64_t Salt);
   bool bandsTouched() const;
   Bytes content(size_t I) const { return {Bases[I], Bases[I] + Sizes[I]}; }
   Expected<std::vector<Bytes>> arguments(const GateCase &C,
@@ -93,7 +94,7 @@ uint64_t PlannedRun::scratchBytes() const {
 }
 
 CaseMemory::CaseMemory(const GateCase &C, const PlannedRun &Run, uint8_t Fill,
-                       bool Mark, unsigned Salt) {
+                       bool Mark, uint64_t Salt) {
   for (const Bytes &Content : C.Buffers)
     Sizes.push_back(Content.size());
   append_range(Sizes, Run.Scratch);

@@ -55,7 +55,7 @@ struct RunResult {
 struct LoadedKernel {
   std::unique_ptr<CpuModule> Module;
   std::vector<std::pair<std::string, Bytes>> Initial;
-  unsigned Salt = 0; ///< Of the places of buffers.
+  uint64_t Salt = 0; ///< Of the places of buffers.
 };
 
 /// Pure outputs hold it before; a NaN in every format.
@@ -63,9 +63,11 @@ constexpr uint8_t Poison = 0xff;
 /// For results that happen to be Poison, such as an int of -1.
 constexpr uint8_t OtherPoison = 0x5a;
 
+/// Where buffers lie follows from \p Code, too.
 llvm::Expected<LoadedKernel> loadKernel(llvm::StringRef Bitcode, RunMode Mode,
                                         llvm::StringRef Arch,
-                                        const BornChecks &Checks = {});
+                                        const BornChecks &Checks = {},
+                                        uint64_t Code = 0);
 /// Loads the kernel as Rounded, with operands of \p Bits behind the point.
 llvm::Expected<LoadedKernel> loadRounded(llvm::StringRef Bitcode, unsigned Bits,
                                          llvm::StringRef Arch);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Variant.h"
+#include "KernelCode.h"
 #include "cupilot/CpuDevice/TensorMap.h"
 #include "cupilot/Support/Error.h"
 #include <cstring>
@@ -21,8 +22,12 @@ Error VariantRuns::load() {
   for (const TensorMapPlan &Map : Plan.TensorMaps)
     if (!is_contained(O.kernel().Pointers, Map.Base))
       return findingError("a tensor map is over none of the kernel's pointers");
+  Expected<uint64_t> Digest = codeDigest(Bitcode);
+  if (!Digest)
+    return Digest.takeError();
+  Code = *Digest;
   Expected<LoadedKernel> K =
-      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, O.checks());
+      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, O.checks(), Code);
   if (!K)
     return K.takeError();
   Plain = std::move(*K);
@@ -118,7 +123,7 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
                                         /*Deep=*/true)));
     Wider.ThreadSteps = MostThreadSteps;
     Expected<LoadedKernel> K =
-        loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Wider);
+        loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Wider, Code);
     if (!K)
       return K.takeError();
     Module = std::move(*K);
@@ -188,8 +193,8 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
   // A barrier that is missing shows in one of the two orders.
   if (J.AnyOrder) {
     if (!Reversed.Module) {
-      Expected<LoadedKernel> K =
-          loadKernel(Bitcode, RunMode::Reversed, O.setup().Arch, O.checks());
+      Expected<LoadedKernel> K = loadKernel(Bitcode, RunMode::Reversed,
+                                            O.setup().Arch, O.checks(), Code);
       if (!K)
         return findingOf(K.takeError(), J.Case.Name);
       Reversed = std::move(*K);
@@ -226,7 +231,7 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
     return std::nullopt;
   if (!Checked.Module) {
     Expected<LoadedKernel> K =
-        loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks());
+        loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks(), Code);
     if (!K)
       return findingOf(K.takeError(), J.Case.Name);
     Checked = std::move(*K);
@@ -250,7 +255,7 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     return false;
   };
   Expected<LoadedKernel> Counting =
-      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch, O.checks());
+      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch, O.checks(), Code);
   if (!Counting)
     return Reject(Counting.takeError(), "");
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {

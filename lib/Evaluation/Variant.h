@@ -31,6 +31,8 @@ public:
   llvm::Expected<bool> explore(const JudgedCase &J, GateVerdict &Verdict);
   /// The launches that it ran on, by judge() and explore().
   llvm::ArrayRef<TriedLaunch> tried() const { return Tried; }
+  /// Runs it on cases that are drawn by its own code. False: rejected.
+  llvm::Expected<bool> judgeDrawn(GateVerdict &Verdict);
   /// Runs it with impulses at every place. False: rejected.
   llvm::Expected<bool> judgeImpulses(ImpulseProbes &Probes,
                                      GateVerdict &Verdict);
@@ -61,6 +63,9 @@ private:
   llvm::Expected<std::optional<GateFinding>>
   judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                 const RunResult &Checked, GateVerdict &Verdict);
+  llvm::Expected<bool> addsNothing(const JudgedCase &J, const RunResult &Got,
+                                   size_t Buffer,
+                                   const llvm::BitVector &Extra) const;
   llvm::Expected<std::optional<GateFinding>>
   runAndCompare(LoadedKernel &K, const JudgedCase &J,
                 const PlannedRun &Launches, RunResult &Got,
@@ -81,6 +86,7 @@ private:
   llvm::StringRef Bitcode;
   const LaunchPlan &Plan;
   const Guard &When;
+  uint64_t Code = 0; ///< A digest of what it does.
   LoadedKernel Plain;
   LoadedKernel Reversed, Checked, Far; ///< When needed.
   std::vector<TriedLaunch> Tried;

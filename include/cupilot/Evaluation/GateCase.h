@@ -37,6 +37,9 @@ struct GateCase {
                             ///< than in what was captured.
   bool NeedsNaN = false;    ///< Proves something only if NaN comes out ...
   bool NeedsFinite = false; ///< ... or only if no NaN and no infinity does.
+  /// Results may have all bits set, as memory that nobody wrote usually does
+  /// here: another pattern stands for it.
+  bool OtherFill = false;
   /// The floating arguments that are not as in the base.
   std::vector<FloatRef> ChangedFloats;
   bool Ordered = false;  ///< Run in both orders.

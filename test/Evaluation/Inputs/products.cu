@@ -1,6 +1,7 @@
 // Sums that cancel, and the same with inputs rounded as TF32 does.
 __device__ float rounded(float x) {
-  return __uint_as_float((__float_as_uint(x) + 0x1000) & 0xffffe000);
+  // A GPU's NaN has all bits set: a carry would make it -0.
+  return isnan(x) ? x : __uint_as_float((__float_as_uint(x) + 0x1000) & 0xffffe000);
 }
 __global__ void products(const float *a, const float *b, float *c, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

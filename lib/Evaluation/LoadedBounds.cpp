@@ -1,0 +1,208 @@
+//===- LoadedBounds.cpp - Bounds for integers in memory -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelCode.h"
+#include "LoadedWalk.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Support/KnownBits.h"
+#include "llvm/Support/NVPTXAddrSpace.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+bool LoadedWalk::decides(const Value *V,
+                         SmallPtrSetImpl<const Value *> &Seen) const {
+  if (!Seen.insert(V).second)
+    return false;
+  for (const User *U : V->users()) {
+    if (isa<ICmpInst, SwitchInst, GetElementPtrInst, IntToPtrInst>(U))
+      return true;
+    if (isa<BinaryOperator, CastInst, PHINode, SelectInst, FreezeInst>(U) &&
+        U->getType()->isIntOrIntVectorTy() && decides(U, Seen))
+      return true;
+  }
+  return false;
+}
+
+void LoadedWalk::addBounds(Roots Of, LoadedBound::Kind K, uint64_t Bound,
+                           const Instruction &I,
+                           std::vector<LoadedBound> &To) const {
+  for (auto [N, P] : enumerate(Pointers))
+    if (Of >> N & 1)
+      To.push_back({K, P, Bound, locationOf(I)});
+}
+
+/// Elements of the array of fixed size that \p GEP indexes with its last index;
+/// 0 for what is none.
+static uint64_t fixedElements(const GetElementPtrInst &GEP) {
+  const Value *Object = getUnderlyingObject(GEP.getPointerOperand(), 32);
+  const Type *Whole = nullptr;
+  if (const auto *Alloca = dyn_cast<AllocaInst>(Object))
+    Whole = Alloca->getAllocatedType();
+  else if (const auto *G = dyn_cast<GlobalVariable>(Object);
+           G && G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED &&
+           !G->isDeclaration())
+    Whole = G->getValueType();
+  if (!Whole || !Whole->isArrayTy())
+    return 0;
+  if (const auto *A = dyn_cast<ArrayType>(GEP.getSourceElementType());
+      A && GEP.getNumIndices() == 2)
+    return A->getNumElements();
+  const DataLayout &DL = GEP.getDataLayout();
+  uint64_t Element = DL.getTypeAllocSize(GEP.getSourceElementType());
+  return Element ? DL.getTypeAllocSize(const_cast<Type *>(Whole)) / Element : 0;
+}
+
+/// Whether \p Index is below \p Size whatever was loaded.
+static bool isBelow(const Value *Index, uint64_t Size, const DataLayout &DL) {
+  KnownBits Known = computeKnownBits(Index, DL);
+  if (Known.getMaxValue().ult(Size))
+    return true;
+  ConstantRange Range = computeConstantRange(Index, /*ForSigned=*/false);
+  return Range.getUnsignedMax().ult(Size);
+}
+
+/// Whether \p I runs only where a comparison of \p V, or of what it was cast
+/// from, with a constant of at most \p Size says so.
+static bool isGuarded(const Value *V, uint64_t Size, const Instruction &I,
+                      const DominatorTree &Dominators) {
+  const Value *Plain = uncast(V);
+  for (const User *U : Plain->users()) {
+    const auto *C = dyn_cast<ICmpInst>(U);
+    if (!C)
+      continue;
+    const auto *Limit = dyn_cast<ConstantInt>(uncast(C->getOperand(1)));
+    if (!Limit || Limit->getValue().getActiveBits() > 63 ||
+        Limit->getZExtValue() > Size)
+      continue;
+    for (const User *B : C->users())
+      if (const auto *Branch = dyn_cast<BranchInst>(B))
+        for (const BasicBlock *Side : Branch->successors())
+          if (Dominators.dominates(BasicBlockEdge(Branch->getParent(), Side),
+                                   I.getParent()))
+            return true;
+  }
+  return false;
+}
+
+/// Whether the operand may be a number that the result does not hold, be both
+/// signed or not.
+static bool losesBits(const TruncInst &Trunc, const DataLayout &DL) {
+  const Value *V = Trunc.getOperand(0);
+  unsigned Bits = Trunc.getType()->getScalarSizeInBits();
+  return computeKnownBits(V, DL).countMaxActiveBits() > Bits &&
+         ComputeMaxSignificantBits(V, DL) > Bits;
+}
+
+std::vector<LoadedBound> LoadedWalk::bounds() const {
+  std::vector<LoadedBound> Result;
+  const DataLayout &DL = F.getDataLayout();
+  for (const Instruction &I : instructions(F)) {
+    if (const auto *GEP = dyn_cast<GetElementPtrInst>(&I)) {
+      const Value *Index = GEP->idx_end()[-1];
+      Roots R = anyOf(Index);
+      uint64_t Size = R ? fixedElements(*GEP) : 0;
+      if (Size && !isBelow(Index, Size, DL) &&
+          !isGuarded(Index, Size, I, Dominators))
+        addBounds(R, LoadedBound::Kind::FixedArray, Size, I, Result);
+    }
+    if (const auto *Trunc = dyn_cast<TruncInst>(&I)) {
+      unsigned Bits = Trunc->getType()->getScalarSizeInBits();
+      SmallPtrSet<const Value *, 8> Seen;
+      if (Roots R = of(Trunc->getOperand(0)); R && Bits > 1 && Bits < 32 &&
+                                              decides(Trunc, Seen) &&
+                                              losesBits(*Trunc, DL))
+        addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
+    }
+  }
+  for (const Loop *L : Loops.getLoopsInPreorder()) {
+    SmallVector<const ICmpInst *> Compares;
+    exits(*L, Compares);
+    const ICmpInst *Constant = nullptr;
+    uint64_t Turns = 0;
+    Roots Ended = 0;
+    for (const ICmpInst *C : Compares)
+      for (unsigned Side : {0u, 1u}) {
+        if (!counterIn(C->getOperand(Side), *L))
+          continue;
+        const Value *Other = C->getOperand(1 - Side);
+        if (const auto *N = dyn_cast<ConstantInt>(Other);
+            N && N->getValue().getActiveBits() <= 63 && N->getZExtValue() > 1) {
+          Constant = C;
+          Turns = N->getZExtValue();
+        }
+        Ended |= of(Other);
+      }
+    if (!Constant)
+      continue;
+    // Or what the counter reaches is compared with it inside.
+    for (const BasicBlock *BB : L->blocks())
+      for (const Instruction &I : *BB)
+        if (const auto *C = dyn_cast<ICmpInst>(&I))
+          for (unsigned Side : {0u, 1u})
+            if (counterIn(C->getOperand(Side), *L))
+              Ended |= of(C->getOperand(1 - Side));
+    addBounds(Ended, LoadedBound::Kind::ConstantTurns, Turns, *Constant,
+              Result);
+  }
+  return Result;
+}
+
+Expected<std::vector<LoadedBound>>
+boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
+               ArrayRef<std::string> Symbols) {
+  Expected<KernelCode> Own = KernelCode::of(Original);
+  if (!Own)
+    return Own.takeError();
+  Expected<KernelCode> Mine = KernelCode::of(Variant);
+  if (!Mine)
+    return Mine.takeError();
+  std::vector<LoadedBound> Known;
+  unsigned Params = 0;
+  if (const Function *F = Own->kernel(OriginalSymbol)) {
+    Known = LoadedWalk(*F).bounds();
+    Params = static_cast<unsigned>(F->arg_size());
+  }
+  std::vector<LoadedBound> Result;
+  for (const std::string &Symbol : Symbols) {
+    const Function *F = Mine->kernel(Symbol);
+    if (!F)
+      continue;
+    for (const LoadedBound &B : LoadedWalk(*F).bounds()) {
+      // Scratch memory holds what the variant itself wrote.
+      if (B.Pointer.Param >= Params)
+        continue;
+      if (none_of(Known, [&](const LoadedBound &K) {
+            return K.K == B.K && K.Pointer == B.Pointer && K.Bound <= B.Bound;
+          }))
+        Result.push_back(B);
+    }
+  }
+  return Result;
+}
+
+std::string LoadedBound::str() const {
+  std::string Where = Location.empty() ? "" : " at " + Location;
+  switch (K) {
+  case Kind::FixedArray:
+    return "an array of " + std::to_string(Bound) +
+           " elements is indexed by integers in memory" + Where;
+  case Kind::ConstantTurns:
+    return "a loop over integers in memory ends after " +
+           std::to_string(Bound) + " turns" + Where;
+  case Kind::NarrowType:
+    return "integers in memory are cut to " + std::to_string(Bound) + " bits" +
+           Where;
+  }
+  llvm_unreachable("a kind that is none");
+}
+
+} // namespace cupilot

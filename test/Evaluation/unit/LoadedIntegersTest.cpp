@@ -1,0 +1,149 @@
+//===- LoadedIntegersTest.cpp - What integers in memory decide ------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Evaluation/LoadedIntegers.h"
+#include "cupilot/Compile/Bitcode.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "gtest/gtest.h"
+
+using namespace cupilot;
+using namespace llvm;
+
+namespace {
+/// Kernels that get "const int *list, const float *x, float *y, int n".
+class Loaded : public testing::Test {
+protected:
+  void SetUp() override {
+    auto Tools = Toolchain::find({});
+    if (!Tools || Tools->CudaPath.empty()) {
+      consumeError(Tools.takeError());
+      GTEST_SKIP() << "no CUDA toolkit";
+    }
+    Dir.emplace(cantFail(TemporaryDirectory::create("loaded")));
+  }
+
+  std::string compile(StringRef Body) {
+    std::string Source = ("extern \"C\" __global__ void k(const int *list, "
+                          "const float *x, float *y, int n) {\n"
+                          "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+                          Body + "}")
+                             .str();
+    cantFail(writeFileAtomic(Dir->file("k.cu"), Source));
+    return cantFail(compileDeviceBitcode(Dir->file("k.cu"), "sm_90",
+                                         {"-O2", "-gline-tables-only"}));
+  }
+
+  /// What \p Body does with the list: "turns begins decides addresses".
+  std::string factsOf(StringRef Body) {
+    std::string Text;
+    for (const LoadedIntegers &L :
+         cantFail(loadedIntegersOf(compile(Body), std::string("k")))) {
+      if (L.Pointer.Param != 0)
+        continue;
+      for (auto [Is, Word] : {std::pair(L.Turns, "turns "),
+                              {L.Begins, "begins "},
+                              {L.Decides, "decides "},
+                              {L.Addresses, "addresses "}})
+        Text += Is ? Word : "";
+    }
+    return StringRef(Text).rtrim().str();
+  }
+
+  /// The bounds of \p Variant that \p Original lacks.
+  std::vector<std::string> boundsOf(StringRef Original, StringRef Variant) {
+    std::vector<std::string> Texts;
+    for (const LoadedBound &B : cantFail(boundsOnLoaded(
+             compile(Original), "k", compile(Variant), std::string("k"))))
+      Texts.push_back(B.str());
+    return Texts;
+  }
+
+  std::optional<TemporaryDirectory> Dir;
+};
+
+using Strings = std::vector<std::string>;
+} // namespace
+
+TEST_F(Loaded, KnowsWhatTheyDecide) {
+  EXPECT_EQ(factsOf("float s = 0; for (int j = list[i]; j < list[i + 1]; ++j) "
+                    "s += x[j]; y[i] = s;"),
+            "turns begins addresses");
+  EXPECT_EQ(factsOf("int m = list[i + 1] - list[i]; float s = 0;"
+                    "for (int j = 0; j < m; ++j) s += x[list[i] + j];"
+                    "y[i] = s;"),
+            "turns begins addresses");
+  EXPECT_EQ(factsOf("float s = 0; for (int j = 0; j < list[i]; ++j) "
+                    "s += x[i * n + j]; y[i] = s;"),
+            "turns");
+  EXPECT_EQ(factsOf("if (i < n) y[i] = x[list[i]];"), "addresses");
+  EXPECT_EQ(factsOf("if (list[i] > 3) y[i] = x[i];"), "decides");
+  // Numbers to compute with.
+  EXPECT_EQ(factsOf("if (i < n) y[i] = x[i] + float(list[i] * 3);"), "");
+}
+
+TEST_F(Loaded, SeesThroughFunctionsAndSharedMemory) {
+  EXPECT_EQ(factsOf("struct S { __device__ static int get(const int *l, int i)"
+                    " { return l[i] * 2; } };"
+                    "float s = 0; for (int j = 0; j < S::get(list, i); ++j) "
+                    "s += x[j]; y[i] = s;"),
+            "turns");
+  EXPECT_EQ(factsOf("__shared__ int m; if (threadIdx.x == 0) m = list[0];"
+                    "__syncthreads(); y[i] = x[m + i];"),
+            "addresses");
+}
+
+TEST_F(Loaded, ArraysOfFixedSize) {
+  StringRef Original = "atomicAdd(&y[list[i]], 1.0f);";
+  EXPECT_EQ(boundsOf(Original, "__shared__ float own[64];"
+                               "atomicAdd(&own[list[i]], 1.0f);"
+                               "__syncthreads(); y[i] = own[threadIdx.x];"),
+            Strings{"an array of 64 elements is indexed by integers in memory "
+                    "at k.cu:3:37"});
+  // The code itself sees to it.
+  EXPECT_EQ(boundsOf(Original, "__shared__ float own[64];"
+                               "atomicAdd(&own[list[i] & 63], 1.0f);"),
+            Strings{});
+  EXPECT_EQ(boundsOf(Original, "__shared__ float own[64]; unsigned v = list[i];"
+                               "if (v < 64) atomicAdd(&own[v], 1.0f);"),
+            Strings{});
+  // So has the original.
+  StringRef Local = "float row[32]; for (int j = 0; j < list[i]; ++j) "
+                    "row[j] = x[j]; y[i] = row[n];";
+  EXPECT_EQ(boundsOf(Local, Local), Strings{});
+  EXPECT_EQ(boundsOf("float s = 0; for (int j = 0; j < list[i]; ++j) "
+                     "s += x[j]; y[i] = s;",
+                     Local)
+                .size(),
+            1u);
+}
+
+TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
+  StringRef Original = "float s = 0; for (int j = 0; j < list[i]; ++j) "
+                       "s += x[j]; y[i] = s;";
+  EXPECT_EQ(boundsOf(Original, "float s = 0; for (int j = 0; j < 128; ++j) "
+                               "s += j < list[i] ? x[j] : 0; y[i] = s;"),
+            Strings{"a loop over integers in memory ends after 128 turns at "
+                    "k.cu:3:32"});
+  EXPECT_EQ(boundsOf(Original,
+                     "float s = 0; for (int j = 0; j < list[i] && j < 64; ++j) "
+                     "s += x[j]; y[i] = s;")
+                .size(),
+            1u);
+  EXPECT_EQ(boundsOf(Original,
+                     "float s = 0; unsigned char m = list[i];"
+                     "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
+            Strings{"integers in memory are cut to 8 bits at k.cu:3:32"});
+  EXPECT_EQ(boundsOf(Original, Original), Strings{});
+  // A type that holds whatever was loaded bounds nothing.
+  EXPECT_EQ(boundsOf(Original,
+                     "const signed char *c = (const signed char *)list;"
+                     "signed char m = i < n ? c[i] : 0; float s = 0;"
+                     "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
+            Strings{});
+}
