@@ -317,6 +317,10 @@ Expected<LoweredModule> lowerModule(Module &M,
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
         F->addFnAttr(Attribute::SanitizeThread);
+  if (Options.ScheduleSeed)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        markPolls(*F);
   if (Options.WidenFloats)
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
