@@ -10,6 +10,7 @@
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
 #include "ImpulseProbes.h"
+#include "Schedules.h"
 
 namespace cupilot {
 
@@ -26,6 +27,9 @@ public:
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Runs the original on another case; null when it does not bear it.
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
+  /// Whether the original, too, is right on \p J when its threads take turns
+  /// so.
+  llvm::Expected<bool> bears(const JudgedCase &J, const Schedule &S);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
   /// Runs the original as it is.
@@ -60,6 +64,7 @@ private:
   llvm::Error load();
   llvm::Error addWorkload(size_t Index);
   llvm::Error findChecks(const GateCase &Base);
+  llvm::Error findScheduleChecks(const GateCase &Base);
   llvm::Expected<RunResult> run(LoadedKernel &K, const GateCase &C,
                                 uint8_t Fill = Poison);
   llvm::Expected<std::vector<bool>> findPureOutputs(const GateCase &C,
@@ -79,7 +84,7 @@ private:
   GateSetup Setup;
   KernelLayout Types;
   std::optional<CaseContext> Context;
-  LoadedKernel Plain, Reversed, Wide, Counting, Checked;
+  LoadedKernel Plain, Reversed, Wide, Counting, Checked, Scheduled;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
   struct BaseState {

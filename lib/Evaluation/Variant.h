@@ -32,6 +32,10 @@ public:
   llvm::Expected<std::optional<GateFinding>> checkLocalMemory() const {
     return compareLocalMemory(O.plain(), O.kernel().Symbol, Plain, Plan);
   }
+  /// Blocks that the described GPU holds at a time, at most, of launches in
+  /// which blocks wait for others that may begin later: with more, the variant
+  /// hangs. Nothing where no case has such blocks.
+  std::optional<uint64_t> residentLimit() const { return ResidentLimit; }
   /// Counts of the captured workloads that the guard admits. False: rejected.
   llvm::Expected<bool> count(GateVerdict &Verdict);
 
@@ -45,6 +49,10 @@ private:
   llvm::Expected<std::optional<GateFinding>>
   judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);
+  llvm::Expected<std::optional<GateFinding>>
+  judgeSchedules(const JudgedCase &J, const PlannedRun &Launches,
+                 GateVerdict &Verdict);
+  llvm::Expected<bool> boundsBlocks(const GateCase &C, uint64_t Limit) const;
   llvm::Expected<std::optional<GateFinding>>
   judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                 const RunResult &Checked, GateVerdict &Verdict);
@@ -68,7 +76,9 @@ private:
   llvm::StringRef Bitcode;
   const LaunchPlan &Plan;
   const Guard &When;
-  LoadedKernel Plain, Reversed, Checked; ///< The last two when needed.
+  LoadedKernel Plain, Reversed, Checked, Scheduled; ///< All but the first when
+                                                    ///< needed.
+  std::optional<uint64_t> ResidentLimit;
 };
 
 } // namespace cupilot

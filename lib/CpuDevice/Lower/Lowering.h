@@ -88,6 +88,8 @@ void markPolls(llvm::Function &F);
 /// Completes that, once everything else is lowered: counts the writes of such
 /// loops.
 void finishYields(llvm::Function &F);
+/// Gives NaN that are computed the bits that a GPU computes, where they show.
+void canonicalNans(llvm::Function &F);
 /// Gives integer division the results that a GPU gives where the host traps.
 void lowerDivisions(llvm::Function &F);
 
