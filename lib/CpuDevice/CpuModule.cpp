@@ -51,6 +51,11 @@ public:
   std::vector<std::string> globals() const override;
   Expected<uint64_t> residentBlocks(StringRef Kernel,
                                     const LaunchShape &Shape) const override;
+  Expected<bool> seesSchedule(StringRef Kernel) const override;
+  void setSchedule(uint64_t Seed, uint64_t ResidentBlocks) override {
+    Options.ScheduleSeed = Seed;
+    Options.ResidentBlocks = ResidentBlocks;
+  }
   Expected<uint64_t> localBytes(StringRef Kernel) const override;
   Expected<LaunchResult> launch(StringRef Kernel, const LaunchShape &Shape,
                                 ArrayRef<const void *> Args,
@@ -236,6 +241,13 @@ Expected<uint64_t> JitModule::residentBlocks(StringRef Kernel,
   if (!K)
     return K.takeError();
   return cupilot::residentBlocks(**K, Shape, Options);
+}
+
+Expected<bool> JitModule::seesSchedule(StringRef Kernel) const {
+  Expected<const LoweredKernel *> K = findKernel(Kernel);
+  if (!K)
+    return K.takeError();
+  return (*K)->Exchanges || (*K)->Yields || (*K)->Calls;
 }
 
 Expected<uint64_t> JitModule::localBytes(StringRef Kernel) const {

@@ -12,6 +12,7 @@
 #include "DomainCases.h"
 #include "ImpulseProbes.h"
 #include "LoadedIntegers.h"
+#include "Schedules.h"
 
 namespace cupilot {
 
@@ -30,6 +31,9 @@ public:
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(GateCase C);
   /// Makes the float64 run of a far case. False: it was there.
   llvm::Expected<bool> findReference(const JudgedCase &J);
+  /// Whether the original, too, is right on \p J when its threads take turns
+  /// so.
+  llvm::Expected<bool> bears(const JudgedCase &J, const Schedule &S);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
   /// Runs the original as it is.
@@ -77,6 +81,7 @@ private:
   llvm::Error load();
   llvm::Error addWorkload(size_t Index);
   llvm::Error findChecks(const GateCase &Base);
+  llvm::Error findScheduleChecks(const GateCase &Base);
   llvm::Expected<RunResult> run(LoadedKernel &K, const GateCase &C,
                                 uint8_t Fill = Poison);
   llvm::Expected<std::vector<bool>> findPureOutputs(const GateCase &C,
@@ -105,6 +110,7 @@ private:
   std::optional<CaseContext> Context;
   std::vector<LoadedIntegers> Loaded; ///< What decides something.
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
+  LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
   LoadedKernel Rounded;           ///< Under a relaxed contract.
   /// Whether any operand is rounded there; once it is known.

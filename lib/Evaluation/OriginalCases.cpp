@@ -202,6 +202,8 @@ Error OriginalRuns::addWorkload(size_t Index) {
     return E;
   if (Error E = findChecks(*Base))
     return E;
+  if (Error E = findScheduleChecks(*Base))
+    return E;
   Bases.push_back(std::move(Base));
   BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr});
   const GateCase &B = *Bases.back();

@@ -41,6 +41,16 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
     Options.CheckWritten = Checks.Written;
     Options.Coverage = true;
   }
+  if (Mode == RunMode::Scheduled) {
+    Options.ScheduleSeed = 0; // Each launch has its own.
+    Options.CheckRaces = Checks.Races && Checks.ScheduledRaces;
+    Options.CheckSameValueRaces = Checks.SameValueRaces;
+    Options.CheckLostUpdates = Checks.LostUpdates;
+    Options.CheckVolatileOrder = Checks.VolatileOrder;
+    // Those that wait look again and again, until it is the others' turn.
+    constexpr uint64_t Looks = 16;
+    Options.MaxLaunchInstructions *= Looks;
+  }
   LoadedKernel K;
   K.Salt = Code + static_cast<unsigned>(Mode);
   Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(Bitcode, Options);

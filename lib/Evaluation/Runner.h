@@ -20,7 +20,8 @@ enum class RunMode {
   Rounded,  ///< The same with rounded operands of products.
   Counting, ///< For the cost model.
   Covered,  ///< Notes what is read and written.
-  Checked   ///< With every check that the original bears, and coverage.
+  Checked,  ///< With every check that the original bears, and coverage.
+  Scheduled ///< Threads take turns, with the checks of what they exchange.
 };
 
 /// What a thread may do at most, in instructions.
@@ -32,6 +33,10 @@ struct BornChecks {
   uint64_t LaunchSteps = 0; ///< ... as in all threads together; 0: no limit.
   bool Races = true, SameValueRaces = true, Written = true;
   bool Divergence = true; ///< Barriers in code where a warp has divided.
+  // When threads take turns (Schedules.h).
+  bool Schedules = true; ///< At all; then what may be found:
+  bool ScheduledRaces = true, LostUpdates = true, VolatileOrder = true;
+  bool FewResident = true; ///< Blocks that wait for others to be resident.
 };
 
 /// What a launch left behind.

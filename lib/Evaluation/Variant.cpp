@@ -242,7 +242,10 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
       runAndCompare(Checked, J, Launches, Thorough, Verdict);
   if (!Wrong || *Wrong)
     return Wrong;
-  return judgeCoverage(J, Launches, Thorough, Verdict);
+  Wrong = judgeCoverage(J, Launches, Thorough, Verdict);
+  if (!Wrong || *Wrong)
+    return Wrong;
+  return judgeSchedules(J, Launches, Verdict);
 }
 
 Expected<bool> VariantRuns::count(GateVerdict &Verdict) {

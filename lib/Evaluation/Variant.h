@@ -40,6 +40,10 @@ public:
   llvm::Expected<std::optional<GateFinding>> checkLocalMemory() const {
     return compareLocalMemory(O.plain(), O.kernel().Symbol, Plain, Plan);
   }
+  /// Blocks that the described GPU holds at a time, at most, of launches in
+  /// which blocks wait for others that may begin later: with more, the variant
+  /// hangs. Nothing where no case has such blocks.
+  std::optional<uint64_t> residentLimit() const { return ResidentLimit; }
   /// Counts of the captured workloads that the guard admits. False: rejected.
   llvm::Expected<bool> count(GateVerdict &Verdict);
 
@@ -60,6 +64,10 @@ private:
   llvm::Expected<std::optional<GateFinding>>
   judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);
+  llvm::Expected<std::optional<GateFinding>>
+  judgeSchedules(const JudgedCase &J, const PlannedRun &Launches,
+                 GateVerdict &Verdict);
+  llvm::Expected<bool> boundsBlocks(const GateCase &C, uint64_t Limit) const;
   llvm::Expected<std::optional<GateFinding>>
   judgeCoverage(const JudgedCase &J, const PlannedRun &Launches,
                 const RunResult &Checked, GateVerdict &Verdict);
@@ -88,8 +96,9 @@ private:
   const Guard &When;
   uint64_t Code = 0; ///< A digest of what it does.
   LoadedKernel Plain;
-  LoadedKernel Reversed, Checked, Far; ///< When needed.
+  LoadedKernel Reversed, Checked, Far, Scheduled; ///< When needed.
   std::vector<TriedLaunch> Tried;
+  std::optional<uint64_t> ResidentLimit;
 };
 
 } // namespace cupilot

@@ -52,6 +52,22 @@ struct CpuDeviceOptions {
                              ///< evenly spread, and scale; 0: all of them.
   bool Reverse = false; ///< Last block and last thread first: a result that
                         ///< depends on it is a race.
+  /// Threads take turns as this number says, on one host thread: they may give
+  /// way at every volatile and atomic access, several blocks are resident, and
+  /// neither threads nor blocks begin in their order. The same number, the same
+  /// turns. Nothing: a thread runs until it waits.
+  std::optional<uint64_t> ScheduleSeed;
+  /// Blocks that are resident at a time, at most (a cluster, at least, and
+  /// cooperative grids whole); 0: as many as the described GPU holds. With 1,
+  /// blocks that wait for a block which begins later are a deadlock.
+  uint64_t ResidentBlocks = 0;
+  /// With ScheduleSeed and CheckRaces: a load and a later store of one place,
+  /// both volatile or atomic, between which another thread may store.
+  bool CheckLostUpdates = false;
+  /// With ScheduleSeed and CheckRaces: a volatile read of what another thread
+  /// wrote volatile when nothing orders the two. Places that threads poll, or
+  /// access atomically, are exempt: they are what orders others.
+  bool CheckVolatileOrder = false;
   std::string Arch = "sm_90"; ///< Bounds what is resident: gpuOfArch().
 };
 
@@ -74,6 +90,13 @@ struct FailedAssertion {
   uint32_t Line = 0;
 };
 
+/// Which rule a race breaks.
+enum class RaceRule {
+  Unordered,    ///< CheckRaces: two accesses that nothing orders.
+  LostUpdate,   ///< CheckLostUpdates.
+  VolatileOrder ///< CheckVolatileOrder.
+};
+
 /// A wrong access or other fault of device code.
 struct DeviceFault {
   FaultKind Kind = FaultKind::Trap;
@@ -86,6 +109,7 @@ struct DeviceFault {
   std::optional<FailedAssertion> Assertion;
   std::optional<FaultParty> Other; ///< Of a race.
   bool SameValue = false; ///< A race in which both wrote the same value.
+  RaceRule Rule = RaceRule::Unordered; ///< Of a race.
   std::string str() const;
 };
 
@@ -217,6 +241,13 @@ public:
   /// cooperative grid may have.
   virtual llvm::Expected<uint64_t>
   residentBlocks(llvm::StringRef Kernel, const LaunchShape &Shape) const = 0;
+  /// Whether threads of \p Kernel may tell in which order they run by anything
+  /// but a race: they have volatile or atomic accesses, loops that wait for
+  /// memory, or call functions. Without, one schedule stands for all.
+  virtual llvm::Expected<bool> seesSchedule(llvm::StringRef Kernel) const = 0;
+  /// Another schedule for the launches to come, of a module that was loaded
+  /// with one. Not while a launch runs.
+  virtual void setSchedule(uint64_t Seed, uint64_t ResidentBlocks) = 0;
   /// Bytes of local memory that each thread of \p Kernel has: variables that
   /// fit into no register. Without those of functions that it calls.
   virtual llvm::Expected<uint64_t> localBytes(llvm::StringRef Kernel) const = 0;

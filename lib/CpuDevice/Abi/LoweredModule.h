@@ -30,6 +30,7 @@ struct LoweredKernel {
   std::vector<uint64_t> ParamSizes, ParamOffsets; ///< In the packed arguments.
   bool NeedsFibers = false;    ///< Has barriers or warp operations.
   bool Yields = false;         ///< Has loops that wait for memory to change.
+  bool Exchanges = false;      ///< Has volatile or atomic accesses.
   uint64_t StaticShared = 0;   ///< Bytes, those that the system keeps included.
   uint64_t ReservedShared = 0; ///< Bytes that the system keeps, when used.
   bool Calls = false;      ///< Has calls of functions that were not inlined.
@@ -88,6 +89,10 @@ uint32_t addPlace(LoweredModule &Tables, const llvm::DebugLoc &Loc);
 /// none.
 uint32_t siteOf(const llvm::CallBase &Call);
 
+/// Metadata of volatile and atomic accesses: it decides whether a loop ends that
+/// waits for memory; it lies in such a loop.
+inline constexpr char PollName[] = "cupilot.poll";
+inline constexpr char WaitingName[] = "cupilot.waiting";
 /// Metadata of the stores of cooperative groups' own code.
 inline constexpr char OfGroupsName[] = "cupilot.groups";
 

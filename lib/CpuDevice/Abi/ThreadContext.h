@@ -141,6 +141,14 @@ enum class WarpOp : uint32_t {
   Active, ///< Who else is here? Has no mask: see BlockState::activeLanes.
 };
 
+/// What a volatile or atomic access is besides.
+enum ExchangeKind : uint32_t {
+  ExchangePolls = 1,  ///< It decides whether a loop ends that waits.
+  ExchangeStores = 2, ///< What lay there is lost.
+  ExchangeBlind = 4   ///< What lay there decides what lies there now, but
+                      ///< nothing else.
+};
+
 /// Special registers that are read through the run time; the dimension is added
 /// to the number.
 enum class SpecialRegister : uint32_t {

@@ -31,6 +31,11 @@ void recordRace(ThreadContext &T, FaultKind Kind, uint64_t Address,
                 uint64_t Size, const AccessSite &Site, uint64_t Word,
                 bool OtherWrote, bool Known, bool SameValue);
 
+/// What \p Site did at \p Address breaks \p Rule, with what \p By did in the
+/// thread whose stamp is \p Word.
+void recordExchange(ThreadContext &T, uint64_t Address, const AccessSite &Site,
+                    uint64_t Word, const AccessSite &By, RaceRule Rule);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_CHECK_ACCESS_H

@@ -107,6 +107,30 @@ static std::array<uint64_t, 3> split(uint64_t Linear,
           Linear / (Extent[0] * Extent[1])};
 }
 
+void recordExchange(ThreadContext &T, uint64_t Address, const AccessSite &Site,
+                    uint64_t Word, const AccessSite &By, RaceRule Rule) {
+  const LaunchShadow &Launch = T.Checks->launch();
+  FaultParty Other;
+  Other.Access = AccessKind::AtomicWrite;
+  Other.Block =
+      split(Launch.segment(word::segment(Word)).Block, Launch.Shape.Grid);
+  Other.Thread = split(word::thread(Word), Launch.Shape.Block);
+  Other.Location = By.Location;
+  std::string What = (wordsOf(accessOf(Site)) + " of " + Twine(Site.Size) +
+                      " bytes at " + placeOf(T, Address))
+                         .str();
+  T.Block->recordFault(
+      T, FaultKind::DataRace, Address, &Site,
+      What + (Rule == RaceRule::LostUpdate
+                  ? ", a lost update: the thread read the place, and nothing "
+                    "keeps another thread from changing it before the store; "
+                    "use one atomic operation"
+                  : ", volatile data without an order: volatile accesses order "
+                    "nothing; use a barrier, or fences and a flag"));
+  T.Block->Fault->Other = std::move(Other);
+  T.Block->Fault->Rule = Rule;
+}
+
 void recordRace(ThreadContext &T, FaultKind Kind, uint64_t Address,
                 uint64_t Size, const AccessSite &Site, uint64_t Word,
                 bool OtherWrote, bool Known, bool SameValue) {

@@ -444,8 +444,6 @@ void BlockShadow::acquire(ThreadContext &T, uint64_t Address) {
     learn(T.Linear, {Point, Point->length()});
 }
 
-/// Shared memory of different blocks has, one after the other, the same
-/// addresses.
 uint64_t BlockShadow::ownerOf(const ThreadContext &T, uint64_t Address) {
   if (const BlockState *Owner = T.Block->sharedOwner(Address))
     return static_cast<BlockShadow &>(*Owner->Observer).Block;

@@ -18,6 +18,7 @@
 #define CUPILOT_LIB_CPUDEVICE_CHECK_BLOCKSHADOW_H
 
 #include "Abi/LoweredModule.h"
+#include "Exchanges.h"
 #include "Execute/BlockObserver.h"
 #include "Execute/DeviceBuffers.h"
 #include "SyncPoint.h"
@@ -68,6 +69,9 @@ public:
 
   static constexpr uint64_t NoBlock = ~0ull >> 1;
 
+  /// Places that threads which take turns exchange values through.
+  Exchanges &exchanges() { return Exchanged; }
+
   /// Held by a host thread from the check of an atomic to its end.
   bool *lockFor(uint64_t Address) {
     return &AtomicLocks[Address / 16 % AtomicLocks.size()];
@@ -76,6 +80,7 @@ public:
 private:
   uint64_t First = 0, Count = 0, Blocks = 0;
   std::array<bool, 1024> AtomicLocks{};
+  Exchanges Exchanged;
   DeviceBuffers Objects; ///< Those that are not registered as buffers.
   mutable std::mutex SegmentMutex;
   std::deque<Segment> More; ///< Those after the first of each block.
@@ -136,6 +141,10 @@ public:
   void publish(ThreadContext &T, uint64_t Address);
 
   LaunchShadow &launch() const { return Launch; }
+  uint64_t blockNumber() const { return Block; }
+  /// The block whose shared memory \p Address lies in, or NoBlock: of different
+  /// blocks, one after the other, it has the same addresses.
+  static uint64_t ownerOf(const ThreadContext &T, uint64_t Address);
   /// Shadow of the block's shared memory: add to four times an address.
   uint64_t sharedOffset() const { return SharedOffset; }
   uint64_t memory() const { return SharedShadow.size() * sizeof(Granule); }
@@ -185,7 +194,6 @@ private:
   void noteFences();
   void tellAll(SyncPoint &Point, uint32_t Index);
   void tellFence(SyncPoint &Point, uint32_t Index, const Fence &F, bool Device);
-  static uint64_t ownerOf(const ThreadContext &T, uint64_t Address);
 
   LaunchShadow &Launch;
   uint64_t Block = 0;

@@ -100,6 +100,10 @@ private:
   void guardFences();
   void markCalls();
 
+  bool isExchange(const CheckedAccess &A);
+  void addTurns();
+  void watchExchanges();
+
   void findCarriers();
   bool onlyCopied(Value *V, SmallPtrSetImpl<Value *> &Seen) const;
   void carryUnwritten();
@@ -126,6 +130,7 @@ private:
   SmallPtrSet<Instruction *, 16> Carriers;
   DenseMap<Value *, Value *> Unwritten, UnwrittenBits;
   DenseMap<Instruction *, unsigned> CarrySites; ///< Stores of such values.
+  DenseMap<Instruction *, unsigned> Sites; ///< Of volatile and atomic ones.
 };
 } // namespace
 
@@ -218,6 +223,8 @@ void Instrumenter::guard(const CheckedAccess &A) {
   if (Base == Entry.getArg(0) || (IsEntry && Base == Entry.getArg(1)))
     return; // The launch's own arguments.
   unsigned Site = addSite(A, Space);
+  if (A.IsAtomic || A.IsVolatile)
+    Sites[A.I] = Site;
   IRBuilder<> B(A.I);
   B.SetCurrentDebugLocation(A.I->getDebugLoc());
   Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty(), *I64 = B.getInt64Ty();
@@ -364,6 +371,10 @@ void Instrumenter::run() {
   measureLoops();
   if (Options.Count)
     addCounters();
+  K.Exchanges |=
+      any_of(Accesses, [&](const CheckedAccess &A) { return isExchange(A); });
+  if (Options.ScheduleSeed)
+    addTurns();
   if (shadows()) {
     findCarriers();
     findGroups();
@@ -376,6 +387,9 @@ void Instrumenter::run() {
       guardMasked();
     guardFences();
   }
+  if (Options.ScheduleSeed && Options.CheckRaces &&
+      (Options.CheckLostUpdates || Options.CheckVolatileOrder))
+    watchExchanges();
   if (Options.MaxInstructions > 0 || Options.MaxLaunchInstructions > 0)
     addBudget();
 }
@@ -1083,6 +1097,73 @@ void Instrumenter::guardFences() {
       B.CreateCall(runtime("cupilot_rt_acquire", {Ptr, Ptr}),
                    {Context, Generic(O.Acquire)});
     }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Turns, and what threads exchange
+//
+// With a ScheduleSeed, a thread may give way before each volatile and atomic
+// access, before its check: nothing lies between a check and its access. Around
+// the access the run time compares what the place holds (Exchanges.cpp).
+//===----------------------------------------------------------------------===//
+
+/// Whether another thread may see \p A, or it another thread, without a race.
+bool Instrumenter::isExchange(const CheckedAccess &A) {
+  Value *Base = nullptr;
+  AccessSpace Space = spaceOf(A.Pointer, Base);
+  return (A.IsAtomic || A.IsVolatile) && !A.Length &&
+         Space != AccessSpace::Local && Space != AccessSpace::Constant &&
+         Base != Entry.getArg(0) && !(IsEntry && Base == Entry.getArg(1));
+}
+
+void Instrumenter::addTurns() {
+  for (const CheckedAccess &A : Accesses) {
+    if (!isExchange(A))
+      continue;
+    IRBuilder<> B(A.I);
+    // Whoever calls a function may wait for what it says.
+    bool Looks = !IsEntry || A.I->hasMetadata(WaitingName);
+    B.CreateCall(runtime("cupilot_rt_turn", {B.getPtrTy(), B.getInt32Ty()}),
+                 {Entry.getArg(0), B.getInt32(Looks)});
+  }
+}
+
+void Instrumenter::watchExchanges() {
+  for (const CheckedAccess &A : Accesses) {
+    auto Site = Sites.find(A.I);
+    if (!isExchange(A) || Site == Sites.end())
+      continue;
+    uint32_t Kind = 0;
+    if (A.I->hasMetadata(PollName))
+      Kind |= ExchangePolls;
+    // An exchange whose old value nobody wants is a store.
+    auto *RMW = dyn_cast<AtomicRMWInst>(A.I);
+    bool Unused = RMW && RMW->use_empty();
+    if (isa<StoreInst>(A.I) ||
+        (Unused && RMW->getOperation() == AtomicRMWInst::Xchg))
+      Kind |= ExchangeStores;
+    else if (Unused)
+      Kind |= ExchangeBlind;
+    IRBuilder<> B(A.I);
+    Type *Ptr = B.getPtrTy(), *I32 = B.getInt32Ty();
+    Value *Generic = B.CreatePointerBitCastOrAddrSpaceCast(A.Pointer, Ptr);
+    Value *Number = B.getInt32(Site->second);
+    B.CreateCall(runtime("cupilot_rt_exchange_begin", {Ptr, Ptr, I32}),
+                 {Entry.getArg(0), Generic, Number});
+    // Behind the end of an atomic and what it learns.
+    Instruction *Next = A.I->getNextNode();
+    for (auto *Call = dyn_cast<CallInst>(Next); Call;
+         Call = dyn_cast<CallInst>(Next)) {
+      Function *Callee = Call->getCalledFunction();
+      if (!Callee || (Callee->getName() != "cupilot_rt_atomic_done" &&
+                      Callee->getName() != "cupilot_rt_acquire"))
+        break;
+      Next = Call->getNextNode();
+    }
+    B.SetInsertPoint(Next);
+    B.CreateCall(runtime("cupilot_rt_exchange_end", {Ptr, Ptr, I32, I32}),
+                 {Entry.getArg(0), Generic, Number, B.getInt32(Kind)});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
+#include <numeric>
 
 using namespace llvm;
 using boost::context::detail::jump_fcontext;
@@ -45,6 +46,12 @@ void BlockState::begin(uint64_t Index) {
   Begun = Ended = InWarpOps = InActive = 0;
   Spent = 0;
   Threads.clear();
+  if (Options.ScheduleSeed) {
+    Order.resize(NumThreads);
+    std::iota(Order.begin(), Order.end(), 0u);
+    for (unsigned I = NumThreads; I > 1; --I)
+      std::swap(Order[I - 1], Order[Host.draw() % I]);
+  }
   Barriers.fill(BarrierUnit());
   Async.reset();
   SharedSize = Kernel.StaticShared + S.Shared;
@@ -111,7 +118,8 @@ static void step(ThreadContext &T) {
 bool BlockState::nextOn(Fiber &F) {
   ThreadContext &T = F.Thread;
   // Nothing is to be done between threads that do not wait: a plain loop.
-  if (!Kernel.NeedsFibers && !Kernel.Calls && !Trace && !Options.Reverse) {
+  if (!Kernel.NeedsFibers && !Kernel.Calls && !Trace && !Options.Reverse &&
+      Order.empty()) {
     BlockObserver *const Watcher = Observer.get();
     const EntryFunction Entry = Launch.Entry;
     const int64_t Budget = Launch.FirstBudget;
@@ -227,8 +235,12 @@ void BlockState::startThreads() {
 
 void BlockState::pass() {
   startThreads();
+  // With a ScheduleSeed, each pass begins elsewhere.
+  const auto First =
+      static_cast<unsigned>(Order.empty() ? 0 : Host.draw() % Order.size());
   for (unsigned Turn = 0; Turn < Threads.size() && !Launch.Stop; ++Turn) {
-    ThreadState &S = Threads[linearOf(Turn)];
+    ThreadState &S = Threads[linearOf(
+        Turn + First < NumThreads ? Turn + First : Turn + First - NumThreads)];
     switch (S.Now) {
     case State::Ready:
       Host.Progress = true;
@@ -284,6 +296,13 @@ void BlockState::yield(ThreadContext &T, uint32_t Where, const char *Why) {
     S.Why = Why;
   S.Where = Where;
   S.Now = State::Yielded;
+  suspend(T);
+}
+
+void BlockState::takeTurn(ThreadContext &T, bool Looks) {
+  if (!Host.switches(Looks))
+    return;
+  stateOf(T).Now = Looks ? State::Yielded : State::Ready;
   suspend(T);
 }
 

@@ -9,6 +9,7 @@
 #include "Scheduler.h"
 #include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Portable/LaunchLimits.h"
+#include "cupilot/Portable/Random.h"
 #include "cupilot/Support/Error.h"
 #include <limits>
 #include <thread>
@@ -19,6 +20,12 @@ namespace cupilot {
 
 /// Instructions that a thread takes at a time from the launch's budget.
 static constexpr int64_t Grant = 1 << 20;
+
+/// What of a grid is resident at once when threads take turns. Each thread that
+/// has begun holds a stack.
+static constexpr uint64_t ThreadsTogether = 4096, ClustersTogether = 32;
+/// The next cluster is one of so many: a GPU starts them about in their order.
+static constexpr size_t ClustersAhead = 24;
 
 void PrintBuffer::add(std::string Record) {
   std::lock_guard Lock(Mutex);
@@ -83,6 +90,17 @@ LaunchState::LaunchState(const LoweredModule &Tables,
       1, Shape.Cooperative
              ? Clusters
              : residentBlocks(Kernel, Shape, Options) / ClusterBlocks);
+  if (Options.ResidentBlocks && !Shape.Cooperative)
+    MaxResident = std::clamp<uint64_t>(Options.ResidentBlocks / ClusterBlocks,
+                                       1, MaxResident);
+  Together = 1;
+  if (Options.ScheduleSeed) {
+    Random = *Options.ScheduleSeed;
+    uint64_t PerCluster = product(Shape.Block) * ClusterBlocks;
+    Together = std::min(
+        std::clamp<uint64_t>(ThreadsTogether / PerCluster, 2, ClustersTogether),
+        MaxResident);
+  }
   if (Kernel.Calls && Memory.Limits.StackBytes * 8 > CallStack)
     StackSize += alignTo(Memory.Limits.StackBytes * 8 - CallStack, 4096);
   FirstBudget = Options.MaxLaunchInstructions
@@ -119,12 +137,26 @@ bool LaunchState::takeCluster(bool Idle, uint64_t &Index) {
     return false;
   }
   bool Back = Options.Reverse && !Idle;
-  uint64_t Run = Back ? Runs - 1 - FromBack++ : FromFront++;
+  uint64_t Run = Options.ScheduleSeed ? takeShuffled(Idle)
+                 : Back               ? Runs - 1 - FromBack++
+                                      : FromFront++;
   // Steps of one length would always meet the same columns of an image.
   constexpr uint64_t GoldenRatio = 0x9e3779b97f4a7c15;
   Index = Run * Step;
   Index += (Run * GoldenRatio >> 32) % std::min(Step, Clusters - Index);
   return true;
+}
+
+/// One of the next. The first of them where others may wait for it, and where
+/// few are resident: programs rely on low numbers to be started first.
+uint64_t LaunchState::takeShuffled(bool Idle) {
+  while (Next.size() < ClustersAhead && FromFront < Runs)
+    Next.push_back(FromFront++);
+  bool First = Idle || MaxResident < 2 * ClustersAhead;
+  auto It = Next.begin() + (First ? 0 : splitMix64(Random) % Next.size());
+  uint64_t Run = *It;
+  Next.erase(It);
+  return Run;
 }
 
 bool LaunchState::spend(int64_t Count) {
@@ -178,7 +210,7 @@ LaunchResult LaunchState::run() {
   uint64_t PerCluster = product(Shape.Block) * ClusterBlocks;
   uint64_t Worth = std::min(Runs, uint64_t(1) << 32) * PerCluster / 16384;
   Workers = std::clamp<uint64_t>(Worth, 1, std::max(Wanted, 1u));
-  Workers = std::min<uint64_t>(Workers, Runs);
+  Workers = Options.ScheduleSeed ? 1 : std::min<uint64_t>(Workers, Runs);
   IdleIn = std::vector<std::atomic<uint64_t>>(Workers);
   std::vector<std::unique_ptr<Worker>> Hosts;
   for (unsigned I = 0; I < Workers; ++I) {

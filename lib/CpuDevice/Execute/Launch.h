@@ -71,6 +71,7 @@ struct LaunchState {
   uint64_t Blocks, ClusterBlocks, Clusters;
   uint64_t Runs, Step;  ///< Clusters to run, and the distance between them.
   uint64_t MaxResident; ///< Clusters.
+  uint64_t Together;    ///< Clusters that a worker starts at once.
   int64_t FirstBudget;  ///< Instructions that a thread begins with.
   uint64_t StackSize;
   char *Workspace = nullptr; ///< Of cooperative launches.
@@ -88,7 +89,11 @@ struct LaunchState {
   std::atomic<uint64_t> Resident = 0, Begun = 0;
 
 private:
+  uint64_t takeShuffled(bool Idle);
   std::atomic<uint64_t> FromFront = 0, FromBack = 0;
+  uint64_t Random = 0;        ///< See ScheduleSeed.
+  std::vector<uint64_t> Next; ///< The first that have not begun, of which any
+                              ///< may come; rising.
   std::atomic<int64_t> Left;
 };
 

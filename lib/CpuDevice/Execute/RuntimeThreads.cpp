@@ -23,6 +23,10 @@ void cupilot_rt_yield(ThreadContext *T, uint32_t Where) {
   T->Block->yield(*T, Where);
 }
 
+void cupilot_rt_turn(ThreadContext *T, uint32_t Looks) {
+  T->Block->takeTurn(*T, Looks != 0);
+}
+
 void cupilot_rt_barrier_arrive(ThreadContext *T, uint32_t Id, uint32_t Count,
                                uint32_t Where) {
   T->Block->barrierArrive(*T, Id, Count, Where);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Scheduler.h"
+#include "cupilot/Portable/Random.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/xxhash.h"
@@ -20,7 +21,19 @@ using State = cupilot::ThreadState::State;
 namespace cupilot {
 
 Worker::Worker(LaunchState &Launch, unsigned Number)
-    : Launch(Launch), Number(Number), Fibers(*this, Launch.StackSize) {}
+    : Launch(Launch), Number(Number), Fibers(*this, Launch.StackSize),
+      Random(~Launch.Options.ScheduleSeed.value_or(0)) {}
+
+uint64_t Worker::draw() { return splitMix64(Random); }
+
+/// Idle rounds after which threads that wait no longer give way in between.
+static constexpr uint64_t CalmRounds = 16;
+
+bool Worker::switches(bool Looks) {
+  if (Looks && IdleRounds >= CalmRounds)
+    return false;
+  return draw() & 1;
+}
 
 void Worker::fiberMain(transfer_t From) {
   auto *F = static_cast<Fiber *>(From.data);
@@ -56,7 +69,9 @@ bool Worker::start(bool Idle) {
 
 void Worker::run() {
   while (!Launch.Stop) {
-    if (Resident.empty() && !start(/*Idle=*/false))
+    while (Resident.size() < Launch.Together && start(/*Idle=*/false))
+      ;
+    if (Resident.empty())
       break;
     round();
   }

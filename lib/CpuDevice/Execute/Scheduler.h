@@ -118,6 +118,9 @@ struct BlockState {
   /// \p Why: a literal that says what for, or null; it holds for what the loop
   /// around looks at too, until waitEnded().
   void yield(ThreadContext &T, uint32_t Where, const char *Why = nullptr);
+  /// With a ScheduleSeed: may let other threads run. \p Looks: the thread is in
+  /// a loop that waits, so that coming here is no progress.
+  void takeTurn(ThreadContext &T, bool Looks);
   /// What yield() waited for has happened.
   void waitEnded(ThreadContext &T);
   /// Out of instructions: gets more or ends.
@@ -176,11 +179,14 @@ private:
   bool releaseActive(unsigned Warp);
   void checkStuck();
   unsigned linearOf(unsigned Turn) const {
+    if (!Order.empty())
+      return Order[Turn];
     return Options.Reverse ? NumThreads - 1 - Turn : Turn;
   }
 
   std::vector<SiteCache> Sites;
   std::vector<ThreadState> Threads; ///< Empty until a thread waits.
+  std::vector<unsigned> Order; ///< In which they begin; empty: see linearOf().
   std::array<BarrierUnit, 16> Barriers;
   unsigned NumThreads = 0, Begun = 0, Ended = 0;
   unsigned InWarpOps = 0, InActive = 0; ///< Threads that wait in them.
@@ -222,6 +228,11 @@ public:
   Worker(LaunchState &Launch, unsigned Number);
   void run();
   static void fiberMain(boost::context::detail::transfer_t From);
+  /// The next number of the schedule.
+  uint64_t draw();
+  /// Whether the thread that runs is to give way, with a ScheduleSeed. Threads
+  /// that wait for long do not: their states must repeat to be compared.
+  bool switches(bool Looks);
 
   LaunchState &Launch;
   const unsigned Number;
@@ -241,6 +252,7 @@ private:
   uint64_t waitingState() const;
   void deadlock();
 
+  uint64_t Random = 0;      ///< See ScheduleSeed.
   uint64_t IdleRounds = 0;  ///< Since something changed ...
   uint64_t IdleYields = 0;  ///< ... and what its threads did in them.
   uint64_t LastEpoch = 0;   ///< Of the last idle round.

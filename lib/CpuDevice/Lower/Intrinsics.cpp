@@ -724,6 +724,8 @@ std::optional<Value *> IntrinsicLowering::lowerFloat(CallInst &Call,
     return B.CreateUnaryIntrinsic(Of, Arg(0));
   };
   auto Finish = [&](Value *V) -> Value * {
+    if (Form->has(FloatForm::Approx) && T->isFloatTy())
+      V = approximated(B, V, Arg(Call.arg_size() - 1));
     if (Flush)
       V = flushed(B, V);
     if (Form->has(FloatForm::Saturate))
@@ -770,7 +772,7 @@ std::optional<Value *> IntrinsicLowering::lowerFloat(CallInst &Call,
   case FloatOp::Cos:
     return quantised(B, Unary(Intrinsic::cos), 0x1p-21);
   case FloatOp::Log2:
-    return Unary(Intrinsic::log2);
+    return Finish(Unary(Intrinsic::log2));
   case FloatOp::Exp2: {
     if (T->getScalarSizeInBits() != 16)
       return Finish(Unary(Intrinsic::exp2));

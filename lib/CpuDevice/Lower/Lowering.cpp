@@ -217,6 +217,9 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
   // What was inferred before the context was used no longer holds.
   forgetInferred(F);
   lowerDivisions(F);
+  // The reference's memory is no GPU's, and counts are of what was written.
+  if (!Options.WidenFloats && !Options.Count)
+    canonicalNans(F);
   addYields(F, Tables, K);
   instrument(F, Tables, K, Options);
   if (Options.CheckRaces)
@@ -319,6 +322,10 @@ Expected<LoweredModule> lowerModule(Module &M,
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
         F->addFnAttr(Attribute::SanitizeThread);
+  if (Options.ScheduleSeed)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List)
+        markPolls(*F);
   if (Options.WidenFloats)
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)

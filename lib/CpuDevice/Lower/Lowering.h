@@ -87,9 +87,15 @@ uint64_t frameSize(const llvm::Function &F);
 uint64_t entryStack(const llvm::Function &Entry, bool Calls);
 /// Lets other threads run in loops that wait for them.
 void addYields(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
+/// Marks with PollName what loops look at that wait for memory. To be called
+/// before the optimiser turns loops around: of what it then puts before a loop,
+/// nobody sees any more that it belongs there.
+void markPolls(llvm::Function &F);
 /// Completes that, once everything else is lowered: counts the writes of such
 /// loops.
 void finishYields(llvm::Function &F);
+/// Gives NaN that are computed the bits that a GPU computes, where they show.
+void canonicalNans(llvm::Function &F);
 /// Gives integer division the results that a GPU gives where the host traps.
 void lowerDivisions(llvm::Function &F);
 

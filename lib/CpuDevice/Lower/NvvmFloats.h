@@ -56,6 +56,7 @@ struct FloatForm {
     Nan = 8,      ///< .nan: of two operands NaN wins.
     XorSign = 16, ///< .xorsign.abs
     Finite = 32,  ///< .satfinite
+    Approx = 64,  ///< .approx or .full: of a special unit.
   };
   FloatOp Op;
   Rounding Mode = Rounding::Nearest;

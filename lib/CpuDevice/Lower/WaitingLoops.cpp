@@ -38,18 +38,18 @@ static constexpr char WriteMark[] = "cupilot.waiting.write";
 namespace {
 class WaitingLoops {
 public:
-  WaitingLoops(Function &F, LoweredModule &Tables, LoweredKernel &K)
-      : F(F), Tables(Tables), K(K), Dominators(F), Loops(Dominators) {}
-  void run();
+  explicit WaitingLoops(Function &F) : F(F), Dominators(F), Loops(Dominators) {}
+  void run(LoweredModule &Tables, LoweredKernel &K);
+  /// Marks what such loops look at.
+  void markPolls();
 
 private:
-  const Instruction *waitsOn(const Loop &L) const;
+  const Instruction *waitsOn(const Loop &L,
+                             SmallVectorImpl<Instruction *> &Polls) const;
   void addControl(const PHINode &Phi, const Loop &L,
                   SetVector<const Value *> &Work) const;
 
   Function &F;
-  LoweredModule &Tables;
-  LoweredKernel &K;
   DominatorTree Dominators;
   LoopInfo Loops;
 };
@@ -118,8 +118,17 @@ void WaitingLoops::addControl(const PHINode &Phi, const Loop &L,
 }
 
 /// The read that decides whether \p L ends and that other threads can change;
-/// null when there is none.
-const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
+/// null when there is none. \p Polls gets all such reads that are volatile or
+/// atomic.
+const Instruction *
+WaitingLoops::waitsOn(const Loop &L,
+                      SmallVectorImpl<Instruction *> &Polls) const {
+  const Instruction *First = nullptr;
+  auto Found = [&](const Instruction *Read) {
+    First = First ? First : Read;
+    if (Read->isAtomic() || Read->isVolatile())
+      Polls.push_back(const_cast<Instruction *>(Read));
+  };
   SetVector<const Value *> Work;
   bool Synchronises = false;
   SmallVector<const StoreInst *> Stores;
@@ -136,8 +145,10 @@ const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
     const auto *I = dyn_cast<Instruction>(Work[Next]);
     if (!I || !L.contains(I))
       continue;
-    if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I))
-      return I;
+    if (isa<AtomicRMWInst, AtomicCmpXchgInst>(I)) {
+      Found(I);
+      continue;
+    }
     if (const auto *Load = dyn_cast<LoadInst>(I)) {
       const Value *Pointer = Load->getPointerOperand();
       const Value *Base = getUnderlyingObject(Pointer, /*MaxLookup=*/0);
@@ -148,18 +159,24 @@ const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
             Work.insert(Store->getValueOperand());
         continue;
       }
-      if (Load->isVolatile() || Load->isAtomic())
-        return I;
+      if (Load->isVolatile() || Load->isAtomic()) {
+        Found(I);
+        continue;
+      }
       const auto *G = dyn_cast<GlobalVariable>(Base);
       if (G && (G->isConstant() ||
                 G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_CONST))
         continue;
-      if (Synchronises && L.isLoopInvariant(Pointer))
-        return I;
+      if (Synchronises && L.isLoopInvariant(Pointer)) {
+        Found(I);
+        continue;
+      }
     } else if (const auto *Call = dyn_cast<CallBase>(I)) {
       if (Call->mayReadFromMemory() && !isBarrier(*Call) &&
-          !Call->onlyAccessesInaccessibleMemory())
-        return I;
+          !Call->onlyAccessesInaccessibleMemory()) {
+        Found(I);
+        continue;
+      }
     } else if (const auto *Phi = dyn_cast<PHINode>(I)) {
       addControl(*Phi, L, Work);
     }
@@ -167,8 +184,18 @@ const Instruction *WaitingLoops::waitsOn(const Loop &L) const {
       if (!isa<BasicBlock>(U))
         Work.insert(U);
   }
-  return nullptr;
+  return First;
 }
+
+void WaitingLoops::markPolls() {
+  SmallVector<Instruction *> Polls;
+  for (Loop *L : Loops.getLoopsInPreorder())
+    waitsOn(*L, Polls);
+  for (Instruction *I : Polls)
+    I->setMetadata(PollName, MDNode::get(F.getContext(), {}));
+}
+
+void markPolls(Function &F) { WaitingLoops(F).markPolls(); }
 
 /// Counts a write of a waiting loop that changes memory: a thread whose writes
 /// change nothing and whose registers stay waits for others.
@@ -249,12 +276,13 @@ static void countChanges(Function &F, Instruction &I) {
                 Slot);
 }
 
-void WaitingLoops::run() {
+void WaitingLoops::run(LoweredModule &Tables, LoweredKernel &K) {
   SmallVector<std::pair<BasicBlock *, BasicBlock *>> BackEdges;
   SmallVector<uint32_t> Places;
+  SmallVector<Instruction *> Polls;
   SmallSetVector<BasicBlock *, 16> Bodies;
   for (Loop *L : Loops.getLoopsInPreorder()) {
-    const Instruction *Read = waitsOn(*L);
+    const Instruction *Read = waitsOn(*L, Polls);
     if (!Read)
       continue;
     K.Yields = true;
@@ -269,10 +297,15 @@ void WaitingLoops::run() {
       Bodies.insert(BB);
   }
   MDNode *Mark = MDNode::get(F.getContext(), {});
+  for (Instruction *I : Polls)
+    I->setMetadata(PollName, Mark);
   for (BasicBlock *BB : Bodies)
-    for (Instruction &I : *BB)
+    for (Instruction &I : *BB) {
       if (I.mayWriteToMemory())
         I.setMetadata(WriteMark, Mark);
+      if (I.isAtomic() || I.isVolatile())
+        I.setMetadata(WaitingName, Mark);
+    }
   for (auto [Edge, Place] : zip(BackEdges, Places)) {
     BasicBlock *BB = SplitEdge(Edge.first, Edge.second);
     IRBuilder<> B(BB->getTerminator());
@@ -283,7 +316,7 @@ void WaitingLoops::run() {
 }
 
 void addYields(Function &F, LoweredModule &Tables, LoweredKernel &K) {
-  WaitingLoops(F, Tables, K).run();
+  WaitingLoops(F).run(Tables, K);
 }
 
 void finishYields(Function &F) {

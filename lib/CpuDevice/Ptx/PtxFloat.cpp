@@ -9,6 +9,7 @@
 #include "DeviceValues.h"
 #include "PtxRules.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
 
@@ -68,6 +69,14 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
   }
   auto One = [&] { return ConstantFP::get(T, 1.0); };
   Value *V = nullptr;
+  // The compiler's own intrinsics for what a special unit computes.
+  if (T->isFloatTy() && (S.has("approx") || S.has("full"))) {
+    if (Op == "sqrt")
+      V = L.nvvm("sqrt.approx.f", Args);
+    else // There is none for rcp that keeps denormals.
+      V = L.nvvm("div.approx.f", {Op == "rcp" ? One() : Args[0], Args.back()});
+    return finish(L, S, V);
+  }
   if (Op == "add")
     V = B.CreateFAdd(Args[0], Args[1]);
   else if (Op == "sub")
@@ -113,7 +122,11 @@ bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
   Value *X = T == Single ? Args[0] : B.CreateFPExt(Args[0], Single);
   StringRef Op = S.base();
   Value *V = nullptr;
-  if (Op == "rsqrt")
+  if (Op == "ex2" && Single->isFloatTy())
+    V = B.CreateIntrinsic(Intrinsic::nvvm_ex2_approx, {Single}, {X});
+  else if ((Op == "rsqrt" || Op == "lg2") && Single->isFloatTy())
+    V = L.nvvm(Op + ".approx.f", {X});
+  else if (Op == "rsqrt")
     V = B.CreateFDiv(ConstantFP::get(Single, 1.0),
                      B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
   else if (Op == "sin" || Op == "cos")
