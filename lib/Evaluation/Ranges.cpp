@@ -28,9 +28,9 @@ const MagnitudeRange *rangeOfBuffer(const Kernel &K, const GateCase &C,
   return Found;
 }
 
-std::optional<std::pair<double, double>> magnitudesOf(const Bytes &Content,
-                                                      const Layout &L) {
-  std::optional<std::pair<double, double>> Result;
+std::optional<Magnitudes> magnitudesOf(ArrayRef<uint8_t> Content,
+                                       const Layout &L) {
+  std::optional<Magnitudes> Result;
   for (const LayoutField &F : L.Fields)
     for (size_t At = F.Offset;
          isFloating(F.Kind) && At + sizeOf(F.Kind) <= Content.size();
@@ -39,9 +39,9 @@ std::optional<std::pair<double, double>> magnitudesOf(const Bytes &Content,
       if (!std::isfinite(V) || V == 0)
         continue;
       if (!Result)
-        Result.emplace(V, V);
-      Result->first = std::min(Result->first, V);
-      Result->second = std::max(Result->second, V);
+        Result = {V, V};
+      Result->Least = std::min(Result->Least, V);
+      Result->Largest = std::max(Result->Largest, V);
     }
   return Result;
 }
@@ -49,11 +49,12 @@ std::optional<std::pair<double, double>> magnitudesOf(const Bytes &Content,
 void moveIntoRange(const Kernel &K, GateCase &C) {
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     const MagnitudeRange *R = rangeOfBuffer(K, C, I);
-    auto Magnitudes = R ? magnitudesOf(C.Buffers[I], C.Layouts[I])
-                        : std::optional<std::pair<double, double>>();
-    if (!Magnitudes)
+    std::optional<Magnitudes> Held;
+    if (R)
+      Held = magnitudesOf(C.Buffers[I], C.Layouts[I]);
+    if (!Held)
       continue;
-    double Largest = Magnitudes->second, Factor = 1;
+    double Largest = Held->Largest, Factor = 1;
     if (Largest > R->High)
       Factor = std::exp2(std::floor(std::log2(R->High / Largest)));
     else if (Largest < R->Low)
@@ -89,12 +90,11 @@ Error checkRecordedRanges(const Kernel &K, const GateCase &C,
     bool Input = !mayBeWritten(K, C, I) || (I < Pure.size() && !Pure[I]);
     if (!R || !Input)
       continue;
-    auto Magnitudes = magnitudesOf(C.Buffers[I], C.Layouts[I]);
-    if (!Magnitudes ||
-        (R->Low <= Magnitudes->second && Magnitudes->second <= R->High))
+    std::optional<Magnitudes> Held = magnitudesOf(C.Buffers[I], C.Layouts[I]);
+    if (!Held || (R->Low <= Held->Largest && Held->Largest <= R->High))
       continue;
     std::string Largest;
-    raw_string_ostream(Largest) << format("%.4g", Magnitudes->second);
+    raw_string_ostream(Largest) << format("%.4g", Held->Largest);
     return usageError("the contract '" + contractText(K.Contract) +
                           "' does not hold for " + C.Name +
                           ": the largest magnitude in buffer " + Twine(I) +

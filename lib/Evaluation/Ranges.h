@@ -9,16 +9,13 @@
 #define CUPILOT_LIB_EVALUATION_RANGES_H
 
 #include "Cases.h"
+#include "cupilot/Evaluation/Magnitudes.h"
 
 namespace cupilot {
 
 /// What the contract of \p K promises of \p Buffer; null for nothing.
 const MagnitudeRange *rangeOfBuffer(const Kernel &K, const GateCase &C,
                                     size_t Buffer);
-/// The magnitudes of the finite floats of a buffer that are not 0; nothing
-/// without any.
-std::optional<std::pair<double, double>> magnitudesOf(const Bytes &Content,
-                                                      const Layout &L);
 /// Multiplies buffers whose numbers the contract excludes by a power of two, or
 /// by less where their range has none.
 void moveIntoRange(const Kernel &K, GateCase &C);

@@ -192,11 +192,11 @@ void RelaxedMaker::addMixtures() {
 /// they are multiplied by 2^Power.
 bool RelaxedMaker::bears(size_t Buffer, int Power) const {
   const Layout &L = Base.Layouts[Buffer];
-  auto Magnitudes = magnitudesOf(Base.Buffers[Buffer], L);
-  if (!Magnitudes)
+  std::optional<Magnitudes> Held = magnitudesOf(Base.Buffers[Buffer], L);
+  if (!Held)
     return true;
-  double Low = std::ldexp(Magnitudes->first, Power),
-         High = std::ldexp(Magnitudes->second, Power);
+  double Low = std::ldexp(Held->Least, Power),
+         High = std::ldexp(Held->Largest, Power);
   if (const MagnitudeRange *R = rangeOfBuffer(X.K, Base, Buffer);
       R && (High < R->Low || High > R->High))
     return false;

@@ -33,6 +33,20 @@ static std::string normFact(const PrecisionContract &C) {
       .str();
 }
 
+/// What else the author grants, or does not need.
+static std::string promiseFact(const PrecisionContract &C) {
+  std::string Text;
+  for (const MagnitudeRange &R : C.Ranges)
+    Text += formatv("; the largest magnitude in {0} lies in {1} to {2} (or is "
+                    "0), so that formats of that range will do",
+                    R.Buffer.empty() ? "each input buffer" : R.Buffer,
+                    format("%g", R.Low), format("%g", R.High));
+  if (C.Biased)
+    Text += "; errors may lean to one side, as those of operands that are cut "
+            "off do";
+  return Text;
+}
+
 static std::string contractFact(const PrecisionContract &C) {
   switch (C.K) {
   case PrecisionContract::Kind::Exact:
@@ -43,8 +57,9 @@ static std::string contractFact(const PrecisionContract &C) {
   case PrecisionContract::Kind::Relaxed:
     return formatv("results may differ by a share of {0} of their size and "
                    "their root mean square together{1}; narrower arithmetic "
-                   "that keeps to that is allowed",
-                   format("%g", C.RelativeTolerance), normFact(C))
+                   "that keeps to that is allowed{2}",
+                   format("%g", C.RelativeTolerance), normFact(C),
+                   promiseFact(C))
         .str();
   }
   llvm_unreachable("all contracts are named");

@@ -108,9 +108,16 @@ static double floorOf(const uint8_t *O, uint64_t Count, const Elements &E,
   return Finite ? Floor * std::sqrt(Square / double(Finite)) : 0;
 }
 
-/// |candidate - original| / |original| of a field's finite numbers.
-static double normError(const uint8_t *O, const uint8_t *N, uint64_t Count,
-                        const Elements &E, const Field &F) {
+namespace {
+/// Of a field's finite numbers.
+struct ErrorSums {
+  double Norm = 0; ///< |candidate - original| / |original|.
+  double Lean = 0; ///< sum((candidate - original) * original) / sum(original^2)
+};
+} // namespace
+
+static ErrorSums sumErrors(const uint8_t *O, const uint8_t *N, uint64_t Count,
+                           const Elements &E, const Field &F) {
   const size_t NumParts = (Count + PartOfRange - 1) / PartOfRange;
   std::vector<double> Largest(NumParts);
   eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
@@ -125,24 +132,33 @@ static double normError(const uint8_t *O, const uint8_t *N, uint64_t Count,
     Unit = std::max(Unit, Each);
   if (Unit == 0)
     Unit = 1;
-  std::vector<std::pair<double, double>> Parts(NumParts);
+  struct Sums {
+    double Off = 0, Along = 0, All = 0;
+  };
+  std::vector<Sums> Parts(NumParts);
   eachPart(Count, [&](uint64_t Part, uint64_t From, uint64_t To) {
-    auto &[Off, All] = Parts[Part];
+    auto &[Off, Along, All] = Parts[Part];
     for (uint64_t I = From; I < To; ++I) {
       double A = readNumber(F.Kind, O + I * E.Stride + F.Offset),
              B = readNumber(F.Kind, N + I * E.Stride + F.Offset);
       if (!std::isfinite(A) || !std::isfinite(B))
         continue;
       Off += (A / Unit - B / Unit) * (A / Unit - B / Unit);
+      Along += (B / Unit - A / Unit) * (A / Unit);
       All += A / Unit * (A / Unit);
     }
   });
-  double Off = 0, All = 0;
-  for (auto &[PartOff, PartAll] : Parts) {
-    Off += PartOff;
-    All += PartAll;
+  Sums Whole;
+  for (const Sums &Part : Parts) {
+    Whole.Off += Part.Off;
+    Whole.Along += Part.Along;
+    Whole.All += Part.All;
   }
-  return Off == 0 ? 0 : All > 0 ? std::sqrt(Off / All) : HUGE_VAL;
+  if (Whole.Off == 0)
+    return {};
+  if (Whole.All == 0)
+    return {HUGE_VAL, HUGE_VAL};
+  return {std::sqrt(Whole.Off / Whole.All), Whole.Along / Whole.All};
 }
 
 Comparison compareBytes(std::string_view Original, std::string_view Candidate,
@@ -183,11 +199,20 @@ Comparison compareBytes(std::string_view Original, std::string_view Candidate,
     C.add(Part);
   for (uint64_t At = Count * E.Stride; At < Original.size(); ++At)
     compareNumber(C, NumberKind::U8, O + At, N + At, Count, 0, {}, 0);
+  const bool Leans = Allowed.Floor >= 1;
   for (const Field &F : E.Fields)
-    if (Allowed.Norm > 0 && C.Differing > 0 && isFloating(F.Kind)) {
-      double Error = normError(O, N, Count, E, F);
-      C.NormError = std::max(C.NormError, Error);
-      C.FarFields += !(Error <= Allowed.Norm);
+    if ((Allowed.Norm > 0 || Leans) && C.Differing > 0 && isFloating(F.Kind)) {
+      ErrorSums Error = sumErrors(O, N, Count, E, F);
+      if (Allowed.Norm > 0) {
+        C.NormError = std::max(C.NormError, Error.Norm);
+        C.FarFields += !(Error.Norm <= Allowed.Norm);
+      }
+      double Chance = 4 * Error.Norm / std::sqrt(double(Count));
+      if (Leans && std::fabs(Error.Lean) - Chance >=
+                       std::fabs(C.Lean) - C.LeanByChance) {
+        C.Lean = Error.Lean;
+        C.LeanByChance = Chance;
+      }
     }
   return C;
 }
@@ -216,6 +241,8 @@ nlohmann::json toJson(const Comparison &C) {
           {"max_ulps", C.MaxUlps},
           {"norm_error", number(C.NormError)},
           {"far_fields", C.FarFields},
+          {"lean", number(C.Lean)},
+          {"lean_by_chance", number(C.LeanByChance)},
           {"first_wrong", std::move(First)}};
 }
 

@@ -35,6 +35,16 @@ cupilot.kernel @k symbol("k") digest("b3:000000000000000000000000000000000000000
 
 // -----
 
+// expected-error @+1 {{a range and 'biased' belong to relaxed}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(same) biased {}
+
+// -----
+
+// expected-error @+1 {{'range(x)' contains no number}}
+cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([]) pointers([]) contract(relaxed) tolerance(1.0e-3) ranges([#cupilot.magnitudes<low = 2.0, high = 1.0, buffer = "x">]) {}
+
+// -----
+
 // expected-error @+1 {{lies outside the parameters}}
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") params([]) scalars([#cupilot.scalar<param = 0, bits = 32, is_signed = true>]) pointers([]) contract(same) {}
 

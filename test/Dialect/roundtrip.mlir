@@ -12,6 +12,7 @@ cupilot.strategy @scalar_gather bottleneck(memory) min_arch(50)
 
 // CHECK: cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsEPKfPfi")
 // CHECK-SAME: contract(relaxed) tolerance(1.000000e-03) norm(1.000000e-04
+// CHECK-SAME: ranges([#cupilot.magnitudes<low = 1.000000e-03 : f64, high = 1.000000e+04 : f64>, #cupilot.magnitudes<low = 1.000000e+00 : f64, high = 1.000000e+00 : f64, buffer = "in">]) biased
 cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsEPKfPfi")
     digest("b3:0000000000000000000000000000000000000000000000000000000000000000")
     source("original.cu") at("blur.cu:12")
@@ -21,6 +22,7 @@ cupilot.kernel @"blur::rows(const float *, float *, int)" symbol("_ZN4blur4rowsE
     scalars([#cupilot.scalar<param = 2, bits = 32, is_signed = true>])
     pointers([#cupilot.pointer<param = 0>, #cupilot.pointer<param = 1>])
     contract(relaxed) tolerance(1.0e-3) norm(1.0e-4)
+    ranges([#cupilot.magnitudes<low = 1.0e-3, high = 1.0e4>, #cupilot.magnitudes<low = 1.0, high = 1.0, buffer = "in">]) biased
     builds([#cupilot.build<compiler = "clang-22", arch = "sm_90", digest = "b3:1111111111111111111111111111111111111111111111111111111111111111">]) {
   // CHECK: cupilot.workload @w0 of "_ZN4blur4rowsEPKfPfi" grid [4096, 1, 1] block [256, 1, 1] shared 0 count 7 weight 8.200000e-01 modelled
   cupilot.workload @w0 of "_ZN4blur4rowsEPKfPfi" grid [4096, 1, 1] block [256, 1, 1] shared 0

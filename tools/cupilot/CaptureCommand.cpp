@@ -10,6 +10,7 @@
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/RecordedRanges.h"
 #include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -33,6 +34,11 @@ struct Options : CommandOptions {
       "from", In, cl::value_desc("FOLDER"),
       cl::desc("Do not run a program; make workloads from what cupilot-capture "
                "recorded, here or on another machine")};
+  cl::opt<std::string> CheckRanges{
+      "check-ranges", In, cl::value_desc("CONTRACT|STORE"),
+      cl::desc("Compare the numbers in recorded launches with the ranges of a "
+               "relaxed contract, or with those of a store's kernels; exit "
+               "status 1 if a launch lies beyond them")};
   cl::opt<bool> Confirm{"confirm", In,
                         cl::desc("On a GPU: replay the recorded launches, and "
                                  "leave out those whose results differ")};
@@ -110,6 +116,10 @@ static Error run(const Options &O, const TrailingArgs &Program) {
   if (Runs && !O.From.empty())
     return usageError("--from does not run a program",
                       "remove the program after --, or remove --from");
+  std::vector<RangePromise> Promises;
+  if (O.CheckRanges.getNumOccurrences())
+    if (Error E = readPromises(O.CheckRanges).moveInto(Promises))
+      return E;
   SmallString<256> DataFolder(O.Output);
   sys::path::replace_extension(DataFolder, "data");
   sys::fs::make_absolute(DataFolder);
@@ -142,6 +152,12 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     errs() << "cupilot capture: warning: left out " << Text << "\n";
   errs() << "cupilot capture: " << Workloads->size() << " workload(s) in "
          << O.Output << "\n";
+  Expected<std::vector<RecordedBuffer>> Buffers =
+      recordedBuffers(*Workloads, sys::path::parent_path(DataFolder));
+  if (!Buffers)
+    return Buffers.takeError();
+  for (const std::string &Text : describeMagnitudes(*Buffers))
+    errs() << "cupilot capture: " << Text << "\n";
   if (Workloads->empty())
     return findingError("none of the launches can be used as a workload",
                         "see the warnings and the table above");
@@ -149,6 +165,18 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     return findingError("'" + Program.Args.front() + "' ended with status " +
                             std::to_string(End.Status),
                         "the launches up to that point are recorded");
+  if (Promises.empty())
+    return Error::success();
+  std::vector<std::string> Broken = findBroken(*Buffers, Promises);
+  for (const std::string &Text : Broken)
+    errs() << "cupilot capture: " << Text << "\n";
+  if (!Broken.empty())
+    return findingError(std::to_string(Broken.size()) +
+                            " buffer(s) of recorded launches lie beyond the "
+                            "range of the contract",
+                        "search again under a contract whose range holds them");
+  errs() << "cupilot capture: " << Workloads->size()
+         << " recorded launch(es) keep to the ranges\n";
   return Error::success();
 }
 

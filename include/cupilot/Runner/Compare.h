@@ -37,6 +37,12 @@ struct Comparison {
   /// tolerance has a bound for it, and the fields that are beyond it.
   double NormError = 0;
   uint64_t FarFields = 0;
+  /// Where the tolerance has all of the root mean square: how far the errors of
+  /// a field lean to one side, sum((candidate - original) * original) /
+  /// sum(original^2), and what chance explains of it: four times the field's
+  /// |candidate - original| / |original| over the root of its numbers. Of the
+  /// field that leans furthest beyond chance.
+  double Lean = 0, LeanByChance = 0;
   std::vector<Difference> First; ///< At most eight that are wrong.
   static constexpr size_t MostShown = 8;
   /// What comes behind it.

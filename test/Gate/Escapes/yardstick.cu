@@ -1,0 +1,378 @@
+// Where a float64 run is a weak measure of what is right: what an expert says
+// of each variant stands beside it. docs/Gate.md, "Where float64 is weak".
+
+// Sums of 10^6 terms. The original's error is that of 256 partial sums of 4096
+// terms each: float64 is far from it, and so is whatever adds in another order.
+//
+// kernel: longSum
+// workload: grid=1, block=256, args=[buffer f32 n=1048576 uniform seed=1, buffer f32 n=1 output, 1048576]
+// honest: longSumPairs
+// honest: longSumCompensated
+// cheat: longSumInOne | mismatch
+// cheat: longSumSkips | mismatch, ignored-input
+__device__ float addAll(float v) {
+  __shared__ float part[1024];
+  int t = threadIdx.x;
+  part[t] = v;
+  __syncthreads();
+  for (int s = 512; s > 0; s /= 2) {
+    if (t < s && t + s < blockDim.x)
+      part[t] += part[t + s];
+    __syncthreads();
+  }
+  return part[0];
+}
+__global__ void longSum(const float *x, float *y, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    sum += x[i];
+  sum = addAll(sum);
+  if (threadIdx.x == 0)
+    y[0] = sum;
+}
+// More exact: fewer terms behind each other.
+__global__ void longSumPairs(const float *x, float *y, int n) {
+  float sums[4] = {0, 0, 0, 0};
+  int k = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x, k = (k + 1) % 4)
+    sums[k] += x[i];
+  float sum = addAll((sums[0] + sums[2]) + (sums[1] + sums[3]));
+  if (threadIdx.x == 0)
+    y[0] = sum;
+}
+// More exact. What is infinite stays infinite.
+__global__ void longSumCompensated(const float *x, float *y, int n) {
+  float sum = 0, lost = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    float v = x[i], now = sum + v;
+    float part = fabsf(sum) >= fabsf(v) ? (sum - now) + v : (v - now) + sum;
+    lost += isfinite(part) ? part : 0;
+    sum = now;
+  }
+  sum = addAll(sum + lost);
+  if (threadIdx.x == 0)
+    y[0] = sum;
+}
+// Each thread for itself: the error of 10^6 additions behind each other, many
+// times the original's.
+__global__ void longSumInOne(const float *x, float *y, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[i];
+  if (threadIdx.x == 0)
+    y[0] = sum;
+}
+// What seems too small to matter is 1/100 of all terms.
+__global__ void longSumSkips(const float *x, float *y, int n) {
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    if (!(fabsf(x[i]) < 1e-4f * fabsf(sum)))
+      sum += x[i];
+  sum = addAll(sum);
+  if (threadIdx.x == 0)
+    y[0] = sum;
+}
+
+// Sums that cancel: what is left is smaller than the error of its terms, and
+// the original's own error may be 0 by chance.
+//
+// kernel: cancelled
+// workload: grid=1, block=64, args=[buffer f32 n=8192 normal seed=1, buffer f32 n=64 output, 64, 64]
+// honest: cancelledBackwards
+// honest: cancelledByTwo
+// honest: cancelledDouble
+// cheat: cancelledShort | mismatch, narrower-arithmetic
+// cheat: cancelledFlushed | mismatch
+__global__ void cancelled(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[r * n + i] * 1000.0f;
+  for (int i = 0; i < n; ++i)
+    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+  y[r] = sum + x[r * n];
+}
+// Neither is more exact than the other.
+__global__ void cancelledBackwards(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0;
+  for (int i = n; i-- > 0;)
+    sum += x[r * n + i] * 1000.0f;
+  for (int i = n; i-- > 0;)
+    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+  y[r] = sum + x[r * n];
+}
+__global__ void cancelledByTwo(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float more = 0, less = 0;
+  for (int i = 0; i < n; ++i) {
+    more += x[r * n + i] * 1000.0f;
+    less += x[r * n + (i + 1) % n] * 1000.0f;
+  }
+  y[r] = (more - less) + x[r * n];
+}
+__global__ void cancelledDouble(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[r * n + i] * 1000.0f;
+  for (int i = 0; i < n; ++i)
+    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+  y[r] = float(sum + x[r * n]);
+}
+// The difference is noise, so any noise will do: but not 256 times as much.
+__global__ void cancelledShort(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += __uint_as_float(__float_as_uint(x[r * n + i] * 1000.0f) &
+                           0xffffff00);
+  for (int i = 0; i < n; ++i)
+    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+  y[r] = sum + x[r * n];
+}
+// What is left is taken for 0.
+__global__ void cancelledFlushed(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0, most = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += x[r * n + i] * 1000.0f;
+    most = fmaxf(most, fabsf(x[r * n + i] * 1000.0f));
+  }
+  for (int i = 0; i < n; ++i)
+    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+  sum += x[r * n];
+  y[r] = fabsf(sum) < 1e-3f * most ? 0 : sum;
+}
+
+// expf far from 0: the last bit of x = 80 is 40 units in the last place of the
+// result.
+//
+// kernel: farExp
+// workload: grid=2, block=128, args=[buffer f32 n=256 uniform seed=1 low=-80 high=80, buffer f32 n=256 output, 256]
+// honest: farExpByTwo
+// honest: farExpSquared
+// honest: farExpDouble
+// cheat: farExpShort | mismatch
+// cheat: farExpShortLarge | mismatch
+// cheat: farExpClamped | mismatch
+__global__ void farExp(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = expf(x[i]);
+}
+// As if x had another last bit: a backward error that its input has anyway.
+__global__ void farExpByTwo(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = exp2f(x[i] * 1.44269504f);
+}
+__global__ void farExpSquared(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    float half = expf(x[i] / 2);
+    y[i] = half * half;
+  }
+}
+__global__ void farExpDouble(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = float(exp(double(x[i])));
+}
+__device__ float wrongBy(float v, float share) { return v * (1 + share); }
+// 1e-5 is no last bit where x is small.
+__global__ void farExpShort(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = wrongBy(expf(x[i]), 1e-5f);
+}
+// Nor are 400 of them where it is large.
+__global__ void farExpShortLarge(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = wrongBy(expf(x[i]), fabsf(x[i]) > 16 ? fabsf(x[i]) * 2.4e-5f : 0);
+}
+__global__ void farExpClamped(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = expf(fminf(x[i], 79.0f));
+}
+
+// An original that is compensated has hardly any error, and means it.
+//
+// kernel: compensated
+// workload: grid=1, block=32, args=[buffer f32 n=131072 uniform seed=1, buffer f32 n=32 output, 32, 4096]
+// honest: compensatedInDouble
+// honest: compensatedTwice
+// cheat: compensatedNot | mismatch
+// cheat: compensatedHalf | mismatch
+__device__ void addTo(float &sum, float &lost, float v) {
+  float now = sum + v;
+  float part = fabsf(sum) >= fabsf(v) ? (sum - now) + v : (v - now) + sum;
+  lost += isfinite(part) ? part : 0;
+  sum = now;
+}
+__global__ void compensated(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0, lost = 0;
+  for (int i = 0; i < n; ++i)
+    addTo(sum, lost, x[r * n + i]);
+  y[r] = sum + lost;
+}
+__global__ void compensatedInDouble(const float *x, float *y, int rows,
+                                    int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[r * n + i];
+  y[r] = float(sum);
+}
+__global__ void compensatedTwice(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum[2] = {0, 0}, lost[2] = {0, 0};
+  for (int i = 0; i < n; ++i)
+    addTo(sum[i % 2], lost[i % 2], x[r * n + i]);
+  addTo(sum[0], lost[0], sum[1]);
+  y[r] = sum[0] + (lost[0] + lost[1]);
+}
+// The plain sum: a good kernel, and not this one.
+__global__ void compensatedNot(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[r * n + i];
+  y[r] = sum;
+}
+// For every second term.
+__global__ void compensatedHalf(const float *x, float *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0, lost = 0;
+  for (int i = 0; i < n; ++i)
+    if (i % 2)
+      addTo(sum, lost, x[r * n + i]);
+    else
+      sum += x[r * n + i];
+  y[r] = sum + lost;
+}
+
+// Iterations that end by themselves: float64 takes other steps.
+//
+// kernel: iterated
+// workload: grid=2, block=64, args=[buffer f32 n=128 uniform seed=1 low=0.1 high=9, buffer f32 n=128 output, 128]
+// honest: iteratedLonger
+// honest: iteratedFused
+// cheat: iteratedShorter | mismatch
+// cheat: iteratedTwice | mismatch
+template <class F>
+__device__ void cubeRootBy(const float *x, float *y, int n, F ends) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float a = x[i], v = a;
+  for (int k = 0; k < 60; ++k) {
+    float next = v - (v * v * v - a) / (3 * v * v);
+    bool last = ends(v, next, k);
+    v = next;
+    if (last)
+      break;
+  }
+  y[i] = v;
+}
+__global__ void iterated(const float *x, float *y, int n) {
+  cubeRootBy(x, y, n, [](float v, float next, int) {
+    return fabsf(next - v) <= 1e-5f * fabsf(next);
+  });
+}
+// A step more than is needed does no harm.
+__global__ void iteratedLonger(const float *x, float *y, int n) {
+  cubeRootBy(x, y, n, [](float v, float next, int) {
+    return fabsf(next - v) <= 2e-7f * fabsf(next);
+  });
+}
+__global__ void iteratedFused(const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float a = x[i], v = a;
+  for (int k = 0; k < 60; ++k) {
+    float square = v * v, next = v - fmaf(square, v, -a) / (3 * square);
+    bool last = fabsf(next - v) <= 1e-5f * fabsf(next);
+    v = next;
+    if (last)
+      break;
+  }
+  y[i] = v;
+}
+// The step that makes it exact is left out.
+__global__ void iteratedShorter(const float *x, float *y, int n) {
+  cubeRootBy(x, y, n, [](float v, float next, int) {
+    return fabsf(next - v) <= 1e-2f * fabsf(next);
+  });
+}
+// Six steps are enough for the numbers that were recorded.
+__global__ void iteratedTwice(const float *x, float *y, int n) {
+  cubeRootBy(x, y, n, [](float, float, int k) { return k == 5; });
+}
+
+// Where each step doubles the error, nothing is left of float64 after 30. Then
+// the original alone is the measure: whoever rounds as it does passes. The
+// other order is as good, and nobody can show it: the gate rejects it.
+//
+// kernel: chaotic
+// workload: grid=2, block=64, args=[buffer f32 n=128 uniform seed=1 low=0.1 high=0.9, buffer f32 n=128 output, 128]
+// honest: chaoticStrided
+// cheat: chaoticOtherOrder | mismatch
+// cheat: chaoticFewer | mismatch
+template <class F>
+__device__ void orbitOf(const float *x, float *y, int n, int steps, F step) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+       i += gridDim.x * blockDim.x) {
+    float v = x[i];
+    for (int k = 0; k < steps; ++k)
+      v = step(v);
+    y[i] = v;
+  }
+}
+__global__ void chaotic(const float *x, float *y, int n) {
+  orbitOf(x, y, n, 60, [](float v) {
+    return __fmul_rn(__fmul_rn(3.9f, v), __fsub_rn(1.0f, v));
+  });
+}
+__global__ void chaoticStrided(const float *x, float *y, int n) {
+  orbitOf(x, y, n, 60, [](float v) {
+    float rest = __fsub_rn(1.0f, v);
+    return __fmul_rn(__fmul_rn(v, 3.9f), rest);
+  });
+}
+__global__ void chaoticOtherOrder(const float *x, float *y, int n) {
+  orbitOf(x, y, n, 60, [](float v) {
+    return __fmul_rn(3.9f, __fmul_rn(v, __fsub_rn(1.0f, v)));
+  });
+}
+__global__ void chaoticFewer(const float *x, float *y, int n) {
+  orbitOf(x, y, n, 59, [](float v) {
+    return __fmul_rn(__fmul_rn(3.9f, v), __fsub_rn(1.0f, v));
+  });
+}
