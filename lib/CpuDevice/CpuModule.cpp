@@ -57,6 +57,11 @@ public:
     Options.ResidentBlocks = ResidentBlocks;
   }
   Expected<uint64_t> localBytes(StringRef Kernel) const override;
+  ArrayRef<DecisionSite> decisions() const override { return Tables.Decisions; }
+  BitVector decided() const override;
+  void forgetDecided() override {
+    std::fill(Tables.Decided.begin(), Tables.Decided.end(), 0);
+  }
   Expected<LaunchResult> launch(StringRef Kernel, const LaunchShape &Shape,
                                 ArrayRef<const void *> Args,
                                 DeviceMemory &Memory) override;
@@ -197,6 +202,14 @@ std::vector<std::string> JitModule::kernels() const {
   for (const LoweredKernel &K : Tables.Kernels)
     Names.push_back(K.Name);
   return Names;
+}
+
+BitVector JitModule::decided() const {
+  BitVector Taken(Tables.Decided.size());
+  for (auto [I, Byte] : enumerate(Tables.Decided))
+    if (Byte)
+      Taken.set(I);
+  return Taken;
 }
 
 Expected<const LoweredKernel *> JitModule::findKernel(StringRef Name) const {

@@ -31,6 +31,8 @@ public:
   /// A counter of a loop.
   struct Counter {
     std::optional<int64_t> Step; ///< Where it is a constant.
+    const llvm::Value *By = nullptr; ///< What is added, where it is something.
+    unsigned Shift = 0; ///< It loses so many bits in a turn instead.
     /// Beyond the last value that the loop's body sees, and how that is
     /// compared.
     std::optional<SymbolicRange> Bound;
@@ -40,6 +42,10 @@ public:
   std::optional<Counter> counterOf(const llvm::PHINode &Phi);
   /// The turns of the loop that \p Header begins, at most.
   std::optional<Polynomial> turnsOf(const llvm::BasicBlock &Header);
+  /// What a phi that begins \p L is before.
+  SymbolicRange before(const llvm::PHINode &Phi, const llvm::Loop &L) {
+    return merged(beforeLoop(Phi, L));
+  }
 
 private:
   static llvm::SmallVector<const llvm::Value *>

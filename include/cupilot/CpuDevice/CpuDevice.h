@@ -8,6 +8,7 @@
 #ifndef CUPILOT_CPUDEVICE_CPUDEVICE_H
 #define CUPILOT_CPUDEVICE_CPUDEVICE_H
 
+#include "cupilot/CpuDevice/Decisions.h"
 #include "cupilot/Model/ExecutionCounts.h"
 #include "cupilot/Model/FaultKind.h"
 #include "cupilot/Model/LaunchPlan.h"
@@ -30,9 +31,12 @@ struct CpuDeviceOptions {
   bool CheckWritten = false;       ///< Reads of memory that nobody wrote.
   bool CheckDivergence = true;     ///< Lanes of a warp that come to one barrier
                                    ///< in different places.
-  bool Coverage = false;    ///< Note which bytes of buffers launches read and
-                            ///< write: DeviceMemory::coverage.
-  bool Count = false;       ///< Fill in Counts (slower).
+  bool Coverage = false;  ///< Note which bytes of buffers launches read and
+                          ///< write: DeviceMemory::coverage.
+  bool Decisions = false; ///< Note which sides of decisions the code as it
+                          ///< was written takes: CpuModule::decided.
+  llvm::BitVector OnlyDecisions; ///< Only of these sites; empty: of all.
+  bool Count = false;            ///< Fill in Counts (slower).
   bool AsCompiled = false;  ///< When counting: run the code as LLVM optimises
                             ///< it for the GPU, where that can be run here.
   bool WidenFloats = false; ///< Compute in float64 where the code says float,
@@ -253,6 +257,12 @@ public:
   virtual llvm::Expected<uint64_t> localBytes(llvm::StringRef Kernel) const = 0;
   /// Names of such variables that a program can see.
   virtual std::vector<std::string> globals() const = 0;
+  /// Where the code decides something; nothing unless that was asked for.
+  virtual llvm::ArrayRef<DecisionSite> decisions() const = 0;
+  /// Which of their sides launches took since this was loaded or last
+  /// forgotten: DecisionSite::First and on.
+  virtual llvm::BitVector decided() const = 0;
+  virtual void forgetDecided() = 0;
   /// Runs \p Kernel to its end. Faults are results, not errors; errors are
   /// wrong uses (unknown kernel, illegal shape).
   virtual llvm::Expected<LaunchResult> launch(llvm::StringRef Kernel,

@@ -16,6 +16,7 @@
 
 #include "DeviceOp.h"
 #include "ThreadContext.h"
+#include "cupilot/CpuDevice/Decisions.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -73,6 +74,10 @@ struct LoweredModule {
   /// The functions' types by address, once the code is loaded.
   llvm::DenseMap<uint64_t, uint32_t> TypeAt;
   unsigned FunctionBlocks = 0; ///< The first entries of Costs are theirs.
+  /// Where the code decides, and a byte for each of their sides that is 1 once
+  /// it was taken. Code holds the bytes' address: they must not move.
+  std::vector<DecisionSite> Decisions;
+  std::vector<uint8_t> Decided;
   /// Variables that the program does not see: constants, virtual tables.
   std::vector<Global> Hidden;
 };

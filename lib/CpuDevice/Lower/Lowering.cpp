@@ -226,6 +226,7 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
     guardAccumulators(F, Tables);
   lowerDeviceOps(F, Tables, K);
   std::string Unsupported = lowerIntrinsics(F, Tables, K);
+  lowerDecisions(F, Tables);
   finishYields(F);
   return Unsupported;
 }
@@ -283,6 +284,7 @@ Expected<LoweredModule> lowerModule(Module &M,
         "code that it compiles",
         "this is a fault of cupilot; please report it with the machine's type");
 
+  seeDecisions(M, Tables, Options);
   markGroupStores(M);
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);

@@ -85,6 +85,12 @@ std::string reachedUnsupported(llvm::Function &Entry,
 uint64_t frameSize(const llvm::Function &F);
 /// Bytes of stack for threads that run \p Entry.
 uint64_t entryStack(const llvm::Function &Entry, bool Calls);
+/// Lets code tell which sides of its decisions it takes, where \p Options ask
+/// for that.
+void seeDecisions(llvm::Module &M, LoweredModule &Tables,
+                  const CpuDeviceOptions &Options);
+/// Turns that into stores to the tables.
+void lowerDecisions(llvm::Function &F, LoweredModule &Tables);
 /// Lets other threads run in loops that wait for them.
 void addYields(llvm::Function &F, LoweredModule &Tables, LoweredKernel &K);
 /// Marks with PollName what loops look at that wait for memory. To be called

@@ -1,0 +1,438 @@
+//===- Decisions.cpp - Sees what device code decides -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The decisions of the code as it was written are seen, before anything becomes
+// a select, or is folded into something else. A side that is taken is a call of
+// a function that touches no memory that others know, so that the optimiser
+// does what it would do without, and in the end a store of a byte.
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/CpuDevice/Decisions.h"
+#include "Lowering.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/IR/StructuralHash.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace cupilot {
+
+static constexpr char SiteName[] = "cupilot.decision";
+static constexpr char LoopName[] = "cupilot.turns";
+static constexpr char SeenName[] = "__cupilot_seen";
+
+static std::optional<unsigned> numberIn(const Instruction &I, StringRef Kind) {
+  if (const MDNode *Node = I.getMetadata(Kind))
+    return static_cast<unsigned>(
+        mdconst::extract<ConstantInt>(Node->getOperand(0))->getZExtValue());
+  return std::nullopt;
+}
+std::optional<unsigned> decisionOf(const Instruction &I) {
+  return numberIn(I, SiteName);
+}
+std::optional<unsigned> turnedLoopOf(const Instruction &I) {
+  return numberIn(I, LoopName);
+}
+
+static void number(Instruction &I, StringRef Kind, unsigned Number) {
+  LLVMContext &C = I.getContext();
+  I.setMetadata(Kind, MDNode::get(C, ConstantAsMetadata::get(ConstantInt::get(
+                                         Type::getInt32Ty(C), Number))));
+}
+
+/// Whether \p F is in the file that was compiled, not in a header of the
+/// toolkit.
+static bool isAuthors(const Function &F) {
+  if (F.isDeclaration() || F.getName().starts_with("__nv_"))
+    return false;
+  const DISubprogram *Sub = F.getSubprogram();
+  return !Sub || !Sub->getUnit() ||
+         Sub->getFilename() == Sub->getUnit()->getFilename();
+}
+
+/// The minimum or maximum that \p F is nothing else than; not_intrinsic for
+/// other functions.
+static Intrinsic::ID minimumOf(const Function &F, unsigned Depth = 0) {
+  switch (F.getIntrinsicID()) {
+  case Intrinsic::smin:
+  case Intrinsic::smax:
+  case Intrinsic::umin:
+  case Intrinsic::umax:
+    return F.getIntrinsicID();
+  default:
+    break;
+  }
+  if (F.isDeclaration() || F.size() > 1 || F.arg_size() != 2 || Depth > 4 ||
+      isAuthors(F))
+    return Intrinsic::not_intrinsic;
+  Intrinsic::ID Found = Intrinsic::not_intrinsic;
+  for (const Instruction &I : F.front()) {
+    if (isa<AllocaInst, LoadInst, StoreInst, ReturnInst, DbgInfoIntrinsic>(I))
+      continue;
+    const auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Found != Intrinsic::not_intrinsic ||
+        Call->getType() != F.getReturnType())
+      return Intrinsic::not_intrinsic;
+    Found = minimumOf(*Callee, Depth + 1);
+    if (Found == Intrinsic::not_intrinsic)
+      return Found;
+  }
+  return Found;
+}
+
+static void replaceMinima(Function &F) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->isIntrinsic() || !I.getType()->isIntegerTy())
+      continue;
+    Intrinsic::ID Id = minimumOf(*Callee);
+    if (Id == Intrinsic::not_intrinsic)
+      continue;
+    IRBuilder<> B(Call);
+    Call->replaceAllUsesWith(B.CreateBinaryIntrinsic(Id, Call->getArgOperand(0),
+                                                     Call->getArgOperand(1)));
+    Call->eraseFromParent();
+  }
+}
+
+/// The elements of the constant array behind \p G: a variable, or a copy of
+/// one in a variable of the thread. 0: it is none.
+static uint64_t tableEntries(const GetElementPtrInst &G) {
+  const auto *Array = dyn_cast<ArrayType>(G.getSourceElementType());
+  if (!Array || Array->getNumElements() > MostTableEntries ||
+      G.getNumIndices() < 2 || isa<Constant>(G.getOperand(2)))
+    return 0;
+  const Value *Base = G.getPointerOperand()->stripPointerCasts();
+  auto Constant = [](const Value *V) {
+    const auto *Of = dyn_cast<GlobalVariable>(V->stripPointerCasts());
+    return Of && Of->isConstant() && Of->hasInitializer() &&
+           !Of->isExternallyInitialized();
+  };
+  if (isa<AllocaInst>(Base)) {
+    bool Filled = false;
+    for (const User *U : Base->users())
+      if (const auto *Copy = dyn_cast<MemTransferInst>(U))
+        Filled |= Copy->getDest() == Base && Constant(Copy->getSource());
+    return Filled ? Array->getNumElements() : 0;
+  }
+  return Constant(Base) ? Array->getNumElements() : 0;
+}
+
+/// A comparison, perhaps negated.
+static bool isCompare(const Value *V) {
+  const Value *Of = nullptr;
+  return isa<CmpInst>(V) || (match(V, m_Not(m_Value(Of))) && isCompare(Of));
+}
+
+/// A condition that is made of others, which are seen by themselves.
+static bool isSeenElsewhere(const Value *V) {
+  if (isa<Constant>(V) || isCompare(V) || isa<TruncInst>(V))
+    return true;
+  const Value *Of = nullptr;
+  if (match(V, m_Not(m_Value(Of))))
+    return isSeenElsewhere(Of);
+  const auto *Phi = dyn_cast<PHINode>(V);
+  return Phi && all_of(Phi->incoming_values(), [](const Value *In) {
+           return isa<Constant>(In) || isCompare(In) || isa<TruncInst>(In);
+         });
+}
+
+namespace {
+class Marker {
+public:
+  Marker(Function &F, std::vector<DecisionSite> &Sites)
+      : F(F), Sites(Sites), Dominators(F), Loops(Dominators),
+        Body(StructuralHash(F, /*DetailedHash=*/true)) {}
+  void run();
+
+private:
+  unsigned add(DecisionKind Kind, unsigned Sides, const DebugLoc &At);
+  std::optional<std::pair<DecisionKind, unsigned>> kindOf(const Instruction &I);
+  void addLoop(Loop &L);
+
+  Function &F;
+  std::vector<DecisionSite> &Sites;
+  DominatorTree Dominators;
+  LoopInfo Loops;
+  uint64_t Body;
+  unsigned InBody = 0;
+  SmallPtrSet<const Value *, 8> Tests; ///< That only say how often loops turn.
+};
+} // namespace
+
+unsigned Marker::add(DecisionKind Kind, unsigned Sides, const DebugLoc &At) {
+  DecisionSite S;
+  S.Kind = Kind;
+  S.Function = F.getName().str();
+  S.Body = Body;
+  S.InBody = InBody++;
+  S.Location = locationOf(At);
+  S.First = Sites.empty() ? 0 : Sites.back().First + Sites.back().Sides;
+  S.Sides = Sides;
+  Sites.push_back(std::move(S));
+  return static_cast<unsigned>(Sites.size() - 1);
+}
+
+std::optional<std::pair<DecisionKind, unsigned>>
+Marker::kindOf(const Instruction &I) {
+  if (isa<CmpInst>(I) && I.getType()->isIntegerTy(1) && !Tests.contains(&I))
+    return std::pair(DecisionKind::Compare, 2u);
+  if (isa<TruncInst>(I) && I.getType()->isIntegerTy(1))
+    return std::pair(DecisionKind::Boolean, 2u);
+  if (isa<MinMaxIntrinsic>(I) && I.getType()->isIntegerTy())
+    return std::pair(DecisionKind::MinMax, 2u);
+  if (const auto *Br = dyn_cast<BranchInst>(&I);
+      Br && Br->isConditional() && !isSeenElsewhere(Br->getCondition()))
+    return std::pair(DecisionKind::Boolean, 2u);
+  if (const auto *Select = dyn_cast<SelectInst>(&I);
+      Select && Select->getCondition()->getType()->isIntegerTy(1) &&
+      !isSeenElsewhere(Select->getCondition()))
+    return std::pair(DecisionKind::Boolean, 2u);
+  if (const auto *Switch = dyn_cast<SwitchInst>(&I)) {
+    SmallPtrSet<const BasicBlock *, 8> To;
+    for (unsigned S = 0; S < Switch->getNumSuccessors(); ++S)
+      To.insert(Switch->getSuccessor(S));
+    return std::pair(DecisionKind::Switch, static_cast<unsigned>(To.size()));
+  }
+  if (const auto *G = dyn_cast<GetElementPtrInst>(&I))
+    if (uint64_t Entries = tableEntries(*G))
+      return std::pair(DecisionKind::Table,
+                       static_cast<unsigned>(Entries) + 1); // Or none.
+  return std::nullopt;
+}
+
+void Marker::addLoop(Loop &L) {
+  BasicBlock *Header = L.getHeader();
+  const DebugLoc &At = L.getStartLoc();
+  unsigned Number = add(DecisionKind::Loop, MostTurns + 1, At);
+  auto *Br = dyn_cast<BranchInst>(Header->getTerminator());
+  if (Br && Br->isConditional() && L.isLoopExiting(Header)) {
+    // A body of one block is left where it ends.
+    Sites[Number].MayTurnNever = !L.isLoopLatch(Header);
+    if (L.getExitingBlock() == Header && isa<CmpInst>(Br->getCondition()) &&
+        Br->getCondition()->hasOneUse() && Sites[Number].MayTurnNever)
+      Tests.insert(Br->getCondition());
+  }
+  SmallVector<BasicBlock *> Latches;
+  L.getLoopLatches(Latches);
+  for (BasicBlock *Latch : Latches)
+    number(*Latch->getTerminator(), LoopName, Number);
+}
+
+void Marker::run() {
+  for (Loop *L : Loops.getLoopsInPreorder())
+    addLoop(*L);
+  for (Instruction &I : instructions(F))
+    if (auto Kind = kindOf(I))
+      number(I, SiteName, add(Kind->first, Kind->second, I.getDebugLoc()));
+}
+
+std::vector<DecisionSite> markDecisions(Module &M) {
+  std::vector<DecisionSite> Sites;
+  for (Function &F : M) {
+    if (!isAuthors(F))
+      continue;
+    replaceMinima(F);
+    Marker(F, Sites).run();
+  }
+  return Sites;
+}
+
+//===----------------------------------------------------------------------===//
+// Seeing them
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Puts the calls that see decisions into one function.
+class Seer {
+public:
+  Seer(Function &F, ArrayRef<DecisionSite> Sites, const BitVector &Which)
+      : F(F), Sites(Sites), Which(Which), Dominators(F), Loops(Dominators) {
+    LLVMContext &C = F.getContext();
+    Seen = F.getParent()->getOrInsertFunction(SeenName, Type::getVoidTy(C),
+                                              Type::getInt32Ty(C));
+    auto *S = cast<Function>(Seen.getCallee());
+    S->setOnlyAccessesInaccessibleMemory();
+    for (Attribute::AttrKind Kind :
+         {Attribute::NoUnwind, Attribute::WillReturn, Attribute::NoSync,
+          Attribute::NoFree, Attribute::NoCallback})
+      S->addFnAttr(Kind);
+  }
+  void run();
+
+private:
+  void see(IRBuilder<> &B, const DecisionSite &S, Value *Side) {
+    // What is not defined, and decides nothing in the source, decides nothing
+    // here.
+    Value *Known = B.CreateFreeze(Side);
+    B.CreateCall(Seen, B.CreateAdd(B.CreateZExt(Known, B.getInt32Ty()),
+                                   B.getInt32(S.First)));
+  }
+  bool wanted(unsigned Number) const {
+    return Which.empty() || (Number < Which.size() && Which[Number]);
+  }
+  void seeInstruction(Instruction &I, const DecisionSite &S);
+  void countTurns(Loop &L, const DecisionSite &S);
+
+  Function &F;
+  ArrayRef<DecisionSite> Sites;
+  const BitVector &Which;
+  DominatorTree Dominators;
+  LoopInfo Loops;
+  FunctionCallee Seen;
+};
+} // namespace
+
+void Seer::seeInstruction(Instruction &I, const DecisionSite &S) {
+  IRBuilder<> B(&I);
+  B.SetCurrentDebugLocation(I.getDebugLoc());
+  switch (S.Kind) {
+  case DecisionKind::Compare:
+    B.SetInsertPoint(I.getNextNode());
+    return see(B, S, &I);
+  case DecisionKind::Boolean:
+    if (isa<TruncInst>(I)) {
+      B.SetInsertPoint(I.getNextNode());
+      return see(B, S, &I);
+    }
+    return see(B, S, I.getOperand(0));
+  case DecisionKind::MinMax: {
+    auto &M = cast<MinMaxIntrinsic>(I);
+    return see(
+        B, S,
+        B.CreateICmp(M.isSigned() ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT,
+                     M.getLHS(), M.getRHS()));
+  }
+  case DecisionKind::Switch: {
+    auto &Switch = cast<SwitchInst>(I);
+    SmallVector<const BasicBlock *> To;
+    auto SideOf = [&](const BasicBlock *BB) {
+      auto At = find(To, BB);
+      if (At == To.end())
+        At = To.insert(To.end(), BB);
+      return B.getInt32(static_cast<unsigned>(At - To.begin()));
+    };
+    Value *Side = SideOf(Switch.getDefaultDest());
+    for (const auto &Case : Switch.cases())
+      Side = B.CreateSelect(
+          B.CreateICmpEQ(Switch.getCondition(), Case.getCaseValue()),
+          SideOf(Case.getCaseSuccessor()), Side);
+    return see(B, S, Side);
+  }
+  case DecisionKind::Table: {
+    Value *Index = cast<GetElementPtrInst>(I).getOperand(2);
+    Value *Side = B.CreateBinaryIntrinsic(
+        Intrinsic::umin, Index,
+        ConstantInt::get(Index->getType(), S.Sides - 1));
+    return see(B, S, B.CreateZExtOrTrunc(Side, B.getInt32Ty()));
+  }
+  case DecisionKind::Loop:
+    return;
+  }
+}
+
+/// Counts in a variable, up to MostTurns: what waits for other threads must
+/// come to look the same each turn.
+void Seer::countTurns(Loop &L, const DecisionSite &S) {
+  IRBuilder<> Entry(&*F.getEntryBlock().begin());
+  Type *I32 = Entry.getInt32Ty();
+  AllocaInst *Turns = Entry.CreateAlloca(I32);
+  BasicBlock *Header = L.getHeader();
+  for (BasicBlock *From : predecessors(Header))
+    if (!L.contains(From)) {
+      IRBuilder<> B(From->getTerminator());
+      B.CreateStore(B.getInt32(0), Turns);
+    }
+  SmallVector<BasicBlock *> Latches;
+  L.getLoopLatches(Latches);
+  SmallVector<Loop::Edge> Exits;
+  L.getExitEdges(Exits);
+  // An edge that leaves from a latch counts the turns before.
+  for (auto &[From, To] : Exits) {
+    BasicBlock *Edge =
+        SplitEdge(const_cast<BasicBlock *>(From), const_cast<BasicBlock *>(To));
+    IRBuilder<> B(&*Edge->getFirstInsertionPt());
+    see(B, S, B.CreateLoad(I32, Turns));
+  }
+  for (BasicBlock *Latch : Latches) {
+    IRBuilder<> B(Latch->getTerminator());
+    if (Latch->getTerminator()->getNumSuccessors() > 1)
+      B.SetInsertPoint(&*SplitEdge(Latch, Header)->getFirstInsertionPt());
+    Value *Now = B.CreateLoad(I32, Turns);
+    B.CreateStore(
+        B.CreateAdd(Now, B.CreateZExt(
+                             B.CreateICmpULT(Now, B.getInt32(MostTurns)), I32)),
+        Turns);
+  }
+}
+
+void Seer::run() {
+  SmallVector<std::pair<Instruction *, unsigned>> Work;
+  for (Instruction &I : instructions(F))
+    if (std::optional<unsigned> N = decisionOf(I); N && wanted(*N))
+      Work.push_back({&I, *N});
+  SmallVector<std::pair<Loop *, unsigned>> Counted;
+  for (Loop *L : Loops.getLoopsInPreorder()) {
+    SmallVector<BasicBlock *> Latches;
+    L->getLoopLatches(Latches);
+    if (std::optional<unsigned> N =
+            turnedLoopOf(*Latches.front()->getTerminator());
+        N && wanted(*N))
+      Counted.push_back({L, *N});
+  }
+  for (auto [I, N] : Work)
+    seeInstruction(*I, Sites[N]);
+  for (auto [L, N] : Counted)
+    countTurns(*L, Sites[N]);
+}
+
+void seeDecisions(Module &M, LoweredModule &Tables,
+                  const CpuDeviceOptions &Options) {
+  if (!Options.Decisions)
+    return;
+  Tables.Decisions = markDecisions(M);
+  if (Tables.Decisions.empty())
+    return;
+  const DecisionSite &Last = Tables.Decisions.back();
+  Tables.Decided.assign(Last.First + Last.Sides, 0);
+  for (Function &F : M)
+    if (isAuthors(F))
+      Seer(F, Tables.Decisions, Options.OnlyDecisions).run();
+}
+
+void lowerDecisions(Function &F, LoweredModule &Tables) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->getName() != SeenName)
+      continue;
+    IRBuilder<> B(Call);
+    Value *Table = B.CreateIntToPtr(
+        B.getInt64(reinterpret_cast<uintptr_t>(Tables.Decided.data())),
+        B.getPtrTy());
+    Value *Slot = B.CreateInBoundsGEP(
+        B.getInt8Ty(), Table,
+        B.CreateZExt(Call->getArgOperand(0), B.getInt64Ty()));
+    // Host threads may see the same.
+    StoreInst *Store = B.CreateStore(B.getInt8(1), Slot);
+    Store->setAtomic(AtomicOrdering::Unordered);
+    Call->eraseFromParent();
+  }
+}
+
+} // namespace cupilot
