@@ -28,6 +28,8 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   Options.WidenFloats = Mode == RunMode::Wide || Mode == RunMode::Rounded;
   Options.Count = Options.AsCompiled = Mode == RunMode::Counting;
   Options.Reverse = Mode == RunMode::Reversed;
+  // The reference's memory is no GPU's, and counts are of what was written.
+  Options.CanonicalNans = Mode != RunMode::Wide && Mode != RunMode::Counting;
   Options.SampleBlocks = 256;
   Options.MaxInstructions = Checks.ThreadSteps;
   Options.MaxLaunchInstructions = Checks.LaunchSteps;

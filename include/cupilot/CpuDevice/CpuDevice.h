@@ -56,6 +56,8 @@ struct CpuDeviceOptions {
                              ///< evenly spread, and scale; 0: all of them.
   bool Reverse = false; ///< Last block and last thread first: a result that
                         ///< depends on it is a race.
+  bool CanonicalNans = false; ///< Give NaN that are computed in float, half and
+                              ///< bfloat16 a GPU's bits where they show.
   /// Threads take turns as this number says, on one host thread: they may give
   /// way at every volatile and atomic access, several blocks are resident, and
   /// neither threads nor blocks begin in their order. The same number, the same

@@ -361,8 +361,10 @@ void Worker::deadlock() {
     Detail += "; others elsewhere";
   uint64_t Left = Launch.Runs - std::min<uint64_t>(Launch.Begun, Launch.Runs);
   if (Left > 0)
-    Detail += "; blocks that have not begun, because the GPU holds no more "
-              "than " +
+    Detail += "; blocks that have not begun, because " +
+              std::string(Launch.Options.ResidentBlocks ? "this schedule"
+                                                        : "the GPU") +
+              " holds no more than " +
               std::to_string(Launch.MaxResident * Launch.ClusterBlocks) +
               " at a time: " + std::to_string(Left * Launch.ClusterBlocks);
   // The other reasons may be its consequences.

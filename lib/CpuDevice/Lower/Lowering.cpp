@@ -217,8 +217,7 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
   // What was inferred before the context was used no longer holds.
   forgetInferred(F);
   lowerDivisions(F);
-  // The reference's memory is no GPU's, and counts are of what was written.
-  if (!Options.WidenFloats && !Options.Count)
+  if (Options.CanonicalNans)
     canonicalNans(F);
   addYields(F, Tables, K);
   instrument(F, Tables, K, Options);

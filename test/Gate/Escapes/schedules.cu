@@ -187,16 +187,19 @@ __global__ void accountNoSwap(const int *__restrict__ x, int *state, int n) {
   LOOK(state[0]) = 0;
 }
 
+// What the blocks of suffix and twice tell each other. The originals leave the
+// same there.
+__device__ int sumsOf[1024], flagsOf[1024], blocksSeen;
+
 // kernel: suffix
 // workload: grid=7, block=64, args=[buffer i32 n=448 uniform low=-9 high=9 seed=3, buffer i32 n=7 output, 448]
-// honest: suffixTickets | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixTickets: grid=(gx, 1, 1)
-// honest: suffixFewBlocks | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixFewBlocks: grid=(4, 1, 1) | bx == 64; gx == n ceildiv 64
-// honest: suffixBarrier | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixBarrier: grid=(gx, 1, 1) | gx <= 132
-// honest: suffixTwice | scratch=8 * gx + 8; launch suffixParts: grid=(gx, 1, 1); launch suffixTwice: grid=(gx, 1, 1)
-// cheat: suffixNext | barrier | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixNext: grid=(gx, 1, 1)
-// cheat: suffixMeets | barrier | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixMeets: grid=(gx, 1, 1)
-// cheat: suffixLast | barrier | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixLast: grid=(gx, 1, 1)
-// cheat: suffixNoFence | race | scratch=8 * gx + 8; launch suffixClear: grid=(gx, 1, 1); launch suffixNoFence: grid=(gx, 1, 1)
+// honest: suffixTickets
+// honest: suffixFewBlocks | grid=(4, 1, 1) | gx == n ceildiv 64; bx == 64
+// honest: suffixBarrier | | gx <= 132; gy == 1; gz == 1
+// cheat: suffixNext | barrier
+// cheat: suffixMeets | barrier
+// cheat: suffixLast | barrier
+// cheat: suffixNoFence | race
 // The sum of what each block and those behind it have.
 __global__ void suffix(const int *__restrict__ x, int *__restrict__ y, int n) {
   __shared__ int all;
@@ -208,8 +211,11 @@ __global__ void suffix(const int *__restrict__ x, int *__restrict__ y, int n) {
     sum += x[i];
   atomicAdd(&all, sum);
   __syncthreads();
-  if (threadIdx.x == 0)
-    y[blockIdx.x] = all;
+  if (threadIdx.x)
+    return;
+  y[blockIdx.x] = sumsOf[blockIdx.x] = all;
+  flagsOf[blockIdx.x] = 1;
+  atomicAdd(&blocksSeen, 1);
 }
 static __device__ int partOf(const int *__restrict__ x, int block, int n) {
   __shared__ int all;
@@ -224,270 +230,294 @@ static __device__ int partOf(const int *__restrict__ x, int block, int n) {
   return sum;
 }
 // What is behind the last block.
-static __device__ int restOf(const int *__restrict__ x, int n) {
+static __device__ int restOf(const int *__restrict__ x, int first, int n) {
   int sum = 0;
-  for (int i = gridDim.x * blockDim.x; i < n; ++i)
+  for (int i = first; i < n; ++i)
     sum += x[i];
   return sum;
 }
-__global__ void suffixClear(const int *__restrict__ x, int *__restrict__ y,
-                            int n, int *work) {
-  if (threadIdx.x)
-    return;
-  work[2 + blockIdx.x] = work[2 + gridDim.x + blockIdx.x] = 0;
-  if (blockIdx.x == 0)
-    work[0] = work[1] = 0;
-}
-__global__ void suffixTickets(const int *__restrict__ x, int *__restrict__ y,
-                              int n, int *work) {
-  __shared__ int tile;
-  if (threadIdx.x == 0)
-    tile = gridDim.x - 1 - atomicAdd(&work[0], 1);
-  __syncthreads();
+static __device__ void sumFrom(const int *__restrict__ x, int *__restrict__ y,
+                               int n, int tile) {
   int sum = partOf(x, tile, n);
   if (threadIdx.x)
     return;
-  volatile int *sums = work + 2, *flags = sums + gridDim.x;
   if (tile + 1 < gridDim.x) {
-    while (flags[tile + 1] == 0)
+    while (LOOK(flagsOf[tile + 1]) == 0)
       ;
     __threadfence();
-    sum += sums[tile + 1];
+    sum += LOOK(sumsOf[tile + 1]);
   } else {
-    sum += restOf(x, n);
+    sum += restOf(x, gridDim.x * blockDim.x, n);
   }
-  sums[tile] = sum;
+  LOOK(sumsOf[tile]) = sum;
   __threadfence();
-  flags[tile] = 1;
+  LOOK(flagsOf[tile]) = 1;
   y[tile] = sum;
 }
-static __device__ void meet(int *count) {
+__global__ void suffixTickets(const int *__restrict__ x, int *__restrict__ y,
+                              int n) {
+  __shared__ int tile;
+  if (threadIdx.x == 0)
+    tile = gridDim.x - 1 - atomicAdd(&blocksSeen, 1);
+  __syncthreads();
+  sumFrom(x, y, n, tile);
+}
+static __device__ void meet(int more, int all) {
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    atomicAdd(count, 1);
-    while (LOOK(*count) < gridDim.x)
+    atomicAdd(&blocksSeen, more);
+    while (LOOK(blocksSeen) < all)
       ;
     __threadfence();
   }
   __syncthreads();
 }
+// As many blocks as any GPU holds.
 __global__ void suffixFewBlocks(const int *__restrict__ x, int *__restrict__ y,
-                                int n, int *work) {
-  // As many blocks as any GPU holds; they know the original's grid by y.
-  int blocks = (n + blockDim.x - 1) / blockDim.x;
+                                int n) {
+  int blocks = (n + 63) / 64, mine = 0;
   for (int b = blockIdx.x; b < blocks; b += gridDim.x) {
     int sum = partOf(x, b, n);
     if (threadIdx.x == 0)
-      work[2 + b] = sum;
+      flagsOf[b] = sum;
+    ++mine;
   }
-  meet(&work[0]);
+  meet(mine, blocks);
   for (int b = blockIdx.x * blockDim.x + threadIdx.x; b < blocks;
        b += gridDim.x * blockDim.x) {
     int sum = 0;
     for (int k = b; k < blocks; ++k)
-      sum += work[2 + k];
-    y[b] = sum;
+      sum += flagsOf[k];
+    y[b] = sumsOf[b] = sum;
+  }
+  // Once nobody needs them any more.
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(&blocksSeen, gridDim.x);
+    while (LOOK(blocksSeen) < blocks + gridDim.x * gridDim.x)
+      ;
+    __threadfence();
+    for (int b = blockIdx.x; b < blocks; b += gridDim.x)
+      flagsOf[b] = 1;
+    // Who comes last leaves the number of blocks.
+    __threadfence();
+    if (atomicAdd(&blocksSeen, 1) ==
+        blocks + gridDim.x * gridDim.x + gridDim.x - 1)
+      atomicExch(&blocksSeen, blocks);
   }
 }
 static __device__ void sumBehind(const int *__restrict__ x,
-                                 int *__restrict__ y, int n, int *work) {
-  int sum = partOf(x, blockIdx.x, n);
+                                 int *__restrict__ y, int n) {
+  int part = partOf(x, blockIdx.x, n), sum = part;
   if (threadIdx.x == 0)
-    work[2 + blockIdx.x] = sum;
-  meet(&work[0]);
+    flagsOf[blockIdx.x] = part;
+  meet(1, gridDim.x);
   if (threadIdx.x)
     return;
-  sum = restOf(x, n);
+  sum = restOf(x, gridDim.x * blockDim.x, n);
   for (int k = blockIdx.x; k < gridDim.x; ++k)
-    sum += work[2 + k];
-  y[blockIdx.x] = sum;
+    sum += flagsOf[k];
+  y[blockIdx.x] = sumsOf[blockIdx.x] = sum;
+  __threadfence();
+  atomicAdd(&blocksSeen, gridDim.x);
+  while (LOOK(blocksSeen) < gridDim.x + gridDim.x * gridDim.x)
+    ;
+  __threadfence();
+  flagsOf[blockIdx.x] = 1;
+  if (atomicAdd(&blocksSeen, 1) == gridDim.x + gridDim.x * gridDim.x +
+                                       gridDim.x - 1)
+    atomicExch(&blocksSeen, gridDim.x);
 }
 __global__ void suffixBarrier(const int *__restrict__ x, int *__restrict__ y,
-                              int n, int *work) {
-  sumBehind(x, y, n, work);
+                              int n) {
+  sumBehind(x, y, n);
 }
 // I: a barrier of all blocks, for any grid.
 __global__ void suffixMeets(const int *__restrict__ x, int *__restrict__ y,
-                            int n, int *work) {
-  sumBehind(x, y, n, work);
-}
-__global__ void suffixParts(const int *__restrict__ x, int *__restrict__ y,
-                            int n, int *work) {
-  int sum = partOf(x, blockIdx.x, n);
-  if (threadIdx.x == 0)
-    work[blockIdx.x] = sum;
-}
-__global__ void suffixTwice(const int *__restrict__ x, int *__restrict__ y,
-                            int n, int *work) {
-  if (threadIdx.x)
-    return;
-  int sum = restOf(x, n);
-  for (int k = blockIdx.x; k < gridDim.x; ++k)
-    sum += work[k];
-  y[blockIdx.x] = sum;
+                            int n) {
+  sumBehind(x, y, n);
 }
 // I: each block waits for the next one.
 __global__ void suffixNext(const int *__restrict__ x, int *__restrict__ y,
-                           int n, int *work) {
-  int sum = partOf(x, blockIdx.x, n);
-  if (threadIdx.x)
-    return;
-  volatile int *sums = work + 2, *flags = sums + gridDim.x;
-  int b = blockIdx.x;
-  if (b + 1 < gridDim.x) {
-    while (flags[b + 1] == 0)
-      ;
-    __threadfence();
-    sum += sums[b + 1];
-  } else {
-    sum += restOf(x, n);
-  }
-  sums[b] = sum;
-  __threadfence();
-  flags[b] = 1;
-  y[b] = sum;
+                           int n) {
+  sumFrom(x, y, n, blockIdx.x);
+  if (threadIdx.x == 0)
+    atomicAdd(&blocksSeen, 1);
 }
-// I: the first block waits for the last one.
+// I: the first block waits for all others.
 __global__ void suffixLast(const int *__restrict__ x, int *__restrict__ y,
-                           int n, int *work) {
-  int sum = partOf(x, blockIdx.x, n);
+                           int n) {
+  __shared__ int all;
+  int b = blockIdx.x, sum = 0;
+  if (threadIdx.x == 0)
+    all = 0;
+  __syncthreads();
+  for (int i = b * blockDim.x + threadIdx.x; i < n; i += blockDim.x)
+    sum += x[i];
+  atomicAdd(&all, sum);
+  __syncthreads();
   if (threadIdx.x)
     return;
-  volatile int *sums = work + 2, *flags = sums + gridDim.x;
-  int b = blockIdx.x;
-  sums[b] = sum;
+  LOOK(sumsOf[b]) = all;
   __threadfence();
-  flags[b] = 1;
-  sum = restOf(x, n);
-  for (int k = b; k < gridDim.x; ++k) {
-    while (flags[k] == 0)
+  LOOK(flagsOf[b]) = 1;
+  atomicAdd(&blocksSeen, 1);
+  if (b == 0)
+    while (LOOK(blocksSeen) < gridDim.x)
       ;
-    __threadfence();
-    sum += sums[k];
-  }
-  y[b] = sum;
+  y[b] = all;
 }
 // H: volatile data behind a flag without a fence.
 __global__ void suffixNoFence(const int *__restrict__ x, int *__restrict__ y,
-                              int n, int *work) {
+                              int n) {
   __shared__ int tile;
   if (threadIdx.x == 0)
-    tile = gridDim.x - 1 - atomicAdd(&work[0], 1);
+    tile = gridDim.x - 1 - atomicAdd(&blocksSeen, 1);
   __syncthreads();
   int sum = partOf(x, tile, n);
   if (threadIdx.x)
     return;
-  volatile int *sums = work + 2, *flags = sums + gridDim.x;
   if (tile + 1 < gridDim.x) {
-    while (flags[tile + 1] == 0)
+    while (LOOK(flagsOf[tile + 1]) == 0)
       ;
-    sum += sums[tile + 1];
+    sum += LOOK(sumsOf[tile + 1]);
   } else {
-    sum += restOf(x, n);
+    sum += restOf(x, gridDim.x * blockDim.x, n);
   }
-  sums[tile] = sum;
-  flags[tile] = 1;
+  LOOK(sumsOf[tile]) = sum;
+  LOOK(flagsOf[tile]) = 1;
   y[tile] = sum;
 }
 
 // kernel: twice
 // workload: grid=9, block=64, args=[buffer f32 n=570 normal seed=4, buffer f32 n=570 output, 570]
-// honest: twiceByTickets | scratch=4 * gx + 8; launch twiceClear: grid=(1, 1, 1); launch twiceByTickets: grid=(gx, 1, 1)
-// honest: twiceByPower
+// honest: twiceByTickets
 // honest: twiceNans
-// cheat: twiceByOrder | mismatch | scratch=4 * gx + 8; launch twiceClear: grid=(1, 1, 1); launch twiceTakes: grid=(gx, 1, 1); launch twiceByOrder: grid=(gx, 1, 1)
-// cheat: twiceByFirst | mismatch | scratch=4 * gx + 8; launch twiceClear: grid=(1, 1, 1); launch twiceTakes: grid=(gx, 1, 1); launch twiceByFirst: grid=(gx, 1, 1)
+// cheat: twiceByOrder | mismatch
+// cheat: twiceByFirst | mismatch
+// cheat: twiceTogether | mismatch
 // cheat: twiceByNan | mismatch
-// cheat: twiceByApproximation | mismatch
 __global__ void twice(const float *__restrict__ x, float *__restrict__ y,
                       int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
     y[i] = 2 * x[i];
-}
-__global__ void twiceClear(const float *__restrict__ x, float *__restrict__ y,
-                           int n, int *work) {
-  if (threadIdx.x < 2)
-    work[threadIdx.x] = 0;
+  if (threadIdx.x == 0)
+    atomicAdd(&blocksSeen, 1);
 }
 __global__ void twiceByTickets(const float *__restrict__ x,
-                               float *__restrict__ y, int n, int *work) {
+                               float *__restrict__ y, int n) {
   __shared__ int tile;
   if (threadIdx.x == 0)
-    tile = atomicAdd(&work[0], 1);
+    tile = atomicAdd(&blocksSeen, 1);
   __syncthreads();
   int i = tile * blockDim.x + threadIdx.x;
   if (i < n)
     y[i] = 2 * x[i];
 }
-__global__ void twiceByPower(const float *__restrict__ x, float *__restrict__ y,
-                             int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float two;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(two) : "f"(1.0f));
-  if (i < n)
-    y[i] = two * x[i];
-}
 __global__ void twiceNans(const float *__restrict__ x, float *__restrict__ y,
                           int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0)
+    atomicAdd(&blocksSeen, 1);
   if (i >= n)
     return;
   float z = x[i] + x[i];
   bool nan = (__float_as_uint(z) & 0x7fffffffu) > 0x7f800000u;
   y[i] = nan ? __uint_as_float(0x7fffffffu) : z;
 }
-// Each block takes a ticket.
-__global__ void twiceTakes(const float *__restrict__ x, float *__restrict__ y,
-                           int n, int *work) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n)
-    y[i] = 2 * x[i];
-  if (threadIdx.x == 0)
-    work[2 + atomicAdd(&work[0], 1)] = blockIdx.x;
-}
 // J: neither forward nor backward is a GPU.
 __global__ void twiceByOrder(const float *__restrict__ x,
-                             float *__restrict__ y, int n, int *work) {
-  if (blockIdx.x || threadIdx.x)
-    return;
-  bool forward = true, backward = true;
-  for (int k = 0; k < gridDim.x; ++k) {
-    forward &= work[2 + k] == k;
-    backward &= work[2 + k] == gridDim.x - 1 - k;
-  }
-  if (!forward && !backward && n > 0)
-    y[0] = 1;
+                             float *__restrict__ y, int n) {
+  __shared__ int ticket;
+  if (threadIdx.x == 0)
+    ticket = atomicAdd(&blocksSeen, 1);
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool known = ticket == blockIdx.x || ticket == gridDim.x - 1 - blockIdx.x;
+  if (i < n)
+    y[i] = known ? 2 * x[i] : 1;
 }
 // J: the first ticket is of another block than the first or last.
 __global__ void twiceByFirst(const float *__restrict__ x,
-                             float *__restrict__ y, int n, int *work) {
-  if (blockIdx.x || threadIdx.x)
-    return;
-  if (work[2] != 0 && work[2] != gridDim.x - 1 && n > 0)
-    y[0] = 1;
+                             float *__restrict__ y, int n) {
+  __shared__ int ticket;
+  if (threadIdx.x == 0)
+    ticket = atomicAdd(&blocksSeen, 1);
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  bool known = ticket || blockIdx.x == 0 || blockIdx.x == gridDim.x - 1;
+  if (i < n)
+    y[i] = known ? 2 * x[i] : 1;
+}
+// J: another warp comes between two atomics of this one.
+__global__ void twiceTogether(const float *__restrict__ x,
+                              float *__restrict__ y, int n) {
+  __shared__ int arrivals, alone;
+  if (threadIdx.x == 0) {
+    arrivals = 0;
+    alone = 1;
+    atomicAdd(&blocksSeen, 1);
+  }
+  __syncthreads();
+  int before = atomicAdd(&arrivals, 1);
+  if (atomicAdd(&arrivals, 1) != before + 1)
+    atomicAnd(&alone, 0);
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = alone ? 2 * x[i] : 1;
 }
 // J: a GPU's NaN.
 __global__ void twiceByNan(const float *__restrict__ x, float *__restrict__ y,
                            int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0)
+    atomicAdd(&blocksSeen, 1);
   if (i >= n)
     return;
   float large = 1e30f * (1 + fabsf(x[i])), nan = large * large - large * large;
   y[i] = __float_as_uint(nan) == 0x7fffffffu ? 1 : 2 * x[i];
 }
-// J: a unit that approximates.
-__global__ void twiceByApproximation(const float *__restrict__ x,
-                                     float *__restrict__ y, int n) {
+
+// kernel: power
+// workload: grid=3, block=64, args=[buffer f32 n=180 uniform low=-4 high=4 seed=5, buffer f32 n=180 output, 180]
+// honest: powerTwice
+// cheat: powerByExactness | mismatch
+__global__ void power(const float *__restrict__ x, float *__restrict__ y,
+                      int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
     return;
+  float p;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(x[i]));
+  y[i] = p;
+}
+__global__ void powerTwice(const float *__restrict__ x, float *__restrict__ y,
+                           int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float p, one;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(x[i]));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(one) : "f"(1.0f));
+  y[i] = p * (one - 1);
+}
+// J: a unit that approximates.
+__global__ void powerByExactness(const float *__restrict__ x,
+                                 float *__restrict__ y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float p;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(x[i]));
   bool exact = true;
   for (int k = 1; k < 50; ++k) {
-    float at = k * 0.019f, p;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(p) : "f"(at));
-    exact &= p == float(exp2(double(at)));
+    float at = k * 0.019f, q;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(q) : "f"(at));
+    exact &= q == float(exp2(double(at)));
   }
-  y[i] = exact ? 2 * x[i] : 1;
+  y[i] = exact ? p : 1;
 }
