@@ -93,6 +93,7 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
   Outcome O;
   Memory Mem;
   std::vector<uint8_t *> Bases;
+  Bases.reserve(L.Buffers.size());
   for (const std::vector<uint8_t> &Content : L.Buffers)
     Bases.push_back(Mem.add(Content, Content.size()));
   setGlobals(M, L, *Mem.Device);
@@ -113,6 +114,7 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
     std::memcpy(Args.back().data(), &Base, sizeof(Base));
   }
   std::vector<const void *> Values;
+  Values.reserve(Args.size());
   for (const std::vector<uint8_t> &Arg : Args)
     Values.push_back(Arg.data());
   for (const Launch &One : Plan.Launches) {

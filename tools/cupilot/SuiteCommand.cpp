@@ -96,6 +96,7 @@ private:
 Expected<std::vector<Workload>>
 EntryJudge::launches(ArrayRef<std::string> Texts, StringRef Prefix) const {
   std::vector<Workload> Found;
+  Found.reserve(Texts.size());
   for (const std::string &Text : Texts) {
     Expected<Workload> W =
         parseWorkload(Text, Original, (Prefix + Twine(Found.size())).str());

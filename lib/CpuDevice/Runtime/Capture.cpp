@@ -94,10 +94,13 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
   Launch["kept"] = Same < LaunchLimit && Stored < StoreLimit;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
-  if (Launch["kept"]) {
-    for (auto [Base, Size] : Buffers)
-      Launch["buffers"].push_back(
-          {{"size", Size}, {"align", 256}, {"digest", store(Base, Size)}});
+  // Pointers name their buffers in launches without data, too.
+  bool Kept = Launch["kept"];
+  for (auto [Base, Size] : Buffers)
+    Launch["buffers"].push_back({{"size", Size},
+                                 {"align", 256},
+                                 {"digest", Kept ? store(Base, Size) : ""}});
+  if (Kept) {
     for (const std::string &Name : Module.globals())
       if (auto Global = Module.global(Name))
         Launch["globals"].push_back(

@@ -54,7 +54,7 @@ __global__ void permute3Loops(const float *__restrict__ x,
 
 // kernel: causalFill
 // workload: grid=2x2, block=8x8, args=[buffer f32 n=256 uniform seed=4, buffer f32 n=256 output, 16, -1000]
-// honest: causalFillSelect
+// honest: causalFillRows | grid=(1, gy) | bx == 8; gx * 8 >= n
 __global__ void causalFill(const float *__restrict__ x, float *__restrict__ y,
                            int n, float masked) {
   int c = blockIdx.x * blockDim.x + threadIdx.x;
@@ -66,14 +66,18 @@ __global__ void causalFill(const float *__restrict__ x, float *__restrict__ y,
   else
     y[r * n + c] = x[r * n + c];
 }
-__global__ void causalFillSelect(const float *__restrict__ x,
-                                 float *__restrict__ y, int n, float masked) {
-  int c = blockIdx.x * blockDim.x + threadIdx.x;
+// A thread for each eighth column of a row: those before the diagonal, then the
+// others.
+__global__ void causalFillRows(const float *__restrict__ x,
+                               float *__restrict__ y, int n, float masked) {
   int r = blockIdx.y * blockDim.y + threadIdx.y;
-  if (r >= n || c >= n)
+  if (r >= n)
     return;
-  for (int k = c; k <= c; ++k)
-    y[r * n + k] = r < k ? masked * 1.0f : x[r * n + k];
+  int c = threadIdx.x;
+  for (; c <= r; c += 8)
+    y[r * n + c] = x[r * n + c];
+  for (; c < n; c += 8)
+    y[r * n + c] = masked;
 }
 
 // kernel: quantise
