@@ -96,6 +96,7 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
   V.Plan->Launches.back().Symbol = K.Symbol;
   V.When = Guard();
   V.When->Arch = Arch;
+  V.Where = Domain::everything(); // It is the kernel itself.
   V.Source = "identity.cu";
   V.Digest = digest(K.Slice);
   auto Add = [&](const std::string &Compiler, const std::string &Digest) {

@@ -31,8 +31,8 @@ extern "C" void launchDoubled(float *x, int n) {
 #include "wide.cu"
 
 extern "C" void launchWide(float *x, int n) {
-  wide<<<(n + 127) / 128, 128>>>(x, x + 4096, x + 8192, x + 12288, x + 16384,
-                                 x + 20480, x + 24576, x + 28672, n, 1, 2, 3, 4,
+  wide<<<(n + 127) / 128, 128>>>(x, x + 8192, x + 16384, x + 24576, x + 32768,
+                                 x + 40960, x + 49152, x + 57344, n, 1, 2, 3, 4,
                                  5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
                                  18, 19);
 }

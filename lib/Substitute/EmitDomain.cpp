@@ -9,6 +9,7 @@
 
 #include "EmitDomain.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 
@@ -42,6 +43,8 @@ Value *DomainEmitter::emit(const ResidueClause &C) {
   ExprEmitter::Number N = Exprs.expr(C.E);
   if (C.Modulus < 1)
     return B.getFalse();
+  if (C.In.size() == static_cast<uint64_t>(C.Modulus)) // Every rest is tried.
+    return N.Right ? N.Right : B.getTrue();
   Value *Rest = nullptr;
   if ((C.Modulus & (C.Modulus - 1)) == 0) {
     Rest = B.CreateAnd(N.V, B.getInt64(C.Modulus - 1));
@@ -112,14 +115,19 @@ Value *DomainEmitter::emit(const PairClause &C) {
   if (C.Equal)
     return B.CreateICmpEQ(PA, PB);
   Span SA = span(C.A, C.OfA), SB = span(C.B, C.OfB);
-  Value *Apart = B.CreateOr(B.CreateICmpULE(SA.End, SB.Begin),
-                            B.CreateICmpULE(SB.End, SA.Begin));
-  Value *Empty = B.CreateOr(B.CreateICmpEQ(SA.Begin, SA.End),
-                            B.CreateICmpEQ(SB.Begin, SB.End));
-  Value *Null = B.CreateOr(B.CreateICmpEQ(PA, B.getInt64(0)),
-                           B.CreateICmpEQ(PB, B.getInt64(0)));
-  return B.CreateOr(Null, Exprs.both(Exprs.both(SA.Right, SB.Right),
-                                     B.CreateOr(Apart, Empty)));
+  // The first byte that both could have lies behind the last: also where one is
+  // empty.
+  Value *First = B.CreateBinaryIntrinsic(Intrinsic::umax, SA.Begin, SB.Begin),
+        *Last = B.CreateBinaryIntrinsic(Intrinsic::umin, SA.End, SB.End);
+  Value *Holds =
+      Exprs.both(Exprs.both(SA.Right, SB.Right), B.CreateICmpUGE(First, Last));
+  auto MayBeNull = [&](const PointerRef &P) {
+    return !is_contained(NotNull, NullClause{P, false});
+  };
+  for (auto [P, V] : {std::pair(C.A, PA), {C.B, PB}})
+    if (MayBeNull(P))
+      Holds = B.CreateOr(Holds, B.CreateICmpEQ(V, B.getInt64(0)));
+  return Holds;
 }
 
 Value *DomainEmitter::holds(const DomainBox &Box, size_t Index) {
@@ -168,40 +176,81 @@ Value *DomainEmitter::contains(const Domain &D, Value *Also) {
       return &Box == &Of || has(Box, Of, Index);
     });
   };
+  // Those of them that all boxes have.
+  std::vector<NullClause> Nulls;
+  copy_if(First.Nulls, std::back_inserter(Nulls), [&](const NullClause &C) {
+    return all_of(D.Boxes, [&](const DomainBox &Box) {
+      return is_contained(Box.Nulls, C);
+    });
+  });
+  NotNull = Nulls;
   for (size_t I = 0; I < First.size(); ++I)
     if (IsCommon(First, I))
       Also = B.CreateAnd(Also, holds(First, I));
+  NotNull = {};
   if (D.Boxes.size() == 1)
     return Also;
-  // A launch lies in one of the first boxes, most of the time.
+  // A launch fails most boxes by a flag or a size.
   Function *F = B.GetInsertBlock()->getParent();
-  auto *Done = BasicBlock::Create(F->getContext(), "decided", F);
-  SmallVector<std::pair<Value *, BasicBlock *>> Ends;
-  auto *Next = BasicBlock::Create(F->getContext(), "box", F, Done);
-  Ends.emplace_back(B.getFalse(), B.GetInsertBlock());
-  B.CreateCondBr(Also, Next, Done);
+  auto NewBlock = [&](const Twine &Name, BasicBlock *Before) {
+    return BasicBlock::Create(F->getContext(), Name, F, Before);
+  };
+  BasicBlock *Done = NewBlock("decided", nullptr),
+             *Inside = NewBlock("inside", Done),
+             *Next = NewBlock("box", Inside),
+             *Outside = NewBlock("outside", Inside);
+  B.CreateCondBr(Also, Next, Outside);
   for (const DomainBox &Box : D.Boxes) {
     B.SetInsertPoint(Next);
-    Value *Inside = nullptr;
-    for (size_t I = 0; I < Box.size(); ++I)
-      if (!IsCommon(Box, I))
-        Inside = Exprs.both(Inside, holds(Box, I));
-    if (!Inside)
-      Inside = B.getTrue();
-    if (&Box == &D.Boxes.back()) {
-      Ends.emplace_back(Inside, B.GetInsertBlock());
-      B.CreateBr(Done);
-      break;
-    }
-    Next = BasicBlock::Create(F->getContext(), "box", F, Done);
-    Ends.emplace_back(B.getTrue(), B.GetInsertBlock());
-    B.CreateCondBr(Inside, Done, Next);
+    Next = &Box == &D.Boxes.back() ? Outside : NewBlock("box", Outside);
+    tryBox(Box, IsCommon, Inside, Next);
+  }
+  for (BasicBlock *End : {Inside, Outside}) {
+    B.SetInsertPoint(End);
+    B.CreateBr(Done);
   }
   B.SetInsertPoint(Done);
-  PHINode *Result = B.CreatePHI(B.getInt1Ty(), Ends.size());
-  for (const auto &[V, From] : Ends)
-    Result->addIncoming(V, From);
+  PHINode *Result = B.CreatePHI(B.getInt1Ty(), 2);
+  Result->addIncoming(B.getTrue(), Inside);
+  Result->addIncoming(B.getFalse(), Outside);
   return Result;
+}
+
+/// Goes to \p Inside where all clauses of \p Box but the common ones hold.
+void DomainEmitter::tryBox(
+    const DomainBox &Box,
+    function_ref<bool(const DomainBox &, size_t)> IsCommon, BasicBlock *Inside,
+    BasicBlock *Next) {
+  const size_t FirstPair = Box.size() - Box.Pairs.size();
+  auto All = [&](size_t From, size_t To) {
+    Value *Holds = nullptr;
+    for (size_t I = From; I < To; ++I)
+      if (!IsCommon(Box, I))
+        Holds = Exprs.both(Holds, holds(Box, I));
+    return Holds ? Holds : B.getTrue();
+  };
+  Value *Cheap = All(0, FirstPair);
+  bool Own = false;
+  for (size_t I = FirstPair; I < Box.size(); ++I)
+    Own |= !IsCommon(Box, I);
+  if (!Own) {
+    B.CreateCondBr(Cheap, Inside, Next);
+    return;
+  }
+  auto *Rest = BasicBlock::Create(Inside->getContext(), "pairs",
+                                  Inside->getParent(), Next);
+  B.CreateCondBr(Cheap, Rest, Next);
+  B.SetInsertPoint(Rest);
+  // What is emitted here is not there in the next box.
+  ExprEmitter::State Before = Exprs.save();
+  size_t Pointers = Spans.size(), Clauses = Pairs.size();
+  NotNull = Box.Nulls;
+  Value *Apart = All(FirstPair, Box.size());
+  NotNull = {};
+  Exprs.restore(std::move(Before));
+  Spans.resize(Pointers);
+  Pairs.resize(Clauses);
+  B.CreateCondBr(Apart, Inside, Next);
 }
 
 Value *emitOutside(IRBuilderBase &B, const Domain &Where,

@@ -18,8 +18,9 @@ public:
   explicit DomainEmitter(ExprEmitter &Exprs) : Exprs(Exprs), B(Exprs.B) {}
 
   /// An i1: \p Also holds and the launch lies in a box of \p D. Of several
-  /// boxes, one is looked at after the other, what all ask for before them, and
-  /// the builder is left in another block.
+  /// boxes, one is looked at after the other, what all ask for before them and
+  /// pairs of pointers, which cost most, last. The builder is left in another
+  /// block then.
   llvm::Value *contains(const Domain &D, llvm::Value *Also);
   /// An i1: clause \p Index of \p Box, counted as in ClauseRef, holds.
   llvm::Value *holds(const DomainBox &Box, size_t Index);
@@ -36,6 +37,9 @@ private:
   llvm::Value *emit(const Alignment &C);
   llvm::Value *emit(const PairClause &C);
   Span span(const PointerRef &P, const Extents &E);
+  void tryBox(const DomainBox &Box,
+              llvm::function_ref<bool(const DomainBox &, size_t)> IsCommon,
+              llvm::BasicBlock *Inside, llvm::BasicBlock *Next);
   llvm::Value *in(llvm::Value *V, llvm::ArrayRef<Interval> All);
   /// \p C, emitted before or now.
   template <typename ClauseT>
@@ -59,6 +63,8 @@ private:
   std::vector<std::pair<const Alignment *, llvm::Value *>> Alignments;
   std::vector<std::pair<const PairClause *, llvm::Value *>> Pairs;
   std::vector<std::tuple<PointerRef, const Extents *, Span>> Spans;
+  /// Pointers of the box that are asked not to be null.
+  llvm::ArrayRef<NullClause> NotNull;
 };
 
 } // namespace cupilot

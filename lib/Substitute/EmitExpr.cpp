@@ -14,10 +14,10 @@ using namespace llvm;
 namespace cupilot {
 
 Value *ExprEmitter::load(IntegerType *T, unsigned Param, unsigned Offset) {
-  Value *&Known = Loaded[{Param, Offset, T->getBitWidth()}];
+  Value *&Known = Emitted.Loaded[{Param, Offset, T->getBitWidth()}];
   if (Known)
     return Known;
-  Value *&Address = Loaded[{Param, 0, 0}];
+  Value *&Address = Emitted.Loaded[{Param, 0, 0}];
   if (!Address)
     Address = B.CreateLoad(B.getPtrTy(), B.CreateConstInBoundsGEP1_64(
                                              B.getPtrTy(), Values.Args, Param));
@@ -27,11 +27,11 @@ Value *ExprEmitter::load(IntegerType *T, unsigned Param, unsigned Offset) {
 }
 
 ExprEmitter::Number ExprEmitter::expr(const Expr &E) {
-  for (const auto &[Of, N] : Known)
+  for (const auto &[Of, N] : Emitted.Known)
     if (*Of == E)
       return N;
   Number N = emit(E);
-  Known.emplace_back(&E, N);
+  Emitted.Known.emplace_back(&E, N);
   return N;
 }
 

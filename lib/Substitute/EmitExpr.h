@@ -37,6 +37,15 @@ public:
     return !X ? Y : !Y ? X : B.CreateAnd(X, Y);
   }
 
+  /// What has been emitted; restore() forgets what came later, which does not
+  /// dominate what comes now.
+  struct State {
+    std::vector<std::pair<const Expr *, Number>> Known;
+    std::map<std::tuple<unsigned, unsigned, unsigned>, llvm::Value *> Loaded;
+  };
+  State save() const { return Emitted; }
+  void restore(State S) { Emitted = std::move(S); }
+
   llvm::IRBuilderBase &B;
 
 private:
@@ -45,8 +54,7 @@ private:
 
   llvm::ArrayRef<ScalarRef> Scalars;
   const LaunchValues &Values;
-  std::vector<std::pair<const Expr *, Number>> Known;
-  std::map<std::tuple<unsigned, unsigned, unsigned>, llvm::Value *> Loaded;
+  State Emitted;
 };
 
 } // namespace cupilot

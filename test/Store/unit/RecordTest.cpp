@@ -27,6 +27,9 @@ BuildRecord sample() {
   R.Compiler = "clang-22";
   R.Arch = "sm_90";
   R.Scalars.push_back({1, 0, 32, true});
+  R.Contract = "same";
+  R.Params = 2;
+  R.Names = {{"x", 8}, {"n", 4}};
   BuildVariant V;
   V.Name = "v_0123abcd";
   V.Source = "kernels/0/v_0123abcd.cu";
@@ -37,6 +40,13 @@ BuildRecord sample() {
   V.Plan.Launches.front().Symbol = R.Symbol;
   V.When.Arch = "sm_90";
   V.When.Constraints.push_back({Expr::symbol(0), false});
+  DomainBox Box;
+  Box.Ranges = {{Expr::symbol(0), {{1, 70000}}}};
+  Box.Residues = {{Expr::symbol(0), 32, {0, 1}}};
+  Box.Floats = {{{1, 0, FloatRef::Format::Float}, {{-1, 0}}}};
+  Box.Nulls = {{{0, 0}, false}};
+  Box.Pairs = {{{0, 0}, {1, 0}, true, {}, {}}};
+  V.Where = Domain{{Box}};
   R.Variants.push_back(std::move(V));
   return R;
 }

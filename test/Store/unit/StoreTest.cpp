@@ -116,6 +116,49 @@ TEST_F(StoreTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(cantFail(open().check()), Texts());
 }
 
+/// Where a variant was proved is part of what is proved: two searches keep a
+/// file each, and builds take the boxes of both.
+TEST_F(StoreTest, DomainsStandBesideEachOther) {
+  StoredKernel A = sample("fast\n", 2), B = A;
+  DomainBox Small, Large;
+  Small.Ranges = {{Expr::symbol(0), {{1, 100}}}};
+  Large.Ranges = {{Expr::symbol(0), {{1, 5000}}}};
+  A.Variants[0].Where = Domain{{Small}};
+  B.Variants[0].Where = Domain{{Large}};
+  cantFail(open().commit({A, false, {}, {}}));
+  cantFail(open().commit({B, false, {}, {}}));
+  EXPECT_EQ(cantFail(open().check()), Texts());
+  StoredKernel Both = std::move(cantFail(open().kernels()).front());
+  EXPECT_EQ(Both.Variants.size(), 2u);
+  auto Built = [&] {
+    return cantFail(
+        cantFail(BuildStore::open(Root)).lookup(identity('2'), A.K.Symbol));
+  };
+  ASSERT_EQ(Built()->Variants.size(), 1u);
+  EXPECT_EQ(Built()->Variants[0].Where, unite({{Small}}, {{Large}}));
+  EXPECT_EQ(Built()->names().scalar(0), "n");
+  // The same once more changes nothing.
+  Files Before = filesOf(Root);
+  cantFail(open().commit({A, false, {}, {}}));
+  EXPECT_EQ(filesOf(Root), Before);
+}
+
+/// A variant of before domains, and the same judged again.
+TEST_F(StoreTest, DomainsTakeThePlaceOfNone) {
+  StoredKernel Old = sample("fast\n", 2), New = Old;
+  cantFail(open().commit({Old, false, {}, {}}));
+  auto Built = [&] {
+    return cantFail(
+        cantFail(BuildStore::open(Root)).lookup(identity('2'), Old.K.Symbol));
+  };
+  EXPECT_FALSE(Built()->Variants.front().Where);
+  New.Variants[0].Where = Domain::everything();
+  cantFail(open().commit({New, false, {}, {}}));
+  EXPECT_EQ(cantFail(open().kernels()).front().Variants.size(), 1u);
+  EXPECT_EQ(Built()->Variants.front().Where, Domain::everything());
+  EXPECT_EQ(cantFail(open().check()), Texts());
+}
+
 TEST_F(StoreTest, UpdatesStandBesideEachOther) {
   // Two people, each with a store of their own from the same beginning.
   std::string Other = Dir.file("other");
