@@ -63,6 +63,7 @@ struct Options : CommandOptions {
                          cl::init(1),
                          cl::value_desc("N"),
                          cl::desc("Seed of the inputs (default 1)")};
+  CompileTimeoutOption Timeout{Sub, Launches};
   cl::opt<std::string> Device{
       "device", In, cl::cat(Launches),
       cl::value_desc("cuda|spool:DIR|ssh:HOST"),
@@ -144,6 +145,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.Guard = O.Guard;
   R.Arch = O.Arch;
   R.Seed = O.Seed;
+  if (Error E = O.Timeout.limits().moveInto(R.Compilation))
+    return E;
   R.Store = O.StoreDir;
   R.Device = O.Device;
   R.Flags = Flags.Args;
