@@ -12,7 +12,8 @@
 // is the original's, so its digest is the original's own; a build finds out
 // whether that is so. No gate has judged it, and evidence says so.
 //
-//   identity-store F.cu --store DIR [--ptx F.ptx --nvcc 'nvcc ARGS'] -- FLAGS
+//   identity-store F.cu --store DIR [--ptx F.ptx --nvcc 'nvcc ARGS']
+//                  [--texts DIR] -- FLAGS
 //   identity-store F.cu --launches -- FLAGS
 //
 //===----------------------------------------------------------------------===//
@@ -28,6 +29,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -38,6 +40,9 @@ static cl::opt<std::string> Input(cl::Positional, cl::Required,
 static cl::opt<std::string> StoreDir("store", cl::desc("The store to write"));
 static cl::opt<std::string> Ptx("ptx", cl::desc("What nvcc made of the unit"));
 static cl::opt<std::string> Nvcc("nvcc", cl::desc("The command that did"));
+static cl::opt<std::string>
+    Texts("texts", cl::desc("Where KERNEL.cu is, if it is there, the text of "
+                            "that kernel's variant"));
 static cl::opt<bool> Launches("launches",
                               cl::desc("Print the launches in the source"));
 
@@ -98,7 +103,13 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
   V.When->Arch = Arch;
   V.Where = Domain::everything(); // It is the kernel itself.
   V.Source = "identity.cu";
-  V.Digest = digest(K.Slice);
+  std::string Text = K.Slice;
+  std::string Given =
+      (Texts + "/" + StringRef(K.Name).split('(').first + ".cu").str();
+  if (!Texts.empty() && sys::fs::exists(Given))
+    if (Error E = readFile(Given).moveInto(Text))
+      return E;
+  V.Digest = digest(Text);
   auto Add = [&](const std::string &Compiler, const std::string &Digest) {
     S.Builds.push_back({Compiler, Arch, Digest});
     Measurement M;
@@ -134,7 +145,7 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
   if (S.Builds.empty())
     return Error::success();
   S.Variants.push_back(std::move(V));
-  S.Sources.push_back(K.Slice);
+  S.Sources.push_back(std::move(Text));
   return Store.put(S);
 }
 

@@ -103,7 +103,8 @@ admit(StringRef Source, llvm::ArrayRef<std::string> Flags,
       llvm::consumeError(Result->takeError());
     if (Constants)
       Constants->clear();
-    Result.emplace(judgeText(**Invocation, Source, Prefix, Constants, Original));
+    Result.emplace(
+        judgeText(**Invocation, Source, Prefix, Constants, Original));
     return *Result && (*Result)->empty();
   });
   return std::move(*Result);

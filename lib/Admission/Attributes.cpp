@@ -41,7 +41,7 @@ class AttributeWatcher {
 public:
   explicit AttributeWatcher(AdmissionState &S) : S(S) {}
   void operator()(const Token &T) {
-    if (!S.Nesting.admits(T.getKind())) {
+    if (!S.Nesting.admits(T.getKind(), T.getLocation().isMacroID())) {
       if (!std::exchange(Beyond, true))
         S.add("nesting", T.getLocation(), nestingMessage().str());
       stopText();

@@ -90,9 +90,8 @@ public:
       return;
     bool BothSides = F.hasAttr<CUDAHostAttr>() || F.isConstexpr();
     StringRef Name = II->getName();
-    if (isRuntimeName(Name)
-            ? BothSides || F.isThisDeclarationADefinition()
-            : BothSides && isNameOfOthers(F))
+    if (isRuntimeName(Name) ? BothSides || F.isThisDeclarationADefinition()
+                            : BothSides && isNameOfOthers(F))
       R.add("overload", F.getLocation(),
             "'" + Name.str() +
                 "' has the name of a function of the run time or of the C "

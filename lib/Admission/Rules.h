@@ -33,17 +33,17 @@ struct HeaderExpansion {
   std::string Name;
 };
 
-/// Counts what makes a compiler call itself: open brackets, and the tokens since
-/// the last statement or element ended.
+/// Counts what makes a compiler call itself: open brackets, and the tokens
+/// since the last statement or element ended.
 class NestingLimit {
 public:
   /// Whether the code is still within the limits with a token of \p Kind.
-  bool admits(clang::tok::TokenKind Kind);
+  bool admits(clang::tok::TokenKind Kind, bool FromMacro = false);
 
 private:
   llvm::SmallVector<clang::tok::TokenKind, 32> Open;
   unsigned Run = 0;
-  uint64_t Total = 0;
+  uint64_t OfMacros = 0;
 };
 
 /// What a text beyond them is told.
@@ -51,8 +51,7 @@ llvm::StringRef nestingMessage();
 
 /// A name that the CUDA run time keeps for itself.
 inline bool isRuntimeName(llvm::StringRef Name) {
-  return Name.starts_with("cuda") && Name.size() > 4 &&
-         llvm::isUpper(Name[4]);
+  return Name.starts_with("cuda") && Name.size() > 4 && llvm::isUpper(Name[4]);
 }
 
 /// The first word behind #pragma may be these.

@@ -53,7 +53,8 @@ public:
   static bool shouldVisitTemplateInstantiations() { return true; }
 
   bool VisitVarDecl(VarDecl *V) {
-    bool Device = V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>();
+    bool Device =
+        V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>();
     // Constants of functions lie in memory, too.
     bool Static = V->isStaticLocal() || V->isFileVarDecl();
     if (!S.own(V->getLocation()) || !Static || V->hasAttr<CUDASharedAttr>() ||
@@ -64,10 +65,10 @@ public:
     uint64_t Bytes = Context.getTypeSizeInChars(V->getType()).getQuantity();
     TextVariable Found{symbolOf(*V), V->getQualifiedNameAsString(),
                        S.SM.getExpansionLineNumber(V->getLocation()), Bytes};
-    bool Known = S.Options.Original &&
-                 (llvm::is_contained(S.Options.Original->Variables,
-                                     Found.Symbol) ||
-                  llvm::is_contained(S.Options.Original->Variables, Found.Name));
+    bool Known =
+        S.Options.Original &&
+        (llvm::is_contained(S.Options.Original->Variables, Found.Symbol) ||
+         llvm::is_contained(S.Options.Original->Variables, Found.Name));
     if (!Known) {
       All = llvm::SaturatingAdd(All, Bytes);
       if (All > MostDeviceBytes && !std::exchange(TooMuch, true))

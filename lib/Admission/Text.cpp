@@ -30,12 +30,11 @@ static constexpr size_t MostBytes = 256 << 10;
 /// As many as clang itself admits (-fbracket-depth).
 static constexpr size_t MostOpen = 256;
 static constexpr unsigned LongestRun = 16384;
-/// CUDA's largest headers together have about a tenth.
-static constexpr uint64_t MostTokens = 1 << 24;
+static constexpr uint64_t MostOfMacros = 1 << 21;
 
-bool NestingLimit::admits(tok::TokenKind Kind) {
+bool NestingLimit::admits(tok::TokenKind Kind, bool FromMacro) {
   ++Run;
-  ++Total;
+  OfMacros += FromMacro;
   switch (Kind) {
   case tok::l_paren:
   case tok::l_square:
@@ -62,20 +61,20 @@ bool NestingLimit::admits(tok::TokenKind Kind) {
   default:
     break;
   }
-  return Open.size() <= MostOpen && Run <= LongestRun && Total <= MostTokens;
+  return Open.size() <= MostOpen && Run <= LongestRun &&
+         OfMacros <= MostOfMacros;
 }
 
 StringRef nestingMessage() {
   return "brackets are nested deeper than 256, an expression has more than "
-         "16384 tokens, or macros make more than 16 million: compilers may not "
+         "16384 tokens, or macros make more than 2 million: compilers may not "
          "survive it";
 }
 
 bool isAllowedPragma(StringRef Word) {
   static constexpr StringRef Allowed[] = {
-      "unroll",           "nounroll",        "once",
-      "nv_diag_suppress", "nv_diag_default", "nv_diag_warning",
-      "nv_diag_once",     "nv_diagnostic"};
+      "unroll",          "nounroll",        "once",         "nv_diag_suppress",
+      "nv_diag_default", "nv_diag_warning", "nv_diag_once", "nv_diagnostic"};
   return llvm::is_contained(Allowed, Word);
 }
 
@@ -150,7 +149,9 @@ std::vector<AdmissionFinding> TextCheck::run() {
   bool Beyond = false;
   readDirectives(
       Raw,
-      [&](SourceLocation Hash, ArrayRef<Token> Words) { directive(Hash, Words); },
+      [&](SourceLocation Hash, ArrayRef<Token> Words) {
+        directive(Hash, Words);
+      },
       [&](const Token &T) {
         if (!Nesting.admits(T.getKind()) && !std::exchange(Beyond, true))
           add("nesting", offset(T), nestingMessage());
@@ -188,12 +189,14 @@ void TextCheck::directive(SourceLocation Hash, ArrayRef<Token> Words) {
     if (T.is(tok::raw_identifier))
       word(T);
   if (Name == "line")
-    add("line", SM->getFileOffset(Hash), "#line gives the code another place than it has");
+    add("line", SM->getFileOffset(Hash),
+        "#line gives the code another place than it has");
   else if (Name == "include" || Name == "include_next" || Name == "import" ||
            Name == "__include_macros")
     include(Hash, Words);
   else if (Name == "embed")
-    add("embed", SM->getFileOffset(Hash), "#embed puts a file's bytes into the code");
+    add("embed", SM->getFileOffset(Hash),
+        "#embed puts a file's bytes into the code");
   else if (Name == "ident" || Name == "sccs")
     add("pragma", SM->getFileOffset(Hash), "#ident puts text into the object");
   else if (Name == "pragma" &&
@@ -220,8 +223,7 @@ void TextCheck::include(SourceLocation Hash, ArrayRef<Token> Words) {
   bool Quoted = Operand.front().is(tok::string_literal);
   if (Quoted && Operand.size() == 1 && Text[Begin - 1] == '"') {
     Name = Text.substr(Begin, Operand.front().getLength() - 2);
-  } else if (Operand.front().is(tok::less) &&
-             Operand.back().is(tok::greater) &&
+  } else if (Operand.front().is(tok::less) && Operand.back().is(tok::greater) &&
              Operand.front().getLength() == 1) {
     Name = Text.slice(Begin, offset(Operand.back()));
   } else {
@@ -229,11 +231,9 @@ void TextCheck::include(SourceLocation Hash, ArrayRef<Token> Words) {
                   "\"header\"");
   }
   if (!isDeviceHeader(Name))
-    return Refuse(
-        "#include of '" + Name.take_while(llvm::isPrint) +
-        "', which is not on the list of headers for device code");
-  if (Quoted && !Folder.empty() &&
-      llvm::sys::fs::exists(Folder + "/" + Name))
+    return Refuse("#include of '" + Name.take_while(llvm::isPrint) +
+                  "', which is not on the list of headers for device code");
+  if (Quoted && !Folder.empty() && llvm::sys::fs::exists(Folder + "/" + Name))
     Refuse("#include of '" + Name +
            "' finds a file beside the variant, not the system's header");
 }

@@ -155,8 +155,8 @@ putBehind(const ParsedPrefix &Prefix, CompilerInvocation &Invocation,
   auto Memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   Memory->addFileNoOwn(Prefix.Path, 0,
                        llvm::MemoryBufferRef(Prefix.Bytes, Prefix.Path));
-  auto All = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      std::move(Files));
+  auto All =
+      llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(std::move(Files));
   All->pushOverlay(std::move(Memory));
   return All;
 }

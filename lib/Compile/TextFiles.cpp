@@ -123,8 +123,7 @@ protected:
   void emitCodeContext(FullSourceLoc Loc, DiagnosticsEngine::Level Level,
                        llvm::SmallVectorImpl<CharSourceRange> &Ranges,
                        llvm::ArrayRef<FixItHint> Hints) override {
-    if (Loc.isValid() &&
-        Loc.getFileID() == Loc.getManager().getMainFileID())
+    if (Loc.isValid() && Loc.getFileID() == Loc.getManager().getMainFileID())
       TextDiagnostic::emitCodeContext(Loc, Level, Ranges, Hints);
   }
 };
@@ -194,7 +193,8 @@ withText(llvm::IntrusiveRefCntPtr<vfs::FileSystem> Files, StringRef Path,
          StringRef Text) {
   auto Memory = llvm::makeIntrusiveRefCnt<vfs::InMemoryFileSystem>();
   Memory->addFileNoOwn(Path, 0, llvm::MemoryBufferRef(Text, Path));
-  auto All = llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Files));
+  auto All =
+      llvm::makeIntrusiveRefCnt<vfs::OverlayFileSystem>(std::move(Files));
   All->pushOverlay(std::move(Memory));
   return All;
 }
@@ -212,6 +212,12 @@ void stopText() {
 /// The parser calls itself for what is nested. A text of the greatest length
 /// that a compiler is given (see Admission) does not fill this.
 static constexpr unsigned StackBytes = 256u << 20;
+
+bool runGuarded(llvm::function_ref<void()> Work) {
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext Guard;
+  return Guard.RunSafelyOnThread(Work, StackBytes);
+}
 
 TextRun runText(const CompilerInvocation &Invocation, StringRef Path,
                 StringRef Text, const ParsedPrefix *Prefix,

@@ -129,6 +129,7 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   P.Arch = std::move(*Arch);
   P.Flags = R.Flags;
   P.Seed = R.Seed;
+  P.Compilation = R.Compilation;
   P.DataFolder = Recorded.Folder;
   P.OnGpu = R.Device != "cpu";
   return P;
@@ -257,6 +258,8 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
     case CandidateOutcome::Refused:
     case CandidateOutcome::NoAnswer:
     case CandidateOutcome::CompileError:
+    case CandidateOutcome::CompilerCrash:
+    case CandidateOutcome::CompilerLimits:
     case CandidateOutcome::Duplicate:
     case CandidateOutcome::Passed:
       break;

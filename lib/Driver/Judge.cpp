@@ -16,6 +16,7 @@
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -79,7 +80,7 @@ class Judge {
 public:
   Judge(const JudgeRequest &R, function_ref<void(const JudgedVariant &)> Tell,
         raw_ostream &Log)
-      : R(R), Tell(Tell), Log(Log) {}
+      : R(R), Tell(Tell), Log(Log), Compiler(R.Compilation) {}
   Error initialise();
   Error judgeFile(StringRef Path);
   Error judgeUnit(const UnitToJudge &U, StringRef Shown);
@@ -102,6 +103,9 @@ private:
   LaunchPlan Plan;
   Guard When;
   std::unique_ptr<Gate> TheGate;
+  TextCompiler Compiler;
+  OriginalCode Known; ///< What the original has.
+  std::vector<TemporaryDirectory> Copies;
   std::vector<JudgedVariant> All;
 };
 } // namespace
@@ -134,6 +138,8 @@ Error Judge::initialise() {
   if (!Alone)
     return Alone.takeError();
   Bitcode = std::move(*Alone);
+  if (Error E = OriginalCode::ofBitcode(Bitcode).moveInto(Known))
+    return E;
   Expected<std::unique_ptr<Gate>> Made =
       Gate::create({&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Seed});
   if (!Made)
@@ -146,7 +152,7 @@ Error Judge::keep(const UnitToJudge &U, const JudgedVariant &V) {
   KeptOriginal From{
       &Original, R.Input, Workloads, DataFolder, TheGate->originalCounts(),
       R.Arch};
-  KeptVariant Kept{sys::path::stem(U.Path).str(), U.Path, V.Plan, When,
+  KeptVariant Kept{sys::path::stem(U.Path).str(), U.File, V.Plan, When,
                    &V.Verdict};
   return keepVariant(R.Store, From, Kept, R.Flags, Log);
 }
@@ -185,18 +191,20 @@ Error Judge::judgeUnit(const UnitToJudge &U, StringRef Shown) {
 }
 
 Error Judge::judgeFile(StringRef Path) {
-  Expected<std::optional<GateVerdict>> Refused = refusedText(Path, R.Flags);
-  if (!Refused)
-    return Refused.takeError();
-  if (*Refused) {
-    All.push_back({Path.str(), std::move(**Refused)});
-    Tell(All.back());
-    return Error::success();
-  }
-  Expected<UnitToJudge> U = UnitToJudge::load(Path, R.Arch, R.Flags);
-  if (!U)
-    return U.takeError();
-  return judgeUnit(*U, Path);
+  Expected<TemporaryDirectory> Copy =
+      TemporaryDirectory::create("cupilot-judge");
+  if (!Copy)
+    return Copy.takeError();
+  Copies.push_back(std::move(*Copy));
+  Expected<TextToJudge> Text =
+      loadText(Path, R.Arch, R.Flags, Known, Compiler, Copies.back().path());
+  if (!Text)
+    return Text.takeError();
+  if (Text->Unit)
+    return judgeUnit(*Text->Unit, Path);
+  All.push_back({Path.str(), std::move(Text->Refused)});
+  Tell(All.back());
+  return Error::success();
 }
 
 /// Those that passed, on the GPU.

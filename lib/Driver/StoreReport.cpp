@@ -87,8 +87,10 @@ static Error addCandidates(const StoredKernel &S, Journal &J,
         Each.Plan = R.Code->Plan;
         Each.When = R.Code->When;
       }
-      Each.HasCode = R.Code && R.Outcome != CandidateOutcome::Inadmissible &&
-                     R.Outcome != CandidateOutcome::Duplicate;
+      // What never was compiled is not compiled here.
+      Each.HasCode =
+          R.Code && R.Outcome != CandidateOutcome::Duplicate &&
+          progressOf(R.Outcome) > progressOf(CandidateOutcome::Inadmissible);
       All.push_back(std::move(Each));
     }
   }

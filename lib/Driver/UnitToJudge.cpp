@@ -7,14 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/UnitToJudge.h"
-#include "cupilot/Admission/Admission.h"
 #include "cupilot/Compile/Bitcode.h"
+#include "cupilot/Compile/TextFiles.h"
 #include "cupilot/Evaluation/Signature.h"
 #include "cupilot/Evolution/PlanText.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -31,7 +33,8 @@ Expected<UnitToJudge> UnitToJudge::load(StringRef Path, StringRef Arch,
   Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, WithLines);
   if (!Bitcode)
     return Bitcode.takeError();
-  return UnitToJudge{Path.str(), std::move(*Bitcode), std::move(*Kernels)};
+  return UnitToJudge{Path.str(), std::move(*Bitcode), std::move(*Kernels),
+                     Path.str()};
 }
 
 Expected<const Kernel *> UnitToJudge::find(StringRef Name) const {
@@ -69,22 +72,64 @@ Expected<LaunchPlan> UnitToJudge::resolve(LaunchPlan Plan,
   return Plan;
 }
 
-Expected<std::optional<GateVerdict>> refusedText(StringRef Path,
-                                                 ArrayRef<std::string> Flags) {
+static GateVerdict refusal(const CompiledText &Text) {
+  GateVerdict V;
+  switch (Text.Fate) {
+  case TextFate::Compiles:
+    break;
+  case TextFate::Inadmissible:
+    for (const AdmissionFinding &F : Text.Findings)
+      V.Findings.push_back(
+          {GateReason::Inadmissible, "",
+           F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
+    break;
+  case TextFate::DoesNotCompile:
+    V.Findings.push_back({GateReason::CompileError, "",
+                          "the variant does not parse:\n" + Text.Message});
+    break;
+  case TextFate::Crashes:
+    V.Findings.push_back(
+        {GateReason::CompilerCrash, "", "the compiler crashes on the text"});
+    break;
+  case TextFate::BeyondLimits:
+    V.Findings.push_back({GateReason::CompilerLimits, "", Text.Message});
+    break;
+  }
+  return V;
+}
+
+Expected<TextToJudge> loadText(StringRef Path, StringRef Arch,
+                               ArrayRef<std::string> Flags,
+                               const OriginalCode &Original,
+                               TextCompiler &Compiler, StringRef Folder) {
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
-  Expected<std::vector<AdmissionFinding>> Findings = admit(*Text, Flags);
-  if (!Findings)
-    return Findings.takeError();
-  if (Findings->empty())
-    return std::nullopt;
-  GateVerdict V;
-  for (const AdmissionFinding &F : *Findings)
-    V.Findings.push_back(
-        {GateReason::Inadmissible, "",
-         F.Rule + ", line " + utostr(F.Line) + ": " + F.Message});
-  return V;
+  TextRequest Request{*Text, Arch.str(), sys::path::filename(Path).str(),
+                      Flags.vec(), Original};
+  Request.Flags.push_back("-gline-tables-only"); // For the evidence.
+  Expected<CompiledText> Compiled = Compiler.compile(Request);
+  if (!Compiled)
+    return Compiled.takeError();
+  if (Compiled->Fate != TextFate::Compiles)
+    return TextToJudge{std::nullopt, refusal(*Compiled)};
+  std::string Copy = (Folder + "/" + Request.Name).str();
+  if (Error E = writeFileAtomic(Copy, *Text))
+    return std::move(E);
+  Expected<std::vector<Kernel>> Kernels = std::vector<Kernel>();
+  // It was parsed elsewhere, with limits; still it is parsed once more.
+  if (!runGuarded([&] {
+        Kernels =
+            extractKernels(Copy, variantFlags(Flags), {.VerifySlices = false});
+      })) {
+    Compiled->Fate = TextFate::Crashes;
+    return TextToJudge{std::nullopt, refusal(*Compiled)};
+  }
+  if (!Kernels)
+    return Kernels.takeError();
+  return TextToJudge{UnitToJudge{Path.str(), std::move(Compiled->Bitcode),
+                                 std::move(*Kernels), std::move(Copy)},
+                     {}};
 }
 
 } // namespace cupilot

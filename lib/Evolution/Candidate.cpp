@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Admission/Admission.h"
 #include "cupilot/Compile/Bitcode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
-#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
@@ -32,7 +31,8 @@ CandidateEvaluator::~CandidateEvaluator() = default;
 namespace {
 class Evaluator : public CandidateEvaluator {
 public:
-  explicit Evaluator(const SearchProblem &Problem) : P(Problem) {}
+  explicit Evaluator(const SearchProblem &Problem)
+      : P(Problem), Compiler(Problem.Compilation) {}
   Error initialise();
   StringRef originalDigest() const override { return Digest; }
   double originalTime() const override { return Time; }
@@ -66,6 +66,8 @@ private:
   }
 
   SearchProblem P;
+  mutable TextCompiler Compiler; ///< Of candidates' texts.
+  OriginalCode Original;
   std::string Bitcode;           ///< Of the original.
   std::unique_ptr<Gate> TheGate; ///< Null: the GPU alone judges.
   SmallVector<bool> GpuOnly;     ///< By workload.
@@ -127,6 +129,10 @@ Error Evaluator::initialise() {
   if (!Code)
     return Code.takeError();
   Bitcode = std::move(*Code);
+  Expected<OriginalCode> Known = OriginalCode::ofBitcode(Bitcode);
+  if (!Known)
+    return Known.takeError();
+  Original = std::move(*Known);
   Expected<std::string> Ptx = generatePtx(Bitcode, P.Arch);
   if (!Ptx)
     return Ptx.takeError();
@@ -215,33 +221,31 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   C.Record.Genome = C.Record.Carried = genomeText(G);
   Translation &Code = C.Record.Code.emplace(std::move(T));
   Code.When.Arch = P.Arch;
-  std::vector<std::string> Flags = variantFlags(P.Flags);
-  Expected<std::vector<AdmissionFinding>> Findings =
-      admit(Code.Source, P.Flags);
-  if (!Findings) {
-    if (Error E =
-            absorb(Findings.takeError(), C, CandidateOutcome::CompileError))
-      return std::move(E);
-    return C;
-  }
-  if (!Findings->empty()) {
+  Expected<CompiledText> Text =
+      Compiler.compile({Code.Source, P.Arch, "variant.cu", P.Flags, Original});
+  if (!Text)
+    return Text.takeError();
+  switch (Text->Fate) {
+  case TextFate::Compiles:
+    break;
+  case TextFate::Inadmissible:
     C.Record.end(CandidateOutcome::Inadmissible,
-                 Findings->front().Rule + ": " + Findings->front().Message);
+                 Text->Findings.front().Rule + ": " +
+                     Text->Findings.front().Message);
+    return C;
+  case TextFate::DoesNotCompile:
+    C.Record.end(CandidateOutcome::CompileError,
+                 compilerText("the variant does not parse:\n" + Text->Message));
+    return C;
+  case TextFate::Crashes:
+    C.Record.end(CandidateOutcome::CompilerCrash, "the compiler crashes on it");
+    return C;
+  case TextFate::BeyondLimits:
+    C.Record.end(CandidateOutcome::CompilerLimits, Text->Message);
     return C;
   }
-  Expected<std::string> Bitcode =
-      compileTextToBitcode(Code.Source, P.Arch, Flags);
-  if (!Bitcode) {
-    if (Error E =
-            absorb(Bitcode.takeError(), C, CandidateOutcome::CompileError))
-      return std::move(E);
-    return C;
-  }
-  Expected<std::string> Ptx = generatePtx(*Bitcode, P.Arch);
-  if (!Ptx)
-    return Ptx.takeError();
-  C.Bitcode = std::move(*Bitcode);
-  C.Ptx = std::move(*Ptx);
+  C.Bitcode = std::move(Text->Bitcode);
+  C.Ptx = std::move(Text->Ptx);
   // Models name kernels as people do.
   if (Error E = nameKernels(Code.Plan, kernelsOf(C.Ptx))) {
     if (Error Other = absorb(std::move(E), C, CandidateOutcome::CompileError))

@@ -77,6 +77,7 @@ private:
   Error select(StringRef Symbol);
   Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
+  OriginalCode codeOf(StringRef Symbol) const;
   Error checkCopies(const CompiledVariant &C);
   void tell(StringRef Symbol, SubstitutionResult What, BuildNote Why,
             StringRef Variant = "") {
@@ -108,6 +109,26 @@ Error Selection::checkCopies(const CompiledVariant &C) {
   return Error::success();
 }
 
+/// What the kernel's own code has, in any of the images.
+OriginalCode Selection::codeOf(StringRef Symbol) const {
+  OriginalCode Code;
+  for (const NvccPtx &M : Modules) {
+    std::string Name = M.find(Symbol);
+    if (Name.empty())
+      continue;
+    Expected<NvccPtx::Closure> Found =
+        M.closure(Name, Command.Device.context());
+    if (!Found) { // Then it has no identity, and no variant is looked for.
+      consumeError(Found.takeError());
+      continue;
+    }
+    Code.Prints |= StringRef(Found->Text).contains("vprintf");
+    for (const std::string &Variable : Found->Variables)
+      Code.Variables.push_back(NvccPtx::sourceName(Variable));
+  }
+  return Code;
+}
+
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   const DomainPolicy Domains{Command.Plugin.Strict, Command.Plugin.UseLegacy};
   for (const BuildVariant &V : R.Variants) {
@@ -122,7 +143,7 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
       continue;
     }
     Expected<CompiledVariant> C = compileNvccVariant(
-        Nvcc, V, Store.sourcePath(V), Symbol, Command.Device);
+        Nvcc, V, Store.sourcePath(V), Symbol, codeOf(Symbol), Command.Device);
     if (C)
       if (Error E = checkCopies(*C))
         C = std::move(E);

@@ -120,6 +120,7 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
 /// names that it has copies of.
 static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
                                     StringRef Symbol, StringRef Source,
+                                    const OriginalCode &Original,
                                     const NvccDeviceFlags &Flags) {
   ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
   SmallString<256> Real;
@@ -132,7 +133,10 @@ static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
       .add(V.Canonical)
       .add(V.When.Arch)
       .add(Symbol)
-      .add(Flags.context());
+      .add(Flags.context())
+      .add(uint64_t(Original.Prints));
+  for (const std::string &Name : Original.Variables)
+    Key.add(Name);
   for (const std::string &Flag : Flags.Flags)
     Key.add(Flag);
   // nvcc makes names of the path; they must not come from another store.
@@ -166,6 +170,7 @@ static std::vector<std::string> admissionFlags(StringRef Nvcc, StringRef Arch,
 /// Compiles the text in the file \p Source for \p C, which knows its variant
 /// and its names. \p Files, if given, gets the files that nvcc read.
 static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
+                           const OriginalCode &Original,
                            const NvccDeviceFlags &Flags,
                            std::vector<std::string> *Files) {
   const BuildVariant &V = C.V;
@@ -175,7 +180,8 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
     return Text.takeError();
   std::vector<std::string> Constants;
   Expected<std::vector<AdmissionFinding>> Findings =
-      admit(*Text, admissionFlags(Nvcc, Arch, Flags), &Constants);
+      admit(*Text, admissionFlags(Nvcc, Arch, Flags), &Constants, &Original,
+            sys::path::parent_path(Source));
   if (!Findings)
     return Findings.takeError();
   if (!Findings->empty())
@@ -234,21 +240,23 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
 
 Expected<CompiledVariant>
 compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
-                   StringRef Original, const NvccDeviceFlags &Flags) {
+                   StringRef Original, const OriginalCode &OriginalHas,
+                   const NvccDeviceFlags &Flags) {
   if (V.Plan.Launches.empty())
     return buildError(BuildReason::NoLaunch);
   CompiledVariant C;
   C.V = V;
   C.Symbols = variantSymbols(Original, V);
   MachineCacheEntry Cache =
-      cacheEntry(Nvcc, V, C.Symbols.front(), Source, Flags);
+      cacheEntry(Nvcc, V, C.Symbols.front(), Source, OriginalHas, Flags);
   if (std::optional<CachedBytes> Known = Cache.load()) {
     C.Fatbin = std::move(Known->Bytes);
     C.Copies = std::move(Known->Notes);
     return C;
   }
   std::vector<std::string> Files;
-  if (Error E = compileFatbin(Nvcc, C, Source, Flags, Cache ? &Files : nullptr))
+  if (Error E = compileFatbin(Nvcc, C, Source, OriginalHas, Flags,
+                              Cache ? &Files : nullptr))
     return std::move(E);
   if (!Files.empty())
     Cache.store({C.Fatbin, C.Copies}, Files);

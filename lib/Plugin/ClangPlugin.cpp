@@ -214,8 +214,10 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   Options.Domains = {Arguments.Strict, Arguments.UseLegacy};
   Options.Context = buildContext(CI->getFrontendOpts().LLVMArgs);
   Options.CheckOnly = Arguments.How == PluginArguments::Mode::Check;
+  // Before a variant is in it.
+  const OriginalCode Original = OriginalCode::of(M);
   Options.Provider = [&](const BuildVariant &V) {
-    return compileVariant(*CI, V, Store->sourcePath(V));
+    return compileVariant(*CI, Original, V, Store->sourcePath(V));
   };
   bool Device = CI->getLangOpts().CUDAIsDevice;
   std::vector<LaunchSite> Sites;

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "VariantCompiler.h"
-#include "cupilot/Admission/Admission.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -15,12 +14,8 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/MachineCache.h"
 #include "clang/Basic/Version.h"
-#include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
-#include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Frontend/Utils.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/IR/Module.h"
 
 using namespace clang;
 using llvm::Expected;
@@ -28,47 +23,20 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-namespace {
-/// Code generation and admission in one parse.
-class VariantAction : public EmitLLVMOnlyAction {
-public:
-  VariantAction(llvm::LLVMContext &Context,
-                std::vector<AdmissionFinding> &Findings,
-                std::vector<std::string> &Files)
-      : EmitLLVMOnlyAction(&Context), Findings(Findings), Files(Files) {}
-
-protected:
-  std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
-                                                 StringRef File) override {
-    std::vector<std::unique_ptr<ASTConsumer>> Consumers;
-    Consumers.push_back(createAdmissionConsumer(CI, Findings));
-    if (auto CodeGen = EmitLLVMOnlyAction::CreateASTConsumer(CI, File))
-      Consumers.push_back(std::move(CodeGen));
-    return std::make_unique<MultiplexConsumer>(std::move(Consumers));
-  }
-  void EndSourceFileAction() override {
-    SourceManager &SM = getCompilerInstance().getSourceManager();
-    for (auto It = SM.fileinfo_begin(); It != SM.fileinfo_end(); ++It)
-      Files.push_back(It->first.getName().str());
-    EmitLLVMOnlyAction::EndSourceFileAction();
-  }
-
-private:
-  std::vector<AdmissionFinding> &Findings;
-  std::vector<std::string> &Files;
-};
-} // namespace
-
 /// Where the machine cache keeps the bitcode that \p V becomes.
 static MachineCacheEntry cacheEntry(const CompilerInvocation &Invocation,
-                                    const BuildVariant &V) {
+                                    const BuildVariant &V,
+                                    const OriginalCode &Original) {
   // Where the store lies does not matter, and the compiler's own identity is
   // in the version and in the files.
   DigestBuilder Key;
   Key.add(getClangFullVersion())
       .add(CUPILOT_VERSION)
       .add(uint64_t(AdmissionVersion))
-      .add(V.SourceDigest);
+      .add(V.SourceDigest)
+      .add(uint64_t(Original.Prints));
+  for (const std::string &Name : Original.Variables)
+    Key.add(Name);
   CompilerInvocation Normal(Invocation);
   Normal.getFrontendOpts().Inputs.clear();
   Normal.getCodeGenOpts().MainFileName.clear();
@@ -79,37 +47,44 @@ static MachineCacheEntry cacheEntry(const CompilerInvocation &Invocation,
 }
 
 Expected<std::string> compileVariant(CompilerInstance &Unit,
+                                     const OriginalCode &Original,
                                      const BuildVariant &V, StringRef Path) {
   Expected<std::string> Text = readVariant(V, Path);
   if (!Text)
     return Text.takeError();
   auto Invocation = std::make_shared<CompilerInvocation>(Unit.getInvocation());
   makeStandAlone(*Invocation, Path);
-  MachineCacheEntry Cache = cacheEntry(*Invocation, V);
+  MachineCacheEntry Cache = cacheEntry(*Invocation, V, Original);
   if (std::optional<CachedBytes> Known = Cache.load())
     return std::move(Known->Bytes);
 
-  llvm::LLVMContext Context;
-  std::vector<AdmissionFinding> Findings;
+  std::vector<AdmissionFinding> AtOnce = checkText(*Text);
   std::vector<std::string> Files;
-  VariantAction Action(Context, Findings, Files);
-  if (llvm::Error E =
-          runAction(Invocation, Action, Unit.getVirtualFileSystemPtr()))
-    return buildError(BuildReason::DoesNotCompile, {toString(std::move(E))});
-  if (!Findings.empty())
-    return buildError(
-        BuildReason::Inadmissible,
-        {std::to_string(Findings.front().Line), Findings.front().Message});
-  std::unique_ptr<llvm::Module> M = Action.takeModule();
-  if (!M)
-    return findingError("the compiler emits no code for it");
-  llvm::SmallVector<char, 0> Bytes;
-  llvm::raw_svector_ostream Stream(Bytes);
-  llvm::WriteBitcodeToFile(*M, Stream);
-  std::string Bitcode(Bytes.begin(), Bytes.end());
+  AdmissionOptions Options;
+  Options.Original = &Original;
+  CompiledText Code;
+  if (AtOnce.empty())
+    Code = emitText(*Invocation, Path, *Text, /*Prefix=*/nullptr, Options,
+                    Unit.getVirtualFileSystemPtr(), &Files);
+  else
+    Code = {TextFate::Inadmissible, std::move(AtOnce)};
+  switch (Code.Fate) {
+  case TextFate::Compiles:
+    break;
+  case TextFate::Inadmissible:
+    return buildError(BuildReason::Inadmissible,
+                      {std::to_string(Code.Findings.front().Line),
+                       Code.Findings.front().Message});
+  case TextFate::Crashes:
+    return buildError(BuildReason::DoesNotCompile,
+                      {"the compiler crashes on it"});
+  case TextFate::DoesNotCompile:
+  case TextFate::BeyondLimits:
+    return buildError(BuildReason::DoesNotCompile, {Code.Message});
+  }
   llvm::sort(Files);
-  Cache.store({Bitcode, {}}, Files);
-  return Bitcode;
+  Cache.store({Code.Bitcode, {}}, Files);
+  return std::move(Code.Bitcode);
 }
 
 } // namespace cupilot

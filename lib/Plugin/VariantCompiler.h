@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_PLUGIN_VARIANTCOMPILER_H
 #define CUPILOT_LIB_PLUGIN_VARIANTCOMPILER_H
 
+#include "cupilot/Admission/CompileText.h"
 #include "cupilot/Store/BuildStore.h"
 
 namespace clang {
@@ -16,11 +17,12 @@ class CompilerInstance;
 
 namespace cupilot {
 
-/// The bitcode, before optimisation, that the compilation \p Unit would make of
-/// variant \p V, whose source is \p Path. Kept in the machine cache. Text that
-/// is not admitted, does not compile, or is not what the store says is a
-/// finding.
+/// The bitcode, before optimisation, that the compilation \p Unit, whose device
+/// code is \p Original, would make of variant \p V, whose source is \p Path.
+/// Kept in the machine cache. Text that is not admitted, does not compile, or
+/// is not what the store says is a finding.
 llvm::Expected<std::string> compileVariant(clang::CompilerInstance &Unit,
+                                           const OriginalCode &Original,
                                            const BuildVariant &V,
                                            llvm::StringRef Path);
 

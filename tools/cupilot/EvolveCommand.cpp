@@ -48,6 +48,7 @@ struct Options : CommandOptions {
                          cl::init(1),
                          cl::value_desc("N"),
                          cl::desc("Seed of the search (default 1)")};
+  CompileTimeoutOption Timeout{Sub, Search};
   cl::opt<unsigned> Population{
       "population", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Number of variants in a generation (default 12; with "
@@ -140,6 +141,8 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Device = O.DeviceName;
   R.Gpu = O.GpuName;
   R.Seed = O.Seed;
+  if (Error E = O.Timeout.limits().moveInto(R.Compilation))
+    return E;
   R.Size = {given(O.Population), given(O.Generations), O.Steady};
   R.Resume = O.Resume;
   R.Wait = !O.NoWait;

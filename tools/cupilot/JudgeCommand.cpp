@@ -68,6 +68,7 @@ struct Options : CommandOptions {
       "deep", In, cl::cat(Launches),
       cl::desc("Also try launches of up to 2^24 elements, which make the "
                "domain wider. --store implies it")};
+  CompileTimeoutOption Timeout{Sub, Launches};
   cl::opt<std::string> Device{
       "device", In, cl::cat(Launches),
       cl::value_desc("cuda|spool:DIR|ssh:HOST"),
@@ -168,6 +169,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.Arch = O.Arch;
   R.Seed = O.Seed;
   R.Deep = O.Deep;
+  if (Error E = O.Timeout.limits().moveInto(R.Compilation))
+    return E;
   R.Store = O.StoreDir;
   R.Device = O.Device;
   R.Flags = Flags.Args;

@@ -9,7 +9,9 @@
 #define CUPILOT_TOOLS_CUPILOT_SHAREDOPTIONS_H
 
 #include "Command.h"
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Support/Error.h"
 
 namespace cupilot {
 
@@ -41,6 +43,24 @@ public:
       : opt("store", llvm::cl::sub(Sub), llvm::cl::cat(Group),
             llvm::cl::init(".cupilot"), llvm::cl::value_desc("DIR"),
             llvm::cl::desc("The project store (default .cupilot)")) {}
+};
+
+/// --compile-timeout=SECONDS, for TextLimits.
+class CompileTimeoutOption : public llvm::cl::opt<unsigned> {
+public:
+  CompileTimeoutOption(llvm::cl::SubCommand &Sub, llvm::cl::OptionCategory &In)
+      : opt("compile-timeout", llvm::cl::sub(Sub), llvm::cl::cat(In),
+            llvm::cl::init(TextLimits().CpuSeconds),
+            llvm::cl::value_desc("SECONDS"),
+            llvm::cl::desc("Processor time that the compiler may take for a "
+                           "variant's text (default 60)")) {}
+
+  /// 0 is a usage error.
+  llvm::Expected<TextLimits> limits() const {
+    if (getValue() == 0 || getValue() > 100000)
+      return usageError("--compile-timeout must be between 1 and 100000");
+    return TextLimits{getValue()};
+  }
 };
 
 /// --contract=CONTRACT, for granted().

@@ -9,6 +9,7 @@
 #define CUPILOT_COMPILE_TEXTFILES_H
 
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/VirtualFileSystem.h"
@@ -37,14 +38,19 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>
 withText(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files,
          llvm::StringRef Path, llvm::StringRef Text);
 
+/// Runs \p Work with a stack that no admitted text fills; false if it crashed,
+/// which ends the work and not the process. What it used is then in no state to
+/// be destroyed.
+bool runGuarded(llvm::function_ref<void()> Work);
+
 /// How clang came through a text. After Crashed and Stopped, what the action
 /// used (contexts, modules) is in no state to be destroyed.
 enum class TextRun { Done, Failed, Crashed, Stopped };
 
-/// Runs \p Action on \p Text, which \p Invocation names \p Path: in memory, with
-/// nothing to see of \p Below but toolkitFiles. \p Prefix, if given, stands for
-/// what comes before it. A crash of clang ends the run, not the process. \p Said
-/// gets clang's errors, with no line of another file in them.
+/// Runs \p Action on \p Text, which \p Invocation names \p Path: in memory,
+/// with nothing to see of \p Below but toolkitFiles. \p Prefix, if given,
+/// stands for what comes before it. A crash of clang ends the run, not the
+/// process. \p Said gets clang's errors, with no line of another file in them.
 TextRun runText(const clang::CompilerInvocation &Invocation,
                 llvm::StringRef Path, llvm::StringRef Text,
                 const ParsedPrefix *Prefix, clang::FrontendAction &Action,

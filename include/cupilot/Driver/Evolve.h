@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DRIVER_EVOLVE_H
 #define CUPILOT_DRIVER_EVOLVE_H
 
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Driver/EvolveAgents.h"
 #include "cupilot/Model/Contract.h"
 #include "llvm/Support/raw_ostream.h"
@@ -38,6 +39,7 @@ struct EvolveRequest {
   std::optional<PrecisionContract> Contract; ///< None: the kernels' own.
   std::string Device = "cpu", Gpu = "H200";
   uint64_t Seed = 1;
+  TextLimits Compilation; ///< Of each candidate.
   SearchSize Size;
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DRIVER_JUDGE_H
 #define CUPILOT_DRIVER_JUDGE_H
 
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,8 +27,9 @@ struct JudgeRequest {
   std::vector<std::string> Descriptions;     ///< Of workloads, in words.
   std::string Plan, Guard;                   ///< Of all variants, in words.
   std::optional<PrecisionContract> Contract; ///< None: the kernel's own.
-  std::string Arch;   ///< "sm_90"; "": that of the flags.
-  uint64_t Seed = 1;  ///< Of the inputs.
+  std::string Arch;       ///< "sm_90"; "": that of the flags.
+  uint64_t Seed = 1;      ///< Of the inputs.
+  TextLimits Compilation; ///< Of each of VariantFiles.
   bool Deep = false;  ///< Large launches too, as for variants that are kept.
   std::string Store;  ///< Where variants that pass are kept; "": nowhere.
   std::string Device; ///< A GPU, for judgeOnGpu; "": none.

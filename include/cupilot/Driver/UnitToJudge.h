@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DRIVER_UNITTOJUDGE_H
 #define CUPILOT_DRIVER_UNITTOJUDGE_H
 
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Kernel.h"
 
@@ -17,6 +18,7 @@ namespace cupilot {
 struct UnitToJudge {
   std::string Path, Bitcode;
   std::vector<Kernel> Kernels;
+  std::string File = {}; ///< Where its text lies: Path, or a copy.
 
   static llvm::Expected<UnitToJudge> load(llvm::StringRef Path,
                                           llvm::StringRef Arch,
@@ -31,10 +33,20 @@ struct UnitToJudge {
                                      llvm::StringRef Variant) const;
 };
 
-/// The text of a variant that stands alone must be admissible too: a verdict
-/// that says what in \p Path is not, or nothing.
-llvm::Expected<std::optional<GateVerdict>>
-refusedText(llvm::StringRef Path, llvm::ArrayRef<std::string> Flags);
+/// A text of variants that nobody trusts: compiled elsewhere, then read.
+struct TextToJudge {
+  std::optional<UnitToJudge> Unit;
+  GateVerdict Refused; ///< Where there is no unit.
+};
+
+/// The variants in the file \p Path. Its text stands alone: macros and folders
+/// of \p Flags are left out, files beside it are not seen. A copy in \p Folder
+/// is what is compiled from here on.
+llvm::Expected<TextToJudge> loadText(llvm::StringRef Path, llvm::StringRef Arch,
+                                     llvm::ArrayRef<std::string> Flags,
+                                     const OriginalCode &Original,
+                                     TextCompiler &Compiler,
+                                     llvm::StringRef Folder);
 
 } // namespace cupilot
 

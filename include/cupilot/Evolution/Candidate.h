@@ -8,6 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_CANDIDATE_H
 #define CUPILOT_EVOLUTION_CANDIDATE_H
 
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Evolution/Journal.h"
 #include "cupilot/Frontend/Rules.h"
@@ -24,7 +25,8 @@ struct SearchProblem {
   std::string Arch = "sm_90";
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
-  double Margin = 1.02; ///< Least speed-up that counts.
+  double Margin = 1.02;   ///< Least speed-up that counts.
+  TextLimits Compilation; ///< Of each candidate.
   /// Times are measured on a GPU, later: the cost model is not asked, and
   /// workloads that the cpu device cannot run are left to the GPU.
   bool OnGpu = false;

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LAUNCHER_NVCCVARIANT_H
 #define CUPILOT_LAUNCHER_NVCCVARIANT_H
 
+#include "cupilot/Admission/Admission.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/ObjectDispatch.h"
@@ -27,12 +28,13 @@ compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
                std::vector<std::string> *Files = nullptr);
 
 /// Compiles variant \p V, whose text lies in \p Source, for the kernel
-/// \p Original: the text must be the one that was proved and be admitted, and
-/// its canonical PTX the proved one. Findings say why it does not fit. The
-/// machine cache keeps results, if there is one.
+/// \p Original, whose code \p OriginalHas: the text must be the one that was
+/// proved and be admitted, and its canonical PTX the proved one. Findings say
+/// why it does not fit. The machine cache keeps results, if there is one.
 llvm::Expected<CompiledVariant>
 compileNvccVariant(llvm::StringRef Nvcc, const BuildVariant &V,
                    llvm::StringRef Source, llvm::StringRef Original,
+                   const OriginalCode &OriginalHas,
                    const NvccDeviceFlags &Flags);
 
 } // namespace cupilot

@@ -87,7 +87,8 @@ TEST_F(AdmissionPrefix, TheVerdictIsTheSame) {
     ASSERT_TRUE(Prefix.has_value());
     std::vector<std::string> With, Without;
     std::string Rules = rules(judgeText(*Invocation, Text, &*Prefix, &With));
-    EXPECT_EQ(Rules, rules(judgeText(*Invocation, Text, nullptr, &Without))) << Text;
+    EXPECT_EQ(Rules, rules(judgeText(*Invocation, Text, nullptr, &Without)))
+        << Text;
     EXPECT_EQ(With, Without) << Text;
     Admitted += Rules.empty();
   }
