@@ -1,4 +1,5 @@
-//===- DecisionCode.cpp - When code takes the sides of its decisions -*- C++ -*-===//
+//===- DecisionCode.cpp - When code takes the sides of its decisions -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,6 +10,7 @@
 #include "DecisionCode.h"
 #include "FactCollector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -37,16 +39,18 @@ std::string textOf(const Expr &E, const Kernel &K) {
     std::string Text = textOf(Of, K);
     return Of.Operands.empty() ? Text : "(" + Text + ")";
   };
-  const Expr &R = E.Operands[1];
+  const Expr &L = E.Operands[0], &R = E.Operands[1];
   if (E.K == Expr::Kind::Add && R.K == Expr::Kind::Constant && R.Value < 0 &&
       R.Value != INT64_MIN)
-    return textOf(E.Operands[0], K) + " - " + itostr(-R.Value);
+    return textOf(L, K) + " - " + itostr(-R.Value);
+  if (E.K == Expr::Kind::Add && L.K != Expr::Kind::Mod)
+    return textOf(L, K) + " + " + Side(R);
   const char *Operator = E.K == Expr::Kind::Add        ? " + "
                          : E.K == Expr::Kind::Mul      ? " * "
                          : E.K == Expr::Kind::Mod      ? " mod "
                          : E.K == Expr::Kind::FloorDiv ? " floordiv "
                                                        : " ceildiv ";
-  return Side(E.Operands[0]) + Operator + Side(R);
+  return Side(L) + Operator + Side(R);
 }
 
 namespace {
@@ -97,8 +101,7 @@ bool DecisionReader::matters(ArrayRef<const Value *> Operands, unsigned Site,
     Data.add(Of.data(*V));
     All.add(Of.all(*V));
   }
-  if (Data.floats() ||
-      !Of.decidesByMoreThanFloats(IsFloat ? Data : All))
+  if (Data.floats() || !Of.decidesByMoreThanFloats(IsFloat ? Data : All))
     return false;
   Code.Facts[Site].Matters = true;
   Code.Facts[Site].HangsOnMemory |= All.ints();
@@ -268,6 +271,14 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
     return C;
   }
   SymbolicRange A = Ranges.of(L), B = Ranges.of(R);
+  C.Exact = A.isExact() && B.isExact();
+  bool Whole = true;
+  for (const auto &Side : {A.Low, A.High, B.Low, B.High}) {
+    Whole &= Side.has_value();
+    if (Side)
+      C.Fits.push_back(
+          {*Side, L.getType()->getIntegerBitWidth(), !CmpInst::isUnsigned(P)});
+  }
   // Some value of \p Least is at most one of \p Most, less \p Gap.
   auto AtMost = [&](const SymbolicRange &Least, const SymbolicRange &Most,
                     int64_t Gap) {
@@ -315,6 +326,9 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
   default:
     break;
   }
+  // What is not known may be negative, which is large without a sign.
+  if (CmpInst::isUnsigned(P) && !Whole)
+    C.Known = false;
   std::string Left = text(A, L), Right = text(B, R);
   if (!Left.empty() && !Right.empty())
     C.Text = Left + signOf(P) + Right;
@@ -376,9 +390,21 @@ void DecisionReader::addTruth(const Value &Condition, unsigned Site) {
   for (unsigned Side = 0; Side < 2; ++Side)
     if (!Traps[Side])
       side(Site, Side)
-          .Places.push_back(
-              compared(Side ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, *Byte,
-                       *Zero));
+          .Places.push_back(compared(Side ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ,
+                                     *Byte, *Zero));
+}
+
+/// The one value for which \p Switch goes to \p BB.
+static const ConstantInt *onlyCaseOf(const SwitchInst &Switch,
+                                     const BasicBlock &BB) {
+  const ConstantInt *Only = nullptr;
+  for (const auto &Case : Switch.cases())
+    if (Case.getCaseSuccessor() == &BB) {
+      if (Only)
+        return nullptr;
+      Only = Case.getCaseValue();
+    }
+  return Only;
 }
 
 void DecisionReader::visit(const Instruction &I, unsigned Site) {
@@ -411,9 +437,9 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
       break;
     for (unsigned Side = 0; Side < 2; ++Side)
       side(Site, Side)
-          .Places.push_back(compared(Side ? CmpInst::ICMP_SLT
-                                          : CmpInst::ICMP_SGE,
-                                     *M->getLHS(), *M->getRHS()));
+          .Places.push_back(
+              compared(Side ? CmpInst::ICMP_SLT : CmpInst::ICMP_SGE,
+                       *M->getLHS(), *M->getRHS()));
     break;
   }
   case DecisionKind::Switch: {
@@ -429,13 +455,12 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
         To.push_back(BB);
       if (onlyTraps(Switch->getParent(), BB))
         continue;
-      const ConstantInt *Case =
-          S ? Switch->findCaseDest(const_cast<BasicBlock *>(BB)) : nullptr;
+      const ConstantInt *Case = onlyCaseOf(*Switch, *BB);
       side(Site, Number)
-          .Places.push_back(Case && Number
-                                ? compared(CmpInst::ICMP_EQ,
-                                           *Switch->getCondition(), *Case)
-                                : SideCondition());
+          .Places.push_back(
+              Case && Number
+                  ? compared(CmpInst::ICMP_EQ, *Switch->getCondition(), *Case)
+                  : SideCondition());
     }
     break;
   }
@@ -517,10 +542,10 @@ SideCondition DecisionReader::turns(const Loop &L, unsigned Turns,
     bool Falls = Count->Step && *Count->Step < 0;
     if (!Count->By && !Count->Step)
       continue;
-    SymbolicRange By =
-        Count->Step ? SymbolicRange::exactly(Polynomial::constant(
-                          Falls ? -*Count->Step : *Count->Step))
-                    : Ranges.of(*Count->By);
+    SymbolicRange By = Count->Step
+                           ? SymbolicRange::exactly(Polynomial::constant(
+                                 Falls ? -*Count->Step : *Count->Step))
+                           : Ranges.of(*Count->By);
     if (Falls)
       std::swap(Start, End);
     // The way is longer than all turns before this one, and no longer than
@@ -586,8 +611,12 @@ void DecisionReader::visitLoop(const Loop &L, unsigned Site) {
              (AtLeast ? " or more" : "");
     side(Site, Body - First, AtLeast).Places.push_back(std::move(C));
   };
-  // Where the number of turns is no expression, small ones need not exist.
-  if (!turns(L, 1, false).Known)
+  // Where nothing is counted, small numbers of turns need not exist.
+  bool Counts = any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
+    auto C = Ranges.counterOf(Phi);
+    return C && C->Bound;
+  });
+  if (!Counts)
     return Demand(2, true);
   for (unsigned Body = First; Body < 4; ++Body)
     Demand(Body, false);
@@ -614,8 +643,8 @@ void DecisionReader::run() {
 Expected<DecisionCode> decisionsOf(const Kernel &K, StringRef Bitcode,
                                    const LaunchPlan &Plan) {
   DecisionCode Code;
-  Expected<PreparedCode> Prepared = prepareCode(
-      Bitcode, [&](Module &M) { Code.Sites = markDecisions(M); });
+  Expected<PreparedCode> Prepared =
+      prepareCode(Bitcode, [&](Module &M) { Code.Sites = markDecisions(M); });
   if (!Prepared)
     return Prepared.takeError();
   Code.Facts.resize(Code.Sites.size());

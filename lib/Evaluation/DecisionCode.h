@@ -1,4 +1,5 @@
-//===- DecisionCode.h - When code takes the sides of its decisions -*- C++ -*-===//
+//===- DecisionCode.h - When code takes the sides of its decisions -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -20,6 +21,16 @@ struct SideCondition {
   /// does, they do not say.
   std::vector<Polynomial> Needs;
   bool Known = false; ///< Something is said here at all.
+  /// It holds for negative extents, too.
+  bool Exact = false;
+  /// What is compared, and the type in which: what is too large for it wraps,
+  /// and nothing is said.
+  struct Fit {
+    Polynomial Value;
+    unsigned Bits = 32;
+    bool Signed = true;
+  };
+  std::vector<Fit> Fits;
   /// A floating argument is compared with a number: true is FCmp's predicate.
   struct FloatTest {
     FloatRef Number;
@@ -68,9 +79,8 @@ struct DecisionCode {
   std::vector<DecisionSite> Sites;
   std::vector<SiteFacts> Facts; ///< Beside Sites.
 };
-llvm::Expected<DecisionCode> decisionsOf(const Kernel &K,
-                                         llvm::StringRef Bitcode,
-                                         const LaunchPlan &Plan);
+llvm::Expected<DecisionCode>
+decisionsOf(const Kernel &K, llvm::StringRef Bitcode, const LaunchPlan &Plan);
 
 /// "n", "gx", "p.8": with the names of \p K's parameters.
 std::string textOf(const Expr &E, const Kernel &K);

@@ -74,7 +74,8 @@ Expected<PreparedCode> prepareCode(StringRef Bitcode,
   Passes.addPass(GlobalDCEPass());
   FunctionPassManager Each;
   Each.addPass(SROAPass(SROAOptions::PreserveCFG));
-  Each.addPass(InstSimplifyPass());
+  if (!Before)
+    Each.addPass(InstSimplifyPass());
   Each.addPass(DCEPass());
   Passes.addPass(createModuleToFunctionPassAdaptor(std::move(Each)));
   Pipeline().run(std::move(Passes), *Code.M);

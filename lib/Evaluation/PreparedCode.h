@@ -25,7 +25,8 @@ struct PreparedCode {
   llvm::Expected<llvm::Function *> kernel(llvm::StringRef Symbol) const;
 };
 
-/// Prepares \p Bitcode; \p Before sees the module as clang wrote it.
+/// Prepares \p Bitcode; \p Before sees the module as clang wrote it, and what
+/// it gives marks to then stays as it is, even where it says nothing new.
 llvm::Expected<PreparedCode>
 prepareCode(llvm::StringRef Bitcode,
             llvm::function_ref<void(llvm::Module &)> Before = nullptr);

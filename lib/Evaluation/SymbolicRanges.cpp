@@ -11,6 +11,7 @@
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -205,6 +206,17 @@ SymbolicRanges::counterOf(const PHINode &Phi) {
     return std::nullopt;
   Counter Result;
   const Value *By = Step->getOperand(Step->getOperand(0) == &Phi ? 1 : 0);
+  const auto *Number = dyn_cast<ConstantInt>(By);
+  if (Step->getOpcode() == Instruction::Add) {
+    Result.By = By;
+  } else if (Number && Step->getOperand(0) == &Phi) {
+    if (Step->getOpcode() == Instruction::LShr ||
+        Step->getOpcode() == Instruction::AShr)
+      Result.Shift =
+          static_cast<unsigned>(Number->getValue().getLimitedValue(63));
+    else if (Step->isIntDivRem() && Number->getValue().isPowerOf2())
+      Result.Shift = Number->getValue().logBase2();
+  }
   if (Step->getOpcode() == Instruction::Add ||
       Step->getOpcode() == Instruction::Sub) {
     if (const auto *C = dyn_cast<ConstantInt>(By); C && C->getBitWidth() <= 64)
@@ -246,8 +258,9 @@ SymbolicRanges::counterOf(const PHINode &Phi) {
       if (!L->contains(Br->getSuccessor(0)))
         P = CmpInst::getInversePredicate(P);
       SymbolicRange Bound = of(*Test->getOperand(1 - Side));
-      int64_t Shift =
-          -More + (P == CmpInst::ICMP_SLE || P == CmpInst::ICMP_ULE);
+      int64_t Shift = -More +
+                      (P == CmpInst::ICMP_SLE || P == CmpInst::ICMP_ULE) -
+                      (P == CmpInst::ICMP_SGE || P == CmpInst::ICMP_UGE);
       Bound.Low = plus(Bound.Low, Shift);
       Bound.High = plus(Bound.High, Shift);
       if (Result.Test && ICmpInst::isEquality(P))
@@ -367,6 +380,16 @@ SymbolicRange SymbolicRanges::compute(const Value &V) {
     return merged({Select->getTrueValue(), Select->getFalseValue()});
   if (isa<CmpInst>(V))
     return between(0, 1);
+  if (const auto *Cut = dyn_cast<TruncInst>(&V);
+      Cut && Cut->getType()->getIntegerBitWidth() < 32) {
+    // Others may wrap; wider ones do when an extent is out of all bounds.
+    SymbolicRange R = of(*Cut->getOperand(0));
+    unsigned Bits = Cut->getType()->getIntegerBitWidth();
+    if (Bits > 1 && R.High &&
+        R.High->largest(Of.kernel().Scalars) < std::ldexp(1.0, int(Bits) - 1))
+      return R;
+    return Bits > 1 ? SymbolicRange() : between(0, 1);
+  }
   if (isa<ZExtInst, SExtInst, TruncInst, FreezeInst>(V))
     return of(*cast<Instruction>(V).getOperand(0));
   if (const auto *I = dyn_cast<BinaryOperator>(&V))

@@ -30,7 +30,7 @@ public:
 
   /// A counter of a loop.
   struct Counter {
-    std::optional<int64_t> Step; ///< Where it is a constant.
+    std::optional<int64_t> Step;     ///< Where it is a constant.
     const llvm::Value *By = nullptr; ///< What is added, where it is something.
     unsigned Shift = 0; ///< It loses so many bits in a turn instead.
     /// Beyond the last value that the loop's body sees, and how that is
