@@ -76,8 +76,8 @@ void changeFloats(GateCase &C, const FloatChange &Change) {
   }
 }
 
-void addFloatCase(const GateCase &Base, const char *Name, FloatChange Change,
-                  CaseMakers &Makers) {
+void addFloatCase(const GateCase &Base, const char *Name,
+                  const FloatChange &Change, CaseMakers &Makers) {
   Makers.push_back({Base.Name + " " + Name, [&Base, Name, Change] {
                       GateCase C = varied(Base, Name);
                       changeFloats(C, Change);

@@ -30,8 +30,8 @@ using FloatChange = std::function<double(ElementKind Kind, size_t Buffer,
 /// Changes the floats of all buffers of \p C.
 void changeFloats(GateCase &C, const FloatChange &Change);
 /// Adds the case "NAME" in which all floats are changed so.
-void addFloatCase(const GateCase &Base, const char *Name, FloatChange Change,
-                  CaseMakers &Makers);
+void addFloatCase(const GateCase &Base, const char *Name,
+                  const FloatChange &Change, CaseMakers &Makers);
 
 /// A few values are hundreds of times larger than the rest; by \p Draw.
 double heavyTailed(uint64_t Draw);

@@ -25,7 +25,7 @@ namespace cupilot {
 static constexpr uint64_t LongRow = 70'000;
 /// A prime: steps of any length reach each index below it.
 static constexpr uint64_t ManyIndices = 70'001;
-/// Bytes of all buffers, beyond which a case is left out.
+/// Bytes that buffers may grow by; a case that needs more is left out.
 static constexpr uint64_t MostBytes = uint64_t(8) << 20;
 
 namespace {
@@ -90,26 +90,24 @@ static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
                      uint64_t New) {
   if (New <= Old)
     return true;
-  uint64_t All = 0;
+  uint64_t Added = 0;
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    uint64_t Stride = C.Layouts[I].Stride, N = C.Buffers[I].size() / Stride;
-    if (I == Except || N == 0 || N < Old) {
-      All += C.Buffers[I].size();
-      continue;
-    }
-    uint64_t Times = Old ? divideCeil(N, Old * Rows) : 1;
-    uint64_t Size = (N + Times * (New - Old)) * Stride;
-    All += Size;
-    if (All > MostBytes)
-      return false;
-    const Bytes From = C.Buffers[I];
     Bytes &To = C.Buffers[I];
-    To.resize(Size);
-    for (uint64_t At = From.size(); At < Size; At += N * Stride)
+    uint64_t Stride = C.Layouts[I].Stride, N = To.size() / Stride;
+    if (I == Except || N == 0 || N < Old)
+      continue;
+    uint64_t Times = Old ? divideCeil(N, Old * Rows) : 1;
+    uint64_t More = Times * (New - Old) * Stride;
+    Added += More;
+    if (Added > MostBytes)
+      return false;
+    const Bytes From = To;
+    To.resize(From.size() + More);
+    for (uint64_t At = N * Stride; At < To.size(); At += N * Stride)
       std::memcpy(To.data() + At, From.data(),
-                  std::min<uint64_t>(N * Stride, Size - At));
+                  std::min<uint64_t>(N * Stride, To.size() - At));
   }
-  return All <= MostBytes;
+  return true;
 }
 
 static void addMade(const GateCase &Base, const Twine &Name,
