@@ -16,9 +16,7 @@
 // Terms that cancel whatever the inputs are (a sum that is taken back) leave
 // rounding errors that no change of inputs explains. So the original runs on
 // the changed inputs as well: how far it is off there says how far an
-// implementation of its kind is off at this element. Where that is a large part
-// of the results, as in chaotic iterations, float64 is no measure, and says
-// nothing.
+// implementation of its kind is off at this element.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,15 +56,13 @@ static void nudge(GateCase &C, uint64_t Seed) {
     }
 }
 
-/// \p Off as what it counts for beside a unit in the last place of the inputs,
-/// of which a result may have 16: errors of the original's size at an element
-/// may be 8 times as large, by the lower of their two middle ones, so that a
-/// rounding to an integer that goes the other way once does not count.
+/// How far the original is off at an element, by its runs: the largest, but no
+/// more than four times the next, so that a rounding to an integer that goes
+/// the other way once does not count; and no more than lets 16 times as much be
+/// a small part of the results, as in chaotic iterations.
 static double typicalOf(std::array<double, Runs> Off, double Rms) {
-  constexpr double MostOfRms = 0x1p-8;
   llvm::sort(Off);
-  double Typical = Off[(Runs - 1) / 2];
-  return Typical <= MostOfRms * Rms ? Typical : 0;
+  return std::min({Off[Runs - 1], 4 * Off[Runs - 2], Rms / 128});
 }
 
 Error OriginalRuns::findSensitivity(const JudgedCase &J) {
