@@ -21,6 +21,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -58,11 +59,22 @@ static void nudge(GateCase &C, uint64_t Seed) {
 
 /// How far the original is off at an element, by its runs: the largest, but no
 /// more than four times the next, so that a rounding to an integer that goes
-/// the other way once does not count; and no more than lets 16 times as much be
-/// a small part of the results, as in chaotic iterations.
-static double typicalOf(std::array<double, Runs> Off, double Rms) {
+/// the other way once does not count.
+static double typicalOf(std::array<double, Runs> Off) {
   llvm::sort(Off);
-  return std::min({Off[Runs - 1], 4 * Off[Runs - 2], Rms / 128});
+  return std::min(Off[Runs - 1], 4 * Off[Runs - 2]);
+}
+
+/// What \p Typical may be at most. Where the original is far off at most
+/// elements, as a chaotic iteration is, 16 times as much must still be a small
+/// part of the results.
+static double mostTypical(std::vector<double> Typical, double Rms) {
+  constexpr double Far = 0x1p-10, Most = 0x1p-7;
+  if (Typical.empty())
+    return 0;
+  auto Middle = Typical.begin() + Typical.size() / 2;
+  std::nth_element(Typical.begin(), Middle, Typical.end());
+  return *Middle > Far * Rms ? Most * Rms : INFINITY;
 }
 
 Error OriginalRuns::findSensitivity(const JudgedCase &J) {
@@ -102,7 +114,9 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
   for (size_t I = 0; I < Moved.size(); ++I) {
     double Square = 0;
     size_t Finite = 0;
+    std::vector<double> Typical;
     EachFloat(I, [&](ElementKind K, uint64_t At) {
+      Typical.push_back(typicalOf(Off[I][At]));
       double V = readElement(K, J.Reference[I].data() + At);
       if (std::isfinite(V)) {
         Square += V * V;
@@ -110,11 +124,12 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
       }
     });
     double Rms = Finite ? std::sqrt(Square / double(Finite)) : 0;
+    double Most = mostTypical(Typical, Rms);
     // Probes may have 16 times as many last bits: that is about inputs alone.
     const double Share = J.Case.Probe ? 1.0 / 16 : 1;
     EachFloat(I, [&](ElementKind, uint64_t At) {
-      Moved[I][At] =
-          std::max(std::sqrt(Moved[I][At]), Share * typicalOf(Off[I][At], Rms));
+      Moved[I][At] = std::max(std::sqrt(Moved[I][At]),
+                              Share * std::min(typicalOf(Off[I][At]), Most));
     });
   }
   J.Sensitivity = std::move(Moved);
