@@ -31,7 +31,9 @@ using namespace llvm;
 namespace cupilot {
 
 /// Runs with other signs; fewer would leave some element untouched by chance.
-static constexpr unsigned Runs = 4;
+static constexpr unsigned Runs = 8;
+/// How far the original is off at an element: on these inputs, and in each run.
+using OwnErrors = std::array<double, Runs + 1>;
 
 /// A unit in the last place relative to the value; 0 for types so short that
 /// their own rounding is all there is.
@@ -60,9 +62,9 @@ static void nudge(GateCase &C, uint64_t Seed) {
 /// How far the original is off at an element, by its runs: the largest, but no
 /// more than four times the next, so that a rounding to an integer that goes
 /// the other way once does not count.
-static double typicalOf(std::array<double, Runs> Off) {
+static double typicalOf(OwnErrors Off) {
   llvm::sort(Off);
-  return std::min(Off[Runs - 1], 4 * Off[Runs - 2]);
+  return std::min(Off[Runs], 4 * Off[Runs - 1]);
 }
 
 /// What \p Typical may be at most. Where the original is far off at most
@@ -79,7 +81,7 @@ static double mostTypical(std::vector<double> Typical, double Rms) {
 
 Error OriginalRuns::findSensitivity(const JudgedCase &J) {
   std::vector<std::vector<double>> Moved;
-  std::vector<std::vector<std::array<double, Runs>>> Off;
+  std::vector<std::vector<OwnErrors>> Off;
   for (const Bytes &B : J.Reference) {
     Moved.emplace_back(B.size());
     Off.emplace_back(B.size());
@@ -92,6 +94,12 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
            At += L.Stride)
         Visit(F.Kind, At);
   };
+  for (size_t I = 0; I < Moved.size(); ++I)
+    EachFloat(I, [&](ElementKind K, uint64_t At) {
+      double E = readElement(K, J.Original.Buffers[I].data() + At) -
+                 readElement(K, J.Reference[I].data() + At);
+      Off[I][At][Runs] = std::isfinite(E) ? std::fabs(E) : 0;
+    });
   for (unsigned Run = 0; Run < Runs; ++Run) {
     GateCase C = J.Case;
     nudge(C, Setup.Seed * Runs + Run);
