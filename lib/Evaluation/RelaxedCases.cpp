@@ -264,9 +264,12 @@ void addRelaxedCases(const CaseContext &X, const GateCase &Base,
   RelaxedMaker(X, Base, Scales).addScales();
   RelaxedMaker(X, Base, Mixtures).addMixtures();
   // What shows most comes first: large launches bear few cases.
-  for (size_t I = 0; I < std::max({Leans.size(), Exact.size(), Scales.size()});
-       ++I)
-    for (CaseMakers *List : {&Leans, &Exact, &Scales})
+  CaseMakers *Lists[] = {&Leans, &Exact, &Scales, &Mixtures};
+  size_t Longest = 0;
+  for (CaseMakers *List : Lists)
+    Longest = std::max(Longest, List->size());
+  for (size_t I = 0; I < Longest; ++I)
+    for (CaseMakers *List : Lists)
       if (I < List->size())
         Makers.push_back(std::move((*List)[I]));
 }

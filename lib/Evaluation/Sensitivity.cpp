@@ -19,13 +19,12 @@
 // Terms that cancel whatever the inputs are (a sum that is taken back) leave
 // rounding errors that no change of inputs explains. So the original runs on
 // the changed inputs as well: how far it is off there says how far an
-// implementation of its kind is off at this element. Where that is a large part
-// of the results, as in chaotic iterations, float64 is no measure, and says
-// nothing.
+// implementation of its kind is off at this element.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Original.h"
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <random>
@@ -35,7 +34,9 @@ using namespace llvm;
 namespace cupilot {
 
 /// Runs with other signs; fewer would leave some element untouched by chance.
-static constexpr unsigned Runs = 4;
+static constexpr unsigned Runs = 8;
+/// How far the original is off at an element: on these inputs, and in each run.
+using OwnErrors = std::array<double, Runs + 1>;
 
 /// A unit in the last place relative to the value; 0 for types so short that
 /// their own rounding is all there is.
@@ -86,20 +87,29 @@ static double shareOf(const JudgedCase &J, size_t I, ArrayRef<double> Moves) {
   return Count < FewNumbers ? 1 : std::min(1.0, Generous * Most);
 }
 
-/// \p Off as what it counts for beside a unit in the last place of the inputs,
-/// of which a result may have 16: errors of the original's size at an element
-/// may be 8 times as large, by the lower of their two middle ones, so that a
-/// rounding to an integer that goes the other way once does not count.
-static double typicalOf(std::array<double, Runs> Off, double Rms) {
-  constexpr double MostOfRms = 0x1p-8;
+/// How far the original is off at an element, by its runs: the largest, but no
+/// more than four times the next, so that a rounding to an integer that goes
+/// the other way once does not count.
+static double typicalOf(OwnErrors Off) {
   llvm::sort(Off);
-  double Typical = Off[(Runs - 1) / 2];
-  return Typical <= MostOfRms * Rms ? Typical : 0;
+  return std::min(Off[Runs], 4 * Off[Runs - 1]);
+}
+
+/// What \p Typical may be at most. Where the original is far off at most
+/// elements, as a chaotic iteration is, 16 times as much must still be a small
+/// part of the results.
+static double mostTypical(std::vector<double> Typical, double Rms) {
+  constexpr double Far = 0x1p-10, Most = 0x1p-7;
+  if (Typical.empty())
+    return 0;
+  auto Middle = Typical.begin() + Typical.size() / 2;
+  std::nth_element(Typical.begin(), Middle, Typical.end());
+  return *Middle > Far * Rms ? Most * Rms : INFINITY;
 }
 
 Error OriginalRuns::findSensitivity(const JudgedCase &J) {
   std::vector<std::vector<double>> Moved;
-  std::vector<std::vector<std::array<double, Runs>>> Off;
+  std::vector<std::vector<OwnErrors>> Off;
   for (const Bytes &B : J.Reference) {
     Moved.emplace_back(B.size());
     Off.emplace_back(B.size());
@@ -112,6 +122,12 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
            At += L.Stride)
         Visit(F.Kind, At);
   };
+  for (size_t I = 0; I < Moved.size(); ++I)
+    EachFloat(I, [&](ElementKind K, uint64_t At) {
+      double E = readElement(K, J.Original.Buffers[I].data() + At) -
+                 readElement(K, J.Reference[I].data() + At);
+      Off[I][At][Runs] = std::isfinite(E) ? std::fabs(E) : 0;
+    });
   for (unsigned Run = 0; Run < Runs; ++Run) {
     GateCase C = J.Case;
     nudge(C, Setup.Seed * Runs + Run);
@@ -134,7 +150,9 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
   for (size_t I = 0; I < Moved.size(); ++I) {
     double Square = 0;
     size_t Finite = 0;
+    std::vector<double> Typical;
     EachFloat(I, [&](ElementKind K, uint64_t At) {
+      Typical.push_back(typicalOf(Off[I][At]));
       double V = readElement(K, J.Reference[I].data() + At);
       if (std::isfinite(V)) {
         Square += V * V;
@@ -145,11 +163,12 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
       Value = std::sqrt(Value);
     const double Shown = shareOf(J, I, Moved[I]);
     double Rms = Finite ? std::sqrt(Square / double(Finite)) : 0;
+    double Most = mostTypical(Typical, Rms);
     // Probes may have 16 times as many last bits: that is about inputs alone.
     const double Share = J.Case.Probe ? 1.0 / 16 : 1;
     EachFloat(I, [&](ElementKind, uint64_t At) {
-      Moved[I][At] =
-          std::max(Shown * Moved[I][At], Share * typicalOf(Off[I][At], Rms));
+      Moved[I][At] = std::max(Shown * Moved[I][At],
+                              Share * std::min(typicalOf(Off[I][At]), Most));
     });
   }
   J.Sensitivity = std::move(Moved);

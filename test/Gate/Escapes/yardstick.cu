@@ -89,9 +89,9 @@ __global__ void cancelled(const float *x, float *y, int rows, int n) {
     return;
   float sum = 0;
   for (int i = 0; i < n; ++i)
-    sum += x[r * n + i] * 1000.0f;
+    sum += x[r * n + i] * 10.0f;
   for (int i = 0; i < n; ++i)
-    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+    sum -= x[r * n + (i + 1) % n] * 10.0f;
   y[r] = sum + x[r * n];
 }
 // Neither is more exact than the other.
@@ -101,9 +101,9 @@ __global__ void cancelledBackwards(const float *x, float *y, int rows, int n) {
     return;
   float sum = 0;
   for (int i = n; i-- > 0;)
-    sum += x[r * n + i] * 1000.0f;
+    sum += x[r * n + i] * 10.0f;
   for (int i = n; i-- > 0;)
-    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+    sum -= x[r * n + (i + 1) % n] * 10.0f;
   y[r] = sum + x[r * n];
 }
 __global__ void cancelledByTwo(const float *x, float *y, int rows, int n) {
@@ -112,8 +112,8 @@ __global__ void cancelledByTwo(const float *x, float *y, int rows, int n) {
     return;
   float more = 0, less = 0;
   for (int i = 0; i < n; ++i) {
-    more += x[r * n + i] * 1000.0f;
-    less += x[r * n + (i + 1) % n] * 1000.0f;
+    more += x[r * n + i] * 10.0f;
+    less += x[r * n + (i + 1) % n] * 10.0f;
   }
   y[r] = (more - less) + x[r * n];
 }
@@ -123,9 +123,9 @@ __global__ void cancelledDouble(const float *x, float *y, int rows, int n) {
     return;
   double sum = 0;
   for (int i = 0; i < n; ++i)
-    sum += x[r * n + i] * 1000.0f;
+    sum += x[r * n + i] * 10.0f;
   for (int i = 0; i < n; ++i)
-    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+    sum -= x[r * n + (i + 1) % n] * 10.0f;
   y[r] = float(sum + x[r * n]);
 }
 // The difference is noise, so any noise will do: but not 256 times as much.
@@ -135,10 +135,10 @@ __global__ void cancelledShort(const float *x, float *y, int rows, int n) {
     return;
   float sum = 0;
   for (int i = 0; i < n; ++i)
-    sum += __uint_as_float(__float_as_uint(x[r * n + i] * 1000.0f) &
+    sum += __uint_as_float(__float_as_uint(x[r * n + i] * 10.0f) &
                            0xffffff00);
   for (int i = 0; i < n; ++i)
-    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+    sum -= x[r * n + (i + 1) % n] * 10.0f;
   y[r] = sum + x[r * n];
 }
 // What is left is taken for 0.
@@ -148,11 +148,11 @@ __global__ void cancelledFlushed(const float *x, float *y, int rows, int n) {
     return;
   float sum = 0, most = 0;
   for (int i = 0; i < n; ++i) {
-    sum += x[r * n + i] * 1000.0f;
-    most = fmaxf(most, fabsf(x[r * n + i] * 1000.0f));
+    sum += x[r * n + i] * 10.0f;
+    most = fmaxf(most, fabsf(x[r * n + i] * 10.0f));
   }
   for (int i = 0; i < n; ++i)
-    sum -= x[r * n + (i + 1) % n] * 1000.0f;
+    sum -= x[r * n + (i + 1) % n] * 10.0f;
   sum += x[r * n];
   y[r] = fabsf(sum) < 1e-3f * most ? 0 : sum;
 }
