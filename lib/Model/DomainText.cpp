@@ -153,6 +153,7 @@ static std::string clause(const RangeClause &C, const LaunchNames &N) {
       In[1].Least - In[0].Most == 2)
     return What + " != " + itostr(In[0].Most + 1);
   std::vector<std::string> Parts;
+  Parts.reserve(In.size());
   for (const Interval &I : In)
     Parts.push_back(I.Least == I.Most
                         ? itostr(I.Least)
@@ -163,6 +164,7 @@ static std::string clause(const RangeClause &C, const LaunchNames &N) {
 
 static std::string clause(const ResidueClause &C, const LaunchNames &N) {
   std::vector<std::string> Parts;
+  Parts.reserve(C.In.size());
   for (int64_t Rest : C.In)
     Parts.push_back(itostr(Rest));
   std::string What = text(C.E, N, Binding::Atom) + " mod " + itostr(C.Modulus);
@@ -296,6 +298,7 @@ static std::string constraint(const Constraint &C, const LaunchNames &N) {
 
 std::string guardText(const Guard &G, const LaunchNames &N) {
   std::vector<std::string> Parts;
+  Parts.reserve(G.Constraints.size() + G.Alignments.size());
   for (const Constraint &C : G.Constraints)
     Parts.push_back(constraint(C, N));
   for (const Alignment &A : G.Alignments)
