@@ -25,6 +25,7 @@ struct JudgedCase {
   bool AnyOrder = false; ///< The contract holds for the original, last thread
                          ///< first.
   bool SameBits = false; ///< It then even has the same bits.
+  llvm::BitVector Decided; ///< Sides that the original took.
   /// How far each number moves, by its byte, when the inputs move by a unit in
   /// the last place. Empty until a comparison fails without it.
   mutable std::vector<std::vector<double>> Sensitivity;

@@ -8,6 +8,7 @@
 
 #include "DomainCases.h"
 #include "Original.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Portable/Random.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -513,6 +514,76 @@ DomainCases::apart(const Bindings &Wrong) {
     Cases.clear();
   const size_t Most = Cases.size();
   return further(std::move(Cases), Most);
+}
+
+Expected<const JudgedCase *> DomainCases::propose(const SideProposal &P) {
+  const Kernel &K = O.kernel();
+  GateCase From = Base.Case;
+  From.Captured = From.Ordered = From.Thorough = false;
+  From.Doubtful = true;
+  for (auto [I, S] : enumerate(K.Scalars)) {
+    bool IsSize = any_of(Model.vars(), [I = I](const LaunchVar &V) {
+      return !V.IsGrid && V.Index == I;
+    });
+    const auto Value = static_cast<uint64_t>(P.Launch.Symbols[I]);
+    if (IsSize ||
+        readScalar(From, S) == (Value & maskTrailingOnes<uint64_t>(S.Bits)))
+      continue;
+    writeScalar(From, S, Value);
+    From.Name +=
+        " " + scalarName(K, S) + "=" + std::to_string(P.Launch.Symbols[I]);
+  }
+  if (P.Number) {
+    writeFloat(From, P.Number->first, P.Number->second);
+    From.ChangedFloats.push_back(P.Number->first);
+    From.Name += " number " + std::to_string(P.Number->first.Param) + "=" +
+                 std::to_string(P.Number->second);
+  }
+  if (P.Misaligned) {
+    From.Shift = From.Shift ? 0 : 4;
+    From.Name += " shifted";
+  }
+  if (P.Null && find_if(From.Pointers, [&](const WorkloadPointer &Each) {
+                  return Each.Param == P.Null->Pointer.Param &&
+                         Each.Offset == P.Null->Pointer.Offset;
+                }) != From.Pointers.end() == P.Null->IsNull) {
+    std::optional<GateCase> Toggled =
+        nullToggled(K, O.context().Types, From, P.Null->Pointer);
+    if (!Toggled)
+      return nullptr;
+    From = std::move(*Toggled);
+  }
+  Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I)
+    if (std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), P.Launch))
+      At[I] = *V;
+  std::optional<GateCase> C = Model.at(From, At, MostBytes);
+  if (!C)
+    return nullptr;
+  for (unsigned D = 0; D < 3; ++D) {
+    const auto Block = static_cast<uint64_t>(P.Launch.Dims[BlockX + D]);
+    const auto Grid = static_cast<uint64_t>(P.Launch.Dims[GridX + D]);
+    if (C->Shape.Block[D] != Block) {
+      C->Shape.Block[D] = Block;
+      C->Name +=
+          std::string(" block.") + "xyz"[D] + "=" + std::to_string(Block);
+    }
+    // Where the grid follows a size, that has changed it already.
+    if (Grid != Base.Case.Shape.Grid[D] && Grid != C->Shape.Grid[D] &&
+        Grid <= uint64_t(MaxGrid[D]) && Grid > 0) {
+      C->Shape.Grid[D] = Grid;
+      C->Name += std::string(" grid.") + "xyz"[D] + "=" + std::to_string(Grid);
+    }
+  }
+  if (C->Shape.Block[0] * C->Shape.Block[1] * C->Shape.Block[2] >
+      uint64_t(MaxBlockThreads))
+    return nullptr;
+  std::vector<std::optional<GateCase>> One;
+  One.push_back(std::move(C));
+  Expected<std::vector<const JudgedCase *>> Found = further(std::move(One), 1);
+  if (!Found)
+    return Found.takeError();
+  return Found->empty() ? nullptr : Found->front();
 }
 
 Expected<std::unique_ptr<DomainCases>>

@@ -15,6 +15,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_DOMAINCASES_H
 #define CUPILOT_LIB_EVALUATION_DOMAINCASES_H
 
+#include "BranchCoverage.h"
 #include "Compare.h"
 #include "LaunchModel.h"
 #include <map>
@@ -50,6 +51,10 @@ public:
   /// \p Wrong differs from the base in several sizes: the launches that differ
   /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
+
+  /// The launch of \p P with the original's results; null where that does not
+  /// bear it, or it costs too much.
+  llvm::Expected<const JudgedCase *> propose(const SideProposal &P);
 
   const LaunchModel &model() const { return Model; }
   const JudgedCase &base() const { return Base; }

@@ -89,6 +89,80 @@ static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
   }
 }
 
+/// Code that no case ran is not proved. Launches that would run it are tried,
+/// and a domain leaves out those that the original does not bear. What is left
+/// makes a finding.
+static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
+                                   const DomainFrame &Frame,
+                                   GateVerdict &Verdict) {
+  constexpr size_t MostSides = 24, MostProposals = 4;
+  std::vector<TriedLaunch> Untried;
+  auto Derive = [&] {
+    std::vector<TriedLaunch> All(V.tried());
+    append_range(All, Untried);
+    Verdict.Ends.clear();
+    return deriveDomain(Frame, All, Verdict.Ends);
+  };
+  auto Open = [&](const Domain &D) {
+    std::vector<MissingSide> Sides;
+    for (MissingSide &M : V.taken().missing(&V.takenByOriginal()))
+      if (any_of(D.Boxes, [&](const DomainBox &Box) {
+            return !V.taken().cannotHappenIn(M, Box);
+          }))
+        Sides.push_back(std::move(M));
+    return Sides;
+  };
+  Domain D = Derive();
+  std::vector<MissingSide> Sides = Open(D);
+  for (size_t I = 0; I < O.bases().size() && !Sides.empty(); ++I) {
+    Expected<DomainCases *> Cases = O.domainCases(I);
+    if (!Cases)
+      return Cases.takeError();
+    if (!*Cases)
+      continue;
+    const TriedLaunch Base = triedLaunch(O.kernel(), (*Cases)->base().Case);
+    for (const MissingSide &M : ArrayRef(Sides).take_front(MostSides)) {
+      std::vector<SideProposal> All = V.taken().proposals(M, Base.B);
+      if (All.size() > MostProposals)
+        All.resize(MostProposals);
+      for (const SideProposal &P : All) {
+        Expected<const JudgedCase *> J = (*Cases)->propose(P);
+        if (!J)
+          return J.takeError();
+        if (*J) {
+          if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+            return Right.takeError();
+          continue;
+        }
+        if (P.Number || P.Null || P.Misaligned)
+          continue;
+        TriedLaunch L = Base;
+        L.Case = "a launch that was not run";
+        L.B = P.Launch;
+        L.Recorded = false;
+        L.Wrong = GateReason::Untested;
+        L.Evidence = V.taken().text(M);
+        Untried.push_back(std::move(L));
+      }
+    }
+    D = Derive();
+    Sides = Open(D);
+  }
+  if (!Untried.empty()) {
+    // Launches stand for others only where they are needed.
+    std::vector<TriedLaunch> Needed = std::exchange(Untried, {});
+    D = Derive();
+    if (!Open(D).empty()) {
+      Untried = std::move(Needed);
+      D = Derive();
+    }
+  }
+  for (const MissingSide &M : Open(D))
+    Verdict.Findings.push_back(
+        makeFinding(GateReason::Untested, "", V.taken().text(M)));
+  return D;
+}
+
 Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
                  const LaunchPlan &Plan, GateDepth Depth,
                  GateVerdict &Verdict) {
@@ -149,7 +223,12 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   }
   if (!Frame)
     return Error::success();
-  Domain D = deriveDomain(*Frame, V.tried(), Verdict.Ends);
+  Expected<Domain> Found = coverSides(O, V, *Frame, Verdict);
+  if (!Found)
+    return Found.takeError();
+  Domain D = std::move(*Found);
+  if (!Verdict.Findings.empty())
+    return Error::success();
   if (D.Boxes.empty()) {
     Verdict.Findings.push_back(
         makeFinding(GateReason::NeverAdmitted, "",

@@ -11,6 +11,7 @@
 #include "KernelCode.h"
 #include "Ranges.h"
 #include "Rounding.h"
+#include "cupilot/Evaluation/Count.h"
 #include "cupilot/Support/Error.h"
 #include <cmath>
 
@@ -29,12 +30,20 @@ Error OriginalRuns::load() {
   if (!Digest)
     return Digest.takeError();
   Code = *Digest;
+  Expected<BranchCoverage> Sides = BranchCoverage::create(
+      kernel(), Setup.OriginalBitcode, originalPlan(kernel()));
+  if (!Sides)
+    return Sides.takeError();
+  Decisions.emplace(std::move(*Sides));
+  BornChecks Noted;
+  Noted.Decisions = &Decisions->wanted();
   for (auto [K, Mode] : {std::pair(&Plain, RunMode::Plain),
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
                          {&Counting, RunMode::Counting}}) {
     Expected<LoadedKernel> Loaded =
-        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch, {}, Code);
+        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch,
+                   Mode == RunMode::Plain ? Noted : BornChecks(), Code);
     if (!Loaded)
       return Loaded.takeError();
     *K = std::move(*Loaded);
@@ -107,9 +116,11 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   J->Case = std::move(C);
   const GateCase &Case = J->Case;
   J->Fill = Case.OtherFill ? OtherPoison : Poison;
+  Plain.Module->forgetDecided();
   Expected<RunResult> Final = run(Plain, Case, J->Fill);
   if (!Final)
     return Final.takeError();
+  J->Decided = Plain.Module->decided();
   J->Original = std::move(*Final);
   if (J->Original.Fault) {
     if (Case.Doubtful)

@@ -9,6 +9,7 @@
 #ifndef CUPILOT_LIB_EVALUATION_ORIGINAL_H
 #define CUPILOT_LIB_EVALUATION_ORIGINAL_H
 
+#include "BranchCoverage.h"
 #include "DomainCases.h"
 #include "ImpulseProbes.h"
 #include "LoadedIntegers.h"
@@ -46,6 +47,8 @@ public:
   /// The launches that say how far a variant of the base \p Index is right;
   /// null where the original does not bear the base.
   llvm::Expected<DomainCases *> domainCases(size_t Index);
+  /// The decisions of the original's code; none are added.
+  const BranchCoverage &decisions() const { return *Decisions; }
   /// What the original's code does with its arguments.
   llvm::Expected<const CodeFacts *> facts();
   /// Impulses at every place of the base case \p Index; null when the original
@@ -112,7 +115,8 @@ private:
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
   LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
-  LoadedKernel Rounded;           ///< Under a relaxed contract.
+  std::optional<BranchCoverage> Decisions;
+  LoadedKernel Rounded; ///< Under a relaxed contract.
   /// Whether any operand is rounded there; once it is known.
   std::optional<bool> Rounds;
   BornChecks Checks;

@@ -32,6 +32,10 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   Options.CanonicalNans = Mode != RunMode::Wide && Mode != RunMode::Counting;
   Options.SampleBlocks = 256;
   Options.MaxInstructions = Checks.ThreadSteps;
+  if (Checks.Decisions) {
+    Options.Decisions = true;
+    Options.OnlyDecisions = *Checks.Decisions;
+  }
   Options.MaxLaunchInstructions = Checks.LaunchSteps;
   // With several, what a wrong kernel does would depend on timing.
   Options.Threads = 1;

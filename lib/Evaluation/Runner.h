@@ -31,6 +31,8 @@ constexpr uint64_t MostThreadSteps = 200'000'000;
 struct BornChecks {
   uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway ...
   uint64_t LaunchSteps = 0; ///< ... as in all threads together; 0: no limit.
+  /// Decisions of which the sides that are taken are noted; null: none.
+  const llvm::BitVector *Decisions = nullptr;
   bool Races = true, SameValueRaces = true, Written = true;
   bool Divergence = true; ///< Barriers in code where a warp has divided.
   // When threads take turns (Schedules.h).

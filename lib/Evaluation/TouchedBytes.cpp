@@ -64,7 +64,7 @@ Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
 namespace {
 
 /// Sum of coefficients times products of variables, by the set of variables.
-using Polynomial = std::map<unsigned, int64_t>;
+using Coefficients = std::map<unsigned, int64_t>;
 
 /// Fits one quantity of which the values at corners are known.
 class PolynomialFit {
@@ -73,8 +73,8 @@ public:
       : Low(Low), High(High) {}
   /// \p At has the value for each set of variables that are high. Nothing
   /// where coefficients are no integers.
-  std::optional<Polynomial> fit(const std::map<unsigned, int64_t> &At) const {
-    Polynomial P;
+  std::optional<Coefficients> fit(const std::map<unsigned, int64_t> &At) const {
+    Coefficients P;
     for (const auto &[Set, Unused] : At) {
       // The mixed difference of the set, over all of its subsets.
       int64_t Difference = 0, Over = 1;
@@ -97,7 +97,7 @@ public:
 
 private:
   /// Adds D * product over \p Set of (x - low).
-  void addShifted(Polynomial &P, unsigned Set, int64_t D) const {
+  void addShifted(Coefficients &P, unsigned Set, int64_t D) const {
     if (D == 0)
       return;
     for (unsigned Part = Set;; Part = (Part - 1) & Set) {
@@ -110,7 +110,7 @@ private:
         break;
     }
   }
-  static void erase_if(Polynomial &P) {
+  static void erase_if(Coefficients &P) {
     for (auto It = P.begin(); It != P.end();)
       It = It->second == 0 ? P.erase(It) : std::next(It);
   }
@@ -119,7 +119,7 @@ private:
 
 } // namespace
 
-static Expr expressionOf(const Polynomial &P, ArrayRef<LaunchVar> Vars) {
+static Expr expressionOf(const Coefficients &P, ArrayRef<LaunchVar> Vars) {
   std::optional<Expr> Sum;
   auto Add = [&](Expr E) {
     Sum = Sum ? Expr::binary(Expr::Kind::Add, std::move(*Sum), std::move(E))
@@ -145,7 +145,7 @@ static Expr expressionOf(const Polynomial &P, ArrayRef<LaunchVar> Vars) {
   return Sum ? std::move(*Sum) : Expr::constant(0);
 }
 
-static int64_t valueOf(const Polynomial &P, ArrayRef<int64_t> Values) {
+static int64_t valueOf(const Coefficients &P, ArrayRef<int64_t> Values) {
   int64_t Sum = 0;
   for (auto [Set, Factor] : P) {
     int64_t Product = Factor;
@@ -227,7 +227,7 @@ Error LaunchModel::fitTouched() {
       Begins[Set] = Got[P].Least;
       Ends[Set] = Got[P].Most;
     }
-    std::optional<Polynomial> Begin = Fit.fit(Begins), End = Fit.fit(Ends);
+    std::optional<Coefficients> Begin = Fit.fit(Begins), End = Fit.fit(Ends);
     if (!Begin || !End)
       continue;
     if (*Borne && (valueOf(*Begin, Third) != Last[P].Least ||

@@ -26,8 +26,16 @@ Error VariantRuns::load() {
   if (!Digest)
     return Digest.takeError();
   Code = *Digest;
+  Expected<BranchCoverage> Sides =
+      BranchCoverage::create(O.kernel(), Bitcode, Plan);
+  if (!Sides)
+    return Sides.takeError();
+  Taken.emplace(std::move(*Sides));
+  TakenByOriginal.emplace(O.decisions());
+  BornChecks Noted = O.checks();
+  Noted.Decisions = &Taken->wanted();
   Expected<LoadedKernel> K =
-      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, O.checks(), Code);
+      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Noted, Code);
   if (!K)
     return K.takeError();
   Plain = std::move(*K);
@@ -122,14 +130,20 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
         Wider.LaunchSteps, Clumsy * static_cast<uint64_t>(DomainCases::mostCost(
                                         /*Deep=*/true)));
     Wider.ThreadSteps = MostThreadSteps;
+    Wider.Decisions = &Taken->wanted();
     Expected<LoadedKernel> K =
         loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Wider, Code);
     if (!K)
       return K.takeError();
     Module = std::move(*K);
   }
+  Module.Module->forgetDecided();
   Expected<std::optional<GateFinding>> Wrong =
       runAndCompare(Module, J, **Launches, Forward, Verdict);
+  if (Wrong && !*Wrong) {
+    Taken->add(Module.Module->decided());
+    TakenByOriginal->add(J.Decided);
+  }
   if (Wrong && !*Wrong && J.Refilled) {
     RunResult Refilled;
     ++Verdict.Checks;

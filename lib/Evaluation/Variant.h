@@ -29,6 +29,10 @@ public:
   /// Runs it on \p J, which asks how far it is right: being wrong there is no
   /// reason to reject it. False: it is wrong there.
   llvm::Expected<bool> explore(const JudgedCase &J, GateVerdict &Verdict);
+  /// Sides of decisions that it took where it was right, and the original's on
+  /// the same launches.
+  const BranchCoverage &taken() const { return *Taken; }
+  const BranchCoverage &takenByOriginal() const { return *TakenByOriginal; }
   /// The launches that it ran on, by judge() and explore().
   llvm::ArrayRef<TriedLaunch> tried() const { return Tried; }
   /// Runs it on cases that are drawn by its own code. False: rejected.
@@ -98,6 +102,7 @@ private:
   LoadedKernel Plain;
   LoadedKernel Reversed, Checked, Far, Scheduled; ///< When needed.
   std::vector<TriedLaunch> Tried;
+  std::optional<BranchCoverage> Taken, TakenByOriginal;
   std::optional<uint64_t> ResidentLimit;
 };
 
