@@ -129,8 +129,8 @@ TEST(AdmissionRules, DeviceMemory) {
            "__constant__ char a[1 << 19]; __device__ char b[(1 << 19) + 1];",
            "template <int N> __device__ char a[N];\n"
            "__device__ char *f() { return a<2000000>; }",
-           "template <int N> struct S { static const char a[N]; };\n"
-           "template <int N> const char S<N>::a[N] = {1};\n"
+           "template <int N> struct S { static __device__ char a[N]; };\n"
+           "template <int N> __device__ char S<N>::a[N];\n"
            "__device__ int f() { return S<2000000>::a[3]; }",
            "__device__ int f(int i) { static const char t[2000000] = {1};\n"
            "  return t[i]; }",
