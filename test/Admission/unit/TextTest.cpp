@@ -71,7 +71,7 @@ TEST(AdmissionText, OtherRequests) {
 
 TEST(AdmissionText, Bytes) {
   EXPECT_EQ(atOnce(std::string("int x;\0", 7)), "spelling@1");
-  EXPECT_EQ(atOnce("\n// what ??/\n"), "spelling@2");
+  EXPECT_EQ(atOnce("\n// what ?\?/\n"), "spelling@2");
   EXPECT_EQ(atOnce("int x = a ? ?b : c; // really??"), "");
   EXPECT_EQ(atOnce(std::string((256 << 10) + 1, ' ')), "size@1");
   EXPECT_EQ(atOnce(std::string(256 << 10, ' ')), "");
@@ -91,16 +91,6 @@ TEST(AdmissionText, FilesBesideTheText) {
   EXPECT_EQ(atOnce("#include \"math.h\"\n", "/usr/include"), "include@1");
   EXPECT_EQ(atOnce("#include <math.h>\n", "/usr/include"), "");
   EXPECT_EQ(atOnce("#include \"math.h\"\n", "/nowhere"), "");
-}
-
-TEST(AdmissionRules, MacrosThatNest) {
-  std::string Doubling = "#define m0 (\n";
-  for (int I = 1; I < 12; ++I)
-    Doubling += "#define m" + std::to_string(I) + " m" + std::to_string(I - 1) +
-                " m" + std::to_string(I - 1) + "\n";
-  // Without a runText to end, the parser goes on to its own limit.
-  auto Findings = findingsIn(Doubling + "__device__ int x = m11 1;\n");
-  EXPECT_FALSE(Findings) << "clang has a limit of its own";
 }
 
 TEST(AdmissionRules, NamesOfOthers) {
@@ -139,8 +129,8 @@ TEST(AdmissionRules, DeviceMemory) {
            "__constant__ char a[1 << 19]; __device__ char b[(1 << 19) + 1];",
            "template <int N> __device__ char a[N];\n"
            "__device__ char *f() { return a<2000000>; }",
-           "template <int N> struct S { static const char a[N]; };\n"
-           "template <int N> const char S<N>::a[N] = {1};\n"
+           "template <int N> struct S { static __device__ char a[N]; };\n"
+           "template <int N> __device__ char S<N>::a[N];\n"
            "__device__ int f() { return S<2000000>::a[3]; }",
            "__device__ int f(int i) { static const char t[2000000] = {1};\n"
            "  return t[i]; }",
@@ -186,20 +176,20 @@ static std::string inCode(const std::string &Body,
 
 TEST(AdmissionCode, WritesToDeviceVariables) {
   const std::string Generic = "addrspacecast (ptr addrspace(1) @v to ptr)";
-  for (const std::string &Body :
-       {std::string("store i32 1, ptr addrspace(1) @v"),
-        "store i32 1, ptr " + Generic,
-        std::string("%g = getelementptr i32, ptr addrspace(1) @v, i64 %i\n"
-                    "%x = atomicrmw add ptr addrspace(1) %g, i32 1 seq_cst"),
-        "call void @put(ptr " + Generic + ")",
-        "call void @far(ptr " + Generic + ")",
-        "store ptr " + Generic + ", ptr %out",
-        "%x = ptrtoint ptr addrspace(1) @v to i64\nstore i64 %x, ptr %out",
-        "%s = select i1 true, ptr " + Generic +
-            ", ptr %out\n"
-            "store i32 1, ptr %s",
-        "call void asm sideeffect \"red.global.add.u32 [$0], 1;\", \"l\"(ptr " +
-            Generic + ")"})
+  for (const std::string &Body : std::initializer_list<std::string>{
+           "store i32 1, ptr addrspace(1) @v", "store i32 1, ptr " + Generic,
+           "%g = getelementptr i32, ptr addrspace(1) @v, i64 %i\n"
+           "%x = atomicrmw add ptr addrspace(1) %g, i32 1 seq_cst",
+           "call void @put(ptr " + Generic + ")",
+           "call void @far(ptr " + Generic + ")",
+           "store ptr " + Generic + ", ptr %out",
+           "%x = ptrtoint ptr addrspace(1) @v to i64\nstore i64 %x, ptr %out",
+           "%s = select i1 true, ptr " + Generic +
+               ", ptr %out\n"
+               "store i32 1, ptr %s",
+           "call void asm sideeffect \"red.global.add.u32 [$0], 1;\", "
+           "\"l\"(ptr " +
+               Generic + ")"})
     EXPECT_EQ(inCode(Body), "state@7") << Body;
   OriginalCode Known;
   Known.Variables = {"v"};

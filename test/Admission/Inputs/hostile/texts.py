@@ -47,7 +47,7 @@ TEXTS = {
     "digraph": ('%:include "SECRET/key"\n' + ROWS, "include"),
     "digraph_known": ("%:include <cuda_fp16.h>\n" + ROWS, "include"),
     "trigraph": ('??=include "SECRET/key"\n' + ROWS, "spelling"),
-    "trigraph_splice": ('// nothing ??/\n#include "SECRET/key"\n' + ROWS, "include"),
+    "trigraph_splice": ('// nothing ??/\n#include "SECRET/key"\n' + ROWS, ("spelling", "include")),
     "spliced": ('#inc\\\nlude "SECRET/key"\n' + ROWS, "include"),
     "commented": ('/* */ # /* */ include /* */ "SECRET/key"\n' + ROWS, "include"),
     "next": ("#include_next <SECRET/key>\n" + ROWS, "include"),
@@ -112,7 +112,7 @@ TEXTS = {
     "carriage": ('#include "SECRET/key"\r' + ROWS, "include"),
     "byte_order": (b"\xef\xbb\xbf" + b'#include "SECRET/key"\n' + ROWS.encode(), "include"),
     # Memory and state.
-    "huge": ("__device__ float huge[1ull << 33];\n" + ROWS, "device-memory"),
+    "huge": ("__device__ float enormous[1ull << 33];\n" + ROWS, "device-memory"),
     "huge_together": ("".join(f"__device__ float a{i}[100000];\n" for i in range(4)) + ROWS, "device-memory"),
     "huge_instance": ("template <int N> __device__ float huge[N];\n" + body("if (n < 0) out[0] = huge<1 << 20>[i];"),
                       "device-memory"),
