@@ -111,7 +111,7 @@ static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
 }
 
 static void addMade(const GateCase &Base, const Twine &Name,
-                    std::function<bool(GateCase &)> Change,
+                    const std::function<bool(GateCase &)> &Change,
                     CaseMakers &Makers) {
   std::string Text = Name.str();
   GateCase Trial = Base;
