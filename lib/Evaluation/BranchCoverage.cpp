@@ -249,6 +249,7 @@ BranchCoverage::proposals(const MissingSide &M, const Bindings &Base) const {
       continue;
     // Scalars first: a plan's launch follows them.
     std::vector<size_t> Variables;
+    Variables.reserve(NumLaunchDims + Base.Symbols.size());
     for (size_t I = 0; I < Base.Symbols.size(); ++I)
       Variables.push_back(NumLaunchDims + I);
     for (size_t I = 0; I < NumLaunchDims; ++I)

@@ -33,13 +33,12 @@ public:
       std::optional<Polynomial> P = Polynomial::of(C.E);
       if (!P || C.In.empty())
         continue;
-      // k * product + constant.
-      Ranges.push_back({std::move(*P), {C.In.front().Least, C.In.back().Most}});
+      Ranges.push_back({*P, {C.In.front().Least, C.In.back().Most}});
     }
     for (const ResidueClause &C : Box.Residues)
       if (std::optional<Polynomial> P = Polynomial::of(C.E);
           P && !C.In.empty() && C.Modulus > 0)
-        Residues.push_back({std::move(*P), &C});
+        Residues.push_back({*P, &C});
   }
   Wide of(const Polynomial &P) const;
   /// Whether a scalar in \p P may be negative.

@@ -1,5 +1,4 @@
-//===- Decisions.h - What device code decides, and what it decided -*- C++
-//-*-===//
+//===- Decisions.h - What device code decides, and what it decided -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

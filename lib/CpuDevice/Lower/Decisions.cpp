@@ -322,7 +322,7 @@ void Seer::seeInstruction(Instruction &I, const DecisionSite &S) {
     auto &Switch = cast<SwitchInst>(I);
     SmallVector<const BasicBlock *> To;
     auto SideOf = [&](const BasicBlock *BB) {
-      auto At = find(To, BB);
+      auto *At = find(To, BB);
       if (At == To.end())
         At = To.insert(To.end(), BB);
       return B.getInt32(static_cast<unsigned>(At - To.begin()));

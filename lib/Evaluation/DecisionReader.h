@@ -1,0 +1,49 @@
+//===- DecisionReader.h - Reads the decisions of a kernel -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVALUATION_DECISIONREADER_H
+#define CUPILOT_LIB_EVALUATION_DECISIONREADER_H
+
+#include "DecisionCode.h"
+#include "llvm/IR/Instructions.h"
+
+namespace cupilot {
+
+/// Reads one kernel as one launch of a plan runs it.
+class DecisionReader {
+public:
+  DecisionReader(const Dependence &Of, DecisionCode &Code)
+      : Of(Of), Ranges(Of), Code(Code) {}
+  void run();
+
+private:
+  void visit(const llvm::Instruction &I, unsigned Site);
+  void visitLoop(const llvm::Loop &L, unsigned Site);
+  SiteFacts::Side &side(unsigned Site, unsigned Number, bool AtLeast = false);
+  bool matters(llvm::ArrayRef<const llvm::Value *> Operands, unsigned Site,
+               bool IsFloat = false);
+  void addCompare(const llvm::CmpInst &Cmp, unsigned Site);
+  SideCondition compared(llvm::CmpInst::Predicate P, const llvm::Value &L,
+                         const llvm::Value &R);
+  void addTruth(const llvm::Value &Condition, unsigned Site);
+  SideCondition turns(const llvm::Loop &L, unsigned Turns, bool AtLeast);
+  std::string text(const SymbolicRange &R, const llvm::Value &V) const;
+  bool waits(const llvm::Value &Condition) const;
+  int64_t ringOf(const llvm::Loop &L);
+  bool onlyTraps(const llvm::BasicBlock *From,
+                 const llvm::BasicBlock *To) const;
+  /// Which results of \p Condition lead to nothing but a trap.
+  std::array<bool, 2> trapping(const llvm::Value &Condition) const;
+
+  const Dependence &Of;
+  SymbolicRanges Ranges;
+  DecisionCode &Code;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVALUATION_DECISIONREADER_H
