@@ -208,8 +208,9 @@ Comparison compareBytes(std::string_view Original, std::string_view Candidate,
         C.FarFields += !(Error.Norm <= Allowed.Norm);
       }
       double Chance = 4 * Error.Norm / std::sqrt(double(Count));
-      if (Leans && std::fabs(Error.Lean) - Chance >=
-                       std::fabs(C.Lean) - C.LeanByChance) {
+      if (Leans &&
+          (C.LeanByChance == 0 || std::fabs(Error.Lean) - Chance >
+                                      std::fabs(C.Lean) - C.LeanByChance)) {
         C.Lean = Error.Lean;
         C.LeanByChance = Chance;
       }

@@ -92,20 +92,21 @@ TEST(Compare, Norms) {
 
 TEST(Compare, Leans) {
   // All a little smaller, or every second one a little larger.
-  std::vector<float> A(100000, 2.0f), Smaller(100000, 1.998f), Both = Smaller;
+  std::vector<float> A(100000, 2.0f), Smaller(100000, 2 - 0x1p-9f),
+      Both = Smaller;
   for (size_t I = 0; I < Both.size(); I += 2)
-    Both[I] = 2.002f;
+    Both[I] = 2 + 0x1p-9f;
   auto Compared = [&](const std::vector<float> &B, double Floor) {
     return compareBytes(bytes(A), bytes(B), Elements::of(NumberKind::F32),
                         {0, 0.004, Floor});
   };
   Comparison C = Compared(Smaller, 1);
   EXPECT_EQ(C.Wrong, 0u);
-  EXPECT_NEAR(C.Lean, -0.001, 1e-6);
-  EXPECT_NEAR(C.LeanByChance, 4 * 0.001 / std::sqrt(100000.0), 1e-8);
+  EXPECT_NEAR(C.Lean, -0x1p-10, 1e-9);
+  EXPECT_NEAR(C.LeanByChance, 4 * 0x1p-10 / std::sqrt(100000.0), 1e-8);
   C = Compared(Both, 1);
-  EXPECT_NEAR(C.Lean, 0, 1e-7);
-  EXPECT_NEAR(C.LeanByChance, 4 * 0.001 / std::sqrt(100000.0), 1e-8);
+  EXPECT_NEAR(C.Lean, 0, 1e-9);
+  EXPECT_NEAR(C.LeanByChance, 4 * 0x1p-10 / std::sqrt(100000.0), 1e-8);
   // Not asked for, it is not computed.
   EXPECT_EQ(Compared(Smaller, 0.0625).Lean, 0);
   EXPECT_EQ(Compared(A, 1).Lean, 0);
