@@ -67,8 +67,9 @@ BranchCoverage::missing(const BranchCoverage *Original) const {
       if (!isTaken(Site, S.Number, S.AtLeast) &&
           !(Original &&
             Original->missesToo(Code.Sites[Site], S.Number, S.AtLeast)))
-        Result.push_back({Site, S.Number, S.AtLeast, Code.Sites[Site].Location,
-                          Facts.HangsOnMemory, S.Places});
+        Result.push_back({Site, S.Number, S.AtLeast, Code.Sites[Site].Kind,
+                          Code.Sites[Site].Location, Facts.HangsOnMemory,
+                          S.Places});
   }
   return Result;
 }

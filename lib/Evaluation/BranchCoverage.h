@@ -16,10 +16,15 @@ namespace cupilot {
 struct MissingSide {
   unsigned Site = 0, Side = 0;
   bool AtLeast = false; ///< Of a loop: so many turns, or more.
+  DecisionKind Kind = DecisionKind::Compare;
   std::string Location;
   bool HangsOnMemory = false; ///< On loaded integers, too.
   /// When it is taken: one for each place where its function was inlined.
   std::vector<SideCondition> Places;
+  /// Whether anything is known of when it is taken.
+  bool isKnown() const {
+    return llvm::any_of(Places, [](const SideCondition &C) { return C.Known; });
+  }
 };
 
 /// A launch that may take a missing side: scalars and dimensions, or, beside

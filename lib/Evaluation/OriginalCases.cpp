@@ -150,7 +150,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   // One thread of a variant may do all that the original's threads do
   // together, in a clumsy way. It is no matter of time: a verdict must not
   // depend on the machine.
-  constexpr double Clumsy = 32, Least = 1e6, LeastOfThread = 8e6;
+  constexpr double Clumsy = 32, Least = 1e6, LeastOfThread = 16e6;
   MostCost = std::max(MostCost, Cost);
   Checks.ThreadSteps = static_cast<uint64_t>(
       std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
