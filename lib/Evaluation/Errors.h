@@ -14,9 +14,11 @@ namespace cupilot {
 
 /// Where a buffer breaks the contract.
 struct BufferMismatch {
-  bool Bitwise = false;     ///< It had to be equal; only At is set.
-  uint64_t At = 0;          ///< Byte of the first wrong number.
-  size_t Wrong = 0;         ///< Numbers beyond what they may have.
+  bool Bitwise = false; ///< It had to be equal; only At is set.
+  uint64_t At = 0;      ///< Byte of the first wrong number.
+  size_t Wrong = 0;     ///< Numbers beyond what they may have.
+  size_t FarOff = 0; ///< Numbers at which the original's own error is none of
+                     ///< rounding.
   double Mine = 0, Own = 0; ///< Largest errors against the float64 run.
   double Term = 0; ///< What each number may have beyond the original's error.
   double Got = 0, Original = 0, Reference = 0; ///< The first wrong number.
@@ -32,7 +34,8 @@ struct Tolerance {
   /// float64 run; empty when it is not known.
   llvm::ArrayRef<double> Sensitivity;
   double Factor = 16;
-  /// Whether the contract's bound of the norm holds for these inputs.
+  /// Whether these are a workload's own inputs: the contract's bound of the
+  /// norm holds for them.
   bool OwnInputs = false;
   /// What leanOf() may be beyond the original's own, in size.
   std::optional<double> Lean = std::nullopt;

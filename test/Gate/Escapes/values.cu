@@ -641,9 +641,12 @@ __global__ void doubledUnsigned(const char *x, char *y, int n) {
 // honest: scaledSumOther
 // honest: scaledSumEarly
 // honest: scaledSumFma
-// cheat: scaledSumNoRule | mismatch, unwritten-read
-// cheat: scaledSumKeeps | mismatch, unwritten-output
-// cheat: scaledSumNoAlpha | mismatch
+// bounded: scaledSumNoRule
+// outside: grid=2, block=64, args=[buffer f32 n=120 uniform seed=11, buffer f32 n=120 value=nan, 120, 1.5, 0]
+// bounded: scaledSumKeeps
+// outside: grid=2, block=64, args=[buffer f32 n=120 uniform seed=11, buffer f32 n=120 uniform seed=12, 120, 0, 0.5]
+// bounded: scaledSumNoAlpha
+// outside: grid=2, block=64, args=[buffer f32 n=120 value=nan, buffer f32 n=120 uniform seed=12, 120, 0, 0.5]
 // As in BLAS: with beta = 0, what c held counts for nothing, be it NaN.
 __global__ void scaledSum(const float *a, float *c, int n, float alpha, float beta) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
