@@ -85,7 +85,7 @@ static Expected<KernelDomain> judge(const UnitToJudge &U, StringRef Symbol,
   Plan.Launches[0].Symbol = Symbol.str();
   Guard When;
   When.Arch = Arch.str();
-  Expected<GateVerdict> V = (*G)->judge(*Alone, Plan, When);
+  Expected<GateVerdict> V = (*G)->judge(*Alone, Plan, When, GateDepth::Keep);
   if (!V)
     return V.takeError();
   if (!V->Passed)

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Bitcode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evaluation/Count.h"
 #include "cupilot/Evaluation/Described.h"
