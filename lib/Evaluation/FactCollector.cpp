@@ -60,7 +60,12 @@ void FactCollector::addModulus(const std::optional<Polynomial> &Extent,
   if (!Extent || Extent->asConstant() || Modulus < 2 ||
       Modulus > LargestModulus)
     return;
-  Expr E = Extent->expr();
+  // What is added turns the rests around, and tells no other sizes apart.
+  std::optional<Polynomial> Sizes =
+      Extent->plus(Polynomial::constant(Extent->constantPart()), -1);
+  if (!Sizes)
+    return;
+  Expr E = Sizes->expr();
   for (const ModulusFact &M : Found.Moduli)
     if (M.E == E && M.Modulus == Modulus)
       return;
