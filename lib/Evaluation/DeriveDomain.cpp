@@ -88,13 +88,21 @@ private:
   std::map<size_t, std::set<int64_t>> WrongNumbers;
   std::vector<Point> Right, Wrong;
   std::vector<Interval> Hull, Anchor; ///< Anchors stay inside.
-  bool Misaligns = true;              ///< Misaligned buffers were never wrong.
+  /// Addresses that are multiples of no more than this were wrong.
+  uint64_t WrongShift = 0;
 };
 
 } // namespace
 
 /// Rests that a clause lists.
 static constexpr size_t MostRests = 64;
+
+/// What all addresses of \p L are multiples of; 256 where they are as CUDA's
+/// allocations.
+static uint64_t alignedBy(const TriedLaunch &L) {
+  constexpr uint64_t Allocation = 256;
+  return L.Misaligned ? L.Misaligned & -L.Misaligned : Allocation;
+}
 
 static bool isVariable(const Expr &E) {
   return E.K == Expr::Kind::Dim || E.K == Expr::Kind::Symbol;
@@ -236,7 +244,7 @@ bool BoxMaker::excludeNumbers(const Point &W) {
   if (W.L->Misaligned && none_of(Right, [&](const Point &P) {
         return P.IsAnchor && P.L->Misaligned == W.L->Misaligned;
       })) {
-    Misaligns = false;
+    WrongShift = std::max(WrongShift, alignedBy(*W.L));
     return true;
   }
   bool Any = false;
@@ -547,21 +555,19 @@ void BoxMaker::addPointers(DomainBox &Box) const {
   for (size_t I = 0; I < Pointers.size(); ++I)
     if (F.Facts.Pointers[I].Used)
       Box.Nulls.push_back({Pointers[I], C.Null[I]});
-  bool MayBeMisaligned = Misaligns && any_of(Launches, [](auto *L) {
-                           return !L->Wrong && L->Misaligned;
-                         });
+  auto IsRight = [&](const TriedLaunch *L) {
+    return !L->Wrong && alignedBy(*L) > WrongShift;
+  };
   for (size_t I = 0; I < Pointers.size(); ++I) {
     if (!F.Facts.Pointers[I].Used || C.Null[I])
       continue;
     // Every address of the cases is a multiple of what is asked for here.
-    uint64_t All = 256;
+    constexpr uint64_t WidestAccess = 16;
+    uint64_t All = WidestAccess;
     for (const TriedLaunch *L : Launches)
-      if (!L->Wrong && (Misaligns || !L->Misaligned))
+      if (IsRight(L))
         while (All > 1 && addressOf(*L, Pointers[I]) % All)
           All /= 2;
-    constexpr uint64_t WidestAccess = 16;
-    if (!MayBeMisaligned)
-      All = std::min(All, WidestAccess);
     if (All > F.Natural[I])
       Box.Alignments.push_back({Pointers[I], static_cast<unsigned>(All)});
   }

@@ -182,6 +182,32 @@ void DomainCases::addNumbers(const GateCase &From,
                        false, nullptr, nullptr});
 }
 
+/// Buffers of which all addresses are multiples of an element, of two, ...
+void DomainCases::addShifts(const GateCase &From, uint64_t Element) {
+  constexpr uint64_t WidestAccess = 16;
+  if (!isPowerOf2_64(Element))
+    return;
+  for (uint64_t Shift = Element; Shift < WidestAccess; Shift *= 2)
+    Entries.push_back({[&From, Shift]() -> std::optional<GateCase> {
+                         GateCase C = From;
+                         C.Shift = Shift;
+                         C.Captured = C.Ordered = C.Thorough = false;
+                         C.Doubtful = true;
+                         C.Name += " shifted by " + std::to_string(Shift);
+                         return C;
+                       },
+                       false, nullptr, nullptr});
+}
+
+/// Bytes of the widest element that a pointer parameter has.
+static uint64_t widestElement(const Kernel &K) {
+  uint64_t Element = 0;
+  for (const KernelParam &P : K.Params)
+    if (P.IsPointer)
+      Element = std::max(Element, P.PointeeSize);
+  return Element;
+}
+
 void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
   const Values At = Model.baseValues();
   Values Small = At;
@@ -200,18 +226,7 @@ void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
   AddAll([](int64_t V) { return 2 * V; });
   AddAll([](int64_t V) { return 2 * V + 1; });
   addNumbers(From, Own.FloatThresholds);
-  uint64_t Element = 0;
-  for (const KernelParam &P : O.kernel().Params)
-    if (P.IsPointer)
-      Element = std::max(Element, P.PointeeSize);
-  if (Element > 0 && Element < 16 && isPowerOf2_64(Element))
-    Entries.push_back({[&From, Element]() -> std::optional<GateCase> {
-                         GateCase C = From;
-                         C.Shift = Element;
-                         C.Name += " shifted";
-                         return C;
-                       },
-                       false, nullptr, nullptr});
+  addShifts(From, widestElement(O.kernel()));
   for (size_t I = 0; I < At.size(); ++I)
     for (int64_t More : {16 * At[I], int64_t(70001)}) {
       Values V = Small;
@@ -601,6 +616,7 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   for (Values &V : Residues)
     D->add(*D->Froms.front(), std::move(V), D->Entries);
   D->addRandomSizes(*D->Froms.front(), 12, 4, D->Entries);
+  D->addShifts(*D->Froms.front(), widestElement(O.kernel()));
   D->addData(Own);
   if (Error E = D->addCombinations(Own))
     return std::move(E);

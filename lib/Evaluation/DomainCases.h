@@ -83,6 +83,7 @@ private:
   void addDeepLadder();
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
+  void addShifts(const GateCase &From, uint64_t Element);
   void add(const GateCase &From, Values V, std::vector<Entry> &To);
   /// Prepares those of \p Cases that are new, \p Most of them at most.
   llvm::Expected<std::vector<const JudgedCase *>>

@@ -1,4 +1,5 @@
-//===- FactCollector.cpp - Reads facts from the code of a kernel -*- C++ -*-===//
+//===- FactCollector.cpp - Reads facts from the code of a kernel -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -156,7 +156,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
       std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
   // Some variations have more to do than what was captured.
   Checks.LaunchSteps =
-      static_cast<uint64_t>(2 * Clumsy * MostCost + 16 * Least);
+      static_cast<uint64_t>(4 * Clumsy * MostCost + 32 * Least);
   auto AddEntry = [&](std::function<GateCase()> Make) {
     Entries.emplace_back();
     Entries.back().Make = std::move(Make);

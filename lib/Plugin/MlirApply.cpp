@@ -32,17 +32,20 @@ using llvm::StringRef;
 namespace cupilot {
 
 /// A finding for a variant that does not hold for every launch as it stands.
-static llvm::Error checkNeedsNoHost(const BuildVariant &V) {
+static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain) {
   auto Needed = [](StringRef Why) {
     return findingError(Why + ", and mlir-opt does not compile host code");
   };
-  if (!V.Where)
+  if (!V.Where && !AssumeDomain)
     return findingError("it has no domain, as in stores of format 6 and "
                         "before; 'cupilot verify --store' gives it one");
   // One box without conditions is everything.
-  if (llvm::none_of(V.Where->Boxes,
-                    [](const DomainBox &Box) { return Box.size() == 0; }))
-    return Needed("its domain must be checked at the launch");
+  if (!AssumeDomain && llvm::none_of(V.Where->Boxes, [](const DomainBox &Box) {
+        return Box.size() == 0;
+      }))
+    return Needed(
+        "its domain must be checked at the launch (assume-domain=true "
+        "takes it unchecked)");
   if (!V.When.Constraints.empty() || !V.When.Alignments.empty() ||
       !V.When.Disjoints.empty())
     return Needed("its guard must be checked at the launch");
@@ -99,6 +102,10 @@ private:
                            llvm::cl::desc("Only kernels whose symbol matches")};
   ListOption<std::string> Flags{*this, "flags",
                                 llvm::cl::desc("Clang's flags of the search")};
+  Option<bool> AssumeDomain{
+      *this, "assume-domain",
+      llvm::cl::desc("All launches are known to lie in the domains of the "
+                     "variants, which nothing checks")};
   Option<bool> Strict{
       *this, "strict",
       llvm::cl::desc("A variant that does not fit is an error")};
@@ -147,7 +154,7 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
 
 llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
                                     const BuildVariant &V, StringRef Path) {
-  if (llvm::Error E = checkNeedsNoHost(V))
+  if (llvm::Error E = checkNeedsNoHost(V, AssumeDomain))
     return E;
   Expected<VariantModule> New = VariantModule();
   if (R.Compiler == MlirCompiler) {

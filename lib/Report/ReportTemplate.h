@@ -69,7 +69,7 @@ pre .add { color: var(--good); } pre .cut { color: var(--bad); } pre .place { co
 <p class="note">Faint points: modelled times. Full points: measured ones. Green: accepted; amber: not faster; red: rejected by the gate; the original has the text's color. Numbers are those of the table.</p>
 {{/chart}}
 <div class="wide"><table class="variants"><tr><th class="n">#</th><th>variant</th><th>verdict</th><th>class</th><th class="n">op/byte</th><th class="n">modelled us</th><th class="n">measured us</th><th class="n">ratio</th><th class="n">headroom</th></tr>
-{{#variants}}<tr><td class="n">{{number}}</td><td class="g">{{genome}}{{#domain}}<br><small>runs if {{domain}}</small>{{/domain}}</td><td class="w"><span class="v {{verdict}}">{{verdict}}</span> {{reason}}</td><td>{{class}}</td><td class="n">{{intensity}}</td><td class="n">{{modelled}}</td><td class="n">{{measured}}</td><td class="n">{{ratio}}</td><td class="n">{{headroom}}</td></tr>
+{{#variants}}<tr><td class="n">{{number}}</td><td class="g">{{genome}}{{#domain}}<div><small>runs if {{domain}}</small></div>{{/domain}}</td><td class="w"><span class="v {{verdict}}">{{verdict}}</span> {{reason}}</td><td>{{class}}</td><td class="n">{{intensity}}</td><td class="n">{{modelled}}</td><td class="n">{{measured}}</td><td class="n">{{ratio}}</td><td class="n">{{headroom}}</td></tr>
 {{/variants}}</table></div>
 {{#unplaced}}<p class="note">{{unplaced}} of them could not be counted and have no point.</p>
 {{/unplaced}}
