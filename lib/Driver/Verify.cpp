@@ -155,7 +155,7 @@ Error KernelVerifier::place(const BuildEntry &B) {
   std::vector<std::vector<std::string>> Choices = {Recorded};
   if (!R.Flags.empty()) {
     Choices.insert(Choices.begin(), Recorded);
-    append_range(Choices.front(), R.Flags);
+    append_range(Choices.front(), variantFlags(R.Flags)); // Of the slice.
   }
   std::string Why;
   std::vector<std::pair<std::string, std::vector<std::string>>> Compiled;
