@@ -212,12 +212,15 @@ Error Judge::judgeOnDevice() {
   std::vector<GpuVariant> Variants;
   for (const JudgedVariant &V : All)
     if (V.Verdict.Passed)
-      Variants.push_back({V.Name, V.Bitcode, V.Plan, &V.Verdict});
+      Variants.push_back({V.Name, V.Bitcode, V.Plan, When, &V.Verdict});
   if (Variants.empty())
     return Error::success();
   Expected<std::vector<GpuOutcome>> Outcomes = judgeOnGpu(
       R.Device, {&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Flags},
-      Variants, When, *TheGate);
+      Variants,
+      [&](size_t W, const DeviceResults &Own, const DeviceResults &Variant) {
+        return TheGate->judgeDeviceResults(W, Own, Variant);
+      });
   if (!Outcomes)
     return Outcomes.takeError();
   for (JudgedVariant &V : All)

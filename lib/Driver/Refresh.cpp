@@ -10,6 +10,7 @@
 #include "cupilot/Driver/Refresh.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/NvccBuilds.h"
+#include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Frontend/Extraction.h"
@@ -58,13 +59,7 @@ private:
 /// pass are in \p Proved, with this evidence alone.
 Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
                               StoredKernel &Proved) {
-  SearchProblem P;
-  P.K = S.K;
-  P.Workloads = S.Workloads;
-  P.DataFolder = Store.root().str();
-  P.Flags = Command.Flags;
-  P.Arch = Arch;
-  P.Seed = R.Seed;
+  SearchProblem P = storedProblem(S, Store.root(), Arch, Command.Flags, R.Seed);
   if (Given) {
     P.Workloads = Given->of(S.K);
     P.DataFolder = Given->Folder;
@@ -140,16 +135,11 @@ static void takeOver(StoredKernel &S, const StoredKernel &Proved,
           To.Evidence.push_back(M);
 }
 
-/// "clang-22" and the flags that may matter, which no other build of \p S for
-/// \p Arch has: evidence is for one command.
-static std::string clangName(const StoredKernel &S, StringRef Arch,
-                             ArrayRef<std::string> Flags, StringRef Identity) {
-  std::string Name = CUPILOT_CLANG;
-  for (StringRef Flag : variantFlags(withoutArchitectures(Flags)))
-    if (!Flag.starts_with("-O") && !Flag.starts_with("-W") &&
-        !Flag.starts_with("-g") && !Flag.starts_with("-std=") &&
-        !Flag.starts_with("--cuda-path"))
-      Name += (" " + Flag).str();
+/// clangName(), which no other build of \p S for \p Arch has: evidence is for
+/// one command.
+static std::string ownName(const StoredKernel &S, StringRef Arch,
+                           ArrayRef<std::string> Flags, StringRef Identity) {
+  std::string Name = clangName(Flags);
   for (const BuildEntry &B : S.Builds)
     if (B.Compiler == Name && B.Arch == Arch)
       return Name + " " + shortDigest(Identity, 8);
@@ -158,7 +148,7 @@ static std::string clangName(const StoredKernel &S, StringRef Arch,
 
 Error Refresh::clang(StoredKernel &S, StoredKernel &Proved,
                      const std::string &Arch, const std::string &Identity) {
-  std::string Name = clangName(S, Arch, Command.Flags, Identity);
+  std::string Name = ownName(S, Arch, Command.Flags, Identity);
   for (Variant &V : Proved.Variants)
     for (Measurement &M : V.Evidence)
       M.Compiler = Name;

@@ -39,8 +39,10 @@ public:
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override;
-  Expected<std::optional<Domain>> prove(const Genome &G,
-                                        const CandidateRecord &R) override;
+  Expected<GateVerdict> verdict(const Candidate &C) override;
+  Expected<std::optional<Domain>>
+  domain(const Candidate &C, const GateVerdict &V,
+         ArrayRef<std::string> Compared) override;
   StringRef originalBitcode() const override { return Bitcode; }
   ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
@@ -277,40 +279,63 @@ Evaluator::workOf(const GateVerdict &V) const {
   return All;
 }
 
-Expected<std::optional<Domain>> Evaluator::prove(const Genome &G,
-                                                 const CandidateRecord &R) {
-  Expected<Candidate> C = prepare(G, *R.Code);
-  if (!C)
-    return C.takeError();
-  Domain All;
-  std::vector<std::string> Outside;
-  if (TheGate) {
-    Expected<GateVerdict> V =
-        TheGate->judge(C->Bitcode, R.Code->Plan, R.Code->When, GateDepth::Keep);
-    if (!V)
-      return V.takeError();
-    if (!V->Passed)
-      return std::nullopt;
-    if (V->Where)
-      All = std::move(*V->Where);
-    Outside = std::move(V->Outside);
+Expected<GateVerdict> Evaluator::verdict(const Candidate &C) {
+  const Translation &Code = *C.Record.Code;
+  if (!TheGate) {
+    GateVerdict V;
+    V.Passed = true;
+    V.VariantLaunches.resize(P.Workloads.size());
+    return V;
   }
+  Expected<GateVerdict> V =
+      TheGate->judge(C.Bitcode, Code.Plan, Code.When, GateDepth::Keep);
+  if (!V)
+    return V;
+  std::vector<std::optional<std::vector<CountedLaunch>>> Launches;
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    if (!GpuOnly[I] && inGate(I) < V->VariantLaunches.size())
+      Launches.push_back(std::move(V->VariantLaunches[inGate(I)]));
+    else
+      Launches.emplace_back();
+  V->VariantLaunches = std::move(Launches);
+  return V;
+}
+
+Expected<std::optional<Domain>>
+Evaluator::domain(const Candidate &C, const GateVerdict &V,
+                  ArrayRef<std::string> Compared) {
+  Domain All = V.Where.value_or(Domain());
   // What a GPU compared counts as far as it goes: that one launch.
-  if (R.Evidence && R.Evidence->Gpu)
-    for (const GpuWorkload &Run : R.Evidence->Gpu->Workloads)
-      for (auto [I, W] : enumerate(P.Workloads)) {
-        if (W.Name != Run.Workload ||
-            (!GpuOnly[I] && !is_contained(Outside, W.Name)))
-          continue;
-        Expected<DomainBox> Box =
-            comparedBox(P.K, Bitcode, C->Bitcode, R.Code->Plan, W);
-        if (!Box)
-          return Box.takeError();
-        All = unite(std::move(All), Domain{{std::move(*Box)}});
-      }
+  for (auto [I, W] : enumerate(P.Workloads)) {
+    if (!is_contained(Compared, W.Name) ||
+        (!GpuOnly[I] && !is_contained(V.Outside, W.Name)))
+      continue;
+    Expected<DomainBox> Box =
+        comparedBox(P.K, Bitcode, C.Bitcode, C.Record.Code->Plan, W);
+    if (!Box)
+      return Box.takeError();
+    All = unite(std::move(All), Domain{{std::move(*Box)}});
+  }
   if (All.Boxes.empty())
     return std::nullopt;
   return All;
+}
+
+Expected<std::optional<Domain>>
+CandidateEvaluator::prove(const Genome &G, const CandidateRecord &R) {
+  Expected<Candidate> C = prepare(G, *R.Code);
+  if (!C)
+    return C.takeError();
+  Expected<GateVerdict> V = verdict(*C);
+  if (!V)
+    return V.takeError();
+  if (!V->Passed)
+    return std::nullopt;
+  std::vector<std::string> Compared;
+  if (R.Evidence && R.Evidence->Gpu)
+    for (const GpuWorkload &Run : R.Evidence->Gpu->Workloads)
+      Compared.push_back(Run.Workload);
+  return domain(*C, *V, Compared);
 }
 
 Error Evaluator::judge(Candidate &C) {

@@ -38,13 +38,13 @@ static json::Object copied(const json::Object *O) {
 static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
                           const GpuVariant &V, StringRef Id,
                           const JudgementBatch &B, const json::Object &Results,
-                          StringRef Folder, Gate &G) {
+                          StringRef Folder, Float64Judge Float64) {
   auto Outputs = readOutputs(Results, B.from(), Workload, Id, Folder);
   if (!Outputs)
     return Outputs.takeError();
   if (*Outputs) {
     Expected<ReferenceVerdict> R =
-        G.judgeDeviceResults(Workload, (*Outputs)->first, (*Outputs)->second);
+        Float64(Workload, (*Outputs)->first, (*Outputs)->second);
     if (!R)
       return R.takeError();
     O.Float64 = json::Object{{"compared", R->Compared},
@@ -72,7 +72,7 @@ static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
 
 Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
                                              ArrayRef<GpuVariant> Variants,
-                                             const Guard &When, Gate &G) {
+                                             Float64Judge Float64) {
   Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
   if (!D)
     return D.takeError();
@@ -85,7 +85,7 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
     if (!Ptx)
       return Ptx.takeError();
     if (Error E = (*B)->addJudgement(
-            {"v" + utostr(I), std::move(*Ptx), V.Plan, When}))
+            {"v" + utostr(I), std::move(*Ptx), V.Plan, V.When}))
       return std::move(E);
   }
   std::vector<GpuOutcome> Outcomes;
@@ -98,9 +98,9 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
   if (!Found)
     return Found.takeError();
   if (!*Found)
-    return resourceError("the results of " + Batch.batch().Id +
-                             " are not available yet",
-                         (*D)->waiting(Batch));
+    return make_error<ResultsAwaited>("the results of " + Batch.batch().Id +
+                                          " are not available yet",
+                                      (*D)->waiting(Batch));
   const json::Object Results = byId(Batch.batch(), std::move(**Found));
   for (auto [I, V] : enumerate(Variants)) {
     const std::string Id = "v" + utostr(I);
@@ -124,7 +124,7 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
                    {}};
       if (O.Same)
         if (Error E = judgeFurther(O, L, W, V, Id, **B, Results,
-                                   (*D)->folder(Batch), G))
+                                   (*D)->folder(Batch), Float64))
           return std::move(E);
       Outcomes.push_back(std::move(O));
     }

@@ -61,11 +61,18 @@ public:
   /// outcome is Passed, and there are no modelled times.
   virtual llvm::Error judge(Candidate &C) = 0;
 
-  /// Where \p R, which was accepted, may run: the gate once more, with the
-  /// largest launches, and the launches that a GPU compared. Nothing where no
-  /// launch is left.
+  /// The gate on \p C with the largest launches; launches of the variant by
+  /// workload. Passed without a check where the GPU alone judges.
+  virtual llvm::Expected<GateVerdict> verdict(const Candidate &C) = 0;
+  /// Where \p C may run by its verdict \p V, which is passed, and the workloads
+  /// \p Compared, whose results a GPU found right: what the gate proved, and
+  /// these launches where they lie outside. Nothing where no launch is left.
   virtual llvm::Expected<std::optional<Domain>>
-  prove(const Genome &G, const CandidateRecord &R) = 0;
+  domain(const Candidate &C, const GateVerdict &V,
+         llvm::ArrayRef<std::string> Compared) = 0;
+  /// Where \p R, which was accepted, may run: both once more.
+  llvm::Expected<std::optional<Domain>> prove(const Genome &G,
+                                              const CandidateRecord &R);
 
   /// Device code of the original.
   virtual llvm::StringRef originalBitcode() const = 0;

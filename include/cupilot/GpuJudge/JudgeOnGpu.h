@@ -18,7 +18,8 @@ struct GpuVariant {
   std::string Name;
   std::string Bitcode; ///< Of its kernels alone.
   LaunchPlan Plan;
-  const GateVerdict *Verdict = nullptr;
+  Guard When;
+  const GateVerdict *Verdict = nullptr; ///< Its launches by workload.
 };
 
 /// What a GPU said of one variant on one workload.
@@ -31,13 +32,18 @@ struct GpuOutcome {
   llvm::json::Object Float64;       ///< Against the cpu device's float64 run.
 };
 
+/// Gate::judgeDeviceResults, of a gate or an evaluator.
+using Float64Judge = llvm::function_ref<llvm::Expected<ReferenceVerdict>(
+    size_t Workload, const DeviceResults &Original,
+    const DeviceResults &Variant)>;
+
 /// Compares each variant with the original on \p Device on every workload that
-/// the guard admits, and times it where its results are right. Outputs of small
-/// launches are held against the float64 runs of \p G, times against the GPU's
-/// ceilings. A resource error says what brings results that are not there yet.
+/// its guard admits, and times it where its results are right. Outputs of small
+/// launches are held against float64 runs by \p Float64, times against the
+/// GPU's ceilings. ResultsAwaited: what brings results that are not there yet.
 llvm::Expected<std::vector<GpuOutcome>>
 judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
-           llvm::ArrayRef<GpuVariant> Variants, const Guard &When, Gate &G);
+           llvm::ArrayRef<GpuVariant> Variants, Float64Judge Float64);
 
 } // namespace cupilot
 

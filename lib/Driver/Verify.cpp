@@ -1,0 +1,509 @@
+//===- Verify.cpp - The gate over a whole store ---------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Driver/Verify.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/StoredBuild.h"
+#include "cupilot/Driver/UnitIdentities.h"
+#include "cupilot/GpuJudge/JudgeOnGpu.h"
+#include "cupilot/Model/Compiler.h"
+#include "cupilot/Model/DomainText.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+/// Builds of one kernel that the same code of clang's was judged for.
+struct Compilation {
+  std::string Arch;
+  std::vector<std::string> Flags;
+  std::string Slice; ///< Identity of the kernel.
+  std::vector<BuildEntry> Builds;
+  bool isOf(const Measurement &M) const {
+    return any_of(Builds, [&](const BuildEntry &B) {
+      return B.Compiler == M.Compiler && B.Arch == M.Arch &&
+             (M.Original.empty() || B.Digest == M.Original);
+    });
+  }
+};
+
+/// A variant that passed the gate, under one compilation.
+struct PassedVariant {
+  size_t Index = 0; ///< In the kernel.
+  Candidate C;
+  GateVerdict Verdict;
+  std::vector<std::string> Compared = {}; ///< Workloads, by a GPU.
+  bool Wrong = false;                     ///< On a GPU.
+};
+
+/// What was found of all kernels.
+struct Tally {
+  unsigned Passed = 0, Left = 0; ///< Left: a GPU would have to judge them.
+  std::vector<std::string> Failing, Unjudged; ///< "KERNEL: VARIANT".
+};
+
+/// One kernel of the store.
+class KernelVerifier {
+public:
+  KernelVerifier(const VerifyRequest &R, ProjectStore &Store, StoredKernel &S,
+                 Tally &All, StringRef Position, raw_ostream &Out,
+                 raw_ostream &Log)
+      : R(R), Store(Store), S(S), All(All), Position(Position), Out(Out),
+        Log(Log), Proved(S.Variants.size()) {}
+  Error run();
+
+private:
+  Error place(const BuildEntry &B);
+  Error judge(const Compilation &By);
+  Expected<std::optional<PassedVariant>>
+  judgeOne(size_t Index, const Compilation &By, CandidateEvaluator &On);
+  Error judgeOnDevice(std::vector<PassedVariant> &Passed, const Compilation &By,
+                      CandidateEvaluator &On);
+  Error keep(PassedVariant &P, const Compilation &By, CandidateEvaluator &On);
+  StoredKernel updated() const;
+
+  /// "KERNEL: VARIANT".
+  std::string nameOf(size_t Index) const {
+    return S.K.Name + ": " + S.Variants[Index].Name;
+  }
+  /// "clang-22, nvcc-13.0, sm_90", of those that \p Index has evidence for.
+  std::string buildsOf(size_t Index, const Compilation &By) const;
+  void say(const Twine &Text) {
+    Out << Text << "\n";
+    Out.flush();
+  }
+  void fail(size_t Index, const Compilation &By, const Twine &Why);
+  void leaveUnjudged(const Twine &Of, const Twine &Why);
+
+  /// What is to be written of one measurement.
+  struct Proof {
+    Domain Where;
+    unsigned Checks = 0;
+    std::vector<std::string> Cases;
+  };
+
+  const VerifyRequest &R;
+  ProjectStore &Store;
+  StoredKernel &S;
+  Tally &All;
+  StringRef Position;
+  raw_ostream &Out, &Log;
+  std::vector<Compilation> Compilations;
+  /// By variant and by the index of its evidence.
+  std::vector<std::map<size_t, Proof>> Proved;
+};
+} // namespace
+
+/// Passes on resource errors alone: what else is wrong is so with one kernel.
+static Error absorbFault(Error E, function_ref<void(StringRef)> Use) {
+  return handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+    if (T->code() == ExitCode::Resource)
+      return Error(std::move(T));
+    Use(T->text());
+    return Error::success();
+  });
+}
+
+std::string KernelVerifier::buildsOf(size_t Index,
+                                     const Compilation &By) const {
+  std::vector<std::string> Names;
+  for (const Measurement &M : S.Variants[Index].Evidence)
+    if (By.isOf(M) && !is_contained(Names, M.Compiler))
+      Names.push_back(M.Compiler);
+  Names.push_back(By.Arch);
+  return join(Names, ", ");
+}
+
+void KernelVerifier::fail(size_t Index, const Compilation &By,
+                          const Twine &Why) {
+  say(nameOf(Index) + ": no longer passes (" + buildsOf(Index, By) +
+      "): " + Why);
+  if (std::string Name = nameOf(Index); !is_contained(All.Failing, Name))
+    All.Failing.push_back(std::move(Name));
+}
+
+void KernelVerifier::leaveUnjudged(const Twine &Of, const Twine &Why) {
+  say(Of + ": cannot be judged: " + Why);
+  if (std::string Name = Of.str(); !is_contained(All.Unjudged, Name))
+    All.Unjudged.push_back(std::move(Name));
+}
+
+/// Finds the flags with which the kernel is what \p B names. nvcc's code is
+/// not made here; what clang makes with the same flags was judged for it.
+Error KernelVerifier::place(const BuildEntry &B) {
+  const std::string Of = S.K.Name + " (" + B.Compiler + ", " + B.Arch + ")";
+  std::vector<std::string> Recorded;
+  bool Readable = true;
+  if (Error E = absorbFault(flagsOfBuild(B).moveInto(Recorded),
+                            [&](StringRef Why) {
+                              leaveUnjudged(Of, Why);
+                              Readable = false;
+                            });
+      E || !Readable)
+    return E;
+  // What is not optimised has no identity.
+  Recorded.insert(Recorded.begin(), "-O2");
+  std::vector<std::vector<std::string>> Choices = {Recorded};
+  if (!R.Flags.empty()) {
+    Choices.insert(Choices.begin(), Recorded);
+    append_range(Choices.front(), variantFlags(R.Flags)); // Of the slice.
+  }
+  std::string Why;
+  std::vector<std::pair<std::string, std::vector<std::string>>> Compiled;
+  for (std::vector<std::string> &Flags : Choices) {
+    Expected<std::string> Identity =
+        UnitIdentities("", Flags).identityOf(S.K, B.Arch);
+    if (Identity)
+      Compiled.emplace_back(*Identity, std::move(Flags));
+    else if (Error E = absorbFault(Identity.takeError(),
+                                   [&](StringRef Text) { Why = Text.str(); }))
+      return E;
+  }
+  const bool IsNvcc = isMadeByNvcc(B.Compiler);
+  for (const auto &[Identity, Flags] : Compiled)
+    for (Compilation &Known : Compilations)
+      if (Known.Arch == B.Arch && Known.Slice == Identity &&
+          (IsNvcc || Identity == B.Digest)) {
+        Known.Builds.push_back(B);
+        return Error::success();
+      }
+  for (auto &[Identity, Flags] : Compiled)
+    if (IsNvcc || Identity == B.Digest) {
+      Compilations.push_back({B.Arch, std::move(Flags), Identity, {B}});
+      return Error::success();
+    }
+  if (Compiled.empty())
+    leaveUnjudged(Of, Why);
+  else
+    leaveUnjudged(Of, "compiled with '" + join(Compiled.front().second, " ") +
+                          "' the kernel is not the one that was proved; give "
+                          "the flags of that build after --");
+  return Error::success();
+}
+
+/// The gate on one variant; nothing where it does not pass.
+Expected<std::optional<PassedVariant>>
+KernelVerifier::judgeOne(size_t Index, const Compilation &By,
+                         CandidateEvaluator &On) {
+  const Variant &V = S.Variants[Index];
+  Expected<Candidate> C =
+      On.prepare(V.Genes, {S.Sources[Index], *V.Plan, *V.When});
+  if (!C)
+    return C.takeError();
+  if (C->Record.Outcome != CandidateOutcome::Unjudged) {
+    fail(Index, By, wordOf(C->Record.Outcome) + ": " + reasonText(C->Record));
+    return std::nullopt;
+  }
+  Expected<GateVerdict> Verdict = On.verdict(*C);
+  if (!Verdict)
+    return Verdict.takeError();
+  if (!Verdict->Passed) {
+    for (const GateFinding &F : Verdict->Findings)
+      fail(Index, By,
+           wordOf(F.Reason) +
+               (F.Workload.empty() ? "" : " (" + F.Workload + ")") + ": " +
+               F.Evidence);
+    return std::nullopt;
+  }
+  Expected<std::vector<KernelIdentity>> Kernels =
+      identifyKernels(C->Bitcode, buildContext(llvmArguments(By.Flags)));
+  if (!Kernels)
+    return Kernels.takeError();
+  std::string Own;
+  if (Error E = absorbFinding(
+          digestOfPlan(*Kernels, C->Record.Code->Plan.symbols()).moveInto(Own),
+          [&](StringRef Why) { fail(Index, By, Why); }))
+    return std::move(E);
+  if (Own.empty())
+    return std::nullopt;
+  for (const Measurement &M : V.Evidence)
+    if (By.isOf(M) && !isMadeByNvcc(M.Compiler) && M.Digest != Own) {
+      fail(Index, By,
+           "compiled with '" + join(By.Flags, " ") +
+               "' its code is not the one that was proved, so builds leave it "
+               "out; if other flags are meant, give them after --");
+      return std::nullopt;
+    }
+  return PassedVariant{Index, std::move(*C), std::move(*Verdict)};
+}
+
+/// Those that passed the gate, on the GPU.
+Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
+                                    const Compilation &By,
+                                    CandidateEvaluator &On) {
+  std::vector<GpuVariant> Variants;
+  for (const PassedVariant &P : Passed)
+    Variants.push_back({utostr(P.Index), P.C.Bitcode, P.C.Record.Code->Plan,
+                        P.C.Record.Code->When, &P.Verdict});
+  GpuOriginal From{&S.K,
+                   On.originalBitcode().str(),
+                   S.Workloads,
+                   Store.root().str(),
+                   By.Arch,
+                   By.Flags,
+                   On.gpuOnly().vec()};
+  Expected<std::vector<GpuOutcome>> Outcomes = judgeOnGpu(
+      R.Device, std::move(From), Variants,
+      [&](size_t W, const DeviceResults &Own, const DeviceResults &Its) {
+        return On.judgeDeviceResults(W, Own, Its);
+      });
+  if (!Outcomes)
+    return Outcomes.takeError();
+  for (PassedVariant &P : Passed)
+    for (const GpuOutcome &O : *Outcomes) {
+      if (O.Variant != utostr(P.Index))
+        continue;
+      if (O.Same) {
+        P.Compared.push_back(O.Workload);
+        continue;
+      }
+      P.Wrong = true;
+      fail(P.Index, By,
+           "on the GPU (" + O.Workload +
+               "): " + (O.Text.empty() ? "the original fails there" : O.Text));
+    }
+  return Error::success();
+}
+
+/// Notes where \p P may run from now on.
+Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
+                           CandidateEvaluator &On) {
+  const Variant &V = S.Variants[P.Index];
+  Expected<std::optional<Domain>> Found = On.domain(P.C, P.Verdict, P.Compared);
+  if (!Found)
+    return Found.takeError();
+  Domain Where = Found->value_or(Domain());
+  // What a GPU saw before holds until one is asked again.
+  if (R.Device.empty() && V.Where)
+    for (const DomainBox &Box : V.Where->Boxes)
+      if (Box.Seen == DomainBox::By::Gpu)
+        Where = unite(std::move(Where), Domain{{Box}});
+  if (Where.Boxes.empty()) {
+    fail(P.Index, By, "no launch is left on which it may run");
+    return Error::success();
+  }
+  Where = canonical(Where, S.K.Scalars.size());
+  std::vector<Workload> Judged;
+  for (auto [W, GpuOnly] : zip_equal(S.Workloads, On.gpuOnly()))
+    if (!GpuOnly || is_contained(P.Compared, W.Name))
+      Judged.push_back(W);
+  const std::vector<std::string> Cases = casesOf(Judged, /*OnGpu=*/true);
+  for (auto [I, M] : enumerate(V.Evidence))
+    if (By.isOf(M))
+      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases};
+  ++All.Passed;
+  say(nameOf(P.Index) + ": passed (" + Twine(P.Verdict.Checks) + " checks, " +
+      buildsOf(P.Index, By) +
+      "): " + domainText(Where, launchNames(S.K), "\n    "));
+  for (const std::string &W : P.Verdict.Outside)
+    if (!is_contained(P.Compared, W))
+      say("  note: workload " + W +
+          " lies outside of the domain: builds run the original on it");
+  return Error::success();
+}
+
+/// All variants that were proved \p By one compilation.
+Error KernelVerifier::judge(const Compilation &By) {
+  std::vector<size_t> Chosen;
+  for (auto [I, V] : enumerate(S.Variants))
+    if (V.Plan && V.When && V.When->Arch == By.Arch &&
+        any_of(V.Evidence, [&](const Measurement &M) { return By.isOf(M); }))
+      Chosen.push_back(I);
+  if (Chosen.empty())
+    return Error::success();
+  SearchProblem P = storedProblem(S, Store.root(), By.Arch, By.Flags, R.Seed);
+  P.OnGpu = true; // No time counts here, and a GPU may run what this cannot.
+  std::unique_ptr<CandidateEvaluator> On;
+  if (Error E = absorbFault(CandidateEvaluator::create(P).moveInto(On),
+                            [&](StringRef Why) {
+                              for (size_t I : Chosen)
+                                leaveUnjudged(nameOf(I), Why);
+                            });
+      E || !On)
+    return E;
+  const size_t NotHere = count(On->gpuOnly(), true);
+  if (R.Device.empty() && NotHere == S.Workloads.size()) {
+    for (size_t I : Chosen)
+      say(nameOf(I) + ": left as it is: only a GPU can run its workloads; name "
+                      "one with --device");
+    All.Left += Chosen.size();
+    return Error::success();
+  }
+  if (R.Device.empty() && NotHere)
+    say(S.K.Name + ": note: only a GPU can run " + Twine(NotHere) + " of " +
+        Twine(S.Workloads.size()) +
+        " workload(s); --device compares them, too");
+  std::vector<PassedVariant> Passed;
+  for (size_t I : Chosen) {
+    Log << Position << " " << nameOf(I) << " (" << buildsOf(I, By) << ")\n";
+    Expected<std::optional<PassedVariant>> Each = judgeOne(I, By, *On);
+    if (!Each)
+      return Each.takeError();
+    if (*Each)
+      Passed.push_back(std::move(**Each));
+  }
+  if (!R.Device.empty() && !Passed.empty()) {
+    Log << Position << " " << S.K.Name << ": " << R.Device << "\n";
+    if (Error E = judgeOnDevice(Passed, By, *On))
+      return E;
+  }
+  for (PassedVariant &Each : Passed)
+    if (!Each.Wrong)
+      if (Error E = keep(Each, By, *On))
+        return E;
+  return Error::success();
+}
+
+/// The kernel with what was proved. Evidence for builds that were not judged,
+/// or not passed, keeps the domain that it had.
+StoredKernel KernelVerifier::updated() const {
+  StoredKernel New = S;
+  New.Variants.clear();
+  New.Sources.clear();
+  auto Entry = [&](const Variant &V, StringRef Source,
+                   const std::optional<Domain> &Where) -> Variant & {
+    for (Variant &Known : New.Variants)
+      if (Known.Name == V.Name && Known.Digest == V.Digest &&
+          Known.Plan == V.Plan && Known.When == V.When &&
+          Known.Where == Where &&
+          genomeText(Known.Genes) == genomeText(V.Genes))
+        return Known;
+    New.Variants.push_back(V);
+    New.Variants.back().Where = Where;
+    New.Variants.back().Evidence.clear();
+    New.Sources.push_back(Source.str());
+    return New.Variants.back();
+  };
+  for (auto [V, Source, Found] : zip_equal(S.Variants, S.Sources, Proved)) {
+    if (V.Evidence.empty())
+      Entry(V, Source, V.Where);
+    for (auto [I, M] : enumerate(V.Evidence)) {
+      auto It = Found.find(I);
+      Variant &To =
+          Entry(V, Source,
+                It == Found.end() ? V.Where : std::optional(It->second.Where));
+      Measurement Again = M;
+      if (It != Found.end()) {
+        Again.Gate = unsigned(GateVersion);
+        Again.Checks = It->second.Checks;
+        append_range(Again.Cases, It->second.Cases);
+        llvm::sort(Again.Cases);
+        Again.Cases.erase(llvm::unique(Again.Cases), Again.Cases.end());
+      }
+      if (!is_contained(To.Evidence, Again))
+        To.Evidence.push_back(std::move(Again));
+    }
+  }
+  return New;
+}
+
+Error KernelVerifier::run() {
+  if (S.Variants.empty())
+    return Error::success();
+  if (any_of(S.Builds, [](const BuildEntry &B) {
+        return compilerKind(B.Compiler) == CompilerKind::Mlir;
+      })) {
+    say(S.K.Name + ": left as it is: the gate judges CUDA, and this is MLIR");
+    return Error::success();
+  }
+  bool Readable = true;
+  if (Error E = absorbFault(Store.readTexts(S),
+                            [&](StringRef Why) {
+                              leaveUnjudged(S.K.Name, Why);
+                              Readable = false;
+                            });
+      E || !Readable)
+    return E;
+  if (S.Workloads.empty()) {
+    leaveUnjudged(S.K.Name, "the store has no workload of it; cupilot evolve "
+                            "and judge --store record them");
+    return Error::success();
+  }
+  for (const BuildEntry &B : S.Builds)
+    if (Error E = place(B))
+      return E;
+  for (const Compilation &By : Compilations)
+    if (Error E = judge(By))
+      return E;
+  std::vector<std::string> Texts;
+  for (auto [V, Found] : zip_equal(S.Variants, Proved))
+    if (!Found.empty())
+      Texts.push_back(V.Digest);
+  if (R.Check || Texts.empty())
+    return Error::success();
+  StoreUpdate U;
+  U.Kernel = updated();
+  U.Superseded = std::move(Texts);
+  return Store.commit(U);
+}
+
+/// What does not pass, as an error that names it.
+static Error finding(const Tally &All) {
+  std::vector<std::string> Parts;
+  if (!All.Failing.empty())
+    Parts.push_back(utostr(All.Failing.size()) +
+                    " variant(s) no longer pass: " + join(All.Failing, "; "));
+  if (!All.Unjudged.empty())
+    Parts.push_back("cannot be judged: " + join(All.Unjudged, "; "));
+  if (Parts.empty())
+    return Error::success();
+  return findingError(join(Parts, "; "),
+                      "'cupilot store prune' removes a variant, 'cupilot "
+                      "evolve' searches for others");
+}
+
+Error verify(const VerifyRequest &R, raw_ostream &Out, raw_ostream &Log) {
+  if (!R.Device.empty() && !GpuDevice::isOne(R.Device))
+    return usageError("unknown device '" + R.Device + "'",
+                      "cuda, spool:DIR or ssh:HOST");
+  Expected<ProjectStore> Store = ProjectStore::open(R.Store);
+  if (!Store)
+    return Store.takeError();
+  if (Error E = Store->checkWritable())
+    return E;
+  Expected<std::vector<StoredKernel>> Kernels = Store->kernels();
+  if (!Kernels)
+    return Kernels.takeError();
+  erase_if(*Kernels, [&](const StoredKernel &S) {
+    return !StringRef(S.K.Name).contains(R.Only);
+  });
+  if (Kernels->empty() && !R.Only.empty())
+    return usageError("no kernel of the store is named '" + R.Only + "'",
+                      "'cupilot store list' lists them");
+  Tally All;
+  Error Awaited = Error::success();
+  for (auto [I, S] : enumerate(*Kernels)) {
+    const std::string Position =
+        "[" + utostr(I + 1) + "/" + utostr(Kernels->size()) + "]";
+    // The batches of all kernels are written before it ends.
+    Error E = handleErrors(
+        KernelVerifier(R, *Store, S, All, Position, Out, Log).run(),
+        [&](std::unique_ptr<ResultsAwaited> Wait) -> Error {
+          Log << "  " << Wait->text() << "\n";
+          if (!Awaited)
+            Awaited = Error(std::move(Wait));
+          return Error::success();
+        });
+    if (E)
+      return joinErrors(std::move(E), std::move(Awaited));
+  }
+  if (Awaited)
+    return Awaited;
+  Out << All.Passed << " passed, " << All.Failing.size() << " no longer pass, "
+      << All.Unjudged.size() << " cannot be judged";
+  if (All.Left)
+    Out << ", " << All.Left << " left for a GPU";
+  Out << "\n";
+  return finding(All);
+}
+
+} // namespace cupilot

@@ -1,0 +1,55 @@
+//===- VerifyCommand.cpp - cupilot verify -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "SharedOptions.h"
+#include "cupilot/Driver/Verify.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  StoreOption StoreDir{Sub};
+  cl::opt<std::string> Kernel{
+      "kernel", In, cl::value_desc("TEXT"),
+      cl::desc("Only kernels whose name contains TEXT")};
+  cl::opt<std::string> Device{"device", In,
+                              cl::value_desc("cuda|spool:DIR|ssh:HOST"),
+                              cl::desc("Compare variants on a GPU, too")};
+  cl::opt<bool> Check{"check", In,
+                      cl::desc("Leave the store as it is: only say what "
+                               "passes")};
+  cl::opt<uint64_t> Seed{"seed", In, cl::init(1), cl::value_desc("N"),
+                         cl::desc("Seed of the inputs (default 1)")};
+};
+} // namespace
+
+static const char Examples[] =
+    "  cupilot verify --store .cupilot\n"
+    "  cupilot verify --store .cupilot --check -- -O2 -ffp-contract=off\n"
+    "  cupilot verify --kernel heatStep --device ssh:gpu1\n\n"
+    "Runs the gate over all variants of a store, and writes the domains that "
+    "it "
+    "finds into the\n"
+    "store. The store names the flags under which its variants were proved, "
+    "except those of\n"
+    "searches: give them after -- if they change what the kernel computes. "
+    "Variants that no\n"
+    "longer pass stay in the store. Exit status 1: some no longer pass, or "
+    "could not be judged.\n";
+
+static Error run(const Options &O, const TrailingArgs &Flags) {
+  return verify({O.StoreDir, O.Kernel, O.Device, O.Check, O.Seed, Flags.Args},
+                outs(), errs());
+}
+
+static const Command Registered("verify",
+                                "Run the gate over all variants of a store",
+                                "FLAGS", Examples, run);
