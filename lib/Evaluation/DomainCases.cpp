@@ -24,6 +24,8 @@ static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1.2e9;
 // Bytes that the buffers of a launch take.
 static constexpr uint64_t MostBytes = uint64_t(2) << 20,
                           MostDeepBytes = uint64_t(1) << 28;
+// And of all deep launches together: memory takes its time, too.
+static constexpr uint64_t AllDeepBytes = uint64_t(3) << 30;
 
 /// Those of which sizes are tried.
 static constexpr size_t MostCombinations = 8;
@@ -418,7 +420,7 @@ DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
   std::optional<GateCase> C = E.Make();
   if (!C)
     return nullptr;
-  Expected<double> Cost = O.costOf(*C);
+  Expected<double> Cost = O.estimate(*C, Most > MostCost);
   if (!Cost)
     return Cost.takeError();
   if (*Cost < 0 && E.Roomy) {
@@ -426,7 +428,7 @@ DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
     C = E.Roomy();
     if (!C)
       return nullptr;
-    Cost = O.costOf(*C);
+    Cost = O.estimate(*C, Most > MostCost);
     if (!Cost)
       return Cost.takeError();
   }
@@ -455,8 +457,19 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
 }
 
 Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
-  if (Index == 0)
+  if (Index == 0) {
     DeepLeft = MostDeepCosts;
+    DeepBytesLeft = AllDeepBytes;
+  }
+  std::optional<GateCase> C = Deep[Index].Make();
+  if (!C)
+    return nullptr;
+  uint64_t Bytes = 0;
+  for (const auto &B : C->Buffers)
+    Bytes += B.size();
+  if (Bytes > DeepBytesLeft)
+    return nullptr;
+  DeepBytesLeft -= Bytes;
   return prepare(Deep[Index], MostDeepCost, DeepLeft);
 }
 

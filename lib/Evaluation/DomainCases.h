@@ -98,7 +98,8 @@ private:
   std::vector<Entry> Entries, Deep;
   std::vector<std::vector<int64_t>> Known; ///< Sizes that Entries have.
   std::map<std::string, std::unique_ptr<JudgedCase>> Around;
-  double Left, DeepLeft;
+  double Left = 0, DeepLeft = 0;
+  uint64_t DeepBytesLeft = 0;
   size_t Next = 0; ///< The first entry that is not prepared.
 };
 

@@ -248,6 +248,24 @@ Expected<RunResult> OriginalRuns::runCovered(const GateCase &C) {
   return run(Covered, C);
 }
 
+Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
+  LoadedKernel &K = Estimating[Deep];
+  if (!K.Module) {
+    // What is counted is a sample of the blocks, with their whole loops.
+    BornChecks Bound;
+    Bound.LaunchSteps = static_cast<uint64_t>(2 * DomainCases::mostCost(Deep));
+    Expected<LoadedKernel> Loaded = loadKernel(
+        Setup.OriginalBitcode, RunMode::Counting, Setup.Arch, Bound, Code);
+    if (!Loaded)
+      return Loaded.takeError();
+    K = std::move(*Loaded);
+  }
+  Expected<RunResult> R = run(K, C);
+  if (!R)
+    return R.takeError();
+  return R->Fault ? -1 : double(R->Counts.WarpInstructions) * 32;
+}
+
 Expected<const CodeFacts *> OriginalRuns::facts() {
   if (!Facts) {
     Expected<CodeFacts> Own =

@@ -44,6 +44,9 @@ public:
   /// What a launch of the original takes, in instructions of all threads;
   /// below 0 where it faults.
   llvm::Expected<double> costOf(const GateCase &C);
+  /// The same of a launch that may be huge: below 0 also where it takes far
+  /// more than the launches of a domain may.
+  llvm::Expected<double> estimate(const GateCase &C, bool Deep);
   /// The launches that say how far a variant of the base \p Index is right;
   /// null where the original does not bear the base.
   llvm::Expected<DomainCases *> domainCases(size_t Index);
@@ -113,6 +116,7 @@ private:
   std::optional<CaseContext> Context;
   std::vector<LoadedIntegers> Loaded; ///< What decides something.
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
+  std::array<LoadedKernel, 2> Estimating; ///< By depth; when needed.
   LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
   std::optional<BranchCoverage> Decisions;
