@@ -20,7 +20,7 @@ namespace cupilot {
 
 // In instructions of all threads: of one launch, and of all of one base.
 static constexpr double MostCost = 4e6, MostCosts = 1e8;
-static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1.2e9;
+static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1e9;
 // Bytes that the buffers of a launch take.
 static constexpr uint64_t MostBytes = uint64_t(2) << 20,
                           MostDeepBytes = uint64_t(1) << 28;
@@ -420,10 +420,12 @@ DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
   std::optional<GateCase> C = E.Make();
   if (!C)
     return nullptr;
+  if (LeftOver <= 0)
+    return nullptr;
   Expected<double> Cost = O.estimate(*C, Most > MostCost);
   if (!Cost)
     return Cost.takeError();
-  if (*Cost < 0 && E.Roomy) {
+  if (*Cost == -1 && E.Roomy) {
     // What it touches may follow no polynomial: strides below zero.
     C = E.Roomy();
     if (!C)
@@ -432,6 +434,9 @@ DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
     if (!Cost)
       return Cost.takeError();
   }
+  // To find that out has its cost, too.
+  if (*Cost == TooMuch)
+    LeftOver -= Most / 2;
   if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
   LeftOver -= *Cost;
@@ -467,7 +472,7 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   uint64_t Bytes = 0;
   for (const auto &B : C->Buffers)
     Bytes += B.size();
-  if (Bytes > DeepBytesLeft)
+  if (Bytes > DeepBytesLeft || DeepLeft <= 0)
     return nullptr;
   DeepBytesLeft -= Bytes;
   return prepare(Deep[Index], MostDeepCost, DeepLeft);

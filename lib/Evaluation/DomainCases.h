@@ -58,6 +58,8 @@ public:
 
   const LaunchModel &model() const { return Model; }
   const JudgedCase &base() const { return Base; }
+  /// OriginalRuns::estimate() of a launch that is too large.
+  static constexpr double TooMuch = -2;
   /// What a launch may cost, in instructions of all threads.
   static double mostCost(bool Deep);
 

@@ -253,7 +253,7 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
   if (!K.Module) {
     // What is counted is a sample of the blocks, with their whole loops.
     BornChecks Bound;
-    Bound.LaunchSteps = static_cast<uint64_t>(2 * DomainCases::mostCost(Deep));
+    Bound.LaunchSteps = static_cast<uint64_t>(DomainCases::mostCost(Deep));
     Expected<LoadedKernel> Loaded = loadKernel(
         Setup.OriginalBitcode, RunMode::Counting, Setup.Arch, Bound, Code);
     if (!Loaded)
@@ -263,6 +263,8 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
   Expected<RunResult> R = run(K, C);
   if (!R)
     return R.takeError();
+  if (R->Fault && reasonOf(R->Fault->Kind) == GateReason::Runaway)
+    return DomainCases::TooMuch;
   return R->Fault ? -1 : double(R->Counts.WarpInstructions) * 32;
 }
 

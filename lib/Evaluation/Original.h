@@ -44,8 +44,8 @@ public:
   /// What a launch of the original takes, in instructions of all threads;
   /// below 0 where it faults.
   llvm::Expected<double> costOf(const GateCase &C);
-  /// The same of a launch that may be huge: below 0 also where it takes far
-  /// more than the launches of a domain may.
+  /// The same of a launch that may be huge: TooMuch where it takes more than
+  /// the launches of a domain may.
   llvm::Expected<double> estimate(const GateCase &C, bool Deep);
   /// The launches that say how far a variant of the base \p Index is right;
   /// null where the original does not bear the base.
