@@ -114,10 +114,7 @@ void addAliasCases(const CaseContext &X, const GateCase &Base,
     Makers.push_back(
         {Middle, [Alias, P, Half, Middle] { return Alias(P, Half, Middle); }});
   }
-  uint64_t Element = 0;
-  for (const KernelParam &P : X.K.Params)
-    if (P.IsPointer)
-      Element = std::max<uint64_t>(Element, P.PointeeSize);
+  uint64_t Element = widestElement(X.K);
   if (Element > 0 && Element < 16 && isPowerOf2_64(Element))
     Makers.push_back({Base.Name + " shifted", [&Base, Element] {
                         GateCase C = Base;

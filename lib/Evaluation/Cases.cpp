@@ -82,6 +82,14 @@ std::string scalarName(const Kernel &K, const ScalarRef &S) {
   return P.Size == S.Bits / 8 ? Name : Name + "." + utostr(S.Offset);
 }
 
+uint64_t widestElement(const Kernel &K) {
+  uint64_t Element = 0;
+  for (const KernelParam &P : K.Params)
+    if (P.IsPointer)
+      Element = std::max(Element, P.PointeeSize);
+  return Element;
+}
+
 bool mayBeWritten(const Kernel &K, const GateCase &C, size_t Buffer) {
   ArrayRef<KernelParam> Params = K.Params;
   return any_of(C.Pointers, [&](const WorkloadPointer &P) {

@@ -83,6 +83,9 @@ std::vector<GateCase> equalPointerCases(const CaseContext &X,
 void addRelaxedCases(const CaseContext &X, const GateCase &Base,
                      CaseMakers &Makers);
 
+/// Bytes of the widest element that a pointer parameter has.
+uint64_t widestElement(const Kernel &K);
+
 /// What of a launch is resized: an integer argument, or a dimension of the
 /// grid.
 struct Extent {

@@ -8,7 +8,6 @@
 
 #include "DeriveDomain.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallSet.h"
 #include <cstring>
 #include <limits>
 #include <map>

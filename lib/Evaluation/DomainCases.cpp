@@ -34,6 +34,13 @@ double DomainCases::mostCost(bool Deep) {
   return Deep ? MostDeepCost : MostCost;
 }
 
+/// \p C as a launch that nobody recorded.
+static GateCase another(GateCase C) {
+  C.Captured = C.Ordered = C.Thorough = false;
+  C.Doubtful = true;
+  return C;
+}
+
 static bool mentions(const Expr &E, unsigned Scalar) {
   return E == Expr::symbol(Scalar) ||
          any_of(E.Operands, [&](const Expr &O) { return mentions(O, Scalar); });
@@ -129,11 +136,24 @@ void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
   }
 }
 
-void DomainCases::addLadder(const GateCase &From) {
-  const Values At = Model.baseValues();
-  Values Small = At;
+DomainCases::Values DomainCases::smallValues() const {
+  Values Small = Model.baseValues();
   for (int64_t &V : Small)
     V = smallLike(V);
+  return Small;
+}
+
+/// All sizes together, each as \p Change says and at least 1.
+void DomainCases::addAll(const GateCase &From,
+                         function_ref<int64_t(int64_t)> Change) {
+  Values V = Model.baseValues();
+  for (int64_t &Each : V)
+    Each = std::max<int64_t>(Change(Each), 1);
+  add(From, std::move(V), Entries);
+}
+
+void DomainCases::addLadder(const GateCase &From) {
+  const Values At = Model.baseValues(), Small = smallValues();
   auto With = [](Values V, size_t I, int64_t Value) {
     V[I] = Value;
     return V;
@@ -142,19 +162,13 @@ void DomainCases::addLadder(const GateCase &From) {
     for (int64_t Odd : {0, 1, 2, 3, -1, -3})
       add(From, With(At, I, Odd), Entries);
   // All together: smaller, odd, larger.
-  auto AddAll = [&](auto Change) {
-    Values V = At;
-    for (int64_t &Each : V)
-      Each = std::max<int64_t>(Change(Each), 1);
-    add(From, std::move(V), Entries);
-  };
   add(From, Small, Entries);
-  AddAll([](int64_t) { return 1; });
-  AddAll([](int64_t V) { return V - 1; });
-  AddAll([](int64_t V) { return V + 1; });
-  AddAll([](int64_t V) { return 2 * V; });
-  AddAll([](int64_t V) { return 2 * V + 1; });
-  AddAll([](int64_t V) { return 4 * V; });
+  addAll(From, [](int64_t) { return 1; });
+  addAll(From, [](int64_t V) { return V - 1; });
+  addAll(From, [](int64_t V) { return V + 1; });
+  addAll(From, [](int64_t V) { return 2 * V; });
+  addAll(From, [](int64_t V) { return 2 * V + 1; });
+  addAll(From, [](int64_t V) { return 4 * V; });
   // Each by itself, among small ones and as they were.
   for (size_t I = 0; I < At.size(); ++I) {
     int64_t V = At[I];
@@ -191,42 +205,22 @@ void DomainCases::addShifts(const GateCase &From, uint64_t Element) {
     return;
   for (uint64_t Shift = Element; Shift < WidestAccess; Shift *= 2)
     Entries.push_back({[&From, Shift]() -> std::optional<GateCase> {
-                         GateCase C = From;
+                         GateCase C = another(From);
                          C.Shift = Shift;
-                         C.Captured = C.Ordered = C.Thorough = false;
-                         C.Doubtful = true;
                          C.Name += " shifted by " + std::to_string(Shift);
                          return C;
                        },
                        false, nullptr, nullptr});
 }
 
-/// Bytes of the widest element that a pointer parameter has.
-static uint64_t widestElement(const Kernel &K) {
-  uint64_t Element = 0;
-  for (const KernelParam &P : K.Params)
-    if (P.IsPointer)
-      Element = std::max(Element, P.PointeeSize);
-  return Element;
-}
-
 void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
-  const Values At = Model.baseValues();
-  Values Small = At;
-  for (int64_t &V : Small)
-    V = smallLike(V);
+  const Values At = Model.baseValues(), Small = smallValues();
   add(From, At, Entries);
   add(From, Small, Entries);
-  auto AddAll = [&](auto Change) {
-    Values V = At;
-    for (int64_t &Each : V)
-      Each = std::max<int64_t>(Change(Each), 1);
-    add(From, std::move(V), Entries);
-  };
-  AddAll([](int64_t) { return 1; });
-  AddAll([](int64_t V) { return V - 1; });
-  AddAll([](int64_t V) { return 2 * V; });
-  AddAll([](int64_t V) { return 2 * V + 1; });
+  addAll(From, [](int64_t) { return 1; });
+  addAll(From, [](int64_t V) { return V - 1; });
+  addAll(From, [](int64_t V) { return 2 * V; });
+  addAll(From, [](int64_t V) { return 2 * V + 1; });
   addNumbers(From, Own.FloatThresholds);
   addShifts(From, widestElement(O.kernel()));
   for (size_t I = 0; I < At.size(); ++I)
@@ -303,9 +297,8 @@ void DomainCases::addData(const CodeFacts &Own) {
          {uint64_t(0), uint64_t(1), ~uint64_t(0), splitMix64(State),
           splitMix64(State), splitMix64(State) | uint64_t(1) << 63})
       Entries.push_back({[&K, &From, I, Value]() -> std::optional<GateCase> {
-                           GateCase C = From;
-                           C.Captured = C.Ordered = C.Thorough = false;
-                           C.Doubtful = C.Far = true;
+                           GateCase C = another(From);
+                           C.Far = true;
                            writeScalar(C, K.Scalars[I], Value);
                            C.Name +=
                                " " + scalarName(K, K.Scalars[I]) + "=" +
@@ -332,7 +325,6 @@ static std::optional<GateCase> nullToggled(const Kernel &K,
   if (At != To.Pointers.end()) {
     To.Pointers.erase(At);
     To.Name += " " + Name + "=null";
-    To.PureOutput = C.PureOutput;
     return To;
   }
   // The largest buffer of the same elements, else the largest.
@@ -366,9 +358,9 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
   constexpr size_t MostValues = 6;
   const Kernel &K = O.kernel();
   std::vector<std::vector<GateCase>> Choices; // One list for each choice.
-  auto Changed = [&](GateCase C) {
-    C.Captured = C.Ordered = C.Thorough = false;
-    C.Doubtful = C.Far = true;
+  auto Changed = [](GateCase C) {
+    C = another(std::move(C));
+    C.Far = true;
     return C;
   };
   for (unsigned I : flagsOf(K, Own, Base.Case)) {
@@ -405,29 +397,24 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
       if (!*J)
         continue;
       Froms.push_back(std::make_unique<GateCase>((*J)->Case));
-      if (Froms.size() > MostCombinations) {
-        Entries.push_back({nullptr, true, std::move(*J), nullptr});
-        continue;
-      }
       Entries.push_back({nullptr, true, std::move(*J), nullptr});
-      addCompactLadder(*Froms.back(), Own);
+      if (Froms.size() <= MostCombinations)
+        addCompactLadder(*Froms.back(), Own);
     }
   return Error::success();
 }
 
 Expected<std::unique_ptr<JudgedCase>>
-DomainCases::prepare(Entry &E, double Most, double &LeftOver) {
-  std::optional<GateCase> C = E.Make();
-  if (!C)
-    return nullptr;
-  if (LeftOver <= 0)
+DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
+                     double Most, double &LeftOver) {
+  if (!C || LeftOver <= 0)
     return nullptr;
   Expected<double> Cost = O.estimate(*C, Most > MostCost);
   if (!Cost)
     return Cost.takeError();
-  if (*Cost == -1 && E.Roomy) {
+  if (*Cost == -1 && Roomy) {
     // What it touches may follow no polynomial: strides below zero.
-    C = E.Roomy();
+    C = Roomy();
     if (!C)
       return nullptr;
     Cost = O.estimate(*C, Most > MostCost);
@@ -451,7 +438,8 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
     Entry &E = Entries[Next];
     if (E.Prepared)
       continue;
-    Expected<std::unique_ptr<JudgedCase>> J = prepare(E, MostCost, Left);
+    Expected<std::unique_ptr<JudgedCase>> J =
+        prepare(E.Make(), E.Roomy, MostCost, Left);
     if (!J)
       return J.takeError();
     E.Judged = std::move(*J);
@@ -466,16 +454,19 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
     DeepLeft = MostDeepCosts;
     DeepBytesLeft = AllDeepBytes;
   }
+  // It may be large: nobody makes it for nothing, or twice.
+  if (DeepLeft <= 0)
+    return nullptr;
   std::optional<GateCase> C = Deep[Index].Make();
   if (!C)
     return nullptr;
   uint64_t Bytes = 0;
   for (const auto &B : C->Buffers)
     Bytes += B.size();
-  if (Bytes > DeepBytesLeft || DeepLeft <= 0)
+  if (Bytes > DeepBytesLeft)
     return nullptr;
   DeepBytesLeft -= Bytes;
-  return prepare(Deep[Index], MostDeepCost, DeepLeft);
+  return prepare(std::move(C), Deep[Index].Roomy, MostDeepCost, DeepLeft);
 }
 
 Expected<std::vector<const JudgedCase *>>
@@ -517,9 +508,9 @@ DomainCases::further(std::vector<std::optional<GateCase>> Cases, size_t Most) {
       break;
     auto [It, New] = Around.try_emplace(C->Name);
     if (New) {
-      Entry E{[&] { return std::move(C); }, false, nullptr, nullptr};
       double Unbounded = MostCost;
-      Expected<std::unique_ptr<JudgedCase>> J = prepare(E, MostCost, Unbounded);
+      Expected<std::unique_ptr<JudgedCase>> J =
+          prepare(std::move(C), nullptr, MostCost, Unbounded);
       if (!J)
         return J.takeError();
       It->second = std::move(*J);
@@ -551,9 +542,7 @@ DomainCases::apart(const Bindings &Wrong) {
 
 Expected<const JudgedCase *> DomainCases::propose(const SideProposal &P) {
   const Kernel &K = O.kernel();
-  GateCase From = Base.Case;
-  From.Captured = From.Ordered = From.Thorough = false;
-  From.Doubtful = true;
+  GateCase From = another(Base.Case);
   for (auto [I, S] : enumerate(K.Scalars)) {
     bool IsSize = any_of(Model.vars(), [I = I](const LaunchVar &V) {
       return !V.IsGrid && V.Index == I;

@@ -67,14 +67,18 @@ private:
   DomainCases(OriginalRuns &O, const JudgedCase &Base, LaunchModel Model)
       : O(O), Base(Base), Model(std::move(Model)) {}
   using Values = std::vector<int64_t>;
+  using CaseMade = std::function<std::optional<GateCase>()>;
   struct Entry {
-    std::function<std::optional<GateCase>()> Make;
+    CaseMade Make;
     bool Prepared = false;
     std::unique_ptr<JudgedCase> Judged;
     /// The same with more memory, for what faults without.
-    std::function<std::optional<GateCase>()> Roomy;
+    CaseMade Roomy;
   };
   llvm::Error addCombinations(const CodeFacts &Own);
+  Values smallValues() const;
+  void addAll(const GateCase &From,
+              llvm::function_ref<int64_t(int64_t)> Change);
   void addLadder(const GateCase &From);
   void addCompactLadder(const GateCase &From, const CodeFacts &Own);
   void addNumbers(const GateCase &From,
@@ -90,7 +94,9 @@ private:
   /// Prepares those of \p Cases that are new, \p Most of them at most.
   llvm::Expected<std::vector<const JudgedCase *>>
   further(std::vector<std::optional<GateCase>> Cases, size_t Most);
-  llvm::Expected<std::unique_ptr<JudgedCase>> prepare(Entry &E, double Most,
+  llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,
+                                                      const CaseMade &Roomy,
+                                                      double Most,
                                                       double &Left);
 
   OriginalRuns &O;

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "FindDomain.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -182,6 +181,10 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   Expected<CodeFacts> Theirs = factsOf(O.kernel(), Bitcode, Plan);
   if (!Theirs)
     return Theirs.takeError();
+  // Being wrong there says how far it is right, and is no error.
+  auto Explore = [&](const JudgedCase *J) {
+    return J ? V.explore(*J, Verdict).takeError() : Error::success();
+  };
   std::optional<DomainFrame> Frame;
   for (size_t I = 0; I < O.bases().size(); ++I) {
     Expected<DomainCases *> Cases = O.domainCases(I);
@@ -196,25 +199,23 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       Expected<const JudgedCase *> J = (*Cases)->get(C);
       if (!J)
         return J.takeError();
-      if (*J)
-        if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
-          return Right.takeError();
+      if (Error E = Explore(*J))
+        return E;
     }
     Expected<std::vector<const JudgedCase *>> Around =
         (*Cases)->around(*Theirs);
     if (!Around)
       return Around.takeError();
     for (const JudgedCase *J : *Around)
-      if (Expected<bool> Right = V.explore(*J, Verdict); !Right)
-        return Right.takeError();
+      if (Error E = Explore(J))
+        return E;
     for (size_t C = 0; Depth == GateDepth::Keep && C < (*Cases)->deepCount();
          ++C) {
       Expected<std::unique_ptr<JudgedCase>> J = (*Cases)->deep(C);
       if (!J)
         return J.takeError();
-      if (*J)
-        if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
-          return Right.takeError();
+      if (Error E = Explore(J->get()))
+        return E;
     }
     // Which of several sizes makes a launch wrong shows by themselves.
     constexpr size_t MostApart = 6;
@@ -227,8 +228,8 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       if (!Apart)
         return Apart.takeError();
       for (const JudgedCase *J : *Apart)
-        if (Expected<bool> Right = V.explore(*J, Verdict); !Right)
-          return Right.takeError();
+        if (Error E = Explore(J))
+          return E;
     }
   }
   if (!Frame)

@@ -171,18 +171,6 @@ bool LaunchModel::applySizes(GateCase &C, ArrayRef<int64_t> Values) const {
   return true;
 }
 
-static Bindings bindingsOf(const Kernel &K, const GateCase &C) {
-  Bindings B;
-  for (unsigned D = 0; D < 3; ++D) {
-    B.Dims[GridX + D] = static_cast<int64_t>(C.Shape.Grid[D]);
-    B.Dims[BlockX + D] = static_cast<int64_t>(C.Shape.Block[D]);
-  }
-  B.Dims[SharedBytes] = static_cast<int64_t>(C.Shape.Shared);
-  for (const ScalarRef &S : K.Scalars)
-    B.Symbols.push_back(signedScalar(C, S));
-  return B;
-}
-
 /// What buffer \p I needs in \p C: what the original touches, and as much
 /// behind it as in the base. Where that is not known, in proportion.
 uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
@@ -192,7 +180,9 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
   if (I >= Base->Buffers.size())
     return C.Buffers[I].size();
   const uint64_t Own = Base->Buffers[I].size();
-  Bindings Now = bindingsOf(K, C), Then = bindingsOf(K, *Base);
+  // A case has all of its arguments.
+  Bindings Now = cantFail(bindLaunch(C.Shape, K.Scalars, C.Args)),
+           Then = cantFail(bindLaunch(Base->Shape, K.Scalars, Base->Args));
   uint64_t Wanted = 0;
   bool Known = true, Any = false;
   for (const WorkloadPointer &P : Base->Pointers) {
