@@ -19,7 +19,7 @@ using namespace llvm;
 namespace cupilot {
 
 // In instructions of all threads: of one launch, and of all of one base.
-static constexpr double MostCost = 4e6, MostCosts = 1e8;
+static constexpr double MostCost = 8e6, MostCosts = 1.5e8;
 static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1e9;
 // Bytes that the buffers of a launch take.
 static constexpr uint64_t MostBytes = uint64_t(2) << 20,

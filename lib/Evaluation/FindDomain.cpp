@@ -238,6 +238,11 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   if (!Found)
     return Found.takeError();
   Domain D = std::move(*Found);
+  for (const LoadedBound &B : V.untestedBounds())
+    Verdict.Findings.push_back(makeFinding(
+        GateReason::Untested, "",
+        B.str() + "; no launch on which it was right passes that, and no "
+                  "guard sees what lies in memory"));
   if (!Verdict.Findings.empty())
     return Error::success();
   if (D.Boxes.empty()) {

@@ -71,7 +71,8 @@ static bool isBelow(const Value *Index, uint64_t Size, const DataLayout &DL) {
 }
 
 /// Whether \p I runs only where a comparison of \p V, or of what it was cast
-/// from, with a constant of at most \p Size says so.
+/// from, says so: with a constant of at most \p Size, or with an argument, of
+/// which launches of all sizes say how large it may be.
 static bool isGuarded(const Value *V, uint64_t Size, const Instruction &I,
                       const DominatorTree &Dominators) {
   const Value *Plain = uncast(V);
@@ -79,9 +80,12 @@ static bool isGuarded(const Value *V, uint64_t Size, const Instruction &I,
     const auto *C = dyn_cast<ICmpInst>(U);
     if (!C)
       continue;
-    const auto *Limit = dyn_cast<ConstantInt>(uncast(C->getOperand(1)));
-    if (!Limit || Limit->getValue().getActiveBits() > 63 ||
-        Limit->getZExtValue() > Size)
+    const Value *Other =
+        uncast(C->getOperand(C->getOperand(0) == Plain ? 1 : 0));
+    const auto *Limit = dyn_cast<ConstantInt>(Other);
+    if (Limit ? Limit->getValue().getActiveBits() > 63 ||
+                    Limit->getZExtValue() > Size
+              : !isa<Argument>(Other))
       continue;
     for (const User *B : C->users())
       if (const auto *Branch = dyn_cast<BranchInst>(B))
@@ -187,6 +191,26 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
     }
   }
   return Result;
+}
+
+bool LoadedBound::isPassedIn(const GateCase &C) const {
+  auto Passes = [this](int64_t V) {
+    if (K != Kind::NarrowType)
+      return V >= 0 && static_cast<uint64_t>(V) >= Bound;
+    return V < minIntN(Bound) || V > static_cast<int64_t>(maxUIntN(Bound));
+  };
+  for (const WorkloadPointer &P : C.Pointers) {
+    if (P.Param != Pointer.Param || P.Offset != Pointer.Offset)
+      continue;
+    const Layout &L = C.Layouts[P.Buffer];
+    const Bytes &B = C.Buffers[P.Buffer];
+    for (const LayoutField &F : L.Fields)
+      for (size_t At = F.Offset;
+           isInteger(F.Kind) && At + sizeOf(F.Kind) <= B.size(); At += L.Stride)
+        if (Passes(readInteger(F.Kind, B.data() + At)))
+          return true;
+  }
+  return false;
 }
 
 std::string LoadedBound::str() const {

@@ -35,6 +35,8 @@ loadedIntegersOf(llvm::StringRef Bitcode, llvm::ArrayRef<std::string> Symbols);
 
 /// A bound for loaded integers in the code.
 struct LoadedBound {
+  /// Whether buffers of \p C hold integers behind Pointer that go beyond it.
+  bool isPassedIn(const GateCase &C) const;
   enum class Kind {
     FixedArray,    ///< An array of fixed size that they index.
     ConstantTurns, ///< A loop over them that also ends after a fixed number.

@@ -255,7 +255,7 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
     BornChecks Bound;
     Bound.LaunchSteps = static_cast<uint64_t>(DomainCases::mostCost(Deep));
     Expected<LoadedKernel> Loaded = loadKernel(
-        Setup.OriginalBitcode, RunMode::Counting, Setup.Arch, Bound, Code);
+        Setup.OriginalBitcode, RunMode::Sampled, Setup.Arch, Bound, Code);
     if (!Loaded)
       return Loaded.takeError();
     K = std::move(*Loaded);
@@ -265,7 +265,7 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
     return R.takeError();
   if (R->Fault && reasonOf(R->Fault->Kind) == GateReason::Runaway)
     return DomainCases::TooMuch;
-  return R->Fault ? -1 : double(R->Counts.WarpInstructions) * 32;
+  return R->Fault ? -1 : R->Steps;
 }
 
 Expected<const CodeFacts *> OriginalRuns::facts() {

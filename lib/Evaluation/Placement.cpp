@@ -61,8 +61,16 @@ std::unique_ptr<Placement> Placement::create(ArrayRef<uint64_t> Sizes,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (P->Map == MAP_FAILED)
     report_bad_alloc_error("no memory for the buffers of a launch");
-  for (uint64_t Offset : Offsets)
+  // Whole pages of two MiB fault once instead of 512 times.
+  constexpr uint64_t HugePage = uint64_t(1) << 21, Large = 8 * HugePage;
+  for (auto [Offset, Size] : zip_equal(Offsets, Sizes)) {
     P->Begins.push_back(static_cast<uint8_t *>(P->Map) + Offset);
+    uint64_t From =
+        alignTo(reinterpret_cast<uint64_t>(P->Begins.back()), HugePage);
+    if (Size >= Large)
+      ::madvise(reinterpret_cast<void *>(From),
+                alignDown(Size, HugePage) - HugePage, MADV_HUGEPAGE);
+  }
   return P;
 }
 

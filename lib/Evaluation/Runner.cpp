@@ -30,7 +30,8 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   Options.Reverse = Mode == RunMode::Reversed;
   // The reference's memory is no GPU's, and counts are of what was written.
   Options.CanonicalNans = Mode != RunMode::Wide && Mode != RunMode::Counting;
-  Options.SampleBlocks = 256;
+  Options.CountSteps = Mode == RunMode::Sampled;
+  Options.SampleBlocks = Options.CountSteps ? 64 : 256;
   Options.MaxInstructions = Checks.ThreadSteps;
   if (Checks.Decisions) {
     Options.Decisions = true;
@@ -223,6 +224,7 @@ Expected<RunResult> runCase(LoadedKernel &K, const PlannedRun &Run,
     if (!Launched)
       return Launched.takeError();
     Result.Counts += Launched->Counts;
+    Result.Steps += Launched->Steps;
     Result.LaunchCounts.push_back(Launched->Counts);
     double Blocks = double(L.Shape.Grid[0]) * double(L.Shape.Grid[1]) *
                     double(L.Shape.Grid[2]);

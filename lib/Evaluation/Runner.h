@@ -14,14 +14,15 @@ namespace cupilot {
 
 /// How a module is loaded. All but Wide and Rounded compute as the code says.
 enum class RunMode {
-  Plain,    ///< With checks of bounds.
-  Reversed, ///< Last block and thread first.
-  Wide,     ///< The float64 reference.
-  Rounded,  ///< The same with rounded operands of products.
-  Counting, ///< For the cost model.
-  Covered,  ///< Notes what is read and written.
-  Checked,  ///< With every check that the original bears, and coverage.
-  Scheduled ///< Threads take turns, with the checks of what they exchange.
+  Plain,     ///< With checks of bounds.
+  Reversed,  ///< Last block and thread first.
+  Wide,      ///< The float64 reference.
+  Rounded,   ///< The same with rounded operands of products.
+  Counting,  ///< For the cost model.
+  Covered,   ///< Notes what is read and written.
+  Checked,   ///< With every check that the original bears, and coverage.
+  Scheduled, ///< Threads take turns, with the checks of what they exchange.
+  Sampled    ///< Some of the blocks, of which the instructions are counted.
 };
 
 /// What a thread may do at most, in instructions.
@@ -46,8 +47,9 @@ struct RunResult {
   std::optional<DeviceFault> Fault;
   std::vector<Bytes> Buffers;
   std::vector<std::pair<std::string, Bytes>> Globals;
-  std::vector<BufferCoverage> Coverage;      ///< Of the buffers, when Checked.
-  ExecutionCounts Counts;                    ///< Of all launches ...
+  std::vector<BufferCoverage> Coverage; ///< Of the buffers, when Checked.
+  double Steps = 0;       ///< Instructions of all threads, when Sampled.
+  ExecutionCounts Counts; ///< Of all launches ...
   std::vector<ExecutionCounts> LaunchCounts; ///< ... and of each.
   uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...
   std::string HeapOrigin; ///< ... and where the first of them came from.

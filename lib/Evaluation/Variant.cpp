@@ -32,6 +32,18 @@ Error VariantRuns::load() {
     return Sides.takeError();
   Taken.emplace(std::move(*Sides));
   TakenByOriginal.emplace(O.decisions());
+  std::vector<std::string> Symbols;
+  for (const Launch &L : Plan.Launches)
+    Symbols.push_back(L.Symbol);
+  Expected<std::vector<LoadedBound>> Bounds = boundsOnLoaded(
+      O.setup().OriginalBitcode, O.kernel().Symbol, Bitcode, Symbols);
+  if (!Bounds)
+    return Bounds.takeError();
+  Untested = std::move(*Bounds);
+  // When a loop ends is a decision like others: whether it was seen is known.
+  erase_if(Untested, [](const LoadedBound &B) {
+    return B.K == LoadedBound::Kind::ConstantTurns;
+  });
   BornChecks Noted = O.checks();
   Noted.Decisions = &Taken->wanted();
   Expected<LoadedKernel> K =
@@ -143,6 +155,8 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   if (Wrong && !*Wrong) {
     Taken->add(Module.Module->decided());
     TakenByOriginal->add(J.Decided);
+    erase_if(Untested,
+             [&](const LoadedBound &B) { return B.isPassedIn(J.Case); });
   }
   if (Wrong && !*Wrong && J.Refilled) {
     RunResult Refilled;

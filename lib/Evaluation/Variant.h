@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_EVALUATION_VARIANT_H
 
 #include "DeriveDomain.h"
+#include "LoadedIntegers.h"
 #include "Original.h"
 
 namespace cupilot {
@@ -44,6 +45,9 @@ public:
   llvm::Expected<std::optional<GateFinding>> checkLocalMemory() const {
     return compareLocalMemory(O.plain(), O.kernel().Symbol, Plain, Plan);
   }
+  /// Bounds that it has for integers in memory, and the original does not,
+  /// which no case passed on which it was right.
+  llvm::ArrayRef<LoadedBound> untestedBounds() const { return Untested; }
   /// Blocks that the described GPU holds at a time, at most, of launches in
   /// which blocks wait for others that may begin later: with more, the variant
   /// hangs. Nothing where no case has such blocks.
@@ -104,6 +108,7 @@ private:
   std::vector<TriedLaunch> Tried;
   std::optional<BranchCoverage> Taken, TakenByOriginal;
   std::optional<uint64_t> ResidentLimit;
+  std::vector<LoadedBound> Untested;
 };
 
 } // namespace cupilot

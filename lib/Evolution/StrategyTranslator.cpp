@@ -44,6 +44,18 @@ static std::string promiseFact(const PrecisionContract &C) {
   if (C.Biased)
     Text += "; errors may lean to one side, as those of operands that are cut "
             "off do";
+  else
+    Text += "; errors must not lean to one side: sum((result - exact) * exact) "
+            "/ sum(exact^2) stays near 0 only if every operand of narrower "
+            "products is rounded to nearest (cvt.rna.tf32.f32, "
+            "__float2half_rn) instead of cut off, and none is corrected by a "
+            "constant factor; where rounding changes no operand, results are "
+            "as exact as the original's";
+  if (none_of(C.Ranges,
+              [](const MagnitudeRange &R) { return R.Buffer.empty(); }))
+    Text += "; numbers of every magnitude that float has occur, so narrower "
+            "formats keep its range (tf32, bfloat16), and half does not unless "
+            "operands are scaled by powers of two";
   return Text;
 }
 

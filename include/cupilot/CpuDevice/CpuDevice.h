@@ -52,6 +52,8 @@ struct CpuDeviceOptions {
       0; ///< Stop a thread after about so many; 0: no limit.
   uint64_t MaxLaunchInstructions =
       0;                     ///< The same for all threads of a launch together.
+  bool CountSteps = false;   ///< Fill in Steps (cheap); needs a limit of
+                             ///< MaxLaunchInstructions.
   uint64_t SampleBlocks = 0; ///< When counting: run only about so many blocks,
                              ///< evenly spread, and scale; 0: all of them.
   bool Reverse = false; ///< Last block and last thread first: a result that
@@ -122,6 +124,7 @@ struct DeviceFault {
 struct LaunchResult {
   std::optional<DeviceFault> Fault;
   ExecutionCounts Counts; ///< All zero unless asked for.
+  double Steps = 0;       ///< Instructions of all threads; 0 unless asked for.
   std::string Printed;    ///< What device printf wrote (also sent to stdout by
                           ///< the CUDA run time).
 };

@@ -80,8 +80,8 @@ LaunchState::LaunchState(const LoweredModule &Tables,
                ? static_cast<int64_t>(Options.MaxLaunchInstructions)
                : std::numeric_limits<int64_t>::max()) {
   // Blocks that may wait for others must all run.
-  if (Options.Count && Options.SampleBlocks > 0 && !Kernel.Yields &&
-      !Shape.Cooperative && Blocks > Options.SampleBlocks) {
+  if ((Options.Count || Options.CountSteps) && Options.SampleBlocks > 0 &&
+      !Kernel.Yields && !Shape.Cooperative && Blocks > Options.SampleBlocks) {
     Step = std::max<uint64_t>(1, divideCeil(Blocks, Options.SampleBlocks) /
                                      ClusterBlocks);
     Runs = divideCeil(Clusters, Step);
@@ -247,7 +247,12 @@ LaunchResult LaunchState::run() {
     Result.Counts.HotAtomics = std::max(Result.Counts.HotAtomics, Count);
   if (Step > 1)
     Result.Counts.scale(Clusters, Runs);
-  addDistinct(Sectors, Memory, double(Clusters) / double(Runs), Result.Counts);
+  const double Scale = double(Clusters) / double(Runs);
+  addDistinct(Sectors, Memory, Scale, Result.Counts);
+  if (Options.CountSteps)
+    Result.Steps =
+        double(static_cast<int64_t>(Options.MaxLaunchInstructions) - Left) *
+        Scale;
   return Result;
 }
 
