@@ -8,6 +8,7 @@
 
 #include "CodeFacts.h"
 #include "FactCollector.h"
+#include "Polynomial.h"
 
 using namespace llvm;
 
@@ -37,6 +38,28 @@ Expected<CodeFacts> factsOf(const Kernel &K, StringRef Bitcode,
   return Found;
 }
 
+/// Tiles by which a plan divides sizes.
+static void addTiles(const Expr &E, CodeFacts &Found) {
+  for (const Expr &O : E.Operands)
+    addTiles(O, Found);
+  if (E.K != Expr::Kind::CeilDiv && E.K != Expr::Kind::FloorDiv &&
+      E.K != Expr::Kind::Mod)
+    return;
+  const Expr &Tile = E.Operands[1];
+  if (Tile.K != Expr::Kind::Constant || Tile.Value < 2)
+    return;
+  std::optional<Polynomial> Size = Polynomial::of(E.Operands[0]);
+  if (Size) // What is added turns the rests around.
+    Size = Size->plus(Polynomial::constant(Size->constantPart()), -1);
+  if (!Size || Size->asConstant())
+    return;
+  ModulusFact New{Size->expr(), Tile.Value, ""};
+  if (none_of(Found.Moduli, [&](const ModulusFact &M) {
+        return M.E == New.E && M.Modulus == New.Modulus;
+      }))
+    Found.Moduli.push_back(std::move(New));
+}
+
 Expected<CodeFacts> factsOf(const Kernel &K, StringRef Bitcode,
                             const LaunchPlan &Plan) {
   Expected<PreparedCode> Code = prepareCode(Bitcode);
@@ -46,6 +69,9 @@ Expected<CodeFacts> factsOf(const Kernel &K, StringRef Bitcode,
   for (const Launch &L : Plan.Launches)
     if (Error E = collect(*Code, K, L.Symbol, termsOf(L), Found))
       return std::move(E);
+  for (const Launch &L : Plan.Launches)
+    for (const Expr &Blocks : L.Grid)
+      addTiles(Blocks, Found);
   return Found;
 }
 

@@ -464,7 +464,9 @@ void BoxMaker::addResidues(DomainBox &Box) const {
     bool IsListed = ListedRests.count({I, Fact.Modulus});
     size_t Wanted =
         std::min<size_t>(EnoughClasses, static_cast<size_t>(Fact.Modulus));
-    if (!IsListed && Rests.count(0) && Rests.size() >= Wanted)
+    // What is below the modulus has no rest of 0.
+    bool HasZero = Rests.count(0) || Hull[I].Most < Fact.Modulus;
+    if (!IsListed && HasZero && Rests.size() >= Wanted)
       continue;
     if (!IsListed && Rests.size() > MostRests)
       continue;

@@ -8,7 +8,6 @@
 
 #include "DomainCases.h"
 #include "Original.h"
-#include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Portable/Random.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -19,11 +18,11 @@ using namespace llvm;
 namespace cupilot {
 
 // In instructions of all threads: of one launch, and of all of one base.
-static constexpr double MostCost = 8e6, MostCosts = 1.5e8;
-static constexpr double MostDeepCost = 4e8, MostDeepCosts = 1e9;
+static constexpr double MostCosts = 1.5e8;
+static constexpr double MostDeepCost = OriginalRuns::LargestCost,
+                        MostDeepCosts = 1e9;
 // Bytes that the buffers of a launch take.
-static constexpr uint64_t MostBytes = uint64_t(2) << 20,
-                          MostDeepBytes = uint64_t(1) << 28;
+static constexpr uint64_t MostDeepBytes = uint64_t(1) << 28;
 // And of all deep launches together: memory takes its time, too.
 static constexpr uint64_t AllDeepBytes = uint64_t(3) << 30;
 
@@ -31,11 +30,10 @@ static constexpr uint64_t AllDeepBytes = uint64_t(3) << 30;
 static constexpr size_t MostCombinations = 8;
 
 double DomainCases::mostCost(bool Deep) {
-  return Deep ? MostDeepCost : MostCost;
+  return Deep ? MostDeepCost : MostShallowCost;
 }
 
-/// \p C as a launch that nobody recorded.
-static GateCase another(GateCase C) {
+GateCase another(GateCase C) {
   C.Captured = C.Ordered = C.Thorough = false;
   C.Doubtful = true;
   return C;
@@ -109,7 +107,7 @@ void DomainCases::addResidues(const CodeFacts &Facts,
       To.push_back(std::move(All));
     };
     for (int64_t M : Moduli)
-      for (int64_t Size : {At[I], std::min(At[I], M), 2 * At[I]})
+      for (int64_t Size : {At[I], std::min(At[I], M), std::max(2 * At[I], M)})
         for (int64_t Rest :
              {int64_t(0), int64_t(1), M - 1, M / 2, M * 5 / 8 | 1})
           Add(Size, M, Rest);
@@ -309,11 +307,8 @@ void DomainCases::addData(const CodeFacts &Own) {
   }
 }
 
-/// \p C without what lies behind pointer \p P, or, where it is null, with a
-/// buffer like its peers have.
-static std::optional<GateCase> nullToggled(const Kernel &K,
-                                           const KernelLayout &Types,
-                                           const GateCase &C, PointerRef P) {
+std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
+                                    const GateCase &C, PointerRef P) {
   GateCase To = C;
   auto At = find_if(To.Pointers, [&](const WorkloadPointer &Each) {
     return Each.Param == P.Param && Each.Offset == P.Offset;
@@ -409,7 +404,7 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
                      double Most, double &LeftOver) {
   if (!C || LeftOver <= 0)
     return nullptr;
-  Expected<double> Cost = O.estimate(*C, Most > MostCost);
+  Expected<double> Cost = O.estimate(*C, Most > MostShallowCost);
   if (!Cost)
     return Cost.takeError();
   if (*Cost == -1 && Roomy) {
@@ -417,7 +412,7 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
     C = Roomy();
     if (!C)
       return nullptr;
-    Cost = O.estimate(*C, Most > MostCost);
+    Cost = O.estimate(*C, Most > MostShallowCost);
     if (!Cost)
       return Cost.takeError();
   }
@@ -428,7 +423,7 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
     return nullptr;
   LeftOver -= *Cost;
   C->Far = true;
-  C->Deep = Most > MostCost;
+  C->Deep = *Cost > MostShallowCost;
   return O.prepare(std::move(*C));
 }
 
@@ -469,145 +464,6 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   return prepare(std::move(C), Deep[Index].Roomy, MostDeepCost, DeepLeft);
 }
 
-Expected<std::vector<const JudgedCase *>>
-DomainCases::around(const CodeFacts &Theirs) {
-  std::vector<Values> Wanted;
-  addResidues(Theirs, Wanted);
-  const Values At = Model.baseValues();
-  for (size_t I = 0; I < At.size(); ++I)
-    for (const ThresholdFact &T : Theirs.Thresholds)
-      if (T.E == Model.vars()[I].expr())
-        for (int64_t V : {T.Value - 1, T.Value, T.Value + 1}) {
-          Values Each = At;
-          Each[I] = V;
-          Wanted.push_back(std::move(Each));
-        }
-  std::vector<std::optional<GateCase>> Cases;
-  for (const Values &V : Wanted)
-    if (!is_contained(Known, V))
-      Cases.push_back(Model.at(*Froms.front(), V, MostBytes));
-  CaseMakers Numbers;
-  if (!Theirs.FloatThresholds.empty())
-    addConstantCases(O.context(), *Froms.front(), Numbers,
-                     Theirs.FloatThresholds);
-  for (CaseMaker &M : Numbers)
-    Cases.push_back(M.Make());
-  constexpr size_t MostAround = 120;
-  return further(std::move(Cases), MostAround);
-}
-
-Expected<std::vector<const JudgedCase *>>
-DomainCases::further(std::vector<std::optional<GateCase>> Cases, size_t Most) {
-  // What comes of a launch must not depend on what other variants asked for:
-  // their number is bounded, not what they cost together.
-  std::vector<const JudgedCase *> All;
-  for (std::optional<GateCase> &C : Cases) {
-    if (!C)
-      continue;
-    if (All.size() == Most)
-      break;
-    auto [It, New] = Around.try_emplace(C->Name);
-    if (New) {
-      double Unbounded = MostCost;
-      Expected<std::unique_ptr<JudgedCase>> J =
-          prepare(std::move(C), nullptr, MostCost, Unbounded);
-      if (!J)
-        return J.takeError();
-      It->second = std::move(*J);
-    }
-    if (It->second)
-      All.push_back(It->second.get());
-  }
-  return All;
-}
-
-Expected<std::vector<const JudgedCase *>>
-DomainCases::apart(const Bindings &Wrong) {
-  const Values At = Model.baseValues();
-  std::vector<std::optional<GateCase>> Cases;
-  for (size_t I = 0; I < At.size(); ++I) {
-    std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), Wrong);
-    Values One = At;
-    if (!V || *V == At[I])
-      continue;
-    One[I] = *V;
-    if (!is_contained(Known, One))
-      Cases.push_back(Model.at(*Froms.front(), One, MostBytes));
-  }
-  if (Cases.size() < 2)
-    Cases.clear();
-  const size_t Most = Cases.size();
-  return further(std::move(Cases), Most);
-}
-
-Expected<const JudgedCase *> DomainCases::propose(const SideProposal &P) {
-  const Kernel &K = O.kernel();
-  GateCase From = another(Base.Case);
-  for (auto [I, S] : enumerate(K.Scalars)) {
-    bool IsSize = any_of(Model.vars(), [I = I](const LaunchVar &V) {
-      return !V.IsGrid && V.Index == I;
-    });
-    const auto Value = static_cast<uint64_t>(P.Launch.Symbols[I]);
-    if (IsSize ||
-        readScalar(From, S) == (Value & maskTrailingOnes<uint64_t>(S.Bits)))
-      continue;
-    writeScalar(From, S, Value);
-    From.Name +=
-        " " + scalarName(K, S) + "=" + std::to_string(P.Launch.Symbols[I]);
-  }
-  if (P.Number) {
-    writeFloat(From, P.Number->first, P.Number->second);
-    From.ChangedFloats.push_back(P.Number->first);
-    From.Name += " number " + std::to_string(P.Number->first.Param) + "=" +
-                 std::to_string(P.Number->second);
-  }
-  if (P.Misaligned) {
-    From.Shift = From.Shift ? 0 : 4;
-    From.Name += " shifted";
-  }
-  if (P.Null && find_if(From.Pointers, [&](const WorkloadPointer &Each) {
-                  return Each.Param == P.Null->Pointer.Param &&
-                         Each.Offset == P.Null->Pointer.Offset;
-                }) != From.Pointers.end() == P.Null->IsNull) {
-    std::optional<GateCase> Toggled =
-        nullToggled(K, O.context().Types, From, P.Null->Pointer);
-    if (!Toggled)
-      return nullptr;
-    From = std::move(*Toggled);
-  }
-  Values At = Model.baseValues();
-  for (size_t I = 0; I < At.size(); ++I)
-    if (std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), P.Launch))
-      At[I] = *V;
-  std::optional<GateCase> C = Model.at(From, At, MostBytes);
-  if (!C)
-    return nullptr;
-  for (unsigned D = 0; D < 3; ++D) {
-    const auto Block = static_cast<uint64_t>(P.Launch.Dims[BlockX + D]);
-    const auto Grid = static_cast<uint64_t>(P.Launch.Dims[GridX + D]);
-    if (C->Shape.Block[D] != Block) {
-      C->Shape.Block[D] = Block;
-      C->Name +=
-          std::string(" block.") + "xyz"[D] + "=" + std::to_string(Block);
-    }
-    // Where the grid follows a size, that has changed it already.
-    if (Grid != Base.Case.Shape.Grid[D] && Grid != C->Shape.Grid[D] &&
-        Grid <= uint64_t(MaxGrid[D]) && Grid > 0) {
-      C->Shape.Grid[D] = Grid;
-      C->Name += std::string(" grid.") + "xyz"[D] + "=" + std::to_string(Grid);
-    }
-  }
-  if (C->Shape.Block[0] * C->Shape.Block[1] * C->Shape.Block[2] >
-      uint64_t(MaxBlockThreads))
-    return nullptr;
-  std::vector<std::optional<GateCase>> One;
-  One.push_back(std::move(C));
-  Expected<std::vector<const JudgedCase *>> Found = further(std::move(One), 1);
-  if (!Found)
-    return Found.takeError();
-  return Found->empty() ? nullptr : Found->front();
-}
-
 Expected<std::unique_ptr<DomainCases>>
 DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   Expected<LaunchModel> Model =
@@ -615,7 +471,13 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   if (!Model)
     return Model.takeError();
   std::unique_ptr<DomainCases> D(new DomainCases(O, Base, std::move(*Model)));
-  D->Left = MostCosts;
+  Expected<double> Cost = O.estimate(Base.Case, /*Deep=*/true);
+  if (!Cost)
+    return Cost.takeError();
+  // Where the base itself costs much, so does all that is like it.
+  constexpr double Growth = 4, All = 40;
+  D->MostCost = std::clamp(Growth * *Cost, MostShallowCost, MostDeepCost / 4);
+  D->Left = std::max(MostCosts, All * *Cost);
   D->Froms.push_back(std::make_unique<GateCase>(Base.Case));
   D->addLadder(*D->Froms.front());
   std::vector<Values> Residues;

@@ -26,6 +26,14 @@ namespace cupilot {
 llvm::SmallVector<unsigned> flagsOf(const Kernel &K, const CodeFacts &Own,
                                     const GateCase &Base);
 
+/// \p C as a launch that nobody recorded.
+GateCase another(GateCase C);
+
+/// \p C without what lies behind pointer \p P, or, where it is null, with a
+/// buffer like its peers have.
+std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
+                                    const GateCase &C, PointerRef P);
+
 /// The launches of one base, in a fixed order. What the original does on them
 /// is found once, when it is asked for.
 class DomainCases {
@@ -43,18 +51,22 @@ public:
   /// anew for each.
   size_t deepCount() const { return Deep.size(); }
   llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index);
+  /// Whether a variant would run on a launch.
+  using Admission = llvm::function_ref<bool(const GateCase &)>;
   /// The sizes at which \p Theirs, the facts of a variant, makes a difference
   /// that the original's code does not make.
   llvm::Expected<std::vector<const JudgedCase *>>
-  around(const CodeFacts &Theirs);
+  around(const CodeFacts &Theirs, Admission Admits);
 
   /// \p Wrong differs from the base in several sizes: the launches that differ
   /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
 
-  /// The launch of \p P with the original's results; null where that does not
-  /// bear it, or it costs too much.
-  llvm::Expected<const JudgedCase *> propose(const SideProposal &P);
+  /// The launch of \p P, or one with smaller sizes beside those of \p P, with
+  /// the original's results; null where that does not bear it, or it costs too
+  /// much.
+  llvm::Expected<const JudgedCase *> propose(const SideProposal &P,
+                                             Admission Admits);
 
   const LaunchModel &model() const { return Model; }
   const JudgedCase &base() const { return Base; }
@@ -64,6 +76,8 @@ public:
   static double mostCost(bool Deep);
 
 private:
+  static constexpr double MostShallowCost = 8e6;
+  static constexpr uint64_t MostBytes = uint64_t(2) << 20;
   DomainCases(OriginalRuns &O, const JudgedCase &Base, LaunchModel Model)
       : O(O), Base(Base), Model(std::move(Model)) {}
   using Values = std::vector<int64_t>;
@@ -91,9 +105,23 @@ private:
   void addData(const CodeFacts &Own);
   void addShifts(const GateCase &From, uint64_t Element);
   void add(const GateCase &From, Values V, std::vector<Entry> &To);
-  /// Prepares those of \p Cases that are new, \p Most of them at most.
-  llvm::Expected<std::vector<const JudgedCase *>>
-  further(std::vector<std::optional<GateCase>> Cases, size_t Most);
+  /// Sizes for those of a launch that nobody asked for.
+  struct Smaller {
+    Values Small, Least; ///< The latter as small as the variant admits.
+    Admission Admits;
+  };
+  Smaller smallerFor(Admission Admits) const;
+  Values leastAdmitted(const Values &From, Admission Admits) const;
+  /// Changes a grid; false: there is none.
+  using GridOf = llvm::function_ref<bool(GateCase &)>;
+  /// The launch with the sizes \p V, or, where that costs too much, one with
+  /// those and smaller others. Null: there is none.
+  llvm::Expected<const JudgedCase *> findNear(const GateCase &From,
+                                              const Values &V,
+                                              const Smaller &Others,
+                                              GridOf Grid, double &LeftOver);
+  llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
+                                          double Most, double &LeftOver);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,
                                                       const CaseMade &Roomy,
                                                       double Most,
@@ -105,7 +133,12 @@ private:
   std::vector<std::unique_ptr<GateCase>> Froms; ///< Of the combinations.
   std::vector<Entry> Entries, Deep;
   std::vector<std::vector<int64_t>> Known; ///< Sizes that Entries have.
-  std::map<std::string, std::unique_ptr<JudgedCase>> Around;
+  struct FurtherCase {
+    std::unique_ptr<JudgedCase> Judged;
+    double Cost = 0;
+  };
+  std::map<std::string, FurtherCase> Around; ///< By the names of the cases.
+  double MostCost = MostShallowCost;         ///< Of a launch that is not deep.
   double Left = 0, DeepLeft = 0;
   uint64_t DeepBytesLeft = 0;
   size_t Next = 0; ///< The first entry that is not prepared.

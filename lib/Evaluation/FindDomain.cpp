@@ -96,6 +96,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
                                    GateVerdict &Verdict) {
   constexpr size_t MostSides = 24, MostProposals = 4;
   std::vector<TriedLaunch> Untried;
+  auto Admits = [&V](const GateCase &C) { return V.admits(C); };
   auto Derive = [&] {
     std::vector<TriedLaunch> All(V.tried());
     append_range(All, Untried);
@@ -114,7 +115,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   Domain D = Derive();
   std::vector<MissingSide> Sides = Open(D);
   for (size_t I = 0; I < O.bases().size() && !Sides.empty(); ++I) {
-    Expected<DomainCases *> Cases = O.domainCases(I);
+    Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
       return Cases.takeError();
     if (!*Cases)
@@ -125,7 +126,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
       if (All.size() > MostProposals)
         All.resize(MostProposals);
       for (const SideProposal &P : All) {
-        Expected<const JudgedCase *> J = (*Cases)->propose(P);
+        Expected<const JudgedCase *> J = (*Cases)->propose(P, Admits);
         if (!J)
           return J.takeError();
         if (*J) {
@@ -181,13 +182,14 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   Expected<CodeFacts> Theirs = factsOf(O.kernel(), Bitcode, Plan);
   if (!Theirs)
     return Theirs.takeError();
+  auto Admits = [&V](const GateCase &C) { return V.admits(C); };
   // Being wrong there says how far it is right, and is no error.
   auto Explore = [&](const JudgedCase *J) {
     return J ? V.explore(*J, Verdict).takeError() : Error::success();
   };
   std::optional<DomainFrame> Frame;
   for (size_t I = 0; I < O.bases().size(); ++I) {
-    Expected<DomainCases *> Cases = O.domainCases(I);
+    Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
       return Cases.takeError();
     if (!*Cases)
@@ -203,7 +205,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         return E;
     }
     Expected<std::vector<const JudgedCase *>> Around =
-        (*Cases)->around(*Theirs);
+        (*Cases)->around(*Theirs, Admits);
     if (!Around)
       return Around.takeError();
     for (const JudgedCase *J : *Around)

@@ -61,7 +61,9 @@ static uint64_t blocksOf(const GridRule &R, const Kernel &K,
       return 1;
     Product = SaturatingMultiply(Product, static_cast<uint64_t>(V));
   }
-  return std::max<uint64_t>(divideCeil(Product, R.Divisor), 1);
+  if (Product <= R.Border)
+    return 1;
+  return divideCeil(Product - R.Border, R.Divisor);
 }
 
 /// One block fewer in the dimension changes the results, one more does not.
@@ -69,14 +71,18 @@ Expected<bool> LaunchModel::covers(const GridRule &R) {
   const Kernel &K = O->kernel();
   const ScalarRef &S = K.Scalars[R.Scalars.front()];
   int64_t Value = signedScalar(*Base, S);
-  constexpr uint64_t Room = 4;
+  constexpr int64_t MostRoom = 16;
   // Upwards, where the memory is made larger for it, then downwards.
-  for (int64_t Other : {2 * Value + 1, static_cast<int64_t>(2 * R.Divisor + 1),
-                        Value / 2 + 1}) {
-    if (Other == Value || Other < 1 || Other > Value * int64_t(Room) ||
+  const auto Border = static_cast<int64_t>(R.Border);
+  for (int64_t Other :
+       {2 * Value + 1 + Border,
+        static_cast<int64_t>(2 * R.Divisor + 1) + Border, Value / 2 + 1}) {
+    if (Other == Value || Other < 1 || Other > Value * MostRoom ||
         !fits(S, Other))
       continue;
-    GateCase C = enlarged(*Base, Other > Value ? Room : 1);
+    uint64_t Room =
+        divideCeil(static_cast<uint64_t>(Other), static_cast<uint64_t>(Value));
+    GateCase C = enlarged(*Base, Room > 1 ? std::max<uint64_t>(Room, 4) : 1);
     C.PureOutput.clear();
     C.Name += " covering";
     writeScalar(C, S, static_cast<uint64_t>(Other));
@@ -106,14 +112,16 @@ Error LaunchModel::findRules(ArrayRef<unsigned> Sizes) {
   uint64_t Threads = Shape.Block[0] * Shape.Block[1] * Shape.Block[2];
   for (unsigned D = 0; D < 3; ++D) {
     std::vector<GridRule> Candidates;
+    uint64_t Border = 0;
     auto Try = [&](ArrayRef<unsigned> Scalars, uint64_t Divisor) {
-      GridRule R{D, {Scalars.begin(), Scalars.end()}, Divisor};
+      GridRule R{D, {Scalars.begin(), Scalars.end()}, Divisor, Border};
       bool Positive = all_of(Scalars, [&](unsigned S) {
         return signedScalar(*Base, K.Scalars[S]) > 0;
       });
       if (Positive && Divisor && blocksOf(R, K, *Base) == Shape.Grid[D] &&
           none_of(Candidates, [&](const GridRule &Known) {
-            return Known.Scalars == R.Scalars && Known.Divisor == R.Divisor;
+            return Known.Scalars == R.Scalars && Known.Divisor == R.Divisor &&
+                   Known.Border == R.Border;
           }))
         Candidates.push_back(std::move(R));
     };
@@ -134,9 +142,17 @@ Error LaunchModel::findRules(ArrayRef<unsigned> Sizes) {
       for (unsigned B : Sizes)
         if (A < B && Shape.Grid[D] > 1)
           TryAll({A, B});
-    constexpr size_t MostTried = 8;
+    constexpr size_t MostTried = 8, MostWithBorder = 16;
     if (Candidates.size() > MostTried)
       Candidates.resize(MostTried);
+    // Results of windows are fewer than what they slide over. The tile is the
+    // block's: others would be guesses.
+    for (uint64_t Less : {2, 1, 4, 3, 6})
+      for (unsigned S : Sizes)
+        if (Candidates.size() < MostWithBorder) {
+          Border = Less;
+          Try({S}, Shape.Block[D]);
+        }
     for (GridRule &R : Candidates) {
       Expected<bool> Right = covers(R);
       if (!Right)

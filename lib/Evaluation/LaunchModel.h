@@ -34,11 +34,13 @@ struct LaunchVar {
   }
 };
 
-/// Grid dimension \p Dim is the product of scalars over \p Divisor, rounded up.
+/// Grid dimension \p Dim is the product of scalars, less \p Border, over
+/// \p Divisor, rounded up.
 struct GridRule {
   unsigned Dim = 0;
   llvm::SmallVector<unsigned, 2> Scalars;
   uint64_t Divisor = 1;
+  uint64_t Border = 0;
 };
 
 /// How launches like one base look at other sizes.

@@ -21,6 +21,8 @@ namespace cupilot {
 /// first time; what comes of it does not depend on when that is.
 class OriginalRuns {
 public:
+  /// No launch of a domain costs more, in instructions of all threads.
+  static constexpr double LargestCost = 4e8;
   static llvm::Expected<std::unique_ptr<OriginalRuns>> create(GateSetup Setup);
 
   /// A case to come, and how variants are run on it.
@@ -50,6 +52,10 @@ public:
   /// The launches that say how far a variant of the base \p Index is right;
   /// null where the original does not bear the base.
   llvm::Expected<DomainCases *> domainCases(size_t Index);
+  /// The same for a variant of which the guard may keep the base out: then from
+  /// a launch that it admits, as small as there is one.
+  llvm::Expected<DomainCases *> domainCases(size_t Index,
+                                            DomainCases::Admission Admits);
   /// The decisions of the original's code; none are added.
   const BranchCoverage &decisions() const { return *Decisions; }
   /// What the original's code does with its arguments.
@@ -103,6 +109,8 @@ private:
   /// Fills in AsExact and Lean.
   llvm::Error findRounding(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
+  llvm::Expected<std::optional<GateCase>>
+  admittedCase(size_t Index, DomainCases::Admission Admits);
 
   struct Entry {
     std::function<GateCase()> Make;
@@ -125,11 +133,17 @@ private:
   std::optional<bool> Rounds;
   BornChecks Checks;
   double MostCost = 0; ///< Of a workload, in instructions of all threads.
+  struct AdmittedBase {
+    bool Fails = false;
+    std::unique_ptr<JudgedCase> Base;
+    std::unique_ptr<DomainCases> Cases;
+  };
   struct BaseState {
     size_t Entry;
     double Cost; ///< Of a run, in instructions of all threads.
     std::unique_ptr<ImpulseProbes> Probes;
     std::unique_ptr<DomainCases> Domain;
+    std::map<std::string, AdmittedBase> Admitted; ///< By the case's name.
   };
   std::vector<std::unique_ptr<GateCase>> Bases;
   std::vector<BaseState> BaseStates; ///< Beside Bases.

@@ -205,7 +205,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (Error E = findScheduleChecks(*Base))
     return E;
   Bases.push_back(std::move(Base));
-  BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr});
+  BaseStates.push_back({Entries.size(), *BaseCost, nullptr, nullptr, {}});
   const GateCase &B = *Bases.back();
   AddEntry([&B] {
     GateCase C = B;

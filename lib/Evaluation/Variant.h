@@ -25,6 +25,14 @@ public:
   /// Whether it would run on \p C, were the buffers as far apart and as aligned
   /// as they are in a run.
   llvm::Expected<bool> admitted(const GateCase &C) const;
+  /// The same; a launch of which that cannot be said is none.
+  bool admits(const GateCase &C) const {
+    llvm::Expected<bool> Yes = admitted(C);
+    if (Yes)
+      return *Yes;
+    llvm::consumeError(Yes.takeError());
+    return false;
+  }
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
   /// Runs it on \p J, which asks how far it is right: being wrong there is no

@@ -112,6 +112,10 @@ TEST_F(Loaded, ArraysOfFixedSize) {
   EXPECT_EQ(boundsOf(Original, "__shared__ float own[64]; unsigned v = list[i];"
                                "if (v < 64) atomicAdd(&own[v], 1.0f);"),
             Strings{});
+  // An argument bounds them, and of arguments launches say how large they are.
+  EXPECT_EQ(boundsOf(Original, "__shared__ float own[64]; int v = list[i];"
+                               "if (v < n) atomicAdd(&own[v], 1.0f);"),
+            Strings{});
   // So has the original.
   StringRef Local = "float row[32]; for (int j = 0; j < list[i]; ++j) "
                     "row[j] = x[j]; y[i] = row[n];";
@@ -146,4 +150,26 @@ TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
                      "signed char m = i < n ? c[i] : 0; float s = 0;"
                      "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
             Strings{});
+}
+
+TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
+  GateCase C;
+  C.Pointers.assign({{0, 0, 1, 0}, {1, 0, 0, 0}});
+  C.Buffers = {Bytes{255, 255, 255, 255}, Bytes{63, 0, 0, 0, 5, 0, 0, 0}};
+  Layout Integers;
+  Integers.Stride = 4;
+  Integers.Fields = {{ElementKind::Int32, 0}};
+  C.Layouts = {Integers, Integers};
+  LoadedBound Array{LoadedBound::Kind::FixedArray, {0, 0}, 64, ""};
+  EXPECT_FALSE(Array.isPassedIn(C)); // Its last element is no element beyond.
+  Array.Bound = 63;
+  EXPECT_TRUE(Array.isPassedIn(C));
+  Array.Pointer.Param = 1; // Below 0 is something else.
+  EXPECT_FALSE(Array.isPassedIn(C));
+  LoadedBound Narrow{LoadedBound::Kind::NarrowType, {0, 0}, 6, ""};
+  EXPECT_FALSE(Narrow.isPassedIn(C));
+  Narrow.Bound = 5;
+  EXPECT_TRUE(Narrow.isPassedIn(C));
+  C.Layouts[1].Fields[0].Kind = ElementKind::Float;
+  EXPECT_FALSE(Narrow.isPassedIn(C));
 }

@@ -767,4 +767,87 @@ __global__ void countedBeyond(const int *x, int *bins, int n) {
   if (i < n)
     atomicAdd(&bins[x[i] < -5 ? -1 : x[i] & 63], 1);
 }
+// kernel: tallied
+// workload: grid=4, block=64, args=[buffer i32 n=250 uniform low=0 high=63 seed=14, buffer i32 n=64 zeros, 250]
+// honest: talliedFew
+// honest: talliedPlain
+// honest: talliedWithin
+// cheat: talliedShared | bounds, untested
+// cheat: talliedBytes | mismatch, untested
+// cheat: talliedPairs | bounds, untested
+// How many bins there are nobody says: memory that is large enough.
+__global__ void tallied(const int *x, int *bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(&bins[x[i]], 1);
+}
+// On chip as far as it reaches.
+__global__ void talliedFew(const int *x, int *bins, int n) {
+  __shared__ int own[32];
+  for (int k = threadIdx.x; k < 32; k += blockDim.x)
+    own[k] = 0;
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    unsigned c = x[i];
+    if (c < 32)
+      atomicAdd(&own[c], 1);
+    else
+      atomicAdd(&bins[c], 1);
+  }
+  __syncthreads();
+  for (int k = threadIdx.x; k < 32; k += blockDim.x)
+    if (own[k])
+      atomicAdd(&bins[k], own[k]);
+}
+__global__ void talliedPlain(const int *x, int *bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int *bin = bins + x[i];
+  atomicAdd(bin, 1);
+}
+// The numbers of a block wait in an array; where they lie in it is no matter
+// of theirs.
+__global__ void talliedWithin(const int *x, int *bins, int n) {
+  __shared__ int own[1024];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    own[threadIdx.x] = x[i];
+  __syncthreads();
+  if (i < n)
+    atomicAdd(&bins[own[threadIdx.x]], 1);
+}
+// 64 were recorded.
+__global__ void talliedShared(const int *x, int *bins, int n) {
+  __shared__ int own[64];
+  for (int k = threadIdx.x; k < 64; k += blockDim.x)
+    own[k] = 0;
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(&own[x[i]], 1);
+  __syncthreads();
+  for (int k = threadIdx.x; k < 64; k += blockDim.x)
+    if (own[k])
+      atomicAdd(&bins[k], own[k]);
+}
+__global__ void talliedBytes(const int *x, int *bins, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(&bins[static_cast<unsigned char>(x[i])], 1);
+}
+__global__ void talliedPairs(const int *x, int *bins, int n) {
+  __shared__ int own[2][64];
+  for (int k = threadIdx.x; k < 128; k += blockDim.x)
+    own[k / 64][k % 64] = 0;
+  __syncthreads();
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    atomicAdd(&own[threadIdx.x % 2][x[i]], 1);
+  __syncthreads();
+  for (int k = threadIdx.x; k < 64; k += blockDim.x)
+    if (int sum = own[0][k] + own[1][k])
+      atomicAdd(&bins[k], sum);
+}
 int main() {}

@@ -1,0 +1,246 @@
+//===- FurtherCases.cpp - Launches that one variant asks for --------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DomainCases.h"
+#include "Original.h"
+#include "cupilot/Portable/LaunchLimits.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// In instructions of all threads: of a launch of least sizes, which stands for
+/// one that costs more, and of all that one variant asks for.
+static constexpr double MostLeastCost = 2.5e8, MostAroundCosts = 1e9;
+
+/// Bytes of its buffers: with all of their products, sizes are a guess.
+static constexpr uint64_t MostFurtherBytes = uint64_t(16) << 20;
+
+/// Each size the smallest of which the variant admits the launch, be the others
+/// as in the base, and that is at least as \p From says.
+DomainCases::Values DomainCases::leastAdmitted(const Values &From,
+                                               Admission Admits) const {
+  constexpr int64_t EachUpTo = 16;
+  const Values At = Model.baseValues();
+  Values Least = At;
+  for (size_t I = 0; I < At.size(); ++I) {
+    Values Sizes;
+    for (int64_t V = 1; V <= EachUpTo; ++V)
+      Sizes.push_back(V);
+    for (int64_t V = 2 * EachUpTo; V < At[I]; V *= 2)
+      Sizes.push_back(V);
+    for (int64_t V : Sizes) {
+      if (V < From[I] || V >= At[I])
+        continue;
+      Values Each = At;
+      Each[I] = V;
+      std::optional<GateCase> C = Model.at(*Froms.front(), Each, MostBytes);
+      if (!C || !Admits(*C))
+        continue;
+      Least[I] = V;
+      break;
+    }
+  }
+  // Each may be right by itself, and all together not.
+  std::optional<GateCase> C = Model.at(*Froms.front(), Least, MostBytes);
+  return C && Admits(*C) ? Least : At;
+}
+
+Expected<const JudgedCase *> DomainCases::find(std::optional<GateCase> C,
+                                               double Most, double &LeftOver) {
+  if (!C || LeftOver <= 0)
+    return nullptr;
+  auto [It, New] = Around.try_emplace(C->Name);
+  FurtherCase &F = It->second;
+  // What comes of a launch must not depend on what other variants asked for: it
+  // costs each the same.
+  if (New) {
+    double Unbounded = 2 * Most;
+    Expected<std::unique_ptr<JudgedCase>> J =
+        prepare(std::move(C), nullptr, Most, Unbounded);
+    if (!J)
+      return J.takeError();
+    F.Judged = std::move(*J);
+    F.Cost = 2 * Most - Unbounded;
+  }
+  LeftOver -= F.Cost;
+  return F.Judged.get();
+}
+
+Expected<const JudgedCase *>
+DomainCases::findNear(const GateCase &From, const Values &V,
+                      const Smaller &Others, GridOf Grid, double &LeftOver) {
+  const Values At = Model.baseValues();
+  auto With = [&](const Values &Other) {
+    Values All = Other;
+    for (size_t I = 0; I < At.size(); ++I)
+      if (V[I] != At[I])
+        All[I] = V[I];
+    return All;
+  };
+  // What it costs may be what the other sizes make of it.
+  Values Last;
+  for (auto [All, Most] : {std::pair(V, MostCost),
+                           {With(Others.Small), MostCost},
+                           {With(Others.Least), MostLeastCost}}) {
+    if (All == Last)
+      continue;
+    Last = All;
+    std::optional<GateCase> C = Model.at(From, All, MostFurtherBytes);
+    if (!C || !Grid(*C) || !Others.Admits(*C))
+      continue;
+    Expected<const JudgedCase *> J = find(std::move(C), Most, LeftOver);
+    if (!J || *J)
+      return J;
+  }
+  return nullptr;
+}
+
+DomainCases::Smaller DomainCases::smallerFor(Admission Admits) const {
+  const Values At = Model.baseValues();
+  return {leastAdmitted(smallValues(), Admits),
+          leastAdmitted(Values(At.size(), 1), Admits), Admits};
+}
+
+Expected<std::vector<const JudgedCase *>>
+DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
+  constexpr size_t MostAround = 120;
+  std::vector<Values> Wanted;
+  addResidues(Theirs, Wanted);
+  const Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I)
+    for (const ThresholdFact &T : Theirs.Thresholds)
+      if (T.E == Model.vars()[I].expr())
+        for (int64_t V : {T.Value - 1, T.Value, T.Value + 1}) {
+          Values Each = At;
+          Each[I] = V;
+          Wanted.push_back(std::move(Each));
+        }
+  const GateCase &From = *Froms.front();
+  double LeftOver = MostAroundCosts;
+  std::vector<const JudgedCase *> All;
+  const Smaller Others = smallerFor(Admits);
+  auto AsItIs = [](GateCase &) { return true; };
+  for (const Values &V : Wanted) {
+    if (is_contained(Known, V) || All.size() == MostAround)
+      continue;
+    Expected<const JudgedCase *> J =
+        findNear(From, V, Others, AsItIs, LeftOver);
+    if (!J)
+      return J.takeError();
+    if (*J && !is_contained(All, *J))
+      All.push_back(*J);
+  }
+  CaseMakers Numbers;
+  if (!Theirs.FloatThresholds.empty())
+    addConstantCases(O.context(), From, Numbers, Theirs.FloatThresholds);
+  for (CaseMaker &M : Numbers) {
+    double Unbounded = MostCost;
+    Expected<const JudgedCase *> J = find(M.Make(), MostCost, Unbounded);
+    if (!J)
+      return J.takeError();
+    if (*J && All.size() < MostAround)
+      All.push_back(*J);
+  }
+  return All;
+}
+
+Expected<std::vector<const JudgedCase *>>
+DomainCases::apart(const Bindings &Wrong) {
+  const Values At = Model.baseValues();
+  std::vector<std::optional<GateCase>> Cases;
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), Wrong);
+    Values One = At;
+    if (!V || *V == At[I])
+      continue;
+    One[I] = *V;
+    if (!is_contained(Known, One))
+      Cases.push_back(Model.at(*Froms.front(), One, MostBytes));
+  }
+  if (Cases.size() < 2)
+    Cases.clear();
+  std::vector<const JudgedCase *> All;
+  for (std::optional<GateCase> &C : Cases) {
+    double Unbounded = MostCost;
+    Expected<const JudgedCase *> J = find(std::move(C), MostCost, Unbounded);
+    if (!J)
+      return J.takeError();
+    if (*J)
+      All.push_back(*J);
+  }
+  return All;
+}
+
+Expected<const JudgedCase *> DomainCases::propose(const SideProposal &P,
+                                                  Admission Admits) {
+  const Kernel &K = O.kernel();
+  GateCase From = another(Base.Case);
+  for (auto [I, S] : enumerate(K.Scalars)) {
+    bool IsSize = any_of(Model.vars(), [I = I](const LaunchVar &V) {
+      return !V.IsGrid && V.Index == I;
+    });
+    const auto Value = static_cast<uint64_t>(P.Launch.Symbols[I]);
+    if (IsSize ||
+        readScalar(From, S) == (Value & maskTrailingOnes<uint64_t>(S.Bits)))
+      continue;
+    writeScalar(From, S, Value);
+    From.Name +=
+        " " + scalarName(K, S) + "=" + std::to_string(P.Launch.Symbols[I]);
+  }
+  if (P.Number) {
+    writeFloat(From, P.Number->first, P.Number->second);
+    From.ChangedFloats.push_back(P.Number->first);
+    From.Name += " number " + std::to_string(P.Number->first.Param) + "=" +
+                 std::to_string(P.Number->second);
+  }
+  if (P.Misaligned) {
+    From.Shift = From.Shift ? 0 : 4;
+    From.Name += " shifted";
+  }
+  if (P.Null && find_if(From.Pointers, [&](const WorkloadPointer &Each) {
+                  return Each.Param == P.Null->Pointer.Param &&
+                         Each.Offset == P.Null->Pointer.Offset;
+                }) != From.Pointers.end() == P.Null->IsNull) {
+    std::optional<GateCase> Toggled =
+        nullToggled(K, O.context().Types, From, P.Null->Pointer);
+    if (!Toggled)
+      return nullptr;
+    From = std::move(*Toggled);
+  }
+  auto WithGrid = [&](GateCase &C) {
+    for (unsigned D = 0; D < 3; ++D) {
+      const auto Block = static_cast<uint64_t>(P.Launch.Dims[BlockX + D]);
+      const auto Grid = static_cast<uint64_t>(P.Launch.Dims[GridX + D]);
+      if (C.Shape.Block[D] != Block) {
+        C.Shape.Block[D] = Block;
+        C.Name +=
+            std::string(" block.") + "xyz"[D] + "=" + std::to_string(Block);
+      }
+      // Where the grid follows a size, that has changed it already.
+      if (Grid != Base.Case.Shape.Grid[D] && Grid != C.Shape.Grid[D] &&
+          Grid <= uint64_t(MaxGrid[D]) && Grid > 0) {
+        C.Shape.Grid[D] = Grid;
+        C.Name += std::string(" grid.") + "xyz"[D] + "=" + std::to_string(Grid);
+      }
+    }
+    if (C.Shape.Block[0] * C.Shape.Block[1] * C.Shape.Block[2] >
+        uint64_t(MaxBlockThreads))
+      return false;
+    return true;
+  };
+  Values At = Model.baseValues();
+  for (size_t I = 0; I < At.size(); ++I)
+    if (std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), P.Launch))
+      At[I] = *V;
+  double LeftOver = 2 * MostLeastCost;
+  return findNear(From, At, smallerFor(Admits), WithGrid, LeftOver);
+}
+
+} // namespace cupilot
