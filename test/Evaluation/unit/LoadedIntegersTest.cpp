@@ -158,7 +158,7 @@ TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   C.Buffers = {Bytes{255, 255, 255, 255}, Bytes{63, 0, 0, 0, 5, 0, 0, 0}};
   Layout Integers;
   Integers.Stride = 4;
-  Integers.Fields = {{ElementKind::Int32, 0}};
+  Integers.Fields = {{0, ElementKind::Int32}};
   C.Layouts = {Integers, Integers};
   LoadedBound Array{LoadedBound::Kind::FixedArray, {0, 0}, 64, ""};
   EXPECT_FALSE(Array.isPassedIn(C)); // Its last element is no element beyond.
