@@ -238,10 +238,22 @@ TEST(Translator, WhatThePromptSays) {
             "16384\",\"weight\":\"82%\"}]");
   EXPECT_EQ(formatv("{0}", (*O.getArray("parameters"))[2]).str(),
             "{\"integer\":\"n\",\"name\":\"n\",\"type\":\"int\"}");
-  EXPECT_EQ(O.getString("contract"),
-            "results may differ by a share of 0.001 of their size and their "
-            "root mean square together; narrower arithmetic that keeps to that "
-            "is allowed");
+  auto Says = [&K, &W] {
+    return kernelFacts({K, "H200", "sm_90", W}).getString("contract")->str();
+  };
+  EXPECT_TRUE(StringRef(Says()).starts_with(
+      "results may differ by a share of 0.001 of their size and their root "
+      "mean square together; narrower arithmetic that keeps to that is "
+      "allowed; errors must not lean to one side: "))
+      << Says();
+  EXPECT_TRUE(StringRef(Says()).contains("numbers of every magnitude"));
+  K.Contract.Biased = true;
+  EXPECT_TRUE(StringRef(Says()).contains("; errors may lean to one side"));
+  K.Contract.Biased = false;
+  K.Contract.Ranges = {{"", 1e-3, 100}};
+  EXPECT_TRUE(StringRef(Says()).contains("lies in 0.001 to 100"));
+  EXPECT_FALSE(StringRef(Says()).contains("numbers of every magnitude"));
+  K.Contract.Ranges.clear();
   K.Contract.NormTolerance = 4e-4;
   json::Object Norm = kernelFacts({K, "H200", "sm_90", W});
   std::string Contract = Norm.getString("contract")->str();
