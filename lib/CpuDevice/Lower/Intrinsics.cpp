@@ -539,7 +539,10 @@ std::string IntrinsicLowering::run() {
       Intrinsic::ID Id = Callee->getIntrinsicID();
       bool IsTrap = Id == Intrinsic::trap || Id == Intrinsic::debugtrap ||
                     Id == Intrinsic::ubsantrap;
-      if (Intrinsic::isTargetIntrinsic(Id) || IsTrap)
+      // The reference's is the host's.
+      bool IsTanh = Id == Intrinsic::tanh &&
+                    !Call->getType()->getScalarType()->isDoubleTy();
+      if (Intrinsic::isTargetIntrinsic(Id) || IsTrap || IsTanh)
         Result = lower(*Call, Id, B);
       else if (Id != Intrinsic::not_intrinsic ||
                Name.starts_with("cupilot_rt_"))

@@ -163,8 +163,19 @@ Value *floatMinMax(IRBuilderBase &B, Value *X, Value *Y, bool Max, bool Nan,
   Value *NanX = B.CreateFCmpUNO(X, X), *NanY = B.CreateFCmpUNO(Y, Y);
   Value *V = B.CreateSelect(First, X, Y);
   V = B.CreateSelect(B.CreateFCmpOEQ(X, Y), Zeros, V);
-  V = B.CreateSelect(NanX, Nan ? X : Y, V);
-  V = B.CreateSelect(NanY, Nan ? Y : X, V);
+  if (T->getScalarType()->isDoubleTy()) {
+    V = B.CreateSelect(NanX, Nan ? X : Y, V);
+    V = B.CreateSelect(NanY, Nan ? Y : X, V);
+  } else {
+    V = B.CreateSelect(NanX, Y, V);
+    V = B.CreateSelect(NanY, X, V);
+    APInt Canonical = APInt::getSignedMaxValue(T->getScalarSizeInBits());
+    V = B.CreateSelect(
+        Nan ? B.CreateOr(NanX, NanY) : B.CreateAnd(NanX, NanY),
+        ConstantFP::get(
+            T, APFloat(T->getScalarType()->getFltSemantics(), Canonical)),
+        V);
+  }
   if (!Sign)
     return V;
   Value *Mask =
