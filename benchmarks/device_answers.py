@@ -4,7 +4,7 @@
 
 An instruction begins with "= WIDTH OPERANDS PTX"; each line below it has the
 operands and the answer. Operands that the instruction does not have are left
-out, and of the random arguments of approximate instructions every 64th stays.
+out, and of the random arguments of approximate instructions every 128th stays.
 """
 
 import pathlib
@@ -12,7 +12,7 @@ import re
 import sys
 
 SPECIALS = 22  # Arguments at the beginning that are not random.
-EACH = 64
+EACH = 128
 
 
 def operations():
@@ -45,7 +45,7 @@ def main():
             rows = list(dict.fromkeys(tuple(r[:count] + r[3:]) for r in rows))
         else:
             width, count = 32, len(rows[0]) - 1
-            text = f"{name}.f32 d, {'x, y' if count == 2 else 'x'};"
+            text = f"{name} d, {'x, y' if count == 2 else 'x'};"
             fixed = SPECIALS**count
             rows = rows[:fixed] + rows[fixed::EACH]
         print(f"= {width} {count} {text}")

@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SpecialUnit.h"
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -27,15 +26,6 @@ uint32_t cupilot_rt_fns(uint32_t Mask, uint32_t Base, int32_t Offset) {
     if ((Mask >> I & 1) && --Left == 0)
       return static_cast<uint32_t>(I);
   return ~0u;
-}
-
-float cupilot_rt_unit(uint32_t Op, uint32_t Form, float X, float Y) {
-  return cupilot::specialUnit(static_cast<cupilot::UnitOp>(Op),
-                              static_cast<cupilot::UnitForm>(Form), X, Y);
-}
-
-double cupilot_rt_unit64(uint32_t Op, double X) {
-  return cupilot::specialUnit(static_cast<cupilot::UnitOp>(Op), X);
 }
 
 /// What the code generator calls to make bfloat16, of which not every host's

@@ -15,10 +15,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpecialUnit.h"
-#include <array>
 #include <bit>
 #include <cmath>
-#include <memory>
+#include <iterator>
 
 namespace cupilot {
 
@@ -35,19 +34,20 @@ constexpr uint32_t Infinity = 0x7f800000, Nan = 0x7fffffff, Sign = 1u << 31;
 constexpr float LeastNormal = 0x1p-126f;
 
 /// x * x / 2^19 of 17 bits, of which each bit's part is cut off at 2^-18.
-uint32_t square(uint32_t X) {
-  using Squares = std::array<uint16_t, 1u << 17>;
-  static const std::unique_ptr<const Squares> Table = [] {
-    auto All = std::make_unique<Squares>();
-    for (uint32_t X = 0; X < All->size(); ++X) {
+struct Squares {
+  uint16_t Of[1u << 17];
+  Squares() {
+    for (uint32_t X = 0; X < std::size(Of); ++X) {
       uint32_t Sum = 0;
       for (uint32_t Bit = 2; Bit < 17; ++Bit)
         Sum += X >> Bit & 1 ? X >> (18 - Bit) : 0;
-      (*All)[X] = static_cast<uint16_t>(Sum >> 1);
+      Of[X] = static_cast<uint16_t>(Sum >> 1);
     }
-    return All;
-  }();
-  return (*Table)[X];
+  }
+};
+uint32_t square(uint32_t X) {
+  static const Squares All; // When it is first needed.
+  return All.Of[X];
 }
 
 int64_t interpolated(const UnitRow &Row, unsigned Shift, uint32_t X,
@@ -108,7 +108,7 @@ uint32_t ex2(uint32_t Bits) {
     }
   }
   uint32_t X = Part & 0x1ffff;
-  int64_t Sum = interpolated(Ex2Rows[Part >> 17], 13, X, square(X)) + 6114;
+  int64_t Sum = interpolated(Ex2Rows[Part >> 17], 13, X, square(X)) + Ex2Offset;
   return packed(127 + Whole, static_cast<uint32_t>(Sum >> 15));
 }
 
@@ -123,7 +123,7 @@ uint32_t lg2(uint32_t Bits) {
   int64_t Sum = 0;
   if (Bits != 127u << 23)
     Sum = (interpolated(Lg2Rows[Bits >> 17 & 0x3f], 12, X, 2 * square(X)) +
-           837) >>
+           Lg2Offset) >>
           2;
   Sum += (int64_t(exponentOf(Bits)) - 127) * (int64_t(1) << 36);
   return Sum < 0 ? Sign | normalized(static_cast<uint64_t>(~Sum), 36)
@@ -140,8 +140,8 @@ uint32_t rcp(uint32_t Bits) {
   if (Bits == Infinity)
     return Negative;
   uint32_t X = Bits & 0xffff;
-  int64_t Sum =
-      interpolated(RcpRows[Bits >> 16 & 0x7f], 13, X, square(2 * X)) + 2023;
+  int64_t Sum = interpolated(RcpRows[Bits >> 16 & 0x7f], 13, X, square(2 * X)) +
+                RcpOffset;
   return Negative | packed(253 - static_cast<int>(exponentOf(Bits)),
                            static_cast<uint32_t>(Sum >> 15));
 }
@@ -168,7 +168,7 @@ uint32_t rsqrt(uint32_t Bits) {
   if (H.Row == 0 && H.X == 0)
     return packed(127 - H.Exponent, One);
   int64_t Sum =
-      interpolated(RsqrtRows[H.Row], 14, H.X, 4 * square(H.X)) + 16383;
+      interpolated(RsqrtRows[H.Row], 14, H.X, 4 * square(H.X)) + RsqrtOffset;
   return packed(126 - H.Exponent, static_cast<uint32_t>(Sum >> 16));
 }
 
@@ -180,7 +180,8 @@ uint32_t squareRoot(uint32_t Bits) {
   if (Bits == Infinity)
     return Infinity;
   Halved H = halved(Bits);
-  int64_t Sum = interpolated(SqrtRows[H.Row], 13, H.X, 2 * square(H.X)) + 8191;
+  int64_t Sum =
+      interpolated(SqrtRows[H.Row], 13, H.X, 2 * square(H.X)) + SqrtOffset;
   return packed(127 + H.Exponent, static_cast<uint32_t>(Sum >> 17));
 }
 
@@ -213,7 +214,7 @@ uint32_t sine(uint32_t Bits, unsigned Quarters) {
   if (Quadrant & 2)
     Negative ^= Sign;
   uint32_t X = Part & 0x1ffff;
-  int64_t Sum = interpolated(SinRows[Part >> 17], 11, X, square(X));
+  int64_t Sum = interpolated(SinRows[Part >> 17], 11, X, square(X)) + SinOffset;
   return Negative | normalized(static_cast<uint64_t>(Sum), 37);
 }
 
@@ -239,7 +240,8 @@ uint32_t tanh(uint32_t Bits) {
   uint32_t Part = (Bits & Fraction) >> (6 - B.Index);
   uint32_t X = Part & 0x1ffff;
   int64_t Sum =
-      interpolated(TanhRows[B.First + (Part >> 17)], 15, X, square(X));
+      interpolated(TanhRows[B.First + (Part >> 17)], 15, X, square(X)) +
+      TanhOffset;
   return Negative | normalized(static_cast<uint64_t>(Sum), B.Places);
 }
 
@@ -301,12 +303,12 @@ float quotient(bool Full, bool Flush, float X, float Y) {
     X = flushed(X);
     Y = flushed(Y);
   }
-  if (Full || !Flush) {
-    float Factor = std::fabs(Y) > 0x1p126f                ? 0.25f
-                   : std::fabs(Y) < LeastNormal && !Flush ? 0x1p24f
-                                                          : 1;
-    X *= Factor;
-    Y *= Factor;
+  if (Full && std::fabs(Y) > 0x1p126f) {
+    X *= 0.25f;
+    Y *= 0.25f;
+  } else if (!Flush && std::fabs(Y) < LeastNormal) {
+    X *= 0x1p24f;
+    Y *= 0x1p24f;
   }
   float Product = X * unit(UnitOp::Rcp, Y);
   return Flush ? flushed(Product) : Product;
@@ -381,3 +383,16 @@ double specialUnit(UnitOp Op, double X) {
 }
 
 } // namespace cupilot
+
+extern "C" {
+
+float cupilot_rt_unit(uint32_t Op, uint32_t Form, float X, float Y) {
+  return cupilot::specialUnit(static_cast<cupilot::UnitOp>(Op),
+                              static_cast<cupilot::UnitForm>(Form), X, Y);
+}
+
+double cupilot_rt_unit64(uint32_t Op, double X) {
+  return cupilot::specialUnit(static_cast<cupilot::UnitOp>(Op), X);
+}
+
+} // extern "C"
