@@ -15,6 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpecialUnit.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <bit>
 #include <cmath>
 #include <iterator>
@@ -245,7 +247,8 @@ uint32_t tanh(uint32_t Bits) {
   return Negative | normalized(static_cast<uint64_t>(Sum), B.Places);
 }
 
-uint32_t unit(UnitOp Op, uint32_t Bits) {
+// What follows is compiled once for each operation: specialUnit.
+LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t unit(UnitOp Op, uint32_t Bits) {
   switch (Op) {
   case UnitOp::Ex2:
     return ex2(Bits);
@@ -264,7 +267,7 @@ uint32_t unit(UnitOp Op, uint32_t Bits) {
   }
 }
 
-float unit(UnitOp Op, float X) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE float unit(UnitOp Op, float X) {
   return asFloat(unit(Op, std::bit_cast<uint32_t>(X)));
 }
 
@@ -274,7 +277,7 @@ float flushed(float X) {
 
 /// The argument times a power of two, where the unit would flush it or its
 /// result, and the result times another.
-float scaled(UnitOp Op, float X) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE float scaled(UnitOp Op, float X) {
   bool Small = std::fabs(X) < LeastNormal;
   switch (Op) {
   case UnitOp::Ex2: {
@@ -298,7 +301,8 @@ float scaled(UnitOp Op, float X) {
   }
 }
 
-float quotient(bool Full, bool Flush, float X, float Y) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE float quotient(bool Full, bool Flush, float X,
+                                            float Y) {
   if (Flush) {
     X = flushed(X);
     Y = flushed(Y);
@@ -315,7 +319,8 @@ float quotient(bool Full, bool Flush, float X, float Y) {
 }
 } // namespace
 
-static float single(UnitOp Op, bool Flush, float X, float Y) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE static float single(UnitOp Op, bool Flush, float X,
+                                                 float Y) {
   switch (Op) {
   case UnitOp::Sin:
   case UnitOp::Cos:
@@ -342,7 +347,8 @@ static float asHalf(float X) {
   return asFloat(Bits >> Lost << Lost);
 }
 
-float specialUnit(UnitOp Op, UnitForm Form, float X, float Y) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE static float answered(UnitOp Op, UnitForm Form,
+                                                   float X, float Y) {
   float Result =
       single(Op, Form == UnitForm::Flushed || Form == UnitForm::BFloat, X, Y);
   if (std::isnan(Result)) // Has a GPU's bits, on each host.
@@ -352,6 +358,26 @@ float specialUnit(UnitOp Op, UnitForm Form, float X, float Y) {
   if (Form == UnitForm::BFloat)
     return asFloat(std::bit_cast<uint32_t>(Result) & 0xffff0000);
   return Result;
+}
+
+float specialUnit(UnitOp Op, UnitForm Form, float X, float Y) {
+  switch (Op) {
+#define EACH(OP)                                                               \
+  case UnitOp::OP:                                                             \
+    return answered(UnitOp::OP, Form, X, Y);
+    EACH(Ex2)
+    EACH(Lg2)
+    EACH(Rcp)
+    EACH(Rsqrt)
+    EACH(Sqrt)
+    EACH(Sin)
+    EACH(Cos)
+    EACH(Tanh)
+    EACH(Div)
+    EACH(DivFull)
+#undef EACH
+  }
+  llvm_unreachable("no operation of the special unit");
 }
 
 double specialUnit(UnitOp Op, double X) {
