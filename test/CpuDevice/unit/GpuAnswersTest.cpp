@@ -186,3 +186,30 @@ TEST_F(GpuAnswersTest, AnswersAreThoseOfAnH200) {
   }
   EXPECT_GT(Checked, 4000u);
 }
+
+/// The window's place and order of variables, as device-answers.cu has them.
+TEST_F(GpuAnswersTest, LowBitsOfSharedAddresses) {
+  compile(R"(
+extern "C" __global__ void places(unsigned *out) {
+  __shared__ char first;
+  __shared__ float second[33];
+  __shared__ double third[5];
+  extern __shared__ char dynamic[];
+  out[0] = __cvta_generic_to_shared(&first);
+  out[1] = __cvta_generic_to_shared(second);
+  out[2] = __cvta_generic_to_shared(third);
+  out[3] = __cvta_generic_to_shared(dynamic);
+  first = 1;
+  second[0] = 1;
+  third[0] = 1;
+  dynamic[0] = 1;
+})");
+  std::vector<uint32_t> Out(4);
+  uint32_t *To = buffer(Out);
+  LaunchShape Shape;
+  Shape.Shared = 16;
+  ASSERT_FALSE(launch("places", Shape, To).Fault);
+  for (uint32_t &Address : Out)
+    Address &= (1 << 18) - 1;
+  EXPECT_EQ(Out, (std::vector<uint32_t>{0x400, 0x404, 0x488, 0x4b0}));
+}
