@@ -4,12 +4,13 @@
 //   nvcc -arch=sm_90 -o device-answers device-answers.cu
 //   ./device-answers FOLDER
 //
-// writes FOLDER/answers.txt, and for each approximate instruction
-// FOLDER/NAME.i16: for all arguments of one or two binades, in order, the
-// distance in units in the last place (as int16_t) from the correctly rounded
-// result.
+// writes
+//   FOLDER/answers.txt   some operands with their answers
+//   FOLDER/digests.txt   for each approximate instruction and each binade of
+//                        arguments, a digest of all answers
+//   FOLDER/NAME.planes   the answers to many arguments in order, from which
+//                        device-answers-fit.cpp finds the unit's coefficients
 
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,29 +27,76 @@ static void check(cudaError_t E, const char *What) {
 }
 #define CHECK(...) check((__VA_ARGS__), #__VA_ARGS__)
 
-// One kernel for each instruction of one float and a float result.
+// One type for each instruction; arguments and answers are bits. Of float64
+// they are the upper halves, and bit 31 says whether the lower half is not 0.
 #define UNARY(Name, Text)                                                      \
-  __global__ void Name(const uint32_t *in, uint32_t *out, uint64_t n) {        \
-    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n;  \
-         i += uint64_t(gridDim.x) * blockDim.x) {                              \
-      float x = __uint_as_float(in[i]), r;                                     \
+  struct Name {                                                                \
+    static __device__ uint32_t answer(uint32_t In) {                           \
+      float x = __uint_as_float(In), r;                                        \
       asm(Text " %0, %1;" : "=f"(r) : "f"(x));                                 \
-      out[i] = __float_as_uint(r);                                             \
+      return __float_as_uint(r);                                               \
     }                                                                          \
-  }
+  };
+#define UNARY16(Name, Text)                                                    \
+  struct Name {                                                                \
+    static __device__ uint32_t answer(uint32_t In) {                           \
+      uint16_t x = In, r;                                                      \
+      asm(Text " %0, %1;" : "=h"(r) : "h"(x));                                 \
+      return r;                                                                \
+    }                                                                          \
+  };
+#define UNARY64(Name, Text)                                                    \
+  struct Name {                                                                \
+    static __device__ uint32_t answer(uint32_t In) {                           \
+      double x = __hiloint2double(In, 0), r;                                   \
+      asm(Text " %0, %1;" : "=d"(r) : "d"(x));                                 \
+      return __double2hiint(r) | (__double2loint(r) ? 1u << 31 : 0);           \
+    }                                                                          \
+  };
 UNARY(ex2, "ex2.approx.ftz.f32")
 UNARY(ex2_subnormal, "ex2.approx.f32")
 UNARY(lg2, "lg2.approx.ftz.f32")
 UNARY(lg2_subnormal, "lg2.approx.f32")
 UNARY(rcp, "rcp.approx.ftz.f32")
 UNARY(rcp_subnormal, "rcp.approx.f32")
-UNARY(rsqrt, "rsqrt.approx.ftz.f32")
-UNARY(rsqrt_subnormal, "rsqrt.approx.f32")
+UNARY(root_inverse, "rsqrt.approx.ftz.f32")
+UNARY(root_inverse_subnormal, "rsqrt.approx.f32")
 UNARY(square_root, "sqrt.approx.ftz.f32")
 UNARY(square_root_subnormal, "sqrt.approx.f32")
 UNARY(sine, "sin.approx.ftz.f32")
+UNARY(sine_subnormal, "sin.approx.f32")
 UNARY(cosine, "cos.approx.ftz.f32")
+UNARY(cosine_subnormal, "cos.approx.f32")
 UNARY(tangent, "tanh.approx.f32")
+UNARY16(ex2_half, "ex2.approx.f16")
+UNARY16(tangent_half, "tanh.approx.f16")
+UNARY16(ex2_brain, "ex2.approx.ftz.bf16")
+UNARY16(tangent_brain, "tanh.approx.bf16")
+UNARY64(rcp_double, "rcp.approx.ftz.f64")
+UNARY64(root_inverse_double, "rsqrt.approx.ftz.f64")
+
+template <class Instruction>
+__global__ void answer(const uint32_t *in, uint32_t *out, uint64_t n) {
+  for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < n;
+       i += uint64_t(gridDim.x) * blockDim.x)
+    out[i] = Instruction::answer(in[i]);
+}
+
+// The sum of a hash of argument and answer (the one of SplitMix64), for each
+// binade: blockIdx.y.
+template <class Instruction> __global__ void digest(unsigned long long *out) {
+  uint64_t Sum = 0;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < 1u << 23;
+       i += gridDim.x * blockDim.x) {
+    uint32_t In = blockIdx.y << 23 | i;
+    uint64_t Z =
+        (uint64_t(In) << 32 | Instruction::answer(In)) + 0x9e3779b97f4a7c15;
+    Z = (Z ^ Z >> 30) * 0xbf58476d1ce4e5b9;
+    Z = (Z ^ Z >> 27) * 0x94d049bb133111eb;
+    Sum += Z ^ Z >> 31;
+  }
+  atomicAdd(&out[blockIdx.y], (unsigned long long)Sum);
+}
 
 #define BINARY(Name, Text)                                                     \
   __global__ void Name(const uint32_t *in, uint32_t *out, uint64_t n) {        \
@@ -60,6 +108,7 @@ UNARY(tangent, "tanh.approx.f32")
     }                                                                          \
   }
 BINARY(division, "div.approx.ftz.f32")
+BINARY(division_subnormal, "div.approx.f32")
 BINARY(division_full, "div.full.f32")
 
 using Kernel = void (*)(const uint32_t *, uint32_t *, uint64_t);
@@ -79,47 +128,109 @@ static std::vector<uint32_t> run(Kernel K, const std::vector<uint32_t> &In,
   return Out;
 }
 
-static float asFloat(uint32_t Bits) {
-  float F;
-  std::memcpy(&F, &Bits, 4);
-  return F;
-}
-static uint32_t bitsOf(float F) {
-  uint32_t Bits;
-  std::memcpy(&Bits, &F, 4);
-  return Bits;
-}
-
 static std::FILE *Answers;
 static std::string Folder;
 
+using Digest = void (*)(unsigned long long *);
 struct Instruction {
   const char *Name;
-  Kernel K;
-  double (*Exact)(double);
-  uint32_t First, Count; // Bits of the arguments whose answers are all written.
+  Kernel Answer;
+  Digest Sum;
+  bool Sampled; // In answers.txt.
 };
+#define INSTRUCTION(Text, Type, Sampled)                                       \
+  {Text, answer<Type>, digest<Type>, Sampled}
 static const Instruction Unary[] = {
-    {"ex2.approx.ftz", ex2, [](double X) { return std::exp2(X); }, 0x3f800000,
-     1u << 23},
-    {"lg2.approx.ftz", lg2, [](double X) { return std::log2(X); }, 0x3f800000,
-     1u << 23},
-    {"rcp.approx.ftz", rcp, [](double X) { return 1 / X; }, 0x3f800000,
-     1u << 23},
-    {"rsqrt.approx.ftz", rsqrt, [](double X) { return 1 / std::sqrt(X); },
-     0x3f800000, 1u << 24},
-    {"sqrt.approx.ftz", square_root, [](double X) { return std::sqrt(X); },
-     0x3f800000, 1u << 24},
-    {"sin.approx.ftz", sine, [](double X) { return std::sin(X); }, 0x3f800000,
-     1u << 23},
-    {"tanh.approx", tangent, [](double X) { return std::tanh(X); }, 0x3f000000,
-     1u << 23},
-    {"cos.approx.ftz", cosine, nullptr, 0, 0},
-    {"ex2.approx", ex2_subnormal, nullptr, 0, 0},
-    {"lg2.approx", lg2_subnormal, nullptr, 0, 0},
-    {"rcp.approx", rcp_subnormal, nullptr, 0, 0},
-    {"rsqrt.approx", rsqrt_subnormal, nullptr, 0, 0},
-    {"sqrt.approx", square_root_subnormal, nullptr, 0, 0}};
+    INSTRUCTION("ex2.approx.ftz.f32", ex2, true),
+    INSTRUCTION("lg2.approx.ftz.f32", lg2, true),
+    INSTRUCTION("rcp.approx.ftz.f32", rcp, true),
+    INSTRUCTION("rsqrt.approx.ftz.f32", root_inverse, true),
+    INSTRUCTION("sqrt.approx.ftz.f32", square_root, true),
+    INSTRUCTION("sin.approx.ftz.f32", sine, true),
+    INSTRUCTION("tanh.approx.f32", tangent, true),
+    INSTRUCTION("cos.approx.ftz.f32", cosine, true),
+    INSTRUCTION("ex2.approx.f32", ex2_subnormal, true),
+    INSTRUCTION("lg2.approx.f32", lg2_subnormal, true),
+    INSTRUCTION("rcp.approx.f32", rcp_subnormal, true),
+    INSTRUCTION("rsqrt.approx.f32", root_inverse_subnormal, true),
+    INSTRUCTION("sqrt.approx.f32", square_root_subnormal, true),
+    INSTRUCTION("sin.approx.f32", sine_subnormal, false),
+    INSTRUCTION("cos.approx.f32", cosine_subnormal, false),
+    INSTRUCTION("rcp.approx.ftz.f64", rcp_double, false),
+    INSTRUCTION("rsqrt.approx.ftz.f64", root_inverse_double, false)};
+
+static void digests() {
+  std::FILE *F = std::fopen((Folder + "/digests.txt").c_str(), "w");
+  if (!F)
+    check(cudaErrorUnknown, "cannot write the digests");
+  const uint32_t Binades = 512;
+  unsigned long long *Sums = nullptr, Host[Binades];
+  CHECK(cudaMalloc(&Sums, sizeof(Host)));
+  for (const Instruction &I : Unary) {
+    CHECK(cudaMemset(Sums, 0, sizeof(Host)));
+    I.Sum<<<dim3(64, Binades), 256>>>(Sums);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(Host, Sums, sizeof(Host), cudaMemcpyDeviceToHost));
+    for (uint32_t B = 0; B < Binades; ++B)
+      std::fprintf(F, "%s %08x %016llx\n", I.Name, B << 23, Host[B]);
+  }
+  CHECK(cudaFree(Sums));
+  std::fclose(F);
+}
+
+// The differences between neighbours, with the sign in the lowest bit, as four
+// planes of bytes: they compress well.
+static void plane(const char *Name, Kernel K, const std::vector<uint32_t> &In) {
+  const size_t N = In.size();
+  std::vector<uint32_t> Out = run(K, In, N);
+  std::vector<uint8_t> Planes(4 * N);
+  uint32_t Last = 0;
+  for (size_t At = 0; At < N; ++At) {
+    uint32_t D = Out[At] - Last;
+    Last = Out[At];
+    D = D << 1 ^ (D >> 31 ? ~0u : 0);
+    for (unsigned B = 0; B < 4; ++B)
+      Planes[B * N + At] = D >> (8 * B);
+  }
+  std::FILE *F = std::fopen((Folder + "/" + Name + ".planes").c_str(), "wb");
+  if (!F || std::fwrite(Planes.data(), 1, 4 * N, F) != 4 * N)
+    check(cudaErrorUnknown, "cannot write the answers");
+  std::fclose(F);
+}
+
+static std::vector<uint32_t> range(uint32_t First, uint64_t End,
+                                   uint32_t Step = 1) {
+  std::vector<uint32_t> All;
+  for (uint64_t Bits = First; Bits < End; Bits += Step)
+    All.push_back(uint32_t(Bits));
+  return All;
+}
+
+static void planes() {
+  // One binade, or two where the exponent's parity counts.
+  const std::vector<uint32_t> One = range(0x3f800000, 0x40000000),
+                              Two = range(0x3f800000, 0x40800000);
+  plane("ex2", answer<ex2>, One);
+  plane("lg2", answer<lg2>, One);
+  plane("rcp", answer<rcp>, One);
+  plane("rsqrt", answer<root_inverse>, Two);
+  plane("sqrt", answer<square_root>, Two);
+  plane("tanh", answer<tangent>, range(0x3b800000, 0x41000000, 8));
+  // A quarter turn in steps of 2^-25 turns.
+  std::vector<uint32_t> Quarter;
+  for (uint32_t K = 0; K < 1u << 23; ++K) {
+    float X = float((K + 0.5) * 0x1p-25 * 6.283185307179586476925);
+    uint32_t Bits;
+    std::memcpy(&Bits, &X, 4);
+    Quarter.push_back(Bits);
+  }
+  plane("sin", answer<sine>, Quarter);
+  const std::vector<uint32_t> Short = range(0, 1 << 16);
+  plane("ex2.f16", answer<ex2_half>, Short);
+  plane("tanh.f16", answer<tangent_half>, Short);
+  plane("ex2.bf16", answer<ex2_brain>, Short);
+  plane("tanh.bf16", answer<tangent_brain>, Short);
+}
 
 static uint64_t Random = 1;
 static uint32_t draw() {
@@ -134,33 +245,20 @@ static void approximations() {
       0x7fffffff, 0x7fc00000, 0xffc12345, 0x7f812345, 0x42fc0000, 0xc2fc0000,
       0xc3150000, 0xc3160000, 0x43000000, 0xc3000000};
   for (const Instruction &I : Unary) {
+    if (!I.Sampled)
+      continue;
     std::vector<uint32_t> In = Special;
     while (In.size() < 3072) // Every binade ...
       In.push_back(draw());
     while (In.size() < 6144) // ... and those that programs use.
       In.push_back((draw() & 0x807fffff) | (112 + draw() % 24) << 23);
-    std::vector<uint32_t> Out = run(I.K, In, In.size());
+    std::vector<uint32_t> Out = run(I.Answer, In, In.size());
     for (size_t At = 0; At < In.size(); ++At)
       std::fprintf(Answers, "%s %08x %08x\n", I.Name, In[At], Out[At]);
-    if (I.Count == 0)
-      continue;
-    In.resize(I.Count);
-    for (uint32_t At = 0; At < I.Count; ++At)
-      In[At] = I.First + At;
-    Out = run(I.K, In, In.size());
-    std::vector<int16_t> Distance(I.Count);
-    for (uint32_t At = 0; At < I.Count; ++At) {
-      int64_t D = int64_t(Out[At]) -
-                  int64_t(bitsOf(float(I.Exact(double(asFloat(In[At]))))));
-      Distance[At] = D > 32767 ? 32767 : D < -32768 ? -32768 : D;
-    }
-    std::FILE *F = std::fopen((Folder + "/" + I.Name + ".i16").c_str(), "wb");
-    if (!F || std::fwrite(Distance.data(), 2, I.Count, F) != I.Count)
-      check(cudaErrorUnknown, "cannot write the answers");
-    std::fclose(F);
   }
-  for (auto [Name, K] : {std::pair("div.approx.ftz", Kernel(division)),
-                         {"div.full", Kernel(division_full)}}) {
+  for (auto [Name, K] : {std::pair("div.approx.ftz.f32", Kernel(division)),
+                         {"div.approx.f32", Kernel(division_subnormal)},
+                         {"div.full.f32", Kernel(division_full)}}) {
     const uint64_t N = 8192;
     std::vector<uint32_t> In(2 * N);
     for (uint64_t At = 0; At < 2 * N; ++At) {
@@ -295,10 +393,10 @@ static void operation(const char *Name, void (*K)(const T *, T *),
 }
 
 static void nans() {
-  // 1, 0, -1, infinity, -infinity, quiet and signalling NaN with payloads.
+  // 1, 0, -1, infinities, quiet and signalling NaN with payloads.
   const std::vector<uint32_t> Single = {0x3f800000, 0,          0xbf800000,
                                         0x7f800000, 0xff800000, 0x7fc12345,
-                                        0xffd4321a, 0x7f8abcde};
+                                        0xffd4321a, 0x7f8abcde, 0x7f800001};
   const std::vector<uint64_t> Double = {0x3ff0000000000000, 0,
                                         0xbff0000000000000, 0x7ff0000000000000,
                                         0xfff0000000000000, 0x7ff8123456789abc,
@@ -420,6 +518,8 @@ int main(int Argc, char **Argv) {
                Device.major, Device.minor, Driver, __CUDACC_VER_MAJOR__,
                __CUDACC_VER_MINOR__);
   approximations();
+  digests();
+  planes();
   nans();
   places();
   return std::fclose(Answers) == 0 ? 0 : 1;

@@ -3,8 +3,8 @@
 # (device-answers.cu says what).
 #   benchmarks/device-answers.sh build FOLDER   where the toolkit is (CUDA_PATH)
 #   benchmarks/device-answers.sh run FOLDER [RESULTS]   where the GPU is (sm_90)
-# RESULTS (FOLDER by default) gets answers.txt and a file NAME.i16.gz for each
-# approximate instruction.
+# RESULTS (FOLDER by default) gets answers.txt, digests.txt, and NAME.planes.gz
+# for the functions of the special unit.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${2:?build or run, and a folder}
@@ -17,7 +17,7 @@ build)
 run)
   results=${3:-$folder}
   "$folder/device-answers" "$results"
-  gzip -9 -f "$results"/*.i16
+  gzip -9 -f "$results"/*.planes
   ;;
 *)
   echo "$0: build or run, and a folder" >&2

@@ -169,6 +169,24 @@ enum class FloatFormat : uint32_t { Float, Half, BFloat };
 /// Operations whose result the host rounds in a direction of its own.
 enum class RoundedOp : uint32_t { Add, Mul, Fma, Div, Rcp, Sqrt, Convert };
 
+/// Approximate instructions (PTX ISA: .approx and .full).
+enum class UnitOp : uint32_t {
+  Ex2,
+  Lg2,
+  Rcp,
+  Rsqrt,
+  Sqrt,
+  Sin,
+  Cos,
+  Tanh,
+  Div,
+  DivFull
+};
+
+/// The numbers of an approximate instruction: .f32, .ftz.f32, and of the
+/// shorter types, which go into the unit as float32 and are cut off behind it.
+enum class UnitForm : uint32_t { Single, Flushed, Half, BFloat };
+
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_ABI_THREADCONTEXT_H

@@ -30,34 +30,48 @@ struct WindowStore {
 };
 } // namespace
 
-static char *mapPages(uint64_t Size) {
+static char *tryToMapPages(uint64_t Size) {
   void *Map =
       ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
-  if (Map == MAP_FAILED)
-    report_fatal_error("the cpu device cannot get memory for shared memory");
-  return static_cast<char *>(Map);
+  return Map == MAP_FAILED ? nullptr : static_cast<char *>(Map);
 }
 
-/// A window with a page around it, within one span where it fits into one.
+static char *mapPages(uint64_t Size) {
+  char *Map = tryToMapPages(Size);
+  if (!Map)
+    report_fatal_error("the cpu device cannot get memory for shared memory");
+  return Map;
+}
+
+/// Whole pages: the system's part, the window, and a page before and after.
+static uint64_t mappedSize(uint64_t Capacity) {
+  return SharedWindow::SystemSize + Capacity + 2 * Page;
+}
+
+/// The pages of \p Base, which a window of \p Capacity begins.
+static char *mappingOf(char *Base) {
+  return Base - SharedWindow::SystemSize - Page;
+}
+
+/// A window that begins a span, but for the system's part; anywhere if it does
+/// not fit into one.
 static char *mapWindow(uint64_t Capacity) {
-  const uint64_t Whole = Capacity + 2 * Page;
-  char *Map = mapPages(Whole);
+  const uint64_t Whole = mappedSize(Capacity);
+  if (SharedWindow::SystemSize + Capacity > SharedWindow::Span)
+    return mapPages(Whole) + Page + SharedWindow::SystemSize;
+  char *Map = tryToMapPages(Whole + SharedWindow::Span);
+  if (!Map) // A window lies where each span begins, so none lies across.
+    return mapPages(Whole) + Page + SharedWindow::SystemSize;
+  // What is left of the rest is given back.
   uint64_t At = reinterpret_cast<uintptr_t>(Map) + Page;
-  if (At % SharedWindow::Span + Capacity <= SharedWindow::Span ||
-      Capacity > SharedWindow::Span)
-    return Map + Page;
-  ::munmap(Map, Whole);
-  // Such that it begins a span, and what is left of the rest given back.
-  Map = mapPages(Whole + SharedWindow::Span);
-  At = reinterpret_cast<uintptr_t>(Map) + Page;
-  char *Base = Map + Page + (alignTo(At, SharedWindow::Span) - At);
+  char *First = Map + (alignTo(At, SharedWindow::Span) - At);
   char *End = Map + Whole + SharedWindow::Span;
-  if (Base - Page > Map)
-    ::munmap(Map, Base - Page - Map);
-  if (End > Base + Capacity + Page)
-    ::munmap(Base + Capacity + Page, End - (Base + Capacity + Page));
-  return Base;
+  if (First > Map)
+    ::munmap(Map, First - Map);
+  if (End > First + Whole)
+    ::munmap(First + Whole, End - (First + Whole));
+  return First + Page + SharedWindow::SystemSize;
 }
 
 static WindowStore &store() {
@@ -73,7 +87,7 @@ SharedWindow::~SharedWindow() {
   if (Store.Kept.size() < WindowStore::MaxKept)
     Store.Kept.emplace(Capacity, Base);
   else
-    ::munmap(Base - Page, Capacity + 2 * Page);
+    ::munmap(mappingOf(Base), mappedSize(Capacity));
 }
 
 char *SharedWindow::reserve(uint64_t Size) {
@@ -81,7 +95,8 @@ char *SharedWindow::reserve(uint64_t Size) {
     return Base;
   this->~SharedWindow();
   Base = nullptr;
-  Capacity = alignTo(std::max<uint64_t>(Size, 1), Page);
+  Capacity =
+      alignTo(SystemSize + std::max<uint64_t>(Size, 1), Page) - SystemSize;
   WindowStore &Store = store();
   {
     std::lock_guard Lock(Store.Mutex);

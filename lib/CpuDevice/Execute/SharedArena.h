@@ -15,13 +15,16 @@ namespace cupilot {
 /// One block's shared memory. It lies in the lowest 2 GiB of the address space,
 /// as code that keeps shared addresses in 32-bit registers needs
 /// (__cvta_generic_to_shared, "r" operands of inline PTX): such an address,
-/// extended with zeros, is the address here. Aligned to 1,024 bytes.
+/// extended with zeros, is the address here. The lowest 18 bits are those of an
+/// H200, where a block's own variables begin at 0x400.
 class SharedWindow {
 public:
   /// No window crosses a multiple of it: descriptors of matrices hold 18 bits
   /// of an address (PTX ISA, "Matrix Descriptor Format"), and code adds to them
   /// what cannot carry where addresses begin at 0, as a GPU's do.
   static constexpr uint64_t Span = 1 << 18;
+  /// What lies before a block's own variables: the system's 1 KiB since sm_80.
+  static constexpr uint64_t SystemSize = 1024;
 
   SharedWindow() = default;
   ~SharedWindow();

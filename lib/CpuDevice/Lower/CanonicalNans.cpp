@@ -11,8 +11,8 @@
 // canonical NaN, 0x7fffffff). The host's has another sign and payload, and
 // takes those of its operands. Nothing but the bits tells, so what was computed
 // gets the GPU's NaN where its bits are looked at: where it is stored, and
-// where it becomes an integer. What is only copied keeps its bits. NaN in
-// float64 are the host's.
+// where it becomes an integer. What is only copied keeps its bits, and so does
+// a float64 that becomes a float. NaN in float64 are the host's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,6 +61,10 @@ static Origin originOf(const Value *V) {
   if (isa<PHINode, SelectInst, InsertElementInst, ExtractElementInst,
           ShuffleVectorInst, FreezeInst>(V))
     return Origin::Moved;
+  if (const auto *Trunc = dyn_cast<FPTruncInst>(V);
+      Trunc && Trunc->getSrcTy()->getScalarType()->isDoubleTy() &&
+      Trunc->getType()->getScalarType()->isFloatTy())
+    return Origin::Copied;
   if (isa<BinaryOperator, UnaryOperator, FPTruncInst, FPExtInst>(V))
     return Origin::Computed;
   // Intrinsics and mathematics; an exchange between lanes is of integers.

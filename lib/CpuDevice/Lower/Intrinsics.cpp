@@ -69,6 +69,7 @@ private:
   Value *reservedShared(IRBuilder<> &B);
   Value *rounded(FloatForm Form, Type *T, ArrayRef<Value *> Args,
                  IRBuilder<> &B);
+  Value *approximated(FloatForm Form, CallInst &Call, IRBuilder<> &B);
 
   Value *field(IRBuilder<> &B, ContextField Field, unsigned Index = 0) {
     return B.CreateLoad(B.getInt32Ty(), contextField(B, Entry, Field, Index));
@@ -81,6 +82,15 @@ private:
     return B.CreateCall(Entry.getParent()->getOrInsertFunction(
                             Name, FunctionType::get(Result, Types, false)),
                         Args);
+  }
+  /// Of a function that computes something from its arguments alone.
+  Value *pure(IRBuilder<> &B, StringRef Name, Type *Result,
+              ArrayRef<Value *> Args) {
+    auto *Call = cast<CallInst>(runtime(B, Name, Result, Args));
+    Call->setDoesNotAccessMemory();
+    Call->setDoesNotThrow();
+    Call->addFnAttr(Attribute::WillReturn);
+    return Call;
   }
   Value *warp(IRBuilder<> &B, WarpOp Op, Value *Mask, Value *Operand,
               Value *Lane, Value *Clamp) {
@@ -338,8 +348,6 @@ IntrinsicLowering::lowerPtx(StringRef Name, CallInst &Call, IRBuilder<> &B) {
   if (Name == "reserved_shared")
     return B.CreateTrunc(B.CreatePtrToInt(reservedShared(B), B.getInt64Ty()),
                          T);
-  if (Name == "tanh")
-    return quantised(B, runtime(B, "tanhf", T, {Arg(0)}), 0x1p-11);
   for (StringRef Pure : {"fns", "to_narrow", "from_narrow"})
     if (Name == Pure)
       return runtime(B, ("cupilot_rt_" + Name).str(), T,
@@ -531,7 +539,10 @@ std::string IntrinsicLowering::run() {
       Intrinsic::ID Id = Callee->getIntrinsicID();
       bool IsTrap = Id == Intrinsic::trap || Id == Intrinsic::debugtrap ||
                     Id == Intrinsic::ubsantrap;
-      if (Intrinsic::isTargetIntrinsic(Id) || IsTrap)
+      // The reference's is the host's.
+      bool IsTanh = Id == Intrinsic::tanh &&
+                    !Call->getType()->getScalarType()->isDoubleTy();
+      if (Intrinsic::isTargetIntrinsic(Id) || IsTrap || IsTanh)
         Result = lower(*Call, Id, B);
       else if (Id != Intrinsic::not_intrinsic ||
                Name.starts_with("cupilot_rt_"))
@@ -691,6 +702,62 @@ static std::optional<RoundedOp> roundedOp(FloatOp Op) {
   }
 }
 
+static UnitOp unitOp(FloatForm Form) {
+  switch (Form.Op) {
+  case FloatOp::Exp2:
+    return UnitOp::Ex2;
+  case FloatOp::Log2:
+    return UnitOp::Lg2;
+  case FloatOp::Rcp:
+    return UnitOp::Rcp;
+  case FloatOp::Rsqrt:
+    return UnitOp::Rsqrt;
+  case FloatOp::Sqrt:
+    return UnitOp::Sqrt;
+  case FloatOp::Sin:
+    return UnitOp::Sin;
+  case FloatOp::Cos:
+    return UnitOp::Cos;
+  case FloatOp::Tanh:
+    return UnitOp::Tanh;
+  case FloatOp::Div:
+    return Form.has(FloatForm::Full) ? UnitOp::DivFull : UnitOp::Div;
+  default:
+    llvm_unreachable("not an operation of the special unit");
+  }
+}
+
+/// What the special unit answers, for each element (SpecialUnit.h).
+Value *IntrinsicLowering::approximated(FloatForm Form, CallInst &Call,
+                                       IRBuilder<> &B) {
+  Type *T = Call.getType(), *Element = T->getScalarType();
+  Value *Op = B.getInt32(static_cast<uint32_t>(unitOp(Form)));
+  UnitForm Of = Element->isHalfTy()          ? UnitForm::Half
+                : Element->isBFloatTy()      ? UnitForm::BFloat
+                : Form.has(FloatForm::Flush) ? UnitForm::Flushed
+                                             : UnitForm::Single;
+  auto Ask = [&](function_ref<Value *(Value *)> Part) -> Value * {
+    Value *X = Part(Call.getArgOperand(0));
+    if (Element->isDoubleTy())
+      return pure(B, "cupilot_rt_unit64", Element, {Op, X});
+    Value *Y = Part(Call.getArgOperand(Call.arg_size() - 1));
+    Type *Single = B.getFloatTy();
+    return B.CreateFPCast(
+        pure(B, "cupilot_rt_unit", Single,
+             {Op, B.getInt32(static_cast<uint32_t>(Of)),
+              B.CreateFPCast(X, Single), B.CreateFPCast(Y, Single)}),
+        Element);
+  };
+  auto *Vector = dyn_cast<FixedVectorType>(T);
+  if (!Vector)
+    return Ask([](Value *V) { return V; });
+  Value *All = PoisonValue::get(T);
+  for (unsigned I = 0; I < Vector->getNumElements(); ++I)
+    All = B.CreateInsertElement(
+        All, Ask([&](Value *V) { return B.CreateExtractElement(V, I); }), I);
+  return All;
+}
+
 /// Arithmetic that rounds to zero (.rz), down (.rm) or up (.rp).
 Value *IntrinsicLowering::rounded(FloatForm Form, Type *T,
                                   ArrayRef<Value *> Args, IRBuilder<> &B) {
@@ -724,14 +791,14 @@ std::optional<Value *> IntrinsicLowering::lowerFloat(CallInst &Call,
     return B.CreateUnaryIntrinsic(Of, Arg(0));
   };
   auto Finish = [&](Value *V) -> Value * {
-    if (Form->has(FloatForm::Approx) && T->isFloatTy())
-      V = approximated(B, V, Arg(Call.arg_size() - 1));
     if (Flush)
       V = flushed(B, V);
     if (Form->has(FloatForm::Saturate))
       V = saturated(B, V);
     return Form->has(FloatForm::Relu) ? rectified(B, V) : V;
   };
+  if (Form->has(FloatForm::Approx | FloatForm::Full))
+    return approximated(*Form, Call, B);
   // Only rounding to nearest is the host's.
   if (roundedOp(Form->Op) && Form->Mode != Rounding::Nearest) {
     SmallVector<Value *> Args;
@@ -765,20 +832,13 @@ std::optional<Value *> IntrinsicLowering::lowerFloat(CallInst &Call,
   case FloatOp::Rsqrt:
     return Finish(
         B.CreateFDiv(ConstantFP::get(T, 1.0), Unary(Intrinsic::sqrt)));
-  // CUDA C++ Programming Guide, "Mathematical Functions": absolute errors of
-  // the special units.
-  case FloatOp::Sin:
-    return quantised(B, Unary(Intrinsic::sin), 0x1p-21);
-  case FloatOp::Cos:
-    return quantised(B, Unary(Intrinsic::cos), 0x1p-21);
   case FloatOp::Log2:
-    return Finish(Unary(Intrinsic::log2));
-  case FloatOp::Exp2: {
-    if (T->getScalarSizeInBits() != 16)
-      return Finish(Unary(Intrinsic::exp2));
-    Value *Wide = B.CreateFPExt(Arg(0), T->getWithNewType(B.getFloatTy()));
-    return B.CreateFPTrunc(B.CreateUnaryIntrinsic(Intrinsic::exp2, Wide), T);
-  }
+    return Unary(Intrinsic::log2);
+  case FloatOp::Sin:
+  case FloatOp::Cos:
+  case FloatOp::Exp2:
+  case FloatOp::Tanh:
+    llvm_unreachable("always approximate");
   case FloatOp::Neg:
     return B.CreateFNeg(Arg(0));
   case FloatOp::Abs:

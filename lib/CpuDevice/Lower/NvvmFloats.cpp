@@ -52,6 +52,8 @@ std::optional<FloatForm> floatFormOf(Intrinsic::ID Id) {
   using F = FloatForm;
   constexpr Rounding Near = Rounding::Nearest;
   switch (Id) {
+  case Intrinsic::tanh: // NVPTX has no other than tanh.approx.
+    return FloatForm{FloatOp::Tanh, Near, F::Approx};
     MODES(SATURATING, add, Add)
     MODES(SATURATING, fma, Fma)
     MODES(SINGLE_OR_DOUBLE, mul, Mul)
@@ -65,23 +67,23 @@ std::optional<FloatForm> floatFormOf(Intrinsic::ID Id) {
     HALVES(fma_rn_relu, Fma, F::Relu)
     HALVES(fma_rn_ftz_relu, Fma, F::Flush | F::Relu)
     // Division by .approx and .full has no direction.
-    ROW(div_full, Div, Near, F::Approx)
-    ROW(div_full_ftz, Div, Near, F::Flush | F::Approx)
+    ROW(div_full, Div, Near, F::Full)
+    ROW(div_full_ftz, Div, Near, F::Flush | F::Full)
     ROW(div_approx_f, Div, Near, F::Approx)
     ROW(div_approx_ftz_f, Div, Near, F::Flush | F::Approx)
     ROW(rcp_approx_ftz_f, Rcp, Near, F::Flush | F::Approx)
-    ROW(rcp_approx_ftz_d, Rcp)
+    ROW(rcp_approx_ftz_d, Rcp, Near, F::Approx)
     ROW(sqrt_f, Sqrt)
     ROW(sqrt_approx_f, Sqrt, Near, F::Approx)
     ROW(sqrt_approx_ftz_f, Sqrt, Near, F::Flush | F::Approx)
     ROW(rsqrt_approx_d, Rsqrt)
-    ROW(rsqrt_approx_ftz_d, Rsqrt)
+    ROW(rsqrt_approx_ftz_d, Rsqrt, Near, F::Approx)
     ROW(rsqrt_approx_f, Rsqrt, Near, F::Approx)
     ROW(rsqrt_approx_ftz_f, Rsqrt, Near, F::Flush | F::Approx)
-    ROW(sin_approx_f, Sin)
-    ROW(sin_approx_ftz_f, Sin, Near, F::Flush)
-    ROW(cos_approx_f, Cos)
-    ROW(cos_approx_ftz_f, Cos, Near, F::Flush)
+    ROW(sin_approx_f, Sin, Near, F::Approx)
+    ROW(sin_approx_ftz_f, Sin, Near, F::Flush | F::Approx)
+    ROW(cos_approx_f, Cos, Near, F::Approx)
+    ROW(cos_approx_ftz_f, Cos, Near, F::Flush | F::Approx)
     ROW(lg2_approx_d, Log2)
     ROW(lg2_approx_f, Log2, Near, F::Approx)
     ROW(lg2_approx_ftz_f, Log2, Near, F::Flush | F::Approx)

@@ -27,6 +27,7 @@ enum class FloatOp : uint8_t {
   Cos,
   Log2,
   Exp2,
+  Tanh,
   Neg,
   Abs,
   Floor,
@@ -56,7 +57,8 @@ struct FloatForm {
     Nan = 8,      ///< .nan: of two operands NaN wins.
     XorSign = 16, ///< .xorsign.abs
     Finite = 32,  ///< .satfinite
-    Approx = 64,  ///< .approx or .full: of a special unit.
+    Approx = 64,  ///< .approx: of a special unit.
+    Full = 128,   ///< .full: a division by way of the special unit.
   };
   FloatOp Op;
   Rounding Mode = Rounding::Nearest;

@@ -37,7 +37,8 @@ void SharedLayout::add(GlobalVariable &G) {
   if (G.isDeclaration() || Offsets.count(&G))
     return; // Dynamic arrays lie behind all others.
   const DataLayout &DL = G.getParent()->getDataLayout();
-  Size = alignTo(Size, std::max(G.getAlign().valueOrOne(), Align(16)));
+  Size = alignTo(Size,
+                 G.getAlign().value_or(DL.getABITypeAlign(G.getValueType())));
   Offsets[&G] = Size;
   Size += DL.getTypeAllocSize(G.getValueType());
   if (G.getName() == ReservedSharedName)

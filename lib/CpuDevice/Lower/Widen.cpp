@@ -178,6 +178,8 @@ Value *Widener::widenCall(CallInst &Call, IRBuilder<> &B) {
          ConstantFP::get(D, 1.0)});
   case FloatOp::Exp2:
     return Unary(Intrinsic::exp2);
+  case FloatOp::Tanh:
+    return Unary(Intrinsic::tanh);
   case FloatOp::Log2:
     return Unary(Intrinsic::log2);
   case FloatOp::Sin:
@@ -272,6 +274,15 @@ void Widener::widenUser(Instruction &I) {
       I.getNumOperands() > 0 ? I.getOperand(0)->getType() : I.getType();
   if (auto *Store = dyn_cast<StoreInst>(&I)) {
     remember(*Store);
+  } else if (auto *Call = dyn_cast<CallInst>(&I)) {
+    // What an approximation in float64 was meant to be.
+    std::optional<FloatForm> Form = floatFormOf(Call->getIntrinsicID());
+    if (Form && Form->has(FloatForm::Approx) && From->isDoubleTy()) {
+      Value *X = Call->getArgOperand(0);
+      if (Form->Op == FloatOp::Rsqrt)
+        X = B.CreateIntrinsic(Intrinsic::sqrt, {From}, {X});
+      Call->replaceAllUsesWith(B.CreateFDiv(ConstantFP::get(From, 1.0), X));
+    }
   } else if (auto *Move = dyn_cast<AnyMemTransferInst>(&I)) {
     B.SetInsertPoint(Move->getNextNode());
     runtime(B, "cupilot_rt_wide_copy", B.getVoidTy(),

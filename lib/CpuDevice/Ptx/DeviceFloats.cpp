@@ -145,37 +145,6 @@ Value *flushed(IRBuilderBase &B, Value *X) {
       X);
 }
 
-Value *quantised(IRBuilderBase &B, Value *X, double Step) {
-  Type *T = X->getType();
-  Value *Scaled = B.CreateFMul(X, ConstantFP::get(T, 1.0 / Step));
-  return B.CreateFMul(B.CreateUnaryIntrinsic(Intrinsic::rint, Scaled),
-                      ConstantFP::get(T, Step));
-}
-
-Value *approximated(IRBuilderBase &B, Value *V, Value *X) {
-  Type *Word = B.getInt32Ty();
-  Value *Bits = B.CreateBitCast(V, Word);
-  // Nobody knows which arguments a card rounds otherwise: some hash decides.
-  Value *Hash = B.CreateMul(B.CreateBitCast(X, Word), B.getInt32(0x9e3779b1));
-  Hash = B.CreateXor(Hash, B.CreateLShr(Hash, 15));
-  Hash = B.CreateMul(Hash, B.getInt32(0x85ebca77));
-  Hash = B.CreateLShr(Hash, 29);
-  Value *Step = B.CreateSelect(B.CreateICmpEQ(Hash, B.getInt32(0)),
-                               B.getInt32(1), B.getInt32(0));
-  Step =
-      B.CreateSelect(B.CreateICmpEQ(Hash, B.getInt32(1)), B.getInt32(-1), Step);
-  // Short results are exact on a card too: powers of two, 1 / 4, sqrt(9). So
-  // are zeros, infinity and NaN.
-  Value *Short =
-      B.CreateICmpEQ(B.CreateAnd(Bits, 0xfff), ConstantInt::get(Word, 0));
-  Value *Exponent = B.CreateAnd(Bits, 0x7f800000);
-  Value *Special =
-      B.CreateOr(B.CreateICmpEQ(Exponent, ConstantInt::get(Word, 0)),
-                 B.CreateICmpEQ(Exponent, ConstantInt::get(Word, 0x7f800000)));
-  Step = B.CreateSelect(B.CreateOr(Short, Special), B.getInt32(0), Step);
-  return B.CreateBitCast(B.CreateAdd(Bits, Step), V->getType());
-}
-
 Value *floatMinMax(IRBuilderBase &B, Value *X, Value *Y, bool Max, bool Nan,
                    bool XorSign) {
   Type *T = X->getType();
@@ -194,8 +163,19 @@ Value *floatMinMax(IRBuilderBase &B, Value *X, Value *Y, bool Max, bool Nan,
   Value *NanX = B.CreateFCmpUNO(X, X), *NanY = B.CreateFCmpUNO(Y, Y);
   Value *V = B.CreateSelect(First, X, Y);
   V = B.CreateSelect(B.CreateFCmpOEQ(X, Y), Zeros, V);
-  V = B.CreateSelect(NanX, Nan ? X : Y, V);
-  V = B.CreateSelect(NanY, Nan ? Y : X, V);
+  if (T->getScalarType()->isDoubleTy()) {
+    V = B.CreateSelect(NanX, Nan ? X : Y, V);
+    V = B.CreateSelect(NanY, Nan ? Y : X, V);
+  } else {
+    V = B.CreateSelect(NanX, Y, V);
+    V = B.CreateSelect(NanY, X, V);
+    APInt Canonical = APInt::getSignedMaxValue(T->getScalarSizeInBits());
+    V = B.CreateSelect(
+        Nan ? B.CreateOr(NanX, NanY) : B.CreateAnd(NanX, NanY),
+        ConstantFP::get(
+            T, APFloat(T->getScalarType()->getFltSemantics(), Canonical)),
+        V);
+  }
   if (!Sign)
     return V;
   Value *Mask =

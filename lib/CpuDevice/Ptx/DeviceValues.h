@@ -72,14 +72,6 @@ llvm::Value *saturated(llvm::IRBuilderBase &B, llvm::Value *X);
 llvm::Value *rectified(llvm::IRBuilderBase &B, llvm::Value *X);
 /// Subnormal numbers made zeros of the same sign.
 llvm::Value *flushed(llvm::IRBuilderBase &B, llvm::Value *X);
-/// Only as much of \p X as a unit with absolute error \p Step has.
-llvm::Value *quantised(llvm::IRBuilderBase &B, llvm::Value *X, double Step);
-/// \p V, the exact float result for the argument \p X, as an approximating unit
-/// of a GPU may give it: for one argument in four a unit in the last place up
-/// or down (CUDA C++ Programming Guide, "Intrinsic Functions": at most one or
-/// two). The same for the same argument.
-llvm::Value *approximated(llvm::IRBuilderBase &B, llvm::Value *V,
-                          llvm::Value *X);
 
 } // namespace cupilot
 

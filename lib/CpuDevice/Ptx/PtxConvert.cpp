@@ -278,6 +278,9 @@ bool ptxConvertTf32(AsmLowering &L, const PtxStatement &S) {
         Inf, B.CreateOr(B.CreateAnd(Cut, 0x80000000), B.getInt32(0x7f7fe000)),
         Cut);
   }
+  // A GPU cuts NaN off, too (benchmarks/results/2026-11-23-device-answers.md).
+  if (S.has("rna") && !S.has("relu") && !S.has("satfinite"))
+    return L.write(S, Cut);
   Value *Nan = B.CreateFCmpUNO(X, X);
   return L.write(S, B.CreateSelect(Nan, B.getInt32(0x7fffffff), Cut));
 }

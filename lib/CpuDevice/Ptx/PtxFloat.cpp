@@ -70,11 +70,17 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
   auto One = [&] { return ConstantFP::get(T, 1.0); };
   Value *V = nullptr;
   // The compiler's own intrinsics for what a special unit computes.
-  if (T->isFloatTy() && (S.has("approx") || S.has("full"))) {
-    if (Op == "sqrt")
-      V = L.nvvm("sqrt.approx.f", Args);
-    else // There is none for rcp that keeps denormals.
-      V = L.nvvm("div.approx.f", {Op == "rcp" ? One() : Args[0], Args.back()});
+  if (S.has("approx") || S.has("full")) {
+    std::string Form = T->isDoubleTy() ? ".approx.ftz.d"
+                       : S.has("ftz")  ? ".approx.ftz.f"
+                                       : ".approx.f";
+    if (S.has("full"))
+      V = L.nvvm(S.has("ftz") ? "div.full.ftz" : "div.full", Args);
+    else if (Op == "rcp" && T->isFloatTy() && !S.has("ftz"))
+      // There is none for rcp that keeps denormals. The quotient is the same.
+      V = L.nvvm("div.full", {One(), Args[0]});
+    else
+      V = L.nvvm(Op + Form, Args);
     return finish(L, S, V);
   }
   if (Op == "add")
@@ -111,44 +117,30 @@ bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
                                 S.has("NaN"), S.has("xorsign")));
 }
 
-/// The special units' functions; halves are computed in float32.
+/// The special unit's functions.
 bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
   IRBuilder<> &B = L.B;
-  Type *T = Args[0]->getType();
-  Type *Single = T->isDoubleTy() ? T : T->getWithNewType(B.getFloatTy());
-  Value *X = T == Single ? Args[0] : B.CreateFPExt(Args[0], Single);
+  Value *X = Args[0];
+  Type *T = X->getType();
   StringRef Op = S.base();
   Value *V = nullptr;
-  if (Op == "ex2" && Single->isFloatTy())
-    V = B.CreateIntrinsic(Intrinsic::nvvm_ex2_approx, {Single}, {X});
-  else if ((Op == "rsqrt" || Op == "lg2") && Single->isFloatTy())
-    V = L.nvvm(Op + ".approx.f", {X});
-  else if (Op == "rsqrt")
-    V = B.CreateFDiv(ConstantFP::get(Single, 1.0),
-                     B.CreateUnaryIntrinsic(Intrinsic::sqrt, X));
-  else if (Op == "sin" || Op == "cos")
-    V = L.nvvm(Op + ".approx.f", {X});
-  else if (Op == "lg2")
-    V = B.CreateUnaryIntrinsic(Intrinsic::log2, X);
-  else if (Op == "ex2")
-    V = B.CreateUnaryIntrinsic(Intrinsic::exp2, X);
-  else if (auto *Vector = dyn_cast<FixedVectorType>(Single)) {
-    V = PoisonValue::get(Single);
-    for (unsigned I = 0; I < Vector->getNumElements(); ++I)
-      V = B.CreateInsertElement(V,
-                                L.call("tanh", B.getFloatTy(),
-                                       {B.CreateExtractElement(X, I)},
-                                       /*Pure=*/true),
-                                I);
-  } else {
-    V = L.call("tanh", Single, {X}, /*Pure=*/true);
-  }
+  if (Op == "ex2")
+    V = B.CreateIntrinsic(S.has("ftz") && T->isFloatTy()
+                              ? Intrinsic::nvvm_ex2_approx_ftz
+                              : Intrinsic::nvvm_ex2_approx,
+                          {T}, {X});
+  else if (Op == "tanh")
+    V = B.CreateUnaryIntrinsic(Intrinsic::tanh, X);
+  else
+    V = L.nvvm(Op + (S.has("ftz") ? ".approx.ftz" : ".approx") +
+                   (T->isDoubleTy() ? ".d" : ".f"),
+               {X});
   if (S.has("ftz"))
     V = flushed(B, V);
-  return L.write(S, T == Single ? V : B.CreateFPTrunc(V, T));
+  return L.write(S, V);
 }
 
 /// copysign d, a, b: b with the sign of a.
