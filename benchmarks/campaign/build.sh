@@ -28,12 +28,12 @@ trap 'rm -rf "$objects"' EXIT
 # link FOLDER NAME: as a user's build links, but for the folder.
 link() { nvcc -shared -o "$1/$2.so" "$objects/$2.o"; }
 
-# freest NAME: the freest contract under which there is a variant.
-freest() {
-  for contract in norm relaxed same; do
-    ! grep -rqF "at(\"$1.cu:" "$stores/$contract/kernels" || break
-  done
-  echo "$contract"
+# variant CONTRACT SOURCE NAME FOLDER: whether that store has a variant of a
+# kernel of SOURCE; then FOLDER gets the library.
+variant() {
+  CUPILOT_STORE=$stores/$1 "$launch" nvcc "${flags[@]}" -Rpass=cupilot -c "$2" -o "$objects/$3.o" 2>"$objects/remarks" ||
+    { cat "$objects/remarks" >&2; exit 1; }
+  grep ': variant v_' "$objects/remarks" && link "$4" "$3"
 }
 
 mkdir -p "$out/original"
@@ -43,19 +43,16 @@ for source in "$here"/*.cu; do
   link "$out/original" "$name"
 done
 for kind in variant same; do
-  folder=$out/$kind
-  rm -rf "$folder" && mkdir -p "$folder"
-  for source in "$here"/*.cu; do
-    name=$(basename "$source" .cu)
-    contract=$(freest "$name")
-    if [ $kind = same ]; then
-      [ "$contract" != same ] || continue
-      contract=same
-    fi
-    CUPILOT_STORE=$stores/$contract "$launch" nvcc "${flags[@]}" -Rpass=cupilot \
-      -c "$source" -o "$objects/$name.o" 2>"$objects/remarks" ||
-      { cat "$objects/remarks" >&2; exit 1; }
-    grep ': variant v_' "$objects/remarks" && link "$folder" "$name"
+  rm -rf "${out:?}/$kind" && mkdir -p "$out/$kind"
+done
+for source in "$here"/*.cu; do
+  name=$(basename "$source" .cu)
+  for contract in norm relaxed same; do
+    variant "$contract" "$source" "$name" "$out/variant" || continue
+    [ "$contract" = same ] || variant same "$source" "$name" "$out/same" || :
+    break
   done
-  echo "$kind: $(find "$folder" -name '*.so' | wc -l) kernels"
+done
+for kind in variant same; do
+  echo "$kind: $(find "$out/$kind" -name '*.so' | wc -l) kernels"
 done

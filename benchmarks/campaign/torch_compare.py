@@ -7,7 +7,7 @@
 
 DIR holds the programs as shared libraries (nvcc -shared -Xcompiler -fPIC), 01-gemm.so and so on; those of --variant
 were built with the store (build.sh), those of --same with variants under the contract "same" where the others are
-"relaxed". Everybody gets the same inputs: the benchmark's (torch.rand) and normal ones. The L2 is
+"relaxed". Everybody gets the same inputs: those of KINDS. The L2 is
 emptied before each run by reading four times its size, and everybody takes turns, in another order in each round.
 "TF32 products" is torch where TF32 must be asked for in another way than by allowing it: its fused attention computes in
 fp32 regardless, the one made of products and a softmax does not.
@@ -38,8 +38,16 @@ class Problem:
         self.moved, self.operations, self.cut, self.products = moved, operations, cut, products
 
 
+# On the last two, rounding to bf16 or TF32 changes no operand.
+KINDS = {"rand": "Inputs of the benchmark (uniform in [0, 1))", "normal": "Normal inputs",
+         "bf16": "Normal inputs that bf16 holds exactly", "integers": "Integers from -8 to 8"}
+
+
 def shaped(kind, *shape):
-    return (torch.rand if kind == "rand" else torch.randn)(*shape, device="cuda")
+    if kind == "integers":
+        return torch.randint(-8, 9, shape, device="cuda").float()
+    numbers = (torch.rand if kind == "rand" else torch.randn)(*shape, device="cuda")
+    return numbers.bfloat16().float() if kind == "bf16" else numbers
 
 
 def first(count, *which):
@@ -189,7 +197,7 @@ def judge(problem, args, bench, bandwidth, tf32):
     if args.compile:
         torch._dynamo.reset()
         compiled = torch.compile(problem.run, mode=args.compile)
-    for kind in ("rand", "normal"):
+    for kind in KINDS:
         torch.manual_seed(1)
         inputs = problem.inputs(kind)
         outputs = [torch.empty(s, device="cuda") for s in problem.outputs]
@@ -234,7 +242,7 @@ def table(rows, info):
     names = ["original", "same", "variant", "eager", "eager TF32", "TF32 products", "compile"]
     lines = [f"{info['card']}, torch {info['torch']}, CUDA {info['cuda']}; bandwidth {info['bandwidth'] / 1e12:.3f} TB/s, "
              f"TF32 {info['tf32'] / 1e12:.0f} TFLOP/s ({info['rates']}). Milliseconds, medians, cold L2.", ""]
-    for kind, words in (("rand", "Inputs of the benchmark (uniform in [0, 1))"), ("normal", "Normal inputs")):
+    for kind, words in KINDS.items():
         lines += [f"## {words}", "",
                   "| id | kernel | " + " | ".join(names) + " | floor | variant / best torch | share of the floor | error of variant, torch TF32 |",
                   "|---|---|" + "---|" * (len(names) + 4)]

@@ -85,8 +85,13 @@ static bool nestsTooDeep(StringRef Text) {
                      .size();
       Line = Text.slice(At, End);
     }
-    if (Line.size() > MostAffine)
-      return true;
+    // A domain's map has many results, which stand side by side.
+    for (StringRef Rest = Line; !Rest.empty();) {
+      auto [Result, Behind] = Rest.split(',');
+      if (Result.size() > MostAffine)
+        return true;
+      Rest = Behind;
+    }
   }
   return nestingDepth(Text, /*Angles=*/true) > MaxNesting / 4;
 }

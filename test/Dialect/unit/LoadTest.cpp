@@ -53,6 +53,21 @@ TEST(Load, TextThatDoesNotVerify) {
   EXPECT_TRUE(contains(Message, "parameter 'x' needs a domain")) << Message;
 }
 
+TEST(Load, MapsWithManyResults) {
+  // As domains have them: long, but each result is short.
+  std::string Results = "s0", Sum = "s0";
+  for (int I = 0; I < 300; ++I) {
+    Results += ", s0 * " + std::to_string(1000000 + I);
+    Sum += " + s0 * " + std::to_string(1000000 + I);
+  }
+  auto Module = [](const std::string &Map) {
+    return "#map = affine_map<()[s0] -> (" + Map +
+           ")>\nmodule attributes {a = #map} {}\n";
+  };
+  EXPECT_EQ(parseFailure(Module(Results)), "it parsed");
+  EXPECT_TRUE(contains(parseFailure(Module(Sum)), "nests too deep"));
+}
+
 TEST(Load, NewerFormat) {
   // Also when it holds what this version cannot parse.
   for (const char *Body : {"", "cupilot.tomorrow <<>>"}) {
