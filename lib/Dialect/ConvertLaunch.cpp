@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Dialect/Conversion.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/IntegerSet.h"
 
@@ -367,7 +368,22 @@ Domain fromAttr(DomainAttr D) {
 Domain canonical(const Domain &D, unsigned NumScalars) {
   MLIRContext C(MLIRContext::Threading::DISABLED);
   loadDialect(C);
-  return fromAttr(toAttr(C, D, NumScalars));
+  Domain Now = fromAttr(toAttr(C, D, NumScalars));
+  // MLIR simplifies expressions as they are built, those that it reads once
+  // more: what comes out is not yet what comes out of its text.
+  constexpr unsigned MostRounds = 16;
+  for (unsigned Round = 0; Round < MostRounds; ++Round) {
+    std::string Text;
+    llvm::raw_string_ostream(Text) << Attribute(toAttr(C, Now, NumScalars));
+    auto Read = llvm::dyn_cast_or_null<DomainAttr>(parseAttribute(Text, &C));
+    if (!Read)
+      break;
+    Domain Next = fromAttr(Read);
+    if (Next == Now)
+      break;
+    Now = std::move(Next);
+  }
+  return Now;
 }
 
 GenomeAttr toAttr(MLIRContext &C, const Genome &G) {

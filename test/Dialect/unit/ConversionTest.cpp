@@ -307,6 +307,22 @@ TEST(Conversion, AnyExpression) {
   }
 }
 
+/// What a build record holds is what comes out of the module's text.
+TEST(Conversion, CanonicalDomains) {
+  Random R(2, "canonical", 0);
+  for (unsigned Round = 0; Round < 300; ++Round) {
+    Variant V = sampleVariant();
+    DomainBox Box;
+    for (unsigned I = 0; I < 3; ++I)
+      Box.Ranges.push_back({randomExpr(R, 4), {{1, 100}}});
+    V.Where = canonical(Domain{{Box}}, 2);
+    auto Once = throughText(V);
+    ASSERT_TRUE(bool(Once)) << llvm::toString(Once.takeError());
+    ASSERT_TRUE(Once->Where.has_value());
+    EXPECT_TRUE(*Once->Where == *V.Where);
+  }
+}
+
 /// The dialect's words are those of the plain data, in the same order.
 TEST(Conversion, WordsAgree) {
   auto Words = [](auto First, size_t Count) {

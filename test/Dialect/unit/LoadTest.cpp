@@ -62,7 +62,7 @@ TEST(Load, MapsWithManyResults) {
   }
   auto Module = [](const std::string &Map) {
     return "#map = affine_map<()[s0] -> (" + Map +
-           ")>\nmodule attributes {a = #map} {}\n";
+           ")>\nmodule attributes {t.a = #map} {}\n";
   };
   EXPECT_EQ(parseFailure(Module(Results)), "it parsed");
   EXPECT_TRUE(contains(parseFailure(Module(Sum)), "nests too deep"));
