@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_0a246c69717ed625 of "_Z4gemmPKfS0_Pfiii" only gpu grid [128, 128, 1] block [32, 32, 1] shared 0 count 1 weight 1.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00100000", "00100000", "00100000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 67108864, align = 256, digest = "b3:d206d855b74c00656bd8c49bdd563ebdacfc4efedf13f72f98ddfc9a52f8399d", generator = "f32 rand seed=1">, #cupilot.buffer<size = 67108864, align = 256, digest = "b3:589a3442600a724b33399a552bfe7b76ee11041fc28966a81207af097be5064c", generator = "f32 rand seed=2">, #cupilot.buffer<size = 67108864, align = 256, digest = "b3:ea7b156fc9a810c181984f9e2da433feeeb2bf88ffa4d1f0dc1a92154b5bdc8b", generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_0d50a0f78bace046 of "_Z9attentionPKfS0_S0_Pfiif" only gpu grid [32, 1024, 1] block [16, 16, 1] shared 32768 count 1 weight 1.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "0000000000000000", "00020000", "00040000", "0000003d"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>, #cupilot.address<param = 3, buffer = 3>] buffers [#cupilot.buffer<size = 2147483648, align = 256, generator = "f32 rand seed=1">, #cupilot.buffer<size = 2147483648, align = 256, generator = "f32 rand seed=2">, #cupilot.buffer<size = 2147483648, align = 256, generator = "f32 rand seed=3">, #cupilot.buffer<size = 2147483648, align = 256, generator = "f32 output">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_04d524cddbcd4ac0 of "_Z12crossEntropyPKfPKxPfi" only gpu grid [32768, 1, 1] block [256, 1, 1] shared 0 count 1 weight 5.000000e-01 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00100000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 536870912, align = 256, generator = "f32 rand seed=1">, #cupilot.buffer<size = 262144, align = 256, digest = "b3:9dd3a611fde028e4e31f8b61dc03664750cf03287a7499020d9b0fcbda48831c", generator = "i64 rand seed=2 low=0 high=4095">, #cupilot.buffer<size = 131072, align = 256, digest = "b3:33badd2c738dbf1cbeebf3279bf6da04ee43995276f786ef8dd30fb708f16e95", generator = "f32 output">]
+}
+
