@@ -86,9 +86,9 @@ DomainCases::findNear(const GateCase &From, const Values &V,
   };
   // What it costs may be what the other sizes make of it.
   Values Last;
-  for (auto [All, Most] : {std::pair(V, MostCost),
-                           {With(Others.Small), MostCost},
-                           {With(Others.Least), MostLeastCost}}) {
+  for (const auto &[All, Most] : {std::pair(V, MostCost),
+                                  {With(Others.Small), MostCost},
+                                  {With(Others.Least), MostLeastCost}}) {
     if (All == Last)
       continue;
     Last = All;

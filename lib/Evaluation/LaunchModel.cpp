@@ -267,6 +267,7 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
 
 std::vector<int64_t> LaunchModel::baseValues() const {
   std::vector<int64_t> Values;
+  Values.reserve(Vars.size());
   for (const LaunchVar &V : Vars)
     Values.push_back(V.Base);
   return Values;

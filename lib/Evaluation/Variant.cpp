@@ -33,6 +33,7 @@ Error VariantRuns::load() {
   Taken.emplace(std::move(*Sides));
   TakenByOriginal.emplace(O.decisions());
   std::vector<std::string> Symbols;
+  Symbols.reserve(Plan.Launches.size());
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
   Expected<std::vector<LoadedBound>> Bounds = boundsOnLoaded(
