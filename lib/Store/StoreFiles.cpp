@@ -118,6 +118,15 @@ VariantFile variantFile(const StoredKernel &S, Variant V) {
   F.Path = kernelFolder(S) + "/variants/" + V.Name + "-" +
            shortDigest(digest(F.Text)) + ".mlir";
   F.V = std::move(V);
+  // MLIR simplifies expressions of plans and guards when it reads them: records
+  // say what readers of this file will see.
+  mlir::MLIRContext Reader(mlir::MLIRContext::Threading::DISABLED);
+  if (auto Again = parseModule(Reader, F.Text, F.Path)) {
+    for (VariantOp Op : (*Again)->getOps<VariantOp>())
+      F.V = toVariant(Op);
+  } else {
+    consumeError(Again.takeError());
+  }
   return F;
 }
 
