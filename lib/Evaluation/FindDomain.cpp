@@ -92,6 +92,7 @@ static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
 /// and a domain leaves out those that the original does not bear. What is left
 /// makes a finding.
 static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
+                                   ArrayRef<DomainCases *> Bases,
                                    const DomainFrame &Frame,
                                    GateVerdict &Verdict) {
   constexpr size_t MostSides = 24, MostProposals = 4;
@@ -114,19 +115,16 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   };
   Domain D = Derive();
   std::vector<MissingSide> Sides = Open(D);
-  for (size_t I = 0; I < O.bases().size() && !Sides.empty(); ++I) {
-    Expected<DomainCases *> Cases = O.domainCases(I, Admits);
-    if (!Cases)
-      return Cases.takeError();
-    if (!*Cases)
-      continue;
-    const TriedLaunch Base = triedLaunch(O.kernel(), (*Cases)->base().Case);
+  for (DomainCases *Cases : Bases) {
+    if (Sides.empty())
+      break;
+    const TriedLaunch Base = triedLaunch(O.kernel(), Cases->base().Case);
     for (const MissingSide &M : ArrayRef(Sides).take_front(MostSides)) {
       std::vector<SideProposal> All = V.taken().proposals(M, Base.B);
       if (All.size() > MostProposals)
         All.resize(MostProposals);
       for (const SideProposal &P : All) {
-        Expected<const JudgedCase *> J = (*Cases)->propose(P, Admits);
+        Expected<const JudgedCase *> J = Cases->propose(P, Admits);
         if (!J)
           return J.takeError();
         if (*J) {
@@ -188,12 +186,14 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     return J ? V.explore(*J, Verdict).takeError() : Error::success();
   };
   std::optional<DomainFrame> Frame;
+  std::vector<DomainCases *> Bases;
   for (size_t I = 0; I < O.bases().size(); ++I) {
     Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
       return Cases.takeError();
     if (!*Cases)
       continue;
+    Bases.push_back(*Cases);
     if (!Frame)
       Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
     const size_t Before = V.tried().size();
@@ -236,7 +236,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   }
   if (!Frame)
     return Error::success();
-  Expected<Domain> Found = coverSides(O, V, *Frame, Verdict);
+  Expected<Domain> Found = coverSides(O, V, Bases, *Frame, Verdict);
   if (!Found)
     return Found.takeError();
   Domain D = std::move(*Found);
