@@ -14,8 +14,9 @@ namespace cupilot::capture {
 static Recorder *Owner = nullptr;
 static constexpr size_t BufferSize = 1 << 20;
 
-static std::mutex FreeLock;
-static std::vector<uint8_t *> Free;
+// Never destroyed: threads of the program may still launch while it exits.
+static std::mutex &FreeLock = *new std::mutex;
+static std::vector<uint8_t *> &Free = *new std::vector<uint8_t *>;
 
 static void CUPTIAPI request(uint8_t **Buffer, size_t *Size, size_t *Most) {
   std::lock_guard<std::mutex> Guard(FreeLock);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
 #include <pthread.h>
 #include <thread>
 
@@ -265,16 +266,32 @@ static Obstacle subscribe(Recorder &R) {
   return {};
 }
 
+/// Held while times are delivered. The program's end waits for that, and none
+/// are delivered after it: by then CUPTI's own objects are destroyed.
+static std::mutex FlushLock;
+static bool Ended = false;
+
 /// Delivers times while the program runs: a killed one loses little.
 static void flushNowAndThen() {
   OwnCalls::always();
   for (;;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    if (Active->disabled())
+    std::lock_guard<std::mutex> Guard(FlushLock);
+    if (Ended || Active->disabled())
       return;
     flushActivity(*Active, false);
     Active->checkLog();
   }
+}
+
+static void endRecording() {
+  // A child of fork() may have got the lock locked, without its holder.
+  if (Active->disabled())
+    return;
+  OwnCalls::always();
+  std::lock_guard<std::mutex> Guard(FlushLock);
+  Ended = true;
+  Active->finish();
 }
 
 static Obstacle start() {
@@ -303,10 +320,7 @@ static Obstacle start() {
   }
   // A child of fork() has no device, and must not write into these files.
   pthread_atfork(nullptr, nullptr, [] { Active->disable(); });
-  std::atexit([] {
-    OwnCalls::always();
-    Active->finish();
-  });
+  std::atexit(endRecording);
   sigset_t All, Old;
   sigfillset(&All);
   pthread_sigmask(SIG_SETMASK, &All, &Old);
