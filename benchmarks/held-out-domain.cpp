@@ -20,6 +20,8 @@
 #include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Model/DomainText.h"
+#include "cupilot/Model/LaunchNames.h"
 #include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -152,10 +154,13 @@ static Error run(ArrayRef<std::string> Flags) {
   for (auto &[Symbol, Lines] : Launches) {
     auto At = Known.find(Symbol);
     bool Derived = At != Known.end() && At->second.Where;
-    outs() << formatv(
-        "{0}\n", json::Value(json::Object{{"kernel", Symbol},
-                                          {"domain", Derived},
-                                          {"launches", std::move(Lines)}}));
+    json::Object Line{{"kernel", Symbol},
+                      {"domain", Derived},
+                      {"launches", std::move(Lines)}};
+    if (Derived)
+      Line["text"] =
+          domainText(*At->second.Where, launchNames(*At->second.K));
+    outs() << formatv("{0}\n", json::Value(std::move(Line)));
   }
   return Error::success();
 }

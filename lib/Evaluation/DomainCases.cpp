@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DomainCases.h"
+#include "DeriveDomain.h"
 #include "Original.h"
 #include "cupilot/Portable/Random.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,6 +22,8 @@ namespace cupilot {
 static constexpr double MostCosts = 1.5e8;
 static constexpr double MostDeepCost = OriginalRuns::LargestCost,
                         MostDeepCosts = 1e9;
+// Those that follow from the recorded launches have their own.
+static constexpr double MostRecordedCosts = 1e9;
 // Bytes that the buffers of a launch take.
 static constexpr uint64_t MostDeepBytes = uint64_t(1) << 28;
 // And of all deep launches together: memory takes its time, too.
@@ -211,6 +214,60 @@ void DomainCases::addShifts(const GateCase &From, uint64_t Element) {
                        false, nullptr, nullptr});
 }
 
+/// As little dynamic shared memory as the original bears: programs give as much
+/// as a size asks for.
+void DomainCases::addLeastShared(const GateCase &From) {
+  if (From.Shape.Shared == 0)
+    return;
+  const Values At = Model.baseValues();
+  Values Ones = At;
+  for (int64_t &V : Ones)
+    V = std::min<int64_t>(V, 1);
+  std::vector<Values> Sizes = {Ones, smallValues(), At};
+  // What a variant needs may grow faster than what the original does.
+  auto AddLarger = [&](auto IsGrown, int64_t Factor) {
+    Values V = At;
+    for (size_t I = 0; I < V.size(); ++I)
+      if (V[I] > 0 && IsGrown(I))
+        V[I] *= Factor;
+    Sizes.push_back(std::move(V));
+  };
+  AddLarger([](size_t) { return true; }, 2);
+  for (size_t I = 0; I < At.size(); ++I)
+    AddLarger([I](size_t K) { return K == I; }, 4);
+  for (Values &V : Sizes)
+    Entries.push_back(
+        {[this, &From, V = std::move(V)]() { return withLeastShared(From, V); },
+         false, nullptr, nullptr});
+}
+
+std::optional<GateCase> DomainCases::withLeastShared(const GateCase &From,
+                                                     const Values &V) {
+  std::optional<GateCase> C = Model.at(From, V, MostBytes, /*Roomy=*/true);
+  if (!C)
+    return std::nullopt;
+  auto Bears = [&](uint64_t Bytes) {
+    C->Shape.Shared = Bytes;
+    Expected<double> Cost = O.estimate(*C, /*Deep=*/false);
+    if (!Cost) {
+      consumeError(Cost.takeError());
+      return false;
+    }
+    return *Cost >= 0;
+  };
+  const uint64_t Given = C->Shape.Shared;
+  uint64_t Low = 0, High = Given;
+  if (!Bears(High) || Bears(0))
+    return std::nullopt;
+  while (High - Low > 1) {
+    uint64_t Mid = Low + (High - Low) / 2;
+    (Bears(Mid) ? High : Low) = Mid;
+  }
+  C->Shape.Shared = High;
+  C->Name += " least shared=" + std::to_string(High);
+  return C;
+}
+
 void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
   const Values At = Model.baseValues(), Small = smallValues();
   add(From, At, Entries);
@@ -230,7 +287,53 @@ void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
     }
 }
 
+/// What was recorded, and larger: programs are run at other sizes, and the base
+/// may be much smaller than what was recorded.
+void DomainCases::addRecordedLadder(const GateCase &From) {
+  const Values At = Model.baseValues();
+  std::vector<Values> Recorded;
+  for (const Workload &W : O.setup().Workloads) {
+    Expected<Bindings> B =
+        bindLaunch(W.Shape, O.kernel().Scalars, placedArguments(W));
+    if (!B) {
+      consumeError(B.takeError());
+      continue;
+    }
+    Values V = At;
+    for (auto [Each, Var] : zip_equal(V, Model.vars()))
+      Each = evaluate(Var.expr(), *B).value_or(Each);
+    if (!is_contained(Recorded, V))
+      Recorded.push_back(std::move(V));
+  }
+  auto Add = [&](Values V) {
+    add(From, std::move(V), Deep);
+    Deep.back().Group = Groups;
+    Deep.back().IsRecorded = true;
+  };
+  constexpr size_t MostRecorded = 4;
+  for (const Values &R : ArrayRef(Recorded).take_front(MostRecorded)) {
+    ++Groups;
+    for (int64_t Factor : {4, 3, 2, 1}) {
+      Values V = R;
+      for (int64_t &Each : V)
+        Each = Each < 1 ? Each : Factor * Each;
+      Add(std::move(V));
+    }
+  }
+  for (const Values &R : ArrayRef(Recorded).take_front(MostRecorded))
+    for (size_t I = 0; I < R.size(); ++I) {
+      ++Groups;
+      for (int64_t Factor : {16, 8, 4, 2}) {
+        Values V = R;
+        V[I] *= Factor;
+        if (R[I] > 0)
+          Add(std::move(V));
+      }
+    }
+}
+
 void DomainCases::addDeepLadder() {
+  addRecordedLadder(*Froms.front());
   addFullDeepLadder(*Froms.front());
   // Of the other combinations the ends alone.
   const Values At = Model.baseValues();
@@ -266,6 +369,18 @@ void DomainCases::addFullDeepLadder(const GateCase &From) {
           V[K] = smallLike(At[K]);
       add(From, std::move(V), Deep);
     }
+  // Where those cost too much, the largest that does not.
+  for (size_t I = 0; I < At.size(); ++I) {
+    ++Groups;
+    for (int64_t Top : {(1 << 20) + 1, (1 << 17) + 1, (1 << 14) + 1}) {
+      Values V = Small;
+      V[I] = Top;
+      if (Top <= At[I])
+        continue;
+      add(From, std::move(V), Deep);
+      Deep.back().Group = Groups;
+    }
+  }
   for (int64_t Factor : {4, 8, 16, 64})
     for (int64_t Rest : {0, 1}) {
       Values V = At;
@@ -416,9 +531,9 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
     if (!Cost)
       return Cost.takeError();
   }
-  // To find that out has its cost, too.
+  // To find that out has its cost, too: it ran to its limit.
   if (*Cost == TooMuch)
-    LeftOver -= Most / 2;
+    LeftOver -= Most / 8;
   if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
   LeftOver -= *Cost;
@@ -447,12 +562,16 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
 Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   if (Index == 0) {
     DeepLeft = MostDeepCosts;
+    RecordedLeft = MostRecordedCosts;
     DeepBytesLeft = AllDeepBytes;
+    GroupsDone.clear();
   }
+  const Entry &E = Deep[Index];
+  double &CostLeft = E.IsRecorded ? RecordedLeft : DeepLeft;
   // It may be large: nobody makes it for nothing, or twice.
-  if (DeepLeft <= 0)
+  if (CostLeft <= 0 || (E.Group && GroupsDone.count(E.Group)))
     return nullptr;
-  std::optional<GateCase> C = Deep[Index].Make();
+  std::optional<GateCase> C = E.Make();
   if (!C)
     return nullptr;
   uint64_t Bytes = 0;
@@ -461,7 +580,11 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   if (Bytes > DeepBytesLeft)
     return nullptr;
   DeepBytesLeft -= Bytes;
-  return prepare(std::move(C), Deep[Index].Roomy, MostDeepCost, DeepLeft);
+  Expected<std::unique_ptr<JudgedCase>> J =
+      prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft);
+  if (J && *J && E.Group)
+    GroupsDone.insert(E.Group);
+  return J;
 }
 
 Expected<std::unique_ptr<DomainCases>>
@@ -486,6 +609,7 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
     D->add(*D->Froms.front(), std::move(V), D->Entries);
   D->addRandomSizes(*D->Froms.front(), 12, 4, D->Entries);
   D->addShifts(*D->Froms.front(), widestElement(O.kernel()));
+  D->addLeastShared(*D->Froms.front());
   D->addData(Own);
   if (Error E = D->addCombinations(Own))
     return std::move(E);

@@ -19,6 +19,7 @@
 #include "Compare.h"
 #include "LaunchModel.h"
 #include <map>
+#include <set>
 
 namespace cupilot {
 
@@ -88,6 +89,9 @@ private:
     std::unique_ptr<JudgedCase> Judged;
     /// The same with more memory, for what faults without.
     CaseMade Roomy;
+    unsigned Group = 0; ///< Of this the first that can be run is enough; 0: of
+                        ///< none.
+    bool IsRecorded = false; ///< It follows from what was recorded.
   };
   llvm::Error addCombinations(const CodeFacts &Own);
   Values smallValues() const;
@@ -101,8 +105,12 @@ private:
   void addRandomSizes(const GateCase &From, unsigned Count, int64_t Growth,
                       std::vector<Entry> &To);
   void addDeepLadder();
+  void addRecordedLadder(const GateCase &From);
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
+  void addLeastShared(const GateCase &From);
+  std::optional<GateCase> withLeastShared(const GateCase &From,
+                                          const Values &V);
   void addShifts(const GateCase &From, uint64_t Element);
   void add(const GateCase &From, Values V, std::vector<Entry> &To);
   /// Sizes for those of a launch that nobody asked for.
@@ -139,8 +147,10 @@ private:
   };
   std::map<std::string, FurtherCase> Around; ///< By the names of the cases.
   double MostCost = MostShallowCost;         ///< Of a launch that is not deep.
-  double Left = 0, DeepLeft = 0;
+  double Left = 0, DeepLeft = 0, RecordedLeft = 0;
   uint64_t DeepBytesLeft = 0;
+  unsigned Groups = 0;
+  std::set<unsigned> GroupsDone;
   size_t Next = 0; ///< The first entry that is not prepared.
 };
 

@@ -187,6 +187,20 @@ bool LaunchModel::applySizes(GateCase &C, ArrayRef<int64_t> Values) const {
   return true;
 }
 
+/// As much shared memory as if a part of it followed each size.
+void LaunchModel::growShared(GateCase &C, ArrayRef<int64_t> Values) const {
+  constexpr uint64_t Most = 48 << 10; // That every launch may have.
+  uint64_t Own = Base->Shape.Shared, Times = 1;
+  for (auto [V, Value] : zip_equal(Vars, Values))
+    if (V.Base > 0 && Value > V.Base)
+      Times = SaturatingMultiply<uint64_t>(Times, divideCeil(Value, V.Base));
+  if (Own == 0 || Times == 1)
+    return;
+  C.Shape.Shared =
+      std::max(Own, std::min(SaturatingMultiply(Own, Times), Most));
+  C.Name += " shared=" + std::to_string(C.Shape.Shared);
+}
+
 /// What buffer \p I needs in \p C: what the original touches, and as much
 /// behind it as in the base. Where that is not known, in proportion.
 uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
@@ -252,6 +266,8 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
                    : scalarName(O->kernel(), O->kernel().Scalars[V.Index]);
       C.Name += " " + What + "=" + std::to_string(Value);
     }
+  if (Roomy)
+    growShared(C, Values);
   uint64_t Sum = 0;
   std::vector<uint64_t> Sizes;
   for (size_t I = 0; I < C.Buffers.size(); ++I) {

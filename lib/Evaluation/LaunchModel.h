@@ -62,7 +62,8 @@ public:
   /// \p From, which differs from the base in no size, with the sizes \p Values
   /// (beside vars()). Buffers hold what they held, repeated. Nothing where the
   /// grid would be illegal or buffers take more than \p MostBytes.
-  /// \p Roomy: buffers grow with each size, as if nothing were known of them.
+  /// \p Roomy: buffers and dynamic shared memory grow with each size, as if
+  /// nothing were known of them.
   std::optional<GateCase> at(const GateCase &From,
                              llvm::ArrayRef<int64_t> Values, uint64_t MostBytes,
                              bool Roomy = false) const;
@@ -76,6 +77,7 @@ private:
   llvm::Error fitTouched();
   llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values,
                               std::vector<Interval> &To);
+  void growShared(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   uint64_t bytesAt(size_t Buffer, const GateCase &C,
                    llvm::ArrayRef<int64_t> Values, bool Roomy) const;

@@ -178,6 +178,9 @@ std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
   return std::nullopt;
 }
 
+/// Launches beyond a domain that are compared; many of them are large.
+static constexpr unsigned MostBeyond = 16;
+
 Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
                                       const SideVariant &V, const Domain &Where,
                                       const Domain &Own) {
@@ -209,6 +212,12 @@ Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
       compareIndependently(*Q.K, Q.Original, V, Q.Recorded, O);
   if (!Out)
     return Out.takeError();
+  if (!Out->Differs) { // Where not even the original was proved, then.
+    O.Inputs = MostBeyond;
+    Out = compareBeyond(*Q.K, Q.Original, V, Q.Recorded, Where, O);
+    if (!Out)
+      return Out.takeError();
+  }
   Result.Caught = Out->Differs;
   Result.Why = Out->Differs ? std::move(Out->Evidence)
                             : "no launch outside its domain shows a fault";

@@ -109,8 +109,7 @@ void LaunchSource::drawSymbols(const DomainBox &Box, const Bindings &Was,
   }
 }
 
-/// Grids mostly follow a size: so many blocks, or a block for so many of it.
-static std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
+std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
                                       unsigned Axis) {
   std::vector<int64_t> Found;
   int64_t Grid = Was.Dims[GridX + Axis];

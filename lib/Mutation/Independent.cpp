@@ -60,6 +60,39 @@ compareIndependently(const Kernel &K, StringRef Original, const SideVariant &V,
   return Result;
 }
 
+Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
+                                          const SideVariant &V,
+                                          ArrayRef<Workload> Around,
+                                          const Domain &Where,
+                                          const IndependentOptions &Options) {
+  Expected<SideBySide> Both = SideBySide::create(K, Original, V, Options.Arch,
+                                                 SideBySide::Effort::Sampled);
+  if (!Both)
+    return Both.takeError();
+  IndependentResult Result;
+  LaunchSource Source(K, Around, Options.Seed);
+  for (unsigned Try = 0;
+       Result.Inputs < Options.Inputs && Try < 4 * Options.Inputs; ++Try) {
+    Expected<std::optional<RandomLaunch>> L = Source.beyond(Where);
+    if (!L)
+      return L.takeError();
+    if (!*L)
+      break;
+    Expected<Comparison> C = Both->compare(std::move(**L));
+    if (!C)
+      return C.takeError();
+    bool Ran =
+        C->K == Comparison::Kind::Equal || C->K == Comparison::Kind::Differs;
+    ++(Ran ? Result.Inputs : Result.Refused);
+    if (C->K != Comparison::Kind::Differs)
+      continue;
+    Result.Differs = true;
+    Result.Evidence = std::move(C->Evidence);
+    return Result;
+  }
+  return Result;
+}
+
 Expected<IndependentResult> compareLaunch(const Kernel &K, StringRef Original,
                                           const SideVariant &V,
                                           const Workload &W, StringRef Arch) {

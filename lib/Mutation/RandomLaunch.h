@@ -30,6 +30,10 @@ struct RandomLaunch {
   bool Grown = false;
 };
 
+/// Numbers of blocks along \p Axis that follow from the sizes of \p Is as
+/// those of \p Was did: so many blocks, or a block for so many of it.
+std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
+                               unsigned Axis);
 /// The launch that \p W describes in words.
 llvm::Expected<RandomLaunch> launchOf(const Workload &W);
 /// Its shape, arguments and pointers alone.
@@ -49,6 +53,9 @@ public:
       : K(K), Around(Around), State(Seed * SplitMixStep + 1), Inside(Inside) {}
   /// Nothing where many attempts missed the domain.
   llvm::Expected<std::optional<RandomLaunch>> next();
+  /// A launch that a range of \p Where leaves out, as small as it can be
+  /// otherwise; nothing where no attempt made one of a size that can be run.
+  llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where);
 
 private:
   uint64_t draw() { return splitMix64(State); }
@@ -69,6 +76,12 @@ private:
   void drawPointers(const DomainBox &Box, Workload &W);
   bool grow(const Bindings &Was, const Bindings &Is, Workload &W);
   llvm::Expected<std::optional<RandomLaunch>> drawInside(const Workload &W);
+  // BeyondDomain.cpp.
+  int64_t goalBeyond(int64_t Most);
+  void shrink(const Bindings &Was, Workload &W);
+  bool follow(const Bindings &Was, bool Always, Workload &W);
+  bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
+  bool growFor(const Workload &Recorded, const Bindings &Was, Workload &W);
 
   const Kernel &K;
   llvm::ArrayRef<Workload> Around;

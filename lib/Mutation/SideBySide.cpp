@@ -215,7 +215,8 @@ static std::string describe(const RandomLaunch &L, StringRef Difference) {
 }
 
 Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
-                                        const SideVariant &V, StringRef Arch) {
+                                        const SideVariant &V, StringRef Arch,
+                                        Effort How) {
   if (!V.Plan.TensorMaps.empty())
     return findingError("plans with tensor maps are not compared at random");
   SideBySide S;
@@ -225,6 +226,14 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
   S.Own.Launches[0].Symbol = K.Symbol;
   CpuDeviceOptions Device;
   Device.Arch = Arch.str();
+  uint64_t MostOfThread = 20'000'000, MostOfLaunch = 200'000'000;
+  if (How == Effort::Sampled) {
+    Device.CountSteps = true;
+    Device.SampleBlocks = 128;
+    // Loops of 2^24 turns come to their ends.
+    MostOfThread = 1'000'000'000;
+    MostOfLaunch = 2'000'000'000;
+  }
   struct Way {
     std::unique_ptr<CpuModule> &To;
     StringRef Code;
@@ -235,9 +244,10 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
                        {S.Covering, Original, false, false, true},
                        {S.Backwards, Original, true},
                        {S.Wide, Original, false, true},
-                       {S.Other, V.Bitcode, false, false, false, 8}}) {
-    Device.MaxInstructions = 20'000'000 * W.Patience;
-    Device.MaxLaunchInstructions = 200'000'000 * W.Patience;
+                       {S.Other, V.Bitcode, false, false, false,
+                        How == Effort::Sampled ? 2u : 8u}}) {
+    Device.MaxInstructions = MostOfThread * W.Patience;
+    Device.MaxLaunchInstructions = MostOfLaunch * W.Patience;
     Device.Reverse = W.Reverse;
     Device.WidenFloats = W.Widen;
     Device.Coverage = W.Cover;

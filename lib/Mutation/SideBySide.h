@@ -30,11 +30,16 @@ struct Comparison {
 /// gate.
 class SideBySide {
 public:
+  /// How much of a launch runs, and for how long.
+  enum class Effort {
+    Whole,  ///< All blocks of a launch of moderate size.
+    Sampled ///< Some of the blocks, the same of both codes, of a large one:
+            ///< what the others would write is missing on both sides.
+  };
   /// Errors: code that the cpu device refuses; a plan with tensor maps.
-  static llvm::Expected<SideBySide> create(const Kernel &K,
-                                           llvm::StringRef Original,
-                                           const SideVariant &V,
-                                           llvm::StringRef Arch);
+  static llvm::Expected<SideBySide>
+  create(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+         llvm::StringRef Arch, Effort How = Effort::Whole);
   llvm::Expected<Comparison> compare(RandomLaunch L);
 
 private:

@@ -49,6 +49,15 @@ compareIndependently(const Kernel &K, llvm::StringRef Original,
 
 /// The same on the one launch \p W, described in words. Inputs is 0 where the
 /// original does not bear it, or the variant does not run there.
+/// Compares on launches that one of the clauses of \p Where leaves out: just
+/// beyond the end of a range, and beyond 2^16 and 2^24, where integers no
+/// longer fit into short ones and floats. Of large launches only some blocks
+/// run. Domains do not bound what is drawn, only what the original bears.
+llvm::Expected<IndependentResult>
+compareBeyond(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+              llvm::ArrayRef<Workload> Around, const Domain &Where,
+              const IndependentOptions &Options);
+
 llvm::Expected<IndependentResult>
 compareLaunch(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
               const Workload &W, llvm::StringRef Arch);
