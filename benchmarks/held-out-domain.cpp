@@ -158,8 +158,7 @@ static Error run(ArrayRef<std::string> Flags) {
                       {"domain", Derived},
                       {"launches", std::move(Lines)}};
     if (Derived)
-      Line["text"] =
-          domainText(*At->second.Where, launchNames(*At->second.K));
+      Line["text"] = domainText(*At->second.Where, launchNames(*At->second.K));
     outs() << formatv("{0}\n", json::Value(std::move(Line)));
   }
   return Error::success();

@@ -22,9 +22,9 @@ struct JudgedCase {
   mutable bool HasReference = true;
   uint8_t Fill = Poison;                ///< What pure outputs hold before.
   std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
-  bool AnyOrder = false; ///< The contract holds for the original, last thread
-                         ///< first.
-  bool SameBits = false; ///< It then even has the same bits.
+  bool AnyOrder = false;   ///< The contract holds for the original, last thread
+                           ///< first.
+  bool SameBits = false;   ///< It then even has the same bits.
   llvm::BitVector Decided; ///< Sides that the original took.
   /// How far each number moves, by its byte, when the inputs move by a unit in
   /// the last place. Empty until a comparison fails without it.

@@ -1,4 +1,5 @@
-//===- DecisionCode.cpp - When code takes the sides of its decisions -*- C++ -*-===//
+//===- DecisionCode.cpp - When code takes the sides of its decisions -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "DomainCases.h"
-#include "DeriveDomain.h"
 #include "Original.h"
 #include "cupilot/Portable/Random.h"
 #include "llvm/Support/MathExtras.h"

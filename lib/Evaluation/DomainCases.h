@@ -17,6 +17,7 @@
 
 #include "BranchCoverage.h"
 #include "Compare.h"
+#include "DeriveDomain.h"
 #include "LaunchModel.h"
 #include <map>
 #include <set>
@@ -62,6 +63,11 @@ public:
   /// \p Wrong differs from the base in several sizes: the launches that differ
   /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
+
+  /// Sizes that were right by themselves, all together; half, a quarter, ... of
+  /// each where that costs too much.
+  llvm::Expected<const JudgedCase *> corner(llvm::ArrayRef<TriedLaunch> Tried,
+                                            Admission Admits);
 
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too

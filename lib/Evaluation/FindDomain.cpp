@@ -211,6 +211,12 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     for (const JudgedCase *J : *Around)
       if (Error E = Explore(J))
         return E;
+    Expected<const JudgedCase *> Corner =
+        (*Cases)->corner(V.tried().drop_front(Before), Admits);
+    if (!Corner)
+      return Corner.takeError();
+    if (Error E = Explore(*Corner))
+      return E;
     for (size_t C = 0; Depth == GateDepth::Keep && C < (*Cases)->deepCount();
          ++C) {
       Expected<std::unique_ptr<JudgedCase>> J = (*Cases)->deep(C);

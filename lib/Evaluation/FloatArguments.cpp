@@ -176,6 +176,12 @@ void FloatCases::push(ArrayRef<FloatRef> Refs, const std::string &Case,
          GateCase C = varied(Base, Case);
          for (const FloatRef &R : Refs)
            writeFloat(C, R, Value);
+         // Zeros of both signs meet there.
+         if (Value == 0)
+           changeFloats(C, [](ElementKind, size_t, uint64_t I, double V) {
+             constexpr uint64_t Every = 7;
+             return I % Every == 3 ? -0.0 : I % Every == 5 ? 0.0 : V;
+           });
          C.ChangedFloats = Refs;
          C.NeedsFinite = Result == Wanted::Finite;
          C.NeedsNaN = Result == Wanted::NaN;

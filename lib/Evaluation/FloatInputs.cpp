@@ -161,6 +161,9 @@ static void addBinades(uint64_t Seed, const GateCase &Base,
       {"2^14 to 2^30", 14, 30, 1},
       {"2^30 to 2^40", 30, 40, 1},
       {"2^-50 to 2^-25", -50, -25, 1},
+      // Of two and of three, products are denormal.
+      {"2^-70 to 2^-62", -70, -62, 1},
+      {"2^-47 to 2^-41", -47, -41, 1},
       // A whole number and a half for as long as there is one.
       {"2^-1 to 2^24", -1, 24, 1},
   };

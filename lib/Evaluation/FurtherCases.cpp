@@ -178,6 +178,39 @@ DomainCases::apart(const Bindings &Wrong) {
   return All;
 }
 
+Expected<const JudgedCase *> DomainCases::corner(ArrayRef<TriedLaunch> Tried,
+                                                 Admission Admits) {
+  constexpr int64_t LeastShare = 64;
+  constexpr double MostCornerCost = 4e7;
+  const Values At = Model.baseValues();
+  Values Most = At;
+  for (const TriedLaunch &L : Tried)
+    for (size_t I = 0; I < At.size() && !L.Wrong; ++I)
+      if (std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), L.B))
+        Most[I] = std::max(Most[I], *V);
+  for (int64_t Share = 1; Share <= LeastShare; Share *= 2) {
+    Values V = At;
+    size_t Larger = 0;
+    for (size_t I = 0; I < At.size(); ++I) {
+      V[I] = std::max(At[I], Most[I] / Share);
+      Larger += V[I] > At[I];
+    }
+    if (Larger < 2)
+      break;
+    if (is_contained(Known, V))
+      continue;
+    std::optional<GateCase> C = Model.at(*Froms.front(), V, MostFurtherBytes);
+    if (!C || !Admits(*C))
+      continue;
+    double Unbounded = MostCornerCost;
+    Expected<const JudgedCase *> J =
+        find(std::move(C), MostCornerCost, Unbounded);
+    if (!J || *J)
+      return J;
+  }
+  return nullptr;
+}
+
 Expected<const JudgedCase *> DomainCases::propose(const SideProposal &P,
                                                   Admission Admits) {
   const Kernel &K = O.kernel();

@@ -38,6 +38,13 @@ double heavyTailed(uint64_t Draw);
 /// A float of a random sign whose binary exponent lies in [Low, High); by
 /// \p Draw. Both are cut to what \p Kind holds.
 double ofBinades(ElementKind Kind, uint64_t Draw, int Low, int High);
+/// Multiplies the floats of \p Buffer behind the first \p Period bytes, which
+/// they repeat, by factors from 1/2 to 2: who leaves out a copy must not find
+/// the same in another.
+void varyCopies(GateCase &C, size_t Buffer, uint64_t Period, uint64_t Seed);
+/// A few floats of \p Buffer become a thousand times as large: who looks for
+/// the largest must look everywhere.
+void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed);
 /// The numbers of buffer \p Buffer of \p C in another order.
 void permuteIntegers(GateCase &C, size_t Buffer, uint64_t Seed);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaunchModel.h"
+#include "InputValues.h"
 #include "Original.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/Support/MathExtras.h"
@@ -276,8 +277,16 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
     if (Sum > MostBytes)
       return std::nullopt;
   }
-  for (size_t I = 0; I < C.Buffers.size(); ++I)
+  uint64_t Drawn = O->context().Seed;
+  for (int64_t Value : Values)
+    Drawn = drawAt(Drawn, 0, static_cast<uint64_t>(Value));
+  const bool IsBase = equal(Values, baseValues());
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
     repeat(From.Buffers[I], C.Buffers[I], Sizes[I]);
+    varyCopies(C, I, From.Buffers[I].size(), Drawn);
+    if (!IsBase && Drawn % 2)
+      addSpikes(C, I, Drawn);
+  }
   return C;
 }
 

@@ -1,4 +1,5 @@
-//===- PreparedCode.h - Device code whose values can be followed -*- C++ -*-===//
+//===- PreparedCode.h - Device code whose values can be followed -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

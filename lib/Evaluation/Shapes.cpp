@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Impulses.h"
+#include "InputValues.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
@@ -275,8 +276,11 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
   // Who halves a block until one thread is left is right for powers of two
   // alone, and so may be the original: a variant that differs is right
   // elsewhere.
-  for (uint64_t X : {uint64_t(96), uint64_t(160), BX * 3 / 4, BX + 32,
-                     uint64_t(64), uint64_t(512), uint64_t(MaxBlockThreads)}) {
+  // The last warp of some is not full.
+  const uint64_t Seed = X.Seed;
+  for (uint64_t X :
+       {uint64_t(96), uint64_t(160), BX * 3 / 4, BX + 32, uint64_t(64),
+        uint64_t(512), uint64_t(MaxBlockThreads), uint64_t(29), BX / 2 + 1}) {
     if (X == BX || X == 0 || X * BY * Old.Block[2] > MaxBlockThreads)
       continue;
     S = Old;
@@ -284,12 +288,16 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
     // As many threads as before, at least.
     S.Grid[0] = divideCeil(Old.Grid[0] * BX, X);
     std::string Name = "block.x=" + utostr(X);
-    Makers.push_back({Base.Name + " " + Name, [&Base, Name, S] {
+    Makers.push_back({Base.Name + " " + Name, [&Base, Name, S, Seed] {
                         GateCase C = Base;
                         C.Name += " " + Name;
                         C.Shape = S;
                         C.Captured = false;
                         C.Doubtful = C.Far = true;
+                        const uint64_t Drawn = drawAt(Seed, 0, S.Block[0]);
+                        for (size_t I = 0; Drawn % 2 && I < C.Buffers.size();
+                             ++I)
+                          addSpikes(C, I, Drawn);
                         return C;
                       }});
   }

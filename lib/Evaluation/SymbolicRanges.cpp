@@ -1,4 +1,5 @@
-//===- SymbolicRanges.cpp - Between which expressions values lie -*- C++ -*-===//
+//===- SymbolicRanges.cpp - Between which expressions values lie -*- C++
+//-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -110,7 +110,7 @@ void LaunchSource::drawSymbols(const DomainBox &Box, const Bindings &Was,
 }
 
 std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
-                                      unsigned Axis) {
+                               unsigned Axis) {
   std::vector<int64_t> Found;
   int64_t Grid = Was.Dims[GridX + Axis];
   for (size_t I = 0; I < Was.Symbols.size(); ++I) {

@@ -10,6 +10,8 @@
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/Model/DomainText.h"
+#include "cupilot/Model/LaunchNames.h"
 #include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"
@@ -42,15 +44,24 @@ static bool fromJSON(const json::Value &V, MutantOutcome &O, json::Path P) {
 }
 
 json::Value toJSON(const MutantRecord &R) {
-  return json::Object{
-      {"kernel", R.Kernel},         {"index", R.M.Index},
-      {"file", R.M.File},           {"line", R.M.Line},
-      {"column", R.M.Column},       {"function", R.M.Function},
-      {"operator", R.M.Operator},   {"before", R.M.Before},
-      {"after", R.M.After},         {"outcome", wordOf(R.Outcome)},
-      {"reason", R.Reason},         {"evidence", R.Evidence},
-      {"inputs", R.Inputs},         {"differs", R.Differs},
-      {"difference", R.Difference}, {"seconds", R.Seconds}};
+  return json::Object{{"kernel", R.Kernel},
+                      {"index", R.M.Index},
+                      {"file", R.M.File},
+                      {"line", R.M.Line},
+                      {"column", R.M.Column},
+                      {"function", R.M.Function},
+                      {"operator", R.M.Operator},
+                      {"before", R.M.Before},
+                      {"after", R.M.After},
+                      {"outcome", wordOf(R.Outcome)},
+                      {"reason", R.Reason},
+                      {"evidence", R.Evidence},
+                      {"inputs", R.Inputs},
+                      {"differs", R.Differs},
+                      {"difference", R.Difference},
+                      {"seconds", R.Seconds},
+                      {"verdictSeconds", R.VerdictSeconds},
+                      {"domain", R.Domain}};
 }
 
 bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
@@ -62,7 +73,9 @@ bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
          O.map("after", R.M.After) && O.map("outcome", R.Outcome) &&
          O.map("reason", R.Reason) && O.map("evidence", R.Evidence) &&
          O.map("inputs", R.Inputs) && O.map("differs", R.Differs) &&
-         O.map("difference", R.Difference) && O.map("seconds", R.Seconds);
+         O.map("difference", R.Difference) && O.map("seconds", R.Seconds) &&
+         O.mapOptional("verdictSeconds", R.VerdictSeconds) &&
+         O.mapOptional("domain", R.Domain);
 }
 
 namespace {
@@ -208,10 +221,14 @@ Error Judge::judge(MutantRecord &R) {
       return Error::success();
     }
   }
+  auto Start = std::chrono::steady_clock::now();
   Expected<GateVerdict> V = TheGate->judge(Mutant.Bitcode, Mutant.Plan,
                                            Mutant.When, GateDepth::Search);
   if (!V)
     return V.takeError();
+  R.VerdictSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
+          .count();
   R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;
   if (!V->Passed) {
     R.Reason = wordOf(V->Findings.front().Reason).str();
@@ -220,9 +237,11 @@ Error Judge::judge(MutantRecord &R) {
         (R.Evidence.empty() ? "" : ": ") + V->Findings.front().Evidence;
     return Error::success();
   }
-  if (V->Where)
+  if (V->Where) {
+    R.Domain = domainText(*V->Where, launchNames(*Subject.K));
     if (Error E = askInside(R, Mutant, *V->Where))
       return E;
+  }
   if (R.Outcome == MutantOutcome::Survived && Options.Independent > R.Inputs &&
       !R.Differs)
     return askIndependently(R, Mutant, V->Where);

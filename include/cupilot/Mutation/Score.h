@@ -39,7 +39,9 @@ struct MutantRecord {
   unsigned Inputs = 0;  ///< Independent ones that a survivor was run on.
   bool Differs = false; ///< One of these shows a difference: a miss.
   std::string Difference;
-  double Seconds = 0;
+  double Seconds = 0;        ///< For all of it,
+  double VerdictSeconds = 0; ///< and for the gate alone.
+  std::string Domain;        ///< In words, of accepted ones.
 
   bool counts() const { return Outcome != MutantOutcome::SameCode; }
   bool found() const { return counts() && Outcome != MutantOutcome::Survived; }

@@ -1,0 +1,54 @@
+//===- Copies.cpp - Content that repeats itself
+//-----------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "InputValues.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Calls \p Change for about \p Most floats, evenly spread, from byte \p Begin
+/// on.
+static void
+changeSome(GateCase &C, size_t Buffer, uint64_t Begin,
+           function_ref<double(ElementKind, uint64_t Index, double)> Change) {
+  // Large buffers take their time.
+  constexpr uint64_t Most = 2 << 20, Sparse = 61;
+  const Layout &L = C.Layouts[Buffer];
+  Bytes &B = C.Buffers[Buffer];
+  if (L.Stride == 0)
+    return;
+  const uint64_t Step = (B.size() / L.Stride > Most ? Sparse : 1) * L.Stride;
+  for (const LayoutField &F : L.Fields) {
+    if (!isFloating(F.Kind))
+      continue;
+    uint64_t First = Begin / L.Stride * L.Stride + F.Offset;
+    for (uint64_t At = First; At + sizeOf(F.Kind) <= B.size(); At += Step)
+      writeElement(F.Kind, B.data() + At,
+                   Change(F.Kind, At, readElement(F.Kind, B.data() + At)));
+  }
+}
+
+void varyCopies(GateCase &C, size_t Buffer, uint64_t Period, uint64_t Seed) {
+  changeSome(C, Buffer, Period, [&](ElementKind, uint64_t At, double V) {
+    double Unit = double(drawAt(Seed, Buffer, At) >> 11) * 0x1p-53;
+    return V * std::exp2(2 * Unit - 1);
+  });
+}
+
+void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed) {
+  constexpr uint64_t Every = 31;
+  changeSome(C, Buffer, 0, [&](ElementKind K, uint64_t At, double V) {
+    double Factor = K == ElementKind::Half ? 16 : 1024;
+    return drawAt(Seed, Buffer, At) % Every ? V : V * Factor;
+  });
+}
+
+} // namespace cupilot
