@@ -310,6 +310,12 @@ void DomainCases::addRecordedLadder(const GateCase &From) {
     Deep.back().IsRecorded = true;
   };
   constexpr size_t MostRecorded = 4;
+  auto Divided = [&](const Values &R, int64_t By) {
+    Values V = R;
+    for (int64_t &Each : V)
+      Each = Each < 1 ? Each : std::max<int64_t>(1, Each / By);
+    return V;
+  };
   for (const Values &R : ArrayRef(Recorded).take_front(MostRecorded)) {
     ++Groups;
     for (int64_t Factor : {4, 3, 2, 1}) {
@@ -317,6 +323,17 @@ void DomainCases::addRecordedLadder(const GateCase &From) {
       for (int64_t &Each : V)
         Each = Each < 1 ? Each : Factor * Each;
       Add(std::move(V));
+    }
+    for (int64_t By : {2, 4, 8})
+      Add(Divided(R, By));
+    // One of each, and the others in proportion.
+    std::set<int64_t> Divisors = {16, 64};
+    for (int64_t Each : R)
+      if (Each > 1 && Each <= 4096)
+        Divisors.insert(Each);
+    for (int64_t By : Divisors) {
+      ++Groups;
+      Add(Divided(R, By));
     }
   }
   for (const Values &R : ArrayRef(Recorded).take_front(MostRecorded))

@@ -25,9 +25,9 @@ static constexpr uint64_t MostDrawn = (4 << 20) + 4096;
 int64_t LaunchSource::goalBeyond(int64_t Most) {
   constexpr int64_t Short = 1 << 16, Exact = 1 << 24;
   Most = std::clamp<int64_t>(Most, 0, 4 * Exact);
-  if (chance(0.4))
+  if (chance(0.3))
     return Most + 1 + int64_t(below(64));
-  int64_t From = std::max(Most, chance(0.5) ? Short : Exact);
+  int64_t From = std::max(Most, chance(0.3) ? Short : Exact);
   return From + 1 + int64_t(below(uint64_t(From) / 4));
 }
 
@@ -166,6 +166,9 @@ LaunchSource::beyond(const Domain &Where) {
       E = C.E;
       Most = C.In.empty() ? 0 : C.In.back().Most;
     }
+    // Multiples of a power of two are exact for longer.
+    if (chance(0.4))
+      W.Shape.Block[0] = 1 + 2 * below(1 + W.Shape.Block[0] / 2);
     (void)follow(*Was, false, W);
     if (!exceed(*Was, E, goalBeyond(Most), W) || !growFor(Recorded, *Was, W))
       continue;

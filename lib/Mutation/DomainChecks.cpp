@@ -179,7 +179,7 @@ std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
 }
 
 /// Launches beyond a domain that are compared; many of them are large.
-static constexpr unsigned MostBeyond = 16;
+static constexpr unsigned MostBeyond = 24;
 
 Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
                                       const SideVariant &V, const Domain &Where,
