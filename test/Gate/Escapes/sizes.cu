@@ -538,3 +538,152 @@ __global__ void doubledOnePass(const float *__restrict__ x,
       y[i] = 2 * x[i];
   }
 }
+
+// kernel: nearestOf
+// workload: grid=2, block=32, args=[buffer f32 n=50 uniform low=-8 high=8 seed=3, buffer f32 n=90 uniform low=-8 high=8 seed=4, buffer i32 n=50 output, 50, 90]
+// honest: nearestOfTwo
+// honest: nearestOfBack
+// bounded: nearestOfFew
+// outside: grid=2, block=32, args=[buffer f32 n=50 uniform low=-8 high=8 seed=3, buffer f32 n=20000 uniform low=-8 high=8 seed=4, buffer i32 n=50 output, 50, 20000]
+// The nearest point of each query. More points than were recorded must not
+// repeat those: the nearest would always be among the first.
+__global__ void nearestOf(const float *__restrict__ query,
+                          const float *__restrict__ point,
+                          int *__restrict__ index, int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = 0; p < points; ++p) {
+    float d = fabsf(query[q] - point[p]);
+    if (d < best) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+}
+__global__ void nearestOfTwo(const float *__restrict__ query,
+                             const float *__restrict__ point,
+                             int *__restrict__ index, int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float mine = query[q], best = INFINITY;
+  int at = -1, p = 0;
+  for (; p + 1 < points; p += 2) {
+    float a = fabsf(mine - point[p]), b = fabsf(mine - point[p + 1]);
+    if (a < best) {
+      best = a;
+      at = p;
+    }
+    if (b < best) {
+      best = b;
+      at = p + 1;
+    }
+  }
+  if (p < points && fabsf(mine - point[p]) < best)
+    at = p;
+  index[q] = at;
+}
+__global__ void nearestOfBack(const float *__restrict__ query,
+                              const float *__restrict__ point,
+                              int *__restrict__ index, int queries,
+                              int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = points - 1; p >= 0; --p) {
+    float d = fabsf(query[q] - point[p]);
+    if (d <= best && d < INFINITY) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+}
+__global__ void nearestOfFew(const float *__restrict__ query,
+                             const float *__restrict__ point,
+                             int *__restrict__ index, int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = 0; p < min(points, 1024); ++p) {
+    float d = fabsf(query[q] - point[p]);
+    if (d < best) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+}
+
+// kernel: windowSums
+// workload: grid=4, block=64, shared=512, args=[buffer f32 n=256 uniform low=0.5 high=2 seed=5, buffer f32 n=256 output, 64, 256]
+// inside: grid=4, block=64, shared=768, args=[buffer f32 n=256 uniform low=0.5 high=2 seed=5, buffer f32 n=256 output, 128, 256]
+// inside: grid=4, block=64, shared=300, args=[buffer f32 n=256 uniform low=0.5 high=2 seed=5, buffer f32 n=256 output, 11, 256]
+// honest: windowSumsTwo
+// honest: windowSumsPlain
+// bounded: windowSumsDouble
+// outside: grid=4, block=64, shared=768, args=[buffer f32 n=256 uniform low=0.5 high=2 seed=5, buffer f32 n=256 output, 128, 256]
+// Shared memory is given as the window asks for.
+__global__ void windowSums(const float *__restrict__ x, float *__restrict__ y,
+                           int window, int n) {
+  extern __shared__ float part[];
+  int first = blockIdx.x * blockDim.x, i = first + threadIdx.x;
+  for (int k = threadIdx.x; k < blockDim.x + window; k += blockDim.x)
+    part[k] = first + k < n ? x[first + k] : 0;
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < window; ++k)
+    sum += part[threadIdx.x + k];
+  if (i < n)
+    y[i] = sum;
+}
+__global__ void windowSumsTwo(const float *__restrict__ x,
+                              float *__restrict__ y, int window, int n) {
+  extern __shared__ float part[];
+  int first = blockIdx.x * blockDim.x, i = first + threadIdx.x;
+  for (int k = threadIdx.x; k < blockDim.x + window; k += blockDim.x)
+    part[k] = first + k < n ? x[first + k] : 0;
+  __syncthreads();
+  if (i >= n)
+    return;
+  float a = 0, b = 0;
+  int k = 0;
+  for (; k + 1 < window; k += 2) {
+    a += part[threadIdx.x + k];
+    b += part[threadIdx.x + k + 1];
+  }
+  y[i] = a + (k < window ? b + part[threadIdx.x + k] : b);
+}
+__global__ void windowSumsPlain(const float *__restrict__ x,
+                                float *__restrict__ y, int window, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float sum = 0;
+  for (int k = 0; k < window && i + k < n; ++k)
+    sum += x[i + k];
+  y[i] = sum;
+}
+// It needs more than the original: the last places, too, for long windows.
+__global__ void windowSumsDouble(const float *__restrict__ x,
+                                 float *__restrict__ y, int window, int n) {
+  extern __shared__ float part[];
+  int first = blockIdx.x * blockDim.x, i = first + threadIdx.x;
+  int all = blockDim.x + window + (window > 64 ? 32 : 0);
+  for (int k = threadIdx.x; k < all; k += blockDim.x)
+    part[k] = k < blockDim.x + window && first + k < n ? x[first + k] : 0;
+  __syncthreads();
+  float sum = 0;
+  for (int k = 0; k < window; ++k)
+    sum += part[threadIdx.x + k];
+  if (i < n)
+    y[i] = sum;
+}

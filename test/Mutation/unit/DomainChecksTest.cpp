@@ -180,6 +180,13 @@ TEST_F(DomainChecksTest, TheScoreTakesWhatIsRightAndWide) {
   BoundedVerdict Wrong =
       cantFail(judgeBounded(Q, V, domain({1, 20000}, {0, 1}), Own));
   EXPECT_TRUE(Wrong.Differs);
+  // Where not even the original was proved, one may differ.
+  Domain Short = domain({1, 60000}, {0, 1});
+  BoundedVerdict Beyond = cantFail(judgeBounded(
+      Q, variant("out[(unsigned short)i] = in[(unsigned short)i] * "
+                 "(twice ? 2 : 1);"),
+      Short, Short));
+  EXPECT_TRUE(Beyond.Caught) << Beyond.Why;
   // An equivalent one shows nothing anywhere.
   BoundedVerdict Same = cantFail(
       judgeBounded(Q, variant("out[i] = in[i] * (twice ? 2 : 1);"), Own, Own));
