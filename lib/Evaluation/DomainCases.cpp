@@ -579,7 +579,7 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   if (Index == 0) {
     DeepLeft = MostDeepCosts;
     RecordedLeft = MostRecordedCosts;
-    DeepBytesLeft = AllDeepBytes;
+    DeepBytesLeft = RecordedBytesLeft = AllDeepBytes;
     GroupsDone.clear();
   }
   const Entry &E = Deep[Index];
@@ -593,9 +593,10 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
   uint64_t Bytes = 0;
   for (const auto &B : C->Buffers)
     Bytes += B.size();
-  if (Bytes > DeepBytesLeft)
+  uint64_t &BytesLeft = E.IsRecorded ? RecordedBytesLeft : DeepBytesLeft;
+  if (Bytes > BytesLeft)
     return nullptr;
-  DeepBytesLeft -= Bytes;
+  BytesLeft -= Bytes;
   Expected<std::unique_ptr<JudgedCase>> J =
       prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft);
   if (J && *J && E.Group)

@@ -154,7 +154,7 @@ private:
   std::map<std::string, FurtherCase> Around; ///< By the names of the cases.
   double MostCost = MostShallowCost;         ///< Of a launch that is not deep.
   double Left = 0, DeepLeft = 0, RecordedLeft = 0;
-  uint64_t DeepBytesLeft = 0;
+  uint64_t DeepBytesLeft = 0, RecordedBytesLeft = 0;
   unsigned Groups = 0;
   std::set<unsigned> GroupsDone;
   size_t Next = 0; ///< The first entry that is not prepared.

@@ -88,6 +88,25 @@ static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
   }
 }
 
+/// The launch \p B alone.
+static DomainBox boxAt(const Bindings &B) {
+  DomainBox Box;
+  for (unsigned I = 0; I < B.Symbols.size(); ++I)
+    Box.Ranges.push_back(
+        {Expr::symbol(I), {Interval{B.Symbols[I], B.Symbols[I]}}});
+  for (unsigned D = 0; D < NumLaunchDims; ++D)
+    Box.Ranges.push_back({Expr::dim(D), {Interval{B.Dims[D], B.Dims[D]}}});
+  return Box;
+}
+
+/// A loop may never turn just so often: its sizes come in steps, or a
+/// comparison before it says so. And of what hangs on other comparisons of data
+/// alone nobody can say when it happens.
+static bool isReason(const MissingSide &M) {
+  return (M.Kind != DecisionKind::Loop || M.AtLeast) &&
+         (M.isKnown() || M.HangsOnMemory);
+}
+
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear. What is left
 /// makes a finding.
@@ -155,12 +174,38 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
       D = Derive();
     }
   }
+  // What is known of a condition may be less than what is so: it seems to hold
+  // on launches on which it did not. Those do without.
+  auto Reasons = [&](const Domain &Of) {
+    std::vector<MissingSide> All = Open(Of);
+    erase_if(All, [](const MissingSide &M) { return !isReason(M); });
+    return All;
+  };
+  if (std::vector<MissingSide> Left = Reasons(D); !Left.empty()) {
+    const size_t Before = Untried.size();
+    for (const TriedLaunch &L : V.tried()) {
+      if (L.Wrong || L.Recorded)
+        continue;
+      const DomainBox At = boxAt(L.B);
+      auto M = find_if(Left, [&](const MissingSide &Each) {
+        return !V.taken().cannotHappenIn(Each, At);
+      });
+      if (M == Left.end())
+        continue;
+      Untried.push_back(L);
+      Untried.back().Wrong = GateReason::Untested;
+      Untried.back().Evidence = V.taken().text(*M);
+    }
+    Domain Less = Derive();
+    if (!Less.Boxes.empty() && Reasons(Less).size() < Left.size()) {
+      D = std::move(Less);
+    } else {
+      Untried.resize(Before);
+      D = Derive();
+    }
+  }
   for (const MissingSide &M : Open(D)) {
-    // A loop may never turn just so often: its sizes come in steps, or a
-    // comparison before it says so. And of what hangs on other comparisons of
-    // data alone nobody can say when it happens.
-    if ((M.Kind == DecisionKind::Loop && !M.AtLeast) ||
-        (!M.isKnown() && !M.HangsOnMemory)) {
+    if (!isReason(M)) {
       Verdict.Choices.push_back("not a reason to reject it: " +
                                 V.taken().text(M));
       continue;
