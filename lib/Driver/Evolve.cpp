@@ -132,6 +132,7 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   P.Compilation = R.Compilation;
   P.DataFolder = Recorded.Folder;
   P.OnGpu = R.Device != "cpu";
+  P.LargeBytes = R.LargeBytes;
   return P;
 }
 

@@ -215,18 +215,38 @@ Error Judge::judgeOnDevice() {
       Variants.push_back({V.Name, V.Bitcode, V.Plan, When, &V.Verdict});
   if (Variants.empty())
     return Error::success();
-  Expected<std::vector<GpuOutcome>> Outcomes = judgeOnGpu(
-      R.Device, {&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Flags},
-      Variants,
+  GpuOriginal From{&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Flags};
+  if (R.Deep && R.LargeBytes) {
+    Expected<std::vector<LargeLaunch>> Large =
+        TheGate->largeLaunches({}, R.LargeBytes);
+    if (!Large)
+      return Large.takeError();
+    From.Large = std::move(*Large);
+  }
+  const std::vector<LargeLaunch> Asked = From.Large;
+  Expected<GpuOutcomes> Outcomes = judgeOnGpu(
+      R.Device, std::move(From), Variants,
       [&](size_t W, const DeviceResults &Own, const DeviceResults &Variant) {
         return TheGate->judgeDeviceResults(W, Own, Variant);
       });
   if (!Outcomes)
     return Outcomes.takeError();
   for (JudgedVariant &V : All)
-    for (GpuOutcome &O : *Outcomes)
+    for (GpuOutcome &O : Outcomes->Launches)
       if (O.Variant == V.Name && V.Verdict.Passed)
         V.OnGpu.push_back(O);
+  if (!R.Deep)
+    return Error::success();
+  auto Passed = make_filter_range(
+      All, [](const JudgedVariant &V) { return V.Verdict.Passed; });
+  for (auto [V, Large] : zip(Passed, Outcomes->Large)) {
+    Expected<std::optional<Domain>> Wider =
+        withCompared(V.Verdict, Asked, Large);
+    if (!Wider)
+      return Wider.takeError();
+    V.Large = std::move(Large);
+    V.Compared = std::move(*Wider);
+  }
   return Error::success();
 }
 

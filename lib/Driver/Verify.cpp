@@ -42,6 +42,7 @@ struct PassedVariant {
   Candidate C;
   GateVerdict Verdict;
   std::vector<std::string> Compared = {}; ///< Workloads, by a GPU.
+  std::vector<ComparedLaunch> Large = {}; ///< Beyond the gate's, by a GPU.
   bool Wrong = false;                     ///< On a GPU.
 };
 
@@ -244,22 +245,28 @@ Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
   for (const PassedVariant &P : Passed)
     Variants.push_back({utostr(P.Index), P.C.Bitcode, P.C.Record.Code->Plan,
                         P.C.Record.Code->When, &P.Verdict});
+  Expected<std::vector<LargeLaunch>> Large = On.largeLaunches();
+  if (!Large)
+    return Large.takeError();
   GpuOriginal From{&S.K,
                    On.originalBitcode().str(),
                    S.Workloads,
                    Store.root().str(),
                    By.Arch,
                    By.Flags,
-                   On.gpuOnly().vec()};
-  Expected<std::vector<GpuOutcome>> Outcomes = judgeOnGpu(
+                   On.gpuOnly().vec(),
+                   std::move(*Large)};
+  Expected<GpuOutcomes> Outcomes = judgeOnGpu(
       R.Device, std::move(From), Variants,
       [&](size_t W, const DeviceResults &Own, const DeviceResults &Its) {
         return On.judgeDeviceResults(W, Own, Its);
       });
   if (!Outcomes)
     return Outcomes.takeError();
+  for (auto [P, Said] : zip(Passed, Outcomes->Large))
+    P.Large = std::move(Said);
   for (PassedVariant &P : Passed)
-    for (const GpuOutcome &O : *Outcomes) {
+    for (const GpuOutcome &O : Outcomes->Launches) {
       if (O.Variant != utostr(P.Index))
         continue;
       if (O.Same) {
@@ -278,7 +285,8 @@ Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
 Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
                            CandidateEvaluator &On) {
   const Variant &V = S.Variants[P.Index];
-  Expected<std::optional<Domain>> Found = On.domain(P.C, P.Verdict, P.Compared);
+  Expected<std::optional<Domain>> Found =
+      On.domain(P.C, P.Verdict, P.Compared, P.Large);
   if (!Found)
     return Found.takeError();
   Domain Where = Found->value_or(Domain());
@@ -304,6 +312,9 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
   say(nameOf(P.Index) + ": passed (" + Twine(P.Verdict.Checks) + " checks, " +
       buildsOf(P.Index, By) +
       "): " + domainText(Where, launchNames(S.K), "\n    "));
+  for (const ComparedLaunch &L : P.Large)
+    if (!L.Right)
+      say("  note: on the GPU it is wrong on " + L.Case + ": " + L.Evidence);
   for (const std::string &W : P.Verdict.Outside)
     if (!is_contained(P.Compared, W))
       say("  note: workload " + W +
@@ -321,6 +332,7 @@ Error KernelVerifier::judge(const Compilation &By) {
   if (Chosen.empty())
     return Error::success();
   SearchProblem P = storedProblem(S, Store.root(), By.Arch, By.Flags, R.Seed);
+  P.LargeBytes = R.LargeBytes;
   P.OnGpu = true; // No time counts here, and a GPU may run what this cannot.
   std::unique_ptr<CandidateEvaluator> On;
   if (Error E = absorbFault(CandidateEvaluator::create(P).moveInto(On),

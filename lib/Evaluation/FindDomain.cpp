@@ -63,10 +63,9 @@ static DomainFrame frameOf(OriginalRuns &O, const JudgedCase &Base,
   return F;
 }
 
-/// What the variant squeezes into fewer bits than the original must fit.
-static void boundNarrowings(const CodeFacts &Own, const CodeFacts &Theirs,
-                            ArrayRef<TriedLaunch> Tried, Domain &D) {
-  for (const NarrowingFact &N : narrowerThan(Own, Theirs)) {
+void boundNarrowings(ArrayRef<NarrowingFact> Narrowings,
+                     ArrayRef<TriedLaunch> Tried, Domain &D) {
+  for (const NarrowingFact &N : Narrowings) {
     std::optional<RangeClause> Clause = fits(N);
     if (!Clause)
       continue;
@@ -102,20 +101,20 @@ static DomainBox boxAt(const Bindings &B) {
 /// A loop may never turn just so often: its sizes come in steps, or a
 /// comparison before it says so. And of what hangs on other comparisons of data
 /// alone nobody can say when it happens.
-static bool isReason(const MissingSide &M) {
+bool isReason(const MissingSide &M) {
   return (M.Kind != DecisionKind::Loop || M.AtLeast) &&
          (M.isKnown() || M.HangsOnMemory);
 }
 
 /// Code that no case ran is not proved. Launches that would run it are tried,
-/// and a domain leaves out those that the original does not bear. What is left
-/// makes a finding.
+/// and a domain leaves out those that the original does not bear, which become
+/// \p Untried. What is left makes a finding.
 static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
                                    ArrayRef<DomainCases *> Bases,
                                    const DomainFrame &Frame,
-                                   GateVerdict &Verdict) {
+                                   GateVerdict &Verdict,
+                                   std::vector<TriedLaunch> &Untried) {
   constexpr size_t MostSides = 24, MostProposals = 4;
-  std::vector<TriedLaunch> Untried;
   auto Admits = [&V](const GateCase &C) { return V.admits(C); };
   auto Derive = [&] {
     std::vector<TriedLaunch> All(V.tried());
@@ -287,7 +286,8 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   }
   if (!Frame)
     return Error::success();
-  Expected<Domain> Found = coverSides(O, V, Bases, *Frame, Verdict);
+  std::vector<TriedLaunch> Tried;
+  Expected<Domain> Found = coverSides(O, V, Bases, *Frame, Verdict, Tried);
   if (!Found)
     return Found.takeError();
   Domain D = std::move(*Found);
@@ -304,7 +304,12 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
                     "no launch is left on which it was seen to be right"));
     return Error::success();
   }
-  boundNarrowings(**Own, *Theirs, V.tried(), D);
+  Tried.insert(Tried.begin(), V.tried().begin(), V.tried().end());
+  auto Basis = std::make_shared<DomainBasis>(
+      DomainBasis{*Frame, std::move(Tried), narrowerThan(**Own, *Theirs),
+                  V.taken(), V.taken().missing(&V.takenByOriginal())});
+  boundNarrowings(Basis->Narrowings, Basis->Tried, D);
+  Verdict.Basis = std::move(Basis);
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {
     const Workload &W = O.setup().Workloads[I];
     std::vector<std::vector<uint8_t>> Args = placedArguments(W);

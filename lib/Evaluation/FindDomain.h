@@ -12,6 +12,22 @@
 
 namespace cupilot {
 
+/// What a domain was derived from.
+struct DomainBasis {
+  DomainFrame Frame;
+  std::vector<TriedLaunch> Tried;
+  std::vector<NarrowingFact> Narrowings;
+  BranchCoverage Taken;
+  std::vector<MissingSide> Missing; ///< Sides that no launch took.
+};
+
+/// What the variant squeezes into fewer bits than the original must fit.
+void boundNarrowings(llvm::ArrayRef<NarrowingFact> Narrowings,
+                     llvm::ArrayRef<TriedLaunch> Tried, Domain &D);
+
+/// Whether a domain in which \p M may happen is a reason to reject a variant.
+bool isReason(const MissingSide &M);
+
 /// Runs \p V, which is right near the recorded launches, on those further away,
 /// and fills in Verdict.Where, Ends and Outside. Where no domain is left, or
 /// code in it was never run, Verdict gets a finding.

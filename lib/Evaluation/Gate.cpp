@@ -14,6 +14,7 @@
 
 #include "DeviceReferences.h"
 #include "FindDomain.h"
+#include "LargeLaunches.h"
 #include "Variant.h"
 #include "cupilot/Evaluation/Precision.h"
 #include "cupilot/Support/Error.h"
@@ -33,6 +34,10 @@ public:
       : TheOriginal(std::move(O)) {}
   ArrayRef<ExecutionCounts> originalCounts() const override {
     return TheOriginal->counts();
+  }
+  Expected<std::vector<LargeLaunch>>
+  largeLaunches(ArrayRef<Workload> OnGpu, uint64_t MostBytes) override {
+    return findLargeLaunches(*TheOriginal, OnGpu, MostBytes);
   }
   Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
                               const Guard &When, GateDepth Depth) override;

@@ -251,9 +251,10 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
   return SaturatingMultiply(Own, Scale);
 }
 
-std::optional<GateCase> LaunchModel::at(const GateCase &From,
-                                        ArrayRef<int64_t> Values,
-                                        uint64_t MostBytes, bool Roomy) const {
+std::optional<GateCase>
+LaunchModel::shapeAt(const GateCase &From, ArrayRef<int64_t> Values,
+                     uint64_t MostBytes, bool Roomy,
+                     std::vector<uint64_t> &Sizes) const {
   GateCase C = From;
   C.Captured = false;
   C.Doubtful = true;
@@ -270,13 +271,26 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
   if (Roomy)
     growShared(C, Values);
   uint64_t Sum = 0;
-  std::vector<uint64_t> Sizes;
+  Sizes.clear();
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     Sizes.push_back(bytesAt(I, C, Values, Roomy));
     Sum = SaturatingAdd(Sum, Sizes.back());
     if (Sum > MostBytes)
       return std::nullopt;
   }
+  C.Buffers.assign(C.Buffers.size(), {});
+  return C;
+}
+
+std::optional<GateCase> LaunchModel::at(const GateCase &From,
+                                        ArrayRef<int64_t> Values,
+                                        uint64_t MostBytes, bool Roomy) const {
+  std::vector<uint64_t> Sizes;
+  std::optional<GateCase> Shape =
+      shapeAt(From, Values, MostBytes, Roomy, Sizes);
+  if (!Shape)
+    return std::nullopt;
+  GateCase &C = *Shape;
   uint64_t Drawn = O->context().Seed;
   for (int64_t Value : Values)
     Drawn = drawAt(Drawn, 0, static_cast<uint64_t>(Value));
@@ -287,7 +301,7 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
     if (!IsBase && Drawn % 2)
       addSpikes(C, I, Drawn);
   }
-  return C;
+  return Shape;
 }
 
 std::vector<int64_t> LaunchModel::baseValues() const {

@@ -67,6 +67,12 @@ public:
   std::optional<GateCase> at(const GateCase &From,
                              llvm::ArrayRef<int64_t> Values, uint64_t MostBytes,
                              bool Roomy = false) const;
+  /// The same launch without content: of its buffers only the bytes that they
+  /// take, which become \p Sizes.
+  std::optional<GateCase> shapeAt(const GateCase &From,
+                                  llvm::ArrayRef<int64_t> Values,
+                                  uint64_t MostBytes, bool Roomy,
+                                  std::vector<uint64_t> &Sizes) const;
   /// The sizes of the base.
   std::vector<int64_t> baseValues() const;
 

@@ -42,7 +42,9 @@ public:
   Expected<GateVerdict> verdict(const Candidate &C) override;
   Expected<std::optional<Domain>>
   domain(const Candidate &C, const GateVerdict &V,
-         ArrayRef<std::string> Compared) override;
+         ArrayRef<std::string> Compared,
+         ArrayRef<ComparedLaunch> Large) override;
+  Expected<std::vector<LargeLaunch>> largeLaunches() override;
   StringRef originalBitcode() const override { return Bitcode; }
   ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
@@ -303,8 +305,18 @@ Expected<GateVerdict> Evaluator::verdict(const Candidate &C) {
 
 Expected<std::optional<Domain>>
 Evaluator::domain(const Candidate &C, const GateVerdict &V,
-                  ArrayRef<std::string> Compared) {
+                  ArrayRef<std::string> Compared,
+                  ArrayRef<ComparedLaunch> Large) {
   Domain All = V.Where.value_or(Domain());
+  if (!Large.empty()) {
+    Expected<std::vector<LargeLaunch>> Asked = largeLaunches();
+    if (!Asked)
+      return Asked.takeError();
+    Expected<std::optional<Domain>> Wider = withCompared(V, *Asked, Large);
+    if (!Wider)
+      return Wider.takeError();
+    All = Wider->value_or(Domain());
+  }
   // What a GPU compared counts as far as it goes: that one launch.
   for (auto [I, W] : enumerate(P.Workloads)) {
     if (!is_contained(Compared, W.Name) ||
@@ -321,6 +333,16 @@ Evaluator::domain(const Candidate &C, const GateVerdict &V,
   return All;
 }
 
+Expected<std::vector<LargeLaunch>> Evaluator::largeLaunches() {
+  if (!TheGate || P.LargeBytes == 0)
+    return std::vector<LargeLaunch>();
+  std::vector<Workload> Beyond;
+  for (auto [W, IsBeyond] : zip_equal(P.Workloads, GpuOnly))
+    if (IsBeyond)
+      Beyond.push_back(W);
+  return TheGate->largeLaunches(Beyond, P.LargeBytes);
+}
+
 Expected<std::optional<Domain>>
 CandidateEvaluator::prove(const Genome &G, const CandidateRecord &R) {
   Expected<Candidate> C = prepare(G, *R.Code);
@@ -332,10 +354,14 @@ CandidateEvaluator::prove(const Genome &G, const CandidateRecord &R) {
   if (!V->Passed)
     return std::nullopt;
   std::vector<std::string> Compared;
-  if (R.Evidence && R.Evidence->Gpu)
+  ArrayRef<ComparedLaunch> Large;
+  if (R.Evidence && R.Evidence->Gpu) {
     for (const GpuWorkload &Run : R.Evidence->Gpu->Workloads)
       Compared.push_back(Run.Workload);
-  return domain(*C, *V, Compared);
+    if (R.Evidence->Gpu->LastChecks)
+      Large = R.Evidence->Gpu->LastChecks->Large;
+  }
+  return domain(*C, *V, Compared, Large);
 }
 
 Error Evaluator::judge(Candidate &C) {

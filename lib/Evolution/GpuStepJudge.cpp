@@ -46,7 +46,8 @@ private:
   GpuOriginal original() const;
   Error prepare(MutableArrayRef<WaitingCandidate> Waiting) const;
   Expected<json::Object>
-  answers(StringRef Step, function_ref<Error(JudgementBatch &B)> Fill,
+  answers(StringRef Step, GpuOriginal From,
+          function_ref<Error(JudgementBatch &B)> Fill,
           function_ref<Error(json::Object &Results, StringRef Folder)> Check);
   Error addReferences(json::Object &Results, StringRef Folder, StringRef Id);
   Error settle(CandidateRecord &R, const json::Object &Results);
@@ -127,7 +128,8 @@ static GpuCandidate variantOf(const WaitingCandidate &W) {
 
 /// The results of the step's batch: from the journal, else from the GPU.
 Expected<json::Object> BatchJudge::answers(
-    StringRef Step, function_ref<Error(JudgementBatch &B)> Fill,
+    StringRef Step, GpuOriginal From,
+    function_ref<Error(JudgementBatch &B)> Fill,
     function_ref<Error(json::Object &Results, StringRef Folder)> Check) {
   Expected<std::optional<BatchRecord>> Known = Log.findBatch(Run, Step);
   if (!Known)
@@ -143,7 +145,7 @@ Expected<json::Object> BatchJudge::answers(
                          "delete it to start a new search");
   }
   Expected<std::unique_ptr<JudgementBatch>> B =
-      JudgementBatch::create(original());
+      JudgementBatch::create(std::move(From));
   if (!B)
     return B.takeError();
   if (Error Failure = Fill(**B))
@@ -196,7 +198,7 @@ Error BatchJudge::judge(StringRef Step,
                         std::vector<WaitingCandidate> &Waiting) {
   json::Object Refused;
   Expected<json::Object> Results = answers(
-      Step,
+      Step, original(),
       [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(Waiting))
           return Failure;
@@ -337,15 +339,24 @@ Error BatchJudge::accept(CandidateRecord &R) {
   std::vector<WaitingCandidate> One(1);
   One.front().Record = R;
   const std::string Id = gpuIdOf(R);
+  GpuOriginal From = original();
+  Expected<std::vector<LargeLaunch>> Large = Evaluator.largeLaunches();
+  if (!Large)
+    return Large.takeError();
+  From.Large = std::move(*Large);
   Expected<json::Object> Results = answers(
-      finalStep(R),
+      finalStep(R), From,
       [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(One))
           return Failure;
         GpuCandidate V = variantOf(One.front());
         if (Error Failure = B.addAcceptance(nullptr, "o"))
           return Failure;
-        return B.addAcceptance(&V, Id);
+        if (Error Failure = B.addAcceptance(&V, Id))
+          return Failure;
+        if (Error Failure = B.addLarge(nullptr, "o"))
+          return Failure;
+        return B.addLarge(&V, Id);
       },
       [](json::Object &, StringRef) { return Error::success(); });
   if (!Results)
@@ -379,6 +390,7 @@ Error BatchJudge::accept(CandidateRecord &R) {
   else
     Checks.Rejected = reasonText(R);
   classify(R, gpuCeilings(*Results, &Problem.Gpu), Checks);
+  Checks.Large = readLarge(*Results, From, Id);
   Verdict.LastChecks = std::move(Checks);
   return Error::success();
 }

@@ -137,6 +137,14 @@ static json::Object toJSON(const GpuVerdict &G) {
       Classes[Workload] = Class;
     O["sanitizer"] = std::move(Sanitizer);
     O["class"] = std::move(Classes);
+    json::Array Large;
+    for (const ComparedLaunch &L : G.LastChecks->Large)
+      Large.push_back(json::Object{{"launch", L.Launch},
+                                   {"case", L.Case},
+                                   {"right", L.Right},
+                                   {"evidence", json::fixUTF8(L.Evidence)}});
+    if (!Large.empty())
+      O["large"] = std::move(Large);
     if (!G.LastChecks->Rejected.empty())
       O["rejected"] = json::fixUTF8(G.LastChecks->Rejected);
   }
@@ -167,6 +175,11 @@ static GpuVerdict readGpuVerdict(const json::Object &O) {
       for (const auto &[Workload, Class] : *Classes)
         G.LastChecks->Classes[Workload.str()] =
             Class.getAsString().value_or("").str();
+    forEach(O, "large", [&](const json::Object &L) {
+      G.LastChecks->Large.push_back({textIn(L, "launch"), textIn(L, "case"),
+                                     L.getBoolean("right").value_or(false),
+                                     textIn(L, "evidence")});
+    });
     G.LastChecks->Rejected = textIn(O, "rejected");
   }
   return G;

@@ -236,6 +236,38 @@ Expected<std::vector<GpuLaunch>> readJudgement(const json::Object &Results,
   return All;
 }
 
+/// Whether the comparison \p R found the same, or why not.
+static std::optional<GateFinding>
+differenceIn(const json::Object &R, const GpuOriginal &From, StringRef Name) {
+  if (answerOf(R) != Answer::Fine || !R.getBoolean("same").value_or(false))
+    return findingOf(R, Name);
+  const PrecisionContract &C = From.K->Contract;
+  if (C.K == PrecisionContract::Kind::Relaxed && !C.Biased)
+    return leaningOf(R, Name);
+  return std::nullopt;
+}
+
+std::vector<ComparedLaunch> readLarge(const json::Object &Results,
+                                      const GpuOriginal &From, StringRef Id) {
+  std::vector<ComparedLaunch> All;
+  for (const LargeLaunch &L : From.Large) {
+    const std::string &Name = L.Launch.Name;
+    const std::string Request = (Id + "-" + Name + "-compare").str();
+    const json::Object *Own = Results.getObject("o-" + Name + "-compare"),
+                       *R = Results.getObject(Request);
+    if (!Own || !R)
+      continue;
+    // What is beyond the GPU's memory or time says nothing.
+    if (answerOf(*R) == Answer::Batch || answerOf(*R) == Answer::Original ||
+        answerOf(*R) == Answer::Skipped || differenceIn(*Own, From, Name))
+      continue;
+    std::optional<GateFinding> Wrong = differenceIn(*R, From, Name);
+    All.push_back(
+        {Name, L.Case, !Wrong, Wrong ? Wrong->Evidence : std::string()});
+  }
+  return All;
+}
+
 static Expected<std::optional<DeviceResults>>
 readProgram(const json::Object *P, const Workload &W, StringRef Folder) {
   if (!P)

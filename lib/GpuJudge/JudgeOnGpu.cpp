@@ -70,9 +70,9 @@ static Error judgeFurther(GpuOutcome &O, const GpuLaunch &L, size_t Workload,
                        });
 }
 
-Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
-                                             ArrayRef<GpuVariant> Variants,
-                                             Float64Judge Float64) {
+Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
+                                 ArrayRef<GpuVariant> Variants,
+                                 Float64Judge Float64) {
   Expected<std::unique_ptr<GpuDevice>> D = GpuDevice::create(Device);
   if (!D)
     return D.takeError();
@@ -80,18 +80,24 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
       JudgementBatch::create(std::move(From));
   if (!B)
     return B.takeError();
+  std::vector<GpuCandidate> Candidates;
   for (auto [I, V] : enumerate(Variants)) {
     Expected<std::string> Ptx = generatePtx(V.Bitcode, (*B)->from().Arch);
     if (!Ptx)
       return Ptx.takeError();
-    if (Error E = (*B)->addJudgement(
-            {"v" + utostr(I), std::move(*Ptx), V.Plan, V.When}))
+    Candidates.push_back({"v" + utostr(I), std::move(*Ptx), V.Plan, V.When});
+    if (Error E = (*B)->addJudgement(Candidates.back()))
       return std::move(E);
   }
-  std::vector<GpuOutcome> Outcomes;
+  GpuOutcomes Outcomes;
   if ((*B)->batch().batch().Requests.empty())
     return Outcomes;
   (*B)->addCeilings();
+  if (Error E = (*B)->addLarge(nullptr, "o"))
+    return std::move(E);
+  for (const GpuCandidate &C : Candidates)
+    if (Error E = (*B)->addLarge(&C, C.Id))
+      return std::move(E);
   GpuBatch &Batch = (*B)->batch();
   Batch.finish();
   Expected<std::optional<GpuResults>> Found = (*D)->evaluate(Batch);
@@ -126,8 +132,9 @@ Expected<std::vector<GpuOutcome>> judgeOnGpu(StringRef Device, GpuOriginal From,
         if (Error E = judgeFurther(O, L, W, V, Id, **B, Results,
                                    (*D)->folder(Batch), Float64))
           return std::move(E);
-      Outcomes.push_back(std::move(O));
+      Outcomes.Launches.push_back(std::move(O));
     }
+    Outcomes.Large.push_back(readLarge(Results, (*B)->from(), Id));
   }
   return Outcomes;
 }

@@ -157,6 +157,52 @@ Error JudgementBatch::addJudgement(const GpuCandidate &V) {
   return Error::success();
 }
 
+Expected<unsigned> JudgementBatch::largeCase(size_t Index) {
+  auto At = LargeCases.find(Index);
+  if (At != LargeCases.end())
+    return At->second;
+  Expected<unsigned> New = B.addCase(From.Large[Index].Launch);
+  if (New)
+    LargeCases[Index] = *New;
+  return New;
+}
+
+Error JudgementBatch::addLarge(const GpuCandidate *V, StringRef Id) {
+  std::string VariantImage;
+  if (V) {
+    Expected<std::string> Image = image(V->Ptx);
+    if (!Image)
+      return Image.takeError();
+    VariantImage = std::move(*Image);
+  }
+  for (size_t I = 0; I < From.Large.size(); ++I) {
+    const Workload &W = From.Large[I].Launch;
+    runner::Request R;
+    R.Original = B.original(W, OriginalImage);
+    if (V) {
+      Expected<std::optional<runner::Program>> P =
+          B.variant(W, V->Plan, V->When, VariantImage);
+      if (!P)
+        return P.takeError();
+      if (!*P)
+        continue;
+      R.Candidate = std::move(**P);
+    } else {
+      R.Candidate = R.Original;
+    }
+    Expected<unsigned> Case = largeCase(I);
+    if (!Case)
+      return Case.takeError();
+    R.Case = *Case;
+    R.Kind = runner::RequestKind::Compare;
+    R.Id = (Id + "-" + W.Name + "-compare").str();
+    R.Group = R.Id;
+    R.Allowed = B.tolerance();
+    B.add(std::move(R));
+  }
+  return Error::success();
+}
+
 Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
   std::string VariantImage;
   if (V) {

@@ -90,6 +90,7 @@ struct Options : CommandOptions {
       "no-wait", In, cl::cat(Device),
       cl::desc("With a GPU on another machine: exit with status 3 if results "
                "are missing, instead of waiting for them")};
+  LargeLaunchOption Large{Sub, Device};
   cl::opt<std::string> GpuName{
       "gpu",
       In,
@@ -139,6 +140,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Only = O.Only;
   R.Compilers.assign(O.Compilers.begin(), O.Compilers.end());
   R.Device = O.DeviceName;
+  R.LargeBytes = O.Large.bytes();
   R.Gpu = O.GpuName;
   R.Seed = O.Seed;
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))

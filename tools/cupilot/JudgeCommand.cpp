@@ -73,6 +73,7 @@ struct Options : CommandOptions {
       "device", In, cl::cat(Launches),
       cl::value_desc("cuda|spool:DIR|ssh:HOST"),
       cl::desc("Compare and time variants that pass on a GPU, too")};
+  LargeLaunchOption Large{Sub, Launches};
 
   cl::OptionCategory Output{"Output"};
   cl::opt<std::string> StoreDir{
@@ -131,6 +132,15 @@ static void printOnGpu(const Judgement &J) {
     for (const GpuOutcome &O : V.OnGpu)
       outs() << V.Name << " on the GPU (" << O.Workload
              << "): " << (O.Same ? "" : "rejected: ") << O.Text << "\n";
+  for (const JudgedVariant &V : J.Variants) {
+    for (const ComparedLaunch &L : V.Large)
+      outs() << V.Name << " on the GPU (" << L.Case
+             << "): " << (L.Right ? "as the original" : "wrong: " + L.Evidence)
+             << "\n";
+    if (V.Compared && V.Compared != V.Verdict.Where)
+      outs() << V.Name << " domain with the GPU: "
+             << domainText(*V.Compared, V.Names, "\n  ") << "\n";
+  }
 }
 
 static void printJson(const Judgement &J) {
@@ -147,6 +157,14 @@ static void printJson(const Judgement &J) {
                                    {"float64", json::Object(G.Float64)}});
     if (!OnGpu.empty())
       O["gpu"] = std::move(OnGpu);
+    json::Array Large;
+    for (const ComparedLaunch &L : V.Large)
+      Large.push_back(json::Object{
+          {"case", L.Case}, {"same", L.Right}, {"evidence", L.Evidence}});
+    if (!Large.empty())
+      O["gpu_large"] = std::move(Large);
+    if (V.Compared)
+      O["gpu_domain"] = toJSON(*V.Compared);
     Verdicts.push_back(std::move(O));
   }
   outs() << formatv(
@@ -173,6 +191,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
     return E;
   R.Store = O.StoreDir;
   R.Device = O.Device;
+  R.LargeBytes = O.Large.bytes();
   R.Flags = Flags.Args;
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)

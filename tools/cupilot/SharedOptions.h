@@ -10,6 +10,7 @@
 
 #include "Command.h"
 #include "cupilot/Admission/TextCompiler.h"
+#include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 
@@ -60,6 +61,23 @@ public:
     if (getValue() == 0 || getValue() > 100000)
       return usageError("--compile-timeout must be between 1 and 100000");
     return TextLimits{getValue()};
+  }
+};
+
+/// --large-mb=N: launches beyond the gate's, on a GPU.
+class LargeLaunchOption : public llvm::cl::opt<uint64_t> {
+public:
+  explicit LargeLaunchOption(
+      llvm::cl::SubCommand &Sub,
+      llvm::cl::OptionCategory &In = llvm::cl::getGeneralCategory())
+      : opt("large-mb", llvm::cl::sub(Sub), llvm::cl::cat(In),
+            llvm::cl::init(UsualLargeBytes >> 20), llvm::cl::value_desc("N"),
+            llvm::cl::desc("With a GPU: compare variants that are about to be "
+                           "kept on larger launches than the gate runs, each "
+                           "with up to N megabytes of buffers (default 1024; "
+                           "0: none)")) {}
+  uint64_t bytes() const {
+    return std::min(getValue(), UINT64_MAX >> 20) << 20;
   }
 };
 

@@ -23,6 +23,7 @@ struct Options : CommandOptions {
   cl::opt<std::string> Device{"device", In,
                               cl::value_desc("cuda|spool:DIR|ssh:HOST"),
                               cl::desc("Compare variants on a GPU, too")};
+  LargeLaunchOption Large{Sub};
   cl::opt<bool> Check{"check", In,
                       cl::desc("Leave the store as it is: only say what "
                                "passes")};
@@ -46,7 +47,8 @@ static const char Examples[] =
     "could not be judged.\n";
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
-  return verify({O.StoreDir, O.Kernel, O.Device, O.Check, O.Seed, Flags.Args},
+  return verify({O.StoreDir, O.Kernel, O.Device, O.Large.bytes(), O.Check,
+                 O.Seed, Flags.Args},
                 outs(), errs());
 }
 

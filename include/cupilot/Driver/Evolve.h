@@ -10,6 +10,7 @@
 
 #include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Driver/EvolveAgents.h"
+#include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -37,6 +38,8 @@ struct EvolveRequest {
   std::vector<std::string> Flags;            ///< Clang's.
   std::vector<std::string> Compilers;        ///< For nvccUses.
   std::optional<PrecisionContract> Contract; ///< None: the kernels' own.
+  /// Bytes of a launch that is too large for the gate; 0: none is compared.
+  uint64_t LargeBytes = UsualLargeBytes;
   std::string Device = "cpu", Gpu = "H200";
   uint64_t Seed = 1;
   TextLimits Compilation; ///< Of each candidate.

@@ -33,6 +33,8 @@ struct JudgeRequest {
   bool Deep = false;  ///< Large launches too, as for variants that are kept.
   std::string Store;  ///< Where variants that pass are kept; "": nowhere.
   std::string Device; ///< A GPU, for judgeOnGpu; "": none.
+  /// Bytes of a launch that is too large for the gate; 0: none is compared.
+  uint64_t LargeBytes = UsualLargeBytes;
   std::vector<std::string> Flags;
 };
 
@@ -42,7 +44,10 @@ struct JudgedVariant {
   LaunchPlan Plan = {};
   std::string Bitcode = {};           ///< Of its kernels alone.
   std::vector<GpuOutcome> OnGpu = {}; ///< By workload.
-  LaunchNames Names = {};             ///< For the text of its domain.
+  /// Launches beyond the gate's, on the GPU ...
+  std::vector<ComparedLaunch> Large = {};
+  std::optional<Domain> Compared = {}; ///< ... and the domain with them.
+  LaunchNames Names = {};              ///< For the text of its domain.
   /// By the gate, or by the GPU.
   bool isRejected() const;
 };

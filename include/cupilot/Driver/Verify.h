@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DRIVER_VERIFY_H
 #define CUPILOT_DRIVER_VERIFY_H
 
+#include "cupilot/Evaluation/Gate.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
 #include <string>
@@ -17,9 +18,11 @@ namespace cupilot {
 
 /// What is to be judged again.
 struct VerifyRequest {
-  std::string Store;              ///< Folder.
-  std::string Only;               ///< Kernels whose names hold it; "": all.
-  std::string Device;             ///< A GPU, for judgeOnGpu; "": none.
+  std::string Store;  ///< Folder.
+  std::string Only;   ///< Kernels whose names hold it; "": all.
+  std::string Device; ///< A GPU, for judgeOnGpu; "": none.
+  /// Bytes of a launch that is too large for the gate; 0: none is compared.
+  uint64_t LargeBytes = UsualLargeBytes;
   bool Check = false;             ///< The store stays as it is.
   uint64_t Seed = 1;              ///< Of the inputs.
   std::vector<std::string> Flags; ///< Added to those that the store names.

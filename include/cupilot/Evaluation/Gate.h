@@ -13,6 +13,7 @@
 #include "cupilot/Model/GateReason.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
+#include <memory>
 
 namespace cupilot {
 
@@ -65,6 +66,27 @@ struct DomainEnd {
   std::string Evidence; ///< A sentence with the numbers.
 };
 
+/// A launch like a workload, but too large for the cpu device: for a GPU. What
+/// is in its buffers is described.
+struct LargeLaunch {
+  std::string Case; ///< "w0 n=67108872".
+  Workload Launch;  ///< "large0" ...
+};
+
+/// Bytes of the buffers of a large launch, where nobody says how many.
+constexpr uint64_t UsualLargeBytes = uint64_t(1) << 30;
+
+/// What a GPU said of a variant on one of these, by its name.
+struct ComparedLaunch {
+  std::string Launch;
+  std::string Case;     ///< LargeLaunch::Case.
+  bool Right = false;   ///< All results were as the original's there.
+  std::string Evidence; ///< In a sentence, where it was wrong.
+};
+
+/// What a verdict's domain was derived from.
+struct DomainBasis;
+
 struct GateVerdict {
   bool Passed = false;
   std::vector<GateFinding> Findings; ///< Empty when passed.
@@ -78,6 +100,8 @@ struct GateVerdict {
   std::vector<std::string> Choices;
   /// Where the variant may run; nothing unless it passed.
   std::optional<Domain> Where;
+  /// With which a GPU's results widen it; nothing in a verdict that was read.
+  std::shared_ptr<const DomainBasis> Basis = nullptr;
   /// Launches beyond the domain on which the variant was wrong.
   std::vector<DomainEnd> Ends;
   /// Workloads that lie outside: builds run the original on them.
@@ -120,6 +144,14 @@ llvm::Expected<DomainBox> comparedBox(const Kernel &K, llvm::StringRef Original,
                                       const LaunchPlan &Plan,
                                       const Workload &W);
 
+/// The domain of \p V with what a GPU said of \p All: boxes that reach to
+/// launches on which the variant was right there, beside those that the gate
+/// proved, and none with a launch on which it was wrong. Nothing where none is
+/// left. \p Asked: the launches that \p All names.
+llvm::Expected<std::optional<Domain>>
+withCompared(const GateVerdict &V, llvm::ArrayRef<LargeLaunch> Asked,
+             llvm::ArrayRef<ComparedLaunch> All);
+
 /// The gate of one kernel. The original's results are computed once.
 class Gate {
 public:
@@ -129,6 +161,12 @@ public:
   virtual ~Gate();
   /// Counts of the original on each workload.
   virtual llvm::ArrayRef<ExecutionCounts> originalCounts() const = 0;
+  /// The top of the ladder, where there is a GPU: launches beyond what is run
+  /// here, the same for all variants. \p OnGpu are workloads that a GPU alone
+  /// runs; buffers of a launch take up to \p MostBytes. None where nobody knows
+  /// what they touch.
+  virtual llvm::Expected<std::vector<LargeLaunch>>
+  largeLaunches(llvm::ArrayRef<Workload> OnGpu, uint64_t MostBytes) = 0;
   /// Runs every check. A variant that fails is a verdict, not an error.
   virtual llvm::Expected<GateVerdict> judge(llvm::StringRef VariantBitcode,
                                             const LaunchPlan &Plan,

@@ -30,6 +30,8 @@ struct SearchProblem {
   /// Times are measured on a GPU, later: the cost model is not asked, and
   /// workloads that the cpu device cannot run are left to the GPU.
   bool OnGpu = false;
+  /// Bytes of a launch that is too large for the gate; 0: a GPU compares none.
+  uint64_t LargeBytes = UsualLargeBytes;
 };
 
 /// A genome made into code: what can be had without running it.
@@ -66,10 +68,14 @@ public:
   virtual llvm::Expected<GateVerdict> verdict(const Candidate &C) = 0;
   /// Where \p C may run by its verdict \p V, which is passed, and the workloads
   /// \p Compared, whose results a GPU found right: what the gate proved, and
-  /// these launches where they lie outside. Nothing where no launch is left.
+  /// these launches where they lie outside, and as far as \p Large goes.
+  /// Nothing where no launch is left.
   virtual llvm::Expected<std::optional<Domain>>
   domain(const Candidate &C, const GateVerdict &V,
-         llvm::ArrayRef<std::string> Compared) = 0;
+         llvm::ArrayRef<std::string> Compared,
+         llvm::ArrayRef<ComparedLaunch> Large) = 0;
+  /// Gate::largeLaunches(); none where the GPU alone judges.
+  virtual llvm::Expected<std::vector<LargeLaunch>> largeLaunches() = 0;
   /// Where \p R, which was accepted, may run: both once more.
   llvm::Expected<std::optional<Domain>> prove(const Genome &G,
                                               const CandidateRecord &R);

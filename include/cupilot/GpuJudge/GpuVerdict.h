@@ -45,6 +45,7 @@ struct SanitizerVerdict {
 struct GpuLastChecks {
   std::map<std::string, SanitizerVerdict> Sanitizer;
   std::map<std::string, std::string> Classes; ///< "memory".
+  std::vector<ComparedLaunch> Large;          ///< Beyond what the gate runs.
   std::string Rejected; ///< What they found, in a sentence; "" for nothing.
 };
 

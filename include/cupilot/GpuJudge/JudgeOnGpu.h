@@ -32,6 +32,13 @@ struct GpuOutcome {
   llvm::json::Object Float64;       ///< Against the cpu device's float64 run.
 };
 
+/// What a GPU said of all variants.
+struct GpuOutcomes {
+  std::vector<GpuOutcome> Launches;
+  /// Beside the variants: what was compared beyond the gate's launches.
+  std::vector<std::vector<ComparedLaunch>> Large;
+};
+
 /// Gate::judgeDeviceResults, of a gate or an evaluator.
 using Float64Judge = llvm::function_ref<llvm::Expected<ReferenceVerdict>(
     size_t Workload, const DeviceResults &Original,
@@ -41,9 +48,9 @@ using Float64Judge = llvm::function_ref<llvm::Expected<ReferenceVerdict>(
 /// its guard admits, and times it where its results are right. Outputs of small
 /// launches are held against float64 runs by \p Float64, times against the
 /// GPU's ceilings. ResultsAwaited: what brings results that are not there yet.
-llvm::Expected<std::vector<GpuOutcome>>
-judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
-           llvm::ArrayRef<GpuVariant> Variants, Float64Judge Float64);
+llvm::Expected<GpuOutcomes> judgeOnGpu(llvm::StringRef Device, GpuOriginal From,
+                                       llvm::ArrayRef<GpuVariant> Variants,
+                                       Float64Judge Float64);
 
 } // namespace cupilot
 

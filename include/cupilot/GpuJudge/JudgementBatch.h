@@ -31,6 +31,8 @@ struct GpuOriginal {
   /// Workloads that the cpu device cannot run: they are compared on scaled
   /// inputs too, here.
   std::vector<bool> GpuOnly = {};
+  /// Launches beyond those of the gate (Gate::largeLaunches()).
+  std::vector<LargeLaunch> Large = {};
 };
 
 struct GpuCandidate {
@@ -56,6 +58,11 @@ public:
   /// those of the original: "ID-w0-sanitize", "-profile".
   llvm::Error addAcceptance(const GpuCandidate *V, llvm::StringRef Id);
 
+  /// Comparisons on the large launches that the guard admits:
+  /// "ID-large0-compare". Without a variant, of the original with itself: who
+  /// does not bear a launch, or makes something else each time, says nothing.
+  llvm::Error addLarge(const GpuCandidate *V, llvm::StringRef Id);
+
   GpuBatch &batch() { return B; }
   const GpuOriginal &from() const { return From; }
 
@@ -65,11 +72,12 @@ private:
   llvm::Expected<unsigned> caseOf(size_t Workload);
   llvm::Expected<std::optional<runner::Request>>
   request(const GpuCandidate &V, size_t Workload, llvm::StringRef Image);
+  llvm::Expected<unsigned> largeCase(size_t Index);
 
   GpuOriginal From;
   GpuBatch B;
   std::string OriginalImage;
-  std::map<size_t, unsigned> Cases;
+  std::map<size_t, unsigned> Cases, LargeCases;
   /// Cases of scaled inputs: name and index, by workload.
   std::map<size_t, std::vector<std::pair<std::string, unsigned>>> Scaled;
 };
@@ -95,6 +103,12 @@ struct GpuLaunch {
 llvm::Expected<std::vector<GpuLaunch>>
 readJudgement(const llvm::json::Object &Results, const GpuOriginal &From,
               llvm::StringRef Id);
+
+/// What the requests of addLarge() say of the variant \p Id. Launches of which
+/// nothing can be said are left out.
+std::vector<ComparedLaunch> readLarge(const llvm::json::Object &Results,
+                                      const GpuOriginal &From,
+                                      llvm::StringRef Id);
 
 /// The outputs of the request ID-WORKLOAD-run; nothing where it returned none.
 /// Resource error: their files are not there.

@@ -1,0 +1,141 @@
+//===- LargeLaunchesTest.cpp - Domains as far as a GPU saw ----------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GateFixture.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace cupilot {
+namespace {
+
+class LargeLaunchesTest : public GateTest {
+protected:
+  GateVerdict keep(StringRef Source) {
+    LaunchPlan P;
+    P.Launches.push_back({});
+    P.Launches[0].Symbol = "k";
+    Guard When;
+    When.Arch = "sm_90";
+    Code = compile(Source);
+    return cantFail(TheGate->judge(Code, P, When, GateDepth::Keep));
+  }
+
+  static int32_t sizeOf(const LargeLaunch &L) {
+    int32_t N = 0;
+    std::memcpy(&N, L.Launch.Args[2].data(), 4);
+    return N;
+  }
+
+  /// Whether \p L lies in a box of \p D that \p By saw.
+  bool isIn(const Domain &D, const LargeLaunch &L, DomainBox::By By) const {
+    std::vector<std::vector<uint8_t>> Args = L.Launch.Args;
+    for (unsigned I : {0, 1}) {
+      uint64_t Address = uint64_t(I + 1) << 40;
+      std::memcpy(Args[I].data(), &Address, 8);
+    }
+    Bindings B = cantFail(bindLaunch(L.Launch.Shape, K.Scalars, Args));
+    return any_of(D.Boxes, [&](const DomainBox &Box) {
+      return Box.Seen == By && contains(Box, B, Args);
+    });
+  }
+
+  std::string Code;
+};
+
+constexpr char Twin[] = R"(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float before = i > 0 ? in[i - 1] : 0.0f;
+  out[i] = in[i] * 2.0f + before;
+})";
+
+} // namespace
+
+TEST_F(LargeLaunchesTest, BuffersAndGridsFollowTheSizes) {
+  std::vector<LargeLaunch> All =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  ASSERT_FALSE(All.empty());
+  int32_t Most = 0;
+  for (const LargeLaunch &L : All) {
+    const uint64_t N = uint64_t(sizeOf(L));
+    Most = std::max(Most, sizeOf(L));
+    EXPECT_EQ(L.Launch.Shape.Grid[0], (N + 255) / 256) << L.Case;
+    ASSERT_EQ(L.Launch.Buffers.size(), 2u);
+    EXPECT_GE(L.Launch.Buffers[0].Size, 4 * N) << L.Case;
+    EXPECT_GE(L.Launch.Buffers[1].Size, 4 * N) << L.Case;
+    // The values of the input are from -2 to 2.5.
+    EXPECT_TRUE(StringRef(L.Launch.Buffers[0].Generator)
+                    .starts_with("f32 rand low=-2.0"))
+        << L.Launch.Buffers[0].Generator;
+    EXPECT_EQ(L.Launch.Buffers[1].Generator, "f32 output");
+  }
+  // More than the gate runs itself.
+  EXPECT_GT(Most, (1 << 24) + 8);
+}
+
+TEST_F(LargeLaunchesTest, AGpuWidensADomain) {
+  const GateVerdict V = keep(Twin);
+  ASSERT_TRUE(V.Passed) << V.Findings.front().Evidence;
+  const std::vector<LargeLaunch> Asked =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  std::vector<ComparedLaunch> All;
+  for (const LargeLaunch &L : Asked)
+    All.push_back({L.Launch.Name, L.Case, true, ""});
+  Domain D = *cantFail(withCompared(V, Asked, All));
+  auto Largest = max_element(Asked, [](const auto &A, const auto &B) {
+    return sizeOf(A) < sizeOf(B);
+  });
+  EXPECT_TRUE(isIn(D, *Largest, DomainBox::By::Gpu));
+  EXPECT_FALSE(isIn(D, *Largest, DomainBox::By::Gate));
+  // What the gate proved stays as it was.
+  EXPECT_EQ(*provedPart(D), *V.Where);
+}
+
+TEST_F(LargeLaunchesTest, WhatAGpuFindsWrongLiesOutside) {
+  const GateVerdict V = keep(Twin);
+  ASSERT_TRUE(V.Passed);
+  const std::vector<LargeLaunch> Asked =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  std::vector<ComparedLaunch> All;
+  for (const LargeLaunch &L : Asked)
+    All.push_back({L.Launch.Name, L.Case, sizeOf(L) < 50000, "off"});
+  Domain D = *cantFail(withCompared(V, Asked, All));
+  unsigned Wrong = 0;
+  for (const LargeLaunch &L : Asked)
+    if (sizeOf(L) >= 50000) {
+      ++Wrong;
+      EXPECT_FALSE(isIn(D, L, DomainBox::By::Gpu)) << L.Case;
+      EXPECT_FALSE(isIn(D, L, DomainBox::By::Gate)) << L.Case;
+    }
+  EXPECT_GT(Wrong, 0u);
+}
+
+TEST_F(LargeLaunchesTest, CodeThatNoLaunchRanIsNotComparedAway) {
+  // A GPU's result at one size says nothing of a branch on another.
+  const GateVerdict V = keep(R"(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    out[i] = n == 60000001 ? 0 : in[i] * 2.0f + (i > 0 ? in[i - 1] : 0.0f);
+})");
+  const std::vector<LargeLaunch> Asked =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  std::vector<ComparedLaunch> All;
+  for (const LargeLaunch &L : Asked)
+    All.push_back({L.Launch.Name, L.Case, true, ""});
+  ASSERT_TRUE(V.Passed) << V.Findings.front().Evidence;
+  Domain D = *cantFail(withCompared(V, Asked, All));
+  for (const LargeLaunch &L : Asked)
+    if (sizeOf(L) > 60000001) {
+      EXPECT_FALSE(isIn(D, L, DomainBox::By::Gpu)) << L.Case;
+    }
+}
+
+} // namespace cupilot
