@@ -52,7 +52,7 @@ Expected<std::optional<Domain>> withCompared(const GateVerdict &V,
   const DomainBasis &Basis = *V.Basis;
   std::vector<TriedLaunch> Tried = Basis.Tried, Right;
   for (const ComparedLaunch &Said : All) {
-    auto L = find_if(Asked, [&](const LargeLaunch &Each) {
+    const auto *L = find_if(Asked, [&](const LargeLaunch &Each) {
       return Each.Launch.Name == Said.Launch;
     });
     if (L == Asked.end())
