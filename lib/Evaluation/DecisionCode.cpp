@@ -128,7 +128,8 @@ void DecisionReader::addCompare(const CmpInst &Cmp, unsigned Site) {
         Side ? Cmp.getPredicate() : Cmp.getInversePredicate();
     if (isa<ICmpInst>(Cmp)) {
       SideCondition C = compared(P, *L, *R);
-      if (!C.Null && !C.Alignment)
+      // Where all is known of it, the way there would only blur that.
+      if (!C.Exact && !C.Null && !C.Alignment)
         addWayTo(*Cmp.getParent(), C);
       side(Site, Side).Places.push_back(std::move(C));
       continue;
