@@ -131,7 +131,7 @@ static std::vector<int64_t> classEnds(const DomainFrame &F,
     Ends.push_back(floatKey(Raw, Bits));
   }
   llvm::sort(Ends);
-  Ends.erase(std::unique(Ends.begin(), Ends.end()), Ends.end());
+  Ends.erase(llvm::unique(Ends), Ends.end());
   return Ends;
 }
 
@@ -148,7 +148,7 @@ void BoxMaker::addFloats(DomainBox &Box) const {
         Good.insert(Key);
     std::vector<int64_t> Ends = classEnds(F, Number);
     auto ClassOf = [&](int64_t Key) {
-      auto At = std::lower_bound(Ends.begin(), Ends.end(), Key);
+      auto At = llvm::lower_bound(Ends, Key);
       bool IsEnd = At != Ends.end() && *At == Key;
       return 2 * (At - Ends.begin()) + (IsEnd ? 1 : 0);
     };
