@@ -45,19 +45,8 @@ static void addTiles(const Expr &E, CodeFacts &Found) {
   if (E.K != Expr::Kind::CeilDiv && E.K != Expr::Kind::FloorDiv &&
       E.K != Expr::Kind::Mod)
     return;
-  const Expr &Tile = E.Operands[1];
-  if (Tile.K != Expr::Kind::Constant || Tile.Value < 2)
-    return;
-  std::optional<Polynomial> Size = Polynomial::of(E.Operands[0]);
-  if (Size) // What is added turns the rests around.
-    Size = Size->plus(Polynomial::constant(Size->constantPart()), -1);
-  if (!Size || Size->asConstant())
-    return;
-  ModulusFact New{Size->expr(), Tile.Value, ""};
-  if (none_of(Found.Moduli, [&](const ModulusFact &M) {
-        return M.E == New.E && M.Modulus == New.Modulus;
-      }))
-    Found.Moduli.push_back(std::move(New));
+  if (E.Operands[1].K == Expr::Kind::Constant)
+    noteModulus(Found, Polynomial::of(E.Operands[0]), E.Operands[1].Value, "");
 }
 
 Expected<CodeFacts> factsOf(const Kernel &K, StringRef Bitcode,

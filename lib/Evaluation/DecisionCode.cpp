@@ -127,7 +127,11 @@ void DecisionReader::addCompare(const CmpInst &Cmp, unsigned Site) {
     CmpInst::Predicate P =
         Side ? Cmp.getPredicate() : Cmp.getInversePredicate();
     if (isa<ICmpInst>(Cmp)) {
-      side(Site, Side).Places.push_back(compared(P, *L, *R));
+      SideCondition C = compared(P, *L, *R);
+      // Where all is known of it, the way there would only blur that.
+      if (!C.Exact && !C.Null && !C.Alignment)
+        addWayTo(*Cmp.getParent(), C);
+      side(Site, Side).Places.push_back(std::move(C));
       continue;
     }
     SideCondition C;

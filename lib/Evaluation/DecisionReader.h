@@ -29,6 +29,7 @@ private:
   void addCompare(const llvm::CmpInst &Cmp, unsigned Site);
   SideCondition compared(llvm::CmpInst::Predicate P, const llvm::Value &L,
                          const llvm::Value &R);
+  void addWayTo(const llvm::BasicBlock &BB, SideCondition &C);
   void addTruth(const llvm::Value &Condition, unsigned Site);
   SideCondition turns(const llvm::Loop &L, unsigned Turns, bool AtLeast);
   std::string text(const SymbolicRange &R, const llvm::Value &V) const;

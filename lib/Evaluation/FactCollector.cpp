@@ -56,21 +56,25 @@ std::optional<Polynomial> extentOf(const SymbolicRange &R) {
   return R.isExact() ? R.High : R.High->plus(Polynomial::constant(1));
 }
 
-void FactCollector::addModulus(const std::optional<Polynomial> &Extent,
-                               int64_t Modulus, const Instruction &At) {
+void noteModulus(CodeFacts &Found, const std::optional<Polynomial> &Extent,
+                 int64_t Modulus, std::string Where) {
   if (!Extent || Extent->asConstant() || Modulus < 2 ||
       Modulus > LargestModulus)
     return;
-  // What is added turns the rests around, and tells no other sizes apart.
   std::optional<Polynomial> Sizes =
       Extent->plus(Polynomial::constant(Extent->constantPart()), -1);
   if (!Sizes)
     return;
   Expr E = Sizes->expr();
-  for (const ModulusFact &M : Found.Moduli)
-    if (M.E == E && M.Modulus == Modulus)
-      return;
-  Found.Moduli.push_back({std::move(E), Modulus, sourceOf(At)});
+  if (none_of(Found.Moduli, [&](const ModulusFact &M) {
+        return M.E == E && M.Modulus == Modulus;
+      }))
+    Found.Moduli.push_back({std::move(E), Modulus, std::move(Where)});
+}
+
+void FactCollector::addModulus(const std::optional<Polynomial> &Extent,
+                               int64_t Modulus, const Instruction &At) {
+  noteModulus(Found, Extent, Modulus, sourceOf(At));
 }
 
 void FactCollector::addThreshold(const std::optional<Polynomial> &E,

@@ -23,6 +23,11 @@ bool losesBits(const llvm::TruncInst &I);
 /// Bits of the significand of a floating type, the hidden one included.
 unsigned significandOf(const llvm::Type *T);
 
+/// Notes that rests of \p Extent by \p Modulus may matter, each once: what is
+/// added to it turns the rests around, and tells no other sizes apart.
+void noteModulus(CodeFacts &Found, const std::optional<Polynomial> &Extent,
+                 int64_t Modulus, std::string Where);
+
 /// Adds what one kernel does to the facts of all.
 class FactCollector {
 public:

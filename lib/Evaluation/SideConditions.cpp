@@ -115,6 +115,73 @@ static const char *signOf(CmpInst::Predicate P) {
   }
 }
 
+/// What follows from \p Need where quotients stand alone in it, multiplied out:
+/// n floordiv 4 > 1000 floordiv m asks for n * m > 4 * 1000, of which a box may
+/// know the product. Nothing where there are none, or too many.
+static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
+  constexpr unsigned MostQuotients = 2;
+  std::optional<Polynomial> Numerator = Polynomial::constant(0),
+                            Denominator = Polynomial::constant(1);
+  auto Times = [](const std::optional<Polynomial> &A,
+                  const std::optional<Polynomial> &B) {
+    return A && B ? A->times(*B) : std::nullopt;
+  };
+  auto Add = [&](const std::optional<Polynomial> &Top,
+                 const std::optional<Polynomial> &Bottom, int64_t Count) {
+    std::optional<Polynomial> Own = Times(Numerator, Bottom),
+                              New = Times(Top, Denominator);
+    Numerator = Own && New ? Own->plus(*New, Count) : std::nullopt;
+    Denominator = Times(Denominator, Bottom);
+  };
+  const std::optional<Polynomial> One = Polynomial::constant(1);
+  unsigned Quotients = 0;
+  for (const auto &[Factors, Count] : Need.terms()) {
+    if (Factors.size() == 1 && Factors[0].K == Expr::Kind::FloorDiv) {
+      std::optional<Polynomial> Top = Polynomial::of(Factors[0].Operands[0]),
+                                Bottom = Polynomial::of(Factors[0].Operands[1]);
+      if (++Quotients > MostQuotients || !Top || !Bottom)
+        return std::nullopt;
+      // It is at most the quotient, and at least that less what the rest of
+      // the division may be. Divisors are positive, or there is no value.
+      if (Count < 0)
+        Top = Top->plus(*One);
+      if (Count < 0 && Top)
+        Top = Top->plus(*Bottom, -1);
+      Add(Top, Bottom, Count);
+      continue;
+    }
+    std::optional<Polynomial> Term = One;
+    for (const Expr &E : Factors)
+      Term = Times(Term, Polynomial::of(E));
+    Add(Term, One, Count);
+  }
+  return Quotients ? Numerator : std::nullopt;
+}
+
+/// What must hold for a thread to come to \p BB at all.
+void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
+  const DomTreeNode *At = Of.dominators().getNode(&BB);
+  for (; At && At->getIDom(); At = At->getIDom()) {
+    const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
+    const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
+    const auto *Cmp = Br && Br->isConditional()
+                          ? dyn_cast<ICmpInst>(Br->getCondition())
+                          : nullptr;
+    if (!Cmp || To->getSinglePredecessor() != From)
+      continue;
+    SideCondition Way =
+        compared(Br->getSuccessor(0) == To ? Cmp->getPredicate()
+                                           : Cmp->getInversePredicate(),
+                 *Cmp->getOperand(0), *Cmp->getOperand(1));
+    if (!Way.Known || Way.Needs.empty())
+      continue;
+    C.Exact = Way.Exact && (C.Exact || !C.Known);
+    C.Known = true;
+    append_range(C.Needs, std::move(Way.Needs));
+    append_range(C.Fits, std::move(Way.Fits));
+  }
+}
+
 SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
                                        const Value &R) {
   SideCondition C;
@@ -159,6 +226,8 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
     if (!Rest)
       return;
     C.Known = true;
+    if (std::optional<Polynomial> Product = withoutQuotients(*Rest))
+      C.Needs.push_back(std::move(*Product));
     C.Needs.push_back(std::move(*Rest));
   };
   switch (P) {

@@ -259,7 +259,10 @@ static Error addKernelTo(Change &To, StringRef Root, const StoreUpdate &U) {
   std::vector<std::vector<Measurement>> Missing; // Of their evidence.
   unsigned Gate = 0;
   for (const Variant &V : S.Variants) {
-    Wanted.push_back(variantFile(S, V));
+    Expected<VariantFile> F = variantFile(S, V);
+    if (!F)
+      return F.takeError();
+    Wanted.push_back(std::move(*F));
     Missing.push_back(Wanted.back().V.Evidence);
     for (const Measurement &M : V.Evidence)
       Gate = std::max(Gate, M.Gate);
@@ -310,7 +313,10 @@ static Error addKernelTo(Change &To, StringRef Root, const StoreUpdate &U) {
   for (auto [I, F] : enumerate(Wanted))
     if (!IsThere[I] || !Missing[I].empty()) {
       F.V.Evidence = std::move(Missing[I]);
-      To.variant(S, variantFile(S, F.V), S.Sources[I]);
+      Expected<VariantFile> Rest = variantFile(S, F.V);
+      if (!Rest)
+        return Rest.takeError();
+      To.variant(S, *Rest, S.Sources[I]);
     }
   return Error::success();
 }
@@ -588,8 +594,12 @@ Expected<unsigned> ProjectStore::upgrade(StringRef Root) {
         To.without(Folder + "/" + V.Source);
       F.S.Old = false;
       To.kernel(F.S);
-      for (auto [V, Source] : zip_equal(F.S.Variants, F.S.Sources))
-        To.variant(F.S, variantFile(F.S, V), Source);
+      for (auto [V, Source] : zip_equal(F.S.Variants, F.S.Sources)) {
+        Expected<VariantFile> File = variantFile(F.S, V);
+        if (!File)
+          return File.takeError();
+        To.variant(F.S, *File, Source);
+      }
       ++Upgraded;
     }
   }

@@ -97,7 +97,7 @@ std::string kernelText(const StoredKernel &S) {
   return printModule(*M);
 }
 
-VariantFile variantFile(const StoredKernel &S, Variant V) {
+Expected<VariantFile> variantFile(const StoredKernel &S, Variant V) {
   if (V.Where)
     V.Where = canonical(*V.Where, S.K.Scalars.size());
   V.Source = V.Name + "-" + shortDigest(V.Digest, 8) +
@@ -121,12 +121,11 @@ VariantFile variantFile(const StoredKernel &S, Variant V) {
   // MLIR simplifies expressions of plans and guards when it reads them: records
   // say what readers of this file will see.
   mlir::MLIRContext Reader(mlir::MLIRContext::Threading::DISABLED);
-  if (auto Again = parseModule(Reader, F.Text, F.Path)) {
-    for (VariantOp Op : (*Again)->getOps<VariantOp>())
-      F.V = toVariant(Op);
-  } else {
-    consumeError(Again.takeError());
-  }
+  auto Again = parseModule(Reader, F.Text, F.Path);
+  if (!Again)
+    return Again.takeError();
+  for (VariantOp Op : (*Again)->getOps<VariantOp>())
+    F.V = toVariant(Op);
   return F;
 }
 

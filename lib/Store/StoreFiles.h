@@ -48,8 +48,9 @@ StoredKernel merge(const KernelFiles &F);
 std::string originalName(const StoredKernel &S);
 /// The text of kernel.mlir.
 std::string kernelText(const StoredKernel &S);
-/// The file, in format 6, of \p V of \p S, whose evidence it has.
-VariantFile variantFile(const StoredKernel &S, Variant V);
+/// The file, in format 6, of \p V of \p S, whose evidence it has. An error
+/// where readers could not read it again.
+llvm::Expected<VariantFile> variantFile(const StoredKernel &S, Variant V);
 /// Path and text of the file of \p W of \p S.
 std::pair<std::string, std::string> workloadFile(const StoredKernel &S,
                                                  Workload W);

@@ -62,7 +62,14 @@ static Function *createEntry(Function &Kernel, LoweredKernel &K) {
     llvm::Value *Slot =
         B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Entry->getArg(1), Offset);
     if (!A.hasByValAttr()) {
-      Args.push_back(B.CreateAlignedLoad(Value, Slot, Alignment));
+      // The lowest bit of the byte decides a bool, as on a GPU: a load of one
+      // bit would be undefined where others are set.
+      Type *Stored =
+          Value->isIntegerTy() ? B.getIntNTy(unsigned(Size) * 8) : Value;
+      llvm::Value *Arg = B.CreateAlignedLoad(Stored, Slot, Alignment);
+      if (Stored != Value)
+        Arg = B.CreateTrunc(Arg, Value);
+      Args.push_back(Arg);
       continue;
     }
     // Each thread may change its own copy.
@@ -94,6 +101,20 @@ static void limitAlignment(Access &I, Type *Value, const DataLayout &DL) {
   I.setAlignment(std::min(I.getAlign(), Align(std::max<uint64_t>(Size, 1))));
 }
 
+/// A bool in memory is the lowest bit of its byte, whatever the others are.
+/// That they are 0 is the source's promise; what a host would make of a broken
+/// one is nothing that a GPU does.
+static void keepBoolsDefined(Instruction &I) {
+  if (isa<LoadInst>(I) && I.getType()->isIntegerTy()) {
+    I.setMetadata(LLVMContext::MD_range, nullptr);
+    I.setMetadata(LLVMContext::MD_noundef, nullptr);
+  }
+  if (auto *Cut = dyn_cast<TruncInst>(&I)) {
+    Cut->setHasNoUnsignedWrap(false);
+    Cut->setHasNoSignedWrap(false);
+  }
+}
+
 /// Attributes that mean something to an NVPTX or a debugging build only.
 static void dropDeviceAttributes(Module &M) {
   // Else the optimiser would remove pairs of them, and wrong uses.
@@ -115,6 +136,7 @@ static void dropDeviceAttributes(Module &M) {
       F.addFnAttr(Attribute::AlwaysInline);
     for (BasicBlock &BB : F)
       for (Instruction &I : BB) {
+        keepBoolsDefined(I);
         if (auto *Call = dyn_cast<CallBase>(&I)) {
           Call->setCallingConv(CallingConv::C);
           Call->removeFnAttr(Attribute::NoInline);

@@ -88,6 +88,41 @@ TEST_F(Decisions, FlagsAreBooleans) {
   EXPECT_EQ(seen(), "4 boolean: 0");
 }
 
+/// The compiler takes the other bits of a bool for 0. Where they are not, a
+/// side must not be noted outside of its table.
+TEST_F(Decisions, BoolsAreTheirLowestBit) {
+  load("bool *flags = (bool *)out;\nif (flags[n])\n out[9] = 1;");
+  std::vector<int> Out(16, 0x01fffefe);
+  buffer(Out);
+  for (auto [N, Sides] : {std::pair(0, "4 boolean: 0"),
+                          {1, "4 boolean: 0"},
+                          {2, "4 boolean: 0 1"},
+                          {3, "4 boolean: 0 1"}}) {
+    LaunchResult R = launch("k", {{1, 1, 1}, {1, 1, 1}}, Out.data(), N);
+    ASSERT_FALSE(R.Fault) << R.Fault->str();
+    EXPECT_EQ(seen(), Sides);
+  }
+}
+
+TEST_F(Decisions, BoolArgumentsAreTheirLowestBit) {
+  CpuDeviceOptions Options;
+  Options.Decisions = true;
+  compile("extern \"C\" __global__ void k(int *out, bool b) {\n"
+          "if (b)\n out[0] = 1;\n}",
+          Options);
+  for (auto [Byte, Sides, Written] :
+       {std::tuple(uint8_t(0xfe), "2 boolean: 0", 0),
+        std::tuple(uint8_t(2), "2 boolean: 0", 0),
+        std::tuple(uint8_t(0xff), "2 boolean: 0 1", 1)}) {
+    std::vector<int> Out(1);
+    LaunchResult R = launch("k", {{1, 1, 1}, {1, 1, 1}}, buffer(Out), Byte);
+    ASSERT_FALSE(R.Fault) << R.Fault->str();
+    EXPECT_EQ(seen(), Sides);
+    EXPECT_EQ(Out[0], Written);
+    Memory = DeviceMemory::create();
+  }
+}
+
 TEST_F(Decisions, MinimaAndMaxima) {
   load("out[0] = min(n, 16);\nout[1] = max(out[0], 3);\n"
        "out[2] = min((unsigned)n, 4u);");

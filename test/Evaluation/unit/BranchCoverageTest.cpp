@@ -385,3 +385,23 @@ TEST_F(Branches, APlansOwnLaunch) {
   EXPECT_FALSE(cannot(C, box(1, 257)));
   EXPECT_TRUE(cannot(C, DomainBox(), 1));
 }
+
+/// A box knows the product of two extents, not each of their quotients; and
+/// what nobody comes to is not missing.
+TEST_F(Branches, QuotientsAndTheWayToADecision) {
+  BranchCoverage C = load("if (n / 4 > 40000 / (4 * w))\n"
+                          "  if (at[threadIdx.x] == 3)\n"
+                          "    out[0] = 1;");
+  run(C, 100, 4);
+  std::vector<MissingSide> Missing = C.missing();
+  ASSERT_EQ(Missing.size(), 3u) << texts(C);
+  for (auto [Most, Excluded] : {std::pair(40000, true), {40100, false}}) {
+    DomainBox B = box(1, 100000);
+    B.Ranges.push_back({Expr::symbol(1), {{1, 1000}}});
+    B.Ranges.push_back(
+        {Expr::binary(Expr::Kind::Mul, Expr::symbol(0), Expr::symbol(1)),
+         {{INT64_MIN, Most}}});
+    for (const MissingSide &M : Missing)
+      EXPECT_EQ(C.cannotHappenIn(M, B), Excluded) << C.text(M);
+  }
+}

@@ -283,3 +283,22 @@ TEST_F(DeriveDomainTest, ProductsBoundWhatFactorsDoNot) {
   EXPECT_FALSE(admits(Both));
   EXPECT_TRUE(admits(launch(12000)));
 }
+
+/// A launch may be kept out by nothing but a product that is too small.
+TEST_F(DeriveDomainTest, ProductsAreBoundedBelowWhereSmallerOnesAreWrong) {
+  F.Flags = {};
+  F.Facts.Scalars[1] = F.Facts.Scalars[0];
+  F.Facts.Products = {
+      Expr::binary(Expr::Kind::Mul, Expr::symbol(0), Expr::symbol(1))};
+  Change Mode;
+  Mode.Mode = 1;
+  launch(100, true, Mode);
+  Mode.Mode = -3;
+  launch(1, true, Mode);
+  Mode.Mode = -1;
+  TriedLaunch Wrong = launch(100, false, Mode);
+  std::string Text = derived();
+  EXPECT_FALSE(admits(Wrong)) << Text;
+  EXPECT_TRUE(admits(Tried[0]) && admits(Tried[1])) << Text;
+  EXPECT_TRUE(has(Text, "-3 <= n * mode <= 100")) << Text;
+}

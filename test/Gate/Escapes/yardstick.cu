@@ -1,5 +1,6 @@
 // Where a float64 run is a weak measure of what is right: what an expert says
 // of each variant stands beside it. docs/Gate.md, "Where float64 is weak".
+#include <cuda_fp16.h>
 
 // Sums that cancel: what is left is smaller than the error of its terms, and
 // the original's own error may be 0 by chance. The rule for such sums was found
@@ -305,4 +306,101 @@ __global__ void chaoticFewer(const float *x, float *y, int n) {
   orbitOf(x, y, n, 59, [](float v) {
     return __fmul_rn(__fmul_rn(3.9f, v), __fsub_rn(1.0f, v));
   });
+}
+
+// A sum of a million terms, one after the other: its error is that of its
+// order, some thousand units in the last place.
+//
+// kernel: longSum
+// workload: grid=1, block=128, args=[buffer f32 n=1000000 uniform seed=1, buffer f32 n=1 output, 1000000]
+// honest: longSumTree
+// honest: longSumCompensated
+// cheat: longSumAtomic | nondeterministic
+// cheat: longSumNoSmall | mismatch
+// cheat: longSumHalf | mismatch, narrower-arithmetic
+// cheat: longSumEverySecond | mismatch
+__global__ void longSum(const float *x, float *y, int n) {
+  if (threadIdx.x != 0)
+    return;
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += row[i];
+  y[blockIdx.x] = sum;
+}
+__device__ float sumOfThreads(float v) {
+  __shared__ float part[1024];
+  part[threadIdx.x] = v;
+  __syncthreads();
+  for (unsigned w = 512; w > 0; w /= 2) {
+    if (threadIdx.x < w && threadIdx.x + w < blockDim.x)
+      part[threadIdx.x] += part[threadIdx.x + w];
+    __syncthreads();
+  }
+  return part[0];
+}
+// By threads, and these by pairs: more exact than the original.
+__global__ void longSumTree(const float *x, float *y, int n) {
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    sum += row[i];
+  sum = sumOfThreads(sum);
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+// In the order in which the threads come: as exact as the tree, but the
+// original has the same bits in each launch.
+__global__ void longSumAtomic(const float *x, float *y, int n) {
+  __shared__ float all;
+  if (threadIdx.x == 0)
+    all = 0;
+  __syncthreads();
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    sum += row[i];
+  atomicAdd(&all, sum);
+  __syncthreads();
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = all;
+}
+__global__ void longSumCompensated(const float *x, float *y, int n) {
+  if (threadIdx.x != 0)
+    return;
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0, lost = 0;
+  for (int i = 0; i < n; ++i)
+    addTo(sum, lost, row[i]);
+  y[blockIdx.x] = sum + lost;
+}
+// Small terms are left out: on the recorded numbers that is a millionth of the
+// sum, and less than the original's own error.
+__global__ void longSumNoSmall(const float *x, float *y, int n) {
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    sum += fabsf(row[i]) < 1e-3f ? 0 : row[i];
+  sum = sumOfThreads(sum);
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+// Terms of 11 bits: their errors even out in a sum of many.
+__global__ void longSumHalf(const float *x, float *y, int n) {
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x)
+    sum += __half2float(__float2half(row[i]));
+  sum = sumOfThreads(sum);
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+__global__ void longSumEverySecond(const float *x, float *y, int n) {
+  const float *row = x + size_t(blockIdx.x) * n;
+  float sum = 0;
+  for (int i = 2 * threadIdx.x; i < n; i += 2 * blockDim.x)
+    sum += 2 * row[i];
+  sum = sumOfThreads(sum);
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
 }

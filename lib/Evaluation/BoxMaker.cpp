@@ -1,0 +1,343 @@
+//===- BoxMaker.cpp - One box of a domain ---------------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BoxMaker.h"
+#include "llvm/ADT/STLExtras.h"
+#include <cstring>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static uint64_t rawOf(const TriedLaunch &L, unsigned Param, unsigned Offset,
+                      unsigned Bytes) {
+  uint64_t Value = 0;
+  if (Param < L.Args.size() && Offset + Bytes <= L.Args[Param].size())
+    std::memcpy(&Value, L.Args[Param].data() + Offset, Bytes);
+  return Value;
+}
+
+uint64_t addressOf(const TriedLaunch &L, const PointerRef &P) {
+  return rawOf(L, P.Param, P.Offset, 8);
+}
+
+int64_t keyOf(const TriedLaunch &L, const FloatRef &F) {
+  return floatKey(rawOf(L, F.Param, F.Offset, F.bits() / 8), F.bits());
+}
+
+uint64_t alignedBy(const TriedLaunch &L) {
+  constexpr uint64_t Allocation = 256;
+  return L.Misaligned ? L.Misaligned & -L.Misaligned : Allocation;
+}
+
+int64_t restOf(int64_t Value, int64_t Modulus) {
+  int64_t Rest = Value % Modulus;
+  return Rest < 0 ? Rest + Modulus : Rest;
+}
+
+bool isVariable(const Expr &E) {
+  return E.K == Expr::Kind::Dim || E.K == Expr::Kind::Symbol;
+}
+
+static void collectVariables(const Expr &E, SmallVectorImpl<Expr> &To) {
+  if (isVariable(E) && !is_contained(To, E))
+    To.push_back(E);
+  for (const Expr &Operand : E.Operands)
+    collectVariables(Operand, To);
+}
+
+/// Random 64-bit values passed: nothing hangs on which it is.
+static bool isFreeData(const DomainFrame &F, unsigned Scalar,
+                       ArrayRef<const TriedLaunch *> Launches) {
+  constexpr size_t Enough = 4;
+  if (!F.Facts.Scalars[Scalar].isData())
+    return false;
+  std::set<int64_t> Values;
+  for (const TriedLaunch *L : Launches)
+    if (!L->Wrong)
+      Values.insert(L->B.Symbols[Scalar]);
+  return Values.size() >= Enough;
+}
+
+void BoxMaker::chooseCoordinates() {
+  auto Add = [&](Expr E) {
+    if (!is_contained(Coordinates, E))
+      Coordinates.push_back(std::move(E));
+  };
+  for (unsigned I = 0; I < F.K->Scalars.size(); ++I)
+    if (!is_contained(F.Flags, I) && F.Facts.Scalars[I].Used &&
+        !isFreeData(F, I, Launches))
+      Add(Expr::symbol(I));
+  for (unsigned D = 0; D < NumLaunchDims; ++D)
+    if (D != SharedBytes || F.Facts.Dims[D].Used)
+      Add(Expr::dim(D));
+  auto AddProduct = [&](const Expr &E) {
+    SmallVector<Expr> Variables;
+    collectVariables(E, Variables);
+    if (Variables.size() > 1)
+      Add(E);
+  };
+  for (const Expr &E : F.Facts.Products)
+    AddProduct(E);
+  for (const std::optional<Extents> &T : F.Touched)
+    if (T)
+      AddProduct(T->End);
+  Listed.assign(Coordinates.size(), false);
+}
+
+bool BoxMaker::place(const TriedLaunch &L, Point &To) const {
+  To.L = &L;
+  To.At.clear();
+  for (const Expr &E : Coordinates) {
+    std::optional<int64_t> V = evaluate(E, L.B);
+    if (!V)
+      return false;
+    To.At.push_back(*V);
+  }
+  return true;
+}
+
+void BoxMaker::placeAll() {
+  for (const TriedLaunch *L : Launches) {
+    Point P;
+    // Where a product leaves 64 bits, the launch lies outside of any box.
+    if (place(*L, P))
+      (L->Wrong ? Wrong : Right).push_back(std::move(P));
+  }
+}
+
+/// A product that is another one times a constant says nothing new.
+void BoxMaker::dropProportional() {
+  auto Times = [&](size_t I, size_t K, auto Holds) {
+    auto All = [&](const std::vector<Point> &Points) {
+      return all_of(Points,
+                    [&](const Point &P) { return Holds(P.At[I], P.At[K]); });
+    };
+    return All(Right) && All(Wrong);
+  };
+  for (size_t K = Coordinates.size(); K-- > 0;) {
+    if (isVariable(Coordinates[K]))
+      continue;
+    int64_t Unit = Right.front().At[K];
+    bool Known = false;
+    for (size_t I = 0; I < K && !Known && Unit != 0; ++I) {
+      int64_t Own = Right.front().At[I];
+      Known = !isVariable(Coordinates[I]) && Own != 0 && Unit % Own == 0 &&
+              Times(I, K, [Factor = Unit / Own](int64_t A, int64_t B) {
+                int64_t Product;
+                return !MulOverflow(A, Factor, Product) && Product == B;
+              });
+    }
+    if (!Known)
+      continue;
+    Coordinates.erase(Coordinates.begin() + K);
+    for (std::vector<Point> *Points : {&Right, &Wrong})
+      for (Point &P : *Points)
+        P.At.erase(P.At.begin() + K);
+  }
+  Listed.assign(Coordinates.size(), false);
+}
+
+void BoxMaker::findHull() {
+  Hull.assign(Coordinates.size(), {});
+  for (size_t I = 0; I < Coordinates.size(); ++I) {
+    Hull[I] = {Right.front().At[I], Right.front().At[I]};
+    for (const Point &P : Right)
+      Hull[I] = {std::min(Hull[I].Least, P.At[I]),
+                 std::max(Hull[I].Most, P.At[I])};
+  }
+}
+
+bool BoxMaker::inside(const Point &P) const {
+  for (auto [I, M] : ListedRests)
+    if (none_of(Right, [&, I = I, M = M](const Point &R) {
+          return restOf(R.At[I], M) == restOf(P.At[I], M);
+        }))
+      return false;
+  for (size_t I = 0; I < Hull.size(); ++I) {
+    if (!Hull[I].contains(P.At[I]))
+      return false;
+    if (Listed[I] &&
+        none_of(Right, [&](const Point &R) { return R.At[I] == P.At[I]; }))
+      return false;
+  }
+  return true;
+}
+
+/// Where numbers are not those of recorded launches, they are what is wrong,
+/// and so is an alignment. Nothing else is taken out for such a launch.
+bool BoxMaker::excludeNumbers(const Point &W) {
+  if (W.L->Misaligned && none_of(Right, [&](const Point &P) {
+        return P.IsAnchor && P.L->Misaligned == W.L->Misaligned;
+      })) {
+    WrongShift = std::max(WrongShift, alignedBy(*W.L));
+    return true;
+  }
+  bool Any = false;
+  for (auto [I, Each] : enumerate(F.Facts.Floats)) {
+    const FloatRef &Number = Each.first;
+    int64_t Key = keyOf(*W.L, Number);
+    if (any_of(Right, [&](const Point &P) {
+          return P.IsAnchor && keyOf(*P.L, Number) == Key;
+        }))
+      continue;
+    WrongNumbers[I].insert(Key);
+    Any = true;
+  }
+  return Any;
+}
+
+/// The sizes of a block and its shared memory are chosen by few: where values
+/// between right ones are wrong (no powers of two, say), the right ones are
+/// listed.
+bool BoxMaker::listValues(const Point &W) {
+  for (size_t I = 0; I < Coordinates.size(); ++I) {
+    const Expr &E = Coordinates[I];
+    bool IsBlock = E.K == Expr::Kind::Dim && E.Value >= BlockX;
+    if (!IsBlock || Listed[I] || !(Hull[I].Least < W.At[I]) ||
+        !(W.At[I] < Hull[I].Most) || Anchor[I].contains(W.At[I]) ||
+        any_of(Right, [&](const Point &R) { return R.At[I] == W.At[I]; }))
+      continue;
+    Listed[I] = true;
+    return true;
+  }
+  return false;
+}
+
+/// Takes \p W out, along the coordinate or by the rest that loses least.
+bool BoxMaker::cut(const Point &W) {
+  size_t Best = SIZE_MAX, Least = SIZE_MAX;
+  std::optional<std::pair<size_t, int64_t>> BestRest;
+  auto IsLost = [&](const Point &P, size_t I) {
+    return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
+  };
+  for (size_t I = 0; I < Coordinates.size(); ++I) {
+    if (Anchor[I].contains(W.At[I]))
+      continue;
+    size_t Lost = count_if(Right, [&](const Point &P) { return IsLost(P, I); });
+    if (Lost < Least) {
+      Least = Lost;
+      Best = I;
+    }
+  }
+  // By a rest that recorded launches do not have.
+  for (const ModulusFact &Fact : F.Facts.Moduli) {
+    auto Found = find(Coordinates, Fact.E);
+    if (Fact.Modulus < 2 || Found == Coordinates.end())
+      continue;
+    size_t I = Found - Coordinates.begin();
+    auto IsLike = [&](const Point &P) {
+      return restOf(P.At[I], Fact.Modulus) == restOf(W.At[I], Fact.Modulus);
+    };
+    std::set<int64_t> Rests;
+    for (const Point &P : Right)
+      if (!IsLike(P))
+        Rests.insert(restOf(P.At[I], Fact.Modulus));
+    size_t Lost = count_if(Right, IsLike);
+    if (Lost <= Least && Rests.size() <= MostRests &&
+        none_of(Right,
+                [&](const Point &P) { return P.IsAnchor && IsLike(P); })) {
+      Least = Lost;
+      BestRest = {I, Fact.Modulus};
+    }
+  }
+  if (BestRest) {
+    auto [I, M] = *BestRest;
+    ListedRests.insert(*BestRest);
+    erase_if(Right, [&, I = I, M = M](const Point &P) {
+      return restOf(P.At[I], M) == restOf(W.At[I], M);
+    });
+  } else if (Best != SIZE_MAX) {
+    erase_if(Right, [&](const Point &P) { return IsLost(P, Best); });
+  } else {
+    return false;
+  }
+  findHull();
+  return true;
+}
+
+std::optional<DomainBox> BoxMaker::make() {
+  chooseCoordinates();
+  placeAll();
+  if (Right.empty())
+    return std::nullopt;
+  dropProportional();
+  findHull();
+  // Recorded launches stay inside, as far as they were right; where there is
+  // none, the first one does.
+  bool AnyRecorded =
+      any_of(Right, [](const Point &P) { return P.L->Recorded; });
+  // A combination that is wrong as it was first tried is right by chance only.
+  if (!AnyRecorded && Launches.front()->Wrong) {
+    const TriedLaunch &L = *Launches.front();
+    Ends.push_back({L.Case, *L.Wrong, L.Evidence});
+    return std::nullopt;
+  }
+  bool First = true;
+  for (Point &P : Right) {
+    if (AnyRecorded ? !P.L->Recorded : !First)
+      continue;
+    P.IsAnchor = true;
+    if (First) {
+      for (int64_t V : P.At)
+        Anchor.push_back({V, V});
+    }
+    First = false;
+    for (size_t I = 0; I < Anchor.size(); ++I)
+      Anchor[I] = {std::min(Anchor[I].Least, P.At[I]),
+                   std::max(Anchor[I].Most, P.At[I])};
+  }
+  for (const Point &W : Wrong) {
+    if (excludeNumbers(W))
+      continue;
+    while (inside(W))
+      if (!listValues(W) && !cut(W))
+        return std::nullopt; // It looks like a recorded launch.
+  }
+  nameEnds();
+  DomainBox Box;
+  addRanges(Box);
+  addResidues(Box);
+  addFloats(Box);
+  addPointers(Box);
+  return Box;
+}
+
+/// For each end of the hull a launch beyond it that was wrong: of those that
+/// are beyond in least else the nearest.
+void BoxMaker::nameEnds() {
+  struct Beyond {
+    size_t Coordinates = 0;
+    uint64_t Distance = 0;
+    const Point *W = nullptr;
+    auto key() const { return std::pair(Coordinates, Distance); }
+  };
+  std::map<std::pair<size_t, bool>, Beyond> Nearest;
+  for (const Point &W : Wrong) {
+    Beyond B{0, 0, &W};
+    size_t At = 0;
+    // Scalars stand before the grid, which follows them.
+    for (size_t I = Hull.size(); I-- > 0;)
+      if (isVariable(Coordinates[I]) && !Hull[I].contains(W.At[I])) {
+        ++B.Coordinates;
+        At = I;
+      }
+    if (!B.Coordinates)
+      continue;
+    bool Above = W.At[At] > Hull[At].Most;
+    B.Distance = Above ? uint64_t(W.At[At]) - uint64_t(Hull[At].Most)
+                       : uint64_t(Hull[At].Least) - uint64_t(W.At[At]);
+    Beyond &Best = Nearest[{At, Above}];
+    if (!Best.W || B.key() < Best.key())
+      Best = B;
+  }
+  for (const auto &[End, Best] : Nearest)
+    Ends.push_back({Best.W->L->Case, *Best.W->L->Wrong, Best.W->L->Evidence});
+}
+
+} // namespace cupilot
