@@ -32,7 +32,7 @@ std::string Mutation::str() const {
 }
 
 void Sites::add(const Instruction &I, StringRef Operator, const Twine &Before,
-                const Twine &After, std::function<void()> Apply) {
+                const Twine &After, std::function<void()> Apply, bool Unseen) {
   const DebugLoc &At = I.getDebugLoc();
   if (!At || At.getLine() == 0)
     return;
@@ -48,6 +48,7 @@ void Sites::add(const Instruction &I, StringRef Operator, const Twine &Before,
   M.Operator = Operator.str();
   M.Before = Before.str();
   M.After = After.str();
+  M.Unseen = Unseen;
   All.push_back({std::move(M), std::move(Apply)});
 }
 

@@ -260,8 +260,8 @@ static std::vector<unsigned> shuffled(size_t N, uint64_t Seed) {
 
 static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
   return R.Outcome == MutantOutcome::Open ||
-         (R.Outcome == MutantOutcome::Survived && !R.Differs &&
-          R.Inputs < Options.Independent);
+         (R.Outcome == MutantOutcome::Survived && !R.Differs && R.Inputs == 0 &&
+          Options.Independent > 0);
 }
 
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
@@ -273,6 +273,8 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
   std::vector<MutantRecord> Records;
   for (unsigned I :
        shuffled(All->size(), Options.Seed + xxh3_64bits(Subject.Name))) {
+    if ((*All)[I].Unseen)
+      continue;
     MutantRecord R;
     R.Kernel = Subject.Name;
     R.M = (*All)[I];

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_MUTATION_SITES_H
 #define CUPILOT_LIB_MUTATION_SITES_H
 
+#include "IntegerRanges.h"
 #include "cupilot/Model/Workload.h"
 #include "cupilot/Mutation/Mutation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -31,8 +32,9 @@ public:
   /// Nothing when \p I has no line: compiler-made code is no one's fault.
   void add(const llvm::Instruction &I, llvm::StringRef Operator,
            const llvm::Twine &Before, const llvm::Twine &After,
-           std::function<void()> Apply);
+           std::function<void()> Apply, bool Unseen = false);
   std::vector<Site> All;
+  IntegerRanges Ranges;
 
 private:
   std::map<const llvm::Function *, std::string> Names;

@@ -113,7 +113,8 @@ static Error printList(const MutationSubject &S) {
   if (!All)
     return All.takeError();
   for (const Mutation &M : *All)
-    outs() << S.Name << " " << M.Index << " " << M.str() << "\n";
+    if (!M.Unseen)
+      outs() << S.Name << " " << M.Index << " " << M.str() << "\n";
   return Error::success();
 }
 
