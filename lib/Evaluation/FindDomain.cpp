@@ -107,11 +107,19 @@ static bool isReason(const MissingSide &M) {
          (M.isKnown() || M.HangsOnMemory);
 }
 
+namespace {
+/// One base, and its launches among those that were tried.
+struct TriedBase {
+  DomainCases *Cases = nullptr;
+  size_t Begin = 0, End = 0;
+};
+} // namespace
+
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear. What is left
 /// makes a finding.
 static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
-                                   ArrayRef<DomainCases *> Bases,
+                                   ArrayRef<TriedBase> Bases,
                                    const DomainFrame &Frame,
                                    GateVerdict &Verdict) {
   constexpr size_t MostSides = 24, MostProposals = 4;
@@ -134,9 +142,12 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   };
   Domain D = Derive();
   std::vector<MissingSide> Sides = Open(D);
-  for (DomainCases *Cases : Bases) {
+  for (const TriedBase &Each : Bases) {
     if (Sides.empty())
       break;
+    DomainCases *Cases = Each.Cases;
+    const size_t Before = V.tried().size();
+    bool Wider = false;
     const TriedLaunch Base = triedLaunch(O.kernel(), Cases->base().Case);
     for (const MissingSide &M : ArrayRef(Sides).take_front(MostSides)) {
       std::vector<SideProposal> All = V.taken().proposals(M, Base.B);
@@ -147,8 +158,10 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
         if (!J)
           return J.takeError();
         if (*J) {
-          if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+          Expected<bool> Right = V.explore(**J, Verdict);
+          if (!Right)
             return Right.takeError();
+          Wider |= *Right;
           continue;
         }
         if (P.Number || P.Null || P.Misaligned)
@@ -161,6 +174,17 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
         L.Evidence = V.taken().text(M);
         Untried.push_back(std::move(L));
       }
+    }
+    if (Wider) { // Those launches and the large ones of before, all together.
+      std::vector<TriedLaunch> Own(V.tried().begin() + Each.Begin,
+                                   V.tried().begin() + Each.End);
+      append_range(Own, V.tried().drop_front(Before));
+      Expected<const JudgedCase *> Corner = Cases->corner(Own, Admits);
+      if (!Corner)
+        return Corner.takeError();
+      if (*Corner)
+        if (Expected<bool> Right = V.explore(**Corner, Verdict); !Right)
+          return Right.takeError();
     }
     D = Derive();
     Sides = Open(D);
@@ -231,14 +255,13 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     return J ? V.explore(*J, Verdict).takeError() : Error::success();
   };
   std::optional<DomainFrame> Frame;
-  std::vector<DomainCases *> Bases;
+  std::vector<TriedBase> Bases;
   for (size_t I = 0; I < O.bases().size(); ++I) {
     Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
       return Cases.takeError();
     if (!*Cases)
       continue;
-    Bases.push_back(*Cases);
     if (!Frame)
       Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
     const size_t Before = V.tried().size();
@@ -284,6 +307,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         if (Error E = Explore(J))
           return E;
     }
+    Bases.push_back({*Cases, Before, V.tried().size()});
   }
   if (!Frame)
     return Error::success();

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IntegerRanges.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Operator.h"
@@ -34,24 +35,24 @@ static std::optional<ConstantRange> ofRegister(const CallInst &Call) {
   switch (Call.getIntrinsicID()) {
   case Intrinsic::nvvm_read_ptx_sreg_tid_x:
   case Intrinsic::nvvm_read_ptx_sreg_tid_y:
-    return between(32, 0, 1023);
+    return between(32, 0, MaxBlock[0] - 1);
   case Intrinsic::nvvm_read_ptx_sreg_tid_z:
-    return between(32, 0, 63);
+    return between(32, 0, MaxBlock[2] - 1);
   case Intrinsic::nvvm_read_ptx_sreg_ntid_x:
   case Intrinsic::nvvm_read_ptx_sreg_ntid_y:
-    return between(32, 1, 1024);
+    return between(32, 1, MaxBlock[0]);
   case Intrinsic::nvvm_read_ptx_sreg_ntid_z:
-    return between(32, 1, 64);
+    return between(32, 1, MaxBlock[2]);
   case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
-    return between(32, 0, 0x7ffffffe);
+    return between(32, 0, MaxGrid[0] - 1);
   case Intrinsic::nvvm_read_ptx_sreg_ctaid_y:
   case Intrinsic::nvvm_read_ptx_sreg_ctaid_z:
-    return between(32, 0, 65534);
+    return between(32, 0, MaxGrid[1] - 1);
   case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
-    return between(32, 1, 0x7fffffff);
+    return between(32, 1, MaxGrid[0]);
   case Intrinsic::nvvm_read_ptx_sreg_nctaid_y:
   case Intrinsic::nvvm_read_ptx_sreg_nctaid_z:
-    return between(32, 1, 65535);
+    return between(32, 1, MaxGrid[1]);
   case Intrinsic::nvvm_read_ptx_sreg_laneid:
     return between(32, 0, 31);
   case Intrinsic::nvvm_read_ptx_sreg_warpsize:

@@ -29,10 +29,11 @@ struct Site {
 /// The faults of one module, in order.
 class Sites {
 public:
-  /// Nothing when \p I has no line: compiler-made code is no one's fault.
-  void add(const llvm::Instruction &I, llvm::StringRef Operator,
-           const llvm::Twine &Before, const llvm::Twine &After,
-           std::function<void()> Apply, bool Unseen = false);
+  /// Nothing when \p I has no line: compiler-made code is no one's fault. The
+  /// result is valid until the next one; null where nothing was added.
+  Mutation *add(const llvm::Instruction &I, llvm::StringRef Operator,
+                const llvm::Twine &Before, const llvm::Twine &After,
+                std::function<void()> Apply);
   std::vector<Site> All;
   IntegerRanges Ranges;
 

@@ -46,15 +46,15 @@ static void addIndexWidths(GetElementPtrInst &I, Sites &S) {
     bool Fits = Signed ? Is.getSignedMin().isSignedIntN(Bits) &&
                              Is.getSignedMax().isSignedIntN(Bits)
                        : Is.getUnsignedMax().isIntN(Bits);
-    S.add(
-        I, "width", "[i]", After,
-        [&I, Last, Bits, Signed] {
-          IRBuilder<> B(&I);
-          I.setOperand(Last,
-                       throughInteger(B, I.getOperand(Last), Bits, Signed));
-          I.setNoWrapFlags(GEPNoWrapFlags::none());
-        },
-        Fits);
+    Mutation *M = S.add(I, "width", "[i]", After, [&I, Last, Bits, Signed] {
+      IRBuilder<> B(&I);
+      I.setOperand(Last, throughInteger(B, I.getOperand(Last), Bits, Signed));
+      I.setNoWrapFlags(GEPNoWrapFlags::none());
+    });
+    if (!M)
+      return;
+    M->Unseen = Fits;
+    M->Bits = Bits;
   };
   if (!comesFromInt(Index))
     Narrow("[int(i)]", 32, true);
@@ -75,14 +75,15 @@ static void addThroughFloat(Instruction &I, Sites &S) {
     APInt Most = APInt::getOneBitSet(I.getType()->getIntegerBitWidth(),
                                      Floating->getFPMantissaWidth());
     ConstantRange Is = S.Ranges.of(&I);
-    S.add(
-        I, "width", "integer", Name,
-        [&I, Floating] {
-          filterResult(I, [&](IRBuilder<> &B, Value *V) {
-            return throughFloat(B, V, Floating);
-          });
-        },
-        Is.getSignedMax().sle(Most) && Is.getSignedMin().sge(-Most));
+    Mutation *M = S.add(I, "width", "integer", Name, [&I, Floating] {
+      filterResult(I, [&](IRBuilder<> &B, Value *V) {
+        return throughFloat(B, V, Floating);
+      });
+    });
+    if (!M)
+      return;
+    M->Unseen = Is.getSignedMax().sle(Most) && Is.getSignedMin().sge(-Most);
+    M->Bits = unsigned(Floating->getFPMantissaWidth());
   };
   if (I.getType()->isIntegerTy(32))
     Through("through float", Type::getFloatTy(I.getContext()));
