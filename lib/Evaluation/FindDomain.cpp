@@ -115,6 +115,34 @@ struct TriedBase {
 };
 } // namespace
 
+/// The largest sizes of the box of \p Base are tried together, which nothing
+/// else may have done. False where they were right, or nothing is there to run.
+static Expected<bool> wrongAtCorner(const Kernel &K, VariantRuns &V,
+                                    DomainCases &Cases, const Domain &D,
+                                    DomainCases::Admission Admits,
+                                    GateVerdict &Verdict) {
+  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
+  auto Box = find_if(D.Boxes, [&](const DomainBox &Each) {
+    return contains(Domain{{Each}}, Base.B, Base.Args);
+  });
+  if (Box == D.Boxes.end())
+    return false;
+  Expected<const JudgedCase *> Corner = Cases.corner(*Box, Admits);
+  if (!Corner)
+    return Corner.takeError();
+  if (!*Corner)
+    return false;
+  const Bindings At = triedLaunch(K, (*Corner)->Case).B;
+  if (any_of(V.tried(), [&](const TriedLaunch &L) {
+        return L.B.Symbols == At.Symbols && L.B.Dims == At.Dims;
+      }))
+    return false;
+  Expected<bool> Right = V.explore(**Corner, Verdict);
+  if (!Right)
+    return Right.takeError();
+  return !*Right;
+}
+
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear. What is left
 /// makes a finding.
@@ -227,6 +255,21 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
       Untried.resize(Before);
       D = Derive();
     }
+  }
+  // A box ends before what is wrong: its new corner is another launch.
+  constexpr unsigned MostCorners = 4;
+  for (unsigned Round = 0; Round < MostCorners; ++Round) {
+    bool AnyWrong = false;
+    for (const TriedBase &Each : Bases) {
+      Expected<bool> Wrong =
+          wrongAtCorner(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
+      if (!Wrong)
+        return Wrong.takeError();
+      AnyWrong |= *Wrong;
+    }
+    if (!AnyWrong)
+      break;
+    D = Derive();
   }
   for (const MissingSide &M : Open(D)) {
     if (!isReason(M)) {
