@@ -19,7 +19,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// More is not drawn: it would take too much memory.
-static constexpr double MostBytes = 400e6;
+static constexpr double MostBytes = 300e6;
 /// What is longer repeats itself.
 static constexpr uint64_t MostDrawn = (4 << 20) + 4096;
 
