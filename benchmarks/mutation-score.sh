@@ -2,12 +2,17 @@
 # Mutation score of the gate over all kernels of test/Gate/Kernels, and six variants of the campaign (mutation-variants.txt).
 #   benchmarks/mutation-score.sh BUILD [LIMIT] [SEED] [RESULTS.jsonl]
 # BUILD: a build tree. LIMIT: mutants of each kernel (default 50). Survivors are run on 1,000 independent inputs. With RESULTS, an interrupted run goes on.
+# WORKERS (default 2) processes share the mutants of all kernels, so that none waits for another at a kernel's end. One more run then judges what is
+# left (mutants in the place of those that do not count) and prints the score.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
-results=${4:-}
+limit=${2:-50}
+seed=${3:-1}
+workers=${WORKERS:-2}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+results=${4:-$work/results.jsonl}
 # Variants get the comments that cupilot mutate reads, behind their text, so that lines stay.
 grep -v '^#' "$root/benchmarks/mutation-variants.txt" | while IFS='|' read -r path kernel launch; do
   path=$(echo "$path" | tr -d ' ')
@@ -16,8 +21,25 @@ grep -v '^#' "$root/benchmarks/mutation-variants.txt" | while IFS='|' read -r pa
     printf '\n// kernel:%s\n// workload:%s\n' "$kernel" "$launch"
   } >"$work/$(basename "$path")"
 done
-"$build/bin/cupilot" mutate "$root"/test/Gate/Kernels/*.cu "$work"/*.cu \
-  --limit="${2:-50}" --seed="${3:-1}" --independent=1000 \
-  --equivalent="$root/benchmarks/mutation-survivors.md" \
-  --workers="${WORKERS:-2}" ${results:+--results="$results" --resume} \
-  --minimum=99 -- --cuda-gpu-arch=sm_90a
+mutate() {
+  "$build/bin/cupilot" mutate "$root"/test/Gate/Kernels/*.cu "$work"/v_*.cu \
+    --limit="$limit" --seed="$seed" --independent=1000 \
+    --equivalent="$root/benchmarks/mutation-survivors.md" \
+    --results="$results" --resume "$@" -- --cuda-gpu-arch=sm_90a
+}
+processes=
+part=0
+while [ "$part" -lt "$workers" ]; do
+  mutate --part="$part/$workers" --workers=1 >"$work/part.$part" 2>&1 &
+  processes="$processes $!"
+  part=$((part + 1))
+done
+# Whoever ends this script ends them.
+trap 'kill $processes 2>/dev/null; rm -rf "$work"; exit 130' INT TERM
+part=0
+for process in $processes; do
+  wait "$process" || { cat "$work/part.$part" >&2; exit 1; }
+  part=$((part + 1))
+done
+trap 'rm -rf "$work"' INT TERM
+mutate --workers="$workers" --minimum=99

@@ -43,11 +43,23 @@ void varyCopies(GateCase &C, size_t Buffer, uint64_t Period, uint64_t Seed) {
   });
 }
 
-void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed) {
-  constexpr uint64_t Every = 31;
+void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed,
+               ArrayRef<int64_t> Lengths) {
+  constexpr uint64_t Every = 31, EveryRow = 3;
+  constexpr int64_t ShortestRow = 8;
+  const uint64_t Stride = C.Layouts[Buffer].Stride;
+  auto EndsRow = [&](uint64_t At) {
+    return any_of(Lengths, [&](int64_t Length) {
+      if (Length < ShortestRow)
+        return false;
+      const uint64_t Index = At / Stride, L = static_cast<uint64_t>(Length);
+      return Index % L == L - 1 && Index / L % EveryRow == 0;
+    });
+  };
   changeSome(C, Buffer, 0, [&](ElementKind K, uint64_t At, double V) {
     double Factor = K == ElementKind::Half ? 16 : 1024;
-    return drawAt(Seed, Buffer, At) % Every ? V : V * Factor;
+    bool Spike = drawAt(Seed, Buffer, At) % Every == 0 || EndsRow(At);
+    return Spike ? V * Factor : V;
   });
 }
 

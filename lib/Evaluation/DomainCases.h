@@ -69,6 +69,10 @@ public:
   llvm::Expected<const JudgedCase *> corner(llvm::ArrayRef<TriedLaunch> Tried,
                                             Admission Admits);
 
+  /// The largest sizes of \p Box, all together, likewise.
+  llvm::Expected<const JudgedCase *> corner(const DomainBox &Box,
+                                            Admission Admits);
+
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too
   /// much.
@@ -125,6 +129,8 @@ private:
     Admission Admits;
   };
   Smaller smallerFor(Admission Admits) const;
+  llvm::Expected<const JudgedCase *> together(const Values &Most,
+                                              Admission Admits);
   Values leastAdmitted(const Values &From, Admission Admits) const;
   /// Changes a grid; false: there is none.
   using GridOf = llvm::function_ref<bool(GateCase &)>;

@@ -106,11 +106,47 @@ bool isReason(const MissingSide &M) {
          (M.isKnown() || M.HangsOnMemory);
 }
 
+namespace {
+/// One base, and its launches among those that were tried.
+struct TriedBase {
+  DomainCases *Cases = nullptr;
+  size_t Begin = 0, End = 0;
+};
+} // namespace
+
+/// The largest sizes of the box of \p Base are tried together, which nothing
+/// else may have done. False where they were right, or nothing is there to run.
+static Expected<bool> wrongAtCorner(const Kernel &K, VariantRuns &V,
+                                    DomainCases &Cases, const Domain &D,
+                                    DomainCases::Admission Admits,
+                                    GateVerdict &Verdict) {
+  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
+  auto Box = find_if(D.Boxes, [&](const DomainBox &Each) {
+    return contains(Domain{{Each}}, Base.B, Base.Args);
+  });
+  if (Box == D.Boxes.end())
+    return false;
+  Expected<const JudgedCase *> Corner = Cases.corner(*Box, Admits);
+  if (!Corner)
+    return Corner.takeError();
+  if (!*Corner)
+    return false;
+  const Bindings At = triedLaunch(K, (*Corner)->Case).B;
+  if (any_of(V.tried(), [&](const TriedLaunch &L) {
+        return L.B.Symbols == At.Symbols && L.B.Dims == At.Dims;
+      }))
+    return false;
+  Expected<bool> Right = V.explore(**Corner, Verdict);
+  if (!Right)
+    return Right.takeError();
+  return !*Right;
+}
+
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear, which become
 /// \p Untried. What is left makes a finding.
 static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
-                                   ArrayRef<DomainCases *> Bases,
+                                   ArrayRef<TriedBase> Bases,
                                    const DomainFrame &Frame,
                                    GateVerdict &Verdict,
                                    std::vector<TriedLaunch> &Untried) {
@@ -133,9 +169,12 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   };
   Domain D = Derive();
   std::vector<MissingSide> Sides = Open(D);
-  for (DomainCases *Cases : Bases) {
+  for (const TriedBase &Each : Bases) {
     if (Sides.empty())
       break;
+    DomainCases *Cases = Each.Cases;
+    const size_t Before = V.tried().size();
+    bool Wider = false;
     const TriedLaunch Base = triedLaunch(O.kernel(), Cases->base().Case);
     for (const MissingSide &M : ArrayRef(Sides).take_front(MostSides)) {
       std::vector<SideProposal> All = V.taken().proposals(M, Base.B);
@@ -146,8 +185,10 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
         if (!J)
           return J.takeError();
         if (*J) {
-          if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+          Expected<bool> Right = V.explore(**J, Verdict);
+          if (!Right)
             return Right.takeError();
+          Wider |= *Right;
           continue;
         }
         if (P.Number || P.Null || P.Misaligned)
@@ -160,6 +201,17 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
         L.Evidence = V.taken().text(M);
         Untried.push_back(std::move(L));
       }
+    }
+    if (Wider) { // Those launches and the large ones of before, all together.
+      std::vector<TriedLaunch> Own(V.tried().begin() + Each.Begin,
+                                   V.tried().begin() + Each.End);
+      append_range(Own, V.tried().drop_front(Before));
+      Expected<const JudgedCase *> Corner = Cases->corner(Own, Admits);
+      if (!Corner)
+        return Corner.takeError();
+      if (*Corner)
+        if (Expected<bool> Right = V.explore(**Corner, Verdict); !Right)
+          return Right.takeError();
     }
     D = Derive();
     Sides = Open(D);
@@ -203,6 +255,21 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
       D = Derive();
     }
   }
+  // A box ends before what is wrong: its new corner is another launch.
+  constexpr unsigned MostCorners = 4;
+  for (unsigned Round = 0; Round < MostCorners; ++Round) {
+    bool AnyWrong = false;
+    for (const TriedBase &Each : Bases) {
+      Expected<bool> Wrong =
+          wrongAtCorner(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
+      if (!Wrong)
+        return Wrong.takeError();
+      AnyWrong |= *Wrong;
+    }
+    if (!AnyWrong)
+      break;
+    D = Derive();
+  }
   for (const MissingSide &M : Open(D)) {
     if (!isReason(M)) {
       Verdict.Choices.push_back("not a reason to reject it: " +
@@ -230,14 +297,13 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     return J ? V.explore(*J, Verdict).takeError() : Error::success();
   };
   std::optional<DomainFrame> Frame;
-  std::vector<DomainCases *> Bases;
+  std::vector<TriedBase> Bases;
   for (size_t I = 0; I < O.bases().size(); ++I) {
     Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
       return Cases.takeError();
     if (!*Cases)
       continue;
-    Bases.push_back(*Cases);
     if (!Frame)
       Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
     const size_t Before = V.tried().size();
@@ -283,6 +349,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         if (Error E = Explore(J))
           return E;
     }
+    Bases.push_back({*Cases, Before, V.tried().size()});
   }
   if (!Frame)
     return Error::success();

@@ -250,6 +250,10 @@ void FloatCases::addClasses(ArrayRef<FloatRef> Refs, const std::string &Name) {
       Refs, [](const FloatRef &R) { return R.Type == FloatRef::Format::Half; });
   add(Refs, Name, Half ? 0x1p12 : 0x1p90, Wanted::Finite);
   add(Refs, Name, Half ? -0x1p-12 : -0x1p-90, Wanted::Finite);
+  // Between those, cubes and squares of some are denormal.
+  if (!Half)
+    for (double V : {0x1p21, 0x1p43, 0x1p64, 0x1p-43, 0x1p-64})
+      add(Refs, Name, V, Wanted::Finite);
   if (X.Types.NoSpecialValues)
     return;
   add(Refs, Name, INFINITY, Wanted::NaN);

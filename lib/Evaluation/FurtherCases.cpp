@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DeriveDomain.h"
 #include "DomainCases.h"
 #include "Original.h"
 #include "cupilot/Portable/LaunchLimits.h"
@@ -180,14 +181,29 @@ DomainCases::apart(const Bindings &Wrong) {
 
 Expected<const JudgedCase *> DomainCases::corner(ArrayRef<TriedLaunch> Tried,
                                                  Admission Admits) {
-  constexpr int64_t LeastShare = 64;
-  constexpr double MostCornerCost = 4e7;
   const Values At = Model.baseValues();
   Values Most = At;
   for (const TriedLaunch &L : Tried)
     for (size_t I = 0; I < At.size() && !L.Wrong; ++I)
       if (std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), L.B))
         Most[I] = std::max(Most[I], *V);
+  return together(Most, Admits);
+}
+
+Expected<const JudgedCase *> DomainCases::corner(const DomainBox &Box,
+                                                 Admission Admits) {
+  Values Most = Model.baseValues();
+  for (size_t I = 0; I < Most.size(); ++I)
+    if (std::optional<Interval> In = rangeIn(Model.vars()[I].expr(), Box))
+      Most[I] = std::max(Most[I], In->Most);
+  return together(Most, Admits);
+}
+
+Expected<const JudgedCase *> DomainCases::together(const Values &Most,
+                                                   Admission Admits) {
+  constexpr int64_t LeastShare = 64;
+  constexpr double MostCornerCost = 4e7;
+  const Values At = Model.baseValues();
   for (int64_t Share = 1; Share <= LeastShare; Share *= 2) {
     Values V = At;
     size_t Larger = 0;

@@ -43,8 +43,10 @@ double ofBinades(ElementKind Kind, uint64_t Draw, int Low, int High);
 /// the same in another.
 void varyCopies(GateCase &C, size_t Buffer, uint64_t Period, uint64_t Seed);
 /// A few floats of \p Buffer become a thousand times as large: who looks for
-/// the largest must look everywhere.
-void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed);
+/// the largest must look everywhere. Among them are the last ones of some rows,
+/// if rows have one of \p Lengths elements.
+void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed,
+               llvm::ArrayRef<int64_t> Lengths = {});
 /// The numbers of buffer \p Buffer of \p C in another order.
 void permuteIntegers(GateCase &C, size_t Buffer, uint64_t Seed);
 

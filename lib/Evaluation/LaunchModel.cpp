@@ -299,7 +299,7 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
     repeat(From.Buffers[I], C.Buffers[I], Sizes[I]);
     varyCopies(C, I, From.Buffers[I].size(), Drawn);
     if (!IsBase && Drawn % 2)
-      addSpikes(C, I, Drawn);
+      addSpikes(C, I, Drawn, Values);
   }
   return Shape;
 }

@@ -159,6 +159,23 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
            }});
     }
   }
+  // The ends of longer rows must matter, in a maximum, too.
+  for (const ScalarRef &S : X.K.Scalars) {
+    uint64_t Value = readScalar(Base, S), More = Value + Value / 2 + 3;
+    if (Value < 2 || Value >> 31)
+      continue;
+    for (Fit F : {Fit::All, Fit::Larger})
+      Makers.push_back({Base.Name + " " + scalarName(X.K, S) + "=" +
+                            utostr(More) + " with spikes" +
+                            (F == Fit::All ? "" : " (larger buffers)"),
+                        [&X, &Base, &S, F, More] {
+                          GateCase C = resized(X, Base, {&S, 0}, More, F, true);
+                          C.Name += " with spikes";
+                          for (size_t I = 0; I < C.Buffers.size(); ++I)
+                            addSpikes(C, I, X.Seed, static_cast<int64_t>(More));
+                          return C;
+                        }});
+  }
   // Pairs: a variant may only get one extent at a time right.
   ArrayRef<ScalarRef> All = X.K.Scalars;
   unsigned Pairs = 0;

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SideBySide.h"
+#include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <cstring>
@@ -17,7 +19,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// More is not drawn: it would take too much memory.
-static constexpr double MostBytes = 400e6;
+static constexpr double MostBytes = 300e6;
 /// What is longer repeats itself.
 static constexpr uint64_t MostDrawn = (4 << 20) + 4096;
 
@@ -49,9 +51,11 @@ void LaunchSource::shrink(const Bindings &Was, Workload &W) {
                   W);
 }
 
-/// Gives the grid the numbers of blocks that its sizes ask for. False where an
-/// argument cannot be read.
-bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W) {
+/// Gives the grid the numbers of blocks that its sizes ask for: the most that
+/// any does along axis \p Large (nothing: along each), the least along others.
+/// False where an argument cannot be read.
+bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W,
+                          std::optional<unsigned> Large) {
   Expected<Bindings> Is = bindLaunch(W.Shape, K.Scalars, W.Args);
   if (!Is) {
     consumeError(Is.takeError());
@@ -61,8 +65,9 @@ bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W) {
     std::vector<int64_t> Usual = followers(Was, *Is, Axis);
     if (Usual.empty() || (!Always && chance(0.2)))
       continue;
-    int64_t Most = *max_element(Usual);
-    W.Shape.Grid[Axis] = uint64_t(std::max<int64_t>(1, Most));
+    int64_t Blocks =
+        !Large || Axis == *Large ? *max_element(Usual) : *min_element(Usual);
+    W.Shape.Grid[Axis] = uint64_t(std::max<int64_t>(1, Blocks));
   }
   return true;
 }
@@ -106,6 +111,25 @@ bool LaunchSource::exceed(const Bindings &Was, const Expr &E, int64_t Goal,
   return Set(High);
 }
 
+/// One quantity that \p Where bounds passes its bound, 2^16 or 2^24.
+bool LaunchSource::pass(const Domain &Where, const Bindings &Was, Workload &W) {
+  const DomainBox &Box = Where.Boxes[below(Where.Boxes.size())];
+  if (chance(0.8))
+    shrink(Was, W);
+  Expr E = Expr::binary(Expr::Kind::Mul, Expr::dim(GridX), Expr::dim(BlockX));
+  int64_t Most = 0;
+  if (!Box.Ranges.empty() && chance(0.8)) {
+    const RangeClause &C = Box.Ranges[below(Box.Ranges.size())];
+    E = C.E;
+    Most = C.In.empty() ? 0 : C.In.back().Most;
+  }
+  // Multiples of a power of two are exact for longer.
+  if (chance(0.4))
+    W.Shape.Block[0] = 1 + 2 * below(1 + W.Shape.Block[0] / 2);
+  (void)follow(Was, false, W);
+  return exceed(Was, E, goalBeyond(Most), W);
+}
+
 /// Makes buffers as large as the launch may need. False where that is too much.
 bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
                            Workload &W) {
@@ -124,7 +148,10 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
   }
   for (unsigned D = GridX; D <= BlockZ; ++D)
     Threads *= double(Is->Dims[D]) / double(std::max<int64_t>(1, Was.Dims[D]));
-  double Times = std::max({1.0, Threads, chance(0.3) ? Grown : Net}), Bytes = 0;
+  // Blocks that lie partly outside have threads without elements.
+  constexpr double Margin = 1.3;
+  double Times = Margin * std::max({1.0, Threads, chance(0.3) ? Grown : Net}),
+         Bytes = 0;
   for (auto [Old, New] : zip_equal(Recorded.Buffers, W.Buffers)) {
     uint64_t Width = sizeOf(elementOf(StringRef(Old.Generator).split(' ').first)
                                 .value_or(ElementKind::UInt8));
@@ -148,29 +175,114 @@ static void repeat(std::vector<uint8_t> &Content, uint64_t Size) {
                 std::min<uint64_t>(Period, Size - At));
 }
 
-Expected<std::optional<RandomLaunch>>
-LaunchSource::beyond(const Domain &Where) {
+/// Blocks of which some run at even distances, so that the first and the last
+/// of them do, too (SideBySide::Sampled).
+static uint64_t withLastBlock(uint64_t Blocks) {
+  if (Blocks <= SideBySide::Sampled)
+    return Blocks;
+  uint64_t Gaps = SideBySide::Sampled - 1;
+  return (Blocks - 2) / Gaps * Gaps + Gaps + 1;
+}
+
+/// All threads of a block lie along the axis whose grid follows \p Size, as
+/// only x has more than 65,535 blocks. False where no axis follows it.
+bool LaunchSource::lieAlong(const Bindings &Was, const ScalarRef &Size,
+                            int64_t Goal, Workload &W) {
+  const LaunchShape Before = W.Shape;
+  if (!follow(Was, true, W))
+    return false;
+  // Which of several axes follows it, recorded launches may leave open.
+  SmallVector<unsigned, 3> Axes;
+  for (unsigned I = 0; I < 3; ++I)
+    if (W.Shape.Grid[I] > Before.Grid[I])
+      Axes.push_back(I);
+  if (Axes.empty())
+    return false;
+  const unsigned Axis = Axes[Turn / K.Scalars.size() % Axes.size()];
+  if (!follow(Was, true, W, Axis))
+    return false;
+  bool Fits = W.Shape.Grid[Axis] <= uint64_t(MaxGrid[Axis]);
+  if (!Fits || chance(0.6)) {
+    for (unsigned I = 0; I < 3; ++I)
+      W.Shape.Block[I] = I == Axis ? uint64_t(MaxBlock[I]) : 1;
+    if (!follow(Was, true, W, Axis))
+      return false;
+  }
+  // The last element is that of a block that runs.
+  uint64_t Blocks = W.Shape.Grid[Axis], Last = withLastBlock(Blocks);
+  bool Alone = all_of(
+      seq(3u), [&](unsigned I) { return I == Axis || W.Shape.Grid[I] == 1; });
+  if (Last == Blocks || !Alone)
+    return true;
+  writeScalar(Size, Goal + int64_t((Last - Blocks) * (uint64_t(Goal) / Blocks)),
+              W);
+  return follow(Was, true, W, Axis);
+}
+
+/// One size passes 2^Bits, alone or as a factor; others are small. Where no
+/// axis follows it, one thread has all the work.
+bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
+  std::vector<unsigned> Sizes;
+  for (auto [I, Old] : enumerate(Was.Symbols))
+    if (Old > 1)
+      Sizes.push_back(unsigned(I));
+  if (Sizes.empty())
+    return false;
+  static constexpr unsigned Usual[] = {10, 16, 24, 24, 24};
+  constexpr unsigned MostBits = 26, MostGridBits = 15; // More is not run.
+  if (Bits == 0 || Bits > MostBits)
+    Bits = Usual[below(std::size(Usual))];
+  int64_t Goal = int64_t(1) << Bits;
+  Goal += 1 + int64_t(below(uint64_t(Goal) / 8));
+  // Each has its turn, along each axis.
+  const unsigned Which = Sizes[Turn++ % Sizes.size()];
+  const ScalarRef &Size = K.Scalars[Which];
+  static constexpr int64_t Small[] = {1, 1, 1, 2, 3, 5};
+  for (unsigned I : Sizes)
+    if (I != Which && (Was.Symbols[I] > 8 || chance(0.5)))
+      writeScalar(K.Scalars[I], Small[below(std::size(Small))], W);
+  if (Bits <= MostGridBits && chance(0.2)) { // Blocks of a grid.
+    unsigned Axis = unsigned(below(3));
+    if (W.Shape.Grid[Axis] == 1)
+      Axis = 0;
+    W.Shape.Grid[Axis] = uint64_t(Goal);
+    writeScalar(Size, Goal * int64_t(W.Shape.Block[Axis]), W);
+    return true;
+  }
+  if (chance(0.12)) { // One thread; another size may have to be as large.
+    for (unsigned I = 0; I < 3; ++I)
+      W.Shape.Grid[I] = W.Shape.Block[I] = 1;
+    unsigned Other = Sizes[below(Sizes.size())];
+    if (chance(0.4))
+      writeScalar(K.Scalars[Other], Goal + int64_t(below(3)), W);
+    writeScalar(Size, Goal, W);
+    return true;
+  }
+  if (chance(0.3)) { // A product passes the bound.
+    static constexpr int64_t Shares[] = {2, 3, 17, 300, 3000};
+    int64_t Share = Shares[below(std::size(Shares))];
+    unsigned Other = unsigned(below(Sizes.size() + 3));
+    if (Other >= Sizes.size())
+      W.Shape.Grid[Other - Sizes.size()] = uint64_t(Share);
+    else if (Sizes[Other] != Which)
+      writeScalar(K.Scalars[Sizes[Other]], Share, W);
+    Goal = Goal / Share + 1;
+  }
+  writeScalar(Size, Goal, W);
+  return lieAlong(Was, Size, Goal, W) || follow(Was, true, W);
+}
+
+Expected<std::optional<RandomLaunch>> LaunchSource::beyond(const Domain &Where,
+                                                           unsigned Bits) {
   const Workload &Recorded = Around[below(Around.size())];
   Expected<Bindings> Was = bindLaunch(Recorded.Shape, K.Scalars, Recorded.Args);
   if (!Was)
     return Was.takeError();
   for (unsigned Try = 0; Try < 100; ++Try) {
-    const DomainBox &Box = Where.Boxes[below(Where.Boxes.size())];
     Workload W = Recorded;
-    if (chance(0.8))
-      shrink(*Was, W);
-    Expr E = Expr::binary(Expr::Kind::Mul, Expr::dim(GridX), Expr::dim(BlockX));
-    int64_t Most = 0;
-    if (!Box.Ranges.empty() && chance(0.8)) {
-      const RangeClause &C = Box.Ranges[below(Box.Ranges.size())];
-      E = C.E;
-      Most = C.In.empty() ? 0 : C.In.back().Most;
-    }
-    // Multiples of a power of two are exact for longer.
-    if (chance(0.4))
-      W.Shape.Block[0] = 1 + 2 * below(1 + W.Shape.Block[0] / 2);
-    (void)follow(*Was, false, W);
-    if (!exceed(*Was, E, goalBeyond(Most), W) || !growFor(Recorded, *Was, W))
+    bool Drawn = chance(Bits ? 0.85 : 0.5) ? stretch(*Was, Bits, W)
+                                           : pass(Where, *Was, W);
+    if (!Drawn || !growFor(Recorded, *Was, W))
       continue;
     RandomLaunch L = withoutContents(W);
     Expected<PlacedLaunch> P = placed(K, L);

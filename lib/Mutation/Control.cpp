@@ -152,7 +152,7 @@ static void addLoop(Loop &L, Sites &S) {
       S.add(*Limit, "loop", "limit", By > 0 ? "limit + 1" : "limit - 1",
             [Limit, By] { addOne(*Limit, 1, By); });
   auto Bound = [&](const char *After, auto Make) {
-    S.add(*Limit, "loop", "limit", After, [Limit, Make] {
+    return S.add(*Limit, "loop", "limit", After, [Limit, Make] {
       IRBuilder<> B(Limit);
       Limit->setOperand(1, Make(B, Limit->getOperand(1)));
     });
@@ -161,10 +161,14 @@ static void addLoop(Loop &L, Sites &S) {
       Limit->getOperand(1)->getType()->getIntegerBitWidth() >= 32 &&
       (Limit->isRelational() && (Limit->getPredicate() == CmpInst::ICMP_SLT ||
                                  Limit->getPredicate() == CmpInst::ICMP_ULT))) {
-    Bound("min(limit, 1024)", [](IRBuilder<> &B, Value *V) -> Value * {
-      return B.CreateBinaryIntrinsic(Intrinsic::smin, V,
-                                     ConstantInt::get(V->getType(), 1024));
-    });
+    constexpr unsigned Bits = 10;
+    Mutation *M =
+        Bound("min(limit, 1024)", [](IRBuilder<> &B, Value *V) -> Value * {
+          return B.CreateBinaryIntrinsic(
+              Intrinsic::smin, V, ConstantInt::get(V->getType(), 1 << Bits));
+        });
+    if (M)
+      M->Bits = Bits;
     Bound("limit in whole fours", [](IRBuilder<> &B, Value *V) -> Value * {
       return B.CreateAnd(V, ConstantInt::getSigned(V->getType(), -4));
     });

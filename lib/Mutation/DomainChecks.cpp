@@ -179,7 +179,9 @@ std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
 }
 
 /// Launches beyond a domain that are compared; many of them are large.
-static constexpr unsigned MostBeyond = 24;
+static constexpr unsigned MostBeyond = 24,
+                          // Where sizes hardly matter.
+    FewBeyond = 8;
 
 Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
                                       const SideVariant &V, const Domain &Where,
@@ -213,7 +215,8 @@ Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
   if (!Out)
     return Out.takeError();
   if (!Out->Differs) { // Where not even the original was proved, then.
-    O.Inputs = MostBeyond;
+    O.Inputs = Q.Bits ? MostBeyond : FewBeyond;
+    O.Bits = Q.Bits;
     Out = compareBeyond(*Q.K, Q.Original, V, Q.Recorded, Where, O);
     if (!Out)
       return Out.takeError();

@@ -31,11 +31,12 @@ std::string Mutation::str() const {
   return Text;
 }
 
-void Sites::add(const Instruction &I, StringRef Operator, const Twine &Before,
-                const Twine &After, std::function<void()> Apply) {
+Mutation *Sites::add(const Instruction &I, StringRef Operator,
+                     const Twine &Before, const Twine &After,
+                     std::function<void()> Apply) {
   const DebugLoc &At = I.getDebugLoc();
   if (!At || At.getLine() == 0)
-    return;
+    return nullptr;
   Mutation M;
   M.Index = All.size();
   M.File = sys::path::filename(At->getFilename()).str();
@@ -49,6 +50,7 @@ void Sites::add(const Instruction &I, StringRef Operator, const Twine &Before,
   M.Before = Before.str();
   M.After = After.str();
   All.push_back({std::move(M), std::move(Apply)});
+  return &All.back().M;
 }
 
 std::string calleeSignature(const CallInst &Call) {

@@ -65,15 +65,21 @@ Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
                                           ArrayRef<Workload> Around,
                                           const Domain &Where,
                                           const IndependentOptions &Options) {
-  Expected<SideBySide> Both = SideBySide::create(K, Original, V, Options.Arch,
-                                                 SideBySide::Effort::Sampled);
+  // What counts blocks needs all of them, and many are few enough.
+  constexpr unsigned FewBits = 10;
+  auto How = Options.Bits && Options.Bits <= FewBits
+                 ? SideBySide::Effort::Whole
+                 : SideBySide::Effort::Sampled;
+  Expected<SideBySide> Both =
+      SideBySide::create(K, Original, V, Options.Arch, How);
   if (!Both)
     return Both.takeError();
   IndependentResult Result;
   LaunchSource Source(K, Around, Options.Seed);
   for (unsigned Try = 0;
        Result.Inputs < Options.Inputs && Try < 4 * Options.Inputs; ++Try) {
-    Expected<std::optional<RandomLaunch>> L = Source.beyond(Where);
+    Expected<std::optional<RandomLaunch>> L =
+        Source.beyond(Where, Options.Bits);
     if (!L)
       return L.takeError();
     if (!*L)

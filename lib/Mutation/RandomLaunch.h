@@ -55,7 +55,9 @@ public:
   llvm::Expected<std::optional<RandomLaunch>> next();
   /// A launch that a range of \p Where leaves out, as small as it can be
   /// otherwise; nothing where no attempt made one of a size that can be run.
-  llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where);
+  /// With \p Bits, some size or product of sizes passes 2^Bits.
+  llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where,
+                                                     unsigned Bits = 0);
 
 private:
   uint64_t draw() { return splitMix64(State); }
@@ -78,15 +80,21 @@ private:
   llvm::Expected<std::optional<RandomLaunch>> drawInside(const Workload &W);
   // BeyondDomain.cpp.
   int64_t goalBeyond(int64_t Most);
+  bool lieAlong(const Bindings &Was, const ScalarRef &Size, int64_t Goal,
+                Workload &W);
   void shrink(const Bindings &Was, Workload &W);
-  bool follow(const Bindings &Was, bool Always, Workload &W);
+  bool follow(const Bindings &Was, bool Always, Workload &W,
+              std::optional<unsigned> Large = std::nullopt);
   bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
+  bool stretch(const Bindings &Was, unsigned Bits, Workload &W);
+  bool pass(const Domain &Where, const Bindings &Was, Workload &W);
   bool growFor(const Workload &Recorded, const Bindings &Was, Workload &W);
 
   const Kernel &K;
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
   const Domain *Inside;
+  uint64_t Turn = 0; ///< Of stretch().
 };
 
 } // namespace cupilot

@@ -15,6 +15,7 @@
 #include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/Workers.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
 #include <chrono>
@@ -171,6 +172,7 @@ Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
   Q.Original = Subject.Bitcode;
   Q.Recorded = Subject.Workloads;
   Q.Inputs = 200;
+  Q.Bits = R.M.Bits;
   Q.Seed = Options.Seed + xxh3_64bits(R.key());
   Q.Arch = Subject.Arch;
   Expected<BoundedVerdict> B = judgeBounded(Q, Mutant, Where, **Whole);
@@ -260,8 +262,8 @@ static std::vector<unsigned> shuffled(size_t N, uint64_t Seed) {
 
 static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
   return R.Outcome == MutantOutcome::Open ||
-         (R.Outcome == MutantOutcome::Survived && !R.Differs &&
-          R.Inputs < Options.Independent);
+         (R.Outcome == MutantOutcome::Survived && !R.Differs && R.Inputs == 0 &&
+          Options.Independent > 0);
 }
 
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
@@ -273,13 +275,25 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
   std::vector<MutantRecord> Records;
   for (unsigned I :
        shuffled(All->size(), Options.Seed + xxh3_64bits(Subject.Name))) {
+    if ((*All)[I].Unseen)
+      continue;
     MutantRecord R;
     R.Kernel = Subject.Name;
     R.M = (*All)[I];
     auto Known = Options.Known.find(R.key() + " " + std::to_string(R.M.Index));
     if (Known != Options.Known.end())
       R = Known->second;
+    R.M = (*All)[I];
     Records.push_back(std::move(R));
+  }
+  if (Options.Parts > 1) { // Who has all looks after those that do not count.
+    constexpr size_t Spare = 2;
+    std::vector<MutantRecord> Own;
+    for (auto [I, R] : enumerate(Records))
+      if (I % Options.Parts == Options.Part &&
+          (!Options.Limit || I < Options.Limit + Spare))
+        Own.push_back(std::move(R));
+    Records = std::move(Own);
   }
   // Only those that are open go to the workers; all are told in order.
   std::vector<unsigned> Tasks;

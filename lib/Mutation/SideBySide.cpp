@@ -229,7 +229,7 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
   uint64_t MostOfThread = 20'000'000, MostOfLaunch = 200'000'000;
   if (How == Effort::Sampled) {
     Device.CountSteps = true;
-    Device.SampleBlocks = 128;
+    Device.SampleBlocks = Sampled;
     // Loops of 2^24 turns come to their ends.
     MostOfThread = 1'000'000'000;
     MostOfLaunch = 2'000'000'000;

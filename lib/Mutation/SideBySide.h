@@ -36,6 +36,8 @@ public:
     Sampled ///< Some of the blocks, the same of both codes, of a large one:
             ///< what the others would write is missing on both sides.
   };
+  /// Blocks of a large launch that run.
+  static constexpr unsigned Sampled = 256;
   /// Errors: code that the cpu device refuses; a plan with tensor maps.
   static llvm::Expected<SideBySide>
   create(const Kernel &K, llvm::StringRef Original, const SideVariant &V,

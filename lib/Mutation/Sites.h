@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_MUTATION_SITES_H
 #define CUPILOT_LIB_MUTATION_SITES_H
 
+#include "IntegerRanges.h"
 #include "cupilot/Model/Workload.h"
 #include "cupilot/Mutation/Mutation.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -28,11 +29,13 @@ struct Site {
 /// The faults of one module, in order.
 class Sites {
 public:
-  /// Nothing when \p I has no line: compiler-made code is no one's fault.
-  void add(const llvm::Instruction &I, llvm::StringRef Operator,
-           const llvm::Twine &Before, const llvm::Twine &After,
-           std::function<void()> Apply);
+  /// Nothing when \p I has no line: compiler-made code is no one's fault. The
+  /// result is valid until the next one; null where nothing was added.
+  Mutation *add(const llvm::Instruction &I, llvm::StringRef Operator,
+                const llvm::Twine &Before, const llvm::Twine &After,
+                std::function<void()> Apply);
   std::vector<Site> All;
+  IntegerRanges Ranges;
 
 private:
   std::map<const llvm::Function *, std::string> Names;

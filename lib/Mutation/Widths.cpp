@@ -42,11 +42,19 @@ static void addIndexWidths(GetElementPtrInst &I, Sites &S) {
       I.use_empty())
     return;
   auto Narrow = [&](StringRef After, unsigned Bits, bool Signed) {
-    S.add(I, "width", "[i]", After, [&I, Last, Bits, Signed] {
+    ConstantRange Is = S.Ranges.of(Index);
+    bool Fits = Signed ? Is.getSignedMin().isSignedIntN(Bits) &&
+                             Is.getSignedMax().isSignedIntN(Bits)
+                       : Is.getUnsignedMax().isIntN(Bits);
+    Mutation *M = S.add(I, "width", "[i]", After, [&I, Last, Bits, Signed] {
       IRBuilder<> B(&I);
       I.setOperand(Last, throughInteger(B, I.getOperand(Last), Bits, Signed));
       I.setNoWrapFlags(GEPNoWrapFlags::none());
     });
+    if (!M)
+      return;
+    M->Unseen = Fits;
+    M->Bits = Bits;
   };
   if (!comesFromInt(Index))
     Narrow("[int(i)]", 32, true);
@@ -62,17 +70,25 @@ static void addThroughFloat(Instruction &I, Sites &S) {
     Wanted = !localVariable(Load->getPointerOperand());
   if (!Wanted || I.use_empty())
     return;
-  auto Through = [&](const char *Name, auto Type) {
-    S.add(I, "width", "integer", Name, [&I, Type] {
+  auto Through = [&](const char *Name, Type *Floating) {
+    // Every integer up to this magnitude is exact.
+    APInt Most = APInt::getOneBitSet(I.getType()->getIntegerBitWidth(),
+                                     Floating->getFPMantissaWidth());
+    ConstantRange Is = S.Ranges.of(&I);
+    Mutation *M = S.add(I, "width", "integer", Name, [&I, Floating] {
       filterResult(I, [&](IRBuilder<> &B, Value *V) {
-        return throughFloat(B, V, Type(B));
+        return throughFloat(B, V, Floating);
       });
     });
+    if (!M)
+      return;
+    M->Unseen = Is.getSignedMax().sle(Most) && Is.getSignedMin().sge(-Most);
+    M->Bits = unsigned(Floating->getFPMantissaWidth());
   };
   if (I.getType()->isIntegerTy(32))
-    Through("through float", [](IRBuilder<> &B) { return B.getFloatTy(); });
+    Through("through float", Type::getFloatTy(I.getContext()));
   if (I.getType()->isIntegerTy(64))
-    Through("through double", [](IRBuilder<> &B) { return B.getDoubleTy(); });
+    Through("through double", Type::getDoubleTy(I.getContext()));
 }
 
 void addWidths(Instruction &I, Sites &S) {

@@ -49,6 +49,10 @@ struct Options : CommandOptions {
       cl::desc("Output file of --emit (default: standard output)")};
   cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
                             cl::desc("Number of processes (default 2)")};
+  cl::opt<std::string> Part{
+      "part", In, cl::value_desc("I/N"),
+      cl::desc("Judge only part I (from 0) of N, for N processes that share "
+               "--results; another run with --resume prints the score")};
   cl::opt<unsigned> Independent{
       "independent", In, cl::init(0), cl::value_desc("N"),
       cl::desc("Also run survivors on N inputs of an independent generator")};
@@ -113,7 +117,8 @@ static Error printList(const MutationSubject &S) {
   if (!All)
     return All.takeError();
   for (const Mutation &M : *All)
-    outs() << S.Name << " " << M.Index << " " << M.str() << "\n";
+    if (!M.Unseen)
+      outs() << S.Name << " " << M.Index << " " << M.str() << "\n";
   return Error::success();
 }
 
@@ -249,6 +254,17 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.Options.Limit = O.Limit;
   R.Options.Workers = O.Workers;
   R.Options.Independent = O.Independent;
+  if (!O.Part.empty()) {
+    auto [I, N] = StringRef(O.Part).split('/');
+    if (I.getAsInteger(10, R.Options.Part) ||
+        N.getAsInteger(10, R.Options.Parts) ||
+        R.Options.Part >= R.Options.Parts)
+      return usageError("--part=" + O.Part + " is not a part of a whole",
+                        "write --part=I/N with I from 0 to N - 1");
+    if (O.Results.empty())
+      return usageError("--part needs --results",
+                        "parts meet in the file of results");
+  }
   std::map<std::string, std::string> Arguments;
   if (!O.Equivalents.empty()) {
     Expected<std::string> Text = readFile(O.Equivalents);
@@ -269,6 +285,9 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
         O.Results, EC, O.Resume ? sys::fs::OF_Append : sys::fs::OF_None);
     if (EC)
       return resourceError("cannot write '" + O.Results + "': " + EC.message());
+    // Each line is one write, so that those of several processes do not mix.
+    constexpr size_t LongestLine = 1 << 16;
+    R.Journal->SetBufferSize(LongestLine);
   }
   bool Found = false;
   for (const std::string &Path : O.Inputs)

@@ -18,6 +18,7 @@ struct DomainQuestion {
   std::string Original; ///< Its device code.
   llvm::ArrayRef<Workload> Recorded;
   unsigned Inputs = 50; ///< Random launches inside a domain.
+  unsigned Bits = 0;    ///< See IndependentOptions.
   uint64_t Seed = 1;
   std::string Arch = "sm_90";
 };

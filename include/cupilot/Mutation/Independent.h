@@ -23,6 +23,8 @@ struct IndependentOptions {
   const Domain *Inside = nullptr;
   /// Only launches that are not in this one are compared.
   const Domain *Outside = nullptr;
+  /// compareBeyond() lets sizes pass 2^Bits; 0: one of several bounds.
+  unsigned Bits = 0;
 };
 
 /// A variant's code, how it is launched, and where its author allows that.
@@ -50,7 +52,7 @@ compareIndependently(const Kernel &K, llvm::StringRef Original,
 /// The same on the one launch \p W, described in words. Inputs is 0 where the
 /// original does not bear it, or the variant does not run there.
 /// Compares on launches that one of the clauses of \p Where leaves out: just
-/// beyond the end of a range, and beyond 2^16 and 2^24, where integers no
+/// beyond the end of a range, and beyond 2^10, 2^16 and 2^24, where integers no
 /// longer fit into short ones and floats. Of large launches only some blocks
 /// run. Domains do not bound what is drawn, only what the original bears.
 llvm::Expected<IndependentResult>

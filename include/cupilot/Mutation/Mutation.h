@@ -30,6 +30,11 @@ struct Mutation {
   std::string Function; ///< Where it is, demangled.
   std::string Operator; ///< "compare", "barrier", "index" ...
   std::string Before, After;
+  /// Nobody sees it: what it narrows always fits. It keeps its place in the
+  /// enumeration, but is neither listed nor judged.
+  bool Unseen = false;
+  /// Where sizes pass this power of two, it may show; 0: that does not matter.
+  unsigned Bits = 0;
 
   /// "blur.cu:12:7 compare: slt -> sle".
   std::string str() const;

@@ -65,6 +65,9 @@ struct ScoreOptions {
   uint64_t Seed = 1;
   unsigned Limit = 0; ///< Mutants that count; 0: all.
   unsigned Workers = 2;
+  /// Of several processes that share the mutants, this one judges those whose
+  /// place is Part modulo Parts, about as many as the limit asks for.
+  unsigned Part = 0, Parts = 1;
   unsigned TimeoutSeconds = 600; ///< Of one mutant, in wall time.
   unsigned Independent = 0;      ///< Inputs for each survivor.
   /// What an earlier run knows, by key() and M.Index with a space between.
