@@ -21,8 +21,7 @@ Diagnostic diagnosticAt(std::string_view Text, size_t Offset,
   std::string_view Before = Text.substr(0, std::min(Offset, Text.size()));
   size_t Start = Before.rfind('\n');
   Diagnostic D;
-  D.Line =
-      1 + static_cast<unsigned>(std::count(Before.begin(), Before.end(), '\n'));
+  D.Line = 1 + static_cast<unsigned>(std::ranges::count(Before, '\n'));
   D.Column = static_cast<unsigned>(
       Before.size() - (Start == std::string_view::npos ? 0 : Start + 1) + 1);
   D.Message = std::move(Message);

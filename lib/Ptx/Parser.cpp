@@ -285,8 +285,7 @@ unsigned Module::lineOf(Place P) const {
 }
 
 bool Instruction::has(std::string_view Modifier) const {
-  return std::find(Modifiers.begin(), Modifiers.end(), Modifier) !=
-         Modifiers.end();
+  return std::ranges::find(Modifiers, Modifier) != Modifiers.end();
 }
 
 } // namespace cupilot::ptx
