@@ -62,10 +62,7 @@ public:
 private:
   void read(const ptx::Function &Each);
   void read(ptx::Instruction I);
-  void read(const ptx::Declaration &D) {
-    F.Shared |= any_of(D.Variables,
-                       [](const ptx::Variable &V) { return isShared(V.In); });
-  }
+  void read(ptx::Declaration D);
 
   std::set<std::string_view> Labels; ///< Of the function, up to here.
 };
@@ -86,10 +83,23 @@ void FactReader::read(ptx::Instruction I) {
   F.Words += ptx::print(ptx::Statement{std::move(I), {}}) + "\n";
 }
 
+void FactReader::read(ptx::Declaration D) {
+  for (ptx::Variable &V : D.Variables) {
+    F.Shared |= isShared(V.In);
+    V.Initial = {};
+  }
+  F.Words += ptx::print(ptx::Statement{std::move(D), {}}) + "\n";
+}
+
 void FactReader::read(const ptx::Function &Each) {
   Labels.clear();
-  ptx::Function Head = Each;
-  Head.Body.clear();
+  ptx::Function Head;
+  Head.Name = Each.Name;
+  Head.IsKernel = Each.IsKernel;
+  Head.Link = Each.Link;
+  Head.Results = Each.Results;
+  Head.Parameters = Each.Parameters;
+  Head.Tunings = Each.Tunings;
   F.Words += ptx::print(ptx::Item{std::move(Head), {}});
   for (const ptx::Statement &S : Each.Body) {
     if (const auto *I = S.as<ptx::Instruction>())
@@ -104,11 +114,9 @@ void FactReader::read(const ptx::Function &Each) {
 void FactReader::read(const ptx::Module &M) {
   F.Known = true;
   for (const ptx::Item &Each : M.Items) {
-    if (const auto *Code = Each.as<ptx::Function>()) {
+    if (const auto *Code = Each.as<ptx::Function>())
       read(*Code);
-      continue;
-    }
-    if (const auto *D = Each.as<ptx::Declaration>())
+    else if (const auto *D = Each.as<ptx::Declaration>())
       read(*D);
   }
 }
