@@ -63,7 +63,8 @@ TEST(Ptx, RoundTrip) {
 TEST(Ptx, EqualityCounts) {
   Module First = read(EverythingPtx);
   // Another word anywhere is another module.
-  for (auto [From, To] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto &[From, To] :
+       std::vector<std::pair<std::string, std::string>>{
            {".u32 Counter = -3", ".s32 Counter = -3"},
            {"Counter = -3", "Counter = -4"},
            {"generic(Bytes)+4", "generic(Bytes)+5"},
