@@ -251,7 +251,9 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
   C.Bitcode = std::move(Text->Bitcode);
   C.Ptx = std::move(Text->Ptx);
   // Models name kernels as people do.
-  if (Error E = nameKernels(Code.Plan, kernelsOf(C.Ptx))) {
+  Expected<std::vector<std::string>> Symbols = kernelsOf(C.Ptx);
+  if (Error E =
+          Symbols ? nameKernels(Code.Plan, *Symbols) : Symbols.takeError()) {
     if (Error Other = absorb(std::move(E), C, CandidateOutcome::CompileError))
       return std::move(Other);
     return C;

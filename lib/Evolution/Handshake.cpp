@@ -14,9 +14,10 @@
 
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
+#include "cupilot/Ptx/Print.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include <set>
 
 using namespace llvm;
 
@@ -26,70 +27,106 @@ bool CodeFacts::has(StringRef Text) const {
   return StringRef(Words).contains(Text);
 }
 
+static bool isShared(ptx::Space S) {
+  return S == ptx::Space::Shared || S == ptx::Space::SharedCta ||
+         S == ptx::Space::SharedCluster;
+}
+
+static unsigned vectorSize(const ptx::Instruction &I) {
+  return I.has("v8") ? 8 : I.has("v4") ? 4 : I.has("v2") ? 2 : 1;
+}
+
 /// Bytes that "ld.global.nc.v4.f32" moves; 0 for other instructions.
-static unsigned globalBytes(StringRef Word) {
-  bool Load = Word.consume_front("ld."),
-       Store = !Load && Word.consume_front("st.");
-  if (!Load && !Store)
+static unsigned globalBytes(const ptx::Instruction &I) {
+  if (I.Opcode != "ld" && I.Opcode != "st")
     return 0;
-  SmallVector<StringRef> Parts;
-  Word.split(Parts, '.');
-  // Without a space it may be any; those of other spaces say so.
-  if (any_of(Parts, [](StringRef P) {
-        return P == "shared" || P == "local" || P == "param" || P == "const";
-      }))
-    return 0;
-  unsigned Count = 1, Bits = 0;
-  for (StringRef P : Parts) {
-    unsigned Number;
-    if (StringRef Rest = P;
-        Rest.consume_front("v") && !Rest.getAsInteger(10, Number))
-      Count = Number;
-    else if (StringRef Rest = P; !Rest.empty() && isAlpha(Rest.front()) &&
-                                 !Rest.drop_front().getAsInteger(10, Number) &&
-                                 StringRef("bsuf").contains(Rest.front()))
-      Bits = Number;
+  unsigned Bits = 0;
+  for (std::string_view Modifier : I.Modifiers) {
+    // Without a space it may be any; those of other spaces say so.
+    if (std::optional<ptx::Space> S = ptx::spaceOf(Modifier);
+        S && *S != ptx::Space::Global)
+      return 0;
+    if (std::optional<ptx::Type> T = ptx::typeOf(Modifier))
+      Bits = ptx::bitsOf(*T);
   }
-  return Count * Bits / 8;
+  return vectorSize(I) * Bits / 8;
+}
+
+namespace {
+/// Collects facts of one module.
+class FactReader {
+public:
+  void read(const ptx::Module &M);
+  CodeFacts F;
+
+private:
+  void read(const ptx::Function &Each);
+  void read(ptx::Instruction I);
+  void read(ptx::Declaration D);
+
+  std::set<std::string_view> Labels; ///< Of the function, up to here.
+};
+} // namespace
+
+void FactReader::read(ptx::Instruction I) {
+  ++F.Instructions;
+  unsigned Bytes = globalBytes(I);
+  F.WidestAccess = std::max(F.WidestAccess, Bytes);
+  F.Vectors |= Bytes != 0 && vectorSize(I) > 1;
+  for (std::string_view Modifier : I.Modifiers)
+    if (std::optional<ptx::Space> S = ptx::spaceOf(Modifier))
+      F.Shared |= isShared(*S);
+  if (I.Opcode == "bra" && !I.Operands.empty())
+    F.BackwardBranches += Labels.contains(I.Operands.front().Name);
+  // A predicate is no part of the instruction.
+  I.Guard = {};
+  F.Words += ptx::print(ptx::Statement{std::move(I), {}}) + "\n";
+}
+
+void FactReader::read(ptx::Declaration D) {
+  for (ptx::Variable &V : D.Variables) {
+    F.Shared |= isShared(V.In);
+    V.Initial = {};
+  }
+  F.Words += ptx::print(ptx::Statement{std::move(D), {}}) + "\n";
+}
+
+void FactReader::read(const ptx::Function &Each) {
+  Labels.clear();
+  ptx::Function Head;
+  Head.Name = Each.Name;
+  Head.IsKernel = Each.IsKernel;
+  Head.Link = Each.Link;
+  Head.Results = Each.Results;
+  Head.Parameters = Each.Parameters;
+  Head.Tunings = Each.Tunings;
+  F.Words += ptx::print(ptx::Item{std::move(Head), {}});
+  for (const ptx::Statement &S : Each.Body) {
+    if (const auto *I = S.as<ptx::Instruction>())
+      read(*I);
+    else if (const auto *L = S.as<ptx::Label>())
+      Labels.insert(L->Name);
+    else if (const auto *D = S.as<ptx::Declaration>())
+      read(*D);
+  }
+}
+
+void FactReader::read(const ptx::Module &M) {
+  F.Known = true;
+  for (const ptx::Item &Each : M.Items) {
+    if (const auto *Code = Each.as<ptx::Function>())
+      read(*Code);
+    else if (const auto *D = Each.as<ptx::Declaration>())
+      read(*D);
+  }
 }
 
 CodeFacts codeFacts(StringRef Ptx) {
-  CodeFacts F;
-  StringSet<> Labels;
-  bool InKernel = false;
-  for (StringRef Rest = Ptx; !Rest.empty();) {
-    auto [Whole, Behind] = Rest.split('\n');
-    Rest = Behind;
-    StringRef Line = Whole.split("//").first.trim();
-    InKernel |= Line == "{";
-    if (Line.empty())
-      continue;
-    if (Line.starts_with("$") && Line.ends_with(":")) {
-      Labels.insert(Line.drop_back());
-      continue;
-    }
-    F.Shared |= Line.contains(".shared");
-    // A predicate stands before its instruction.
-    StringRef Text = Line;
-    if (Text.consume_front("@"))
-      Text =
-          Text.drop_while([](char C) { return C != ' ' && C != '\t'; }).ltrim();
-    StringRef Word = Text.take_until(
-        [](char C) { return C == ' ' || C == '\t' || C == ';'; });
-    if (Word.starts_with(".") || !InKernel) {
-      F.Words += (Line + "\n").str();
-      continue;
-    }
-    if (Word.empty() || !isAlpha(Word.front()))
-      continue;
-    ++F.Instructions;
-    F.Words += (Text + "\n").str();
-    F.WidestAccess = std::max(F.WidestAccess, globalBytes(Word));
-    if (Word.starts_with("bra"))
-      F.BackwardBranches +=
-          Labels.contains(Text.drop_front(Word.size()).trim(" \t;"));
-  }
-  return F;
+  FactReader Reader;
+  ptx::Diagnostic Why;
+  if (std::optional<ptx::Module> M = ptx::readModule(Ptx.str(), Why))
+    Reader.read(*M);
+  return std::move(Reader.F);
 }
 
 namespace {
@@ -131,6 +168,8 @@ static std::optional<std::string> unless(bool Shown, const Twine &Why) {
 
 std::optional<std::string>
 Handshake::instructions(ArrayRef<mlir::StringAttr> Any) const {
+  if (!New.Known)
+    return std::nullopt;
   auto Patterns =
       map_range(Any, [](mlir::StringAttr A) { return A.getValue(); });
   return unless(any_of(Patterns, [&](StringRef T) { return New.has(T); }),
@@ -204,17 +243,7 @@ Handshake::blockThreads(Gene &G, const LibraryStrategy &S) const {
 std::optional<std::string> Handshake::widerAccess() const {
   // How many elements a register holds is not to be seen: of widths nothing
   // is said.
-  bool Vectors = false;
-  for (StringRef Rest = New.Words; !Rest.empty() && !Vectors;) {
-    auto [Line, Behind] = Rest.split('\n');
-    Rest = Behind;
-    StringRef Word =
-        Line.take_until([](char C) { return C == ' ' || C == '\t'; });
-    Vectors =
-        globalBytes(Word) && (Word.contains(".v2.") || Word.contains(".v4.") ||
-                              Word.contains(".v8."));
-  }
-  return unless(Vectors || New.WidestAccess > Old.WidestAccess,
+  return unless(New.Vectors || New.WidestAccess > Old.WidestAccess,
                 "no access to global memory is wider than the original's " +
                     Twine(Old.WidestAccess) + " bytes");
 }
@@ -253,6 +282,9 @@ std::optional<std::string> Handshake::denies(PlanFact F) const {
 
 std::optional<std::string> Handshake::denies(CodeProbe Probe, Gene &G,
                                              const LibraryStrategy &S) const {
+  // Nothing is denied that cannot be seen.
+  if (!New.Known || !Old.Known)
+    return std::nullopt;
   switch (Probe) {
   case CodeProbe::SharedMemory:
     return unless(New.Shared, "the device code has no shared memory");

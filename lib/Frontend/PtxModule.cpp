@@ -7,85 +7,31 @@
 //===----------------------------------------------------------------------===//
 
 #include "PtxModule.h"
+#include "cupilot/Ptx/Print.h"
+#include "cupilot/Support/ReadPtx.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
+#include <vector>
 
 using namespace llvm;
 
 namespace cupilot {
 
-static bool isNameChar(char C) { return isAlnum(C) || C == '_' || C == '$'; }
-
-/// Calls \p Use for each name and each text between names.
-static void forEachName(StringRef Text,
-                        function_ref<void(StringRef, bool)> Use) {
-  while (!Text.empty()) {
-    size_t Begin = Text.find_if(isNameChar);
-    if (Begin > 0)
-      Use(Text.take_front(Begin), false);
-    Text = Text.drop_front(std::min(Begin, Text.size()));
-    StringRef Name = Text.take_while(isNameChar);
-    if (!Name.empty())
-      Use(Name, true);
-    Text = Text.drop_front(Name.size());
-  }
+Expected<PtxModule> PtxModule::parse(std::string Text) {
+  Expected<ptx::Module> M = readPtx(std::move(Text));
+  if (!M)
+    return M.takeError();
+  PtxModule Result;
+  Result.M = std::move(*M);
+  return std::move(Result);
 }
 
-PtxModule::PtxModule(StringRef Text) {
-  std::string Plain;
-  while (!Text.empty()) {
-    auto [Line, Rest] = Text.split('\n');
-    Text = Rest;
-    StringRef Code = Line.split("//").first.trim();
-    if (Code.empty() || Code.starts_with(".version") ||
-        Code.starts_with(".target") || Code.starts_with(".address_size") ||
-        Code.starts_with(".file"))
-      continue;
-    Plain += Code.str() + "\n";
-  }
-  int Depth = 0;
-  size_t Begin = 0;
-  for (size_t I = 0; I < Plain.size(); ++I) {
-    char C = Plain[I];
-    Depth += C == '{' || C == '(';
-    Depth -= C == '}' || C == ')';
-    if (Depth != 0 || (C != ';' && C != '}'))
-      continue;
-    // A function ends with its body, everything else with a semicolon.
-    StringRef Head = StringRef(Plain).slice(Begin, I).split('{').first;
-    if (C == ';' || Head.contains(".entry") || Head.contains(".func")) {
-      add(StringRef(Plain).slice(Begin, I + 1).trim());
-      Begin = I + 1;
-    }
-  }
-}
-
-void PtxModule::add(StringRef Item) {
-  StringRef Head = Item.split('{').first;
-  size_t At = StringRef::npos;
-  StringRef Name;
-  if ((At = Head.find(".entry")) != StringRef::npos ||
-      (At = Head.find(".func")) != StringRef::npos) {
-    StringRef Rest = Head.drop_front(At).split(' ').second.ltrim();
-    if (Rest.starts_with("("))
-      Rest = Rest.split(')').second.ltrim();
-    Name = Rest.take_while(isNameChar);
-  } else {
-    StringRef Declarator = Head.take_until(
-        [](char C) { return C == '[' || C == '=' || C == ';'; });
-    Name = Declarator.rtrim();
-    Name = Name.drop_front(Name.find_last_of(" \t\n") + 1);
-  }
-  if (Name.empty())
-    return;
-  Definition &D = Definitions[Name];
-  // A definition replaces the declaration before it.
-  if (!D.Text.empty() && Item.ends_with(";") && !Item.contains('='))
-    return;
-  D.Text = Item.str();
-  D.IsPrivate = !Item.starts_with(".visible") && !Item.starts_with(".weak") &&
-                !Item.starts_with(".extern") && !Item.starts_with(".common");
+static bool isPrivate(const ptx::Item &I) {
+  if (const auto *F = I.as<ptx::Function>())
+    return F->Link == ptx::Linkage::Internal;
+  const auto *D = I.as<ptx::Declaration>();
+  return D && D->Variables.front().Link == ptx::Linkage::Internal;
 }
 
 /// "$L__BB12_3", "__local_depot12", "prototype_4" count within the module.
@@ -102,27 +48,26 @@ static std::string withoutModuleNumbers(StringRef Name) {
 }
 
 std::string PtxModule::closureOf(StringRef Symbol) const {
-  if (!Definitions.count(Symbol))
+  std::string_view First(Symbol);
+  if (!M.find(First))
     return "";
-  std::vector<std::string> Order = {Symbol.str()};
-  std::map<std::string, unsigned> Numbers = {{Symbol.str(), 0}};
+  std::vector<std::string_view> Order = {First};
+  std::map<std::string_view, size_t> Numbers = {{First, 0}};
+  ptx::PrintOptions Options;
+  Options.DebugData = false;
+  Options.Rename = [&](std::string_view Name) {
+    const ptx::Item *Named = M.find(Name);
+    if (!Named)
+      return withoutModuleNumbers(Name);
+    auto [Known, New] = Numbers.try_emplace(Name, Order.size());
+    if (New)
+      Order.push_back(Name);
+    return isPrivate(*Named) ? "private" + std::to_string(Known->second)
+                             : std::string(Name);
+  };
   std::string Text;
-  for (size_t I = 0; I < Order.size(); ++I) {
-    forEachName(Definitions.lookup(Order[I]).Text, [&](StringRef Name,
-                                                       bool IsName) {
-      auto It = IsName ? Definitions.find(Name) : Definitions.end();
-      if (It == Definitions.end()) {
-        Text += IsName ? withoutModuleNumbers(Name) : Name.str();
-        return;
-      }
-      auto [Known, New] = Numbers.try_emplace(Name.str(), Order.size());
-      if (New)
-        Order.push_back(Name.str());
-      Text += It->second.IsPrivate ? "private" + std::to_string(Known->second)
-                                   : Name.str();
-    });
-    Text += "\n";
-  }
+  for (size_t I = 0; I < Order.size(); ++I)
+    Text += ptx::print(*M.find(Order[I]), Options);
   return Text;
 }
 

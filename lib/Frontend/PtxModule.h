@@ -8,30 +8,26 @@
 #ifndef CUPILOT_LIB_FRONTEND_PTXMODULE_H
 #define CUPILOT_LIB_FRONTEND_PTXMODULE_H
 
+#include "cupilot/Ptx/Module.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
-#include <vector>
 
 namespace cupilot {
 
 /// The definitions of a PTX module, by name.
 class PtxModule {
 public:
-  explicit PtxModule(llvm::StringRef Text);
+  /// Text that is no PTX is a usage error.
+  static llvm::Expected<PtxModule> parse(std::string Text);
   /// The code of the kernel \p Symbol with all that it refers to, independent
   /// of order and of the numbering of labels and private names; "" when there
   /// is no such kernel.
   std::string closureOf(llvm::StringRef Symbol) const;
 
 private:
-  struct Definition {
-    std::string Text;
-    bool IsPrivate = false;
-  };
-  void add(llvm::StringRef Item);
-  llvm::StringMap<Definition> Definitions;
+  ptx::Module M;
 };
 
 /// The PTX that clang makes of \p File for the first architecture in \p Flags.

@@ -130,12 +130,18 @@ private:
     return Text;
   }
 
+  Expected<PtxModule> ptxOf(StringRef Path, ArrayRef<std::string> With) const {
+    Expected<std::string> Ptx = compileToPtx(Path, Arch, With);
+    return Ptx ? PtxModule::parse(std::move(*Ptx))
+               : Expected<PtxModule>(Ptx.takeError());
+  }
+
   /// What other code of the unit writes shows after optimisation only.
   Error comparePtx(const Kernel &K, StringRef InUnit, StringRef Alone) {
     std::call_once(UnitOnce, [&] {
-      Expected<std::string> Ptx = compileToPtx(File, Arch, Flags);
+      Expected<PtxModule> Ptx = ptxOf(File, Flags);
       if (Ptx)
-        Unit.emplace(*Ptx);
+        Unit.emplace(std::move(*Ptx));
       else
         UnitFailure = textOf(Ptx.takeError());
     });
@@ -148,11 +154,11 @@ private:
     if (Error E = writeFileAtomic(Path, K.Slice))
       return findingError("the slice cannot be checked: " +
                           textOf(std::move(E)));
-    Expected<std::string> Ptx = compileToPtx(Path, Arch, AloneFlags);
+    Expected<PtxModule> Ptx = ptxOf(Path, AloneFlags);
     if (!Ptx)
       return findingError("its slice does not compile alone: " +
                           textOf(Ptx.takeError()));
-    std::string Got = PtxModule(*Ptx).closureOf(InUnit == Alone ? InUnit : "");
+    std::string Got = Ptx->closureOf(InUnit == Alone ? InUnit : "");
     if (InUnit != Alone)
       return findingError(
           "its name depends on the unit's path in relocatable code");

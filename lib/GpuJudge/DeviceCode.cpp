@@ -8,34 +8,57 @@
 
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Ptx/Lexer.h"
+#include "cupilot/Ptx/Types.h"
+#include "cupilot/Support/ReadPtx.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
+/// Whether \p Line is none of code: it names files or their lines, or declares
+/// local memory, of which the code that uses it says enough. Records hold
+/// digests without all of these.
+static bool isLeftOut(StringRef Line) {
+  if (!Line.consume_front("."))
+    return false;
+  StringRef Word =
+      Line.take_until([](char C) { return C == ' ' || C == '\t'; });
+  std::optional<ptx::Directive> D = ptx::directiveOf(std::string_view(Word));
+  return D == ptx::Directive::File || D == ptx::Directive::Loc ||
+         ptx::spaceOf(std::string_view(Word)) == ptx::Space::Local;
+}
+
 std::string deviceCodeDigest(StringRef Ptx) {
   DigestBuilder Builder;
-  while (!Ptx.empty()) {
-    auto [Line, Rest] = Ptx.split('\n');
-    Ptx = Rest;
-    Line = Line.split("//").first.trim();
-    if (!Line.empty() && !Line.starts_with(".file") &&
-        !Line.starts_with(".loc"))
+  ptx::Diagnostic Why;
+  auto Tokens = ptx::lex(std::string_view(Ptx), Why);
+  // What is no PTX is equal to itself.
+  if (!Tokens) {
+    Builder.add(Ptx);
+    return Builder.str();
+  }
+  // Lines that hold words, from the first to the last.
+  for (size_t I = 0; Tokens->at(I).Kind != ptx::TokenKind::End;) {
+    size_t Begin = Tokens->at(I).Begin, End = Begin;
+    size_t Newline = std::min(Ptx.find('\n', Begin), Ptx.size());
+    for (; Tokens->at(I).Kind != ptx::TokenKind::End &&
+           Tokens->at(I).Begin < Newline;
+         ++I)
+      End = Tokens->at(I).End;
+    if (StringRef Line = Ptx.slice(Begin, End); !isLeftOut(Line))
       Builder.add(Line);
   }
   return Builder.str();
 }
 
-std::vector<std::string> kernelsOf(StringRef Ptx) {
+Expected<std::vector<std::string>> kernelsOf(StringRef Ptx) {
+  Expected<ptx::Module> M = readPtx(Ptx.str());
+  if (!M)
+    return M.takeError();
   std::vector<std::string> Symbols;
-  for (StringRef Rest = Ptx; !Rest.empty();) {
-    auto [Line, Behind] = Rest.split('\n');
-    Rest = Behind;
-    auto [Before, Name] = Line.split(".entry ");
-    if (Line.starts_with(".") && Before.size() < Line.size())
-      Symbols.push_back(
-          Name.take_until([](char C) { return C == '(' || C == ' '; }).str());
-  }
+  for (const ptx::Function *Kernel : M->kernels())
+    Symbols.emplace_back(Kernel->Name);
   return Symbols;
 }
 

@@ -8,8 +8,9 @@
 
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Portable/Digest.h"
-#include "cupilot/Support/Error.h"
-#include "llvm/ADT/SmallVector.h"
+#include "cupilot/Ptx/Module.h"
+#include "cupilot/Support/ReadPtx.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Regex.h"
@@ -18,156 +19,27 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Splits the text into tokens and module-level items.
+/// Makes words and module-level items of what the reader of PTX finds.
 class NvccPtxReader {
 public:
-  explicit NvccPtxReader(NvccPtx &M) : M(M), Text(M.Text) {}
+  explicit NvccPtxReader(NvccPtx &M) : M(M) {}
   Error run();
 
 private:
-  Error tokenise();
-  Error readItems();
-  Error readItem(unsigned &At);
-  Error broken(unsigned Offset, const Twine &What) const;
-  StringRef word(unsigned Token) const {
-    return Token < M.Tokens.size() ? M.spelling(M.Tokens[Token]) : StringRef();
+  Error readTarget(const ptx::Module &Read);
+  void readTokens(const ptx::Module &Read);
+  void readItem(const ptx::Module &Read, const ptx::Item &Each);
+  /// The first token that begins at \p Offset or behind it.
+  unsigned tokenAt(size_t Offset) const {
+    auto It =
+        lower_bound(M.Tokens, Offset, [](const NvccPtx::Token &T, size_t At) {
+          return T.Begin < At;
+        });
+    return static_cast<unsigned>(It - M.Tokens.begin());
   }
-  /// The token after the bracket that closes the one at \p At.
-  Expected<unsigned> skipGroup(unsigned At) const;
 
   NvccPtx &M;
-  StringRef Text;
 };
-
-Error NvccPtxReader::broken(unsigned Offset, const Twine &What) const {
-  return usageError("cannot parse the PTX at line " +
-                    Twine(Text.take_front(Offset).count('\n') + 1) + ": " +
-                    What);
-}
-
-static bool isWordCharacter(char C) {
-  return isAlnum(C) || C == '_' || C == '$' || C == '.' || C == '%';
-}
-
-Error NvccPtxReader::tokenise() {
-  size_t At = 0, Size = Text.size();
-  auto EndOfLine = [&](size_t From) {
-    size_t End = Text.find('\n', From);
-    return End == StringRef::npos ? Size : End;
-  };
-  while (At < Size) {
-    char C = Text[At];
-    if (isSpace(C)) {
-      ++At;
-      continue;
-    }
-    StringRef Rest = Text.substr(At);
-    if (Rest.starts_with("//")) {
-      At = EndOfLine(At);
-      continue;
-    }
-    if (Rest.starts_with("/*")) {
-      size_t End = Text.find("*/", At + 2);
-      if (End == StringRef::npos)
-        return broken(At, "unterminated comment");
-      At = End + 2;
-      continue;
-    }
-    size_t End = At + 1;
-    if (C == '"') {
-      while (End < Size && Text[End] != '"' && Text[End] != '\n')
-        End += Text[End] == '\\' ? 2 : 1;
-      if (End >= Size || Text[End] != '"')
-        return broken(At, "unterminated string");
-      ++End;
-    } else if (isWordCharacter(C)) {
-      while (End < Size && isWordCharacter(Text[End]))
-        ++End;
-    }
-    StringRef Word = Text.slice(At, End);
-    // Lines for the debugger end with the line.
-    if (Word == ".loc" || Word == ".file") {
-      At = EndOfLine(At);
-      continue;
-    }
-    bool IsName = isAlpha(C) || C == '_' || C == '$';
-    M.Tokens.push_back({static_cast<unsigned>(At), static_cast<unsigned>(End),
-                        IsName && Word != "_"});
-    At = End;
-  }
-  return Error::success();
-}
-
-Expected<unsigned> NvccPtxReader::skipGroup(unsigned At) const {
-  SmallVector<char> Open;
-  for (unsigned I = At; I < M.Tokens.size(); ++I) {
-    StringRef W = word(I);
-    if (W == "(" || W == "[" || W == "{")
-      Open.push_back(W == "(" ? ')' : W == "[" ? ']' : '}');
-    else if (W == ")" || W == "]" || W == "}") {
-      if (Open.empty() || Open.pop_back_val() != W.front())
-        break;
-      if (Open.empty())
-        return I + 1;
-    }
-  }
-  return broken(M.Tokens[At].Begin, "unclosed bracket");
-}
-
-Error NvccPtxReader::readItem(unsigned &At) {
-  unsigned First = At;
-  NvccPtx::Item Item;
-  Item.First = First;
-  bool Named = false, Function = false, Shared = false, Ended = false;
-  while (At < M.Tokens.size() && !Ended) {
-    StringRef W = word(At);
-    if (W == ";") {
-      Ended = true;
-    } else if (W == "(" || W == "[" || W == "{") {
-      Item.Defined |= W == "{";
-      bool Body = W == "{" && Function;
-      Expected<unsigned> After = skipGroup(At);
-      if (!After)
-        return After.takeError();
-      At = *After;
-      if (Body)
-        break;
-      continue;
-    } else if (W == ".func" || W == ".entry") {
-      if (Named || Function)
-        return broken(M.Tokens[At].Begin, "'" + W + "' after a name");
-      Function = true;
-      Item.Defined = false;
-      Item.K = W == ".func" ? NvccPtx::Item::Kind::Function
-                            : NvccPtx::Item::Kind::Kernel;
-    } else if (W == ".shared") {
-      Shared = true;
-    } else if (W == ".extern" || W == ".alias") {
-      Item.External = true; // What an alias stands for is not followed.
-    } else if (!Named && M.Tokens[At].IsName) {
-      Item.Name = At;
-      Named = true;
-    }
-    ++At;
-  }
-  Item.Last = At;
-  if (!Named)
-    return broken(M.Tokens[First].Begin,
-                  "'" + word(First) +
-                      "' does not begin a function or a variable");
-  if (!Function && Shared)
-    Item.K = NvccPtx::Item::Kind::Shared;
-  StringRef Name = word(Item.Name);
-  auto Number = static_cast<unsigned>(M.Items.size());
-  M.Items.push_back(Item);
-  auto [It, New] = M.Index.try_emplace(Name, Number);
-  // Of a declaration and a definition, the latter.
-  if (!New && (Item.Defined || !M.Items[It->second].Defined))
-    It->second = Number;
-  if (Item.K == NvccPtx::Item::Kind::Kernel && Item.Defined)
-    M.Kernels.push_back(Name.str());
-  return Error::success();
-}
 
 /// What may stand behind ".target" (PTX ISA, "PTX Module Directives: .target").
 static bool isTarget(StringRef Word) {
@@ -176,56 +48,93 @@ static bool isTarget(StringRef Word) {
          Word == "map_f64_to_f32";
 }
 
-Error NvccPtxReader::readItems() {
-  unsigned At = 0;
-  while (At < M.Tokens.size()) {
-    StringRef W = word(At);
-    if (W == ".version" || W == ".address_size") {
-      At += 2;
-    } else if (W == ".target") {
-      // A list: ".target sm_90, debug".
-      do {
-        StringRef W = word(++At);
-        if (!isTarget(W))
-          return broken(M.Tokens[At - 1].Begin,
-                        "the target '" + W + "' is not known");
-        M.TargetLine += (M.TargetLine.empty() ? "" : ",") + W.str();
-        ++At;
-      } while (word(At) == ",");
-      M.Target = StringRef(M.TargetLine).split(',').first.str();
-    } else if (W == ".section") {
-      while (At < M.Tokens.size() && word(At) != "{")
-        ++At;
-      if (At == M.Tokens.size())
-        break;
-      Expected<unsigned> After = skipGroup(At);
-      if (!After)
-        return After.takeError();
-      At = *After;
-    } else if (W == ".pragma") {
-      // Of the whole file, as the target is.
-      M.TargetLine += " .pragma";
-      for (++At; At < M.Tokens.size() && word(At) != ";"; ++At)
-        if (StringRef W = word(At); W == "," || W.starts_with("\""))
-          M.TargetLine += " " + W.str();
-        else
-          return broken(M.Tokens[At].Begin,
-                        "the argument of a pragma is not a string");
-    } else if (W == ";") {
-      ++At;
-    } else if (Error E = readItem(At)) {
-      return E;
-    }
+Error NvccPtxReader::readTarget(const ptx::Module &Read) {
+  for (StringRef Word : Read.Target) {
+    if (!isTarget(Word))
+      return ptxError(
+          ptx::diagnosticAt(Read.text(), Word.data() - Read.text().data(),
+                            "the target '" + Word.str() + "' is not known"));
+    M.TargetLine += (M.TargetLine.empty() ? "" : ",") + Word.str();
   }
-  if (M.Target.empty())
-    return usageError("cannot parse the PTX: it has no .target");
+  M.Target = Read.Target.front();
+  // Of the whole file, as the target is.
+  for (const ptx::Item &Each : Read.Items)
+    if (const auto *P = Each.as<ptx::Pragma>()) {
+      M.TargetLine += " .pragma ";
+      M.TargetLine +=
+          join(map_range(P->Strings, [](StringRef S) { return S; }), " , ");
+    }
   return Error::success();
 }
 
+/// All but lines for a debugger.
+void NvccPtxReader::readTokens(const ptx::Module &Read) {
+  std::vector<ptx::Place> Lines;
+  for (const ptx::Item &Each : Read.Items)
+    if (const auto *F = Each.as<ptx::Function>())
+      for (const ptx::Statement &S : F->Body)
+        if (S.as<ptx::Location>())
+          Lines.push_back(S.At);
+  ptx::Diagnostic Why;
+  auto Words = ptx::lex(Read.text(), Why);
+  assert(Words && "a module consists of words");
+  auto Line = Lines.begin();
+  for (const ptx::Token &T : *Words) {
+    while (Line != Lines.end() && Line->End <= T.Begin)
+      ++Line;
+    if (T.Kind == ptx::TokenKind::End ||
+        (Line != Lines.end() && T.Begin >= Line->Begin))
+      continue;
+    StringRef Word = T.in(Read.text());
+    bool IsName =
+        T.Kind == ptx::TokenKind::Name && Word != "_" && !Word.starts_with("%");
+    M.Tokens.push_back({T.Begin, T.End, IsName});
+  }
+}
+
+void NvccPtxReader::readItem(const ptx::Module &Read, const ptx::Item &Each) {
+  using Kind = NvccPtx::Item::Kind;
+  NvccPtx::Item Item;
+  std::string_view Name;
+  if (const auto *F = Each.as<ptx::Function>()) {
+    Name = F->Name;
+    Item.K = F->IsKernel ? Kind::Kernel : Kind::Function;
+    Item.Defined = F->HasBody;
+    Item.External = F->Link == ptx::Linkage::Extern;
+  } else if (const auto *D = Each.as<ptx::Declaration>()) {
+    const ptx::Variable &V = D->Variables.front();
+    Name = V.Name;
+    Item.K = V.In == ptx::Space::Shared ? Kind::Shared : Kind::Variable;
+    Item.External = V.Link == ptx::Linkage::Extern;
+  } else if (const auto *A = Each.as<ptx::Alias>()) {
+    Name = A->Name;
+    Item.External = true; // What an alias stands for is not followed.
+  } else {
+    return;
+  }
+  Item.First = tokenAt(Each.At.Begin);
+  Item.Last = tokenAt(Each.At.End);
+  Item.Name = tokenAt(Name.data() - Read.text().data());
+  auto Number = static_cast<unsigned>(M.Items.size());
+  M.Items.push_back(Item);
+  auto [It, New] = M.Index.try_emplace(Name, Number);
+  // Of a declaration and a definition, the latter.
+  if (!New && (Item.Defined || !M.Items[It->second].Defined))
+    It->second = Number;
+  if (Item.K == Kind::Kernel && Item.Defined)
+    M.Kernels.emplace_back(Name);
+}
+
 Error NvccPtxReader::run() {
-  if (Error E = tokenise())
+  Expected<ptx::Module> Read = readPtx(M.Text);
+  if (!Read)
+    return Read.takeError();
+  if (Error E = readTarget(*Read))
     return E;
-  return readItems();
+  readTokens(*Read);
+  for (const ptx::Item &Each : Read->Items)
+    readItem(*Read, Each);
+  return Error::success();
 }
 
 Expected<NvccPtx> NvccPtx::parse(std::string Text) {

@@ -8,6 +8,7 @@
 
 #include "Targets.h"
 #include "cupilot/Launcher/ObjectFile.h"
+#include "cupilot/Ptx/Print.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "llvm/Support/MemoryBufferRef.h"
@@ -33,7 +34,19 @@ void runObject(StringRef Bytes) {
     consumeError(C.takeError());
 }
 
+/// What is read can be printed, and reads again to the same module.
+static void runPtxReader(StringRef Bytes) {
+  ptx::Diagnostic Why;
+  std::optional<ptx::Module> M = ptx::readModule(Bytes.str(), Why);
+  if (!M)
+    return require(Why.Line > 0 && Why.Column > 0 && !Why.Message.empty(),
+                   "an error without a place or a text");
+  std::optional<ptx::Module> Again = ptx::readModule(ptx::print(*M), Why);
+  require(Again && *Again == *M, "PTX that is printed reads otherwise");
+}
+
 void runPtx(StringRef Bytes) {
+  runPtxReader(Bytes);
   Expected<NvccPtx> M = NvccPtx::parse(Bytes.str());
   if (!M)
     return consumeError(M.takeError());

@@ -22,6 +22,8 @@ struct CodeFacts {
   unsigned Instructions = 0;     ///< All of them.
   unsigned BackwardBranches = 0; ///< One for each loop, or more.
   bool Shared = false;           ///< Uses shared memory.
+  bool Vectors = false;          ///< Moves vectors from or to global memory.
+  bool Known = false;            ///< The text could be read.
   /// Whether some instruction holds \p Text: "mma.sync".
   bool has(llvm::StringRef Text) const;
 };

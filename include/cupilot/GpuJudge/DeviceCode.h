@@ -19,8 +19,9 @@ namespace cupilot {
 /// files: two candidates with the same one are the same device code.
 std::string deviceCodeDigest(llvm::StringRef Ptx);
 
-/// The mangled names of the kernels that \p Ptx defines.
-std::vector<std::string> kernelsOf(llvm::StringRef Ptx);
+/// The mangled names of the kernels that \p Ptx defines. Text that is no PTX is
+/// a usage error.
+llvm::Expected<std::vector<std::string>> kernelsOf(llvm::StringRef Ptx);
 
 } // namespace cupilot
 

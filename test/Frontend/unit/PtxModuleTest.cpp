@@ -43,7 +43,12 @@ static std::string replaced(std::string Text, const std::string &From,
 }
 
 static std::string closure(const std::string &Text) {
-  return PtxModule(Text).closureOf("k");
+  llvm::Expected<PtxModule> M = PtxModule::parse(Text);
+  if (!M) {
+    ADD_FAILURE() << llvm::toString(M.takeError());
+    return "";
+  }
+  return M->closureOf("k");
 }
 
 TEST(PtxModule, numberingAndPrivateNamesDoNotCount) {
@@ -65,5 +70,15 @@ TEST(PtxModule, codeAndDataCount) {
 }
 
 TEST(PtxModule, missingKernelHasNoClosure) {
-  EXPECT_EQ(PtxModule(One).closureOf("absent"), "");
+  llvm::Expected<PtxModule> M = PtxModule::parse(One);
+  ASSERT_TRUE(bool(M));
+  EXPECT_EQ(M->closureOf("absent"), "");
+}
+
+TEST(PtxModule, brokenTextIsAnError) {
+  llvm::Expected<PtxModule> M = PtxModule::parse(replaced(One, "ret;", "ret"));
+  ASSERT_FALSE(bool(M));
+  EXPECT_EQ(llvm::toString(M.takeError()),
+            "cannot parse the PTX at line 11, column 1: expected ';', found "
+            "'}'");
 }

@@ -235,7 +235,7 @@ TEST(NvccPtx, WhereAnAssertionStandsDoesNotMatter) {
   for (auto [From, To] : {std::pair("$str[2] = {110, 0}", "$str[2] = {111, 0}"),
                           {"[param4+0], 1", "[param4+0], 2"},
                           {"[param1+0], %rd4", "[param1+0], %rd6"},
-                          {"__assertfail, ", "trap;\n__assertfail, "}})
+                          {"\tcall.uni ", "\ttrap;\n\tcall.uni "}})
     EXPECT_NE(Base, identityOf(replaced(Text, From, To), "_Z1ki")) << From;
   // Texts and registers that something else uses are data.
   for (const char *Use :

@@ -185,9 +185,10 @@ TEST(NvccIdentity, WhatIsNotKnownHasNone) {
             "driver launched it");
   EXPECT_EQ(Refused("sm_90", "sm_90, debug"),
             "none: it is compiled without optimisation");
-  EXPECT_EQ(Refused("sm_90", "thing"),
-            "error: cannot parse the PTX at line 2: the target 'thing' is "
-            "not known");
+  EXPECT_EQ(
+      Refused("sm_90", "thing"),
+      "error: cannot parse the PTX at line 2, column 9: the target 'thing' "
+      "is not known");
 }
 
 TEST(NvccIdentity, AKernelUnderAnotherNameStaysTheSame) {
