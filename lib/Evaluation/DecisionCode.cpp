@@ -190,20 +190,24 @@ static const ConstantInt *onlyCaseOf(const SwitchInst &Switch,
 }
 
 void DecisionReader::visit(const Instruction &I, unsigned Site) {
-  // A condition by which a loop waits is exempt.
-  auto LeavesLoop = [&](const Value &V) {
-    for (const User *U : V.users())
+  // A condition by which a loop waits is exempt, also where the loop asks for
+  // its opposite.
+  auto LeavesLoop = [&](const Value &V, const auto &Self) -> bool {
+    for (const User *U : V.users()) {
+      if (match(U, m_Not(m_Specific(&V))) && Self(*U, Self))
+        return true;
       if (const auto *Br = dyn_cast<BranchInst>(U)) {
         const Loop *L = Of.loops().getLoopFor(Br->getParent());
         if (L && L->isLoopExiting(Br->getParent()))
           return true;
       }
+    }
     return false;
   };
   const Value *Condition =
       isa<BranchInst, SelectInst>(I) ? I.getOperand(0) : &I;
-  if (Condition->getType()->isIntegerTy(1) && LeavesLoop(*Condition) &&
-      waits(*Condition))
+  if (Condition->getType()->isIntegerTy(1) &&
+      LeavesLoop(*Condition, LeavesLoop) && waits(*Condition))
     return;
   switch (Code.Sites[Site].Kind) {
   case DecisionKind::Compare:
