@@ -588,6 +588,16 @@ bool BlockState::releaseActive(unsigned Warp) {
   return Any;
 }
 
+/// Whether \p Lane of \p Linear's warp is one of \p Mask's, lives, and has come
+/// to no operation of the warp.
+bool BlockState::laneIsMissing(unsigned Linear, uint32_t Mask,
+                               unsigned Lane) const {
+  unsigned Thread = Linear / 32 * 32 + Lane;
+  return Lane < 32 && (Mask >> Lane & 1) && Thread < Threads.size() &&
+         Threads[Thread].Now != State::Done &&
+         Threads[Thread].Now != State::AtWarp;
+}
+
 uint64_t BlockState::warp(ThreadContext &T, WarpOp Op, uint32_t Mask,
                           uint64_t Value, uint32_t LaneArg, uint32_t Clamp,
                           uint32_t Where) {
@@ -607,7 +617,11 @@ uint64_t BlockState::warp(ThreadContext &T, WarpOp Op, uint32_t Mask,
   S.Where = Where;
   S.Now = State::AtWarp;
   ++InWarpOps;
-  completeWarp(T.Linear / 32);
+  // Mostly a neighbour is still to come, whichever way lanes take turns; to
+  // look at all of them for each that comes would be most of the work.
+  if (!laneIsMissing(T.Linear, Mask, T.Linear % 32 + 1) &&
+      !laneIsMissing(T.Linear, Mask, T.Linear % 32 - 1))
+    completeWarp(T.Linear / 32);
   if (S.Now == State::AtWarp)
     suspend(T);
   T.WarpPredicate = S.Predicate;

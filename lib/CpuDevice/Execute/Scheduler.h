@@ -176,6 +176,7 @@ private:
   bool tryReleaseBarriers();
   llvm::MutableArrayRef<ThreadState> lanesOf(unsigned Warp);
   void completeWarp(unsigned Warp);
+  bool laneIsMissing(unsigned Linear, uint32_t Mask, unsigned Lane) const;
   bool releaseActive(unsigned Warp);
   void checkStuck();
   unsigned linearOf(unsigned Turn) const {
