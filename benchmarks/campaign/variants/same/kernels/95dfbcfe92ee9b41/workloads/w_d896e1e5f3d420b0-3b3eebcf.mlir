@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_d896e1e5f3d420b0 of "_Z4gemvPKfS0_Pfi" only gpu grid [2048, 1, 1] block [256, 1, 1] shared 0 count 1 weight 1.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00001000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 8589934592, align = 256, generator = "f32 rand seed=1">, #cupilot.buffer<size = 4194304, align = 256, digest = "b3:ec6991c9264f4044358900ac9982664b66548742bab09e1faf569f9f69cfb2f3", generator = "f32 rand seed=2">, #cupilot.buffer<size = 8192, align = 256, digest = "b3:128daa44a4f7badaed2244bb6fe009d5e7803177414e01d7d9df80c190e14906", generator = "f32 output">]
+}
+
