@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Paired times of verdicts: two builds of cupilot judge the same honest variants.
 
-usage: verdict-times.py OLD NEW F.cu...
+usage: verdict-times.py [--deep] OLD NEW F.cu...
 
 OLD and NEW are the cupilot programs, F.cu files of test/Gate/Kernels. Each
 variant is judged by both, one after the other, in processes of their own that
 compile the file and run the original; processor time counts. Prints ratios
-(NEW / OLD): median, 95th percentile, largest.
+(NEW / OLD): median, 95th percentile, largest. With --deep, NEW also tries
+launches of up to 2^24 elements, as for variants that are about to be kept, and
+the differences count: OLD may be NEW.
 """
 # Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
@@ -39,16 +41,18 @@ def variants(path):
 
 
 def main():
-    if len(sys.argv) < 4:
+    arguments = [a for a in sys.argv[1:] if a != "--deep"]
+    deep = ["--deep"] if len(arguments) < len(sys.argv) - 1 else []
+    if len(arguments) < 3:
         print(__doc__, file=sys.stderr)
         return 2
-    old, new, *files = sys.argv[1:]
+    old, new, *files = arguments
     ratios, times = [], []
     for path in files:
         for kernel, variant in variants(path):
             ask = ["suite", path, "--kernel=" + kernel, "--variant=" + variant, "--workers=1"]
             a = seconds([old] + ask)
-            b = seconds([new] + ask + ["--launches=1"])
+            b = seconds([new] + ask + ["--launches=1"] + deep)
             if a is None or b is None:
                 print(f"{kernel} / {variant}: not judged by both", flush=True)
                 continue
@@ -59,9 +63,12 @@ def main():
         print("verdict-times.py: error: no variant was judged by both", file=sys.stderr)
         return 1
     ratios.sort()
+    more = sorted(b - a for a, b in times)
     print(f"{len(ratios)} verdicts: median {statistics.median(ratios):.2f}, 95 % below "
           f"{ratios[min(len(ratios) - 1, int(0.95 * len(ratios)))]:.2f}, largest {ratios[-1]:.2f}; "
-          f"medians {statistics.median(t[0] for t in times):.2f} s and {statistics.median(t[1] for t in times):.2f} s")
+          f"medians {statistics.median(t[0] for t in times):.2f} s and {statistics.median(t[1] for t in times):.2f} s; "
+          f"more time: median {statistics.median(more):.1f} s, 95 % below {more[min(len(more) - 1, int(0.95 * len(more)))]:.1f} s, "
+          f"largest {more[-1]:.1f} s")
     return 0
 
 

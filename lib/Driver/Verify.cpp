@@ -314,7 +314,8 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
       "): " + domainText(Where, launchNames(S.K), "\n    "));
   for (const ComparedLaunch &L : P.Large)
     if (!L.Right)
-      say("  note: on the GPU it is wrong on " + L.Case + ": " + L.Evidence);
+      say("  note: on the GPU its results are not the original's on " + L.Case +
+          ", which the domain leaves out: " + L.Evidence);
   for (const std::string &W : P.Verdict.Outside)
     if (!is_contained(P.Compared, W))
       say("  note: workload " + W +

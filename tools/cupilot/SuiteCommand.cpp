@@ -43,6 +43,10 @@ struct Options : CommandOptions {
       "launches", In, cl::init(50), cl::value_desc("N"),
       cl::desc("Number of random launches inside the domain of a bounded "
                "variant (default 50)")};
+  cl::opt<bool> Deep{
+      "deep", In,
+      cl::desc("Also try launches of up to 2^24 elements, as for variants that "
+               "are about to be kept")};
   cl::opt<bool> Quiet{"q", In,
                       cl::desc("Print only wrong verdicts and the summary")};
 };
@@ -211,7 +215,8 @@ Error EntryJudge::judge(const SuiteVariant &V, EntryResult &R) {
   if (!Code)
     return Code.takeError();
   Expected<GateVerdict> Got =
-      TheGate->judge(Code->Bitcode, Code->Plan, Code->When, GateDepth::Search);
+      TheGate->judge(Code->Bitcode, Code->Plan, Code->When,
+                     O.Deep ? GateDepth::Keep : GateDepth::Search);
   if (!Got)
     return Got.takeError();
   std::optional<std::string> Fault;
