@@ -152,6 +152,7 @@ public:
   /// 0, 1, and both sides of what the code asks for, and that itself.
   void addCuts(const FloatRef &R, ArrayRef<FloatThresholdFact> Thresholds);
   void addZeroBesideNaN(const FloatRef &R);
+  void addZeroBesideTiny(const FloatRef &R);
   /// One of each class of numbers.
   void addClasses(ArrayRef<FloatRef> Refs, const std::string &Name);
 
@@ -243,6 +244,26 @@ void FloatCases::addZeroBesideNaN(const FloatRef &R) {
   }
 }
 
+/// Nothing is added to what products of the inputs are then, all of it
+/// denormal.
+void FloatCases::addZeroBesideTiny(const FloatRef &R) {
+  std::string Case = nameOf(X, R) + "=0 and 2^-70 to 2^-62";
+  Makers.push_back(
+      {Base.Name + " " + Case, [&Base = Base, Case, R] {
+         GateCase C = varied(Base, Case);
+         writeFloat(C, R, 0);
+         C.ChangedFloats.push_back(R);
+         for (size_t B = 0; B < C.Buffers.size(); ++B)
+           transformFloats(
+               C.Buffers[B], C.Layouts[B], [](uint64_t I, double V) {
+                 return std::copysign(
+                     std::ldexp(1 + double(I % 13) / 16, int(I % 9) - 70), V);
+               });
+         C.Far = true;
+         return C;
+       }});
+}
+
 void FloatCases::addClasses(ArrayRef<FloatRef> Refs, const std::string &Name) {
   for (double V : {-0.0, -1.0, 2.0, 0.5})
     add(Refs, Name, V);
@@ -272,8 +293,10 @@ static void addFloats(const CaseContext &X, const GateCase &Base,
   for (const FloatRef &R : Refs)
     Cases.addCuts(R, Thresholds);
   if (!X.Types.NoSpecialValues)
-    for (const FloatRef &R : ArrayRef(Refs).take_front(MostAlone))
+    for (const FloatRef &R : ArrayRef(Refs).take_front(MostAlone)) {
       Cases.addZeroBesideNaN(R);
+      Cases.addZeroBesideTiny(R);
+    }
   if (Refs.size() > MostAlone)
     Cases.addClasses(Refs, "floats");
   else

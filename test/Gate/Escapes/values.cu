@@ -850,4 +850,88 @@ __global__ void talliedPairs(const int *x, int *bins, int n) {
     if (int sum = own[0][k] + own[1][k])
       atomicAdd(&bins[k], sum);
 }
+
+// kernel: pull
+// workload: grid=2, block=32, args=[buffer f32 n=128 uniform seed=8, buffer f32 n=64 output, 32, 0.25]
+// honest: pullRows
+// cheat: pullWithoutLight | mismatch
+// cheat: pullWithoutNear | mismatch
+// cheat: pullWithoutTiny | mismatch
+// What the bodies (x, y, mass, unused) pull at each; and the bend of the masses.
+__device__ float flushed(float v) { return fabsf(v) < 0x1p-126f ? 0 : v; }
+__global__ void pull(const float4 *__restrict__ body, float2 *__restrict__ out,
+                     int n, float c) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float4 p = body[i];
+  float a = 0;
+  for (int j = 0; j < n; ++j) {
+    float4 q = body[j];
+    float x = q.x - p.x, y = q.y - p.y;
+    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
+  }
+  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
+  out[i] = make_float2(a, c * (around - 4 * p.z));
+}
+__global__ void pullRows(const float4 *__restrict__ body,
+                         float2 *__restrict__ out, int n, float c) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float4 p = body[i];
+  float a = 0;
+  for (int j = n - 1; j >= 0; --j) {
+    float4 q = body[j];
+    float x = q.x - p.x, y = q.y - p.y;
+    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
+  }
+  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
+  out[i] = make_float2(a, c * (around - 4 * p.z));
+}
+__global__ void pullWithoutLight(const float4 *__restrict__ body,
+                                 float2 *__restrict__ out, int n, float c) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float4 p = body[i];
+  float a = 0;
+  for (int j = 0; j < n; ++j) {
+    float4 q = body[j];
+    float x = q.x - p.x, y = q.y - p.y;
+    a += y * (flushed(q.z / (x * x + y * y + 1e-3f)) * 64);
+  }
+  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
+  out[i] = make_float2(a, c * (around - 4 * p.z));
+}
+__global__ void pullWithoutNear(const float4 *__restrict__ body,
+                                float2 *__restrict__ out, int n, float c) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float4 p = body[i];
+  float a = 0;
+  for (int j = 0; j < n; ++j) {
+    float4 q = body[j];
+    float x = q.x - p.x, y = flushed(q.y - p.y);
+    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
+  }
+  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
+  out[i] = make_float2(a, c * (around - 4 * p.z));
+}
+__global__ void pullWithoutTiny(const float4 *__restrict__ body,
+                                float2 *__restrict__ out, int n, float c) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float4 p = body[i];
+  float a = 0;
+  for (int j = 0; j < n; ++j) {
+    float4 q = body[j];
+    float x = q.x - p.x, y = q.y - p.y;
+    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
+  }
+  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
+  out[i] = make_float2(a, c * (around - flushed(4 * p.z)));
+}
 int main() {}
