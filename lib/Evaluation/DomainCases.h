@@ -73,6 +73,12 @@ public:
   llvm::Expected<const JudgedCase *> corner(const DomainBox &Box,
                                             Admission Admits);
 
+  /// \p Corner with blocks of one thread, where a side of its grid is larger
+  /// than in the base and follows no size: wide blocks leave the last of so
+  /// many nothing to do. Null: there is none.
+  llvm::Expected<const JudgedCase *> narrowCorner(const JudgedCase &Corner,
+                                                  Admission Admits);
+
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too
   /// much.

@@ -131,15 +131,25 @@ static Expected<bool> wrongAtCorner(const Kernel &K, VariantRuns &V,
     return Corner.takeError();
   if (!*Corner)
     return false;
-  const Bindings At = triedLaunch(K, (*Corner)->Case).B;
-  if (any_of(V.tried(), [&](const TriedLaunch &L) {
-        return L.B.Symbols == At.Symbols && L.B.Dims == At.Dims;
-      }))
-    return false;
-  Expected<bool> Right = V.explore(**Corner, Verdict);
-  if (!Right)
-    return Right.takeError();
-  return !*Right;
+  Expected<const JudgedCase *> Narrow = Cases.narrowCorner(**Corner, Admits);
+  if (!Narrow)
+    return Narrow.takeError();
+  bool AnyWrong = false;
+  for (const JudgedCase *J : {*Corner, *Narrow}) {
+    if (!J)
+      continue;
+    const TriedLaunch At = triedLaunch(K, J->Case);
+    if ((J == *Narrow && !contains(D, At.B, At.Args)) ||
+        any_of(V.tried(), [&](const TriedLaunch &L) {
+          return L.B.Symbols == At.B.Symbols && L.B.Dims == At.B.Dims;
+        }))
+      continue;
+    Expected<bool> Right = V.explore(*J, Verdict);
+    if (!Right)
+      return Right.takeError();
+    AnyWrong |= !*Right;
+  }
+  return AnyWrong;
 }
 
 /// Code that no case ran is not proved. Launches that would run it are tried,

@@ -199,6 +199,23 @@ Expected<const JudgedCase *> DomainCases::corner(const DomainBox &Box,
   return together(Most, Admits);
 }
 
+Expected<const JudgedCase *> DomainCases::narrowCorner(const JudgedCase &Corner,
+                                                       Admission Admits) {
+  constexpr double MostNarrowCost = 4e7;
+  bool IsFree = false;
+  for (auto [V, At] : zip_equal(Model.vars(), Model.baseValues()))
+    IsFree |= V.IsGrid && int64_t(Corner.Case.Shape.Grid[V.Index]) > At;
+  if (!IsFree || Corner.Case.Shape.Block[0] == 1)
+    return nullptr;
+  GateCase C = another(Corner.Case);
+  C.Shape.Block[0] = 1;
+  C.Name += " block.x=1";
+  if (!Admits(C))
+    return nullptr;
+  double Unbounded = MostNarrowCost;
+  return find(std::move(C), MostNarrowCost, Unbounded);
+}
+
 Expected<const JudgedCase *> DomainCases::together(const Values &Most,
                                                    Admission Admits) {
   constexpr int64_t LeastShare = 64;

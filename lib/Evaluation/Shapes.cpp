@@ -317,6 +317,24 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
                           addSpikes(C, I, Drawn);
                         return C;
                       }});
+    // The largest and the least of a block are its last thread's: who leaves
+    // the rest of a block out misses them.
+    for (bool Falls : {false, true})
+      if (X % 2)
+        Makers.push_back(
+            {Base.Name + " " + Name + (Falls ? " falling" : " rising"),
+             [&Base, Name, S, Falls] {
+               GateCase C =
+                   varied(Base, Name + (Falls ? " falling" : " rising"));
+               C.Shape = S;
+               C.Far = true;
+               changeFloats(C,
+                            [Falls](ElementKind, size_t, uint64_t I, double) {
+                              constexpr double Unit = 0x1p-10;
+                              return (Falls ? -Unit : Unit) * double(I + 1);
+                            });
+               return C;
+             }});
   }
   if (Old.Shared > 0) {
     S = Old;

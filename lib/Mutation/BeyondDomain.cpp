@@ -21,7 +21,7 @@ namespace cupilot {
 /// More is not drawn: it would take too much memory.
 static constexpr double MostBytes = 300e6;
 /// What is longer repeats itself.
-static constexpr uint64_t MostDrawn = (4 << 20) + 4096;
+static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
 /// A number that a range up to \p Most leaves out.
 int64_t LaunchSource::goalBeyond(int64_t Most) {

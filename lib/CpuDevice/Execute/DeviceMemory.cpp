@@ -365,13 +365,22 @@ std::optional<BufferCoverage> DeviceBuffers::coverage(const void *Base) const {
   BufferCoverage Result{BitVector(E.Size), BitVector(E.Size)};
   if (!E.Shadow)
     return Result;
-  for (uint64_t Byte = 0; Byte < E.Size; ++Byte) {
+  for (uint64_t Byte = 0; Byte < E.Size;) {
     uint64_t At = It->first + Byte;
     const Granule &G = E.Shadow[At / GranuleBytes - firstGranule(It->first)];
-    if (loadWord(G.Read) >> (word::ReadShift + At % GranuleBytes) & 1)
-      Result.Read.set(Byte);
-    if (loadWord(G.Write) >> (word::WrittenShift + At % GranuleBytes) & 1)
-      Result.Written.set(Byte);
+    const uint64_t Read = loadWord(G.Read) & word::Read,
+                   Written = loadWord(G.Write) & word::Written;
+    const uint64_t Next =
+        std::min<uint64_t>(E.Size, Byte + GranuleBytes - At % GranuleBytes);
+    if (!(Read | Written)) // Most of a large buffer.
+      Byte = Next;
+    for (; Byte < Next; ++Byte) {
+      const uint64_t In = (It->first + Byte) % GranuleBytes;
+      if (Read >> (word::ReadShift + In) & 1)
+        Result.Read.set(Byte);
+      if (Written >> (word::WrittenShift + In) & 1)
+        Result.Written.set(Byte);
+    }
   }
   return Result;
 }
