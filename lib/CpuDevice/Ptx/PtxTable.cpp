@@ -246,7 +246,7 @@ bool matchesPtxPattern(StringRef Pattern, const PtxStatement &S) {
   }
   // Types keep their order: cvt.f16.f32 is not cvt.f32.f16.
   auto *NextType = Groups.begin();
-  for (const std::string &Modifier : drop_begin(S.Op)) {
+  for (StringRef Modifier : S.modifiers()) {
     bool IsType = ptxTypeBits(Modifier) != 0;
     auto *Fits = std::find_if(
         IsType ? NextType : Groups.begin(), Groups.end(), [&](const Group &G) {
