@@ -20,6 +20,8 @@ using namespace llvm;
 namespace cupilot {
 
 static StringRef spaceOf(const PtxStatement &S) {
+  if (S.has("param") || S.has("param::entry") || S.has("param::func"))
+    return "param";
   for (StringRef Each : {"global", "local", "const"})
     if (S.has(Each))
       return Each;
