@@ -11,8 +11,6 @@
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Support/ReadPtx.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringSet.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace llvm;
@@ -43,27 +41,64 @@ moduleOfPtx(StringRef Text, LLVMContext &Context, std::vector<PtxLack> &Lacks) {
   return lowered(*Source, Context, Lacks);
 }
 
-/// The functions that \p Kernel reaches by calls or takes the address of,
-/// itself first, by name.
-static std::vector<std::string> reachedFrom(Function &Kernel) {
-  SetVector<const Value *> Seen;
-  Seen.insert(&Kernel);
-  std::vector<std::string> Names;
-  for (size_t I = 0; I < Seen.size(); ++I) {
-    auto Visit = [&Seen](const User &U) {
-      for (const Use &Operand : U.operands())
-        if (isa<Constant>(Operand))
-          Seen.insert(Operand);
-    };
-    if (const auto *F = dyn_cast<Function>(Seen[I])) {
-      Names.push_back(F->getName().str());
-      for (const Instruction &Each : instructions(*F))
-        Visit(Each);
-    } else if (const auto *U = dyn_cast<User>(Seen[I])) {
-      Visit(*U);
-    }
+namespace {
+/// What a kernel names, and what that names in turn.
+class Reach {
+public:
+  explicit Reach(const ptx::Module &M) : M(M) {}
+  /// The functions among it, \p Kernel first.
+  std::vector<StringRef> from(std::string_view Kernel);
+
+private:
+  void name(std::string_view Name) {
+    if (!Name.empty() && M.find(Name))
+      Names.insert(StringRef(Name));
   }
-  return Names;
+  void operand(const ptx::Operand &O);
+  void item(const ptx::Item &I);
+
+  const ptx::Module &M;
+  SetVector<StringRef> Names;
+};
+} // namespace
+
+void Reach::operand(const ptx::Operand &O) {
+  name(O.Name);
+  for (const ptx::Operand &Part : O.Parts)
+    operand(Part);
+}
+
+void Reach::item(const ptx::Item &I) {
+  if (const auto *A = I.as<ptx::Alias>())
+    name(A->Of);
+  if (const auto *D = I.as<ptx::Declaration>())
+    for (const ptx::Variable &V : D->Variables)
+      for (const ptx::InitialAddress &A : V.Initial.Addresses)
+        name(A.Name);
+  const auto *F = I.as<ptx::Function>();
+  if (!F)
+    return;
+  for (const ptx::Statement &S : F->Body) {
+    if (const auto *Each = S.as<ptx::Instruction>())
+      for (const ptx::Operand &O : Each->Operands)
+        operand(O);
+    else if (const auto *T = S.as<ptx::Targets>(); T && T->OfCalls)
+      for (std::string_view Each : T->Names)
+        name(Each);
+  }
+}
+
+std::vector<StringRef> Reach::from(std::string_view Kernel) {
+  std::vector<StringRef> Functions;
+  Names.clear();
+  name(Kernel);
+  for (size_t I = 0; I < Names.size(); ++I) {
+    const ptx::Item *Is = M.find(std::string_view(Names[I]));
+    if (Is->as<ptx::Function>())
+      Functions.push_back(Names[I]);
+    item(*Is);
+  }
+  return Functions;
 }
 
 Expected<std::vector<PtxKernel>> kernelsOfPtx(StringRef Ptx) {
@@ -78,13 +113,10 @@ Expected<std::vector<PtxKernel>> kernelsOfPtx(StringRef Ptx) {
   std::vector<PtxKernel> Kernels;
   for (const ptx::Function *F : Source->kernels()) {
     PtxKernel &K = Kernels.emplace_back(PtxKernel{std::string(F->Name), {}});
-    std::vector<std::string> Reached = {K.Name};
-    if (Function *Lowered = (*M)->getFunction(K.Name))
-      Reached = reachedFrom(*Lowered);
-    for (const std::string &Name : Reached)
+    for (StringRef Name : Reach(*Source).from(F->Name))
       for (const PtxLack &L : Lacks)
         if (L.Function == Name)
-          K.Missing.push_back({L.What, L.Line, Name});
+          K.Missing.push_back({L.What, L.Line, Name.str()});
   }
   // What the instructions have in common with other code is known later.
   Expected<LoweredModule> Tables = lowerModule(**M, CpuDeviceOptions());
