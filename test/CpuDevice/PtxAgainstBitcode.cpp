@@ -25,7 +25,6 @@
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +42,6 @@ using Buffer = std::unique_ptr<void, FreeMemory>;
 struct Left {
   std::vector<Bytes> Buffers;
   std::string Fault;
-  double Seconds = 0;
 };
 } // namespace
 
@@ -74,14 +72,10 @@ static Expected<Left> launch(CpuModule &M, const std::string &Symbol,
   std::vector<const void *> Pointers;
   for (const Bytes &Arg : Args)
     Pointers.push_back(Arg.data());
-  auto Start = std::chrono::steady_clock::now();
   Expected<LaunchResult> R = M.launch(Symbol, C.Shape, Pointers, *Memory);
   if (!R)
     return R.takeError();
   Left Result;
-  Result.Seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
-          .count();
   if (R->Fault)
     Result.Fault = R->Fault->str();
   for (auto [Base, Content] : zip(Buffers, C.Buffers)) {
@@ -98,12 +92,11 @@ static std::string compare(const GateCase &C, const Left &A, const Left &B) {
   for (size_t I = 0; I < A.Buffers.size(); ++I) {
     const Bytes &X = A.Buffers[I], &Y = B.Buffers[I];
     const Layout &L = C.Layouts[I];
-    bool Floats =
-        !L.Fields.empty() && isFloating(L.Fields[0].Kind) &&
-        L.Stride == L.Fields.size() * sizeOf(L.Fields[0].Kind) &&
-        all_of(L.Fields, [&L](const LayoutField &F) {
-          return F.Kind == L.Fields[0].Kind;
-        });
+    bool Floats = !L.Fields.empty() && isFloating(L.Fields[0].Kind) &&
+                  L.Stride == L.Fields.size() * sizeOf(L.Fields[0].Kind) &&
+                  all_of(L.Fields, [&L](const LayoutField &F) {
+                    return F.Kind == L.Fields[0].Kind;
+                  });
     uint64_t Size = Floats ? sizeOf(L.Fields[0].Kind) : 1;
     double Largest = 0;
     if (Floats)
@@ -200,8 +193,6 @@ Error Comparison::entry(const SuiteEntry &E) {
     }
     outs() << (A->Fault.empty() ? compare(*C, *A, *B) : "a fault in both")
            << "\n";
-    errs() << format("time %s w%zu %.4f %.4f\n", E.Kernel.c_str(), I,
-                     A->Seconds, B->Seconds);
   }
   return Error::success();
 }

@@ -216,15 +216,18 @@ void ModuleLowering::run() {
       if (F->HasBody)
         Bodies.push_back({&Each, Made});
     }
+  for (bool Definitions : {true, false})
+    for (const ptx::Item &Each : Source.Items)
+      if (const auto *D = Each.as<ptx::Declaration>())
+        for (const ptx::Variable &V : D->Variables) {
+          if ((V.Link != ptx::Linkage::Extern) != Definitions)
+            continue;
+          if (GlobalVariable *G = addVariable(V))
+            Symbols[StringRef(V.Name)] = G;
+          else
+            lack("", V.At, "the variable '" + std::string(V.Name) + "'");
+        }
   for (const ptx::Item &Each : Source.Items) {
-    if (const auto *D = Each.as<ptx::Declaration>())
-      for (const ptx::Variable &V : D->Variables) {
-        GlobalVariable *G = addVariable(V);
-        if (G)
-          Symbols[StringRef(V.Name)] = G;
-        else
-          lack("", V.At, "the variable '" + std::string(V.Name) + "'");
-      }
     if (const auto *A = Each.as<ptx::Alias>()) {
       Constant *Is = Symbols.lookup(A->Of);
       if (!Is) {

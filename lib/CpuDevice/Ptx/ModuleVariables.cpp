@@ -72,9 +72,8 @@ GlobalVariable *ModuleLowering::addVariable(const ptx::Variable &V) {
                          });
   if (!Bytes)
     return nullptr;
-  if (auto *Known = dyn_cast_or_null<GlobalVariable>(Symbols.lookup(V.Name)))
-    if (Extern)
-      return Known; // Declared after its definition.
+  if (Extern && !Shared) // What nobody defines has no address.
+    return dyn_cast_or_null<GlobalVariable>(Symbols.lookup(V.Name));
   Type *T = ArrayType::get(Type::getInt8Ty(M.getContext()), *Bytes);
   bool Defined = !Extern && !(Shared && *Bytes == 0);
   bool Visible = Defined && !Shared;
@@ -88,14 +87,6 @@ GlobalVariable *ModuleLowering::addVariable(const ptx::Variable &V) {
       StringRef(V.Name), nullptr, GlobalValue::NotThreadLocal, Space,
       /*isExternallyInitialized=*/Visible);
   G->setAlignment(Align(V.Align ? V.Align : PowerOf2Ceil(Element)));
-  if (Constant *Declared = Symbols.lookup(V.Name)) {
-    auto *Old = dyn_cast<GlobalVariable>(Declared);
-    if (!Old || Old->getAddressSpace() != Space)
-      return nullptr;
-    G->takeName(Old);
-    Old->replaceAllUsesWith(G);
-    Old->eraseFromParent();
-  }
   if (!V.Initial.Values.empty())
     Initialised.push_back({G, &V});
   return G;

@@ -13,7 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModuleLowering.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
@@ -34,70 +35,106 @@ static const CallInst *sharedCall(const Value *V) {
 }
 
 namespace {
-/// Finds the only variable that a number can be an address of.
-class BaseFinder {
+/// What a number is made of, from what is not known yet to what is no use.
+struct Origin {
+  enum Kind { Unknown, Distance, Address, Mixed } K = Unknown;
+  Value *Base = nullptr; ///< Of an address: the variable that it lies in.
+  bool operator==(const Origin &) const = default;
+};
+
+/// Finds for each number of a function the variable that it is an address of,
+/// where it can be of one only.
+class Origins {
 public:
+  explicit Origins(Function &F);
   /// Null when there is none, or more than one.
-  Value *find(const Value *V) {
-    Seen.clear();
-    Base = nullptr;
-    return visit(V) ? Base : nullptr;
+  Value *baseOf(const Value *V) const {
+    Origin O = of(V);
+    return O.K == Origin::Address ? O.Base : nullptr;
   }
 
 private:
-  bool visit(const Value *V);
-  /// Whether \p V is nothing that is derived from an address.
-  static bool isDistance(const Value *V) { return !BaseFinder().find(V); }
-  bool same(Value *Found) {
-    bool Fits = !Base || Base == Found;
-    Base = Found;
-    return Fits;
-  }
+  Origin of(const Value *V) const;
+  Origin compute(const Value *V) const;
+  Origin ofPointer(const Value *Pointer) const;
 
-  SmallPtrSet<const Value *, 16> Seen;
-  Value *Base = nullptr;
+  DenseMap<const Value *, Origin> Known; ///< Of instructions.
 };
 } // namespace
 
-bool BaseFinder::visit(const Value *V) {
-  if (!Seen.insert(V).second)
-    return true; // What stands around it decides.
-  if (Seen.size() > 64)
-    return false;
+static Origin merged(Origin A, Origin B) {
+  if (A.K == Origin::Unknown)
+    return B;
+  return B.K == Origin::Unknown || A == B ? A : Origin{Origin::Mixed, nullptr};
+}
+
+/// Of a sum, or of bits that are masked.
+static Origin moved(Origin A, Origin B) {
+  if (A.K == Origin::Unknown || B.K == Origin::Unknown)
+    return {};
+  if (A.K == Origin::Distance)
+    return B;
+  return B.K == Origin::Distance ? A : Origin{Origin::Mixed, nullptr};
+}
+
+Origin Origins::of(const Value *V) const {
+  return isa<Instruction>(V) ? Known.lookup(V) : compute(V);
+}
+
+Origin Origins::ofPointer(const Value *Pointer) const {
+  const Value *Object = getUnderlyingObject(Pointer, /*MaxLookup=*/0);
+  if (const CallInst *Shared = sharedCall(Object))
+    return of(Shared->getArgOperand(0));
+  if (isa<AllocaInst>(Object) || isa<GlobalVariable>(Object))
+    return {Origin::Address, const_cast<Value *>(Object)};
+  return {Origin::Distance, nullptr};
+}
+
+Origin Origins::compute(const Value *V) const {
+  const auto *O = dyn_cast<Operator>(V);
+  auto Operand = [&](unsigned I) { return of(O->getOperand(I)); };
   switch (Operator::getOpcode(V)) {
-  case Instruction::PtrToInt: {
-    const Value *Pointer = cast<Operator>(V)->getOperand(0);
-    const Value *Object = getUnderlyingObject(Pointer, /*MaxLookup=*/0);
-    if (const CallInst *Shared = sharedCall(Object))
-      return visit(Shared->getArgOperand(0));
-    bool Variable = isa<AllocaInst>(Object) || isa<GlobalVariable>(Object);
-    return Variable && same(const_cast<Value *>(Object));
-  }
-  case Instruction::Add: {
-    const auto *Sum = cast<Operator>(V);
-    const Value *Left = Sum->getOperand(0), *Right = Sum->getOperand(1);
-    if (isa<ConstantInt>(Right) || isDistance(Right))
-      return visit(Left);
-    return isDistance(Left) && visit(Right);
-  }
+  case Instruction::PtrToInt:
+    return ofPointer(O->getOperand(0));
+  case Instruction::Add:
+    return moved(Operand(0), Operand(1));
   case Instruction::Sub:
   case Instruction::And: {
-    const auto *Difference = cast<Operator>(V);
-    return isDistance(Difference->getOperand(1)) &&
-           visit(Difference->getOperand(0));
+    Origin Left = Operand(0), Right = Operand(1);
+    if (Left.K == Origin::Unknown || Right.K == Origin::Unknown)
+      return {};
+    return Right.K == Origin::Distance ? Left : Origin{Origin::Mixed, nullptr};
   }
   case Instruction::Trunc:
   case Instruction::ZExt:
   case Instruction::SExt:
-    return visit(cast<Operator>(V)->getOperand(0));
+    return Operand(0);
   case Instruction::Select:
-    return visit(cast<Operator>(V)->getOperand(1)) &&
-           visit(cast<Operator>(V)->getOperand(2));
-  case Instruction::PHI:
-    return all_of(cast<PHINode>(V)->incoming_values(),
-                  [this](const Use &U) { return visit(U.get()); });
+    return merged(Operand(1), Operand(2));
+  case Instruction::PHI: {
+    Origin All;
+    for (const Use &U : cast<PHINode>(V)->incoming_values())
+      All = merged(All, of(U.get()));
+    return All;
+  }
   default:
-    return false;
+    return {Origin::Distance, nullptr};
+  }
+}
+
+Origins::Origins(Function &F) {
+  // Each number rises twice at most.
+  ReversePostOrderTraversal<Function *> Order(&F);
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (BasicBlock *Block : Order)
+      for (Instruction &I : *Block) {
+        if (!I.getType()->isIntegerTy())
+          continue;
+        Origin Now = merged(Known.lookup(&I), compute(&I));
+        Changed |= !(Now == Known.lookup(&I));
+        Known[&I] = Now;
+      }
   }
 }
 
@@ -117,21 +154,24 @@ void recoverPointers(Function &F) {
     if (auto *A = dyn_cast<AllocaInst>(&I); A && isAllocaPromotable(A))
       Registers.push_back(A);
   PromoteMemToReg(Registers, Dominators);
-  for (Instruction &I : make_early_inc_range(instructions(F))) {
+  SmallVector<std::pair<Instruction *, Value *>> Found;
+  Origins Of(F);
+  for (Instruction &I : instructions(F)) {
     const CallInst *Shared = sharedCall(&I);
     if (!Shared && !isa<IntToPtrInst>(I))
       continue;
     Value *Address = I.getOperand(0);
-    Value *Base = BaseFinder().find(Address);
+    Value *Base = Of.baseOf(Address);
     // A shared address may have lost its upper half, no other.
-    if (!Base ||
-        (Shared && Base->getType()->getPointerAddressSpace() !=
-                       NVPTXAS::ADDRESS_SPACE_SHARED) ||
-        (!Shared && !Address->getType()->isIntegerTy(64)))
-      continue;
-    IRBuilder<> B(&I);
-    I.replaceAllUsesWith(pointerInto(B, Base, Address, I.getType()));
-    I.eraseFromParent();
+    bool InShared = Base && Base->getType()->getPointerAddressSpace() ==
+                                NVPTXAS::ADDRESS_SPACE_SHARED;
+    if (Base && (Shared ? InShared : Address->getType()->isIntegerTy(64)))
+      Found.push_back({&I, Base});
+  }
+  for (auto [I, Base] : Found) {
+    IRBuilder<> B(I);
+    I->replaceAllUsesWith(pointerInto(B, Base, I->getOperand(0), I->getType()));
+    I->eraseFromParent();
   }
 }
 
