@@ -14,7 +14,6 @@
 #include "DeviceValues.h"
 #include "ModuleLowering.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/IR/Verifier.h"
 
 using namespace llvm;
 using cupilot::ptx::OperandKind;
@@ -44,8 +43,9 @@ private:
   void bindParameters();
   bool declarePassed(const ptx::Variable &V);
   AllocaInst *memory(Type *T, uint64_t Alignment);
-  /// The place of a parameter, result or register that a call names.
-  Value *placeOf(const ptx::Operand &O);
+  /// The place of a parameter, result or register that a call names, if it
+  /// holds a \p T; else null.
+  Value *placeOf(const ptx::Operand &O, Type *T);
   void emitReturn();
   bool emitSwitch(const ptx::Instruction &I);
   bool emitCall(const ptx::Instruction &I);
@@ -190,12 +190,19 @@ FunctionType *FunctionLowering::calledType(StringRef Name) {
   return F ? F->getFunctionType() : nullptr;
 }
 
-Value *FunctionLowering::placeOf(const ptx::Operand &O) {
-  if (O.Kind != OperandKind::Name || O.Sum || O.Negated)
+Value *FunctionLowering::placeOf(const ptx::Operand &O, Type *T) {
+  if (O.Kind != OperandKind::Name || O.Sum || O.Negated || O.Minus)
     return nullptr;
-  if (AllocaInst *Register = find(O.Name))
-    return Register;
-  return symbol(O.Name);
+  AllocaInst *Register = find(O.Name);
+  Value *Place = Register ? Register : symbol(O.Name);
+  const DataLayout &DL = M.getDataLayout();
+  Type *Has = nullptr;
+  if (auto *A = dyn_cast_or_null<AllocaInst>(Place))
+    Has = A->getAllocatedType();
+  else if (auto *A = dyn_cast_or_null<Argument>(Place))
+    Has = A->getParamByValType();
+  return Has && DL.getTypeAllocSize(Has) >= DL.getTypeAllocSize(T) ? Place
+                                                                   : nullptr;
 }
 
 /// call (result), function, (arguments), prototype; all but the function may be
@@ -229,8 +236,7 @@ bool FunctionLowering::emitCall(const ptx::Instruction &I) {
   SmallVector<Value *> Args;
   for (auto [O, T] : zip(From, Type->params())) {
     // Numbers and registers are arguments in older PTX.
-    Value *Place = placeOf(O);
-    if (Place && Place->getType()->isPointerTy())
+    if (Value *Place = placeOf(O, T))
       Args.push_back(B.CreateLoad(T, Place));
     else if (Value *V =
                  T->isIntegerTy() ? read(O, T->getIntegerBitWidth()) : nullptr)
@@ -247,13 +253,15 @@ bool FunctionLowering::emitCall(const ptx::Instruction &I) {
                 : Into.size() > 1)
     return false;
   for (auto [Number, O] : enumerate(Into)) {
-    Value *Place = placeOf(O);
+    if (O.Kind == OperandKind::Nothing)
+      continue;
+    Value *V = Several
+                   ? B.CreateExtractValue(Call, static_cast<unsigned>(Number))
+                   : Call;
+    Value *Place = placeOf(O, V->getType());
     if (!Place)
-      return O.Kind == OperandKind::Nothing;
-    B.CreateStore(
-        Several ? B.CreateExtractValue(Call, static_cast<unsigned>(Number))
-                : Call,
-        Place);
+      return false;
+    B.CreateStore(V, Place);
   }
   return true;
 }

@@ -16,6 +16,9 @@ using namespace llvm;
 
 namespace cupilot {
 
+/// Bytes of a parameter at most (PTX ISA, "Parameter State Space").
+static constexpr uint64_t MaxParameter = 32764;
+
 /// Arrays are passed as arrays of words that have their alignment.
 static Type *arrayType(LLVMContext &C, uint64_t Bytes, uint64_t Alignment) {
   uint64_t Word = std::min<uint64_t>(std::max<uint64_t>(Alignment, 1), 8);
@@ -28,7 +31,7 @@ static Type *arrayType(LLVMContext &C, uint64_t Bytes, uint64_t Alignment) {
 Type *ModuleLowering::passedType(const ptx::Variable &V) {
   std::optional<uint64_t> Bytes = bytesOf(V);
   LLVMContext &C = M.getContext();
-  if (!Bytes || *Bytes == 0 || V.Count)
+  if (!Bytes || *Bytes == 0 || *Bytes > MaxParameter || V.Count)
     return nullptr;
   if (V.In == ptx::Space::Reg)
     return V.Vector == 1 ? Type::getIntNTy(C, ptx::bitsOf(V.Of)) : nullptr;

@@ -8,6 +8,7 @@
 
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "CpuDeviceFixture.h"
+#include "PtxModule.h"
 #include "cupilot/Compile/Ptx.h"
 
 using namespace cupilot;
@@ -315,6 +316,56 @@ TEST_F(PtxModule, WhatIsNotKnownIsRefused) {
   CpuDeviceOptions Wide;
   Wide.WidenFloats = true;
   EXPECT_TRUE(errorToBool(loadPtx(Head + Text, Wide).takeError()));
+}
+
+/// Whatever the reader takes becomes IR, or is named; nothing else.
+TEST_F(PtxModule, OddTextIsNamed) {
+  const std::string Text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".global .align 4 .b32 g[2] = {1, 2};\n.shared .align 4 .b8 s[16];\n"
+      ".global .align 8 .u64 p = g;\n.alias f2, f;\n"
+      ".func (.param .b32 z) f(.param .align 8 .b8 x[16], .param .b64 y) {\n"
+      ".reg .b32 %r; ld.param.b32 %r, [x+4]; st.param.b32 [z], %r; ret; }\n"
+      ".visible .entry k(.param .u64 a, .param .align 4 .b8 b[8])\n"
+      ".maxntid 32 { .reg .b32 %r<4>; .reg .b64 %d<3>; .reg .pred %p, %q;\n"
+      ".reg .b16 %h; .local .align 8 .b8 l[8]; ld.param.u64 %d1, [a];\n"
+      "mov.u64 %d2, l; st.local.u32 [%d2+4], %r1; T: .branchtargets A, B;\n"
+      "setp.lt.s32 %p|%q, %r1, 5; @!%p bra A; brx.idx %r1, T; A: { .param "
+      ".align 8 .b8 x[16]; .param .b64 y; .param .b32 z; st.param.b64 [y], "
+      "%d1; call.uni (z), f, (x, y); ld.param.b32 %r2, [z]; C: .callprototype "
+      "(.param .b32 _) _ (.param .align 8 .b8 _[16], .param .b64 _); call (z), "
+      "%d2, (x, y), C; } B: mov.b32 {%h, %h}, %r2; mov.u32 %r3, s; st.shared.v2"
+      ".u32 [%r3], {%r1, %r2}; atom.global.add.u32 %r1, [%d1], 3; cvt.u16.u32 "
+      "%h, %r1; @%q exit; shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1; ret; }\n";
+  ptx::Diagnostic Why;
+  auto Tokens = ptx::lex(Text, Why);
+  ASSERT_TRUE(Tokens);
+  Tokens->pop_back();
+  unsigned Read = 0, Known = 0;
+  auto Try = [&](const std::string &Odd) {
+    LLVMContext Context;
+    std::vector<PtxLack> Lacks;
+    auto M = moduleOfPtx(Odd, Context, Lacks);
+    if (!M) {
+      std::string Error = toString(M.takeError());
+      EXPECT_TRUE(StringRef(Error).starts_with("cannot parse the PTX"))
+          << Error << "\n"
+          << Odd;
+      return;
+    }
+    ++Read;
+    Known += Lacks.empty();
+  };
+  for (const ptx::Token &T : *Tokens) {
+    Try(Text.substr(0, T.Begin) + Text.substr(T.End));
+    // Each by some others: names by names of other things, and so on.
+    for (size_t I = T.Begin % 7; I < Tokens->size(); I += 5)
+      if ((*Tokens)[I].Kind == T.Kind)
+        Try(Text.substr(0, T.Begin) + std::string((*Tokens)[I].in(Text)) +
+            Text.substr(T.End));
+  }
+  EXPECT_GT(Read, 1000u);
+  EXPECT_GT(Known, 100u);
 }
 
 class PtxOfClang : public CpuDeviceFixture {};
