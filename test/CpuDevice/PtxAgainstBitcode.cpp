@@ -70,6 +70,7 @@ static Expected<Left> launch(CpuModule &M, const std::string &Symbol,
     std::memcpy(Args[P.Param].data() + P.Offset, &Target, sizeof(Target));
   }
   std::vector<const void *> Pointers;
+  Pointers.reserve(Args.size());
   for (const Bytes &Arg : Args)
     Pointers.push_back(Arg.data());
   Expected<LaunchResult> R = M.launch(Symbol, C.Shape, Pointers, *Memory);

@@ -195,20 +195,22 @@ Value *BodyLowering::address(const ptx::Operand &O, StringRef Space) {
     Base = symbol(Name.Name);
     if (!Base || Name.Negated || Name.Minus)
       return nullptr;
+  } else if (Value *Number = read(Name, 64); !Number) {
+    return nullptr; // A predicate.
   } else if (Space == "shared") {
-    Base = sharedPointer(read(Name, 64));
+    Base = sharedPointer(Number);
   } else {
     // A 32-bit register holds no address but one of shared memory.
     if (Register->getAllocatedType() != B.getInt64Ty())
       return nullptr;
-    unsigned Number = StringSwitch<unsigned>(Space)
-                          .Case("global", NVPTXAS::ADDRESS_SPACE_GLOBAL)
-                          .Case("const", NVPTXAS::ADDRESS_SPACE_CONST)
-                          .Case("local", NVPTXAS::ADDRESS_SPACE_LOCAL)
-                          .Default(NVPTXAS::ADDRESS_SPACE_GENERIC);
-    Base = B.CreateIntToPtr(read(Name, 64), B.getPtrTy());
-    if (Number)
-      Base = B.CreateAddrSpaceCast(Base, B.getPtrTy(Number));
+    unsigned Which = StringSwitch<unsigned>(Space)
+                         .Case("global", NVPTXAS::ADDRESS_SPACE_GLOBAL)
+                         .Case("const", NVPTXAS::ADDRESS_SPACE_CONST)
+                         .Case("local", NVPTXAS::ADDRESS_SPACE_LOCAL)
+                         .Default(NVPTXAS::ADDRESS_SPACE_GENERIC);
+    Base = B.CreateIntToPtr(Number, B.getPtrTy());
+    if (Which)
+      Base = B.CreateAddrSpaceCast(Base, B.getPtrTy(Which));
   }
   return Distance ? B.CreateConstGEP1_64(B.getInt8Ty(), Base, Distance) : Base;
 }
@@ -318,7 +320,7 @@ bool BodyLowering::emitInstruction(const ptx::Instruction &I) {
   return true;
 }
 
-Error BodyLowering::refuse(const ptx::Statement &, std::string What) {
+Error BodyLowering::refuse(const ptx::Statement &, const std::string &What) {
   return createStringError(What);
 }
 
@@ -349,7 +351,7 @@ Error BodyLowering::emitStatements(ArrayRef<ptx::Statement> Statements,
       What = "the directive '" + plainText(Text, S.At) + "'";
     }
     if (!What.empty())
-      if (Error E = refuse(S, std::move(What)))
+      if (Error E = refuse(S, What))
         return E;
   }
   return Error::success();

@@ -96,7 +96,7 @@ protected:
     return std::nullopt;
   }
   /// Hears that \p What, at \p S, is not known. An error ends it.
-  virtual llvm::Error refuse(const ptx::Statement &S, std::string What);
+  virtual llvm::Error refuse(const ptx::Statement &S, const std::string &What);
   virtual void opened() {} ///< A scope was opened.
   virtual void closed() {} ///< The innermost scope was closed.
 

@@ -36,7 +36,7 @@ private:
   bool declareVariable(const ptx::Variable &V) override;
   bool directive(const ptx::Statement &S) override;
   std::optional<bool> ownInstruction(const ptx::Instruction &I) override;
-  Error refuse(const ptx::Statement &S, std::string What) override;
+  Error refuse(const ptx::Statement &S, const std::string &What) override;
   void opened() override { Variables.emplace_back(); }
   void closed() override { Variables.pop_back(); }
 
@@ -283,9 +283,9 @@ FunctionLowering::ownInstruction(const ptx::Instruction &I) {
   return true;
 }
 
-Error FunctionLowering::refuse(const ptx::Statement &S, std::string What) {
-  Of.Lacks.push_back(
-      {std::string(Source.Name), Of.Source.lineOf(S.At), std::move(What)});
+Error FunctionLowering::refuse(const ptx::Statement &S,
+                               const std::string &What) {
+  Of.Lacks.push_back({std::string(Source.Name), Of.Source.lineOf(S.At), What});
   // Whatever has been emitted is given up; the rest is looked at all the same.
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "", Body));
   return Error::success();

@@ -232,14 +232,21 @@ void ModuleLowering::run() {
         }
   for (const ptx::Item &Each : Source.Items) {
     if (const auto *A = Each.as<ptx::Alias>()) {
-      Constant *Is = Symbols.lookup(A->Of);
-      if (!Is) {
+      // A declaration may stand before it, a definition must not.
+      auto *Is = dyn_cast_or_null<Function>(Symbols.lookup(A->Of));
+      Constant *Before = Symbols.lookup(A->Name);
+      auto *Declared = dyn_cast_or_null<Function>(Before);
+      auto IsDefined = [&Bodies](const Function *F) {
+        return is_contained(make_second_range(Bodies), F);
+      };
+      if (!Is || !IsDefined(Is) ||
+          (Before && (!Declared || IsDefined(Declared)))) {
         lack("", Each.At, "the alias '" + std::string(A->Name) + "'");
         continue;
       }
-      if (Constant *Declared = Symbols.lookup(A->Name)) {
+      if (Declared) {
         Declared->replaceAllUsesWith(Is);
-        cast<GlobalValue>(Declared)->eraseFromParent();
+        Declared->eraseFromParent();
       }
       Symbols[StringRef(A->Name)] = Is;
     }
