@@ -359,7 +359,7 @@ TEST_F(PtxModule, OddTextIsNamed) {
   for (const ptx::Token &T : *Tokens) {
     Try(Text.substr(0, T.Begin) + Text.substr(T.End));
     // Each by some others: names by names of other things, and so on.
-    for (size_t I = T.Begin % 7; I < Tokens->size(); I += 5)
+    for (size_t I = T.Begin % 7; I < Tokens->size(); I += 1)
       if ((*Tokens)[I].Kind == T.Kind)
         Try(Text.substr(0, T.Begin) + std::string((*Tokens)[I].in(Text)) +
             Text.substr(T.End));
