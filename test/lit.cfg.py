@@ -47,6 +47,8 @@ config.substitutions += [
     ("%cuda_path", cuda),
     # A driver without a GPU, for what records launches (test/Capture).
     ("%fake", os.path.join(config.cupilot_binary_dir, "test", "Capture", "fake")),
+    ("%ptx_against_bitcode",
+     os.path.join(config.cupilot_binary_dir, "test", "CpuDevice", "ptx-against-bitcode")),
     ("%ptx_round_trip", os.path.join(config.cupilot_binary_dir, "test", "Ptx", "ptx-round-trip")),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),

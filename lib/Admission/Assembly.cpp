@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Assembly.h"
+#include "cupilot/Ptx/Module.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -61,12 +62,9 @@ static bool isKnownRegister(StringRef Name) {
       .Default(false);
 }
 
-/// Stands for an operand of the asm statement.
-static constexpr char Operand = '\1';
-
-static bool isNameCharacter(char C) {
-  return isAlnum(C) || C == '_' || C == '$' || C == '%' || C == Operand;
-}
+/// Begins the name that stands for an operand of the asm statement; '$' ends
+/// it, so that nothing written beside the operand can be a part of it.
+static constexpr StringLiteral OperandStem = "$cupilot.operand";
 
 namespace {
 class Checker {
@@ -76,11 +74,13 @@ public:
 
 private:
   bool clean();
-  bool split();
-  bool declare(StringRef Line);
-  bool check(StringRef Line);
-  bool checkOperands(StringRef Rest, bool Branch);
+  bool shape();
+  bool declare(const ptx::Declaration &D, ptx::Place At);
+  bool check(const ptx::Instruction &I, ptx::Place At);
+  bool checkOperand(const ptx::Operand &O, bool Branch);
   bool checkName(StringRef Name, bool Branch);
+  /// The statement there, as it is written.
+  std::string written(ptx::Place At) const;
   /// Always false.
   bool fail(const Twine &What, StringRef Rule = "asm") {
     Found = AssemblyFinding{Rule.str(), What.str()};
@@ -88,16 +88,24 @@ private:
   }
 
   StringRef Raw;
-  std::string Clean;
-  std::vector<std::string> Statements;
+  std::string Clean; ///< In one line.
+  std::vector<ptx::Token> Tokens;
+  std::vector<uint32_t> Starts; ///< Of statements, but for labels and braces.
   StringSet<> Registers, Labels;
   std::vector<std::string> Stems; ///< Of "r<8>".
   std::optional<AssemblyFinding> Found;
 };
 } // namespace
 
-/// Without comments, with Operand for %0 and %[name].
+/// Without comments, with names for %0 and %[name].
 bool Checker::clean() {
+  if (Raw.contains(OperandStem))
+    return fail("the symbol '" + OperandStem + "', which it does not declare");
+  auto Operand = [this](StringRef Which) {
+    Clean += OperandStem;
+    Clean += Which;
+    Clean += '$';
+  };
   for (size_t I = 0; I < Raw.size(); ++I) {
     StringRef Rest = Raw.substr(I);
     char C = Raw[I];
@@ -115,16 +123,19 @@ bool Checker::clean() {
       Clean += "uid";
       ++I;
     } else if (Rest.starts_with("%[")) {
-      size_t End = Rest.find(']');
-      if (End == StringRef::npos)
+      StringRef Name =
+          Rest.drop_front(2).take_until([](char C) { return C == ']'; });
+      if (Name.size() + 2 == Rest.size())
         return fail("an operand's name without an end");
-      Clean += Operand;
-      I += End;
+      if (!all_of(Name, [](char C) { return isAlnum(C) || C == '_'; }))
+        return fail("an operand's name that is none");
+      Operand(Name);
+      I += Name.size() + 2;
     } else if (C == '%') {
       StringRef Number = Rest.drop_front().take_while(isDigit);
       if (Number.empty())
         return fail("a '%' that names no operand");
-      Clean += Operand;
+      Operand(Number);
       I += Number.size();
     } else if (C == '"') {
       return fail("a string");
@@ -139,75 +150,85 @@ bool Checker::clean() {
   return true;
 }
 
-bool Checker::split() {
-  StringRef Rest = StringRef(Clean).ltrim();
+std::string Checker::written(ptx::Place At) const {
+  StringRef Text = StringRef(Clean).slice(At.Begin, At.End);
+  std::string Result;
+  while (!Text.empty()) {
+    size_t End = std::min(Text.find(OperandStem), Text.size());
+    Result += Text.take_front(End);
+    Text = Text.drop_front(End);
+    if (!Text.consume_front(OperandStem))
+      break;
+    StringRef Which = Text.take_until([](char C) { return C == '$'; });
+    Result +=
+        all_of(Which, isDigit) ? "%" + Which.str() : "%[" + Which.str() + "]";
+    Text = Text.drop_front(std::min(Which.size() + 1, Text.size()));
+  }
+  StringRef Trimmed = StringRef(Result).trim();
+  Trimmed.consume_back(";");
+  return Trimmed.rtrim().str();
+}
+
+/// Braces close what they open, and no directive but .reg begins a statement.
+bool Checker::shape() {
+  ptx::Diagnostic Why;
+  std::optional<std::vector<ptx::Token>> Words = ptx::lex(Clean, Why);
+  if (!Words)
+    return fail("what cannot be read (" + Why.Message + ")");
+  Tokens = std::move(*Words);
+  auto IsMark = [this](size_t I, char C) {
+    return I < Tokens.size() && Tokens[I].Kind == ptx::TokenKind::Mark &&
+           Clean[Tokens[I].Begin] == C;
+  };
   int Depth = 0;
-  while (!Rest.empty()) {
-    if (Rest.consume_front("{")) {
-      ++Depth;
-    } else if (Rest.consume_front("}")) {
-      if (--Depth < 0)
+  for (size_t I = 0; Tokens[I].Kind != ptx::TokenKind::End;) {
+    StringRef Word = Tokens[I].in(Clean);
+    if (IsMark(I, '{') || IsMark(I, '}') || IsMark(I, ';')) {
+      Depth += Word == "{" ? 1 : Word == "}" ? -1 : 0;
+      if (Depth < 0)
         return fail("a brace that closes the function");
-    } else {
-      StringRef Name = Rest.take_while(isNameCharacter);
-      StringRef After = Rest.drop_front(Name.size()).ltrim();
-      if (!Name.empty() && After.starts_with(":") && !After.starts_with("::")) {
-        if (Name.contains(Operand) || isDigit(Name.front()))
-          return fail("the label '" + Name + "'");
-        Labels.insert(Name);
-        Rest = After.drop_front().ltrim();
-        continue;
-      }
-      // Braces inside of a statement are those of a vector.
-      size_t End = 0;
-      for (int Inner = 0; End < Rest.size() && Rest[End] != ';'; ++End) {
-        Inner += Rest[End] == '{';
-        Inner -= Rest[End] == '}';
-        if (Inner < 0)
-          break;
-      }
-      StringRef Line = Rest.take_front(End).trim();
-      Rest = Rest.drop_front(End);
-      Rest.consume_front(";");
-      if (Line.starts_with(".reg ")) {
-        if (!declare(Line))
-          return false;
-      } else if (Line.starts_with(".")) {
-        return fail("the directive '" +
-                    Line.take_until([](char C) { return isSpace(C); }) + "'");
-      } else if (!Line.empty()) {
-        Statements.push_back(Line.str());
-      }
+      ++I;
+      continue;
     }
-    Rest = Rest.ltrim();
+    if (Tokens[I].Kind == ptx::TokenKind::Name && IsMark(I + 1, ':') &&
+        !IsMark(I + 2, ':')) {
+      I += 2;
+      continue;
+    }
+    Word = Word.take_front(Word.find('.', 1));
+    if (Tokens[I].Kind == ptx::TokenKind::Directive && Word != ".reg")
+      return fail("the directive '" + Word + "'");
+    Starts.push_back(Tokens[I].Begin);
+    // Braces inside of a statement are those of a vector.
+    for (int Inner = 0;
+         Tokens[I].Kind != ptx::TokenKind::End && !IsMark(I, ';'); ++I) {
+      Inner += IsMark(I, '{');
+      Inner -= IsMark(I, '}');
+      if (Inner < 0)
+        break;
+    }
   }
   return Depth == 0 || fail("a brace without an end");
 }
 
 /// .reg .b32 a, b, c<4>
-bool Checker::declare(StringRef Line) {
-  StringRef Rest = Line.drop_front(4).ltrim();
-  StringRef Types = Rest;
-  while (Rest.consume_front(".")) // ".v2 .b32".
-    Rest = Rest.drop_while(isAlnum).ltrim();
-  if (Types == Rest || Rest.empty())
-    return fail("the declaration '" + Line + "'");
-  for (StringRef Each : llvm::split(Rest, ',')) {
-    auto [Name, Range] = Each.trim().split('<');
-    Name = Name.trim();
-    unsigned Count = 0;
-    bool Counted = Each.contains('<');
-    if (Name.empty() || isDigit(Name.front()) || Name.contains(Operand) ||
-        !all_of(Name, isNameCharacter) ||
-        (Counted &&
-         (!Range.consume_back(">") || Range.trim().getAsInteger(10, Count))))
-      return fail("the declaration '" + Line + "'");
-    if (Counted)
+bool Checker::declare(const ptx::Declaration &D, ptx::Place At) {
+  for (const ptx::Variable &V : D.Variables) {
+    StringRef Name = V.Name;
+    if (V.In != ptx::Space::Reg || Name.contains(OperandStem) ||
+        !V.Dimensions.empty() || !V.Initial.Values.empty())
+      return fail("the declaration '" + written(At) + "'");
+    if (V.Count)
       Stems.push_back(Name.str());
     else
       Registers.insert(Name);
   }
   return true;
+}
+
+static bool isOperand(StringRef Name) {
+  return Name.consume_front(OperandStem) && Name.consume_back("$") &&
+         !Name.contains('$') && !Name.contains('.');
 }
 
 bool Checker::checkName(StringRef Name, bool Branch) {
@@ -218,10 +239,13 @@ bool Checker::checkName(StringRef Name, bool Branch) {
                     all_of(Number, isDigit);
            });
   };
-  if (Branch ? Labels.contains(Name) : Name.size() == 1 && Name[0] == Operand)
+  if (!Branch && isOperand(Name))
     return true;
-  if (Name.contains(Operand))
+  if (Name.contains(OperandStem))
     return fail("a name that an operand is a part of");
+  Name = Name.split('.').first; // %tid.x
+  if (Branch && Labels.contains(Name))
+    return true;
   StringRef Special = Name;
   if (Special.consume_front("%")) {
     if (isMachineRegister(Special))
@@ -237,55 +261,66 @@ bool Checker::checkName(StringRef Name, bool Branch) {
               "', which it does not declare");
 }
 
-bool Checker::checkOperands(StringRef Rest, bool Branch) {
-  while (!Rest.empty()) {
-    char C = Rest.front();
-    if (isDigit(C)) { // 0x1f, 0f3F800000, 1.5
-      Rest = Rest.drop_while([](char C) { return isAlnum(C) || C == '.'; });
-      continue;
-    }
-    StringRef Name = Rest.take_while(isNameCharacter);
-    if (Name.empty()) {
-      if (!StringRef(" ,[]{}|!+-").contains(C))
-        return fail("the character '" + Twine(C) + "' among operands");
-      Rest = Rest.drop_front();
-      continue;
-    }
-    if (!checkName(Name, Branch))
-      return false;
-    Rest = Rest.drop_front(Name.size());
-    if (Rest.consume_front(".")) // %tid.x
-      Rest = Rest.drop_while(isAlnum);
-  }
-  return true;
+bool Checker::checkOperand(const ptx::Operand &O, bool Branch) {
+  if (O.Kind == ptx::OperandKind::Name && !checkName(O.Name, Branch))
+    return false;
+  return all_of(O.Parts, [&](const ptx::Operand &Part) {
+    return checkOperand(Part, Branch);
+  });
 }
 
-bool Checker::check(StringRef Line) {
-  StringRef Rest = Line;
-  if (Rest.consume_front("@")) {
-    Rest = Rest.ltrim();
-    Rest.consume_front("!");
-    Rest = Rest.ltrim();
-    StringRef Guard = Rest.take_while(isNameCharacter);
-    if (!checkName(Guard, false))
-      return false;
-    Rest = Rest.drop_front(Guard.size()).ltrim();
-  }
-  StringRef Op = Rest.take_until(isSpace), Word = Op.split('.').first;
-  if (!isAdmittedInstruction(Word))
-    return fail("the instruction '" + Word + "', which cannot be checked");
-  if (!all_of(Op, [](char C) {
-        return isAlnum(C) || C == '.' || C == '_' || C == ':';
-      }))
-    return fail("the instruction '" + Op + "', which is none");
-  return checkOperands(Rest.drop_front(Op.size()), Word == "bra");
+bool Checker::check(const ptx::Instruction &I, ptx::Place At) {
+  if (!I.Guard.empty() && !checkName(I.Guard, false))
+    return false;
+  if (!isAdmittedInstruction(I.Opcode))
+    return fail("the instruction '" + StringRef(I.Opcode) +
+                "', which cannot be checked");
+  // Numbers are plain ones.
+  auto *First = find_if(Tokens, [&](const ptx::Token &T) {
+                  return T.Begin >= At.Begin;
+                }).base();
+  for (const ptx::Token *T = First; T->Begin < At.End; ++T)
+    if (T->Kind == ptx::TokenKind::Mark &&
+        !StringRef(",[]{}|!+-@:;").contains(Clean[T->Begin]))
+      return fail("the character '" + Twine(Clean[T->Begin]) +
+                  "' among operands");
+  return all_of(I.Operands, [&](const ptx::Operand &O) {
+    return checkOperand(O, I.Opcode == "bra");
+  });
 }
 
 std::optional<AssemblyFinding> Checker::run() {
-  if (clean() && split())
-    for (const std::string &Line : Statements)
-      if (!check(Line))
-        break;
+  if (!clean() || !shape())
+    return Found;
+  ptx::Diagnostic Why;
+  std::optional<ptx::Fragment> F = ptx::readFragment(Clean, Why);
+  if (!F) {
+    // The statement that holds the place, which lies in the only line.
+    auto Next = upper_bound(Starts, Why.Column - 1);
+    uint32_t Begin = Next == Starts.begin() ? 0 : *std::prev(Next);
+    auto End =
+        static_cast<uint32_t>(std::min(Clean.find(';', Begin), Clean.size()));
+    std::string Text = written({Begin, End});
+    fail(StringRef(Text).starts_with(".")
+             ? "the declaration '" + Text + "'"
+             : "'" + Text + "', which cannot be read");
+    return Found;
+  }
+  for (const ptx::Statement &S : F->Statements) {
+    if (const auto *D = S.as<ptx::Declaration>()) {
+      if (!declare(*D, S.At))
+        return Found;
+    } else if (const auto *L = S.as<ptx::Label>()) {
+      if (StringRef(L->Name).contains(OperandStem)) {
+        fail("the label '" + written(S.At) + "'");
+        return Found;
+      }
+      Labels.insert(L->Name);
+    }
+  }
+  for (const ptx::Statement &S : F->Statements)
+    if (const auto *I = S.as<ptx::Instruction>(); I && !check(*I, S.At))
+      break;
   return Found;
 }
 

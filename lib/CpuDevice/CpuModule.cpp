@@ -10,7 +10,9 @@
 #include "Execute/Launch.h"
 #include "Execute/WideMemory.h"
 #include "Lower/Lowering.h"
+#include "PtxModule.h"
 #include "RuntimeSymbols.h"
+#include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
@@ -155,6 +157,30 @@ static Error cannotLink(const Twine &What, Error Why) {
       "supported");
 }
 
+/// Compiles \p M, which \p Tables describe, for this machine.
+static Expected<std::unique_ptr<CpuModule>>
+compiled(std::unique_ptr<Module> M, std::unique_ptr<LLVMContext> Context,
+         LoweredModule Tables, const CpuDeviceOptions &Options) {
+  Expected<std::unique_ptr<orc::LLJIT>> Jit = createJit();
+  if (!Jit)
+    return Jit.takeError();
+  if (Error E = defineRuntime(**Jit))
+    return std::move(E);
+  if (Error E = (*Jit)->addIRModule(orc::ThreadSafeModule(
+          std::move(M), orc::ThreadSafeContext(std::move(Context)))))
+    return std::move(E);
+  for (const LoweredModule::DeviceFunction &F : Tables.Functions) {
+    if (!F.ByPointer)
+      continue;
+    auto Address = (*Jit)->lookup(F.Symbol);
+    if (!Address)
+      return cannotLink("'" + F.Symbol + "'", Address.takeError());
+    Tables.TypeAt[Address->getValue()] = F.Type;
+  }
+  return std::make_unique<JitModule>(std::move(*Jit), std::move(Tables),
+                                     Options);
+}
+
 Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
@@ -176,24 +202,27 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
     Plain.AsCompiled = false;
     return load(Bitcode, Plain);
   }
-  Expected<std::unique_ptr<orc::LLJIT>> Jit = createJit();
-  if (!Jit)
-    return Jit.takeError();
-  if (Error E = defineRuntime(**Jit))
-    return std::move(E);
-  if (Error E = (*Jit)->addIRModule(orc::ThreadSafeModule(
-          std::move(*M), orc::ThreadSafeContext(std::move(Context)))))
-    return std::move(E);
-  for (const LoweredModule::DeviceFunction &F : Tables->Functions) {
-    if (!F.ByPointer)
-      continue;
-    auto Address = (*Jit)->lookup(F.Symbol);
-    if (!Address)
-      return cannotLink("'" + F.Symbol + "'", Address.takeError());
-    Tables->TypeAt[Address->getValue()] = F.Type;
-  }
-  return std::make_unique<JitModule>(std::move(*Jit), std::move(*Tables),
-                                     Options);
+  return compiled(std::move(*M), std::move(Context), std::move(*Tables),
+                  Options);
+}
+
+Expected<std::unique_ptr<CpuModule>> loadPtx(StringRef Ptx,
+                                             const CpuDeviceOptions &Options) {
+  initializeHost();
+  if (Options.WidenFloats)
+    return usageError("PTX cannot be run in float64: its compiler has already "
+                      "made bit patterns of what the source computes",
+                      "load the bitcode of the source");
+  auto Context = std::make_unique<LLVMContext>();
+  std::vector<PtxLack> Lacks;
+  Expected<std::unique_ptr<Module>> M = moduleOfPtx(Ptx, *Context, Lacks);
+  if (!M)
+    return M.takeError();
+  Expected<LoweredModule> Tables = lowerModule(**M, Options);
+  if (!Tables)
+    return Tables.takeError();
+  return compiled(std::move(*M), std::move(Context), std::move(*Tables),
+                  Options);
 }
 
 std::vector<std::string> JitModule::kernels() const {

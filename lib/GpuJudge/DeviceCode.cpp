@@ -16,17 +16,14 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Whether \p Line is none of code: it names files or their lines, or declares
-/// local memory, of which the code that uses it says enough. Records hold
-/// digests without all of these.
+/// Whether \p Line is none of code: it names files or their lines.
 static bool isLeftOut(StringRef Line) {
   if (!Line.consume_front("."))
     return false;
   StringRef Word =
       Line.take_until([](char C) { return C == ' ' || C == '\t'; });
   std::optional<ptx::Directive> D = ptx::directiveOf(std::string_view(Word));
-  return D == ptx::Directive::File || D == ptx::Directive::Loc ||
-         ptx::spaceOf(std::string_view(Word)) == ptx::Space::Local;
+  return D == ptx::Directive::File || D == ptx::Directive::Loc;
 }
 
 std::string deviceCodeDigest(StringRef Ptx) {

@@ -80,6 +80,7 @@ private:
     return I >= Item.First && I < Item.Last ? M.spelling(M.Tokens[I])
                                             : StringRef();
   }
+  bool isLabel(const NvccPtx::Item &Item, unsigned I) const;
   void findDemoted(const NvccPtx::Item &Function);
 
   using Kind = NvccPtx::Item::Kind;
@@ -160,6 +161,12 @@ void NvccPtxCanonicaliser::findDemoted(const NvccPtx::Item &Function) {
   }
 }
 
+/// A name with a colon behind it, but for modifiers: "ld.global.L2::128B".
+bool NvccPtxCanonicaliser::isLabel(const NvccPtx::Item &Item,
+                                   unsigned I) const {
+  return word(Item, I + 1) == ":" && word(Item, I + 2) != ":";
+}
+
 Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
   auto Word = [&](unsigned I) { return word(Item, I); };
   findDemoted(Item);
@@ -178,7 +185,7 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
     if (!M.Tokens[I].IsName)
       continue;
     ++Mentions[W];
-    bool Label = Word(I + 1) == ":";
+    bool Label = isLabel(Item, I);
     if (I != Item.Name && (Label || Declaration) && !Demoted.contains(W))
       Local.try_emplace(W);
     // Of lists, ".reg .b64 a, b;", all.
@@ -215,7 +222,7 @@ Error NvccPtxCanonicaliser::print(const NvccPtx::Item &Item) {
       continue;
     }
     if (M.Tokens[I].IsName) {
-      if (Word(I + 1) == ":" && Mentions[W] == 1) {
+      if (isLabel(Item, I) && Mentions[W] == 1) {
         ++I; // Only a debugger knows that label.
         continue;
       }

@@ -273,8 +273,11 @@ std::optional<OpRule> findMma(ArrayRef<StringRef> All) {
   // The old form of wmma for f16 names D and C alone.
   if (Wmma && Types.size() == 2)
     Types = {Types[0], "f16", "f16", Types[1]};
-  if (Wmma && Types.size() == 5 && Types[0] == "rn")
+  // The manual has the rounding before the types, nvcc writes it behind them.
+  if (Wmma && Types.size() == 5 && Types.front() == "rn")
     Types.erase(Types.begin());
+  else if (Wmma && Types.size() == 5 && Types.back() == "rn")
+    Types.pop_back();
   if (!Shape || Types.size() != 4)
     return std::nullopt;
   std::optional<OpRule> Rule = makeRule(*Shape, Types);

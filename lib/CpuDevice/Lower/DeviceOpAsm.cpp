@@ -8,7 +8,7 @@
 
 #include "Hopper/DeviceOps.h"
 #include "Lowering.h"
-#include "Ptx/InlineAsm.h"
+#include "Ptx/BodyLowering.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -17,41 +17,35 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// The values of "register", "register+number" or a number.
-static Value *readPlace(AsmLowering &Asm, StringRef Text) {
-  Text = Text.trim();
-  size_t Sign = Text.find_first_of("+-", 1);
-  if (Sign == StringRef::npos) {
-    Value *V = Asm.read(Text, 64);
-    return V ? V : Asm.read(Text, 1);
-  }
-  StringRef Offset = Text.drop_front(Sign);
-  Offset.consume_front("+");
-  int64_t Distance = 0;
-  Value *Base = Asm.read(Text.take_front(Sign).rtrim(), 64);
-  if (!Base || Offset.trim().getAsInteger(0, Distance))
-    return nullptr;
-  return Asm.B.CreateAdd(Base,
-                         ConstantInt::getSigned(Asm.B.getInt64Ty(), Distance));
+/// The names and numbers of an operand: [map, {x, y}] is three.
+static void flatten(const ptx::Operand &O,
+                    SmallVectorImpl<const ptx::Operand *> &Into) {
+  if (O.Parts.empty())
+    Into.push_back(&O);
+  for (const ptx::Operand &Part : O.Parts)
+    flatten(Part, Into);
 }
 
-std::optional<bool> emitOpStatement(AsmLowering &Asm, const PtxStatement &S) {
-  SmallVector<StringRef> Parts(S.Op.begin(), S.Op.end());
-  std::optional<OpRule> Rule = findOp(Parts);
+/// The values of "register", "register+number" or a number.
+static Value *readPlace(BodyLowering &Asm, const ptx::Operand &O) {
+  ptx::Operand Name = O;
+  if (O.Kind == ptx::OperandKind::Name)
+    Name.Value = Name.Sum = 0;
+  Value *V = Asm.read(Name, 64);
+  if (!V && !O.Sum)
+    return Asm.read(Name, 1);
+  return V && O.Sum ? Asm.B.CreateAdd(V, Asm.B.getInt64(O.Value)) : V;
+}
+
+std::optional<bool> emitOpStatement(BodyLowering &Asm, const PtxStatement &S) {
+  std::optional<OpRule> Rule = findOp(S.parts());
   if (!Rule)
     return std::nullopt;
-  SmallVector<StringRef> Results;
-  size_t FirstInput = 0;
-  if (!Rule->Results.empty()) {
-    if (S.Operands.empty())
-      return false;
-    FirstInput = 1;
-    for (StringRef Part : S.Operands.front())
-      for (StringRef Name : split(Part, '|'))
-        Results.push_back(Name.trim());
-    if (Results.size() != Rule->Results.size())
-      return false;
-  }
+  SmallVector<const ptx::Operand *> Results, Sources;
+  for (auto [I, Operand] : enumerate(S.Operands))
+    flatten(Operand, I == 0 && !Rule->Results.empty() ? Results : Sources);
+  if (Results.size() != Rule->Results.size())
+    return false;
   SmallVector<Value *> Inputs;
   auto Take = [&](Value *V) {
     Inputs.push_back(V);
@@ -59,25 +53,17 @@ std::optional<bool> emitOpStatement(AsmLowering &Asm, const PtxStatement &S) {
   };
   if (Rule->Accumulates)
     for (auto [Name, Bits] : zip(Results, Rule->Results))
-      if (!Take(Asm.read(Name, Bits)))
+      if (!Take(Asm.read(*Name, Bits)))
         return false;
-  for (const auto &Operand : drop_begin(S.Operands, FirstInput))
-    for (StringRef Part : Operand) {
-      // [map, {x, y}] is three operands.
-      std::string Plain;
-      for (char C : Part)
-        if (!StringRef("[]{}").contains(C))
-          Plain += C;
-      for (StringRef Each : split(Plain, ','))
-        if (!Take(readPlace(Asm, Each)))
-          return false;
-    }
+  for (const ptx::Operand *Source : Sources)
+    if (!Take(readPlace(Asm, *Source)))
+      return false;
   if (Inputs.size() < Rule->MinInputs || Inputs.size() > Rule->MaxInputs)
     return false;
   SmallVector<Value *> Values =
-      emitDeviceOp(Asm.B, join(S.Op, "."), *Rule, nullptr, Inputs);
+      emitDeviceOp(Asm.B, join(S.parts(), "."), *Rule, nullptr, Inputs);
   for (auto [Name, V, Bits] : zip(Results, Values, Rule->Results))
-    if (!Asm.write(Name, Asm.B.CreateTrunc(V, Asm.B.getIntNTy(Bits))))
+    if (!Asm.write(*Name, Asm.B.CreateTrunc(V, Asm.B.getIntNTy(Bits))))
       return false;
   return true;
 }

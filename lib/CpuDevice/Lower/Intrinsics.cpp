@@ -14,6 +14,7 @@
 #include "Lowering.h"
 #include "NvvmFloats.h"
 #include "Ptx/DeviceValues.h"
+#include "Ptx/ModuleLowering.h"
 #include "Ptx/NarrowFormats.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
@@ -536,6 +537,8 @@ std::string IntrinsicLowering::run() {
       if (!Callee->isDeclaration())
         continue; // Lowered by itself.
       StringRef Name = Callee->getName();
+      if (MDNode *Why = Call->getMetadata(RefusedPtxName))
+        return cast<MDString>(Why->getOperand(0))->getString().str();
       Intrinsic::ID Id = Callee->getIntrinsicID();
       bool IsTrap = Id == Intrinsic::trap || Id == Intrinsic::debugtrap ||
                     Id == Intrinsic::ubsantrap;

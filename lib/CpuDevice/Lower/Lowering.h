@@ -16,8 +16,8 @@
 
 namespace cupilot {
 
-class AsmLowering;
-struct PtxStatement;
+class BodyLowering;
+class PtxStatement;
 
 /// Turns \p M, an NVPTX module, into one for the host: entries per kernel, all
 /// device functions inlined, optimised as device code would be, then checked
@@ -114,7 +114,7 @@ llvm::SmallVector<llvm::Value *>
 emitDeviceOp(llvm::IRBuilderBase &B, llvm::StringRef Name, const OpRule &Rule,
              llvm::Value *Predicate, llvm::ArrayRef<llvm::Value *> Inputs);
 /// Emits one statement of inline PTX; see ForeignStatement.
-std::optional<bool> emitOpStatement(AsmLowering &Asm, const PtxStatement &S);
+std::optional<bool> emitOpStatement(BodyLowering &Asm, const PtxStatement &S);
 /// Turns the intrinsics of this kind into such calls. Others stay.
 void lowerOpIntrinsics(llvm::Module &M);
 /// Turns the calls in \p F, whose first argument is the thread's context, into

@@ -14,7 +14,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-bool ptxFindBit(AsmLowering &L, const PtxStatement &S) {
+bool ptxFindBit(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   Value *X = S.Operands.size() == 2 ? L.read(S.operand(1), Bits) : nullptr;
   if (!X)
@@ -31,7 +31,7 @@ bool ptxFindBit(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, B.CreateSelect(B.CreateIsNull(X), B.getInt32(~0u), Found));
 }
 
-bool ptxFindNthSet(AsmLowering &L, const PtxStatement &S) {
+bool ptxFindNthSet(BodyLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 4)
     return false;
   SmallVector<Value *> Args;
@@ -43,7 +43,7 @@ bool ptxFindNthSet(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, L.call("fns", L.B.getInt32Ty(), Args, /*Pure=*/true));
 }
 
-bool ptxExtractField(AsmLowering &L, const PtxStatement &S) {
+bool ptxExtractField(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 4)
     return false;
@@ -55,7 +55,7 @@ bool ptxExtractField(AsmLowering &L, const PtxStatement &S) {
                                  S.types().back().starts_with("s")));
 }
 
-bool ptxInsertField(AsmLowering &L, const PtxStatement &S) {
+bool ptxInsertField(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 5)
     return false;
@@ -74,7 +74,7 @@ bool ptxInsertField(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// bmsk d, position, length.
-bool ptxBitMask(AsmLowering &L, const PtxStatement &S) {
+bool ptxBitMask(BodyLowering &L, const PtxStatement &S) {
   Value *Position = L.read(S.operand(1), 32),
         *Length = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !Position || !Length)
@@ -83,14 +83,14 @@ bool ptxBitMask(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// szext d, value, number of its bits.
-bool ptxExtend(AsmLowering &L, const PtxStatement &S) {
+bool ptxExtend(BodyLowering &L, const PtxStatement &S) {
   Value *X = L.read(S.operand(1), 32), *Length = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !X || !Length)
     return false;
   return L.write(S, extendBits(L.B, X, Length, S.has("clamp"), S.has("s32")));
 }
 
-bool ptxPermute(AsmLowering &L, const PtxStatement &S) {
+bool ptxPermute(BodyLowering &L, const PtxStatement &S) {
   Value *X = L.read(S.operand(1), 32), *Y = L.read(S.operand(2), 32),
         *Selector = L.read(S.operand(3), 32);
   if (S.Operands.size() != 4 || !X || !Y || !Selector)
@@ -103,7 +103,7 @@ bool ptxPermute(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// dp4a and dp2a: products of bytes with bytes or halves, summed.
-bool ptxDotProduct(AsmLowering &L, const PtxStatement &S) {
+bool ptxDotProduct(BodyLowering &L, const PtxStatement &S) {
   Value *X = L.read(S.operand(1), 32), *Y = L.read(S.operand(2), 32),
         *Sum = L.read(S.operand(3), 32);
   if (S.Operands.size() != 4 || !X || !Y || !Sum)
@@ -117,7 +117,7 @@ bool ptxDotProduct(AsmLowering &L, const PtxStatement &S) {
 
 /// Two halves or four bytes, each in 32 bits. The last operand is added to the
 /// lanes' sum (.add) or else merged, which the full mask leaves no room for.
-bool ptxVideo(AsmLowering &L, const PtxStatement &S) {
+bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
   Value *X = L.read(S.operand(1), 32), *Y = L.read(S.operand(2), 32),
         *C = L.read(S.operand(3), 32);
   if (S.Operands.size() != 4 || !X || !Y || !C)

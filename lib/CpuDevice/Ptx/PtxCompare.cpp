@@ -16,7 +16,7 @@ namespace cupilot {
 
 /// One bit for each element of the operands; null for a comparison that the
 /// type does not have.
-static Value *compare(AsmLowering &L, const PtxStatement &S, StringRef Type) {
+static Value *compare(BodyLowering &L, const PtxStatement &S, StringRef Type) {
   llvm::Type *T = L.type(Type);
   Value *X = L.readAs(S.operand(1), T), *Y = L.readAs(S.operand(2), T);
   if (!X || !Y)
@@ -27,7 +27,7 @@ static Value *compare(AsmLowering &L, const PtxStatement &S, StringRef Type) {
       X = flushed(B, X);
       Y = flushed(B, Y);
     }
-    auto P = StringSwitch<CmpInst::Predicate>(S.Op[1])
+    auto P = StringSwitch<CmpInst::Predicate>(S.modifiers().front())
                  .Case("eq", CmpInst::FCMP_OEQ)
                  .Case("ne", CmpInst::FCMP_ONE)
                  .Case("lt", CmpInst::FCMP_OLT)
@@ -46,7 +46,7 @@ static Value *compare(AsmLowering &L, const PtxStatement &S, StringRef Type) {
     return P == CmpInst::BAD_FCMP_PREDICATE ? nullptr : B.CreateFCmp(P, X, Y);
   }
   bool Signed = Type.starts_with("s");
-  auto P = StringSwitch<CmpInst::Predicate>(S.Op[1])
+  auto P = StringSwitch<CmpInst::Predicate>(S.modifiers().front())
                .Case("eq", CmpInst::ICMP_EQ)
                .Case("ne", CmpInst::ICMP_NE)
                .Case("lt", Signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT)
@@ -66,7 +66,7 @@ static bool hasBoolean(const PtxStatement &S) {
 }
 
 /// Combined with the predicate operand, when there is one.
-static Value *combined(AsmLowering &L, const PtxStatement &S, Value *Holds) {
+static Value *combined(BodyLowering &L, const PtxStatement &S, Value *Holds) {
   if (!hasBoolean(S))
     return S.Operands.size() == 3 ? Holds : nullptr;
   Value *With = S.Operands.size() == 4 ? L.read(S.operand(3), 1) : nullptr;
@@ -79,7 +79,7 @@ static Value *combined(AsmLowering &L, const PtxStatement &S, Value *Holds) {
                        : L.B.CreateXor(Holds, With);
 }
 
-bool ptxSet(AsmLowering &L, const PtxStatement &S) {
+bool ptxSet(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
   Value *Holds = compare(L, S, Types.back());
   if (!Holds || !(Holds = combined(L, S, Holds)))
@@ -97,27 +97,26 @@ bool ptxSet(AsmLowering &L, const PtxStatement &S) {
                                    ConstantFP::get(T, 0.0)));
 }
 
-bool ptxSetPredicate(AsmLowering &L, const PtxStatement &S) {
+bool ptxSetPredicate(BodyLowering &L, const PtxStatement &S) {
   Value *Holds = compare(L, S, S.types().back());
   if (!Holds)
     return false;
   IRBuilder<> &B = L.B;
-  auto [First, Second] = S.operand(0).split('|');
+  auto [First, Second] = pairOf(S.operand(0));
   if (Holds->getType()->isVectorTy()) {
     // The two halves set the two predicates.
     Value *Both = combined(L, S, Holds);
-    return Both && !Second.empty() &&
-           L.write(First, B.CreateExtractElement(Both, uint64_t(0))) &&
-           L.write(Second, B.CreateExtractElement(Both, uint64_t(1)));
+    return Both && Second &&
+           L.write(*First, B.CreateExtractElement(Both, uint64_t(0))) &&
+           L.write(*Second, B.CreateExtractElement(Both, uint64_t(1)));
   }
   Value *Direct = combined(L, S, Holds);
-  Value *Inverse =
-      Second.empty() ? nullptr : combined(L, S, B.CreateNot(Holds));
-  return Direct && L.write(First, Direct) &&
-         (Second.empty() || (Inverse && L.write(Second, Inverse)));
+  Value *Inverse = Second ? combined(L, S, B.CreateNot(Holds)) : nullptr;
+  return Direct && L.write(*First, Direct) &&
+         (!Second || (Inverse && L.write(*Second, Inverse)));
 }
 
-bool ptxSelect(AsmLowering &L, const PtxStatement &S) {
+bool ptxSelect(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 4)
     return false;
@@ -130,7 +129,7 @@ bool ptxSelect(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// slct d, a, b, c: a when c is not negative.
-bool ptxSelectBySign(AsmLowering &L, const PtxStatement &S) {
+bool ptxSelectBySign(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
   if (S.Operands.size() != 4)
     return false;

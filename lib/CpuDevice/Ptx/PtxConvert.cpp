@@ -15,12 +15,13 @@ using namespace llvm;
 namespace cupilot {
 
 /// mov, also {a, b} to one register and back.
-bool ptxMove(AsmLowering &L, const PtxStatement &S) {
+bool ptxMove(BodyLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 2)
     return false;
   IRBuilder<> &B = L.B;
   unsigned Bits = ptxTypeBits(S.types().back());
-  const auto &To = S.Operands[0], &From = S.Operands[1];
+  ArrayRef<ptx::Operand> To = partsOf(S.Operands[0]),
+                         From = partsOf(S.Operands[1]);
   if (To.size() > 1 && From.size() > 1)
     return false;
   if (To.size() > 1) {
@@ -62,7 +63,7 @@ static StringRef roundingModifier(const PtxStatement &S) {
 }
 
 /// cvt between integers; with .sat clamped to the destination's range.
-bool ptxConvertInteger(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertInteger(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
   if (S.Operands.size() != 2)
     return false;
@@ -95,7 +96,7 @@ bool ptxConvertInteger(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, V, ToSigned);
 }
 
-bool ptxConvertToInteger(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertToInteger(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
   Value *X = L.readAs(S.operand(1), L.type(Types[1]));
   if (S.Operands.size() != 2 || !X)
@@ -110,7 +111,7 @@ bool ptxConvertToInteger(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// cvt from integers and among floating-point types, to a scalar.
-bool ptxConvertToFloat(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
   if (S.Operands.size() != 2)
     return false;
@@ -164,7 +165,7 @@ bool ptxConvertToFloat(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// cvt.rn.f16x2.f32 d, a, b: a becomes the upper half.
-bool ptxConvertPair(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertPair(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   Value *High = L.readAs(S.operand(1), B.getFloatTy()),
         *Low = L.readAs(S.operand(2), B.getFloatTy());
@@ -185,7 +186,7 @@ bool ptxConvertPair(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// To two numbers of 8, 6 or 4 bits.
-bool ptxConvertToNarrow(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertToNarrow(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
   NarrowFormat Format = narrowFormat(Types[0]);
@@ -228,7 +229,7 @@ bool ptxConvertToNarrow(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, Packed);
 }
 
-bool ptxConvertFromNarrow(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertFromNarrow(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
   NarrowFormat Format = narrowFormat(Types[1]);
@@ -254,7 +255,7 @@ bool ptxConvertFromNarrow(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// tf32 is a float32 of which the lowest 13 bits are zero.
-bool ptxConvertTf32(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertTf32(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   Value *X = L.readAs(S.operand(1), B.getFloatTy());
   if (S.Operands.size() != 2 || !X)
@@ -286,7 +287,7 @@ bool ptxConvertTf32(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// cvt.pack.sat d, a, b{, c}: a above b, above what c has left.
-bool ptxConvertPack(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertPack(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
   unsigned Bits = ptxTypeBits(Types[0]);

@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace cupilot {
 
-SmallVector<Value *, 4> ptxSources(AsmLowering &L, const PtxStatement &S,
+SmallVector<Value *, 4> ptxSources(BodyLowering &L, const PtxStatement &S,
                                    unsigned Count) {
   SmallVector<Value *, 4> Args;
   Type *T = L.type(S.types().back());
@@ -30,7 +30,7 @@ SmallVector<Value *, 4> ptxSources(AsmLowering &L, const PtxStatement &S,
   return Args;
 }
 
-static bool finish(AsmLowering &L, const PtxStatement &S, Value *V) {
+static bool finish(BodyLowering &L, const PtxStatement &S, Value *V) {
   if (S.has("ftz"))
     V = flushed(L.B, V);
   if (S.has("sat"))
@@ -40,7 +40,7 @@ static bool finish(AsmLowering &L, const PtxStatement &S, Value *V) {
   return L.write(S, V);
 }
 
-bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
+bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
   StringRef Op = S.base();
   unsigned Count = StringSwitch<unsigned>(Op)
                        .Cases({"fma", "mad"}, 3)
@@ -100,7 +100,7 @@ bool ptxFloatArithmetic(AsmLowering &L, const PtxStatement &S) {
   return finish(L, S, V);
 }
 
-bool ptxFloatUnary(AsmLowering &L, const PtxStatement &S) {
+bool ptxFloatUnary(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
@@ -109,7 +109,7 @@ bool ptxFloatUnary(AsmLowering &L, const PtxStatement &S) {
                         : L.B.CreateFNeg(Args[0]));
 }
 
-bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
+bool ptxFloatMinMax(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   if (Args.empty() || S.has("xorsign") != S.has("abs"))
     return false;
@@ -118,7 +118,7 @@ bool ptxFloatMinMax(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// The special unit's functions.
-bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
+bool ptxFloatApprox(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
@@ -144,14 +144,14 @@ bool ptxFloatApprox(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// copysign d, a, b: b with the sign of a.
-bool ptxCopySign(AsmLowering &L, const PtxStatement &S) {
+bool ptxCopySign(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   return !Args.empty() &&
          L.write(S, L.B.CreateBinaryIntrinsic(Intrinsic::copysign, Args[1],
                                               Args[0]));
 }
 
-bool ptxTestProperty(AsmLowering &L, const PtxStatement &S) {
+bool ptxTestProperty(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;

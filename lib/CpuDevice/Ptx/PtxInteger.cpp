@@ -23,7 +23,7 @@ static Value *twice(IRBuilder<> &B, Value *V, bool Signed) {
 }
 
 /// a + b + carry or a - b - borrow; sets the flag when asked to.
-static Value *chained(AsmLowering &L, Value *X, Value *Y, bool Subtract,
+static Value *chained(BodyLowering &L, Value *X, Value *Y, bool Subtract,
                       bool Chain, bool Set) {
   IRBuilder<> &B = L.B;
   unsigned Bits = X->getType()->getIntegerBitWidth();
@@ -41,7 +41,7 @@ static Value *chained(AsmLowering &L, Value *X, Value *Y, bool Subtract,
   return B.CreateTrunc(Sum, X->getType());
 }
 
-bool ptxAddSub(AsmLowering &L, const PtxStatement &S) {
+bool ptxAddSub(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
@@ -63,7 +63,7 @@ bool ptxAddSub(AsmLowering &L, const PtxStatement &S) {
                              : B.CreateAdd(Args[0], Args[1]));
 }
 
-bool ptxMultiply(AsmLowering &L, const PtxStatement &S) {
+bool ptxMultiply(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   bool Add = S.base() != "mul", Signed = isSigned(S), Wide = S.has("wide");
   unsigned Bits = ptxTypeBits(S.types().back());
@@ -90,7 +90,7 @@ bool ptxMultiply(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// Products of 24-bit numbers: the lower or the upper 32 of 48 bits.
-bool ptxMultiply24(AsmLowering &L, const PtxStatement &S) {
+bool ptxMultiply24(BodyLowering &L, const PtxStatement &S) {
   bool Add = S.base() == "mad24", Signed = isSigned(S);
   auto Args = ptxSources(L, S, Add ? 3 : 2);
   if (Args.empty())
@@ -108,7 +108,7 @@ bool ptxMultiply24(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, Add ? B.CreateAdd(Product, Args[2]) : Product);
 }
 
-bool ptxDivide(AsmLowering &L, const PtxStatement &S) {
+bool ptxDivide(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
@@ -121,7 +121,7 @@ bool ptxDivide(AsmLowering &L, const PtxStatement &S) {
                              : B.CreateURem(Args[0], Args[1]));
 }
 
-bool ptxSad(AsmLowering &L, const PtxStatement &S) {
+bool ptxSad(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 3);
   if (Args.empty())
     return false;
@@ -133,7 +133,7 @@ bool ptxSad(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, B.CreateAdd(Distance, Args[2]));
 }
 
-bool ptxMinMax(AsmLowering &L, const PtxStatement &S) {
+bool ptxMinMax(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
@@ -151,7 +151,7 @@ bool ptxMinMax(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, V);
 }
 
-bool ptxUnary(AsmLowering &L, const PtxStatement &S) {
+bool ptxUnary(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
@@ -175,7 +175,7 @@ bool ptxUnary(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, B.CreateTrunc(Count, B.getInt32Ty()));
 }
 
-bool ptxLogic(AsmLowering &L, const PtxStatement &S) {
+bool ptxLogic(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 2);
   if (Args.empty())
     return false;
@@ -185,7 +185,7 @@ bool ptxLogic(AsmLowering &L, const PtxStatement &S) {
                                        : B.CreateXor(Args[0], Args[1]));
 }
 
-bool ptxLop3(AsmLowering &L, const PtxStatement &S) {
+bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != 5)
     return false;
   Value *Args[3] = {L.read(S.operand(1), 32), L.read(S.operand(2), 32),
@@ -210,7 +210,7 @@ bool ptxLop3(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// Amounts beyond the register's size are clamped to it.
-bool ptxShift(AsmLowering &L, const PtxStatement &S) {
+bool ptxShift(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   if (S.Operands.size() != 3)
     return false;
@@ -230,7 +230,7 @@ bool ptxShift(AsmLowering &L, const PtxStatement &S) {
                                                   : B.CreateLShr(X, Amount)));
 }
 
-bool ptxFunnelShift(AsmLowering &L, const PtxStatement &S) {
+bool ptxFunnelShift(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 3);
   if (Args.empty())
     return false;

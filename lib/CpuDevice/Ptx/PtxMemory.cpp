@@ -20,6 +20,8 @@ using namespace llvm;
 namespace cupilot {
 
 static StringRef spaceOf(const PtxStatement &S) {
+  if (S.has("param") || S.has("param::entry") || S.has("param::func"))
+    return "param";
   for (StringRef Each : {"global", "local", "const"})
     if (S.has(Each))
       return Each;
@@ -42,24 +44,24 @@ static bool isStrong(const PtxStatement &S) {
          S.has("mmio");
 }
 
-static void mark(AsmLowering &L, const PtxStatement &S, Instruction *I) {
+static void mark(BodyLowering &L, const PtxStatement &S, Instruction *I) {
   if (!S.has("volatile"))
     I->setMetadata("cupilot.weak", MDNode::get(I->getContext(), {}));
 }
 
 /// The number of a vector's parts, which the operand must have too; 0 when it
 /// has not.
-static unsigned partsOf(const PtxStatement &S, ArrayRef<std::string> Operand) {
+static unsigned vectorOf(const PtxStatement &S, ArrayRef<ptx::Operand> Has) {
   unsigned Parts = S.has("v2") ? 2 : S.has("v4") ? 4 : S.has("v8") ? 8 : 1;
-  return Operand.size() == Parts ? Parts : 0;
+  return Has.size() == Parts ? Parts : 0;
 }
 
-bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
+bool ptxLoad(BodyLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
   unsigned Bits = ptxTypeBits(S.types().back()),
-           Parts = partsOf(S, S.Operands[0]);
+           Parts = vectorOf(S, partsOf(S.Operands[0]));
   Value *Place = L.address(S.operand(1), spaceOf(S));
   if (!Parts || !Place || S.has("release") || S.has("acq_rel"))
     return false;
@@ -67,7 +69,7 @@ bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
   bool Signed = S.types().back().starts_with("s");
   Align Whole(Bits / 8 * Parts);
   if (isStrong(S)) {
-    for (auto [I, Part] : enumerate(S.Operands[0])) {
+    for (auto [I, Part] : enumerate(partsOf(S.Operands[0]))) {
       LoadInst *V =
           B.CreateAlignedLoad(T, B.CreateConstGEP1_64(T, Place, I),
                               I == 0 ? Whole : Align(Bits / 8), L.IsVolatile);
@@ -82,7 +84,7 @@ bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
   LoadInst *V = B.CreateAlignedLoad(All, Place, Whole, Volatile);
   if (Volatile)
     mark(L, S, V);
-  for (auto [I, Part] : enumerate(S.Operands[0]))
+  for (auto [I, Part] : enumerate(partsOf(S.Operands[0])))
     if (!L.write(Part,
                  Parts == 1 ? static_cast<Value *>(V)
                             : B.CreateExtractElement(V, I),
@@ -91,12 +93,12 @@ bool ptxLoad(AsmLowering &L, const PtxStatement &S) {
   return true;
 }
 
-bool ptxStore(AsmLowering &L, const PtxStatement &S) {
+bool ptxStore(BodyLowering &L, const PtxStatement &S) {
   if (S.Operands.size() != (S.has("L2::cache_hint") ? 3 : 2))
     return false;
   IRBuilder<> &B = L.B;
   unsigned Bits = ptxTypeBits(S.types().back()),
-           Parts = partsOf(S, S.Operands[1]);
+           Parts = vectorOf(S, partsOf(S.Operands[1]));
   Value *Place = L.address(S.operand(0), spaceOf(S));
   if (!Parts || !Place || S.has("acquire") || S.has("acq_rel"))
     return false;
@@ -104,7 +106,7 @@ bool ptxStore(AsmLowering &L, const PtxStatement &S) {
   Align Whole(Bits / 8 * Parts);
   Type *All = Parts == 1 ? T : FixedVectorType::get(T, Parts);
   Value *V = PoisonValue::get(All);
-  for (auto [I, Part] : enumerate(S.Operands[1])) {
+  for (auto [I, Part] : enumerate(partsOf(S.Operands[1]))) {
     Value *Element = L.readAs(Part, T);
     if (!Element)
       return false;
@@ -159,7 +161,7 @@ static std::optional<AtomicRMWInst::BinOp> operationOf(const PtxStatement &S,
 
 /// atom d, [a], b{, c}{, policy} and red [a], b{, policy}. Each element of a
 /// vector is an atomic operation of its own.
-bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
+bool ptxAtomic(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   bool Result = S.base() == "atom", Swap = S.has("cas");
   unsigned First = Result ? 1 : 0;
@@ -168,9 +170,9 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
       S.has("volatile") || S.has("weak") || S.has("mmio"))
     return false;
   Value *Place = L.address(S.operand(First), spaceOf(S));
-  const auto &Sources = S.Operands[First + 1];
-  unsigned Parts = partsOf(S, Sources), Bits = ptxTypeBits(S.types().back());
-  if (!Place || !Parts || (Result && S.Operands[0].size() != Parts))
+  ArrayRef<ptx::Operand> Sources = partsOf(S.Operands[First + 1]);
+  unsigned Parts = vectorOf(S, Sources), Bits = ptxTypeBits(S.types().back());
+  if (!Place || !Parts || (Result && partsOf(S.Operands[0]).size() != Parts))
     return false;
   AtomicOrdering Order = ptxOrdering(S);
   Align Whole(Bits / 8 * Parts), Each(Bits / 8);
@@ -194,23 +196,23 @@ bool ptxAtomic(AsmLowering &L, const PtxStatement &S) {
       return false;
     AtomicRMWInst *V = B.CreateAtomicRMW(*Op, B.CreateConstGEP1_64(T, Place, I),
                                          X, I == 0 ? Whole : Each, Order);
-    if (Result &&
-        !L.write(S.Operands[0][I], V, S.types().back().starts_with("s")))
+    if (Result && !L.write(partsOf(S.Operands[0])[I], V,
+                           S.types().back().starts_with("s")))
       return false;
   }
   return true;
 }
 
 /// What only makes things faster on a GPU.
-bool ptxHint(AsmLowering &, const PtxStatement &) { return true; }
+bool ptxHint(BodyLowering &, const PtxStatement &) { return true; }
 
-bool ptxPolicy(AsmLowering &L, const PtxStatement &S) {
+bool ptxPolicy(BodyLowering &L, const PtxStatement &S) {
   return L.write(S, L.B.getInt64(0));
 }
 
 /// Addresses are the host's; one of shared memory may have lost its upper half
 /// in a 32-bit register.
-bool ptxConvertAddress(AsmLowering &L, const PtxStatement &S) {
+bool ptxConvertAddress(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   unsigned Bits = ptxTypeBits(S.types().back());
   Value *V = L.read(S.operand(1), Bits);
@@ -222,7 +224,7 @@ bool ptxConvertAddress(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, V);
 }
 
-bool ptxIsSpace(AsmLowering &L, const PtxStatement &S) {
+bool ptxIsSpace(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   Value *V = L.read(S.operand(1), 64);
   if (S.Operands.size() != 2 || !V)
@@ -233,7 +235,7 @@ bool ptxIsSpace(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// An address in shared memory of the cluster, in any form, as a pointer.
-static Value *clusterPointer(AsmLowering &L, const PtxStatement &S) {
+static Value *clusterPointer(BodyLowering &L, const PtxStatement &S) {
   Value *V = L.read(S.operand(1), S.has("u32") ? 32 : 64);
   if (!V)
     return nullptr;
@@ -243,7 +245,7 @@ static Value *clusterPointer(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// mapa d, a, b: what a is in the shared memory of the cluster's block b.
-bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
+bool ptxMapAddress(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   Value *Place = clusterPointer(L, S), *Rank = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !Place || !Rank)
@@ -253,7 +255,7 @@ bool ptxMapAddress(AsmLowering &L, const PtxStatement &S) {
                                                          : B.getInt64Ty()));
 }
 
-bool ptxBlockRank(AsmLowering &L, const PtxStatement &S) {
+bool ptxBlockRank(BodyLowering &L, const PtxStatement &S) {
   Value *Place = clusterPointer(L, S);
   return S.Operands.size() == 2 && Place &&
          L.write(S, L.nvvm("getctarank", {Place}));

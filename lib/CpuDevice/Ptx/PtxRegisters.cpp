@@ -47,7 +47,7 @@ static std::string intrinsicName(StringRef Name) {
       .str();
 }
 
-Value *readPtxRegister(AsmLowering &L, StringRef Name, unsigned Bits) {
+Value *readPtxRegister(BodyLowering &L, StringRef Name, unsigned Bits) {
   if (!Name.consume_front("%"))
     return nullptr;
   IRBuilder<> &B = L.B;

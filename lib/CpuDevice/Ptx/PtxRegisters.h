@@ -8,13 +8,13 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_PTX_PTXREGISTERS_H
 #define CUPILOT_LIB_CPUDEVICE_PTX_PTXREGISTERS_H
 
-#include "InlineAsm.h"
+#include "BodyLowering.h"
 
 namespace cupilot {
 
 /// Reads the special register \p Name ("%laneid"; PTX ISA, "Special
 /// Registers") by the compiler's own intrinsic; null for one that is not known.
-llvm::Value *readPtxRegister(AsmLowering &L, llvm::StringRef Name,
+llvm::Value *readPtxRegister(BodyLowering &L, llvm::StringRef Name,
                              unsigned Bits);
 
 } // namespace cupilot

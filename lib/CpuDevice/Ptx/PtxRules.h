@@ -8,11 +8,11 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_PTX_PTXRULES_H
 #define CUPILOT_LIB_CPUDEVICE_PTX_PTXRULES_H
 
-#include "InlineAsm.h"
+#include "BodyLowering.h"
 
 namespace cupilot {
 
-#define CUPILOT_PTX_RULE(NAME) bool NAME(AsmLowering &L, const PtxStatement &S)
+#define CUPILOT_PTX_RULE(NAME) bool NAME(BodyLowering &L, const PtxStatement &S)
 
 // PtxInteger.cpp: PTX ISA, "Integer Arithmetic Instructions",
 // "Extended-Precision Integer Arithmetic", "Logic and Shift Instructions".
@@ -99,7 +99,7 @@ llvm::AtomicOrdering ptxOrdering(const PtxStatement &S);
 /// The \p Count operands from the second on, as the instruction's type, without
 /// subnormal numbers for .ftz; empty on failure.
 llvm::SmallVector<llvm::Value *, 4>
-ptxSources(AsmLowering &L, const PtxStatement &S, unsigned Count);
+ptxSources(BodyLowering &L, const PtxStatement &S, unsigned Count);
 
 /// \p V with subnormal numbers made zeros of the same sign.
 llvm::Value *flushed(llvm::IRBuilderBase &B, llvm::Value *V);

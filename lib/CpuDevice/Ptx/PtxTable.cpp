@@ -6,9 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place that says which instructions inline PTX may hold: the first row
-// whose pattern fits emits the instruction. Modifiers other than types may
-// stand in any order, as in "ex2.approx.f32.ftz" of CUDA's own headers.
+// The one place that says which instructions PTX may hold: the first row whose
+// pattern fits emits the instruction. Calls, returns and jumps by a table
+// belong to functions (FunctionLowering.cpp), branches to all bodies. Modifiers
+// other than types may stand in any order, as in "ex2.approx.f32.ftz" of CUDA's
+// own headers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -153,12 +155,13 @@ static constexpr PtxRule Rules[] = {
 
     // Memory.
     {"ld " SEMANTICS " " SCOPE
-     " [global shared shared::cta shared::cluster local const] "
+     " [global shared shared::cta shared::cluster local const param "
+     "param::entry param::func] "
      "[ca cg cs lu cv] [nc] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxLoad},
     {"ldu [global] [v2 v4] " ANY_TYPE, ptxLoad},
     {"st " SEMANTICS " " SCOPE
-     " [global shared shared::cta shared::cluster local] "
+     " [global shared shared::cta shared::cluster local param param::func] "
      "[wb cg cs wt] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxStore},
     {"atom " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
@@ -246,7 +249,7 @@ bool matchesPtxPattern(StringRef Pattern, const PtxStatement &S) {
   }
   // Types keep their order: cvt.f16.f32 is not cvt.f32.f16.
   auto *NextType = Groups.begin();
-  for (const std::string &Modifier : drop_begin(S.Op)) {
+  for (StringRef Modifier : S.modifiers()) {
     bool IsType = ptxTypeBits(Modifier) != 0;
     auto *Fits = std::find_if(
         IsType ? NextType : Groups.begin(), Groups.end(), [&](const Group &G) {

@@ -14,7 +14,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// Operands \p First to the last as integers of 32 bits; empty on failure.
-static SmallVector<Value *, 4> words(AsmLowering &L, const PtxStatement &S,
+static SmallVector<Value *, 4> words(BodyLowering &L, const PtxStatement &S,
                                      unsigned First, unsigned Count) {
   SmallVector<Value *, 4> Args;
   if (S.Operands.size() != First + Count)
@@ -29,15 +29,14 @@ static SmallVector<Value *, 4> words(AsmLowering &L, const PtxStatement &S,
 }
 
 /// Writes "d" or "d|p" from a pair.
-static bool writePair(AsmLowering &L, const PtxStatement &S, Value *Pair) {
-  auto [Result, Predicate] = S.operand(0).split('|');
-  return L.write(Result, L.B.CreateExtractValue(Pair, 0)) &&
-         (Predicate.empty() ||
-          L.write(Predicate, L.B.CreateExtractValue(Pair, 1)));
+static bool writePair(BodyLowering &L, const PtxStatement &S, Value *Pair) {
+  auto [Result, Predicate] = pairOf(S.operand(0));
+  return L.write(*Result, L.B.CreateExtractValue(Pair, 0)) &&
+         (!Predicate || L.write(*Predicate, L.B.CreateExtractValue(Pair, 1)));
 }
 
 /// shfl.sync.down.b32 d|p, a, b, c, mask.
-bool ptxShuffle(AsmLowering &L, const PtxStatement &S) {
+bool ptxShuffle(BodyLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 1, 4);
   if (Args.empty())
     return false;
@@ -51,7 +50,7 @@ bool ptxShuffle(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// vote.sync.any.pred p, {!}a, mask.
-bool ptxVote(AsmLowering &L, const PtxStatement &S) {
+bool ptxVote(BodyLowering &L, const PtxStatement &S) {
   Value *Flag = L.read(S.operand(1), 1), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !Flag || !Mask)
     return false;
@@ -63,7 +62,7 @@ bool ptxVote(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// match.any.sync.b32 d, a, mask; match.all has d|p.
-bool ptxMatch(AsmLowering &L, const PtxStatement &S) {
+bool ptxMatch(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   Value *X = L.read(S.operand(1), Bits), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !X || !Mask)
@@ -74,7 +73,7 @@ bool ptxMatch(AsmLowering &L, const PtxStatement &S) {
   return writePair(L, S, L.nvvm("match.all.sync." + Type + "p", {Mask, X}));
 }
 
-bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
+bool ptxReduce(BodyLowering &L, const PtxStatement &S) {
   Type *T = L.type(S.types().back());
   Value *X = L.readAs(S.operand(1), T), *Mask = L.read(S.operand(2), 32);
   if (S.Operands.size() != 3 || !X || !Mask)
@@ -95,18 +94,18 @@ bool ptxReduce(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, L.nvvm("redux.sync." + Name, {X, Mask}));
 }
 
-bool ptxActiveMask(AsmLowering &L, const PtxStatement &S) {
+bool ptxActiveMask(BodyLowering &L, const PtxStatement &S) {
   return S.Operands.size() == 1 && L.write(S, L.nvvm("activemask", {}));
 }
 
 /// elect.sync d|p, mask.
-bool ptxElect(AsmLowering &L, const PtxStatement &S) {
+bool ptxElect(BodyLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 1, 1);
   return !Args.empty() && writePair(L, S, L.nvvm("elect.sync", Args));
 }
 
 /// bar.sync a{, b}; bar.arrive a, b.
-bool ptxBarrier(AsmLowering &L, const PtxStatement &S) {
+bool ptxBarrier(BodyLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 0, static_cast<unsigned>(S.Operands.size()));
   bool Arrive = S.has("arrive"), Counted = Args.size() == 2;
   if (Args.empty() || Args.size() > 2 || (Arrive && !Counted))
@@ -120,7 +119,7 @@ bool ptxBarrier(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// bar.red.popc.u32 d, a{, b}, {!}c.
-bool ptxBarrierReduce(AsmLowering &L, const PtxStatement &S) {
+bool ptxBarrierReduce(BodyLowering &L, const PtxStatement &S) {
   bool Counted = S.Operands.size() == 4, Popc = S.has("popc");
   if ((S.Operands.size() != 3 && !Counted) || Popc != S.has("u32"))
     return false;
@@ -137,7 +136,7 @@ bool ptxBarrierReduce(AsmLowering &L, const PtxStatement &S) {
   return L.write(S, L.nvvm(Name + (Counted ? ".count" : ".all"), Args));
 }
 
-bool ptxWarpBarrier(AsmLowering &L, const PtxStatement &S) {
+bool ptxWarpBarrier(BodyLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 0, 1);
   if (Args.empty())
     return false;
@@ -145,7 +144,7 @@ bool ptxWarpBarrier(AsmLowering &L, const PtxStatement &S) {
   return true;
 }
 
-bool ptxClusterBarrier(AsmLowering &L, const PtxStatement &S) {
+bool ptxClusterBarrier(BodyLowering &L, const PtxStatement &S) {
   if (!S.Operands.empty())
     return false;
   std::string Name =
@@ -159,7 +158,7 @@ bool ptxClusterBarrier(AsmLowering &L, const PtxStatement &S) {
 }
 
 /// The host has one kind of memory, so fences between proxies are fences.
-bool ptxFence(AsmLowering &L, const PtxStatement &S) {
+bool ptxFence(BodyLowering &L, const PtxStatement &S) {
   AtomicOrdering Order = ptxOrdering(S);
   if (S.base() == "membar" || S.has("proxy"))
     Order = AtomicOrdering::SequentiallyConsistent;
@@ -171,7 +170,7 @@ bool ptxFence(AsmLowering &L, const PtxStatement &S) {
   return true;
 }
 
-bool ptxSleep(AsmLowering &L, const PtxStatement &S) {
+bool ptxSleep(BodyLowering &L, const PtxStatement &S) {
   auto Args = words(L, S, 0, 1);
   if (Args.empty())
     return false;
@@ -179,7 +178,7 @@ bool ptxSleep(AsmLowering &L, const PtxStatement &S) {
   return true;
 }
 
-bool ptxStop(AsmLowering &L, const PtxStatement &S) {
+bool ptxStop(BodyLowering &L, const PtxStatement &S) {
   if (!S.Operands.empty())
     return false;
   if (S.base() == "exit")

@@ -8,7 +8,7 @@
 
 #include "Admission/Assembly.h"
 #include "CpuDevice/Hopper/DeviceOps.h"
-#include "CpuDevice/Ptx/InlineAsm.h"
+#include "CpuDevice/Ptx/BodyLowering.h"
 #include "Judge.h"
 
 using namespace cupilot;
@@ -136,8 +136,11 @@ TEST(AdmissionAssembly, Refused) {
            {"#include \"x\"\n", "asm: the character '#'"},
            {".pragma \"nounroll\";", "asm: a string"},
            {"mov.b32 %r1, 1;", "asm: a '%' that names no operand"},
-           {"%0.f32 %1, %2;", "asm: the instruction '\1', which cannot be "
-                              "checked"},
+           {"%0.f32 %1, %[a];", "asm: '%0.f32 %1, %[a]', which cannot be read"},
+           {"mov.b32 %0, %[a]1;", "asm: a name that an operand is a part of"},
+           {"mov.b32 %0, %[a b];", "asm: an operand's name that is none"},
+           {"mov.b32 %0, $cupilot.operand1$;",
+            "asm: the symbol '$cupilot.operand', which it does not declare"},
            {"mov.b32 a%0, 1;", "asm: a name that an operand is a part of"},
            {"mov.u32 %0, %%clock;",
             "timing: the register '%clock', which tells when or where a "

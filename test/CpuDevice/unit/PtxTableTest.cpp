@@ -8,6 +8,8 @@
 
 #include "Ptx/InlineAsm.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
 #include <set>
@@ -42,15 +44,17 @@ std::vector<std::string> asmTexts(StringRef Source) {
   return Texts;
 }
 
-PtxStatement single(StringRef Text) {
-  auto P = parsePtx(Text);
-  EXPECT_TRUE(bool(P)) << Text.str();
-  if (!P) {
-    consumeError(P.takeError());
-    return {};
+/// The row of the only instruction of \p Text; null for none.
+const PtxRule *ruleOf(StringRef Text) {
+  Expected<ptx::Fragment> F = readAsm(Text);
+  EXPECT_TRUE(bool(F)) << Text.str();
+  if (!F) {
+    consumeError(F.takeError());
+    return nullptr;
   }
-  EXPECT_EQ(P->Statements.size(), 1u);
-  return P->Statements.front();
+  EXPECT_EQ(F->Statements.size(), 1u);
+  const auto *I = F->Statements.front().as<ptx::Instruction>();
+  return I ? findPtxRule(PtxStatement(*I)) : nullptr;
 }
 
 TEST(PtxTable, EveryRowHasACase) {
@@ -61,15 +65,15 @@ TEST(PtxTable, EveryRowHasACase) {
         MemoryBuffer::getFile(Twine(CUPILOT_TEST_INPUTS) + "/" + Name + ".cu");
     ASSERT_TRUE(File) << Name.str();
     for (const std::string &Text : asmTexts((*File)->getBuffer())) {
-      Expected<PtxProgram> P = parsePtx(Text);
+      Expected<ptx::Fragment> P = readAsm(Text);
       // A text may be a part of one: the brace that closes the rest.
       if (!P) {
         consumeError(P.takeError());
         continue;
       }
-      for (const PtxStatement &S : P->Statements)
-        if (S.Label.empty())
-          Covered.insert(findPtxRule(S));
+      for (const ptx::Statement &S : P->Statements)
+        if (const auto *I = S.as<ptx::Instruction>())
+          Covered.insert(findPtxRule(PtxStatement(*I)));
     }
   }
   for (const PtxRule &Rule : ptxRules())
@@ -77,40 +81,79 @@ TEST(PtxTable, EveryRowHasACase) {
 }
 
 TEST(PtxTable, MatchesModifiers) {
-  EXPECT_TRUE(findPtxRule(single("add.rn.ftz.f32 a, b, c;")));
-  EXPECT_TRUE(findPtxRule(single("ex2.approx.f32.ftz a, b;")));
-  EXPECT_FALSE(findPtxRule(single("add.rn.rz.f32 a, b, c;")));
-  EXPECT_FALSE(findPtxRule(single("add.f32.f32 a, b, c;")));
-  EXPECT_FALSE(findPtxRule(single("add a, b, c;")));
-  EXPECT_FALSE(findPtxRule(single("fma.f32 a, b, c, d;")));
+  EXPECT_TRUE(ruleOf("add.rn.ftz.f32 a, b, c;"));
+  EXPECT_TRUE(ruleOf("ex2.approx.f32.ftz a, b;"));
+  EXPECT_FALSE(ruleOf("add.rn.rz.f32 a, b, c;"));
+  EXPECT_FALSE(ruleOf("add.f32.f32 a, b, c;"));
+  EXPECT_FALSE(ruleOf("add a, b, c;"));
+  EXPECT_FALSE(ruleOf("fma.f32 a, b, c, d;"));
   // Types keep their order, and conversions their direction.
-  EXPECT_NE(findPtxRule(single("cvt.rn.f16x2.e4m3x2 a, b;")),
-            findPtxRule(single("cvt.rn.satfinite.e4m3x2.f16x2 a, b;")));
-}
-
-TEST(PtxAsm, Scopes) {
-  PtxProgram P =
-      cantFail(parsePtx("{ .reg .pred p<2>; { .reg .b16 x, y; mov.b16 x, y; }"
-                        "@!p1 bra DONE; mov.u32 $0, x; DONE: }"));
-  ASSERT_EQ(P.Statements.size(), 4u);
-  EXPECT_EQ(P.Statements[0].operand(0), "x#2");
-  EXPECT_EQ(P.Statements[1].Guard, "p1#1");
-  EXPECT_TRUE(P.Statements[1].GuardNegated);
-  EXPECT_EQ(P.Statements[1].operand(0), P.Statements[3].Label);
-  EXPECT_EQ(P.Statements[2].operand(1), "x");
-  EXPECT_EQ(P.Registers.lookup("p0#1"), 1u);
-  EXPECT_EQ(P.Registers.lookup("y#2"), 16u);
+  EXPECT_NE(ruleOf("cvt.rn.f16x2.e4m3x2 a, b;"),
+            ruleOf("cvt.rn.satfinite.e4m3x2.f16x2 a, b;"));
 }
 
 TEST(PtxAsm, Operands) {
-  PtxStatement S = single("ld.global.v2.u32 {a, _}, [$1 + 16]; // why");
-  ASSERT_EQ(S.Operands.size(), 2u);
-  EXPECT_EQ(S.Operands[0], (std::vector<std::string>{"a", "_"}));
-  EXPECT_EQ(S.operand(1), "[$1+16]");
-  EXPECT_EQ(single("mov.u32 x, %tid.x;").operand(1), "%tid.x");
-  EXPECT_TRUE(errorToBool(parsePtx(".shared .b8 x[4];").takeError()));
-  EXPECT_TRUE(errorToBool(parsePtx("mov.b32 {a, b, c;").takeError()));
-  EXPECT_TRUE(errorToBool(parsePtx("}").takeError()));
+  ptx::Fragment F =
+      cantFail(readAsm("ld.global.v2.u32 {a, _}, [$1 + 16]; // why\n"
+                       "shfl.sync.up.b32 d|p, a, {b}, 0, ${:uid};"));
+  ASSERT_EQ(F.Statements.size(), 2u);
+  PtxStatement Load(*F.Statements[0].as<ptx::Instruction>());
+  EXPECT_EQ(join(Load.parts(), " "), "ld global v2 u32");
+  EXPECT_EQ(partsOf(Load.Operands[0]).size(), 2u);
+  EXPECT_EQ(Load.operand(0).Kind, ptx::OperandKind::List); // No whole of it.
+  EXPECT_EQ(Load.operand(2).Kind, ptx::OperandKind::List); // There is none.
+  EXPECT_EQ(Load.operand(1).Parts[0].Name, "$1");
+  PtxStatement Shuffle(*F.Statements[1].as<ptx::Instruction>());
+  auto [Result, Predicate] = pairOf(Shuffle.operand(0));
+  ASSERT_TRUE(Predicate);
+  EXPECT_EQ(Result->Name, "d");
+  EXPECT_EQ(Predicate->Name, "p");
+  EXPECT_EQ(Shuffle.operand(2).Name, "b");
+  EXPECT_EQ(Shuffle.operand(4).Name, "uid");
+  EXPECT_EQ(plainText(*F.Text, F.Statements[0].At),
+            "ld.global.v2.u32 {a, _}, [$1 + 16]");
+  EXPECT_TRUE(errorToBool(readAsm("mov.b32 {a, b, c;").takeError()));
+  EXPECT_TRUE(errorToBool(readAsm("}").takeError()));
+}
+
+/// What is not known of an asm statement without operands.
+std::string unknownOf(StringRef Text) {
+  LLVMContext C;
+  Module M("", C);
+  auto *T = FunctionType::get(Type::getVoidTy(C), false);
+  auto *F = Function::Create(T, GlobalValue::ExternalLinkage, "f", M);
+  IRBuilder<> B(BasicBlock::Create(C, "", F));
+  B.CreateCall(InlineAsm::get(T, Text, "", /*hasSideEffects=*/true));
+  B.CreateRetVoid();
+  lowerInlineAsm(M, [](BodyLowering &, const PtxStatement &) {
+    return std::optional<bool>();
+  });
+  EXPECT_FALSE(verifyModule(M, &errs()));
+  auto *Call = dyn_cast<CallInst>(&F->getEntryBlock().front());
+  MDNode *Unknown = Call ? Call->getMetadata("cupilot.unknown") : nullptr;
+  return Unknown ? cast<MDString>(Unknown->getOperand(0))->getString().str()
+                 : "";
+}
+
+TEST(PtxAsm, ScopesAndLabels) {
+  EXPECT_EQ(unknownOf("{ .reg .pred p<2>; .reg .b32 v; { .reg .b16 x, y, v; "
+                      "mov.b16 x, y; mov.b16 v, x; }"
+                      "mov.b32 v, 7; @!p1 bra DONE; bra DONE; DONE: }"
+                      "{ bra DONE; DONE: }"),
+            "");
+  EXPECT_EQ(unknownOf("{ .reg .b16 x; } mov.u16 x, 1;"), "'mov.u16 x, 1'");
+  EXPECT_EQ(unknownOf(".reg .b32 r<5>; mov.b32 r4, 1; mov.b32 r5, 1;"),
+            "'mov.b32 r5, 1'");
+  EXPECT_EQ(unknownOf(".reg .b32 r1<3>; mov.b32 r12, 1; mov.b32 r102, 1;"),
+            "'mov.b32 r102, 1'");
+  EXPECT_EQ(unknownOf("{ L: } bra L;"), "'bra L'");
+  EXPECT_EQ(unknownOf("L: L:"), "the label 'L', which stands twice,");
+  EXPECT_EQ(unknownOf(".reg .pred p; @p\n tex.1d a ,\tb; "), "'tex.1d a , b'");
+  EXPECT_EQ(unknownOf(".shared .b8 x[4];"),
+            "the declaration '.shared .b8 x[4]'");
+  EXPECT_EQ(unknownOf(".pragma \"nounroll\";"), "");
+  EXPECT_EQ(unknownOf("mov.b32 {a, b, c;"),
+            "what cannot be read (1:17: expected '}', found ';')");
 }
 
 } // namespace

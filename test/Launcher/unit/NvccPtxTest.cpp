@@ -181,6 +181,15 @@ TEST(NvccPtx, CodeMatters) {
                           {"[func_retval0+0], %f1", "[func_retval0+0], %f0"}})
     EXPECT_NE(Base, identityOf(replaced(Plain, From, To))) << From;
   EXPECT_NE(Base, identityOf(Plain, "_Z1kPf", "-O1"));
+  // A modifier with colons is no label, though it stands once.
+  auto Loads = [](const char *How) {
+    return identityOf(replaced(Plain, "st.param.f32 \t[param0+0], %f1;",
+                               std::string(How) +
+                                   " %f1, [%rd1];\n"
+                                   "\tst.param.f32 \t[param0+0], %f1;"));
+  };
+  EXPECT_NE(Loads("ld.global.L2::128B.f32"), Loads("ld.const.L2::128B.f32"));
+  EXPECT_EQ(Loads("ld.global.L2::128B.f32"), Loads("ld.global.L2::128B.f32"));
   // Which of two labels is jumped to.
   std::string Two =
       replaced(Plain, "$L__BB1_2:\n", "$L__A:\nadd.s32 %r1, %r1, 1;\n$L__B:\n");

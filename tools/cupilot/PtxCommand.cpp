@@ -1,0 +1,70 @@
+//===- PtxCommand.cpp - cupilot ptx --------------------------- -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Command.h"
+#include "cupilot/CpuDevice/PtxModule.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace cupilot;
+
+namespace {
+struct Options : CommandOptions {
+  using CommandOptions::CommandOptions;
+
+  cl::opt<std::string> Input{cl::Positional, cl::Required, cl::desc("F.ptx"),
+                             In};
+};
+} // namespace
+
+static const char Examples[] =
+    "  nvcc -ptx -arch=sm_90 heat.cu && cupilot ptx heat.ptx\n"
+    "  cupilot ptx heat.ptx | grep 'cannot run'\n\n"
+    "For developers of cuPilot: says of each kernel of a PTX file whether the "
+    "cpu device can run it. What is missing follows, with the line of the "
+    "file.\n"
+    "Exit status 1: a kernel cannot run. 2: the file is no PTX.\n";
+
+static Error run(const Options &O, const TrailingArgs &) {
+  Expected<std::string> Text = readFile(O.Input);
+  if (!Text)
+    return Text.takeError();
+  Expected<std::vector<PtxKernel>> Kernels = kernelsOfPtx(*Text);
+  if (!Kernels)
+    return handleErrors(Kernels.takeError(), [&](const ToolError &E) {
+      return make_error<ToolError>(E.code(), O.Input + ": " + E.text(),
+                                   E.hint());
+    });
+  size_t Refused = 0;
+  for (const PtxKernel &K : *Kernels) {
+    Refused += !K.Missing.empty();
+    outs() << "kernel: " << demangle(K.Name)
+           << (K.Missing.empty() ? ": can run\n" : ": cannot run\n");
+    for (const PtxMissing &Each : K.Missing) {
+      outs() << "  ";
+      if (Each.Line)
+        outs() << O.Input << ":" << Each.Line << ": ";
+      outs() << Each.What;
+      if (Each.Function != K.Name)
+        outs() << ", in " << demangle(Each.Function);
+      outs() << "\n";
+    }
+  }
+  outs() << Kernels->size() - Refused << " of " << Kernels->size()
+         << " kernels can run\n";
+  return Refused ? findingError("the cpu device cannot run every kernel of '" +
+                                O.Input + "'")
+                 : Error::success();
+}
+
+static const Command
+    Registered("ptx", "Say which kernels of a PTX file the cpu device can run",
+               "", Examples, run);
