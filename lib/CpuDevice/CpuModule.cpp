@@ -61,9 +61,7 @@ public:
   Expected<uint64_t> localBytes(StringRef Kernel) const override;
   ArrayRef<DecisionSite> decisions() const override { return Tables.Decisions; }
   BitVector decided() const override;
-  void forgetDecided() override {
-    std::fill(Tables.Decided.begin(), Tables.Decided.end(), 0);
-  }
+  void forgetDecided() override { llvm::fill(Tables.Decided, 0); }
   Expected<LaunchResult> launch(StringRef Kernel, const LaunchShape &Shape,
                                 ArrayRef<const void *> Args,
                                 DeviceMemory &Memory) override;

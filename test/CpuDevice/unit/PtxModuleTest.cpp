@@ -18,7 +18,7 @@ namespace {
 
 class PtxModule : public testing::Test {
 protected:
-  void load(const std::string &Text, CpuDeviceOptions Options = {}) {
+  void load(const std::string &Text, const CpuDeviceOptions &Options = {}) {
     Module = cantFail(loadPtx(
         ".version 8.0\n.target sm_90\n.address_size 64\n" + Text, Options));
     Memory = DeviceMemory::create();
