@@ -20,17 +20,17 @@ namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
-  cl::opt<std::string> Input{cl::Positional, cl::Required, cl::desc("F.ptx"),
-                             In};
+  cl::opt<std::string> Input{cl::Positional, cl::Required, In,
+                             cl::value_desc("F.ptx"),
+                             cl::desc("The PTX of one translation unit")};
 };
 } // namespace
 
 static const char Examples[] =
-    "  nvcc -ptx -arch=sm_90 heat.cu && cupilot ptx heat.ptx\n"
+    "  cupilot ptx heat.ptx        # of nvcc -ptx -arch=sm_90 heat.cu\n"
     "  cupilot ptx heat.ptx | grep 'cannot run'\n\n"
-    "For developers of cuPilot: says of each kernel of a PTX file whether the "
-    "cpu device can run it. What is missing follows, with the line of the "
-    "file.\n"
+    "For developers of cuPilot: what a kernel lacks follows it, with the line "
+    "of the file.\n"
     "Exit status 1: a kernel cannot run. 2: the file is no PTX.\n";
 
 static Error run(const Options &O, const TrailingArgs &) {
