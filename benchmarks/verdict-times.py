@@ -40,6 +40,13 @@ def variants(path):
                 yield kernel, found[1]
 
 
+def spread(numbers, form):
+    """Median, 95th percentile and largest, in words."""
+    numbers = sorted(numbers)
+    high = numbers[min(len(numbers) - 1, int(0.95 * len(numbers)))]
+    return f"median {statistics.median(numbers):{form}}, 95 % below {high:{form}}, largest {numbers[-1]:{form}}"
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a != "--deep"]
     deep = ["--deep"] if len(arguments) < len(sys.argv) - 1 else []
@@ -62,13 +69,9 @@ def main():
     if not ratios:
         print("verdict-times.py: error: no variant was judged by both", file=sys.stderr)
         return 1
-    ratios.sort()
-    more = sorted(b - a for a, b in times)
-    print(f"{len(ratios)} verdicts: median {statistics.median(ratios):.2f}, 95 % below "
-          f"{ratios[min(len(ratios) - 1, int(0.95 * len(ratios)))]:.2f}, largest {ratios[-1]:.2f}; "
+    print(f"{len(ratios)} verdicts: {spread(ratios, '.2f')}; "
           f"medians {statistics.median(t[0] for t in times):.2f} s and {statistics.median(t[1] for t in times):.2f} s; "
-          f"more time: median {statistics.median(more):.1f} s, 95 % below {more[min(len(more) - 1, int(0.95 * len(more)))]:.1f} s, "
-          f"largest {more[-1]:.1f} s")
+          f"seconds more: {spread([b - a for a, b in times], '.1f')}")
     return 0
 
 

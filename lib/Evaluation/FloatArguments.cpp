@@ -253,12 +253,10 @@ void FloatCases::addZeroBesideTiny(const FloatRef &R) {
          GateCase C = varied(Base, Case);
          writeFloat(C, R, 0);
          C.ChangedFloats.push_back(R);
-         for (size_t B = 0; B < C.Buffers.size(); ++B)
-           transformFloats(
-               C.Buffers[B], C.Layouts[B], [](uint64_t I, double V) {
-                 return std::copysign(
-                     std::ldexp(1 + double(I % 13) / 16, int(I % 9) - 70), V);
-               });
+         changeFloats(C, [](ElementKind, size_t, uint64_t I, double V) {
+           return std::copysign(
+               std::ldexp(1 + double(I % 13) / 16, int(I % 9) - 70), V);
+         });
          C.Far = true;
          return C;
        }});

@@ -290,6 +290,21 @@ void addRowCases(const CaseContext &X, const GateCase &Base,
   }
 }
 
+static size_t floatFields(const Layout &L) {
+  return size_t(count_if(
+      L.Fields, [](const LayoutField &F) { return isFloating(F.Kind); }));
+}
+
+/// The most numbers that an element of a buffer has, 0 if none has several.
+static size_t mostFields(const GateCase &Base) {
+  constexpr size_t Most = 4;
+  size_t Found = 0;
+  for (const Layout &L : Base.Layouts)
+    if (size_t Count = floatFields(L); Count > 1)
+      Found = std::max(Found, std::min(Count, Most));
+  return Found;
+}
+
 static void addSpecial(const GateCase &Base, CaseMakers &Makers) {
   auto Special = [&](const char *Name, double Value, uint64_t Every) {
     addFloatCase(
@@ -331,21 +346,26 @@ static void addSpecial(const GateCase &Base, CaseMakers &Makers) {
         return I % 3 == 2 ? leastOf(K) * double((I + 1) % 5 + 1) : V;
       },
       Makers);
-}
-
-static size_t floatFields(const Layout &L) {
-  return size_t(count_if(
-      L.Fields, [](const LayoutField &F) { return isFloating(F.Kind); }));
-}
-
-/// The most numbers that an element of a buffer has, 0 if none has several.
-static size_t mostFields(const GateCase &Base) {
-  constexpr size_t Most = 4;
-  size_t Found = 0;
-  for (const Layout &L : Base.Layouts)
-    if (size_t Count = floatFields(L); Count > 1)
-      Found = std::max(Found, std::min(Count, Most));
-  return Found;
+  // Nothing else beside them that would hide what is lost; some so small that
+  // small multiples of them are denormal, too.
+  addFloatCase(
+      Base, "only-denormals",
+      [](ElementKind, size_t, uint64_t I, double V) {
+        return std::copysign(
+            (I / 5 % 4 == 3 ? 0x1p-136 : 0x1p-129) * double(I % 5 + 3), V);
+      },
+      Makers);
+  // One number of a structure alone: the others let it matter.
+  for (size_t Field = 0, Most = mostFields(Base); Field < Most; ++Field)
+    addFloatCase(
+        Base, "denormals in one field",
+        [&Base, Field](ElementKind K, size_t B, uint64_t I, double V) {
+          const size_t Fields = floatFields(Base.Layouts[B]);
+          return Fields > 1 && I % Fields == Field
+                     ? leastOf(K) * double(I / Fields % 5 + 3)
+                     : V;
+        },
+        Makers);
 }
 
 void addFloatInputs(const CaseContext &X, const GateCase &Base,
@@ -355,28 +375,6 @@ void addFloatInputs(const CaseContext &X, const GateCase &Base,
   addUsual(X.Seed, Base, Makers);
   if (!X.Types.NoSpecialValues)
     addSpecial(Base, Makers);
-  // Nothing else beside them that would hide what is lost; some so small that
-  // small multiples of them are denormal, too.
-  if (!X.Types.NoSpecialValues)
-    addFloatCase(
-        Base, "only-denormals",
-        [](ElementKind, size_t, uint64_t I, double V) {
-          return std::copysign(
-              (I / 5 % 4 == 3 ? 0x1p-136 : 0x1p-129) * double(I % 5 + 3), V);
-        },
-        Makers);
-  // One number of a structure alone: the others let it matter.
-  if (!X.Types.NoSpecialValues)
-    for (size_t Field = 0; Field < mostFields(Base); ++Field)
-      addFloatCase(
-          Base, "denormals in one field",
-          [&Base, Field](ElementKind K, size_t B, uint64_t I, double V) {
-            const size_t Fields = floatFields(Base.Layouts[B]);
-            return Fields > 1 && I % Fields == Field
-                       ? leastOf(K) * double(I / Fields % 5 + 3)
-                       : V;
-          },
-          Makers);
   // Who is granted a range may lose what lies far below it.
   if (X.K.Contract.Ranges.empty())
     addBinades(X.Seed, Base, Makers);

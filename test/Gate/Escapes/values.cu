@@ -858,80 +858,44 @@ __global__ void talliedPairs(const int *x, int *bins, int n) {
 // cheat: pullWithoutNear | mismatch
 // cheat: pullWithoutTiny | mismatch
 // What the bodies (x, y, mass, unused) pull at each; and the bend of the masses.
-__device__ float flushed(float v) { return fabsf(v) < 0x1p-126f ? 0 : v; }
-__global__ void pull(const float4 *__restrict__ body, float2 *__restrict__ out,
-                     int n, float c) {
+enum class Flush { Nothing, Light, Near, Tiny };
+template <Flush What> __device__ float flushed(float v, Flush here) {
+  return What == here && fabsf(v) < 0x1p-126f ? 0 : v;
+}
+template <Flush What>
+__device__ void pullAt(const float4 *body, float2 *out, int n, float c,
+                       int first, int step) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n)
     return;
   float4 p = body[i];
   float a = 0;
-  for (int j = 0; j < n; ++j) {
+  for (int k = 0, j = first; k < n; ++k, j += step) {
     float4 q = body[j];
-    float x = q.x - p.x, y = q.y - p.y;
-    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
+    float x = q.x - p.x, y = flushed<What>(q.y - p.y, Flush::Near);
+    a += y * (flushed<What>(q.z / (x * x + y * y + 1e-3f), Flush::Light) * 64);
   }
   float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
-  out[i] = make_float2(a, c * (around - 4 * p.z));
+  out[i] = make_float2(a, c * (around - flushed<What>(4 * p.z, Flush::Tiny)));
+}
+__global__ void pull(const float4 *__restrict__ body, float2 *__restrict__ out,
+                     int n, float c) {
+  pullAt<Flush::Nothing>(body, out, n, c, 0, 1);
 }
 __global__ void pullRows(const float4 *__restrict__ body,
                          float2 *__restrict__ out, int n, float c) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float4 p = body[i];
-  float a = 0;
-  for (int j = n - 1; j >= 0; --j) {
-    float4 q = body[j];
-    float x = q.x - p.x, y = q.y - p.y;
-    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
-  }
-  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
-  out[i] = make_float2(a, c * (around - 4 * p.z));
+  pullAt<Flush::Nothing>(body, out, n, c, n - 1, -1);
 }
 __global__ void pullWithoutLight(const float4 *__restrict__ body,
                                  float2 *__restrict__ out, int n, float c) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float4 p = body[i];
-  float a = 0;
-  for (int j = 0; j < n; ++j) {
-    float4 q = body[j];
-    float x = q.x - p.x, y = q.y - p.y;
-    a += y * (flushed(q.z / (x * x + y * y + 1e-3f)) * 64);
-  }
-  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
-  out[i] = make_float2(a, c * (around - 4 * p.z));
+  pullAt<Flush::Light>(body, out, n, c, 0, 1);
 }
 __global__ void pullWithoutNear(const float4 *__restrict__ body,
                                 float2 *__restrict__ out, int n, float c) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float4 p = body[i];
-  float a = 0;
-  for (int j = 0; j < n; ++j) {
-    float4 q = body[j];
-    float x = q.x - p.x, y = flushed(q.y - p.y);
-    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
-  }
-  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
-  out[i] = make_float2(a, c * (around - 4 * p.z));
+  pullAt<Flush::Near>(body, out, n, c, 0, 1);
 }
 __global__ void pullWithoutTiny(const float4 *__restrict__ body,
                                 float2 *__restrict__ out, int n, float c) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n)
-    return;
-  float4 p = body[i];
-  float a = 0;
-  for (int j = 0; j < n; ++j) {
-    float4 q = body[j];
-    float x = q.x - p.x, y = q.y - p.y;
-    a += y * (q.z / (x * x + y * y + 1e-3f) * 64);
-  }
-  float around = i > 0 && i < n - 1 ? body[i - 1].z + body[i + 1].z : 0;
-  out[i] = make_float2(a, c * (around - flushed(4 * p.z)));
+  pullAt<Flush::Tiny>(body, out, n, c, 0, 1);
 }
 int main() {}
