@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FactCollector.h"
+#include "FindDomain.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -298,6 +299,16 @@ std::optional<RangeClause> fits(const NarrowingFact &N) {
     return std::nullopt;
   int64_t Most = static_cast<int64_t>(capacity(N));
   return RangeClause{*N.Most, {{INT64_MIN, Most}}};
+}
+
+std::vector<RangeClause> narrowedRanges(const GateVerdict &V) {
+  std::vector<RangeClause> Ranges;
+  if (V.Basis)
+    for (const NarrowingFact &N : V.Basis->Narrowings)
+      if (std::optional<RangeClause> C = fits(N);
+          C && !is_contained(Ranges, *C))
+        Ranges.push_back(std::move(*C));
+  return Ranges;
 }
 
 } // namespace cupilot

@@ -72,20 +72,24 @@ bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W,
   return true;
 }
 
-/// Raises one size, with the grid that follows it, or one side of the grid
-/// until \p E is at least \p Goal. False where that does not raise it.
-bool LaunchSource::exceed(const Bindings &Was, const Expr &E, int64_t Goal,
-                          Workload &W) {
-  uint64_t Which = below(K.Scalars.size() + 1);
-  bool Size = Which < K.Scalars.size();
-  unsigned Axis = chance(0.8) ? 0 : unsigned(below(3));
+/// Raises \p What, with the grid that follows it, until \p E is at least
+/// \p Goal. False where that does not raise it.
+bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
+                         int64_t Goal, Workload &W) {
   auto Set = [&](int64_t Value) {
-    if (!Size) {
-      W.Shape.Grid[Axis] = uint64_t(Value);
+    if (What.Axis)
+      W.Shape.Grid[*What.Axis] = uint64_t(Value);
+    if (!What.Size)
       return true;
+    const ScalarRef &Size = K.Scalars[*What.Size];
+    if (!What.Axis) {
+      writeScalar(Size, Value, W);
+      return follow(Was, true, W);
     }
-    writeScalar(K.Scalars[Which], Value, W);
-    return follow(Was, true, W);
+    writeScalar(
+        Size,
+        std::min(mostOf(Size), Value * int64_t(W.Shape.Block[*What.Axis])), W);
+    return true;
   };
   auto Reaches = [&](int64_t Value) {
     if (!Set(Value))
@@ -98,7 +102,8 @@ bool LaunchSource::exceed(const Bindings &Was, const Expr &E, int64_t Goal,
     std::optional<int64_t> Now = evaluate(E, *Is);
     return !Now || *Now >= Goal;
   };
-  int64_t Low = 1, High = Size ? mostOf(K.Scalars[Which]) : int64_t(1) << 30;
+  int64_t Low = 1,
+          High = What.Axis ? int64_t(1) << 30 : mostOf(K.Scalars[*What.Size]);
   if (!Reaches(High))
     return false;
   while (Low < High) {
@@ -109,6 +114,19 @@ bool LaunchSource::exceed(const Bindings &Was, const Expr &E, int64_t Goal,
       Low = Mid + 1;
   }
   return Set(High);
+}
+
+/// The same for one size or one side of the grid.
+bool LaunchSource::exceed(const Bindings &Was, const Expr &E, int64_t Goal,
+                          Workload &W) {
+  auto Which = unsigned(below(K.Scalars.size() + 1));
+  unsigned Axis = chance(0.8) ? 0 : unsigned(below(3));
+  Raised What;
+  if (Which < K.Scalars.size())
+    What.Size = Which;
+  else
+    What.Axis = Axis;
+  return raise(Was, What, E, Goal, W);
 }
 
 /// One quantity that \p Where bounds passes its bound, 2^16 or 2^24.
@@ -150,19 +168,26 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
     Threads *= double(Is->Dims[D]) / double(std::max<int64_t>(1, Was.Dims[D]));
   // Blocks that lie partly outside have threads without elements.
   constexpr double Margin = 1.3;
-  double Times = Margin * std::max({1.0, Threads, chance(0.3) ? Grown : Net}),
-         Bytes = 0;
-  for (auto [Old, New] : zip_equal(Recorded.Buffers, W.Buffers)) {
-    uint64_t Width = sizeOf(elementOf(StringRef(Old.Generator).split(' ').first)
-                                .value_or(ElementKind::UInt8));
-    double Count = std::max(std::ceil(double(Old.Size / Width) * Times),
-                            1.01 * Largest + 64);
-    Bytes += Count * double(Width);
-    if (Bytes > MostBytes)
-      return false;
-    New.Size = std::max<uint64_t>(1, uint64_t(Count)) * Width;
-  }
-  return true;
+  const double BySize = chance(0.3) ? Grown : Net;
+  auto Resize = [&](double Times) {
+    double Bytes = 0;
+    for (auto [Old, New] : zip_equal(Recorded.Buffers, W.Buffers)) {
+      uint64_t Width =
+          sizeOf(elementOf(StringRef(Old.Generator).split(' ').first)
+                     .value_or(ElementKind::UInt8));
+      double Count = std::max(std::ceil(double(Old.Size / Width) * Times),
+                              1.01 * Largest + 64);
+      Bytes += Count * double(Width);
+      if (Bytes > MostBytes)
+        return false;
+      New.Size = std::max<uint64_t>(1, uint64_t(Count)) * Width;
+    }
+    return true;
+  };
+  // What the other sizes do not need, more threads seldom do.
+  return Resize(Margin * std::max({1.0, Threads, BySize})) ||
+         Resize(Margin * std::max(1.0, BySize)) ||
+         Resize(Margin * std::max(1.0, Net));
 }
 
 static void repeat(std::vector<uint8_t> &Content, uint64_t Size) {
@@ -272,6 +297,33 @@ bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
   return lieAlong(Was, Size, Goal, W) || follow(Was, true, W);
 }
 
+/// \p W with buffers. Nothing where they are too large, or it is in \p Where.
+Expected<std::optional<RandomLaunch>>
+LaunchSource::filled(const Workload &Recorded, const Bindings &Was,
+                     const Domain &Where, Workload &W) {
+  if (!growFor(Recorded, Was, W))
+    return std::nullopt;
+  RandomLaunch L = withoutContents(W);
+  Expected<PlacedLaunch> P = placed(K, L);
+  if (!P)
+    return P.takeError();
+  if (contains(Where, P->B, P->Args))
+    return std::nullopt;
+  L.Grown = true;
+  Workload Short = W;
+  for (WorkloadBuffer &B : Short.Buffers)
+    B.Size = std::min(B.Size, MostDrawn);
+  if (Error Bad = drawContents(Short, L))
+    return std::move(Bad);
+  for (auto [Content, B] : zip_equal(L.Buffers, W.Buffers))
+    repeat(Content, B.Size);
+  describeShape(L);
+  raw_string_ostream OS(L.Text);
+  for (auto [I, S] : enumerate(K.Scalars))
+    OS << ", " << K.Params[S.Param].Name << "=" << P->B.Symbols[I];
+  return std::optional(std::move(L));
+}
+
 Expected<std::optional<RandomLaunch>> LaunchSource::beyond(const Domain &Where,
                                                            unsigned Bits) {
   const Workload &Recorded = Around[below(Around.size())];
@@ -282,27 +334,11 @@ Expected<std::optional<RandomLaunch>> LaunchSource::beyond(const Domain &Where,
     Workload W = Recorded;
     bool Drawn = chance(Bits ? 0.85 : 0.5) ? stretch(*Was, Bits, W)
                                            : pass(Where, *Was, W);
-    if (!Drawn || !growFor(Recorded, *Was, W))
+    if (!Drawn)
       continue;
-    RandomLaunch L = withoutContents(W);
-    Expected<PlacedLaunch> P = placed(K, L);
-    if (!P)
-      return P.takeError();
-    if (contains(Where, P->B, P->Args))
-      continue;
-    L.Grown = true;
-    Workload Short = W;
-    for (WorkloadBuffer &B : Short.Buffers)
-      B.Size = std::min(B.Size, MostDrawn);
-    if (Error Bad = drawContents(Short, L))
-      return std::move(Bad);
-    for (auto [Content, B] : zip_equal(L.Buffers, W.Buffers))
-      repeat(Content, B.Size);
-    describeShape(L);
-    raw_string_ostream OS(L.Text);
-    for (auto [I, S] : enumerate(K.Scalars))
-      OS << ", " << K.Params[S.Param].Name << "=" << P->B.Symbols[I];
-    return std::optional(std::move(L));
+    Expected<std::optional<RandomLaunch>> L = filled(Recorded, *Was, Where, W);
+    if (!L || *L)
+      return L;
   }
   return std::nullopt;
 }

@@ -217,6 +217,7 @@ Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
   if (!Out->Differs) { // Where not even the original was proved, then.
     O.Inputs = Q.Bits ? MostBeyond : FewBeyond;
     O.Bits = Q.Bits;
+    O.Narrowed = Q.Narrowed;
     Out = compareBeyond(*Q.K, Q.Original, V, Q.Recorded, Where, O);
     if (!Out)
       return Out.takeError();

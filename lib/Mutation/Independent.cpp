@@ -13,6 +13,7 @@
 
 #include "cupilot/Mutation/Independent.h"
 #include "SideBySide.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -60,26 +61,18 @@ compareIndependently(const Kernel &K, StringRef Original, const SideVariant &V,
   return Result;
 }
 
-Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
-                                          const SideVariant &V,
-                                          ArrayRef<Workload> Around,
-                                          const Domain &Where,
-                                          const IndependentOptions &Options) {
-  // What counts blocks needs all of them, and many are few enough.
-  constexpr unsigned FewBits = 10;
-  auto How = Options.Bits && Options.Bits <= FewBits
-                 ? SideBySide::Effort::Whole
-                 : SideBySide::Effort::Sampled;
-  Expected<SideBySide> Both =
-      SideBySide::create(K, Original, V, Options.Arch, How);
+/// Compares on what \p Draw gives, until that is nothing, or \p Most launches
+/// were compared.
+static Expected<IndependentResult>
+compareDrawn(const Kernel &K, StringRef Original, const SideVariant &V,
+             StringRef Arch, SideBySide::Effort How, unsigned Most,
+             function_ref<Expected<std::optional<RandomLaunch>>()> Draw) {
+  Expected<SideBySide> Both = SideBySide::create(K, Original, V, Arch, How);
   if (!Both)
     return Both.takeError();
   IndependentResult Result;
-  LaunchSource Source(K, Around, Options.Seed);
-  for (unsigned Try = 0;
-       Result.Inputs < Options.Inputs && Try < 4 * Options.Inputs; ++Try) {
-    Expected<std::optional<RandomLaunch>> L =
-        Source.beyond(Where, Options.Bits);
+  for (unsigned Try = 0; Result.Inputs < Most && Try < 4 * Most; ++Try) {
+    Expected<std::optional<RandomLaunch>> L = Draw();
     if (!L)
       return L.takeError();
     if (!*L)
@@ -97,6 +90,37 @@ Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
     return Result;
   }
   return Result;
+}
+
+Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
+                                          const SideVariant &V,
+                                          ArrayRef<Workload> Around,
+                                          const Domain &Where,
+                                          const IndependentOptions &Options) {
+  unsigned Most = Options.Inputs, Compared = 0;
+  if (!Options.Narrowed.empty() && !Around.empty()) {
+    LaunchSource Source(K, Around, Options.Seed);
+    Expected<IndependentResult> R = compareDrawn(
+        K, Original, V, Options.Arch, SideBySide::Effort::Last, Most,
+        [&] { return Source.unfit(Where, Options.Narrowed); });
+    if (!R || R->Differs)
+      return R;
+    // They tell more than others.
+    Compared = R->Inputs;
+    Most = divideCeil(Most, 3);
+  }
+  // What counts blocks needs all of them, and many are few enough.
+  constexpr unsigned FewBits = 10;
+  auto How = Options.Bits && Options.Bits <= FewBits
+                 ? SideBySide::Effort::Whole
+                 : SideBySide::Effort::Sampled;
+  LaunchSource Source(K, Around, Options.Seed);
+  Expected<IndependentResult> R =
+      compareDrawn(K, Original, V, Options.Arch, How, Most,
+                   [&] { return Source.beyond(Where, Options.Bits); });
+  if (R)
+    R->Inputs += Compared;
+  return R;
 }
 
 Expected<IndependentResult> compareLaunch(const Kernel &K, StringRef Original,

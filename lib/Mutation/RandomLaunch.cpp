@@ -88,6 +88,10 @@ void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
       V = chance(0.02) ? U * Size * 100 : U;
     }
   }
+  // What is largest may have to be so by far.
+  if (How >= 7)
+    for (double &V : Values)
+      V *= Size;
   if (How == 7)
     std::sort(Values.begin(), Values.end());
   if (How == 8)

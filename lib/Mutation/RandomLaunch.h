@@ -58,6 +58,12 @@ public:
   /// With \p Bits, some size or product of sizes passes 2^Bits.
   llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where,
                                                      unsigned Bits = 0);
+  /// A launch out of \p Where in which one of \p Narrowed is passed, so that it
+  /// no longer fits into the bits that are left. Each call tries the next way:
+  /// which size or side of the grid is large, and how a block lies. Nothing
+  /// where no way is left.
+  llvm::Expected<std::optional<RandomLaunch>>
+  unfit(const Domain &Where, llvm::ArrayRef<RangeClause> Narrowed);
 
 private:
   uint64_t draw() { return splitMix64(State); }
@@ -86,6 +92,16 @@ private:
   bool follow(const Bindings &Was, bool Always, Workload &W,
               std::optional<unsigned> Large = std::nullopt);
   bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
+  /// What exceed() raises: a size, a side of the grid, or both together.
+  struct Raised {
+    std::optional<unsigned> Size, Axis;
+  };
+  bool raise(const Bindings &Was, const Raised &What, const Expr &E,
+             int64_t Goal, Workload &W);
+  llvm::Expected<std::optional<RandomLaunch>> filled(const Workload &Recorded,
+                                                     const Bindings &Was,
+                                                     const Domain &Where,
+                                                     Workload &W);
   bool stretch(const Bindings &Was, unsigned Bits, Workload &W);
   bool pass(const Domain &Where, const Bindings &Was, Workload &W);
   bool growFor(const Workload &Recorded, const Bindings &Was, Workload &W);
@@ -94,7 +110,7 @@ private:
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
   const Domain *Inside;
-  uint64_t Turn = 0; ///< Of stretch().
+  uint64_t Turn = 0; ///< Of stretch(), and of unfit().
 };
 
 } // namespace cupilot

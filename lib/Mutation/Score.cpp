@@ -91,7 +91,7 @@ private:
   Error prepare();
   Expected<std::optional<Domain>> ownDomain();
   Error askInside(MutantRecord &R, const SideVariant &Mutant,
-                  const Domain &Where);
+                  const GateVerdict &V);
   Error askIndependently(MutantRecord &R, const SideVariant &Mutant,
                          const std::optional<Domain> &Where);
 
@@ -161,7 +161,7 @@ Expected<std::optional<Domain>> Judge::ownDomain() {
 }
 
 Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
-                       const Domain &Where) {
+                       const GateVerdict &V) {
   Expected<std::optional<Domain>> Whole = ownDomain();
   if (!Whole)
     return Whole.takeError();
@@ -173,9 +173,10 @@ Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
   Q.Recorded = Subject.Workloads;
   Q.Inputs = 200;
   Q.Bits = R.M.Bits;
+  Q.Narrowed = narrowedRanges(V);
   Q.Seed = Options.Seed + xxh3_64bits(R.key());
   Q.Arch = Subject.Arch;
-  Expected<BoundedVerdict> B = judgeBounded(Q, Mutant, Where, **Whole);
+  Expected<BoundedVerdict> B = judgeBounded(Q, Mutant, *V.Where, **Whole);
   if (!B)
     return B.takeError();
   R.Differs = B->Differs;
@@ -241,7 +242,7 @@ Error Judge::judge(MutantRecord &R) {
   }
   if (V->Where) {
     R.Domain = domainText(*V->Where, launchNames(*Subject.K));
-    if (Error E = askInside(R, Mutant, *V->Where))
+    if (Error E = askInside(R, Mutant, *V))
       return E;
   }
   if (R.Outcome == MutantOutcome::Survived && Options.Independent > R.Inputs &&

@@ -227,9 +227,10 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
   CpuDeviceOptions Device;
   Device.Arch = Arch.str();
   uint64_t MostOfThread = 20'000'000, MostOfLaunch = 200'000'000;
-  if (How == Effort::Sampled) {
+  if (How != Effort::Whole) {
     Device.CountSteps = true;
     Device.SampleBlocks = Sampled;
+    Device.LastBlocks = How == Effort::Last ? LastOnes : 0;
     // Loops of 2^24 turns come to their ends.
     MostOfThread = 1'000'000'000;
     MostOfLaunch = 2'000'000'000;
@@ -245,7 +246,7 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
                        {S.Backwards, Original, true},
                        {S.Wide, Original, false, true},
                        {S.Other, V.Bitcode, false, false, false,
-                        How == Effort::Sampled ? 2u : 8u}}) {
+                        How == Effort::Whole ? 8u : 2u}}) {
     Device.MaxInstructions = MostOfThread * W.Patience;
     Device.MaxLaunchInstructions = MostOfLaunch * W.Patience;
     Device.Reverse = W.Reverse;

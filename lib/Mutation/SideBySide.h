@@ -32,12 +32,13 @@ class SideBySide {
 public:
   /// How much of a launch runs, and for how long.
   enum class Effort {
-    Whole,  ///< All blocks of a launch of moderate size.
-    Sampled ///< Some of the blocks, the same of both codes, of a large one:
-            ///< what the others would write is missing on both sides.
+    Whole,   ///< All blocks of a launch of moderate size.
+    Sampled, ///< Some of the blocks, the same of both codes, of a large one:
+             ///< what the others would write is missing on both sides.
+    Last     ///< The last blocks alone, likewise: those with large indices.
   };
   /// Blocks of a large launch that run.
-  static constexpr unsigned Sampled = 256;
+  static constexpr unsigned Sampled = 256, LastOnes = 4;
   /// Errors: code that the cpu device refuses; a plan with tensor maps.
   static llvm::Expected<SideBySide>
   create(const Kernel &K, llvm::StringRef Original, const SideVariant &V,

@@ -56,6 +56,9 @@ struct CpuDeviceOptions {
                              ///< MaxLaunchInstructions.
   uint64_t SampleBlocks = 0; ///< When counting: run only about so many blocks,
                              ///< evenly spread, and scale; 0: all of them.
+  uint64_t LastBlocks = 0;   ///< When counting: run only about so many blocks,
+                             ///< the last ones; 0: as SampleBlocks says. Blocks
+                             ///< that may wait for others all run.
   bool Reverse = false; ///< Last block and last thread first: a result that
                         ///< depends on it is a race.
   bool CanonicalNans = false; ///< Give NaN that are computed in float, half and

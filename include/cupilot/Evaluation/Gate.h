@@ -111,6 +111,10 @@ struct GateVerdict {
   std::vector<std::optional<std::vector<CountedLaunch>>> VariantLaunches;
 };
 
+/// What launch and arguments must fit, as the variant squeezes it into fewer
+/// bits than the original; nothing for a verdict that was read.
+std::vector<RangeClause> narrowedRanges(const GateVerdict &V);
+
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
 /// "checks", "cases" ...
 llvm::json::Object toJSON(const GateVerdict &V);

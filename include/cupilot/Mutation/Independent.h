@@ -25,6 +25,9 @@ struct IndependentOptions {
   const Domain *Outside = nullptr;
   /// compareBeyond() lets sizes pass 2^Bits; 0: one of several bounds.
   unsigned Bits = 0;
+  /// What the variant squeezes into fewer bits: compareBeyond() begins with
+  /// launches in which that does not fit.
+  llvm::ArrayRef<RangeClause> Narrowed = {};
 };
 
 /// A variant's code, how it is launched, and where its author allows that.

@@ -80,8 +80,14 @@ LaunchState::LaunchState(const LoweredModule &Tables,
                ? static_cast<int64_t>(Options.MaxLaunchInstructions)
                : std::numeric_limits<int64_t>::max()) {
   // Blocks that may wait for others must all run.
-  if ((Options.Count || Options.CountSteps) && Options.SampleBlocks > 0 &&
-      !Kernel.Yields && !Shape.Cooperative && Blocks > Options.SampleBlocks) {
+  const bool MayLeaveOut = (Options.Count || Options.CountSteps) &&
+                           !Kernel.Yields && !Shape.Cooperative;
+  if (MayLeaveOut && Options.LastBlocks > 0) {
+    Runs =
+        std::clamp<uint64_t>(Options.LastBlocks / ClusterBlocks, 1, Clusters);
+    First = Clusters - Runs;
+  } else if (MayLeaveOut && Options.SampleBlocks > 0 &&
+             Blocks > Options.SampleBlocks) {
     Step = std::max<uint64_t>(1, divideCeil(Blocks, Options.SampleBlocks) /
                                      ClusterBlocks);
     Runs = divideCeil(Clusters, Step);
@@ -142,7 +148,7 @@ bool LaunchState::takeCluster(bool Idle, uint64_t &Index) {
                                       : FromFront++;
   // Steps of one length would always meet the same columns of an image.
   constexpr uint64_t GoldenRatio = 0x9e3779b97f4a7c15;
-  Index = Run * Step;
+  Index = First + Run * Step;
   Index += (Run * GoldenRatio >> 32) % std::min(Step, Clusters - Index);
   return true;
 }
@@ -245,7 +251,7 @@ LaunchResult LaunchState::run() {
   Result.Printed = Printed.take();
   for (auto [Sector, Count] : Atomics)
     Result.Counts.HotAtomics = std::max(Result.Counts.HotAtomics, Count);
-  if (Step > 1)
+  if (Runs < Clusters)
     Result.Counts.scale(Clusters, Runs);
   const double Scale = double(Clusters) / double(Runs);
   addDistinct(Sectors, Memory, Scale, Result.Counts);

@@ -69,6 +69,7 @@ struct LaunchState {
   WideMemory *Wide = nullptr;
   LaunchObserver *Observer = nullptr; ///< Null: nobody watches.
   uint64_t Blocks, ClusterBlocks, Clusters;
+  uint64_t First = 0;   ///< Cluster that runs.
   uint64_t Runs, Step;  ///< Clusters to run, and the distance between them.
   uint64_t MaxResident; ///< Clusters.
   uint64_t Together;    ///< Clusters that a worker starts at once.

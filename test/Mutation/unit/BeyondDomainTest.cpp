@@ -59,7 +59,8 @@ protected:
     return cantFail(compileDeviceBitcode(Dir.file("k.cu"), "sm_90", {"-O2"}));
   }
 
-  IndependentResult beyond(StringRef Row, StringRef Count, unsigned Inputs) {
+  IndependentResult beyond(StringRef Row, StringRef Count, unsigned Inputs,
+                           ArrayRef<RangeClause> Narrowed = {}) {
     SideVariant V;
     V.Bitcode = compile(Row, Count);
     V.Plan.Launches.push_back({});
@@ -68,6 +69,7 @@ protected:
     IndependentOptions O;
     O.Inputs = Inputs;
     O.Bits = 24;
+    O.Narrowed = Narrowed;
     return cantFail(
         compareBeyond(K, compile("y", "ny"), V, Recorded, Where, O));
   }
@@ -81,6 +83,23 @@ protected:
 TEST_F(BeyondDomainTest, RowsThatFloatsRoundAreShown) {
   // 65,535 blocks of 256 rows, or of 8, are fewer than 2^24 rows.
   EXPECT_TRUE(beyond("int(float(y))", "ny", 24).Differs);
+}
+
+TEST_F(BeyondDomainTest, WhatDoesNotFitIsShownAtOnce) {
+  // All rows of the grid together: a launch or two are enough.
+  RangeClause Rows{
+      Expr::binary(Expr::Kind::Mul, Expr::dim(GridY), Expr::dim(BlockY)),
+      {Interval{INT64_MIN, 1 << 24}}};
+  EXPECT_TRUE(beyond("int(float(y))", "ny", 2, Rows).Differs);
+}
+
+TEST_F(BeyondDomainTest, WhatFitsIsNotShown) {
+  RangeClause Rows{
+      Expr::binary(Expr::Kind::Mul, Expr::dim(GridY), Expr::dim(BlockY)),
+      {Interval{INT64_MIN, 1 << 24}}};
+  IndependentResult R = beyond("int(double(y))", "ny", 2, Rows);
+  EXPECT_FALSE(R.Differs) << R.Evidence;
+  EXPECT_GT(R.Inputs, 0u);
 }
 
 TEST_F(BeyondDomainTest, CountsThatFloatsRoundAreShown) {
