@@ -36,6 +36,18 @@ bool isInteger(ElementKind K) {
   return K != ElementKind::Bytes && !isFloating(K);
 }
 
+double leastNormal(ElementKind K) {
+  switch (K) {
+  case ElementKind::Half:
+    return 0x1p-14;
+  case ElementKind::BFloat:
+  case ElementKind::Float:
+    return 0x1p-126;
+  default:
+    return 0x1p-1022;
+  }
+}
+
 StringRef wordOf(ElementKind K) {
   return K == ElementKind::Bytes ? "bytes" : runner::wordOf(numberOf(K));
 }

@@ -188,18 +188,6 @@ double unitOfRounding(ElementKind K) {
   }
 }
 
-double leastNormal(ElementKind K) {
-  switch (K) {
-  case ElementKind::Half:
-    return 0x1p-14;
-  case ElementKind::BFloat:
-  case ElementKind::Float:
-    return 0x1p-126;
-  default:
-    return 0x1p-1022;
-  }
-}
-
 ErrorSums sumErrors(const Bytes &X, const Bytes &Reference, const Layout &L,
                     const LayoutField &F) {
   FieldView V{L, F, X, Reference, Reference};

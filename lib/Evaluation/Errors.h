@@ -61,8 +61,6 @@ ErrorSums sumErrors(const Bytes &X, const Bytes &Reference, const Layout &L,
 
 /// Half a unit in the last place, relative to the number.
 double unitOfRounding(ElementKind K);
-/// The least number of full precision.
-double leastNormal(ElementKind K);
 
 } // namespace cupilot
 

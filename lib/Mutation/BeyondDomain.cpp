@@ -148,6 +148,31 @@ bool LaunchSource::pass(const Domain &Where, const Bindings &Was, Workload &W) {
   return exceed(Was, E, goalBeyond(Most), W);
 }
 
+/// One floating argument, some or none becomes zero or hardly more than that:
+/// what is made of it counts in long loops, or beside others like it.
+bool LaunchSource::fade(const Bindings &Was, Workload &W) {
+  std::vector<unsigned> Floats;
+  for (auto [I, P] : enumerate(K.Params))
+    if (std::optional<ElementKind> Kind = elementOf(P.Type);
+        !P.IsPointer && Kind && isFloating(*Kind) && sizeOf(*Kind) == P.Size)
+      Floats.push_back(unsigned(I));
+  const size_t Alone = Floats.empty() ? 0 : below(2 * Floats.size());
+  for (auto [At, I] : enumerate(Floats)) {
+    const ElementKind Kind = *elementOf(K.Params[I].Type);
+    uint8_t *To = W.Args[I].data();
+    double New = readElement(Kind, To);
+    if (Alone < Floats.size() ? At == Alone : chance(0.5))
+      New = chance(0.3) ? 0 : (2 * unit() - 1) * faintSize(Kind);
+    else if (chance(0.3))
+      New *= 2 * unit() - 1;
+    writeElement(Kind, To, New);
+  }
+  for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
+    if (Old > 1 && chance(0.5))
+      writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  return follow(Was, true, W);
+}
+
 /// Makes buffers as large as the launch may need. False where that is too much.
 bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
                            Workload &W) {
@@ -322,6 +347,23 @@ LaunchSource::filled(const Workload &Recorded, const Bindings &Was,
   for (auto [I, S] : enumerate(K.Scalars))
     OS << ", " << K.Params[S.Param].Name << "=" << P->B.Symbols[I];
   return std::optional(std::move(L));
+}
+
+Expected<std::optional<RandomLaunch>> LaunchSource::faint(const Domain &Where) {
+  Faint = true;
+  const Workload &Recorded = Around[below(Around.size())];
+  Expected<Bindings> Was = bindLaunch(Recorded.Shape, K.Scalars, Recorded.Args);
+  if (!Was)
+    return Was.takeError();
+  for (unsigned Try = 0; Try < 100; ++Try) {
+    Workload W = Recorded;
+    if (!fade(*Was, W))
+      continue;
+    Expected<std::optional<RandomLaunch>> L = filled(Recorded, *Was, Where, W);
+    if (!L || *L)
+      return L;
+  }
+  return std::nullopt;
 }
 
 Expected<std::optional<RandomLaunch>> LaunchSource::beyond(const Domain &Where,

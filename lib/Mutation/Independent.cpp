@@ -92,21 +92,57 @@ compareDrawn(const Kernel &K, StringRef Original, const SideVariant &V,
   return Result;
 }
 
+/// What a launch should make too large. Where the original squeezes the same
+/// expressions into as few bits, for other ends than the variant, it is not
+/// known which: they are among those that \p Where bounds.
+static std::vector<RangeClause> aimsOf(const Domain &Where,
+                                       const IndependentOptions &Options) {
+  constexpr unsigned LeastBits = 16, MostBits = 24; // More is not run.
+  std::vector<RangeClause> Aims = Options.Narrowed.vec();
+  if (!Aims.empty() || Options.Bits < LeastBits || Options.Bits > MostBits)
+    return Aims;
+  auto Add = [&](const Expr &E) {
+    RangeClause C{E, {{INT64_MIN, int64_t(1) << Options.Bits}}};
+    if (!is_contained(Aims, C))
+      Aims.push_back(std::move(C));
+  };
+  static constexpr std::pair<LaunchDim, LaunchDim> Axes[] = {
+      {GridX, BlockX}, {GridY, BlockY}, {GridZ, BlockZ}};
+  for (auto [Grid, Block] : Axes)
+    Add(Expr::binary(Expr::Kind::Mul, Expr::dim(Grid), Expr::dim(Block)));
+  for (const DomainBox &Box : Where.Boxes)
+    for (const RangeClause &C : Box.Ranges)
+      Add(C.E);
+  return Aims;
+}
+
 Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
                                           const SideVariant &V,
                                           ArrayRef<Workload> Around,
                                           const Domain &Where,
                                           const IndependentOptions &Options) {
   unsigned Most = Options.Inputs, Compared = 0;
-  if (!Options.Narrowed.empty() && !Around.empty()) {
+  if (!Options.Bits && !Around.empty()) {
+    constexpr unsigned Small = 20; // Of such a launch, beside a large one.
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R = compareDrawn(
-        K, Original, V, Options.Arch, SideBySide::Effort::Last, Most,
-        [&] { return Source.unfit(Where, Options.Narrowed); });
+        K, Original, V, Options.Arch, SideBySide::Effort::Sampled, Small * Most,
+        [&] { return Source.faint(Where); });
+    if (!R || R->Differs)
+      return R;
+    Compared = R->Inputs;
+  }
+  std::vector<RangeClause> Aims = aimsOf(Where, Options);
+  if (!Aims.empty() && !Around.empty()) {
+    const unsigned Each = Options.Narrowed.empty() ? 3 : 1;
+    LaunchSource Source(K, Around, Options.Seed);
+    Expected<IndependentResult> R = compareDrawn(
+        K, Original, V, Options.Arch, SideBySide::Effort::Last, Each * Most,
+        [&] { return Source.unfit(Where, Aims); });
     if (!R || R->Differs)
       return R;
     // They tell more than others.
-    Compared = R->Inputs;
+    Compared += R->Inputs;
     Most = divideCeil(Most, 3);
   }
   // What counts blocks needs all of them, and many are few enough.

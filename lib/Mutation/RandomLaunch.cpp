@@ -54,12 +54,18 @@ void LaunchSource::drawScalars(RandomLaunch &L) {
   }
 }
 
+double LaunchSource::faintSize(ElementKind Kind) {
+  return leastNormal(Kind) * std::exp2(4 - double(below(12)));
+}
+
 void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
   unsigned Width = sizeOf(Kind);
   unsigned How = below(9);
   // Small types overflow early.
   double Size =
       Kind == ElementKind::Half ? 1 : std::exp2(double(below(17)) - 8);
+  if (Faint)
+    Size = faintSize(Kind);
   double Constant = (2 * unit() - 1) * Size;
   std::vector<double> Values(Content.size() / Width);
   for (double &V : Values) {

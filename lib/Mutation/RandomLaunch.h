@@ -58,6 +58,9 @@ public:
   /// With \p Bits, some size or product of sizes passes 2^Bits.
   llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where,
                                                      unsigned Bits = 0);
+  /// A launch out of \p Where whose floating numbers are zero or denormal, or
+  /// nearly so; nothing where no attempt made one.
+  llvm::Expected<std::optional<RandomLaunch>> faint(const Domain &Where);
   /// A launch out of \p Where in which one of \p Narrowed is passed, so that it
   /// no longer fits into the bits that are left. Each call tries the next way:
   /// which size or side of the grid is large, and how a block lies. Nothing
@@ -72,6 +75,8 @@ private:
   bool chance(double P) { return unit() < P; }
   void drawShape(RandomLaunch &L);
   void drawScalars(RandomLaunch &L);
+  /// Around the least number of full precision.
+  double faintSize(ElementKind Kind);
   void drawFloats(ElementKind Kind, std::vector<uint8_t> &Content);
   void drawIntegers(ElementKind Kind, std::vector<uint8_t> &Content);
   llvm::Error drawContents(const Workload &W, RandomLaunch &L);
@@ -103,6 +108,7 @@ private:
                                                      const Domain &Where,
                                                      Workload &W);
   bool stretch(const Bindings &Was, unsigned Bits, Workload &W);
+  bool fade(const Bindings &Was, Workload &W);
   bool pass(const Domain &Where, const Bindings &Was, Workload &W);
   bool growFor(const Workload &Recorded, const Bindings &Was, Workload &W);
 
@@ -110,7 +116,8 @@ private:
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
   const Domain *Inside;
-  uint64_t Turn = 0; ///< Of stretch(), and of unfit().
+  uint64_t Turn = 0;  ///< Of stretch(), and of unfit().
+  bool Faint = false; ///< Numbers are about as small as they can be.
 };
 
 } // namespace cupilot

@@ -36,6 +36,8 @@ enum class ElementKind {
 unsigned sizeOf(ElementKind K);
 bool isFloating(ElementKind K);
 bool isInteger(ElementKind K);
+/// The least floating number of full precision.
+double leastNormal(ElementKind K);
 /// "f32", "i64", "u8", "bf16", "bytes".
 llvm::StringRef wordOf(ElementKind K);
 /// The kind of a word, or of a C++ type ("unsigned int"); nothing when it is
