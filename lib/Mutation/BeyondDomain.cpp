@@ -19,7 +19,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// More is not drawn: it would take too much memory.
-static constexpr double MostBytes = 300e6;
+static constexpr double MostBytes = 700e6;
 /// What is longer repeats itself.
 static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
@@ -76,6 +76,11 @@ bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W,
 /// \p Goal. False where that does not raise it.
 bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
                          int64_t Goal, Workload &W) {
+  int64_t EachThread = 1; // Of the size, as it was.
+  if (What.Size && What.Axis)
+    EachThread = std::max<int64_t>(
+        1, llround(double(Was.Symbols[*What.Size]) /
+                   double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
@@ -88,7 +93,9 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
     }
     writeScalar(
         Size,
-        std::min(mostOf(Size), Value * int64_t(W.Shape.Block[*What.Axis])), W);
+        std::min(mostOf(Size),
+                 Value * int64_t(W.Shape.Block[*What.Axis]) * EachThread),
+        W);
     return true;
   };
   auto Reaches = [&](int64_t Value) {
