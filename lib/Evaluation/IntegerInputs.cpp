@@ -102,6 +102,13 @@ static void addForBuffer(const CaseContext &X, const GateCase &Base, size_t I,
       return Index / 35 % 2 ? static_cast<int64_t>(-static_cast<uint64_t>(Near))
                             : Near;
     });
+  // 2^k - 1 is the last number of its length in bits, and often the first that
+  // a float rounds up to the next.
+  if (Facts.Bits > 16)
+    Add("ends of binades", [Bits = Facts.Bits](uint64_t Index, int64_t) {
+      const uint64_t Power = uint64_t(1) << Index / 3 % Bits;
+      return static_cast<int64_t>(Power + Index % 3 - 1);
+    });
   // Lengths and indices may be smaller.
   Add("integers minus one", [Least = Facts.Least](uint64_t, int64_t V) {
     return V > Least ? V - 1 : V;
