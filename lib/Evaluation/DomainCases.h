@@ -64,6 +64,11 @@ public:
   /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
 
+  /// Half way, by the logarithm, from the largest sizes below those of
+  /// \p Wrong on which \p Tried was right. Null where nothing is there.
+  llvm::Expected<const JudgedCase *> between(llvm::ArrayRef<TriedLaunch> Tried,
+                                             const Bindings &Wrong);
+
   /// Sizes that were right by themselves, all together; half, a quarter, ... of
   /// each where that costs too much.
   llvm::Expected<const JudgedCase *> corner(llvm::ArrayRef<TriedLaunch> Tried,

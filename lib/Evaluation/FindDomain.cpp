@@ -292,6 +292,25 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   return D;
 }
 
+/// The steps of the ladder are wide: where \p Wrong is and the launches below
+/// it are not, what lies between is halved, by its logarithm.
+static Error exploreBetween(const Kernel &K, VariantRuns &V, DomainCases &Cases,
+                            Bindings Wrong, size_t Before,
+                            GateVerdict &Verdict) {
+  constexpr unsigned Halvings = 2;
+  for (unsigned N = 0; N < Halvings; ++N) {
+    Expected<const JudgedCase *> J =
+        Cases.between(V.tried().drop_front(Before), Wrong);
+    if (!J || !*J)
+      return J.takeError();
+    Expected<bool> Right = V.explore(**J, Verdict);
+    if (!Right || *Right)
+      return Right.takeError();
+    Wrong = triedLaunch(K, (*J)->Case).B;
+  }
+  return Error::success();
+}
+
 Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
                  const LaunchPlan &Plan, GateDepth Depth,
                  GateVerdict &Verdict) {
@@ -359,6 +378,9 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         if (Error E = Explore(J))
           return E;
     }
+    for (const Bindings &B : Wrong)
+      if (Error E = exploreBetween(O.kernel(), V, **Cases, B, Before, Verdict))
+        return E;
     Bases.push_back({*Cases, Before, V.tried().size()});
   }
   if (!Frame)

@@ -11,6 +11,7 @@
 #include "Original.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace llvm;
 
@@ -177,6 +178,30 @@ DomainCases::apart(const Bindings &Wrong) {
       All.push_back(*J);
   }
   return All;
+}
+
+Expected<const JudgedCase *> DomainCases::between(ArrayRef<TriedLaunch> Tried,
+                                                  const Bindings &Wrong) {
+  const Values At = Model.baseValues();
+  Values Mid = At;
+  for (size_t I = 0; I < At.size(); ++I) {
+    const Expr E = Model.vars()[I].expr();
+    std::optional<int64_t> V = evaluate(E, Wrong);
+    if (!V)
+      return nullptr;
+    int64_t Right = At[I];
+    for (const TriedLaunch &L : Tried)
+      if (std::optional<int64_t> Is = evaluate(E, L.B);
+          Is && !L.Wrong && *Is < *V)
+        Right = std::max(Right, *Is);
+    Mid[I] = At[I] < 1 || *V <= Right
+                 ? *V
+                 : llround(std::sqrt(double(Right) * double(*V)));
+  }
+  if (is_contained(Known, Mid))
+    return nullptr;
+  double Unbounded = MostCost;
+  return find(Model.at(*Froms.front(), Mid, MostBytes), MostCost, Unbounded);
 }
 
 Expected<const JudgedCase *> DomainCases::corner(ArrayRef<TriedLaunch> Tried,
