@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Invocation.h"
+#include "HostErrors.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
@@ -69,6 +70,10 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
   return Invocation;
 }
 
+bool isOfEveryText(StringRef Include) {
+  return Include == "__clang_cuda_runtime_wrapper.h" || Include == nvccHeader();
+}
+
 void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   FrontendOptions &Frontend = Unit.getFrontendOpts();
   Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
@@ -82,9 +87,12 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   PreprocessorOptions &Preprocessor = Unit.getPreprocessorOpts();
   Preprocessor.Macros.clear();
   Preprocessor.ImplicitPCHInclude.clear();
-  erase_if(Preprocessor.Includes, [](const std::string &Name) {
-    return Name != "__clang_cuda_runtime_wrapper.h";
-  });
+  erase_if(Preprocessor.Includes,
+           [](const std::string &Name) { return !isOfEveryText(Name); });
+  // Not in a build that cuPilot did not start.
+  if (!nvccHeader().empty() &&
+      !is_contained(Preprocessor.Includes, nvccHeader()))
+    Preprocessor.Includes.push_back(nvccHeader());
   HeaderSearchOptions &Headers = Unit.getHeaderSearchOpts();
   erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
     bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
@@ -123,8 +131,7 @@ Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
     CI.setVirtualFileSystem(std::move(Files));
   else
     CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
-  CI.createDiagnostics(&Said.Printer, /*ShouldOwnClient=*/false);
-  if (!CI.ExecuteAction(Action) || CI.getDiagnostics().hasErrorOccurred())
+  if (!runForDevice(CI, Action, Said.Printer))
     return usageError(Said.Text);
   return Error::success();
 }

@@ -110,8 +110,8 @@ parsePrefix(const std::shared_ptr<CompilerInvocation> &Invocation,
 std::optional<ParsedPrefix> parsedPrefix(const CompilerInvocation &Invocation) {
   // Anything else that is forced upon texts is not ours to know.
   const PreprocessorOptions &Options = Invocation.getPreprocessorOpts();
-  if (Options.Includes !=
-          std::vector<std::string>{"__clang_cuda_runtime_wrapper.h"} ||
+  if (Options.Includes.empty() ||
+      !llvm::all_of(Options.Includes, isOfEveryText) ||
       !Options.MacroIncludes.empty() || !Options.ImplicitPCHInclude.empty())
     return std::nullopt;
   std::shared_ptr<CompilerInvocation> Prefix = prefixInvocation(Invocation);

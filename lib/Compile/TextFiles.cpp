@@ -171,6 +171,9 @@ toolkitFiles(const CompilerInvocation &Invocation,
                     ? Headers.Sysroot + E.Path
                     : E.Path);
   // What the command names is no choice of the text.
+  for (const std::string &File : Invocation.getPreprocessorOpts().Includes)
+    if (llvm::sys::path::is_absolute(File))
+      Files->show(File);
   for (const std::string &File : Headers.VFSOverlayFiles)
     Files->show(File);
   const CodeGenOptions &CodeGen = Invocation.getCodeGenOpts();

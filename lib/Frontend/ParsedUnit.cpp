@@ -65,7 +65,7 @@ bool ParsedUnit::isUserFile(FileID File) const {
   StringRef Path = Ref->getFileEntry().tryGetRealPathName();
   if (Path.empty())
     Path = Ref->getName();
-  if (Path.starts_with(CudaInclude))
+  if (Path.starts_with(CudaInclude) || Path == nvccHeader())
     return false;
   for (const std::string &Folder : UserFolders)
     if (Path.starts_with(Folder))
@@ -113,8 +113,7 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.
-      return Include.Name == "__clang_cuda_runtime_wrapper.h" ? nullptr
-                                                              : &Include;
+      return isOfEveryText(Include.Name) ? nullptr : &Include;
     File = Includer;
   }
   return nullptr;
@@ -126,7 +125,8 @@ bool ParsedUnit::isCudaHeader(SourceLocation Loc) const {
   if (!Ref)
     return true;
   StringRef Path = Ref->getFileEntry().tryGetRealPathName();
-  return Path.starts_with(CudaInclude) || Path.contains("/clang/");
+  return Path.starts_with(CudaInclude) || Path.contains("/clang/") ||
+         Path == nvccHeader();
 }
 
 std::string ParsedUnit::at(SourceLocation Loc) const {
