@@ -62,7 +62,7 @@ inline __attribute__((device)) float nanf(const char *) {
 }
 
 // CUDA C++ Programming Guide, "Load Functions Using Cache Hints": clang has
-// __ldg, __ldcg, __ldcs, __ldcv and __stwt. The operators are those of PTX.
+// __ldg, and __ldcg, __ldcs, __ldcv and __stwt but for some of long. The operators are those of PTX.
 #define CUPILOT_LOAD(NAME, OP, TYPE, TEMPORARY, LETTER)                        \
   inline __attribute__((device)) TYPE NAME(const TYPE *From) {                 \
     TEMPORARY Value;                                                           \
@@ -188,6 +188,11 @@ CUPILOT_HINT(LOAD, __ldlu, "lu")
 CUPILOT_HINT(STORE, __stwb, "wb")
 CUPILOT_HINT(STORE, __stcg, "cg")
 CUPILOT_HINT(STORE, __stcs, "cs")
+CUPILOT_LOAD(__ldcg, "cg.u64", unsigned long, unsigned long, "l")
+CUPILOT_LOAD(__ldcs, "cs.u64", unsigned long, unsigned long, "l")
+CUPILOT_LOAD(__ldcv, "cv.u64", unsigned long, unsigned long, "l")
+CUPILOT_STORE(__stwt, "wt.s64", long, long, "l")
+CUPILOT_STORE(__stwt, "wt.u64", unsigned long, unsigned long, "l")
 #undef CUPILOT_HINT
 #undef CUPILOT_LOAD
 #undef CUPILOT_LOAD2
