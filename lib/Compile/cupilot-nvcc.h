@@ -61,6 +61,11 @@ inline __attribute__((device)) float nanf(const char *) {
   return __builtin_nanf("");
 }
 
+// clang has no managed variables. To read the rest of the unit, they are the
+// device's here; kernels that use them are refused.
+#undef __managed__
+#define __managed__ __attribute__((device, annotate("cupilot.managed")))
+
 // CUDA C++ Programming Guide, "Load Functions Using Cache Hints": clang has
 // __ldg, and __ldcg, __ldcs, __ldcv and __stwt but for some of long. The operators are those of PTX.
 #define CUPILOT_LOAD(NAME, OP, TYPE, TEMPORARY, LETTER)                        \

@@ -100,6 +100,8 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
   // What came through a header that variants may not include is in one that
   // they may: NULL through <memory>.
   const IncludeDirective *Inner = nullptr;
+  // clang's wrapper includes this one and nvcc's headers do not.
+  const IncludeDirective *Integers = nullptr;
   while (File.isValid()) {
     auto It = IncludeTargets.find(File);
     if (It == IncludeTargets.end())
@@ -110,10 +112,12 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
       return Admitted || !Inner ? &Include : Inner;
     if (Admitted)
       Inner = &Include;
+    if (Include.Name == "stdint.h")
+      Integers = &Include;
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.
-      return isOfEveryText(Include.Name) ? nullptr : &Include;
+      return isOfEveryText(Include.Name) ? Integers : &Include;
     File = Includer;
   }
   return nullptr;

@@ -20,4 +20,8 @@
   __attribute__((annotate("cupilot.cluster_dims", __VA_ARGS__)))
 #endif
 
+// The host would use its own copy: clang's own message is better.
+#undef __managed__
+#define __managed__ __location__(managed)
+
 #endif // CUPILOT_CPUCC_H
