@@ -49,6 +49,8 @@ static Expected<std::string> compileDespiteHost(StringRef Source,
 
 Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                                            ArrayRef<std::string> Flags) {
+  if (is_contained(Flags, NvccMacroFlag)) // Which no command can say.
+    return compileDespiteHost(Source, Arch, Flags);
   std::string Target = ("--cuda-gpu-arch=" + Arch).str();
   Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
       cudaInvocation(Source, withoutArchitectures(Flags),

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HostErrors.h"
+#include "NvccMacro.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
@@ -107,14 +108,17 @@ private:
 /// An action that somebody else owns, with a Forgiver.
 class ForgivingAction : public WrapperFrontendAction {
 public:
-  ForgivingAction(FrontendAction &Action, const DiagnosticConsumer &Counted)
+  ForgivingAction(FrontendAction &Action, const DiagnosticConsumer &Counted,
+                  bool ByNvcc)
       : WrapperFrontendAction(std::unique_ptr<FrontendAction>(&Action)),
-        Counted(Counted) {}
+        Counted(Counted), ByNvcc(ByNvcc) {}
   ~ForgivingAction() override { (void)WrappedAction.release(); }
 
 protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
                                                  StringRef File) override {
+    if (ByNvcc)
+      defineNvccForProgram(CI.getPreprocessor());
     std::vector<std::unique_ptr<ASTConsumer>> All;
     All.push_back(std::make_unique<Forgiver>(CI, Counted));
     All.push_back(WrapperFrontendAction::CreateASTConsumer(CI, File));
@@ -125,16 +129,17 @@ protected:
 
 private:
   const DiagnosticConsumer &Counted;
+  bool ByNvcc;
 };
 } // namespace
 
 bool runForDevice(CompilerInstance &CI, FrontendAction &Action,
-                  DiagnosticConsumer &Printer) {
+                  DiagnosticConsumer &Printer, bool ByNvcc) {
   // Or what does not count would end the run.
   CI.getDiagnosticOpts().ErrorLimit = 0;
   DeviceErrors Errors(CI, Printer);
   CI.createDiagnostics(&Errors, /*ShouldOwnClient=*/false);
-  ForgivingAction Forgiving(Action, Errors);
+  ForgivingAction Forgiving(Action, Errors, ByNvcc);
   return CI.ExecuteAction(Forgiving) && !CI.getDiagnostics().hasErrorOccurred();
 }
 

@@ -8,6 +8,7 @@
 
 #include "cupilot/Compile/Invocation.h"
 #include "HostErrors.h"
+#include "NvccMacro.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
@@ -67,6 +68,8 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
     return usageError(
         "clang does not accept these flags:\n" + Said.Text,
         "after --, give a clang++ command line without the compiler's name");
+  if (is_contained(Flags, NvccMacroFlag))
+    markForNvcc(*Invocation);
   return Invocation;
 }
 
@@ -125,13 +128,18 @@ Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
                 FrontendAction &Action,
                 IntrusiveRefCntPtr<vfs::FileSystem> Files) {
   Messages Said;
+  bool ByNvcc = isMarkedForNvcc(*Invocation);
+  if (ByNvcc) {
+    Invocation = std::make_shared<CompilerInvocation>(*Invocation);
+    unmarkForNvcc(*Invocation);
+  }
   CompilerInstance CI(std::move(Invocation));
   CI.setVerboseOutputStream(nulls()); // Or it would count warnings on stderr.
   if (Files)
     CI.setVirtualFileSystem(std::move(Files));
   else
     CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
-  if (!runForDevice(CI, Action, Said.Printer))
+  if (!runForDevice(CI, Action, Said.Printer, ByNvcc))
     return usageError(Said.Text);
   return Error::success();
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Prefix.h"
+#include "NvccMacro.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/File.h"
@@ -69,6 +70,7 @@ static std::shared_ptr<CompilerInvocation>
 prefixInvocation(const CompilerInvocation &Invocation) {
   auto Prefix = std::make_shared<CompilerInvocation>(Invocation);
   Prefix->getFrontendOpts().Inputs.clear();
+  unmarkForNvcc(*Prefix);
   Prefix->getFrontendOpts().ProgramAction = frontend::GeneratePCH;
   Prefix->getCodeGenOpts().MainFileName.clear();
   Prefix->getCodeGenOpts().DebugCompilationDir.clear();

@@ -67,7 +67,8 @@ inline __attribute__((device)) float nanf(const char *) {
 #define __managed__ __attribute__((device, annotate("cupilot.managed")))
 
 // CUDA C++ Programming Guide, "Load Functions Using Cache Hints": clang has
-// __ldg, and __ldcg, __ldcs, __ldcv and __stwt but for some of long. The operators are those of PTX.
+// __ldg, and __ldcg, __ldcs, __ldcv and __stwt but for some of long. The
+// operators are those of PTX.
 #define CUPILOT_LOAD(NAME, OP, TYPE, TEMPORARY, LETTER)                        \
   inline __attribute__((device)) TYPE NAME(const TYPE *From) {                 \
     TEMPORARY Value;                                                           \

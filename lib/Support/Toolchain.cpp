@@ -163,7 +163,7 @@ Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
   if (!gccHeaders().empty())
     Command.insert(Command.end(), {"-idirafter", gccHeaders()});
   for (const std::string &Flag : Flags)
-    if (!StringRef(Flag).starts_with("--cuda-path="))
+    if (!StringRef(Flag).starts_with("--cuda-path=") && Flag != NvccMacroFlag)
       Command.push_back(Flag);
   return Command;
 }
