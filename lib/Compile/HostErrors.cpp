@@ -118,7 +118,7 @@ protected:
   std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance &CI,
                                                  StringRef File) override {
     if (ByNvcc)
-      defineNvccForProgram(CI.getPreprocessor());
+      defineNvccForProgram(CI.getPreprocessor(), CI.getHeaderSearchOpts());
     std::vector<std::unique_ptr<ASTConsumer>> All;
     All.push_back(std::make_unique<Forgiver>(CI, Counted));
     All.push_back(WrapperFrontendAction::CreateASTConsumer(CI, File));

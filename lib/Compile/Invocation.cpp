@@ -77,6 +77,11 @@ bool isOfEveryText(StringRef Include) {
   return Include == "__clang_cuda_runtime_wrapper.h" || Include == nvccHeader();
 }
 
+bool isToolkitFolder(StringRef Folder) {
+  return Folder.ends_with("/include/cccl") ||
+         sys::fs::exists(Folder + "/cuda_runtime.h");
+}
+
 void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   FrontendOptions &Frontend = Unit.getFrontendOpts();
   Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
@@ -100,8 +105,7 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
     bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
     // Those of the toolkit are the same for every text.
-    return Users && !StringRef(E.Path).ends_with("/include/cccl") &&
-           !sys::fs::exists(E.Path + "/cuda_runtime.h");
+    return Users && !isToolkitFolder(E.Path);
   });
   Unit.getDependencyOutputOpts() = DependencyOutputOptions();
   CodeGenOptions &CodeGen = Unit.getCodeGenOpts();

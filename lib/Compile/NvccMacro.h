@@ -10,6 +10,7 @@
 
 namespace clang {
 class CompilerInvocation;
+class HeaderSearchOptions;
 class Preprocessor;
 } // namespace clang
 
@@ -21,8 +22,10 @@ void markForNvcc(clang::CompilerInvocation &Invocation);
 bool isMarkedForNvcc(const clang::CompilerInvocation &Invocation);
 void unmarkForNvcc(clang::CompilerInvocation &Invocation);
 
-/// Makes \p PP define __NVCC__ in files that are no system headers.
-void defineNvccForProgram(clang::Preprocessor &PP);
+/// Makes \p PP define __NVCC__ and nvcc's version in files that are no system
+/// headers, and in none of the toolkit's folders of \p Headers.
+void defineNvccForProgram(clang::Preprocessor &PP,
+                          const clang::HeaderSearchOptions &Headers);
 
 } // namespace cupilot
 

@@ -35,6 +35,9 @@ cudaInvocation(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
 /// the CUDA run time, and nvccHeader.
 bool isOfEveryText(llvm::StringRef Include);
 
+/// Whether \p Folder, where the command looks for headers, is the toolkit's.
+bool isToolkitFolder(llvm::StringRef Folder);
+
 /// Makes \p Unit, a compilation of device code, one of a text that stands alone
 /// in the file \p Path, to code that no optimisation has seen. What belongs to
 /// the unit's own text and outputs is taken out: inputs, macros, folders and

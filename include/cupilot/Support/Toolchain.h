@@ -46,7 +46,7 @@ struct Toolchain {
 const std::string &nvccHeader();
 
 /// Stands in flags for clang that come from a command of nvcc's: the program's
-/// own files see __NVCC__. Headers of others do not, which would take clang for
+/// own files see __NVCC__ and nvcc's version. Headers of others do not, which would take clang for
 /// nvcc.
 constexpr llvm::StringLiteral NvccMacroFlag = "-D__NVCC__";
 
