@@ -92,7 +92,8 @@ Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
   std::string File = Dir->file("variant.cu");
   if (Error E = writeFileAtomic(File, Source))
     return std::move(E);
-  return compileDeviceBitcode(File, Arch, Flags);
+  // What the command forces upon the unit is in the text.
+  return compileDeviceBitcode(File, Arch, variantFlags(Flags));
 }
 
 } // namespace cupilot

@@ -106,7 +106,7 @@ static std::string folderOfLibrary() {
 const std::string &nvccHeader() {
   static const std::string Path = [] {
     std::string Plugins = folderOfLibrary();
-    for (std::string Place :
+    for (const std::string &Place :
          {Plugins.empty() ? "" : Plugins + "/cupilot-nvcc.h",
           installedPath("lib/cupilot-nvcc.h"),
           std::string(CUPILOT_SOURCE_DIR "/lib/Compile/cupilot-nvcc.h")}) {

@@ -22,7 +22,7 @@ llvm::Expected<std::string>
 compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
 
-/// The same of the text \p Source.
+/// The same of the text \p Source, which stands alone: with variantFlags.
 llvm::Expected<std::string>
 compileTextToBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
