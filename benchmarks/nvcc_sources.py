@@ -50,6 +50,9 @@ def makefile_flags(folder):
 
 def pick(options):
     """Prints a list: a unit a line, as public_units.read_list reads it."""
+    print("# Units for nvcc-sources.sh, by nvcc-sources.sh CHECKOUTS --pick %d "
+          "--seed %d:\n#   repository | commit | source | flags of nvcc's"
+          % (options.pick, options.seed))
     root = os.path.join(options.checkouts, "HeCBench")
     found = sorted(glob.glob(root + "/src/*-cuda/*.cu"))
     random.Random(options.seed).shuffle(found)
