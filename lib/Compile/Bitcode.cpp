@@ -9,16 +9,48 @@
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
+#include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInvocation.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
+/// The same in this process: errors in host functions do not count here.
+static Expected<std::string> compileDespiteHost(StringRef Source,
+                                                StringRef Arch,
+                                                ArrayRef<std::string> Flags) {
+  std::string Target = ("--cuda-gpu-arch=" + Arch).str();
+  std::vector<StringRef> Output = bitcodeOutput().vec();
+  append_range(Output, ArrayRef<StringRef>({"--cuda-device-only", Target}));
+  Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
+      cudaInvocation(Source, withoutArchitectures(Flags), Output);
+  if (!Invocation)
+    return Invocation.takeError();
+  (*Invocation)->getFrontendOpts().DisableFree = false;
+  LLVMContext Context;
+  clang::EmitLLVMOnlyAction Action(&Context);
+  if (Error E = runAction(std::move(*Invocation), Action))
+    return std::move(E);
+  std::unique_ptr<Module> M = Action.takeModule();
+  if (!M)
+    return usageError("'" + Source + "' gives no code");
+  std::string Bitcode;
+  raw_string_ostream Stream(Bitcode);
+  WriteBitcodeToFile(*M, Stream);
+  return Bitcode;
+}
+
 Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
                                            ArrayRef<std::string> Flags) {
+  if (is_contained(Flags, NvccMacroFlag)) // Which no command can say.
+    return compileDespiteHost(Source, Arch, Flags);
   std::string Target = ("--cuda-gpu-arch=" + Arch).str();
   Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
       cudaInvocation(Source, withoutArchitectures(Flags),
@@ -41,7 +73,15 @@ Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
     consumeError(Invocation.takeError());
     Compile(nullptr);
   }
-  return std::move(*Code);
+  if (*Code)
+    return std::move(*Code);
+  Expected<std::string> Despite = compileDespiteHost(Source, Arch, Flags);
+  if (!Despite) {
+    consumeError(Despite.takeError());
+    return std::move(*Code);
+  }
+  consumeError(Code->takeError());
+  return Despite;
 }
 
 Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
@@ -52,7 +92,8 @@ Expected<std::string> compileTextToBitcode(StringRef Source, StringRef Arch,
   std::string File = Dir->file("variant.cu");
   if (Error E = writeFileAtomic(File, Source))
     return std::move(E);
-  return compileDeviceBitcode(File, Arch, Flags);
+  // What the command forces upon the unit is in the text.
+  return compileDeviceBitcode(File, Arch, variantFlags(Flags));
 }
 
 } // namespace cupilot

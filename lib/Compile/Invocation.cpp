@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Invocation.h"
+#include "HostErrors.h"
+#include "NvccMacro.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Driver/CreateInvocationFromArgs.h"
@@ -66,7 +68,18 @@ cudaInvocation(StringRef File, ArrayRef<std::string> Flags,
     return usageError(
         "clang does not accept these flags:\n" + Said.Text,
         "after --, give a clang++ command line without the compiler's name");
+  if (is_contained(Flags, NvccMacroFlag))
+    markForNvcc(*Invocation);
   return Invocation;
+}
+
+bool isOfEveryText(StringRef Include) {
+  return Include == "__clang_cuda_runtime_wrapper.h" || Include == nvccHeader();
+}
+
+bool isToolkitFolder(StringRef Folder) {
+  return Folder.ends_with("/include/cccl") ||
+         sys::fs::exists(Folder + "/cuda_runtime.h");
 }
 
 void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
@@ -82,15 +95,17 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   PreprocessorOptions &Preprocessor = Unit.getPreprocessorOpts();
   Preprocessor.Macros.clear();
   Preprocessor.ImplicitPCHInclude.clear();
-  erase_if(Preprocessor.Includes, [](const std::string &Name) {
-    return Name != "__clang_cuda_runtime_wrapper.h";
-  });
+  erase_if(Preprocessor.Includes,
+           [](const std::string &Name) { return !isOfEveryText(Name); });
+  // Not in a build that cuPilot did not start.
+  if (!nvccHeader().empty() &&
+      !is_contained(Preprocessor.Includes, nvccHeader()))
+    Preprocessor.Includes.push_back(nvccHeader());
   HeaderSearchOptions &Headers = Unit.getHeaderSearchOpts();
   erase_if(Headers.UserEntries, [](const HeaderSearchOptions::Entry &E) {
     bool Users = E.Group == frontend::Angled || E.Group == frontend::Quoted;
     // Those of the toolkit are the same for every text.
-    return Users && !StringRef(E.Path).ends_with("/include/cccl") &&
-           !sys::fs::exists(E.Path + "/cuda_runtime.h");
+    return Users && !isToolkitFolder(E.Path);
   });
   Unit.getDependencyOutputOpts() = DependencyOutputOptions();
   CodeGenOptions &CodeGen = Unit.getCodeGenOpts();
@@ -117,14 +132,18 @@ Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
                 FrontendAction &Action,
                 IntrusiveRefCntPtr<vfs::FileSystem> Files) {
   Messages Said;
+  bool ByNvcc = isMarkedForNvcc(*Invocation);
+  if (ByNvcc) {
+    Invocation = std::make_shared<CompilerInvocation>(*Invocation);
+    unmarkForNvcc(*Invocation);
+  }
   CompilerInstance CI(std::move(Invocation));
   CI.setVerboseOutputStream(nulls()); // Or it would count warnings on stderr.
   if (Files)
     CI.setVirtualFileSystem(std::move(Files));
   else
     CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
-  CI.createDiagnostics(&Said.Printer, /*ShouldOwnClient=*/false);
-  if (!CI.ExecuteAction(Action) || CI.getDiagnostics().hasErrorOccurred())
+  if (!runForDevice(CI, Action, Said.Printer, ByNvcc))
     return usageError(Said.Text);
   return Error::success();
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Compile/Prefix.h"
+#include "NvccMacro.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/File.h"
@@ -69,6 +70,7 @@ static std::shared_ptr<CompilerInvocation>
 prefixInvocation(const CompilerInvocation &Invocation) {
   auto Prefix = std::make_shared<CompilerInvocation>(Invocation);
   Prefix->getFrontendOpts().Inputs.clear();
+  unmarkForNvcc(*Prefix);
   Prefix->getFrontendOpts().ProgramAction = frontend::GeneratePCH;
   Prefix->getCodeGenOpts().MainFileName.clear();
   Prefix->getCodeGenOpts().DebugCompilationDir.clear();
@@ -110,8 +112,8 @@ parsePrefix(const std::shared_ptr<CompilerInvocation> &Invocation,
 std::optional<ParsedPrefix> parsedPrefix(const CompilerInvocation &Invocation) {
   // Anything else that is forced upon texts is not ours to know.
   const PreprocessorOptions &Options = Invocation.getPreprocessorOpts();
-  if (Options.Includes !=
-          std::vector<std::string>{"__clang_cuda_runtime_wrapper.h"} ||
+  if (Options.Includes.empty() ||
+      !llvm::all_of(Options.Includes, isOfEveryText) ||
       !Options.MacroIncludes.empty() || !Options.ImplicitPCHInclude.empty())
     return std::nullopt;
   std::shared_ptr<CompilerInvocation> Prefix = prefixInvocation(Invocation);

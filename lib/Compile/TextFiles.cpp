@@ -41,8 +41,16 @@ public:
     Named.push_back(Path.rtrim('/').str());
   }
 
+  /// A file that clang looks for by its folder, of which nothing else is shown.
+  void showInclude(StringRef Path) {
+    show(Path);
+    Parents.push_back(llvm::sys::path::parent_path(Path).str());
+  }
+
   llvm::ErrorOr<vfs::Status> status(const Twine &Path) override {
-    return isShown(Path) ? visible(ProxyFileSystem::status(Path)) : hidden();
+    if (isShown(Path) || llvm::is_contained(Parents, Path.str()))
+      return visible(ProxyFileSystem::status(Path));
+    return hidden();
   }
   bool exists(const Twine &Path) override { return bool(status(Path)); }
   llvm::ErrorOr<std::unique_ptr<vfs::File>>
@@ -54,7 +62,8 @@ public:
   }
   vfs::directory_iterator dir_begin(const Twine &Dir,
                                     std::error_code &EC) override {
-    if (auto Status = status(Dir); !Status || Dir.str() == ".") {
+    if (auto Status = status(Dir);
+        !Status || !isShown(Dir) || Dir.str() == ".") {
       EC = hidden();
       return {};
     }
@@ -108,8 +117,9 @@ private:
     return It->second;
   }
 
-  std::vector<std::string> Named; ///< Folders and files, as they were named.
-  std::vector<std::string> Shown; ///< Their real paths.
+  std::vector<std::string> Named;   ///< Folders and files, as they were named.
+  std::vector<std::string> Shown;   ///< Their real paths.
+  std::vector<std::string> Parents; ///< Folders that are there, and no more.
   llvm::StringMap<bool> Known;
 };
 const char ToolkitFiles::ID = 0;
@@ -171,6 +181,9 @@ toolkitFiles(const CompilerInvocation &Invocation,
                     ? Headers.Sysroot + E.Path
                     : E.Path);
   // What the command names is no choice of the text.
+  for (const std::string &File : Invocation.getPreprocessorOpts().Includes)
+    if (llvm::sys::path::is_absolute(File))
+      Files->showInclude(File);
   for (const std::string &File : Headers.VFSOverlayFiles)
     Files->show(File);
   const CodeGenOptions &CodeGen = Invocation.getCodeGenOpts();

@@ -48,6 +48,8 @@ static Expected<NvccUse> translate(StringRef Nvcc,
     namespace o = clang::options;
     const opt::Option &O = A.getOption();
     StringRef Value = valueOf(A);
+    if (Flags[First] == NvccMacroFlag) // It knows.
+      return Error::success();
     if (is_contained<unsigned>(
             {o::OPT_D, o::OPT_U, o::OPT_I, o::OPT_isystem, o::OPT_include},
             O.getID())) {

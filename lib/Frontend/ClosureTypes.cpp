@@ -149,6 +149,14 @@ void Closure::processWrittenRecord(const CXXRecordDecl *R) {
   }
 }
 
+/// As cupilot-nvcc.h marks it.
+static bool isManaged(const VarDecl *V) {
+  return llvm::any_of(V->specific_attrs<AnnotateAttr>(),
+                      [](const AnnotateAttr *A) {
+                        return A->getAnnotation() == "cupilot.managed";
+                      });
+}
+
 void Closure::processVariable(const VarDecl *V) {
   const VarDecl *W = V->getTemplateInstantiationPattern();
   bool Instance = W != nullptr;
@@ -176,7 +184,7 @@ void Closure::processVariable(const VarDecl *V) {
   }
   bool OnDevice =
       V->hasAttr<CUDADeviceAttr>() || V->hasAttr<CUDAConstantAttr>();
-  if (V->hasAttr<HIPManagedAttr>())
+  if (isManaged(V))
     refuse("it uses the managed variable '" + describe(V) +
            "'; pass its address as an argument instead");
   if (OnDevice && !V->getDefinition() && V->hasExternalStorage())

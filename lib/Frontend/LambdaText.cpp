@@ -17,7 +17,6 @@ using namespace clang;
 
 namespace cupilot {
 
-namespace {
 PrintingPolicy codePolicy(const ASTContext &Ctx) {
   PrintingPolicy Policy = Ctx.getPrintingPolicy();
   Policy.SuppressTagKeyword = true;
@@ -27,6 +26,7 @@ PrintingPolicy codePolicy(const ASTContext &Ctx) {
   return Policy;
 }
 
+namespace {
 std::string replaceAll(std::string Text, StringRef From, StringRef To) {
   for (size_t At = 0; (At = Text.find(From, At)) != std::string::npos;
        At += To.size())

@@ -19,8 +19,10 @@
 #define CUPILOT_LIB_FRONTEND_LAMBDAS_H
 
 #include "cupilot/Frontend/Pieces.h"
+#include "clang/AST/PrettyPrinter.h"
 
 namespace clang {
+class ASTContext;
 class CXXRecordDecl;
 class DeclContext;
 class Expr;
@@ -79,6 +81,9 @@ struct LambdaText {
   std::string Body;
   std::string After; ///< Behind the function, or its class.
 };
+
+/// How slices write types that the unit does not.
+clang::PrintingPolicy codePolicy(const clang::ASTContext &Ctx);
 
 /// That of the slice of \p Kernel. \p InClass: the slice has the class of the
 /// member function around. \p CopyOf gives the text for a range. What cannot be

@@ -65,7 +65,7 @@ bool ParsedUnit::isUserFile(FileID File) const {
   StringRef Path = Ref->getFileEntry().tryGetRealPathName();
   if (Path.empty())
     Path = Ref->getName();
-  if (Path.starts_with(CudaInclude))
+  if (Path.starts_with(CudaInclude) || Path == nvccHeader())
     return false;
   for (const std::string &Folder : UserFolders)
     if (Path.starts_with(Folder))
@@ -100,6 +100,8 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
   // What came through a header that variants may not include is in one that
   // they may: NULL through <memory>.
   const IncludeDirective *Inner = nullptr;
+  // clang's wrapper includes this one and nvcc's headers do not.
+  const IncludeDirective *Integers = nullptr;
   while (File.isValid()) {
     auto It = IncludeTargets.find(File);
     if (It == IncludeTargets.end())
@@ -110,11 +112,12 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
       return Admitted || !Inner ? &Include : Inner;
     if (Admitted)
       Inner = &Include;
+    if (Include.Name == "stdint.h")
+      Integers = &Include;
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.
-      return Include.Name == "__clang_cuda_runtime_wrapper.h" ? nullptr
-                                                              : &Include;
+      return isOfEveryText(Include.Name) ? Integers : &Include;
     File = Includer;
   }
   return nullptr;
@@ -126,7 +129,8 @@ bool ParsedUnit::isCudaHeader(SourceLocation Loc) const {
   if (!Ref)
     return true;
   StringRef Path = Ref->getFileEntry().tryGetRealPathName();
-  return Path.starts_with(CudaInclude) || Path.contains("/clang/");
+  return Path.starts_with(CudaInclude) || Path.contains("/clang/") ||
+         Path == nvccHeader();
 }
 
 std::string ParsedUnit::at(SourceLocation Loc) const {

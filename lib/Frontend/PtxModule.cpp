@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PtxModule.h"
+#include "cupilot/Compile/Bitcode.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Ptx/Print.h"
 #include "cupilot/Support/ReadPtx.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
 #include <vector>
@@ -73,8 +74,11 @@ std::string PtxModule::closureOf(StringRef Symbol) const {
 
 Expected<std::string> compileToPtx(StringRef File, StringRef Arch,
                                    ArrayRef<std::string> Flags) {
-  return compileDevice(File, Arch, Flags,
-                       {"-w", "-g0", "-S", "-D__LINE__=0", "-D__FILE__=\"\""});
+  std::vector<std::string> Neutral = Flags.vec();
+  append_range(Neutral, ArrayRef<StringRef>(
+                            {"-w", "-g0", "-D__LINE__=0", "-D__FILE__=\"\""}));
+  Expected<std::string> Bitcode = compileDeviceBitcode(File, Arch, Neutral);
+  return Bitcode ? generatePtx(*Bitcode, Arch) : Bitcode.takeError();
 }
 
 } // namespace cupilot

@@ -47,6 +47,42 @@ std::string openingOf(const Decl *D) {
              : "extern \"C++\" {";
 }
 
+/// Whether clang knew the size of what the reference type \p T names, an
+/// instance of a class template, when it came to the end of \p F.
+bool isKnownAt(QualType T, const FunctionDecl *F, const SourceManager &SM) {
+  const auto *Record = dyn_cast_or_null<ClassTemplateSpecializationDecl>(
+      T->isReferenceType() ? T.getNonReferenceType()->getAsCXXRecordDecl()
+                           : nullptr);
+  return Record && Record->isCompleteDefinition() &&
+         Record->getPointOfInstantiation().isValid() &&
+         SM.isBeforeInTranslationUnit(Record->getPointOfInstantiation(),
+                                      F->getEndLoc());
+}
+
+/// What stands before the function \p D so that clang knows of the types behind
+/// its references what it knew in the unit, where other code may have asked
+/// first: their size and alignment are in the code. Functions that are not
+/// inline are emitted where they stand.
+std::string knownTypes(const Decl *D, const SourceManager &SM) {
+  const auto *F = dyn_cast<FunctionDecl>(D);
+  if (!F || !F->doesThisDeclarationHaveABody() || F->isDependentContext() ||
+      F->isInlined() || !F->isExternallyVisible())
+    return "";
+  std::vector<QualType> Types = {F->getReturnType()};
+  for (const ParmVarDecl *P : F->parameters())
+    Types.push_back(P->getType());
+  std::string Text;
+  for (QualType T : Types)
+    if (isKnownAt(T, F, SM))
+      Text += "static_assert(sizeof(" +
+              T.getNonReferenceType()
+                  .getCanonicalType()
+                  .getUnqualifiedType()
+                  .getAsString(codePolicy(F->getASTContext())) +
+              ") > 0, \"\");\n";
+  return Text;
+}
+
 class SliceWriter {
 public:
   SliceWriter(const ParsedUnit &Unit, const PieceTable &Pieces, Closure &C)
@@ -70,6 +106,8 @@ public:
         Text->Text.insert(0, StringRef(Text->Text).starts_with("[[")
                                  ? "[[gnu::used]] "
                                  : "__attribute__((used)) ");
+      for (const Decl *D : P.Decls)
+        Text->Text.insert(0, knownTypes(D, SM));
       Chunks.push_back(
           {Pieces.locationOf(P), std::move(Text->Text), false, P.Context});
     }

@@ -9,6 +9,7 @@
 #include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccFlags.h"
+#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Option/Option.h"
 
@@ -102,6 +103,7 @@ Expected<std::vector<std::string>> clangFlagsOfNvcc(ArrayRef<std::string> Args,
   Expected<TranslatedFlags> More = translateNvccFlags(Own, NvccTarget::Parse);
   if (!More)
     return More.takeError();
+  Flags.push_back(NvccMacroFlag.str());
   Flags.insert(Flags.end(), More->Args.begin(), More->Args.end());
   for (const std::string &Word : More->Host)
     if (concernsText(Word))

@@ -12,8 +12,10 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include <cstdlib>
+#include <dlfcn.h>
 
 using namespace llvm;
 
@@ -88,9 +90,65 @@ static bool isShadowed(StringRef CudaPath) {
   return false;
 }
 
+/// The folder of the library that this code is part of: cuPilot's plugins run
+/// in programs of others. "" in a program.
+static std::string folderOfLibrary() {
+  Dl_info Self;
+  if (!dladdr(reinterpret_cast<void *>(&folderOfLibrary), &Self) ||
+      !StringRef(Self.dli_fname).ends_with(".so"))
+    return "";
+  SmallString<256> Real;
+  if (sys::fs::real_path(Self.dli_fname, Real))
+    return "";
+  return sys::path::parent_path(Real).str();
+}
+
+const std::string &nvccHeader() {
+  static const std::string Path = [] {
+    std::string Plugins = folderOfLibrary();
+    for (const std::string &Place :
+         {Plugins.empty() ? "" : Plugins + "/cupilot-nvcc.h",
+          installedPath("lib/cupilot-nvcc.h"),
+          std::string(CUPILOT_SOURCE_DIR "/lib/Compile/cupilot-nvcc.h")}) {
+      SmallString<256> Real;
+      if (!Place.empty() && !sys::fs::real_path(Place, Real))
+        return Real.str().str();
+    }
+    return std::string();
+  }();
+  return Path;
+}
+
+/// The folder of the newest gcc's own headers: omp.h is one of them. "" if
+/// there is none.
+static const std::string &gccHeaders() {
+  static const std::string Newest = [] {
+    std::string Found;
+    unsigned Best = 0;
+    std::error_code EC;
+    for (sys::fs::directory_iterator Triple("/usr/lib/gcc", EC), End;
+         !EC && Triple != End; Triple.increment(EC)) {
+      std::error_code Inner;
+      for (sys::fs::directory_iterator Version(Triple->path(), Inner);
+           !Inner && Version != End; Version.increment(Inner)) {
+        unsigned Major = 0;
+        StringRef Name = sys::path::filename(Version->path());
+        if (Name.consumeInteger(10, Major) || Major <= Best ||
+            !sys::fs::exists(Version->path() + "/include/omp.h"))
+          continue;
+        Best = Major;
+        Found = Version->path() + "/include";
+      }
+    }
+    return Found;
+  }();
+  return Newest;
+}
+
 std::vector<std::string>
 Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
-  std::vector<std::string> Command = {Clang, "-Wno-unknown-cuda-version"};
+  std::vector<std::string> Command = {Clang, "-Wno-unknown-cuda-version",
+                                      "-Wno-register"};
   if (!CudaPath.empty()) {
     Command.push_back("--cuda-path=" + CudaPath);
     if (isShadowed(CudaPath)) {
@@ -100,8 +158,12 @@ Toolchain::cudaCommand(ArrayRef<std::string> Flags) const {
     if (sys::fs::is_directory(CudaPath + "/include/cccl"))
       Command.push_back("-I" + CudaPath + "/include/cccl");
   }
+  if (!nvccHeader().empty())
+    Command.insert(Command.end(), {"-include", nvccHeader()});
+  if (!gccHeaders().empty())
+    Command.insert(Command.end(), {"-idirafter", gccHeaders()});
   for (const std::string &Flag : Flags)
-    if (!StringRef(Flag).starts_with("--cuda-path="))
+    if (!StringRef(Flag).starts_with("--cuda-path=") && Flag != NvccMacroFlag)
       Command.push_back(Flag);
   return Command;
 }

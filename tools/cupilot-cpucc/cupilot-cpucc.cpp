@@ -167,7 +167,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
   std::string Arch = gpuArchitectures(I.Compile).front();
   std::vector<std::string> Base =
       Tools.cudaCommand(withoutArchitectures(I.Compile));
-  Base.insert(Base.end(), {"-include", (LibDir + "/cupilot-nvcc.h").str()});
+  Base.insert(Base.end(), {"-include", (LibDir + "/cupilot-cpucc.h").str()});
   std::vector<std::string> Objects;
   unsigned Number = 0;
   for (const std::string &Source : I.Sources) {

@@ -16,12 +16,13 @@
 namespace cupilot {
 
 /// compileDevice's bitcodeOutput of the CUDA file \p Source for \p Arch
-/// ("sm_90"). CUDA's headers come parsed, from the machine cache.
+/// ("sm_90"). CUDA's headers come parsed, from the machine cache. Errors in
+/// functions of the host alone do not count.
 llvm::Expected<std::string>
 compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
 
-/// The same of the text \p Source.
+/// The same of the text \p Source, which stands alone: with variantFlags.
 llvm::Expected<std::string>
 compileTextToBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);

@@ -31,16 +31,25 @@ cudaInvocation(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
                llvm::ArrayRef<llvm::StringRef> More,
                llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files = nullptr);
 
+/// Whether \p Include, an -include, comes before every text: clang's wrapper of
+/// the CUDA run time, and nvccHeader.
+bool isOfEveryText(llvm::StringRef Include);
+
+/// Whether \p Folder, where the command looks for headers, is the toolkit's.
+bool isToolkitFolder(llvm::StringRef Folder);
+
 /// Makes \p Unit, a compilation of device code, one of a text that stands alone
 /// in the file \p Path, to code that no optimisation has seen. What belongs to
 /// the unit's own text and outputs is taken out: inputs, macros, folders and
 /// files to include, depfiles, records, plugins. What remains may change the
 /// code. What build identities are taken of is compiled so, when a variant is
-/// found and in every build.
+/// found and in every build. nvccHeader comes before the text in both.
 void makeStandAlone(clang::CompilerInvocation &Unit, llvm::StringRef Path);
 
 /// Runs \p Action, reading files through \p Files (the real ones if null); that
-/// it fails is a usage error with clang's diagnostics.
+/// it fails is a usage error with clang's diagnostics. Errors in functions of
+/// the host alone do not count: nvcc may see them otherwise, and whoever builds
+/// the unit is told of them.
 llvm::Error
 runAction(std::shared_ptr<clang::CompilerInvocation> Invocation,
           clang::FrontendAction &Action,

@@ -47,7 +47,7 @@ struct ParsedUnit {
   bool isCommandLine(clang::SourceLocation Loc) const;
   /// The #include of the user through which the system header of \p Loc came,
   /// or, where variants may not have that, the next inside of it that they may;
-  /// null when the compiler itself includes it.
+  /// null when the compiler itself includes it, and nvcc does, too.
   const IncludeDirective *includeOf(clang::SourceLocation Loc) const;
   /// True when \p Loc is in a header of the CUDA toolkit or the compiler.
   bool isCudaHeader(clang::SourceLocation Loc) const;

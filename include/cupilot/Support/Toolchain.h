@@ -34,9 +34,21 @@ struct Toolchain {
 
   /// The command prefix for a CUDA compilation: clang++, --cuda-path=, the
   /// toolkit's own headers where others lie in the system's folders, the CCCL
-  /// include folder, -Wno-unknown-cuda-version, then \p Flags.
+  /// include folder, what nvcc and its host compiler take and clang does not
+  /// (nvccHeader, gcc's own headers, "register"), then \p Flags but for
+  /// NvccMacroFlag.
   std::vector<std::string> cudaCommand(llvm::ArrayRef<std::string> Flags) const;
 };
+
+/// cupilot-nvcc.h, which brings what nvcc has built in and clang has not. Every
+/// parse that cuPilot starts reads it before the source, and no slice has any
+/// of it. A real path; "" where this installation lacks it.
+const std::string &nvccHeader();
+
+/// Stands in flags for clang that come from a command of nvcc's: the program's
+/// own files see __NVCC__ and nvcc's version. Headers of others do not, which would take clang for
+/// nvcc.
+constexpr llvm::StringLiteral NvccMacroFlag = "-D__NVCC__";
 
 /// The GPU architectures ("sm_90") that \p Flags ask for; {"sm_90"} if none.
 std::vector<std::string> gpuArchitectures(llvm::ArrayRef<std::string> Flags);
