@@ -40,6 +40,13 @@ static bool finish(BodyLowering &L, const PtxStatement &S, Value *V) {
   return L.write(S, V);
 }
 
+/// Whether an element is the NaN that tensor copies put where there is nothing.
+static Value *isOutOfBounds(IRBuilder<> &B, Value *X) {
+  Type *Word = X->getType()->getWithNewType(B.getInt16Ty());
+  return B.CreateICmpEQ(B.CreateBitCast(X, Word),
+                        ConstantInt::get(Word, 0x7fff));
+}
+
 bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
   StringRef Op = S.base();
   unsigned Count = StringSwitch<unsigned>(Op)
@@ -97,6 +104,12 @@ bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
     V = B.CreateUnaryIntrinsic(Intrinsic::sqrt, Args[0]);
   else
     V = B.CreateIntrinsic(Intrinsic::fma, {T}, Args);
+  if (S.has("oob")) {
+    Value *Outside = isOutOfBounds(B, Args[0]);
+    for (unsigned I = 1; I < 3; ++I)
+      Outside = B.CreateOr(Outside, isOutOfBounds(B, Args[I]));
+    V = B.CreateSelect(Outside, ConstantFP::get(T, 0.0), V);
+  }
   return finish(L, S, V);
 }
 

@@ -185,8 +185,10 @@ bool ptxLogic(BodyLowering &L, const PtxStatement &S) {
                                        : B.CreateXor(Args[0], Args[1]));
 }
 
+/// lop3.b32 d, a, b, c, table; lop3.or.b32 d|p, a, b, c, table, {!}q.
 bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
-  if (S.Operands.size() != 5)
+  bool Any = S.has("or"), WithPredicate = Any || S.has("and");
+  if (S.Operands.size() != (WithPredicate ? 6 : 5))
     return false;
   Value *Args[3] = {L.read(S.operand(1), 32), L.read(S.operand(2), 32),
                     L.read(S.operand(3), 32)};
@@ -206,7 +208,16 @@ bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
         B.CreateOr(Result, B.CreateAnd(B.CreateAnd(B.CreateNeg(Bit), Term(0)),
                                        B.CreateAnd(Term(1), Term(2))));
   }
-  return L.write(S, Result);
+  if (!WithPredicate)
+    return L.write(S, Result);
+  auto [To, Predicate] = pairOf(S.operand(0));
+  Value *With = L.read(S.operand(5), 1);
+  if (!Predicate || !With)
+    return false;
+  Value *Some = B.CreateIsNotNull(Result);
+  return L.write(*To, Result) &&
+         L.write(*Predicate,
+                 Any ? B.CreateOr(Some, With) : B.CreateAnd(Some, With));
 }
 
 /// Amounts beyond the register's size are clamped to it.

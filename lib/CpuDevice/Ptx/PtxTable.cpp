@@ -32,6 +32,8 @@ namespace cupilot {
   "L1::no_allocate] [L2::evict_normal L2::evict_first L2::evict_last] "        \
   "[L2::cache_hint] [L2::64B L2::128B L2::256B]"
 #define ANY_TYPE "(b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f32 f64)"
+#define VIDEO "(u32 s32) (u32 s32) (u32 s32) [sat] [add min max]"
+#define LANES "(u32 s32) (u32 s32) (u32 s32) [sat add]"
 #define COMPARISON                                                             \
   "(eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan)"
 
@@ -61,7 +63,7 @@ static constexpr PtxRule Rules[] = {
     {"and (pred " BITS ")", ptxLogic},
     {"or (pred " BITS ")", ptxLogic},
     {"xor (pred " BITS ")", ptxLogic},
-    {"lop3 b32", ptxLop3},
+    {"lop3 [or and] b32", ptxLop3},
     {"shl (" BITS ")", ptxShift},
     {"shr (" BITS " " INTEGER ")", ptxShift},
     {"shf (l r) (clamp wrap) b32", ptxFunnelShift},
@@ -74,20 +76,30 @@ static constexpr PtxRule Rules[] = {
     {"prmt b32 [f4e b4e rc8 ecl ecr rc16]", ptxPermute},
     {"dp4a (u32 s32) (u32 s32)", ptxDotProduct},
     {"dp2a (lo hi) (u32 s32) (u32 s32)", ptxDotProduct},
-    {"vadd2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vadd4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vsub2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vsub4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vavrg2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vavrg4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vabsdiff2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vabsdiff4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmin2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmin4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmax2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmax4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vset2 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideo},
-    {"vset4 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideo},
+    {"vadd " VIDEO, ptxVideo},
+    {"vsub " VIDEO, ptxVideo},
+    {"vabsdiff " VIDEO, ptxVideo},
+    {"vmin " VIDEO, ptxVideo},
+    {"vmax " VIDEO, ptxVideo},
+    {"vshl (u32 s32) (u32 s32) u32 [sat] (clamp wrap) [add min max]", ptxVideo},
+    {"vshr (u32 s32) (u32 s32) u32 [sat] (clamp wrap) [add min max]", ptxVideo},
+    {"vset (u32 s32) (u32 s32) (eq ne lt le gt ge) [add min max]", ptxVideo},
+    {"vmad (u32 s32) (u32 s32) (u32 s32) [po] [sat] [shr7 shr15]",
+     ptxVideoMultiply},
+    {"vadd2 " LANES, ptxVideoLanes},
+    {"vadd4 " LANES, ptxVideoLanes},
+    {"vsub2 " LANES, ptxVideoLanes},
+    {"vsub4 " LANES, ptxVideoLanes},
+    {"vavrg2 " LANES, ptxVideoLanes},
+    {"vavrg4 " LANES, ptxVideoLanes},
+    {"vabsdiff2 " LANES, ptxVideoLanes},
+    {"vabsdiff4 " LANES, ptxVideoLanes},
+    {"vmin2 " LANES, ptxVideoLanes},
+    {"vmin4 " LANES, ptxVideoLanes},
+    {"vmax2 " LANES, ptxVideoLanes},
+    {"vmax4 " LANES, ptxVideoLanes},
+    {"vset2 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideoLanes},
+    {"vset4 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideoLanes},
 
     // Floating point.
     {"add [rn rz rm rp] [ftz] [sat] f32", ptxFloatArithmetic},
@@ -102,6 +114,7 @@ static constexpr PtxRule Rules[] = {
     {"fma (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"fma (rn rz rm rp) f64", ptxFloatArithmetic},
     {"fma rn [ftz] [sat relu] (" HALF ")", ptxFloatArithmetic},
+    {"fma rn oob [relu] (" HALF ")", ptxFloatArithmetic},
     {"mad (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"mad (rn rz rm rp) f64", ptxFloatArithmetic},
     {"div (rn rz rm rp approx full) [ftz] f32", ptxFloatArithmetic},
@@ -190,8 +203,9 @@ static constexpr PtxRule Rules[] = {
 
     // Other threads.
     {"shfl sync (idx up down bfly) b32", ptxShuffle},
-    {"vote sync (all any uni) pred", ptxVote},
-    {"vote sync ballot b32", ptxVote},
+    {"shfl (idx up down bfly) b32", ptxShuffle},
+    {"vote [sync] (all any uni) pred", ptxVote},
+    {"vote [sync] ballot b32", ptxVote},
     {"match sync (any all) (b32 b64)", ptxMatch},
     {"redux sync (add min max) (u32 s32)", ptxReduce},
     {"redux sync (and or xor) b32", ptxReduce},
