@@ -194,10 +194,43 @@ static void addBulk(std::vector<Row> &Rows) {
                        "ld.shared.b64 %d0, [%o];"));
 }
 
+/// Reductions in shared memory, of which the barrier hears.
+static void addReductions(std::vector<Row> &Rows) {
+  for (const std::string &Form :
+       expand("(inc dec min max add and or xor) (u32 s32 u64 s64 b32 b64)")) {
+    Kind K = kindOf(typesOf(Form).back());
+    std::string B = ".b" + std::to_string(bitsOf(K));
+    add(Rows, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::"
+              "bytes." + Form,
+        {K, K}, {{K}},
+        withBarrier("1", "st.shared" + B + " [%o], %a1; @%q mbarrier.arrive."
+                         "expect_tx.shared.b64 %state, [%m], " +
+                             std::to_string(bitsOf(K) / 8 * BlockTuples) +
+                         "; bar.sync 0; .reg .b32 %f, %g; mapa.shared::"
+                         "cluster.u32 %f, %o, 0; mapa.shared::cluster.u32 %g, "
+                         "%m, 0; red.async.relaxed.cluster.shared::cluster."
+                         "mbarrier::complete_tx::bytes." + Form +
+                         " [%f], %a0, [%g]; L$A: mbarrier.try_wait.parity."
+                         "shared.b64 %w, [%m], 0; @!%w bra L$A; ld.shared" + B +
+                         " %d0, [%o];"));
+  }
+  // An arrival that copies bring.
+  for (std::string Form : {"", ".noinc"})
+    add(Rows, "cp.async.mbarrier.arrive" + Form + ".shared.b64",
+        {Kind::Bits64, Kind::Bits64}, {{Kind::Bits64}, {Kind::Bits64}},
+        withBarrier(Form.empty() ? "1" : "257",
+                    "cp.async.ca.shared.global [%o], [%in], 16; cp.async."
+                    "mbarrier.arrive" + Form + ".shared.b64 [%m]; bar.sync 0; "
+                    "@%q mbarrier.arrive.shared.b64 %state, [%m]; L$A: "
+                    "mbarrier.try_wait.parity.shared.b64 %w, [%m], 0; @!%w bra "
+                    "L$A; ld.shared.v2.b64 {%d0, %d1}, [%o];"));
+}
+
 void addAsyncRows(std::vector<Row> &Rows) {
   addCopies(Rows);
   addBarriers(Rows);
   addBulk(Rows);
+  addReductions(Rows);
 }
 
 } // namespace ptxrows

@@ -95,6 +95,34 @@ static void addOnePlace(std::vector<Row> &Rows, const std::string &Opcode) {
   Rows.push_back(std::move(R));
 }
 
+/// exch and cas of 128 bits.
+static void addWide(std::vector<Row> &Rows) {
+  for (std::string Space : {"global", "shared", ""})
+    for (bool Swap : {false, true}) {
+      Row R;
+      R.Name = std::string("atom") + (Space.empty() ? "" : "." + Space) +
+               (Swap ? ".cas.b128" : ".exch.b128");
+      R.Shared = Space == "shared";
+      R.Inputs.assign(6, Kind::Bits64);
+      R.Outputs.assign(4, {Kind::Bits64});
+      std::string Place = R.Shared ? "%s" : Space.empty() ? "%g" : "%to";
+      R.Body = ".reg .b128 %x, %y, %z; .reg .pred %q; .reg .b64 %g; .reg .b32 "
+               "%s; cvta.global.u64 %g, %to; ";
+      if (R.Shared)
+        R.Body += "mov.u32 %s, memory; mad.lo.u32 %s, %thread, 16, %s; ";
+      // Half of the swaps find what they look for.
+      R.Body += "and.b32 %word, %i, 1; setp.eq.u32 %q, %word, 0; @%q mov.b64 "
+                "%a2, %a0; @%q mov.b64 %a3, %a1; ";
+      std::string Memory = R.Shared ? ".shared" : Space.empty() ? "" : ".global";
+      R.Body += "st" + Memory + ".v2.b64 [" + Place + "], {%a0, %a1}; " +
+                "mov.b128 %x, {%a2, %a3}; mov.b128 %y, {%a4, %a5}; " + R.Name +
+                " %z, [" + Place + "], " + (Swap ? "%x, %y; " : "%y; ") +
+                "mov.b128 {%d0, %d1}, %z; ld" + Memory +
+                ".v2.b64 {%d2, %d3}, [" + Place + "];";
+      Rows.push_back(std::move(R));
+    }
+}
+
 void addAtomicRows(std::vector<Row> &Rows) {
 #define SPACES "[global shared]"
   for (std::string Op : {"atom", "red"}) {
@@ -141,6 +169,7 @@ void addAtomicRows(std::vector<Row> &Rows) {
     addOwnPlace(Rows, "atom." + Tail, 1);
   for (const std::string &Tail : expand(SPACES " cas (b16 b32 b64)"))
     addOwnPlace(Rows, "atom." + Tail, 1);
+  addWide(Rows);
 }
 
 } // namespace ptxrows

@@ -218,6 +218,35 @@ static void addOrders(std::vector<Row> &Rows) {
     addStore(Rows, Opcode, "global", "u32", 2);
 }
 
+/// 256 bytes of constants, of which the operand chooses some.
+static void addConstants(std::vector<Row> &Rows) {
+  for (std::string Vector : {"", "v2", "v4"})
+    for (const std::string &Type : expand(TYPES)) {
+      unsigned Count = Vector.empty() ? 1 : Vector == "v2" ? 2 : 4;
+      unsigned Bytes = bytesOf(Type);
+      if (Bytes * Count > 16 || Bytes == 16)
+        continue;
+      for (bool Wide : {false, true}) {
+        if (Wide && (Bytes == 8 || Type[0] == 'f'))
+          continue;
+        Row R;
+        R.Name = "ld.const" + (Vector.empty() ? "" : "." + Vector) + "." + Type;
+        std::string Opcode = R.Name;
+        R.Name += Wide ? " to .b64" : "";
+        R.Inputs = {Kind::Bits32};
+        R.Outputs.assign(Count, {Kind::Bits64});
+        R.StoresItself = R.Constants = true;
+        R.Body = registersOf(Type, Count, Wide) +
+                 ".reg .b64 %c; and.b32 %a0, %a0, 240; cvt.u64.u32 %c, %a0; "
+                 "mov.u64 %q, constants; add.u64 %c, %c, %q; " +
+                 Opcode + " " + vectorOf('x', Count) + ", [%c]; " +
+                 storeAll(Type, Count, 8, Wide);
+        R.Body = ".reg .b64 %q; " + R.Body;
+        Rows.push_back(std::move(R));
+      }
+    }
+}
+
 /// Rows whose operands are in registers.
 static void addOther(std::vector<Row> &Rows) {
   auto Add = [&](std::string Name, std::vector<Kind> In, std::vector<Output> Out,
@@ -237,7 +266,18 @@ static void addOther(std::vector<Row> &Rows) {
         ".reg .b64 %p; createpolicy.fractional.L2::" + Kind0 +
             ".b64 %p, 0.5; ld.global.L2::cache_hint.b32 %d0, [%in], %p; "
             "st.global.L2::cache_hint.b32 [%to], %d0, %p;");
-  Add("prefetch prefetchu discard applypriority", {Kind::Bits32},
+  for (std::string Name :
+       {"fractional.L2::evict_last.L2::evict_unchanged.b64 %p, 0.25",
+        "fractional.L2::evict_first.L2::evict_first.b64 %p",
+        "range.global.L2::evict_last.L2::evict_unchanged.b64 %p, [%in], 64, 128",
+        "range.global.L2::evict_first.b64 %p, [%in], 64, 128"})
+    Add("createpolicy." + Name, {Kind::Bits32}, {{Kind::Bits32}},
+        ".reg .b64 %p; createpolicy." + Name +
+            "; ld.global.L2::cache_hint.b32 %d0, [%in], %p;");
+  Add("applypriority", {Kind::Bits32}, {{Kind::Bits32}},
+      ".reg .b64 %g; and.b64 %g, %in, -128; "
+      "applypriority.global.L2::evict_normal [%g], 128; mov.b32 %d0, %a0;");
+  Add("prefetch prefetchu", {Kind::Bits32},
       {{Kind::Bits32}},
       ".reg .b64 %g; cvta.global.u64 %g, %in; prefetch.global.L1 [%in]; "
       "prefetch.global.L2 [%in]; prefetch.global.L2::evict_last [%in]; "
@@ -291,6 +331,7 @@ static void addOther(std::vector<Row> &Rows) {
 void addMemoryRows(std::vector<Row> &Rows) {
   addWidths(Rows);
   addOrders(Rows);
+  addConstants(Rows);
   addOther(Rows);
 }
 

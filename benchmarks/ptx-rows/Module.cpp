@@ -111,11 +111,24 @@ static std::string headOf(unsigned Kernel, bool Shared) {
          ", %thread;\nand.b32 %lane, %thread, 31;\n";
 }
 
+static std::string constants() {
+  std::string Text = ".const .align 16 .b32 constants[64] = {";
+  uint32_t Word = 0x80ff7f01;
+  for (unsigned I = 0; I < 64; ++I) {
+    Text += (I ? ", " : "") + std::to_string(Word);
+    Word = Word * 1664525 + 1013904223;
+  }
+  return Text + "};\n";
+}
+
 std::string Part::ptx() const {
   // All rows of a part are of one age.
   std::string Text = Rows.front().Old ? ".version 6.3\n.target sm_70\n"
                                       : ".version 8.8\n.target sm_90a\n";
   Text += ".address_size 64\n";
+  if (std::any_of(Rows.begin(), Rows.end(),
+                  [](const Row &R) { return R.Constants; }))
+    Text += constants();
   std::vector<Place> Places = places();
   for (size_t I = 0; I < Rows.size(); ++I) {
     auto First = Rows.begin() + static_cast<ptrdiff_t>(I),

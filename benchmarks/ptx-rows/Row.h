@@ -93,6 +93,7 @@ struct Row {
   /// words in global memory), and "memory", 16 KiB of shared memory.
   std::string Body;
   bool Shared = false; ///< It uses "memory".
+  bool Constants = false; ///< It uses "constants", 256 bytes of them.
   bool Old = false;    ///< Only PTX before 6.4 has it.
   /// It finds its operands in memory, or leaves its results there, by itself.
   bool LoadsItself = false, StoresItself = false;

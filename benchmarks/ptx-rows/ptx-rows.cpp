@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // usage: ptx-rows names             all rows that there might be
-//        ptx-rows write NAMES FOLDER   part0.ptx, part1.ptx ... of some of them
+//        ptx-rows parts NAMES          how many parts some of them make
+//        ptx-rows write NAMES FOLDER   part0.ptx, part1.ptx ... of them
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,8 +26,8 @@ int main(int Argc, char **Argv) {
       std::cout << R.Name << "\n";
     return 0;
   }
-  if (Command != "write" || Argc != 4) {
-    std::cerr << "usage: ptx-rows names | write NAMES FOLDER\n";
+  if (!(Command == "write" && Argc == 4) && !(Command == "parts" && Argc == 3)) {
+    std::cerr << "usage: ptx-rows names | parts NAMES | write NAMES FOLDER\n";
     return 2;
   }
   std::ifstream Names(Argv[2]);
@@ -35,7 +36,9 @@ int main(int Argc, char **Argv) {
     return 2;
   }
   std::vector<Part> Parts = partsOf(rowsNamed(readAnswers(Names)));
-  for (size_t I = 0; I < Parts.size(); ++I) {
+  if (Command == "parts")
+    std::cout << Parts.size() << "\n";
+  for (size_t I = 0; Command == "write" && I < Parts.size(); ++I) {
     std::ofstream Out(std::string(Argv[3]) + "/part" + std::to_string(I) +
                       ".ptx");
     Out << Parts[I].ptx();

@@ -290,9 +290,13 @@ bool ptxConvertTf32(BodyLowering &L, const PtxStatement &S) {
 bool ptxConvertPack(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
-  unsigned Bits = ptxTypeBits(Types[0]);
-  bool Signed = isSignedType(Types[0]), Merge = Types.size() == 3;
-  if (S.Operands.size() != (Merge ? 4 : 3) || Merge != (Bits == 8))
+  // Types of 2 and 4 bits exist here only.
+  StringRef To = S.modifiers()[2];
+  unsigned Bits = 0;
+  if (To.drop_front().getAsInteger(10, Bits))
+    return false;
+  bool Signed = isSignedType(To), Merge = Types.back() == "b32";
+  if (S.Operands.size() != (Merge ? 4 : 3) || Merge != (Bits <= 8))
     return false;
   Value *Packed = Merge ? L.read(S.operand(3), 32) : B.getInt32(0);
   if (!Packed)

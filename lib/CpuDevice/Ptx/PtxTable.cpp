@@ -164,7 +164,7 @@ static constexpr PtxRule Rules[] = {
      "ue8m0x2)",
      ptxConvertFromNarrow},
     {"cvt (rn rz rna) [relu] [satfinite] tf32 f32", ptxConvertTf32},
-    {"cvt pack sat (u16 s16 u8 s8) s32 [b32]", ptxConvertPack},
+    {"cvt pack sat (u16 s16 u8 s8 u4 s4 u2 s2) s32 [b32]", ptxConvertPack},
 
     // Memory.
     {"ld " SEMANTICS " " SCOPE
@@ -190,9 +190,11 @@ static constexpr PtxRule Rules[] = {
     {"prefetchu L1", ptxHint},
     {"discard [global] L2", ptxHint},
     {"applypriority [global] L2::evict_normal", ptxHint},
-    {"createpolicy fractional (L2::evict_last L2::evict_normal "
-     "L2::evict_first L2::evict_unchanged) b64",
+    {"createpolicy (fractional range) [global] (L2::evict_last "
+     "L2::evict_normal L2::evict_first L2::evict_unchanged) [L2::evict_first "
+     "L2::evict_unchanged] b64",
      ptxPolicy},
+    {"createpolicy cvt L2 b64", ptxPolicy},
     {"cvta [to] (global shared shared::cta shared::cluster local const param) "
      "(u32 u64)",
      ptxConvertAddress},
@@ -227,7 +229,7 @@ static constexpr PtxRule Rules[] = {
     {"fence proxy tensormap::generic (acquire release) (cta cluster gpu sys)",
      ptxFence},
     {"nanosleep u32", ptxSleep},
-    {"pmevent", ptxHint},
+    {"pmevent [mask]", ptxHint},
     {"griddepcontrol (launch_dependents wait)", ptxHint},
     {"trap", ptxStop},
     {"brkpt", ptxStop},
