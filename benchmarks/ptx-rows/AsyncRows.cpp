@@ -49,14 +49,15 @@ static void addCopies(std::vector<Row> &Rows) {
           std::string(Own) + Opcode + " [%o], [%in], " + Size +
               "; cp.async.commit_group; cp.async.wait_group 0; " + Read);
       // Shorter sources are followed by zeros.
-      add(Rows, Opcode + " " + Size + " of fewer", {In[0], In[1], Kind::Amount},
-          Out,
-          std::string(Own) + "rem.u32 %a2, %a2, " + Size + "; add.u32 %a2, "
-          "%a2, 1; " +
+      add(Rows, Opcode + " " + Size + " of fewer",
+          {In[0], In[1], Kind::Amount, Kind::Bits64}, Out,
+          std::string(Own) + "rem.u32 %a2, %a2, " + Size +
+              "; add.u32 %a2, "
+              "%a2, 1; " +
               Opcode + " [%o], [%in], " + Size + ", %a2; cp.async.wait_all; " +
               Read);
-      add(Rows, Opcode + " " + Size + " ignored", {In[0], In[1], Kind::Predicate},
-          Out,
+      add(Rows, Opcode + " " + Size + " ignored",
+          {In[0], In[1], Kind::Predicate, Kind::Bits64}, Out,
           std::string(Own) + Opcode + " [%o], [%in], " + Size +
               ", %a2; cp.async.wait_all; " + Read);
     }
@@ -74,9 +75,11 @@ static std::string withBarrier(const std::string &Count,
                                const std::string &Body) {
   return std::string(Own) +
          ".reg .pred %q, %w; .reg .b32 %m; .reg .b64 %state; add.u32 %m, %s, "
-         "16384; setp.eq.u32 %q, %thread, 0; @%q mbarrier.init.shared.b64 [%m], " +
-         Count + "; fence.mbarrier_init.release.cluster; fence.proxy.async; "
-                 "bar.sync 0; " +
+         "16384; setp.eq.u32 %q, %thread, 0; @%q mbarrier.init.shared.b64 "
+         "[%m], " +
+         Count +
+         "; fence.mbarrier_init.release.cluster; fence.proxy.async; "
+         "bar.sync 0; " +
          Body + " bar.sync 0; @%q mbarrier.inval.shared.b64 [%m];";
 }
 
@@ -84,9 +87,9 @@ static void addBarriers(std::vector<Row> &Rows) {
   const std::vector<Kind> One = {Kind::Bits32};
   const std::vector<Output> Out = {
       {Kind::Predicate}, {Kind::Predicate}, {Kind::Bits32}};
-  const std::string Others =
-      "xor.b32 %word, %thread, 255; mad.lo.u32 %o, %word, 16, %s; ld.shared.b32 "
-      "%d2, [%o];";
+  const std::string Others = "xor.b32 %word, %thread, 255; mad.lo.u32 %o, "
+                             "%word, 16, %s; ld.shared.b32 "
+                             "%d2, [%o];";
   const std::string Wait = "L$A: mbarrier.test_wait.shared.b64 %d0, [%m], "
                            "%state; @!%d0 bra L$A; ";
   const std::string Store = "st.shared.b32 [%o], %a0; ";
@@ -95,27 +98,37 @@ static void addBarriers(std::vector<Row> &Rows) {
       std::string Form = Order + Space + ".b64";
       add(Rows, "mbarrier.arrive" + Form, One, Out,
           withBarrier("256", Store + "mbarrier.arrive" + Form +
-                                 " %state, [%m]; " + Wait + "mbarrier.test_wait"
-                                 ".parity.shared.b64 %d1, [%m], 1; " + Others));
+                                 " %state, [%m]; " + Wait +
+                                 "mbarrier.test_wait"
+                                 ".parity.shared.b64 %d1, [%m], 1; " +
+                                 Others));
       add(Rows, "mbarrier.arrive" + Form + " 2", One, Out,
           withBarrier("512", Store + "mbarrier.arrive" + Form +
                                  " %state, [%m], 2; " + Wait +
                                  "mbarrier.test_wait.parity.shared.b64 %d1, "
-                                 "[%m], 0; " + Others));
+                                 "[%m], 0; " +
+                                 Others));
       add(Rows, "mbarrier.arrive_drop" + Form, One, Out,
           withBarrier("256", Store + "mbarrier.arrive_drop" + Form +
                                  " %state, [%m]; " + Wait +
                                  "mbarrier.test_wait.parity.shared.b64 %d1, "
-                                 "[%m], 1; " + Others));
+                                 "[%m], 1; " +
+                                 Others));
     }
   for (std::string Order : {"", ".acquire.cta", ".acquire.cluster"}) {
     std::string Form = Order + ".shared.b64";
     add(Rows, "mbarrier.try_wait" + Form, One, Out,
-        withBarrier("256", Store + "mbarrier.arrive.shared.b64 %state, [%m]; "
-                           "L$A: mbarrier.try_wait" + Form + " %d0, [%m], "
-                           "%state; @!%d0 bra L$A; L$B: mbarrier.try_wait."
-                           "parity" + Form + " %d1, [%m], 0, 1000; @!%d1 bra "
-                           "L$B; " + Others));
+        withBarrier("256", Store +
+                               "mbarrier.arrive.shared.b64 %state, [%m]; "
+                               "L$A: mbarrier.try_wait" +
+                               Form +
+                               " %d0, [%m], "
+                               "%state; @!%d0 bra L$A; L$B: mbarrier.try_wait."
+                               "parity" +
+                               Form +
+                               " %d1, [%m], 0, 1000; @!%d1 bra "
+                               "L$B; " +
+                               Others));
   }
   add(Rows, "mbarrier.arrive.noComplete mbarrier.pending_count", One,
       {{Kind::Bits32}},
@@ -123,11 +136,13 @@ static void addBarriers(std::vector<Row> &Rows) {
                          "[%m], 7; mov.b32 %d0, 0; @%q mbarrier.pending_count"
                          ".b64 %d0, %state;"));
   add(Rows, "mbarrier.arrive.expect_tx mbarrier.complete_tx", One, Out,
-      withBarrier("256", Store + "mbarrier.arrive.expect_tx.shared.b64 %state, "
-                         "[%m], 16; bar.sync 0; mbarrier.test_wait.shared.b64 "
-                         "%d1, [%m], %state; bar.sync 0; mbarrier.complete_tx."
-                         "relaxed.cluster.shared::cluster.b64 [%m], 16; " +
-                         Wait + Others));
+      withBarrier("256",
+                  Store +
+                      "mbarrier.arrive.expect_tx.shared.b64 %state, "
+                      "[%m], 16; bar.sync 0; mbarrier.test_wait.shared.b64 "
+                      "%d1, [%m], %state; bar.sync 0; mbarrier.complete_tx."
+                      "relaxed.cluster.shared::cluster.b64 [%m], 16; " +
+                      Wait + Others));
 }
 
 /// A block's tuples copied as a whole.
@@ -135,23 +150,31 @@ static void addBulk(std::vector<Row> &Rows) {
   const std::vector<Kind> In = {Kind::Bits64, Kind::Bits64};
   const std::vector<Output> Out = {{Kind::Bits64}, {Kind::Bits64}};
   for (std::string Space : {"shared::cluster", "shared::cta"}) {
-    std::string Opcode = "cp.async.bulk." + Space +
-                         ".global.mbarrier::complete_tx::bytes";
+    std::string Opcode =
+        "cp.async.bulk." + Space + ".global.mbarrier::complete_tx::bytes";
     add(Rows, Opcode, In, Out,
-        withBarrier("1", "@%q mbarrier.arrive.expect_tx.shared.b64 %state, "
-                         "[%m], 4096; @%q " + Opcode + " [%s], [%in], 4096, "
-                         "[%m]; L$A: mbarrier.try_wait.parity.shared.b64 %w, "
-                         "[%m], 0; @!%w bra L$A; " + Read));
+        withBarrier("1",
+                    "@%q mbarrier.arrive.expect_tx.shared.b64 %state, "
+                    "[%m], 4096; @%q " +
+                        Opcode +
+                        " [%s], [%in], 4096, "
+                        "[%m]; L$A: mbarrier.try_wait.parity.shared.b64 %w, "
+                        "[%m], 0; @!%w bra L$A; " +
+                        Read));
   }
   add(Rows, "cp.async.bulk.shared::cluster.shared::cta", In, Out,
       withBarrier("1", "st.shared.v2.b64 [%o], {%a1, %a0}; fence.proxy.async; "
-                       "bar.sync 0; .reg .b32 %f; add.u32 %f, %s, 8192; @%q "
+                       "bar.sync 0; .reg .b32 %f, %g, %r; add.u32 %f, %s, "
+                       "8192; mov.u32 %r, %cluster_ctarank; mapa.shared::"
+                       "cluster.u32 %f, %f, %r; mapa.shared::cluster.u32 %g, "
+                       "%m, %r; @%q "
                        "mbarrier.arrive.expect_tx.shared.b64 %state, [%m], "
                        "4096; @%q cp.async.bulk.shared::cluster.shared::cta."
-                       "mbarrier::complete_tx::bytes [%f], [%s], 4096, [%m]; "
+                       "mbarrier::complete_tx::bytes [%f], [%s], 4096, [%g]; "
                        "L$A: mbarrier.try_wait.parity.shared.b64 %w, [%m], 0; "
                        "@!%w bra L$A; add.u32 %o, %o, 8192; " +
-                       std::string(Read)));
+                           std::string(Read)));
+  Rows.back().Cluster = true;
   const std::string Begin =
       std::string(Own) + ".reg .pred %q; setp.eq.u32 %q, %thread, 0; ";
   const std::string End = "fence.proxy.async; bar.sync 0; ";
@@ -173,25 +196,34 @@ static void addBulk(std::vector<Row> &Rows) {
       K = K == Kind::F16 ? Kind::F16x2 : Kind::BF16x2, Bits = 32;
     std::string B = ".b" + std::to_string(Bits);
     add(Rows, "cp.reduce.async.bulk.global.shared::cta.bulk_group." + Form,
-        {K, K}, {{K, K == Kind::F64 ? Mask::AnyNan : Mask::None},
-                 {K, K == Kind::F64 ? Mask::AnyNan : Mask::None}},
-        Begin + "st.shared" + B + " [%o], %a0; st.shared" + B + " [%o+8], %a0; st.global" + B + " [%to], %a1; "
-            "st.global" + B + " [%to+8], %a1; fence.proxy.async; bar.sync 0; "
-            "cp.reduce.async.bulk.global.shared::cta.bulk_group." + Form +
+        {K, K},
+        {{K, K == Kind::F64 ? Mask::AnyNan : Mask::None},
+         {K, K == Kind::F64 ? Mask::AnyNan : Mask::None}},
+        Begin + "st.shared" + B + " [%o], %a0; st.shared" + B +
+            " [%o+8], %a0; st.global" + B +
+            " [%to], %a1; "
+            "st.global" +
+            B +
+            " [%to+8], %a1; fence.proxy.async; bar.sync 0; "
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group." +
+            Form +
             " [%to], [%o], 16; cp.async.bulk.commit_group; "
             "cp.async.bulk.wait_group 0; fence.proxy.async; bar.sync 0; "
-            "ld.global" + B + " %d0, [%to]; ld.global" + B +
-            " %d1, [%to+8];");
+            "ld.global" +
+            B + " %d0, [%to]; ld.global" + B + " %d1, [%to+8];");
   }
   add(Rows, "st.async.shared::cluster.mbarrier::complete_tx::bytes", {In[0]},
       {Out[0]},
-      withBarrier("1", "@%q mbarrier.arrive.expect_tx.shared.b64 %state, [%m], "
-                       "2048; bar.sync 0; .reg .b32 %f, %g; mapa.shared::"
-                       "cluster.u32 %f, %o, 0; mapa.shared::cluster.u32 %g, "
-                       "%m, 0; st.async.shared::cluster.mbarrier::complete_tx::"
-                       "bytes.b64 [%f], %a0, [%g]; L$A: mbarrier.try_wait."
-                       "parity.shared.b64 %w, [%m], 0; @!%w bra L$A; "
-                       "ld.shared.b64 %d0, [%o];"));
+      withBarrier("1",
+                  "@%q mbarrier.arrive.expect_tx.shared.b64 %state, [%m], "
+                  "2048; bar.sync 0; .reg .b32 %f, %g, %r; mov.u32 "
+                  "%r, %cluster_ctarank; mapa.shared::"
+                  "cluster.u32 %f, %o, %r; mapa.shared::cluster.u32 %g, "
+                  "%m, %r; st.async.shared::cluster.mbarrier::complete_tx::"
+                  "bytes.b64 [%f], %a0, [%g]; L$A: mbarrier.try_wait."
+                  "parity.shared.b64 %w, [%m], 0; @!%w bra L$A; "
+                  "ld.shared.b64 %d0, [%o];"));
+  Rows.back().Cluster = true;
 }
 
 /// Reductions in shared memory, of which the barrier hears.
@@ -200,30 +232,40 @@ static void addReductions(std::vector<Row> &Rows) {
        expand("(inc dec min max add and or xor) (u32 s32 u64 s64 b32 b64)")) {
     Kind K = kindOf(typesOf(Form).back());
     std::string B = ".b" + std::to_string(bitsOf(K));
-    add(Rows, "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::"
-              "bytes." + Form,
+    add(Rows,
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::"
+        "bytes." +
+            Form,
         {K, K}, {{K}},
-        withBarrier("1", "st.shared" + B + " [%o], %a1; @%q mbarrier.arrive."
-                         "expect_tx.shared.b64 %state, [%m], " +
-                             std::to_string(bitsOf(K) / 8 * BlockTuples) +
-                         "; bar.sync 0; .reg .b32 %f, %g; mapa.shared::"
-                         "cluster.u32 %f, %o, 0; mapa.shared::cluster.u32 %g, "
-                         "%m, 0; red.async.relaxed.cluster.shared::cluster."
-                         "mbarrier::complete_tx::bytes." + Form +
-                         " [%f], %a0, [%g]; L$A: mbarrier.try_wait.parity."
-                         "shared.b64 %w, [%m], 0; @!%w bra L$A; ld.shared" + B +
-                         " %d0, [%o];"));
+        withBarrier("1",
+                    "st.shared" + B +
+                        " [%o], %a1; @%q mbarrier.arrive."
+                        "expect_tx.shared.b64 %state, [%m], " +
+                        std::to_string(bitsOf(K) / 8 * BlockTuples) +
+                        "; bar.sync 0; .reg .b32 %f, %g, %r; mov.u32 %r, "
+                        "%cluster_ctarank; mapa.shared::"
+                        "cluster.u32 %f, %o, %r; mapa.shared::cluster.u32 %g, "
+                        "%m, %r; red.async.relaxed.cluster.shared::cluster."
+                        "mbarrier::complete_tx::bytes." +
+                        Form +
+                        " [%f], %a0, [%g]; L$A: mbarrier.try_wait.parity."
+                        "shared.b64 %w, [%m], 0; @!%w bra L$A; ld.shared" +
+                        B + " %d0, [%o];"));
+    Rows.back().Cluster = true;
   }
   // An arrival that copies bring.
   for (std::string Form : {"", ".noinc"})
     add(Rows, "cp.async.mbarrier.arrive" + Form + ".shared.b64",
         {Kind::Bits64, Kind::Bits64}, {{Kind::Bits64}, {Kind::Bits64}},
-        withBarrier(Form.empty() ? "1" : "257",
-                    "cp.async.ca.shared.global [%o], [%in], 16; cp.async."
-                    "mbarrier.arrive" + Form + ".shared.b64 [%m]; bar.sync 0; "
-                    "@%q mbarrier.arrive.shared.b64 %state, [%m]; L$A: "
-                    "mbarrier.try_wait.parity.shared.b64 %w, [%m], 0; @!%w bra "
-                    "L$A; ld.shared.v2.b64 {%d0, %d1}, [%o];"));
+        withBarrier(
+            Form.empty() ? "1" : "257",
+            "cp.async.ca.shared.global [%o], [%in], 16; cp.async."
+            "mbarrier.arrive" +
+                Form +
+                ".shared.b64 [%m]; bar.sync 0; "
+                "@%q mbarrier.arrive.shared.b64 %state, [%m]; L$A: "
+                "mbarrier.try_wait.parity.shared.b64 %w, [%m], 0; @!%w bra "
+                "L$A; ld.shared.v2.b64 {%d0, %d1}, [%o];"));
 }
 
 void addAsyncRows(std::vector<Row> &Rows) {

@@ -41,7 +41,8 @@ static void addOwnPlace(std::vector<Row> &Rows, const std::string &Opcode,
   std::string Space = Shared ? ".shared" : ".global",
               Place = Shared ? "%s" : "%to", At = Generic ? "%g" : Place;
   if (Shared)
-    R.Body += ".reg .b32 %s; mov.u32 %s, memory; mad.lo.u32 %s, %thread, 16, %s; ";
+    R.Body +=
+        ".reg .b32 %s; mov.u32 %s, memory; mad.lo.u32 %s, %thread, 16, %s; ";
   if (Generic)
     R.Body += ".reg .b64 %g; cvta.global.u64 %g, %to; ";
   if (Swap) // Half of the swaps find what they look for.
@@ -61,9 +62,8 @@ static void addOwnPlace(std::vector<Row> &Rows, const std::string &Opcode,
   R.Body += Opcode + " " + (Result ? Old + ", " : "") + "[" + At + "], " +
             Operand + (Swap ? ", %a2" : "") + "; ";
   for (unsigned I = 0; I < Count; ++I)
-    R.Body += "ld" + Suffix + " %d" +
-              std::to_string(I + (Result ? Count : 0)) + ", [" + Place + "+" +
-              std::to_string(I * Bytes) + "]; ";
+    R.Body += "ld" + Suffix + " %d" + std::to_string(I + (Result ? Count : 0)) +
+              ", [" + Place + "+" + std::to_string(I * Bytes) + "]; ";
   Rows.push_back(std::move(R));
 }
 
@@ -113,7 +113,9 @@ static void addWide(std::vector<Row> &Rows) {
       // Half of the swaps find what they look for.
       R.Body += "and.b32 %word, %i, 1; setp.eq.u32 %q, %word, 0; @%q mov.b64 "
                 "%a2, %a0; @%q mov.b64 %a3, %a1; ";
-      std::string Memory = R.Shared ? ".shared" : Space.empty() ? "" : ".global";
+      std::string Memory = R.Shared        ? ".shared"
+                           : Space.empty() ? ""
+                                           : ".global";
       R.Body += "st" + Memory + ".v2.b64 [" + Place + "], {%a0, %a1}; " +
                 "mov.b128 %x, {%a2, %a3}; mov.b128 %y, {%a4, %a5}; " + R.Name +
                 " %z, [" + Place + "], " + (Swap ? "%x, %y; " : "%y; ") +
@@ -126,11 +128,9 @@ static void addWide(std::vector<Row> &Rows) {
 void addAtomicRows(std::vector<Row> &Rows) {
 #define SPACES "[global shared]"
   for (std::string Op : {"atom", "red"}) {
-    for (const std::string &Tail :
-         expand(SPACES " add (u32 s32 u64 f32 f64)"))
+    for (const std::string &Tail : expand(SPACES " add (u32 s32 u64 f32 f64)"))
       addOwnPlace(Rows, Op + "." + Tail, 1);
-    for (const std::string &Tail :
-         expand(SPACES " (inc dec) u32"))
+    for (const std::string &Tail : expand(SPACES " (inc dec) u32"))
       addOwnPlace(Rows, Op + "." + Tail, 1);
     for (const std::string &Tail :
          expand(SPACES " (min max) (u32 s32 u64 s64)"))
@@ -157,8 +157,7 @@ void addAtomicRows(std::vector<Row> &Rows) {
         for (std::string T : {"f16x2", "bf16x2"})
           addOwnPlace(Rows, Op + ".global." + Do + ".noftz." + V + "." + T,
                       static_cast<unsigned>(V[1] - '0'));
-    for (const std::string &Tail :
-         expand("shared (add min max) (u32 s32 u64)"))
+    for (const std::string &Tail : expand("shared (add min max) (u32 s32 u64)"))
       addOnePlace(Rows, Op + "." + Tail);
     for (const std::string &Tail : expand("shared (and or xor) (b32 b64)"))
       addOnePlace(Rows, Op + "." + Tail);

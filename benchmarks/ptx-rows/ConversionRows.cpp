@@ -35,12 +35,12 @@ static void addMoves(std::vector<Row> &Rows) {
   for (Row &R : Rows) // What is moved keeps its bits.
     if (R.Name == "mov.f64")
       R.Outputs[0].Open = Mask::None;
-  add(Rows, "mov.b32 {b16 b16}", {Kind::Bits16, Kind::Bits16},
-      {{Kind::Bits32}}, "mov.b32 %d0, {%a0, %a1};");
+  add(Rows, "mov.b32 {b16 b16}", {Kind::Bits16, Kind::Bits16}, {{Kind::Bits32}},
+      "mov.b32 %d0, {%a0, %a1};");
   add(Rows, "mov.b32 to {b16 b16}", {Kind::Bits32},
       {{Kind::Bits16}, {Kind::Bits16}}, "mov.b32 {%d0, %d1}, %a0;");
-  add(Rows, "mov.b64 {b32 b32}", {Kind::Bits32, Kind::Bits32},
-      {{Kind::Bits64}}, "mov.b64 %d0, {%a0, %a1};");
+  add(Rows, "mov.b64 {b32 b32}", {Kind::Bits32, Kind::Bits32}, {{Kind::Bits64}},
+      "mov.b64 %d0, {%a0, %a1};");
   add(Rows, "mov.b64 to {b32 b32}", {Kind::Bits64},
       {{Kind::Bits32}, {Kind::Bits32}}, "mov.b64 {%d0, %d1}, %a0;");
   add(Rows, "mov.b64 to {_ b32}", {Kind::Bits64}, {{Kind::Bits32}},
@@ -62,8 +62,8 @@ void addConversionRows(std::vector<Row> &Rows) {
   addPlain(Rows,
            "cvt (rni rzi rmi rpi) [ftz] [sat] (" ALL_INTEGERS ") (" SCALARS ")",
            "F:T");
-  addPlain(Rows,
-           "cvt (rn rz rm rp) [sat] (" SCALARS ") (" ALL_INTEGERS ")", "F:T");
+  addPlain(Rows, "cvt (rn rz rm rp) [sat] (" SCALARS ") (" ALL_INTEGERS ")",
+           "F:T");
   addPlain(Rows,
            "cvt [rn rz rm rp rni rzi rmi rpi] [ftz] [sat] (" SCALARS
            ") (" SCALARS ")",

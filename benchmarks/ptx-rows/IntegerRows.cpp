@@ -72,9 +72,10 @@ static void addLop3(std::vector<Row> &Rows) {
 static void addComparisons(std::vector<Row> &Rows) {
   const std::vector<std::string> Any = expand("(eq ne lt le gt ge)"),
                                  Unsigned = expand("(lo ls hi hs)"),
-                                 Unordered =
-                                     expand("(equ neu ltu leu gtu geu num nan)");
-  for (const std::string &Type : expand("[ftz] (b16 b32 b64 " INTEGERS " " FLOATS ")")) {
+                                 Unordered = expand(
+                                     "(equ neu ltu leu gtu geu num nan)");
+  for (const std::string &Type :
+       expand("[ftz] (b16 b32 b64 " INTEGERS " " FLOATS ")")) {
     std::string T = typesOf(Type).back();
     std::vector<std::string> Names = Any;
     if (T[0] == 'u')
@@ -102,11 +103,12 @@ static void addComparisons(std::vector<Row> &Rows) {
       Rows.push_back(R);
       for (const std::string &To :
            expand("(u32 s32 f32 u16 s16 f16 bf16 f16x2 bf16x2)")) {
-        if (Pair != (To == "f16x2" || To == "bf16x2") && !(Pair && To[1] == '3'))
+        if (Pair != (To == "f16x2" || To == "bf16x2") &&
+            !(Pair && To[1] == '3'))
           continue;
         Row S;
-        S.Name = "set." + Name + Flush + "." + To + "." + T +
-                 " {none and or xor}";
+        S.Name =
+            "set." + Name + Flush + "." + To + "." + T + " {none and or xor}";
         S.Inputs = R.Inputs;
         for (std::string Bool : {"", ".and", ".or", ".xor"}) {
           S.Body += "set." + Name + Bool + Flush + "." + To + "." + T + " %d" +

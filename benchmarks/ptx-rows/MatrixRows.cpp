@@ -24,14 +24,19 @@ struct Element {
   Kind Of; ///< What a register holds.
 };
 
-static constexpr Element
-    F16 = {"f16", 16, Kind::MatrixF16}, BF16 = {"bf16", 16, Kind::MatrixBF16},
-    TF32 = {"tf32", 32, Kind::MatrixTF32}, F32 = {"f32", 32, Kind::MatrixF32},
-    F64 = {"f64", 64, Kind::MatrixF64}, E4M3 = {"e4m3", 8, Kind::MatrixE4M3},
-    E5M2 = {"e5m2", 8, Kind::MatrixE5M2}, S8 = {"s8", 8, Kind::Bits32},
-    U8 = {"u8", 8, Kind::Bits32}, S4 = {"s4", 4, Kind::Bits32},
-    U4 = {"u4", 4, Kind::Bits32}, B1 = {"b1", 1, Kind::Bits32},
-    S32 = {"s32", 32, Kind::Bits32};
+static constexpr Element F16 = {"f16", 16, Kind::MatrixF16},
+                         BF16 = {"bf16", 16, Kind::MatrixBF16},
+                         TF32 = {"tf32", 32, Kind::MatrixTF32},
+                         F32 = {"f32", 32, Kind::MatrixF32},
+                         F64 = {"f64", 64, Kind::MatrixF64},
+                         E4M3 = {"e4m3", 8, Kind::MatrixE4M3},
+                         E5M2 = {"e5m2", 8, Kind::MatrixE5M2},
+                         S8 = {"s8", 8, Kind::Bits32},
+                         U8 = {"u8", 8, Kind::Bits32},
+                         S4 = {"s4", 4, Kind::Bits32},
+                         U4 = {"u4", 4, Kind::Bits32},
+                         B1 = {"b1", 1, Kind::Bits32},
+                         S32 = {"s32", 32, Kind::Bits32};
 
 /// The kind with infinities and NaN; integers have none.
 static Kind wild(Kind K) {
@@ -123,8 +128,8 @@ static void addMmas(std::vector<Row> &Rows) {
       for (const Element &B : {E4M3, E5M2})
         for (const Element &C : {F16, F32})
           addMmaForm(Rows, S, C, A, B, C);
-  for (Shape S : {Shape{8, 8, 4}, Shape{16, 8, 4}, Shape{16, 8, 8},
-                  Shape{16, 8, 16}})
+  for (Shape S :
+       {Shape{8, 8, 4}, Shape{16, 8, 4}, Shape{16, 8, 8}, Shape{16, 8, 16}})
     addMmaForm(Rows, S, F64, F64, F64, F64);
   for (std::string Clamp : {"", ".satfinite"}) {
     for (Shape S : {Shape{8, 8, 16}, Shape{16, 8, 16}, Shape{16, 8, 32}})
@@ -173,13 +178,12 @@ static void addWmma(std::vector<Row> &Rows, Shape S, const Element &A,
   unsigned At = 0, Input = 0;
   auto Bring = [&](unsigned Count) {
     unsigned Begin = At;
-    R.Body += "mad.lo.u32 %o, %lane, " + std::to_string(Count * 8) +
-              ", %s; ";
+    R.Body += "mad.lo.u32 %o, %lane, " + std::to_string(Count * 8) + ", %s; ";
     for (unsigned I = 0; I < Count; ++I) {
       std::string To = "[%o+" + std::to_string(At + I * 8) + "]";
       if (A.Bits == 64)
-        R.Body += "st.shared.b64 " + To + ", %a" + std::to_string(Input++) +
-                  "; ";
+        R.Body +=
+            "st.shared.b64 " + To + ", %a" + std::to_string(Input++) + "; ";
       else {
         R.Body += "st.shared.v2.b32 " + To + ", {%a" + std::to_string(Input) +
                   ", %a" + std::to_string(Input + 1) + "}; ";
@@ -195,9 +199,8 @@ static void addWmma(std::vector<Row> &Rows, Shape S, const Element &A,
   auto Fragment = [](char Letter, unsigned Count) {
     return "{" + registers(Letter, 0, Count) + "}";
   };
-  auto Load = [&](const char *Use, const std::string &Layout,
-                  const Element &E, char Letter, unsigned Count,
-                  const std::string &From) {
+  auto Load = [&](const char *Use, const std::string &Layout, const Element &E,
+                  char Letter, unsigned Count, const std::string &From) {
     R.Body += std::string("wmma.load.") + Use + ".sync.aligned." + Layout +
               "." + S.str() + ".shared." + E.Name + " " +
               Fragment(Letter, Count) + ", [%s+" + From + "]; ";
@@ -242,8 +245,8 @@ static void addWmmas(std::vector<Row> &Rows) {
                 "f32.bf16.bf16.f32", "");
         for (const Element &A : {S8, U8})
           for (std::string Clamp : {"", ".satfinite"})
-            addWmma(Rows, S, A, S32, S32, La, Lb, Ld,
-                    registersOf(S.M * S.K, A), registersOf(S.K * S.N, A), "",
+            addWmma(Rows, S, A, S32, S32, La, Lb, Ld, registersOf(S.M * S.K, A),
+                    registersOf(S.K * S.N, A), "",
                     std::string("s32.") + A.Name + "." + A.Name + ".s32",
                     Clamp);
       }
@@ -279,18 +282,20 @@ static void addMoves(std::vector<Row> &Rows) {
       R.Inputs.push_back(Kind::Lane);
       R.Outputs.assign(Count, {Kind::Bits32});
       R.Shared = true;
-      R.Body = Begin + "st.shared.v4.b32 [%o], {%a0, %a1, %a2, %a3}; "
-                       "bar.warp.sync -1; mad.lo.u32 %o, %a4, 16, %s; "
-                       "ldmatrix" +
+      R.Body = Begin +
+               "st.shared.v4.b32 [%o], {%a0, %a1, %a2, %a3}; "
+               "bar.warp.sync -1; mad.lo.u32 %o, %a4, 16, %s; "
+               "ldmatrix" +
                Form + "{" + registers('d', 0, Count) + "}, [%o];";
       Rows.push_back(R);
       R.Name = "stmatrix" + Form;
       R.Name.pop_back();
       R.Inputs.assign(Count, Kind::Bits32);
       R.Outputs.assign(4, {Kind::Bits32});
-      R.Body = Begin + "st.shared.v4.b32 [%o], {0, 0, 0, 0}; bar.warp.sync "
-                       "-1; xor.b32 %word, %lane, 5; mad.lo.u32 %o, %word, 16, "
-                       "%s; stmatrix" +
+      R.Body = Begin +
+               "st.shared.v4.b32 [%o], {0, 0, 0, 0}; bar.warp.sync "
+               "-1; xor.b32 %word, %lane, 5; mad.lo.u32 %o, %word, 16, "
+               "%s; stmatrix" +
                Form + "[%o], {" + registers('a', 0, Count) +
                "}; bar.warp.sync -1; mad.lo.u32 %o, %lane, 16, %s; "
                "ld.shared.v4.b32 {%d0, %d1, %d2, %d3}, [%o];";
@@ -306,9 +311,9 @@ static void addWgmma(std::vector<Row> &Rows, unsigned N, const Element &D,
                      const std::string &What, unsigned Swizzle) {
   unsigned K = 256 / A.Bits;
   Row R;
-  std::string Opcode = "wgmma.mma_async.sync.aligned.m64n" +
-                       std::to_string(N) + "k" + std::to_string(K) + "." +
-                       D.Name + "." + A.Name + "." + B.Name;
+  std::string Opcode = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(N) +
+                       "k" + std::to_string(K) + "." + D.Name + "." + A.Name +
+                       "." + B.Name;
   if (A.Bits == 1)
     Opcode += ".and.popc";
   Opcode += Clamp;
@@ -332,7 +337,10 @@ static void addWgmma(std::vector<Row> &Rows, unsigned N, const Element &D,
            "st.shared.v4.b32 [%o+20480], {%a7, %a6, %a5, %a4}; "
            "fence.proxy.async; bar.sync 0; ";
   // Leading and stride offsets of 128 and 256 bytes; swizzled: 8 rows.
-  uint64_t Stride = Swizzle == 0 ? 256 : Swizzle == 3 ? 256 : Swizzle == 2 ? 512 : 1024;
+  uint64_t Stride = Swizzle == 0   ? 256
+                    : Swizzle == 3 ? 256
+                    : Swizzle == 2 ? 512
+                                   : 1024;
   uint64_t Descriptor = (uint64_t(128) >> 4) << 16 | (Stride >> 4) << 32 |
                         uint64_t(Swizzle) << 62;
   auto Describe = [&](const std::string &Name, unsigned At) {
@@ -346,8 +354,8 @@ static void addWgmma(std::vector<Row> &Rows, unsigned N, const Element &D,
   for (unsigned I = 0; I < Count; ++I)
     R.Body += "mov.b32 %d" + std::to_string(I) + ", %a" +
               std::to_string(12 + I % 4) + "; ";
-  R.Body += "wgmma.fence.sync.aligned; setp.ne.b32 %q, 1, 0; " + Opcode +
-            " {" + registers('d', 0, Count) + "}, " +
+  R.Body += "wgmma.fence.sync.aligned; setp.ne.b32 %q, 1, 0; " + Opcode + " {" +
+            registers('d', 0, Count) + "}, " +
             (InRegisters ? "{" + registers('a', 8, 4) + "}" : "%da") +
             ", %db, %q" + Numbers +
             "; wgmma.commit_group.sync.aligned; "

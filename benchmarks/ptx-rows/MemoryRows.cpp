@@ -51,10 +51,10 @@ static std::string storeAll(const std::string &Type, unsigned Count,
       Text += "{ .reg .b64 %u, %v; mov.b128 {%u, %v}, %x" + N +
               "; st.global.v2.b64 [%to+" + At + "], {%u, %v}; } ";
     else
-      Text += "st.global.b" +
-              std::to_string(Wide || Bytes == 8 ? 64
-                                                : std::max(Bytes * 8, 16U)) +
-              " [%to+" + At + "], %x" + N + "; ";
+      Text +=
+          "st.global.b" +
+          std::to_string(Wide || Bytes == 8 ? 64 : std::max(Bytes * 8, 16U)) +
+          " [%to+" + At + "], %x" + N + "; ";
   }
   return Text;
 }
@@ -129,10 +129,11 @@ static void addStore(std::vector<Row> &Rows, const std::string &Opcode,
   } else if (Space != "global") {
     bool Local = Space == "local";
     R.Shared = !Local;
-    R.Body += Local ? ".local .align 16 .b8 own[16]; .reg .b64 %o; mov.u64 %o, "
-                      "own; "
-                    : ".reg .b32 %o; mov.u32 %o, memory; mad.lo.u32 %o, %thread, "
-                      "16, %o; ";
+    R.Body += Local
+                  ? ".local .align 16 .b8 own[16]; .reg .b64 %o; mov.u64 %o, "
+                    "own; "
+                  : ".reg .b32 %o; mov.u32 %o, memory; mad.lo.u32 %o, %thread, "
+                    "16, %o; ";
     Into = "%o";
     std::string Base = Local ? "local" : "shared";
     Back = ".reg .b64 %w; ";
@@ -249,8 +250,9 @@ static void addConstants(std::vector<Row> &Rows) {
 
 /// Rows whose operands are in registers.
 static void addOther(std::vector<Row> &Rows) {
-  auto Add = [&](std::string Name, std::vector<Kind> In, std::vector<Output> Out,
-                 std::string Body, bool Shared = false) {
+  auto Add = [&](std::string Name, std::vector<Kind> In,
+                 std::vector<Output> Out, std::string Body,
+                 bool Shared = false) {
     Row R;
     R.Name = std::move(Name);
     R.Inputs = std::move(In);
@@ -259,8 +261,8 @@ static void addOther(std::vector<Row> &Rows) {
     R.Shared = Shared;
     Rows.push_back(std::move(R));
   };
-  for (std::string Kind0 : {"evict_last", "evict_normal", "evict_first",
-                            "evict_unchanged"})
+  for (std::string Kind0 :
+       {"evict_last", "evict_normal", "evict_first", "evict_unchanged"})
     Add("createpolicy.fractional.L2::" + Kind0 + " ld.L2::cache_hint st",
         {Kind::Bits32}, {{Kind::Bits32}},
         ".reg .b64 %p; createpolicy.fractional.L2::" + Kind0 +
@@ -269,7 +271,8 @@ static void addOther(std::vector<Row> &Rows) {
   for (std::string Name :
        {"fractional.L2::evict_last.L2::evict_unchanged.b64 %p, 0.25",
         "fractional.L2::evict_first.L2::evict_first.b64 %p",
-        "range.global.L2::evict_last.L2::evict_unchanged.b64 %p, [%in], 64, 128",
+        "range.global.L2::evict_last.L2::evict_unchanged.b64 %p, [%in], 64, "
+        "128",
         "range.global.L2::evict_first.b64 %p, [%in], 64, 128"})
     Add("createpolicy." + Name, {Kind::Bits32}, {{Kind::Bits32}},
         ".reg .b64 %p; createpolicy." + Name +
@@ -277,17 +280,22 @@ static void addOther(std::vector<Row> &Rows) {
   Add("applypriority", {Kind::Bits32}, {{Kind::Bits32}},
       ".reg .b64 %g; and.b64 %g, %in, -128; "
       "applypriority.global.L2::evict_normal [%g], 128; mov.b32 %d0, %a0;");
-  Add("prefetch prefetchu", {Kind::Bits32},
-      {{Kind::Bits32}},
+  Add("prefetch prefetchu", {Kind::Bits32}, {{Kind::Bits32}},
       ".reg .b64 %g; cvta.global.u64 %g, %in; prefetch.global.L1 [%in]; "
       "prefetch.global.L2 [%in]; prefetch.global.L2::evict_last [%in]; "
       "prefetch.global.L2::evict_normal [%in]; prefetchu.L1 [%g]; "
       "prefetch.L1 [%g]; prefetch.L2 [%g]; mov.b32 %d0, %a0;");
   // Which space an address belongs to, and back and forth.
   Add("isspacep cvta", {Kind::Bits64},
-      {{Kind::Predicate}, {Kind::Predicate}, {Kind::Predicate},
-       {Kind::Predicate}, {Kind::Predicate}, {Kind::Predicate},
-       {Kind::Predicate}, {Kind::Bits64}, {Kind::Bits64}},
+      {{Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Predicate},
+       {Kind::Bits64},
+       {Kind::Bits64}},
       ".local .b64 own; .reg .b64 %g, %s, %l, %b; cvta.global.u64 %g, %in; "
       "mov.u64 %b, memory; cvta.shared.u64 %s, %b; mov.u64 %b, own; "
       "cvta.local.u64 %l, %b; isspacep.global %d0, %g; isspacep.shared %d1, "
@@ -304,13 +312,32 @@ static void addOther(std::vector<Row> &Rows) {
       "st.local.b32 [%q], %m; ld.local.b32 %d0, [%p]; "
       "ld.local.b32 %d1, [%q]; and.b64 %n, %q, 15; setp.eq.u64 %d2, %n, 0; "
       "stackrestore.u64 %s;");
-  for (std::string Name :
-       {"tid.x", "tid.y", "tid.z", "ntid.x", "ntid.y", "ntid.z", "ctaid.x",
-        "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z", "laneid",
-        "warpid", "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt",
-        "lanemask_ge", "clusterid.x", "nclusterid.x", "cluster_ctaid.x",
-        "cluster_nctaid.x", "cluster_ctarank", "cluster_nctarank",
-        "dynamic_smem_size"})
+  for (std::string Name : {"tid.x",
+                           "tid.y",
+                           "tid.z",
+                           "ntid.x",
+                           "ntid.y",
+                           "ntid.z",
+                           "ctaid.x",
+                           "ctaid.y",
+                           "ctaid.z",
+                           "nctaid.x",
+                           "nctaid.y",
+                           "nctaid.z",
+                           "laneid",
+                           "warpid",
+                           "lanemask_eq",
+                           "lanemask_lt",
+                           "lanemask_le",
+                           "lanemask_gt",
+                           "lanemask_ge",
+                           "clusterid.x",
+                           "nclusterid.x",
+                           "cluster_ctaid.x",
+                           "cluster_nctaid.x",
+                           "cluster_ctarank",
+                           "cluster_nctarank",
+                           "dynamic_smem_size"})
     Add("mov.u32 %" + Name, {Kind::Bits32}, {{Kind::Bits32}},
         "mov.u32 %d0, %" + Name + ";");
   Add("mov.pred %is_explicit_cluster", {Kind::Bits32}, {{Kind::Predicate}},

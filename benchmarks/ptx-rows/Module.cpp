@@ -15,9 +15,7 @@
 
 namespace ptxrows {
 
-static std::string typeName(Kind K) {
-  return ".b" + std::to_string(bitsOf(K));
-}
+static std::string typeName(Kind K) { return ".b" + std::to_string(bitsOf(K)); }
 
 /// "  ld.global.b32 %a0, [%in+8];"
 static std::string loadOf(Kind K, unsigned Number, uint64_t At) {
@@ -58,7 +56,8 @@ static std::string withLabels(const std::string &Body, const std::string &Own) {
 }
 
 static std::string scopeOf(const Row &R, const Part::Place &At, size_t Number) {
-  std::string Text = "{ // " + R.Name + "\n  .reg .b64 %in, %to;\n"
+  std::string Text = "{ // " + R.Name +
+                     "\n  .reg .b64 %in, %to;\n"
                      "  .reg .b32 %word;\n";
   auto Place = [&](const char *Name, const char *Base, size_t Words,
                    uint64_t First) {
@@ -94,10 +93,11 @@ std::vector<Part::Place> Part::places() const {
   return Places;
 }
 
-static std::string headOf(unsigned Kernel, bool Shared) {
+static std::string headOf(unsigned Kernel, bool Shared, bool Cluster) {
   std::string Text = ".visible .entry rows" + std::to_string(Kernel) +
                      "(.param .u64 from, .param .u64 into)\n.reqntid " +
-                     std::to_string(BlockTuples) + "\n{\n";
+                     std::to_string(BlockTuples) +
+                     (Cluster ? "\n.reqnctapercluster 2\n{\n" : "\n{\n");
   if (Shared)
     Text += ".shared .align 1024 .b8 memory[32768];\n";
   return Text +
@@ -122,7 +122,7 @@ static std::string constants() {
 }
 
 std::string Part::ptx() const {
-  // All rows of a part are of one age.
+  // All rows of a part are of one age, and in clusters or not.
   std::string Text = Rows.front().Old ? ".version 6.3\n.target sm_70\n"
                                       : ".version 8.8\n.target sm_90a\n";
   Text += ".address_size 64\n";
@@ -135,9 +135,10 @@ std::string Part::ptx() const {
          End = Rows.begin() +
                static_cast<ptrdiff_t>(std::min(I + GroupRows, Rows.size()));
     if (I % GroupRows == 0)
-      Text += headOf(Places[I].Kernel,
-                     std::any_of(First, End,
-                                 [](const Row &R) { return R.Shared; }));
+      Text +=
+          headOf(Places[I].Kernel,
+                 std::any_of(First, End, [](const Row &R) { return R.Shared; }),
+                 Rows.front().Cluster);
     Text += scopeOf(Rows[I], Places[I], I);
     if (I % GroupRows == GroupRows - 1 || I + 1 == Rows.size())
       Text += "ret;\n}\n";
@@ -147,10 +148,10 @@ std::string Part::ptx() const {
 
 std::vector<Part> partsOf(const std::vector<Row> &Rows) {
   std::vector<Part> Parts;
-  for (bool Old : {false, true}) {
+  for (unsigned Kind = 0; Kind < 3; ++Kind) {
     bool Begin = true;
     for (const Row &R : Rows) {
-      if (R.Old != Old)
+      if ((R.Old ? 2 : R.Cluster ? 1 : 0) != Kind)
         continue;
       if (Begin || Parts.back().Rows.size() == PartRows)
         Parts.emplace_back();

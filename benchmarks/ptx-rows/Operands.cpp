@@ -65,10 +65,9 @@ static std::vector<uint64_t> specialFloats(Format F) {
                  One = ((uint64_t(1) << (F.Exponent - 1)) - 1) << F.Fraction,
                  Inf = ((uint64_t(1) << F.Exponent) - 1) << F.Fraction,
                  Least = uint64_t(1) << F.Fraction, Quiet = Least >> 1;
-  const uint64_t Positive[] = {0,         1,         Least - 1, Least,
-                               One,       One - 1,   One + 1,   One + Least,
-                               One - Least, Inf - 1, Inf,       Inf | Quiet,
-                               Inf | 1};
+  const uint64_t Positive[] = {
+      0,           1,           Least - 1, Least, One,         One - 1, One + 1,
+      One + Least, One - Least, Inf - 1,   Inf,   Inf | Quiet, Inf | 1};
   std::vector<uint64_t> Values;
   for (uint64_t V : Positive) {
     Values.push_back(V);
@@ -86,15 +85,48 @@ static std::vector<uint64_t> specialFloats(Format F) {
 /// Where conversions to integers and narrower formats change.
 static std::vector<uint64_t> limits32() {
   std::vector<uint64_t> Values;
-  const float Ends[] = {127,        128,        255,        256,     32767,
-                        32768,      65535,      65536,      65504,   65520,
-                        65519.996F, 448,        464,        480,     57344,
-                        61440,      2147483648, 4294967296, 9.2233720e18F,
-                        1.8446744e19F, 0.5F,    2.5F,       3.5F,    126.5F,
-                        6.0e-8F,    2.98e-8F,   6.1e-5F,    0.015625F, 0.0009765625F,
-                        6,          7,          28,         30,      7.5F,
-                        3.3895314e38F, 3.39617752e38F, 0.2F, 16777217.0F,
-                        8388608.5F, 8388607.5F, 5.877e-39F, 1.7014118e38F};
+  const float Ends[] = {127,
+                        128,
+                        255,
+                        256,
+                        32767,
+                        32768,
+                        65535,
+                        65536,
+                        65504,
+                        65520,
+                        65519.996F,
+                        448,
+                        464,
+                        480,
+                        57344,
+                        61440,
+                        2147483648,
+                        4294967296,
+                        9.2233720e18F,
+                        1.8446744e19F,
+                        0.5F,
+                        2.5F,
+                        3.5F,
+                        126.5F,
+                        6.0e-8F,
+                        2.98e-8F,
+                        6.1e-5F,
+                        0.015625F,
+                        0.0009765625F,
+                        6,
+                        7,
+                        28,
+                        30,
+                        7.5F,
+                        3.3895314e38F,
+                        3.39617752e38F,
+                        0.2F,
+                        16777217.0F,
+                        8388608.5F,
+                        8388607.5F,
+                        5.877e-39F,
+                        1.7014118e38F};
   for (float Each : Ends) {
     uint32_t Bits = 0;
     std::memcpy(&Bits, &Each, 4);
@@ -133,11 +165,25 @@ static std::vector<uint64_t> limits64() {
 
 static std::vector<uint64_t> specialIntegers(unsigned Bits) {
   const uint64_t Top = uint64_t(1) << (Bits - 1), All = Top | (Top - 1);
-  std::vector<uint64_t> Values = {0,       1,       2,         3,
-                                  All,     All - 1, All - 2,   Top,
-                                  Top - 1, Top + 1, Top - 2,   Top >> 1,
-                                  127,     128,     255,       256,
-                                  All - 127, All - 128, 0x5555555555555555 & All,
+  std::vector<uint64_t> Values = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  All,
+                                  All - 1,
+                                  All - 2,
+                                  Top,
+                                  Top - 1,
+                                  Top + 1,
+                                  Top - 2,
+                                  Top >> 1,
+                                  127,
+                                  128,
+                                  255,
+                                  256,
+                                  All - 127,
+                                  All - 128,
+                                  0x5555555555555555 & All,
                                   0xaaaaaaaaaaaaaaaa & All};
   if (Bits > 16)
     for (uint64_t V : {0x7fffULL, 0x8000ULL, 0xffffULL, 0x10000ULL,
@@ -145,9 +191,9 @@ static std::vector<uint64_t> specialIntegers(unsigned Bits) {
                        0x01000000ULL, 0x00ffffffULL, 0x00800000ULL})
       Values.push_back(V & All);
   if (Bits > 32)
-    for (uint64_t V : {0x7fffffffULL, 0x80000000ULL, 0xffffffffULL,
-                       0x100000000ULL, 0xffffffff80000000ULL,
-                       0xffffffff7fffffffULL})
+    for (uint64_t V :
+         {0x7fffffffULL, 0x80000000ULL, 0xffffffffULL, 0x100000000ULL,
+          0xffffffff80000000ULL, 0xffffffff7fffffffULL})
       Values.push_back(V);
   return Values;
 }
@@ -199,9 +245,9 @@ static uint64_t matrixValue(Kind K, uint64_t Random) {
 
 /// A matrix's value, and once in 24 words one that is no number or too large.
 static uint64_t wildValue(Kind K, uint64_t Random, uint64_t Choice) {
-  const auto Tame = static_cast<Kind>(static_cast<int>(Kind::MatrixF16) +
-                                      static_cast<int>(K) -
-                                      static_cast<int>(Kind::WildF16));
+  const auto Tame =
+      static_cast<Kind>(static_cast<int>(Kind::MatrixF16) +
+                        static_cast<int>(K) - static_cast<int>(Kind::WildF16));
   const uint64_t Word = matrixValue(Tame, Random);
   if (Choice % 24 != 0)
     return Word;
@@ -237,7 +283,7 @@ static const std::vector<uint64_t> &specialsOf(Kind K) {
                                      Single = specialFloats({8, 23}),
                                      Double = specialFloats({11, 52});
   static const std::vector<uint64_t> Amounts = {
-      0,  1,  2,  7,  8,   15,  16,  17,    24,         31,        32, 33,
+      0,  1,  2,  7,  8,   15,  16,  17,  24,  31,         32,        33,
       48, 63, 64, 65, 127, 128, 255, 256, 257, 0x80000000, 0xffffffff};
   static const std::vector<uint64_t> Flags = {0, 1};
   static const std::vector<uint64_t> None;

@@ -55,15 +55,19 @@ std::vector<std::string> expand(std::string_view Pattern) {
 
 /// The types that opcodes name, with the registers that hold them.
 static constexpr std::pair<std::string_view, Kind> Types[] = {
-    {"u8", Kind::Bits32},     {"s8", Kind::Bits32},     {"b8", Kind::Bits32},
-    {"u16", Kind::Bits16},    {"s16", Kind::Bits16},    {"b16", Kind::Bits16},
-    {"u32", Kind::Bits32},    {"s32", Kind::Bits32},    {"b32", Kind::Bits32},
-    {"u64", Kind::Bits64},    {"s64", Kind::Bits64},    {"b64", Kind::Bits64},
-    {"u16x2", Kind::Bits32},  {"s16x2", Kind::Bits32},  {"f16", Kind::F16},
-    {"bf16", Kind::BF16},     {"f16x2", Kind::F16x2},   {"bf16x2", Kind::BF16x2},
-    {"f32", Kind::F32},       {"f64", Kind::F64},       {"pred", Kind::Predicate},
-    {"tf32", Kind::F32},      {"e4m3x2", Kind::Narrow}, {"e5m2x2", Kind::Narrow},
-    {"e2m3x2", Kind::Narrow}, {"e3m2x2", Kind::Narrow},
+    {"u8", Kind::Bits32},      {"s8", Kind::Bits32},
+    {"b8", Kind::Bits32},      {"u16", Kind::Bits16},
+    {"s16", Kind::Bits16},     {"b16", Kind::Bits16},
+    {"u32", Kind::Bits32},     {"s32", Kind::Bits32},
+    {"b32", Kind::Bits32},     {"u64", Kind::Bits64},
+    {"s64", Kind::Bits64},     {"b64", Kind::Bits64},
+    {"u16x2", Kind::Bits32},   {"s16x2", Kind::Bits32},
+    {"f16", Kind::F16},        {"bf16", Kind::BF16},
+    {"f16x2", Kind::F16x2},    {"bf16x2", Kind::BF16x2},
+    {"f32", Kind::F32},        {"f64", Kind::F64},
+    {"pred", Kind::Predicate}, {"tf32", Kind::F32},
+    {"e4m3x2", Kind::Narrow},  {"e5m2x2", Kind::Narrow},
+    {"e2m3x2", Kind::Narrow},  {"e3m2x2", Kind::Narrow},
     {"ue8m0x2", Kind::Narrow},
 };
 
@@ -86,8 +90,8 @@ std::vector<std::string> typesOf(std::string_view Opcode) {
 std::string registers(char Letter, unsigned First, unsigned Count) {
   std::string Text;
   for (unsigned I = 0; I < Count; ++I)
-    Text += (I ? ", %" : "%") + std::string(1, Letter) +
-            std::to_string(First + I);
+    Text +=
+        (I ? ", %" : "%") + std::string(1, Letter) + std::to_string(First + I);
   return Text;
 }
 

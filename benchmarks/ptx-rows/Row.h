@@ -85,16 +85,17 @@ struct Output {
 };
 
 struct Row {
-  std::string Name;           ///< The opcode, and what tells it from others.
-  std::vector<Kind> Inputs;   ///< Registers %a0, %a1 ...; 64 bits in memory.
+  std::string Name;            ///< The opcode, and what tells it from others.
+  std::vector<Kind> Inputs;    ///< Registers %a0, %a1 ...; 64 bits in memory.
   std::vector<Output> Outputs; ///< Registers %d0, %d1 ...; 64 bits in memory.
   /// The body: statements that read %a and write %d. Also known are %i (the
   /// tuple), %lane, %thread (in the block), %in and %to (the tuple's own 64-bit
   /// words in global memory), and "memory", 16 KiB of shared memory.
   std::string Body;
-  bool Shared = false; ///< It uses "memory".
+  bool Shared = false;    ///< It uses "memory".
   bool Constants = false; ///< It uses "constants", 256 bytes of them.
-  bool Old = false;    ///< Only PTX before 6.4 has it.
+  bool Cluster = false;   ///< Its blocks must be a cluster: two of them are.
+  bool Old = false;       ///< Only PTX before 6.4 has it.
   /// It finds its operands in memory, or leaves its results there, by itself.
   bool LoadsItself = false, StoresItself = false;
 };

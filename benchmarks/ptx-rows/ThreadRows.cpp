@@ -95,7 +95,8 @@ static void addShuffles(std::vector<Row> &Rows) {
         "@%q bra L$A; shfl.sync." +
             Mode + ".b32 %d0|%d1, %a0, %a1, " + C +
             ", 0xffff0000; bra L$B; L$A: shfl.sync." + Mode +
-            ".b32 %d0|%d1, %a0, %a1, " + C + ", 0x0000ffff; L$B: "
+            ".b32 %d0|%d1, %a0, %a1, " + C +
+            ", 0x0000ffff; L$B: "
             "bar.warp.sync -1;");
   }
 }
@@ -166,24 +167,28 @@ static void addBarriers(std::vector<Row> &Rows) {
         // All threads; with a count; and 128 at each of two barriers.
         add(Rows, Name, {Kind::Predicate}, {{K}, {K}, {K}, {K}},
             ".reg .b32 %n; .reg .pred %q; " + Name + " %d0, 0, %a0; " + Name +
-                " %d1, 1, 256, !%a0; shr.u32 %n, %thread, 7; add.u32 %n, %n, 2; " +
+                " %d1, 1, 256, !%a0; shr.u32 %n, %thread, 7; add.u32 %n, %n, "
+                "2; " +
                 Name +
-                " %d2, %n, 128, %a0; setp.ne.u32 %q, %thread, 7; and.b32 %word, "
+                " %d2, %n, 128, %a0; setp.ne.u32 %q, %thread, 7; and.b32 "
+                "%word, "
                 "%i, 256; setp.eq.or.u32 %q, %word, 0, %q; " +
                 Name + " %d3, 0, %q;");
       }
       // What others wrote before the barrier is there behind it.
       Row R;
-      R.Name = Barrier + ".sync" + Aligned + " " + Barrier + ".arrive" + Aligned;
+      R.Name =
+          Barrier + ".sync" + Aligned + " " + Barrier + ".arrive" + Aligned;
       R.Inputs = {Kind::Bits32};
       R.Outputs = {{Kind::Bits32}, {Kind::Bits32}};
       R.Shared = true;
       R.Body =
           ".reg .b32 %s, %o; .reg .pred %q; mov.u32 %s, memory; mad.lo.u32 "
-          "%o, %thread, 4, %s; st.shared.b32 [%o], %a0; xor.b32 %word, %thread, 77; "
+          "%o, %thread, 4, %s; st.shared.b32 [%o], %a0; xor.b32 %word, "
+          "%thread, 77; "
           "mad.lo.u32 %s, %word, 4, %s; " +
+          Barrier + ".sync" + Aligned + " 0; ld.shared.b32 %d0, [%s]; " +
           Barrier + ".sync" + Aligned +
-          " 0; ld.shared.b32 %d0, [%s]; " + Barrier + ".sync" + Aligned +
           " 3, 256; setp.lt.u32 %q, %thread, 128; mov.b32 %d1, 0; @%q bra L$A; "
           "ld.shared.b32 %word, [%o]; add.u32 %word, %word, 1; st.shared.b32 "
           "[%o], %word; " +
@@ -194,18 +199,29 @@ static void addBarriers(std::vector<Row> &Rows) {
       Rows.push_back(std::move(R));
     }
   for (std::string Fence :
-       {"membar.cta", "membar.gl", "membar.sys", "fence.sc.cta",
-        "fence.sc.cluster", "fence.sc.gpu", "fence.sc.sys", "fence.acq_rel.cta",
-        "fence.acq_rel.cluster", "fence.acq_rel.gpu", "fence.acq_rel.sys",
+       {"membar.cta",
+        "membar.gl",
+        "membar.sys",
+        "fence.sc.cta",
+        "fence.sc.cluster",
+        "fence.sc.gpu",
+        "fence.sc.sys",
+        "fence.acq_rel.cta",
+        "fence.acq_rel.cluster",
+        "fence.acq_rel.gpu",
+        "fence.acq_rel.sys",
         "fence.acquire.sync_restrict::shared::cluster.cluster",
-        "fence.proxy.alias", "fence.proxy.async", "fence.proxy.async.global",
-        "fence.proxy.async.shared::cta", "fence.proxy.async.shared::cluster",
+        "fence.proxy.alias",
+        "fence.proxy.async",
+        "fence.proxy.async.global",
+        "fence.proxy.async.shared::cta",
+        "fence.proxy.async.shared::cluster",
         "fence.mbarrier_init.release.cluster",
-        "fence.proxy.tensormap::generic.release.gpu", "fence.acquire.gpu",
+        "fence.proxy.tensormap::generic.release.gpu",
+        "fence.acquire.gpu",
         "fence.release.gpu"})
     add(Rows, Fence, {Kind::Bits32}, {{Kind::Bits32}},
-        "st.global.b32 [%to], %a0; " + Fence +
-            "; ld.global.b32 %d0, [%to];");
+        "st.global.b32 [%to], %a0; " + Fence + "; ld.global.b32 %d0, [%to];");
   add(Rows, "barrier.cluster nanosleep griddepcontrol pmevent", {Kind::Bits32},
       {{Kind::Bits32}},
       "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; "

@@ -25,7 +25,7 @@ static void emit(Row &R, const std::string &Opcode, const std::string &Select,
 
 /// Pairs of selectors, in which each stands on both sides.
 static constexpr const char *Selectors[][2] = {
-    {"", ""},      {".b0", ".b3"}, {".b1", ".h1"}, {".b2", ""},
+    {"", ""},       {".b0", ".b3"}, {".b1", ".h1"}, {".b2", ""},
     {".b3", ".b1"}, {".h0", ".b0"}, {".h1", ".b2"}, {"", ".h0"}};
 
 static void addScalar(std::vector<Row> &Rows, const std::string &Opcode,
@@ -99,8 +99,7 @@ void addVideoRows(std::vector<Row> &Rows) {
   for (const std::string &Opcode :
        expand("(vshl vshr) (u32 s32) (u32 s32) u32 [sat] (clamp wrap)"))
     addScalar(Rows, Opcode, true);
-  for (const std::string &Opcode :
-       expand("vset " SIGNS " (eq ne lt le gt ge)"))
+  for (const std::string &Opcode : expand("vset " SIGNS " (eq ne lt le gt ge)"))
     addScalar(Rows, Opcode, false);
   for (const std::string &Opcode :
        expand("vmad (u32 s32) " SIGNS " [sat] [shr7 shr15]"))

@@ -26,7 +26,8 @@ int main(int Argc, char **Argv) {
       std::cout << R.Name << "\n";
     return 0;
   }
-  if (!(Command == "write" && Argc == 4) && !(Command == "parts" && Argc == 3)) {
+  if (!(Command == "write" && Argc == 4) &&
+      !(Command == "parts" && Argc == 3)) {
     std::cerr << "usage: ptx-rows names | parts NAMES | write NAMES FOLDER\n";
     return 2;
   }

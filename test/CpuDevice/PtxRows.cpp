@@ -8,7 +8,8 @@
 //
 // usage: ptx-rows-on-cpu ANSWERS [PART/PARTS | ROW]   what differs from ANSWERS
 //        ptx-rows-on-cpu --write NAMES                answers of the cpu device
-//        ptx-rows-on-cpu --raw NAMES FILE             what the rows leave
+//        ptx-rows-on-cpu --differences RAW MOST       tuples that differ from a
+//                                                     GPU's .raw file
 //        ptx-rows-on-cpu --tuples ROW BLOCK           operands and results
 //
 // benchmarks/ptx-rows has the rows; ANSWERS are a GPU's. Exit status 1: a row
@@ -88,10 +89,9 @@ static Error runPart(const Part &P, Visitor Visit,
   if (!M)
     return M.takeError();
   for (size_t First = 0; First < P.Rows.size(); First += GroupRows) {
-    ArrayRef<Row> Rows =
-        ArrayRef(P.Rows).slice(First).take_front(GroupRows);
-    Error E = runKernel(**M, Rows, static_cast<unsigned>(First / GroupRows),
-                        Visit);
+    ArrayRef<Row> Rows = ArrayRef(P.Rows).slice(First).take_front(GroupRows);
+    Error E =
+        runKernel(**M, Rows, static_cast<unsigned>(First / GroupRows), Visit);
     if (!E)
       continue;
     std::string Why = toString(std::move(E));
@@ -184,13 +184,83 @@ static Expected<bool> writeAll(const std::string &Path, Visitor Visit) {
   return !Failures.empty();
 }
 
-static void writeRaw(raw_ostream &OS, const Row &R,
-                     const std::vector<uint64_t> &Out) {
-  OS << R.Name << "\n";
+/// The words of a row that a GPU left, from a .raw file: bytes of one
+/// significance of all tuples together.
+static bool readRaw(std::istream &In, const Row &R,
+                    std::vector<uint64_t> &Words) {
+  Words.assign(size_t(Tuples) * R.Outputs.size(), 0);
+  std::vector<char> Plane(Tuples);
   for (auto [I, O] : enumerate(R.Outputs))
-    for (unsigned Byte = 0; Byte < std::max(bitsOf(O.Of) / 8, 1u); ++Byte)
+    for (unsigned Byte = 0; Byte < std::max(bitsOf(O.Of) / 8, 1u); ++Byte) {
+      if (!In.read(Plane.data(), Tuples))
+        return false;
       for (size_t T = 0; T < Tuples; ++T)
-        OS << static_cast<char>(Out[T * R.Outputs.size() + I] >> (8 * Byte));
+        Words[T * R.Outputs.size() + I] |=
+            uint64_t(static_cast<uint8_t>(Plane[T])) << (8 * Byte);
+    }
+  return true;
+}
+
+static void printWords(const uint64_t *Words, size_t Count) {
+  for (size_t I = 0; I < Count; ++I)
+    outs() << format(" %llx", static_cast<unsigned long long>(Words[I]));
+}
+
+/// Prints up to \p Most tuples of each row of \p Path where the cpu device
+/// differs from what the GPU left.
+static Expected<bool> printDifferences(const std::string &Path,
+                                       StringRef Most) {
+  unsigned Limit = 0;
+  std::ifstream File(Path, std::ios::binary);
+  if (!File || Most.getAsInteger(10, Limit))
+    return usageError("cannot read '" + Path + "', or no number");
+  std::map<std::string, Row> Known;
+  for (Row &R : allRows())
+    Known[R.Name] = R;
+  std::map<std::string, std::vector<uint64_t>> Gpu;
+  std::vector<Answer> Names;
+  for (std::string Name; std::getline(File, Name);) {
+    if (!Known.count(Name) || !readRaw(File, Known[Name], Gpu[Name]))
+      return usageError("'" + Path + "' is cut off, or has an unknown row '" +
+                        Name + "'");
+    Names.push_back({Name, {}});
+  }
+  std::vector<Failure> Failures;
+  size_t Same = 0, Differ = 0;
+  Error E = runRows(
+      rowsNamed(Names),
+      [&](const Row &R, std::vector<uint64_t> &Out) {
+        std::vector<uint64_t> In = operandsOf(R), &Other = Gpu[R.Name];
+        answerOf(R, Out); // What is open is masked.
+        answerOf(R, Other);
+        unsigned Found = 0;
+        const size_t Count = R.Outputs.size(), Sources = R.Inputs.size();
+        for (size_t T = 0; T < Tuples; ++T) {
+          if (std::equal(&Out[T * Count], &Out[T * Count] + Count,
+                         &Other[T * Count]))
+            continue;
+          if (++Found > Limit)
+            continue;
+          outs() << R.Name << ": " << T << ":";
+          printWords(&In[T * Sources], Sources);
+          outs() << " -> GPU";
+          printWords(&Other[T * Count], Count);
+          outs() << ", cpu device";
+          printWords(&Out[T * Count], Count);
+          outs() << "\n";
+        }
+        Found ? ++Differ : ++Same;
+        if (Found)
+          outs() << R.Name << ": " << Found << " tuples differ\n";
+      },
+      Failures);
+  if (E)
+    return std::move(E);
+  for (const Failure &F : Failures)
+    outs() << F.Row << ": cannot run: " << F.Why << "\n";
+  outs() << Same << " same, " << Differ << " differ, " << Failures.size()
+         << " cannot run\n";
+  return Differ + Failures.size() > 0;
 }
 
 static Expected<bool> printTuples(StringRef Name, StringRef Which) {
@@ -211,13 +281,9 @@ static Expected<bool> printTuples(StringRef Name, StringRef Which) {
         for (size_t T = Block * BlockTuples; T < (Block + 1) * BlockTuples;
              ++T) {
           outs() << T << ':';
-          for (size_t I = 0; I < R.Inputs.size(); ++I)
-            outs() << format(" %llx", (unsigned long long)
-                                          In[T * R.Inputs.size() + I]);
+          printWords(&In[T * R.Inputs.size()], R.Inputs.size());
           outs() << " ->";
-          for (size_t I = 0; I < R.Outputs.size(); ++I)
-            outs() << format(" %llx", (unsigned long long)
-                                          Out[T * R.Outputs.size() + I]);
+          printWords(&Out[T * R.Outputs.size()], R.Outputs.size());
           outs() << "\n";
         }
       },
@@ -234,16 +300,8 @@ static Expected<bool> run(ArrayRef<std::string> Args) {
     return writeAll(Args[1], [](const Row &R, std::vector<uint64_t> &Out) {
       outs() << lineOf(answerOf(R, Out)) << "\n";
     });
-  if (Args.size() == 3 && Args[0] == "--raw") {
-    std::error_code EC;
-    raw_fd_ostream OS(Args[2], EC);
-    if (EC)
-      return usageError("cannot write '" + Args[2] + "'");
-    return writeAll(Args[1], [&](const Row &R, std::vector<uint64_t> &Out) {
-      answerOf(R, Out); // Masks what is open.
-      writeRaw(OS, R, Out);
-    });
-  }
+  if (Args.size() == 3 && Args[0] == "--differences")
+    return printDifferences(Args[1], Args[2]);
   if (Args.size() == 3 && Args[0] == "--tuples")
     return printTuples(Args[1], Args[2]);
   if ((Args.size() == 1 || Args.size() == 2) && Args[0][0] != '-')

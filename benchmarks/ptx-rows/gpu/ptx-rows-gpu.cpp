@@ -105,7 +105,8 @@ static void run(const Part &P, const std::string &Cubin, Results &To) {
     cuMemFree(Into);
     auto At = Out.begin();
     for (size_t I = First; I < End; ++I) {
-      auto Next = At + static_cast<ptrdiff_t>(Tuples * P.Rows[I].Outputs.size());
+      auto Next =
+          At + static_cast<ptrdiff_t>(Tuples * P.Rows[I].Outputs.size());
       std::vector<uint64_t> Own(At, Next);
       To.add(P.Rows[I], Own);
       At = Next;

@@ -275,8 +275,7 @@ std::optional<bool> FunctionLowering::emitStack(const PtxStatement &S) {
     return S.Operands.size() == 1 &&
            write(S, B.CreatePtrToInt(B.CreateStackSave(), I64));
   if (matchesPtxPattern("stackrestore u64", S)) {
-    Value *Saved =
-        S.Operands.size() == 1 ? read(S.operand(0), 64) : nullptr;
+    Value *Saved = S.Operands.size() == 1 ? read(S.operand(0), 64) : nullptr;
     if (Saved)
       B.CreateStackRestore(B.CreateIntToPtr(Saved, B.getPtrTy()));
     return Saved;

@@ -56,8 +56,7 @@ bool ptxShuffle(BodyLowering &L, const PtxStatement &S) {
 bool ptxVote(BodyLowering &L, const PtxStatement &S) {
   bool Sync = S.has("sync");
   Value *Flag = L.read(S.operand(1), 1);
-  Value *Mask =
-      Sync ? L.read(S.operand(2), 32) : L.nvvm("activemask", {});
+  Value *Mask = Sync ? L.read(S.operand(2), 32) : L.nvvm("activemask", {});
   if (S.Operands.size() != (Sync ? 3 : 2) || !Flag || !Mask)
     return false;
   StringRef Mode = S.has("ballot") ? "ballot"

@@ -140,13 +140,13 @@ bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
   if ((Second || Merge) && !C)
     return false;
   if (Second)
-    V = S.has("add") ? B.CreateAdd(V, C)
-                     : B.CreateBinaryIntrinsic(
-                           S.has("min") ? (SignedResult ? Intrinsic::smin
-                                                        : Intrinsic::umin)
-                                        : (SignedResult ? Intrinsic::smax
-                                                        : Intrinsic::umax),
-                           V, C);
+    V = S.has("add")
+            ? B.CreateAdd(V, C)
+            : B.CreateBinaryIntrinsic(
+                  S.has("min")
+                      ? (SignedResult ? Intrinsic::smin : Intrinsic::umin)
+                      : (SignedResult ? Intrinsic::smax : Intrinsic::umax),
+                  V, C);
   if (Merge) {
     auto [Low, Bits] = *Place;
     uint32_t Mask = ((1U << Bits) - 1) << Low;
@@ -171,8 +171,8 @@ bool ptxVideoMultiply(BodyLowering &L, const PtxStatement &S) {
        MinusSum = S.operand(3).Minus, PlusOne = S.has("po");
   if ((MinusProduct && MinusSum) || (PlusOne && (MinusProduct || MinusSum)))
     return false;
-  bool Signed = isSigned(Types[1]) || isSigned(Types[2]) || MinusProduct ||
-                MinusSum;
+  bool Signed =
+      isSigned(Types[1]) || isSigned(Types[2]) || MinusProduct || MinusSum;
   Value *V = B.CreateMul(X, Y);
   if (MinusProduct)
     V = B.CreateNeg(V);
@@ -211,10 +211,10 @@ static Value *lanes(BodyLowering &L, const PtxStatement &S, unsigned N,
     }
   }
   auto *Narrow = FixedVectorType::get(B.getIntNTy(32 / Count), Count);
-  return B.CreateIntCast(
-      B.CreateShuffleVector(B.CreateBitCast(A, Narrow),
-                            B.CreateBitCast(Other, Narrow), Order),
-      FixedVectorType::get(B.getInt32Ty(), Count), Signed);
+  return B.CreateIntCast(B.CreateShuffleVector(B.CreateBitCast(A, Narrow),
+                                               B.CreateBitCast(Other, Narrow),
+                                               Order),
+                         FixedVectorType::get(B.getInt32Ty(), Count), Signed);
 }
 
 /// Which lanes of the result are written; nothing for a wrong mask. "b310".
