@@ -9,6 +9,10 @@
 // PTX ISA, "Scalar Video Instructions", "SIMD Video Instructions". Registers
 // have selectors: "a.b2" is a byte of a, "d.h1" a half of the result.
 //
+// No GPU since sm_50 has the scalar ones: ptxas makes sequences of them, which
+// for sm_90 (CUDA 13.0) do not in all cases what the manual says. The results
+// here are those of an H200; comments say where they are not the manual's.
+//
 //===----------------------------------------------------------------------===//
 
 #include "PtxRules.h"
@@ -108,6 +112,23 @@ static Value *operation(IRBuilder<> &B, const PtxStatement &S, StringRef Op,
   return B.CreateZExt(B.CreateICmp(comparison(S), X, Y), X->getType());
 }
 
+/// \p V saturated for a part of \p Bits of the result. By the manual this is
+/// clamped() in all cases.
+static Value *videoSaturated(IRBuilder<> &B, Value *V, unsigned Bits,
+                             bool Signed, bool Shift) {
+  if (Shift || (Bits == 32 && Signed))
+    return clamped(B, V, 32, Signed);
+  Type *T = V->getType();
+  Value *Zero = ConstantInt::get(T, 0);
+  if (Bits == 32) // What is too large wraps.
+    return B.CreateBinaryIntrinsic(Intrinsic::smax, V, Zero);
+  // What is negative becomes the largest.
+  APInt Largest = Signed ? APInt::getSignedMaxValue(Bits).zext(128)
+                         : APInt::getMaxValue(Bits).zext(128);
+  return B.CreateBinaryIntrinsic(Intrinsic::umin, V,
+                                 ConstantInt::get(T, Largest));
+}
+
 /// vadd.u32.s32.u32.sat d{.b2}, a{.h1}, b{.b0}{, c}: c is merged with the
 /// result's part, or is the operand of a second operation.
 bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
@@ -117,8 +138,8 @@ bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
   bool Set = Op == "set", Shift = Op == "shl" || Op == "shr";
   bool SignedX = isSigned(Types[Set ? 0 : 1]),
        SignedY = isSigned(Types[Set ? 1 : 2]),
-       SignedResult = !Set && isSigned(Types[0]);
-  Type *Wide = B.getIntNTy(128);
+       SignedResult = isSigned(Types[0]), Saturates = S.has("sat");
+  Type *Wide = B.getIntNTy(128), *Word = B.getInt32Ty();
   Value *X = source(L, S, 1, SignedX, Wide),
         *Y = source(L, S, 2, SignedY, Wide);
   Selected To = selected(S.operand(0));
@@ -126,32 +147,40 @@ bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
   bool Second = S.has("add") || S.has("min") || S.has("max"),
        Merge = Place && Place->second < 32;
   if (!X || !Y || !Place || (Second && Merge) ||
-      S.Operands.size() != (Second || Merge ? 4 : 3))
+      S.Operands.size() != (Second || Merge ? 4U : 3U))
     return false;
   if (Shift)
     Y = S.has("wrap") ? B.CreateAnd(Y, 31)
                       : B.CreateBinaryIntrinsic(Intrinsic::umin, Y,
                                                 ConstantInt::get(Wide, 32));
-  Value *V = operation(B, S, Op, X, Y);
-  if (S.has("sat"))
-    V = clamped(B, V, Place->second, SignedResult);
-  V = B.CreateTrunc(V, B.getInt32Ty());
+  Value *Exact = operation(B, S, Op, X, Y);
+  if (Shift && Saturates) // By the manual of all bits.
+    Exact = B.CreateSExt(B.CreateTrunc(Exact, B.getIntNTy(34)), Wide);
+  if (Saturates)
+    Exact = videoSaturated(B, Exact, Place->second, SignedResult, Shift);
+  Value *V = B.CreateTrunc(Exact, Word);
   Value *C = Second || Merge ? L.read(S.operand(3), 32) : nullptr;
   if ((Second || Merge) && !C)
     return false;
-  if (Second)
-    V = S.has("add")
-            ? B.CreateAdd(V, C)
-            : B.CreateBinaryIntrinsic(
-                  S.has("min")
-                      ? (SignedResult ? Intrinsic::smin : Intrinsic::umin)
-                      : (SignedResult ? Intrinsic::smax : Intrinsic::umax),
-                  V, C);
+  if (S.has("add")) {
+    V = B.CreateAdd(V, C);
+  } else if (Second) {
+    // By the manual 32 bits are compared, as numbers of the result's type.
+    bool Cut = Op == "add" || Op == "sub" ||
+               (Op == "shl" && Saturates && !SignedResult);
+    Value *Other = B.CreateIntCast(C, Wide, SignedResult);
+    Exact = Cut ? B.CreateSExt(V, Wide) : Exact;
+    Value *Less = SignedResult ? B.CreateICmpSLT(Exact, Other)
+                               : B.CreateICmpULT(Exact, Other);
+    V = S.has("min") ? B.CreateSelect(Less, V, C) : B.CreateSelect(Less, C, V);
+  }
   if (Merge) {
     auto [Low, Bits] = *Place;
     uint32_t Mask = ((1U << Bits) - 1) << Low;
-    V = B.CreateOr(B.CreateAnd(B.CreateShl(V, Low), Mask),
-                   B.CreateAnd(C, ~Mask));
+    // By the manual the upper half gets the lower of the result, too.
+    if (To.Parts != "h1")
+      V = B.CreateShl(V, Low);
+    V = B.CreateOr(B.CreateAnd(V, Mask), B.CreateAnd(C, ~Mask));
   }
   return L.write(To.Of, V);
 }
@@ -161,8 +190,12 @@ bool ptxVideoMultiply(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
   Type *Wide = B.getIntNTy(128);
-  Value *X = source(L, S, 1, isSigned(Types[1]), Wide),
-        *Y = source(L, S, 2, isSigned(Types[2]), Wide);
+  // Factors and summand count as signed, whatever their types.
+  auto Factor = [&](unsigned N) -> Value * {
+    Value *V = source(L, S, N, isSigned(Types[N]), B.getInt32Ty());
+    return V ? B.CreateSExt(V, Wide) : nullptr;
+  };
+  Value *X = Factor(1), *Y = Factor(2);
   Selected Third = selected(S.operand(3));
   Value *C = L.read(Third.Of, 32);
   if (S.Operands.size() != 4 || !X || !Y || !C || !Third.Parts.empty())
@@ -176,13 +209,17 @@ bool ptxVideoMultiply(BodyLowering &L, const PtxStatement &S) {
   Value *V = B.CreateMul(X, Y);
   if (MinusProduct)
     V = B.CreateNeg(V);
-  C = B.CreateIntCast(C, Wide, Signed);
+  C = B.CreateSExt(C, Wide);
   V = MinusSum ? B.CreateSub(V, C) : B.CreateAdd(V, C);
   if (PlusOne)
     V = B.CreateAdd(V, ConstantInt::get(Wide, 1));
-  if (S.has("shr7") || S.has("shr15"))
+  bool Scaled = S.has("shr7") || S.has("shr15");
+  if (Scaled)
     V = B.CreateAShr(V, S.has("shr7") ? 7 : 15);
-  if (S.has("sat"))
+  if (S.has("sat") && Scaled && !Signed) // A negative one counts as large.
+    V = B.CreateBinaryIntrinsic(Intrinsic::umin, V,
+                                ConstantInt::get(Wide, 0xffffffffU));
+  else if (S.has("sat"))
     V = clamped(B, V, 32, Signed);
   return L.write(S, B.CreateTrunc(V, B.getInt32Ty()));
 }
