@@ -17,32 +17,6 @@ namespace ptxrows {
 
 #define HALVES "f16 f16x2 bf16 bf16x2"
 
-/// fma.oob makes zero of a NaN that stands for nothing. One operand of three in
-/// eight tuples has all bits set, or all but the sign.
-static void addOutOfBounds(std::vector<Row> &Rows) {
-  for (const std::string &Opcode : expand("fma rn oob [relu] (" HALVES ")"))
-    for (std::string Nan : {"0xffff", "0x7fff"}) {
-      Row R;
-      const Kind K = kindOf(typesOf(Opcode).back());
-      R.Name = Opcode + " {" + Nan + "}";
-      R.Inputs = {K, K, K};
-      R.Outputs = {{K}};
-      std::string B = ".b" + std::to_string(bitsOf(K));
-      R.Body = ".reg .pred %q; ";
-      for (unsigned I = 0; I < 6; ++I) {
-        // The upper half of a pair, then the lower.
-        std::string Value = Nan;
-        if (bitsOf(K) == 32)
-          Value = I < 3 ? Nan + "3c00" : "0x3c00" + Nan.substr(2);
-        R.Body += "and.b32 %word, %i, 7; setp.eq.u32 %q, %word, " +
-                  std::to_string(I) + "; @%q mov" + B + " %a" +
-                  std::to_string(I % 3) + ", " + Value + "; ";
-      }
-      R.Body += Opcode + " %d0, %a0, %a1, %a2;";
-      Rows.push_back(std::move(R));
-    }
-}
-
 void addFloatRows(std::vector<Row> &Rows) {
   addPlain(Rows, "(add sub mul) [rn rz rm rp] [ftz] [sat] f32", "T:TT");
   addPlain(Rows, "(add sub mul) [rn rz rm rp] f64", "T:TT");
@@ -50,7 +24,6 @@ void addFloatRows(std::vector<Row> &Rows) {
   addPlain(Rows, "(fma mad) (rn rz rm rp) [ftz] [sat] f32", "T:TTT");
   addPlain(Rows, "(fma mad) (rn rz rm rp) f64", "T:TTT");
   addPlain(Rows, "fma rn [ftz] [sat relu] (" HALVES ")", "T:TTT");
-  addPlain(Rows, "fma rn oob [relu] (" HALVES ")", "T:TTT");
   addPlain(Rows, "div (rn rz rm rp approx full) [ftz] f32", "T:TT");
   addPlain(Rows, "div (rn rz rm rp) f64", "T:TT");
   addPlain(Rows, "(rcp sqrt) (rn rz rm rp approx) [ftz] f32", "T:T");
@@ -69,7 +42,6 @@ void addFloatRows(std::vector<Row> &Rows) {
            "testp (finite infinite number notanumber normal subnormal) "
            "(f32 f64)",
            "p:T");
-  addOutOfBounds(Rows);
 }
 
 } // namespace ptxrows

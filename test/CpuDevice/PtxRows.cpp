@@ -233,6 +233,10 @@ static Expected<bool> printDifferences(const std::string &Path,
         std::vector<uint64_t> In = operandsOf(R), &Other = Gpu[R.Name];
         answerOf(R, Out); // What is open is masked.
         answerOf(R, Other);
+        for (size_t I = 0; I < Out.size(); ++I)
+          if (unsigned Bits = bitsOf(R.Outputs[I % R.Outputs.size()].Of);
+              Bits < 64) // Raw files have no more.
+            Out[I] &= (uint64_t(1) << Bits) - 1;
         unsigned Found = 0;
         const size_t Count = R.Outputs.size(), Sources = R.Inputs.size();
         for (size_t T = 0; T < Tuples; ++T) {

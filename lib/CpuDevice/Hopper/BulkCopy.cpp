@@ -40,7 +40,7 @@ void BulkStore::read(ThreadContext &T) {
     std::memcpy(Data.data() + P.From, reinterpret_cast<char *>(P.To), P.Size);
   }
   AccessKind Kind =
-      Reduction == ReduceOp::None ? AccessKind::Write : AccessKind::Atomic;
+      Copy.Reduction == ReduceOp::None ? AccessKind::Write : AccessKind::Atomic;
   for (const AsyncPiece &P : Copy.Pieces)
     touchChecked(Issued, T, P.To, P.Size, Kind);
   Read = true;

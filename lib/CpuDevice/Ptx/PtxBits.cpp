@@ -65,8 +65,10 @@ bool ptxInsertField(BodyLowering &L, const PtxStatement &S) {
   if (!Field || !Base || !Position || !Length)
     return false;
   IRBuilder<> &B = L.B;
-  Position = B.CreateAnd(Position, 255);
-  Length = B.CreateAnd(Length, 255);
+  if (Bits == 32) { // As in extractField().
+    Position = B.CreateAnd(Position, 255);
+    Length = B.CreateAnd(Length, 255);
+  }
   Value *Mask = shiftLeft(B, lowBits(B, Length, Bits), Position);
   Value *Moved = shiftLeft(B, Field, Position);
   return L.write(S, B.CreateOr(B.CreateAnd(Base, B.CreateNot(Mask)),

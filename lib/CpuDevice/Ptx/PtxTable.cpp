@@ -48,6 +48,7 @@ static constexpr PtxRule Rules[] = {
     {"madc (lo hi) [cc] (u32 s32 u64 s64)", ptxMultiply},
     {"mul24 (lo hi) (u32 s32)", ptxMultiply24},
     {"mad24 (lo hi) (u32 s32)", ptxMultiply24},
+    {"mad24 hi sat s32", ptxMultiply24},
     {"div (" INTEGER ")", ptxDivide},
     {"rem (" INTEGER ")", ptxDivide},
     {"sad (" INTEGER ")", ptxSad},
@@ -114,7 +115,6 @@ static constexpr PtxRule Rules[] = {
     {"fma (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"fma (rn rz rm rp) f64", ptxFloatArithmetic},
     {"fma rn [ftz] [sat relu] (" HALF ")", ptxFloatArithmetic},
-    {"fma rn oob [relu] (" HALF ")", ptxFloatArithmetic},
     {"mad (rn rz rm rp) [ftz] [sat] f32", ptxFloatArithmetic},
     {"mad (rn rz rm rp) f64", ptxFloatArithmetic},
     {"div (rn rz rm rp approx full) [ftz] f32", ptxFloatArithmetic},
@@ -172,11 +172,13 @@ static constexpr PtxRule Rules[] = {
      "param::entry param::func] "
      "[ca cg cs lu cv] [nc] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxLoad},
+    {"ld mmio relaxed sys [global] " ANY_TYPE, ptxLoad},
     {"ldu [global] [v2 v4] " ANY_TYPE, ptxLoad},
     {"st " SEMANTICS " " SCOPE
      " [global shared shared::cta shared::cluster local param param::func] "
      "[wb cg cs wt] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxStore},
+    {"st mmio relaxed sys [global] " ANY_TYPE, ptxStore},
     {"atom " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor exch cas) [noftz] [L2::cache_hint] "
      "[v2 v4 v8] (b16 b32 b64 b128 u32 s32 u64 s64 f32 f64 " HALF ")",
