@@ -55,9 +55,18 @@ std::optional<bool> emitOpStatement(BodyLowering &Asm, const PtxStatement &S) {
     for (auto [Name, Bits] : zip(Results, Rule->Results))
       if (!Take(Asm.read(*Name, Bits)))
         return false;
-  for (const ptx::Operand *Source : Sources)
-    if (!Take(readPlace(Asm, *Source)))
+  for (const ptx::Operand *Source : Sources) {
+    Value *V = readPlace(Asm, *Source);
+    // cp.async [to], [from], size, ignore: nothing is read of what is ignored,
+    // as if the source's size were 0.
+    if (V && V->getType()->isIntegerTy(1) && S.base() == "cp" &&
+        Inputs.size() == 3)
+      V = Asm.B.CreateSelect(
+          V, Asm.B.getInt64(0),
+          Asm.B.CreateZExtOrTrunc(Inputs.back(), Asm.B.getInt64Ty()));
+    if (!Take(V))
       return false;
+  }
   if (Inputs.size() < Rule->MinInputs || Inputs.size() > Rule->MaxInputs)
     return false;
   SmallVector<Value *> Values =

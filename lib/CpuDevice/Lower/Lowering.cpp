@@ -249,6 +249,7 @@ static std::string lowerBody(Function &F, LoweredModule &Tables,
   std::string Unsupported = lowerIntrinsics(F, Tables, K);
   lowerDecisions(F, Tables);
   finishYields(F);
+  lowerFloatAtomics(F, Options.CanonicalNans);
   return Unsupported;
 }
 

@@ -102,6 +102,9 @@ void markPolls(llvm::Function &F);
 void finishYields(llvm::Function &F);
 /// Gives NaN that are computed the bits that a GPU computes, where they show.
 void canonicalNans(llvm::Function &F);
+/// Makes exchanges of bits of atomic operations on floating point; with
+/// \p OneNan the NaN that they compute are a GPU's.
+void lowerFloatAtomics(llvm::Function &F, bool OneNan);
 /// Gives integer division the results that a GPU gives where the host traps.
 void lowerDivisions(llvm::Function &F);
 

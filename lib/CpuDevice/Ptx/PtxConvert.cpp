@@ -157,8 +157,9 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
   } else {
     unsigned FromBits = From->getScalarSizeInBits(),
              ToBits = To->getScalarSizeInBits();
-    // On the way to and from 16 bits nothing is flushed.
-    if (S.has("ftz") && From->isFloatTy() && ToBits != 16)
+    // On the way to and from f16 nothing is flushed.
+    bool Flush = S.has("ftz") && !From->isHalfTy() && !To->isHalfTy();
+    if (Flush && !From->isDoubleTy())
       X = flushed(B, X);
     if (From == To) {
       V = X;
@@ -174,7 +175,7 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
       return false;
     } else if (FromBits == 16 && ToBits == 16) { // Of f16 and bf16.
       V = narrowFloat(B, B.CreateFPExt(X, B.getFloatTy()), To, Mode);
-    } else if (From->isBFloatTy() && To->isFloatTy()) {
+    } else if (From->isBFloatTy() && To->isFloatTy() && !Flush) {
       // The upper half of a float32, NaN and all.
       V = B.CreateBitCast(
           B.CreateShl(
@@ -191,7 +192,7 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
         V = withPayload(B, X, V);
     }
     // What is flushed is too small before it is rounded.
-    if (S.has("ftz") && To->isFloatTy() && From->isDoubleTy())
+    if (Flush && From->isDoubleTy())
       V = B.CreateSelect(
           B.CreateFCmpOLT(B.CreateUnaryIntrinsic(Intrinsic::fabs, X),
                           ConstantFP::get(From, 0x1p-126)),

@@ -31,66 +31,47 @@ SmallVector<Value *, 4> ptxSources(BodyLowering &L, const PtxStatement &S,
   return Args;
 }
 
-/// Whether the exact result of an operation is smaller than the least normal
-/// number of its type; \p Args are not subnormal.
-static Value *isTiny(IRBuilder<> &B, StringRef Op, ArrayRef<Value *> Args) {
-  Type *T = Args[0]->getType(), *Wide = T->getWithNewType(B.getDoubleTy());
-  Value *Least = ConstantFP::get(
-      Wide,
-      APFloat::getSmallestNormalized(T->getScalarType()->getFltSemantics())
-          .convertToDouble());
-  auto Widened = [&](unsigned I) { return B.CreateFPExt(Args[I], Wide); };
-  auto Absolute = [&](Value *V) {
-    return B.CreateUnaryIntrinsic(Intrinsic::fabs, V);
-  };
-  if (Op == "div" || Op == "rcp") { // x / y < least, as x < y * least.
-    Value *Divided = ConstantFP::get(Wide, 1.0);
-    if (Op == "div")
-      Divided = Absolute(Widened(0));
-    return B.CreateFCmpOLT(
-        Divided, B.CreateFMul(Absolute(Widened(Op == "div" ? 1 : 0)), Least));
-  }
-  Value *Product = B.CreateFMul(Widened(0), Widened(1));
-  if (Op == "mul")
-    return B.CreateFCmpOLT(Absolute(Product), Least);
-  // What the sum loses is known exactly, and counts where the rest is equal.
-  Value *C = Widened(2), *Sum = B.CreateFAdd(Product, C);
-  Value *Part = B.CreateFSub(Sum, Product);
-  Value *Lost = B.CreateFAdd(B.CreateFSub(Product, B.CreateFSub(Sum, Part)),
-                             B.CreateFSub(C, Part));
-  Value *Zero = ConstantFP::get(Wide, 0.0);
-  Value *Below = B.CreateAnd(
-      B.CreateXor(B.CreateFCmpOLT(Lost, Zero), B.CreateFCmpOLT(Sum, Zero)),
-      B.CreateFCmpONE(Lost, Zero));
-  return B.CreateOr(B.CreateFCmpOLT(Absolute(Sum), Least),
-                    B.CreateAnd(B.CreateFCmpOEQ(Absolute(Sum), Least), Below));
-}
+/// What an instruction makes of its operands before .ftz, .sat and .relu.
+using Operation = function_ref<Value *(ArrayRef<Value *>)>;
 
-/// \p V, the rounded result of \p Op, with numbers that are subnormal before
-/// they are rounded made zeros: of those that are rounded to the least normal
-/// one, too, which is rare.
+/// \p V, what \p Compute made of \p Args, with subnormal numbers made zeros. A
+/// number is subnormal when it is one after rounding with all bits of the
+/// type's precision: what is rounded to the least normal number because its
+/// precision ends there is flushed, too.
 static Value *flushedResult(BodyLowering &L, StringRef Op,
-                            ArrayRef<Value *> Args, Value *V) {
+                            ArrayRef<Value *> Args, Value *V,
+                            Operation Compute) {
   IRBuilder<> &B = L.B;
   Type *T = V->getType();
   V = flushed(B, V);
-  if (Op == "add" || Op == "sub" || Op == "sqrt") // Those are exact.
+  if (Op == "add" || Op == "sub" || Op == "sqrt") // Those are exact there.
     return V;
+  APFloat Least =
+      APFloat::getSmallestNormalized(T->getScalarType()->getFltSemantics());
+  // Twice the result keeps its precision.
+  auto Tiny = [&] {
+    SmallVector<Value *, 4> Twice(Args);
+    for (unsigned I = 0; I < Twice.size(); I += 2)
+      Twice[I] = B.CreateFAdd(Args[I], Args[I]);
+    return B.CreateFCmpOLT(
+        B.CreateUnaryIntrinsic(Intrinsic::fabs, Compute(Twice)),
+        ConstantFP::get(T, Least + Least));
+  };
   Value *Zero =
       B.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(T, 0.0), V);
   if (T->isVectorTy())
-    return B.CreateSelect(isTiny(B, Op, Args), Zero, V);
-  Value *Least = B.CreateFCmpOEQ(
-      B.CreateUnaryIntrinsic(Intrinsic::fabs, V),
-      ConstantFP::get(T, APFloat::getSmallestNormalized(T->getFltSemantics())));
+    return B.CreateSelect(Tiny(), Zero, V);
+  Value *Rounded = B.CreateFCmpOEQ(B.CreateUnaryIntrinsic(Intrinsic::fabs, V),
+                                   ConstantFP::get(T, Least));
   LLVMContext &C = B.getContext();
   BasicBlock *From = B.GetInsertBlock();
   Function *F = From->getParent();
   BasicBlock *Rare = BasicBlock::Create(C, "least", F),
              *Next = BasicBlock::Create(C, "next", F);
-  B.CreateCondBr(Least, Rare, Next, MDBuilder(C).createUnlikelyBranchWeights());
+  B.CreateCondBr(Rounded, Rare, Next,
+                 MDBuilder(C).createUnlikelyBranchWeights());
   B.SetInsertPoint(Rare);
-  Value *Flushed = B.CreateSelect(isTiny(B, Op, Args), Zero, V);
+  Value *Flushed = B.CreateSelect(Tiny(), Zero, V);
   B.CreateBr(Next);
   B.SetInsertPoint(Next);
   PHINode *Result = B.CreatePHI(T, 2);
@@ -99,17 +80,30 @@ static Value *flushedResult(BodyLowering &L, StringRef Op,
   return Result;
 }
 
-static bool finish(BodyLowering &L, const PtxStatement &S, StringRef Op,
-                   ArrayRef<Value *> Args, Value *V) {
-  if (S.has("ftz") && (S.has("approx") || S.has("full")))
-    V = flushed(L.B, V);
-  else if (S.has("ftz"))
-    V = flushedResult(L, Op, Args, V);
+static bool finish(BodyLowering &L, const PtxStatement &S, Value *V) {
   if (S.has("sat"))
     V = saturated(L.B, V);
   if (S.has("relu"))
     V = rectified(L.B, V);
   return L.write(S, V);
+}
+
+/// What a special unit computes, by the compiler's own intrinsics.
+static Value *approximate(BodyLowering &L, const PtxStatement &S, StringRef Op,
+                          ArrayRef<Value *> Args) {
+  Type *T = Args[0]->getType();
+  std::string Form = T->isDoubleTy() ? ".approx.ftz.d"
+                     : S.has("ftz")  ? ".approx.ftz.f"
+                                     : ".approx.f";
+  Value *V = nullptr;
+  if (S.has("full"))
+    V = L.nvvm(S.has("ftz") ? "div.full.ftz" : "div.full", Args);
+  else if (Op == "rcp" && T->isFloatTy() && !S.has("ftz"))
+    // There is none for rcp that keeps denormals. The quotient is the same.
+    V = L.nvvm("div.full", {ConstantFP::get(T, 1.0), Args[0]});
+  else
+    V = L.nvvm(Op + Form, Args);
+  return S.has("ftz") ? flushed(L.B, V) : V;
 }
 
 bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
@@ -129,47 +123,37 @@ bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
       Direction = Each;
   if (Op == "mad") // As fma on all that has one.
     Op = "fma";
-  if (!Direction.empty()) {
-    // The compiler's own intrinsics for the same; they are lowered later.
-    if (Op == "sub") {
-      Op = "add";
-      Args[1] = B.CreateFNeg(Args[1]);
+  if (S.has("approx") || S.has("full"))
+    return finish(L, S, approximate(L, S, Op, Args));
+  if (Op == "rcp") {
+    Op = "div";
+    Args.insert(Args.begin(), ConstantFP::get(T, 1.0));
+  }
+  auto Compute = [&](ArrayRef<Value *> A) -> Value * {
+    if (!Direction.empty()) {
+      // The compiler's own intrinsics for the same; they are lowered later.
+      SmallVector<Value *, 4> Sources(A);
+      if (Op == "sub")
+        Sources[1] = B.CreateFNeg(A[1]);
+      return L.nvvm((Op == "sub" ? "add" : Op) + "." + Direction +
+                        (T->isDoubleTy() ? ".d" : ".f"),
+                    Sources);
     }
-    return finish(
-        L, S, Op, Args,
-        L.nvvm(Op + "." + Direction + (T->isDoubleTy() ? ".d" : ".f"), Args));
-  }
-  auto One = [&] { return ConstantFP::get(T, 1.0); };
-  Value *V = nullptr;
-  // The compiler's own intrinsics for what a special unit computes.
-  if (S.has("approx") || S.has("full")) {
-    std::string Form = T->isDoubleTy() ? ".approx.ftz.d"
-                       : S.has("ftz")  ? ".approx.ftz.f"
-                                       : ".approx.f";
-    if (S.has("full"))
-      V = L.nvvm(S.has("ftz") ? "div.full.ftz" : "div.full", Args);
-    else if (Op == "rcp" && T->isFloatTy() && !S.has("ftz"))
-      // There is none for rcp that keeps denormals. The quotient is the same.
-      V = L.nvvm("div.full", {One(), Args[0]});
-    else
-      V = L.nvvm(Op + Form, Args);
-    return finish(L, S, Op, Args, V);
-  }
-  if (Op == "add")
-    V = B.CreateFAdd(Args[0], Args[1]);
-  else if (Op == "sub")
-    V = B.CreateFSub(Args[0], Args[1]);
-  else if (Op == "mul")
-    V = B.CreateFMul(Args[0], Args[1]);
-  else if (Op == "div")
-    V = B.CreateFDiv(Args[0], Args[1]);
-  else if (Op == "rcp")
-    V = B.CreateFDiv(One(), Args[0]);
-  else if (Op == "sqrt")
-    V = B.CreateUnaryIntrinsic(Intrinsic::sqrt, Args[0]);
-  else
-    V = B.CreateIntrinsic(Intrinsic::fma, {T}, Args);
-  return finish(L, S, Op, Args, V);
+    if (Op == "add")
+      return B.CreateFAdd(A[0], A[1]);
+    if (Op == "sub")
+      return B.CreateFSub(A[0], A[1]);
+    if (Op == "mul")
+      return B.CreateFMul(A[0], A[1]);
+    if (Op == "div")
+      return B.CreateFDiv(A[0], A[1]);
+    if (Op == "sqrt")
+      return B.CreateUnaryIntrinsic(Intrinsic::sqrt, A[0]);
+    return B.CreateIntrinsic(Intrinsic::fma, {T}, A);
+  };
+  Value *V = Compute(Args);
+  return finish(L, S,
+                S.has("ftz") ? flushedResult(L, Op, Args, V, Compute) : V);
 }
 
 bool ptxFloatUnary(BodyLowering &L, const PtxStatement &S) {

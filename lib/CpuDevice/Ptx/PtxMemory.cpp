@@ -159,6 +159,40 @@ static std::optional<AtomicRMWInst::BinOp> operationOf(const PtxStatement &S,
   return S.has("inc") ? AtomicRMWInst::UIncWrap : AtomicRMWInst::UDecWrap;
 }
 
+/// An atomic operation. Of float32, a sum in global memory flushes subnormal
+/// numbers, and one in shared memory does not.
+static Value *atomicOperation(BodyLowering &L, AtomicRMWInst::BinOp Op,
+                              Value *Place, Value *X, Align A,
+                              AtomicOrdering Order, StringRef Space) {
+  IRBuilder<> &B = L.B;
+  LLVMContext &C = B.getContext();
+  auto Emit = [&](bool Flush) {
+    AtomicRMWInst *V = B.CreateAtomicRMW(Op, Place, X, A, Order);
+    if (Flush)
+      V->setMetadata("cupilot.flush", MDNode::get(C, {}));
+    return V;
+  };
+  bool Flushes = Op == AtomicRMWInst::FAdd && X->getType()->isFloatTy();
+  if (!Flushes || !Space.empty())
+    return Emit(Flushes && Space == "global");
+  Function *F = B.GetInsertBlock()->getParent();
+  BasicBlock *Shared = BasicBlock::Create(C, "shared", F),
+             *Global = BasicBlock::Create(C, "global", F),
+             *Next = BasicBlock::Create(C, "next", F);
+  B.CreateCondBr(L.nvvm("isspacep.shared", {Place}), Shared, Global);
+  B.SetInsertPoint(Shared);
+  Value *First = Emit(false);
+  B.CreateBr(Next);
+  B.SetInsertPoint(Global);
+  Value *Second = Emit(true);
+  B.CreateBr(Next);
+  B.SetInsertPoint(Next);
+  PHINode *V = B.CreatePHI(X->getType(), 2);
+  V->addIncoming(First, Shared);
+  V->addIncoming(Second, Global);
+  return V;
+}
+
 /// atom d, [a], b{, c}{, policy} and red [a], b{, policy}. Each element of a
 /// vector is an atomic operation of its own.
 bool ptxAtomic(BodyLowering &L, const PtxStatement &S) {
@@ -194,8 +228,8 @@ bool ptxAtomic(BodyLowering &L, const PtxStatement &S) {
     Value *X = L.readAs(Source, T);
     if (!X)
       return false;
-    AtomicRMWInst *V = B.CreateAtomicRMW(*Op, B.CreateConstGEP1_64(T, Place, I),
-                                         X, I == 0 ? Whole : Each, Order);
+    Value *V = atomicOperation(L, *Op, B.CreateConstGEP1_64(T, Place, I), X,
+                               I == 0 ? Whole : Each, Order, spaceOf(S));
     if (Result && !L.write(partsOf(S.Operands[0])[I], V,
                            S.types().back().starts_with("s")))
       return false;
