@@ -120,21 +120,18 @@ static Error defineRuntime(orc::LLJIT &Jit) {
   return Jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(Symbols)));
 }
 
-/// The module in \p Bitcode as LLVM optimises it for the GPU. Loads that PTX
-/// marks as of constant memory are marked here too.
-static Expected<std::unique_ptr<Module>>
-compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
-  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
-  if (!M)
-    return M.takeError();
-  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(**M, Arch);
+/// Makes of \p M what LLVM makes of it for the GPU. Loads that PTX marks as of
+/// constant memory are marked here too.
+static Error compileForGpu(Module &M, StringRef Arch) {
+  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(M, Arch);
   if (!Target)
     return Target.takeError();
-  optimizeForNvptx(**M, **Target);
+  optimizeForNvptx(M, **Target);
   ModulePassManager Wide;
   Wide.addPass(createModuleToFunctionPassAdaptor(LoadStoreVectorizerPass()));
-  Pipeline(Target->get()).run(std::move(Wide), **M);
-  for (Function &F : **M) {
+  Pipeline(Target->get()).run(std::move(Wide), M);
+  LLVMContext &Context = M.getContext();
+  for (Function &F : M) {
     if (F.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
     for (Instruction &I : instructions(F))
@@ -145,7 +142,13 @@ compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
           Load->setMetadata(LLVMContext::MD_invariant_load,
                             MDNode::get(Context, {}));
   }
-  return M;
+  return Error::success();
+}
+
+static Error cannotWidenPtx() {
+  return usageError("PTX cannot be run in float64: its compiler has already "
+                    "made bit patterns of what the source computes",
+                    "load the bitcode of the source");
 }
 
 static Error cannotLink(const Twine &What, Error Why) {
@@ -183,12 +186,15 @@ Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
   initializeHost();
   auto Context = std::make_unique<LLVMContext>();
-  bool AsCompiled = Options.Count && Options.AsCompiled;
-  Expected<std::unique_ptr<Module>> M =
-      AsCompiled ? compiledModule(Bitcode, Options.Arch, *Context)
-                 : parseBitcode(Bitcode, *Context);
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, *Context);
   if (!M)
     return M.takeError();
+  if (isMadeOfPtx(**M) && Options.WidenFloats)
+    return cannotWidenPtx();
+  bool AsCompiled = Options.Count && Options.AsCompiled && !isMadeOfPtx(**M);
+  if (AsCompiled)
+    if (Error E = compileForGpu(**M, Options.Arch))
+      return std::move(E);
   Expected<LoweredModule> Tables = lowerModule(**M, Options);
   if (!Tables)
     return Tables.takeError();
@@ -208,9 +214,7 @@ Expected<std::unique_ptr<CpuModule>> loadPtx(StringRef Ptx,
                                              const CpuDeviceOptions &Options) {
   initializeHost();
   if (Options.WidenFloats)
-    return usageError("PTX cannot be run in float64: its compiler has already "
-                      "made bit patterns of what the source computes",
-                      "load the bitcode of the source");
+    return cannotWidenPtx();
   auto Context = std::make_unique<LLVMContext>();
   std::vector<PtxLack> Lacks;
   Expected<std::unique_ptr<Module>> M = moduleOfPtx(Ptx, *Context, Lacks);

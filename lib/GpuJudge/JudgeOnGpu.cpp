@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
-#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,10 +81,7 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
     return B.takeError();
   std::vector<GpuCandidate> Candidates;
   for (auto [I, V] : enumerate(Variants)) {
-    Expected<std::string> Ptx = generatePtx(V.Bitcode, (*B)->from().Arch);
-    if (!Ptx)
-      return Ptx.takeError();
-    Candidates.push_back({"v" + utostr(I), std::move(*Ptx), V.Plan, V.When});
+    Candidates.push_back({"v" + utostr(I), V.Ptx, V.Plan, V.When});
     if (Error E = (*B)->addJudgement(Candidates.back()))
       return std::move(E);
   }

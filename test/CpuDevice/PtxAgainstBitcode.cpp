@@ -163,7 +163,7 @@ Error Comparison::entry(const SuiteEntry &E) {
   Expected<std::string> Alone = onlyKernel(U.Bitcode, Original.Symbol);
   if (!Alone)
     return Alone.takeError();
-  Setup.OriginalBitcode = *Alone;
+  Setup.Code = *Alone;
   Expected<KernelLayout> Types = layoutOf(Original, *Alone);
   if (!Types)
     return Types.takeError();

@@ -151,11 +151,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Verbose = O.Verbose;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
-  Expected<std::vector<std::string>> Flags =
-      clangFlagsFor(O.Input, Trailing.Args, O.BuildFolder);
-  if (!Flags)
-    return Flags.takeError();
-  R.Flags = std::move(*Flags);
+  if (Error E = unitCommandFor(O.Input, Trailing.Args, O.BuildFolder)
+                    .moveInto(R.Command))
+    return E;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);
   if (!Models)
     return Models.takeError();

@@ -16,7 +16,7 @@ namespace cupilot {
 /// A variant that passed the gate, and how it is launched.
 struct GpuVariant {
   std::string Name;
-  std::string Bitcode; ///< Of its kernels alone.
+  std::string Ptx; ///< Of its kernels alone.
   LaunchPlan Plan;
   Guard When;
   const GateVerdict *Verdict = nullptr; ///< Its launches by workload.
