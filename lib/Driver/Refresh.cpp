@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Refresh.h"
+#include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/StoredBuild.h"

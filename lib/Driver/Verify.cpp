@@ -17,6 +17,7 @@
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -41,6 +42,8 @@ struct PassedVariant {
   GateVerdict Verdict;
   std::vector<std::string> Compared = {}; ///< Workloads, by a GPU.
   std::vector<ComparedLaunch> Large = {}; ///< Beyond the gate's, by a GPU.
+  std::optional<GpuRatio> Time = {};      ///< On a GPU ...
+  std::string Gpu = {};                   ///< ... of this name.
   bool Wrong = false;                     ///< On a GPU.
 };
 
@@ -89,6 +92,8 @@ private:
     Domain Where;
     unsigned Checks = 0;
     std::vector<std::string> Cases;
+    std::optional<GpuRatio> Time;
+    std::string Gpu;
   };
 
   const VerifyRequest &R;
@@ -297,8 +302,11 @@ Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
       });
   if (!Outcomes)
     return Outcomes.takeError();
-  for (auto [P, Said] : zip(Passed, Outcomes->Large))
+  for (auto [P, Said, Time] : zip(Passed, Outcomes->Large, Outcomes->Totals)) {
     P.Large = std::move(Said);
+    P.Time = Time;
+    P.Gpu = Outcomes->Device;
+  }
   for (PassedVariant &P : Passed)
     for (const GpuOutcome &O : Outcomes->Launches) {
       if (O.Variant != utostr(P.Index))
@@ -341,10 +349,14 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
   const std::vector<std::string> Cases = casesOf(Judged, /*OnGpu=*/true);
   for (auto [I, M] : enumerate(V.Evidence))
     if (By.isOf(M))
-      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases};
+      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases, P.Time, P.Gpu};
   ++All.Passed;
   say(nameOf(P.Index) + ": passed (" + Twine(P.Verdict.Checks) + " checks, " +
       buildsOf(P.Index, By) +
+      (P.Time ? formatv(", x{0:f3} ({1:f3} to {2:f3}) on the {3}",
+                        P.Time->Ratio, P.Time->Low, P.Time->High, P.Gpu)
+                    .str()
+              : std::string()) +
       "): " + domainText(Where, launchNames(S.K), "\n    "));
   for (const ComparedLaunch &L : P.Large)
     if (!L.Right)
@@ -431,6 +443,13 @@ StoredKernel KernelVerifier::updated() const {
       if (It != Found.end()) {
         Again.Gate = unsigned(GateVersion);
         Again.Checks = It->second.Checks;
+        if (const std::optional<GpuRatio> &Time = It->second.Time) {
+          Again.Device = It->second.Gpu;
+          Again.Basis = Basis::Measured;
+          Again.Ratio = Time->Ratio;
+          Again.Low = Time->Low;
+          Again.High = Time->High;
+        }
         append_range(Again.Cases, It->second.Cases);
         llvm::sort(Again.Cases);
         Again.Cases.erase(llvm::unique(Again.Cases), Again.Cases.end());

@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
+  Expected<std::optional<GateFinding>> checkArithmetic(const GateCode &Variant,
                                                        const LaunchPlan &Plan);
   Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
                                              const GateCase &Base);
@@ -64,7 +64,7 @@ private:
   std::unique_ptr<OriginalRuns> TheOriginal;
   DeviceReferences References;
   std::optional<DeviceArithmetic>
-      Own; ///< The original's; once it is asked for.
+      Own, OwnBuilt; ///< The original's; once they are asked for.
   /// Captured launches with other inputs, by workload; what the original does
   /// not bear is null.
   std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Varied;
@@ -72,26 +72,43 @@ private:
 } // namespace
 
 Expected<std::optional<GateFinding>>
-GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
+GateImpl::checkArithmetic(const GateCode &Variant, const LaunchPlan &Plan) {
   if (TheOriginal->kernel().Contract.K == PrecisionContract::Kind::Relaxed)
     return std::nullopt;
   SmallVector<StringRef> Symbols;
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
+  const GateCode &Original = TheOriginal->setup().Code;
+  const StringRef Symbol = TheOriginal->kernel().Symbol;
   if (!Own) {
     Expected<DeviceArithmetic> Found =
-        DeviceArithmetic::of(TheOriginal->setup().Code.Source,
-                             StringRef(TheOriginal->kernel().Symbol));
+        DeviceArithmetic::of(Original.Source, Symbol);
     if (!Found)
       return Found.takeError();
     Own = std::move(*Found);
   }
   Expected<DeviceArithmetic> Mine =
-      DeviceArithmetic::of(VariantBitcode, Symbols);
+      DeviceArithmetic::of(Variant.Source, Symbols);
   if (!Mine)
     return Mine.takeError();
-  std::optional<NarrowerArithmetic> Narrower =
-      findNarrowerArithmetic(*Own, *Mine);
+  std::optional<NarrowerArithmetic> Narrower = findNarrowerFormats(*Own, *Mine);
+  if (!Narrower && Variant.Built.empty()) {
+    Narrower = findApproximateArithmetic(*Own, *Mine);
+  } else if (!Narrower) {
+    // What is approximate is the compiler's to choose, by its options.
+    if (!OwnBuilt) {
+      Expected<DeviceArithmetic> Found =
+          DeviceArithmetic::of(Original.runs(), Symbol);
+      if (!Found)
+        return Found.takeError();
+      OwnBuilt = std::move(*Found);
+    }
+    Expected<DeviceArithmetic> Built =
+        DeviceArithmetic::of(Variant.Built, Symbols);
+    if (!Built)
+      return Built.takeError();
+    Narrower = findApproximateArithmetic(*OwnBuilt, *Built);
+  }
   if (!Narrower)
     return std::nullopt;
   return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());
@@ -264,7 +281,7 @@ Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,
     return std::move(Verdict);
   };
   Expected<std::optional<GateFinding>> Narrower =
-      checkArithmetic(Variant.Source, Plan);
+      checkArithmetic(Variant, Plan);
   if (!Narrower)
     return Reject(findingOf(Narrower.takeError(), ""));
   if (*Narrower)

@@ -747,7 +747,7 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
             judgeOtherBuild(P, Accepted, Options, J, Key, OnGpu)
                 .moveInto(Proofs),
             [&](std::unique_ptr<ToolError> T) -> Error {
-              if (T->isA<ResultsAwaited>())
+              if (T->isA(ResultsAwaited::classID()))
                 return Error(std::move(T));
               Result.OtherFailed |= T->code() == ExitCode::Resource;
               if (Options.Tell)

@@ -104,6 +104,7 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
                                           " are not available yet",
                                       (*D)->waiting(Batch));
   const json::Object Results = byId(Batch.batch(), std::move(**Found));
+  Outcomes.Device = gpuName(Results);
   for (auto [I, V] : enumerate(Variants)) {
     const std::string Id = "v" + utostr(I);
     Expected<std::vector<GpuLaunch>> Launches =
@@ -131,6 +132,15 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
       Outcomes.Launches.push_back(std::move(O));
     }
     Outcomes.Large.push_back(readLarge(Results, (*B)->from(), Id));
+    constexpr double Margin = 1; // Whoever asks says what counts as faster.
+    Expected<GpuJudgement> J =
+        judgeAnswers(Results, (*B)->from(), Id, gpuCeilings(Results, nullptr),
+                     /*Work=*/{}, Margin);
+    Outcomes.Totals.emplace_back();
+    if (J)
+      Outcomes.Totals.back() = J->Verdict.Total;
+    else if (Error E = absorbFinding(J.takeError(), [](StringRef) {}))
+      return std::move(E); // The launches say what fails there.
   }
   return Outcomes;
 }

@@ -11,6 +11,7 @@
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cupilot {

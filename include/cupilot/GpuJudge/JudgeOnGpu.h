@@ -37,6 +37,10 @@ struct GpuOutcomes {
   std::vector<GpuOutcome> Launches;
   /// Beside the variants: what was compared beyond the gate's launches.
   std::vector<std::vector<ComparedLaunch>> Large;
+  /// Beside the variants: the time of the original over the variant's, on all
+  /// workloads together; nothing where one is wrong or was not timed.
+  std::vector<std::optional<GpuRatio>> Totals;
+  std::string Device; ///< "NVIDIA H200".
 };
 
 /// Gate::judgeDeviceResults, of a gate or an evaluator.
