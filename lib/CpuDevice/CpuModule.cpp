@@ -256,12 +256,12 @@ Error JitModule::load() {
       return M.takeError();
     Index = indexOf(**M, Options);
   }
-  if (Index.IsWhole) {
-    Expected<ModulePart *> All = part(WholeName);
-    if (!All)
+  // Bitcode comes from tools that run what they load, and want to hear at once
+  // what is wrong with it. Decisions are numbered when it is compiled.
+  if (Index.IsWhole &&
+      (Options.Decisions || (!Source.isPtx() && !Options.Cache)))
+    if (Expected<ModulePart *> All = part(WholeName); !All)
       return All.takeError();
-    Index.Globals = (*All)->Tables.Globals;
-  }
   Cache.keep(Index);
   return Error::success();
 }

@@ -97,6 +97,12 @@ Expected<std::unique_ptr<Module>> ModuleSource::whole(LLVMContext &Context) {
   return parseBitcode(*Bitcode, Context);
 }
 
+/// Leaves a declaration of \p F.
+static void dropBody(Function &F) {
+  F.deleteBody();
+  F.setComdat(nullptr);
+}
+
 /// The module of \p Bitcode without the bodies of kernels but \p Kernel.
 static Expected<std::unique_ptr<Module>>
 readPart(StringRef Bitcode, StringRef Kernel, LLVMContext &Context) {
@@ -106,13 +112,14 @@ readPart(StringRef Bitcode, StringRef Kernel, LLVMContext &Context) {
     return usageError("broken device bitcode: " + toString(M.takeError()));
   for (Function &F : **M)
     if (F.getCallingConv() == CallingConv::PTX_Kernel && F.getName() != Kernel)
-      F.deleteBody();
+      dropBody(F);
   if (Error E = (*M)->materializeAll())
     return usageError("broken device bitcode: " + toString(std::move(E)));
   dropUsedLists(**M);
   for (GlobalVariable &G : (*M)->globals()) {
     if (!isCommon(G))
       continue;
+    G.setComdat(nullptr);
     G.setLinkage(GlobalValue::ExternalLinkage);
     G.setMetadata(CommonName, MDNode::get(Context, {}));
   }
@@ -152,7 +159,7 @@ ModuleSource::variables(LLVMContext &Context) {
     return M;
   for (Function &F : **M)
     if (!F.isDeclaration())
-      F.deleteBody();
+      dropBody(F);
   for (GlobalVariable &G : (*M)->globals())
     if (!G.isDeclaration() && !isCommon(G))
       G.setLinkage(GlobalValue::InternalLinkage);
