@@ -74,7 +74,7 @@ def examine(program, options):
         names = subprocess.run("printf '%s\\n' " + program["sources"], shell=True, executable="/bin/bash", cwd=folder,
                                capture_output=True, text=True).stdout.split()
         for number, source in enumerate(n for n in names if n.endswith(".cu")):
-            why = build("%s/bin/nvcc -w -arch=sm_90 -ptx %s %s %s -o %s/%d.ptx" % (
+            why = build("%s/bin/nvcc -w -arch=sm_90 --expt-relaxed-constexpr --extended-lambda -ptx %s %s %s -o %s/%d.ptx" % (
                 options.cuda, flags, " ".join(for_nvcc), shlex.quote(source), work, number))
             if why:
                 row["failed"] = "nvcc: " + why
