@@ -13,6 +13,7 @@
 #include "Lower/Lowering.h"
 #include "ModuleSource.h"
 #include "PartCache.h"
+#include "PtxModule.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Support/Error.h"
@@ -164,6 +165,8 @@ Expected<CompiledPart> JitModule::compile(StringRef Name,
   if (Name == VariablesName) {
     Part.Tables = lowerVariables(**M);
   } else {
+    // What PTX says has been compiled already.
+    AsCompiled &= !isMadeOfPtx(**M);
     if (AsCompiled)
       if (Error E = optimizeAsCompiled(**M, Options.Arch))
         return std::move(E);
@@ -190,9 +193,8 @@ Expected<std::unique_ptr<ModulePart>>
 JitModule::makePart(StringRef Name) const {
   std::optional<CompiledPart> Known = Cache.part(Name);
   if (!Known) {
-    // What PTX says has been compiled already.
-    bool AsCompiled = Options.Count && Options.AsCompiled && !Source.isPtx();
-    Expected<CompiledPart> Made = compile(Name, AsCompiled);
+    Expected<CompiledPart> Made =
+        compile(Name, Options.Count && Options.AsCompiled);
     if (!Made)
       return Made.takeError();
     Cache.keep(Name, Made->Tables, Made->Object);
@@ -254,6 +256,10 @@ Error JitModule::load() {
     Expected<std::unique_ptr<Module>> M = Source.whole(Context);
     if (!M)
       return M.takeError();
+    if (isMadeOfPtx(**M) && Options.WidenFloats)
+      return usageError("PTX cannot be run in float64: its compiler has "
+                        "already made bit patterns of what the source computes",
+                        "load the bitcode of the source");
     Index = indexOf(**M, Options);
   }
   // Bitcode comes from tools that run what they load, and want to hear at once
@@ -285,10 +291,6 @@ CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
 
 Expected<std::unique_ptr<CpuModule>> loadPtx(StringRef Ptx,
                                              const CpuDeviceOptions &Options) {
-  if (Options.WidenFloats)
-    return usageError("PTX cannot be run in float64: its compiler has already "
-                      "made bit patterns of what the source computes",
-                      "load the bitcode of the source");
   return loaded(ModuleSource(Ptx.str(), /*IsPtx=*/true), Options);
 }
 

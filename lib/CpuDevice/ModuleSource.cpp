@@ -8,14 +8,13 @@
 
 #include "ModuleSource.h"
 #include "Lower/Lowering.h"
-#include "PtxModule.h"
+#include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -80,13 +79,10 @@ Expected<StringRef> ModuleSource::bitcode() {
     return Text;
   if (!Made.empty())
     return Made;
-  LLVMContext Context;
-  std::vector<PtxLack> Lacks;
-  Expected<std::unique_ptr<Module>> M = moduleOfPtx(Text, Context, Lacks);
-  if (!M)
-    return M.takeError();
-  raw_string_ostream OS(Made);
-  WriteBitcodeToFile(**M, OS);
+  Expected<std::string> Bitcode = bitcodeOfPtx(Text);
+  if (!Bitcode)
+    return Bitcode.takeError();
+  Made = std::move(*Bitcode);
   return Made;
 }
 
