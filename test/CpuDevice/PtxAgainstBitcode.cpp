@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Errors.h"
+#include "Original.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
@@ -90,7 +91,8 @@ static Expected<Left> launch(CpuModule &M, const std::string &Symbol,
 /// What breaks the contract "same", if \p B stands for \p A and the other way
 /// round; "" when nothing does.
 static std::string broken(const GateCase &C, const Left &A, const Left &B,
-                          const Left &Reference) {
+                          const Left &Reference,
+                          ArrayRef<std::vector<double>> Sensitivity = {}) {
   static const PrecisionContract Same;
   for (size_t I = 0; I < A.Buffers.size(); ++I)
     for (bool Turned : {false, true}) {
@@ -99,9 +101,12 @@ static std::string broken(const GateCase &C, const Left &A, const Left &B,
       if (Original == Got)
         continue;
       ErrorRange Errors;
-      std::optional<BufferMismatch> M =
-          compareBuffer(Got, Reference.Buffers[I], Original, C.Layouts[I],
-                        {Same, {}, 16, /*OwnInputs=*/true}, Errors);
+      std::optional<BufferMismatch> M = compareBuffer(
+          Got, Reference.Buffers[I], Original, C.Layouts[I],
+          {Same,
+           Sensitivity.empty() ? ArrayRef<double>() : ArrayRef(Sensitivity[I]),
+           16, /*OwnInputs=*/true},
+          Errors);
       if (!M)
         continue;
       std::string Text;
@@ -191,6 +196,21 @@ Error Comparison::entry(const SuiteEntry &E) {
     if (!Reference)
       return Reference.takeError();
     std::string Wrong = broken(*C, *A, *B, *Reference);
+    // As the gate does, what moves with the inputs is asked only then.
+    if (!Wrong.empty()) {
+      Expected<std::unique_ptr<OriginalRuns>> Runs =
+          OriginalRuns::create(Setup);
+      if (!Runs)
+        return Runs.takeError();
+      Expected<std::unique_ptr<JudgedCase>> J = (*Runs)->prepare(*C);
+      if (!J)
+        return J.takeError();
+      if (*J) {
+        if (Error Failed = (*Runs)->findSensitivity(**J))
+          return Failed;
+        Wrong = broken(*C, *A, *B, *Reference, (*J)->Sensitivity);
+      }
+    }
     outs() << (Wrong.empty() ? "same" : "not same: " + Wrong) << "\n";
     Bad |= !Wrong.empty();
   }
