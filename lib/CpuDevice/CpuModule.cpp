@@ -263,11 +263,15 @@ Error JitModule::load() {
     Index = indexOf(**M, Options);
   }
   // Bitcode comes from tools that run what they load, and want to hear at once
-  // what is wrong with it. Decisions are numbered when it is compiled.
-  if (Index.IsWhole &&
-      (Options.Decisions || (!Source.isPtx() && !Options.Cache)))
-    if (Expected<ModulePart *> All = part(WholeName); !All)
+  // what is wrong with it. Decisions are numbered, and the variable of rounding
+  // is made, when it is compiled.
+  if (Index.IsWhole && (Options.Decisions || Options.ProductBits > 0 ||
+                        (!Source.isPtx() && !Options.Cache))) {
+    Expected<ModulePart *> All = part(WholeName);
+    if (!All)
       return All.takeError();
+    Index.Globals = (*All)->Tables.Globals;
+  }
   Cache.keep(Index);
   return Error::success();
 }
