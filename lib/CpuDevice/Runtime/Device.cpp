@@ -95,6 +95,7 @@ cudaError_t Device::load(RegisteredModule &M) {
   if (M.Broken)
     return cudaErrorNoKernelImageForDevice;
   CpuDeviceOptions Options;
+  Options.Cache = true;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
   if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
     Options.Reverse = llvm::StringRef(Order) == "reverse";
