@@ -90,6 +90,7 @@ static bool isOfProgram(const void *Address) {
 CUPILOT_DRIVER cuGetExportTable(const void **, const CUuuid *) {
   const void *Caller = __builtin_return_address(0);
   std::string File = fileOf(Caller);
+  Device::get().finish(); // What was recorded until now stays.
   std::fflush(stdout);
   if (!isOfProgram(Caller) && isCudaLibrary(File)) {
     std::fprintf(

@@ -34,15 +34,17 @@ Device &Device::get() {
   // Never destroyed: modules unregister themselves late in the program's end.
   static Device &Only = *[] {
     auto *D = new Device();
-    std::atexit([] {
-      Device &D = Device::get();
-      D.flushOutput();
-      if (D.Recorder)
-        D.Recorder->finish();
-    });
+    std::atexit([] { Device::get().finish(); });
     return D;
   }();
   return Only;
+}
+
+void Device::finish() {
+  std::lock_guard Lock(Mutex);
+  flushOutput();
+  if (Recorder)
+    Recorder->finish();
 }
 
 /// Prints \p Message once in the life of the process.

@@ -120,6 +120,8 @@ public:
   cudaError_t sticky() const { return Sticky; }
   /// Writes out what device printf collected.
   void flushOutput();
+  /// Writes what is left at the end of the program, a recording too.
+  void finish();
   /// Frees all memory and gives device variables their first values. After a
   /// fault the device stays unusable, as on a GPU.
   void reset();

@@ -194,13 +194,13 @@ static Error checkTarget(const ptx::Module &M, const std::string &In) {
     if (!Target.consume_front("sm_"))
       continue;
     unsigned Arch = 0;
-    StringRef Kind = Target.drop_while(isDigit);
-    if (Target.drop_back(Kind.size()).getAsInteger(10, Arch))
+    StringRef Suffix = Target.drop_while(isDigit);
+    if (Target.drop_back(Suffix.size()).getAsInteger(10, Arch))
       continue;
     // "a" is that one alone, "f" its family, which shares the major number.
-    bool Fits = Kind == "a"   ? Arch == Own
-                : Kind == "f" ? Arch <= Own && Arch / 10 == Own / 10
-                              : Arch <= Own;
+    bool Fits = Suffix == "a"   ? Arch == Own
+                : Suffix == "f" ? Arch <= Own && Arch / 10 == Own / 10
+                                : Arch <= Own;
     if (!Fits)
       return usageError("the PTX of '" + In + "' is for sm_" + Target +
                             ", but the cpu device describes a GPU of compute "
