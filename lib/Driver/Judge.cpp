@@ -187,8 +187,9 @@ Error Judge::initialise() {
     return E;
   if (Error E = OriginalCode::ofBitcode(Own.Code.Source).moveInto(Known))
     return E;
-  Expected<std::unique_ptr<Gate>> Made = Gate::create(
-      {&Original, Own.Code, Workloads, DataFolder, R.Arch, R.Seed});
+  Expected<std::unique_ptr<Gate>> Made =
+      Gate::create({&Original, Own.Code, Workloads, DataFolder, R.Arch, R.Seed,
+                    R.Command.Nvcc && R.Command.Nvcc->approximates()});
   if (!Made)
     return Made.takeError();
   TheGate = std::move(*Made);

@@ -94,6 +94,7 @@ private:
     std::vector<std::string> Cases;
     std::optional<GpuRatio> Time;
     std::string Gpu;
+    std::string Digest; ///< Of nvcc's code, all of whose flags are known; "".
   };
 
   const VerifyRequest &R;
@@ -265,7 +266,7 @@ KernelVerifier::judgeOne(size_t Index, const Compilation &By,
   if (Own.empty())
     return std::nullopt;
   for (const Measurement &M : V.Evidence)
-    if (By.isOf(M) && M.Digest != Own) {
+    if (By.isOf(M) && !By.By.Nvcc && M.Digest != Own) {
       fail(Index, By,
            "compiled with '" + join(By.By.Flags, " ") +
                "' its code is not the one that was proved, so builds leave it "
@@ -349,7 +350,8 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
   const std::vector<std::string> Cases = casesOf(Judged, /*OnGpu=*/true);
   for (auto [I, M] : enumerate(V.Evidence))
     if (By.isOf(M))
-      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases, P.Time, P.Gpu};
+      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases, P.Time,
+                            P.Gpu, P.C.Identity};
   ++All.Passed;
   say(nameOf(P.Index) + ": passed (" + Twine(P.Verdict.Checks) + " checks, " +
       buildsOf(P.Index, By) +
@@ -443,6 +445,8 @@ StoredKernel KernelVerifier::updated() const {
       if (It != Found.end()) {
         Again.Gate = unsigned(GateVersion);
         Again.Checks = It->second.Checks;
+        if (!It->second.Digest.empty())
+          Again.Digest = It->second.Digest;
         if (const std::optional<GpuRatio> &Time = It->second.Time) {
           Again.Device = It->second.Gpu;
           Again.Basis = Basis::Measured;

@@ -64,7 +64,7 @@ private:
   std::unique_ptr<OriginalRuns> TheOriginal;
   DeviceReferences References;
   std::optional<DeviceArithmetic>
-      Own, OwnBuilt; ///< The original's; once they are asked for.
+      Own; ///< The original's; once it is asked for.
   /// Captured launches with other inputs, by workload; what the original does
   /// not bear is null.
   std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Varied;
@@ -78,11 +78,10 @@ GateImpl::checkArithmetic(const GateCode &Variant, const LaunchPlan &Plan) {
   SmallVector<StringRef> Symbols;
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
-  const GateCode &Original = TheOriginal->setup().Code;
-  const StringRef Symbol = TheOriginal->kernel().Symbol;
   if (!Own) {
     Expected<DeviceArithmetic> Found =
-        DeviceArithmetic::of(Original.Source, Symbol);
+        DeviceArithmetic::of(TheOriginal->setup().Code.Source,
+                             StringRef(TheOriginal->kernel().Symbol));
     if (!Found)
       return Found.takeError();
     Own = std::move(*Found);
@@ -92,23 +91,8 @@ GateImpl::checkArithmetic(const GateCode &Variant, const LaunchPlan &Plan) {
   if (!Mine)
     return Mine.takeError();
   std::optional<NarrowerArithmetic> Narrower = findNarrowerFormats(*Own, *Mine);
-  if (!Narrower && Variant.Built.empty()) {
+  if (!Narrower && !TheOriginal->setup().MayApproximate)
     Narrower = findApproximateArithmetic(*Own, *Mine);
-  } else if (!Narrower) {
-    // What is approximate is the compiler's to choose, by its options.
-    if (!OwnBuilt) {
-      Expected<DeviceArithmetic> Found =
-          DeviceArithmetic::of(Original.runs(), Symbol);
-      if (!Found)
-        return Found.takeError();
-      OwnBuilt = std::move(*Found);
-    }
-    Expected<DeviceArithmetic> Built =
-        DeviceArithmetic::of(Variant.Built, Symbols);
-    if (!Built)
-      return Built.takeError();
-    Narrower = findApproximateArithmetic(*OwnBuilt, *Built);
-  }
   if (!Narrower)
     return std::nullopt;
   return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());

@@ -92,6 +92,7 @@ private:
 Error Evaluator::makeGate(ArrayRef<Workload> Some) {
   GateSetup Setup{&P.K,         {Bitcode, Built}, Some.vec(),
                   P.DataFolder, P.Arch,           P.Seed};
+  Setup.MayApproximate = P.Nvcc && P.Nvcc->approximates();
   Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
   if (!Made)
     return Made.takeError();

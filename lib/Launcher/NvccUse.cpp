@@ -36,6 +36,14 @@ Expected<std::string> NvccUse::name() const {
   return Name;
 }
 
+bool NvccUse::approximates() const {
+  return any_of(Device.Flags, [](StringRef Flag) {
+    Flag = Flag.ltrim('-');
+    return Flag == "use_fast_math" || Flag == "prec-div=false" ||
+           Flag == "prec-sqrt=false";
+  });
+}
+
 std::vector<std::string> NvccUse::ptxasFlags() const {
   std::vector<std::string> Flags;
   for (const std::string &Flag : Device.Ptxas) {

@@ -186,6 +186,7 @@ Error EntryJudge::prepare() {
   if (Error Failure =
           File.codeOf(Bitcode, Original.Symbol).moveInto(Setup.Code))
     return Failure;
+  Setup.MayApproximate = File.Use && File.Use->approximates();
   Setup.Workloads = Recorded;
   Setup.DataFolder = ".";
   Setup.Arch = Arch.str();

@@ -47,6 +47,10 @@ struct GateSetup {
   std::string DataFolder; ///< Where the workloads' files lie.
   std::string Arch = "sm_90";
   uint64_t Seed = 1;
+  /// The build's options let its compiler approximate quotients, roots and
+  /// functions (--use_fast_math): a variant may do so, too, as long as its
+  /// errors are as the original's.
+  bool MayApproximate = false;
 };
 
 /// One check's outcome.

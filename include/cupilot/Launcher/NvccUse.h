@@ -23,6 +23,8 @@ struct NvccUse {
   /// flags that change device code. Evidence is for one of these. A resource
   /// error when nvcc cannot be run.
   llvm::Expected<std::string> name() const;
+  /// Whether these flags let nvcc approximate quotients, roots and functions.
+  bool approximates() const;
   /// What ptxas is told, as clang's flags: "-Xcuda-ptxas", "-maxrregcount=32".
   std::vector<std::string> ptxasFlags() const;
 };
