@@ -11,6 +11,7 @@
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Ptx/Reach.h"
 #include "cupilot/Support/ReadPtx.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace llvm;
@@ -39,6 +40,25 @@ moduleOfPtx(StringRef Text, LLVMContext &Context, std::vector<PtxLack> &Lacks) {
   if (!Source)
     return Source.takeError();
   return lowered(*Source, Context, Lacks);
+}
+
+static constexpr char MadeOfPtxName[] = "cupilot.ptx";
+
+bool isMadeOfPtx(const Module &M) {
+  return M.getNamedMetadata(MadeOfPtxName) != nullptr;
+}
+
+Expected<std::string> bitcodeOfPtx(StringRef Ptx) {
+  LLVMContext Context;
+  std::vector<PtxLack> Lacks; // Their places refuse to run.
+  Expected<std::unique_ptr<Module>> M = moduleOfPtx(Ptx, Context, Lacks);
+  if (!M)
+    return M.takeError();
+  (*M)->getOrInsertNamedMetadata(MadeOfPtxName);
+  std::string Result;
+  raw_string_ostream OS(Result);
+  WriteBitcodeToFile(**M, OS);
+  return Result;
 }
 
 Expected<std::vector<PtxKernel>> kernelsOfPtx(StringRef Ptx) {

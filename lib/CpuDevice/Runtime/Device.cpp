@@ -123,6 +123,7 @@ cudaError_t Device::load(RegisteredModule &M) {
   if (M.Broken != cudaSuccess)
     return M.Broken;
   CpuDeviceOptions Options;
+  Options.Cache = true;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
   if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
     Options.Reverse = llvm::StringRef(Order) == "reverse";
