@@ -39,7 +39,7 @@ public:
   largeLaunches(ArrayRef<Workload> OnGpu, uint64_t MostBytes) override {
     return findLargeLaunches(*TheOriginal, OnGpu, MostBytes);
   }
-  Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
+  Expected<GateVerdict> judge(const GateCode &Variant, const LaunchPlan &Plan,
                               const Guard &When, GateDepth Depth) override;
   Expected<ReferenceVerdict>
   judgeDeviceResults(size_t Index, const DeviceResults &Original,
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
+  Expected<std::optional<GateFinding>> checkArithmetic(const GateCode &Variant,
                                                        const LaunchPlan &Plan);
   Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
                                              const GateCase &Base);
@@ -72,7 +72,7 @@ private:
 } // namespace
 
 Expected<std::optional<GateFinding>>
-GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
+GateImpl::checkArithmetic(const GateCode &Variant, const LaunchPlan &Plan) {
   if (TheOriginal->kernel().Contract.K == PrecisionContract::Kind::Relaxed)
     return std::nullopt;
   SmallVector<StringRef> Symbols;
@@ -80,18 +80,19 @@ GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
     Symbols.push_back(L.Symbol);
   if (!Own) {
     Expected<DeviceArithmetic> Found =
-        DeviceArithmetic::of(TheOriginal->setup().OriginalBitcode,
+        DeviceArithmetic::of(TheOriginal->setup().Code.Source,
                              StringRef(TheOriginal->kernel().Symbol));
     if (!Found)
       return Found.takeError();
     Own = std::move(*Found);
   }
   Expected<DeviceArithmetic> Mine =
-      DeviceArithmetic::of(VariantBitcode, Symbols);
+      DeviceArithmetic::of(Variant.Source, Symbols);
   if (!Mine)
     return Mine.takeError();
-  std::optional<NarrowerArithmetic> Narrower =
-      findNarrowerArithmetic(*Own, *Mine);
+  std::optional<NarrowerArithmetic> Narrower = findNarrowerFormats(*Own, *Mine);
+  if (!Narrower && !TheOriginal->setup().MayApproximate)
+    Narrower = findApproximateArithmetic(*Own, *Mine);
   if (!Narrower)
     return std::nullopt;
   return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());
@@ -251,7 +252,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
   return true;
 }
 
-Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
+Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,
                                       const LaunchPlan &Plan, const Guard &When,
                                       GateDepth Depth) {
   GateVerdict Verdict;
@@ -264,12 +265,12 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     return std::move(Verdict);
   };
   Expected<std::optional<GateFinding>> Narrower =
-      checkArithmetic(VariantBitcode, Plan);
+      checkArithmetic(Variant, Plan);
   if (!Narrower)
     return Reject(findingOf(Narrower.takeError(), ""));
   if (*Narrower)
     return Reject(std::move(**Narrower));
-  VariantRuns V(*TheOriginal, VariantBitcode, Plan, When);
+  VariantRuns V(*TheOriginal, Variant, Plan, When);
   if (Error E = V.load())
     return Reject(findingOf(std::move(E), ""));
   Expected<std::optional<GateFinding>> Memory = V.checkLocalMemory();
@@ -330,7 +331,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   if (!*Right)
     return Verdict;
   if (Error E =
-          findDomain(*TheOriginal, V, VariantBitcode, Plan, Depth, Verdict))
+          findDomain(*TheOriginal, V, Variant.Source, Plan, Depth, Verdict))
     return std::move(E);
   if (Verdict.Findings.empty())
     Verdict.Passed = true;

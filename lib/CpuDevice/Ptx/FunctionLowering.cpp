@@ -321,7 +321,7 @@ FunctionLowering::ownInstruction(const ptx::Instruction &I) {
 
 Error FunctionLowering::refuse(const ptx::Statement &S,
                                const std::string &What) {
-  Of.Lacks.push_back({std::string(Source.Name), Of.Source.lineOf(S.At), What});
+  Of.Lacks.push_back({std::string(Source.Name), Of.lineOf(S.At), What});
   // Whatever has been emitted is given up; the rest is looked at all the same.
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "", Body));
   return Error::success();
