@@ -57,7 +57,7 @@ packages=(
   clang-22 clang-tools-22 lld-22 llvm-22-dev llvm-22-tools
   libclang-22-dev libclang-cpp22-dev libmlir-22-dev mlir-22-tools
   libstdc++-12-dev nlohmann-json3-dev libcurl4-openssl-dev libsqlite3-dev
-  libboost-context-dev zlib1g-dev libzstd-dev libgtest-dev libbenchmark-dev
+  libboost-context-dev zlib1g-dev libzstd-dev liblz4-dev libgtest-dev libbenchmark-dev
 )
 [ "$preset" != asan ] || packages+=(libclang-rt-22-dev)
 [ "$command" != tidy ] || packages+=(clang-format-22 clang-tidy-22)

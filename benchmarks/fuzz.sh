@@ -11,7 +11,7 @@ set -u
 program=$(realpath "$1") inputs=$(realpath "$2") out=$(realpath -m "$3") seconds=$4 more=${5:+$(realpath "$5")}
 mkdir -p "$out/found" "$out/logs" "$out/corpus"
 # Processes of each target: the more code it reaches, the more.
-declare -A jobs=([module]=4 [ptx]=3 [gpubinary]=2 [record]=2 [nvcc]=2 [clang]=1 [object]=1 [counts]=1)
+declare -A jobs=([module]=3 [ptx]=2 [lowering]=2 [gpubinary]=2 [record]=2 [nvcc]=2 [clang]=1 [object]=1 [counts]=1)
 end=$((SECONDS + seconds))
 
 one() {
@@ -27,8 +27,10 @@ one() {
 
 for target in "${!jobs[@]}"; do
   mkdir -p "$out/corpus/$target"
-  find "$inputs/$target" ${more:+"$more/$target"} -type f -exec cp -t "$out/corpus/$target" {} + 2> "$out/logs/copy"
-  cat "$inputs/$target"/* | tr -cs 'A-Za-z0-9_.%$=<-' '\n' | awk 'length > 1 && length < 40' | sort -u |
+  seeds=$target
+  [ "$target" != lowering ] || seeds=ptx # It lowers what the reader reads.
+  find "$inputs/$seeds" ${more:+"$more/$target"} -type f -exec cp -t "$out/corpus/$target" {} + 2> "$out/logs/copy"
+  cat "$inputs/$seeds"/* | tr -cs 'A-Za-z0-9_.%$=<-' '\n' | awk 'length > 1 && length < 40' | sort -u |
     sed 's/.*/"&"/' > "$out/words.$target"
   for number in $(seq "${jobs[$target]}"); do
     one "$target" "$number" &

@@ -76,7 +76,7 @@ static Expected<KernelDomain> judge(const UnitToJudge &U, StringRef Symbol,
   Expected<std::string> Alone = onlyKernel(U.Bitcode, Symbol);
   if (!Alone)
     return Alone.takeError();
-  Setup.OriginalBitcode = *Alone;
+  Setup.Code = *Alone;
   Expected<std::unique_ptr<Gate>> G = Gate::create(std::move(Setup));
   if (!G) {
     D.Refusal = toString(G.takeError());

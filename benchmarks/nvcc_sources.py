@@ -137,9 +137,11 @@ class Runner(units.Runner):
                 kernel["by_nvcc"] = self.reason(status, err + out)
                 continue
             got, failed = self.identities_of_ptx(work + "/slice.ptx")
+            # nvcc leaves out what says that a kernel is static.
             symbol = kernel["symbol"]
-            want = wanted.get(symbol) or why
-            have = got.get(symbol) or failed
+            plain = re.sub("^_ZL", "_Z", symbol)
+            want = wanted.get(symbol) or wanted.get(plain) or why
+            have = got.get(symbol) or got.get(plain) or failed
             kernel["by_nvcc"] = (
                 "no identity" if want.startswith("none")
                 else "same" if want and want == have

@@ -11,19 +11,25 @@
 # of its name (HeCBench, cuda-samples). LIST (public-programs.txt beside this
 # script) has one program a line, fields with " | " between them:
 #   repository | commit | folder | sources | flags | arguments | passed
-# Each is built by cupilot-cpucc and run in its folder, for at most a minute of
-# processor time.
+# Each is built by cupilot-cpucc, or with COMPILER=nvcc by "nvcc -arch=sm_90
+# -cudart shared" with what clang allows unasked, and run in its folder, for at most
+# a minute of processor time; nvcc's programs run with the cpu device's libraries on
+# the loader's path.
 # Its own "passed" is exit status 0 and, where the last field is no "-", a line
 # that this extended regular expression matches, none that says FAIL, and no
 # fault or refusal of the cpu device, which some programs do not look for.
 # NAMEs choose programs by their folder. The table goes to standard output.
 #
 # PROGRAMS names a folder where built programs are kept: one that is there is
-# not built again. CPUCC names the compiler, LIMIT the seconds of processor time for a run, OPTIMIZE its -O flag.
+# not built again. CPUCC names the compiler, NVCC nvcc, CUDALIBS the folder with the
+# cpu device's libcudart.so.13, LIMIT the seconds of processor time for a run, OPTIMIZE
+# its -O flag.
 # Exit status: 0 all passed, 1 some did not, 2 wrong use.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 cpucc=${CPUCC:-$here/../build/bin/cupilot-cpucc}
+compiler=${COMPILER:-cpucc}
+libraries=${CUDALIBS:-$here/../build/lib/cupilot-cuda}
 limit=${LIMIT:-60}
 if [ $# -lt 1 ] || [ ! -d "$1" ]; then
   sed -n '/^# usage/,/^set/{/^#/p}' "$0" >&2
@@ -32,8 +38,15 @@ fi
 checkouts=$(cd "$1" && pwd)
 list=${2:-$here/public-programs.txt}
 shift $(($# > 1 ? 2 : 1))
-if [ ! -x "$cpucc" ] || [ ! -r "$list" ]; then
-  echo "public-programs.sh: error: no '$cpucc' or no '$list'" >&2
+case $compiler in
+  cpucc) build=("$cpucc") needed=$cpucc search=${LD_LIBRARY_PATH:-} ;;
+  nvcc)
+    build=("${NVCC:-nvcc}" -arch=sm_90 --expt-relaxed-constexpr --extended-lambda -cudart shared) needed=$libraries/libcuda.so.1
+    search=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ;;
+  *) echo "public-programs.sh: error: COMPILER is cpucc or nvcc, not '$compiler'" >&2; exit 2 ;;
+esac
+if [ ! -x "$needed" ] || [ ! -r "$list" ]; then
+  echo "public-programs.sh: error: no '$needed' or no '$list'" >&2
   exit 2
 fi
 work=$(mktemp -d)
@@ -77,7 +90,7 @@ while IFS='|' read -r repository commit folder sources flags arguments pattern; 
   if [ ! -d "$root/$folder" ]; then
     verdict="not there"
   # shellcheck disable=SC2086 # Fields of the list are words.
-  elif [ ! -x "$program" ] && ! (cd "$root/$folder" && eval timeout 300 '"$cpucc"' "${OPTIMIZE:--O2}" -w "$flags" $sources -o "$program" -lm) \
+  elif [ ! -x "$program" ] && ! (cd "$root/$folder" && eval timeout 300 '"${build[@]}"' "${OPTIMIZE:--O2}" -w "$flags" $sources -o "$program" -lm) \
     >"$work/build.log" 2>&1; then
     verdict="does not build: $(grep -m1 -E 'error|undefined' "$work/build.log" | cut -c1-120)"
   fi
@@ -85,7 +98,7 @@ while IFS='|' read -r repository commit folder sources flags arguments pattern; 
   if [ -z "$verdict" ]; then
     start=$(now)
     # shellcheck disable=SC2086
-    (cd "$root/$folder" && ulimit -t "$limit" -c 0 && eval timeout -k 5 $((limit * 10)) '"$program"' $arguments) </dev/null >"$work/run.log" 2>&1
+    (cd "$root/$folder" && ulimit -t "$limit" -c 0 && eval LD_LIBRARY_PATH='"$search"' timeout -k 5 $((limit * 10)) '"$program"' $arguments) </dev/null >"$work/run.log" 2>&1
     status=$?
     run_time=$(since "$start")
     if [ $status -eq 124 ] || [ $status -eq 137 ] || [ $status -eq 152 ]; then

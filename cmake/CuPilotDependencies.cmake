@@ -25,6 +25,8 @@ find_package(SQLite3 REQUIRED)
 find_package(ZLIB REQUIRED)
 # The archive, where there is one: recording runs on machines without packages.
 find_library(CUPILOT_ZSTD NAMES libzstd.a zstd REQUIRED)
+# The fat binaries of nvcc before 13.
+find_library(CUPILOT_LZ4 NAMES lz4 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)

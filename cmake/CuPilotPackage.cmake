@@ -22,6 +22,6 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "clang-${CUPILOT_LLVM_MAJOR}, clang-tools-${CUPILOT_LLVM_MAJOR}, llvm-${CUPILOT_LLVM_MAJOR}, libllvm${CUPILOT_LLVM_MAJOR}, libmlir-${CUPILOT_LLVM_MAJOR}, libclang-cpp${CUPILOT_LLVM_MAJOR}, libboost-context1.74.0, libcurl4, libsqlite3-0, zlib1g, binutils")
+  "clang-${CUPILOT_LLVM_MAJOR}, clang-tools-${CUPILOT_LLVM_MAJOR}, llvm-${CUPILOT_LLVM_MAJOR}, libllvm${CUPILOT_LLVM_MAJOR}, libmlir-${CUPILOT_LLVM_MAJOR}, libclang-cpp${CUPILOT_LLVM_MAJOR}, libboost-context1.74.0, libcurl4, libsqlite3-0, zlib1g, liblz4-1, binutils")
 set(CPACK_STRIP_FILES ON)
 include(CPack)

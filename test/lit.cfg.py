@@ -49,6 +49,8 @@ config.substitutions += [
     ("%fake", os.path.join(config.cupilot_binary_dir, "test", "Capture", "fake")),
     ("%ptx_against_bitcode",
      os.path.join(config.cupilot_binary_dir, "test", "CpuDevice", "ptx-against-bitcode")),
+    ("%ptx_rows_on_cpu",
+     os.path.join(config.cupilot_binary_dir, "test", "CpuDevice", "ptx-rows-on-cpu")),
     ("%ptx_round_trip", os.path.join(config.cupilot_binary_dir, "test", "Ptx", "ptx-round-trip")),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),

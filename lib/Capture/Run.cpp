@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
@@ -131,13 +132,19 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
 std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
                                    const std::string &Folder,
                                    const std::string &Library,
-                                   const Options &Opts, Ending &End) {
+                                   const Options &Opts, Ending &End,
+                                   const std::string &CudaFolder) {
   std::vector<std::string> Settings = {
       std::string(FolderVariable) + "=" + fs::absolute(Folder).string(),
       std::string(OptionsVariable) + "=" + Opts.print()};
   if (!Library.empty())
     Settings.push_back("CUDA_INJECTION64_PATH=" +
                        fs::absolute(Library).string());
+  if (!CudaFolder.empty()) {
+    const char *Old = std::getenv("LD_LIBRARY_PATH");
+    Settings.push_back("LD_LIBRARY_PATH=" + CudaFolder +
+                       (Old && *Old ? ":" + std::string(Old) : ""));
+  }
   return runChild(Program, Settings, End);
 }
 
@@ -216,8 +223,9 @@ Failure nothingRecorded(const std::string &Program, const Ending &End) {
   if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
     How += "; there is no CUDA driver here (libcuda.so.1)";
   return Failure(FailureKind::ProgramFailed, How,
-                 "check that cupilot-cpucc built it, or that it launches "
-                 "kernels on a GPU of this machine");
+                 "check that it launches kernels on a GPU of this machine, or, "
+                 "without one, that cupilot-cpucc or nvcc -cudart shared built "
+                 "it");
 }
 
 } // namespace cupilot::capture

@@ -9,22 +9,19 @@
 #include "Check/BlockShadow.h"
 #include "Execute/Launch.h"
 #include "Execute/WideMemory.h"
+#include "HostJit.h"
 #include "Lower/Lowering.h"
+#include "ModuleSource.h"
+#include "PartCache.h"
 #include "PtxModule.h"
-#include "RuntimeSymbols.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/CpuDevice/Unsupported.h"
-#include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Nvptx.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/ValueTracking.h"
-#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Vectorize/LoadStoreVectorizer.h"
 #include <mutex>
@@ -37,16 +34,39 @@ char UnsupportedError::ID = 0;
 
 CpuModule::~CpuModule() = default;
 
+/// The part that all kernels are in, and the one of the variables that kernels
+/// in parts of their own have in common. No kernel has such names.
+static constexpr StringRef WholeName = "<all>", VariablesName = "<variables>";
+
 namespace {
+/// A compiled part of a module: all of it, a kernel, or the variables.
+class ModulePart {
+public:
+  LoweredModule Tables;
+  orc::JITDylib *Library = nullptr;
+
+  /// Makes its own constants memory that device code may read, for the time of
+  /// a launch.
+  Error addHidden(HostJit &Jit, DeviceMemory &Memory);
+  void removeHidden(DeviceMemory &Memory);
+
+private:
+  std::mutex Mutex;
+  /// Launches that see them in a memory.
+  DenseMap<DeviceMemory *, unsigned> Users;
+  std::vector<void *> HiddenAt;
+};
+
 class JitModule : public CpuModule {
 public:
-  JitModule(std::unique_ptr<orc::LLJIT> Jit, LoweredModule Tables,
-            CpuDeviceOptions Options)
-      : Jit(std::move(Jit)), Tables(std::move(Tables)),
-        Options(std::move(Options)) {}
+  JitModule(std::unique_ptr<HostJit> Jit, ModuleSource Source,
+            const CpuDeviceOptions &Options)
+      : Jit(std::move(Jit)), Source(std::move(Source)), Options(Options) {}
+  /// To be called once, before all else.
+  Error load();
 
   std::vector<std::string> kernels() const override;
-  unsigned arch() const override { return Tables.Arch; }
+  unsigned arch() const override { return Index.Arch; }
   Expected<std::vector<uint64_t>> paramSizes(StringRef Kernel) const override;
   std::optional<std::pair<void *, uint64_t>>
   global(StringRef Symbol) const override;
@@ -59,82 +79,57 @@ public:
     Options.ResidentBlocks = ResidentBlocks;
   }
   Expected<uint64_t> localBytes(StringRef Kernel) const override;
-  ArrayRef<DecisionSite> decisions() const override { return Tables.Decisions; }
+  ArrayRef<DecisionSite> decisions() const override;
   BitVector decided() const override;
-  void forgetDecided() override { llvm::fill(Tables.Decided, 0); }
+  void forgetDecided() override;
   Expected<LaunchResult> launch(StringRef Kernel, const LaunchShape &Shape,
                                 ArrayRef<const void *> Args,
                                 DeviceMemory &Memory) override;
 
 private:
-  Expected<const LoweredKernel *> findKernel(StringRef Name) const;
-  Expected<EntryFunction> entryOf(const LoweredKernel &K);
+  struct Found {
+    ModulePart *Part;
+    const LoweredKernel *Kernel;
+  };
+  /// The part \p Name, compiled if it has not been.
+  Expected<ModulePart *> part(StringRef Name) const;
+  Expected<std::unique_ptr<ModulePart>> makePart(StringRef Name) const;
+  Expected<CompiledPart> compile(StringRef Name, bool AsCompiled) const;
+  /// Where the variables that the program sees are.
+  Expected<ModulePart *> variables() const {
+    return part(Index.IsWhole ? WholeName : VariablesName);
+  }
+  /// The part of all kernels when they number decisions; else null.
+  ModulePart *deciding() const;
+  Expected<Found> findKernel(StringRef Name) const;
+  Expected<EntryFunction> entryOf(const Found &F);
   ArrayRef<DeviceBuffer> objects();
 
-  Error addHidden(DeviceMemory &Memory);
-  void removeHidden(DeviceMemory &Memory);
-
-  std::unique_ptr<orc::LLJIT> Jit;
-  LoweredModule Tables;
+  std::unique_ptr<HostJit> Jit;
+  mutable ModuleSource Source;
   CpuDeviceOptions Options;
+  PartCache Cache;
+  ModuleIndex Index;
+  // Parts are compiled when something asks for them.
+  mutable std::mutex PartsMutex;
+  mutable std::recursive_mutex CompileMutex; ///< Taken before the other.
+  mutable StringMap<std::unique_ptr<ModulePart>> Parts;
   std::once_flag ObjectsFound;
   std::vector<DeviceBuffer> Objects;
-  // Launches that see the hidden variables in a memory.
-  std::mutex Mutex;
-  DenseMap<DeviceMemory *, unsigned> Users;
-  std::vector<void *> HiddenAt;
 };
 } // namespace
 
-static void initializeHost() {
-  static std::once_flag Once;
-  std::call_once(Once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-    InitializeNativeTargetAsmParser(); // addYields uses assembly.
-  });
-}
-
-/// A code generator for this machine, but for its arithmetic on short floats:
-/// instructions that make bfloat16 (AVX512-BF16 and what came after) flush
-/// denormals, which a GPU does not, and what one host has another lacks.
-static Expected<std::unique_ptr<orc::LLJIT>> createJit() {
-  Expected<orc::JITTargetMachineBuilder> Host =
-      orc::JITTargetMachineBuilder::detectHost();
-  if (!Host)
-    return Host.takeError();
-  if (Host->getTargetTriple().isX86())
-    for (StringRef Feature : {"avx512bf16", "avxneconvert", "avx10.2"})
-      Host->getFeatures().AddFeature(Feature, /*Enable=*/false);
-  return orc::LLJITBuilder()
-      .setJITTargetMachineBuilder(std::move(*Host))
-      .create();
-}
-
-static Error defineRuntime(orc::LLJIT &Jit) {
-  orc::SymbolMap Symbols;
-  for (const RuntimeSymbol &S : runtimeSymbols())
-    Symbols[Jit.mangleAndIntern(S.Name)] = {
-        orc::ExecutorAddr::fromPtr(S.Address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
-  return Jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(Symbols)));
-}
-
-/// The module in \p Bitcode as LLVM optimises it for the GPU. Loads that PTX
-/// marks as of constant memory are marked here too.
-static Expected<std::unique_ptr<Module>>
-compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
-  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
-  if (!M)
-    return M.takeError();
-  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(**M, Arch);
+/// Optimises \p M for the GPU as LLVM does. Loads that PTX marks as of constant
+/// memory are marked here too.
+static Error optimizeAsCompiled(Module &M, StringRef Arch) {
+  Expected<std::unique_ptr<TargetMachine>> Target = nvptxMachine(M, Arch);
   if (!Target)
     return Target.takeError();
-  optimizeForNvptx(**M, **Target);
+  optimizeForNvptx(M, **Target);
   ModulePassManager Wide;
   Wide.addPass(createModuleToFunctionPassAdaptor(LoadStoreVectorizerPass()));
-  Pipeline(Target->get()).run(std::move(Wide), **M);
-  for (Function &F : **M) {
+  Pipeline(Target->get()).run(std::move(Wide), M);
+  for (Function &F : M) {
     if (F.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
     for (Instruction &I : instructions(F))
@@ -143,9 +138,9 @@ compiledModule(StringRef Bitcode, StringRef Arch, LLVMContext &Context) {
                 getUnderlyingObject(Load->getPointerOperand(), 32));
             A && A->hasNoAliasAttr() && A->onlyReadsMemory())
           Load->setMetadata(LLVMContext::MD_invariant_load,
-                            MDNode::get(Context, {}));
+                            MDNode::get(M.getContext(), {}));
   }
-  return M;
+  return Error::success();
 }
 
 static Error cannotLink(const Twine &What, Error Why) {
@@ -155,109 +150,225 @@ static Error cannotLink(const Twine &What, Error Why) {
       "supported");
 }
 
-/// Compiles \p M, which \p Tables describe, for this machine.
-static Expected<std::unique_ptr<CpuModule>>
-compiled(std::unique_ptr<Module> M, std::unique_ptr<LLVMContext> Context,
-         LoweredModule Tables, const CpuDeviceOptions &Options) {
-  Expected<std::unique_ptr<orc::LLJIT>> Jit = createJit();
-  if (!Jit)
-    return Jit.takeError();
-  if (Error E = defineRuntime(**Jit))
+/// Lowers and compiles one part. \p AsCompiled: as LLVM optimises it for the
+/// GPU.
+Expected<CompiledPart> JitModule::compile(StringRef Name,
+                                          bool AsCompiled) const {
+  LLVMContext Context;
+  Expected<std::unique_ptr<Module>> M =
+      Name == WholeName       ? Source.whole(Context)
+      : Name == VariablesName ? Source.variables(Context)
+                              : Source.only(Name, Context);
+  if (!M)
+    return M.takeError();
+  CompiledPart Part;
+  if (Name == VariablesName) {
+    Part.Tables = lowerVariables(**M);
+  } else {
+    // What PTX says has been compiled already.
+    AsCompiled &= !isMadeOfPtx(**M);
+    if (AsCompiled)
+      if (Error E = optimizeAsCompiled(**M, Options.Arch))
+        return std::move(E);
+    Expected<LoweredModule> Tables = lowerModule(**M, Options);
+    if (!Tables)
+      return Tables.takeError();
+    Part.Tables = std::move(*Tables);
+    // Intrinsics that only the optimiser makes.
+    if (AsCompiled && any_of(Part.Tables.Kernels, [](const LoweredKernel &K) {
+          return !K.Unsupported.empty();
+        }))
+      return compile(Name, /*AsCompiled=*/false);
+    if (Name != WholeName)
+      forgetVariables(**M, Part.Tables);
+  }
+  Expected<std::unique_ptr<MemoryBuffer>> Object = Jit->compile(**M);
+  if (!Object)
+    return Object.takeError();
+  Part.Object = (*Object)->getBuffer().str();
+  return Part;
+}
+
+Expected<std::unique_ptr<ModulePart>>
+JitModule::makePart(StringRef Name) const {
+  std::optional<CompiledPart> Known = Cache.part(Name);
+  if (!Known) {
+    Expected<CompiledPart> Made =
+        compile(Name, Options.Count && Options.AsCompiled);
+    if (!Made)
+      return Made.takeError();
+    Cache.keep(Name, Made->Tables, Made->Object);
+    Known = std::move(*Made);
+  }
+  auto Part = std::make_unique<ModulePart>();
+  Part->Tables = std::move(Known->Tables);
+  Part->Library = &Jit->variables();
+  if (Name != WholeName && Name != VariablesName) {
+    // What its code refers to.
+    if (Expected<ModulePart *> V = part(VariablesName); !V)
+      return V.takeError();
+    Expected<orc::JITDylib *> Library = Jit->createLibrary(Name);
+    if (!Library)
+      return Library.takeError();
+    Part->Library = *Library;
+  }
+  if (Error E = Jit->add(*Part->Library,
+                         MemoryBuffer::getMemBufferCopy(Known->Object, Name)))
     return std::move(E);
-  if (Error E = (*Jit)->addIRModule(orc::ThreadSafeModule(
-          std::move(M), orc::ThreadSafeContext(std::move(Context)))))
-    return std::move(E);
-  for (const LoweredModule::DeviceFunction &F : Tables.Functions) {
+  for (const LoweredModule::DeviceFunction &F : Part->Tables.Functions) {
     if (!F.ByPointer)
       continue;
-    auto Address = (*Jit)->lookup(F.Symbol);
+    auto Address = Jit->find(*Part->Library, F.Symbol);
     if (!Address)
       return cannotLink("'" + F.Symbol + "'", Address.takeError());
-    Tables.TypeAt[Address->getValue()] = F.Type;
+    Part->Tables.TypeAt[Address->getValue()] = F.Type;
   }
-  return std::make_unique<JitModule>(std::move(*Jit), std::move(Tables),
-                                     Options);
+  return Part;
+}
+
+Expected<ModulePart *> JitModule::part(StringRef Name) const {
+  {
+    std::lock_guard Lock(PartsMutex);
+    if (auto It = Parts.find(Name); It != Parts.end())
+      return It->second.get();
+  }
+  std::lock_guard Compiling(CompileMutex);
+  {
+    std::lock_guard Lock(PartsMutex);
+    if (auto It = Parts.find(Name); It != Parts.end())
+      return It->second.get();
+  }
+  Expected<std::unique_ptr<ModulePart>> Made = makePart(Name);
+  if (!Made)
+    return Made.takeError();
+  std::lock_guard Lock(PartsMutex);
+  return (Parts[Name] = std::move(*Made)).get();
+}
+
+Error JitModule::load() {
+  Cache = PartCache(Source, Options, Jit->target());
+  if (std::optional<ModuleIndex> Known = Cache.index()) {
+    Index = std::move(*Known);
+    return Error::success();
+  }
+  {
+    LLVMContext Context;
+    Expected<std::unique_ptr<Module>> M = Source.whole(Context);
+    if (!M)
+      return M.takeError();
+    if (isMadeOfPtx(**M) && Options.WidenFloats)
+      return usageError("PTX cannot be run in float64: its compiler has "
+                        "already made bit patterns of what the source computes",
+                        "load the bitcode of the source");
+    Index = indexOf(**M, Options);
+  }
+  // Bitcode comes from tools that run what they load, and want to hear at once
+  // what is wrong with it. Decisions are numbered, and the variable of rounding
+  // is made, when it is compiled.
+  if (Index.IsWhole && (Options.Decisions || Options.ProductBits > 0 ||
+                        (!Source.isPtx() && !Options.Cache))) {
+    Expected<ModulePart *> All = part(WholeName);
+    if (!All)
+      return All.takeError();
+    Index.Globals = (*All)->Tables.Globals;
+  }
+  Cache.keep(Index);
+  return Error::success();
+}
+
+static Expected<std::unique_ptr<CpuModule>>
+loaded(ModuleSource Source, const CpuDeviceOptions &Options) {
+  Expected<std::unique_ptr<HostJit>> Jit = HostJit::create();
+  if (!Jit)
+    return Jit.takeError();
+  auto M =
+      std::make_unique<JitModule>(std::move(*Jit), std::move(Source), Options);
+  if (Error E = M->load())
+    return std::move(E);
+  return std::move(M);
 }
 
 Expected<std::unique_ptr<CpuModule>>
 CpuModule::load(StringRef Bitcode, const CpuDeviceOptions &Options) {
-  initializeHost();
-  auto Context = std::make_unique<LLVMContext>();
-  bool AsCompiled = Options.Count && Options.AsCompiled;
-  Expected<std::unique_ptr<Module>> M =
-      AsCompiled ? compiledModule(Bitcode, Options.Arch, *Context)
-                 : parseBitcode(Bitcode, *Context);
-  if (!M)
-    return M.takeError();
-  Expected<LoweredModule> Tables = lowerModule(**M, Options);
-  if (!Tables)
-    return Tables.takeError();
-  // Intrinsics that only the optimiser makes.
-  if (AsCompiled && any_of(Tables->Kernels, [](const LoweredKernel &K) {
-        return !K.Unsupported.empty();
-      })) {
-    CpuDeviceOptions Plain = Options;
-    Plain.AsCompiled = false;
-    return load(Bitcode, Plain);
-  }
-  return compiled(std::move(*M), std::move(Context), std::move(*Tables),
-                  Options);
+  return loaded(ModuleSource(Bitcode.str(), /*IsPtx=*/false), Options);
 }
 
 Expected<std::unique_ptr<CpuModule>> loadPtx(StringRef Ptx,
                                              const CpuDeviceOptions &Options) {
-  initializeHost();
-  if (Options.WidenFloats)
-    return usageError("PTX cannot be run in float64: its compiler has already "
-                      "made bit patterns of what the source computes",
-                      "load the bitcode of the source");
-  auto Context = std::make_unique<LLVMContext>();
-  std::vector<PtxLack> Lacks;
-  Expected<std::unique_ptr<Module>> M = moduleOfPtx(Ptx, *Context, Lacks);
-  if (!M)
-    return M.takeError();
-  Expected<LoweredModule> Tables = lowerModule(**M, Options);
-  if (!Tables)
-    return Tables.takeError();
-  return compiled(std::move(*M), std::move(Context), std::move(*Tables),
-                  Options);
+  return loaded(ModuleSource(Ptx.str(), /*IsPtx=*/true), Options);
 }
 
 std::vector<std::string> JitModule::kernels() const {
   std::vector<std::string> Names;
-  Names.reserve(Tables.Kernels.size());
-  for (const LoweredKernel &K : Tables.Kernels)
+  Names.reserve(Index.Kernels.size());
+  for (const ModuleIndex::Kernel &K : Index.Kernels)
     Names.push_back(K.Name);
   return Names;
 }
 
+ModulePart *JitModule::deciding() const {
+  if (!Options.Decisions)
+    return nullptr;
+  // It was compiled when the module was loaded.
+  std::lock_guard Lock(PartsMutex);
+  auto It = Parts.find(WholeName);
+  return It == Parts.end() ? nullptr : It->second.get();
+}
+
+ArrayRef<DecisionSite> JitModule::decisions() const {
+  ModulePart *All = deciding();
+  return All ? ArrayRef(All->Tables.Decisions) : ArrayRef<DecisionSite>();
+}
+
 BitVector JitModule::decided() const {
-  BitVector Taken(Tables.Decided.size());
-  for (auto [I, Byte] : enumerate(Tables.Decided))
+  ModulePart *All = deciding();
+  if (!All)
+    return {};
+  BitVector Taken(All->Tables.Decided.size());
+  for (auto [I, Byte] : enumerate(All->Tables.Decided))
     if (Byte)
       Taken.set(I);
   return Taken;
 }
 
-Expected<const LoweredKernel *> JitModule::findKernel(StringRef Name) const {
-  for (const LoweredKernel &K : Tables.Kernels)
-    if (K.Name == Name)
-      return &K;
+void JitModule::forgetDecided() {
+  if (ModulePart *All = deciding())
+    llvm::fill(All->Tables.Decided, 0);
+}
+
+static Error unknownKernel(StringRef Name) {
   return usageError("the device module has no kernel '" + Name + "'");
 }
 
+Expected<JitModule::Found> JitModule::findKernel(StringRef Name) const {
+  if (none_of(Index.Kernels, [&](const auto &K) { return K.Name == Name; }))
+    return unknownKernel(Name);
+  Expected<ModulePart *> Part = part(Index.IsWhole ? WholeName : Name);
+  if (!Part)
+    return Part.takeError();
+  for (const LoweredKernel &K : (*Part)->Tables.Kernels)
+    if (K.Name == Name)
+      return Found{*Part, &K};
+  return unknownKernel(Name);
+}
+
 Expected<std::vector<uint64_t>> JitModule::paramSizes(StringRef Kernel) const {
-  Expected<const LoweredKernel *> K = findKernel(Kernel);
-  if (!K)
-    return K.takeError();
-  return (*K)->ParamSizes;
+  for (const ModuleIndex::Kernel &K : Index.Kernels)
+    if (K.Name == Kernel)
+      return K.ParamSizes;
+  return unknownKernel(Kernel);
 }
 
 std::optional<std::pair<void *, uint64_t>>
 JitModule::global(StringRef Symbol) const {
-  for (const LoweredModule::Global &G : Tables.Globals)
+  for (const LoweredModule::Global &G : Index.Globals)
     if (G.Visible && G.Symbol == Symbol) {
-      auto Address = Jit->lookup(Symbol);
+      Expected<ModulePart *> In = variables();
+      if (!In) {
+        consumeError(In.takeError());
+        return std::nullopt;
+      }
+      auto Address = Jit->find(*(*In)->Library, Symbol);
       if (!Address) {
         consumeError(Address.takeError());
         return std::nullopt;
@@ -269,7 +380,7 @@ JitModule::global(StringRef Symbol) const {
 
 std::vector<std::string> JitModule::globals() const {
   std::vector<std::string> Names;
-  for (const LoweredModule::Global &G : Tables.Globals)
+  for (const LoweredModule::Global &G : Index.Globals)
     if (G.Visible)
       Names.push_back(G.Symbol);
   return Names;
@@ -277,55 +388,55 @@ std::vector<std::string> JitModule::globals() const {
 
 Expected<uint64_t> JitModule::residentBlocks(StringRef Kernel,
                                              const LaunchShape &Shape) const {
-  Expected<const LoweredKernel *> K = findKernel(Kernel);
+  Expected<Found> K = findKernel(Kernel);
   if (!K)
     return K.takeError();
-  return cupilot::residentBlocks(**K, Shape, Options);
+  return cupilot::residentBlocks(*K->Kernel, Shape, Options);
 }
 
 Expected<bool> JitModule::seesSchedule(StringRef Kernel) const {
-  Expected<const LoweredKernel *> K = findKernel(Kernel);
+  Expected<Found> K = findKernel(Kernel);
   if (!K)
     return K.takeError();
-  return (*K)->Exchanges || (*K)->Yields || (*K)->Calls;
+  const LoweredKernel &Is = *K->Kernel;
+  return Is.Exchanges || Is.Yields || Is.Calls;
 }
 
 Expected<uint64_t> JitModule::localBytes(StringRef Kernel) const {
-  Expected<const LoweredKernel *> K = findKernel(Kernel);
+  Expected<Found> K = findKernel(Kernel);
   if (!K)
     return K.takeError();
-  return (*K)->LocalBytes;
+  return K->Kernel->LocalBytes;
 }
 
 /// Variables of the module, which need not be among the registered buffers.
 ArrayRef<DeviceBuffer> JitModule::objects() {
   std::call_once(ObjectsFound, [&] {
-    for (const LoweredModule::Global &G : Tables.Globals)
+    for (const LoweredModule::Global &G : Index.Globals)
       if (auto Known = global(G.Symbol))
         Objects.push_back({Known->first, Known->second});
   });
   return Objects;
 }
 
-Expected<EntryFunction> JitModule::entryOf(const LoweredKernel &K) {
+Expected<EntryFunction> JitModule::entryOf(const Found &F) {
+  const LoweredKernel &K = *F.Kernel;
   if (!K.Unsupported.empty())
     return make_error<UnsupportedError>(
         "the cpu device cannot run " + K.Unsupported + " in kernel '" + K.Name +
             "'",
         "this kernel needs a GPU; the program's other kernels run here");
-  auto Address = Jit->lookup(K.Entry);
+  auto Address = Jit->find(*F.Part->Library, K.Entry);
   if (!Address)
     return cannotLink("kernel '" + K.Name + "'", Address.takeError());
   return Address->toPtr<EntryFunction>();
 }
 
-/// Makes the module's own constants memory that device code may read, for the
-/// time of a launch.
-Error JitModule::addHidden(DeviceMemory &Memory) {
+Error ModulePart::addHidden(HostJit &Jit, DeviceMemory &Memory) {
   std::lock_guard Lock(Mutex);
   if (HiddenAt.empty())
     for (const LoweredModule::Global &G : Tables.Hidden) {
-      auto Address = Jit->lookup(G.Symbol);
+      auto Address = Jit.find(*Library, G.Symbol);
       if (!Address)
         return Address.takeError();
       HiddenAt.push_back(Address->toPtr<void *>());
@@ -336,7 +447,7 @@ Error JitModule::addHidden(DeviceMemory &Memory) {
   return Error::success();
 }
 
-void JitModule::removeHidden(DeviceMemory &Memory) {
+void ModulePart::removeHidden(DeviceMemory &Memory) {
   std::lock_guard Lock(Mutex);
   if (--Users[&Memory] > 0)
     return;
@@ -349,10 +460,10 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
                                          const LaunchShape &Asked,
                                          ArrayRef<const void *> Args,
                                          DeviceMemory &Memory) {
-  Expected<const LoweredKernel *> Found = findKernel(Name);
-  if (!Found)
-    return Found.takeError();
-  const LoweredKernel &K = **Found;
+  Expected<Found> Is = findKernel(Name);
+  if (!Is)
+    return Is.takeError();
+  const LoweredKernel &K = *Is->Kernel;
   LaunchShape Shape = Asked;
   if (K.Cluster[0] > 0 && Shape.Cluster == LaunchShape().Cluster)
     Shape.Cluster = K.Cluster;
@@ -361,7 +472,7 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
                       " arguments, not " + Twine(Args.size()));
   if (Error E = checkShape(Shape, K, Options))
     return std::move(E);
-  Expected<EntryFunction> Entry = entryOf(K);
+  Expected<EntryFunction> Entry = entryOf(*Is);
   if (!Entry)
     return Entry.takeError();
   // The packed arguments, aligned for any of them.
@@ -374,10 +485,24 @@ Expected<LaunchResult> JitModule::launch(StringRef Name,
   for (auto [Arg, Offset, Param] : zip(Args, K.ParamOffsets, K.ParamSizes))
     std::memcpy(Packed + Offset, Arg, Param);
 
-  if (Error E = addHidden(Memory))
-    return std::move(E);
-  llvm::scope_exit Remove([&] { removeHidden(Memory); });
-  LaunchState Launch(Tables, K, *Entry, Memory, Packed, Options, Shape);
+  Expected<ModulePart *> Variables = variables();
+  if (!Variables)
+    return Variables.takeError();
+  SmallVector<ModulePart *, 2> Seen = {Is->Part};
+  if (*Variables != Is->Part)
+    Seen.push_back(*Variables);
+  SmallVector<ModulePart *, 2> Added;
+  llvm::scope_exit Remove([&] {
+    for (ModulePart *Part : Added)
+      Part->removeHidden(Memory);
+  });
+  for (ModulePart *Part : Seen) {
+    if (Error E = Part->addHidden(*Jit, Memory))
+      return std::move(E);
+    Added.push_back(Part);
+  }
+  LaunchState Launch(Is->Part->Tables, K, *Entry, Memory, Packed, Options,
+                     Shape);
   WideMemory Wide(Memory);
   if (Options.WidenFloats)
     Launch.Wide = &Wide;

@@ -7,20 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/BuildCommand.h"
-#include "cupilot/Driver/CompilerCommand.h"
-#include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccOptions.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Options.h"
-#include "cupilot/Support/Process.h"
 #include "cupilot/Support/Toolchain.h"
 #include "clang/Options/Options.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Option/Arg.h"
-#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/StringSaver.h"
-#include <cstdlib>
 
 using namespace llvm;
 
@@ -57,16 +51,6 @@ Expected<std::vector<std::string>> sourceFlags(ArrayRef<std::string> Flags,
   return Kept;
 }
 
-/// What nvcc reads from the variable \p Name.
-static std::vector<std::string> wordsIn(const char *Name) {
-  BumpPtrAllocator Memory;
-  StringSaver Saver(Memory);
-  SmallVector<const char *> Words;
-  const char *Value = std::getenv(Name);
-  cl::TokenizeGNUCommandLine(Value ? Value : "", Saver, Words);
-  return {Words.begin(), Words.end()};
-}
-
 Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
                                         StringRef Input) {
   Args = withoutLaunchers(Args);
@@ -74,24 +58,13 @@ Expected<BuildCommand> readBuildCommand(ArrayRef<std::string> Args,
     return usageError(
         "no compiler was given",
         "end the command with '-- clang++-22 FLAGS' or '-- nvcc FLAGS'");
-  Expected<std::vector<std::string>> Flags = clangFlagsFor(Input, Args, "");
-  if (!Flags)
-    return Flags.takeError();
+  Expected<UnitCommand> Read = unitCommandFor(Input, Args, "");
+  if (!Read)
+    return Read.takeError();
   BuildCommand C;
-  if (isNvcc(Args.front())) {
-    Expected<std::vector<std::string>> Own =
-        sourceFlags(Args.drop_front(), Input, /*ForNvcc=*/true);
-    if (!Own)
-      return Own.takeError();
-    // One line, that says what the variables say too.
-    std::vector<std::string> Whole = {Args.front()};
-    append_range(Whole, wordsIn("NVCC_PREPEND_FLAGS"));
-    append_range(Whole, *Own);
-    append_range(Whole, wordsIn("NVCC_APPEND_FLAGS"));
-    C.Nvcc = shellQuoted(Whole);
-  }
-  C.Archs = gpuArchitectures(*Flags);
-  C.Flags = withoutArchitectures(*Flags);
+  C.Nvcc = std::move(Read->Nvcc);
+  C.Archs = gpuArchitectures(Read->Flags);
+  C.Flags = withoutArchitectures(Read->Flags);
   // The first architecture is the one that device code is seen as.
   C.Flags.push_back("--cuda-gpu-arch=" + C.Archs.front());
   return C;

@@ -1,5 +1,4 @@
-//===- CompilerCommand.cpp - What follows -- on the command line -*- C++
-//-*-===//
+//===- CompilerCommand.cpp - What follows -- on the command line ----------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,11 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/CompilerCommand.h"
+#include "cupilot/Driver/BuildCommand.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Support/Error.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdlib>
@@ -37,17 +38,44 @@ ArrayRef<std::string> withoutLaunchers(ArrayRef<std::string> Command) {
   return Command;
 }
 
-/// \p Command begins with a compiler's name; its relative paths are meant from
-/// \p Folder, if that is given.
+/// What nvcc reads from the variable \p Name.
+static std::vector<std::string> wordsIn(const char *Name) {
+  BumpPtrAllocator Memory;
+  StringSaver Saver(Memory);
+  SmallVector<const char *> Words;
+  cl::TokenizeGNUCommandLine(variable(Name), Saver, Words);
+  return {Words.begin(), Words.end()};
+}
+
+/// nvcc's own flags for \p Source, with what its variables add, behind its
+/// name.
 static Expected<std::vector<std::string>>
-flagsOfCommand(ArrayRef<std::string> Command, StringRef Folder) {
+nvccLine(ArrayRef<std::string> Command, StringRef Source) {
+  Expected<std::vector<std::string>> Own =
+      sourceFlags(Command.drop_front(), Source, /*ForNvcc=*/true);
+  if (!Own)
+    return Own.takeError();
+  std::vector<std::string> Whole = {Command.front()};
+  append_range(Whole, wordsIn("NVCC_PREPEND_FLAGS"));
+  append_range(Whole, *Own);
+  append_range(Whole, wordsIn("NVCC_APPEND_FLAGS"));
+  return Whole;
+}
+
+/// \p Command begins with a compiler's name and compiles \p Source; its
+/// relative paths are meant from \p Folder, if that is given. Without \p
+/// WhoBuilds, the flags alone are read: nvcc may lack, or keep all originals.
+static Expected<UnitCommand> readCommand(ArrayRef<std::string> Command,
+                                         StringRef Source, StringRef Folder,
+                                         bool WhoBuilds) {
   Command = withoutLaunchers(Command);
   if (Command.empty())
     return usageError("the command does not begin with a compiler");
   StringRef Name = sys::path::filename(Command.front());
+  ArrayRef<std::string> Whole = Command;
   Command = Command.drop_front();
   if (Name.starts_with("clang") || Name.starts_with("cupilot-cpucc"))
-    return meaningfulFlags(Command, Folder);
+    return UnitCommand{meaningfulFlags(Command, Folder), std::nullopt};
   if (!isNvcc(Name))
     return usageError("'" + Name + "' is neither clang nor nvcc",
                       "give only clang's flags, or a command of clang or nvcc");
@@ -55,11 +83,21 @@ flagsOfCommand(ArrayRef<std::string> Command, StringRef Folder) {
       Command, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
   if (!Flags)
     return Flags.takeError();
-  return meaningfulFlags(*Flags, Folder);
+  UnitCommand C{meaningfulFlags(*Flags, Folder), std::nullopt};
+  if (!WhoBuilds)
+    return C;
+  Expected<std::vector<std::string>> Line = nvccLine(Whole, Source);
+  if (!Line)
+    return Line.takeError();
+  Expected<NvccUse> Use = readNvccUse(*Line, Folder);
+  if (!Use)
+    return Use.takeError();
+  C.Nvcc = std::move(*Use);
+  return C;
 }
 
-static Expected<std::vector<std::string>> flagsOfDatabase(StringRef Source,
-                                                          StringRef Folder) {
+static Expected<UnitCommand>
+commandOfDatabase(StringRef Source, StringRef Folder, bool WhoBuilds) {
   SmallString<256> File(Folder);
   if (sys::fs::is_directory(File))
     sys::path::append(File, "compile_commands.json");
@@ -80,32 +118,45 @@ static Expected<std::vector<std::string>> flagsOfDatabase(StringRef Source,
     // The database guesses where it has no such file.
     if (sys::fs::equivalent(C.Filename, Path) ||
         sys::path::filename(C.Filename) == sys::path::filename(Path))
-      return flagsOfCommand(C.CommandLine, C.Directory);
+      return readCommand(C.CommandLine, C.Filename, C.Directory, WhoBuilds);
   return usageError("'" + File + "' has no command for '" + Source + "'");
+}
+
+static Expected<UnitCommand> commandFor(StringRef Source,
+                                        ArrayRef<std::string> Trailing,
+                                        StringRef BuildFolder, bool WhoBuilds) {
+  UnitCommand C;
+  if (!BuildFolder.empty())
+    if (Error E = commandOfDatabase(Source, BuildFolder, WhoBuilds).moveInto(C))
+      return std::move(E);
+  bool IsCommand =
+      !Trailing.empty() && !StringRef(Trailing.front()).starts_with("-");
+  if (!IsCommand) {
+    append_range(C.Flags, Trailing);
+    return C;
+  }
+  Expected<UnitCommand> Given = readCommand(Trailing, Source, "", WhoBuilds);
+  if (!Given)
+    return Given.takeError();
+  append_range(C.Flags, Given->Flags);
+  C.Nvcc = std::move(Given->Nvcc);
+  return C;
+}
+
+Expected<UnitCommand> unitCommandFor(StringRef Source,
+                                     ArrayRef<std::string> Trailing,
+                                     StringRef BuildFolder) {
+  return commandFor(Source, Trailing, BuildFolder, /*WhoBuilds=*/true);
 }
 
 Expected<std::vector<std::string>> clangFlagsFor(StringRef Source,
                                                  ArrayRef<std::string> Trailing,
                                                  StringRef BuildFolder) {
-  std::vector<std::string> Flags;
-  if (!BuildFolder.empty()) {
-    Expected<std::vector<std::string>> Found =
-        flagsOfDatabase(Source, BuildFolder);
-    if (!Found)
-      return Found.takeError();
-    Flags = std::move(*Found);
-  }
-  bool IsCommand =
-      !Trailing.empty() && !StringRef(Trailing.front()).starts_with("-");
-  if (!IsCommand) {
-    Flags.insert(Flags.end(), Trailing.begin(), Trailing.end());
-    return Flags;
-  }
-  Expected<std::vector<std::string>> Given = flagsOfCommand(Trailing, "");
-  if (!Given)
-    return Given.takeError();
-  Flags.insert(Flags.end(), Given->begin(), Given->end());
-  return Flags;
+  Expected<UnitCommand> C =
+      commandFor(Source, Trailing, BuildFolder, /*WhoBuilds=*/false);
+  if (!C)
+    return C.takeError();
+  return std::move(C->Flags);
 }
 
 } // namespace cupilot

@@ -8,18 +8,16 @@
 
 #include "cupilot/Driver/Evolve.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/KeepVariant.h"
-#include "cupilot/Driver/NvccBuilds.h"
 #include "cupilot/Driver/SearchProgress.h"
 #include "cupilot/Driver/SharedFolder.h"
-#include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/GateCounts.h"
-#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -64,17 +62,19 @@ class UnitSearch {
 public:
   /// \p Root: the store's folder; of a dry run one that goes.
   UnitSearch(const EvolveRequest &R, StringRef Root, WorkloadSet Recorded,
-             std::vector<NvccUse> Nvccs, ProjectStore Store, Journal J,
-             std::unique_ptr<EvolveAgents> Models, raw_ostream &Out,
+             std::vector<BuildCompiler> Compilers, ProjectStore Store,
+             Journal J, std::unique_ptr<EvolveAgents> Models, raw_ostream &Out,
              raw_ostream &Log)
       : R(R), Root(Root), Recorded(std::move(Recorded)),
-        Nvccs(std::move(Nvccs)), Store(std::move(Store)), J(std::move(J)),
-        Models(std::move(Models)),
-        Identities(R.isModule() ? StringRef() : StringRef(R.Input), R.Flags),
-        Out(Out), Log(Log) {}
+        Compilers(std::move(Compilers)), Store(std::move(Store)),
+        J(std::move(J)), Models(std::move(Models)),
+        Identities(R.isModule() ? StringRef() : StringRef(R.Input)), Out(Out),
+        Log(Log) {}
   Error evolveKernel(const Kernel &K);
   unsigned Accepted = 0;
-  bool NvccFailed = false; ///< For a kernel, which clang's builds have.
+  /// Another compiler could not be run for a kernel, which the first one's
+  /// builds have.
+  bool OtherFailed = false;
 
 private:
   Expected<std::optional<SearchProblem>> problemOf(const Kernel &K);
@@ -84,17 +84,25 @@ private:
   Expected<SearchResult> searchAloud(const SearchProblem &P,
                                      SearchOptions &Options);
   Error supersede(const SearchResult &Result, StoreUpdate &Update);
-  Error store(const SearchProblem &P, StringRef Identity, SearchResult &Result);
+  /// A compiler's build of a kernel, and whose.
+  struct Built {
+    BuildCompiler By;
+    std::string Identity;
+  };
+  Expected<std::vector<Built>> buildsOf(const Kernel &K,
+                                        const std::string &Arch);
+  Error store(const SearchProblem &P, ArrayRef<Built> Builds,
+              SearchResult &Result);
   Error leaveOut(Error E, const Twine &Prefix);
 
   const EvolveRequest &R;
   std::string Root;
   WorkloadSet Recorded;
-  const std::vector<NvccUse> Nvccs;
+  const std::vector<BuildCompiler> Compilers; ///< Not empty.
   ProjectStore Store;
   Journal J;
   std::unique_ptr<EvolveAgents> Models; ///< Null: rules translate.
-  UnitIdentities Identities;
+  BuildIdentities Identities;
   raw_ostream &Out, &Log;
 };
 } // namespace
@@ -123,11 +131,14 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  Expected<std::string> Arch = architectureOn(*Gpu, R.Flags);
+  Expected<std::string> Arch = architectureOn(*Gpu, R.Command.Flags);
   if (!Arch)
     return Arch.takeError();
   P.Arch = std::move(*Arch);
-  P.Flags = R.Flags;
+  BuildCompiler First = compilerOf(K, Compilers.front());
+  P.Flags = First.Flags;
+  P.Nvcc = First.Nvcc;
+  P.Compiler = First.Name;
   P.Seed = R.Seed;
   P.Compilation = R.Compilation;
   P.DataFolder = Recorded.Folder;
@@ -224,7 +235,7 @@ Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
              Count({CandidateOutcome::Rejected, CandidateOutcome::Unidentified,
                     CandidateOutcome::Inadmissible}),
              Count(CandidateOutcome::Slower))
-      << Result->Variants.size() << " kept\n";
+      << Result->Kept << " kept\n";
   if (Result->Ended)
     Log << "  stopped early: " << Result->Ended->Text << "\n";
   if (Models)
@@ -295,7 +306,36 @@ Error UnitSearch::supersede(const SearchResult &Result, StoreUpdate &Update) {
 
 /// All that a search leaves in the store: its statistics, what a GPU said,
 /// and the variants that were accepted.
-Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
+/// The first compiler's build, and those of others that have one.
+Expected<std::vector<UnitSearch::Built>>
+UnitSearch::buildsOf(const Kernel &K, const std::string &Arch) {
+  std::vector<Built> Builds;
+  for (const BuildCompiler &Each : Compilers) {
+    Built B{compilerOf(K, Each), ""};
+    Expected<std::string> Identity = Identities.identityOf(K, Arch, B.By);
+    if (!Identity && Builds.empty())
+      return Identity.takeError();
+    if (!Identity) {
+      // What the first compiler's code proves stays, whatever becomes of it.
+      if (Error E = handleErrors(Identity.takeError(), [&](const ToolError &T) {
+            OtherFailed |= T.code() == ExitCode::Resource;
+            Log << "  " << (B.By.Name.empty() ? "nvcc" : B.By.Name)
+                    << " left out: " << T.text() << "\n";
+          }))
+        return std::move(E);
+      continue;
+    }
+    B.Identity = std::move(*Identity);
+    // Two commands may mean the same.
+    if (none_of(Builds, [&](const Built &Known) {
+          return Known.Identity == B.Identity;
+        }))
+      Builds.push_back(std::move(B));
+  }
+  return Builds;
+}
+
+Error UnitSearch::store(const SearchProblem &P, ArrayRef<Built> Builds,
                         SearchResult &Result) {
   StoreUpdate Update;
   Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
@@ -315,23 +355,23 @@ Error UnitSearch::store(const SearchProblem &P, StringRef Identity,
     return Store.commit(Update);
   StoredKernel &S = Update.Kernel.emplace();
   S.K = P.K;
-  S.Builds.push_back({CUPILOT_CLANG, P.Arch, Identity.str()});
   S.Variants = std::move(Result.Variants);
   S.Sources = std::move(Result.Sources);
   const std::vector<std::string> Cases = casesOf(P.Workloads, P.OnGpu);
   for (Variant &V : S.Variants)
     for (Measurement &M : V.Evidence)
       M.Cases = Cases;
+  for (const Built &B : Builds)
+    if (any_of(S.Variants, [&](const Variant &V) {
+          return any_of(V.Evidence, [&](const Measurement &M) {
+            return M.Compiler == B.By.Name;
+          });
+        }))
+      S.Builds.push_back({B.By.Name, P.Arch, B.Identity});
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
   if (Error E = supersede(Result, Update))
     return E;
-  // What clang's code proved stays, whatever becomes of nvcc's.
-  if (Error E = recordNvcc(S, R.isModule() ? StringRef() : StringRef(R.Input),
-                           P.Arch, Nvccs, Log)) {
-    Log << "  nvcc left out: " << toString(std::move(E)) << "\n";
-    NvccFailed = true;
-  }
   return putIntoStore(Store, std::move(Update), Log);
 }
 
@@ -341,9 +381,9 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
     return P.takeError();
   if (!*P)
     return Error::success();
-  Expected<std::string> Identity = Identities.identityOf(K, (*P)->Arch);
-  if (!Identity)
-    return leaveOut(Identity.takeError(), K.Name + ": ");
+  Expected<std::vector<Built>> Builds = buildsOf(K, (*P)->Arch);
+  if (!Builds)
+    return leaveOut(Builds.takeError(), K.Name + ": ");
   Expected<FileLock> Lock = lock(K);
   if (!Lock)
     return Lock.takeError();
@@ -351,13 +391,16 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
   if (!Seeds)
     return Seeds.takeError();
   SearchOptions Options = optionsFor(*Seeds);
+  for (const Built &B : drop_begin(*Builds))
+    Options.Others.push_back(B.By);
   Expected<SearchResult> Result = searchAloud(**P, Options);
   if (!Result && R.isDryRun())
     return Models->printPrompts(Result.takeError(), Out);
   if (!Result)
     return leaveOut(Result.takeError(), "  ");
-  Accepted += Result->Variants.size();
-  if (Error E = store(**P, *Identity, *Result))
+  Accepted += Result->Kept;
+  OtherFailed |= Result->OtherFailed;
+  if (Error E = store(**P, *Builds, *Result))
     return E;
   // What it found so far is kept.
   if (Result->isOverBudget())
@@ -370,10 +413,11 @@ Error UnitSearch::evolveKernel(const Kernel &K) {
 /// The chosen kernels of the input, under the contract that was granted.
 static Expected<std::vector<Kernel>> kernelsOf(const EvolveRequest &R) {
   // Identities are compared for each kernel, so slices need no other proof.
-  Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      R.isModule() ? loadKernels(R.Input)
-                   : extractKernels(R.Input, R.Flags, {.VerifySlices = false}),
-      R.Input, R.Only);
+  Expected<std::vector<Kernel>> Kernels =
+      chooseKernels(R.isModule() ? loadKernels(R.Input)
+                                 : extractKernels(R.Input, R.Command.Flags,
+                                                  {.VerifySlices = false}),
+                    R.Input, R.Only);
   if (Kernels && R.Contract)
     for (Kernel &K : *Kernels)
       K = withContract(std::move(K), *R.Contract);
@@ -412,9 +456,10 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (R.Models)
     if (Error E = R.Models->check())
       return E;
-  Expected<std::vector<NvccUse>> Nvccs = nvccUses(R.Flags, R.Compilers, Log);
-  if (!Nvccs)
-    return Nvccs.takeError();
+  Expected<std::vector<BuildCompiler>> Compilers =
+      buildCompilers(R.Command, R.Compilers, Log);
+  if (!Compilers)
+    return Compilers.takeError();
   std::string Root = R.Store;
   std::optional<TemporaryDirectory> Passing;
   if (R.isDryRun()) {
@@ -450,15 +495,17 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
       return Opened.takeError();
     Models = std::move(*Opened);
   }
-  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Nvccs),
+  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Compilers),
                     std::move(*Store), std::move(*J), std::move(Models), Out,
                     Log);
   if (Error E = evolveAll(*Kernels, Search, Log))
     return E;
-  if (Search.NvccFailed)
-    return resourceError("nvcc could not be run, so the store has variants for "
-                         "clang's builds only",
-                         "correct that, and add nvcc's with cupilot refresh");
+  if (Search.OtherFailed)
+    return resourceError(Twine("another compiler could not be run, so the "
+                               "store has variants for builds by ") +
+                             Compilers->front().Name + " only",
+                         "correct that, and add the others' with cupilot "
+                         "refresh");
   if (Search.Accepted == 0 && !R.isDryRun())
     return findingError("no variant was accepted",
                         "-v says why each candidate was dropped");

@@ -7,13 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Judge.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Dialect/ModuleFile.h"
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/UnitToJudge.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanText.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -89,6 +92,13 @@ public:
   Judgement take() { return {Original.Name, R.Arch, std::move(All)}; }
 
 private:
+  /// What is built of kernels of a unit, which clang's \p Source alone has.
+  struct Built {
+    GateCode Code;
+    std::string Ptx; ///< For a GPU; "" where none is asked.
+  };
+  Expected<Built> buildOf(const UnitToJudge &U, std::string Source,
+                          ArrayRef<std::string> Symbols);
   Error judgeOne(const UnitToJudge &U, StringRef Variant, StringRef Shown);
   Error keep(const UnitToJudge &U, const JudgedVariant &V);
 
@@ -97,7 +107,9 @@ private:
   raw_ostream &Log;
   UnitToJudge Main; ///< With the original.
   Kernel Original;
-  std::string Bitcode; ///< Of the original alone.
+  Built Own; ///< Of the original alone.
+  /// What nvcc made of units, by their files.
+  std::map<std::string, NvccPtx> ByNvcc;
   std::vector<Workload> Workloads;
   std::string DataFolder;
   LaunchPlan Plan;
@@ -110,8 +122,42 @@ private:
 };
 } // namespace
 
+Expected<Judge::Built> Judge::buildOf(const UnitToJudge &U, std::string Source,
+                                      ArrayRef<std::string> Symbols) {
+  Built B;
+  if (!R.Command.Nvcc) {
+    if (!R.Device.empty())
+      if (Error E = generatePtx(Source, R.Arch).moveInto(B.Ptx))
+        return std::move(E);
+    B.Code.Source = std::move(Source);
+    return B;
+  }
+  const NvccUse &Use = *R.Command.Nvcc;
+  auto It = ByNvcc.find(U.File);
+  if (It == ByNvcc.end()) {
+    // A variant's text stands alone. Lines are for the evidence; they change no
+    // code.
+    std::vector<std::string> Flags =
+        &U == &Main ? Use.UnitFlags : Use.Device.Flags;
+    Flags.push_back("-lineinfo");
+    Expected<NvccPtx> Ptx =
+        compileNvccPtx(Use.Nvcc, U.File, R.Arch, Flags,
+                       /*Files=*/nullptr, R.Compilation.CpuSeconds);
+    if (!Ptx)
+      return Ptx.takeError();
+    It = ByNvcc.emplace(U.File, std::move(*Ptx)).first;
+  }
+  Expected<NvccCode> Code = nvccCodeOf(It->second, Use, Source, Symbols);
+  if (!Code)
+    return Code.takeError();
+  B.Code = {std::move(Source), std::move(Code->Bitcode)};
+  B.Ptx = std::move(Code->Ptx);
+  return B;
+}
+
 Error Judge::initialise() {
-  Expected<UnitToJudge> Loaded = UnitToJudge::load(R.Input, R.Arch, R.Flags);
+  Expected<UnitToJudge> Loaded =
+      UnitToJudge::load(R.Input, R.Arch, R.Command.Flags);
   if (!Loaded)
     return Loaded.takeError();
   Main = std::move(*Loaded);
@@ -137,11 +183,12 @@ Error Judge::initialise() {
   Expected<std::string> Alone = onlyKernel(Main.Bitcode, Original.Symbol);
   if (!Alone)
     return Alone.takeError();
-  Bitcode = std::move(*Alone);
-  if (Error E = OriginalCode::ofBitcode(Bitcode).moveInto(Known))
+  if (Error E = buildOf(Main, std::move(*Alone), Original.Symbol).moveInto(Own))
     return E;
-  Expected<std::unique_ptr<Gate>> Made =
-      Gate::create({&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Seed});
+  if (Error E = OriginalCode::ofBitcode(Own.Code.Source).moveInto(Known))
+    return E;
+  Expected<std::unique_ptr<Gate>> Made = Gate::create(
+      {&Original, Own.Code, Workloads, DataFolder, R.Arch, R.Seed});
   if (!Made)
     return Made.takeError();
   TheGate = std::move(*Made);
@@ -154,24 +201,27 @@ Error Judge::keep(const UnitToJudge &U, const JudgedVariant &V) {
       R.Arch};
   KeptVariant Kept{sys::path::stem(U.Path).str(), U.File, V.Plan, When,
                    &V.Verdict};
-  return keepVariant(R.Store, From, Kept, R.Flags, Log);
+  return keepVariant(R.Store, From, Kept, R.Command, Log);
 }
 
 Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
                       StringRef Shown) {
-  Expected<LaunchPlan> Own = U.resolve(Plan, Original, Variant);
-  if (!Own)
-    return Own.takeError();
-  Expected<std::string> Code = onlyKernels(U.Bitcode, Own->symbols());
+  Expected<LaunchPlan> Launches = U.resolve(Plan, Original, Variant);
+  if (!Launches)
+    return Launches.takeError();
+  Expected<std::string> Code = onlyKernels(U.Bitcode, Launches->symbols());
   if (!Code)
     return Code.takeError();
+  Expected<Built> Mine = buildOf(U, std::move(*Code), Launches->symbols());
+  if (!Mine)
+    return Mine.takeError();
   Expected<GateVerdict> Verdict = TheGate->judge(
-      *Code, *Own, When,
+      Mine->Code, *Launches, When,
       R.Deep || !R.Store.empty() ? GateDepth::Keep : GateDepth::Search);
   if (!Verdict)
     return Verdict.takeError();
-  All.push_back(
-      {Shown.str(), std::move(*Verdict), std::move(*Own), std::move(*Code)});
+  All.push_back({Shown.str(), std::move(*Verdict), std::move(*Launches),
+                 std::move(Mine->Ptx)});
   All.back().Names = launchNames(Original);
   if (All.back().Verdict.Passed && !R.Store.empty())
     if (Error E = keep(U, All.back()))
@@ -196,8 +246,8 @@ Error Judge::judgeFile(StringRef Path) {
   if (!Copy)
     return Copy.takeError();
   Copies.push_back(std::move(*Copy));
-  Expected<TextToJudge> Text =
-      loadText(Path, R.Arch, R.Flags, Known, Compiler, Copies.back().path());
+  Expected<TextToJudge> Text = loadText(Path, R.Arch, R.Command.Flags, Known,
+                                        Compiler, Copies.back().path());
   if (!Text)
     return Text.takeError();
   if (Text->Unit)
@@ -212,10 +262,14 @@ Error Judge::judgeOnDevice() {
   std::vector<GpuVariant> Variants;
   for (const JudgedVariant &V : All)
     if (V.Verdict.Passed)
-      Variants.push_back({V.Name, V.Bitcode, V.Plan, When, &V.Verdict});
+      Variants.push_back({V.Name, V.Ptx, V.Plan, When, &V.Verdict});
   if (Variants.empty())
     return Error::success();
-  GpuOriginal From{&Original, Bitcode, Workloads, DataFolder, R.Arch, R.Flags};
+  std::vector<std::string> Flags = R.Command.Flags;
+  if (R.Command.Nvcc)
+    append_range(Flags, R.Command.Nvcc->ptxasFlags());
+  GpuOriginal From{&Original,  Own.Code.Source, Own.Ptx, Workloads,
+                   DataFolder, R.Arch,          Flags};
   if (R.Deep && R.LargeBytes) {
     Expected<std::vector<LargeLaunch>> Large =
         TheGate->largeLaunches({}, R.LargeBytes);
@@ -256,7 +310,7 @@ judgeVariants(JudgeRequest R, function_ref<void(const JudgedVariant &)> Tell,
   if (Error E = check(R))
     return std::move(E);
   if (R.Arch.empty())
-    R.Arch = gpuArchitectures(R.Flags).front();
+    R.Arch = gpuArchitectures(R.Command.Flags).front();
   Judge J(R, Tell, Log);
   if (Error E = J.initialise())
     return std::move(E);

@@ -8,11 +8,12 @@
 
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Compile/Bitcode.h"
-#include "cupilot/Driver/NvccBuilds.h"
-#include "cupilot/Driver/UnitIdentities.h"
-#include "cupilot/Evaluation/Described.h"
-#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Compile/Ptx.h"
+#include "cupilot/Driver/BuildCompilers.h"
+#include "cupilot/Driver/StoredBuild.h"
+#include "cupilot/Evaluation/Described.h"
+#include "cupilot/Evolution/NvccCode.h"
+#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
@@ -30,27 +31,38 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-/// Device code of one text, and what is known of its kernels.
+/// What a compiler makes of kernels.
 struct Compiled {
   std::string Ptx;
-  std::vector<KernelIdentity> Kernels;
+  std::string Identity; ///< digestOfPlan.
 };
 } // namespace
 
-static Expected<Compiled> compileFile(StringRef File, const std::string &Arch,
-                                      ArrayRef<std::string> Compile,
-                                      ArrayRef<std::string> Flags) {
-  Expected<std::string> Bitcode = compileDeviceBitcode(File, Arch, Compile);
+/// Clang compiles \p File with \p Flags; nvcc the \p Text, which stands alone.
+static Expected<Compiled> compiledBy(const BuildCompiler &By, StringRef File,
+                                     StringRef Text, const std::string &Arch,
+                                     ArrayRef<std::string> Flags,
+                                     ArrayRef<std::string> Symbols) {
+  Expected<std::string> Bitcode = compileDeviceBitcode(File, Arch, Flags);
   if (!Bitcode)
     return Bitcode.takeError();
+  if (By.Nvcc) {
+    Expected<NvccCode> Code =
+        compileByNvcc(*By.Nvcc, Text, Arch, *Bitcode, Symbols);
+    if (!Code)
+      return Code.takeError();
+    return Compiled{std::move(Code->Ptx), std::move(Code->Identity)};
+  }
   Expected<std::vector<KernelIdentity>> Kernels =
-      identifyKernels(*Bitcode, buildContext(llvmArguments(Flags)));
+      identifyKernels(*Bitcode, buildContext(llvmArguments(By.Flags)));
   if (!Kernels)
     return Kernels.takeError();
-  Expected<std::string> Ptx = generatePtx(*Bitcode, Arch);
-  if (!Ptx)
-    return Ptx.takeError();
-  return Compiled{std::move(*Ptx), std::move(*Kernels)};
+  Compiled C;
+  if (Error E = digestOfPlan(*Kernels, Symbols).moveInto(C.Identity))
+    return std::move(E);
+  if (Error E = generatePtx(*Bitcode, Arch).moveInto(C.Ptx))
+    return std::move(E);
+  return C;
 }
 
 /// The modelled speed-up.
@@ -179,8 +191,87 @@ static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
   return Error::success();
 }
 
+/// Evidence of another compiler's own code, and where it holds; nothing, which
+/// \p Log hears of, where it does not pass.
+static Expected<std::optional<std::pair<Measurement, Domain>>>
+proveOther(const BuildCompiler &By, const KeptOriginal &From,
+           const KeptVariant &V, StringRef Text, const Genome &Genes,
+           raw_ostream &Log) {
+  SearchProblem P;
+  P.K = *From.K;
+  P.Workloads = From.Workloads.vec();
+  P.DataFolder = From.DataFolder;
+  P.Flags = By.Flags;
+  P.Nvcc = By.Nvcc;
+  P.Compiler = By.Name;
+  P.Arch = From.Arch;
+  P.Gpu = defaultGpu();
+  Expected<std::unique_ptr<CandidateEvaluator>> On =
+      CandidateEvaluator::create(P);
+  if (!On)
+    return On.takeError();
+  Expected<Candidate> C = (*On)->prepare(Genes, {Text.str(), V.Plan, V.When});
+  if (!C)
+    return C.takeError();
+  if (C->Record.Outcome == CandidateOutcome::Unjudged)
+    if (Error E = (*On)->judgeToKeep(*C))
+      return std::move(E);
+  const CandidateRecord &R = C->Record;
+  std::optional<Domain> Where;
+  const bool Passed = R.Outcome == CandidateOutcome::Accepted ||
+                      R.Outcome == CandidateOutcome::Slower;
+  if (Passed)
+    if (Error E = (*On)->domain(*C, R.Evidence->Gate, {}, {}).moveInto(Where))
+      return std::move(E);
+  if (!Where) {
+    Log << "  " << By.Name << ": " << V.Name << " left out: "
+        << (Passed ? std::string("no launch is left on which it may run")
+                   : wordOf(R.Outcome) + ": " + reasonText(R))
+        << "\n";
+    return std::nullopt;
+  }
+  return std::pair(Measurement{defaultGpu().Name, Basis::Modelled, R.Ratio,
+                               R.Ratio, R.Ratio, unsigned(GateVersion),
+                               R.Evidence->Gate.Checks, By.Name, From.Arch,
+                               R.Evidence->Canonical},
+                   std::move(*Where));
+}
+
+/// Adds what others' code of \p Kept passes: evidence, builds, and an entry
+/// where the domain is another.
+static Error addOthers(StoredKernel &S, const Variant &Kept, StringRef Text,
+                       ArrayRef<BuildCompiler> Others, const KeptOriginal &From,
+                       const KeptVariant &V, BuildIdentities &Identities,
+                       raw_ostream &Log) {
+  for (const BuildCompiler &Each : Others) {
+    const BuildCompiler By = compilerOf(*From.K, Each);
+    std::string Identity;
+    std::optional<std::pair<Measurement, Domain>> Proof;
+    auto Prove = [&]() -> Error {
+      if (Error E =
+              Identities.identityOf(*From.K, From.Arch, By).moveInto(Identity))
+        return E;
+      return proveOther(By, From, V, Text, Kept.Genes, Log).moveInto(Proof);
+    };
+    if (Error E = absorbFinding(Prove(), [&](StringRef Why) {
+          Log << "  " << By.Name << " left out: " << Why << "\n";
+        }))
+      return E;
+    if (!Proof)
+      continue;
+    if (none_of(S.Builds, [&](const BuildEntry &Known) {
+          return Known.Digest == Identity;
+        }))
+      S.Builds.push_back({By.Name, From.Arch, Identity});
+    Proof->first.Cases = Kept.Evidence.front().Cases;
+    entryOf(S, Kept, Text, Proof->second)
+        .Evidence.push_back(std::move(Proof->first));
+  }
+  return Error::success();
+}
+
 Error keepVariant(StringRef Root, const KeptOriginal &From,
-                  const KeptVariant &V, ArrayRef<std::string> Flags,
+                  const KeptVariant &V, const UnitCommand &Command,
                   raw_ostream &Log) {
   if (From.K->Refusal)
     return findingError("'" + From.K->Name +
@@ -188,27 +279,32 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Expected<std::string> Text = readFile(V.File);
   if (!Text)
     return Text.takeError();
-  Expected<Compiled> Unit = compileFile(From.Unit, From.Arch, Flags, Flags),
-                     Own = compileFile(V.File, From.Arch, variantFlags(Flags),
-                                       Flags);
+  Expected<std::vector<BuildCompiler>> Compilers =
+      buildCompilers(Command, {}, Log);
+  if (!Compilers)
+    return Compilers.takeError();
+  const BuildCompiler By = compilerOf(*From.K, Compilers->front());
+  Expected<Compiled> Unit = compiledBy(By, From.Unit, From.K->Slice, From.Arch,
+                                       By.Flags, From.K->Symbol),
+                     Own = compiledBy(By, V.File, *Text, From.Arch,
+                                      variantFlags(By.Flags), V.Plan.symbols());
   if (!Unit || !Own)
     return joinErrors(Unit ? Error::success() : Unit.takeError(),
                       Own ? Error::success() : Own.takeError());
-  UnitIdentities Identities(From.Unit, Flags);
-  Expected<std::string> Identity = Identities.identityOf(*From.K, From.Arch),
-                        Canonical =
-                            digestOfPlan(Own->Kernels, V.Plan.symbols());
-  if (!Identity || !Canonical)
-    return joinErrors(Identity ? Error::success() : Identity.takeError(),
-                      Canonical ? Error::success() : Canonical.takeError());
-  Expected<double> Ratio = modelledRatio(From, V, Unit->Ptx, Own->Ptx, Flags);
+  BuildIdentities Identities(From.Unit);
+  Expected<std::string> Identity =
+      Identities.identityOf(*From.K, From.Arch, By);
+  if (!Identity)
+    return Identity.takeError();
+  Expected<double> Ratio =
+      modelledRatio(From, V, Unit->Ptx, Own->Ptx, By.flagsWithPtxas());
   if (!Ratio)
     return Ratio.takeError();
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
   if (!Store)
     return Store.takeError();
   Expected<StoredKernel> S =
-      stored(*Store, *From.K, {CUPILOT_CLANG, From.Arch, *Identity});
+      stored(*Store, *From.K, {By.Name, From.Arch, *Identity});
   if (!S)
     return S.takeError();
   Variant Kept;
@@ -223,34 +319,18 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Outcome = CandidateOutcome::Accepted;
   Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
                            *Ratio, unsigned(GateVersion), V.Verdict->Checks,
-                           CUPILOT_CLANG, From.Arch, *Canonical});
+                           By.Name, From.Arch, Own->Identity});
   Kept.Evidence.back().Cases = casesOf(From.Workloads, /*OnGpu=*/false);
-  // Alone first: its evidence for nvcc says nothing of the others'.
-  StoredKernel Alone;
-  Alone.K = *From.K;
-  Alone.Variants.push_back(std::move(Kept));
-  Alone.Sources.push_back(std::move(*Text));
-  Expected<std::vector<NvccUse>> Nvccs = nvccUses(Flags, {}, Log);
-  if (!Nvccs)
-    return Nvccs.takeError();
-  if (Error E = recordNvcc(Alone, From.Unit, From.Arch, *Nvccs, Log))
+  for (size_t I = S->Variants.size(); I-- > 0;)
+    if (S->Variants[I].Name == V.Name) {
+      S->Variants.erase(S->Variants.begin() + I);
+      S->Sources.erase(S->Sources.begin() + I);
+    }
+  S->Variants.push_back(Kept);
+  S->Sources.push_back(*Text);
+  if (Error E = addOthers(*S, Kept, *Text, ArrayRef(*Compilers).drop_front(),
+                          From, V, Identities, Log))
     return E;
-  for (const BuildEntry &B : Alone.Builds)
-    if (none_of(S->Builds, [&](const BuildEntry &Known) {
-          return Known.Digest == B.Digest;
-        }))
-      S->Builds.push_back(B);
-  size_t At =
-      find_if(S->Variants,
-              [&](const Variant &Each) { return Each.Name == V.Name; }) -
-      S->Variants.begin();
-  if (At == S->Variants.size()) {
-    S->Variants.push_back(std::move(Alone.Variants.front()));
-    S->Sources.push_back(std::move(Alone.Sources.front()));
-  } else {
-    S->Variants[At] = std::move(Alone.Variants.front());
-    S->Sources[At] = std::move(Alone.Sources.front());
-  }
   if (Error E = addWorkloads(*S, *Store, From))
     return E;
   if (Error E =

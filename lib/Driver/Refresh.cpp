@@ -8,10 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Refresh.h"
+#include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
-#include "cupilot/Driver/NvccBuilds.h"
 #include "cupilot/Driver/StoredBuild.h"
-#include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
@@ -21,6 +21,7 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -31,35 +32,37 @@ namespace {
 class Refresh {
 public:
   /// \p Given: those of --workloads, if there are any.
-  Refresh(const RefreshRequest &R, ProjectStore &Store,
+  Refresh(const RefreshRequest &R, BuildCompiler By, ProjectStore &Store,
           std::optional<WorkloadSet> Given, raw_ostream &Log)
-      : R(R), Command(R.Command), Store(Store),
-        Identities(R.Input, Command.Flags), Given(std::move(Given)), Log(Log) {}
+      : R(R), Command(R.Command), Store(Store), By(std::move(By)),
+        Identities(R.Input), Given(std::move(Given)), Log(Log) {}
   Error kernel(const Kernel &K, std::vector<StoredKernel> &Stored);
   unsigned Added = 0, Known = 0;
 
 private:
-  Expected<bool> prove(StoredKernel &S, const std::string &Arch,
-                       StoredKernel &Proved);
+  Expected<unsigned> prove(StoredKernel &S, const std::string &Arch,
+                           const BuildCompiler &On, StoredKernel &Proved);
   Error build(StoredKernel &S, const std::string &Arch);
-  Error clang(StoredKernel &S, StoredKernel &Proved, const std::string &Arch,
-              const std::string &Identity);
   void say(const Twine &Text) { Log << "  " << Text << "\n"; }
 
   const RefreshRequest &R;
   const BuildCommand &Command;
   ProjectStore &Store;
-  UnitIdentities Identities;
+  BuildCompiler By; ///< Of the command.
+  BuildIdentities Identities;
   std::optional<WorkloadSet> Given;
   raw_ostream &Log;
 };
 } // namespace
 
-/// Judges the variants of \p S for \p Arch with the command's flags. Those that
-/// pass are in \p Proved, with this evidence alone.
-Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
-                              StoredKernel &Proved) {
-  SearchProblem P = storedProblem(S, Store.root(), Arch, Command.Flags, R.Seed);
+/// Judges the code that \p On makes of the variants of \p S for \p Arch. Those
+/// that pass are in \p Proved with this evidence; how many they are.
+Expected<unsigned> Refresh::prove(StoredKernel &S, const std::string &Arch,
+                                  const BuildCompiler &On,
+                                  StoredKernel &Proved) {
+  SearchProblem P = storedProblem(S, Store.root(), Arch, On.Flags, R.Seed);
+  P.Nvcc = On.Nvcc;
+  P.Compiler = On.Name;
   if (Given) {
     P.Workloads = Given->of(S.K);
     P.DataFolder = Given->Folder;
@@ -68,11 +71,14 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     say(Given ? "left out: '" + R.Workloads + "' does not launch it"
               : "left out: the store has no workload of it; name some with "
                 "--workloads");
-    return false;
+    return 0;
   }
+  unsigned Passed = 0;
   std::unique_ptr<CandidateEvaluator> Evaluator;
+  StringSet<> Texts; // A variant has an entry for each domain.
   for (auto [V, Source] : zip(S.Variants, S.Sources)) {
-    if (!V.Plan || !V.When || V.When->Arch != Arch)
+    if (!V.Plan || !V.When || V.When->Arch != Arch ||
+        !Texts.insert(V.Name + " " + V.Digest).second)
       continue;
     const Measurement *Before = V.Evidence.empty() ? nullptr : &V.Evidence[0];
     Expected<GpuDescription> Gpu =
@@ -92,7 +98,7 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     if (!C)
       return C.takeError();
     if (C->Record.Outcome == CandidateOutcome::Unjudged)
-      if (Error E = Evaluator->judge(*C))
+      if (Error E = Evaluator->judgeToKeep(*C))
         return std::move(E);
     if (C->Record.Outcome != CandidateOutcome::Accepted) {
       say("variant " + V.Name + " left out: " + wordOf(C->Record.Outcome) +
@@ -101,7 +107,7 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
     }
     const CandidateEvidence &Evidence = *C->Record.Evidence;
     Expected<std::optional<Domain>> Where =
-        Evaluator->prove(V.Genes, C->Record);
+        Evaluator->domain(*C, Evidence.Gate, {}, {});
     if (!Where)
       return Where.takeError();
     if (!*Where) {
@@ -110,112 +116,65 @@ Expected<bool> Refresh::prove(StoredKernel &S, const std::string &Arch,
           "run");
       continue;
     }
-    Variant Again = V;
-    Again.Where = std::move(**Where);
-    Again.Evidence = {{Gpu->Name, Basis::Modelled, C->Record.Ratio,
-                       C->Record.Ratio, C->Record.Ratio, unsigned(GateVersion),
-                       Evidence.Gate.Checks, CUPILOT_CLANG, Arch,
-                       Evidence.Canonical}};
-    Again.Evidence.front().Cases = casesOf(P.Workloads, /*OnGpu=*/false);
-    Proved.Variants.push_back(std::move(Again));
-    Proved.Sources.push_back(Source);
+    ++Passed;
+    Measurement M{Gpu->Name,
+                  Basis::Modelled,
+                  C->Record.Ratio,
+                  C->Record.Ratio,
+                  C->Record.Ratio,
+                  unsigned(GateVersion),
+                  Evidence.Gate.Checks,
+                  On.Name,
+                  Arch,
+                  Evidence.Canonical};
+    M.Cases = casesOf(P.Workloads, /*OnGpu=*/false);
+    entryOf(Proved, V, Source, canonical(**Where, S.K.Scalars.size()))
+        .Evidence.push_back(std::move(M));
   }
-  if (Proved.Variants.empty())
+  if (Passed == 0)
     say("left out: none of its variants passes the gate with these flags");
-  return !Proved.Variants.empty();
+  return Passed;
 }
 
-/// Takes what was proved over from \p Proved, which has it for one build.
-static void takeOver(StoredKernel &S, const StoredKernel &Proved,
-                     StringRef Compiler) {
-  for (const Variant &From : Proved.Variants)
-    for (const Measurement &M : From.Evidence)
-      for (Variant &To : S.Variants)
-        if (To.Name == From.Name && M.Compiler == Compiler)
-          To.Evidence.push_back(M);
-}
-
-/// clangName(), which no other build of \p S for \p Arch has: evidence is for
-/// one command.
+/// The compiler's name, which no other build of \p S for \p Arch has: evidence
+/// is for one command.
 static std::string ownName(const StoredKernel &S, StringRef Arch,
-                           ArrayRef<std::string> Flags, StringRef Identity) {
-  std::string Name = clangName(Flags);
+                           std::string Name, StringRef Identity) {
   for (const BuildEntry &B : S.Builds)
     if (B.Compiler == Name && B.Arch == Arch)
       return Name + " " + shortDigest(Identity, 8);
   return Name;
 }
 
-Error Refresh::clang(StoredKernel &S, StoredKernel &Proved,
-                     const std::string &Arch, const std::string &Identity) {
-  std::string Name = ownName(S, Arch, Command.Flags, Identity);
-  for (Variant &V : Proved.Variants)
-    for (Measurement &M : V.Evidence)
-      M.Compiler = Name;
-  S.Builds.push_back({Name, Arch, Identity});
-  takeOver(S, Proved, Name);
-  return Error::success();
-}
-
 Error Refresh::build(StoredKernel &S, const std::string &Arch) {
-  auto IsKnown = [&](StringRef Digest) {
-    return any_of(S.Builds, [&](const BuildEntry &B) {
-      return B.Digest == Digest && B.Arch == Arch;
-    });
-  };
-  auto SayKnown = [&] {
+  BuildCompiler On = compilerOf(S.K, By);
+  Expected<std::string> Identity = Identities.identityOf(S.K, Arch, On);
+  if (!Identity)
+    return Identity.takeError();
+  if (any_of(S.Builds, [&](const BuildEntry &B) {
+        return B.Digest == *Identity && B.Arch == Arch;
+      })) {
     ++Known;
     say(Arch + ": the store already has it for these flags");
-  };
-  std::string Identity;
-  if (Command.Nvcc.empty()) {
-    Expected<std::string> Id = Identities.identityOf(S.K, Arch);
-    if (!Id)
-      return Id.takeError();
-    Identity = *Id;
-  } else {
-    Expected<std::string> Id =
-        nvccIdentity(S.K, R.Input, Arch, Command.Flags, Command.Nvcc);
-    if (!Id)
-      return Id.takeError();
-    Identity = *Id;
-  }
-  if (IsKnown(Identity)) {
-    SayKnown();
     return Store.put(S); // One that was killed may have left records out.
   }
+  On.Name = ownName(S, Arch, On.Name, *Identity);
   StoredKernel Proved = S;
-  Proved.Variants.clear();
-  Proved.Sources.clear();
-  Expected<bool> Any = prove(S, Arch, Proved);
-  if (!Any)
-    return Any.takeError();
-  if (!*Any)
+  Expected<unsigned> Passed = prove(S, Arch, On, Proved);
+  if (!Passed)
+    return Passed.takeError();
+  if (*Passed == 0)
     return Error::success();
-  size_t Before = S.Builds.size();
-  if (Command.Nvcc.empty()) {
-    if (Error E = clang(S, Proved, Arch, Identity))
-      return E;
-  } else {
-    Expected<std::vector<NvccUse>> Use =
-        nvccUses(Command.Flags, Command.Nvcc, Log);
-    if (!Use)
-      return Use.takeError();
-    if (Error E = recordNvcc(Proved, R.Input, Arch, *Use, Log))
-      return E;
-    for (size_t I = Before; I < Proved.Builds.size(); ++I) {
-      S.Builds.push_back(Proved.Builds[I]);
-      takeOver(S, Proved, Proved.Builds[I].Compiler);
-    }
-  }
-  if (S.Builds.size() == Before)
-    return Error::success(); // It was said why.
+  Proved.Builds.push_back({On.Name, Arch, *Identity});
+  S = std::move(Proved);
   if (Error E = Store.put(S))
     return E;
   ++Added;
-  say(Arch + ": added for " + S.Builds.back().Compiler + ": " +
-      Twine(Proved.Variants.size()) + " of " + Twine(S.Variants.size()) +
-      " variant(s)");
+  StringSet<> Names;
+  for (const Variant &V : S.Variants)
+    Names.insert(V.Name + " " + V.Digest);
+  say(Arch + ": added for " + On.Name + ": " + Twine(*Passed) + " of " +
+      Twine(Names.size()) + " variant(s)");
   return Error::success();
 }
 
@@ -275,7 +234,13 @@ Error refresh(const RefreshRequest &R, raw_ostream &Log) {
       R.Input, R.Only);
   if (!Kernels)
     return Kernels.takeError();
-  Refresh All(R, *Store, std::move(Given), Log);
+  Expected<std::vector<BuildCompiler>> By =
+      buildCompilers(R.Command.unit(), {CUPILOT_CLANG}, Log);
+  if (!By)
+    return By.takeError();
+  if (!R.Command.Nvcc)
+    By->front().Name = clangName(R.Command.Flags);
+  Refresh All(R, std::move(By->front()), *Store, std::move(Given), Log);
   for (const Kernel &K : *Kernels)
     if (Error E = All.kernel(K, *Stored))
       return E;

@@ -28,19 +28,25 @@ std::string clangName(ArrayRef<std::string> Flags) {
   return Name;
 }
 
-Expected<std::vector<std::string>> flagsOfBuild(const BuildEntry &B) {
+std::vector<std::string> wordsOfBuild(const BuildEntry &B) {
   StringRef Name = B.Compiler;
   // Of two builds of one name, the later one's says which it is.
   Name.consume_back(" " + shortDigest(B.Digest, 8));
-  SmallVector<StringRef> Words;
-  Name.split(Words, ' ', -1, /*KeepEmpty=*/false);
-  std::vector<std::string> Flags;
-  for (StringRef Word : drop_begin(Words))
-    Flags.push_back(Word.str());
+  SmallVector<StringRef> Parts;
+  Name.split(Parts, ' ', -1, /*KeepEmpty=*/false);
+  std::vector<std::string> Words;
+  for (StringRef Part : Parts)
+    Words.push_back(Part.str());
+  return Words;
+}
+
+Expected<std::vector<std::string>> flagsOfBuild(const BuildEntry &B) {
+  std::vector<std::string> Words = wordsOfBuild(B);
+  Words.erase(Words.begin());
   // Without what nvcc reads from the environment: the name says that too.
-  if (isMadeByNvcc(Name))
-    return clangFlagsOfNvcc(Flags, "", "");
-  return Flags;
+  if (isMadeByNvcc(B.Compiler))
+    return clangFlagsOfNvcc(Words, "", "");
+  return Words;
 }
 
 SearchProblem storedProblem(const StoredKernel &S, StringRef Root,
@@ -54,6 +60,20 @@ SearchProblem storedProblem(const StoredKernel &S, StringRef Root,
   P.Arch = Arch.str();
   P.Seed = Seed;
   return P;
+}
+
+Variant &entryOf(StoredKernel &S, const Variant &V, StringRef Source,
+                 const std::optional<Domain> &Where) {
+  for (Variant &Known : S.Variants)
+    if (Known.Name == V.Name && Known.Digest == V.Digest &&
+        Known.Plan == V.Plan && Known.When == V.When && Known.Where == Where &&
+        genomeText(Known.Genes) == genomeText(V.Genes))
+      return Known;
+  S.Variants.push_back(V);
+  S.Variants.back().Where = Where;
+  S.Variants.back().Evidence.clear();
+  S.Sources.push_back(Source.str());
+  return S.Variants.back();
 }
 
 } // namespace cupilot

@@ -8,31 +8,30 @@
 
 #include "cupilot/Driver/Verify.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/StoredBuild.h"
-#include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
 namespace {
-/// Builds of one kernel that the same code of clang's was judged for.
+/// A build of one kernel, and who makes its code.
 struct Compilation {
   std::string Arch;
-  std::vector<std::string> Flags;
-  std::string Slice; ///< Identity of the kernel.
-  std::vector<BuildEntry> Builds;
+  BuildCompiler By;
+  BuildEntry Build;
   bool isOf(const Measurement &M) const {
-    return any_of(Builds, [&](const BuildEntry &B) {
-      return B.Compiler == M.Compiler && B.Arch == M.Arch &&
-             (M.Original.empty() || B.Digest == M.Original);
-    });
+    return Build.Compiler == M.Compiler && Build.Arch == M.Arch &&
+           (M.Original.empty() || Build.Digest == M.Original);
   }
 };
 
@@ -43,6 +42,8 @@ struct PassedVariant {
   GateVerdict Verdict;
   std::vector<std::string> Compared = {}; ///< Workloads, by a GPU.
   std::vector<ComparedLaunch> Large = {}; ///< Beyond the gate's, by a GPU.
+  std::optional<GpuRatio> Time = {};      ///< On a GPU ...
+  std::string Gpu = {};                   ///< ... of this name.
   bool Wrong = false;                     ///< On a GPU.
 };
 
@@ -63,6 +64,7 @@ public:
   Error run();
 
 private:
+  Expected<BuildCompiler> nvccOf(const BuildEntry &B);
   Error place(const BuildEntry &B);
   Error judge(const Compilation &By);
   Expected<std::optional<PassedVariant>>
@@ -90,6 +92,8 @@ private:
     Domain Where;
     unsigned Checks = 0;
     std::vector<std::string> Cases;
+    std::optional<GpuRatio> Time;
+    std::string Gpu;
   };
 
   const VerifyRequest &R;
@@ -138,54 +142,85 @@ void KernelVerifier::leaveUnjudged(const Twine &Of, const Twine &Why) {
     All.Unjudged.push_back(std::move(Name));
 }
 
-/// Finds the flags with which the kernel is what \p B names. nvcc's code is
-/// not made here; what clang makes with the same flags was judged for it.
+/// The toolkit's nvcc with the flags that \p B names; a finding where it is not
+/// the one that was judged.
+Expected<BuildCompiler> KernelVerifier::nvccOf(const BuildEntry &B) {
+  Expected<Toolchain> Tools = Toolchain::find(R.Flags);
+  if (!Tools)
+    return Tools.takeError();
+  BuildCompiler By;
+  if (Error E = flagsOfBuild(B).moveInto(By.Flags))
+    return std::move(E);
+  std::vector<std::string> Words = wordsOfBuild(B);
+  Words.front() = Tools->CudaPath + "/bin/nvcc";
+  if (Tools->CudaPath.empty() || !sys::fs::can_execute(Words.front()))
+    return findingError("there is no nvcc here",
+                        "name the toolkit with --cuda-path= after --");
+  Expected<NvccUse> Use = readNvccUse(Words);
+  if (!Use)
+    return Use.takeError();
+  if (Error E = Use->name().moveInto(By.Name))
+    return std::move(E);
+  if (By.Name != join(wordsOfBuild(B), " "))
+    return findingError("the nvcc here is " + By.Name);
+  // Names say nothing of the language.
+  Expected<NvccUse> More = nvccUseFor(Words.front(), R.Flags);
+  if (!More)
+    return More.takeError();
+  for (const std::string &Flag : More->Device.Flags)
+    if (!is_contained(Use->Device.Flags, Flag))
+      Use->Device.Flags.push_back(Flag);
+  append_range(By.Flags, variantFlags(R.Flags));
+  By.Name = B.Compiler;
+  By.Nvcc = std::move(*Use);
+  return By;
+}
+
+/// Finds how the kernel becomes what \p B names.
 Error KernelVerifier::place(const BuildEntry &B) {
   const std::string Of = S.K.Name + " (" + B.Compiler + ", " + B.Arch + ")";
-  std::vector<std::string> Recorded;
-  bool Readable = true;
-  if (Error E = absorbFault(flagsOfBuild(B).moveInto(Recorded),
-                            [&](StringRef Why) {
-                              leaveUnjudged(Of, Why);
-                              Readable = false;
-                            });
-      E || !Readable)
-    return E;
-  // What is not optimised has no identity.
-  Recorded.insert(Recorded.begin(), "-O2");
-  std::vector<std::vector<std::string>> Choices = {Recorded};
-  if (!R.Flags.empty()) {
-    Choices.insert(Choices.begin(), Recorded);
-    append_range(Choices.front(), variantFlags(R.Flags)); // Of the slice.
-  }
+  std::vector<BuildCompiler> Choices;
   std::string Why;
-  std::vector<std::pair<std::string, std::vector<std::string>>> Compiled;
-  for (std::vector<std::string> &Flags : Choices) {
-    Expected<std::string> Identity =
-        UnitIdentities("", Flags).identityOf(S.K, B.Arch);
-    if (Identity)
-      Compiled.emplace_back(*Identity, std::move(Flags));
-    else if (Error E = absorbFault(Identity.takeError(),
-                                   [&](StringRef Text) { Why = Text.str(); }))
+  auto Note = [&](StringRef Text) { Why = Text.str(); };
+  if (isMadeByNvcc(B.Compiler)) {
+    Expected<BuildCompiler> By = nvccOf(B);
+    if (By)
+      Choices.push_back(std::move(*By));
+    else if (Error E = absorbFault(By.takeError(), Note))
       return E;
-  }
-  const bool IsNvcc = isMadeByNvcc(B.Compiler);
-  for (const auto &[Identity, Flags] : Compiled)
-    for (Compilation &Known : Compilations)
-      if (Known.Arch == B.Arch && Known.Slice == Identity &&
-          (IsNvcc || Identity == B.Digest)) {
-        Known.Builds.push_back(B);
-        return Error::success();
-      }
-  for (auto &[Identity, Flags] : Compiled)
-    if (IsNvcc || Identity == B.Digest) {
-      Compilations.push_back({B.Arch, std::move(Flags), Identity, {B}});
-      return Error::success();
+  } else {
+    // What is not optimised has no identity.
+    BuildCompiler By{B.Compiler, {"-O2"}};
+    std::vector<std::string> Recorded;
+    if (Error E = absorbFault(flagsOfBuild(B).moveInto(Recorded), Note))
+      return E;
+    append_range(By.Flags, Recorded);
+    if (Why.empty())
+      Choices.push_back(By);
+    if (Why.empty() && !R.Flags.empty()) {
+      append_range(By.Flags, variantFlags(R.Flags)); // Of the slice.
+      Choices.insert(Choices.begin(), std::move(By));
     }
-  if (Compiled.empty())
+  }
+  bool Any = false;
+  for (BuildCompiler &By : Choices) {
+    Expected<std::string> Identity =
+        BuildIdentities("").identityOf(S.K, B.Arch, By);
+    if (!Identity) {
+      if (Error E = absorbFault(Identity.takeError(), Note))
+        return E;
+      continue;
+    }
+    Any = true;
+    if (*Identity != B.Digest)
+      continue;
+    Compilations.push_back({B.Arch, std::move(By), B});
+    return Error::success();
+  }
+  if (!Any)
     leaveUnjudged(Of, Why);
   else
-    leaveUnjudged(Of, "compiled with '" + join(Compiled.front().second, " ") +
+    leaveUnjudged(Of, "compiled with '" + join(Choices.front().Flags, " ") +
                           "' the kernel is not the one that was proved; give "
                           "the flags of that build after --");
   return Error::success();
@@ -215,21 +250,24 @@ KernelVerifier::judgeOne(size_t Index, const Compilation &By,
                F.Evidence);
     return std::nullopt;
   }
-  Expected<std::vector<KernelIdentity>> Kernels =
-      identifyKernels(C->Bitcode, buildContext(llvmArguments(By.Flags)));
-  if (!Kernels)
-    return Kernels.takeError();
-  std::string Own;
-  if (Error E = absorbFinding(
-          digestOfPlan(*Kernels, C->Record.Code->Plan.symbols()).moveInto(Own),
-          [&](StringRef Why) { fail(Index, By, Why); }))
-    return std::move(E);
+  std::string Own = C->Identity;
+  if (!By.By.Nvcc) {
+    Expected<std::vector<KernelIdentity>> Kernels =
+        identifyKernels(C->Bitcode, buildContext(llvmArguments(By.By.Flags)));
+    if (!Kernels)
+      return Kernels.takeError();
+    if (Error E =
+            absorbFinding(digestOfPlan(*Kernels, C->Record.Code->Plan.symbols())
+                              .moveInto(Own),
+                          [&](StringRef Why) { fail(Index, By, Why); }))
+      return std::move(E);
+  }
   if (Own.empty())
     return std::nullopt;
   for (const Measurement &M : V.Evidence)
-    if (By.isOf(M) && !isMadeByNvcc(M.Compiler) && M.Digest != Own) {
+    if (By.isOf(M) && M.Digest != Own) {
       fail(Index, By,
-           "compiled with '" + join(By.Flags, " ") +
+           "compiled with '" + join(By.By.Flags, " ") +
                "' its code is not the one that was proved, so builds leave it "
                "out; if other flags are meant, give them after --");
       return std::nullopt;
@@ -243,17 +281,18 @@ Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
                                     CandidateEvaluator &On) {
   std::vector<GpuVariant> Variants;
   for (const PassedVariant &P : Passed)
-    Variants.push_back({utostr(P.Index), P.C.Bitcode, P.C.Record.Code->Plan,
+    Variants.push_back({utostr(P.Index), P.C.Ptx, P.C.Record.Code->Plan,
                         P.C.Record.Code->When, &P.Verdict});
   Expected<std::vector<LargeLaunch>> Large = On.largeLaunches();
   if (!Large)
     return Large.takeError();
   GpuOriginal From{&S.K,
                    On.originalBitcode().str(),
+                   On.originalPtx().str(),
                    S.Workloads,
                    Store.root().str(),
                    By.Arch,
-                   By.Flags,
+                   By.By.flagsWithPtxas(),
                    On.gpuOnly().vec(),
                    std::move(*Large)};
   Expected<GpuOutcomes> Outcomes = judgeOnGpu(
@@ -263,8 +302,11 @@ Error KernelVerifier::judgeOnDevice(std::vector<PassedVariant> &Passed,
       });
   if (!Outcomes)
     return Outcomes.takeError();
-  for (auto [P, Said] : zip(Passed, Outcomes->Large))
+  for (auto [P, Said, Time] : zip(Passed, Outcomes->Large, Outcomes->Totals)) {
     P.Large = std::move(Said);
+    P.Time = Time;
+    P.Gpu = Outcomes->Device;
+  }
   for (PassedVariant &P : Passed)
     for (const GpuOutcome &O : Outcomes->Launches) {
       if (O.Variant != utostr(P.Index))
@@ -307,10 +349,14 @@ Error KernelVerifier::keep(PassedVariant &P, const Compilation &By,
   const std::vector<std::string> Cases = casesOf(Judged, /*OnGpu=*/true);
   for (auto [I, M] : enumerate(V.Evidence))
     if (By.isOf(M))
-      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases};
+      Proved[P.Index][I] = {Where, P.Verdict.Checks, Cases, P.Time, P.Gpu};
   ++All.Passed;
   say(nameOf(P.Index) + ": passed (" + Twine(P.Verdict.Checks) + " checks, " +
       buildsOf(P.Index, By) +
+      (P.Time ? formatv(", x{0:f3} ({1:f3} to {2:f3}) on the {3}",
+                        P.Time->Ratio, P.Time->Low, P.Time->High, P.Gpu)
+                    .str()
+              : std::string()) +
       "): " + domainText(Where, launchNames(S.K), "\n    "));
   for (const ComparedLaunch &L : P.Large)
     if (!L.Right)
@@ -332,7 +378,10 @@ Error KernelVerifier::judge(const Compilation &By) {
       Chosen.push_back(I);
   if (Chosen.empty())
     return Error::success();
-  SearchProblem P = storedProblem(S, Store.root(), By.Arch, By.Flags, R.Seed);
+  SearchProblem P =
+      storedProblem(S, Store.root(), By.Arch, By.By.Flags, R.Seed);
+  P.Nvcc = By.By.Nvcc;
+  P.Compiler = By.By.Name;
   P.LargeBytes = R.LargeBytes;
   P.OnGpu = true; // No time counts here, and a GPU may run what this cannot.
   std::unique_ptr<CandidateEvaluator> On;
@@ -382,32 +431,25 @@ StoredKernel KernelVerifier::updated() const {
   StoredKernel New = S;
   New.Variants.clear();
   New.Sources.clear();
-  auto Entry = [&](const Variant &V, StringRef Source,
-                   const std::optional<Domain> &Where) -> Variant & {
-    for (Variant &Known : New.Variants)
-      if (Known.Name == V.Name && Known.Digest == V.Digest &&
-          Known.Plan == V.Plan && Known.When == V.When &&
-          Known.Where == Where &&
-          genomeText(Known.Genes) == genomeText(V.Genes))
-        return Known;
-    New.Variants.push_back(V);
-    New.Variants.back().Where = Where;
-    New.Variants.back().Evidence.clear();
-    New.Sources.push_back(Source.str());
-    return New.Variants.back();
-  };
   for (auto [V, Source, Found] : zip_equal(S.Variants, S.Sources, Proved)) {
     if (V.Evidence.empty())
-      Entry(V, Source, V.Where);
+      entryOf(New, V, Source, V.Where);
     for (auto [I, M] : enumerate(V.Evidence)) {
       auto It = Found.find(I);
-      Variant &To =
-          Entry(V, Source,
-                It == Found.end() ? V.Where : std::optional(It->second.Where));
+      Variant &To = entryOf(
+          New, V, Source,
+          It == Found.end() ? V.Where : std::optional(It->second.Where));
       Measurement Again = M;
       if (It != Found.end()) {
         Again.Gate = unsigned(GateVersion);
         Again.Checks = It->second.Checks;
+        if (const std::optional<GpuRatio> &Time = It->second.Time) {
+          Again.Device = It->second.Gpu;
+          Again.Basis = Basis::Measured;
+          Again.Ratio = Time->Ratio;
+          Again.Low = Time->Low;
+          Again.High = Time->High;
+        }
         append_range(Again.Cases, It->second.Cases);
         llvm::sort(Again.Cases);
         Again.Cases.erase(llvm::unique(Again.Cases), Again.Cases.end());

@@ -40,8 +40,7 @@ private:
 } // namespace
 
 Error Counter::load() {
-  Expected<KernelLayout> Types =
-      layoutOf(*Setup.Original, Setup.OriginalBitcode);
+  Expected<KernelLayout> Types = layoutOf(*Setup.Original, Setup.Code.Source);
   if (!Types)
     return Types.takeError();
   for (size_t I = 0; I < Setup.Workloads.size(); ++I) {

@@ -98,11 +98,11 @@ Expected<bool> VariantRuns::addsNothing(const JudgedCase &J,
   for (unsigned At : Extra.set_bits())
     if (Mine[At] != Own[At])
       return false;
-  Expected<bool> Alike = changesAtomically(O.setup().OriginalBitcode,
+  Expected<bool> Alike = changesAtomically(O.setup().Code.Source,
                                            O.kernel().Symbol, J.Case, Buffer);
   if (!Alike || !*Alike)
     return Alike;
-  return changesAtomically(Bitcode, Plan.symbols(), J.Case, Buffer);
+  return changesAtomically(Code.Source, Plan.symbols(), J.Case, Buffer);
 }
 
 Expected<std::optional<GateFinding>>

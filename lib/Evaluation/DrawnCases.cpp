@@ -63,7 +63,7 @@ Expected<bool> VariantRuns::judgeDrawn(GateVerdict &Verdict) {
   for (auto [I, Base] : enumerate(O.bases())) {
     if (O.baseCost(I) > MostCost)
       continue;
-    for (CaseMaker &M : drawnCases(*Base, Code)) {
+    for (CaseMaker &M : drawnCases(*Base, Salt)) {
       GateCase C = M.Make();
       C.Ordered = C.Thorough = false;
       Expected<std::unique_ptr<JudgedCase>> J = O.prepare(std::move(C));

@@ -39,7 +39,7 @@ public:
   largeLaunches(ArrayRef<Workload> OnGpu, uint64_t MostBytes) override {
     return findLargeLaunches(*TheOriginal, OnGpu, MostBytes);
   }
-  Expected<GateVerdict> judge(StringRef VariantBitcode, const LaunchPlan &Plan,
+  Expected<GateVerdict> judge(const GateCode &Variant, const LaunchPlan &Plan,
                               const Guard &When, GateDepth Depth) override;
   Expected<ReferenceVerdict>
   judgeDeviceResults(size_t Index, const DeviceResults &Original,
@@ -48,7 +48,7 @@ public:
   }
 
 private:
-  Expected<std::optional<GateFinding>> checkArithmetic(StringRef VariantBitcode,
+  Expected<std::optional<GateFinding>> checkArithmetic(const GateCode &Variant,
                                                        const LaunchPlan &Plan);
   Expected<std::optional<GateCase>> wholeFor(const VariantRuns &V,
                                              const GateCase &Base);
@@ -64,7 +64,7 @@ private:
   std::unique_ptr<OriginalRuns> TheOriginal;
   DeviceReferences References;
   std::optional<DeviceArithmetic>
-      Own; ///< The original's; once it is asked for.
+      Own, OwnBuilt; ///< The original's; once they are asked for.
   /// Captured launches with other inputs, by workload; what the original does
   /// not bear is null.
   std::map<size_t, std::vector<std::unique_ptr<JudgedCase>>> Varied;
@@ -72,26 +72,43 @@ private:
 } // namespace
 
 Expected<std::optional<GateFinding>>
-GateImpl::checkArithmetic(StringRef VariantBitcode, const LaunchPlan &Plan) {
+GateImpl::checkArithmetic(const GateCode &Variant, const LaunchPlan &Plan) {
   if (TheOriginal->kernel().Contract.K == PrecisionContract::Kind::Relaxed)
     return std::nullopt;
   SmallVector<StringRef> Symbols;
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
+  const GateCode &Original = TheOriginal->setup().Code;
+  const StringRef Symbol = TheOriginal->kernel().Symbol;
   if (!Own) {
     Expected<DeviceArithmetic> Found =
-        DeviceArithmetic::of(TheOriginal->setup().OriginalBitcode,
-                             StringRef(TheOriginal->kernel().Symbol));
+        DeviceArithmetic::of(Original.Source, Symbol);
     if (!Found)
       return Found.takeError();
     Own = std::move(*Found);
   }
   Expected<DeviceArithmetic> Mine =
-      DeviceArithmetic::of(VariantBitcode, Symbols);
+      DeviceArithmetic::of(Variant.Source, Symbols);
   if (!Mine)
     return Mine.takeError();
-  std::optional<NarrowerArithmetic> Narrower =
-      findNarrowerArithmetic(*Own, *Mine);
+  std::optional<NarrowerArithmetic> Narrower = findNarrowerFormats(*Own, *Mine);
+  if (!Narrower && Variant.Built.empty()) {
+    Narrower = findApproximateArithmetic(*Own, *Mine);
+  } else if (!Narrower) {
+    // What is approximate is the compiler's to choose, by its options.
+    if (!OwnBuilt) {
+      Expected<DeviceArithmetic> Found =
+          DeviceArithmetic::of(Original.runs(), Symbol);
+      if (!Found)
+        return Found.takeError();
+      OwnBuilt = std::move(*Found);
+    }
+    Expected<DeviceArithmetic> Built =
+        DeviceArithmetic::of(Variant.Built, Symbols);
+    if (!Built)
+      return Built.takeError();
+    Narrower = findApproximateArithmetic(*OwnBuilt, *Built);
+  }
   if (!Narrower)
     return std::nullopt;
   return makeFinding(GateReason::NarrowerArithmetic, "", Narrower->str());
@@ -251,7 +268,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
   return true;
 }
 
-Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
+Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,
                                       const LaunchPlan &Plan, const Guard &When,
                                       GateDepth Depth) {
   GateVerdict Verdict;
@@ -264,12 +281,12 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
     return std::move(Verdict);
   };
   Expected<std::optional<GateFinding>> Narrower =
-      checkArithmetic(VariantBitcode, Plan);
+      checkArithmetic(Variant, Plan);
   if (!Narrower)
     return Reject(findingOf(Narrower.takeError(), ""));
   if (*Narrower)
     return Reject(std::move(**Narrower));
-  VariantRuns V(*TheOriginal, VariantBitcode, Plan, When);
+  VariantRuns V(*TheOriginal, Variant, Plan, When);
   if (Error E = V.load())
     return Reject(findingOf(std::move(E), ""));
   Expected<std::optional<GateFinding>> Memory = V.checkLocalMemory();
@@ -330,7 +347,7 @@ Expected<GateVerdict> GateImpl::judge(StringRef VariantBitcode,
   if (!*Right)
     return Verdict;
   if (Error E =
-          findDomain(*TheOriginal, V, VariantBitcode, Plan, Depth, Verdict))
+          findDomain(*TheOriginal, V, Variant.Source, Plan, Depth, Verdict))
     return std::move(E);
   if (Verdict.Findings.empty())
     Verdict.Passed = true;

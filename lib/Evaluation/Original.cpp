@@ -26,12 +26,12 @@ Expected<RunResult> OriginalRuns::run(LoadedKernel &K, const GateCase &C,
 }
 
 Error OriginalRuns::load() {
-  Expected<uint64_t> Digest = codeDigest(Setup.OriginalBitcode);
+  Expected<uint64_t> Digest = codeDigest(Setup.Code.runs());
   if (!Digest)
     return Digest.takeError();
   Code = *Digest;
   Expected<BranchCoverage> Sides = BranchCoverage::create(
-      kernel(), Setup.OriginalBitcode, originalPlan(kernel()));
+      kernel(), Setup.Code.Source, originalPlan(kernel()));
   if (!Sides)
     return Sides.takeError();
   Decisions.emplace(std::move(*Sides));
@@ -41,19 +41,28 @@ Error OriginalRuns::load() {
                          {&Reversed, RunMode::Reversed},
                          {&Wide, RunMode::Wide},
                          {&Counting, RunMode::Counting}}) {
+    const bool OfSource = Mode == RunMode::Wide;
+    const bool Notes = Mode == RunMode::Plain && Setup.Code.Built.empty();
     Expected<LoadedKernel> Loaded =
-        loadKernel(Setup.OriginalBitcode, Mode, Setup.Arch,
-                   Mode == RunMode::Plain ? Noted : BornChecks(), Code);
+        loadKernel(OfSource ? Setup.Code.Source : Setup.Code.runs(), Mode,
+                   Setup.Arch, Notes ? Noted : BornChecks(), Code);
     if (!Loaded)
       return Loaded.takeError();
     *K = std::move(*Loaded);
   }
-  Expected<KernelLayout> Layouts = layoutOf(kernel(), Setup.OriginalBitcode);
+  if (!Setup.Code.Built.empty()) {
+    Expected<LoadedKernel> Loaded =
+        loadKernel(Setup.Code.Source, RunMode::Plain, Setup.Arch, Noted, Code);
+    if (!Loaded)
+      return Loaded.takeError();
+    Deciding = std::move(*Loaded);
+  }
+  Expected<KernelLayout> Layouts = layoutOf(kernel(), Setup.Code.Source);
   if (!Layouts)
     return Layouts.takeError();
   Types = std::move(*Layouts);
   Expected<std::vector<LoadedIntegers>> Deciding =
-      loadedIntegersOf(Setup.OriginalBitcode, kernel().Symbol);
+      loadedIntegersOf(Setup.Code.Source, kernel().Symbol);
   if (!Deciding)
     return Deciding.takeError();
   Loaded = std::move(*Deciding);
@@ -122,6 +131,12 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return Final.takeError();
   J->Decided = Plain.Module->decided();
   J->Original = std::move(*Final);
+  if (Deciding.Module && !J->Original.Fault) {
+    Deciding.Module->forgetDecided();
+    if (Expected<RunResult> OfSource = run(Deciding, Case, J->Fill); !OfSource)
+      return OfSource.takeError();
+    J->Decided = Deciding.Module->decided();
+  }
   if (J->Original.Fault) {
     if (Case.Doubtful)
       return nullptr;
@@ -239,8 +254,8 @@ Expected<ImpulseProbes *> OriginalRuns::impulseProbes(size_t Index) {
 
 Expected<RunResult> OriginalRuns::runCovered(const GateCase &C) {
   if (!Covered.Module) {
-    Expected<LoadedKernel> K = loadKernel(
-        Setup.OriginalBitcode, RunMode::Covered, Setup.Arch, {}, Code);
+    Expected<LoadedKernel> K =
+        loadKernel(Setup.Code.runs(), RunMode::Covered, Setup.Arch, {}, Code);
     if (!K)
       return K.takeError();
     Covered = std::move(*K);
@@ -255,7 +270,7 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
     BornChecks Bound;
     Bound.LaunchSteps = static_cast<uint64_t>(DomainCases::mostCost(Deep));
     Expected<LoadedKernel> Loaded = loadKernel(
-        Setup.OriginalBitcode, RunMode::Sampled, Setup.Arch, Bound, Code);
+        Setup.Code.runs(), RunMode::Sampled, Setup.Arch, Bound, Code);
     if (!Loaded)
       return Loaded.takeError();
     K = std::move(*Loaded);
@@ -271,7 +286,7 @@ Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
 Expected<const CodeFacts *> OriginalRuns::facts() {
   if (!Facts) {
     Expected<CodeFacts> Own =
-        factsOf(kernel(), Setup.OriginalBitcode, kernel().Symbol,
+        factsOf(kernel(), Setup.Code.Source, kernel().Symbol,
                 /*OwnLaunch=*/true);
     if (!Own)
       return Own.takeError();

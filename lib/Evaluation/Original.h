@@ -124,6 +124,9 @@ private:
   std::optional<CaseContext> Context;
   std::vector<LoadedIntegers> Loaded; ///< What decides something.
   LoadedKernel Plain, Reversed, Wide, Counting, Checked, Covered;
+  /// Notes decisions, where what is built is not what clang makes of the
+  /// source; else Plain does.
+  LoadedKernel Deciding;
   std::array<LoadedKernel, 2> Estimating; ///< By depth; when needed.
   LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.

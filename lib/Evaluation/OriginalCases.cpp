@@ -27,7 +27,7 @@ static constexpr double LargestLaunch = 4e9;
 Error OriginalRuns::findChecks(const GateCase &Base) {
   for (;;) {
     Expected<LoadedKernel> Loaded = loadKernel(
-        Setup.OriginalBitcode, RunMode::Checked, Setup.Arch, Checks, Code);
+        Setup.Code.runs(), RunMode::Checked, Setup.Arch, Checks, Code);
     if (!Loaded)
       return Loaded.takeError();
     Checked = std::move(*Loaded);

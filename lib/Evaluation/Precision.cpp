@@ -82,9 +82,26 @@ Expected<DeviceArithmetic> DeviceArithmetic::of(StringRef Bitcode,
       std::make_shared<const Arithmetic>(std::move(*Found)));
 }
 
+static NarrowerArithmetic finding(const Use &U, StringRef Name, Format Least) {
+  return {Name.str(), U.Instruction, U.Function, U.Location,
+          nameOf(Least).str()};
+}
+
 std::optional<NarrowerArithmetic>
-findNarrowerArithmetic(const DeviceArithmetic &Original,
-                       const DeviceArithmetic &Variant) {
+findApproximateArithmetic(const DeviceArithmetic &Original,
+                          const DeviceArithmetic &Variant) {
+  const Arithmetic &Mine = Original.found();
+  for (const auto &[Name, U] : Variant.found().Approximate)
+    if (!Mine.Approximate.contains(Name))
+      return finding(U, (nameOf(Format::F32) + " (approximate)").str(),
+                     Mine.Computed.empty() ? Format::F32
+                                           : narrowest(Mine.Computed));
+  return std::nullopt;
+}
+
+std::optional<NarrowerArithmetic>
+findNarrowerFormats(const DeviceArithmetic &Original,
+                    const DeviceArithmetic &Variant) {
   const Arithmetic *Mine = &Original.found(), *Theirs = &Variant.found();
   Format Computes = narrowest(Mine->Computed);
   Format Holds =
@@ -92,20 +109,12 @@ findNarrowerArithmetic(const DeviceArithmetic &Original,
   // Data is only moved: what floats are is not known here.
   if (Mine->Computed.empty())
     Computes = Holds = std::min(Holds, Format::F32);
-  auto Finding = [](const Use &U, StringRef Name, Format Least) {
-    return NarrowerArithmetic{Name.str(), U.Instruction, U.Function, U.Location,
-                              nameOf(Least).str()};
-  };
   for (const auto &[F, U] : Theirs->Computed)
     if (F < Computes)
-      return Finding(U, nameOf(F), Computes);
+      return finding(U, nameOf(F), Computes);
   for (const auto &[F, U] : Theirs->Rounded)
     if (F < Holds)
-      return Finding(U, nameOf(F), Holds);
-  for (const auto &[Name, U] : Theirs->Approximate)
-    if (!Mine->Approximate.contains(Name))
-      return Finding(U, (nameOf(Format::F32) + " (approximate)").str(),
-                     Computes);
+      return finding(U, nameOf(F), Holds);
   return std::nullopt;
 }
 

@@ -64,7 +64,7 @@ Error OriginalRuns::loadForRelaxed() {
   if (C.K != PrecisionContract::Kind::Relaxed)
     return Error::success();
   Expected<LoadedKernel> K = loadRounded(
-      Setup.OriginalBitcode, grantedBits(C.RelativeTolerance), Setup.Arch);
+      Setup.Code.Source, grantedBits(C.RelativeTolerance), Setup.Arch);
   if (!K)
     return K.takeError();
   Rounded = std::move(*K);

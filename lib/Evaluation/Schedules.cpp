@@ -67,8 +67,8 @@ Error OriginalRuns::findScheduleChecks(const GateCase &Base) {
     return Error::success(); // Right in one schedule, right in all.
   for (bool Again = true; Again && Checks.Schedules;) {
     Again = false;
-    Expected<LoadedKernel> Loaded = loadKernel(
-        Setup.OriginalBitcode, RunMode::Scheduled, Setup.Arch, Checks);
+    Expected<LoadedKernel> Loaded =
+        loadKernel(Setup.Code.runs(), RunMode::Scheduled, Setup.Arch, Checks);
     if (!Loaded)
       return Loaded.takeError();
     Scheduled = std::move(*Loaded);
@@ -166,7 +166,7 @@ VariantRuns::judgeSchedules(const JudgedCase &J, const PlannedRun &Launches,
     return std::nullopt;
   if (!Scheduled.Module) {
     Expected<LoadedKernel> K =
-        loadKernel(Bitcode, RunMode::Scheduled, O.setup().Arch, O.checks());
+        loadKernel(Code.runs(), RunMode::Scheduled, O.setup().Arch, O.checks());
     if (!K)
       return findingOf(K.takeError(), J.Case.Name);
     Scheduled = std::move(*K);

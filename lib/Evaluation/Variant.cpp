@@ -16,18 +16,29 @@ using namespace llvm;
 
 namespace cupilot {
 
+/// Where there is more to do than in any recorded launch.
+static BornChecks widerChecks(const OriginalRuns &O) {
+  BornChecks Wider = O.checks();
+  constexpr uint64_t Clumsy = 8;
+  Wider.LaunchSteps = std::max(
+      Wider.LaunchSteps,
+      Clumsy * static_cast<uint64_t>(DomainCases::mostCost(/*Deep=*/true)));
+  Wider.ThreadSteps = MostThreadSteps;
+  return Wider;
+}
+
 Error VariantRuns::load() {
   if (Plan.Launches.empty())
     return findingError("the plan has no launch");
   for (const TensorMapPlan &Map : Plan.TensorMaps)
     if (!is_contained(O.kernel().Pointers, Map.Base))
       return findingError("a tensor map is over none of the kernel's pointers");
-  Expected<uint64_t> Digest = codeDigest(Bitcode);
+  Expected<uint64_t> Digest = codeDigest(Code.runs());
   if (!Digest)
     return Digest.takeError();
-  Code = *Digest;
+  Salt = *Digest;
   Expected<BranchCoverage> Sides =
-      BranchCoverage::create(O.kernel(), Bitcode, Plan);
+      BranchCoverage::create(O.kernel(), Code.Source, Plan);
   if (!Sides)
     return Sides.takeError();
   Taken.emplace(std::move(*Sides));
@@ -37,7 +48,7 @@ Error VariantRuns::load() {
   for (const Launch &L : Plan.Launches)
     Symbols.push_back(L.Symbol);
   Expected<std::vector<LoadedBound>> Bounds = boundsOnLoaded(
-      O.setup().OriginalBitcode, O.kernel().Symbol, Bitcode, Symbols);
+      O.setup().Code.Source, O.kernel().Symbol, Code.Source, Symbols);
   if (!Bounds)
     return Bounds.takeError();
   Untested = std::move(*Bounds);
@@ -45,13 +56,42 @@ Error VariantRuns::load() {
   erase_if(Untested, [](const LoadedBound &B) {
     return B.K == LoadedBound::Kind::ConstantTurns;
   });
+  const bool IsSource = Code.Built.empty();
   BornChecks Noted = O.checks();
-  Noted.Decisions = &Taken->wanted();
+  if (IsSource)
+    Noted.Decisions = &Taken->wanted();
   Expected<LoadedKernel> K =
-      loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Noted, Code);
+      loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Noted, Salt);
   if (!K)
     return K.takeError();
   Plain = std::move(*K);
+  if (IsSource)
+    return Error::success();
+  Noted = widerChecks(O);
+  Noted.Decisions = &Taken->wanted();
+  Expected<LoadedKernel> OfSource =
+      loadKernel(Code.Source, RunMode::Plain, O.setup().Arch, Noted, Salt);
+  if (!OfSource)
+    return OfSource.takeError();
+  Deciding = std::move(*OfSource);
+  return Error::success();
+}
+
+Error VariantRuns::noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
+                                 const PlannedRun &Launches) {
+  BitVector Decided = Ran.Module->decided();
+  if (Deciding.Module) {
+    Deciding.Module->forgetDecided();
+    Expected<RunResult> OfSource =
+        runCase(Deciding, Launches, J.Case, J.Fill, O.variables());
+    if (!OfSource)
+      return OfSource.takeError();
+    if (OfSource->Fault) // What is built is right: nothing is known of it.
+      return Error::success();
+    Decided = Deciding.Module->decided();
+  }
+  Taken->add(Decided);
+  TakenByOriginal->add(J.Decided);
   return Error::success();
 }
 
@@ -136,16 +176,11 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   RunResult Forward;
   LoadedKernel &Module = J.Case.Far ? Far : Plain;
   if (!Module.Module) {
-    // There is more to do than in any recorded launch.
-    BornChecks Wider = O.checks();
-    constexpr uint64_t Clumsy = 8;
-    Wider.LaunchSteps = std::max(
-        Wider.LaunchSteps, Clumsy * static_cast<uint64_t>(DomainCases::mostCost(
-                                        /*Deep=*/true)));
-    Wider.ThreadSteps = MostThreadSteps;
-    Wider.Decisions = &Taken->wanted();
+    BornChecks Wider = widerChecks(O);
+    if (Code.Built.empty())
+      Wider.Decisions = &Taken->wanted();
     Expected<LoadedKernel> K =
-        loadKernel(Bitcode, RunMode::Plain, O.setup().Arch, Wider, Code);
+        loadKernel(Code.runs(), RunMode::Plain, O.setup().Arch, Wider, Salt);
     if (!K)
       return K.takeError();
     Module = std::move(*K);
@@ -154,8 +189,8 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   Expected<std::optional<GateFinding>> Wrong =
       runAndCompare(Module, J, **Launches, Forward, Verdict);
   if (Wrong && !*Wrong) {
-    Taken->add(Module.Module->decided());
-    TakenByOriginal->add(J.Decided);
+    if (Error E = noteDecisions(Module, J, **Launches))
+      return std::move(E);
     erase_if(Untested,
              [&](const LoadedBound &B) { return B.isPassedIn(J.Case); });
   }
@@ -222,8 +257,8 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
   // A barrier that is missing shows in one of the two orders.
   if (J.AnyOrder) {
     if (!Reversed.Module) {
-      Expected<LoadedKernel> K = loadKernel(Bitcode, RunMode::Reversed,
-                                            O.setup().Arch, O.checks(), Code);
+      Expected<LoadedKernel> K = loadKernel(Code.runs(), RunMode::Reversed,
+                                            O.setup().Arch, O.checks(), Salt);
       if (!K)
         return findingOf(K.takeError(), J.Case.Name);
       Reversed = std::move(*K);
@@ -259,8 +294,8 @@ VariantRuns::judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
   if (!J.Case.Thorough)
     return std::nullopt;
   if (!Checked.Module) {
-    Expected<LoadedKernel> K =
-        loadKernel(Bitcode, RunMode::Checked, O.setup().Arch, O.checks(), Code);
+    Expected<LoadedKernel> K = loadKernel(Code.runs(), RunMode::Checked,
+                                          O.setup().Arch, O.checks(), Salt);
     if (!K)
       return findingOf(K.takeError(), J.Case.Name);
     Checked = std::move(*K);
@@ -286,8 +321,8 @@ Expected<bool> VariantRuns::count(GateVerdict &Verdict) {
     Verdict.Findings.push_back(std::move(*Found));
     return false;
   };
-  Expected<LoadedKernel> Counting =
-      loadKernel(Bitcode, RunMode::Counting, O.setup().Arch, O.checks(), Code);
+  Expected<LoadedKernel> Counting = loadKernel(
+      Code.runs(), RunMode::Counting, O.setup().Arch, O.checks(), Salt);
   if (!Counting)
     return Reject(Counting.takeError(), "");
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {

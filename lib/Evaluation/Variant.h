@@ -17,9 +17,9 @@ namespace cupilot {
 /// One variant and the modules that it is run as.
 class VariantRuns {
 public:
-  VariantRuns(OriginalRuns &O, llvm::StringRef Bitcode, const LaunchPlan &Plan,
+  VariantRuns(OriginalRuns &O, const GateCode &Code, const LaunchPlan &Plan,
               const Guard &When)
-      : O(O), Bitcode(Bitcode), Plan(Plan), When(When) {}
+      : O(O), Code(Code), Plan(Plan), When(When) {}
   llvm::Error load();
 
   /// Whether it would run on \p C, were the buffers as far apart and as aligned
@@ -77,6 +77,9 @@ private:
     std::optional<GateFinding> Wrong;
   };
   llvm::Expected<Attempt> attempt(const JudgedCase &J, GateVerdict &Verdict);
+  /// Adds the sides that were taken in the run of \p J, which was right.
+  llvm::Error noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
+                            const PlannedRun &Launches);
   llvm::Expected<std::optional<GateFinding>>
   judgeThoroughly(const JudgedCase &J, const PlannedRun &Launches,
                   const RunResult &Forward, GateVerdict &Verdict);
@@ -107,11 +110,13 @@ private:
                                          GateVerdict &Verdict);
 
   OriginalRuns &O;
-  llvm::StringRef Bitcode;
+  const GateCode &Code;
   const LaunchPlan &Plan;
   const Guard &When;
-  uint64_t Code = 0; ///< A digest of what it does.
+  uint64_t Salt = 0; ///< A digest of what it does.
   LoadedKernel Plain;
+  /// Notes decisions, as the original's does.
+  LoadedKernel Deciding;
   LoadedKernel Reversed, Checked, Far, Scheduled; ///< When needed.
   std::vector<TriedLaunch> Tried;
   std::optional<BranchCoverage> Taken, TakenByOriginal;

@@ -11,6 +11,7 @@
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
@@ -38,7 +39,8 @@ public:
   double originalTime() const override { return Time; }
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
-  Error judge(Candidate &C) override;
+  Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
+  Error judgeToKeep(Candidate &C) override { return judge(C, GateDepth::Keep); }
   Expected<GateVerdict> verdict(const Candidate &C) override;
   Expected<std::optional<Domain>>
   domain(const Candidate &C, const GateVerdict &V,
@@ -46,6 +48,7 @@ public:
          ArrayRef<ComparedLaunch> Large) override;
   Expected<std::vector<LargeLaunch>> largeLaunches() override;
   StringRef originalBitcode() const override { return Bitcode; }
+  StringRef originalPtx() const override { return Ptx; }
   ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
     return GpuOnly[Workload] ? nullptr
@@ -60,6 +63,9 @@ public:
   }
 
 private:
+  Error judge(Candidate &C, GateDepth Depth);
+  Error build(Candidate &C) const;
+  Error identify(Candidate &C, std::string &NoIdentity) const;
   std::vector<std::optional<ExecutionCounts>>
   workOf(const GateVerdict &V) const;
   Error makeGate();
@@ -72,9 +78,9 @@ private:
   SearchProblem P;
   mutable TextCompiler Compiler; ///< Of candidates' texts.
   OriginalCode Original;
-  std::string Bitcode;           ///< Of the original.
-  std::unique_ptr<Gate> TheGate; ///< Null: the GPU alone judges.
-  SmallVector<bool> GpuOnly;     ///< By workload.
+  std::string Bitcode, Built, Ptx; ///< Of the original; see Candidate.
+  std::unique_ptr<Gate> TheGate;   ///< Null: the GPU alone judges.
+  SmallVector<bool> GpuOnly;       ///< By workload.
   std::string Digest;
   KernelResources Resources;
   std::vector<double> Times;   ///< Of the original, per workload.
@@ -84,7 +90,8 @@ private:
 } // namespace
 
 Error Evaluator::makeGate(ArrayRef<Workload> Some) {
-  GateSetup Setup{&P.K, Bitcode, Some.vec(), P.DataFolder, P.Arch, P.Seed};
+  GateSetup Setup{&P.K,         {Bitcode, Built}, Some.vec(),
+                  P.DataFolder, P.Arch,           P.Seed};
   Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
   if (!Made)
     return Made.takeError();
@@ -137,14 +144,21 @@ Error Evaluator::initialise() {
   if (!Known)
     return Known.takeError();
   Original = std::move(*Known);
-  Expected<std::string> Ptx = generatePtx(Bitcode, P.Arch);
-  if (!Ptx)
-    return Ptx.takeError();
-  Digest = deviceCodeDigest(*Ptx);
+  if (P.Nvcc) {
+    append_range(P.Flags, P.Nvcc->ptxasFlags());
+    Expected<NvccCode> Own =
+        compileByNvcc(*P.Nvcc, P.K.Slice, P.Arch, Bitcode, P.K.Symbol);
+    if (!Own)
+      return Own.takeError();
+    Built = std::move(Own->Bitcode);
+    Ptx = std::move(Own->Ptx);
+  } else if (Error E = generatePtx(Bitcode, P.Arch).moveInto(Ptx)) {
+    return E;
+  }
+  Digest = deviceCodeDigest(Ptx);
   if (P.OnGpu)
     return makeGate();
-  Expected<KernelResources> R =
-      planResources(*Ptx, P.K.Symbol, P.Arch, P.Flags);
+  Expected<KernelResources> R = planResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
   if (!R)
     return R.takeError();
   Resources = *R;
@@ -258,8 +272,44 @@ Expected<Candidate> Evaluator::prepare(const Genome &G, Translation T) const {
       return std::move(Other);
     return C;
   }
+  if (P.Nvcc) {
+    if (Error E = absorb(build(C), C, CandidateOutcome::CompileError))
+      return std::move(E);
+    if (C.Record.Outcome != CandidateOutcome::Unjudged)
+      return C;
+  }
   C.Record.DeviceDigest = deviceCodeDigest(C.Ptx);
   return C;
+}
+
+/// By nvcc, what clang has admitted.
+Error Evaluator::build(Candidate &C) const {
+  const Translation &Code = *C.Record.Code;
+  Expected<NvccCode> Mine =
+      compileByNvcc(*P.Nvcc, Code.Source, P.Arch, C.Bitcode,
+                    Code.Plan.symbols(), P.Compilation.CpuSeconds);
+  if (!Mine)
+    return Mine.takeError();
+  C.Built = std::move(Mine->Bitcode);
+  C.Ptx = std::move(Mine->Ptx);
+  C.Identity = std::move(Mine->Identity);
+  return Error::success();
+}
+
+/// Fills in Canonical, or why there is no identity.
+Error Evaluator::identify(Candidate &C, std::string &NoIdentity) const {
+  CandidateEvidence &Evidence = *C.Record.Evidence;
+  if (P.Nvcc) {
+    Evidence.Canonical = C.Identity;
+    return Error::success();
+  }
+  Expected<std::vector<KernelIdentity>> All =
+      identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)));
+  if (!All)
+    return All.takeError();
+  return absorbFinding(digestOfPlan(*All, C.Record.Code->Plan.symbols())
+                           .moveInto(Evidence.Canonical),
+                       [&](StringRef Why) { NoIdentity = Why.str(); });
 }
 
 /// The counts of each workload; nothing where there are none.
@@ -292,7 +342,7 @@ Expected<GateVerdict> Evaluator::verdict(const Candidate &C) {
     return V;
   }
   Expected<GateVerdict> V =
-      TheGate->judge(C.Bitcode, Code.Plan, Code.When, GateDepth::Keep);
+      TheGate->judge(C.code(), Code.Plan, Code.When, GateDepth::Keep);
   if (!V)
     return V;
   std::vector<std::optional<std::vector<CountedLaunch>>> Launches;
@@ -366,26 +416,17 @@ CandidateEvaluator::prove(const Genome &G, const CandidateRecord &R) {
   return domain(*C, *V, Compared, Large);
 }
 
-Error Evaluator::judge(Candidate &C) {
+Error Evaluator::judge(Candidate &C, GateDepth Depth) {
   CandidateRecord &R = C.Record;
   Expected<GateVerdict> V =
-      TheGate ? TheGate->judge(C.Bitcode, R.Code->Plan, R.Code->When,
-                               GateDepth::Search)
+      TheGate ? TheGate->judge(C.code(), R.Code->Plan, R.Code->When, Depth)
               : Expected<GateVerdict>(GateVerdict());
   if (!V)
     return V.takeError();
   V->Passed |= !TheGate;
-  Expected<std::vector<KernelIdentity>> All =
-      identifyKernels(C.Bitcode, buildContext(llvmArguments(P.Flags)));
-  if (!All)
-    return All.takeError();
   CandidateEvidence &Evidence = R.Evidence.emplace();
   std::string NoIdentity;
-  if (Expected<std::string> Digest = digestOfPlan(*All, R.Code->Plan.symbols()))
-    Evidence.Canonical = *Digest;
-  else if (Error E = absorbFinding(Digest.takeError(), [&](StringRef Why) {
-             NoIdentity = Why.str();
-           }))
+  if (Error E = identify(C, NoIdentity))
     return E;
   Evidence.Work = workOf(*V);
   const auto Launches = std::exchange(V->VariantLaunches, {});

@@ -70,6 +70,7 @@ private:
 GpuOriginal BatchJudge::original() const {
   return {&Problem.K,
           Evaluator.originalBitcode().str(),
+          Evaluator.originalPtx().str(),
           Problem.Workloads,
           Problem.DataFolder,
           Problem.Arch,

@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Search.h"
 #include "AgentCalls.h"
+#include "OtherBuild.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Evolution/Breeder.h"
@@ -60,7 +61,12 @@ private:
   Error finish(SearchEntry &E, unsigned Generation);
   Error evaluateOnGpu(unsigned Generation,
                       MutableArrayRef<SearchEntry> Entries);
-  Error onGpu(StringRef Step, function_ref<Error()> Ask);
+  Error onGpu(StringRef Step, function_ref<Error()> Ask) {
+    return askGpu(Run, Step, Step, Ask);
+  }
+  Error askGpu(StringRef Run, StringRef Step, StringRef Name,
+               function_ref<Error()> Ask);
+  Error judgeOthers(ArrayRef<CandidateRecord> Accepted, SearchResult &Result);
   Error judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting);
   Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
   Error acceptOnGpu(std::vector<CandidateRecord> &Accepted,
@@ -138,6 +144,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   }
   for (const std::string &Flag : P.Flags)
     B.add(Flag);
+  if (P.Nvcc)
+    B.add(P.Compiler);
   B.add(CUPILOT_VERSION);
   mlir::MLIRContext C;
   mlir::OwningOpRef<mlir::ModuleOp> M = createModule(C);
@@ -575,10 +583,11 @@ static constexpr StringRef DeviceChannel = "device";
 static constexpr StringRef GpuStage = "card";
 
 /// Asks the GPU; its answer goes to the recording, or comes from it.
-Error SearchLoop::onGpu(StringRef Step, function_ref<Error()> Ask) {
+Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
+                         function_ref<Error()> Ask) {
   const AgentOptions *A = Options.Agents;
-  std::string Place = stepPrefix(Problem.K) + Step.str();
-  if (A && A->Replayed)
+  std::string Place = (stepPrefix(Problem.K) + Name).str();
+  if (A && A->Replayed) {
     if (auto Known = A->Replayed->find(DeviceChannel, Place, nullptr)) {
       const json::Object *O = Known->Answer.getAsObject();
       const json::Object *Results = O ? O->getObject("results") : nullptr;
@@ -591,7 +600,10 @@ Error SearchLoop::onGpu(StringRef Step, function_ref<Error()> Ask) {
                     formatv("{0}", json::Value(json::Object(*Results))).str()};
       if (Error E = J.saveBatch(Run, Step, B))
         return E;
+    } else if (Step != Name) {
+      return findingError("the recording has no answer of a GPU for its code");
     }
+  }
   if (Error E = Ask())
     return E;
   if (!A || !A->Keep)
@@ -713,26 +725,60 @@ bool SearchLoop::atCeiling(const CandidateRecord &R) const {
   return Total > 0 && Advice.FloorUs >= Total * (1 - Options.Within);
 }
 
-/// The evidence in the store's form. On a GPU with a launch that the cpu
-/// device cannot run, no version of the gate was passed: it is 0.
-static Measurement measurementOf(const CandidateEvidence &E, double Ratio,
-                                 const SearchProblem &P) {
-  Measurement M{P.Gpu.Name,    Basis::Modelled, Ratio,
-                Ratio,         Ratio,           unsigned(GateVersion),
-                E.Gate.Checks, CUPILOT_CLANG,   P.Arch,
-                E.Canonical};
-  if (!E.Gpu)
-    return M;
-  M.Device = E.Gpu->Device;
-  M.Basis = Basis::Measured;
-  if (E.Gpu->Total) {
-    M.Low = E.Gpu->Total->Low;
-    M.High = E.Gpu->Total->High;
+/// Adds what other compilers' code of \p Accepted passed. Another domain makes
+/// another entry of the variant.
+Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
+                              SearchResult &Result) {
+  for (const BuildCompiler &Other : Options.Others) {
+    SearchProblem P = Problem;
+    P.Flags = Other.Flags;
+    P.Nvcc = Other.Nvcc;
+    P.Compiler = Other.Name;
+    const std::string Key = Run + "-" + shortDigest(digest(Other.Name), 8);
+    if (!Options.Resume)
+      if (Error E = J.restart(Key))
+        return E;
+    auto OnGpu = [&](StringRef Step, function_ref<Error()> Ask) {
+      return askGpu(Key, Step, "also-" + Step.str(), Ask);
+    };
+    std::vector<OtherProof> Proofs;
+    // What the first compiler's code proved stays.
+    if (Error E = handleErrors(
+            judgeOtherBuild(P, Accepted, Options, J, Key, OnGpu)
+                .moveInto(Proofs),
+            [&](std::unique_ptr<ToolError> T) -> Error {
+              if (T->isA(ResultsAwaited::classID()))
+                return Error(std::move(T));
+              Result.OtherFailed |= T->code() == ExitCode::Resource;
+              if (Options.Tell)
+                Options.Tell(Other.Name + " left out: " + T->text());
+              return Error::success();
+            }))
+      return E;
+    for (OtherProof &Proof : Proofs) {
+      const std::string Name = variantName(Accepted[Proof.Index]);
+      auto Known = find_if(Result.Variants, [&](const Variant &V) {
+        return V.Name == Name && V.Where == Proof.Where;
+      });
+      if (Known != Result.Variants.end()) {
+        Known->Evidence.push_back(std::move(Proof.Evidence));
+        continue;
+      }
+      auto First = find_if(Result.Variants,
+                           [&](const Variant &V) { return V.Name == Name; });
+      if (First == Result.Variants.end()) // No launch was left for the first.
+        continue;
+      Variant V = *First;
+      const std::string Source =
+          Result.Sources[First - Result.Variants.begin()];
+      V.Where = std::move(Proof.Where);
+      V.Fitness = Proof.Ratio;
+      V.Evidence = {std::move(Proof.Evidence)};
+      Result.Variants.push_back(std::move(V));
+      Result.Sources.push_back(Source);
+    }
   }
-  M.Checks += E.Gpu->Compared;
-  if (any_of(E.Gpu->Workloads, [](const GpuWorkload &W) { return W.GpuOnly; }))
-    M.Gate = 0;
-  return M;
+  return Error::success();
 }
 
 Expected<SearchResult> SearchLoop::collect() {
@@ -799,6 +845,9 @@ Expected<SearchResult> SearchLoop::collect() {
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Code->Source);
   }
+  Result.Kept = Result.Variants.size();
+  if (Error E = judgeOthers(Accepted, Result))
+    return std::move(E);
   return Result;
 }
 

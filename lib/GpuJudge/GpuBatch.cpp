@@ -122,7 +122,7 @@ Expected<unsigned> GpuBatch::addCase(const Workload &W) {
 
 Expected<std::optional<unsigned>> GpuBatch::addScaledCase(const Workload &W,
                                                           double Factor) {
-  const GateSetup Setup{&K, "", {W}, DataFolder, B.Arch};
+  const GateSetup Setup{&K, {}, {W}, DataFolder, B.Arch};
   Expected<GateCase> C = capturedCase(Setup, Types, 0);
   if (!C)
     return C.takeError();

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
-#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -82,10 +81,7 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
     return B.takeError();
   std::vector<GpuCandidate> Candidates;
   for (auto [I, V] : enumerate(Variants)) {
-    Expected<std::string> Ptx = generatePtx(V.Bitcode, (*B)->from().Arch);
-    if (!Ptx)
-      return Ptx.takeError();
-    Candidates.push_back({"v" + utostr(I), std::move(*Ptx), V.Plan, V.When});
+    Candidates.push_back({"v" + utostr(I), V.Ptx, V.Plan, V.When});
     if (Error E = (*B)->addJudgement(Candidates.back()))
       return std::move(E);
   }
@@ -108,6 +104,7 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
                                           " are not available yet",
                                       (*D)->waiting(Batch));
   const json::Object Results = byId(Batch.batch(), std::move(**Found));
+  Outcomes.Device = gpuName(Results);
   for (auto [I, V] : enumerate(Variants)) {
     const std::string Id = "v" + utostr(I);
     Expected<std::vector<GpuLaunch>> Launches =
@@ -135,6 +132,15 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
       Outcomes.Launches.push_back(std::move(O));
     }
     Outcomes.Large.push_back(readLarge(Results, (*B)->from(), Id));
+    constexpr double Margin = 1; // Whoever asks says what counts as faster.
+    Expected<GpuJudgement> J =
+        judgeAnswers(Results, (*B)->from(), Id, gpuCeilings(Results, nullptr),
+                     /*Work=*/{}, Margin);
+    Outcomes.Totals.emplace_back();
+    if (J)
+      Outcomes.Totals.back() = J->Verdict.Total;
+    else if (Error E = absorbFinding(J.takeError(), [](StringRef) {}))
+      return std::move(E); // The launches say what fails there.
   }
   return Outcomes;
 }

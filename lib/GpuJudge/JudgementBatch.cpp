@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/GpuJudge/JudgementBatch.h"
-#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -45,12 +44,9 @@ JudgementBatch::create(GpuOriginal From) {
   Expected<KernelLayout> Types = layoutOf(*From.K, From.Bitcode);
   if (!Types)
     return Types.takeError();
-  Expected<std::string> Ptx = generatePtx(From.Bitcode, From.Arch);
-  if (!Ptx)
-    return Ptx.takeError();
   std::unique_ptr<JudgementBatch> C(
       new JudgementBatch(std::move(From), std::move(*Types)));
-  Expected<std::string> Image = C->image(*Ptx);
+  Expected<std::string> Image = C->image(C->From.Ptx);
   if (!Image)
     return Image.takeError();
   C->OriginalImage = std::move(*Image);

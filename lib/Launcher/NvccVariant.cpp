@@ -50,10 +50,14 @@ static std::string virtualArch(StringRef Arch) {
   return A ? A->virtualName() : Arch.str();
 }
 
-static Error runNvcc(const std::vector<std::string> &Command) {
-  Expected<ProcessResult> R = runProcess(Command, 0, NoVariables);
+static Error runNvcc(const std::vector<std::string> &Command,
+                     unsigned Seconds = 0) {
+  Expected<ProcessResult> R = runProcess(Command, Seconds, NoVariables);
   if (!R)
     return R.takeError();
+  if (R->TimedOut)
+    return findingError("nvcc takes more than " + Twine(Seconds) +
+                        " s to compile it");
   if (R->Status != 0)
     return buildError(BuildReason::DoesNotCompile,
                       {StringRef(R->Err + R->Out).trim()});
@@ -85,7 +89,8 @@ static std::vector<std::string> filesOf(StringRef Preprocessed) {
 
 Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
                                  StringRef Arch, ArrayRef<std::string> Flags,
-                                 std::vector<std::string> *Files) {
+                                 std::vector<std::string> *Files,
+                                 unsigned Seconds) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
   if (!Dir)
     return Dir.takeError();
@@ -99,7 +104,7 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
         Dir->file("variant.ptx"), std::string("--keep"),
         std::string("--keep-dir"), Dir->path().str()})
     Command.push_back(Arg);
-  if (Error E = runNvcc(Command))
+  if (Error E = runNvcc(Command, Seconds))
     return std::move(E);
   if (Files) {
     // -MD would preprocess once more, for the host.

@@ -146,7 +146,7 @@ Error Judge::prepare() {
     return Error::success();
   GateSetup Setup;
   Setup.Original = Subject.K;
-  Setup.OriginalBitcode = Subject.Bitcode;
+  Setup.Code = Subject.Bitcode;
   Setup.Workloads = Subject.Workloads;
   Setup.DataFolder = ".";
   Setup.Arch = Subject.Arch;

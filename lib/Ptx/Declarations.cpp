@@ -285,7 +285,11 @@ bool Parser::function(Function &F) {
   if (takeMark(';'))
     return true;
   F.HasBody = true;
-  return expectMark('{') && body(F.Body, /*Whole=*/false);
+  Inside = F.Name;
+  if (!expectMark('{') || !body(F.Body, /*Whole=*/false))
+    return false;
+  Inside = "";
+  return true;
 }
 
 } // namespace cupilot::ptx

@@ -227,6 +227,18 @@ void Parser::index(Module &M) {
   }
 }
 
+void Parser::tellPlace() {
+  Why.Function = Inside;
+  if (!Begun)
+    return;
+  // What follows may be as long as the text.
+  constexpr size_t Most = 80;
+  std::string_view Rest =
+      std::string_view(*Text).substr(Tokens[*Begun].Begin, Most);
+  Rest = Rest.substr(0, Rest.find_first_of("\r\n"));
+  Why.Statement = Rest.substr(0, Rest.find_last_not_of(" \t") + 1);
+}
+
 std::optional<Module> Parser::module() {
   Module M;
   M.Text = Text;
@@ -239,6 +251,7 @@ std::optional<Module> Parser::module() {
                      "; what is known is PTX up to " +
                      std::to_string(NewestVersion.Major) + "." +
                      std::to_string(NewestVersion.Minor) + ")";
+    tellPlace();
     return std::nullopt;
   }
   index(M);

@@ -65,6 +65,8 @@ private:
   bool fail(std::string Message);
   bool expected(const char *What);
   Place since(size_t First) const;
+  /// The error is complete: where it is.
+  void tellPlace();
 
   // Numbers.cpp: constants.
   bool literal(Constant &C);
@@ -115,7 +117,9 @@ private:
   std::vector<Token> Tokens; ///< Directives have one point each.
   size_t At = 0;
   bool Failed = false;
-  bool Lenient = false; ///< Semicolons may be missing: inline assembly.
+  bool Lenient = false;        ///< Semicolons may be missing: inline assembly.
+  std::string_view Inside;     ///< The function whose body is read.
+  std::optional<size_t> Begun; ///< Where a statement of it begins.
   Diagnostic &Why;
 };
 

@@ -291,8 +291,10 @@ bool Parser::body(std::vector<Statement> &Body, bool Whole) {
     }
     if (is(TokenKind::End))
       return (Whole && Depth == 0) || expected("'}'");
+    Begun = At;
     if (!statement(Body))
       return false;
+    Begun = std::nullopt;
   }
 }
 

@@ -8,35 +8,17 @@
 
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/FatBinary.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/Compression.h"
-#include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
-using namespace llvm::support;
 
 namespace cupilot {
-
-/// Layout of NVIDIA's fat binaries, as far as it is needed: a header, then
-/// entries with headers of their own. Little-endian.
-namespace fatbin {
-constexpr uint32_t Magic = 0xBA55ED50;
-constexpr size_t HeaderSize = 16, EntryHeaderSize = 16;
-constexpr uint16_t KindElf = 2;
-// Fields of an entry's header, by offset.
-constexpr size_t Kind = 0, HeaderBytes = 4, PayloadBytes = 8,
-                 CompressedBytes = 16, Flags = 40, PlainBytes = 56,
-                 FullHeader = 64;
-constexpr uint64_t CompressedLz4 = 0x2000, CompressedZstd = 0x8000;
-/// What a header says of the plain size is allocated before it is checked: no
-/// more than a page and what the best compression of a cubin would give.
-constexpr uint64_t MostRatio = 1024;
-} // namespace fatbin
 
 /// A cubin has a section ".text.KERNEL" for each kernel: their names, from the
 /// table of section names, wherever it lies.
@@ -133,32 +115,6 @@ static Expected<std::vector<std::string>> kernelsOfBitcode(StringRef Bytes) {
   return Names;
 }
 
-/// The names of the kernels of the cubin in \p Payload, which may be
-/// compressed, as \p Header says.
-static Expected<std::vector<std::string>> kernelsOfEntry(StringRef Header,
-                                                         StringRef Payload) {
-  if (Header.size() < fatbin::FullHeader)
-    return kernelsOfCubin(Payload);
-  uint64_t Flags = endian::read64le(Header.data() + fatbin::Flags);
-  if (Flags & fatbin::CompressedLz4)
-    return usageError("the embedded GPU binary is compressed with LZ4");
-  if (!(Flags & fatbin::CompressedZstd))
-    return kernelsOfCubin(Payload);
-  uint64_t Packed = endian::read32le(Header.data() + fatbin::CompressedBytes),
-           Plain = endian::read64le(Header.data() + fatbin::PlainBytes);
-  if (Packed > Payload.size() || Plain / fatbin::MostRatio > Packed + 4)
-    return usageError("the embedded fat binary is broken");
-  if (!compression::zstd::isAvailable())
-    return usageError("the embedded GPU binary is compressed with zstd, which "
-                      "this LLVM does not support");
-  SmallVector<uint8_t, 0> Elf;
-  if (Error E = compression::zstd::decompress(
-          arrayRefFromStringRef(Payload.take_front(Packed)), Elf, Plain))
-    return usageError("the embedded fat binary is broken: " +
-                      toString(std::move(E)));
-  return kernelsOfCubin(toStringRef(Elf));
-}
-
 Expected<GpuBinary> GpuBinary::parse(StringRef Bytes) {
   GpuBinary Result;
   if (Bytes.starts_with("BC\xC0\xDE")) {
@@ -168,28 +124,19 @@ Expected<GpuBinary> GpuBinary::parse(StringRef Bytes) {
     Result.Images.push_back(std::move(*Names));
     return std::move(Result);
   }
-  if (Bytes.size() < fatbin::HeaderSize ||
-      endian::read32le(Bytes.data()) != fatbin::Magic)
+  if (!isFatBinary(Bytes))
     return usageError("the embedded GPU binary has an unknown format");
-  uint64_t Size = endian::read64le(Bytes.data() + 8);
-  uint16_t Header = endian::read16le(Bytes.data() + 6);
-  StringRef Rest = Bytes.substr(Header, Size);
-  while (Rest.size() >= fatbin::EntryHeaderSize) {
-    uint16_t Kind = endian::read16le(Rest.data() + fatbin::Kind);
-    uint32_t HeaderBytes = endian::read32le(Rest.data() + fatbin::HeaderBytes);
-    uint64_t Payload = endian::read64le(Rest.data() + fatbin::PayloadBytes);
-    if (HeaderBytes < fatbin::EntryHeaderSize || HeaderBytes > Rest.size() ||
-        Payload > Rest.size() - HeaderBytes)
-      return usageError("the embedded fat binary is broken");
+  Expected<std::vector<FatBinaryEntry>> Entries = readFatBinary(Bytes);
+  if (!Entries)
+    return Entries.takeError();
+  for (const FatBinaryEntry &E : *Entries) {
     // PTX is made from the same module as the machine code of its architecture.
-    if (Kind == fatbin::KindElf) {
-      Expected<Image> Names = kernelsOfEntry(Rest.take_front(HeaderBytes),
-                                             Rest.substr(HeaderBytes, Payload));
-      if (!Names)
-        return Names.takeError();
-      Result.Images.push_back(std::move(*Names));
-    }
-    Rest = Rest.drop_front(HeaderBytes + Payload);
+    if (E.Kind != FatBinaryKind::Cubin)
+      continue;
+    Expected<std::string> Elf = E.contents();
+    if (!Elf)
+      return Elf.takeError();
+    Result.Images.push_back(kernelsOfCubin(*Elf));
   }
   return std::move(Result);
 }

@@ -14,8 +14,13 @@ using namespace llvm;
 namespace cupilot {
 
 Error ptxError(const ptx::Diagnostic &Why) {
+  std::string Where;
+  if (!Why.Function.empty())
+    Where = " (in '" + Why.Function + "'" +
+            (Why.Statement.empty() ? "" : ", at '" + Why.Statement + "'") + ")";
   return usageError("cannot parse the PTX at line " + Twine(Why.Line) +
-                    ", column " + Twine(Why.Column) + ": " + Why.Message);
+                    ", column " + Twine(Why.Column) + ": " + Why.Message +
+                    Where);
 }
 
 Expected<ptx::Module> readPtx(std::string Text) {

@@ -11,11 +11,14 @@
 // F.cu has comments as docs/Mutation.md describes them; FLAGs are clang's. Runs
 // each original's launches by the bitcode that clang makes and by the PTX, with
 // all checks, and compares the bits of all buffers. A line for each launch:
-// "same", how far apart, or why not. Exit status 1: a kernel cannot run, or
-// only one of the two has a fault.
+// "bits": they are the same; "same": each is within that contract of the other,
+// both against the float64 run of the bitcode; or what is wrong. Exit status 1:
+// something is.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Errors.h"
+#include "Original.h"
 #include "cupilot/CpuDevice/PtxModule.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
@@ -25,7 +28,6 @@
 #include "cupilot/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -86,47 +88,36 @@ static Expected<Left> launch(CpuModule &M, const std::string &Symbol,
   return Result;
 }
 
-/// "same", or how many numbers differ and how far.
-static std::string compare(const GateCase &C, const Left &A, const Left &B) {
-  uint64_t Differ = 0, All = 0;
-  double Worst = 0;
-  for (size_t I = 0; I < A.Buffers.size(); ++I) {
-    const Bytes &X = A.Buffers[I], &Y = B.Buffers[I];
-    const Layout &L = C.Layouts[I];
-    bool Floats = !L.Fields.empty() && isFloating(L.Fields[0].Kind) &&
-                  L.Stride == L.Fields.size() * sizeOf(L.Fields[0].Kind) &&
-                  all_of(L.Fields, [&L](const LayoutField &F) {
-                    return F.Kind == L.Fields[0].Kind;
-                  });
-    uint64_t Size = Floats ? sizeOf(L.Fields[0].Kind) : 1;
-    double Largest = 0;
-    if (Floats)
-      for (uint64_t At = 0; At + Size <= X.size(); At += Size)
-        if (double V = std::fabs(readElement(L.Fields[0].Kind, &X[At]));
-            std::isfinite(V))
-          Largest = std::max(Largest, V);
-    for (uint64_t At = 0; At + Size <= X.size(); At += Size) {
-      ++All;
-      if (std::memcmp(&X[At], &Y[At], Size) == 0)
+/// What breaks the contract "same", if \p B stands for \p A and the other way
+/// round; "" when nothing does.
+static std::string broken(const GateCase &C, const Left &A, const Left &B,
+                          const Left &Reference,
+                          ArrayRef<std::vector<double>> Sensitivity = {}) {
+  static const PrecisionContract Same;
+  for (size_t I = 0; I < A.Buffers.size(); ++I)
+    for (bool Turned : {false, true}) {
+      const Bytes &Original = (Turned ? B : A).Buffers[I],
+                  &Got = (Turned ? A : B).Buffers[I];
+      if (Original == Got)
         continue;
-      ++Differ;
-      if (!Floats) {
-        Worst = INFINITY;
+      ErrorRange Errors;
+      std::optional<BufferMismatch> M = compareBuffer(
+          Got, Reference.Buffers[I], Original, C.Layouts[I],
+          {Same,
+           Sensitivity.empty() ? ArrayRef<double>() : ArrayRef(Sensitivity[I]),
+           16, /*OwnInputs=*/true},
+          Errors);
+      if (!M)
         continue;
-      }
-      double P = readElement(L.Fields[0].Kind, &X[At]),
-             Q = readElement(L.Fields[0].Kind, &Y[At]);
-      if (!(std::isnan(P) && std::isnan(Q)))
-        Worst = std::max(Worst, std::fabs(P - Q) / std::max(Largest, 1e-300));
+      std::string Text;
+      raw_string_ostream(Text)
+          << "buffer " << I << ", byte " << M->At << ": "
+          << (M->Bitwise ? "no floats" : "floats") << ", "
+          << (Turned ? "bitcode" : "PTX")
+          << format(" has error %.2e, the other %.2e", M->Mine, M->Own);
+      return Text;
     }
-  }
-  if (Differ == 0)
-    return "same";
-  std::string Text;
-  raw_string_ostream(Text) << (Worst < 1e-5 ? "close: " : "differs: ") << Differ
-                           << " of " << All
-                           << format(", by %.1e of the largest", Worst);
-  return Text;
+  return "";
 }
 
 namespace {
@@ -163,7 +154,7 @@ Error Comparison::entry(const SuiteEntry &E) {
   Expected<std::string> Alone = onlyKernel(U.Bitcode, Original.Symbol);
   if (!Alone)
     return Alone.takeError();
-  Setup.OriginalBitcode = *Alone;
+  Setup.Code = *Alone;
   Expected<KernelLayout> Types = layoutOf(Original, *Alone);
   if (!Types)
     return Types.takeError();
@@ -192,8 +183,36 @@ Error Comparison::entry(const SuiteEntry &E) {
       Bad = true;
       continue;
     }
-    outs() << (A->Fault.empty() ? compare(*C, *A, *B) : "a fault in both")
-           << "\n";
+    if (!A->Fault.empty() || A->Buffers == B->Buffers) {
+      outs() << (A->Fault.empty() ? "bits" : "a fault in both") << "\n";
+      continue;
+    }
+    CpuDeviceOptions Widened;
+    Widened.WidenFloats = true;
+    auto Wide = CpuModule::load(*Alone, Widened);
+    if (!Wide)
+      return Wide.takeError();
+    Expected<Left> Reference = launch(**Wide, Original.Symbol, *C);
+    if (!Reference)
+      return Reference.takeError();
+    std::string Wrong = broken(*C, *A, *B, *Reference);
+    // As the gate does, what moves with the inputs is asked only then.
+    if (!Wrong.empty()) {
+      Expected<std::unique_ptr<OriginalRuns>> Runs =
+          OriginalRuns::create(Setup);
+      if (!Runs)
+        return Runs.takeError();
+      Expected<std::unique_ptr<JudgedCase>> J = (*Runs)->prepare(*C);
+      if (!J)
+        return J.takeError();
+      if (*J) {
+        if (Error Failed = (*Runs)->findSensitivity(**J))
+          return Failed;
+        Wrong = broken(*C, *A, *B, *Reference, (*J)->Sensitivity);
+      }
+    }
+    outs() << (Wrong.empty() ? "same" : "not same: " + Wrong) << "\n";
+    Bad |= !Wrong.empty();
   }
   return Error::success();
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PtxModule.h"
 #include "Targets.h"
 #include "cupilot/Launcher/ObjectFile.h"
 #include "cupilot/Ptx/Print.h"
@@ -72,6 +73,17 @@ void runPtx(StringRef Bytes) {
     require(bool(Renamed), "renaming a kernel breaks the PTX");
     require(Renamed->identify(Other).Digest == Id.Digest,
             "renaming a kernel changes its identity");
+  }
+}
+
+void runLowering(StringRef Bytes) {
+  LLVMContext Context;
+  std::vector<PtxLack> Lacks;
+  // A module that LLVM does not verify is a fault of ours.
+  Expected<std::unique_ptr<Module>> M = moduleOfPtx(Bytes, Context, Lacks);
+  if (!M) {
+    std::string Why = toString(M.takeError());
+    require(!StringRef(Why).contains("fault of cupilot"), Why.c_str());
   }
 }
 

@@ -17,9 +17,11 @@ namespace cupilot::fuzz {
 
 ArrayRef<Target> targets() {
   static const Target All[] = {
-      {"record", runRecord}, {"module", runModule},       {"counts", runCounts},
-      {"nvcc", runNvcc},     {"clang", runClang},         {"ptx", runPtx},
-      {"object", runObject}, {"gpubinary", runGpuBinary},
+      {"record", runRecord},     {"module", runModule},
+      {"counts", runCounts},     {"nvcc", runNvcc},
+      {"clang", runClang},       {"ptx", runPtx},
+      {"object", runObject},     {"gpubinary", runGpuBinary},
+      {"lowering", runLowering},
   };
   return All;
 }

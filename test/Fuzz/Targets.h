@@ -38,6 +38,8 @@ void runClang(llvm::StringRef Bytes);
 void runGpuBinary(llvm::StringRef Bytes);
 void runObject(llvm::StringRef Bytes);
 void runPtx(llvm::StringRef Bytes);
+/// PTX on its way to the cpu device: what is read becomes a valid module.
+void runLowering(llvm::StringRef Bytes);
 
 /// All of them, by name.
 llvm::ArrayRef<Target> targets();

@@ -129,7 +129,7 @@ static void explainMissing(StringRef Messages) {
     WithColor::note(errs(), "cupilot-cpucc")
         << "the cpu device does not provide " << join(Missing, ", ")
         << "; it supports kernels, memory, streams, events and graphs, but not "
-           "CUDA libraries or the driver API\n";
+           "CUDA libraries\n";
 }
 
 /// Says what clang's refusals mean where its own words do not.
@@ -229,7 +229,7 @@ static Expected<int> build(const Invocation &I, const Toolchain &Tools,
   for (const std::string &Arg :
        {std::string("-o"), I.Output.empty() ? std::string("a.out") : I.Output,
         "-L" + LibDir.str(), std::string("-lcupilot-cudart"),
-        "-Wl,-rpath," + LibDir.str()})
+        std::string("-lcupilot-cuda"), "-Wl,-rpath," + LibDir.str()})
     Link.push_back(Arg);
   Link.insert(Link.end(), I.Link.begin(), I.Link.end());
   return run(Link, I.Dry);

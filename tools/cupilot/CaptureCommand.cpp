@@ -10,11 +10,13 @@
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/CpuProgram.h"
 #include "cupilot/Driver/RecordedRanges.h"
 #include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -64,12 +66,12 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
     "  cupilot capture --from cupilot-capture.data -o heat.workloads.mlir\n\n"
-    "The program is any unmodified GPU program, or one that cupilot-cpucc "
-    "built for the cpu\n"
-    "device. Weights are measured times on a GPU, and modelled times on the "
-    "cpu device. On a\n"
-    "machine without LLVM, record with cupilot-capture, and read the recording "
-    "with --from.\n";
+    "The program is any unmodified GPU program. Without a GPU it runs on the "
+    "cpu device, if\n"
+    "cupilot-cpucc or nvcc -cudart shared built it. Weights are measured times "
+    "on a GPU, and\n"
+    "modelled times on the cpu device. On a machine without LLVM, record with\n"
+    "cupilot-capture, and read the recording with --from.\n";
 
 /// A file of this installation; "" where it is not there.
 static std::string installed(StringRef Path) {
@@ -92,9 +94,24 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   Opts.Graphs = O.InGraphs;
   Opts.MaxBytes = O.MaxMegabytes << 20;
   Opts.Cupti = O.Cupti;
+  // Without a GPU, programs of nvcc find the cpu device in CUDA's place.
+  bool OnCpu = !hasGpu();
+  if (OnCpu)
+    if (Error E = checkRuntimeOf(Program.front()))
+      return E;
   if (auto F = capture::runRecorded(
-          Program, Folder, installed("lib/libcupilot-capture.so"), Opts, End))
+          Program, Folder, installed("lib/libcupilot-capture.so"), Opts, End,
+          OnCpu ? cudaLibraryFolder() : ""))
     return asError(*F);
+  std::vector<std::string> Libraries;
+  if (OnCpu && End.Status == 127)
+    Libraries = cudaLibrariesOf(Program.front());
+  if (!Libraries.empty())
+    return resourceError(
+        "'" + Program.front() + "' cannot be loaded; it needs " +
+            join(Libraries, ", ") + ", whose code is for GPUs alone",
+        "record it on a machine with a GPU (cupilot-capture), or describe the "
+        "launches of your own kernels (cupilot describe)");
   if (auto F = capture::gatherRecord(Folder, R))
     return asError(*F);
   for (const std::string &Text : R.Failures)

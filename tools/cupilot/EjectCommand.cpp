@@ -48,7 +48,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   Expected<BuildCommand> Command = readBuildCommand(Whole, O.Input);
   if (!Command)
     return Command.takeError();
-  if (!Command->Nvcc.empty())
+  if (Command->Nvcc)
     return usageError("'cupilot eject' takes clang's flags",
                       "cupilot eject F.cu --store DIR -- -O2 "
                       "--cuda-gpu-arch=sm_90");

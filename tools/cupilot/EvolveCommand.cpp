@@ -37,9 +37,10 @@ struct Options : CommandOptions {
       cl::desc("Take the source's command from DIR/compile_commands.json")};
   cl::list<std::string> Compilers{
       "compiler", In, cl::cat(Kernels), cl::value_desc("CMD"),
-      cl::desc("Also prepare variants for builds by this command, for example "
-               "'nvcc -fmad=false'; may be repeated. Default: the toolkit's "
-               "nvcc, with FLAGS translated. 'clang': clang only")};
+      cl::desc("Also judge variants as this command builds them, for example "
+               "'nvcc --use_fast_math'; may be repeated. Default: with clang's "
+               "FLAGS, the toolkit's nvcc, with FLAGS translated; with a command "
+               "of nvcc, none. 'clang': clang")};
 
   cl::OptionCategory Search{"Search"};
   cl::opt<uint64_t> Seed{"seed",
@@ -117,13 +118,13 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir \\\n"
     "      --device spool:gpu -- -O2\n\n"
     "FLAGS are the flags of the build for clang, or a whole command of clang "
-    "or nvcc. On the cpu\n"
-    "device, times are modelled, never measured. With a GPU, variants that "
-    "pass the cpu device's\n"
-    "checks are compared and timed on the GPU, a generation at a time; "
-    "'spool:DIR' writes batches\n"
-    "that 'cupilot-runner' runs on any machine, and waits for their results. "
-    "If the search is\n"
+    "or nvcc, whose code is\n"
+    "judged. On the cpu device, times are modelled, never measured. With a "
+    "GPU, variants that pass the\n"
+    "cpu device's checks are compared and timed on the GPU, a generation at a "
+    "time; 'spool:DIR' writes\n"
+    "batches that 'cupilot-runner' runs on any machine, and waits for their "
+    "results. If the search is\n"
     "interrupted while it waits, --resume continues it. Exit status 1: no "
     "variant was accepted;\n"
     "3: a GPU or its results are not available.\n";
@@ -151,11 +152,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Verbose = O.Verbose;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
-  Expected<std::vector<std::string>> Flags =
-      clangFlagsFor(O.Input, Trailing.Args, O.BuildFolder);
-  if (!Flags)
-    return Flags.takeError();
-  R.Flags = std::move(*Flags);
+  if (Error E = unitCommandFor(O.Input, Trailing.Args, O.BuildFolder)
+                    .moveInto(R.Command))
+    return E;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);
   if (!Models)
     return Models.takeError();

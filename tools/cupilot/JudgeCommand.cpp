@@ -192,7 +192,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   R.Store = O.StoreDir;
   R.Device = O.Device;
   R.LargeBytes = O.Large.bytes();
-  R.Flags = Flags.Args;
+  if (Error E = unitCommandFor(O.Input, Flags.Args, "").moveInto(R.Command))
+    return E;
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
     return Granted.takeError();

@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/SuiteUnit.h"
 #include "cupilot/Mutation/Workers.h"
@@ -54,7 +57,8 @@ struct Options : CommandOptions {
 
 static const char Examples[] =
     "  cupilot suite rows.cu -- -O2\n"
-    "  cupilot suite *.cu -q --workers=4\n\n"
+    "  cupilot suite *.cu -q --workers=4\n"
+    "  cupilot suite rows.cu -- nvcc --use_fast_math\n\n"
     "docs/Mutation.md describes the comments. Exit status 1: a verdict is not\n"
     "the expected one.\n";
 
@@ -67,12 +71,29 @@ struct EntryResult {
 } // namespace
 
 namespace {
+/// A file, and what nvcc makes of it if nvcc builds.
+struct LoadedFile {
+  SuiteUnit U;
+  std::optional<NvccUse> Use;
+  std::optional<NvccPtx> Ptx;
+  /// What runs of the kernel \p Symbol, which clang's \p Source alone has.
+  Expected<GateCode> codeOf(const std::string &Source,
+                            const std::string &Symbol) const {
+    if (!Use)
+      return GateCode(Source);
+    Expected<NvccCode> Code = nvccCodeOf(*Ptx, *Use, Source, Symbol);
+    if (!Code)
+      return Code.takeError();
+    return GateCode(Source, std::move(Code->Bitcode));
+  }
+};
+
 /// An original and what its entry says, ready to judge.
 class EntryJudge {
 public:
-  EntryJudge(const Options &O, const SuiteUnit &U, const SuiteEntry &E,
+  EntryJudge(const Options &O, const LoadedFile &File, const SuiteEntry &E,
              StringRef Arch)
-      : O(O), U(U), E(E), Arch(Arch) {}
+      : O(O), File(File), U(File.U), E(E), Arch(Arch) {}
   Expected<EntryResult> run();
 
 private:
@@ -85,7 +106,16 @@ private:
                                                const GateVerdict &Got);
   Error judge(const SuiteVariant &V, EntryResult &R);
 
+  Expected<GateVerdict> verdictOf(const SideVariant &Code, GateDepth Depth) {
+    Expected<GateCode> Runs =
+        File.codeOf(Code.Bitcode, Code.Plan.Launches.front().Symbol);
+    if (!Runs)
+      return Runs.takeError();
+    return TheGate->judge(*Runs, Code.Plan, Code.When, Depth);
+  }
+
   const Options &O;
+  const LoadedFile &File;
   const SuiteUnit &U;
   const SuiteEntry &E;
   StringRef Arch;
@@ -153,7 +183,9 @@ Error EntryJudge::prepare() {
   Bitcode = std::move(*Alone);
   GateSetup Setup;
   Setup.Original = &Original;
-  Setup.OriginalBitcode = Bitcode;
+  if (Error Failure =
+          File.codeOf(Bitcode, Original.Symbol).moveInto(Setup.Code))
+    return Failure;
   Setup.Workloads = Recorded;
   Setup.DataFolder = ".";
   Setup.Arch = Arch.str();
@@ -196,8 +228,7 @@ EntryJudge::faultOf(const SuiteVariant &V, const SideVariant &Code,
     Expected<SideVariant> Same = load(Itself);
     if (!Same)
       return Same.takeError();
-    Expected<GateVerdict> Verdict = TheGate->judge(
-        Same->Bitcode, Same->Plan, Same->When, GateDepth::Search);
+    Expected<GateVerdict> Verdict = verdictOf(*Same, GateDepth::Search);
     if (!Verdict)
       return Verdict.takeError();
     if (!Verdict->Passed)
@@ -215,8 +246,7 @@ Error EntryJudge::judge(const SuiteVariant &V, EntryResult &R) {
   if (!Code)
     return Code.takeError();
   Expected<GateVerdict> Got =
-      TheGate->judge(Code->Bitcode, Code->Plan, Code->When,
-                     O.Deep ? GateDepth::Keep : GateDepth::Search);
+      verdictOf(*Code, O.Deep ? GateDepth::Keep : GateDepth::Search);
   if (!Got)
     return Got.takeError();
   std::optional<std::string> Fault;
@@ -263,18 +293,34 @@ Expected<EntryResult> EntryJudge::run() {
   return R;
 }
 
+static Expected<LoadedFile> loadFile(StringRef Path, StringRef Arch,
+                                     const UnitCommand &Command) {
+  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Command.Flags);
+  if (!U)
+    return U.takeError();
+  LoadedFile File{std::move(*U), Command.Nvcc, std::nullopt};
+  if (!Command.Nvcc)
+    return File;
+  std::vector<std::string> Flags = Command.Nvcc->UnitFlags;
+  Flags.push_back("-lineinfo"); // For the evidence.
+  if (Error E = compileNvccPtx(Command.Nvcc->Nvcc, Path, Arch, Flags)
+                    .moveInto(File.Ptx))
+    return std::move(E);
+  return File;
+}
+
 static Error oneFile(const Options &O, StringRef Path,
-                     ArrayRef<std::string> Flags, EntryResult &Sum) {
+                     const UnitCommand &Command, EntryResult &Sum) {
   Expected<std::string> Text = readFile(Path);
   if (!Text)
     return Text.takeError();
   Expected<std::vector<SuiteEntry>> Entries = parseSuite(*Text, Path);
   if (!Entries)
     return Entries.takeError();
-  std::string Arch = gpuArchitectures(Flags).front();
-  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Flags);
-  if (!U)
-    return U.takeError();
+  std::string Arch = gpuArchitectures(Command.Flags).front();
+  Expected<LoadedFile> File = loadFile(Path, Arch, Command);
+  if (!File)
+    return File.takeError();
   std::vector<unsigned> Tasks;
   for (unsigned I = 0; I < Entries->size(); ++I)
     if (O.Only.empty() || (*Entries)[I].Kernel == O.Only)
@@ -282,7 +328,7 @@ static Error oneFile(const Options &O, StringRef Path,
   Error Failure = Error::success();
   // An answer is three numbers and the text, or "error: ".
   auto Job = [&](unsigned I) -> std::string {
-    Expected<EntryResult> R = EntryJudge(O, *U, (*Entries)[I], Arch).run();
+    Expected<EntryResult> R = EntryJudge(O, *File, (*Entries)[I], Arch).run();
     if (!R)
       return "error: " + toString(R.takeError());
     return utostr(R->Passed) + " " + utostr(R->Rejected) + " " +
@@ -318,9 +364,12 @@ static Error oneFile(const Options &O, StringRef Path,
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
   EntryResult Sum;
+  Expected<UnitCommand> Command = unitCommandFor("", Flags.Args, "");
+  if (!Command)
+    return Command.takeError();
   Error Failure = Error::success();
   for (const std::string &Path : O.Inputs)
-    Failure = joinErrors(std::move(Failure), oneFile(O, Path, Flags.Args, Sum));
+    Failure = joinErrors(std::move(Failure), oneFile(O, Path, *Command, Sum));
   outs() << Sum.Passed << " passed, " << Sum.Rejected << " rejected, "
          << Sum.Wrong << " wrong\n";
   if (Failure)

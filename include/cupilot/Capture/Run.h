@@ -24,11 +24,14 @@ std::optional<Failure> prepareFolder(const std::string &Folder);
 
 /// Runs \p Program with the streams of this process; its launches go to
 /// \p Folder. \p Library is libcupilot-capture.so; programs for the cpu device
-/// need none. Does not end by SIGINT or SIGTERM: the program gets them.
+/// need none. \p CudaFolder, where it is not "", comes first on the loader's
+/// path: the cpu device in CUDA's place. Does not end by SIGINT or SIGTERM: the
+/// program gets them.
 std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
                                    const std::string &Folder,
                                    const std::string &Library,
-                                   const Options &Opts, Ending &End);
+                                   const Options &Opts, Ending &End,
+                                   const std::string &CudaFolder = "");
 
 /// Reads what the run left in \p Folder and writes it as one launches.json.
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R);

@@ -80,6 +80,9 @@ struct CpuDeviceOptions {
   /// access atomically, are exempt: they are what orders others.
   bool CheckVolatileOrder = false;
   std::string Arch = "sm_90"; ///< Bounds what is resident: gpuOfArch().
+  /// Keep compiled kernels in the machine cache, and take them from there. Not
+  /// with Decisions.
+  bool Cache = false;
 };
 
 /// Switches the checks of \p Options as \p Text says: "all", "none", or names
@@ -234,8 +237,9 @@ public:
 class CpuModule {
 public:
   virtual ~CpuModule();
-  /// Lowers NVPTX bitcode and compiles it for this CPU. What it cannot run is
-  /// a finding error that names the instruction and the kernel.
+  /// Takes NVPTX bitcode. Kernels are lowered and compiled for this CPU when
+  /// something first asks for them. What it cannot run is a finding error that
+  /// names the instruction and the kernel.
   static llvm::Expected<std::unique_ptr<CpuModule>>
   load(llvm::StringRef Bitcode, const CpuDeviceOptions &Options);
   virtual std::vector<std::string> kernels() const = 0;

@@ -19,6 +19,10 @@ namespace cupilot {
 llvm::Expected<std::unique_ptr<CpuModule>>
 loadPtx(llvm::StringRef Ptx, const CpuDeviceOptions &Options);
 
+/// \p Ptx as bitcode for CpuModule::load, which runs it as loadPtx does: with
+/// the names of the text, so that tools for bitcode can cut and read it.
+llvm::Expected<std::string> bitcodeOfPtx(llvm::StringRef Ptx);
+
 /// Something that a kernel holds and the cpu device does not know.
 struct PtxMissing {
   std::string What;     ///< "'tex.1d.v4.f32.s32 ...'".

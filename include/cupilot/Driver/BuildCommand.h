@@ -8,10 +8,7 @@
 #ifndef CUPILOT_DRIVER_BUILDCOMMAND_H
 #define CUPILOT_DRIVER_BUILDCOMMAND_H
 
-#include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
-#include <string>
-#include <vector>
+#include "cupilot/Driver/CompilerCommand.h"
 
 namespace cupilot {
 
@@ -21,7 +18,9 @@ struct BuildCommand {
   /// source, outputs, depfiles and plugins.
   std::vector<std::string> Flags;
   std::vector<std::string> Archs; ///< "sm_90"; at least one.
-  std::string Nvcc; ///< The command as one line when it is nvcc's; else "".
+  std::optional<NvccUse> Nvcc;    ///< Who builds; nothing: clang.
+  /// The same as a unit's command, for the first architecture.
+  UnitCommand unit() const { return {Flags, Nvcc}; }
 };
 
 /// \p Flags, clang's or nvcc's, without the source \p Input and what is said of

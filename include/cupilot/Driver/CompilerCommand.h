@@ -8,12 +8,21 @@
 #ifndef CUPILOT_DRIVER_COMPILERCOMMAND_H
 #define CUPILOT_DRIVER_COMPILERCOMMAND_H
 
+#include "cupilot/Launcher/NvccUse.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/Support/Error.h"
-#include <string>
-#include <vector>
 
 namespace cupilot {
+
+/// How a unit is compiled.
+struct UnitCommand {
+  std::vector<std::string> Flags; ///< For clang, which reads it.
+  std::optional<NvccUse> Nvcc;    ///< Who builds it; nothing: clang.
+};
+
+/// What compiles \p Source, as clangFlagsFor finds it.
+llvm::Expected<UnitCommand> unitCommandFor(llvm::StringRef Source,
+                                           llvm::ArrayRef<std::string> Trailing,
+                                           llvm::StringRef BuildFolder);
 
 /// The flags for clang with which \p Source is to be seen. \p Trailing holds
 /// them, or a whole command, clang's or nvcc's, also behind launchers

@@ -9,6 +9,7 @@
 #define CUPILOT_DRIVER_EVOLVE_H
 
 #include "cupilot/Admission/TextCompiler.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/EvolveAgents.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
@@ -35,8 +36,8 @@ struct EvolveRequest {
   std::string Workloads; ///< Module of the recorded launches.
   std::string Store;     ///< Folder.
   std::string Only;      ///< Kernels whose names hold it; "": all.
-  std::vector<std::string> Flags;            ///< Clang's.
-  std::vector<std::string> Compilers;        ///< For nvccUses.
+  UnitCommand Command;
+  std::vector<std::string> Compilers;        ///< For buildCompilers.
   std::optional<PrecisionContract> Contract; ///< None: the kernels' own.
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
   uint64_t LargeBytes = UsualLargeBytes;

@@ -9,6 +9,7 @@
 #define CUPILOT_DRIVER_JUDGE_H
 
 #include "cupilot/Admission/TextCompiler.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/GpuJudge/JudgeOnGpu.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "llvm/Support/raw_ostream.h"
@@ -35,14 +36,14 @@ struct JudgeRequest {
   std::string Device; ///< A GPU, for judgeOnGpu; "": none.
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
   uint64_t LargeBytes = UsualLargeBytes;
-  std::vector<std::string> Flags;
+  UnitCommand Command; ///< Whose code is judged.
 };
 
 struct JudgedVariant {
   std::string Name; ///< Of the kernel, or its file.
   GateVerdict Verdict;
   LaunchPlan Plan = {};
-  std::string Bitcode = {};           ///< Of its kernels alone.
+  std::string Ptx = {};               ///< Of its kernels, where a GPU gets it.
   std::vector<GpuOutcome> OnGpu = {}; ///< By workload.
   /// Launches beyond the gate's, on the GPU ...
   std::vector<ComparedLaunch> Large = {};

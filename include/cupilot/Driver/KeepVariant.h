@@ -8,6 +8,7 @@
 #ifndef CUPILOT_DRIVER_KEEPVARIANT_H
 #define CUPILOT_DRIVER_KEEPVARIANT_H
 
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -40,10 +41,12 @@ llvm::Error putIntoStore(ProjectStore &Store, StoreUpdate Update,
                          llvm::raw_ostream &Log);
 
 /// Puts \p V into the store \p Root, in place of one of its name, with the
-/// modelled ratio as evidence; for clang and, where found, nvcc. A finding says
-/// why no build could use it.
+/// modelled ratio as evidence for the compiler of \p Command, whose code the
+/// verdict is of. For others, as buildCompilers() has them, their own code is
+/// judged here; where it does not pass, the variant is not for them. A finding
+/// says why no build could use it.
 llvm::Error keepVariant(llvm::StringRef Root, const KeptOriginal &From,
-                        const KeptVariant &V, llvm::ArrayRef<std::string> Flags,
+                        const KeptVariant &V, const UnitCommand &Command,
                         llvm::raw_ostream &Log);
 
 } // namespace cupilot

@@ -26,10 +26,23 @@ enum class GateDepth {
   Keep    ///< Large launches too, for variants that are about to be kept.
 };
 
+/// Device code as the gate takes it: what its source says, and what a compiler
+/// other than clang builds of it. What is built is what runs.
+struct GateCode {
+  GateCode() = default;
+  GateCode(std::string Source, std::string Built = {})
+      : Source(std::move(Source)), Built(std::move(Built)) {}
+  std::string Source; ///< Clang's bitcode: of it are facts of the code, which
+                      ///< sides of decisions are taken, and the float64 run.
+  std::string Built;  ///< bitcodeOfPtx, of kernels of the same names; "" where
+                      ///< clang builds, and Source runs.
+  const std::string &runs() const { return Built.empty() ? Source : Built; }
+};
+
 /// What the gate knows before it judges anything.
 struct GateSetup {
   const Kernel *Original = nullptr;
-  std::string OriginalBitcode; ///< Device bitcode of the slice.
+  GateCode Code; ///< Of the original's slice.
   std::vector<Workload> Workloads;
   std::string DataFolder; ///< Where the workloads' files lie.
   std::string Arch = "sm_90";
@@ -172,7 +185,7 @@ public:
   virtual llvm::Expected<std::vector<LargeLaunch>>
   largeLaunches(llvm::ArrayRef<Workload> OnGpu, uint64_t MostBytes) = 0;
   /// Runs every check. A variant that fails is a verdict, not an error.
-  virtual llvm::Expected<GateVerdict> judge(llvm::StringRef VariantBitcode,
+  virtual llvm::Expected<GateVerdict> judge(const GateCode &Variant,
                                             const LaunchPlan &Plan,
                                             const Guard &When,
                                             GateDepth Depth) = 0;

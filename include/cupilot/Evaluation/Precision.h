@@ -44,13 +44,18 @@ private:
   std::shared_ptr<const Arithmetic> Found;
 };
 
-/// Floating-point arithmetic, or rounding, of \p Variant that is narrower than
-/// any of \p Original: what the precision contracts exact and same forbid. Also
-/// approximate instructions that the original does without (PTX ISA, "Floating
-/// Point Instructions"), and mantissas that are masked away.
+/// Floating-point arithmetic, or rounding, of \p Variant in a format that is
+/// narrower than any of \p Original's, and mantissas that are masked away: what
+/// the precision contracts exact and same forbid.
 std::optional<NarrowerArithmetic>
-findNarrowerArithmetic(const DeviceArithmetic &Original,
-                       const DeviceArithmetic &Variant);
+findNarrowerFormats(const DeviceArithmetic &Original,
+                    const DeviceArithmetic &Variant);
+
+/// An approximate instruction of \p Variant that \p Original does without (PTX
+/// ISA, "Floating Point Instructions"): these contracts forbid it, too.
+std::optional<NarrowerArithmetic>
+findApproximateArithmetic(const DeviceArithmetic &Original,
+                          const DeviceArithmetic &Variant);
 
 } // namespace cupilot
 

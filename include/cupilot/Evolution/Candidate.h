@@ -12,16 +12,40 @@
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Evolution/Journal.h"
 #include "cupilot/Frontend/Rules.h"
+#include "cupilot/Launcher/NvccUse.h"
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Support/Config.h"
 
 namespace cupilot {
+
+/// A compiler that builds the program.
+struct BuildCompiler {
+  /// In evidence: "nvcc-13.0"; "" for an nvcc that does not say its version.
+  std::string Name = CUPILOT_CLANG;
+  /// For clang, which reads all sources, whoever builds.
+  std::vector<std::string> Flags;
+  std::optional<NvccUse> Nvcc = std::nullopt; ///< Nothing: clang.
+  /// Flags, and what they do not say to ptxas.
+  std::vector<std::string> flagsWithPtxas() const {
+    std::vector<std::string> All = Flags;
+    if (Nvcc)
+      llvm::append_range(All, Nvcc->ptxasFlags());
+    return All;
+  }
+};
 
 /// What is searched for, and on what it is judged.
 struct SearchProblem {
   Kernel K;
   std::vector<Workload> Workloads; ///< Of this kernel.
   std::string DataFolder;          ///< Of the workloads.
-  std::vector<std::string> Flags;  ///< Of the kernel's compilation.
+  /// Of the kernel's compilation by clang, which reads all sources, whoever
+  /// builds.
+  std::vector<std::string> Flags;
+  /// Who builds: its code is what is judged, timed and named in evidence.
+  /// Nothing: clang.
+  std::optional<NvccUse> Nvcc = std::nullopt;
+  std::string Compiler = CUPILOT_CLANG; ///< Its name in evidence.
   std::string Arch = "sm_90";
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
@@ -37,7 +61,11 @@ struct SearchProblem {
 /// A genome made into code: what can be had without running it.
 struct Candidate {
   CandidateRecord Record; ///< Unjudged while nothing has stopped it.
-  std::string Bitcode, Ptx;
+  std::string Bitcode;    ///< By clang.
+  std::string Built;      ///< Bitcode of nvcc's code; "" where clang builds.
+  std::string Ptx;        ///< Of who builds.
+  std::string Identity;   ///< Build identity of nvcc's code.
+  GateCode code() const { return {Bitcode, Built}; }
 };
 
 /// Judges candidates of one kernel. `prepare` may run on several threads.
@@ -66,6 +94,8 @@ public:
   /// The gate on \p C with the largest launches; launches of the variant by
   /// workload. Passed without a check where the GPU alone judges.
   virtual llvm::Expected<GateVerdict> verdict(const Candidate &C) = 0;
+  /// judge() with the largest launches; the verdict is left in the evidence.
+  virtual llvm::Error judgeToKeep(Candidate &C) = 0;
   /// Where \p C may run by its verdict \p V, which is passed, and the workloads
   /// \p Compared, whose results a GPU found right: what the gate proved, and
   /// these launches where they lie outside, and as far as \p Large goes.
@@ -80,8 +110,9 @@ public:
   llvm::Expected<std::optional<Domain>> prove(const Genome &G,
                                               const CandidateRecord &R);
 
-  /// Device code of the original.
+  /// Device code of the original: clang's bitcode, and PTX of who builds.
   virtual llvm::StringRef originalBitcode() const = 0;
+  virtual llvm::StringRef originalPtx() const = 0;
   /// By workload: whether the cpu device cannot run it. All false without a
   /// GPU.
   virtual llvm::ArrayRef<bool> gpuOnly() const = 0;

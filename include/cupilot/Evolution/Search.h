@@ -37,6 +37,8 @@ struct SearchOptions {
   /// A kernel is done when its best time is this near to the GPU's ceiling:
   /// 0.05 for 5 %. 0: never.
   double Within = 0;
+  /// What is kept passes all of it by their code as well, or is not for them.
+  std::vector<BuildCompiler> Others;
   /// Told what people should know of the agents.
   std::function<void(llvm::StringRef)> Tell;
   /// Told after each candidate: generation, outcome, best ratio so far.
@@ -53,6 +55,10 @@ struct EarlyEnd {
 struct SearchResult {
   std::vector<Variant> Variants;    ///< Accepted ones, best first.
   std::vector<std::string> Sources; ///< Theirs.
+  /// The first so many are by the search's compiler; behind them are those
+  /// that others' code proved on another domain.
+  size_t Kept = 0;
+  bool OtherFailed = false; ///< Another compiler could not be run.
   std::vector<CandidateRecord> All;
   MeasuredFile Measured; ///< What a GPU said of the original and those kept.
   std::string Run;       ///< Digest of everything that decides how it went.

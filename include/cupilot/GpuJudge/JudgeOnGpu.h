@@ -16,7 +16,7 @@ namespace cupilot {
 /// A variant that passed the gate, and how it is launched.
 struct GpuVariant {
   std::string Name;
-  std::string Bitcode; ///< Of its kernels alone.
+  std::string Ptx; ///< Of its kernels alone.
   LaunchPlan Plan;
   Guard When;
   const GateVerdict *Verdict = nullptr; ///< Its launches by workload.
@@ -37,6 +37,10 @@ struct GpuOutcomes {
   std::vector<GpuOutcome> Launches;
   /// Beside the variants: what was compared beyond the gate's launches.
   std::vector<std::vector<ComparedLaunch>> Large;
+  /// Beside the variants: the time of the original over the variant's, on all
+  /// workloads together; nothing where one is wrong or was not timed.
+  std::vector<std::optional<GpuRatio>> Totals;
+  std::string Device; ///< "NVIDIA H200".
 };
 
 /// Gate::judgeDeviceResults, of a gate or an evaluator.

@@ -24,7 +24,8 @@ namespace cupilot {
 /// What variants are compared with. The kernel must outlive the batch.
 struct GpuOriginal {
   const Kernel *K = nullptr;
-  std::string Bitcode; ///< Device code of the kernel alone.
+  std::string Bitcode; ///< Clang's, for the layout of what it takes.
+  std::string Ptx;     ///< The code that is built.
   std::vector<Workload> Workloads;
   std::string DataFolder, Arch;
   std::vector<std::string> Flags; ///< Of the compilation: whose ptxas is used.

@@ -21,6 +21,9 @@ namespace cupilot::ptx {
 struct Diagnostic {
   unsigned Line = 0, Column = 0;
   std::string Message; ///< "expected ';', found 'ret'".
+  /// The function in whose body that is, and how the statement begins; "" for
+  /// none.
+  std::string Function, Statement;
   /// "12:7: expected ';', found 'ret'".
   std::string str() const;
 };

@@ -19,8 +19,7 @@ namespace cupilot {
 /// cpu device, plain LLVM bitcode. It keeps what it needs of the bytes.
 class GpuBinary {
 public:
-  /// A format that is not understood, or a compression other than zstd, is a
-  /// usage error.
+  /// A format that is not understood is a usage error.
   static llvm::Expected<GpuBinary> parse(llvm::StringRef Bytes);
 
   size_t images() const { return Images.size(); }

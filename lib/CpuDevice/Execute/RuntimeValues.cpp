@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <cstdint>
 #include <cstdlib>
 
@@ -16,6 +17,9 @@ extern "C" {
 
 /// PTX ISA, "fns": the bit that is the \p Offset-th set one from \p Base on.
 uint32_t cupilot_rt_fns(uint32_t Mask, uint32_t Base, int32_t Offset) {
+  // Which has no opposite. An H200 answers so, whatever the others are.
+  if (Offset == std::numeric_limits<int32_t>::min())
+    return 0;
   if (Base > 31)
     return ~0u;
   if (Offset == 0)

@@ -21,7 +21,11 @@ namespace cupilot {
 void AsyncCopy::land(ThreadContext &T) const {
   for (const AsyncPiece &P : Pieces) {
     touchChecked({*Block, *Op, {}}, T, P.To, P.Size, AccessKind::Write);
-    std::memcpy(reinterpret_cast<char *>(P.To), Data.data() + P.From, P.Size);
+    auto *To = reinterpret_cast<char *>(P.To);
+    if (Reduction == ReduceOp::None)
+      std::memcpy(To, Data.data() + P.From, P.Size);
+    else
+      reduceInto(To, Data.data() + P.From, P.Size, Reduction, Type);
     noteLanded(T, P.To, P.Size);
   }
 }

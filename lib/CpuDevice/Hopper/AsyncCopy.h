@@ -40,6 +40,8 @@ struct AsyncCopy {
   uint64_t Group = 0;           ///< The thread's groups before it.
   std::vector<char> Data;
   std::vector<AsyncPiece> Pieces;
+  ReduceOp Reduction = ReduceOp::None; ///< red.async: what the data does to
+  ReduceType Type = ReduceType::B32;   ///< the destination's numbers.
 
   /// Writes the destination; \p T waits for it.
   void land(ThreadContext &T) const;
@@ -58,8 +60,6 @@ struct BulkStore {
   AsyncCopy Copy; ///< Pieces say where; Data is empty until it is read.
   std::vector<AsyncPiece> Sources; ///< Where Data comes from: To is the place.
   uint32_t DataSize = 0;           ///< Bytes.
-  ReduceOp Reduction = ReduceOp::None;
-  ReduceType Type = ReduceType::B32;
   bool Read = false;
 
   /// Reads the source and checks the destination; \p T waits for it.

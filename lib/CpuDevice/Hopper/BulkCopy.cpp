@@ -40,7 +40,7 @@ void BulkStore::read(ThreadContext &T) {
     std::memcpy(Data.data() + P.From, reinterpret_cast<char *>(P.To), P.Size);
   }
   AccessKind Kind =
-      Reduction == ReduceOp::None ? AccessKind::Write : AccessKind::Atomic;
+      Copy.Reduction == ReduceOp::None ? AccessKind::Write : AccessKind::Atomic;
   for (const AsyncPiece &P : Copy.Pieces)
     touchChecked(Issued, T, P.To, P.Size, Kind);
   Read = true;
@@ -49,10 +49,11 @@ void BulkStore::read(ThreadContext &T) {
 void BulkStore::write() const {
   for (const AsyncPiece &P : Copy.Pieces) {
     auto *To = reinterpret_cast<char *>(P.To);
-    if (Reduction == ReduceOp::None)
+    if (Copy.Reduction == ReduceOp::None)
       std::memcpy(To, Copy.Data.data() + P.From, P.Size);
     else
-      reduceInto(To, Copy.Data.data() + P.From, P.Size, Reduction, Type);
+      reduceInto(To, Copy.Data.data() + P.From, P.Size, Copy.Reduction,
+                 Copy.Type);
   }
 }
 
@@ -70,8 +71,8 @@ void addStore(const OpCall &Call, BulkStore Store) {
   AsyncBlock::PerThread &Mine = asyncOf(Call);
   Store.Copy.Group = Mine.StoreGroups;
   const auto &S = Call.Op.Rule.Shape;
-  Store.Reduction = static_cast<ReduceOp>(S[BulkReduction]);
-  Store.Type = static_cast<ReduceType>(S[BulkType]);
+  Store.Copy.Reduction = static_cast<ReduceOp>(S[BulkReduction]);
+  Store.Copy.Type = static_cast<ReduceType>(S[BulkType]);
   Mine.Stores.push_back(std::move(Store));
 }
 

@@ -83,8 +83,11 @@ void multiplyAdd(MatrixShape Shape, Dense &A, Dense &B, Dense &C,
 }
 
 uint64_t encodeResult(ElementType Type, double Value, bool Saturate) {
-  if (Type != ElementType::S32)
+  if (Type == ElementType::F64)
     return encodeFloat(Type, Value);
+  // Sums are made of whole numbers, of which zero has no sign.
+  if (Type != ElementType::S32)
+    return encodeFloat(Type, Value == 0 ? 0 : Value);
   // Sums of products of bytes stay far below 2^53.
   if (Saturate)
     Value = std::clamp(Value, -2147483648.0, 2147483647.0);

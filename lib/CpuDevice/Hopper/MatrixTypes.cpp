@@ -129,6 +129,8 @@ double decodeFloat(ElementType T, uint64_t Bits) {
 uint64_t encodeFloat(ElementType T, double Value) {
   switch (T) {
   case ElementType::F32:
+    if (std::isnan(Value))
+      return 0x7fffffff; // The canonical NaN of the hardware.
     return bit_cast<uint32_t>(static_cast<float>(Value));
   case ElementType::F64:
     return bit_cast<uint64_t>(Value);

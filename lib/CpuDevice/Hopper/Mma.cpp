@@ -130,7 +130,7 @@ static void runQuads(const OpCall &Call) {
       uint64_t *Out = Call.Lanes[Lane].Results;
       for (unsigned I = 0; I < 8; ++I) {
         auto [Row, Column] = Place(Lane, I, WideD);
-        double Sum = C.at(Row, Column);
+        double Sum = C.at(Row, Column) == 0 ? 0 : C.at(Row, Column);
         if (WideD)
           Out[I] = encodeFloat(ElementType::F32, Sum);
         else if (I % 2 == 0)

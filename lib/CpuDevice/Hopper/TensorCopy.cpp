@@ -203,7 +203,7 @@ void runTensorStore(const OpCall &Call) {
     return;
   addStore(Call, std::move(Store));
   if (Type)
-    asyncOf(Call).Stores.back().Type = *Type;
+    asyncOf(Call).Stores.back().Copy.Type = *Type;
 }
 
 void runTensorPrefetch(const OpCall &Call) {

@@ -26,7 +26,7 @@ namespace cupilot {
 /// Registers are not counted here, and there is no cache to fill.
 static void runNothing(const OpCall &) {}
 
-/// st.async [address], values, [mbar]
+/// st.async [address], values, [mbar]; red.async [address], value, [mbar].
 static void runStoreAsync(const OpCall &Call) {
   const OpLane &Lane = Call.Lanes.front();
   ThreadContext &T = *Lane.Thread;
@@ -41,8 +41,38 @@ static void runStoreAsync(const OpCall &Call) {
   Copy.Data.resize(size_t(S[0]) * S[1]);
   for (unsigned I = 0; I < S[0]; ++I)
     std::memcpy(Copy.Data.data() + size_t(I) * S[1], &Lane.Inputs[1 + I], S[1]);
+  Copy.Reduction = static_cast<ReduceOp>(S[2]);
+  Copy.Type = static_cast<ReduceType>(S[3]);
   Copy.Pieces.push_back({To, 0, static_cast<uint32_t>(Copy.Data.size())});
   sendToBarrier(Call, std::move(Copy), S[0] * S[1], Barrier, std::nullopt);
+}
+
+/// red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes
+/// .op.type [address], value, [mbar]
+static std::optional<OpRule> findReduceAsync(ArrayRef<StringRef> Parts) {
+  OpRule Rule;
+  std::optional<ReduceOp> Op;
+  std::optional<ReduceType> Type = reduceType(Parts.back());
+  bool Relaxed = false, Completes = false;
+  for (StringRef Part : Parts.slice(2, Parts.size() - 3)) {
+    Relaxed |= Part == "relaxed";
+    Completes |= Part == "mbarrier::complete_tx::bytes";
+    if (Part == "relaxed" || Part == "cluster" || Part == "shared::cluster" ||
+        Part == "mbarrier::complete_tx::bytes")
+      continue;
+    if (Op || !(Op = reduceOp(Part)))
+      return std::nullopt;
+  }
+  if (!Op || !Type || !Relaxed || !Completes || !canReduce(*Op, *Type) ||
+      *Type >= ReduceType::F16)
+    return std::nullopt;
+  Rule.Shape[0] = 1;
+  Rule.Shape[1] = reduceSize(*Type);
+  Rule.Shape[2] = static_cast<uint32_t>(*Op);
+  Rule.Shape[3] = static_cast<uint32_t>(*Type);
+  Rule.Run = runStoreAsync;
+  Rule.MinInputs = Rule.MaxInputs = 3;
+  return Rule;
 }
 
 std::optional<OpRule> findWarpMisc(ArrayRef<StringRef> Parts) {
@@ -58,6 +88,8 @@ std::optional<OpRule> findWarpMisc(ArrayRef<StringRef> Parts) {
     Rule.MinInputs = Rule.MaxInputs = 1;
     return Rule;
   }
+  if (Parts[0] == "red" && Parts.size() >= 6 && Parts[1] == "async")
+    return findReduceAsync(Parts);
   // st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.vec}.type
   if (Parts[0] != "st" || Parts.size() < 5 || Parts[1] != "async")
     return std::nullopt;

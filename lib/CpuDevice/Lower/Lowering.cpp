@@ -35,6 +35,31 @@ namespace cupilot {
 static constexpr uint64_t MaxStaticShared = 48 * 1024;
 static constexpr uint64_t MaxStack = 512 * 1024 + StackReserve + CallStack;
 
+/// What a kernel's argument is in the packed arguments.
+static std::pair<Type *, Align> packed(const Argument &A,
+                                       const DataLayout &DL) {
+  Type *Value = A.hasByValAttr() ? A.getParamByValType() : A.getType();
+  Align Alignment = DL.getABITypeAlign(Value);
+  if (A.hasByValAttr())
+    Alignment = std::max(Alignment, A.getParamAlign().valueOrOne());
+  return {Value, Alignment};
+}
+
+void layoutParameters(const Function &Kernel, const DataLayout &DL,
+                      LoweredKernel &K) {
+  uint64_t End = 0;
+  for (const Argument &A : Kernel.args()) {
+    auto [Value, Alignment] = packed(A, DL);
+    uint64_t Size = A.hasByValAttr()
+                        ? DL.getTypeAllocSize(Value).getFixedValue()
+                        : DL.getTypeStoreSize(Value).getFixedValue();
+    uint64_t Offset = alignTo(End, Alignment);
+    End = Offset + Size;
+    K.ParamSizes.push_back(Size);
+    K.ParamOffsets.push_back(Offset);
+  }
+}
+
 /// The entry of \p Kernel: loads the arguments and calls it.
 static Function *createEntry(Function &Kernel, LoweredKernel &K) {
   Module &M = *Kernel.getParent();
@@ -46,19 +71,11 @@ static Function *createEntry(Function &Kernel, LoweredKernel &K) {
   IRBuilder<> B(BasicBlock::Create(C, "entry", Entry));
   const DataLayout &DL = M.getDataLayout();
   SmallVector<Value *> Args;
-  uint64_t End = 0;
+  layoutParameters(Kernel, DL, K);
   for (Argument &A : Kernel.args()) {
-    Type *Value = A.hasByValAttr() ? A.getParamByValType() : A.getType();
-    Align Alignment = DL.getABITypeAlign(Value);
-    if (A.hasByValAttr())
-      Alignment = std::max(Alignment, A.getParamAlign().valueOrOne());
-    uint64_t Size = A.hasByValAttr()
-                        ? DL.getTypeAllocSize(Value).getFixedValue()
-                        : DL.getTypeStoreSize(Value).getFixedValue();
-    uint64_t Offset = alignTo(End, Alignment);
-    End = Offset + Size;
-    K.ParamSizes.push_back(Size);
-    K.ParamOffsets.push_back(Offset);
+    auto [Value, Alignment] = packed(A, DL);
+    uint64_t Size = K.ParamSizes[A.getArgNo()],
+             Offset = K.ParamOffsets[A.getArgNo()];
     llvm::Value *Slot =
         B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Entry->getArg(1), Offset);
     if (!A.hasByValAttr()) {
@@ -280,15 +297,30 @@ static SharedLayout lowerFunctions(ArrayRef<Function *> Functions,
   return Common;
 }
 
-Expected<LoweredModule> lowerModule(Module &M,
-                                    const CpuDeviceOptions &Options) {
-  LoweredModule Tables;
-  // "used" lists hold address space casts of device variables that COFF and ELF
-  // know nothing of.
+void dropUsedLists(Module &M) {
   for (StringRef Name :
        {"llvm.compiler.used", "llvm.used", "llvm.global.annotations"})
     if (GlobalVariable *Used = M.getNamedGlobal(Name))
       Used->eraseFromParent();
+}
+
+static void setHost(Module &M) {
+  M.setTargetTriple(Triple(sys::getProcessTriple()));
+  M.setDataLayout(M.getTargetTriple().computeDataLayout());
+}
+
+LoweredModule lowerVariables(Module &M) {
+  LoweredModule Tables;
+  setHost(M);
+  collectGlobals(M, Tables);
+  collectHidden(M, Tables);
+  return Tables;
+}
+
+Expected<LoweredModule> lowerModule(Module &M,
+                                    const CpuDeviceOptions &Options) {
+  LoweredModule Tables;
+  dropUsedLists(M);
   std::vector<Function *> Kernels;
   for (Function &F : M)
     if (!F.isDeclaration() && Tables.Arch == 0)
@@ -297,8 +329,7 @@ Expected<LoweredModule> lowerModule(Module &M,
   for (Function &F : M)
     if (!F.isDeclaration() && F.getCallingConv() == CallingConv::PTX_Kernel)
       Kernels.push_back(&F);
-  M.setTargetTriple(Triple(sys::getProcessTriple()));
-  M.setDataLayout(M.getTargetTriple().computeDataLayout());
+  setHost(M);
   if (!contextLayoutAgrees(M.getDataLayout(), M.getContext()))
     return resourceError(
         "a thread's context has another layout in this program than in the "

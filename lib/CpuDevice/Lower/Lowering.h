@@ -25,6 +25,15 @@ class PtxStatement;
 llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
                                           const CpuDeviceOptions &Options);
 
+/// The same for a module that has nothing but variables.
+LoweredModule lowerVariables(llvm::Module &M);
+/// Removes lists of what the compiler or others use: they hold address space
+/// casts of device variables that COFF and ELF know nothing of.
+void dropUsedLists(llvm::Module &M);
+/// Enters where the arguments of \p Kernel lie among its packed arguments.
+void layoutParameters(const llvm::Function &Kernel, const llvm::DataLayout &DL,
+                      LoweredKernel &K);
+
 // The steps, in their order. Each lies in a file of its own.
 
 /// Replaces libdevice calls by the host's mathematics and folds __nvvm_reflect.

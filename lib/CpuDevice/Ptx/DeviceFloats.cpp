@@ -178,8 +178,11 @@ Value *floatMinMax(IRBuilderBase &B, Value *X, Value *Y, bool Max, bool Nan,
   }
   if (!Sign)
     return V;
-  Value *Mask =
-      ConstantInt::get(Word, APInt::getSignMask(Word->getScalarSizeInBits()));
+  // A NaN has no sign.
+  Value *Mask = B.CreateSelect(
+      Nan ? B.CreateOr(NanX, NanY) : B.CreateAnd(NanX, NanY),
+      Constant::getNullValue(Word),
+      ConstantInt::get(Word, APInt::getSignMask(Word->getScalarSizeInBits())));
   return B.CreateBitCast(
       B.CreateXor(B.CreateBitCast(V, Word), B.CreateAnd(Sign, Mask)), T);
 }

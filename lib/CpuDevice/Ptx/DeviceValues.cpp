@@ -44,8 +44,12 @@ Value *extractField(IRBuilderBase &B, Value *X, Value *Position, Value *Length,
   Type *T = X->getType();
   unsigned Bits = T->getIntegerBitWidth();
   Value *Zero = ConstantInt::get(T, 0), *Last = B.getInt32(Bits - 1);
-  Position = B.CreateAnd(Position, 255);
-  Length = B.CreateAnd(Length, 255);
+  // The manual has 0 to 255 for both. With 32 bits a GPU takes what is above
+  // that off, with 64 it does not.
+  if (Bits == 32) {
+    Position = B.CreateAnd(Position, 255);
+    Length = B.CreateAnd(Length, 255);
+  }
   Value *Beyond = B.CreateICmpUGT(Position, Last);
   Value *Shift = B.CreateZExtOrTrunc(
       B.CreateBinaryIntrinsic(Intrinsic::umin, Position, Last), T);

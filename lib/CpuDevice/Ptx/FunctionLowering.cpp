@@ -49,6 +49,7 @@ private:
   void emitReturn();
   bool emitSwitch(const ptx::Instruction &I);
   bool emitCall(const ptx::Instruction &I);
+  std::optional<bool> emitStack(const PtxStatement &S);
   FunctionType *calledType(StringRef Name);
 
   ModuleLowering &Of;
@@ -266,9 +267,44 @@ bool FunctionLowering::emitCall(const ptx::Instruction &I) {
   return true;
 }
 
+/// alloca.u64 d, size{, alignment}; stacksave.u64 d; stackrestore.u64 a. PTX
+/// ISA, "Stack Manipulation Instructions".
+std::optional<bool> FunctionLowering::emitStack(const PtxStatement &S) {
+  Type *I64 = B.getInt64Ty();
+  if (matchesPtxPattern("stacksave u64", S))
+    return S.Operands.size() == 1 &&
+           write(S, B.CreatePtrToInt(B.CreateStackSave(), I64));
+  if (matchesPtxPattern("stackrestore u64", S)) {
+    Value *Saved = S.Operands.size() == 1 ? read(S.operand(0), 64) : nullptr;
+    if (Saved)
+      B.CreateStackRestore(B.CreateIntToPtr(Saved, B.getPtrTy()));
+    return Saved;
+  }
+  if (!matchesPtxPattern("alloca u64", S))
+    return std::nullopt;
+  Value *Size = read(S.operand(1), 64);
+  uint64_t Alignment = 8; // Where none is said.
+  if (S.Operands.size() == 3) {
+    const ptx::Operand &O = S.operand(2);
+    if (O.Kind != OperandKind::Integer || !isPowerOf2_64(O.Value) ||
+        O.Value > (1 << 23))
+      return false;
+    Alignment = O.Value;
+  } else if (S.Operands.size() != 2) {
+    return false;
+  }
+  if (!Size)
+    return false;
+  AllocaInst *A = B.CreateAlloca(B.getInt8Ty(), Size);
+  A->setAlignment(Align(std::max<uint64_t>(Alignment, 16)));
+  return write(S, B.CreatePtrToInt(A, I64));
+}
+
 std::optional<bool>
 FunctionLowering::ownInstruction(const ptx::Instruction &I) {
   PtxStatement S(I);
+  if (std::optional<bool> Done = emitStack(S))
+    return Done;
   if (matchesPtxPattern("call [uni]", S))
     return emitCall(I);
   bool Return = matchesPtxPattern("ret [uni]", S) && I.Operands.empty();
@@ -285,7 +321,7 @@ FunctionLowering::ownInstruction(const ptx::Instruction &I) {
 
 Error FunctionLowering::refuse(const ptx::Statement &S,
                                const std::string &What) {
-  Of.Lacks.push_back({std::string(Source.Name), Of.Source.lineOf(S.At), What});
+  Of.Lacks.push_back({std::string(Source.Name), Of.lineOf(S.At), What});
   // Whatever has been emitted is given up; the rest is looked at all the same.
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "", Body));
   return Error::success();

@@ -28,6 +28,19 @@ static Type *arrayType(LLVMContext &C, uint64_t Bytes, uint64_t Alignment) {
                         Bytes / Word);
 }
 
+ModuleLowering::ModuleLowering(const ptx::Module &Source, Module &M,
+                               ForeignStatement Foreign)
+    : Source(Source), M(M), Debug(M), Foreign(Foreign) {
+  for (auto [At, C] : enumerate(Source.text()))
+    if (C == '\n')
+      LineEnds.push_back(static_cast<uint32_t>(At));
+}
+
+unsigned ModuleLowering::lineOf(ptx::Place At) const {
+  return 1 + static_cast<unsigned>(lower_bound(LineEnds, At.Begin) -
+                                   LineEnds.begin());
+}
+
 Type *ModuleLowering::passedType(const ptx::Variable &V) {
   std::optional<uint64_t> Bytes = bytesOf(V);
   LLVMContext &C = M.getContext();
@@ -183,7 +196,7 @@ DebugLoc ModuleLowering::location(const ptx::Location &L, Function &F) {
 }
 
 void ModuleLowering::lack(StringRef Function, ptx::Place At, std::string What) {
-  Lacks.push_back({Function.str(), Source.lineOf(At), std::move(What)});
+  Lacks.push_back({Function.str(), lineOf(At), std::move(What)});
 }
 
 /// Gives \p F a body that says what is not known.

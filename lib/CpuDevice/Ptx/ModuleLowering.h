@@ -30,8 +30,7 @@ inline constexpr char RefusedPtxName[] = "cupilot.refused";
 class ModuleLowering {
 public:
   ModuleLowering(const ptx::Module &Source, llvm::Module &M,
-                 ForeignStatement Foreign)
-      : Source(Source), M(M), Debug(M), Foreign(Foreign) {}
+                 ForeignStatement Foreign);
   void run();
 
   const ptx::Module &Source;
@@ -54,6 +53,8 @@ public:
   /// Where the text says that a function's code comes from.
   llvm::DebugLoc location(const ptx::Location &L, llvm::Function &F);
   ForeignStatement foreign() const { return Foreign; }
+  /// The line of the text; fast, since every statement may be unknown.
+  unsigned lineOf(ptx::Place At) const;
 
 private:
   llvm::Function *declareKernel(const ptx::Function &F);
@@ -64,6 +65,7 @@ private:
   void refuse(llvm::Function &F, const std::string &What);
   void lack(llvm::StringRef Function, ptx::Place At, std::string What);
 
+  std::vector<uint32_t> LineEnds;
   llvm::DIBuilder Debug;
   llvm::DenseMap<uint64_t, llvm::DIFile *> Files;
   ForeignStatement Foreign;

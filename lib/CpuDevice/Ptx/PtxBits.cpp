@@ -1,4 +1,4 @@
-//===- PtxBits.cpp - Bit fields, bytes and video instructions of PTX -*- C++
+//===- PtxBits.cpp - Bit fields, bytes, dot products of PTX -*- C++
 //-*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
@@ -65,8 +65,10 @@ bool ptxInsertField(BodyLowering &L, const PtxStatement &S) {
   if (!Field || !Base || !Position || !Length)
     return false;
   IRBuilder<> &B = L.B;
-  Position = B.CreateAnd(Position, 255);
-  Length = B.CreateAnd(Length, 255);
+  if (Bits == 32) { // As in extractField().
+    Position = B.CreateAnd(Position, 255);
+    Length = B.CreateAnd(Length, 255);
+  }
   Value *Mask = shiftLeft(B, lowBits(B, Length, Bits), Position);
   Value *Moved = shiftLeft(B, Field, Position);
   return L.write(S, B.CreateOr(B.CreateAnd(Base, B.CreateNot(Mask)),
@@ -113,66 +115,6 @@ bool ptxDotProduct(BodyLowering &L, const PtxStatement &S) {
   if (S.base() == "dp4a")
     return L.write(S, dotProduct4(L.B, X, Y, Sum, SignedX, SignedY));
   return L.write(S, dotProduct2(L.B, X, Y, Sum, SignedX, SignedY, S.has("hi")));
-}
-
-/// Two halves or four bytes, each in 32 bits. The last operand is added to the
-/// lanes' sum (.add) or else merged, which the full mask leaves no room for.
-bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
-  Value *X = L.read(S.operand(1), 32), *Y = L.read(S.operand(2), 32),
-        *C = L.read(S.operand(3), 32);
-  if (S.Operands.size() != 4 || !X || !Y || !C)
-    return false;
-  IRBuilder<> &B = L.B;
-  StringRef Op = S.base().drop_front().drop_back();
-  unsigned Lanes = S.base().back() == '2' ? 2 : 4, Bits = 32 / Lanes;
-  auto Types = S.types();
-  // vset has no type of its result.
-  bool Set = Op == "set";
-  bool SignedX = Types[Set ? 0 : 1] == "s32",
-       SignedY = Types[Set ? 1 : 2] == "s32";
-  bool SignedResult = !Set && Types[0] == "s32";
-  auto *Narrow = FixedVectorType::get(B.getIntNTy(Bits), Lanes);
-  auto *Wide = FixedVectorType::get(B.getInt32Ty(), Lanes);
-  X = B.CreateIntCast(B.CreateBitCast(X, Narrow), Wide, SignedX);
-  Y = B.CreateIntCast(B.CreateBitCast(Y, Narrow), Wide, SignedY);
-  auto Splat = [&](int64_t V) { return ConstantInt::getSigned(Wide, V); };
-  Value *V = nullptr;
-  if (Op == "add")
-    V = B.CreateAdd(X, Y);
-  else if (Op == "sub")
-    V = B.CreateSub(X, Y);
-  else if (Op == "min")
-    V = B.CreateBinaryIntrinsic(Intrinsic::smin, X, Y);
-  else if (Op == "max")
-    V = B.CreateBinaryIntrinsic(Intrinsic::smax, X, Y);
-  else if (Op == "absdiff")
-    V = B.CreateBinaryIntrinsic(Intrinsic::abs, B.CreateSub(X, Y),
-                                B.getFalse());
-  else if (Op == "avrg") {
-    // Rounded to the nearest, halves up; below zero halves down.
-    Value *Sum = B.CreateAdd(X, Y);
-    Value *Up = B.CreateZExt(B.CreateICmpSGE(Sum, Splat(0)), Wide);
-    V = B.CreateAShr(B.CreateAdd(Sum, Up), Splat(1));
-  } else {
-    auto P = S.has("eq")   ? CmpInst::ICMP_EQ
-             : S.has("ne") ? CmpInst::ICMP_NE
-             : S.has("lt") ? CmpInst::ICMP_SLT
-             : S.has("le") ? CmpInst::ICMP_SLE
-             : S.has("gt") ? CmpInst::ICMP_SGT
-                           : CmpInst::ICMP_SGE;
-    V = B.CreateZExt(B.CreateICmp(P, X, Y), Wide);
-  }
-  if (S.has("sat")) {
-    int64_t Low = SignedResult ? -(1 << (Bits - 1)) : 0;
-    int64_t High = SignedResult ? (1 << (Bits - 1)) - 1 : (1 << Bits) - 1;
-    V = B.CreateBinaryIntrinsic(Intrinsic::smax, V, Splat(Low));
-    V = B.CreateBinaryIntrinsic(Intrinsic::smin, V, Splat(High));
-  }
-  if (!S.has("add") || Op == "add")
-    return L.write(S, B.CreateTrunc(V, Narrow));
-  for (unsigned I = 0; I < Lanes; ++I)
-    C = B.CreateAdd(C, B.CreateExtractElement(V, I));
-  return L.write(S, C);
 }
 
 } // namespace cupilot

@@ -110,6 +110,32 @@ bool ptxConvertToInteger(BodyLowering &L, const PtxStatement &S) {
                  Signed);
 }
 
+/// \p V, the conversion of \p X to 16 bits, where X is a NaN of float64: its
+/// sign and the upper bits of its payload, quiet.
+static Value *withPayload(IRBuilder<> &B, Value *X, Value *V) {
+  Type *Word = B.getInt16Ty();
+  unsigned Fraction = V->getType()->isHalfTy() ? 10 : 7;
+  Value *Bits = B.CreateBitCast(X, B.getInt64Ty());
+  Value *Sign = B.CreateAnd(B.CreateLShr(Bits, 48), 0x8000);
+  Value *Payload = B.CreateAnd(B.CreateLShr(Bits, 52 - Fraction),
+                               (uint64_t(1) << Fraction) - 1);
+  uint64_t Quiet = (0x7fffU << (Fraction - 1)) & 0x7fff;
+  Value *Nan = B.CreateTrunc(
+      B.CreateOr(B.CreateOr(Sign, Payload), B.getInt64(Quiet)), Word);
+  return B.CreateBitCast(
+      B.CreateSelect(B.CreateFCmpUNO(X, X), Nan, B.CreateBitCast(V, Word)),
+      V->getType());
+}
+
+/// \p V with a GPU's NaN.
+static Value *withCanonicalNan(IRBuilder<> &B, Value *V) {
+  Type *T = V->getType();
+  APInt Nan = APInt::getSignedMaxValue(T->getScalarSizeInBits());
+  return B.CreateSelect(
+      B.CreateFCmpUNO(V, V),
+      B.CreateBitCast(ConstantInt::get(B.getContext(), Nan), T), V);
+}
+
 /// cvt from integers and among floating-point types, to a scalar.
 bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
   auto Types = S.types();
@@ -129,12 +155,15 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
       return false;
     V = integerToFloat(B, X, To, isSignedType(Types[1]), Mode);
   } else {
-    if (S.has("ftz"))
-      X = flushed(B, X);
     unsigned FromBits = From->getScalarSizeInBits(),
              ToBits = To->getScalarSizeInBits();
+    // On the way to and from 16 bits nothing is flushed.
+    if (S.has("ftz") && From->isFloatTy() && ToBits != 16)
+      X = flushed(B, X);
     if (From == To) {
       V = X;
+      if (ToBits == 16 || S.has("ftz"))
+        V = withCanonicalNan(B, V);
       if (ToWhole)
         V = B.CreateUnaryIntrinsic(Mode == Rounding::Zero   ? Intrinsic::trunc
                                    : Mode == Rounding::Down ? Intrinsic::floor
@@ -145,15 +174,30 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
       return false;
     } else if (FromBits == 16 && ToBits == 16) { // Of f16 and bf16.
       V = narrowFloat(B, B.CreateFPExt(X, B.getFloatTy()), To, Mode);
+    } else if (From->isBFloatTy() && To->isFloatTy()) {
+      // The upper half of a float32, NaN and all.
+      V = B.CreateBitCast(
+          B.CreateShl(
+              B.CreateZExt(B.CreateBitCast(X, B.getInt16Ty()), B.getInt32Ty()),
+              16),
+          To);
     } else if (FromBits < ToBits) {
       V = B.CreateFPExt(X, To);
     } else if (Modifier.empty()) {
       return false;
     } else {
       V = narrowFloat(B, X, To, Mode);
+      if (From->isDoubleTy() && ToBits == 16)
+        V = withPayload(B, X, V);
     }
-    if (S.has("ftz") && To->isFloatTy())
-      V = flushed(B, V);
+    // What is flushed is too small before it is rounded.
+    if (S.has("ftz") && To->isFloatTy() && From->isDoubleTy())
+      V = B.CreateSelect(
+          B.CreateFCmpOLT(B.CreateUnaryIntrinsic(Intrinsic::fabs, X),
+                          ConstantFP::get(From, 0x1p-126)),
+          B.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(To, 0.0),
+                                  V),
+          V);
   }
   if (S.has("sat"))
     V = saturated(B, V);
@@ -273,26 +317,29 @@ bool ptxConvertTf32(BodyLowering &L, const PtxStatement &S) {
   Value *Cut = B.CreateAnd(B.CreateSelect(Finite, Sum, Bits), ~0x1fffu);
   if (S.has("satfinite")) {
     // The largest finite number instead of infinity, of either sign.
+    // A GPU makes of a NaN the one below it.
     Value *Inf =
-        B.CreateICmpEQ(B.CreateAnd(Cut, 0x7fffffff), B.getInt32(0x7f800000));
-    Cut = B.CreateSelect(
-        Inf, B.CreateOr(B.CreateAnd(Cut, 0x80000000), B.getInt32(0x7f7fe000)),
-        Cut);
+        B.CreateICmpUGE(B.CreateAnd(Cut, 0x7fffffff), B.getInt32(0x7f800000));
+    Cut = B.CreateSelect(Inf, B.CreateSub(Cut, B.getInt32(0x2000)), Cut);
   }
   // A GPU cuts NaN off, too (benchmarks/results/2026-11-23-device-answers.md).
-  if (S.has("rna") && !S.has("relu") && !S.has("satfinite"))
+  if (S.has("rna") && !S.has("relu"))
     return L.write(S, Cut);
   Value *Nan = B.CreateFCmpUNO(X, X);
-  return L.write(S, B.CreateSelect(Nan, B.getInt32(0x7fffffff), Cut));
+  return L.write(S, B.CreateSelect(Nan, B.getInt32(0x7fffe000), Cut));
 }
 
 /// cvt.pack.sat d, a, b{, c}: a above b, above what c has left.
 bool ptxConvertPack(BodyLowering &L, const PtxStatement &S) {
   IRBuilder<> &B = L.B;
   auto Types = S.types();
-  unsigned Bits = ptxTypeBits(Types[0]);
-  bool Signed = isSignedType(Types[0]), Merge = Types.size() == 3;
-  if (S.Operands.size() != (Merge ? 4 : 3) || Merge != (Bits == 8))
+  // Types of 2 and 4 bits exist here only.
+  StringRef To = S.modifiers()[2];
+  unsigned Bits = 0;
+  if (To.drop_front().getAsInteger(10, Bits))
+    return false;
+  bool Signed = isSignedType(To), Merge = Types.back() == "b32";
+  if (S.Operands.size() != (Merge ? 4 : 3) || Merge != (Bits <= 8))
     return false;
   Value *Packed = Merge ? L.read(S.operand(3), 32) : B.getInt32(0);
   if (!Packed)

@@ -10,6 +10,7 @@
 #include "PtxRules.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
 
@@ -30,9 +31,80 @@ SmallVector<Value *, 4> ptxSources(BodyLowering &L, const PtxStatement &S,
   return Args;
 }
 
-static bool finish(BodyLowering &L, const PtxStatement &S, Value *V) {
-  if (S.has("ftz"))
+/// Whether the exact result of an operation is smaller than the least normal
+/// number of its type; \p Args are not subnormal.
+static Value *isTiny(IRBuilder<> &B, StringRef Op, ArrayRef<Value *> Args) {
+  Type *T = Args[0]->getType(), *Wide = T->getWithNewType(B.getDoubleTy());
+  Value *Least = ConstantFP::get(
+      Wide,
+      APFloat::getSmallestNormalized(T->getScalarType()->getFltSemantics())
+          .convertToDouble());
+  auto Widened = [&](unsigned I) { return B.CreateFPExt(Args[I], Wide); };
+  auto Absolute = [&](Value *V) {
+    return B.CreateUnaryIntrinsic(Intrinsic::fabs, V);
+  };
+  if (Op == "div" || Op == "rcp") { // x / y < least, as x < y * least.
+    Value *Divided = ConstantFP::get(Wide, 1.0);
+    if (Op == "div")
+      Divided = Absolute(Widened(0));
+    return B.CreateFCmpOLT(
+        Divided, B.CreateFMul(Absolute(Widened(Op == "div" ? 1 : 0)), Least));
+  }
+  Value *Product = B.CreateFMul(Widened(0), Widened(1));
+  if (Op == "mul")
+    return B.CreateFCmpOLT(Absolute(Product), Least);
+  // What the sum loses is known exactly, and counts where the rest is equal.
+  Value *C = Widened(2), *Sum = B.CreateFAdd(Product, C);
+  Value *Part = B.CreateFSub(Sum, Product);
+  Value *Lost = B.CreateFAdd(B.CreateFSub(Product, B.CreateFSub(Sum, Part)),
+                             B.CreateFSub(C, Part));
+  Value *Zero = ConstantFP::get(Wide, 0.0);
+  Value *Below = B.CreateAnd(
+      B.CreateXor(B.CreateFCmpOLT(Lost, Zero), B.CreateFCmpOLT(Sum, Zero)),
+      B.CreateFCmpONE(Lost, Zero));
+  return B.CreateOr(B.CreateFCmpOLT(Absolute(Sum), Least),
+                    B.CreateAnd(B.CreateFCmpOEQ(Absolute(Sum), Least), Below));
+}
+
+/// \p V, the rounded result of \p Op, with numbers that are subnormal before
+/// they are rounded made zeros: of those that are rounded to the least normal
+/// one, too, which is rare.
+static Value *flushedResult(BodyLowering &L, StringRef Op,
+                            ArrayRef<Value *> Args, Value *V) {
+  IRBuilder<> &B = L.B;
+  Type *T = V->getType();
+  V = flushed(B, V);
+  if (Op == "add" || Op == "sub" || Op == "sqrt") // Those are exact.
+    return V;
+  Value *Zero =
+      B.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(T, 0.0), V);
+  if (T->isVectorTy())
+    return B.CreateSelect(isTiny(B, Op, Args), Zero, V);
+  Value *Least = B.CreateFCmpOEQ(
+      B.CreateUnaryIntrinsic(Intrinsic::fabs, V),
+      ConstantFP::get(T, APFloat::getSmallestNormalized(T->getFltSemantics())));
+  LLVMContext &C = B.getContext();
+  BasicBlock *From = B.GetInsertBlock();
+  Function *F = From->getParent();
+  BasicBlock *Rare = BasicBlock::Create(C, "least", F),
+             *Next = BasicBlock::Create(C, "next", F);
+  B.CreateCondBr(Least, Rare, Next, MDBuilder(C).createUnlikelyBranchWeights());
+  B.SetInsertPoint(Rare);
+  Value *Flushed = B.CreateSelect(isTiny(B, Op, Args), Zero, V);
+  B.CreateBr(Next);
+  B.SetInsertPoint(Next);
+  PHINode *Result = B.CreatePHI(T, 2);
+  Result->addIncoming(V, From);
+  Result->addIncoming(Flushed, Rare);
+  return Result;
+}
+
+static bool finish(BodyLowering &L, const PtxStatement &S, StringRef Op,
+                   ArrayRef<Value *> Args, Value *V) {
+  if (S.has("ftz") && (S.has("approx") || S.has("full")))
     V = flushed(L.B, V);
+  else if (S.has("ftz"))
+    V = flushedResult(L, Op, Args, V);
   if (S.has("sat"))
     V = saturated(L.B, V);
   if (S.has("relu"))
@@ -64,7 +136,7 @@ bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
       Args[1] = B.CreateFNeg(Args[1]);
     }
     return finish(
-        L, S,
+        L, S, Op, Args,
         L.nvvm(Op + "." + Direction + (T->isDoubleTy() ? ".d" : ".f"), Args));
   }
   auto One = [&] { return ConstantFP::get(T, 1.0); };
@@ -81,7 +153,7 @@ bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
       V = L.nvvm("div.full", {One(), Args[0]});
     else
       V = L.nvvm(Op + Form, Args);
-    return finish(L, S, V);
+    return finish(L, S, Op, Args, V);
   }
   if (Op == "add")
     V = B.CreateFAdd(Args[0], Args[1]);
@@ -97,7 +169,7 @@ bool ptxFloatArithmetic(BodyLowering &L, const PtxStatement &S) {
     V = B.CreateUnaryIntrinsic(Intrinsic::sqrt, Args[0]);
   else
     V = B.CreateIntrinsic(Intrinsic::fma, {T}, Args);
-  return finish(L, S, V);
+  return finish(L, S, Op, Args, V);
 }
 
 bool ptxFloatUnary(BodyLowering &L, const PtxStatement &S) {
@@ -159,7 +231,7 @@ bool ptxTestProperty(BodyLowering &L, const PtxStatement &S) {
                      : S.has("infinite")   ? fcInf
                      : S.has("number")     ? ~fcNan & fcAllFlags
                      : S.has("notanumber") ? fcNan
-                     : S.has("normal")     ? fcNormal
+                     : S.has("normal")     ? fcNormal | fcZero
                                            : fcSubnormal;
   return L.write(S, L.B.createIsFPClass(Args[0], Test));
 }

@@ -105,6 +105,9 @@ bool ptxMultiply24(BodyLowering &L, const PtxStatement &S) {
   if (S.has("hi"))
     Product = B.CreateLShr(Product, 16);
   Product = B.CreateTrunc(Product, B.getInt32Ty());
+  if (S.has("sat"))
+    return Add && L.write(S, B.CreateBinaryIntrinsic(Intrinsic::sadd_sat,
+                                                     Product, Args[2]));
   return L.write(S, Add ? B.CreateAdd(Product, Args[2]) : Product);
 }
 
@@ -114,11 +117,22 @@ bool ptxDivide(BodyLowering &L, const PtxStatement &S) {
     return false;
   IRBuilder<> &B = L.B;
   bool Quotient = S.base() == "div";
+  // By zero all bits are set. Of 64 bits that is no matter of the code behind,
+  // which knows what compilers make of a division in IR.
+  Value *Zero = nullptr;
+  if (Args[1]->getType()->isIntegerTy(64)) {
+    Zero = B.CreateIsNull(Args[1]);
+    Args[1] = B.CreateSelect(Zero, B.getInt64(1), Args[1]);
+  }
+  auto Write = [&](Value *V) {
+    return L.write(S, Zero ? B.CreateSelect(Zero, B.getInt64(~uint64_t(0)), V)
+                           : V);
+  };
   if (isSigned(S))
-    return L.write(S, Quotient ? B.CreateSDiv(Args[0], Args[1])
-                               : B.CreateSRem(Args[0], Args[1]));
-  return L.write(S, Quotient ? B.CreateUDiv(Args[0], Args[1])
-                             : B.CreateURem(Args[0], Args[1]));
+    return Write(Quotient ? B.CreateSDiv(Args[0], Args[1])
+                          : B.CreateSRem(Args[0], Args[1]));
+  return Write(Quotient ? B.CreateUDiv(Args[0], Args[1])
+                        : B.CreateURem(Args[0], Args[1]));
 }
 
 bool ptxSad(BodyLowering &L, const PtxStatement &S) {
@@ -185,8 +199,10 @@ bool ptxLogic(BodyLowering &L, const PtxStatement &S) {
                                        : B.CreateXor(Args[0], Args[1]));
 }
 
+/// lop3.b32 d, a, b, c, table; lop3.or.b32 d|p, a, b, c, table, {!}q.
 bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
-  if (S.Operands.size() != 5)
+  bool Any = S.has("or"), WithPredicate = Any || S.has("and");
+  if (S.Operands.size() != (WithPredicate ? 6 : 5))
     return false;
   Value *Args[3] = {L.read(S.operand(1), 32), L.read(S.operand(2), 32),
                     L.read(S.operand(3), 32)};
@@ -206,7 +222,16 @@ bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
         B.CreateOr(Result, B.CreateAnd(B.CreateAnd(B.CreateNeg(Bit), Term(0)),
                                        B.CreateAnd(Term(1), Term(2))));
   }
-  return L.write(S, Result);
+  if (!WithPredicate)
+    return L.write(S, Result);
+  auto [To, Predicate] = pairOf(S.operand(0));
+  Value *With = L.read(S.operand(5), 1);
+  if (!Predicate || !With)
+    return false;
+  Value *Some = B.CreateIsNotNull(Result);
+  return L.write(*To, Result) &&
+         L.write(*Predicate,
+                 Any ? B.CreateOr(Some, With) : B.CreateAnd(Some, With));
 }
 
 /// Amounts beyond the register's size are clamped to it.

@@ -28,7 +28,7 @@ CUPILOT_PTX_RULE(ptxShift);
 CUPILOT_PTX_RULE(ptxFunnelShift);
 CUPILOT_PTX_RULE(ptxLop3);
 
-// PtxBits.cpp: fields of bits and bytes, dot products, video instructions.
+// PtxBits.cpp: fields of bits and bytes, dot products.
 CUPILOT_PTX_RULE(ptxFindBit);
 CUPILOT_PTX_RULE(ptxFindNthSet);
 CUPILOT_PTX_RULE(ptxExtractField);
@@ -37,7 +37,11 @@ CUPILOT_PTX_RULE(ptxBitMask);
 CUPILOT_PTX_RULE(ptxExtend);
 CUPILOT_PTX_RULE(ptxPermute);
 CUPILOT_PTX_RULE(ptxDotProduct);
+
+// PtxVideo.cpp: "Video Instructions", of one number and of several in a word.
 CUPILOT_PTX_RULE(ptxVideo);
+CUPILOT_PTX_RULE(ptxVideoMultiply);
+CUPILOT_PTX_RULE(ptxVideoLanes);
 
 // PtxFloat.cpp: "Floating Point Instructions", also in half precision.
 CUPILOT_PTX_RULE(ptxFloatArithmetic);

@@ -32,6 +32,8 @@ namespace cupilot {
   "L1::no_allocate] [L2::evict_normal L2::evict_first L2::evict_last] "        \
   "[L2::cache_hint] [L2::64B L2::128B L2::256B]"
 #define ANY_TYPE "(b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 b128 f32 f64)"
+#define VIDEO "(u32 s32) (u32 s32) (u32 s32) [sat] [add min max]"
+#define LANES "(u32 s32) (u32 s32) (u32 s32) [sat add]"
 #define COMPARISON                                                             \
   "(eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan)"
 
@@ -46,6 +48,7 @@ static constexpr PtxRule Rules[] = {
     {"madc (lo hi) [cc] (u32 s32 u64 s64)", ptxMultiply},
     {"mul24 (lo hi) (u32 s32)", ptxMultiply24},
     {"mad24 (lo hi) (u32 s32)", ptxMultiply24},
+    {"mad24 hi sat s32", ptxMultiply24},
     {"div (" INTEGER ")", ptxDivide},
     {"rem (" INTEGER ")", ptxDivide},
     {"sad (" INTEGER ")", ptxSad},
@@ -61,7 +64,7 @@ static constexpr PtxRule Rules[] = {
     {"and (pred " BITS ")", ptxLogic},
     {"or (pred " BITS ")", ptxLogic},
     {"xor (pred " BITS ")", ptxLogic},
-    {"lop3 b32", ptxLop3},
+    {"lop3 [or and] b32", ptxLop3},
     {"shl (" BITS ")", ptxShift},
     {"shr (" BITS " " INTEGER ")", ptxShift},
     {"shf (l r) (clamp wrap) b32", ptxFunnelShift},
@@ -74,20 +77,30 @@ static constexpr PtxRule Rules[] = {
     {"prmt b32 [f4e b4e rc8 ecl ecr rc16]", ptxPermute},
     {"dp4a (u32 s32) (u32 s32)", ptxDotProduct},
     {"dp2a (lo hi) (u32 s32) (u32 s32)", ptxDotProduct},
-    {"vadd2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vadd4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vsub2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vsub4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vavrg2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vavrg4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vabsdiff2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vabsdiff4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmin2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmin4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmax2 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vmax4 (u32 s32) (u32 s32) (u32 s32) [sat add]", ptxVideo},
-    {"vset2 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideo},
-    {"vset4 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideo},
+    {"vadd " VIDEO, ptxVideo},
+    {"vsub " VIDEO, ptxVideo},
+    {"vabsdiff " VIDEO, ptxVideo},
+    {"vmin " VIDEO, ptxVideo},
+    {"vmax " VIDEO, ptxVideo},
+    {"vshl (u32 s32) (u32 s32) u32 [sat] (clamp wrap) [add min max]", ptxVideo},
+    {"vshr (u32 s32) (u32 s32) u32 [sat] (clamp wrap) [add min max]", ptxVideo},
+    {"vset (u32 s32) (u32 s32) (eq ne lt le gt ge) [add min max]", ptxVideo},
+    {"vmad (u32 s32) (u32 s32) (u32 s32) [po] [sat] [shr7 shr15]",
+     ptxVideoMultiply},
+    {"vadd2 " LANES, ptxVideoLanes},
+    {"vadd4 " LANES, ptxVideoLanes},
+    {"vsub2 " LANES, ptxVideoLanes},
+    {"vsub4 " LANES, ptxVideoLanes},
+    {"vavrg2 " LANES, ptxVideoLanes},
+    {"vavrg4 " LANES, ptxVideoLanes},
+    {"vabsdiff2 " LANES, ptxVideoLanes},
+    {"vabsdiff4 " LANES, ptxVideoLanes},
+    {"vmin2 " LANES, ptxVideoLanes},
+    {"vmin4 " LANES, ptxVideoLanes},
+    {"vmax2 " LANES, ptxVideoLanes},
+    {"vmax4 " LANES, ptxVideoLanes},
+    {"vset2 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideoLanes},
+    {"vset4 (u32 s32) (u32 s32) (eq ne lt le gt ge) [add]", ptxVideoLanes},
 
     // Floating point.
     {"add [rn rz rm rp] [ftz] [sat] f32", ptxFloatArithmetic},
@@ -151,7 +164,7 @@ static constexpr PtxRule Rules[] = {
      "ue8m0x2)",
      ptxConvertFromNarrow},
     {"cvt (rn rz rna) [relu] [satfinite] tf32 f32", ptxConvertTf32},
-    {"cvt pack sat (u16 s16 u8 s8) s32 [b32]", ptxConvertPack},
+    {"cvt pack sat (u16 s16 u8 s8 u4 s4 u2 s2) s32 [b32]", ptxConvertPack},
 
     // Memory.
     {"ld " SEMANTICS " " SCOPE
@@ -159,11 +172,13 @@ static constexpr PtxRule Rules[] = {
      "param::entry param::func] "
      "[ca cg cs lu cv] [nc] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxLoad},
+    {"ld mmio relaxed sys [global] " ANY_TYPE, ptxLoad},
     {"ldu [global] [v2 v4] " ANY_TYPE, ptxLoad},
     {"st " SEMANTICS " " SCOPE
      " [global shared shared::cta shared::cluster local param param::func] "
      "[wb cg cs wt] " HINTS " [v2 v4 v8] " ANY_TYPE,
      ptxStore},
+    {"st mmio relaxed sys [global] " ANY_TYPE, ptxStore},
     {"atom " SEMANTICS " " SCOPE " [global shared shared::cta shared::cluster] "
      "(add inc dec min max and or xor exch cas) [noftz] [L2::cache_hint] "
      "[v2 v4 v8] (b16 b32 b64 b128 u32 s32 u64 s64 f32 f64 " HALF ")",
@@ -177,9 +192,11 @@ static constexpr PtxRule Rules[] = {
     {"prefetchu L1", ptxHint},
     {"discard [global] L2", ptxHint},
     {"applypriority [global] L2::evict_normal", ptxHint},
-    {"createpolicy fractional (L2::evict_last L2::evict_normal "
-     "L2::evict_first L2::evict_unchanged) b64",
+    {"createpolicy (fractional range) [global] (L2::evict_last "
+     "L2::evict_normal L2::evict_first L2::evict_unchanged) [L2::evict_first "
+     "L2::evict_unchanged] b64",
      ptxPolicy},
+    {"createpolicy cvt L2 b64", ptxPolicy},
     {"cvta [to] (global shared shared::cta shared::cluster local const param) "
      "(u32 u64)",
      ptxConvertAddress},
@@ -190,8 +207,9 @@ static constexpr PtxRule Rules[] = {
 
     // Other threads.
     {"shfl sync (idx up down bfly) b32", ptxShuffle},
-    {"vote sync (all any uni) pred", ptxVote},
-    {"vote sync ballot b32", ptxVote},
+    {"shfl (idx up down bfly) b32", ptxShuffle},
+    {"vote [sync] (all any uni) pred", ptxVote},
+    {"vote [sync] ballot b32", ptxVote},
     {"match sync (any all) (b32 b64)", ptxMatch},
     {"redux sync (add min max) (u32 s32)", ptxReduce},
     {"redux sync (and or xor) b32", ptxReduce},
@@ -213,7 +231,7 @@ static constexpr PtxRule Rules[] = {
     {"fence proxy tensormap::generic (acquire release) (cta cluster gpu sys)",
      ptxFence},
     {"nanosleep u32", ptxSleep},
-    {"pmevent", ptxHint},
+    {"pmevent [mask]", ptxHint},
     {"griddepcontrol (launch_dependents wait)", ptxHint},
     {"trap", ptxStop},
     {"brkpt", ptxStop},

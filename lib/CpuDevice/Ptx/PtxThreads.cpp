@@ -35,11 +35,14 @@ static bool writePair(BodyLowering &L, const PtxStatement &S, Value *Pair) {
          (!Predicate || L.write(*Predicate, L.B.CreateExtractValue(Pair, 1)));
 }
 
-/// shfl.sync.down.b32 d|p, a, b, c, mask.
+/// shfl.sync.down.b32 d|p, a, b, c, mask. Without .sync, as PTX before 6.4 has
+/// it, the lanes that are there take part; so with vote.
 bool ptxShuffle(BodyLowering &L, const PtxStatement &S) {
-  auto Args = words(L, S, 1, 4);
+  auto Args = words(L, S, 1, S.has("sync") ? 4 : 3);
   if (Args.empty())
     return false;
+  if (!S.has("sync"))
+    Args.push_back(L.nvvm("activemask", {}));
   StringRef Mode = S.has("idx")    ? "idx"
                    : S.has("up")   ? "up"
                    : S.has("down") ? "down"
@@ -51,8 +54,10 @@ bool ptxShuffle(BodyLowering &L, const PtxStatement &S) {
 
 /// vote.sync.any.pred p, {!}a, mask.
 bool ptxVote(BodyLowering &L, const PtxStatement &S) {
-  Value *Flag = L.read(S.operand(1), 1), *Mask = L.read(S.operand(2), 32);
-  if (S.Operands.size() != 3 || !Flag || !Mask)
+  bool Sync = S.has("sync");
+  Value *Flag = L.read(S.operand(1), 1);
+  Value *Mask = Sync ? L.read(S.operand(2), 32) : L.nvvm("activemask", {});
+  if (S.Operands.size() != (Sync ? 3 : 2) || !Flag || !Mask)
     return false;
   StringRef Mode = S.has("ballot") ? "ballot"
                    : S.has("all")  ? "all"

@@ -85,7 +85,9 @@ Origin Origins::ofPointer(const Value *Pointer) const {
   const Value *Object = getUnderlyingObject(Pointer, /*MaxLookup=*/0);
   if (const CallInst *Shared = sharedCall(Object))
     return of(Shared->getArgOperand(0));
-  if (isa<AllocaInst>(Object) || isa<GlobalVariable>(Object))
+  const auto *Passed = dyn_cast<Argument>(Object);
+  if (isa<AllocaInst>(Object) || isa<GlobalVariable>(Object) ||
+      (Passed && Passed->hasByValAttr()))
     return {Origin::Address, const_cast<Value *>(Object)};
   return {Origin::Distance, nullptr};
 }

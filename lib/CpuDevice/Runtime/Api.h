@@ -9,7 +9,12 @@
 // The run time defines functions of the CUDA Runtime API with the names and
 // meanings of its reference, for one device that executes at once: when a call
 // returns, its work is done. A function that is missing here is a link error
-// in the program; docs/CpuDevice.md lists what there is.
+// in programs of cupilot-cpucc, and names itself in nvcc's (Missing.cpp);
+// docs/CpuDevice.md lists what there is.
+//
+// Each version of CUDA that programs are built for has a library of its own:
+// these files, compiled with that version's headers. All share
+// libcupilot-cuda.so.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_LIB_CPUDEVICE_RUNTIME_API_H
@@ -49,6 +54,10 @@ cudaError_t checked(cudaError_t Error = cudaSuccess);
 /// Prints that the cpu device has no \p Function, once each, and returns
 /// cudaErrorNotSupported.
 cudaError_t unsupported(const char *Function);
+
+/// The driver's function \p Name for programs of CUDA \p Version (12080); null
+/// for a name that CUDA does not know.
+void *driverFunction(const char *Name, unsigned Version);
 
 /// What a synchronising call does: device printf's output goes out.
 cudaError_t synchronized();

@@ -9,7 +9,6 @@
 #include "Api.h"
 #include <cstdio>
 #include <cstring>
-#include <dlfcn.h>
 #include <map>
 
 using namespace cupilot;
@@ -155,27 +154,13 @@ CUPILOT_SYMBOL(cudaDeviceGetP2PAttribute, checked(cudaErrorInvalidDevice))
 CUPILOT_SYMBOL(cudaThreadSynchronize, synchronized())
 CUPILOT_SYMBOL(cudaThreadExit, cudaDeviceReset())
 
-/// Of the driver's functions, the few that this library defines. What it has
-/// not is said, and left to the program as on a GPU.
-static void *driverFunction(const char *Symbol) {
-  Dl_info Self;
-  void *Library =
-      ::dladdr(reinterpret_cast<void *>(&cudaDeviceSynchronize), &Self)
-          ? ::dlopen(Self.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
-          : nullptr;
-  void *Function = Library ? ::dlsym(Library, Symbol) : nullptr;
-  if (Library)
-    ::dlclose(Library); // The program itself keeps it.
-  if (!Function)
-    unsupported(Symbol);
-  return Function;
-}
 #if CUDART_VERSION >= 12000
 static cudaError_t driverEntry(const char *Symbol, void **Function,
+                               unsigned Version,
                                cudaDriverEntryPointQueryResult *Result) {
   if (!Symbol || !Function)
     return checked(cudaErrorInvalidValue);
-  *Function = driverFunction(Symbol);
+  *Function = driverFunction(Symbol, Version);
   if (Result)
     *Result = *Function ? cudaDriverEntryPointSuccess
                         : cudaDriverEntryPointSymbolNotFound;
@@ -184,9 +169,9 @@ static cudaError_t driverEntry(const char *Symbol, void **Function,
 #endif
 #if CUDART_VERSION >= 12050
 CUPILOT_API cudaError_t cudaGetDriverEntryPointByVersion(
-    const char *Symbol, void **Function, unsigned, unsigned long long,
+    const char *Symbol, void **Function, unsigned Version, unsigned long long,
     cudaDriverEntryPointQueryResult *Result) {
-  return driverEntry(Symbol, Function, Result);
+  return driverEntry(Symbol, Function, Version, Result);
 }
 CUPILOT_PTSZ(cudaGetDriverEntryPointByVersion)
 #endif
@@ -194,7 +179,7 @@ CUPILOT_PTSZ(cudaGetDriverEntryPointByVersion)
 CUPILOT_API cudaError_t
 cudaGetDriverEntryPoint(const char *Symbol, void **Function, unsigned long long,
                         cudaDriverEntryPointQueryResult *Result) {
-  return driverEntry(Symbol, Function, Result);
+  return driverEntry(Symbol, Function, CUDART_VERSION, Result);
 }
 CUPILOT_PTSZ(cudaGetDriverEntryPoint)
 #elif CUDART_VERSION < 12000
@@ -203,7 +188,7 @@ CUPILOT_API cudaError_t cudaGetDriverEntryPoint(const char *Symbol,
                                                 unsigned long long) {
   if (!Symbol || !Function)
     return checked(cudaErrorInvalidValue);
-  *Function = driverFunction(Symbol);
+  *Function = driverFunction(Symbol, CUDART_VERSION);
   return checked(*Function ? cudaSuccess : cudaErrorSymbolNotFound);
 }
 CUPILOT_PTSZ(cudaGetDriverEntryPoint)

@@ -89,7 +89,7 @@ CUPILOT_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *Attributes,
   // kernel may have.
   Attributes->numRegs = 32;
   Attributes->binaryVersion = Attributes->ptxVersion =
-      static_cast<int>(F->Module->Loaded->arch());
+      static_cast<int>(F->Module->Loaded.Module->arch());
   Attributes->maxDynamicSharedSizeBytes = static_cast<int>(
       std::max<uint64_t>(F->MaxDynamicShared, Facts.StaticShared) -
       (F->MaxDynamicShared > UnrequestedShared ? 0 : Facts.StaticShared));

@@ -7,54 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Api.h"
-#include "Graph.h"
-#include <cstring>
-#include <set>
+#include "Streams.h"
 
 using namespace cupilot;
-
-namespace {
-/// Handles that were made and not yet destroyed.
-struct Handles {
-  std::mutex Mutex;
-  std::set<CUstream_st *> Streams;
-  std::set<CUevent_st *> Events;
-  unsigned long long NextId = 2;
-  CUstream_st Legacy, PerThread;
-  static Handles &get() {
-    static Handles &Only = *new Handles(); // Outlives the program's statics.
-    return Only;
-  }
-};
-} // namespace
-
-CUstream_st *cupilot::streamOf(cudaStream_t Handle) {
-  Handles &H = Handles::get();
-  if (Handle == nullptr || Handle == cudaStreamLegacy)
-    return &H.Legacy;
-  if (Handle == cudaStreamPerThread)
-    return &H.PerThread;
-  std::lock_guard Lock(H.Mutex);
-  return H.Streams.count(Handle) ? Handle : nullptr;
-}
-
-std::vector<CUstream_st *> cupilot::capturingStreams(cudaGraph_t Graph) {
-  Handles &H = Handles::get();
-  std::lock_guard Lock(H.Mutex);
-  std::vector<CUstream_st *> Result;
-  for (CUstream_st *S : H.Streams)
-    if (S->Graph == Graph)
-      Result.push_back(S);
-  if (H.PerThread.Graph == Graph)
-    Result.push_back(&H.PerThread);
-  return Result;
-}
-
-static bool isEvent(cudaEvent_t Event) {
-  Handles &H = Handles::get();
-  std::lock_guard Lock(H.Mutex);
-  return H.Events.count(Event) > 0;
-}
 
 CUPILOT_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *Stream,
                                                      unsigned Flags,
@@ -63,14 +18,7 @@ CUPILOT_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *Stream,
     return checked(cudaErrorInvalidValue);
   if (cudaError_t E = checked())
     return E;
-  Handles &H = Handles::get();
-  std::lock_guard Lock(H.Mutex);
-  *Stream = new CUstream_st();
-  (*Stream)->Flags = Flags;
-  // Clamped to what there is: 0 and the five levels of an H200.
-  (*Stream)->Priority = std::max(-5, std::min(0, Priority));
-  (*Stream)->Id = H.NextId++;
-  H.Streams.insert(*Stream);
+  *Stream = makeStream(Flags, Priority);
   return checked();
 }
 CUPILOT_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *Stream,
@@ -81,14 +29,8 @@ CUPILOT_API cudaError_t cudaStreamCreate(cudaStream_t *Stream) {
   return cudaStreamCreateWithPriority(Stream, cudaStreamDefault, 0);
 }
 CUPILOT_API cudaError_t cudaStreamDestroy(cudaStream_t Stream) {
-  Handles &H = Handles::get();
-  {
-    std::lock_guard Lock(H.Mutex);
-    if (H.Streams.erase(Stream) == 0)
-      return checked(cudaErrorInvalidResourceHandle);
-  }
-  delete Stream;
-  return checked();
+  return checked(destroyStream(Stream) ? cudaSuccess
+                                       : cudaErrorInvalidResourceHandle);
 }
 CUPILOT_API cudaError_t cudaStreamSynchronize(cudaStream_t Stream) {
   Device::get().flushOutput();
@@ -192,25 +134,15 @@ CUPILOT_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *Event,
     return unsupported("events shared between processes");
   if (cudaError_t E = checked())
     return E;
-  Handles &H = Handles::get();
-  std::lock_guard Lock(H.Mutex);
-  *Event = new CUevent_st();
-  (*Event)->Timing = (Flags & cudaEventDisableTiming) == 0;
-  H.Events.insert(*Event);
+  *Event = makeEvent((Flags & cudaEventDisableTiming) == 0);
   return checked();
 }
 CUPILOT_API cudaError_t cudaEventCreate(cudaEvent_t *Event) {
   return cudaEventCreateWithFlags(Event, cudaEventDefault);
 }
 CUPILOT_API cudaError_t cudaEventDestroy(cudaEvent_t Event) {
-  Handles &H = Handles::get();
-  {
-    std::lock_guard Lock(H.Mutex);
-    if (H.Events.erase(Event) == 0)
-      return checked(cudaErrorInvalidResourceHandle);
-  }
-  delete Event;
-  return checked();
+  return checked(destroyEvent(Event) ? cudaSuccess
+                                     : cudaErrorInvalidResourceHandle);
 }
 CUPILOT_API cudaError_t cudaEventRecord(cudaEvent_t Event,
                                         cudaStream_t Stream) {

@@ -39,7 +39,8 @@ std::string Capture::store(const void *Data, size_t Size) {
 void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
                      const std::vector<uint64_t> &Sizes, void *const *Args,
                      const std::map<char *, size_t> &Allocations,
-                     const CpuModule &Module) {
+                     const CpuModule &Module,
+                     const std::vector<std::string> &Variables) {
   nlohmann::json Launch;
   Launch["kernel"] = Kernel;
   Launch["grid"] = Shape.Grid;
@@ -101,7 +102,7 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
                                  {"align", 256},
                                  {"digest", Kept ? store(Base, Size) : ""}});
   if (Kept) {
-    for (const std::string &Name : Module.globals())
+    for (const std::string &Name : Variables)
       if (auto Global = Module.global(Name))
         Launch["globals"].push_back(
             {{"symbol", Name},

@@ -21,11 +21,13 @@ class Capture {
 public:
   explicit Capture(std::string Folder) : Folder(std::move(Folder)) {}
 
-  /// Called before a launch. \p Sizes are the parameters' sizes.
+  /// Called before a launch. \p Sizes are the parameters' sizes, \p Variables
+  /// those of the module's that the program can see.
   void before(const std::string &Kernel, const LaunchShape &Shape,
               const std::vector<uint64_t> &Sizes, void *const *Args,
               const std::map<char *, size_t> &Allocations,
-              const CpuModule &Module);
+              const CpuModule &Module,
+              const std::vector<std::string> &Variables);
   /// Called after it: its modelled time in microseconds.
   void after(double Cost);
   /// Writes launches.json. False when that failed.

@@ -10,6 +10,7 @@
 #include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 #include <cstdio>
 #include <cstdlib>
@@ -33,15 +34,17 @@ Device &Device::get() {
   // Never destroyed: modules unregister themselves late in the program's end.
   static Device &Only = *[] {
     auto *D = new Device();
-    std::atexit([] {
-      Device &D = Device::get();
-      D.flushOutput();
-      if (D.Recorder)
-        D.Recorder->finish();
-    });
+    std::atexit([] { Device::get().finish(); });
     return D;
   }();
   return Only;
+}
+
+void Device::finish() {
+  std::lock_guard Lock(Mutex);
+  flushOutput();
+  if (Recorder)
+    Recorder->finish();
 }
 
 /// Prints \p Message once in the life of the process.
@@ -70,11 +73,29 @@ static cudaError_t explain(llvm::Error E) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-RegisteredModule *Device::addModule(std::string Bitcode) {
+RegisteredModule *Device::addModule(DeviceImage Image) {
   std::lock_guard Lock(Mutex);
   Modules.push_back(std::make_unique<RegisteredModule>());
-  Modules.back()->Bitcode = std::move(Bitcode);
+  Modules.back()->Image = std::move(Image);
   return Modules.back().get();
+}
+
+void Device::removeModule(RegisteredModule *M) {
+  std::lock_guard Lock(Mutex);
+  unload(*M);
+  std::erase_if(Functions, [&](auto &F) { return F.second.Module == M; });
+  std::erase_if(Variables, [&](auto &V) { return V.second.Module == M; });
+  std::erase_if(Modules, [&](auto &Each) { return Each.get() == M; });
+}
+
+bool Device::knows(const RegisteredModule *M) {
+  std::lock_guard Lock(Mutex);
+  return llvm::any_of(Modules, [&](auto &Each) { return Each.get() == M; });
+}
+
+cudaError_t Device::loadNow(RegisteredModule *M) {
+  std::lock_guard Lock(Mutex);
+  return load(*M);
 }
 
 void Device::addFunction(const void *Host, RegisteredModule *M,
@@ -87,14 +108,22 @@ void Device::addVariable(const void *Host, RegisteredModule *M,
                          const char *Name) {
   std::lock_guard Lock(Mutex);
   Variables[Host] = {M, Name};
+  M->Variables.emplace_back(Name);
+}
+
+void Device::addManaged(void **Host, RegisteredModule *M, const char *Name) {
+  std::lock_guard Lock(Mutex);
+  addVariable(Host, M, Name);
+  M->Managed[Name] = Host;
 }
 
 cudaError_t Device::load(RegisteredModule &M) {
-  if (M.Loaded)
+  if (M.Loaded.Module)
     return cudaSuccess;
-  if (M.Broken)
-    return cudaErrorNoKernelImageForDevice;
+  if (M.Broken != cudaSuccess)
+    return M.Broken;
   CpuDeviceOptions Options;
+  Options.Cache = true;
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
   if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
     Options.Reverse = llvm::StringRef(Order) == "reverse";
@@ -102,32 +131,37 @@ cudaError_t Device::load(RegisteredModule &M) {
     Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
   if (const char *Checks = std::getenv("CUPILOT_CPU_CHECKS"))
     if (llvm::Error E = selectChecks(Checks, Options)) {
-      M.Broken = true;
       explain(std::move(E));
-      return cudaErrorInitializationError;
+      return M.Broken = cudaErrorInitializationError;
     }
-  auto Loaded = CpuModule::load(M.Bitcode, Options);
+  cudaError_t Code = cudaSuccess;
+  llvm::Expected<LoadedImage> Loaded = loadImage(M.Image, Options, Code);
   if (!Loaded) {
-    M.Broken = true;
     explain(Loaded.takeError());
-    return cudaErrorNoKernelImageForDevice;
+    return M.Broken = Code;
   }
   M.Loaded = std::move(*Loaded);
-  M.Facts = kernelFacts(M.Bitcode);
   // Variables of the module are memory that device code may touch.
-  for (const std::string &Name : M.Loaded->globals())
-    if (auto Global = M.Loaded->global(Name))
+  for (const std::string &Name : M.Loaded.Module->globals())
+    if (auto Global = M.Loaded.Module->global(Name))
       Memory->addBuffer(Global->first, Global->second);
+  for (auto &[Name, Host] : M.Managed)
+    if (auto Global = M.Loaded.Module->global(Name))
+      *Host = Global->first;
+  llvm::append_range(M.Loaded.Variables, M.Variables);
+  llvm::sort(M.Loaded.Variables);
+  M.Loaded.Variables.erase(llvm::unique(M.Loaded.Variables),
+                           M.Loaded.Variables.end());
   return cudaSuccess;
 }
 
 void Device::unload(RegisteredModule &M) {
-  if (!M.Loaded)
+  if (!M.Loaded.Module)
     return;
-  for (const std::string &Name : M.Loaded->globals())
-    if (auto Global = M.Loaded->global(Name))
+  for (const std::string &Name : M.Loaded.Module->globals())
+    if (auto Global = M.Loaded.Module->global(Name))
       Memory->removeBuffer(Global->first);
-  M.Loaded.reset();
+  M.Loaded = {};
 }
 
 cudaError_t Device::function(const void *Host, RegisteredFunction **Entry,
@@ -141,7 +175,8 @@ cudaError_t Device::function(const void *Host, RegisteredFunction **Entry,
     return E;
   *Entry = &It->second;
   if (Facts)
-    if (auto Known = M.Facts.find(It->second.Name); Known != M.Facts.end())
+    if (auto Known = M.Loaded.Facts.find(It->second.Name);
+        Known != M.Loaded.Facts.end())
       *Facts = Known->second;
   return cudaSuccess;
 }
@@ -151,7 +186,7 @@ cudaError_t Device::paramSizes(const void *Host, std::vector<uint64_t> &Sizes) {
   RegisteredFunction *F;
   if (cudaError_t E = function(Host, &F))
     return E;
-  auto Result = F->Module->Loaded->paramSizes(F->Name);
+  auto Result = F->Module->Loaded.Module->paramSizes(F->Name);
   if (!Result) {
     llvm::consumeError(Result.takeError());
     return cudaErrorInvalidDeviceFunction;
@@ -165,15 +200,39 @@ cudaError_t Device::variable(const void *Host, void **Address, size_t *Size) {
   auto It = Variables.find(Host);
   if (It == Variables.end())
     return cudaErrorInvalidSymbol;
-  if (cudaError_t E = load(*It->second.Module))
+  return variableIn(It->second.Module, It->second.Name, Address, Size);
+}
+
+cudaError_t Device::variableIn(RegisteredModule *M, const std::string &Name,
+                               void **Address, size_t *Size) {
+  std::lock_guard Lock(Mutex);
+  if (cudaError_t E = load(*M))
     return E;
-  auto Global = It->second.Module->Loaded->global(It->second.Name);
+  auto Global = M->Loaded.Module->global(Name);
   if (!Global)
     return cudaErrorInvalidSymbol;
   if (Address)
     *Address = Global->first;
   if (Size)
     *Size = Global->second;
+  return cudaSuccess;
+}
+
+cudaError_t Device::functionIn(RegisteredModule *M, const std::string &Name,
+                               const void **Host) {
+  std::lock_guard Lock(Mutex);
+  if (cudaError_t E = load(*M))
+    return E;
+  if (!llvm::is_contained(M->Loaded.Module->kernels(), Name))
+    return cudaErrorInvalidDeviceFunction;
+  for (auto &[Known, F] : Functions)
+    if (F.Module == M && F.Name == Name) {
+      *Host = Known;
+      return cudaSuccess;
+    }
+  // An address that nothing else has, for as long as the program runs.
+  *Host = new char;
+  addFunction(*Host, M, Name.c_str());
   return cudaSuccess;
 }
 
@@ -250,7 +309,7 @@ cudaError_t Device::checkLaunch(const RegisteredFunction &F,
        Shape.Shared + Facts.StaticShared > UnrequestedShared))
     return cudaErrorInvalidValue;
   if (Shape.Cooperative) {
-    auto Resident = F.Module->Loaded->residentBlocks(F.Name, Shape);
+    auto Resident = F.Module->Loaded.Module->residentBlocks(F.Name, Shape);
     if (!Resident)
       return explain(Resident.takeError());
     if (Blocks > *Resident)
@@ -272,7 +331,7 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
                                                : E;
   if (cudaError_t E = checkLaunch(*Function, Facts, Shape))
     return E;
-  CpuModule &Module = *Function->Module->Loaded;
+  CpuModule &Module = *Function->Module->Loaded.Module;
   const std::string &Name = Function->Name;
   std::vector<uint64_t> Params;
   if (cudaError_t E = paramSizes(Host, Params))
@@ -280,7 +339,8 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
   if (!Args && !Params.empty())
     return cudaErrorInvalidValue;
   if (Recorder)
-    Recorder->before(Name, Shape, Params, Args, Sizes, Module);
+    Recorder->before(Name, Shape, Params, Args, Sizes, Module,
+                     Function->Module->Loaded.Variables);
   auto Result =
       Module.launch(Name, Shape,
                     llvm::ArrayRef<const void *>(
@@ -305,25 +365,4 @@ void Device::flushOutput() {
   std::lock_guard Lock(Mutex);
   std::fwrite(Output.data(), 1, Output.size(), stdout);
   Output.clear();
-}
-
-/// Bitcode is a sequence of blocks, each with its length in words (LLVM Bitcode
-/// File Format, "ENTER_SUBBLOCK"). What follows it in the section is not ours.
-size_t cupilot::bitcodeSize(const void *Start) {
-  const auto *Bytes = static_cast<const unsigned char *>(Start);
-  if (std::memcmp(Bytes, "BC\xC0\xDE", 4) != 0)
-    return 0;
-  size_t At = 4;
-  for (;;) {
-    uint32_t Head, Words;
-    std::memcpy(&Head, Bytes + At, 4);
-    std::memcpy(&Words, Bytes + At + 4, 4);
-    uint32_t Abbrev = Head & 3, Block = Head >> 2 & 0xff;
-    // IDENTIFICATION 13, MODULE 8, STRTAB 23, SYMTAB 25, summaries 20 and 24.
-    bool Known = Block == 13 || Block == 8 || Block == 23 || Block == 25 ||
-                 Block == 20 || Block == 24;
-    if (Abbrev != 1 || !Known)
-      return At;
-    At += 8 + size_t(Words) * 4;
-  }
 }

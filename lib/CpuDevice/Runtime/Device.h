@@ -9,7 +9,7 @@
 #define CUPILOT_LIB_CPUDEVICE_RUNTIME_DEVICE_H
 
 #include "Capture.h"
-#include "KernelFacts.h"
+#include "Image.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include <atomic>
@@ -19,12 +19,16 @@
 
 namespace cupilot {
 
-/// A registered module: bitcode until its first use.
+/// A registered module: as the program holds it until its first use.
 struct RegisteredModule {
-  std::string Bitcode;
-  std::unique_ptr<CpuModule> Loaded;
-  std::map<std::string, KernelFacts> Facts; ///< By kernel, once loaded.
-  bool Broken = false;                      ///< Cannot be loaded; was said.
+  DeviceImage Image;
+  LoadedImage Loaded; ///< Without a module until then.
+  /// __managed__ variables and the host's pointers to them, which are set when
+  /// the module is loaded.
+  std::map<std::string, void **> Managed;
+  /// Variables that the host knows besides those that everybody can see.
+  std::vector<std::string> Variables;
+  cudaError_t Broken = cudaSuccess; ///< It cannot be loaded; was said.
 };
 
 struct RegisteredFunction {
@@ -63,9 +67,16 @@ public:
   static Device &get();
 
   // Registration, by host address.
-  RegisteredModule *addModule(std::string Bitcode);
+  RegisteredModule *addModule(DeviceImage Image);
   void addFunction(const void *Host, RegisteredModule *M, const char *Name);
   void addVariable(const void *Host, RegisteredModule *M, const char *Name);
+  void addManaged(void **Host, RegisteredModule *M, const char *Name);
+  /// Forgets a module, its functions and variables.
+  void removeModule(RegisteredModule *M);
+  /// Whether \p M is a module.
+  bool knows(const RegisteredModule *M);
+  /// Loads \p M now, which otherwise its first use does.
+  cudaError_t loadNow(RegisteredModule *M);
 
   // Memory.
   cudaError_t allocate(void **Pointer, size_t Size, MemoryKind Kind,
@@ -98,10 +109,19 @@ public:
   cudaError_t paramSizes(const void *Host, std::vector<uint64_t> &Sizes);
   /// Address and size of a device variable, by its host shadow.
   cudaError_t variable(const void *Host, void **Address, size_t *Size);
+  /// The kernel \p Name of a module, as an address that stands for it here;
+  /// cudaErrorInvalidDeviceFunction when there is none.
+  cudaError_t functionIn(RegisteredModule *M, const std::string &Name,
+                         const void **Host);
+  /// The same of a variable; cudaErrorInvalidSymbol.
+  cudaError_t variableIn(RegisteredModule *M, const std::string &Name,
+                         void **Address, size_t *Size);
   /// The error that a fault of device code left; it stays, as on a GPU.
   cudaError_t sticky() const { return Sticky; }
   /// Writes out what device printf collected.
   void flushOutput();
+  /// Writes what is left at the end of the program, a recording too.
+  void finish();
   /// Frees all memory and gives device variables their first values. After a
   /// fault the device stays unusable, as on a GPU.
   void reset();
@@ -130,9 +150,6 @@ private:
 
 /// Memory of the described GPU in bytes, as an H200's run time has it.
 constexpr size_t DeviceBytes = 150109880320;
-
-/// Length of the LLVM bitcode that begins at \p Start; 0 when none does there.
-size_t bitcodeSize(const void *Start);
 
 } // namespace cupilot
 

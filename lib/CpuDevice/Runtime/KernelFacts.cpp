@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelFacts.h"
+#include "Ptx/ModuleLowering.h"
+#include "cupilot/Ptx/Reach.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -122,6 +124,60 @@ std::map<std::string, KernelFacts> kernelFacts(StringRef Bitcode) {
     addVariables(F, Facts);
   }
   readClusters(**M, All);
+  return All;
+}
+
+/// Adds a variable of a module or of a function.
+static void addVariable(const ptx::Variable &V, KernelFacts &Facts) {
+  std::optional<uint64_t> Bytes = bytesOf(V);
+  if (!Bytes) // Dynamic shared memory.
+    return;
+  if (V.In == ptx::Space::Shared)
+    Facts.StaticShared =
+        alignTo(Facts.StaticShared, std::max(V.Align, 1u)) + *Bytes;
+  else if (V.In == ptx::Space::Const)
+    Facts.Constant += *Bytes;
+  else if (V.In == ptx::Space::Local)
+    Facts.Local += *Bytes;
+}
+
+std::map<std::string, KernelFacts> kernelFacts(const ptx::Module &M) {
+  std::map<std::string, KernelFacts> All;
+  for (const ptx::Function *K : M.kernels()) {
+    KernelFacts &Facts = All[std::string(K->Name)];
+    uint64_t End = 0;
+    for (const ptx::Variable &P : K->Parameters) {
+      uint64_t Bytes = bytesOf(P).value_or(0);
+      // PTX aligns a parameter to its type where it says nothing else.
+      uint64_t Align = std::max<uint64_t>(P.Align, ptx::bitsOf(P.Of) / 8);
+      Facts.ParamOffsets.push_back(alignTo(End, std::max<uint64_t>(Align, 1)));
+      End = Facts.ParamOffsets.back() + Bytes;
+    }
+    for (const auto &[Tuning, Numbers] : K->Tunings) {
+      auto Number = [&, &Numbers = Numbers](size_t I) {
+        return I < Numbers.size() ? Numbers[I] : 1;
+      };
+      if (Tuning == ptx::Tuning::MaxNTid || Tuning == ptx::Tuning::ReqNTid)
+        Facts.MaxThreads = static_cast<unsigned>(std::min<uint64_t>(
+            MaxBlockThreads, Number(0) * Number(1) * Number(2)));
+      else if (Tuning == ptx::Tuning::ReqNCtaPerCluster)
+        for (unsigned D = 0; D < 3; ++D)
+          Facts.Cluster[D] = static_cast<unsigned>(Number(D));
+    }
+    for (std::string_view Name : ptx::reachOf(M, K->Name)) {
+      const ptx::Item *I = M.find(Name);
+      if (const auto *D = I->as<ptx::Declaration>()) {
+        for (const ptx::Variable &V : D->Variables)
+          if (V.Name == Name)
+            addVariable(V, Facts);
+      } else if (const auto *F = I->as<ptx::Function>()) {
+        for (const ptx::Statement &S : F->Body)
+          if (const auto *Own = S.as<ptx::Declaration>())
+            for (const ptx::Variable &V : Own->Variables)
+              addVariable(V, Facts);
+      }
+    }
+  }
   return All;
 }
 

@@ -9,11 +9,13 @@
 #define CUPILOT_LIB_CPUDEVICE_RUNTIME_KERNELFACTS_H
 
 #include "cupilot/Portable/LaunchLimits.h"
+#include "cupilot/Ptx/Module.h"
 #include "llvm/ADT/StringRef.h"
 #include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace cupilot {
 
@@ -23,10 +25,14 @@ struct KernelFacts {
   unsigned MaxThreads =
       MaxBlockThreads; ///< __launch_bounds__, threads per block.
   std::array<unsigned, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
+  /// Of PTX: where packed arguments lie, in bytes.
+  std::vector<uint64_t> ParamOffsets;
 };
 
 /// The facts of each kernel of an NVPTX module; none when it cannot be read.
 std::map<std::string, KernelFacts> kernelFacts(llvm::StringRef Bitcode);
+/// The same of a PTX module.
+std::map<std::string, KernelFacts> kernelFacts(const ptx::Module &M);
 
 } // namespace cupilot
 

@@ -312,7 +312,8 @@ TEST_F(PtxModule, WhatIsNotKnownIsRefused) {
   EXPECT_EQ(Kernels[0].Missing[0].What, "'ld.global.u64 %a1, [h]'");
   EXPECT_EQ(
       toString(kernelsOfPtx(Head + ".entry k() { add }").takeError()),
-      "cannot parse the PTX at line 4, column 18: expected ';', found '}'");
+      "cannot parse the PTX at line 4, column 18: expected ';', found '}' "
+      "(in 'k', at 'add }')");
   CpuDeviceOptions Wide;
   Wide.WidenFloats = true;
   EXPECT_TRUE(errorToBool(loadPtx(Head + Text, Wide).takeError()));

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/BuildCommand.h"
+#include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Evolve.h"
 #include "cupilot/Driver/GpuFacts.h"
 #include "cupilot/Driver/Judge.h"
-#include "cupilot/Driver/NvccBuilds.h"
 #include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Driver/Refresh.h"
 #include "cupilot/Driver/SearchProgress.h"
@@ -134,25 +134,48 @@ TEST(BuildCommand, ReadsArchitecturesAndNvccsOwnLine) {
                                 "k.cu");
   ASSERT_TRUE(bool(Clang));
   EXPECT_EQ(Clang->Archs, (Words{"sm_80", "sm_90"}));
-  EXPECT_EQ(Clang->Nvcc, "");
+  EXPECT_FALSE(Clang->Nvcc);
   EXPECT_TRUE(llvm::is_contained(Clang->Flags, "--cuda-gpu-arch=sm_80"));
   EXPECT_FALSE(llvm::is_contained(Clang->Flags, "--cuda-gpu-arch=sm_90"));
   auto Nvcc = readBuildCommand(
       Words{"ccache", "nvcc", "-arch=sm_90", "-o", "k.o", "k.cu"}, "k.cu");
   ASSERT_TRUE(bool(Nvcc));
-  EXPECT_EQ(Nvcc->Nvcc, "nvcc -arch=sm_90");
+  ASSERT_TRUE(Nvcc->Nvcc.has_value());
+  EXPECT_EQ(Nvcc->Nvcc->Nvcc, "nvcc");
+  EXPECT_EQ(Nvcc->Nvcc->UnitFlags, Words()); // The architecture is said apart.
 }
 
-TEST(NvccBuilds, RefusesWhatTheGateDidNotRun) {
-  auto Refused = [](const char *Compiler, Words Flags = {}) {
-    return textOf(nvccIdentity(Three[0], "k.cu", "sm_90", Flags, Compiler));
+TEST(BuildCompilers, RefusesWhatIsNone) {
+  auto Refused = [](const char *Compiler) {
+    return textOf(buildCompilers({}, {Compiler}, llvm::nulls()));
   };
   EXPECT_EQ(Refused("gcc -O2"), "2: 'gcc -O2' is neither clang nor nvcc "
                                 "(--compiler='nvcc FLAGS')");
-  EXPECT_EQ(Refused("clang++ -O2"), "2: 'clang++ -O2' is not nvcc");
   EXPECT_EQ(Refused(""), "2: --compiler does not name a compiler");
   EXPECT_TRUE(llvm::StringRef(Refused("/gone/nvcc"))
                   .starts_with("3: cannot run '/gone/nvcc'"));
+}
+
+TEST(BuildCompilers, ClangAloneWhereTheUserNamesIt) {
+  auto Compilers =
+      buildCompilers({{"-O2"}, std::nullopt}, {"clang++"}, llvm::nulls());
+  ASSERT_TRUE(bool(Compilers));
+  ASSERT_EQ(Compilers->size(), 1u);
+  EXPECT_FALSE(Compilers->front().Nvcc);
+}
+
+TEST(NvccUse, SaysForClangsFlagsWhatNvccIsTold) {
+  auto Use = nvccUseFor(
+      "nvcc", Words{"-O2", "-std=gnu++20", "-DN=4", "-ffast-math",
+                    "-ffp-contract=off", "-Xcuda-ptxas", "-maxrregcount=32"});
+  ASSERT_TRUE(bool(Use));
+  EXPECT_EQ(Use->Device.Flags,
+            (Words{"-std=c++20", "--use_fast_math", "-fmad=false"}));
+  EXPECT_EQ(Use->Device.Ptxas, (Words{"-maxrregcount=32"}));
+  EXPECT_EQ(Use->ptxasFlags(), (Words{"-Xcuda-ptxas", "-maxrregcount=32"}));
+  EXPECT_EQ(textOf(nvccUseFor("nvcc", Words{"-mllvm", "-unroll-count=4"})),
+            "1: '-mllvm' has no equivalent in nvcc; name the command with "
+            "--compiler");
 }
 
 //===----------------------------------------------------------------------===//

@@ -36,9 +36,11 @@ protected:
   }
   /// What is narrower in \p Variant than in \p Original; "" for nothing.
   static std::string compare(StringRef Original, StringRef Variant) {
-    Last = findNarrowerArithmetic(
-        cantFail(DeviceArithmetic::of(Bitcode, Original)),
-        cantFail(DeviceArithmetic::of(Bitcode, Variant)));
+    DeviceArithmetic Own = cantFail(DeviceArithmetic::of(Bitcode, Original)),
+                     Its = cantFail(DeviceArithmetic::of(Bitcode, Variant));
+    Last = findNarrowerFormats(Own, Its);
+    if (!Last)
+      Last = findApproximateArithmetic(Own, Its);
     return Last ? Last->Format : "";
   }
   static const char Source[];

@@ -80,5 +80,5 @@ TEST(PtxModule, brokenTextIsAnError) {
   ASSERT_FALSE(bool(M));
   EXPECT_EQ(llvm::toString(M.takeError()),
             "cannot parse the PTX at line 11, column 1: expected ';', found "
-            "'}'");
+            "'}' (in 'helper', at 'ret')");
 }

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Corpus.h"
+#include "cupilot/Ptx/Link.h"
 #include "cupilot/Ptx/Print.h"
+#include "cupilot/Ptx/Reach.h"
 #include "gtest/gtest.h"
 #include <algorithm>
 #include <random>
@@ -382,6 +384,51 @@ TEST(Ptx, Mutations) {
   // Some break nothing, most do.
   EXPECT_GT(Read, 50u);
   EXPECT_LT(Read, 4750u);
+}
+
+TEST(Reach, FunctionsAndVariables) {
+  Module M = read(".version 8.0\n.target sm_80\n"
+                  ".global .u64 g = h;\n.global .u32 h;\n.global .u32 i;\n"
+                  ".func f() { ld.global.u64 %rd1, [g+8]; ret; }\n"
+                  ".func k() { call f; }\n.func other() { ret; }\n");
+  EXPECT_EQ(reachOf(M, "k"),
+            (std::vector<std::string_view>{"k", "f", "g", "h"}));
+  EXPECT_EQ(reachOf(M, "other"), std::vector<std::string_view>{"other"});
+  EXPECT_TRUE(reachOf(M, "nobody").empty());
+}
+
+TEST(Link, OneModuleOfUnits) {
+  std::vector<Module> Units;
+  Units.push_back(
+      read(".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"a.cu\"\n"
+           ".extern .func f;\n.extern .global .u32 there;\n.global .u32 own;\n"
+           ".weak .func w { ret; }\n.extern .shared .b8 dynamic[];\n"
+           ".visible .entry k() {\n.loc 1 5 1\nst.global.u32 [own], 1;\n"
+           "st.global.u32 [there], 2;\ncall f;\nret;\n}\n"));
+  Units.push_back(read(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n.file 1 \"b.cu\"\n"
+      ".visible .global .u32 there = 3;\n.global .u32 own = 4;\n"
+      ".weak .func w { trap; }\n.extern .shared .b8 dynamic[];\n"
+      ".visible .func f {\n.loc 1 6 1\nst.global.u32 [own], 5;\nret;\n}\n"));
+  Module M = read(cupilot::ptx::link(Units));
+  EXPECT_EQ(M.Needs, (Version{9, 0}));
+  EXPECT_EQ(M.Target, std::vector<std::string_view>{"sm_90a"});
+  EXPECT_TRUE(M.function("f")->HasBody);
+  EXPECT_EQ(reachOf(M, "k"), (std::vector<std::string_view>{
+                                 "k", "own$unit0", "there", "f", "own$unit1"}));
+  // The first weak function stays, and files keep numbers of their own.
+  EXPECT_EQ(M.function("w")->Body.size(), 1u);
+  EXPECT_EQ(M.function("w")->Body[0].as<Instruction>()->Opcode, "ret");
+  EXPECT_EQ(M.function("f")->Body[0].as<Location>()->File, (1u << 20) + 1);
+  EXPECT_EQ(std::count_if(M.Items.begin(), M.Items.end(),
+                          [](const Item &I) { return I.as<SourceFile>(); }),
+            2);
+  EXPECT_EQ(std::count_if(M.Items.begin(), M.Items.end(),
+                          [](const Item &I) {
+                            const auto *D = I.as<Declaration>();
+                            return D && D->Variables[0].Name == "dynamic";
+                          }),
+            1);
 }
 
 } // namespace

@@ -1,0 +1,78 @@
+# Names of functions, read from CUDA's headers.
+
+# CUDART_VERSION of the headers in <include>; 0 where there are none.
+function(cupilot_cudart_version include result)
+  set(version 0)
+  if(EXISTS ${include}/cuda_runtime_api.h)
+    file(STRINGS ${include}/cuda_runtime_api.h line REGEX "^#define CUDART_VERSION")
+    string(REGEX MATCH "[0-9]+" version "${line}")
+  endif()
+  set(${result} ${version} PARENT_SCOPE)
+endfunction()
+
+# <folder>/Missing.def with a line for each of <names>.
+function(cupilot_write_missing folder)
+  set(names ${ARGN})
+  list(REMOVE_DUPLICATES names)
+  list(SORT names)
+  list(TRANSFORM names PREPEND "CUPILOT_MISSING(")
+  list(TRANSFORM names APPEND ")\n")
+  list(JOIN names "" text)
+  file(CONFIGURE OUTPUT ${folder}/Missing.def CONTENT "${text}" @ONLY)
+endfunction()
+
+# The names that macros of <header> give to functions: "cuMemAlloc cuMemAlloc_v2",
+# "cudaMemcpy __CUDART_API_PTDS(cudaMemcpy)". In the result, pairs "name=symbol".
+function(cupilot_macro_names header prefix result)
+  set(pairs "")
+  file(STRINGS ${header} lines REGEX "^ *#define +${prefix}[A-Za-z0-9_]+ +(__CUDA[A-Z_]+\\()?${prefix}[A-Za-z0-9_]+")
+  foreach(line ${lines})
+    string(REGEX MATCH "#define +(${prefix}[A-Za-z0-9_]+) +(__CUDA[A-Z_]+\\()?(${prefix}[A-Za-z0-9_]+)" match "${line}")
+    set(name ${CMAKE_MATCH_1})
+    set(form "${CMAKE_MATCH_2}")
+    set(symbol ${CMAKE_MATCH_3})
+    list(APPEND pairs "${name}=${symbol}")
+    if(form MATCHES "PTSZ")
+      list(APPEND pairs "${name}=${symbol}_ptsz")
+    elseif(form MATCHES "PTDS")
+      list(APPEND pairs "${name}=${symbol}_ptds")
+    endif()
+  endforeach()
+  set(${result} "${pairs}" PARENT_SCOPE)
+endfunction()
+
+# The functions that <header> declares behind <word>.
+function(cupilot_declared_names header word prefix result)
+  set(names "")
+  file(STRINGS ${header} lines REGEX "${word}[A-Z_]* +${prefix}[A-Za-z0-9_]+ *\\(")
+  foreach(line ${lines})
+    string(REGEX MATCH "${word}[A-Z_]* +(${prefix}[A-Za-z0-9_]+) *\\(" match "${line}")
+    list(APPEND names ${CMAKE_MATCH_1})
+  endforeach()
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+# <folder>/Missing.def for cuda_runtime_api.h.
+function(cupilot_runtime_names header folder)
+  cupilot_declared_names(${header} CUDARTAPI cuda names)
+  cupilot_macro_names(${header} cuda pairs)
+  list(TRANSFORM pairs REPLACE ".*=" "")
+  cupilot_write_missing(${folder} ${names} ${pairs})
+endfunction()
+
+# <folder>/Missing.def and DriverNames.def for cuda.h.
+function(cupilot_driver_names header folder)
+  cupilot_declared_names(${header} CUDAAPI cu names)
+  cupilot_macro_names(${header} cu pairs)
+  set(symbols ${pairs})
+  list(TRANSFORM symbols REPLACE ".*=" "")
+  cupilot_write_missing(${folder} ${names} ${symbols})
+  set(text "")
+  foreach(pair ${pairs})
+    if(NOT pair MATCHES "_pt[sd][sz]$" AND NOT pair MATCHES "^(.*)=\\1$")
+      string(REGEX REPLACE "(.*)=(.*)" "CUPILOT_DRIVER_NAME(\"\\1\", \"\\2\")\n" line "${pair}")
+      string(APPEND text "${line}")
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}/DriverNames.def CONTENT "${text}" @ONLY)
+endfunction()

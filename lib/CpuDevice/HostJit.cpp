@@ -1,0 +1,91 @@
+//===- HostJit.cpp - Device code compiled and linked for this machine -----===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostJit.h"
+#include "RuntimeSymbols.h"
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace cupilot {
+
+static void initializeHost() {
+  static std::once_flag Once;
+  std::call_once(Once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+    InitializeNativeTargetAsmParser(); // addYields uses assembly.
+  });
+}
+
+/// A code generator for this machine, but for its arithmetic on short floats:
+/// instructions that make bfloat16 (AVX512-BF16 and what came after) flush
+/// denormals, which a GPU does not, and what one host has another lacks.
+static Expected<orc::JITTargetMachineBuilder> targetBuilder() {
+  Expected<orc::JITTargetMachineBuilder> Host =
+      orc::JITTargetMachineBuilder::detectHost();
+  if (!Host)
+    return Host.takeError();
+  if (Host->getTargetTriple().isX86())
+    for (StringRef Feature : {"avx512bf16", "avxneconvert", "avx10.2"})
+      Host->getFeatures().AddFeature(Feature, /*Enable=*/false);
+  // What the linker of objects needs.
+  Host->setRelocationModel(Reloc::PIC_);
+  Host->setCodeModel(CodeModel::Small);
+  return Host;
+}
+
+static Error defineRuntime(orc::LLJIT &Jit) {
+  orc::SymbolMap Symbols;
+  for (const RuntimeSymbol &S : runtimeSymbols())
+    Symbols[Jit.mangleAndIntern(S.Name)] = {
+        orc::ExecutorAddr::fromPtr(S.Address),
+        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  return Jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(Symbols)));
+}
+
+Expected<std::unique_ptr<HostJit>> HostJit::create() {
+  initializeHost();
+  Expected<orc::JITTargetMachineBuilder> Builder = targetBuilder();
+  if (!Builder)
+    return Builder.takeError();
+  Expected<std::unique_ptr<orc::LLJIT>> Jit =
+      orc::LLJITBuilder().setJITTargetMachineBuilder(*Builder).create();
+  if (!Jit)
+    return Jit.takeError();
+  if (Error E = defineRuntime(**Jit))
+    return std::move(E);
+  std::string Target = Builder->getTargetTriple().str() + " " +
+                       Builder->getCPU() + " " +
+                       Builder->getFeatures().getString();
+  return std::unique_ptr<HostJit>(
+      new HostJit(std::move(*Jit), std::move(*Builder), std::move(Target)));
+}
+
+Expected<std::unique_ptr<MemoryBuffer>> HostJit::compile(Module &M) {
+  Expected<std::unique_ptr<TargetMachine>> Machine =
+      Builder.createTargetMachine();
+  if (!Machine)
+    return Machine.takeError();
+  return orc::SimpleCompiler(**Machine)(M);
+}
+
+Expected<orc::JITDylib *> HostJit::createLibrary(StringRef Name) {
+  Expected<orc::JITDylib &> Made = Jit->createJITDylib(Name.str());
+  if (!Made)
+    return Made.takeError();
+  Made->addToLinkOrder(Jit->getMainJITDylib());
+  return &*Made;
+}
+
+} // namespace cupilot

@@ -1,0 +1,50 @@
+//===- HostJit.h - Device code compiled and linked for this machine -*- C++
+//-*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_CPUDEVICE_HOSTJIT_H
+#define CUPILOT_LIB_CPUDEVICE_HOSTJIT_H
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+
+namespace cupilot {
+
+/// Where lowered modules become code in this process. Every library sees the
+/// functions of the run time and what the first library, variables(), defines.
+class HostJit {
+public:
+  static llvm::Expected<std::unique_ptr<HostJit>> create();
+  /// The processor and its features, which decide about the code.
+  const std::string &target() const { return Target; }
+  /// An object file of \p M.
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(llvm::Module &M);
+  llvm::orc::JITDylib &variables() { return Jit->getMainJITDylib(); }
+  /// A library of its own for \p Name.
+  llvm::Expected<llvm::orc::JITDylib *> createLibrary(llvm::StringRef Name);
+  llvm::Error add(llvm::orc::JITDylib &To,
+                  std::unique_ptr<llvm::MemoryBuffer> Object) {
+    return Jit->addObjectFile(To, std::move(Object));
+  }
+  llvm::Expected<llvm::orc::ExecutorAddr> find(llvm::orc::JITDylib &In,
+                                               llvm::StringRef Symbol) {
+    return Jit->lookup(In, Symbol);
+  }
+
+private:
+  HostJit(std::unique_ptr<llvm::orc::LLJIT> Jit,
+          llvm::orc::JITTargetMachineBuilder Builder, std::string Target)
+      : Jit(std::move(Jit)), Builder(std::move(Builder)),
+        Target(std::move(Target)) {}
+
+  std::unique_ptr<llvm::orc::LLJIT> Jit;
+  llvm::orc::JITTargetMachineBuilder Builder;
+  std::string Target;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_CPUDEVICE_HOSTJIT_H

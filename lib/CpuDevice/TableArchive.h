@@ -1,0 +1,25 @@
+//===- TableArchive.h - Tables of lowered modules as bytes ------*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_CPUDEVICE_TABLEARCHIVE_H
+#define CUPILOT_LIB_CPUDEVICE_TABLEARCHIVE_H
+
+#include "ModuleSource.h"
+
+namespace cupilot {
+
+/// The tables of a module as bytes, for this program on this machine. Decisions
+/// are left out: code holds the address of what it notes.
+std::string archived(const LoweredModule &Tables);
+std::string archived(const ModuleIndex &Index);
+/// Nothing for bytes that archived() did not make.
+std::optional<LoweredModule> tablesOf(llvm::StringRef Bytes);
+std::optional<ModuleIndex> moduleIndexOf(llvm::StringRef Bytes);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_CPUDEVICE_TABLEARCHIVE_H

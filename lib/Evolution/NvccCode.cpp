@@ -1,0 +1,96 @@
+//===- NvccCode.cpp - What nvcc builds of a text --------------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "cupilot/Evolution/NvccCode.h"
+#include "cupilot/CpuDevice/PtxModule.h"
+#include "cupilot/Evaluation/DeviceModule.h"
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Support/Bitcode.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+using Renames = std::vector<std::pair<std::string, std::string>>;
+
+/// nvcc gives static variables, and those of anonymous namespaces, names of its
+/// own; the host knows them by clang's.
+static Error renameVariables(ArrayRef<std::string> Found, StringRef Source,
+                             Renames &Names) {
+  LLVMContext Context;
+  Expected<std::unique_ptr<Module>> M = parseBitcode(Source, Context);
+  if (!M)
+    return M.takeError();
+  for (const std::string &Name : Found)
+    if (!(*M)->getNamedGlobal(Name))
+      for (const GlobalVariable &G : (*M)->globals())
+        if (NvccPtx::sourceName(G.getName()) == NvccPtx::sourceName(Name)) {
+          Names.push_back({Name, G.getName().str()});
+          break;
+        }
+  return Error::success();
+}
+
+Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
+                              StringRef Source, ArrayRef<std::string> Symbols) {
+  std::vector<KernelIdentity> Kernels;
+  Renames Names;
+  for (const std::string &Symbol : Symbols) {
+    std::string Name = Ptx.find(Symbol);
+    if (Name.empty())
+      return findingError("nvcc emits no code for it");
+    Kernels.push_back(Ptx.identify(Name, Use.Device.context()));
+    if (Kernels.back().Digest.empty())
+      return make_error<BuildError>(*Kernels.back().Refusal);
+    if (Name != Symbol)
+      Names.push_back({Name, Symbol});
+    Expected<NvccPtx::Closure> Closure =
+        Ptx.closure(Name, Use.Device.context());
+    if (!Closure)
+      return Closure.takeError();
+    if (Error E = renameVariables(Closure->Variables, Source, Names))
+      return std::move(E);
+  }
+  NvccCode Code;
+  Code.Identity = digestOfPlan(Kernels);
+  Code.Ptx = Ptx.renamed(Names);
+  Expected<std::string> Whole = bitcodeOfPtx(Code.Ptx);
+  if (!Whole)
+    return Whole.takeError();
+  if (Error E = onlyKernels(*Whole, Symbols).moveInto(Code.Bitcode))
+    return std::move(E);
+  return Code;
+}
+
+Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
+                                 StringRef Arch, StringRef Source,
+                                 ArrayRef<std::string> Symbols,
+                                 unsigned Seconds) {
+  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
+  if (!Dir)
+    return Dir.takeError();
+  if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
+    return std::move(E);
+  // Lines are for the evidence; they change no code.
+  std::vector<std::string> Flags = Use.Device.Flags;
+  if (!is_contained(Flags, "-lineinfo"))
+    Flags.push_back("-lineinfo");
+  Expected<NvccPtx> Ptx =
+      compileNvccPtx(Use.Nvcc, Dir->file("text.cu"), Arch, Flags,
+                     /*Files=*/nullptr, Seconds);
+  if (!Ptx)
+    return Ptx.takeError();
+  return nvccCodeOf(*Ptx, Use, Source, Symbols);
+}
+
+} // namespace cupilot

@@ -1,0 +1,182 @@
+//===- OtherBuild.cpp - What a search keeps, by another compiler ----------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OtherBuild.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Support/Error.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+Measurement measurementOf(const CandidateEvidence &E, double Ratio,
+                          const SearchProblem &P) {
+  Measurement M{P.Gpu.Name,    Basis::Modelled, Ratio,
+                Ratio,         Ratio,           unsigned(GateVersion),
+                E.Gate.Checks, P.Compiler,      P.Arch,
+                E.Canonical};
+  if (!E.Gpu)
+    return M;
+  M.Device = E.Gpu->Device;
+  M.Basis = Basis::Measured;
+  if (E.Gpu->Total) {
+    M.Low = E.Gpu->Total->Low;
+    M.High = E.Gpu->Total->High;
+  }
+  M.Checks += E.Gpu->Compared;
+  if (any_of(E.Gpu->Workloads, [](const GpuWorkload &W) { return W.GpuOnly; }))
+    M.Gate = 0;
+  return M;
+}
+
+namespace {
+/// A candidate on its way through the other compiler's build.
+struct Attempt {
+  size_t Index;
+  Genome G;
+  Candidate C;
+};
+
+class OtherBuild {
+public:
+  OtherBuild(const SearchProblem &P, const SearchOptions &Options)
+      : P(P), Options(Options) {}
+  Expected<std::vector<OtherProof>> judge(ArrayRef<CandidateRecord> Accepted,
+                                          Journal &J, StringRef Run,
+                                          GpuAsker OnGpu);
+
+private:
+  Error prepare(ArrayRef<CandidateRecord> Accepted);
+  Error askGpu(GpuStepJudge &Gpu, GpuAsker OnGpu);
+  Error prove(Attempt &A, std::vector<OtherProof> &Proofs);
+  void dropFailed(CandidateOutcome Goes);
+  void tell(const CandidateRecord &R, const Twine &What) const {
+    if (Options.Tell)
+      Options.Tell((P.Compiler + ": " + variantName(R) + ": " + What).str());
+  }
+
+  const SearchProblem &P;
+  const SearchOptions &Options;
+  std::unique_ptr<CandidateEvaluator> Evaluator;
+  std::vector<Attempt> Attempts; ///< That have not failed.
+};
+} // namespace
+
+/// Leaves out, aloud, those with another outcome than \p Goes.
+void OtherBuild::dropFailed(CandidateOutcome Goes) {
+  erase_if(Attempts, [&](const Attempt &A) {
+    const CandidateRecord &R = A.C.Record;
+    if (R.Outcome == Goes)
+      return false;
+    tell(R, "left out: " + wordOf(R.Outcome) + ": " + reasonText(R));
+    return true;
+  });
+}
+
+Error OtherBuild::prepare(ArrayRef<CandidateRecord> Accepted) {
+  for (auto [I, R] : enumerate(Accepted)) {
+    std::optional<Genome> G = parseGenome(R.Genome);
+    if (!G || !R.Code)
+      return resourceError("the journal contains a damaged candidate: " +
+                           R.Genome);
+    Expected<Candidate> C = Evaluator->prepare(*G, *R.Code);
+    if (!C)
+      return C.takeError();
+    C->Record.Carried = R.Carried;
+    Attempts.push_back({I, std::move(*G), std::move(*C)});
+  }
+  dropFailed(CandidateOutcome::Unjudged);
+  return Error::success();
+}
+
+/// Comparison and time, and the last checks of those that are faster.
+Error OtherBuild::askGpu(GpuStepJudge &Gpu, GpuAsker OnGpu) {
+  for (Attempt &A : Attempts)
+    if (Error E = Evaluator->judge(A.C))
+      return E;
+  dropFailed(CandidateOutcome::Passed);
+  if (Attempts.empty())
+    return Error::success();
+  static constexpr char Step[] = "all";
+  std::vector<WaitingCandidate> Waiting;
+  for (Attempt &A : Attempts)
+    Waiting.push_back({A.C.Record, std::move(A.C)});
+  Error Failure = OnGpu(Step, [&] { return Gpu.judge(Step, Waiting); });
+  for (auto [A, W] : zip_equal(Attempts, Waiting)) {
+    if (W.Made)
+      A.C = std::move(*W.Made);
+    A.C.Record = std::move(W.Record);
+  }
+  if (Failure)
+    return Failure;
+  dropFailed(CandidateOutcome::Accepted);
+  for (Attempt &A : Attempts)
+    if (Error E = OnGpu(GpuStepJudge::finalStep(A.C.Record),
+                        [&] { return Gpu.accept(A.C.Record); }))
+      return E;
+  dropFailed(CandidateOutcome::Accepted);
+  return Error::success();
+}
+
+Error OtherBuild::prove(Attempt &A, std::vector<OtherProof> &Proofs) {
+  const CandidateRecord &R = A.C.Record;
+  Expected<std::optional<Domain>> Where =
+      P.OnGpu ? Evaluator->prove(A.G, R)
+              : Evaluator->domain(A.C, R.Evidence->Gate, {}, {});
+  if (!Where)
+    return Where.takeError();
+  if (!*Where) {
+    tell(R, "left out: no launch is left on which it may run");
+    return Error::success();
+  }
+  tell(R, formatv("x{0:f2} ({1})", R.Ratio, P.OnGpu ? "measured" : "modelled")
+              .str());
+  Proofs.push_back({A.Index, R.Ratio, measurementOf(*R.Evidence, R.Ratio, P),
+                    std::move(**Where)});
+  return Error::success();
+}
+
+Expected<std::vector<OtherProof>>
+OtherBuild::judge(ArrayRef<CandidateRecord> Accepted, Journal &J, StringRef Run,
+                  GpuAsker OnGpu) {
+  Expected<std::unique_ptr<CandidateEvaluator>> Made =
+      CandidateEvaluator::create(P);
+  if (!Made)
+    return Made.takeError();
+  Evaluator = std::move(*Made);
+  if (Error E = prepare(Accepted))
+    return std::move(E);
+  if (P.OnGpu) {
+    Expected<std::unique_ptr<GpuStepJudge>> Gpu = GpuStepJudge::create(
+        P, *Evaluator, J, Run, Options.Device, Options.Patience);
+    if (!Gpu)
+      return Gpu.takeError();
+    if (Error E = askGpu(**Gpu, OnGpu))
+      return std::move(E);
+  } else {
+    for (Attempt &A : Attempts)
+      if (Error E = Evaluator->judgeToKeep(A.C))
+        return std::move(E);
+    dropFailed(CandidateOutcome::Accepted);
+  }
+  std::vector<OtherProof> Proofs;
+  for (Attempt &A : Attempts)
+    if (Error E = prove(A, Proofs))
+      return std::move(E);
+  return Proofs;
+}
+
+Expected<std::vector<OtherProof>>
+judgeOtherBuild(const SearchProblem &P, ArrayRef<CandidateRecord> Accepted,
+                const SearchOptions &Options, Journal &J, StringRef Run,
+                GpuAsker OnGpu) {
+  return OtherBuild(P, Options).judge(Accepted, J, Run, OnGpu);
+}
+
+} // namespace cupilot
