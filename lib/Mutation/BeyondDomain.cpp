@@ -18,9 +18,9 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// More is not drawn: it would take too much memory.
-static constexpr double MostBytes = 700e6;
-/// What is longer repeats itself.
+/// More is not mapped: what is kept beside it is larger.
+static constexpr double MostBytes = 2e9;
+/// What is longer repeats itself, in whole pages.
 static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
 /// A number that a range up to \p Most leaves out.
@@ -79,8 +79,9 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
   int64_t EachThread = 1; // Of the size, as it was.
   if (What.Size && What.Axis)
     EachThread = std::max<int64_t>(
-        1, llround(double(Was.Symbols[*What.Size]) /
-                   double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
+        1,
+        llround(double(Was.Symbols[*What.Size]) /
+                double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
@@ -222,16 +223,6 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
          Resize(Margin * std::max(1.0, Net));
 }
 
-static void repeat(std::vector<uint8_t> &Content, uint64_t Size) {
-  size_t Period = Content.size();
-  if (Size <= Period)
-    return;
-  Content.resize(Size);
-  for (size_t At = Period; At < Size; At += Period)
-    std::memcpy(Content.data() + At, Content.data(),
-                std::min<uint64_t>(Period, Size - At));
-}
-
 /// Blocks of which some run at even distances, so that the first and the last
 /// of them do, too (SideBySide::Sampled).
 static uint64_t withLastBlock(uint64_t Blocks) {
@@ -348,7 +339,7 @@ LaunchSource::filled(const Workload &Recorded, const Bindings &Was,
   if (Error Bad = drawContents(Short, L))
     return std::move(Bad);
   for (auto [Content, B] : zip_equal(L.Buffers, W.Buffers))
-    repeat(Content, B.Size);
+    Content.Size = B.Size;
   describeShape(L);
   raw_string_ostream OS(L.Text);
   for (auto [I, S] : enumerate(K.Scalars))

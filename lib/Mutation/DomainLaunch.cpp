@@ -113,6 +113,8 @@ std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
                                unsigned Axis) {
   std::vector<int64_t> Found;
   int64_t Grid = Was.Dims[GridX + Axis];
+  if (Is.Dims[BlockX + Axis] < 1) // A box may hold more than a launch can be.
+    return Found;
   for (size_t I = 0; I < Was.Symbols.size(); ++I) {
     int64_t Old = Was.Symbols[I], New = Is.Symbols[I];
     if (Old < 1 || New < 1)

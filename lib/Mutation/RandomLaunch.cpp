@@ -159,7 +159,8 @@ Error LaunchSource::drawContents(const Workload &W, RandomLaunch &L) {
       drawFloats(L.Kinds.back(), *Content);
     else
       drawIntegers(L.Kinds.back(), *Content);
-    L.Buffers.push_back(std::move(*Content));
+    const uint64_t Size = Content->size();
+    L.Buffers.push_back({std::move(*Content), Size});
   }
   for (const WorkloadGlobal &G : W.Globals) {
     Expected<std::vector<uint8_t>> Content = contentOf(G.Content);
@@ -194,7 +195,8 @@ Expected<RandomLaunch> launchOf(const Workload &W) {
     if (!Content)
       return Content.takeError();
     L.Kinds.push_back(kindOf(B));
-    L.Buffers.push_back(std::move(*Content));
+    const uint64_t Size = Content->size();
+    L.Buffers.push_back({std::move(*Content), Size});
   }
   for (const WorkloadGlobal &G : W.Globals) {
     Expected<std::vector<uint8_t>> Content = contentOf(G.Content);

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_MUTATION_RANDOMLAUNCH_H
 #define CUPILOT_LIB_MUTATION_RANDOMLAUNCH_H
 
+#include "LaunchMemory.h"
 #include "cupilot/Evaluation/Element.h"
 #include "cupilot/Model/Domain.h"
 #include "cupilot/Model/Kernel.h"
@@ -22,7 +23,7 @@ struct RandomLaunch {
   LaunchShape Shape;
   std::vector<std::vector<uint8_t>> Args;
   std::vector<WorkloadPointer> Pointers;
-  std::vector<std::vector<uint8_t>> Buffers;
+  std::vector<BufferContent> Buffers;
   std::vector<ElementKind> Kinds; ///< Of the buffers.
   std::vector<std::pair<std::string, std::vector<uint8_t>>> Globals;
   /// Buffers are as large as the drawn sizes may need: the original's accesses

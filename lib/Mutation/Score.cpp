@@ -21,6 +21,7 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <sys/mman.h>
 
 using namespace llvm;
 
@@ -80,12 +81,35 @@ bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
 }
 
 namespace {
+/// Flags that worker processes set for their parent.
+class SharedFlags {
+public:
+  explicit SharedFlags(size_t Count) : Count(Count) {
+    void *Place = ::mmap(nullptr, Count, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    Flags = Place == MAP_FAILED ? nullptr : static_cast<bool *>(Place);
+  }
+  SharedFlags(const SharedFlags &) = delete;
+  SharedFlags &operator=(const SharedFlags &) = delete;
+  ~SharedFlags() {
+    if (Flags)
+      ::munmap(Flags, Count);
+  }
+  bool ok() const { return Flags; }
+  bool &operator[](size_t I) { return Flags[I]; }
+
+private:
+  size_t Count;
+  bool *Flags;
+};
+
 /// What one worker process keeps between mutants.
 class Judge {
 public:
   Judge(const MutationSubject &Subject, const ScoreOptions &Options)
       : Subject(Subject), Options(Options) {}
-  Error judge(MutantRecord &R);
+  /// \p Passed is set once the gate has accepted the mutant.
+  Error judge(MutantRecord &R, bool &Passed);
 
 private:
   Error prepare();
@@ -207,7 +231,7 @@ Error Judge::askIndependently(MutantRecord &R, const SideVariant &Mutant,
 
 /// The domain of a survivor is not written down: what goes on after an
 /// interruption judges it again.
-Error Judge::judge(MutantRecord &R) {
+Error Judge::judge(MutantRecord &R, bool &Passed) {
   if (Error E = prepare())
     return E;
   Expected<std::string> Code = applyMutation(Subject.Bitcode, Subject.K->Symbol,
@@ -233,6 +257,7 @@ Error Judge::judge(MutantRecord &R) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
           .count();
   R.Outcome = V->Passed ? MutantOutcome::Survived : MutantOutcome::Killed;
+  Passed = V->Passed;
   if (!V->Passed) {
     R.Reason = wordOf(V->Findings.front().Reason).str();
     R.Evidence = V->Findings.front().Workload;
@@ -302,6 +327,9 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
     if (isOpen(Records[I], Options))
       Tasks.push_back(I);
   Judge State(Subject, Options);
+  SharedFlags Passed(std::max<size_t>(1, Records.size()));
+  if (!Passed.ok())
+    return resourceError("there is no memory for the workers' flags");
   unsigned Counted = 0, Told = 0;
   Error Failure = Error::success();
   auto Full = [&] { return Options.Limit && Counted >= Options.Limit; };
@@ -315,7 +343,7 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
   auto Job = [&](unsigned Task) -> std::string {
     MutantRecord R = Records[Task];
     auto Start = std::chrono::steady_clock::now();
-    if (Error E = State.judge(R))
+    if (Error E = State.judge(R, Passed[Task]))
       return "error: " + toString(std::move(E));
     R.Seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
@@ -330,7 +358,9 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
     MutantRecord &R = Records[Task];
     if (T.K != TaskResult::Kind::Done) {
       // What kills the second question leaves the first one answered.
-      bool Judged = R.Outcome == MutantOutcome::Survived;
+      bool Judged = R.Outcome == MutantOutcome::Survived || Passed[Task];
+      if (Judged)
+        R.Outcome = MutantOutcome::Survived;
       (Judged ? R.Difference : R.Evidence) = T.Answer;
       R.Differs |= Judged;
       if (!Judged)

@@ -8,6 +8,7 @@
 
 #include "SideBySide.h"
 #include "cupilot/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
@@ -20,29 +21,11 @@ namespace cupilot {
 namespace {
 /// What one launch left behind.
 struct Outcome {
-  bool Ran = true; ///< False: the plan has no launch there.
+  bool Ran = true; ///< False: the plan has no launch there, or there was no
+                   ///< memory for it.
   std::optional<DeviceFault> Fault;
-  std::vector<std::vector<uint8_t>> Buffers;
+  std::vector<LaunchMemory> Buffers;
   std::vector<size_t> Touched; ///< Bytes from the begin of each, with coverage.
-};
-
-/// Memory of one run: buffers at aligned places.
-class Memory {
-public:
-  uint8_t *add(ArrayRef<uint8_t> Content, size_t Size) {
-    constexpr size_t Alignment = 256;
-    Storage.emplace_back(Size + 2 * Alignment, 0xff);
-    auto At = reinterpret_cast<uintptr_t>(Storage.back().data());
-    auto *Base = reinterpret_cast<uint8_t *>((At / Alignment + 1) * Alignment);
-    if (!Content.empty())
-      std::memcpy(Base, Content.data(), Content.size());
-    Device->addBuffer(Base, Size);
-    return Base;
-  }
-  std::unique_ptr<DeviceMemory> Device = DeviceMemory::create();
-
-private:
-  std::vector<std::vector<uint8_t>> Storage;
 };
 } // namespace
 
@@ -72,15 +55,10 @@ static void setGlobals(CpuModule &M, const RandomLaunch &L, DeviceMemory &To) {
     }
 }
 
-static std::vector<size_t> touched(const DeviceMemory &Device,
-                                   ArrayRef<uint8_t *> Bases) {
-  std::vector<size_t> Ends;
-  for (const uint8_t *Base : Bases) {
-    std::optional<BufferCoverage> C = Device.coverage(Base);
-    int Last = C ? std::max(C->Read.find_last(), C->Written.find_last()) : -1;
-    Ends.push_back(size_t(Last + 1));
-  }
-  return Ends;
+static size_t touchedEnd(const DeviceMemory &Device, const uint8_t *Base) {
+  std::optional<BufferCoverage> C = Device.coverage(Base);
+  int Last = C ? std::max(C->Read.find_last(), C->Written.find_last()) : -1;
+  return size_t(Last + 1);
 }
 
 /// Errors are launches that no GPU takes.
@@ -91,25 +69,32 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
   if (!P)
     return P.takeError();
   Outcome O;
-  Memory Mem;
-  std::vector<uint8_t *> Bases;
-  Bases.reserve(L.Buffers.size());
-  for (const std::vector<uint8_t> &Content : L.Buffers)
-    Bases.push_back(Mem.add(Content, Content.size()));
-  setGlobals(M, L, *Mem.Device);
+  std::unique_ptr<DeviceMemory> Device = DeviceMemory::create();
+  for (const BufferContent &Content : L.Buffers) {
+    O.Buffers.push_back(LaunchMemory::create(Content));
+    if (!O.Buffers.back().base()) {
+      O.Ran = false;
+      return O;
+    }
+    Device->addBuffer(O.Buffers.back().base(), Content.Size);
+  }
+  setGlobals(M, L, *Device);
   std::vector<std::vector<uint8_t>> Args = L.Args;
   for (const WorkloadPointer &To : L.Pointers) {
-    uint8_t *Target = Bases[To.Buffer] + To.BufferOffset;
+    uint8_t *Target = O.Buffers[To.Buffer].base() + To.BufferOffset;
     std::memcpy(Args[To.Param].data() + To.Offset, &Target, sizeof(Target));
   }
+  std::vector<LaunchMemory> Scratch;
   for (const Expr &Size : Plan.Scratch) {
     std::optional<uint64_t> Bytes = scratchBytes(Size, P->B);
     if (!Bytes || *Bytes > uint64_t(1) << 30) {
       O.Ran = false;
       return O;
     }
-    uint8_t *Base = Mem.add({}, *Bytes);
-    Mem.Device->setWritten(Base, *Bytes, false);
+    Scratch.push_back(LaunchMemory::scratch(*Bytes));
+    uint8_t *Base = Scratch.back().base();
+    Device->addBuffer(Base, *Bytes);
+    Device->setWritten(Base, *Bytes, false);
     Args.emplace_back(sizeof(Base));
     std::memcpy(Args.back().data(), &Base, sizeof(Base));
   }
@@ -126,18 +111,16 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
     Shape->Cooperative = L.Shape.Cooperative;
     if (!One.Cluster)
       Shape->Cluster = L.Shape.Cluster;
-    Expected<LaunchResult> R =
-        M.launch(One.Symbol, *Shape, Values, *Mem.Device);
+    Expected<LaunchResult> R = M.launch(One.Symbol, *Shape, Values, *Device);
     if (!R)
       return R.takeError();
     O.Fault = R->Fault;
     if (O.Fault)
       break;
   }
-  for (auto [Base, Content] : zip(Bases, L.Buffers))
-    O.Buffers.emplace_back(Base, Base + Content.size());
   if (Coverage)
-    O.Touched = touched(*Mem.Device, Bases);
+    for (const LaunchMemory &B : O.Buffers)
+      O.Touched.push_back(touchedEnd(*Device, B.base()));
   return O;
 }
 
@@ -172,7 +155,7 @@ static std::optional<size_t> firstWrong(ElementKind Kind,
                                         const PrecisionContract &Contract,
                                         ArrayRef<uint8_t> Got,
                                         ArrayRef<uint8_t> Original,
-                                        const std::vector<uint8_t> *Wide) {
+                                        ArrayRef<uint8_t> Wide) {
   if (Got == Original)
     return std::nullopt;
   if (!isFloating(Kind)) {
@@ -181,12 +164,10 @@ static std::optional<size_t> firstWrong(ElementKind Kind,
   }
   Numbers G = numbersOf(Kind, Got), O = numbersOf(Kind, Original);
   double Own = 0;
-  if (Wide) {
-    Numbers W = numbersOf(Kind, *Wide);
-    for (auto [A, B] : zip(W.V, O.V))
-      if (std::isfinite(A) && std::isfinite(B))
-        Own = std::max(Own, std::fabs(A - B) / (std::fabs(A) + O.Scale * 0.01));
-  }
+  Numbers W = numbersOf(Kind, Wide);
+  for (auto [A, B] : zip(W.V, O.V))
+    if (std::isfinite(A) && std::isfinite(B))
+      Own = std::max(Own, std::fabs(A - B) / (std::fabs(A) + O.Scale * 0.01));
   double Unit = Kind == ElementKind::Double  ? 0x1p-52
                 : Kind == ElementKind::Float ? 0x1p-23
                 : Kind == ElementKind::Half  ? 0x1p-10
@@ -269,37 +250,50 @@ Expected<bool> SideBySide::fit(RandomLaunch &L) {
     consumeError(First.takeError());
     return false;
   }
-  if (First->Fault)
+  if (First->Fault || !First->Ran)
     return false;
   for (auto [Content, Kind, End] : zip(L.Buffers, L.Kinds, First->Touched)) {
-    size_t Width = sizeOf(Kind);
-    Content.resize(std::min(
-        Content.size(), std::max(Width, (End + Width - 1) / Width * Width)));
+    uint64_t Width = sizeOf(Kind);
+    Content.cut(std::max(Width, divideCeil(End, Width) * Width));
   }
   return true;
 }
 
-/// The first difference, in words; nothing where there is none.
+/// Whether both left the same in all buffers.
+static bool equalBuffers(const Outcome &A, const Outcome &B) {
+  return all_of(zip(A.Buffers, B.Buffers), [](const auto &Both) {
+    const auto &[Mine, Theirs] = Both;
+    return equalIn(Mine, Theirs, writtenByAny({&Mine, &Theirs}));
+  });
+}
+
+/// The first difference of \p Got from \p First, in words; nothing where there
+/// is none.
 static std::optional<std::string>
 differenceOf(const RandomLaunch &L, const PrecisionContract &Contract,
              const Outcome &Got, const Outcome &First,
              const Outcome &Reference) {
   if (Got.Fault)
     return Got.Fault->str();
-  for (size_t I = 0; I < First.Buffers.size(); ++I)
-    if (auto At = firstWrong(L.Kinds[I], Contract, Got.Buffers[I],
-                             First.Buffers[I], &Reference.Buffers[I])) {
-      unsigned Width = sizeOf(L.Kinds[I]);
-      std::string Difference;
-      raw_string_ostream(Difference)
-          << "element " << *At << " of buffer " << I << " is "
-          << format("%.9g",
-                    readElement(L.Kinds[I], &Got.Buffers[I][*At * Width]))
-          << ", the original's "
-          << format("%.9g",
-                    readElement(L.Kinds[I], &First.Buffers[I][*At * Width]));
-      return Difference;
-    }
+  for (size_t I = 0; I < First.Buffers.size(); ++I) {
+    const std::vector<ByteRange> Where = writtenByAny(
+        {&Got.Buffers[I], &First.Buffers[I], &Reference.Buffers[I]});
+    const std::vector<uint8_t> Mine = gather(Got.Buffers[I], Where),
+                               Original = gather(First.Buffers[I], Where);
+    auto At = firstWrong(L.Kinds[I], Contract, Mine, Original,
+                         gather(Reference.Buffers[I], Where));
+    if (!At)
+      continue;
+    const size_t Width = sizeOf(L.Kinds[I]);
+    std::string Difference;
+    raw_string_ostream(Difference)
+        << "element " << placeOf(Where, *At * Width) / Width << " of buffer "
+        << I << " is "
+        << format("%.9g", readElement(L.Kinds[I], &Mine[*At * Width]))
+        << ", the original's "
+        << format("%.9g", readElement(L.Kinds[I], &Original[*At * Width]));
+    return Difference;
+  }
   return std::nullopt;
 }
 
@@ -322,14 +316,14 @@ Expected<Comparison> SideBySide::compare(RandomLaunch L) {
     consumeError(First.takeError());
     return Comparison{Kind::Refused, ""};
   }
-  if (First->Fault)
+  if (First->Fault || !First->Ran)
     return Comparison{Kind::Refused, ""};
   Expected<Outcome> Got = runOn(*Other, *K, V.Plan, L);
   if (!Got) // What the runtime refuses is a wrong launch of the plan.
     return Comparison{Kind::Differs, describe(L, toString(Got.takeError()))};
   if (!Got->Ran)
     return Comparison{Kind::NotRun, ""};
-  if (!Got->Fault && Got->Buffers == First->Buffers)
+  if (!Got->Fault && equalBuffers(*Got, *First))
     return Comparison{};
   // Only a difference needs the dearer questions.
   Expected<Outcome> Last = runOn(*Backwards, *K, Own, L);
@@ -338,11 +332,9 @@ Expected<Comparison> SideBySide::compare(RandomLaunch L) {
   Expected<Outcome> Reference = runOn(*Wide, *K, Own, L);
   if (!Reference)
     return Reference.takeError();
-  bool Steady = !Last->Fault && !Reference->Fault;
-  for (size_t I = 0; Steady && I < First->Buffers.size(); ++I)
-    Steady = !firstWrong(L.Kinds[I], K->Contract, Last->Buffers[I],
-                         First->Buffers[I], &Reference->Buffers[I]);
-  if (!Steady) // The original's result is chance.
+  // The original's result may be chance.
+  if (!Last->Ran || !Reference->Ran || Reference->Fault ||
+      differenceOf(L, K->Contract, *Last, *First, *Reference))
     return Comparison{Kind::Refused, ""};
   if (auto Difference = differenceOf(L, K->Contract, *Got, *First, *Reference))
     return Comparison{Kind::Differs, describe(L, *Difference)};

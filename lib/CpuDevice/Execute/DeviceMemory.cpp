@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DeviceBuffers.h"
+#include "cupilot/Support/Pages.h"
 #include <mutex>
 #include <sys/mman.h>
 
@@ -365,14 +366,28 @@ std::optional<BufferCoverage> DeviceBuffers::coverage(const void *Base) const {
   BufferCoverage Result{BitVector(E.Size), BitVector(E.Size)};
   if (!E.Shadow)
     return Result;
-  for (uint64_t Byte = 0; Byte < E.Size;) {
+  // Most of a large buffer is not touched, and looking at its shadow would
+  // bring the pages of that.
+  const auto Shadow = reinterpret_cast<uintptr_t>(E.Shadow);
+  const std::vector<bool> Touched = PageMap().used(
+      E.Shadow, E.Granules * sizeof(Granule), PageMap::Use::Touched);
+  for (uint64_t Byte = 0, PageEnd = 0; Byte < E.Size;) {
     uint64_t At = It->first + Byte;
-    const Granule &G = E.Shadow[At / GranuleBytes - firstGranule(It->first)];
+    const uint64_t Index = At / GranuleBytes - firstGranule(It->first);
+    if (Index >= PageEnd) { // Of its shadow.
+      const uint64_t Page = (Shadow + Index * sizeof(Granule)) / pageSize();
+      PageEnd = divideCeil((Page + 1) * pageSize() - Shadow, sizeof(Granule));
+      if (!Touched[Page - Shadow / pageSize()]) {
+        Byte = (firstGranule(It->first) + PageEnd) * GranuleBytes - It->first;
+        continue;
+      }
+    }
+    const Granule &G = E.Shadow[Index];
     const uint64_t Read = loadWord(G.Read) & word::Read,
                    Written = loadWord(G.Write) & word::Written;
     const uint64_t Next =
         std::min<uint64_t>(E.Size, Byte + GranuleBytes - At % GranuleBytes);
-    if (!(Read | Written)) // Most of a large buffer.
+    if (!(Read | Written))
       Byte = Next;
     for (; Byte < Next; ++Byte) {
       const uint64_t In = (It->first + Byte) % GranuleBytes;

@@ -23,6 +23,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/StructuralHash.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -53,14 +54,27 @@ static void number(Instruction &I, StringRef Kind, unsigned Number) {
                                          Type::getInt32Ty(C), Number))));
 }
 
+/// clang splits a path where it leaves the folder it works in, but not that of
+/// the unit: only whole paths can be compared.
+static SmallString<128> wholePath(const DIFile &File) {
+  SmallString<128> Path(File.getFilename());
+  if (!sys::path::is_absolute(Path)) {
+    Path = File.getDirectory();
+    sys::path::append(Path, File.getFilename());
+  }
+  sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+  return Path;
+}
+
 /// Whether \p F is in the file that was compiled, not in a header of the
 /// toolkit.
 static bool isAuthors(const Function &F) {
   if (F.isDeclaration() || F.getName().starts_with("__nv_"))
     return false;
   const DISubprogram *Sub = F.getSubprogram();
-  return !Sub || !Sub->getUnit() ||
-         Sub->getFilename() == Sub->getUnit()->getFilename();
+  return !Sub || !Sub->getUnit() || !Sub->getFile() ||
+         !Sub->getUnit()->getFile() ||
+         wholePath(*Sub->getFile()) == wholePath(*Sub->getUnit()->getFile());
 }
 
 /// The minimum or maximum that \p F is nothing else than; not_intrinsic for

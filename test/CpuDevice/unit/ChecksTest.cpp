@@ -373,6 +373,26 @@ TEST_F(Checks, NotesCoverage) {
   EXPECT_LE(Memory->checkMemory(), 4 * Out.size() * sizeof(int) + 64);
 }
 
+TEST_F(Checks, NotesCoverageOfLargeBuffers) {
+  constexpr uint64_t Size = 1 << 28, From = Size - 256;
+  void *Place = ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(Place, MAP_FAILED);
+  Memory->addBuffer(Place, Size);
+  auto *P = static_cast<char *>(Place) + From;
+  int N = 64;
+  std::vector<const void *> Args = {&P, &N};
+  LaunchResult R = cantFail(module()->launch(
+      "tail_write", {{1, 1, 1}, {32, 1, 1}, 0}, Args, *Memory));
+  EXPECT_FALSE(R.Fault) << R.Fault->str();
+  auto Seen = Memory->coverage(Place);
+  ASSERT_TRUE(Seen);
+  EXPECT_EQ(Seen->Written.find_first(), int(From));
+  EXPECT_EQ(Seen->Written.count(), 128u);
+  Memory->removeBuffer(Place);
+  ::munmap(Place, Size);
+}
+
 TEST(SelectChecks, ReadsNames) {
   CpuDeviceOptions Options;
   cantFail(selectChecks("races, written", Options));
