@@ -42,12 +42,6 @@ moduleOfPtx(StringRef Text, LLVMContext &Context, std::vector<PtxLack> &Lacks) {
   return lowered(*Source, Context, Lacks);
 }
 
-static constexpr char MadeOfPtxName[] = "cupilot.ptx";
-
-bool isMadeOfPtx(const Module &M) {
-  return M.getNamedMetadata(MadeOfPtxName) != nullptr;
-}
-
 Expected<std::string> bitcodeOfPtx(StringRef Ptx) {
   LLVMContext Context;
   std::vector<PtxLack> Lacks; // Their places refuse to run.

@@ -19,9 +19,6 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 moduleOfPtx(llvm::StringRef Text, llvm::LLVMContext &Context,
             std::vector<PtxLack> &Lacks);
 
-/// Whether \p M was made by bitcodeOfPtx: its code runs as it stands.
-bool isMadeOfPtx(const llvm::Module &M);
-
 } // namespace cupilot
 
 #endif // CUPILOT_LIB_CPUDEVICE_PTXMODULE_H

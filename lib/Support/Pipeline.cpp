@@ -14,12 +14,17 @@ using namespace llvm;
 namespace cupilot {
 
 Pipeline::Pipeline(TargetMachine *Target, PipelineTuningOptions Options)
-    : Builder(Target, Options) {
+    : Builder(Target, Options, std::nullopt, &Callbacks) {
   Builder.registerModuleAnalyses(Modules);
   Builder.registerCGSCCAnalyses(Graphs);
   Builder.registerFunctionAnalyses(Functions);
   Builder.registerLoopAnalyses(Loops);
   Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);
+}
+
+void Pipeline::leaveOut(StringRef Class) {
+  Callbacks.registerShouldRunOptionalPassCallback(
+      [Class](StringRef Pass, Any) { return Pass != Class; });
 }
 
 void Pipeline::run(ModulePassManager Passes, Module &M) {

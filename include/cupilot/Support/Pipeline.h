@@ -23,8 +23,11 @@ public:
     return Builder.buildPerModuleDefaultPipeline(Level);
   }
   llvm::PassBuilder &builder() { return Builder; }
+  /// The pass of this class is not run: "LoopIdiomRecognizePass".
+  void leaveOut(llvm::StringRef Class);
 
 private:
+  llvm::PassInstrumentationCallbacks Callbacks;
   llvm::PassBuilder Builder;
   llvm::LoopAnalysisManager Loops;
   llvm::FunctionAnalysisManager Functions;

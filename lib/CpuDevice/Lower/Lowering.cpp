@@ -361,6 +361,10 @@ Expected<LoweredModule> lowerModule(Module &M,
       F.setLinkage(GlobalValue::InternalLinkage);
 
   Pipeline Passes(nullptr, scalarOptions());
+  // Its search for checksums (HashRecognize, LLVM 22) takes exponential time in
+  // the length of a chain of values that are used twice, as PTX's ".ftz" are.
+  if (isMadeOfPtx(M))
+    Passes.leaveOut("LoopIdiomRecognizePass");
   {
     ModulePassManager Inline;
     Inline.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false));

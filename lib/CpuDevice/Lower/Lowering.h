@@ -16,6 +16,14 @@
 
 namespace cupilot {
 
+/// Named metadata of modules that bitcodeOfPtx made.
+inline constexpr char MadeOfPtxName[] = "cupilot.ptx";
+
+/// Whether \p M is one: its code runs as it stands.
+inline bool isMadeOfPtx(const llvm::Module &M) {
+  return M.getNamedMetadata(MadeOfPtxName) != nullptr;
+}
+
 class BodyLowering;
 class PtxStatement;
 
