@@ -11,6 +11,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "gtest/gtest.h"
+#include <sys/mman.h>
 
 using namespace cupilot;
 using namespace llvm;
