@@ -11,6 +11,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "gtest/gtest.h"
+#include <sys/mman.h>
 
 using namespace cupilot;
 using namespace llvm;
@@ -374,7 +375,7 @@ TEST_F(Checks, NotesCoverage) {
 }
 
 TEST_F(Checks, NotesCoverageOfLargeBuffers) {
-  constexpr uint64_t Size = 1 << 28, From = Size - 256;
+  constexpr uint64_t Size = 1 << 28, From = Size - 512;
   void *Place = ::mmap(nullptr, Size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(Place, MAP_FAILED);
@@ -389,6 +390,7 @@ TEST_F(Checks, NotesCoverageOfLargeBuffers) {
   ASSERT_TRUE(Seen);
   EXPECT_EQ(Seen->Written.find_first(), int(From));
   EXPECT_EQ(Seen->Written.count(), 128u);
+  EXPECT_EQ(Seen->Read.find_first(), int(From + 256));
   Memory->removeBuffer(Place);
   ::munmap(Place, Size);
 }
