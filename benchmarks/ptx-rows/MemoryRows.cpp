@@ -325,7 +325,6 @@ static void addOther(std::vector<Row> &Rows) {
                            "nctaid.y",
                            "nctaid.z",
                            "laneid",
-                           "warpid",
                            "lanemask_eq",
                            "lanemask_lt",
                            "lanemask_le",
@@ -340,8 +339,6 @@ static void addOther(std::vector<Row> &Rows) {
                            "dynamic_smem_size"})
     Add("mov.u32 %" + Name, {Kind::Bits32}, {{Kind::Bits32}},
         "mov.u32 %d0, %" + Name + ";");
-  Add("mov.pred %is_explicit_cluster", {Kind::Bits32}, {{Kind::Predicate}},
-      "mov.pred %d0, %is_explicit_cluster;");
   Add("mov.u32 WARP_SZ", {Kind::Bits32}, {{Kind::Bits32}},
       "mov.u32 %d0, WARP_SZ;");
   Add("mapa getctarank ld.shared::cluster", {Kind::Bits32},

@@ -116,6 +116,9 @@ static uint64_t combine(uint64_t A, uint64_t B, ReduceOp Op, ReduceType Type) {
     double Z = Op == ReduceOp::Add   ? X + Y
                : Op == ReduceOp::Min ? std::fmin(X, Y)
                                      : std::fmax(X, Y);
+    // -0 is less than +0.
+    if (Op != ReduceOp::Add && X == 0 && Y == 0)
+      Z = (Op == ReduceOp::Min) == std::signbit(X) ? X : Y;
     switch (Type) {
     case ReduceType::F16:
       return encodeFloat(ElementType::F16, Z);

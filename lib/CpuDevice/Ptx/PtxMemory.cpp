@@ -181,7 +181,8 @@ static Value *atomicOperation(BodyLowering &L, AtomicRMWInst::BinOp Op,
              *Next = BasicBlock::Create(C, "next", F);
   B.CreateCondBr(L.nvvm("isspacep.shared", {Place}), Shared, Global);
   B.SetInsertPoint(Shared);
-  Value *First = Emit(false);
+  AtomicRMWInst *First = Emit(false);
+  First->setVolatile(true); // Or both would become one, which flushes not.
   B.CreateBr(Next);
   B.SetInsertPoint(Global);
   Value *Second = Emit(true);
