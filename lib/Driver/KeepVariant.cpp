@@ -23,6 +23,7 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -91,6 +92,14 @@ static Expected<double> modelledRatio(const KeptOriginal &From,
   return Sum.ratio();
 }
 
+/// Of variants: one has an entry for each domain.
+static size_t countTexts(const StoredKernel &S) {
+  StringSet<> Texts;
+  for (const Variant &V : S.Variants)
+    Texts.insert(V.Name + " " + V.Digest);
+  return Texts.size();
+}
+
 Error putIntoStore(ProjectStore &Store, StoreUpdate Update, raw_ostream &Log) {
   const StoredKernel &S = *Update.Kernel;
   Expected<std::vector<StoredKernel>> Rivals = Store.rivals(S);
@@ -100,7 +109,7 @@ Error putIntoStore(ProjectStore &Store, StoreUpdate Update, raw_ostream &Log) {
   if (Error E = Store.commit(Update))
     return E;
   for (const StoredKernel &Other : Update.Without)
-    Log << "note: " << Other.Variants.size() << " variant(s) of "
+    Log << "note: " << countTexts(Other) << " variant(s) of "
         << Other.K.Name << " under the contract '"
         << contractText(Other.K.Contract) << "' were removed from '"
         << Store.root()
