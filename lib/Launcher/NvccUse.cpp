@@ -114,7 +114,8 @@ Expected<std::optional<NvccUse>> readCompiler(StringRef Command) {
   if (!isNvcc(Name))
     return usageError("'" + Command + "' is neither clang nor nvcc",
                       "--compiler='nvcc FLAGS'");
-  if (!sys::findProgramByName(Words.front()))
+  ErrorOr<std::string> Program = sys::findProgramByName(Words.front());
+  if (!Program || !sys::fs::can_execute(*Program)) // A path is taken as it is.
     return resourceError("cannot run '" + Twine(Words.front()) + "'");
   return readNvccUse(std::vector<std::string>(Words.begin(), Words.end()));
 }
