@@ -196,7 +196,6 @@ static constexpr PtxRule Rules[] = {
      "L2::evict_normal L2::evict_first L2::evict_unchanged) [L2::evict_first "
      "L2::evict_unchanged] b64",
      ptxPolicy},
-    {"createpolicy cvt L2 b64", ptxPolicy},
     {"cvta [to] (global shared shared::cta shared::cluster local const param) "
      "(u32 u64)",
      ptxConvertAddress},
