@@ -312,7 +312,9 @@ UnitSearch::buildsOf(const Kernel &K, const std::string &Arch) {
   std::vector<Built> Builds;
   for (const BuildCompiler &Each : Compilers) {
     Built B{compilerOf(K, Each), ""};
-    Expected<std::string> Identity = Identities.identityOf(K, Arch, B.By);
+    Expected<std::string> Identity = B.By.Name.empty()
+                                         ? B.By.Nvcc->name()
+                                         : Identities.identityOf(K, Arch, B.By);
     if (!Identity && Builds.empty())
       return Identity.takeError();
     if (!Identity) {
@@ -320,7 +322,7 @@ UnitSearch::buildsOf(const Kernel &K, const std::string &Arch) {
       if (Error E = handleErrors(Identity.takeError(), [&](const ToolError &T) {
             OtherFailed |= T.code() == ExitCode::Resource;
             Log << "  " << (B.By.Name.empty() ? "nvcc" : B.By.Name)
-                    << " left out: " << T.text() << "\n";
+                << " left out: " << T.text() << "\n";
           }))
         return std::move(E);
       continue;
