@@ -497,6 +497,7 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
       return Opened.takeError();
     Models = std::move(*Opened);
   }
+  const std::string First = Compilers->front().Name;
   UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Compilers),
                     std::move(*Store), std::move(*J), std::move(Models), Out,
                     Log);
@@ -505,7 +506,7 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (Search.OtherFailed)
     return resourceError(Twine("another compiler could not be run, so the "
                                "store has variants for builds by ") +
-                             Compilers->front().Name + " only",
+                             First + " only",
                          "correct that, and add the others' with cupilot "
                          "refresh");
   if (Search.Accepted == 0 && !R.isDryRun())
