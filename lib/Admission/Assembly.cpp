@@ -21,16 +21,16 @@ namespace cupilot {
 // Those of the cpu device's tables; a test compares them. "discard" is left
 // out: it leaves memory undefined, which no check sees.
 static constexpr StringLiteral Words =
-    " abs activemask add addc and applypriority atom bar barrier bfe "
-    "bfi bfind bmsk bra brev brkpt clz cnot copysign cos cp "
-    "createpolicy cvt cvta div dp2a dp4a elect ex2 exit fence fma fns "
-    "getctarank griddepcontrol isspacep ld ldmatrix ldu lg2 lop3 mad "
-    "mad24 madc mapa match max mbarrier membar min mma mov movmatrix "
-    "mul mul24 nanosleep neg not or pmevent popc prefetch prefetchu "
-    "prmt rcp red redux rem rsqrt sad selp set setmaxnreg setp shf "
-    "shfl shl shr sin slct sqrt st stmatrix sub subc szext tanh testp "
-    "trap vabsdiff2 vabsdiff4 vadd2 vadd4 vavrg2 vavrg4 vmax2 vmax4 "
-    "vmin2 vmin4 vote vset2 vset4 vsub2 vsub4 wgmma wmma xor ";
+    " abs activemask add addc and applypriority atom bar barrier bfe bfi "
+    "bfind bmsk bra brev brkpt clz cnot copysign cos cp createpolicy cvt "
+    "cvta div dp2a dp4a elect ex2 exit fence fma fns getctarank "
+    "griddepcontrol isspacep ld ldmatrix ldu lg2 lop3 mad mad24 madc mapa "
+    "match max mbarrier membar min mma mov movmatrix mul mul24 nanosleep neg "
+    "not or pmevent popc prefetch prefetchu prmt rcp red redux rem rsqrt sad "
+    "selp set setmaxnreg setp shf shfl shl shr sin slct sqrt st stmatrix sub "
+    "subc szext tanh testp trap vabsdiff vabsdiff2 vabsdiff4 vadd vadd2 "
+    "vadd4 vavrg2 vavrg4 vmad vmax vmax2 vmax4 vmin vmin2 vmin4 vote vset "
+    "vset2 vset4 vshl vshr vsub vsub2 vsub4 wgmma wmma xor ";
 
 bool isAdmittedInstruction(StringRef Word) {
   return !Word.empty() && Words.contains((" " + Word + " ").str());

@@ -22,7 +22,7 @@ __global__ void honest(PARAMETERS) {
 __global__ void unknownInstruction(PARAMETERS) {
   INDEX;
   int x;
-  asm volatile("vmad.s32.s32.s32 %0, %1, %1, %1;" : "=r"(x) : "r"(i));
+  asm volatile("redux.sync.mul.u32 %0, %1, -1;" : "=r"(x) : "r"(i));
   if (i < n)
     out[i] = in[i] * 1.1f + x * 0;
 }
