@@ -11,11 +11,14 @@
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccToClang.h"
+#include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Support/Error.h"
+#include "cupilot/Support/Toolchain.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 #include <cstdlib>
 
 using namespace llvm;
@@ -62,6 +65,27 @@ nvccLine(ArrayRef<std::string> Command, StringRef Source) {
   return Whole;
 }
 
+/// Without an architecture among \p Flags, that of nvcc's own choice is added
+/// (nvcc's documentation, "GPU Feature List"); nothing where there is no nvcc.
+static void addDefaultArchitecture(StringRef Nvcc,
+                                   std::vector<std::string> &Flags) {
+  if (withoutArchitectures(Flags).size() != Flags.size())
+    return;
+  ErrorOr<std::string> Program = sys::findProgramByName(Nvcc);
+  if (!Program)
+    return;
+  Expected<std::string> Name = nvccVersion(*Program);
+  unsigned Major = 0;
+  if (!Name) {
+    consumeError(Name.takeError());
+    return;
+  }
+  StringRef Version = *Name;
+  if (Version.consume_front("nvcc-") && !Version.consumeInteger(10, Major))
+    Flags.push_back(Major >= 13 ? "--cuda-gpu-arch=sm_75"
+                                : "--cuda-gpu-arch=sm_52");
+}
+
 /// \p Command begins with a compiler's name and compiles \p Source; its
 /// relative paths are meant from \p Folder, if that is given. Without \p
 /// WhoBuilds, the flags alone are read: nvcc may lack, or keep all originals.
@@ -83,6 +107,7 @@ static Expected<UnitCommand> readCommand(ArrayRef<std::string> Command,
       Command, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
   if (!Flags)
     return Flags.takeError();
+  addDefaultArchitecture(Whole.front(), *Flags);
   UnitCommand C{meaningfulFlags(*Flags, Folder), std::nullopt};
   if (!WhoBuilds)
     return C;

@@ -131,7 +131,8 @@ Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
   if (!Gpu)
     return Gpu.takeError();
   P.Gpu = *Gpu;
-  Expected<std::string> Arch = architectureOn(*Gpu, R.Command.Flags);
+  Expected<std::string> Arch =
+      architectureOn(*Gpu, R.Command.Flags, /*Loaded=*/R.Device == "cpu");
   if (!Arch)
     return Arch.takeError();
   P.Arch = std::move(*Arch);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/PlanCost.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
 
 using namespace llvm;
@@ -37,7 +38,12 @@ Expected<double> PlanCost::microseconds(ArrayRef<CountedLaunch> Launches) {
   for (const CountedLaunch &L : Launches) {
     auto At = Known.find(L.Symbol);
     if (At == Known.end()) {
-      Expected<KernelResources> R = planResources(Ptx, L.Symbol, Arch, Flags);
+      // The driver compiles PTX for older ones as ptxas does.
+      Expected<KernelResources> R = planResources(
+          Ptx, L.Symbol,
+          capabilityNumber(Arch) < Gpu.capability() ? StringRef(Gpu.Arch)
+                                                    : Arch,
+          Flags);
       if (!R)
         return R.takeError();
       At = Known.emplace(L.Symbol, *R).first;

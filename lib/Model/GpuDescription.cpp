@@ -58,16 +58,25 @@ const GpuDescription &gpuOfArch(StringRef Arch) {
 }
 
 Expected<std::string> architectureOn(const GpuDescription &Gpu,
-                                     ArrayRef<std::string> Flags) {
+                                     ArrayRef<std::string> Flags, bool Loaded) {
   const bool Names = withoutArchitectures(Flags).size() != Flags.size();
   const std::vector<std::string> Archs = gpuArchitectures(Flags);
   if (Names && none_of(Archs, [&](StringRef Arch) {
         return capabilityNumber(Arch) == Gpu.capability();
-      }))
+      })) {
+    // Code with features of one architecture runs on no other.
+    StringRef Older;
+    for (const std::string &Arch : Archs)
+      if (isDigit(Arch.back()) && capabilityNumber(Arch) < Gpu.capability() &&
+          (Older.empty() || capabilityNumber(Arch) > capabilityNumber(Older)))
+        Older = Arch;
+    if (Loaded && !Older.empty())
+      return Older.str();
     return usageError("the flags compile for " + join(Archs, ", ") +
                           ", but the " + Gpu.Name + " is " + Gpu.Arch,
                       "give --cuda-gpu-arch=" + Gpu.Arch +
                           ", or name another GPU with --gpu");
+  }
   return architectureFor(Gpu.Arch, Archs);
 }
 

@@ -85,7 +85,9 @@ static Error judge(const Kernel &K, const Genome &G,
     return Error::success();
   }
   P.Gpu = defaultGpu();
-  P.Arch = architectureFor(P.Gpu.Arch, gpuArchitectures(By.Flags));
+  if (Error E =
+          architectureOn(P.Gpu, By.Flags, /*Loaded=*/true).moveInto(P.Arch))
+    return E;
   P.Flags = By.Flags;
   P.Nvcc = By.Nvcc;
   P.Compiler = By.Name;

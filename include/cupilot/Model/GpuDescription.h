@@ -31,10 +31,12 @@ const GpuDescription &defaultGpu();
 const GpuDescription &gpuOfArch(llvm::StringRef Arch);
 
 /// The architecture that code for \p Gpu is compiled for with \p Flags:
-/// "sm_90a" where they name that one. Flags that name other architectures alone
-/// are a usage error.
+/// "sm_90a" where they name that one. Flags that name only others mean the
+/// newest of those that are older, if \p Loaded: the driver makes code for the
+/// GPU of PTX. Otherwise they are a usage error.
 llvm::Expected<std::string> architectureOn(const GpuDescription &Gpu,
-                                           llvm::ArrayRef<std::string> Flags);
+                                           llvm::ArrayRef<std::string> Flags,
+                                           bool Loaded = false);
 
 } // namespace cupilot
 
