@@ -84,6 +84,19 @@ public:
   llvm::Expected<const JudgedCase *> narrowCorner(const JudgedCase &Corner,
                                                   Admission Admits);
 
+  /// The sizes of \p Sizes with the flags and pointers of \p Box, which are not
+  /// those of the base. Null: there is none, or it cannot be run.
+  llvm::Expected<const JudgedCase *>
+  like(const Bindings &Sizes, const DomainBox &Box, Admission Admits);
+
+  /// The base, or one like it with small sizes, with \p Value for the size
+  /// \p Var (of model().vars()) and other numbers in its buffers, in \p Box.
+  /// Each round has its own. Null likewise.
+  llvm::Expected<const JudgedCase *> refilled(size_t Var, int64_t Value,
+                                              unsigned Round,
+                                              const DomainBox &Box,
+                                              Admission Admits);
+
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too
   /// much.
@@ -130,6 +143,8 @@ private:
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
   void addLeastShared(const GateCase &From);
+  /// More blocks than cover the sizes.
+  void addSurplus(const GateCase &From);
   std::optional<GateCase> withLeastShared(const GateCase &From,
                                           const Values &V);
   void addShifts(const GateCase &From, uint64_t Element);
