@@ -89,10 +89,9 @@ public:
   llvm::Expected<const JudgedCase *>
   like(const Bindings &Sizes, const DomainBox &Box, Admission Admits);
 
-  /// The base, or one like it with small sizes, with \p Value for the size
-  /// \p Var (of model().vars()) and other numbers in its buffers, in \p Box.
-  /// Each round has its own. Null likewise.
-  llvm::Expected<const JudgedCase *> refilled(size_t Var, int64_t Value,
+  /// The base with \p Sizes (beside model().vars()) and other numbers in its
+  /// buffers, where that is in \p Box. Each round has its own. Null likewise.
+  llvm::Expected<const JudgedCase *> refilled(llvm::ArrayRef<int64_t> Sizes,
                                               unsigned Round,
                                               const DomainBox &Box,
                                               Admission Admits);
@@ -166,6 +165,11 @@ private:
                                               const Values &V,
                                               const Smaller &Others,
                                               GridOf Grid, double &LeftOver);
+  /// \p From with the sizes \p V, as \p Change changes it; false: there is
+  /// none.
+  llvm::Expected<const JudgedCase *>
+  findAt(const GateCase &From, const Values &V, Admission Admits,
+         llvm::function_ref<bool(GateCase &)> Change);
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,

@@ -26,6 +26,8 @@ public:
   bool anyWrong() const { return AnyWrong; }
 
 private:
+  std::vector<std::vector<int64_t>> lastBefore(const TriedLaunch &Wrong,
+                                               const DomainBox &Box) const;
   Expected<bool> explore(const JudgedCase &J);
   bool wasTried(const JudgedCase &J) const {
     return any_of(V.tried(),
@@ -119,37 +121,54 @@ Error EndRuns::elsewhere() {
   return Error::success();
 }
 
-/// Where a wrong launch made an end, the last right one before it may have been
-/// right by chance.
-Error EndRuns::withOtherContent(const DomainBox &Box) {
-  constexpr unsigned Rounds = 12;
-  for (auto [I, Var] : enumerate(Cases.model().vars())) {
+/// The sizes of \p Wrong as far as \p Box has them, all together and each alone
+/// beside those of the base.
+std::vector<std::vector<int64_t>>
+EndRuns::lastBefore(const TriedLaunch &Wrong, const DomainBox &Box) const {
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  std::vector<int64_t> All = At;
+  for (auto [V, Var] : zip_equal(All, Cases.model().vars())) {
     const Expr E = Var.expr();
     std::optional<Interval> In = rangeIn(E, Box);
-    if (!In)
-      continue;
-    for (int64_t End : {In->Most, In->Least}) {
-      const bool IsMade = any_of(V.tried(), [&](const TriedLaunch &L) {
-        std::optional<int64_t> At = evaluate(E, L.B);
-        return L.Wrong && At &&
-               (End == In->Most ? *At > End && End > Var.Base
-                                : *At < End && End < Var.Base);
-      });
-      for (unsigned Round = 0; IsMade && Round < Rounds; ++Round) {
-        Expected<const JudgedCase *> J =
-            Cases.refilled(I, End, Round, Box, Admits);
-        if (!J)
-          return J.takeError();
-        if (!*J || wasTried(**J))
-          continue;
-        Expected<bool> Right = explore(**J);
-        if (!Right)
-          return Right.takeError();
-        if (!*Right)
-          break;
-      }
-    }
+    std::optional<int64_t> Is = evaluate(E, Wrong.B);
+    if (In && Is)
+      V = std::clamp(*Is, In->Least, In->Most);
   }
+  std::vector<std::vector<int64_t>> Sizes = {All};
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::vector<int64_t> One = At;
+    One[I] = All[I];
+    if (!is_contained(Sizes, One))
+      Sizes.push_back(std::move(One));
+  }
+  // What stands for the recorded launch gets other numbers anyway.
+  llvm::erase(Sizes, At);
+  return Sizes;
+}
+
+/// The last right launch before a wrong one may have been right by chance.
+Error EndRuns::withOtherContent(const DomainBox &Box) {
+  constexpr unsigned Rounds = 12;
+  constexpr size_t MostSizes = 12;
+  std::vector<std::vector<int64_t>> Sizes;
+  for (const TriedLaunch &L : V.tried())
+    if (L.Wrong && !L.Misaligned && Sizes.size() < MostSizes)
+      for (std::vector<int64_t> &Each : lastBefore(L, Box))
+        if (!is_contained(Sizes, Each))
+          Sizes.push_back(std::move(Each));
+  for (const std::vector<int64_t> &Each : Sizes)
+    for (unsigned Round = 0; Round < Rounds; ++Round) {
+      Expected<const JudgedCase *> J = Cases.refilled(Each, Round, Box, Admits);
+      if (!J)
+        return J.takeError();
+      if (!*J || wasTried(**J))
+        continue;
+      Expected<bool> Right = explore(**J);
+      if (!Right)
+        return Right.takeError();
+      if (!*Right)
+        break;
+    }
   return Error::success();
 }
 

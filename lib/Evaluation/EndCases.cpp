@@ -52,6 +52,24 @@ void DomainCases::addSurplus(const GateCase &From) {
     Add(Least, Rules, 8);
 }
 
+Expected<const JudgedCase *>
+DomainCases::findAt(const GateCase &From, const Values &V, Admission Admits,
+                    function_ref<bool(GateCase &)> Change) {
+  // What it touches may follow no polynomial.
+  for (bool Roomy : {false, true}) {
+    std::optional<GateCase> C = Model.at(From, V, MostBytes, Roomy);
+    if (!C || !Admits(*C) || !Change(*C))
+      continue;
+    if (Roomy)
+      C->Name += " roomy";
+    double Unbounded = MostCost;
+    Expected<const JudgedCase *> J = find(std::move(C), MostCost, Unbounded);
+    if (!J || *J)
+      return J;
+  }
+  return nullptr;
+}
+
 Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
                                                const DomainBox &Box,
                                                Admission Admits) {
@@ -68,16 +86,12 @@ Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
       return nullptr;
     V.push_back(*Value);
   }
-  std::optional<GateCase> C = Model.at(**From, V, MostBytes);
-  if (!C || !Admits(*C))
-    return nullptr;
-  double Unbounded = MostCost;
-  return find(std::move(C), MostCost, Unbounded);
+  return findAt(**From, V, Admits, [](GateCase &) { return true; });
 }
 
 /// Other numbers of the same kinds: integers in another order, so that indices
-/// stay indices; floats half to twice as large, in every second round some a
-/// thousand times, in every fourth of many binades.
+/// stay indices; floats half to twice as large, and some a thousand times in
+/// every second round.
 static void refill(GateCase &C, uint64_t Seed, unsigned Round,
                    ArrayRef<int64_t> Lengths) {
   const uint64_t Drawn = drawAt(Seed, 0, Round);
@@ -91,25 +105,17 @@ static void refill(GateCase &C, uint64_t Seed, unsigned Round,
   C.Name += " content " + std::to_string(Round);
 }
 
-Expected<const JudgedCase *> DomainCases::refilled(size_t Var, int64_t Value,
+Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
                                                    unsigned Round,
                                                    const DomainBox &Box,
                                                    Admission Admits) {
-  for (Values V : {Model.baseValues(), smallValues()}) {
-    V[Var] = Value;
-    std::optional<GateCase> C = Model.at(*Froms.front(), V, MostBytes);
-    if (!C || !Admits(*C))
-      continue;
-    const TriedLaunch L = triedLaunch(O.kernel(), *C);
+  return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
+    const TriedLaunch L = triedLaunch(O.kernel(), C);
     if (!contains(Domain{{Box}}, L.B, L.Args))
-      continue;
-    refill(*C, O.context().Seed, Round, V);
-    double Unbounded = MostCost;
-    Expected<const JudgedCase *> J = find(std::move(C), MostCost, Unbounded);
-    if (!J || *J)
-      return J;
-  }
-  return nullptr;
+      return false;
+    refill(C, O.context().Seed, Round, Sizes);
+    return true;
+  });
 }
 
 } // namespace cupilot

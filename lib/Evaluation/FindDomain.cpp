@@ -230,7 +230,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
     }
   }
   // A box ends before what is wrong: its new ends are other launches.
-  constexpr unsigned MostRounds = 4;
+  constexpr unsigned MostRounds = 8;
   for (unsigned Round = 0; Round < MostRounds; ++Round) {
     bool AnyWrong = false;
     for (const TriedBase &Each : Bases) {

@@ -93,7 +93,7 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
   auto Set = [&](int64_t Value) {
     if (What.All) {
       setAll(Was, Value, W);
-      return follow(Was, true, W);
+      return !What.Follows || follow(Was, true, W);
     }
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
@@ -317,14 +317,16 @@ bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
     writeScalar(Size, Goal * int64_t(W.Shape.Block[Axis]), W);
     return true;
   }
-  if (chance(0.25)) { // One thread; other sizes may have to be as large.
+  // One thread; other sizes may have to be as large.
+  const bool First = Bits && Turn <= Sizes.size();
+  if (First || chance(0.25)) {
     for (unsigned I = 0; I < 3; ++I)
       W.Shape.Grid[I] = W.Shape.Block[I] = 1;
     unsigned Other = Sizes[below(Sizes.size())];
-    if (chance(0.4))
-      writeScalar(K.Scalars[Other], Goal + int64_t(below(3)), W);
-    else if (chance(0.5))
+    if (First || chance(0.3))
       setAll(Was, Goal + int64_t(below(3)), W);
+    else if (chance(0.5))
+      writeScalar(K.Scalars[Other], Goal + int64_t(below(3)), W);
     writeScalar(Size, Goal, W);
     return true;
   }

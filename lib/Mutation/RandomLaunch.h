@@ -108,10 +108,10 @@ private:
               std::optional<unsigned> Large = std::nullopt);
   bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
   /// What raise() raises: a size, a side of the grid, or both together; or all
-  /// sizes.
+  /// sizes, and the grid follows them or does not.
   struct Raised {
     std::optional<unsigned> Size, Axis;
-    bool All = false;
+    bool All = false, Follows = true;
   };
   bool raise(const Bindings &Was, const Raised &What, const Expr &E,
              int64_t Goal, Workload &W);

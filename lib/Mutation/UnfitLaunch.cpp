@@ -67,6 +67,7 @@ LaunchSource::unfit(const Domain &Where, ArrayRef<RangeClause> Narrowed) {
     if (Was->Symbols[I] > 1)
       Ways.push_back({I, 0});
   Ways.push_back({std::nullopt, std::nullopt, true});
+  Ways.push_back({std::nullopt, std::nullopt, true, false});
   // Others small, others as they were.
   constexpr uint64_t Others = 3;
   const uint64_t All =

@@ -7,10 +7,8 @@
 // workload: grid=3, block=32, args=[buffer i32 n=72 uniform low=0 high=100000 seed=1, buffer i32 n=3 output, 24]
 // inside: grid=3, block=32, args=[buffer i32 n=300 uniform low=0 high=100000 seed=1, buffer i32 n=3 output, 100]
 // honest: peaksBackwards
-// bounded: peaksRecorded | | n <= 25
+// bounded: peaksRecorded
 // outside: grid=3, block=32, args=[buffer i32 n=75 iota, buffer i32 n=3 output, 25]
-// bounded: peaksButOne | | n <= 26
-// outside: grid=3, block=32, args=[buffer i32 n=78 iota, buffer i32 n=3 output, 26]
 // The largest of each row.
 __global__ void peaks(const int *__restrict__ x, int *__restrict__ y, int n) {
   if (threadIdx.x)
@@ -39,17 +37,6 @@ __global__ void peaksRecorded(const int *__restrict__ x, int *__restrict__ y,
   const int *row = x + blockIdx.x * n;
   int most = -1;
   for (int c = 0; c < min(n, 24); ++c)
-    most = max(most, row[c]);
-  y[blockIdx.x] = most;
-}
-// Without the last, where rows are longer than recorded.
-__global__ void peaksButOne(const int *__restrict__ x, int *__restrict__ y,
-                            int n) {
-  if (threadIdx.x)
-    return;
-  const int *row = x + blockIdx.x * n;
-  int most = -1;
-  for (int c = 0; c < n - (n > 25); ++c)
     most = max(most, row[c]);
   y[blockIdx.x] = most;
 }
@@ -236,7 +223,7 @@ __global__ void filtersAtOnce(const float *__restrict__ x,
                               float *__restrict__ y, int n, int count,
                               int taps) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  volatile float own = i < n ? x[i] : 0.0f;
+  volatile float own = i + 2 < n ? x[i] : 0.0f;
   for (int f = 0; f < count; ++f) {
     if (i + 2 >= n)
       continue;
@@ -249,7 +236,7 @@ __global__ void filtersAtOnce(const float *__restrict__ x,
 
 // kernel: pick
 // workload: grid=2, block=32, args=[buffer f32 n=40 normal seed=7, buffer i32 n=60 uniform low=0 high=39 seed=8, buffer f32 n=60 output, 60]
-// honest: pickBackwards
+// honest: pickLdg
 // cheat: pickByFloat | untested
 // cheat: pickByHalf | untested
 __global__ void pick(const float *__restrict__ x, const int *__restrict__ at,
@@ -258,12 +245,13 @@ __global__ void pick(const float *__restrict__ x, const int *__restrict__ at,
   if (i < n)
     y[i] = x[at[i]];
 }
-__global__ void pickBackwards(const float *__restrict__ x,
-                              const int *__restrict__ at,
-                              float *__restrict__ y, int n) {
-  int i = n - 1 - int(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= 0)
-    y[i] = x[at[i]];
+__global__ void pickLdg(const float *__restrict__ x,
+                        const int *__restrict__ at, float *__restrict__ y,
+                        int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  y[i] = __ldg(x + __ldg(at + i));
 }
 // No index above 2^24 is its own.
 __global__ void pickByFloat(const float *__restrict__ x,
