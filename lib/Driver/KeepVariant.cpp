@@ -12,6 +12,7 @@
 #include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/Evaluation/Described.h"
+#include "cupilot/Evolution/BuildProof.h"
 #include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Model/Contract.h"
@@ -109,10 +110,9 @@ Error putIntoStore(ProjectStore &Store, StoreUpdate Update, raw_ostream &Log) {
   if (Error E = Store.commit(Update))
     return E;
   for (const StoredKernel &Other : Update.Without)
-    Log << "note: " << countTexts(Other) << " variant(s) of "
-        << Other.K.Name << " under the contract '"
-        << contractText(Other.K.Contract) << "' were removed from '"
-        << Store.root()
+    Log << "note: " << countTexts(Other) << " variant(s) of " << Other.K.Name
+        << " under the contract '" << contractText(Other.K.Contract)
+        << "' were removed from '" << Store.root()
         << "': a store has one contract for each kernel, for this one now '"
         << contractText(S.K.Contract) << "'\n";
   return Error::success();
@@ -200,9 +200,9 @@ static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
   return Error::success();
 }
 
-/// Evidence of another compiler's own code, and where it holds; nothing, which
-/// \p Log hears of, where it does not pass.
-static Expected<std::optional<std::pair<Measurement, Domain>>>
+/// What another compiler's own code passes; nothing, which \p Log hears of,
+/// where it does not.
+static Expected<std::optional<BuildProof>>
 proveOther(const BuildCompiler &By, const KeptOriginal &From,
            const KeptVariant &V, StringRef Text, const Genome &Genes,
            raw_ostream &Log) {
@@ -219,31 +219,12 @@ proveOther(const BuildCompiler &By, const KeptOriginal &From,
       CandidateEvaluator::create(P);
   if (!On)
     return On.takeError();
-  Expected<Candidate> C = (*On)->prepare(Genes, {Text.str(), V.Plan, V.When});
-  if (!C)
-    return C.takeError();
-  if (C->Record.Outcome == CandidateOutcome::Unjudged)
-    if (Error E = (*On)->judgeToKeep(*C))
-      return std::move(E);
-  const CandidateRecord &R = C->Record;
-  std::optional<Domain> Where;
-  const bool Passed = R.Outcome == CandidateOutcome::Accepted ||
-                      R.Outcome == CandidateOutcome::Slower;
-  if (Passed)
-    if (Error E = (*On)->domain(*C, R.Evidence->Gate, {}, {}).moveInto(Where))
-      return std::move(E);
-  if (!Where) {
-    Log << "  " << By.Name << ": " << V.Name << " left out: "
-        << (Passed ? std::string("no launch is left on which it may run")
-                   : wordOf(R.Outcome) + ": " + reasonText(R))
-        << "\n";
-    return std::nullopt;
-  }
-  return std::pair(Measurement{defaultGpu().Name, Basis::Modelled, R.Ratio,
-                               R.Ratio, R.Ratio, unsigned(GateVersion),
-                               R.Evidence->Gate.Checks, By.Name, From.Arch,
-                               R.Evidence->Canonical},
-                   std::move(*Where));
+  std::string Why;
+  Expected<std::optional<BuildProof>> Proof = proveBuild(
+      **On, P, Genes, {Text.str(), V.Plan, V.When}, /*EvenSlower=*/true, Why);
+  if (Proof && !*Proof)
+    Log << "  " << By.Name << ": " << V.Name << " left out: " << Why << "\n";
+  return Proof;
 }
 
 /// Adds what others' code of \p Kept passes: evidence, builds, and an entry
@@ -255,7 +236,7 @@ static Error addOthers(StoredKernel &S, const Variant &Kept, StringRef Text,
   for (const BuildCompiler &Each : Others) {
     const BuildCompiler By = compilerOf(*From.K, Each);
     std::string Identity;
-    std::optional<std::pair<Measurement, Domain>> Proof;
+    std::optional<BuildProof> Proof;
     auto Prove = [&]() -> Error {
       if (Error E =
               Identities.identityOf(*From.K, From.Arch, By).moveInto(Identity))
@@ -272,9 +253,9 @@ static Error addOthers(StoredKernel &S, const Variant &Kept, StringRef Text,
           return Known.Digest == Identity;
         }))
       S.Builds.push_back({By.Name, From.Arch, Identity});
-    Proof->first.Cases = Kept.Evidence.front().Cases;
-    entryOf(S, Kept, Text, Proof->second)
-        .Evidence.push_back(std::move(Proof->first));
+    Proof->Evidence.Cases = Kept.Evidence.front().Cases;
+    entryOf(S, Kept, Text, Proof->Where)
+        .Evidence.push_back(std::move(Proof->Evidence));
   }
   return Error::success();
 }

@@ -1,5 +1,4 @@
-//===- Refresh.cpp - Variants proved for other flags
-//--------------------------===//
+//===- Refresh.cpp - Variants proved for other flags ----------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -12,7 +11,7 @@
 #include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/StoredBuild.h"
-#include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Evolution/BuildProof.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
@@ -93,42 +92,20 @@ Expected<unsigned> Refresh::prove(StoredKernel &S, const std::string &Arch,
         return Made.takeError();
       Evaluator = std::move(*Made);
     }
-    Expected<Candidate> C =
-        Evaluator->prepare(V.Genes, {Source, *V.Plan, *V.When});
-    if (!C)
-      return C.takeError();
-    if (C->Record.Outcome == CandidateOutcome::Unjudged)
-      if (Error E = Evaluator->judgeToKeep(*C))
-        return std::move(E);
-    if (C->Record.Outcome != CandidateOutcome::Accepted) {
-      say("variant " + V.Name + " left out: " + wordOf(C->Record.Outcome) +
-          ": " + reasonText(C->Record));
-      continue;
-    }
-    const CandidateEvidence &Evidence = *C->Record.Evidence;
-    Expected<std::optional<Domain>> Where =
-        Evaluator->domain(*C, Evidence.Gate, {}, {});
-    if (!Where)
-      return Where.takeError();
-    if (!*Where) {
-      say("variant " + V.Name +
-          " left out: no launch is left on which it may "
-          "run");
+    std::string Why;
+    Expected<std::optional<BuildProof>> Proof =
+        proveBuild(*Evaluator, P, V.Genes, {Source, *V.Plan, *V.When},
+                   /*EvenSlower=*/false, Why);
+    if (!Proof)
+      return Proof.takeError();
+    if (!*Proof) {
+      say("variant " + V.Name + " left out: " + Why);
       continue;
     }
     ++Passed;
-    Measurement M{Gpu->Name,
-                  Basis::Modelled,
-                  C->Record.Ratio,
-                  C->Record.Ratio,
-                  C->Record.Ratio,
-                  unsigned(GateVersion),
-                  Evidence.Gate.Checks,
-                  On.Name,
-                  Arch,
-                  Evidence.Canonical};
+    Measurement M = std::move((*Proof)->Evidence);
     M.Cases = casesOf(P.Workloads, /*OnGpu=*/false);
-    entryOf(Proved, V, Source, canonical(**Where, S.K.Scalars.size()))
+    entryOf(Proved, V, Source, canonical((*Proof)->Where, S.K.Scalars.size()))
         .Evidence.push_back(std::move(M));
   }
   if (Passed == 0)

@@ -154,6 +154,17 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return Final.takeError();
   J->Decided = Plain.Module->decided();
   J->Original = std::move(*Final);
+  auto IsNaN = [](double V) { return std::isnan(V); };
+  // A NaN with a sign has the bits of Poison: a variant that writes it would
+  // seem to write nothing.
+  if (J->Fill == Poison && !J->Original.Fault &&
+      changesTo(Case, J->Original, IsNaN, true)) {
+    J->Fill = OtherPoison;
+    Expected<RunResult> Again = run(Plain, Case, J->Fill);
+    if (!Again)
+      return Again.takeError();
+    J->Original = std::move(*Again);
+  }
   if (Deciding.Module && !J->Original.Fault) {
     Deciding.Module->forgetDecided();
     if (Expected<RunResult> OfSource = run(Deciding, Case, J->Fill); !OfSource)
@@ -166,7 +177,6 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
     return findingError("the original itself faults on workload " + Case.Name +
                         ": " + J->Original.Fault->str());
   }
-  auto IsNaN = [](double V) { return std::isnan(V); };
   auto IsEndless = [](double V) { return !std::isfinite(V); };
   if ((Case.NeedsNaN && !changesTo(Case, J->Original, IsNaN, true)) ||
       (Case.NeedsFinite && changesTo(Case, J->Original, IsEndless, false)))
@@ -229,7 +239,7 @@ Expected<bool> OriginalRuns::findReference(const JudgedCase &J) {
   if (J.HasReference)
     return false;
   J.HasReference = true;
-  Expected<RunResult> R = run(Wide, J.Case);
+  Expected<RunResult> R = run(Wide, J.Case, J.Fill);
   if (!R)
     return R.takeError();
   if (!R->Fault)

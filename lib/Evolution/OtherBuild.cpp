@@ -15,26 +15,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-Measurement measurementOf(const CandidateEvidence &E, double Ratio,
-                          const SearchProblem &P) {
-  Measurement M{P.Gpu.Name,    Basis::Modelled, Ratio,
-                Ratio,         Ratio,           unsigned(GateVersion),
-                E.Gate.Checks, P.Compiler,      P.Arch,
-                E.Canonical};
-  if (!E.Gpu)
-    return M;
-  M.Device = E.Gpu->Device;
-  M.Basis = Basis::Measured;
-  if (E.Gpu->Total) {
-    M.Low = E.Gpu->Total->Low;
-    M.High = E.Gpu->Total->High;
-  }
-  M.Checks += E.Gpu->Compared;
-  if (any_of(E.Gpu->Workloads, [](const GpuWorkload &W) { return W.GpuOnly; }))
-    M.Gate = 0;
-  return M;
-}
-
 namespace {
 /// A candidate on its way through the other compiler's build.
 struct Attempt {
@@ -52,6 +32,7 @@ public:
                                           GpuAsker OnGpu);
 
 private:
+  Expected<std::vector<OtherProof>> byModel(ArrayRef<CandidateRecord> Accepted);
   Error prepare(ArrayRef<CandidateRecord> Accepted);
   Error askGpu(GpuStepJudge &Gpu, GpuAsker OnGpu);
   Error prove(Attempt &A, std::vector<OtherProof> &Proofs);
@@ -60,6 +41,11 @@ private:
     if (Options.Tell)
       Options.Tell((P.Compiler + ": " + variantName(R) + ": " + What).str());
   }
+  void tellRatio(const CandidateRecord &R, double Ratio) const {
+    tell(R, formatv("x{0:f2} ({1})", Ratio, P.OnGpu ? "measured" : "modelled")
+                .str());
+  }
+  Expected<Genome> genomeOf(const CandidateRecord &R) const;
 
   const SearchProblem &P;
   const SearchOptions &Options;
@@ -79,12 +65,42 @@ void OtherBuild::dropFailed(CandidateOutcome Goes) {
   });
 }
 
+Expected<Genome> OtherBuild::genomeOf(const CandidateRecord &R) const {
+  std::optional<Genome> G = parseGenome(R.Genome);
+  if (!G || !R.Code)
+    return resourceError("the journal contains a damaged candidate: " +
+                         R.Genome);
+  return std::move(*G);
+}
+
+/// On the cpu device alone.
+Expected<std::vector<OtherProof>>
+OtherBuild::byModel(ArrayRef<CandidateRecord> Accepted) {
+  std::vector<OtherProof> Proofs;
+  for (auto [I, R] : enumerate(Accepted)) {
+    Expected<Genome> G = genomeOf(R);
+    if (!G)
+      return G.takeError();
+    std::string Why;
+    Expected<std::optional<BuildProof>> Proof =
+        proveBuild(*Evaluator, P, *G, *R.Code, /*EvenSlower=*/false, Why);
+    if (!Proof)
+      return Proof.takeError();
+    if (!*Proof) {
+      tell(R, "left out: " + Why);
+      continue;
+    }
+    tellRatio(R, (*Proof)->Ratio);
+    Proofs.push_back({I, std::move(**Proof)});
+  }
+  return Proofs;
+}
+
 Error OtherBuild::prepare(ArrayRef<CandidateRecord> Accepted) {
   for (auto [I, R] : enumerate(Accepted)) {
-    std::optional<Genome> G = parseGenome(R.Genome);
-    if (!G || !R.Code)
-      return resourceError("the journal contains a damaged candidate: " +
-                           R.Genome);
+    Expected<Genome> G = genomeOf(R);
+    if (!G)
+      return G.takeError();
     Expected<Candidate> C = Evaluator->prepare(*G, *R.Code);
     if (!C)
       return C.takeError();
@@ -126,19 +142,17 @@ Error OtherBuild::askGpu(GpuStepJudge &Gpu, GpuAsker OnGpu) {
 
 Error OtherBuild::prove(Attempt &A, std::vector<OtherProof> &Proofs) {
   const CandidateRecord &R = A.C.Record;
-  Expected<std::optional<Domain>> Where =
-      P.OnGpu ? Evaluator->prove(A.G, R)
-              : Evaluator->domain(A.C, R.Evidence->Gate, {}, {});
+  Expected<std::optional<Domain>> Where = Evaluator->prove(A.G, R);
   if (!Where)
     return Where.takeError();
   if (!*Where) {
     tell(R, "left out: no launch is left on which it may run");
     return Error::success();
   }
-  tell(R, formatv("x{0:f2} ({1})", R.Ratio, P.OnGpu ? "measured" : "modelled")
-              .str());
-  Proofs.push_back({A.Index, R.Ratio, measurementOf(*R.Evidence, R.Ratio, P),
-                    std::move(**Where)});
+  tellRatio(R, R.Ratio);
+  Proofs.push_back(
+      {A.Index,
+       {R.Ratio, measurementOf(*R.Evidence, R.Ratio, P), std::move(**Where)}});
   return Error::success();
 }
 
@@ -150,21 +164,16 @@ OtherBuild::judge(ArrayRef<CandidateRecord> Accepted, Journal &J, StringRef Run,
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
+  if (!P.OnGpu)
+    return byModel(Accepted);
   if (Error E = prepare(Accepted))
     return std::move(E);
-  if (P.OnGpu) {
-    Expected<std::unique_ptr<GpuStepJudge>> Gpu = GpuStepJudge::create(
-        P, *Evaluator, J, Run, Options.Device, Options.Patience);
-    if (!Gpu)
-      return Gpu.takeError();
-    if (Error E = askGpu(**Gpu, OnGpu))
-      return std::move(E);
-  } else {
-    for (Attempt &A : Attempts)
-      if (Error E = Evaluator->judgeToKeep(A.C))
-        return std::move(E);
-    dropFailed(CandidateOutcome::Accepted);
-  }
+  Expected<std::unique_ptr<GpuStepJudge>> Gpu = GpuStepJudge::create(
+      P, *Evaluator, J, Run, Options.Device, Options.Patience);
+  if (!Gpu)
+    return Gpu.takeError();
+  if (Error E = askGpu(**Gpu, OnGpu))
+    return std::move(E);
   std::vector<OtherProof> Proofs;
   for (Attempt &A : Attempts)
     if (Error E = prove(A, Proofs))

@@ -8,21 +8,15 @@
 #ifndef CUPILOT_LIB_EVOLUTION_OTHERBUILD_H
 #define CUPILOT_LIB_EVOLUTION_OTHERBUILD_H
 
+#include "cupilot/Evolution/BuildProof.h"
 #include "cupilot/Evolution/Search.h"
 
 namespace cupilot {
 
-/// The evidence in the store's form. On a GPU with a launch that the cpu
-/// device cannot run, no version of the gate was passed: it is 0.
-Measurement measurementOf(const CandidateEvidence &E, double Ratio,
-                          const SearchProblem &P);
-
 /// What another compiler's code of an accepted candidate passed.
 struct OtherProof {
   size_t Index = 0; ///< Of the candidate.
-  double Ratio = 0;
-  Measurement Evidence;
-  Domain Where;
+  BuildProof Proof;
 };
 
 /// Asks a GPU for a step, by the function that it is given; or finds the answer

@@ -755,8 +755,12 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
               return Error::success();
             }))
       return E;
-    for (OtherProof &Proof : Proofs) {
-      const std::string Name = variantName(Accepted[Proof.Index]);
+    for (auto &[Index, Proof] : Proofs) {
+      const std::string Name = variantName(Accepted[Index]);
+      auto First = find_if(Result.Variants,
+                           [&](const Variant &V) { return V.Name == Name; });
+      if (First == Result.Variants.end()) // No launch was left for the first.
+        continue;
       auto Known = find_if(Result.Variants, [&](const Variant &V) {
         return V.Name == Name && V.Where == Proof.Where;
       });
@@ -764,10 +768,6 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
         Known->Evidence.push_back(std::move(Proof.Evidence));
         continue;
       }
-      auto First = find_if(Result.Variants,
-                           [&](const Variant &V) { return V.Name == Name; });
-      if (First == Result.Variants.end()) // No launch was left for the first.
-        continue;
       Variant V = *First;
       const std::string Source =
           Result.Sources[First - Result.Variants.begin()];

@@ -51,6 +51,16 @@ static bool isSystem(const KernelView &V, const Decl *D) {
          V.SM.isInSystemHeader(D->getLocation());
 }
 
+std::optional<CacheHint> cacheHint(const FunctionDecl &F) {
+  const SourceManager &SM = F.getASTContext().getSourceManager();
+  if (F.getLocation().isValid() && !SM.isInSystemHeader(F.getLocation()))
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<CacheHint>>(nameOf(&F))
+      .Cases({"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu"}, CacheHint::Load)
+      .Cases({"__stwb", "__stcg", "__stcs"}, CacheHint::Store)
+      .Default(std::nullopt);
+}
+
 bool Effects::isAtomic(const CallExpr &Call) {
   const FunctionDecl *F = Call.getDirectCallee();
   if (!F || !nameOf(F).starts_with("atomic"))
@@ -117,6 +127,10 @@ void Effects::visitCallee(const FunctionDecl *F, const Stmt *At) {
          "calls the virtual function '" + F->getNameAsString() + "'", At);
   const FunctionDecl *Definition = F->getDefinition();
   if (F->isTrivial() || (Definition && Definition->isTrivial()))
+    return;
+  // Their bodies are inline assembly; what they access, the memory's analysis
+  // sees.
+  if (cacheHint(*F))
     return;
   llvm::StringRef Name = nameOf(F);
   bool Builtin = F->getBuiltinID() && !F->hasBody();

@@ -61,6 +61,11 @@ private:
   const clang::FunctionDecl *Current = nullptr;
 };
 
+enum class CacheHint { Load, Store };
+/// What the toolkit's function \p F does when it only loads or stores with a
+/// cache hint, as `__ldg` and `__stcs` do; nothing for any other.
+std::optional<CacheHint> cacheHint(const clang::FunctionDecl &F);
+
 /// A finding where something makes a thread depend on its block or its place in
 /// it.
 llvm::Error checkBlockIndependence(const Effects &E);

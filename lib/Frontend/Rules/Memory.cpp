@@ -55,22 +55,18 @@ std::string Memory::name(const PointerRef &Pointer) const {
   return "'" + Name + "'";
 }
 
-const clang::Expr *loadedByIntrinsic(const CallExpr &Call) {
+std::optional<HintedAccess> hintedAccess(const CallExpr &Call) {
   const FunctionDecl *F = Call.getDirectCallee();
-  if (!F || !F->getIdentifier() || Call.getNumArgs() != 1)
-    return nullptr;
-  const SourceManager &SM = F->getASTContext().getSourceManager();
-  if (F->getLocation().isValid() && !SM.isInSystemHeader(F->getLocation()))
-    return nullptr;
-  llvm::StringRef Name = F->getName();
-  if (Name != "__ldg" && Name != "__ldca" && Name != "__ldcg" &&
-      Name != "__ldcs" && Name != "__ldlu" && Name != "__ldcv")
-    return nullptr;
+  std::optional<CacheHint> Hint = F ? cacheHint(*F) : std::nullopt;
+  if (!Hint || Call.getNumArgs() != (*Hint == CacheHint::Store ? 2 : 1))
+    return std::nullopt;
+  HintedAccess A{F->getName(), nullptr,
+                 *Hint == CacheHint::Store ? Call.getArg(1) : nullptr};
   const auto *Address =
       dyn_cast<UnaryOperator>(Call.getArg(0)->IgnoreParenImpCasts());
-  return Address && Address->getOpcode() == UO_AddrOf
-             ? Address->getSubExpr()->IgnoreParens()
-             : nullptr;
+  if (Address && Address->getOpcode() == UO_AddrOf)
+    A.LValue = Address->getSubExpr()->IgnoreParens();
+  return A;
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,8 +154,12 @@ void Memory::visitArgument(const clang::Expr *Arg, QualType Param) {
 }
 
 void Memory::visitCall(const CallExpr *Call) {
-  if (const clang::Expr *Loaded = loadedByIntrinsic(*Call)) {
-    visitLValue(Loaded, Access::Kind::Load, Call);
+  if (std::optional<HintedAccess> Hinted = hintedAccess(*Call);
+      Hinted && Hinted->LValue) {
+    visitLValue(Hinted->LValue,
+                Hinted->Value ? Access::Kind::Store : Access::Kind::Load, Call);
+    if (Hinted->Value)
+      visit(Hinted->Value);
     return;
   }
   if (Effects::isAtomic(*Call) && Call->getNumArgs() > 0 &&

@@ -87,8 +87,17 @@ private:
   std::vector<Access> All;
 };
 
-/// `__ldg(&p[i])`: the lvalue that it loads; null for any other call.
-const clang::Expr *loadedByIntrinsic(const clang::CallExpr &Call);
+/// `__ldcs(&p[i])`, `__stcs(&p[i], v)`: a load or store with a cache hint (CUDA
+/// C++ Programming Guide, "Load Functions Using Cache Hints", "Store Functions
+/// Using Cache Hints").
+struct HintedAccess {
+  llvm::StringRef Function;
+  const clang::Expr *LValue; ///< Null: the address is no `&lvalue`.
+  const clang::Expr *Value;  ///< What is stored; null for loads.
+};
+/// Nothing for any other call. Those that fetch or write through each time,
+/// `__ldcv` and `__stwt`, are volatile, and not among them.
+std::optional<HintedAccess> hintedAccess(const clang::CallExpr &Call);
 
 } // namespace cupilot
 

@@ -299,7 +299,8 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
         std::string New = Name + "[" + Var + " - " + Start + "]";
         if (const clang::Expr *Call = Arrays[I].Intrinsics[N]) {
           // __ldg(&(p[j].x)): only the member of the element remains.
-          const clang::Expr *Loaded = loadedByIntrinsic(*cast<CallExpr>(Call));
+          const clang::Expr *Loaded =
+              hintedAccess(*cast<CallExpr>(Call))->LValue;
           auto Outer = V.range(Call->getSourceRange()),
                Inner = V.range(Loaded->getSourceRange());
           if (!Outer || !Inner || !R)

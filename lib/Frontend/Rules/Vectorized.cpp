@@ -21,8 +21,16 @@ struct Wide {
   PointerRef Pointer;
   std::string Lanes, Address, Scalar, Vector;
   bool Loads = false, Stores = false;
+  /// The hinted function of all loads, and of all stores; "": a plain access.
+  std::optional<std::string> LoadBy, StoreBy;
 };
 } // namespace
+
+/// What one more access by \p Function leaves of the hint of those before it.
+static void joinHint(std::optional<std::string> &Hint,
+                     llvm::StringRef Function) {
+  Hint = !Hint || *Hint == Function ? Function.str() : "";
+}
 
 /// CUDA's vector type of that many elements, with the alignment of its size.
 static std::string vectorType(const ASTContext &Ctx, QualType T,
@@ -136,6 +144,14 @@ static llvm::Expected<Wide> widen(Analysis &A, const Memory &M,
     }
     W.Loads |= Each->reads();
     W.Stores |= Each->writes();
+    const auto *Call = dyn_cast<CallExpr>(Each->Node);
+    std::optional<HintedAccess> Hinted =
+        Call ? hintedAccess(*Call) : std::nullopt;
+    llvm::StringRef Function = Hinted ? Hinted->Function : "";
+    if (Each->reads())
+      joinHint(W.LoadBy, Function);
+    if (Each->writes())
+      joinHint(W.StoreBy, Function);
     // A wide load may not touch what the thread might not touch.
     Always |= isInEveryThread(V, A.Checks, Each->Node) &&
               (Each->writes() || !M.written(Pointer));
@@ -169,8 +185,10 @@ static std::string loadText(const Wide &W, int64_t Width,
       "  " + W.Scalar + " " + W.Lanes + "[" + std::to_string(Width) + "];\n";
   if (!W.Loads)
     return T;
-  T += "  {\n    const " + W.Vector + " " + Name +
-       " = *reinterpret_cast<const " + W.Vector + " *>(" + W.Address + ");\n";
+  T += "  {\n    const " + W.Vector + " " + Name + " = " +
+       (W.LoadBy->empty() ? "*" : *W.LoadBy + "(") + "reinterpret_cast<const " +
+       W.Vector + " *>(" + W.Address + ")" + (W.LoadBy->empty() ? "" : ")") +
+       ";\n";
   for (int64_t L = 0; L < Width; ++L)
     T += "    " + W.Lanes + "[" + std::to_string(L) + "] = " + Name + "." +
          Fields[L] + ";\n";
@@ -186,8 +204,12 @@ static std::string storeText(const Wide &W, int64_t Width,
   for (int64_t L = 0; L < Width; ++L)
     T += "    " + Name + "." + Fields[L] + " = " + W.Lanes + "[" +
          std::to_string(L) + "];\n";
-  return T + "    *reinterpret_cast<" + W.Vector + " *>(" + W.Address +
-         ") = " + Name + ";\n  }\n";
+  const std::string Address =
+      "reinterpret_cast<" + W.Vector + " *>(" + W.Address + ")";
+  return T + "    " +
+         (W.StoreBy->empty() ? "*" + Address + " = " + Name
+                             : *W.StoreBy + "(" + Address + ", " + Name + ")") +
+         ";\n  }\n";
 }
 
 /// The checks as text for the head of the body, and their removal below.
@@ -270,14 +292,22 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
           "lanes" + std::to_string(Pointer.Param) +
           (Pointer.Offset ? "_" + std::to_string(Pointer.Offset) : ""));
       for (const Access *Each : M.through(Pointer)) {
-        const clang::Expr *Text =
-            isa<CallExpr>(Each->Node) ? Each->Node : Each->LValue;
-        auto R = V.range(Text->getSourceRange());
-        if (!R) {
+        const auto *Call = dyn_cast<CallExpr>(Each->Node);
+        auto R = V.range((Call ? Call : Each->LValue)->getSourceRange());
+        // Of a store with a hint, the value stays where it is.
+        const clang::Expr *Stored = Call ? hintedAccess(*Call)->Value : nullptr;
+        auto Value = Stored ? V.range(Stored->getSourceRange()) : R;
+        if (!R || !Value) {
           Accesses.clear();
           break;
         }
-        Accesses.push_back({R->first, R->second, W->Lanes + "[" + Lane + "]"});
+        std::string Element = W->Lanes + "[" + Lane + "]";
+        if (Stored) {
+          Accesses.push_back({R->first, Value->first, Element + " = ("});
+          Accesses.push_back({Value->second, R->second, ")"});
+        } else {
+          Accesses.push_back({R->first, R->second, Element});
+        }
       }
       if (Accesses.empty()) {
         Reason = "an access to " + M.name(Pointer) + " cannot be edited";
