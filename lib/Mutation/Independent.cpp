@@ -115,13 +115,13 @@ static std::vector<RangeClause> aimsOf(const Domain &Where,
   constexpr unsigned LeastBits = 16, MostBits = 24; // More is not run.
   constexpr int64_t MostAim = int64_t(1) << 30;
   std::vector<RangeClause> Aims = Options.Narrowed.vec();
-  // A float holds multiples of a power of two for so much longer.
-  for (RangeClause C : Options.Narrowed) {
+  // A float, which ends at a power of two, holds multiples of one for so much
+  // longer.
+  for (RangeClause &C : Aims) {
     const unsigned Twos = twosIn(C.E);
-    if (Twos == 0 || C.In.empty() || C.In.back().Most > MostAim >> Twos)
-      continue;
-    C.In.back().Most <<= Twos;
-    Aims.push_back(std::move(C));
+    if (!C.In.empty() && isPowerOf2_64(uint64_t(C.In.back().Most)) &&
+        C.In.back().Most <= MostAim >> Twos)
+      C.In.back().Most <<= Twos;
   }
   if (!Aims.empty() || Options.Bits < LeastBits || Options.Bits > MostBits)
     return Aims;
