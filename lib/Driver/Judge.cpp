@@ -135,14 +135,11 @@ Expected<Judge::Built> Judge::buildOf(const UnitToJudge &U, std::string Source,
   const NvccUse &Use = *R.Command.Nvcc;
   auto It = ByNvcc.find(U.File);
   if (It == ByNvcc.end()) {
-    // A variant's text stands alone. Lines are for the evidence; they change no
-    // code.
-    std::vector<std::string> Flags =
-        &U == &Main ? Use.UnitFlags : Use.Device.Flags;
-    Flags.push_back("-lineinfo");
-    Expected<NvccPtx> Ptx =
-        compileNvccPtx(Use.Nvcc, U.File, R.Arch, Flags,
-                       /*Files=*/nullptr, R.Compilation.CpuSeconds);
+    // A variant's text stands alone.
+    Expected<NvccPtx> Ptx = compileNvccPtx(
+        Use.Nvcc, U.File, R.Arch,
+        withLineInfo(&U == &Main ? Use.UnitFlags : Use.Device.Flags),
+        /*Files=*/nullptr, R.Compilation.CpuSeconds);
     if (!Ptx)
       return Ptx.takeError();
     It = ByNvcc.emplace(U.File, std::move(*Ptx)).first;

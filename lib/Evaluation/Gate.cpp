@@ -41,6 +41,8 @@ public:
   }
   Expected<GateVerdict> judge(const GateCode &Variant, const LaunchPlan &Plan,
                               const Guard &When, GateDepth Depth) override;
+  Expected<GateVerdict> count(const GateCode &Variant, const LaunchPlan &Plan,
+                              const Guard &When) override;
   Expected<ReferenceVerdict>
   judgeDeviceResults(size_t Index, const DeviceResults &Original,
                      const DeviceResults &Variant) override {
@@ -250,6 +252,18 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
     }
   }
   return true;
+}
+
+Expected<GateVerdict> GateImpl::count(const GateCode &Variant,
+                                      const LaunchPlan &Plan,
+                                      const Guard &When) {
+  GateVerdict Verdict;
+  Verdict.VariantLaunches.resize(TheOriginal->setup().Workloads.size());
+  VariantRuns V(*TheOriginal, Variant, Plan, When);
+  Expected<bool> Right = V.count(Verdict);
+  if (!Right)
+    return Right.takeError();
+  return Verdict;
 }
 
 Expected<GateVerdict> GateImpl::judge(const GateCode &Variant,

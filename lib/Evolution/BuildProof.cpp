@@ -40,7 +40,7 @@ proveBuild(CandidateEvaluator &On, const SearchProblem &P, const Genome &G,
     return C.takeError();
   const CandidateRecord &R = C->Record;
   if (R.Outcome == CandidateOutcome::Unjudged)
-    if (Error E = On.judgeToKeep(*C))
+    if (Error E = On.judgeToKeep(*C, EvenSlower))
       return std::move(E);
   if (R.Outcome != CandidateOutcome::Accepted &&
       !(EvenSlower && R.Outcome == CandidateOutcome::Slower)) {

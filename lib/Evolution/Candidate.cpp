@@ -30,6 +30,9 @@ namespace cupilot {
 CandidateEvaluator::~CandidateEvaluator() = default;
 
 namespace {
+/// Of a workload; nothing where the guard keeps it out.
+using PlanLaunches = std::optional<std::vector<CountedLaunch>>;
+
 class Evaluator : public CandidateEvaluator {
 public:
   explicit Evaluator(const SearchProblem &Problem)
@@ -40,7 +43,7 @@ public:
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
-  Error judgeToKeep(Candidate &C) override { return judge(C, GateDepth::Keep); }
+  Error judgeToKeep(Candidate &C, bool EvenSlower) override;
   Expected<GateVerdict> verdict(const Candidate &C) override;
   Expected<std::optional<Domain>>
   domain(const Candidate &C, const GateVerdict &V,
@@ -64,6 +67,7 @@ public:
 
 private:
   Error judge(Candidate &C, GateDepth Depth);
+  Error model(Candidate &C, ArrayRef<PlanLaunches> Launches);
   Error build(Candidate &C) const;
   Error identify(Candidate &C, std::string &NoIdentity) const;
   std::vector<std::optional<ExecutionCounts>>
@@ -444,6 +448,12 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
     R.Outcome = CandidateOutcome::Passed;
     return Error::success();
   }
+  return model(C, Launches);
+}
+
+/// Fills in the modelled times, and ends \p C by them.
+Error Evaluator::model(Candidate &C, ArrayRef<PlanLaunches> Launches) {
+  CandidateRecord &R = C.Record;
   PlanCost Cost(P.Gpu, C.Ptx, P.Arch, P.Flags);
   Speedup Sum;
   bool Regressed = false;
@@ -463,7 +473,7 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
     Sum.add(Times[I] * Weights[I], Mine * Weights[I]);
     Modelled.push_back({P.Workloads[I].Name, Times[I], Mine});
   }
-  Evidence.Modelled = std::move(Modelled);
+  R.Evidence->Modelled = std::move(Modelled);
   R.Ratio = Sum.ratio();
   if (Regressed)
     R.end(CandidateOutcome::Slower,
@@ -474,6 +484,27 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
   else
     R.end(CandidateOutcome::Accepted);
   return Error::success();
+}
+
+Error Evaluator::judgeToKeep(Candidate &C, bool EvenSlower) {
+  if (!TheGate || P.OnGpu || EvenSlower)
+    return judge(C, GateDepth::Keep);
+  const Translation &Code = *C.Record.Code;
+  Expected<GateVerdict> Counted =
+      TheGate->count(C.code(), Code.Plan, Code.When);
+  if (!Counted)
+    return Counted.takeError();
+  // What cannot run, the gate finds, too, and says more of it.
+  if (Counted->Findings.empty()) {
+    const CandidateRecord Before = C.Record;
+    C.Record.Evidence.emplace();
+    if (Error E = model(C, Counted->VariantLaunches))
+      return E;
+    if (C.Record.Outcome != CandidateOutcome::Accepted)
+      return Error::success();
+    C.Record = Before;
+  }
+  return judge(C, GateDepth::Keep);
 }
 
 } // namespace cupilot

@@ -81,13 +81,9 @@ Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
     return Dir.takeError();
   if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
     return std::move(E);
-  // Lines are for the evidence; they change no code.
-  std::vector<std::string> Flags = Use.Device.Flags;
-  if (!is_contained(Flags, "-lineinfo"))
-    Flags.push_back("-lineinfo");
-  Expected<NvccPtx> Ptx =
-      compileNvccPtx(Use.Nvcc, Dir->file("text.cu"), Arch, Flags,
-                     /*Files=*/nullptr, Seconds);
+  Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Dir->file("text.cu"), Arch,
+                                         withLineInfo(Use.Device.Flags),
+                                         /*Files=*/nullptr, Seconds);
   if (!Ptx)
     return Ptx.takeError();
   return nvccCodeOf(*Ptx, Use, Source, Symbols);

@@ -268,4 +268,11 @@ compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   return C;
 }
 
+std::vector<std::string> withLineInfo(ArrayRef<std::string> Flags) {
+  std::vector<std::string> All = Flags.vec();
+  if (!is_contained(All, "-lineinfo"))
+    All.push_back("-lineinfo");
+  return All;
+}
+
 } // namespace cupilot

@@ -302,9 +302,8 @@ static Expected<LoadedFile> loadFile(StringRef Path, StringRef Arch,
   LoadedFile File{std::move(*U), Command.Nvcc, std::nullopt};
   if (!Command.Nvcc)
     return File;
-  std::vector<std::string> Flags = Command.Nvcc->UnitFlags;
-  Flags.push_back("-lineinfo"); // For the evidence.
-  if (Error E = compileNvccPtx(Command.Nvcc->Nvcc, Path, Arch, Flags)
+  if (Error E = compileNvccPtx(Command.Nvcc->Nvcc, Path, Arch,
+                               withLineInfo(Command.Nvcc->UnitFlags))
                     .moveInto(File.Ptx))
     return std::move(E);
   return File;

@@ -8,11 +8,13 @@
 
 #include "Command.h"
 #include "SharedOptions.h"
+#include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 #include "llvm/Support/Format.h"
@@ -42,7 +44,8 @@ struct Options : CommandOptions {
 static const char Examples[] =
     "  cupilot translate heat.cu --genome='block_size{x=128}' -- -O2\n"
     "  cupilot translate heat.cu --genome='unroll{factor=4}' "
-    "--workloads=W.mlir -- -O2\n\n"
+    "--workloads=W.mlir -- -O2\n"
+    "  cupilot translate heat.cu --genome='unroll{factor=4}' -- nvcc -O3\n\n"
     "Prints the variant's source, its launch and its guard, or why a strategy "
     "does not fit.\n"
     "Exit status 1: no kernel could be translated.\n";
@@ -73,7 +76,7 @@ static void print(const Kernel &K, const Translation &T) {
 }
 
 static Error judge(const Kernel &K, const Genome &G,
-                   const WorkloadSet &Recorded, ArrayRef<std::string> Flags) {
+                   const WorkloadSet &Recorded, const BuildCompiler &By) {
   SearchProblem P;
   P.K = K;
   P.Workloads = Recorded.of(K);
@@ -82,8 +85,10 @@ static Error judge(const Kernel &K, const Genome &G,
     return Error::success();
   }
   P.Gpu = defaultGpu();
-  P.Arch = architectureFor(P.Gpu.Arch, gpuArchitectures(Flags));
-  P.Flags = Flags.vec();
+  P.Arch = architectureFor(P.Gpu.Arch, gpuArchitectures(By.Flags));
+  P.Flags = By.Flags;
+  P.Nvcc = By.Nvcc;
+  P.Compiler = By.Name;
   P.DataFolder = Recorded.Folder;
   Expected<std::unique_ptr<CandidateEvaluator>> E =
       CandidateEvaluator::create(P);
@@ -119,8 +124,15 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
+  Expected<UnitCommand> Command = unitCommandFor(O.Input, Flags.Args, "");
+  if (!Command)
+    return Command.takeError();
+  Expected<std::vector<BuildCompiler>> By =
+      buildCompilers(*Command, {CUPILOT_CLANG}, errs());
+  if (!By)
+    return By.takeError();
   Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      extractKernels(O.Input, Flags.Args, {.VerifySlices = false}), O.Input,
+      extractKernels(O.Input, Command->Flags, {.VerifySlices = false}), O.Input,
       O.Only);
   if (!Kernels)
     return Kernels.takeError();
@@ -129,7 +141,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
     if (*Granted)
       K = withContract(std::move(K), **Granted);
     outs() << "kernel: " << K.Name << "\n";
-    Expected<Translation> T = translateByRules(K, *G, Flags.Args);
+    Expected<Translation> T = translateByRules(K, *G, Command->Flags);
     if (!T) {
       if (Error E = absorbFinding(T.takeError(), [](StringRef Why) {
             outs() << "refused: " << Why << "\n";
@@ -140,7 +152,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
     ++Done;
     print(K, *T);
     if (Recorded)
-      if (Error E = judge(K, *G, *Recorded, Flags.Args))
+      if (Error E = judge(K, *G, *Recorded, compilerOf(K, By->front())))
         return E;
   }
   return Done ? Error::success()

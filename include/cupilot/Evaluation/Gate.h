@@ -196,6 +196,9 @@ public:
                                             const LaunchPlan &Plan,
                                             const Guard &When,
                                             GateDepth Depth) = 0;
+  /// Runs the recorded launches alone, for their counts, and checks no result.
+  virtual llvm::Expected<GateVerdict>
+  count(const GateCode &Variant, const LaunchPlan &Plan, const Guard &When) = 0;
   /// Holds what a variant left behind on another device against the float64
   /// run of workload \p Index here; its error may be as the original's own
   /// there. Only workloads that were judged whole have a reference.

@@ -95,7 +95,9 @@ public:
   /// workload. Passed without a check where the GPU alone judges.
   virtual llvm::Expected<GateVerdict> verdict(const Candidate &C) = 0;
   /// judge() with the largest launches; the verdict is left in the evidence.
-  virtual llvm::Error judgeToKeep(Candidate &C) = 0;
+  /// What is slower by its modelled time does not go through the gate, unless
+  /// \p EvenSlower asks for it.
+  virtual llvm::Error judgeToKeep(Candidate &C, bool EvenSlower) = 0;
   /// Where \p C may run by its verdict \p V, which is passed, and the workloads
   /// \p Compared, whose results a GPU found right: what the gate proved, and
   /// these launches where they lie outside, and as far as \p Large goes.

@@ -37,6 +37,10 @@ compileNvccVariant(llvm::StringRef Nvcc, const BuildVariant &V,
                    const OriginalCode &OriginalHas,
                    const NvccDeviceFlags &Flags);
 
+/// \p Flags with -lineinfo, so that reports of what runs name lines. It changes
+/// no code.
+std::vector<std::string> withLineInfo(llvm::ArrayRef<std::string> Flags);
+
 } // namespace cupilot
 
 #endif // CUPILOT_LAUNCHER_NVCCVARIANT_H
