@@ -21,8 +21,8 @@ bool BoxMaker::needsLeast(size_t I) const {
     if (W.At[I] >= Hull[I].Least)
       return false;
     for (size_t K = 0; K < Hull.size(); ++K)
-      if (W.At[K] > Hull[K].Most ||
-          (isVariable(Coordinates[K]) && W.At[K] < Hull[K].Least))
+      if (!Idle[K] && (W.At[K] > Hull[K].Most ||
+                       (isVariable(Coordinates[K]) && W.At[K] < Hull[K].Least)))
         return false;
     return true;
   });
@@ -38,6 +38,8 @@ void BoxMaker::addRanges(DomainBox &Box) const {
     return Hull[At - Coordinates.begin()];
   };
   for (size_t I = 0; I < Coordinates.size(); ++I) {
+    if (Idle[I])
+      continue;
     RangeClause Clause{Coordinates[I], {}};
     if (Listed[I]) {
       std::set<int64_t> Values;

@@ -87,6 +87,8 @@ void BoxMaker::chooseCoordinates() {
   for (const std::optional<Extents> &T : F.Touched)
     if (T)
       AddProduct(T->End);
+  for (const Expr &E : F.Surplus)
+    Add(E);
   Listed.assign(Coordinates.size(), false);
 }
 
@@ -141,6 +143,8 @@ void BoxMaker::dropProportional() {
         P.At.erase(P.At.begin() + K);
   }
   Listed.assign(Coordinates.size(), false);
+  for (const Expr &E : Coordinates)
+    Idle.push_back(is_contained(F.Surplus, E));
 }
 
 void BoxMaker::findHull() {
@@ -160,6 +164,8 @@ bool BoxMaker::inside(const Point &P) const {
         }))
       return false;
   for (size_t I = 0; I < Hull.size(); ++I) {
+    if (Idle[I])
+      continue;
     if (!Hull[I].contains(P.At[I]))
       return false;
     if (Listed[I] &&
@@ -253,6 +259,7 @@ bool BoxMaker::cut(const Point &W) {
       return restOf(P.At[I], M) == restOf(W.At[I], M);
     });
   } else if (Best != SIZE_MAX) {
+    Idle[Best] = false;
     erase_if(Right, [&](const Point &P) { return IsLost(P, Best); });
   } else {
     return false;

@@ -79,6 +79,7 @@ private:
   std::vector<const TriedLaunch *> Launches;
   std::vector<DomainEnd> &Ends;
   std::vector<Expr> Coordinates;
+  std::vector<bool> Idle;   ///< Coordinates that bound nothing so far.
   std::vector<bool> Listed; ///< Coordinates of which single values are known.
   /// Coordinates and moduli of which single rests are known.
   std::set<std::pair<size_t, int64_t>> ListedRests;

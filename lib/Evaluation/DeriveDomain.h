@@ -49,6 +49,9 @@ struct DomainFrame {
   /// Pointers that a launch may hand in equal, of which one is written: indices
   /// into Kernel::Pointers.
   std::vector<std::pair<unsigned, unsigned>> Pairs;
+  /// Blocks beyond those that cover a size. They bound a box only where more of
+  /// them are wrong.
+  std::vector<Expr> Surplus;
   /// Beside Kernel::Pointers: the bytes that the original touches behind each,
   /// as far as that is known, ...
   std::vector<std::optional<Extents>> Touched;

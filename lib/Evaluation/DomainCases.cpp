@@ -627,6 +627,7 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   D->addRandomSizes(*D->Froms.front(), 12, 4, D->Entries);
   D->addShifts(*D->Froms.front(), widestElement(O.kernel()));
   D->addLeastShared(*D->Froms.front());
+  D->addSurplus(*D->Froms.front());
   D->addData(Own);
   if (Error E = D->addCombinations(Own))
     return std::move(E);

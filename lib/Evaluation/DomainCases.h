@@ -84,6 +84,18 @@ public:
   llvm::Expected<const JudgedCase *> narrowCorner(const JudgedCase &Corner,
                                                   Admission Admits);
 
+  /// The sizes of \p Sizes with the flags and pointers of \p Box, which are not
+  /// those of the base. Null: there is none, or it cannot be run.
+  llvm::Expected<const JudgedCase *>
+  like(const Bindings &Sizes, const DomainBox &Box, Admission Admits);
+
+  /// The base with \p Sizes (beside model().vars()) and other numbers in its
+  /// buffers, where that is in \p Box. Each round has its own. Null likewise.
+  llvm::Expected<const JudgedCase *> refilled(llvm::ArrayRef<int64_t> Sizes,
+                                              unsigned Round,
+                                              const DomainBox &Box,
+                                              Admission Admits);
+
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too
   /// much.
@@ -130,6 +142,8 @@ private:
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
   void addLeastShared(const GateCase &From);
+  /// More blocks than cover the sizes.
+  void addSurplus(const GateCase &From);
   std::optional<GateCase> withLeastShared(const GateCase &From,
                                           const Values &V);
   void addShifts(const GateCase &From, uint64_t Element);
@@ -151,6 +165,11 @@ private:
                                               const Values &V,
                                               const Smaller &Others,
                                               GridOf Grid, double &LeftOver);
+  /// \p From with the sizes \p V, as \p Change changes it; false: there is
+  /// none.
+  llvm::Expected<const JudgedCase *>
+  findAt(const GateCase &From, const Values &V, Admission Admits,
+         llvm::function_ref<bool(GateCase &)> Change);
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,

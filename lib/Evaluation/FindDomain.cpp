@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FindDomain.h"
+#include "DomainEnds.h"
 
 using namespace llvm;
 
@@ -49,6 +50,7 @@ static DomainFrame frameOf(OriginalRuns &O, const JudgedCase &Base,
   F.K = &K;
   F.Facts = both(Own, Theirs);
   append_range(F.Flags, flagsOf(K, Own, Base.Case));
+  F.Surplus = Cases.model().surplus();
   F.Touched = Cases.model().touched();
   F.MostTouched = Cases.model().mostTouched();
   for (const PointerRef &P : K.Pointers)
@@ -113,44 +115,6 @@ struct TriedBase {
   size_t Begin = 0, End = 0;
 };
 } // namespace
-
-/// The largest sizes of the box of \p Base are tried together, which nothing
-/// else may have done. False where they were right, or nothing is there to run.
-static Expected<bool> wrongAtCorner(const Kernel &K, VariantRuns &V,
-                                    DomainCases &Cases, const Domain &D,
-                                    DomainCases::Admission Admits,
-                                    GateVerdict &Verdict) {
-  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
-  auto Box = find_if(D.Boxes, [&](const DomainBox &Each) {
-    return contains(Domain{{Each}}, Base.B, Base.Args);
-  });
-  if (Box == D.Boxes.end())
-    return false;
-  Expected<const JudgedCase *> Corner = Cases.corner(*Box, Admits);
-  if (!Corner)
-    return Corner.takeError();
-  if (!*Corner)
-    return false;
-  Expected<const JudgedCase *> Narrow = Cases.narrowCorner(**Corner, Admits);
-  if (!Narrow)
-    return Narrow.takeError();
-  bool AnyWrong = false;
-  for (const JudgedCase *J : {*Corner, *Narrow}) {
-    if (!J)
-      continue;
-    const TriedLaunch At = triedLaunch(K, J->Case);
-    if ((J == *Narrow && !contains(D, At.B, At.Args)) ||
-        any_of(V.tried(), [&](const TriedLaunch &L) {
-          return L.B.Symbols == At.B.Symbols && L.B.Dims == At.B.Dims;
-        }))
-      continue;
-    Expected<bool> Right = V.explore(*J, Verdict);
-    if (!Right)
-      return Right.takeError();
-    AnyWrong |= !*Right;
-  }
-  return AnyWrong;
-}
 
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear, which become
@@ -265,13 +229,13 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
       D = Derive();
     }
   }
-  // A box ends before what is wrong: its new corner is another launch.
-  constexpr unsigned MostCorners = 4;
-  for (unsigned Round = 0; Round < MostCorners; ++Round) {
+  // A box ends before what is wrong: its new ends are other launches.
+  constexpr unsigned MostRounds = 8;
+  for (unsigned Round = 0; Round < MostRounds; ++Round) {
     bool AnyWrong = false;
     for (const TriedBase &Each : Bases) {
       Expected<bool> Wrong =
-          wrongAtCorner(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
+          wrongAtEnds(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
       if (!Wrong)
         return Wrong.takeError();
       AnyWrong |= *Wrong;

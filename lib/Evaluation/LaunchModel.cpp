@@ -9,6 +9,7 @@
 #include "LaunchModel.h"
 #include "InputValues.h"
 #include "Original.h"
+#include "Polynomial.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -259,6 +260,10 @@ LaunchModel::shapeAt(const GateCase &From, ArrayRef<int64_t> Values,
   C.Captured = false;
   C.Doubtful = true;
   C.Ordered = C.Thorough = false;
+  C.Idle = any_of(zip_equal(Vars, Values), [](const auto &Each) {
+    const auto &[V, Value] = Each;
+    return Value < 1 && V.Base >= 1;
+  });
   if (!applySizes(C, Values))
     return std::nullopt;
   for (auto [V, Value] : zip_equal(Vars, Values))
@@ -302,6 +307,29 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
       addSpikes(C, I, Drawn, Values);
   }
   return Shape;
+}
+
+std::vector<Expr> LaunchModel::surplus() const {
+  std::vector<Expr> Found;
+  for (const GridRule &R : Rules) {
+    std::optional<Polynomial> Wanted = Polynomial::constant(1);
+    for (unsigned S : R.Scalars)
+      if (Wanted)
+        Wanted = Wanted->times(*Polynomial::of(Expr::symbol(S)));
+    if (Wanted)
+      Wanted = Wanted->plus(
+          Polynomial::constant(static_cast<int64_t>(R.Border)), -1);
+    if (Wanted)
+      Wanted = Wanted->divided(
+          Expr::Kind::CeilDiv,
+          Polynomial::constant(static_cast<int64_t>(R.Divisor)));
+    std::optional<Polynomial> Blocks = Polynomial::of(Expr::dim(GridX + R.Dim));
+    if (Wanted && Blocks)
+      Blocks = Blocks->plus(*Wanted, -1);
+    if (Wanted && Blocks)
+      Found.push_back(Blocks->expr());
+  }
+  return Found;
 }
 
 std::vector<int64_t> LaunchModel::baseValues() const {

@@ -54,6 +54,9 @@ public:
 
   llvm::ArrayRef<LaunchVar> vars() const { return Vars; }
   llvm::ArrayRef<GridRule> rules() const { return Rules; }
+  /// Beside rules(): the blocks that a dimension has beyond what covers its
+  /// scalars.
+  std::vector<Expr> surplus() const;
   /// Beside Kernel::Pointers: the bytes touched behind each, where they fit.
   llvm::ArrayRef<std::optional<Extents>> touched() const { return Touched; }
   /// The most that was touched in any launch that was run for it.

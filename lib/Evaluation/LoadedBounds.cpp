@@ -106,6 +106,35 @@ static bool losesBits(const TruncInst &Trunc, const DataLayout &DL) {
          ComputeMaxSignificantBits(V, DL) > Bits;
 }
 
+bool LoadedWalk::returns(const Value *Number,
+                         SmallPtrSetImpl<const Value *> &Seen) const {
+  if (!Seen.insert(Number).second)
+    return false;
+  for (const User *U : Number->users()) {
+    if (isa<FPToSIInst, FPToUIInst>(U)) {
+      SmallPtrSet<const Value *, 8> Integers;
+      if (decides(U, Integers))
+        return true;
+      continue;
+    }
+    if (U->getType()->isFPOrFPVectorTy() && !isa<LoadInst, CallInst>(U) &&
+        returns(U, Seen))
+      return true;
+  }
+  return false;
+}
+
+/// Whether \p Cast may be of an integer that the floating type does not hold.
+static bool losesBits(const CastInst &Cast, const DataLayout &DL) {
+  const Value *V = Cast.getOperand(0);
+  const auto Held =
+      unsigned(Cast.getDestTy()->getScalarType()->getFPMantissaWidth());
+  // A sign takes a bit that the significand need not have.
+  return computeKnownBits(V, DL).countMaxActiveBits() > Held &&
+         (!isa<SIToFPInst>(Cast) ||
+          ComputeMaxSignificantBits(V, DL) > Held + 1);
+}
+
 std::vector<LoadedBound> LoadedWalk::bounds() const {
   std::vector<LoadedBound> Result;
   const DataLayout &DL = F.getDataLayout();
@@ -125,6 +154,14 @@ std::vector<LoadedBound> LoadedWalk::bounds() const {
                                               decides(Trunc, Seen) &&
                                               losesBits(*Trunc, DL))
         addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
+    }
+    if (isa<SIToFPInst, UIToFPInst>(I)) {
+      SmallPtrSet<const Value *, 8> Seen;
+      if (Roots R = of(I.getOperand(0));
+          R && returns(&I, Seen) && losesBits(cast<CastInst>(I), DL))
+        addBounds(R, LoadedBound::Kind::NarrowFloat,
+                  unsigned(I.getType()->getScalarType()->getFPMantissaWidth()),
+                  I, Result);
     }
   }
   for (const Loop *L : Loops.getLoopsInPreorder()) {
@@ -195,6 +232,8 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
 
 bool LoadedBound::isPassedIn(const GateCase &C) const {
   auto Passes = [this](int64_t V) {
+    if (K == Kind::NarrowFloat)
+      return V > int64_t(1) << Bound || V < -(int64_t(1) << Bound);
     if (K != Kind::NarrowType)
       return V >= 0 && static_cast<uint64_t>(V) >= Bound;
     return V < minIntN(Bound) || V > static_cast<int64_t>(maxUIntN(Bound));
@@ -225,6 +264,9 @@ std::string LoadedBound::str() const {
   case Kind::NarrowType:
     return "integers in memory are cut to " + std::to_string(Bound) + " bits" +
            Where;
+  case Kind::NarrowFloat:
+    return "integers in memory go through a float that holds " +
+           std::to_string(Bound) + " bits" + Where;
   }
   llvm_unreachable("a kind that is none");
 }

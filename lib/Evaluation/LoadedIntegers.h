@@ -41,6 +41,7 @@ struct LoadedBound {
     FixedArray,    ///< An array of fixed size that they index.
     ConstantTurns, ///< A loop over them that also ends after a fixed number.
     NarrowType,    ///< A type of fewer bits than they have.
+    NarrowFloat,   ///< A float that holds fewer of their bits.
   };
   Kind K = Kind::FixedArray;
   PointerRef Pointer;

@@ -46,6 +46,10 @@ private:
              llvm::SmallVectorImpl<const llvm::ICmpInst *> &Compares) const;
   bool decides(const llvm::Value *V,
                llvm::SmallPtrSetImpl<const llvm::Value *> &Seen) const;
+  /// Whether the floating number \p Number becomes an integer again that
+  /// decides something.
+  bool returns(const llvm::Value *Number,
+               llvm::SmallPtrSetImpl<const llvm::Value *> &Seen) const;
   void addBounds(Roots Of, LoadedBound::Kind K, uint64_t Bound,
                  const llvm::Instruction &I,
                  std::vector<LoadedBound> &To) const;

@@ -311,4 +311,13 @@ std::vector<RangeClause> narrowedRanges(const GateVerdict &V) {
   return Ranges;
 }
 
+std::vector<RangeClause> comparedConstants(const GateVerdict &V) {
+  std::vector<RangeClause> Constants;
+  if (V.Basis)
+    for (const ThresholdFact &T : V.Basis->Frame.Facts.Thresholds)
+      if (RangeClause C{T.E, {{T.Value, T.Value}}}; !is_contained(Constants, C))
+        Constants.push_back(std::move(C));
+  return Constants;
+}
+
 } // namespace cupilot

@@ -95,9 +95,32 @@ static bool changesTo(const GateCase &C, const RunResult &R,
   return Any;
 }
 
+bool OriginalRuns::hasOtherBlock(const GateCase &C) const {
+  return none_of(Bases, [&](const std::unique_ptr<GateCase> &Base) {
+    return Base->Shape.Block == C.Shape.Block;
+  });
+}
+
+/// Takes away what the original touches no byte of. Where a size leaves nothing
+/// to do, a program may have no memory there.
+Error OriginalRuns::takeUntouched(GateCase &C) {
+  Expected<RunResult> R = runCovered(C);
+  if (!R)
+    return R.takeError();
+  if (R->Fault || R->Coverage.size() != C.Buffers.size())
+    return Error::success();
+  for (auto [Content, Touched] : zip_equal(C.Buffers, R->Coverage))
+    if (Touched.Read.none() && Touched.Written.none())
+      Content.clear();
+  return Error::success();
+}
+
 Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   if (C.Doubtful)
     moveIntoRange(kernel(), C);
+  if (C.Idle)
+    if (Error E = takeUntouched(C))
+      return std::move(E);
   if (C.Grown) {
     constexpr double MostGrowth = 4;
     Expected<double> Cost = costOf(C);
@@ -189,14 +212,21 @@ Expected<std::unique_ptr<JudgedCase>> OriginalRuns::prepare(GateCase C) {
   // A result that depends on the order of the threads proves nothing.
   if (Case.Doubtful && !(Case.Aliased ? J->SameBits : J->AnyOrder))
     return nullptr;
-  if (Case.Thorough && Checked.Module) {
-    // What the original does itself is no reason to reject a variant.
+  // Fewer threads may leave parts of what a block shares unwritten: what the
+  // original makes of those is chance, and proves nothing.
+  const bool MayMissWrites =
+      Case.Doubtful && !Case.Deep && Checks.Written && hasOtherBlock(Case);
+  if ((Case.Thorough || MayMissWrites) && Checked.Module) {
+    // What else the original does itself is no reason to reject a variant.
     Expected<RunResult> R = run(Checked, Case, J->Fill);
     if (!R)
       return R.takeError();
+    if (R->Fault && MayMissWrites &&
+        reasonOf(R->Fault->Kind) == GateReason::UnwrittenRead)
+      return nullptr;
     if (R->Fault)
       J->Case.Thorough = false;
-    else
+    else if (Case.Thorough)
       J->Coverage = std::move(R->Coverage);
   }
   if (!Case.Doubtful)

@@ -101,6 +101,8 @@ private:
   llvm::Expected<bool> movesContent(const GateCase &C, const RunResult &First,
                                     size_t I);
   llvm::Error addRefilled(JudgedCase &J);
+  bool hasOtherBlock(const GateCase &C) const;
+  llvm::Error takeUntouched(GateCase &C);
   llvm::Error loadForRelaxed();
   /// Runs the original in float64 with rounded operands: to nearest, or by the
   /// coins of \p Seed.

@@ -173,7 +173,9 @@ Error LaunchModel::fitTouched() {
   unsigned Active = 0;
   for (unsigned I = 0; I < Vars.size(); ++I) {
     int64_t Value = Vars[I].Base;
-    for (int64_t Other : {Value * 2 / 3, Value - 1, Value + 1, Value + 2}) {
+    // Wide accesses bear multiples of a few elements alone.
+    for (int64_t Other : {Value * 2 / 3, Value - 1, Value + 1, Value + 2,
+                          Value - 4, Value + 4, Value + 8}) {
       if (Other == Value || Other < 1)
         continue;
       std::vector<int64_t> Values = Low;

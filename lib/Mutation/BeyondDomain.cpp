@@ -18,8 +18,9 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// More is not mapped: what is kept beside it is larger.
-static constexpr double MostBytes = 2e9;
+/// More is not mapped. Pages take memory where they are written alone, but what
+/// is kept of a buffer's bytes counts them in 32 bits.
+static constexpr double MostBytes = 1.2e10, MostOfBuffer = 4.2e9;
 /// What is longer repeats itself, in whole pages.
 static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
@@ -49,6 +50,13 @@ void LaunchSource::shrink(const Bindings &Was, Workload &W) {
     if (Old > 1 && chance(0.6))
       writeScalar(S, 1 + int64_t(below(std::min<uint64_t>(8, uint64_t(Old)))),
                   W);
+}
+
+/// All sizes are \p Value.
+void LaunchSource::setAll(const Bindings &Was, int64_t Value, Workload &W) {
+  for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
+    if (Old > 1)
+      writeScalar(S, std::min(Value, mostOf(S)), W);
 }
 
 /// Gives the grid the numbers of blocks that its sizes ask for: the most that
@@ -83,6 +91,10 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
         llround(double(Was.Symbols[*What.Size]) /
                 double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
+    if (What.All) {
+      setAll(Was, Value, W);
+      return !What.Follows || follow(Was, true, W);
+    }
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
     if (!What.Size)
@@ -110,8 +122,9 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
     std::optional<int64_t> Now = evaluate(E, *Is);
     return !Now || *Now >= Goal;
   };
-  int64_t Low = 1,
-          High = What.Axis ? int64_t(1) << 30 : mostOf(K.Scalars[*What.Size]);
+  int64_t Low = 1, High = What.Axis  ? int64_t(1) << 30
+                          : What.All ? INT32_MAX
+                                     : mostOf(K.Scalars[*What.Size]);
   if (!Reaches(High))
     return false;
   while (Low < High) {
@@ -158,7 +171,8 @@ bool LaunchSource::pass(const Domain &Where, const Bindings &Was, Workload &W) {
 
 /// One floating argument, some or none becomes zero or hardly more than that:
 /// what is made of it counts in long loops, or beside others like it.
-bool LaunchSource::fade(const Bindings &Was, Workload &W) {
+bool LaunchSource::fade(const Bindings &Was, ArrayRef<RangeClause> Constants,
+                        Workload &W) {
   std::vector<unsigned> Floats;
   for (auto [I, P] : enumerate(K.Params))
     if (std::optional<ElementKind> Kind = elementOf(P.Type);
@@ -178,6 +192,12 @@ bool LaunchSource::fade(const Bindings &Was, Workload &W) {
   for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
     if (Old > 1 && chance(0.5))
       writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  // Code may run for one size alone.
+  if (!Constants.empty() && chance(0.4)) {
+    const RangeClause &C = Constants[below(Constants.size())];
+    if (C.E.K == Expr::Kind::Symbol && C.In.front().Least > 0)
+      writeScalar(K.Scalars[size_t(C.E.Value)], C.In.front().Least, W);
+  }
   return follow(Was, true, W);
 }
 
@@ -211,7 +231,7 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
       double Count = std::max(std::ceil(double(Old.Size / Width) * Times),
                               1.01 * Largest + 64);
       Bytes += Count * double(Width);
-      if (Bytes > MostBytes)
+      if (Bytes > MostBytes || Count * double(Width) > MostOfBuffer)
         return false;
       New.Size = std::max<uint64_t>(1, uint64_t(Count)) * Width;
     }
@@ -297,11 +317,15 @@ bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
     writeScalar(Size, Goal * int64_t(W.Shape.Block[Axis]), W);
     return true;
   }
-  if (chance(0.12)) { // One thread; another size may have to be as large.
+  // One thread; other sizes may have to be as large.
+  const bool First = Bits && Turn <= Sizes.size();
+  if (First || chance(0.25)) {
     for (unsigned I = 0; I < 3; ++I)
       W.Shape.Grid[I] = W.Shape.Block[I] = 1;
     unsigned Other = Sizes[below(Sizes.size())];
-    if (chance(0.4))
+    if (First || chance(0.3))
+      setAll(Was, Goal + int64_t(below(3)), W);
+    else if (chance(0.5))
       writeScalar(K.Scalars[Other], Goal + int64_t(below(3)), W);
     writeScalar(Size, Goal, W);
     return true;
@@ -333,6 +357,11 @@ LaunchSource::filled(const Workload &Recorded, const Bindings &Was,
   if (contains(Where, P->B, P->Args))
     return std::nullopt;
   L.Grown = true;
+  Beyond = true;
+  Grown.clear();
+  for (auto [Old, New] : zip_equal(Was.Symbols, P->B.Symbols))
+    if (Old > 1 && New > Old)
+      Grown.push_back({Old, New});
   Workload Short = W;
   for (WorkloadBuffer &B : Short.Buffers)
     B.Size = std::min(B.Size, MostDrawn);
@@ -347,7 +376,8 @@ LaunchSource::filled(const Workload &Recorded, const Bindings &Was,
   return std::optional(std::move(L));
 }
 
-Expected<std::optional<RandomLaunch>> LaunchSource::faint(const Domain &Where) {
+Expected<std::optional<RandomLaunch>>
+LaunchSource::faint(const Domain &Where, ArrayRef<RangeClause> Constants) {
   Faint = true;
   const Workload &Recorded = Around[below(Around.size())];
   Expected<Bindings> Was = bindLaunch(Recorded.Shape, K.Scalars, Recorded.Args);
@@ -355,7 +385,7 @@ Expected<std::optional<RandomLaunch>> LaunchSource::faint(const Domain &Where) {
     return Was.takeError();
   for (unsigned Try = 0; Try < 100; ++Try) {
     Workload W = Recorded;
-    if (!fade(*Was, W))
+    if (!fade(*Was, Constants, W))
       continue;
     Expected<std::optional<RandomLaunch>> L = filled(Recorded, *Was, Where, W);
     if (!L || *L)

@@ -218,6 +218,7 @@ Expected<BoundedVerdict> judgeBounded(const DomainQuestion &Q,
     O.Inputs = Q.Bits ? MostBeyond : FewBeyond;
     O.Bits = Q.Bits;
     O.Narrowed = Q.Narrowed;
+    O.Constants = Q.Constants;
     Out = compareBeyond(*Q.K, Q.Original, V, Q.Recorded, Where, O);
     if (!Out)
       return Out.takeError();

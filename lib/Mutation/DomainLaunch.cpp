@@ -127,6 +127,11 @@ std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
       if (Per > 1 && Grid == (Old - 1) / Per + 1)
         Found.push_back((New - 1) / Now + 1);
     }
+    for (int64_t Times : {2, 3, 4}) // Results of one element.
+      if (int64_t Block = Was.Dims[BlockX + Axis];
+          Block > 1 && Old > Block && Grid > 1 &&
+          Grid == (Times * Old - 1) / Block + 1)
+        Found.push_back((Times * New - 1) / Is.Dims[BlockX + Axis] + 1);
     for (size_t J = I + 1; J < Was.Symbols.size(); ++J) {
       int64_t Other = Was.Symbols[J], Block = Was.Dims[BlockX + Axis];
       if (Other > 1 && Old > 1 && Other < (1 << 24) && Old < (1 << 24) &&

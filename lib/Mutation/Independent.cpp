@@ -92,13 +92,37 @@ compareDrawn(const Kernel &K, StringRef Original, const SideVariant &V,
   return Result;
 }
 
+/// The power of two that all values of \p E are multiples of.
+static unsigned twosIn(const Expr &E) {
+  constexpr unsigned Most = 63;
+  switch (E.K) {
+  case Expr::Kind::Constant:
+    return E.Value ? unsigned(countr_zero(uint64_t(E.Value))) : Most;
+  case Expr::Kind::Add:
+    return std::min(twosIn(E.Operands[0]), twosIn(E.Operands[1]));
+  case Expr::Kind::Mul:
+    return std::min(Most, twosIn(E.Operands[0]) + twosIn(E.Operands[1]));
+  default:
+    return 0;
+  }
+}
+
 /// What a launch should make too large. Where the original squeezes the same
 /// expressions into as few bits, for other ends than the variant, it is not
 /// known which: they are among those that \p Where bounds.
 static std::vector<RangeClause> aimsOf(const Domain &Where,
                                        const IndependentOptions &Options) {
   constexpr unsigned LeastBits = 16, MostBits = 24; // More is not run.
+  constexpr int64_t MostAim = int64_t(1) << 30;
   std::vector<RangeClause> Aims = Options.Narrowed.vec();
+  // A float, which ends at a power of two, holds multiples of one for so much
+  // longer.
+  for (RangeClause &C : Aims) {
+    const unsigned Twos = twosIn(C.E);
+    if (!C.In.empty() && isPowerOf2_64(uint64_t(C.In.back().Most)) &&
+        C.In.back().Most <= MostAim >> Twos)
+      C.In.back().Most <<= Twos;
+  }
   if (!Aims.empty() || Options.Bits < LeastBits || Options.Bits > MostBits)
     return Aims;
   auto Add = [&](const Expr &E) {
@@ -122,23 +146,36 @@ Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
                                           const Domain &Where,
                                           const IndependentOptions &Options) {
   unsigned Most = Options.Inputs, Compared = 0;
+  constexpr unsigned FewBits = 10;
+  if (Options.Bits <= FewBits && !Around.empty()) {
+    constexpr unsigned MostAtConstants = 96;
+    LaunchSource Source(K, Around, Options.Seed);
+    Expected<IndependentResult> R =
+        compareDrawn(K, Original, V, Options.Arch, SideBySide::Effort::Sampled,
+                     MostAtConstants, [&] {
+                       return Source.atConstant(Where, Options.Constants);
+                     });
+    if (!R || R->Differs)
+      return R;
+    Compared = R->Inputs;
+  }
   if (!Options.Bits && !Around.empty()) {
     constexpr unsigned Small = 20; // Of such a launch, beside a large one.
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R = compareDrawn(
         K, Original, V, Options.Arch, SideBySide::Effort::Sampled, Small * Most,
-        [&] { return Source.faint(Where); });
+        [&] { return Source.faint(Where, Options.Constants); });
     if (!R || R->Differs)
       return R;
-    Compared = R->Inputs;
+    Compared += R->Inputs;
   }
   std::vector<RangeClause> Aims = aimsOf(Where, Options);
   if (!Aims.empty() && !Around.empty()) {
-    const unsigned Each = Options.Narrowed.empty() ? 3 : 1;
+    const unsigned Each = Options.Narrowed.empty() ? 3 : 2;
     LaunchSource Source(K, Around, Options.Seed);
-    Expected<IndependentResult> R = compareDrawn(
-        K, Original, V, Options.Arch, SideBySide::Effort::Last, Each * Most,
-        [&] { return Source.unfit(Where, Aims); });
+    Expected<IndependentResult> R =
+        compareDrawn(K, Original, V, Options.Arch, SideBySide::Effort::Last,
+                     Each * Most, [&] { return Source.unfit(Where, Aims); });
     if (!R || R->Differs)
       return R;
     // They tell more than others.
@@ -146,7 +183,6 @@ Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
     Most = divideCeil(Most, 3);
   }
   // What counts blocks needs all of them, and many are few enough.
-  constexpr unsigned FewBits = 10;
   auto How = Options.Bits && Options.Bits <= FewBits
                  ? SideBySide::Effort::Whole
                  : SideBySide::Effort::Sampled;

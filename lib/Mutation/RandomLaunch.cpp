@@ -55,12 +55,18 @@ void LaunchSource::drawScalars(RandomLaunch &L) {
 }
 
 double LaunchSource::faintSize(ElementKind Kind) {
-  return leastNormal(Kind) * std::exp2(4 - double(below(12)));
+  const double Size = std::exp2(4 - double(below(12)));
+  // Or of those whose squares are so.
+  return (chance(0.3) ? std::sqrt(leastNormal(Kind)) : leastNormal(Kind)) *
+         Size;
 }
 
 void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
   unsigned Width = sizeOf(Kind);
   unsigned How = below(9);
+  // A maximum that is wrong may only matter where it is far too small.
+  if (Beyond && chance(0.3))
+    How = 7;
   // Small types overflow early.
   double Size =
       Kind == ElementKind::Half ? 1 : std::exp2(double(below(17)) - 8);
@@ -106,13 +112,41 @@ void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
     writeElement(Kind, Content.data() + I * Width, V);
 }
 
+/// Beyond a domain, and where the original bears it: all the same, and what was
+/// below a size is below what that is now. False where it drew nothing.
+bool LaunchSource::drawFarIntegers(ElementKind Kind,
+                                   std::vector<uint8_t> &Content) {
+  const unsigned Width = sizeOf(Kind);
+  const size_t N = Content.size() / Width;
+  int64_t Low = INT64_MAX, High = INT64_MIN;
+  for (size_t I = 0; I < N; ++I) {
+    const int64_t V = readInteger(Kind, Content.data() + I * Width);
+    Low = std::min(Low, V);
+    High = std::max(High, V);
+  }
+  if (chance(0.1)) {
+    const int64_t Value = chance(0.5) ? 0 : Low;
+    for (size_t I = 0; I < N; ++I)
+      writeInteger(Kind, Content.data() + I * Width, Value);
+    return true;
+  }
+  for (auto [Old, New] : Grown)
+    if (Low >= 0 && High < Old && High >= Old / 2 && chance(0.5)) {
+      for (size_t I = 0; I < N; ++I)
+        writeInteger(Kind, Content.data() + I * Width,
+                     int64_t(below(uint64_t(New))));
+      return true;
+    }
+  return false;
+}
+
 /// Integers may be indices: nothing leaves the range that is known to work,
 /// and half of the time nothing changes.
 void LaunchSource::drawIntegers(ElementKind Kind,
                                 std::vector<uint8_t> &Content) {
   unsigned Width = sizeOf(Kind);
   size_t N = Content.size() / Width;
-  if (N == 0 || chance(0.4))
+  if (N == 0 || (Beyond && drawFarIntegers(Kind, Content)) || chance(0.4))
     return;
   std::vector<int64_t> Values(N);
   for (size_t I = 0; I < N; ++I)

@@ -59,15 +59,22 @@ public:
   /// With \p Bits, some size or product of sizes passes 2^Bits.
   llvm::Expected<std::optional<RandomLaunch>> beyond(const Domain &Where,
                                                      unsigned Bits = 0);
-  /// A launch out of \p Where whose floating numbers are zero or denormal, or
-  /// nearly so; nothing where no attempt made one.
-  llvm::Expected<std::optional<RandomLaunch>> faint(const Domain &Where);
+  /// A launch out of \p Where whose floating numbers, or squares of them, are
+  /// zero or denormal, or nearly so; sizes may be among \p Constants. Nothing
+  /// where no attempt made one.
+  llvm::Expected<std::optional<RandomLaunch>>
+  faint(const Domain &Where, llvm::ArrayRef<RangeClause> Constants);
   /// A launch out of \p Where in which one of \p Narrowed is passed, so that it
   /// no longer fits into the bits that are left. Each call tries the next way:
   /// which size or side of the grid is large, and how a block lies. Nothing
   /// where no way is left.
   llvm::Expected<std::optional<RandomLaunch>>
   unfit(const Domain &Where, llvm::ArrayRef<RangeClause> Narrowed);
+  /// A launch out of \p Where in which one size is a constant of
+  /// \p Constants, next to one, or just beyond the end of a range of \p Where.
+  /// Each call takes the next; nothing where none is left.
+  llvm::Expected<std::optional<RandomLaunch>>
+  atConstant(const Domain &Where, llvm::ArrayRef<RangeClause> Constants);
 
 private:
   uint64_t draw() { return splitMix64(State); }
@@ -80,6 +87,7 @@ private:
   double faintSize(ElementKind Kind);
   void drawFloats(ElementKind Kind, std::vector<uint8_t> &Content);
   void drawIntegers(ElementKind Kind, std::vector<uint8_t> &Content);
+  bool drawFarIntegers(ElementKind Kind, std::vector<uint8_t> &Content);
   llvm::Error drawContents(const Workload &W, RandomLaunch &L);
   // DomainLaunch.cpp: attempts at a launch in a box, which change W.
   int64_t drawFrom(llvm::ArrayRef<Interval> In, int64_t Was);
@@ -95,12 +103,15 @@ private:
   bool lieAlong(const Bindings &Was, const ScalarRef &Size, int64_t Goal,
                 Workload &W);
   void shrink(const Bindings &Was, Workload &W);
+  void setAll(const Bindings &Was, int64_t Value, Workload &W);
   bool follow(const Bindings &Was, bool Always, Workload &W,
               std::optional<unsigned> Large = std::nullopt);
   bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
-  /// What exceed() raises: a size, a side of the grid, or both together.
+  /// What raise() raises: a size, a side of the grid, or both together; or all
+  /// sizes, and the grid follows them or does not.
   struct Raised {
     std::optional<unsigned> Size, Axis;
+    bool All = false, Follows = true;
   };
   bool raise(const Bindings &Was, const Raised &What, const Expr &E,
              int64_t Goal, Workload &W);
@@ -109,7 +120,8 @@ private:
                                                      const Domain &Where,
                                                      Workload &W);
   bool stretch(const Bindings &Was, unsigned Bits, Workload &W);
-  bool fade(const Bindings &Was, Workload &W);
+  bool fade(const Bindings &Was, llvm::ArrayRef<RangeClause> Constants,
+            Workload &W);
   bool pass(const Domain &Where, const Bindings &Was, Workload &W);
   bool growFor(const Workload &Recorded, const Bindings &Was, Workload &W);
 
@@ -117,7 +129,10 @@ private:
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
   const Domain *Inside;
-  uint64_t Turn = 0;  ///< Of stretch(), and of unfit().
+  uint64_t Turn = 0;   ///< Of stretch(), unfit() and atConstant().
+  bool Beyond = false; ///< What is drawn lies out of a domain.
+  /// Sizes that are larger than in the recorded launch: before, now.
+  std::vector<std::pair<int64_t, int64_t>> Grown;
   bool Faint = false; ///< Numbers are about as small as they can be.
 };
 

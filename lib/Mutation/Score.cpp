@@ -198,6 +198,7 @@ Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
   Q.Inputs = 200;
   Q.Bits = R.M.Bits;
   Q.Narrowed = narrowedRanges(V);
+  Q.Constants = comparedConstants(V);
   Q.Seed = Options.Seed + xxh3_64bits(R.key());
   Q.Arch = Subject.Arch;
   Expected<BoundedVerdict> B = judgeBounded(Q, Mutant, *V.Where, **Whole);

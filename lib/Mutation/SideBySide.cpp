@@ -55,10 +55,14 @@ static void setGlobals(CpuModule &M, const RandomLaunch &L, DeviceMemory &To) {
     }
 }
 
+/// Places of more than 2^31 bytes have no int of their own.
+static size_t endOf(const BitVector &Bytes) {
+  return Bytes.none() ? 0 : size_t(uint32_t(Bytes.find_last())) + 1;
+}
+
 static size_t touchedEnd(const DeviceMemory &Device, const uint8_t *Base) {
   std::optional<BufferCoverage> C = Device.coverage(Base);
-  int Last = C ? std::max(C->Read.find_last(), C->Written.find_last()) : -1;
-  return size_t(Last + 1);
+  return C ? std::max(endOf(C->Read), endOf(C->Written)) : 0;
 }
 
 /// Errors are launches that no GPU takes.

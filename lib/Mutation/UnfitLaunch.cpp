@@ -25,9 +25,10 @@ using namespace llvm;
 namespace cupilot {
 
 /// How threads of a block lie.
-enum class BlockWay { AsItWas, Odd, AlongX, AlongY };
+enum class BlockWay { AsItWas, Odd, AlongX, AlongY, Single };
 static constexpr BlockWay BlockWays[] = {BlockWay::Odd, BlockWay::AsItWas,
-                                         BlockWay::AlongX, BlockWay::AlongY};
+                                         BlockWay::AlongX, BlockWay::AlongY,
+                                         BlockWay::Single};
 
 static void lay(BlockWay How, LaunchShape &S) {
   constexpr uint64_t Wide = MaxBlockThreads - 1; // Odd.
@@ -43,6 +44,9 @@ static void lay(BlockWay How, LaunchShape &S) {
     return;
   case BlockWay::AlongY:
     S.Block = {1, Wide, 1};
+    return;
+  case BlockWay::Single: // It may have to do as much as there are threads.
+    S.Block = {1, 1, 1};
     return;
   }
 }
@@ -62,12 +66,15 @@ LaunchSource::unfit(const Domain &Where, ArrayRef<RangeClause> Narrowed) {
   for (unsigned I = 0; I < K.Scalars.size(); ++I)
     if (Was->Symbols[I] > 1)
       Ways.push_back({I, 0});
+  Ways.push_back({std::nullopt, std::nullopt, true});
+  Ways.push_back({std::nullopt, std::nullopt, true, false});
   // Others small, others as they were.
   constexpr uint64_t Others = 3;
   const uint64_t All =
       Narrowed.size() * Ways.size() * std::size(BlockWays) * Others;
+  constexpr uint64_t Stride = 7919; // A prime: few ways show all kinds.
   for (; Turn < All;) {
-    uint64_t N = Turn++;
+    uint64_t N = Turn++ * Stride % All;
     auto Next = [&N](uint64_t Count) {
       const uint64_t Chosen = N % Count;
       N /= Count;
@@ -81,7 +88,7 @@ LaunchSource::unfit(const Domain &Where, ArrayRef<RangeClause> Narrowed) {
     lay(How, W.Shape);
     for (auto [I, Old] : enumerate(Was->Symbols)) {
       constexpr int64_t Small[] = {1, 3, 5, 7};
-      if (Old <= 1 || Other == 2 || What.Size == unsigned(I))
+      if (Old <= 1 || Other == 2 || What.All || What.Size == unsigned(I))
         continue;
       int64_t New = Other == 0 ? 1 : Small[below(std::size(Small))];
       std::memcpy(W.Args[K.Scalars[I].Param].data() + K.Scalars[I].Offset, &New,

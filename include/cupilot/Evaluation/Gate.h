@@ -131,6 +131,9 @@ struct GateVerdict {
 /// What launch and arguments must fit, as the variant squeezes it into fewer
 /// bits than the original; nothing for a verdict that was read.
 std::vector<RangeClause> narrowedRanges(const GateVerdict &V);
+/// What either code compares with a constant, and the constant, as a range of
+/// one number; nothing for a verdict that was read.
+std::vector<RangeClause> comparedConstants(const GateVerdict &V);
 
 /// The whole verdict: "verdict", "reason", "workload", "evidence", "findings",
 /// "checks", "cases" ...

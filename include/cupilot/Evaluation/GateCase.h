@@ -47,6 +47,8 @@ struct GateCase {
   bool Thorough = false; ///< Run with all checks, too.
   bool Far = false;    ///< Asks how far a variant is right. The float64 run is
                        ///< made where a comparison needs it.
+  bool Idle = false;   ///< Some size is 0 or less: buffers of which the
+                       ///< original touches nothing are taken away.
   bool Deep = false;   ///< Far, and too large to be run in both orders.
   bool Scaled = false; ///< Dropped where the original's numbers leave the
                        ///< range of their formats.

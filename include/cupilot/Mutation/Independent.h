@@ -28,6 +28,8 @@ struct IndependentOptions {
   /// What the variant squeezes into fewer bits: compareBeyond() begins with
   /// launches in which that does not fit.
   llvm::ArrayRef<RangeClause> Narrowed = {};
+  /// What the codes compare with constants: compareBeyond() tries these, too.
+  llvm::ArrayRef<RangeClause> Constants = {};
 };
 
 /// A variant's code, how it is launched, and where its author allows that.

@@ -125,6 +125,36 @@ TEST_F(DeriveDomainTest, WhatWasWrongIsCutOff) {
   EXPECT_EQ(Ends[0].Case, "n=3000");
 }
 
+TEST_F(DeriveDomainTest, MoreBlocksThanCoverASize) {
+  F.Surplus = {Expr::binary(
+      Expr::Kind::Add, Expr::dim(GridX),
+      Expr::binary(Expr::Kind::Mul,
+                   Expr::binary(Expr::Kind::CeilDiv, Expr::symbol(0),
+                                Expr::constant(256)),
+                   Expr::constant(-1)))};
+  auto WithBlocks = [&](int32_t N, int64_t Blocks,
+                        bool Right) -> TriedLaunch & {
+    TriedLaunch &L = launch(N, Right);
+    L.B.Dims[GridX] = Blocks;
+    return L;
+  };
+  launch(1000);
+  launch(5000);
+  WithBlocks(1000, 9, true);
+  // They bound nothing where none was wrong.
+  EXPECT_FALSE(has(derived(), "ceildiv"));
+  EXPECT_TRUE(admits(WithBlocks(1000, 20, true)));
+  Tried.pop_back();
+  // Else larger sizes keep the blocks that they need.
+  WithBlocks(1000, 20, false);
+  std::string Text = derived();
+  EXPECT_TRUE(has(Text, "1000 <= n <= 5000")) << Text;
+  EXPECT_TRUE(has(Text, "ceildiv")) << Text;
+  EXPECT_FALSE(admits(WithBlocks(1000, 10, true)));
+  EXPECT_TRUE(admits(WithBlocks(1000, 9, true)));
+  EXPECT_TRUE(admits(launch(5000)));
+}
+
 TEST_F(DeriveDomainTest, RecordedLaunchesStay) {
   launch(1000);
   launch(1000, false);

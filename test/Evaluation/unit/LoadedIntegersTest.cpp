@@ -152,6 +152,23 @@ TEST_F(Loaded, FixedTurnsAndNarrowTypes) {
             Strings{});
 }
 
+TEST_F(Loaded, FloatsThatBecomeIntegersAgain) {
+  StringRef Original = "y[i] = x[list[i]];";
+  std::vector<std::string> Bounds =
+      boundsOf(Original, "y[i] = x[int(float(list[i]) + 0.25f)];");
+  ASSERT_EQ(Bounds.size(), 1u);
+  EXPECT_TRUE(StringRef(Bounds[0]).starts_with(
+      "integers in memory go through a float that holds 24 bits"))
+      << Bounds[0];
+  // A double holds them, as a float holds short ones, and a number that is
+  // computed with decides nothing.
+  EXPECT_EQ(boundsOf(Original, "y[i] = x[int(double(list[i]))];"), Strings{});
+  EXPECT_EQ(boundsOf(Original, "y[i] = x[int(float(list[i] & 0xffff))];"),
+            Strings{});
+  EXPECT_EQ(boundsOf(Original, "y[i] = x[list[i]] * float(list[i]);"),
+            Strings{});
+}
+
 TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   GateCase C;
   C.Pointers.assign({{0, 0, 1, 0}, {1, 0, 0, 0}});
@@ -170,6 +187,10 @@ TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   EXPECT_FALSE(Narrow.isPassedIn(C));
   Narrow.Bound = 5;
   EXPECT_TRUE(Narrow.isPassedIn(C));
+  LoadedBound InFloat{LoadedBound::Kind::NarrowFloat, {0, 0}, 6, ""};
+  EXPECT_FALSE(InFloat.isPassedIn(C));
+  InFloat.Bound = 5;
+  EXPECT_TRUE(InFloat.isPassedIn(C));
   C.Layouts[1].Fields[0].Kind = ElementKind::Float;
   EXPECT_FALSE(Narrow.isPassedIn(C));
 }

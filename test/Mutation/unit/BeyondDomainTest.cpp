@@ -60,7 +60,9 @@ protected:
   }
 
   IndependentResult beyond(StringRef Row, StringRef Count, unsigned Inputs,
-                           ArrayRef<RangeClause> Narrowed = {}) {
+                           ArrayRef<RangeClause> Narrowed = {},
+                           unsigned Bits = 24,
+                           ArrayRef<RangeClause> Constants = {}) {
     SideVariant V;
     V.Bitcode = compile(Row, Count);
     V.Plan.Launches.push_back({});
@@ -68,8 +70,9 @@ protected:
     V.When.Arch = "sm_90";
     IndependentOptions O;
     O.Inputs = Inputs;
-    O.Bits = 24;
+    O.Bits = Bits;
     O.Narrowed = Narrowed;
+    O.Constants = Constants;
     return cantFail(
         compareBeyond(K, compile("y", "ny"), V, Recorded, Where, O));
   }
@@ -104,6 +107,24 @@ TEST_F(BeyondDomainTest, WhatFitsIsNotShown) {
 
 TEST_F(BeyondDomainTest, CountsThatFloatsRoundAreShown) {
   EXPECT_TRUE(beyond("y", "int(float(ny))", 24).Differs);
+}
+
+TEST_F(BeyondDomainTest, MultiplesAreExactForLonger) {
+  // 2^24 rows of eight are not enough.
+  RangeClause Rows{Expr::binary(Expr::Kind::Mul,
+                                Expr::binary(Expr::Kind::Mul, Expr::dim(GridY),
+                                             Expr::dim(BlockY)),
+                                Expr::constant(8)),
+                   {Interval{INT64_MIN, 1 << 24}}};
+  EXPECT_TRUE(beyond("int(float(y * 8)) / 8", "ny", 24, Rows).Differs);
+}
+
+TEST_F(BeyondDomainTest, ConstantsOfTheCodeAreTried) {
+  Where.Boxes[0].Ranges[0].In = {Interval{1, 300}};
+  RangeClause Wide{Expr::symbol(0), {Interval{777, 777}}};
+  IndependentResult R = beyond("y", "ny - (nx == 777)", 1, {}, 0, Wide);
+  EXPECT_TRUE(R.Differs);
+  EXPECT_NE(R.Evidence.find("nx=777"), std::string::npos) << R.Evidence;
 }
 
 TEST_F(BeyondDomainTest, WhatIsEqualIsNotShown) {

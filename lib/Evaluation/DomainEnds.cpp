@@ -1,0 +1,190 @@
+//===- DomainEnds.cpp - Whether a box is right at its ends ----------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DomainEnds.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+namespace {
+class EndRuns {
+public:
+  EndRuns(const Kernel &K, VariantRuns &V, DomainCases &Cases, const Domain &D,
+          DomainCases::Admission Admits, GateVerdict &Verdict)
+      : K(K), V(V), Cases(Cases), D(D), Admits(Admits), Verdict(Verdict) {}
+  Error atCorner(const DomainBox &Box);
+  Error elsewhere();
+  Error withOtherContent(const DomainBox &Box);
+  /// The box that the base lies in.
+  const DomainBox *ownBox() const;
+  bool anyWrong() const { return AnyWrong; }
+
+private:
+  std::vector<std::vector<int64_t>> lastBefore(const TriedLaunch &Wrong,
+                                               const DomainBox &Box) const;
+  Expected<bool> explore(const JudgedCase &J);
+  bool wasTried(const JudgedCase &J) const {
+    return any_of(V.tried(),
+                  [&](const TriedLaunch &L) { return L.Case == J.Case.Name; });
+  }
+
+  const Kernel &K;
+  VariantRuns &V;
+  DomainCases &Cases;
+  const Domain &D;
+  DomainCases::Admission Admits;
+  GateVerdict &Verdict;
+  bool AnyWrong = false;
+};
+} // namespace
+
+const DomainBox *EndRuns::ownBox() const {
+  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
+  auto Box = find_if(D.Boxes, [&](const DomainBox &Each) {
+    return contains(Domain{{Each}}, Base.B, Base.Args);
+  });
+  return Box == D.Boxes.end() ? nullptr : &*Box;
+}
+
+/// Whether it was right.
+Expected<bool> EndRuns::explore(const JudgedCase &J) {
+  Expected<bool> Right = V.explore(J, Verdict);
+  if (Right)
+    AnyWrong |= !*Right;
+  return Right;
+}
+
+/// The largest sizes are tried together, which nothing else may have done.
+Error EndRuns::atCorner(const DomainBox &Box) {
+  Expected<const JudgedCase *> Corner = Cases.corner(Box, Admits);
+  if (!Corner || !*Corner)
+    return Corner.takeError();
+  Expected<const JudgedCase *> Narrow = Cases.narrowCorner(**Corner, Admits);
+  if (!Narrow)
+    return Narrow.takeError();
+  for (const JudgedCase *J : {*Corner, *Narrow}) {
+    if (!J)
+      continue;
+    const TriedLaunch At = triedLaunch(K, J->Case);
+    if ((J == *Narrow && !contains(D, At.B, At.Args)) ||
+        any_of(V.tried(), [&](const TriedLaunch &L) {
+          return L.B.Symbols == At.B.Symbols && L.B.Dims == At.B.Dims;
+        }))
+      continue;
+    if (Expected<bool> Right = explore(*J); !Right)
+      return Right.takeError();
+  }
+  return Error::success();
+}
+
+/// Whether the numbers of \p L, but for floats, are those of a launch in
+/// \p Box.
+static bool hasNumbersOf(const TriedLaunch &L, const DomainBox &Box) {
+  DomainBox Numbers;
+  Numbers.Ranges = Box.Ranges;
+  Numbers.Residues = Box.Residues;
+  return contains(Domain{{Numbers}}, L.B, L.Args);
+}
+
+/// Sizes that were wrong, in boxes of other flags and pointers that hold them.
+Error EndRuns::elsewhere() {
+  constexpr size_t MostRuns = 12;
+  size_t Runs = 0;
+  std::vector<Bindings> Wrong;
+  for (const TriedLaunch &L : V.tried())
+    if (L.Wrong && !L.Misaligned && any_of(D.Boxes, [&](const DomainBox &Box) {
+          return hasNumbersOf(L, Box);
+        }))
+      Wrong.push_back(L.B);
+  for (const DomainBox &Box : D.Boxes)
+    for (const Bindings &B : Wrong) {
+      if (Runs == MostRuns)
+        return Error::success();
+      Expected<const JudgedCase *> J = Cases.like(B, Box, Admits);
+      if (!J)
+        return J.takeError();
+      if (!*J || wasTried(**J))
+        continue;
+      const TriedLaunch At = triedLaunch(K, (*J)->Case);
+      if (!contains(Domain{{Box}}, At.B, At.Args))
+        continue;
+      ++Runs;
+      if (Expected<bool> Right = explore(**J); !Right)
+        return Right.takeError();
+    }
+  return Error::success();
+}
+
+/// The sizes of \p Wrong as far as \p Box has them, all together and each alone
+/// beside those of the base.
+std::vector<std::vector<int64_t>>
+EndRuns::lastBefore(const TriedLaunch &Wrong, const DomainBox &Box) const {
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  std::vector<int64_t> All = At;
+  for (auto [V, Var] : zip_equal(All, Cases.model().vars())) {
+    const Expr E = Var.expr();
+    std::optional<Interval> In = rangeIn(E, Box);
+    std::optional<int64_t> Is = evaluate(E, Wrong.B);
+    if (In && Is)
+      V = std::clamp(*Is, In->Least, In->Most);
+  }
+  std::vector<std::vector<int64_t>> Sizes = {All};
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::vector<int64_t> One = At;
+    One[I] = All[I];
+    if (!is_contained(Sizes, One))
+      Sizes.push_back(std::move(One));
+  }
+  // What stands for the recorded launch gets other numbers anyway.
+  llvm::erase(Sizes, At);
+  return Sizes;
+}
+
+/// The last right launch before a wrong one may have been right by chance.
+Error EndRuns::withOtherContent(const DomainBox &Box) {
+  constexpr unsigned Rounds = 12;
+  constexpr size_t MostSizes = 12;
+  std::vector<std::vector<int64_t>> Sizes;
+  for (const TriedLaunch &L : V.tried())
+    if (L.Wrong && !L.Misaligned && Sizes.size() < MostSizes)
+      for (std::vector<int64_t> &Each : lastBefore(L, Box))
+        if (!is_contained(Sizes, Each))
+          Sizes.push_back(std::move(Each));
+  for (const std::vector<int64_t> &Each : Sizes)
+    for (unsigned Round = 0; Round < Rounds; ++Round) {
+      Expected<const JudgedCase *> J = Cases.refilled(Each, Round, Box, Admits);
+      if (!J)
+        return J.takeError();
+      if (!*J || wasTried(**J))
+        continue;
+      Expected<bool> Right = explore(**J);
+      if (!Right)
+        return Right.takeError();
+      if (!*Right)
+        break;
+    }
+  return Error::success();
+}
+
+Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
+                           const Domain &D, DomainCases::Admission Admits,
+                           GateVerdict &Verdict) {
+  EndRuns Runs(K, V, Cases, D, Admits, Verdict);
+  if (Error E = Runs.elsewhere())
+    return std::move(E);
+  if (const DomainBox *Box = Runs.ownBox()) {
+    if (Error E = Runs.atCorner(*Box))
+      return std::move(E);
+    if (Error E = Runs.withOtherContent(*Box))
+      return std::move(E);
+  }
+  return Runs.anyWrong();
+}
+
+} // namespace cupilot

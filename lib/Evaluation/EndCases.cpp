@@ -1,0 +1,121 @@
+//===- EndCases.cpp - Launches at the ends of a box -----------------------===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "DomainCases.h"
+#include "InputValues.h"
+#include "Original.h"
+#include "cupilot/Portable/LaunchLimits.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// At most 16, and as even as \p V up to that.
+static int64_t leastAlike(int64_t V) {
+  constexpr int64_t Most = 16;
+  return V <= Most ? V : V % Most ? V % Most : Most;
+}
+
+void DomainCases::addSurplus(const GateCase &From) {
+  const Values At = Model.baseValues();
+  Values Least = At;
+  for (int64_t &V : Least)
+    V = leastAlike(V);
+  auto Add = [&](const Values &V, ArrayRef<GridRule> Rules, uint64_t Times) {
+    Entries.push_back(
+        {[this, &From, V, Rules, Times]() -> std::optional<GateCase> {
+           std::optional<GateCase> C = Model.at(From, V, MostBytes);
+           if (!C)
+             return std::nullopt;
+           for (const GridRule &R : Rules) {
+             uint64_t &Blocks = C->Shape.Grid[R.Dim];
+             Blocks = std::min(uint64_t(MaxGrid[R.Dim]), Times * Blocks + 1);
+             C->Name += std::string(" grid.") + "xyz"[R.Dim] + "=" +
+                        std::to_string(Blocks);
+           }
+           return C;
+         },
+         false, nullptr, nullptr});
+  };
+  ArrayRef<GridRule> Rules = Model.rules();
+  if (Rules.empty())
+    return;
+  Add(At, Rules, 2);
+  for (size_t I = 0; I < Rules.size(); ++I)
+    Add(Least, Rules.slice(I, 1), 8);
+  if (Rules.size() > 1)
+    Add(Least, Rules, 8);
+}
+
+Expected<const JudgedCase *>
+DomainCases::findAt(const GateCase &From, const Values &V, Admission Admits,
+                    function_ref<bool(GateCase &)> Change) {
+  // What it touches may follow no polynomial.
+  for (bool Roomy : {false, true}) {
+    std::optional<GateCase> C = Model.at(From, V, MostBytes, Roomy);
+    if (!C || !Admits(*C) || !Change(*C))
+      continue;
+    if (Roomy)
+      C->Name += " roomy";
+    double Unbounded = MostCost;
+    Expected<const JudgedCase *> J = find(std::move(C), MostCost, Unbounded);
+    if (!J || *J)
+      return J;
+  }
+  return nullptr;
+}
+
+Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
+                                               const DomainBox &Box,
+                                               Admission Admits) {
+  auto From = find_if(drop_begin(Froms), [&](const auto &Each) {
+    const TriedLaunch L = triedLaunch(O.kernel(), *Each);
+    return contains(Domain{{Box}}, L.B, L.Args);
+  });
+  if (From == Froms.end())
+    return nullptr;
+  Values V;
+  for (const LaunchVar &Var : Model.vars()) {
+    std::optional<int64_t> Value = evaluate(Var.expr(), Sizes);
+    if (!Value)
+      return nullptr;
+    V.push_back(*Value);
+  }
+  return findAt(**From, V, Admits, [](GateCase &) { return true; });
+}
+
+/// Other numbers of the same kinds: integers in another order, so that indices
+/// stay indices; floats half to twice as large, and some a thousand times in
+/// every second round.
+static void refill(GateCase &C, uint64_t Seed, unsigned Round,
+                   ArrayRef<int64_t> Lengths) {
+  const uint64_t Drawn = drawAt(Seed, 0, Round);
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    if (C.Layouts[I].hasIntegers())
+      permuteIntegers(C, I, Drawn + I);
+    varyCopies(C, I, 0, Drawn);
+    if (Round % 2)
+      addSpikes(C, I, Drawn, Lengths);
+  }
+  C.Name += " content " + std::to_string(Round);
+}
+
+Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
+                                                   unsigned Round,
+                                                   const DomainBox &Box,
+                                                   Admission Admits) {
+  return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
+    const TriedLaunch L = triedLaunch(O.kernel(), C);
+    if (!contains(Domain{{Box}}, L.B, L.Args))
+      return false;
+    refill(C, O.context().Seed, Round, Sizes);
+    return true;
+  });
+}
+
+} // namespace cupilot

@@ -1,0 +1,271 @@
+// What lies between launches that were right: sizes that were right by chance,
+// with other flags and pointers, with far more blocks than they need, with
+// fewer warps, and where a size leaves nothing to do. All wrong kernels here
+// are right for the recorded launch.
+
+// kernel: peaks
+// workload: grid=3, block=32, args=[buffer i32 n=72 uniform low=0 high=100000 seed=1, buffer i32 n=3 output, 24]
+// inside: grid=3, block=32, args=[buffer i32 n=300 uniform low=0 high=100000 seed=1, buffer i32 n=3 output, 100]
+// honest: peaksBackwards
+// bounded: peaksRecorded
+// outside: grid=3, block=32, args=[buffer i32 n=75 iota, buffer i32 n=3 output, 25]
+// The largest of each row.
+__global__ void peaks(const int *__restrict__ x, int *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  const int *row = x + blockIdx.x * n;
+  int most = -1;
+  for (int c = 0; c < n; ++c)
+    most = max(most, row[c]);
+  y[blockIdx.x] = most;
+}
+__global__ void peaksBackwards(const int *__restrict__ x, int *__restrict__ y,
+                               int n) {
+  if (threadIdx.x)
+    return;
+  const int *row = x + blockIdx.x * n;
+  int most = -1;
+  for (int c = n - 1; c >= 0; --c)
+    most = max(most, row[c]);
+  y[blockIdx.x] = most;
+}
+// The largest of the first 24.
+__global__ void peaksRecorded(const int *__restrict__ x, int *__restrict__ y,
+                              int n) {
+  if (threadIdx.x)
+    return;
+  const int *row = x + blockIdx.x * n;
+  int most = -1;
+  for (int c = 0; c < min(n, 24); ++c)
+    most = max(most, row[c]);
+  y[blockIdx.x] = most;
+}
+
+// kernel: halve
+// workload: grid=2, block=32, args=[buffer f32 n=180 normal seed=2, buffer f32 n=180 output, 36, 5]
+// inside: grid=2, block=32, args=[buffer f32 n=180 normal seed=2, arg 0 + 0, 36, 5]
+// inside: grid=2, block=32, args=[buffer f32 n=252 normal seed=2, buffer f32 n=252 output, 36, 7]
+// honest: halveBackwards
+// honest: halveByFours
+// bounded: halveFours
+// outside: grid=2, block=32, args=[buffer f32 n=252 normal seed=2, arg 0 + 0, 36, 7]
+// outside: grid=2, block=32, args=[buffer f32 n=252 normal seed=2, buffer f32 n=252 output, 36, 7]
+// Columns of rows numbers each, from one matrix to another or to itself.
+__global__ void halve(const float *x, float *y, int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= cols)
+    return;
+  float sum = 0;
+  for (int r = 0; r < rows; ++r)
+    sum += x[r * cols + c];
+  for (int r = 0; r < rows; ++r)
+    y[r * cols + c] = x[r * cols + c] / (sum * sum + 1);
+}
+__global__ void halveBackwards(const float *x, float *y, int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= cols)
+    return;
+  float sum = 0;
+  for (int r = rows - 1; r >= 0; --r)
+    sum += x[r * cols + c];
+  for (int r = rows - 1; r >= 0; --r)
+    y[r * cols + c] = x[r * cols + c] / (sum * sum + 1);
+}
+template <int Least>
+__device__ void inFours(const float *x, float *y, int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x, r = 0;
+  if (c >= cols)
+    return;
+  float sum = 0;
+  for (; rows - r >= Least; r += 4)
+    for (int k = 0; k < 4; ++k)
+      sum += x[(r + k) * cols + c];
+  for (; r < rows; ++r)
+    sum += x[r * cols + c];
+  for (r = 0; r < rows; ++r)
+    y[r * cols + c] = x[r * cols + c] / (sum * sum + 1);
+}
+__global__ void halveByFours(const float *x, float *y, int cols, int rows) {
+  inFours<4>(x, y, cols, rows);
+}
+// Four where three are left.
+__global__ void halveFours(const float *x, float *y, int cols, int rows) {
+  inFours<3>(x, y, cols, rows);
+}
+
+// kernel: columnSums
+// workload: grid=1, block=64, args=[buffer f32 n=2880 normal seed=3, buffer f32 n=60 output, 60, 48]
+// inside: grid=5, block=64, args=[buffer f32 n=14400 normal seed=3, buffer f32 n=300 output, 300, 48]
+// inside: grid=3, block=64, args=[buffer f32 n=720 normal seed=3, buffer f32 n=60 output, 60, 12]
+// honest: columnSumsTwo
+// bounded: columnSumsEager
+// outside: grid=9, block=64, args=[buffer f32 n=48 normal seed=3, buffer f32 n=12 output, 12, 4]
+__global__ void columnSums(const float *__restrict__ x, float *__restrict__ y,
+                           int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int r = 0; r < rows; ++r)
+    sum += c < cols ? x[r * cols + c] : 0.0f;
+  if (c < cols)
+    y[c] = sum;
+}
+__global__ void columnSumsTwo(const float *__restrict__ x,
+                              float *__restrict__ y, int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  if (c >= cols)
+    return;
+  float even = 0, odd = 0;
+  for (int r = 0; r < rows; r += 2) {
+    even += x[r * cols + c];
+    odd += r + 1 < rows ? x[(r + 1) * cols + c] : 0.0f;
+  }
+  y[c] = even + odd;
+}
+// The first number is loaded before anybody looks whether there is one: there
+// is, unless blocks are far too many.
+__global__ void columnSumsEager(const float *__restrict__ x,
+                                float *__restrict__ y, int cols, int rows) {
+  int c = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile float first = rows > 0 ? x[c] : 0.0f;
+  if (c >= cols)
+    return;
+  float sum = rows > 0 ? first : 0.0f;
+  for (int r = 1; r < rows; ++r)
+    sum += x[r * cols + c];
+  y[c] = sum;
+}
+
+// kernel: eightWarps
+// workload: grid=3, block=256, args=[buffer f32 n=768 uniform seed=4, buffer f32 n=3 output]
+// honest: eightWarpsTwo
+// bounded: eightWarpsSecondLane
+// outside: grid=3, block=225, args=[buffer f32 n=768 uniform seed=4, buffer f32 n=3 output]
+// Blocks of eight warps, of which the last may be short.
+__device__ float ofWarp(float v) {
+  unsigned mask = __activemask();
+  for (int d = 16; d > 0; d /= 2) {
+    float other = __shfl_down_sync(mask, v, d);
+    if (threadIdx.x + d < blockDim.x && threadIdx.x % 32 + d < 32)
+      v += other;
+  }
+  return __shfl_sync(mask, v, 0);
+}
+__device__ void eight(const float *x, float *y, int lane) {
+  __shared__ float part[8];
+  float sum = ofWarp(x[blockIdx.x * blockDim.x + threadIdx.x]);
+  if (threadIdx.x % 32 == lane)
+    part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = ((part[0] + part[1]) + (part[2] + part[3])) +
+                    ((part[4] + part[5]) + (part[6] + part[7]));
+}
+__global__ void eightWarps(const float *__restrict__ x,
+                           float *__restrict__ y) {
+  eight(x, y, 0);
+}
+__global__ void eightWarpsTwo(const float *__restrict__ x,
+                              float *__restrict__ y) {
+  __shared__ float part[8];
+  float sum = ofWarp(x[blockIdx.x * blockDim.x + threadIdx.x]);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = sum;
+  __syncthreads();
+  float all = 0;
+  for (int w = 0; w < 8; ++w)
+    all += part[w];
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = all;
+}
+// A warp of one thread has no second lane.
+__global__ void eightWarpsSecondLane(const float *__restrict__ x,
+                                     float *__restrict__ y) {
+  eight(x, y, 1);
+}
+
+// kernel: filters
+// workload: grid=2, block=32, args=[buffer f32 n=40 normal seed=5, buffer f32 n=15 normal seed=6, buffer f32 n=114 output, 40, 3, 5]
+// inside: grid=2, block=32, args=[buffer f32 n=40 normal seed=5, buffer f32 n=30 normal seed=6, buffer f32 n=228 output, 40, 6, 5]
+// honest: filtersBackwards
+// bounded: filtersAtOnce
+// outside: grid=2, block=32, args=[buffer f32 n=1 zeros, buffer f32 n=1 zeros, buffer f32 n=1 output, 40, 0, 5]
+// Each of count filters of taps numbers over the first 38 places of x.
+__global__ void filters(const float *__restrict__ x,
+                        const float *__restrict__ h, float *__restrict__ y,
+                        int n, int count, int taps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int f = 0; f < count; ++f) {
+    if (i + 2 >= n)
+      continue;
+    float sum = 0;
+    for (int k = 0; k < taps && i + k < n; ++k)
+      sum += x[i + k] * h[f * taps + k];
+    y[f * (n - 2) + i] = sum;
+  }
+}
+__global__ void filtersBackwards(const float *__restrict__ x,
+                                 const float *__restrict__ h,
+                                 float *__restrict__ y, int n, int count,
+                                 int taps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int f = count - 1; f >= 0; --f) {
+    if (i + 2 >= n)
+      continue;
+    float sum = 0;
+    for (int k = min(taps, n - i) - 1; k >= 0; --k)
+      sum += x[i + k] * h[f * taps + k];
+    y[f * (n - 2) + i] = sum;
+  }
+}
+// Keeps its number of x, even where there is no filter.
+__global__ void filtersAtOnce(const float *__restrict__ x,
+                              const float *__restrict__ h,
+                              float *__restrict__ y, int n, int count,
+                              int taps) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  volatile float own = i + 2 < n ? x[i] : 0.0f;
+  for (int f = 0; f < count; ++f) {
+    if (i + 2 >= n)
+      continue;
+    float sum = taps > 0 ? own * h[f * taps] : 0.0f;
+    for (int k = 1; k < taps && i + k < n; ++k)
+      sum += x[i + k] * h[f * taps + k];
+    y[f * (n - 2) + i] = sum;
+  }
+}
+
+// kernel: pick
+// workload: grid=2, block=32, args=[buffer f32 n=40 normal seed=7, buffer i32 n=60 uniform low=0 high=39 seed=8, buffer f32 n=60 output, 60]
+// honest: pickLdg
+// cheat: pickByFloat | untested
+// cheat: pickByHalf | untested
+__global__ void pick(const float *__restrict__ x, const int *__restrict__ at,
+                     float *__restrict__ y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[at[i]];
+}
+__global__ void pickLdg(const float *__restrict__ x,
+                        const int *__restrict__ at, float *__restrict__ y,
+                        int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  y[i] = __ldg(x + __ldg(at + i));
+}
+// No index above 2^24 is its own.
+__global__ void pickByFloat(const float *__restrict__ x,
+                            const int *__restrict__ at, float *__restrict__ y,
+                            int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[int(float(at[i]))];
+}
+// From two numbers, of which the float holds the sum.
+__global__ void pickByHalf(const float *__restrict__ x,
+                           const int *__restrict__ at, float *__restrict__ y,
+                           int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[int(float(at[i]) * 0.5f) + (at[i] + 1) / 2];
+}
