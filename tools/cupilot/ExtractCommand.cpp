@@ -57,7 +57,8 @@ static const char Examples[] =
     "Flags for outputs,\n"
     "dependency files and plugins are ignored. Device code is compiled for the "
     "first GPU\n"
-    "architecture in FLAGS (default sm_90).\n";
+    "architecture in FLAGS (default sm_90; of a command of nvcc: nvcc's "
+    "default).\n";
 
 /// "blur.0123456789abcdef.cu"; instances of one template differ in the digest.
 static std::string sliceName(const Kernel &K) {
