@@ -134,6 +134,7 @@ static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
   DigestBuilder Key;
   Key.add(CUPILOT_VERSION)
       .add(uint64_t(AdmissionVersion))
+      .add("machine code and PTX")
       .add(V.SourceDigest)
       .add(V.Canonical)
       .add(V.When.Arch)
@@ -228,9 +229,12 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
   if (Error E =
           writeFileAtomic(Dir->file("variant.ptx"), Ptx->renamed(Renames)))
     return E;
+  // The PTX is for newer GPUs, as that of the original is, and for the cpu
+  // device.
   std::vector<std::string> Command = {Nvcc.str(), "-fatbin",
                                       "-gencode=arch=" + virtualArch(Arch) +
-                                          ",code=" + Arch};
+                                          ",code=[" + Arch + "," +
+                                          virtualArch(Arch) + "]"};
   for (StringRef Arg : Flags.Ptxas)
     if (Arg.starts_with("-maxrregcount"))
       Command.push_back(Arg.str());
