@@ -17,9 +17,9 @@ struct DomainQuestion {
   const Kernel *K = nullptr;
   std::string Original; ///< Its device code.
   llvm::ArrayRef<Workload> Recorded;
-  unsigned Inputs = 50;                   ///< Random launches inside a domain.
-  unsigned Bits = 0;                      ///< See IndependentOptions.
-  std::vector<RangeClause> Narrowed = {}; ///< Likewise ...
+  unsigned Inputs = 50;                    ///< Random launches inside a domain.
+  unsigned Bits = 0;                       ///< See IndependentOptions.
+  std::vector<RangeClause> Narrowed = {};  ///< Likewise ...
   std::vector<RangeClause> Constants = {}; ///< ... and likewise.
   uint64_t Seed = 1;
   std::string Arch = "sm_90";
