@@ -39,6 +39,6 @@ cupilot store list --store="$work/store"
 cupilot-launch "${command[@]}" -c "$source" -o "$work/train.o" \
   -fplugin-arg-cupilot-store="$work/store" -Rpass=cupilot -Rpass-missed=cupilot 2>"$work/remarks"
 sed -n 's/.*remark: //p' "$work/remarks"
-taken=$(grep -o "'[a-z_0-9]*(.*)' *:* *.*Rpass=cupilot" "$work/remarks" | sort -u | wc -l || true)
+taken=$(grep -c ': variant .*\[-Rpass=cupilot\]$' "$work/remarks" || true)
 echo "$taken kernels have a variant in the object"
 [ "$taken" -ge 5 ]
