@@ -69,6 +69,11 @@ std::optional<HintedAccess> hintedAccess(const CallExpr &Call) {
   return A;
 }
 
+std::optional<HintedAccess> Access::hint() const {
+  const auto *Call = dyn_cast_or_null<CallExpr>(Node);
+  return Call ? hintedAccess(*Call) : std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Accesses
 //===----------------------------------------------------------------------===//

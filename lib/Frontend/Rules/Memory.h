@@ -34,6 +34,18 @@ struct Origin {
   bool Whole = true;
 };
 
+/// `__ldcs(&p[i])`, `__stcs(&p[i], v)`: a load or store with a cache hint (CUDA
+/// C++ Programming Guide, "Load Functions Using Cache Hints", "Store Functions
+/// Using Cache Hints").
+struct HintedAccess {
+  llvm::StringRef Function;
+  const clang::Expr *LValue; ///< Null: the address is no `&lvalue`.
+  const clang::Expr *Value;  ///< What is stored; null for loads.
+};
+/// Nothing for any other call. Those that fetch or write through each time,
+/// `__ldcv` and `__stwt`, are volatile, and not among them.
+std::optional<HintedAccess> hintedAccess(const clang::CallExpr &Call);
+
 /// One access of the kernel's own text to memory that others can see.
 struct Access {
   enum class Kind { Load, Store, Update, Atomic, Escape };
@@ -43,6 +55,8 @@ struct Access {
   Origin From;
   bool reads() const { return K != Kind::Store; }
   bool writes() const { return K != Kind::Load; }
+  /// Of a call that only loads or stores with a cache hint.
+  std::optional<HintedAccess> hint() const;
 };
 
 /// All accesses of a kernel to memory that is not the thread's own.
@@ -86,18 +100,6 @@ private:
   Values &Vals;
   std::vector<Access> All;
 };
-
-/// `__ldcs(&p[i])`, `__stcs(&p[i], v)`: a load or store with a cache hint (CUDA
-/// C++ Programming Guide, "Load Functions Using Cache Hints", "Store Functions
-/// Using Cache Hints").
-struct HintedAccess {
-  llvm::StringRef Function;
-  const clang::Expr *LValue; ///< Null: the address is no `&lvalue`.
-  const clang::Expr *Value;  ///< What is stored; null for loads.
-};
-/// Nothing for any other call. Those that fetch or write through each time,
-/// `__ldcv` and `__stwt`, are volatile, and not among them.
-std::optional<HintedAccess> hintedAccess(const clang::CallExpr &Call);
 
 } // namespace cupilot
 

@@ -112,8 +112,7 @@ static std::optional<TileArray> asTileArray(Analysis &A, const Memory &M,
     if (!Element || !V.range(Element->getSourceRange()))
       return std::nullopt;
     Array.Elements.push_back(Element);
-    Array.Intrinsics.push_back(isa<CallExpr>(Each->Node) ? Each->Node
-                                                         : nullptr);
+    Array.Intrinsics.push_back(Each->hint() ? Each->Node : nullptr);
     Array.Type = Each->From.Element.getUnqualifiedType();
     Always |= isUnconditional(V, T.Loop->getBody(), Each->Node);
   }

@@ -144,10 +144,8 @@ static llvm::Expected<Wide> widen(Analysis &A, const Memory &M,
     }
     W.Loads |= Each->reads();
     W.Stores |= Each->writes();
-    const auto *Call = dyn_cast<CallExpr>(Each->Node);
-    std::optional<HintedAccess> Hinted =
-        Call ? hintedAccess(*Call) : std::nullopt;
-    llvm::StringRef Function = Hinted ? Hinted->Function : "";
+    std::optional<HintedAccess> Hint = Each->hint();
+    llvm::StringRef Function = Hint ? Hint->Function : "";
     if (Each->reads())
       joinHint(W.LoadBy, Function);
     if (Each->writes())
@@ -292,10 +290,10 @@ llvm::Error applyVectorized(RewriteState &S, const Gene &G) {
           "lanes" + std::to_string(Pointer.Param) +
           (Pointer.Offset ? "_" + std::to_string(Pointer.Offset) : ""));
       for (const Access *Each : M.through(Pointer)) {
-        const auto *Call = dyn_cast<CallExpr>(Each->Node);
-        auto R = V.range((Call ? Call : Each->LValue)->getSourceRange());
+        std::optional<HintedAccess> Hint = Each->hint();
+        auto R = V.range((Hint ? Each->Node : Each->LValue)->getSourceRange());
         // Of a store with a hint, the value stays where it is.
-        const clang::Expr *Stored = Call ? hintedAccess(*Call)->Value : nullptr;
+        const clang::Expr *Stored = Hint ? Hint->Value : nullptr;
         auto Value = Stored ? V.range(Stored->getSourceRange()) : R;
         if (!R || !Value) {
           Accesses.clear();

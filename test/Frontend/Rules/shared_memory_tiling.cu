@@ -381,4 +381,18 @@ __global__ void reference(const int *__restrict__ t, int *__restrict__ out, int 
 // CHECK-LABEL: kernel: reference(const int *, int *, int, int)
 // CHECK: refused: shared_memory_tiling: the statement at line 5 cannot be edited
 
+struct Point {
+  float x, y;
+  __device__ float square() const { return x * x + y * y; }
+};
+__global__ void members(const Point *p, float *__restrict__ out, int n, int m) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float s = 0;
+  for (int j = 0; j < m; ++j) s += p[j].square();
+  if (i < n) out[i] = s;
+}
+// CHECK-LABEL: kernel: members(const Point *, float *, int, int)
+// CHECK:   for (int j = cupilot_start; j < cupilot_end; ++j) s += cupilot_tile[j - cupilot_start].square();
+// CHECK: end of source
+
 // TILE: refused: shared_memory_tiling: the tile must have 1 to 4096 elements
