@@ -51,6 +51,12 @@ static void collectVariables(const Expr &E, SmallVectorImpl<Expr> &To) {
     collectVariables(Operand, To);
 }
 
+static bool mentions(const Expr &E, const Expr &Variable) {
+  return E == Variable || any_of(E.Operands, [&](const Expr &Operand) {
+           return mentions(Operand, Variable);
+         });
+}
+
 /// Random 64-bit values passed: nothing hangs on which it is.
 static bool isFreeData(const DomainFrame &F, unsigned Scalar,
                        ArrayRef<const TriedLaunch *> Launches) {
@@ -215,23 +221,11 @@ bool BoxMaker::listValues(const Point &W) {
   return false;
 }
 
-/// Takes \p W out, along the coordinate or by the rest that loses least.
-bool BoxMaker::cut(const Point &W) {
-  size_t Best = SIZE_MAX, Least = SIZE_MAX;
+/// A rest of \p W that recorded launches do not have, and by which at most
+/// \p Least right launches are lost: the coordinate and the modulus.
+std::optional<std::pair<size_t, int64_t>>
+BoxMaker::restToCut(const Point &W, size_t Least) const {
   std::optional<std::pair<size_t, int64_t>> BestRest;
-  auto IsLost = [&](const Point &P, size_t I) {
-    return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
-  };
-  for (size_t I = 0; I < Coordinates.size(); ++I) {
-    if (Anchor[I].contains(W.At[I]))
-      continue;
-    size_t Lost = count_if(Right, [&](const Point &P) { return IsLost(P, I); });
-    if (Lost < Least) {
-      Least = Lost;
-      Best = I;
-    }
-  }
-  // By a rest that recorded launches do not have.
   for (const ModulusFact &Fact : F.Facts.Moduli) {
     auto Found = find(Coordinates, Fact.E);
     if (Fact.Modulus < 2 || Found == Coordinates.end())
@@ -251,6 +245,42 @@ bool BoxMaker::cut(const Point &W) {
       Least = Lost;
       BestRest = {I, Fact.Modulus};
     }
+  }
+  return BestRest;
+}
+
+/// Takes \p W out, along the coordinate or by the rest that loses least.
+bool BoxMaker::cut(const Point &W) {
+  size_t Best = SIZE_MAX, Least = SIZE_MAX;
+  std::optional<std::pair<size_t, int64_t>> BestRest;
+  auto IsLost = [&](const Point &P, size_t I) {
+    return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
+  };
+  auto Choose = [&](auto Among) {
+    for (size_t I = 0; I < Coordinates.size(); ++I) {
+      if (Anchor[I].contains(W.At[I]) || !Among(I))
+        continue;
+      size_t Lost =
+          count_if(Right, [&](const Point &P) { return IsLost(P, I); });
+      if (Lost < Least) {
+        Least = Lost;
+        Best = I;
+      }
+    }
+  };
+  // Too many blocks are what is wrong where there are too many for the sizes,
+  // whatever else would take them out, too.
+  Choose([&](size_t I) {
+    const Expr &E = Coordinates[I];
+    return any_of(W.L->Crowded, [&](unsigned Dim) {
+      return E == Expr::dim(GridX + Dim) ||
+             (is_contained(F.Surplus, E) &&
+              mentions(E, Expr::dim(GridX + Dim)));
+    });
+  });
+  if (Best == SIZE_MAX) {
+    Choose([](size_t) { return true; });
+    BestRest = restToCut(W, Least);
   }
   if (BestRest) {
     auto [I, M] = *BestRest;

@@ -65,6 +65,8 @@ private:
   bool inside(const Point &P) const;
   bool excludeNumbers(const Point &Wrong);
   bool cut(const Point &Wrong);
+  std::optional<std::pair<size_t, int64_t>> restToCut(const Point &Wrong,
+                                                      size_t Least) const;
   bool listValues(const Point &Wrong);
   void findHull();
   void nameEnds();

@@ -32,6 +32,7 @@ struct TriedLaunch {
   std::string Evidence;    ///< In a sentence, where it was wrong.
   bool Recorded = false;   ///< As it was captured, or what stands for it.
   uint64_t Misaligned = 0; ///< Bytes that all buffers are off by.
+  llvm::SmallVector<unsigned, 3> Crowded; ///< As GateCase's.
 };
 
 /// \p C as a domain sees it: buffers lie far apart.

@@ -96,6 +96,13 @@ public:
                                               const DomainBox &Box,
                                               Admission Admits);
 
+  /// The base with \p Sizes, and as many blocks in \p Dims of the grid as \p
+  /// Box allows for them. Null likewise.
+  llvm::Expected<const JudgedCase *> crowded(llvm::ArrayRef<int64_t> Sizes,
+                                             llvm::ArrayRef<unsigned> Dims,
+                                             const DomainBox &Box,
+                                             Admission Admits);
+
   /// The launch of \p P, or one with smaller sizes beside those of \p P, with
   /// the original's results; null where that does not bear it, or it costs too
   /// much.

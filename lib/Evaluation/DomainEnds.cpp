@@ -19,6 +19,7 @@ public:
           DomainCases::Admission Admits, GateVerdict &Verdict)
       : K(K), V(V), Cases(Cases), D(D), Admits(Admits), Verdict(Verdict) {}
   Error atCorner(const DomainBox &Box);
+  Error crowded(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -80,6 +81,50 @@ Error EndRuns::atCorner(const DomainBox &Box) {
     if (Expected<bool> Right = explore(*J); !Right)
       return Right.takeError();
   }
+  return Error::success();
+}
+
+/// As many blocks as the box allows, for its least sizes: what blocks beyond
+/// these do reaches farthest where the buffers are smallest.
+Error EndRuns::crowded(const DomainBox &Box) {
+  const LaunchModel &Model = Cases.model();
+  SmallVector<unsigned, 3> Dims;
+  for (const GridRule &R : Model.rules())
+    Dims.push_back(R.Dim);
+  for (const LaunchVar &Var : Model.vars())
+    if (Var.IsGrid)
+      Dims.push_back(Var.Index);
+  SmallVector<ArrayRef<unsigned>, 4> Crowds;
+  for (size_t I = 0; I < Dims.size(); ++I)
+    Crowds.push_back(ArrayRef(Dims).slice(I, 1));
+  if (Dims.size() > 1)
+    Crowds.push_back(Dims);
+  const std::vector<int64_t> At = Model.baseValues();
+  std::vector<int64_t> Least = At;
+  for (const TriedLaunch &L : V.tried()) {
+    if (L.Wrong || !contains(Domain{{Box}}, L.B, L.Args))
+      continue;
+    for (auto [Min, Var] : zip_equal(Least, Model.vars()))
+      if (std::optional<int64_t> Is = evaluate(Var.expr(), L.B))
+        Min = std::min(Min, *Is);
+  }
+  std::vector<std::vector<int64_t>> Sizes = {Least};
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::vector<int64_t> One = At;
+    One[I] = Least[I];
+    if (!is_contained(Sizes, One))
+      Sizes.push_back(std::move(One));
+  }
+  for (const std::vector<int64_t> &Each : Sizes)
+    for (ArrayRef<unsigned> Crowd : Crowds) {
+      Expected<const JudgedCase *> J = Cases.crowded(Each, Crowd, Box, Admits);
+      if (!J)
+        return J.takeError();
+      if (!*J || wasTried(**J))
+        continue;
+      if (Expected<bool> Right = explore(**J); !Right)
+        return Right.takeError();
+    }
   return Error::success();
 }
 
@@ -180,6 +225,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     return std::move(E);
   if (const DomainBox *Box = Runs.ownBox()) {
     if (Error E = Runs.atCorner(*Box))
+      return std::move(E);
+    if (Error E = Runs.crowded(*Box))
       return std::move(E);
     if (Error E = Runs.withOtherContent(*Box))
       return std::move(E);

@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A box is the hull of launches of which each was right. What lies between them
-// was not run: its largest sizes together, sizes that were wrong with other
-// flags and pointers, and, at an end that a wrong launch made, other numbers,
-// as the last right one may have been so by chance.
+// was not run: its largest sizes together, its least sizes with its most
+// blocks, sizes that were wrong with other flags and pointers, and, at an end
+// that a wrong launch made, other numbers, as the last right one may have been
+// so by chance.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_LIB_EVALUATION_DOMAINENDS_H

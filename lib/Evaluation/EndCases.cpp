@@ -35,6 +35,7 @@ void DomainCases::addSurplus(const GateCase &From) {
            for (const GridRule &R : Rules) {
              uint64_t &Blocks = C->Shape.Grid[R.Dim];
              Blocks = std::min(uint64_t(MaxGrid[R.Dim]), Times * Blocks + 1);
+             C->Crowded.push_back(R.Dim);
              C->Name += std::string(" grid.") + "xyz"[R.Dim] + "=" +
                         std::to_string(Blocks);
            }
@@ -87,6 +88,42 @@ Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
     V.push_back(*Value);
   }
   return findAt(**From, V, Admits, [](GateCase &) { return true; });
+}
+
+Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
+                                                  ArrayRef<unsigned> Dims,
+                                                  const DomainBox &Box,
+                                                  Admission Admits) {
+  // The original may not bear the most: it may cost too much.
+  constexpr uint64_t Step = 2, LeastShare = 1 << 16;
+  for (uint64_t Share = 1; Share <= LeastShare; Share *= Step) {
+    bool AnyMore = false;
+    Expected<const JudgedCase *> J =
+        findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
+          for (unsigned Dim : Dims) {
+            std::optional<Interval> In = rangeIn(Expr::dim(GridX + Dim), Box);
+            const int64_t Most =
+                In ? std::clamp<int64_t>(In->Most, 1, MaxGrid[Dim]) : 1;
+            uint64_t &Blocks = C.Shape.Grid[Dim];
+            const uint64_t More = divideCeil(uint64_t(Most), Share);
+            if (More <= Blocks)
+              continue;
+            AnyMore = true;
+            Blocks = More;
+            if (!is_contained(C.Crowded, Dim))
+              C.Crowded.push_back(Dim);
+            C.Name += std::string(" grid.") + "xyz"[Dim] + "=" +
+                      std::to_string(Blocks);
+          }
+          const TriedLaunch L = triedLaunch(O.kernel(), C);
+          return AnyMore && contains(Domain{{Box}}, L.B, L.Args);
+        });
+    if (!J || *J)
+      return J;
+    if (!AnyMore)
+      break;
+  }
+  return nullptr;
 }
 
 /// Other numbers of the same kinds: integers in another order, so that indices

@@ -40,6 +40,7 @@ TriedLaunch triedLaunch(const Kernel &K, const GateCase &C) {
   L.Case = C.Name;
   L.Args = placedArguments(C);
   L.Misaligned = C.Shift;
+  L.Crowded = C.Crowded;
   // A case has all arguments: its kernel has run with them.
   L.B = cantFail(bindLaunch(C.Shape, K.Scalars, L.Args));
   return L;

@@ -42,6 +42,8 @@ struct GateCase {
   bool OtherFill = false;
   /// The floating arguments that are not as in the base.
   std::vector<FloatRef> ChangedFloats;
+  /// The dimensions of the grid that have more blocks than its sizes need.
+  llvm::SmallVector<unsigned, 3> Crowded;
   bool Ordered = false;  ///< Run in both orders.
   bool Probe = false;    ///< Shows whether inputs matter, not how exactly.
   bool Thorough = false; ///< Run with all checks, too.
