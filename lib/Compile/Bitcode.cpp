@@ -9,6 +9,7 @@
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Compile/TextFiles.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -17,26 +18,33 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
-/// The same in this process: errors in host functions do not count here.
-static Expected<std::string> compileDespiteHost(StringRef Source,
-                                                StringRef Arch,
-                                                ArrayRef<std::string> Flags) {
+/// The device's half of what clang's driver makes of \p Source.
+static Expected<std::shared_ptr<clang::CompilerInvocation>>
+deviceHalf(StringRef Source, StringRef Arch, ArrayRef<std::string> Flags) {
   std::string Target = ("--cuda-gpu-arch=" + Arch).str();
   std::vector<StringRef> Output = bitcodeOutput().vec();
   append_range(Output, ArrayRef<StringRef>({"--cuda-device-only", Target}));
   Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
       cudaInvocation(Source, withoutArchitectures(Flags), Output);
-  if (!Invocation)
-    return Invocation.takeError();
-  (*Invocation)->getFrontendOpts().DisableFree = false;
+  if (Invocation)
+    (*Invocation)->getFrontendOpts().DisableFree = false;
+  return Invocation;
+}
+
+/// In this process, errors in host functions do not count.
+static Expected<std::string>
+compileHere(std::shared_ptr<clang::CompilerInvocation> Invocation,
+            StringRef Source,
+            IntrusiveRefCntPtr<vfs::FileSystem> Files = nullptr) {
   LLVMContext Context;
   clang::EmitLLVMOnlyAction Action(&Context);
-  if (Error E = runAction(std::move(*Invocation), Action))
+  if (Error E = runAction(std::move(Invocation), Action, std::move(Files)))
     return std::move(E);
   std::unique_ptr<Module> M = Action.takeModule();
   if (!M)
@@ -45,6 +53,40 @@ static Expected<std::string> compileDespiteHost(StringRef Source,
   raw_string_ostream Stream(Bitcode);
   WriteBitcodeToFile(*M, Stream);
   return Bitcode;
+}
+
+static Expected<std::string> compileDespiteHost(StringRef Source,
+                                                StringRef Arch,
+                                                ArrayRef<std::string> Flags) {
+  Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
+      deviceHalf(Source, Arch, Flags);
+  if (!Invocation)
+    return Invocation.takeError();
+  return compileHere(std::move(*Invocation), Source);
+}
+
+Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,
+                                           ArrayRef<std::string> Flags,
+                                           StringRef Text) {
+  SmallString<256> Path(Source);
+  if (std::error_code EC = sys::fs::make_absolute(Path))
+    return resourceError("cannot find '" + Source + "': " + EC.message());
+  Expected<std::shared_ptr<clang::CompilerInvocation>> Invocation =
+      deviceHalf(Path, Arch, Flags);
+  if (!Invocation)
+    return Invocation.takeError();
+  std::optional<Expected<std::string>> Code;
+  behindPrefix(**Invocation, [&](const ParsedPrefix *Prefix) {
+    auto Own = std::make_shared<clang::CompilerInvocation>(**Invocation);
+    auto Files = withText(vfs::getRealFileSystem(), Path, Text);
+    if (Prefix)
+      Files = putBehind(*Prefix, *Own, std::move(Files));
+    if (Code)
+      consumeError(Code->takeError());
+    Code.emplace(compileHere(std::move(Own), Source, std::move(Files)));
+    return bool(*Code);
+  });
+  return std::move(*Code);
 }
 
 Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,

@@ -27,7 +27,8 @@ namespace cupilot {
 std::string Mutation::str() const {
   std::string Text;
   raw_string_ostream(Text) << File << ":" << Line << ":" << Column << " "
-                           << Operator << ": " << Before << " -> " << After;
+                           << (OfText ? "text: " : "") << Operator << ": "
+                           << Before << " -> " << After;
   return Text;
 }
 

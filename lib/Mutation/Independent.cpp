@@ -20,8 +20,8 @@ using namespace llvm;
 namespace cupilot {
 
 Expected<IndependentResult>
-compareIndependently(const Kernel &K, StringRef Original, const SideVariant &V,
-                     ArrayRef<Workload> Around,
+compareIndependently(const Kernel &K, const GateCode &Original,
+                     const SideVariant &V, ArrayRef<Workload> Around,
                      const IndependentOptions &Options) {
   Expected<SideBySide> Both = SideBySide::create(K, Original, V, Options.Arch);
   if (!Both)
@@ -64,7 +64,7 @@ compareIndependently(const Kernel &K, StringRef Original, const SideVariant &V,
 /// Compares on what \p Draw gives, until that is nothing, or \p Most launches
 /// were compared.
 static Expected<IndependentResult>
-compareDrawn(const Kernel &K, StringRef Original, const SideVariant &V,
+compareDrawn(const Kernel &K, const GateCode &Original, const SideVariant &V,
              StringRef Arch, SideBySide::Effort How, unsigned Most,
              function_ref<Expected<std::optional<RandomLaunch>>()> Draw) {
   Expected<SideBySide> Both = SideBySide::create(K, Original, V, Arch, How);
@@ -140,11 +140,10 @@ static std::vector<RangeClause> aimsOf(const Domain &Where,
   return Aims;
 }
 
-Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
-                                          const SideVariant &V,
-                                          ArrayRef<Workload> Around,
-                                          const Domain &Where,
-                                          const IndependentOptions &Options) {
+Expected<IndependentResult>
+compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
+              ArrayRef<Workload> Around, const Domain &Where,
+              const IndependentOptions &Options) {
   unsigned Most = Options.Inputs, Compared = 0;
   constexpr unsigned FewBits = 10;
   if (Options.Bits <= FewBits && !Around.empty()) {
@@ -195,7 +194,8 @@ Expected<IndependentResult> compareBeyond(const Kernel &K, StringRef Original,
   return R;
 }
 
-Expected<IndependentResult> compareLaunch(const Kernel &K, StringRef Original,
+Expected<IndependentResult> compareLaunch(const Kernel &K,
+                                          const GateCode &Original,
                                           const SideVariant &V,
                                           const Workload &W, StringRef Arch) {
   Expected<SideBySide> Both = SideBySide::create(K, Original, V, Arch);

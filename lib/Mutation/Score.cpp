@@ -7,9 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Mutation/Score.h"
-#include "cupilot/Compile/Ptx.h"
-#include "cupilot/Evaluation/Gate.h"
-#include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "cupilot/Mutation/DomainChecks.h"
@@ -28,7 +25,8 @@ using namespace llvm;
 namespace cupilot {
 
 static constexpr StringLiteral OutcomeWords[] = {
-    "", "same-code", "killed", "survived", "crashed", "timeout", "bounded"};
+    "",        "same-code", "killed",  "survived",
+    "crashed", "timeout",   "bounded", "not-compiled"};
 
 StringRef wordOf(MutantOutcome O) {
   return OutcomeWords[static_cast<size_t>(O)];
@@ -53,6 +51,7 @@ json::Value toJSON(const MutantRecord &R) {
                       {"column", R.M.Column},
                       {"function", R.M.Function},
                       {"operator", R.M.Operator},
+                      {"text", R.M.OfText},
                       {"before", R.M.Before},
                       {"after", R.M.After},
                       {"outcome", wordOf(R.Outcome)},
@@ -71,11 +70,12 @@ bool fromJSON(const json::Value &V, MutantRecord &R, json::Path P) {
   return O && O.map("kernel", R.Kernel) && O.map("index", R.M.Index) &&
          O.map("file", R.M.File) && O.map("line", R.M.Line) &&
          O.map("column", R.M.Column) && O.map("function", R.M.Function) &&
-         O.map("operator", R.M.Operator) && O.map("before", R.M.Before) &&
-         O.map("after", R.M.After) && O.map("outcome", R.Outcome) &&
-         O.map("reason", R.Reason) && O.map("evidence", R.Evidence) &&
-         O.map("inputs", R.Inputs) && O.map("differs", R.Differs) &&
-         O.map("difference", R.Difference) && O.map("seconds", R.Seconds) &&
+         O.mapOptional("text", R.M.OfText) && O.map("operator", R.M.Operator) &&
+         O.map("before", R.M.Before) && O.map("after", R.M.After) &&
+         O.map("outcome", R.Outcome) && O.map("reason", R.Reason) &&
+         O.map("evidence", R.Evidence) && O.map("inputs", R.Inputs) &&
+         O.map("differs", R.Differs) && O.map("difference", R.Difference) &&
+         O.map("seconds", R.Seconds) &&
          O.mapOptional("verdictSeconds", R.VerdictSeconds) &&
          O.mapOptional("domain", R.Domain);
 }
@@ -106,8 +106,9 @@ private:
 /// What one worker process keeps between mutants.
 class Judge {
 public:
-  Judge(const MutationSubject &Subject, const ScoreOptions &Options)
-      : Subject(Subject), Options(Options) {}
+  Judge(const MutationSubject &Subject, const MutantCode &Original,
+        const ScoreOptions &Options)
+      : Subject(Subject), Original(Original), Options(Options) {}
   /// \p Passed is set once the gate has accepted the mutant.
   Error judge(MutantRecord &R, bool &Passed);
 
@@ -120,33 +121,21 @@ private:
                          const std::optional<Domain> &Where);
 
   const MutationSubject &Subject;
+  const MutantCode &Original;
   const ScoreOptions &Options;
   std::unique_ptr<Gate> TheGate; ///< Made in the worker.
-  std::string Digest;            ///< Of the original's device code.
   /// Of the original judged as its own variant, once that is known.
   std::optional<std::optional<Domain>> Own;
 };
 } // namespace
 
-static Expected<std::string> codeOf(StringRef Bitcode, StringRef Arch) {
-  Expected<std::string> Ptx = generatePtx(Bitcode, Arch);
-  if (!Ptx)
-    return Ptx.takeError();
-  return deviceCodeDigest(*Ptx);
-}
-
 Error Judge::prepare() {
-  if (Digest.empty()) {
-    Expected<std::string> Code = codeOf(Subject.Bitcode, Subject.Arch);
-    if (!Code)
-      return Code.takeError();
-    Digest = *Code;
-  }
   if (TheGate)
     return Error::success();
   GateSetup Setup;
   Setup.Original = Subject.K;
-  Setup.Code = Subject.Bitcode;
+  Setup.Code = Original.Code;
+  Setup.MayApproximate = Subject.MayApproximate;
   Setup.Workloads = Subject.Workloads;
   Setup.DataFolder = ".";
   Setup.Arch = Subject.Arch;
@@ -157,11 +146,10 @@ Error Judge::prepare() {
   return Error::success();
 }
 
-/// \p Bitcode in the place of the original.
-static SideVariant variantOf(const MutationSubject &Subject,
-                             StringRef Bitcode) {
+/// \p Code in the place of the original.
+static SideVariant variantOf(const MutationSubject &Subject, GateCode Code) {
   SideVariant V;
-  V.Bitcode = Bitcode.str();
+  V.Code = std::move(Code);
   V.Plan.Launches.push_back({});
   V.Plan.Launches[0].Symbol = Subject.K->Symbol;
   V.When.Arch = Subject.Arch;
@@ -170,8 +158,8 @@ static SideVariant variantOf(const MutationSubject &Subject,
 
 Expected<std::optional<Domain>> Judge::ownDomain() {
   if (!Own) {
-    SideVariant Itself = variantOf(Subject, Subject.Bitcode);
-    Expected<GateVerdict> V = TheGate->judge(Itself.Bitcode, Itself.Plan,
+    SideVariant Itself = variantOf(Subject, Original.Code);
+    Expected<GateVerdict> V = TheGate->judge(Itself.Code, Itself.Plan,
                                              Itself.When, GateDepth::Search);
     if (!V)
       return V.takeError();
@@ -193,7 +181,7 @@ Error Judge::askInside(MutantRecord &R, const SideVariant &Mutant,
     return Error::success();
   DomainQuestion Q;
   Q.K = Subject.K;
-  Q.Original = Subject.Bitcode;
+  Q.Original = Original.Code;
   Q.Recorded = Subject.Workloads;
   Q.Inputs = 200;
   Q.Bits = R.M.Bits;
@@ -221,7 +209,7 @@ Error Judge::askIndependently(MutantRecord &R, const SideVariant &Mutant,
   How.Arch = Subject.Arch;
   How.Inside = Where ? &*Where : nullptr;
   Expected<IndependentResult> I = compareIndependently(
-      *Subject.K, Subject.Bitcode, Mutant, Subject.Workloads, How);
+      *Subject.K, Original.Code, Mutant, Subject.Workloads, How);
   if (!I)
     return I.takeError();
   R.Inputs = I->Inputs;
@@ -235,23 +223,22 @@ Error Judge::askIndependently(MutantRecord &R, const SideVariant &Mutant,
 Error Judge::judge(MutantRecord &R, bool &Passed) {
   if (Error E = prepare())
     return E;
-  Expected<std::string> Code = applyMutation(Subject.Bitcode, Subject.K->Symbol,
-                                             R.M.Index, Subject.Workloads);
-  if (!Code)
-    return Code.takeError();
-  SideVariant Mutant = variantOf(Subject, *Code);
-  if (R.Outcome == MutantOutcome::Open) {
-    Expected<std::string> Same = codeOf(*Code, Subject.Arch);
-    if (!Same)
-      return Same.takeError();
-    if (*Same == Digest) {
-      R.Outcome = MutantOutcome::SameCode;
-      return Error::success();
-    }
+  Expected<MutantCode> Made = Subject.Mutants->make(R.M.Index);
+  if (!Made)
+    return Made.takeError();
+  if (!Made->Refusal.empty()) {
+    R.Outcome = MutantOutcome::NotCompiled;
+    R.Evidence = std::move(Made->Refusal);
+    return Error::success();
   }
+  if (R.Outcome == MutantOutcome::Open && Made->Digest == Original.Digest) {
+    R.Outcome = MutantOutcome::SameCode;
+    return Error::success();
+  }
+  SideVariant Mutant = variantOf(Subject, std::move(Made->Code));
   auto Start = std::chrono::steady_clock::now();
-  Expected<GateVerdict> V = TheGate->judge(Mutant.Bitcode, Mutant.Plan,
-                                           Mutant.When, GateDepth::Search);
+  Expected<GateVerdict> V =
+      TheGate->judge(Mutant.Code, Mutant.Plan, Mutant.When, GateDepth::Search);
   if (!V)
     return V.takeError();
   R.VerdictSeconds =
@@ -295,8 +282,7 @@ static bool isOpen(const MutantRecord &R, const ScoreOptions &Options) {
 
 Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
                                                 const ScoreOptions &Options) {
-  Expected<std::vector<Mutation>> All =
-      listMutations(Subject.Bitcode, Subject.K->Symbol, Subject.Workloads);
+  Expected<std::vector<Mutation>> All = Subject.Mutants->list();
   if (!All)
     return All.takeError();
   std::vector<MutantRecord> Records;
@@ -327,7 +313,11 @@ Expected<std::vector<MutantRecord>> scoreKernel(const MutationSubject &Subject,
   for (unsigned I = 0; I < Records.size(); ++I)
     if (isOpen(Records[I], Options))
       Tasks.push_back(I);
-  Judge State(Subject, Options);
+  MutantCode Original; // Made once, before the workers.
+  if (!Tasks.empty())
+    if (Error E = Subject.Mutants->original().moveInto(Original))
+      return std::move(E);
+  Judge State(Subject, Original, Options);
   SharedFlags Passed(std::max<size_t>(1, Records.size()));
   if (!Passed.ok())
     return resourceError("there is no memory for the workers' flags");

@@ -32,7 +32,7 @@ bool ScoreReport::isEquivalent(const MutantRecord &R) const {
 void ScoreReport::add(Row &To, const MutantRecord &R) const {
   ++To.Made;
   if (!R.counts())
-    ++To.SameCode;
+    ++(R.Outcome == MutantOutcome::SameCode ? To.SameCode : To.NotCompiled);
   else if (R.found())
     ++To.Found;
   else if (isEquivalent(R))
@@ -58,6 +58,8 @@ void ScoreReport::print(raw_ostream &OS, unsigned Kernels) const {
   for (const auto &[Name, R] : ByOperator)
     Print(Name, R);
   Print("all", All);
+  if (All.NotCompiled)
+    OS << All.NotCompiled << " made do not compile\n";
   OS << "\nreasons:";
   for (const auto &[Reason, Count] : ByReason)
     OS << " " << Reason << " " << Count;
@@ -84,6 +86,7 @@ void ScoreReport::printJson(raw_ostream &OS) const {
   auto RowOf = [](const Row &R) {
     return json::Object{{"made", R.Made},
                         {"same_code", R.SameCode},
+                        {"not_compiled", R.NotCompiled},
                         {"equivalent", R.Equivalent},
                         {"counted", R.counted()},
                         {"found", R.Found},

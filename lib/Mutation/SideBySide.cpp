@@ -199,7 +199,8 @@ static std::string describe(const RandomLaunch &L, StringRef Difference) {
   return Text;
 }
 
-Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
+Expected<SideBySide> SideBySide::create(const Kernel &K,
+                                        const GateCode &Original,
                                         const SideVariant &V, StringRef Arch,
                                         Effort How) {
   if (!V.Plan.TensorMaps.empty())
@@ -226,11 +227,12 @@ Expected<SideBySide> SideBySide::create(const Kernel &K, StringRef Original,
     bool Reverse = false, Widen = false, Cover = false;
     unsigned Patience = 1;
   };
-  for (const Way &W : {Way{S.Plain, Original},
-                       {S.Covering, Original, false, false, true},
-                       {S.Backwards, Original, true},
-                       {S.Wide, Original, false, true},
-                       {S.Other, V.Bitcode, false, false, false,
+  for (const Way &W : {Way{S.Plain, Original.runs()},
+                       {S.Covering, Original.runs(), false, false, true},
+                       {S.Backwards, Original.runs(), true},
+                       // Floats are wider in what clang makes alone.
+                       {S.Wide, Original.Source, false, true},
+                       {S.Other, V.Code.runs(), false, false, false,
                         How == Effort::Whole ? 8u : 2u}}) {
     Device.MaxInstructions = MostOfThread * W.Patience;
     Device.MaxLaunchInstructions = MostOfLaunch * W.Patience;

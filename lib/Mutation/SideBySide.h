@@ -41,7 +41,7 @@ public:
   static constexpr unsigned Sampled = 256, LastOnes = 4;
   /// Errors: code that the cpu device refuses; a plan with tensor maps.
   static llvm::Expected<SideBySide>
-  create(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+  create(const Kernel &K, const GateCode &Original, const SideVariant &V,
          llvm::StringRef Arch, Effort How = Effort::Whole);
   llvm::Expected<Comparison> compare(RandomLaunch L);
 

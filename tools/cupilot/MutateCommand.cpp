@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evaluation/DeviceModule.h"
 #include "cupilot/Mutation/ScoreReport.h"
@@ -41,12 +42,17 @@ struct Options : CommandOptions {
   cl::opt<unsigned> Limit{
       "limit", In, cl::init(0), cl::value_desc("N"),
       cl::desc("Number of mutants to judge for each kernel (default: all)")};
+  cl::opt<bool> Text{
+      "text", In,
+      cl::desc("Make mutants of the source's text, not of clang's bitcode; "
+               "with a command of nvcc, they always are")};
   cl::opt<bool> List{"list", In, cl::desc("Only list the possible mutants")};
   cl::opt<int> Emit{"emit", In, cl::init(-1), cl::value_desc("N"),
                     cl::desc("Only write the mutant with this number")};
   cl::opt<std::string> Output{
-      "o", In, cl::init("-"), cl::value_desc("M.ll"),
-      cl::desc("Output file of --emit (default: standard output)")};
+      "o", In, cl::init("-"), cl::value_desc("FILE"),
+      cl::desc("Output file of --emit: LLVM IR, or a source of --text "
+               "(default: standard output)")};
   cl::opt<unsigned> Workers{"workers", In, cl::init(2), cl::value_desc("N"),
                             cl::desc("Number of processes (default 2)")};
   cl::opt<std::string> Part{
@@ -75,6 +81,8 @@ static const char Examples[] =
     "  cupilot mutate rows.cu --limit=40 --seed=7 -- -O2\n"
     "  cupilot mutate rows.cu --kernel rows --list -- -O2\n"
     "  cupilot mutate rows.cu --kernel rows --emit=12 -o mutant.ll -- -O2\n"
+    "  cupilot mutate rows.cu --limit=40 -- nvcc -arch=sm_90a "
+    "--use_fast_math\n"
     "  cupilot mutate *.cu --independent=1000 --results=r.jsonl --resume\n\n"
     "docs/Mutation.md describes the faults and the comments.\n";
 
@@ -112,8 +120,7 @@ static Expected<std::vector<SuiteEntry>> entriesOf(const Options &O,
 }
 
 static Error printList(const MutationSubject &S) {
-  Expected<std::vector<Mutation>> All =
-      listMutations(S.Bitcode, S.K->Symbol, S.Workloads);
+  Expected<std::vector<Mutation>> All = S.Mutants->list();
   if (!All)
     return All.takeError();
   for (const Mutation &M : *All)
@@ -123,11 +130,7 @@ static Error printList(const MutationSubject &S) {
 }
 
 static Error emit(const Options &O, const MutationSubject &S) {
-  Expected<std::string> Mutant =
-      applyMutation(S.Bitcode, S.K->Symbol, unsigned(O.Emit), S.Workloads);
-  if (!Mutant)
-    return Mutant.takeError();
-  Expected<std::string> Text = printModule(*Mutant);
+  Expected<std::string> Text = S.Mutants->text(unsigned(O.Emit));
   if (!Text)
     return Text.takeError();
   if (O.Output == "-") {
@@ -200,15 +203,32 @@ static Error scoreOne(const Options &O, const MutationSubject &S, Run &R) {
   return Error::success();
 }
 
+static Expected<std::shared_ptr<MutantMaker>>
+makerOf(const Options &O, const SuiteUnit &U, const UnitCommand &Command,
+        const MutationSubject &S) {
+  if (!O.Text && !Command.Nvcc) {
+    Expected<std::string> Alone = onlyKernel(U.Bitcode, S.K->Symbol);
+    if (!Alone)
+      return Alone.takeError();
+    return bitcodeMutants(std::move(*Alone), S.K->Symbol, S.Workloads, S.Arch);
+  }
+  Expected<std::string> Text = readFile(U.Path);
+  if (!Text)
+    return Text.takeError();
+  MutatedSource Source{U.Path, std::move(*Text), S.Arch, Command.Flags,
+                       Command.Nvcc};
+  return textMutants(std::move(Source), S.K->Symbol, S.Workloads);
+}
+
 static Error oneFile(const Options &O, StringRef Path,
-                     ArrayRef<std::string> Flags, Run &R, bool &Found) {
+                     const UnitCommand &Command, Run &R, bool &Found) {
   Expected<std::vector<SuiteEntry>> Entries = entriesOf(O, Path);
   if (!Entries)
     return Entries.takeError();
   if (Entries->empty())
     return Error::success();
-  std::string Arch = gpuArchitectures(Flags).front();
-  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Flags);
+  std::string Arch = gpuArchitectures(Command.Flags).front();
+  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Command.Flags);
   if (!U)
     return U.takeError();
   for (const SuiteEntry &E : *Entries) {
@@ -222,10 +242,7 @@ static Error oneFile(const Options &O, StringRef Path,
     S.K = &K;
     S.Name = E.Kernel;
     S.Arch = Arch;
-    Expected<std::string> Alone = onlyKernel(U->Bitcode, K.Symbol);
-    if (!Alone)
-      return Alone.takeError();
-    S.Bitcode = std::move(*Alone);
+    S.MayApproximate = Command.Nvcc && Command.Nvcc->approximates();
     for (const std::string &Text : E.Workloads) {
       Expected<Workload> W =
           parseWorkload(Text, K, "w" + utostr(S.Workloads.size()));
@@ -233,6 +250,8 @@ static Error oneFile(const Options &O, StringRef Path,
         return W.takeError();
       S.Workloads.push_back(std::move(*W));
     }
+    if (Error Failure = makerOf(O, *U, Command, S).moveInto(S.Mutants))
+      return Failure;
     if (O.List || O.Emit >= 0) {
       if (Error Failure = O.List ? printList(S) : emit(O, S))
         return Failure;
@@ -249,6 +268,9 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
     return usageError("--resume needs --results");
   if (O.Emit >= 0 && O.Only.empty())
     return usageError("--emit needs --kernel");
+  Expected<UnitCommand> Command = unitCommandFor("", Flags.Args, "");
+  if (!Command)
+    return Command.takeError();
   Run R;
   R.Options.Seed = O.Seed;
   R.Options.Limit = O.Limit;
@@ -291,7 +313,7 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   }
   bool Found = false;
   for (const std::string &Path : O.Inputs)
-    if (Error E = oneFile(O, Path, Flags.Args, R, Found))
+    if (Error E = oneFile(O, Path, *Command, R, Found))
       return E;
   if (!Found)
     return usageError("no source defines a kernel '" + O.Only + "'");

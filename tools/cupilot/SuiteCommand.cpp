@@ -106,12 +106,8 @@ private:
                                                const GateVerdict &Got);
   Error judge(const SuiteVariant &V, EntryResult &R);
 
-  Expected<GateVerdict> verdictOf(const SideVariant &Code, GateDepth Depth) {
-    Expected<GateCode> Runs =
-        File.codeOf(Code.Bitcode, Code.Plan.Launches.front().Symbol);
-    if (!Runs)
-      return Runs.takeError();
-    return TheGate->judge(*Runs, Code.Plan, Code.When, Depth);
+  Expected<GateVerdict> verdictOf(const SideVariant &V, GateDepth Depth) {
+    return TheGate->judge(V.Code, V.Plan, V.When, Depth);
   }
 
   const Options &O;
@@ -120,7 +116,7 @@ private:
   const SuiteEntry &E;
   StringRef Arch;
   Kernel Original;
-  std::string Bitcode; ///< Of the original alone.
+  GateCode OriginalCode; ///< Of this kernel alone.
   std::vector<Workload> Recorded, Inside;
   std::unique_ptr<Gate> TheGate;
   std::optional<std::optional<Domain>> Own; ///< The original's, once known.
@@ -159,7 +155,9 @@ Expected<SideVariant> EntryJudge::load(const SuiteVariant &V) const {
   Expected<std::string> Alone = onlyKernel(U.Bitcode, (*Variant)->Symbol);
   if (!Alone)
     return Alone.takeError();
-  Loaded.Bitcode = std::move(*Alone);
+  if (Error Failure =
+          File.codeOf(*Alone, (*Variant)->Symbol).moveInto(Loaded.Code))
+    return std::move(Failure);
   return Loaded;
 }
 
@@ -180,12 +178,12 @@ Error EntryJudge::prepare() {
   Expected<std::string> Alone = onlyKernel(U.Bitcode, Original.Symbol);
   if (!Alone)
     return Alone.takeError();
-  Bitcode = std::move(*Alone);
+  if (Error Failure =
+          File.codeOf(*Alone, Original.Symbol).moveInto(OriginalCode))
+    return Failure;
   GateSetup Setup;
   Setup.Original = &Original;
-  if (Error Failure =
-          File.codeOf(Bitcode, Original.Symbol).moveInto(Setup.Code))
-    return Failure;
+  Setup.Code = OriginalCode;
   Setup.MayApproximate = File.Use && File.Use->approximates();
   Setup.Workloads = Recorded;
   Setup.DataFolder = ".";
@@ -211,7 +209,7 @@ EntryJudge::faultOf(const SuiteVariant &V, const SideVariant &Code,
       return Outside.takeError();
     DomainQuestion Q;
     Q.K = &Original;
-    Q.Original = Bitcode;
+    Q.Original = OriginalCode;
     Q.Recorded = Recorded;
     Q.Inputs = O.Launches;
     Q.Seed = O.Seed;

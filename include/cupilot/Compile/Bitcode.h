@@ -22,6 +22,12 @@ llvm::Expected<std::string>
 compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
                      llvm::ArrayRef<std::string> Flags);
 
+/// The same with \p Text in place of what \p Source holds, compiled in this
+/// process.
+llvm::Expected<std::string>
+compileDeviceBitcode(llvm::StringRef Source, llvm::StringRef Arch,
+                     llvm::ArrayRef<std::string> Flags, llvm::StringRef Text);
+
 /// The same of the text \p Source, which stands alone: with variantFlags.
 llvm::Expected<std::string>
 compileTextToBitcode(llvm::StringRef Source, llvm::StringRef Arch,

@@ -15,7 +15,7 @@ namespace cupilot {
 /// What a verdict's domain is held against. The gate has no part in it.
 struct DomainQuestion {
   const Kernel *K = nullptr;
-  std::string Original; ///< Its device code.
+  GateCode Original; ///< Its device code.
   llvm::ArrayRef<Workload> Recorded;
   unsigned Inputs = 50;                    ///< Random launches inside a domain.
   unsigned Bits = 0;                       ///< See IndependentOptions.

@@ -8,9 +8,7 @@
 #ifndef CUPILOT_MUTATION_INDEPENDENT_H
 #define CUPILOT_MUTATION_INDEPENDENT_H
 
-#include "cupilot/Model/Domain.h"
-#include "cupilot/Model/Kernel.h"
-#include "cupilot/Model/Workload.h"
+#include "cupilot/Evaluation/Gate.h"
 
 namespace cupilot {
 
@@ -34,7 +32,7 @@ struct IndependentOptions {
 
 /// A variant's code, how it is launched, and where its author allows that.
 struct SideVariant {
-  std::string Bitcode;
+  GateCode Code; ///< What is built of it runs.
   LaunchPlan Plan;
   Guard When;
 };
@@ -50,7 +48,7 @@ struct IndependentResult {
 /// \p Around: sizes, values, launch dimensions. Its inputs and its comparison
 /// are its own, not the gate's. Errors: code that the cpu device refuses.
 llvm::Expected<IndependentResult>
-compareIndependently(const Kernel &K, llvm::StringRef Original,
+compareIndependently(const Kernel &K, const GateCode &Original,
                      const SideVariant &V, llvm::ArrayRef<Workload> Around,
                      const IndependentOptions &Options);
 
@@ -61,12 +59,12 @@ compareIndependently(const Kernel &K, llvm::StringRef Original,
 /// longer fit into short ones and floats. Of large launches only some blocks
 /// run. Domains do not bound what is drawn, only what the original bears.
 llvm::Expected<IndependentResult>
-compareBeyond(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
               llvm::ArrayRef<Workload> Around, const Domain &Where,
               const IndependentOptions &Options);
 
 llvm::Expected<IndependentResult>
-compareLaunch(const Kernel &K, llvm::StringRef Original, const SideVariant &V,
+compareLaunch(const Kernel &K, const GateCode &Original, const SideVariant &V,
               const Workload &W, llvm::StringRef Arch);
 
 /// Why \p W lies outside of \p D, with buffers far apart; nothing inside.

@@ -8,7 +8,8 @@
 //
 // A mutant is a kernel with one small fault, made on the IR that clang emits
 // before any optimisation: there each instruction still belongs to one
-// expression of the source. docs/Mutation.md describes the operators.
+// expression of the source. Or it is made in the text: TextMutations.h.
+// docs/Mutation.md describes the operators.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_MUTATION_MUTATION_H
@@ -35,8 +36,12 @@ struct Mutation {
   bool Unseen = false;
   /// Where sizes pass this power of two, it may show; 0: that does not matter.
   unsigned Bits = 0;
+  /// A fault of the text (TextMutations.h), not of bitcode: what is known of
+  /// the one is not known of the other.
+  bool OfText = false;
 
-  /// "blur.cu:12:7 compare: slt -> sle".
+  /// "blur.cu:12:7 compare: slt -> sle"; of text
+  /// "blur.cu:12:7 text: compare: < -> <=".
   std::string str() const;
 };
 

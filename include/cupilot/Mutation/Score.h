@@ -8,9 +8,7 @@
 #ifndef CUPILOT_MUTATION_SCORE_H
 #define CUPILOT_MUTATION_SCORE_H
 
-#include "cupilot/Model/Kernel.h"
-#include "cupilot/Model/Workload.h"
-#include "cupilot/Mutation/Mutation.h"
+#include "cupilot/Mutation/MutantMaker.h"
 #include "llvm/Support/JSON.h"
 #include <functional>
 #include <map>
@@ -25,7 +23,8 @@ enum class MutantOutcome {
   Survived,
   Crashed, ///< The process of the gate ended without a verdict.
   TimedOut,
-  Bounded ///< Accepted only where it is right: judgeBounded().
+  Bounded,    ///< Accepted only where it is right: judgeBounded().
+  NotCompiled ///< The compiler refuses it.
 };
 /// "same-code"; "" of an open one.
 llvm::StringRef wordOf(MutantOutcome O);
@@ -43,7 +42,10 @@ struct MutantRecord {
   double VerdictSeconds = 0; ///< and for the gate alone.
   std::string Domain;        ///< In words, of accepted ones.
 
-  bool counts() const { return Outcome != MutantOutcome::SameCode; }
+  bool counts() const {
+    return Outcome != MutantOutcome::SameCode &&
+           Outcome != MutantOutcome::NotCompiled;
+  }
   bool found() const { return counts() && Outcome != MutantOutcome::Survived; }
   /// "rows kernels.cu:12:7 compare: slt -> sle": the key in lists of survivors.
   std::string key() const { return Kernel + " " + M.str(); }
@@ -56,9 +58,10 @@ bool fromJSON(const llvm::json::Value &V, MutantRecord &R, llvm::json::Path P);
 struct MutationSubject {
   const Kernel *K = nullptr; ///< With its contract.
   std::string Name;
-  std::string Bitcode; ///< Unoptimised, of this kernel alone, with lines.
+  std::shared_ptr<MutantMaker> Mutants;
   std::vector<Workload> Workloads;
   std::string Arch = "sm_90";
+  bool MayApproximate = false; ///< GateSetup's.
 };
 
 struct ScoreOptions {

@@ -26,8 +26,8 @@ public:
 
 private:
   struct Row {
-    unsigned Made = 0, SameCode = 0, Equivalent = 0, Found = 0, Survived = 0,
-             Misses = 0;
+    unsigned Made = 0, SameCode = 0, NotCompiled = 0, Equivalent = 0, Found = 0,
+             Survived = 0, Misses = 0;
     unsigned counted() const { return Found + Survived; }
   };
   bool isEquivalent(const MutantRecord &R) const;

@@ -64,7 +64,7 @@ protected:
                            unsigned Bits = 24,
                            ArrayRef<RangeClause> Constants = {}) {
     SideVariant V;
-    V.Bitcode = compile(Row, Count);
+    V.Code = compile(Row, Count);
     V.Plan.Launches.push_back({});
     V.Plan.Launches[0].Symbol = "k";
     V.When.Arch = "sm_90";

@@ -66,7 +66,7 @@ protected:
 
   static SideVariant variant(StringRef Body) {
     SideVariant V;
-    V.Bitcode = compile(Body);
+    V.Code = compile(Body);
     V.Plan.Launches.push_back({});
     V.Plan.Launches[0].Symbol = "k";
     V.When.Arch = "sm_90";
