@@ -266,7 +266,7 @@ void addTextIndex(const ArraySubscriptExpr &E, TextSites &S) {
     narrow(Index, *Text, "[i]", "[int(i)]", "(int)", Int, S);
   narrow(Index, *Text, "[i]", "[unsigned short(i)]", "(unsigned short)", Short,
          S);
-  narrow(Index, *Text, "[i]", "[int(float(i))]",
+  narrow(Index, *Text, "[i]", "[i through float]",
          Size > Int ? "(long long)(float)" : "(int)(float)", FloatBits, S);
 }
 

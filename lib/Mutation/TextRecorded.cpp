@@ -120,7 +120,8 @@ void addTextArgument(const ImplicitCastExpr &E, TextSites &S) {
   if (!S.IsKernel || E.getCastKind() != CK_LValueToRValue)
     return;
   const auto *Parameter = llvm::dyn_cast_or_null<ParmVarDecl>(
-      isa<DeclRefExpr>(E.getSubExpr()) ? variableOf(E.getSubExpr()) : nullptr);
+      isa<DeclRefExpr>(E.getSubExpr()) ? namedVariable(E.getSubExpr())
+                                       : nullptr);
   if (!Parameter || Parameter->getDeclContext() != S.Function)
     return;
   std::optional<uint64_t> Raw =

@@ -22,7 +22,7 @@ using llvm::Twine;
 
 namespace cupilot {
 
-const VarDecl *variableOf(const clang::Expr *E) {
+const VarDecl *namedVariable(const clang::Expr *E) {
   const auto *Name = dyn_cast<DeclRefExpr>(E->IgnoreParenImpCasts());
   return Name ? dyn_cast<VarDecl>(Name->getDecl()) : nullptr;
 }
@@ -41,7 +41,7 @@ std::optional<TextDimension> dimensionOf(const clang::Expr *E) {
   const clang::Expr *Base = Property->getBaseExpr()->IgnoreParenImpCasts();
   if (const auto *Same = dyn_cast<OpaqueValueExpr>(Base))
     Base = Same->getSourceExpr();
-  const VarDecl *Register = Base ? variableOf(Base) : nullptr;
+  const VarDecl *Register = Base ? namedVariable(Base) : nullptr;
   if (!Register || !Register->getIdentifier())
     return std::nullopt;
   unsigned None = ~0u;
@@ -65,12 +65,12 @@ public:
       : Changed(Changed) {}
   bool VisitBinaryOperator(const BinaryOperator *E) {
     if (E->isAssignmentOp())
-      Changed.insert(variableOf(E->getLHS()));
+      Changed.insert(namedVariable(E->getLHS()));
     return true;
   }
   bool VisitUnaryOperator(const UnaryOperator *E) {
     if (E->isIncrementDecrementOp() || E->getOpcode() == UO_AddrOf)
-      Changed.insert(variableOf(E->getSubExpr()));
+      Changed.insert(namedVariable(E->getSubExpr()));
     return true;
   }
 
@@ -188,7 +188,7 @@ std::optional<uint64_t> TextSites::mostOf(const clang::Expr *E) const {
   }
   if (const auto *Operation = dyn_cast<BinaryOperator>(E))
     return mostOfOperation(*this, *Operation);
-  const VarDecl *V = variableOf(E);
+  const VarDecl *V = namedVariable(E);
   if (!V)
     return std::nullopt;
   if (auto It = Bounds.find(V); It != Bounds.end())

@@ -63,7 +63,7 @@ struct TextDimension {
 };
 std::optional<TextDimension> dimensionOf(const clang::Expr *E);
 /// The variable that \p E is.
-const clang::VarDecl *variableOf(const clang::Expr *E);
+const clang::VarDecl *namedVariable(const clang::Expr *E);
 /// Whether \p E has one value in all launches.
 bool isConstant(const clang::Expr *E, const clang::ASTContext &Ctx);
 

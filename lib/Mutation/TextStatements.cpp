@@ -56,7 +56,7 @@ static std::optional<CountedLoop> countedLoop(const ForStmt &Loop) {
           : nullptr;
   if (!Condition || !Condition->isRelationalOp())
     return std::nullopt;
-  CountedLoop Found{variableOf(Condition->getLHS()), Condition->getRHS(),
+  CountedLoop Found{namedVariable(Condition->getLHS()), Condition->getRHS(),
                     Condition->getOpcode()};
   if (!Found.Variable || !Found.Variable->getType()->isIntegerType())
     return std::nullopt;
@@ -153,7 +153,7 @@ void addTextLoop(const ForStmt &Loop, TextSites &S) {
 /// Whether \p E is a local variable that nothing else gave a value: without its
 /// assignment, anything could be in it.
 static bool isFirstValue(const clang::Expr *E) {
-  const VarDecl *V = variableOf(E);
+  const VarDecl *V = namedVariable(E);
   return V && V->isLocalVarDecl() && !V->hasInit() &&
          !V->getType()->isRecordType();
 }

@@ -1,7 +1,7 @@
 // What the text alone shows.
 
 // kernel: text
-// workload: grid=2, block=32, args=[buffer f32 n=64 uniform seed=1, buffer f32 n=64 output, 60, 2.0]
+// workload: grid=2, block=32, args=[buffer f32 n=64 uniform seed=1, buffer f32 n=128 output, 60, 2.0]
 #define CLAMPED(X, N) ((X) < (N) ? (X) : (N) - 1)
 template <typename T> __device__ T twice(T v) { return v * T(2); }
 template <int Width>
@@ -22,6 +22,6 @@ __global__ void text(const float *in, float *out, int n, float factor) {
   v = fmaxf(v, -0.5f);
   out[i] = v;
   long long far = (long long)i + n;
-  for (long long k = far; k < n; k += gridDim.x * blockDim.x)
+  for (long long k = far; k < 2LL * n; k += gridDim.x * blockDim.x)
     out[k] = 0.0f;
 }

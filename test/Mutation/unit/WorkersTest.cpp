@@ -76,6 +76,11 @@ TEST(Score, RecordsSurviveJson) {
   EXPECT_EQ(Back.key(), "rows rows.cu:12:7 compare: slt -> sle");
   EXPECT_TRUE(Back.Differs && Back.counts() && !Back.found());
   EXPECT_EQ(Back.Inputs, 17u);
+  R.M.OfText = true;
+  R.Outcome = MutantOutcome::NotCompiled;
+  ASSERT_TRUE(fromJSON(toJSON(R), Back, Root));
+  EXPECT_EQ(Back.key(), "rows rows.cu:12:7 text: compare: slt -> sle");
+  EXPECT_FALSE(Back.counts() || Back.found());
 }
 
 TEST(Score, ArgumentsMayGoOn) {
