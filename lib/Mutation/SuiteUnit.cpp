@@ -16,15 +16,17 @@ using namespace llvm;
 namespace cupilot {
 
 Expected<SuiteUnit> SuiteUnit::load(StringRef Path, StringRef Arch,
-                                    ArrayRef<std::string> Flags) {
+                                    ArrayRef<std::string> Flags,
+                                    bool WithCode) {
   SuiteUnit U;
   U.Path = Path.str();
-  std::vector<std::string> WithLines = Flags.vec();
-  WithLines.push_back("-gline-tables-only");
-  Expected<std::string> Bitcode = compileDeviceBitcode(Path, Arch, WithLines);
-  if (!Bitcode)
-    return Bitcode.takeError();
-  U.Bitcode = std::move(*Bitcode);
+  if (WithCode) {
+    std::vector<std::string> WithLines = Flags.vec();
+    WithLines.push_back("-gline-tables-only");
+    if (Error E =
+            compileDeviceBitcode(Path, Arch, WithLines).moveInto(U.Bitcode))
+      return std::move(E);
+  }
   Expected<std::vector<Kernel>> Kernels =
       extractKernels(Path, Flags, {.VerifySlices = false});
   if (!Kernels)

@@ -203,10 +203,15 @@ static Error scoreOne(const Options &O, const MutationSubject &S, Run &R) {
   return Error::success();
 }
 
+/// nvcc does not compile bitcode.
+static bool ofText(const Options &O, const UnitCommand &Command) {
+  return O.Text || Command.Nvcc;
+}
+
 static Expected<std::shared_ptr<MutantMaker>>
 makerOf(const Options &O, const SuiteUnit &U, const UnitCommand &Command,
         const MutationSubject &S) {
-  if (!O.Text && !Command.Nvcc) {
+  if (!ofText(O, Command)) {
     Expected<std::string> Alone = onlyKernel(U.Bitcode, S.K->Symbol);
     if (!Alone)
       return Alone.takeError();
@@ -228,7 +233,8 @@ static Error oneFile(const Options &O, StringRef Path,
   if (Entries->empty())
     return Error::success();
   std::string Arch = gpuArchitectures(Command.Flags).front();
-  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Command.Flags);
+  Expected<SuiteUnit> U = SuiteUnit::load(Path, Arch, Command.Flags,
+                                          /*WithCode=*/!ofText(O, Command));
   if (!U)
     return U.takeError();
   for (const SuiteEntry &E : *Entries) {

@@ -12,17 +12,18 @@
 
 namespace cupilot {
 
-/// A CUDA source, parsed and compiled once.
+/// A CUDA source, parsed and, if its code is wanted, compiled once.
 struct SuiteUnit {
   std::string Path;
   std::string Bitcode; ///< Device code of the whole unit, unoptimised, with
-                       ///< lines.
+                       ///< lines; "" if it is not wanted.
   std::vector<Kernel> Kernels;
 
   /// Errors are the compiler's.
   static llvm::Expected<SuiteUnit> load(llvm::StringRef Path,
                                         llvm::StringRef Arch,
-                                        llvm::ArrayRef<std::string> Flags);
+                                        llvm::ArrayRef<std::string> Flags,
+                                        bool WithCode = true);
   /// The kernel of that name; up to '(' where it is the only one. Usage errors.
   llvm::Expected<const Kernel *> kernel(llvm::StringRef Name) const;
 };
