@@ -11,6 +11,7 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Lex/Lexer.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace clang;
@@ -228,7 +229,18 @@ public:
                 " makes the code depend on the compiler");
     return true;
   }
+  /// The assert of glibc 2.39 names its file so, as older ones by __FILE__.
+  bool isOfSystemsAssert(SourceLocation Loc) const {
+    for (; Loc.isMacroID() && !R.spelledHere(Loc);
+         Loc = R.SM.getImmediateExpansionRange(Loc).getBegin())
+      if (Lexer::getImmediateMacroName(Loc, R.SM, Context.getLangOpts()) ==
+          "assert")
+        return true;
+    return false;
+  }
   bool VisitSourceLocExpr(SourceLocExpr *E) {
+    if (isOfSystemsAssert(E->getLocation()))
+      return true;
     if (E->getIdentKind() == SourceLocIdentKind::File ||
         E->getIdentKind() == SourceLocIdentKind::FileName ||
         E->getIdentKind() == SourceLocIdentKind::SourceLocStruct)

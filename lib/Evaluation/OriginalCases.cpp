@@ -150,13 +150,16 @@ Error OriginalRuns::addWorkload(size_t Index) {
   // One thread of a variant may do all that the original's threads do
   // together, in a clumsy way. It is no matter of time: a verdict must not
   // depend on the machine.
-  constexpr double Clumsy = 32, Least = 1e6, LeastOfThread = 16e6;
+  constexpr double Clumsy = 32;
+  // Cases have rows of 70,000, some kernels read each seven times, and a
+  // compiler may take 40 instructions for a turn.
+  constexpr double LeastOfThread = 64e6, LeastOfLaunch = 128e6;
   MostCost = std::max(MostCost, Cost);
   Checks.ThreadSteps = static_cast<uint64_t>(
       std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
   // Some variations have more to do than what was captured.
   Checks.LaunchSteps =
-      static_cast<uint64_t>(4 * Clumsy * MostCost + 32 * Least);
+      static_cast<uint64_t>(4 * Clumsy * MostCost + LeastOfLaunch);
   auto AddEntry = [&](std::function<GateCase()> Make) {
     Entries.emplace_back();
     Entries.back().Make = std::move(Make);

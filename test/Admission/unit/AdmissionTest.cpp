@@ -394,6 +394,26 @@ TEST(AdmissionRules, StateThatOutlivesALaunch) {
             "state");
 }
 
+// As glibc 2.39 has it: no __FILE__ is spelled anywhere.
+TEST(AdmissionRules, AssertsOfNewerLibraries) {
+  const clang::tooling::FileContentMappings Header = {
+      {"/usr/include/assert.h",
+       "__device__ void __assert_fail(const char *, const char *, unsigned);\n"
+       "#define __ASSERT_FILE __builtin_FILE()\n"
+       "#define assert(E) \\\n"
+       "  ((E) ? void(0) : __assert_fail(#E, __ASSERT_FILE, 0))\n"
+       "#define FILE_OF __ASSERT_FILE\n"}};
+  auto Of = [&](const std::string &Body) {
+    return judge("#include <assert.h>\n__device__ const char *f(int n) {\n" +
+                     Body + "}\n",
+                 Header);
+  };
+  EXPECT_EQ(Of("assert(n > 0); return 0;"), "");
+  EXPECT_EQ(Of("return FILE_OF;"), "environment");
+  EXPECT_EQ(Of("return __ASSERT_FILE;"), "environment");
+  EXPECT_EQ(Of("assert(__builtin_FILE()[n]); return 0;"), "environment");
+}
+
 TEST(AdmissionRules, WhereAndWhen) {
   for (const char *Text :
        {"__device__ const char *f() { return __FILE__; }",
