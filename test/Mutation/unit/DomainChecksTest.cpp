@@ -182,10 +182,11 @@ TEST_F(DomainChecksTest, TheScoreTakesWhatIsRightAndWide) {
   EXPECT_TRUE(Wrong.Differs);
   // Where not even the original was proved, one may differ.
   Domain Short = domain({1, 60000}, {0, 1});
-  BoundedVerdict Beyond = cantFail(judgeBounded(
-      Q, variant("out[(unsigned short)i] = in[(unsigned short)i] * "
-                 "(twice ? 2 : 1);"),
-      Short, Short));
+  BoundedVerdict Beyond = cantFail(
+      judgeBounded(Q,
+                   variant("out[(unsigned short)i] = in[(unsigned short)i] * "
+                           "(twice ? 2 : 1);"),
+                   Short, Short));
   EXPECT_TRUE(Beyond.Caught) << Beyond.Why;
   // An equivalent one shows nothing anywhere.
   BoundedVerdict Same = cantFail(
