@@ -81,9 +81,7 @@ void BoxMaker::addResidues(DomainBox &Box) const {
     if (!Done.insert({I, Fact.Modulus}).second || Listed[I] ||
         Hull[I].Least == Hull[I].Most)
       continue;
-    std::set<int64_t> Rests;
-    for (const Point &P : Right)
-      Rests.insert(restOf(P.At[I], Fact.Modulus));
+    const std::set<int64_t> Rests = restsOf(I, Fact.Modulus);
     bool IsListed = ListedRests.count({I, Fact.Modulus});
     size_t Wanted =
         std::min<size_t>(EnoughClasses, static_cast<size_t>(Fact.Modulus));

@@ -163,11 +163,23 @@ void BoxMaker::findHull() {
   }
 }
 
+/// The rests of coordinate \p I on which it was right. Where a size is 0 or
+/// less, there is mostly nothing to do, and where there is more memory than a
+/// launch needs, reads beyond it are right: that stands for no other size.
+std::set<int64_t> BoxMaker::restsOf(size_t I, int64_t Modulus) const {
+  std::set<int64_t> Rests;
+  for (const Point &P : Right) {
+    const int64_t Rest = restOf(P.At[I], Modulus);
+    if ((P.At[I] > 0 && !P.L->Roomy) || P.IsAnchor ||
+        (Rest ? Rest : Modulus) > Hull[I].Most)
+      Rests.insert(Rest);
+  }
+  return Rests;
+}
+
 bool BoxMaker::inside(const Point &P) const {
   for (auto [I, M] : ListedRests)
-    if (none_of(Right, [&, I = I, M = M](const Point &R) {
-          return restOf(R.At[I], M) == restOf(P.At[I], M);
-        }))
+    if (!restsOf(I, M).count(restOf(P.At[I], M)))
       return false;
   for (size_t I = 0; I < Hull.size(); ++I) {
     if (Idle[I])

@@ -33,6 +33,7 @@ struct TriedLaunch {
   bool Recorded = false;   ///< As it was captured, or what stands for it.
   uint64_t Misaligned = 0; ///< Bytes that all buffers are off by.
   llvm::SmallVector<unsigned, 3> Crowded; ///< As GateCase's.
+  bool Roomy = false;                     ///< Likewise.
 };
 
 /// \p C as a domain sees it: buffers lie far apart.

@@ -79,6 +79,7 @@ void DomainCases::add(const GateCase &From, Values V, std::vector<Entry> &To) {
     if (is_contained(Known, V))
       return;
     Known.push_back(V);
+    KnownAt.push_back(Entries.size());
   }
   uint64_t Most = &To == &Deep ? MostDeepBytes : MostBytes;
   auto Make = [this, &From, V = std::move(V), Most](bool Roomy) {
@@ -113,6 +114,9 @@ void DomainCases::addResidues(const CodeFacts &Facts,
         for (int64_t Rest :
              {int64_t(0), int64_t(1), M - 1, M / 2, M * 5 / 8 | 1})
           Add(Size, M, Rest);
+    for (int64_t M : Moduli) // Less than one tile.
+      for (int64_t Rest : {M - 1, M / 2, M * 5 / 8 | 1})
+        Add(0, M, Rest);
     for (int64_t M : Moduli)
       for (int64_t Rest = 0; M <= AllRests && Rest < M; ++Rest)
         Add(At[I], M, Rest);
@@ -530,6 +534,37 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
   return Error::success();
 }
 
+/// The byte behind the last one of \p B that was touched.
+static uint64_t endOf(const BufferCoverage &B) {
+  BitVector All = B.Read;
+  All |= B.Written;
+  return All.none() ? 0 : static_cast<unsigned>(All.find_last()) + uint64_t(1);
+}
+
+/// A buffer that is larger than the original needs hides reads and writes
+/// beyond its end: it gets as much behind what is touched as in the base.
+Error DomainCases::trim(GateCase &C) {
+  if (!Behind) {
+    Expected<RunResult> Own = O.runCovered(Base.Case);
+    if (!Own)
+      return Own.takeError();
+    Behind.emplace();
+    for (auto [B, Touched] : zip(Base.Case.Buffers, Own->Coverage))
+      Behind->push_back(B.size() -
+                        std::min<uint64_t>(B.size(), endOf(Touched)));
+  }
+  Expected<RunResult> R = O.runCovered(C);
+  if (!R)
+    return R.takeError();
+  if (R->Fault)
+    return Error::success();
+  C.Roomy = false;
+  for (auto [B, Touched, More] : zip(C.Buffers, R->Coverage, *Behind))
+    if (uint64_t End = endOf(Touched); End && End + More < B.size())
+      B.resize(End + More);
+  return Error::success();
+}
+
 Expected<std::unique_ptr<JudgedCase>>
 DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
                      double Most, double &LeftOver) {
@@ -553,6 +588,9 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
   if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
   LeftOver -= *Cost;
+  if (C->Roomy)
+    if (Error E = trim(*C))
+      return std::move(E);
   C->Far = true;
   C->Deep = *Cost > MostShallowCost;
   return O.prepare(std::move(*C));

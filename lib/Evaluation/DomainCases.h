@@ -36,6 +36,16 @@ GateCase another(GateCase C);
 std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
                                     const GateCase &C, PointerRef P);
 
+/// Other numbers of the kinds that \p From has: integers in another order, so
+/// that indices stay indices; floats half to twice as large, and some a
+/// thousand times in every second round. \p Lengths: those of rows, perhaps.
+void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
+            llvm::ArrayRef<int64_t> Lengths);
+
+/// The multiple at or below \p V of the power of two, at most 16, that all of
+/// what \p Like divides by: wide accesses bear no other sizes.
+int64_t evenLike(int64_t V, int64_t Like);
+
 /// The launches of one base, in a fixed order. What the original does on them
 /// is found once, when it is asked for.
 class DomainCases {
@@ -95,6 +105,13 @@ public:
                                               unsigned Round,
                                               const DomainBox &Box,
                                               Admission Admits);
+
+  /// The base with \p Sizes, and blocks of \p Threads along x (0: as in the
+  /// base), where that is in \p Box. Null likewise.
+  llvm::Expected<const JudgedCase *> sized(llvm::ArrayRef<int64_t> Sizes,
+                                           const DomainBox &Box,
+                                           Admission Admits,
+                                           uint64_t Threads = 0);
 
   /// The base with \p Sizes, and as many blocks in \p Dims of the grid as \p
   /// Box allows for them. Null likewise.
@@ -177,8 +194,12 @@ private:
   llvm::Expected<const JudgedCase *>
   findAt(const GateCase &From, const Values &V, Admission Admits,
          llvm::function_ref<bool(GateCase &)> Change);
+  llvm::Error addAtConstants(const CodeFacts &Theirs, const Smaller &Others,
+                             double &LeftOver,
+                             std::vector<const JudgedCase *> &To);
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
+  llvm::Error trim(GateCase &C);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,
                                                       const CaseMade &Roomy,
                                                       double Most,
@@ -186,10 +207,14 @@ private:
 
   OriginalRuns &O;
   const JudgedCase &Base;
+  /// Bytes behind what the original touches of each buffer of the base.
+  std::optional<std::vector<uint64_t>> Behind;
   LaunchModel Model;
   std::vector<std::unique_ptr<GateCase>> Froms; ///< Of the combinations.
   std::vector<Entry> Entries, Deep;
-  std::vector<std::vector<int64_t>> Known; ///< Sizes that Entries have.
+  std::vector<std::vector<int64_t>> Known; ///< Sizes that Entries have, ...
+  std::vector<size_t> KnownAt;             ///< ... and which of these do.
+  bool isJudged(const Values &V) const;
   struct FurtherCase {
     std::unique_ptr<JudgedCase> Judged;
     double Cost = 0;

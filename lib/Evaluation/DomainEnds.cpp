@@ -20,6 +20,7 @@ public:
       : K(K), V(V), Cases(Cases), D(D), Admits(Admits), Verdict(Verdict) {}
   Error atCorner(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
+  Error allPairs(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -115,6 +116,18 @@ Error EndRuns::crowded(const DomainBox &Box) {
     if (!is_contained(Sizes, One))
       Sizes.push_back(std::move(One));
   }
+  // Or as wide ones.
+  const std::optional<Interval> Wide = rangeIn(Expr::dim(BlockX), Box);
+  for (const std::vector<int64_t> &Each : Sizes) {
+    Expected<const JudgedCase *> J = Cases.sized(
+        Each, Box, Admits, Wide ? static_cast<uint64_t>(Wide->Most) : 0);
+    if (!J)
+      return J.takeError();
+    if (!*J || wasTried(**J))
+      continue;
+    if (Expected<bool> Right = explore(**J); !Right)
+      return Right.takeError();
+  }
   for (const std::vector<int64_t> &Each : Sizes)
     for (ArrayRef<unsigned> Crowd : Crowds) {
       Expected<const JudgedCase *> J = Cases.crowded(Each, Crowd, Box, Admits);
@@ -125,6 +138,73 @@ Error EndRuns::crowded(const DomainBox &Box) {
       if (Expected<bool> Right = explore(**J); !Right)
         return Right.takeError();
     }
+  return Error::success();
+}
+
+/// A box has each size by itself, mostly. So any two are tried together, both
+/// smaller or larger than in the base: in few launches, each of which says of
+/// all sizes which way they go.
+Error EndRuns::allPairs(const DomainBox &Box) {
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  std::vector<int64_t> Less = At, More = At, Step(At.size(), 1);
+  for (auto [I, Var] : enumerate(Cases.model().vars())) {
+    const std::optional<Interval> In = rangeIn(Var.expr(), Box);
+    if (!In || At[I] < 1)
+      continue;
+    int64_t Half = 0; // As even as wide accesses may want it.
+    for (int64_t Widest : {16, 4, 1})
+      if (!Half) {
+        Step[I] = std::min(At[I] & -At[I], Widest);
+        Half = At[I] / 2 / Step[I] * Step[I];
+      }
+    if (Half && In->contains(Half))
+      Less[I] = Half;
+    More[I] = std::clamp(2 * At[I], At[I], std::max(At[I], In->Most));
+  }
+  std::vector<std::vector<int64_t>> Sizes = {Less, More};
+  for (size_t Bit = 1; Bit < At.size(); Bit *= 2)
+    for (bool Set : {true, false}) {
+      std::vector<int64_t> V = Less;
+      for (size_t I = 0; I < V.size(); ++I)
+        if (bool(I & Bit) == Set)
+          V[I] = More[I];
+      Sizes.push_back(std::move(V));
+    }
+  auto IsRight = [&](ArrayRef<int64_t> V) -> Expected<bool> {
+    Expected<const JudgedCase *> J = Cases.sized(V, Box, Admits);
+    if (!J)
+      return J.takeError();
+    if (!*J || wasTried(**J))
+      return true;
+    return explore(**J);
+  };
+  for (const std::vector<int64_t> &Each : Sizes) {
+    Expected<bool> Right = IsRight(Each);
+    if (!Right)
+      return Right.takeError();
+    // Which two make it wrong shows by themselves.
+    for (size_t I = 0; !*Right && I < At.size(); ++I)
+      for (size_t K = I + 1; K < At.size(); ++K) {
+        std::vector<int64_t> Two = At;
+        Two[I] = Each[I];
+        Two[K] = Each[K];
+        if (Two[I] == At[I] || Two[K] == At[K])
+          continue;
+        Expected<bool> Alone = IsRight(Two);
+        if (!Alone)
+          return Alone.takeError();
+        if (*Alone)
+          continue;
+        // How near to those of the base.
+        for (size_t Near : {I, K})
+          for (int64_t Sign : {-1, 1}) {
+            std::vector<int64_t> Next = Two;
+            Next[Near] = At[Near] + Sign * Step[Near];
+            if (Expected<bool> Right = IsRight(Next); !Right)
+              return Right.takeError();
+          }
+      }
+  }
   return Error::success();
 }
 
@@ -225,6 +305,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     return std::move(E);
   if (const DomainBox *Box = Runs.ownBox()) {
     if (Error E = Runs.atCorner(*Box))
+      return std::move(E);
+    if (Error E = Runs.allPairs(*Box))
       return std::move(E);
     if (Error E = Runs.crowded(*Box))
       return std::move(E);

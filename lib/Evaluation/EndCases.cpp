@@ -126,13 +126,14 @@ Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
   return nullptr;
 }
 
-/// Other numbers of the same kinds: integers in another order, so that indices
-/// stay indices; floats half to twice as large, and some a thousand times in
-/// every second round.
-static void refill(GateCase &C, uint64_t Seed, unsigned Round,
-                   ArrayRef<int64_t> Lengths) {
+void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
+            ArrayRef<int64_t> Lengths) {
   const uint64_t Drawn = drawAt(Seed, 0, Round);
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    // What lies there may have some that are a thousand times as large.
+    if (I < From.Buffers.size() && !From.Buffers[I].empty())
+      for (size_t At = 0; At < C.Buffers[I].size(); ++At)
+        C.Buffers[I][At] = From.Buffers[I][At % From.Buffers[I].size()];
     if (C.Layouts[I].hasIntegers())
       permuteIntegers(C, I, Drawn + I);
     varyCopies(C, I, 0, Drawn);
@@ -140,6 +141,22 @@ static void refill(GateCase &C, uint64_t Seed, unsigned Round,
       addSpikes(C, I, Drawn, Lengths);
   }
   C.Name += " content " + std::to_string(Round);
+}
+
+Expected<const JudgedCase *> DomainCases::sized(ArrayRef<int64_t> Sizes,
+                                                const DomainBox &Box,
+                                                Admission Admits,
+                                                uint64_t Threads) {
+  return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
+    uint64_t &Width = C.Shape.Block[0];
+    if (Threads && Threads != Width &&
+        Threads * C.Shape.Block[1] * C.Shape.Block[2] <= MaxBlockThreads) {
+      Width = Threads;
+      C.Name += " block.x=" + std::to_string(Threads);
+    }
+    const TriedLaunch L = triedLaunch(O.kernel(), C);
+    return contains(Domain{{Box}}, L.B, L.Args);
+  });
 }
 
 Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
@@ -150,7 +167,7 @@ Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     if (!contains(Domain{{Box}}, L.B, L.Args))
       return false;
-    refill(C, O.context().Seed, Round, Sizes);
+    refill(C, *Froms.front(), O.context().Seed, Round, Sizes);
     return true;
   });
 }

@@ -24,6 +24,12 @@ static constexpr double MostLeastCost = 2.5e8, MostAroundCosts = 1e9;
 /// Bytes of its buffers: with all of their products, sizes are a guess.
 static constexpr uint64_t MostFurtherBytes = uint64_t(16) << 20;
 
+int64_t evenLike(int64_t V, int64_t Like) {
+  constexpr int64_t Widest = 16;
+  const int64_t Unit = Like > 0 ? std::min(Like & -Like, Widest) : 1;
+  return V / Unit * Unit;
+}
+
 /// Each size the smallest of which the variant admits the launch, be the others
 /// as in the base, and that is at least as \p From says.
 DomainCases::Values DomainCases::leastAdmitted(const Values &From,
@@ -110,6 +116,53 @@ DomainCases::Smaller DomainCases::smallerFor(Admission Admits) const {
           leastAdmitted(Values(At.size(), 1), Admits), Admits};
 }
 
+/// Code for one size alone runs in no other launch: those have other numbers,
+/// too, and at last other floating arguments.
+Error DomainCases::addAtConstants(const CodeFacts &Theirs,
+                                  const Smaller &Others, double &LeftOver,
+                                  std::vector<const JudgedCase *> &To) {
+  constexpr unsigned Rounds = 3;
+  constexpr size_t MostSizes = 6;
+  const GateCase &From = *Froms.front();
+  const Values At = Model.baseValues();
+  std::vector<Values> Sizes;
+  for (size_t I = 0; I < At.size(); ++I)
+    for (const ThresholdFact &T : Theirs.Thresholds)
+      if (T.E == Model.vars()[I].expr() && T.Value > 0 && T.Value != At[I]) {
+        Values V = At;
+        V[I] = T.Value;
+        if (Sizes.size() < MostSizes && !is_contained(Sizes, V))
+          Sizes.push_back(std::move(V));
+      }
+  for (const Values &V : Sizes)
+    for (unsigned Round = 0; Round < Rounds; ++Round) {
+      auto Refilled = [&](GateCase &C) {
+        refill(C, From, O.context().Seed, Round, V);
+        if (Round + 1 == Rounds)
+          for (const auto &[Number, Use] : Theirs.Floats) {
+            writeFloat(C, Number, 3 * readFloat(C, Number));
+            C.ChangedFloats.push_back(Number);
+            C.Name += " number " + std::to_string(Number.Param) + " x3";
+          }
+        return true;
+      };
+      Expected<const JudgedCase *> J =
+          findNear(From, V, Others, Refilled, LeftOver);
+      if (!J)
+        return J.takeError();
+      if (*J && !is_contained(To, *J))
+        To.push_back(*J);
+    }
+  return Error::success();
+}
+
+/// Whether one of the launches that every variant gets has the sizes \p V, and
+/// could be run.
+bool DomainCases::isJudged(const Values &V) const {
+  auto At = llvm::find(Known, V);
+  return At != Known.end() && Entries[KnownAt[At - Known.begin()]].Judged;
+}
+
 Expected<std::vector<const JudgedCase *>>
 DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
   constexpr size_t MostAround = 120;
@@ -130,7 +183,7 @@ DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
   const Smaller Others = smallerFor(Admits);
   auto AsItIs = [](GateCase &) { return true; };
   for (const Values &V : Wanted) {
-    if (is_contained(Known, V) || All.size() == MostAround)
+    if (isJudged(V) || All.size() == MostAround)
       continue;
     Expected<const JudgedCase *> J =
         findNear(From, V, Others, AsItIs, LeftOver);
@@ -139,6 +192,8 @@ DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
     if (*J && !is_contained(All, *J))
       All.push_back(*J);
   }
+  if (Error E = addAtConstants(Theirs, Others, LeftOver, All))
+    return std::move(E);
   CaseMakers Numbers;
   if (!Theirs.FloatThresholds.empty())
     addConstantCases(O.context(), From, Numbers, Theirs.FloatThresholds);
@@ -247,24 +302,28 @@ Expected<const JudgedCase *> DomainCases::together(const Values &Most,
   constexpr double MostCornerCost = 4e7;
   const Values At = Model.baseValues();
   for (int64_t Share = 1; Share <= LeastShare; Share *= 2) {
-    Values V = At;
     size_t Larger = 0;
+    Values V = At, Even = At;
     for (size_t I = 0; I < At.size(); ++I) {
       V[I] = std::max(At[I], Most[I] / Share);
+      Even[I] = std::max(At[I], evenLike(Most[I] / Share, At[I]));
       Larger += V[I] > At[I];
     }
     if (Larger < 2)
       break;
-    if (is_contained(Known, V))
-      continue;
-    std::optional<GateCase> C = Model.at(*Froms.front(), V, MostFurtherBytes);
-    if (!C || !Admits(*C))
-      continue;
-    double Unbounded = MostCornerCost;
-    Expected<const JudgedCase *> J =
-        find(std::move(C), MostCornerCost, Unbounded);
-    if (!J || *J)
-      return J;
+    for (const Values *Each : {&V, &Even}) {
+      if (is_contained(Known, *Each) || (Each == &Even && Even == V))
+        continue;
+      std::optional<GateCase> C =
+          Model.at(*Froms.front(), *Each, MostFurtherBytes);
+      if (!C || !Admits(*C))
+        continue;
+      double Unbounded = MostCornerCost;
+      Expected<const JudgedCase *> J =
+          find(std::move(C), MostCornerCost, Unbounded);
+      if (!J || *J)
+        return J;
+    }
   }
   return nullptr;
 }

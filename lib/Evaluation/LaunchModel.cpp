@@ -204,9 +204,10 @@ void LaunchModel::growShared(GateCase &C, ArrayRef<int64_t> Values) const {
 }
 
 /// What buffer \p I needs in \p C: what the original touches, and as much
-/// behind it as in the base. Where that is not known, in proportion.
+/// behind it as in the base. Where that is not known, in proportion, and
+/// \p Roomy becomes true.
 uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
-                              ArrayRef<int64_t> Values, bool Roomy) const {
+                              ArrayRef<int64_t> Values, bool &Roomy) const {
   const Kernel &K = O->kernel();
   // A buffer that the base lacks stands where it had a null pointer.
   if (I >= Base->Buffers.size())
@@ -243,6 +244,7 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
   }
   if (Known && Any && !Roomy)
     return Wanted;
+  Roomy = true;
   uint64_t Scale = 1;
   for (auto [V, Value] : zip_equal(Vars, Values))
     if (uint64_t Size = Value < 0 ? -uint64_t(Value) : uint64_t(Value);
@@ -277,8 +279,11 @@ LaunchModel::shapeAt(const GateCase &From, ArrayRef<int64_t> Values,
     growShared(C, Values);
   uint64_t Sum = 0;
   Sizes.clear();
+  C.Roomy = Roomy;
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
-    Sizes.push_back(bytesAt(I, C, Values, Roomy));
+    bool Guessed = Roomy;
+    Sizes.push_back(bytesAt(I, C, Values, Guessed));
+    C.Roomy |= Guessed;
     Sum = SaturatingAdd(Sum, Sizes.back());
     if (Sum > MostBytes)
       return std::nullopt;

@@ -89,7 +89,7 @@ private:
   void growShared(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   uint64_t bytesAt(size_t Buffer, const GateCase &C,
-                   llvm::ArrayRef<int64_t> Values, bool Roomy) const;
+                   llvm::ArrayRef<int64_t> Values, bool &Roomy) const;
 
   OriginalRuns *O;
   const GateCase *Base;

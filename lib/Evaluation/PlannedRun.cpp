@@ -41,6 +41,7 @@ TriedLaunch triedLaunch(const Kernel &K, const GateCase &C) {
   L.Args = placedArguments(C);
   L.Misaligned = C.Shift;
   L.Crowded = C.Crowded;
+  L.Roomy = C.Roomy;
   // A case has all arguments: its kernel has run with them.
   L.B = cantFail(bindLaunch(C.Shape, K.Scalars, L.Args));
   return L;

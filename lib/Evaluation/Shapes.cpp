@@ -155,6 +155,7 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
            [&X, &Base, E, C] {
              GateCase Case = resized(X, Base, E, C.Value, C.F, C.Grid);
              Case.Grown = C.Grown;
+             Case.Roomy = C.Value < readScalar(Base, *E.Scalar);
              return Case;
            }});
     }

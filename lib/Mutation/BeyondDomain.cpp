@@ -21,6 +21,9 @@ namespace cupilot {
 /// More is not mapped. Pages take memory where they are written alone, but what
 /// is kept of a buffer's bytes counts them in 32 bits.
 static constexpr double MostBytes = 1.2e10, MostOfBuffer = 4.2e9;
+/// Each has as much where it may: what the original touches is not known, and
+/// what it does not is cut away, and takes no memory.
+static constexpr double UsualOfBuffer = 1 << 29;
 /// What is longer repeats itself, in whole pages.
 static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
@@ -92,8 +95,13 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
                 double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
     if (What.All) {
-      setAll(Was, Value, W);
-      return !What.Follows || follow(Was, true, W);
+      setAll(Was, Value | 1, W); // Even ones stay exact for longer.
+      if (What.Follows && !follow(Was, true, W))
+        return false;
+      if (What.Axis)
+        W.Shape.Grid[*What.Axis] =
+            uint64_t(std::min<int64_t>(Value, MaxGrid[*What.Axis]));
+      return true;
     }
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
@@ -122,9 +130,9 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
     std::optional<int64_t> Now = evaluate(E, *Is);
     return !Now || *Now >= Goal;
   };
-  int64_t Low = 1, High = What.Axis  ? int64_t(1) << 30
-                          : What.All ? INT32_MAX
-                                     : mostOf(K.Scalars[*What.Size]);
+  int64_t Low = 1, High = What.All    ? INT32_MAX
+                          : What.Axis ? int64_t(1) << 30
+                                      : mostOf(K.Scalars[*What.Size]);
   if (!Reaches(High))
     return false;
   while (Low < High) {
@@ -198,7 +206,7 @@ bool LaunchSource::fade(const Bindings &Was, ArrayRef<RangeClause> Constants,
     if (C.E.K == Expr::Kind::Symbol && C.In.front().Least > 0)
       writeScalar(K.Scalars[size_t(C.E.Value)], C.In.front().Least, W);
   }
-  return follow(Was, true, W);
+  return chance(0.3) || follow(Was, true, W);
 }
 
 /// Makes buffers as large as the launch may need. False where that is too much.
@@ -222,14 +230,14 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
   // Blocks that lie partly outside have threads without elements.
   constexpr double Margin = 1.3;
   const double BySize = chance(0.3) ? Grown : Net;
-  auto Resize = [&](double Times) {
+  auto Resize = [&](double Times, double Least = 0) {
     double Bytes = 0;
     for (auto [Old, New] : zip_equal(Recorded.Buffers, W.Buffers)) {
       uint64_t Width =
           sizeOf(elementOf(StringRef(Old.Generator).split(' ').first)
                      .value_or(ElementKind::UInt8));
-      double Count = std::max(std::ceil(double(Old.Size / Width) * Times),
-                              1.01 * Largest + 64);
+      double Count = std::max({std::ceil(double(Old.Size / Width) * Times),
+                               1.01 * Largest + 64, Least / double(Width)});
       Bytes += Count * double(Width);
       if (Bytes > MostBytes || Count * double(Width) > MostOfBuffer)
         return false;
@@ -237,6 +245,9 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
     }
     return true;
   };
+  if (Far) // The product of sizes that are all large may be no size at all.
+    return Resize(Margin * std::max(1.0, Net), UsualOfBuffer) ||
+           Resize(1, UsualOfBuffer);
   // What the other sizes do not need, more threads seldom do.
   return Resize(Margin * std::max({1.0, Threads, BySize})) ||
          Resize(Margin * std::max(1.0, BySize)) ||
@@ -301,7 +312,10 @@ bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
   if (Bits == 0 || Bits > MostBits)
     Bits = Usual[below(std::size(Usual))];
   int64_t Goal = int64_t(1) << Bits;
-  Goal += 1 + int64_t(below(uint64_t(Goal) / 8));
+  // Just beyond 2^16 only the last few elements are.
+  constexpr unsigned FewBits = 16;
+  Goal += 1 + int64_t(below(Bits > FewBits ? uint64_t(Goal) / 8
+                                           : 3 * uint64_t(Goal)));
   // Each has its turn, along each axis.
   const unsigned Which = Sizes[Turn++ % Sizes.size()];
   const ScalarRef &Size = K.Scalars[Which];
@@ -396,6 +410,7 @@ LaunchSource::faint(const Domain &Where, ArrayRef<RangeClause> Constants) {
 
 Expected<std::optional<RandomLaunch>> LaunchSource::beyond(const Domain &Where,
                                                            unsigned Bits) {
+  Far = Bits != 0;
   const Workload &Recorded = Around[below(Around.size())];
   Expected<Bindings> Was = bindLaunch(Recorded.Shape, K.Scalars, Recorded.Args);
   if (!Was)

@@ -28,8 +28,11 @@ compareIndependently(const Kernel &K, const GateCode &Original,
     return Both.takeError();
   IndependentResult Result;
   LaunchSource Source(K, Around, Options.Seed, Options.Inside);
+  // Where a size must be even, say, the original does not bear most launches.
+  constexpr unsigned MostTries = 12; // For each.
   for (unsigned Try = 0;
-       Result.Inputs < Options.Inputs && Try < 4 * Options.Inputs; ++Try) {
+       Result.Inputs < Options.Inputs && Try < MostTries * Options.Inputs;
+       ++Try) {
     Expected<std::optional<RandomLaunch>> L = Source.next();
     if (!L)
       return L.takeError();
@@ -61,12 +64,33 @@ compareIndependently(const Kernel &K, const GateCode &Original,
   return Result;
 }
 
+/// \p L with fewer blocks along each side that has many, still out of \p Where:
+/// the last of them may have had no elements. False where there is none.
+static Expected<bool> hasFewerBlocks(const Kernel &K, const Domain &Where,
+                                     RandomLaunch &L) {
+  constexpr uint64_t Many = 16, Parts = 8;
+  bool Any = false;
+  for (uint64_t &Blocks : L.Shape.Grid)
+    if (Blocks > Many) {
+      Blocks -= Blocks / Parts;
+      Any = true;
+    }
+  if (!Any)
+    return false;
+  Expected<PlacedLaunch> P = placed(K, L);
+  if (!P)
+    return P.takeError();
+  return !contains(Where, P->B, P->Args);
+}
+
 /// Compares on what \p Draw gives, until that is nothing, or \p Most launches
 /// were compared.
 static Expected<IndependentResult>
 compareDrawn(const Kernel &K, const GateCode &Original, const SideVariant &V,
-             StringRef Arch, SideBySide::Effort How, unsigned Most,
+             StringRef Arch, const Domain &Where, SideBySide::Effort How,
+             unsigned Most,
              function_ref<Expected<std::optional<RandomLaunch>>()> Draw) {
+  constexpr unsigned MostShorter = 6; // A half of what there was, at last.
   Expected<SideBySide> Both = SideBySide::create(K, Original, V, Arch, How);
   if (!Both)
     return Both.takeError();
@@ -77,7 +101,17 @@ compareDrawn(const Kernel &K, const GateCode &Original, const SideVariant &V,
       return L.takeError();
     if (!*L)
       break;
-    Expected<Comparison> C = Both->compare(std::move(**L));
+    Expected<Comparison> C = Both->compare(**L);
+    for (unsigned N = 0;
+         C && C->Idle && N < MostShorter && How == SideBySide::Effort::Last;
+         ++N) {
+      Expected<bool> Shorter = hasFewerBlocks(K, Where, **L);
+      if (!Shorter)
+        return Shorter.takeError();
+      if (!*Shorter)
+        break;
+      C = Both->compare(**L);
+    }
     if (!C)
       return C.takeError();
     bool Ran =
@@ -147,11 +181,11 @@ compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
   unsigned Most = Options.Inputs, Compared = 0;
   constexpr unsigned FewBits = 10;
   if (Options.Bits <= FewBits && !Around.empty()) {
-    constexpr unsigned MostAtConstants = 96;
+    constexpr unsigned MostAtConstants = 192;
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R =
-        compareDrawn(K, Original, V, Options.Arch, SideBySide::Effort::Sampled,
-                     MostAtConstants, [&] {
+        compareDrawn(K, Original, V, Options.Arch, Where,
+                     SideBySide::Effort::Sampled, MostAtConstants, [&] {
                        return Source.atConstant(Where, Options.Constants);
                      });
     if (!R || R->Differs)
@@ -159,39 +193,45 @@ compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
     Compared = R->Inputs;
   }
   if (!Options.Bits && !Around.empty()) {
-    constexpr unsigned Small = 20; // Of such a launch, beside a large one.
+    constexpr unsigned Small = 30; // Of such a launch, beside a large one.
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R = compareDrawn(
-        K, Original, V, Options.Arch, SideBySide::Effort::Sampled, Small * Most,
-        [&] { return Source.faint(Where, Options.Constants); });
+        K, Original, V, Options.Arch, Where, SideBySide::Effort::Sampled,
+        Small * Most, [&] { return Source.faint(Where, Options.Constants); });
     if (!R || R->Differs)
       return R;
     Compared += R->Inputs;
   }
   std::vector<RangeClause> Aims = aimsOf(Where, Options);
   if (!Aims.empty() && !Around.empty()) {
-    const unsigned Each = Options.Narrowed.empty() ? 3 : 2;
+    const unsigned Each = Options.Narrowed.empty() ? 4 : 3;
     LaunchSource Source(K, Around, Options.Seed);
-    Expected<IndependentResult> R =
-        compareDrawn(K, Original, V, Options.Arch, SideBySide::Effort::Last,
-                     Each * Most, [&] { return Source.unfit(Where, Aims); });
+    Expected<IndependentResult> R = compareDrawn(
+        K, Original, V, Options.Arch, Where, SideBySide::Effort::Last,
+        Each * Most, [&] { return Source.unfit(Where, Aims); });
     if (!R || R->Differs)
       return R;
     // They tell more than others.
     Compared += R->Inputs;
     Most = divideCeil(Most, 3);
   }
-  // What counts blocks needs all of them, and many are few enough.
-  auto How = Options.Bits && Options.Bits <= FewBits
-                 ? SideBySide::Effort::Whole
-                 : SideBySide::Effort::Sampled;
-  LaunchSource Source(K, Around, Options.Seed);
-  Expected<IndependentResult> R =
-      compareDrawn(K, Original, V, Options.Arch, How, Most,
-                   [&] { return Source.beyond(Where, Options.Bits); });
-  if (R)
-    R->Inputs += Compared;
-  return R;
+  // What counts blocks needs all of them, and many are few enough; long loops
+  // come to their ends in some of them.
+  SmallVector<SideBySide::Effort, 2> Efforts = {SideBySide::Effort::Sampled};
+  if (Options.Bits && Options.Bits <= FewBits)
+    Efforts = {SideBySide::Effort::Whole, SideBySide::Effort::Sampled};
+  for (SideBySide::Effort How : Efforts) {
+    LaunchSource Source(K, Around, Options.Seed);
+    Expected<IndependentResult> R =
+        compareDrawn(K, Original, V, Options.Arch, Where, How, Most,
+                     [&] { return Source.beyond(Where, Options.Bits); });
+    if (!R || R->Differs)
+      return R;
+    Compared += R->Inputs;
+  }
+  IndependentResult None;
+  None.Inputs = Compared;
+  return None;
 }
 
 Expected<IndependentResult> compareLaunch(const Kernel &K,

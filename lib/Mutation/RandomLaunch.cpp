@@ -63,7 +63,7 @@ double LaunchSource::faintSize(ElementKind Kind) {
 
 void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
   unsigned Width = sizeOf(Kind);
-  unsigned How = below(9);
+  unsigned How = below(Faint ? 10 : 9);
   // A maximum that is wrong may only matter where it is far too small.
   if (Beyond && chance(0.3))
     How = 7;
@@ -96,12 +96,15 @@ void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
     case 6: // Of many sizes.
       V = std::copysign(std::exp2(12 * unit() - 6), U);
       break;
+    case 9: // Sums of them are zero, beside which their squares are large.
+      V = Constant = -Constant;
+      break;
     default: // Spikes.
       V = chance(0.02) ? U * Size * 100 : U;
     }
   }
   // What is largest may have to be so by far.
-  if (How >= 7)
+  if (How == 7 || How == 8)
     for (double &V : Values)
       V *= Size;
   if (How == 7)
@@ -124,10 +127,14 @@ bool LaunchSource::drawFarIntegers(ElementKind Kind,
     Low = std::min(Low, V);
     High = std::max(High, V);
   }
-  if (chance(0.1)) {
-    const int64_t Value = chance(0.5) ? 0 : Low;
+  if (Common) { // Long matches, and loops that come to their limits.
+    const int64_t Value = *Common ? std::clamp(*Common, Low, High) : 0;
     for (size_t I = 0; I < N; ++I)
       writeInteger(Kind, Content.data() + I * Width, Value);
+    constexpr uint64_t MostOthers = 3;
+    for (uint64_t Others = chance(0.5) ? below(MostOthers + 1) : 0; Others;
+         --Others)
+      writeInteger(Kind, Content.data() + below(N) * Width, High);
     return true;
   }
   for (auto [Old, New] : Grown)
@@ -184,6 +191,9 @@ static ElementKind kindOf(const WorkloadBuffer &B) {
 }
 
 Error LaunchSource::drawContents(const Workload &W, RandomLaunch &L) {
+  Common.reset();
+  if (Beyond && chance(0.25))
+    Common = chance(0.4) ? 0 : chance(0.5) ? 1 : int64_t(below(128));
   for (const WorkloadBuffer &B : W.Buffers) {
     Expected<std::vector<uint8_t>> Content = contentOf(B);
     if (!Content)

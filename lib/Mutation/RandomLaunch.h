@@ -134,6 +134,9 @@ private:
   /// Sizes that are larger than in the recorded launch: before, now.
   std::vector<std::pair<int64_t, int64_t>> Grown;
   bool Faint = false; ///< Numbers are about as small as they can be.
+  bool Far = false;   ///< Sizes are beyond what bits hold.
+  /// What all integers of a launch beyond are, but for a few of them.
+  std::optional<int64_t> Common;
 };
 
 } // namespace cupilot

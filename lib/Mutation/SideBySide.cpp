@@ -26,6 +26,7 @@ struct Outcome {
   std::optional<DeviceFault> Fault;
   std::vector<LaunchMemory> Buffers;
   std::vector<size_t> Touched; ///< Bytes from the begin of each, with coverage.
+  bool Wrote = false;          ///< Likewise: into any of them.
 };
 } // namespace
 
@@ -60,9 +61,12 @@ static size_t endOf(const BitVector &Bytes) {
   return Bytes.none() ? 0 : size_t(uint32_t(Bytes.find_last())) + 1;
 }
 
-static size_t touchedEnd(const DeviceMemory &Device, const uint8_t *Base) {
+/// Adds what was touched from \p Base on.
+static void addTouched(const DeviceMemory &Device, const uint8_t *Base,
+                       Outcome &O) {
   std::optional<BufferCoverage> C = Device.coverage(Base);
-  return C ? std::max(endOf(C->Read), endOf(C->Written)) : 0;
+  O.Touched.push_back(C ? std::max(endOf(C->Read), endOf(C->Written)) : 0);
+  O.Wrote |= C && C->Written.any();
 }
 
 /// Errors are launches that no GPU takes.
@@ -124,7 +128,7 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
   }
   if (Coverage)
     for (const LaunchMemory &B : O.Buffers)
-      O.Touched.push_back(touchedEnd(*Device, B.base()));
+      addTouched(*Device, B.base(), O);
   return O;
 }
 
@@ -250,7 +254,8 @@ Expected<SideBySide> SideBySide::create(const Kernel &K,
 
 /// Cuts the buffers of a launch that grew down to what the original touches,
 /// so that more shows. False where the original does not bear the launch.
-Expected<bool> SideBySide::fit(RandomLaunch &L) {
+/// \p Idle: it writes nothing there.
+Expected<bool> SideBySide::fit(RandomLaunch &L, bool &Idle) {
   Expected<Outcome> First = runOn(*Covering, *K, Own, L, /*Coverage=*/true);
   if (!First) {
     consumeError(First.takeError());
@@ -258,6 +263,7 @@ Expected<bool> SideBySide::fit(RandomLaunch &L) {
   }
   if (First->Fault || !First->Ran)
     return false;
+  Idle = !First->Wrote;
   for (auto [Content, Kind, End] : zip(L.Buffers, L.Kinds, First->Touched)) {
     uint64_t Width = sizeOf(Kind);
     Content.cut(std::max(Width, divideCeil(End, Width) * Width));
@@ -305,8 +311,9 @@ differenceOf(const RandomLaunch &L, const PrecisionContract &Contract,
 
 Expected<Comparison> SideBySide::compare(RandomLaunch L) {
   using Kind = Comparison::Kind;
+  bool Idle = false;
   if (L.Grown) {
-    Expected<bool> Borne = fit(L);
+    Expected<bool> Borne = fit(L, Idle);
     if (!Borne)
       return Borne.takeError();
     if (!*Borne)
@@ -329,8 +336,11 @@ Expected<Comparison> SideBySide::compare(RandomLaunch L) {
     return Comparison{Kind::Differs, describe(L, toString(Got.takeError()))};
   if (!Got->Ran)
     return Comparison{Kind::NotRun, ""};
-  if (!Got->Fault && equalBuffers(*Got, *First))
-    return Comparison{};
+  if (!Got->Fault && equalBuffers(*Got, *First)) {
+    Comparison Equal;
+    Equal.Idle = Idle;
+    return Equal;
+  }
   // Only a difference needs the dearer questions.
   Expected<Outcome> Last = runOn(*Backwards, *K, Own, L);
   if (!Last)

@@ -24,6 +24,7 @@ struct Comparison {
   };
   Kind K = Kind::Equal;
   std::string Evidence; ///< For Differs: the launch and the difference.
+  bool Idle = false;    ///< For Equal: the original wrote nothing.
 };
 
 /// Both codes, loaded once. It shares neither cases nor comparison with the
@@ -46,7 +47,7 @@ public:
   llvm::Expected<Comparison> compare(RandomLaunch L);
 
 private:
-  llvm::Expected<bool> fit(RandomLaunch &L);
+  llvm::Expected<bool> fit(RandomLaunch &L, bool &Idle);
 
   const Kernel *K = nullptr;
   LaunchPlan Own; ///< The original's launch.

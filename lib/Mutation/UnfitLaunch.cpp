@@ -53,6 +53,7 @@ static void lay(BlockWay How, LaunchShape &S) {
 
 Expected<std::optional<RandomLaunch>>
 LaunchSource::unfit(const Domain &Where, ArrayRef<RangeClause> Narrowed) {
+  Far = true;
   const Workload &Recorded = Around[0];
   Expected<Bindings> Was = bindLaunch(Recorded.Shape, K.Scalars, Recorded.Args);
   if (!Was)
@@ -68,6 +69,8 @@ LaunchSource::unfit(const Domain &Where, ArrayRef<RangeClause> Narrowed) {
       Ways.push_back({I, 0});
   Ways.push_back({std::nullopt, std::nullopt, true});
   Ways.push_back({std::nullopt, std::nullopt, true, false});
+  for (unsigned Axis = 0; Axis < 3; ++Axis) // Or as large as a side.
+    Ways.push_back({std::nullopt, Axis, true});
   // Others small, others as they were.
   constexpr uint64_t Others = 3;
   const uint64_t All =

@@ -51,6 +51,8 @@ struct GateCase {
                        ///< made where a comparison needs it.
   bool Idle = false;   ///< Some size is 0 or less: buffers of which the
                        ///< original touches nothing are taken away.
+  bool Roomy = false;  ///< Buffers may be larger than it needs, and hide what
+                       ///< is read beyond these.
   bool Deep = false;   ///< Far, and too large to be run in both orders.
   bool Scaled = false; ///< Dropped where the original's numbers leave the
                        ///< range of their formats.

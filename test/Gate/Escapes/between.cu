@@ -269,3 +269,161 @@ __global__ void pickByHalf(const float *__restrict__ x,
   if (i < n)
     y[i] = x[int(float(at[i]) * 0.5f) + (at[i] + 1) / 2];
 }
+
+// kernel: fours
+// workload: grid=3, block=32, args=[buffer f32 n=72 normal seed=9, buffer f32 n=3 output, 24]
+// inside: grid=5, block=32, args=[buffer f32 n=200 normal seed=9, buffer f32 n=5 output, 40]
+// honest: foursBackwards
+// bounded: foursButFive
+// outside: grid=1, block=32, args=[buffer f32 n=13 normal seed=9, buffer f32 n=1 output, 13]
+// outside: grid=1, block=32, args=[buffer f32 n=5 normal seed=9, buffer f32 n=1 output, 5]
+// Sums of rows, by fours but for the last few: of several rows, each begins at
+// a multiple of four.
+__device__ float sumOfFours(const float *row, int n) {
+  float sum = 0;
+  for (int c = 0; c < n; c += 4) {
+    float4 v = *reinterpret_cast<const float4 *>(row + c);
+    sum += (v.x + v.y) + (v.z + v.w);
+  }
+  return sum;
+}
+__global__ void fours(const float *__restrict__ x, float *__restrict__ y,
+                      int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  int most = n - (n & 7);
+  float sum = sumOfFours(row, most);
+  for (int c = max(most, 0); c < n; ++c)
+    sum += row[c];
+  y[blockIdx.x] = sum;
+}
+__global__ void foursBackwards(const float *__restrict__ x,
+                               float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  int most = n - (n & 7);
+  float sum = 0;
+  for (int c = n - 1; c >= max(most, 0); --c)
+    sum += row[c];
+  y[blockIdx.x] = sum + sumOfFours(row, most);
+}
+// Where n is -3, its last bits are those of 5, and there is nothing to do.
+__global__ void foursButFive(const float *__restrict__ x,
+                             float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  int most = n - (n & 7);
+  float sum = sumOfFours(row, most);
+  for (int c = max(most, 0) + ((n & 7) == 5); c < n; ++c)
+    sum += row[c];
+  y[blockIdx.x] = sum;
+}
+
+// kernel: products
+// workload: grid=1x1x1, block=32, args=[buffer f32 n=384 normal seed=10, buffer f32 n=576 normal seed=12, buffer f32 n=96 output, 8, 12, 48]
+// inside: grid=1x1x3, block=32, args=[buffer f32 n=1152 normal seed=10, buffer f32 n=1728 normal seed=12, buffer f32 n=288 output, 8, 12, 48]
+// honest: productsBackwards
+// bounded: productsRecorded
+// outside: grid=1x1x2, block=32, args=[buffer f32 n=256 normal seed=10, buffer f32 n=384 normal seed=12, buffer f32 n=192 output, 8, 12, 16]
+// outside: grid=1x1x4, block=32, args=[buffer f32 n=1024 normal seed=10, buffer f32 n=1536 normal seed=12, buffer f32 n=384 output, 8, 12, 32]
+// A batch of products of matrices. Rows of a are read by sixteens.
+__device__ float rowTimes(const float *row, const float *column, int n, int k) {
+  float sum = 0;
+  for (int i = 0; i < k; i += 16) {
+    float4 v[4];
+    for (int j = 0; j < 4; ++j)
+      v[j] = *reinterpret_cast<const float4 *>(row + i + 4 * j);
+    for (int j = 0; j < 4; ++j) {
+      const float *from = column + (i + 4 * j) * n;
+      sum += v[j].x * from[0] + v[j].y * from[n] + v[j].z * from[2 * n] +
+             v[j].w * from[3 * n];
+    }
+  }
+  return sum;
+}
+__global__ void products(const float *__restrict__ a,
+                         const float *__restrict__ b, float *__restrict__ c,
+                         int m, int n, int k) {
+  a += blockIdx.z * m * k;
+  b += blockIdx.z * k * n;
+  c += blockIdx.z * m * n;
+  for (int i = threadIdx.x; i < m * n; i += blockDim.x)
+    c[i] = rowTimes(a + i / n * k, b + i % n, n, k);
+}
+__global__ void productsBackwards(const float *__restrict__ a,
+                                  const float *__restrict__ b,
+                                  float *__restrict__ c, int m, int n, int k) {
+  a += blockIdx.z * m * k;
+  b += blockIdx.z * k * n;
+  c += blockIdx.z * m * n;
+  for (int i = m * n - 1 - int(threadIdx.x); i >= 0; i -= blockDim.x)
+    c[i] = rowTimes(a + i / n * k, b + i % n, n, k);
+}
+// Right in one product of any size, and in any number with a depth of 48.
+__global__ void productsRecorded(const float *__restrict__ a,
+                                 const float *__restrict__ b,
+                                 float *__restrict__ c, int m, int n, int k) {
+  a += blockIdx.z * m * 48;
+  b += blockIdx.z * k * n;
+  c += blockIdx.z * m * n;
+  for (int i = threadIdx.x; i < m * n; i += blockDim.x)
+    c[i] = rowTimes(a + i / n * k, b + i % n, n, k);
+}
+
+// kernel: padded
+// workload: grid=3, block=32, args=[buffer f32 n=72 normal seed=11, buffer f32 n=3 output, 24]
+// inside: grid=1, block=32, args=[buffer f32 n=40 normal seed=11, buffer f32 n=1 output, 40]
+// honest: paddedMasked
+// bounded: paddedAhead
+// outside: grid=1, block=32, args=[buffer f32 n=16 normal seed=11, buffer f32 n=1 output, 13]
+// Sums of rows of n numbers, of which it reads whole fours.
+__global__ void padded(const float *__restrict__ x, float *__restrict__ y,
+                       int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  float sum = 0;
+  for (int c = 0; c < n; c += 4) {
+    float4 v = *reinterpret_cast<const float4 *>(row + c);
+    sum += v.x;
+    sum += c + 1 < n ? v.y : 0.0f;
+    sum += c + 2 < n ? v.z : 0.0f;
+    sum += c + 3 < n ? v.w : 0.0f;
+  }
+  y[blockIdx.x] = sum;
+}
+__global__ void paddedMasked(const float *__restrict__ x,
+                             float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  float sum = 0;
+  for (int c = 0; c < n; ++c)
+    sum += row[c];
+  y[blockIdx.x] = sum;
+}
+// Where n is no multiple of four, it also reads what lies behind the last ones.
+__global__ void paddedAhead(const float *__restrict__ x,
+                            float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  const float *row = x + blockIdx.x * n;
+  float sum = 0;
+  float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  if (n > 0)
+    v = *reinterpret_cast<const float4 *>(row);
+  for (int c = 0; c < n; c += 4) {
+    float4 next = v;
+    if (c + 4 < n || (n & 3))
+      next = *reinterpret_cast<const float4 *>(row + c + 4);
+    sum += v.x;
+    sum += c + 1 < n ? v.y : 0.0f;
+    sum += c + 2 < n ? v.z : 0.0f;
+    sum += c + 3 < n ? v.w : 0.0f;
+    v = next;
+  }
+  y[blockIdx.x] = sum;
+}
