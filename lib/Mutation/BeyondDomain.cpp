@@ -23,7 +23,7 @@ namespace cupilot {
 static constexpr double MostBytes = 1.2e10, MostOfBuffer = 4.2e9;
 /// Each has as much where it may: what the original touches is not known, and
 /// what it does not is cut away, and takes no memory.
-static constexpr double UsualOfBuffer = 1 << 29;
+static constexpr double UsualOfBuffer = 1 << 27;
 /// What is longer repeats itself, in whole pages.
 static constexpr uint64_t MostDrawn = (1 << 20) + 4096;
 
