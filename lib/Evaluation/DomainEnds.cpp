@@ -31,6 +31,7 @@ private:
   std::vector<std::vector<int64_t>> lastBefore(const TriedLaunch &Wrong,
                                                const DomainBox &Box) const;
   Expected<bool> explore(const JudgedCase &J);
+  Expected<bool> exploreNew(Expected<const JudgedCase *> J);
   bool wasTried(const JudgedCase &J) const {
     return any_of(V.tried(),
                   [&](const TriedLaunch &L) { return L.Case == J.Case.Name; });
@@ -60,6 +61,30 @@ Expected<bool> EndRuns::explore(const JudgedCase &J) {
   if (Right)
     AnyWrong |= !*Right;
   return Right;
+}
+
+/// The same of a launch that may not exist, or have been tried: then nothing
+/// wrong is new.
+Expected<bool> EndRuns::exploreNew(Expected<const JudgedCase *> J) {
+  if (!J)
+    return J.takeError();
+  if (!*J || wasTried(**J))
+    return true;
+  return explore(**J);
+}
+
+/// The sizes \p All together, and each of them alone beside those of \p At.
+static std::vector<std::vector<int64_t>>
+togetherAndAlone(const std::vector<int64_t> &All,
+                 const std::vector<int64_t> &At) {
+  std::vector<std::vector<int64_t>> Sizes = {All};
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::vector<int64_t> One = At;
+    One[I] = All[I];
+    if (!is_contained(Sizes, One))
+      Sizes.push_back(std::move(One));
+  }
+  return Sizes;
 }
 
 /// The largest sizes are tried together, which nothing else may have done.
@@ -109,35 +134,21 @@ Error EndRuns::crowded(const DomainBox &Box) {
       if (std::optional<int64_t> Is = evaluate(Var.expr(), L.B))
         Min = std::min(Min, *Is);
   }
-  std::vector<std::vector<int64_t>> Sizes = {Least};
-  for (size_t I = 0; I < At.size(); ++I) {
-    std::vector<int64_t> One = At;
-    One[I] = Least[I];
-    if (!is_contained(Sizes, One))
-      Sizes.push_back(std::move(One));
-  }
+  const std::vector<std::vector<int64_t>> Sizes = togetherAndAlone(Least, At);
   // Or as wide ones.
   const std::optional<Interval> Wide = rangeIn(Expr::dim(BlockX), Box);
-  for (const std::vector<int64_t> &Each : Sizes) {
-    Expected<const JudgedCase *> J = Cases.sized(
-        Each, Box, Admits, Wide ? static_cast<uint64_t>(Wide->Most) : 0);
-    if (!J)
-      return J.takeError();
-    if (!*J || wasTried(**J))
-      continue;
-    if (Expected<bool> Right = explore(**J); !Right)
-      return Right.takeError();
-  }
+  const uint64_t Threads = Wide ? static_cast<uint64_t>(Wide->Most) : 0;
   for (const std::vector<int64_t> &Each : Sizes)
-    for (ArrayRef<unsigned> Crowd : Crowds) {
-      Expected<const JudgedCase *> J = Cases.crowded(Each, Crowd, Box, Admits);
-      if (!J)
-        return J.takeError();
-      if (!*J || wasTried(**J))
-        continue;
-      if (Expected<bool> Right = explore(**J); !Right)
+    if (Expected<bool> Right =
+            exploreNew(Cases.sized(Each, Box, Admits, Threads));
+        !Right)
+      return Right.takeError();
+  for (const std::vector<int64_t> &Each : Sizes)
+    for (ArrayRef<unsigned> Crowd : Crowds)
+      if (Expected<bool> Right =
+              exploreNew(Cases.crowded(Each, Crowd, Box, Admits));
+          !Right)
         return Right.takeError();
-    }
   return Error::success();
 }
 
@@ -170,13 +181,8 @@ Error EndRuns::allPairs(const DomainBox &Box) {
           V[I] = More[I];
       Sizes.push_back(std::move(V));
     }
-  auto IsRight = [&](ArrayRef<int64_t> V) -> Expected<bool> {
-    Expected<const JudgedCase *> J = Cases.sized(V, Box, Admits);
-    if (!J)
-      return J.takeError();
-    if (!*J || wasTried(**J))
-      return true;
-    return explore(**J);
+  auto IsRight = [&](ArrayRef<int64_t> V) {
+    return exploreNew(Cases.sized(V, Box, Admits));
   };
   for (const std::vector<int64_t> &Each : Sizes) {
     Expected<bool> Right = IsRight(Each);
@@ -259,13 +265,7 @@ EndRuns::lastBefore(const TriedLaunch &Wrong, const DomainBox &Box) const {
     if (In && Is)
       V = std::clamp(*Is, In->Least, In->Most);
   }
-  std::vector<std::vector<int64_t>> Sizes = {All};
-  for (size_t I = 0; I < At.size(); ++I) {
-    std::vector<int64_t> One = At;
-    One[I] = All[I];
-    if (!is_contained(Sizes, One))
-      Sizes.push_back(std::move(One));
-  }
+  std::vector<std::vector<int64_t>> Sizes = togetherAndAlone(All, At);
   // What stands for the recorded launch gets other numbers anyway.
   llvm::erase(Sizes, At);
   return Sizes;
@@ -283,12 +283,8 @@ Error EndRuns::withOtherContent(const DomainBox &Box) {
           Sizes.push_back(std::move(Each));
   for (const std::vector<int64_t> &Each : Sizes)
     for (unsigned Round = 0; Round < Rounds; ++Round) {
-      Expected<const JudgedCase *> J = Cases.refilled(Each, Round, Box, Admits);
-      if (!J)
-        return J.takeError();
-      if (!*J || wasTried(**J))
-        continue;
-      Expected<bool> Right = explore(**J);
+      Expected<bool> Right =
+          exploreNew(Cases.refilled(Each, Round, Box, Admits));
       if (!Right)
         return Right.takeError();
       if (!*Right)

@@ -21,6 +21,14 @@ static int64_t leastAlike(int64_t V) {
   return V <= Most ? V : V % Most ? V % Most : Most;
 }
 
+/// Gives \p C more blocks than its sizes need.
+static void crowd(GateCase &C, unsigned Dim, uint64_t Blocks) {
+  C.Shape.Grid[Dim] = Blocks;
+  if (!is_contained(C.Crowded, Dim))
+    C.Crowded.push_back(Dim);
+  C.Name += std::string(" grid.") + "xyz"[Dim] + "=" + std::to_string(Blocks);
+}
+
 void DomainCases::addSurplus(const GateCase &From) {
   const Values At = Model.baseValues();
   Values Least = At;
@@ -33,11 +41,9 @@ void DomainCases::addSurplus(const GateCase &From) {
            if (!C)
              return std::nullopt;
            for (const GridRule &R : Rules) {
-             uint64_t &Blocks = C->Shape.Grid[R.Dim];
-             Blocks = std::min(uint64_t(MaxGrid[R.Dim]), Times * Blocks + 1);
-             C->Crowded.push_back(R.Dim);
-             C->Name += std::string(" grid.") + "xyz"[R.Dim] + "=" +
-                        std::to_string(Blocks);
+             const uint64_t Blocks = C->Shape.Grid[R.Dim];
+             crowd(*C, R.Dim,
+                   std::min(uint64_t(MaxGrid[R.Dim]), Times * Blocks + 1));
            }
            return C;
          },
@@ -104,16 +110,11 @@ Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
             std::optional<Interval> In = rangeIn(Expr::dim(GridX + Dim), Box);
             const int64_t Most =
                 In ? std::clamp<int64_t>(In->Most, 1, MaxGrid[Dim]) : 1;
-            uint64_t &Blocks = C.Shape.Grid[Dim];
             const uint64_t More = divideCeil(uint64_t(Most), Share);
-            if (More <= Blocks)
+            if (More <= C.Shape.Grid[Dim])
               continue;
             AnyMore = true;
-            Blocks = More;
-            if (!is_contained(C.Crowded, Dim))
-              C.Crowded.push_back(Dim);
-            C.Name += std::string(" grid.") + "xyz"[Dim] + "=" +
-                      std::to_string(Blocks);
+            crowd(C, Dim, More);
           }
           const TriedLaunch L = triedLaunch(O.kernel(), C);
           return AnyMore && contains(Domain{{Box}}, L.B, L.Args);
