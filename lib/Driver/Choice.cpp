@@ -8,6 +8,7 @@
 
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
@@ -16,20 +17,27 @@ using namespace llvm;
 
 namespace cupilot {
 
+Error checkChoice(size_t All, size_t Named, StringRef Source, StringRef Only) {
+  static const char Hint[] = "'cupilot extract' lists a source's kernels";
+  if (All == 0)
+    return usageError("'" + Source + "' defines no kernel", Hint);
+  if (Named == 0)
+    return usageError("no kernel of '" + Source + "' is named '" + Only + "'",
+                      Hint);
+  return Error::success();
+}
+
 Expected<std::vector<Kernel>>
 chooseKernels(Expected<std::vector<Kernel>> Kernels, StringRef Source,
               StringRef Only) {
-  static const char Hint[] = "'cupilot extract' lists a source's kernels";
   if (!Kernels)
     return Kernels.takeError();
-  if (Kernels->empty())
-    return usageError("'" + Source + "' defines no kernel", Hint);
+  const size_t All = Kernels->size();
   llvm::erase_if(*Kernels, [&](const Kernel &K) {
     return !StringRef(K.Name).contains(Only);
   });
-  if (Kernels->empty())
-    return usageError("no kernel of '" + Source + "' is named '" + Only + "'",
-                      Hint);
+  if (Error E = checkChoice(All, Kernels->size(), Source, Only))
+    return std::move(E);
   return Kernels;
 }
 
@@ -41,14 +49,20 @@ Expected<WorkloadSet> WorkloadSet::load(StringRef Path) {
   return WorkloadSet{std::move(*All), Folder.empty() ? "." : Folder.str()};
 }
 
+/// Programs that nvcc built name static kernels otherwise than clang.
+static bool isOf(const Workload &W, const Kernel &K) {
+  return NvccPtx::isSameKernel(W.Symbol, K.Symbol);
+}
+
 bool WorkloadSet::launches(const Kernel &K) const {
-  return any_of(All, [&](const Workload &W) { return W.Symbol == K.Symbol; });
+  return any_of(All, [&](const Workload &W) { return isOf(W, K); });
 }
 
 std::vector<Workload> WorkloadSet::of(const Kernel &K) const {
   std::vector<Workload> Found;
-  copy_if(All, std::back_inserter(Found),
-          [&](const Workload &W) { return W.Symbol == K.Symbol; });
+  for (const Workload &W : All)
+    if (isOf(W, K))
+      Found.emplace_back(W).Symbol = K.Symbol;
   return Found;
 }
 

@@ -8,13 +8,14 @@
 
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/BuildCommand.h"
+#include "cupilot/Driver/ProjectUnits.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Launcher/NvccToClang.h"
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
-#include "clang/Tooling/JSONCompilationDatabase.h"
+#include "clang/Tooling/CompilationDatabase.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -123,37 +124,28 @@ static Expected<UnitCommand> readCommand(ArrayRef<std::string> Command,
 
 static Expected<UnitCommand>
 commandOfDatabase(StringRef Source, StringRef Folder, bool WhoBuilds) {
-  SmallString<256> File(Folder);
-  if (sys::fs::is_directory(File))
-    sys::path::append(File, "compile_commands.json");
-  std::string Why;
-  std::unique_ptr<clang::tooling::JSONCompilationDatabase> Database =
-      clang::tooling::JSONCompilationDatabase::loadFromFile(
-          File, Why, clang::tooling::JSONCommandLineSyntax::AutoDetect);
+  Expected<std::unique_ptr<clang::tooling::CompilationDatabase>> Database =
+      loadCommands(Folder);
   if (!Database)
-    return usageError(
-        "cannot read '" + File + "': " + Why,
-        "CMake writes this file with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON");
+    return Database.takeError();
   SmallString<256> Path(Source);
   if (sys::fs::make_absolute(Path))
     return resourceError("cannot determine the working folder");
   sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
   for (const clang::tooling::CompileCommand &C :
-       Database->getCompileCommands(Path))
+       (*Database)->getCompileCommands(Path))
     // The database guesses where it has no such file.
     if (sys::fs::equivalent(C.Filename, Path) ||
         sys::path::filename(C.Filename) == sys::path::filename(Path))
       return readCommand(C.CommandLine, C.Filename, C.Directory, WhoBuilds);
-  return usageError("'" + File + "' has no command for '" + Source + "'");
+  return usageError("'" + commandsFile(Folder) + "' has no command for '" +
+                    Source + "'");
 }
 
-static Expected<UnitCommand> commandFor(StringRef Source,
-                                        ArrayRef<std::string> Trailing,
-                                        StringRef BuildFolder, bool WhoBuilds) {
-  UnitCommand C;
-  if (!BuildFolder.empty())
-    if (Error E = commandOfDatabase(Source, BuildFolder, WhoBuilds).moveInto(C))
-      return std::move(E);
+/// Adds \p Trailing, flags or a whole command, to \p C.
+static Expected<UnitCommand> withTrailing(UnitCommand C, StringRef Source,
+                                          ArrayRef<std::string> Trailing,
+                                          bool WhoBuilds) {
   bool IsCommand =
       !Trailing.empty() && !StringRef(Trailing.front()).starts_with("-");
   if (!IsCommand) {
@@ -166,6 +158,26 @@ static Expected<UnitCommand> commandFor(StringRef Source,
   append_range(C.Flags, Given->Flags);
   C.Nvcc = std::move(Given->Nvcc);
   return C;
+}
+
+static Expected<UnitCommand> commandFor(StringRef Source,
+                                        ArrayRef<std::string> Trailing,
+                                        StringRef BuildFolder, bool WhoBuilds) {
+  UnitCommand C;
+  if (!BuildFolder.empty())
+    if (Error E = commandOfDatabase(Source, BuildFolder, WhoBuilds).moveInto(C))
+      return std::move(E);
+  return withTrailing(std::move(C), Source, Trailing, WhoBuilds);
+}
+
+Expected<UnitCommand> unitCommandOf(const ProjectUnit &Unit,
+                                    ArrayRef<std::string> Trailing) {
+  Expected<UnitCommand> C = readCommand(Unit.Command, Unit.Source, Unit.Folder,
+                                        /*WhoBuilds=*/true);
+  if (!C)
+    return C.takeError();
+  return withTrailing(std::move(*C), Unit.Source, Trailing,
+                      /*WhoBuilds=*/true);
 }
 
 Expected<UnitCommand> unitCommandFor(StringRef Source,

@@ -1,4 +1,4 @@
-//===- Evolve.cpp - The search of a unit's kernels ------------------------===//
+//===- Evolve.cpp - The search of a program's kernels ---------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,24 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/Evolve.h"
+#include "KernelSearch.h"
 #include "cupilot/Dialect/ModuleFile.h"
-#include "cupilot/Driver/BuildCompilers.h"
-#include "cupilot/Driver/Choice.h"
-#include "cupilot/Driver/KeepVariant.h"
-#include "cupilot/Driver/SearchProgress.h"
-#include "cupilot/Driver/SharedFolder.h"
+#include "cupilot/Driver/ProjectKernels.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
-#include "cupilot/Model/Architecture.h"
-#include "cupilot/Portable/Digest.h"
-#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
-#include "cupilot/Support/Toolchain.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
+#include <map>
 
 using namespace llvm;
 
@@ -57,412 +51,287 @@ void SearchSize::applyTo(SearchOptions &Options) const {
 }
 
 namespace {
-/// The searches of a unit's kernels into one store.
-class UnitSearch {
-public:
-  /// \p Root: the store's folder; of a dry run one that goes.
-  UnitSearch(const EvolveRequest &R, StringRef Root, WorkloadSet Recorded,
-             std::vector<BuildCompiler> Compilers, ProjectStore Store,
-             Journal J, std::unique_ptr<EvolveAgents> Models, raw_ostream &Out,
-             raw_ostream &Log)
-      : R(R), Root(Root), Recorded(std::move(Recorded)),
-        Compilers(std::move(Compilers)), Store(std::move(Store)),
-        J(std::move(J)), Models(std::move(Models)),
-        Identities(R.isModule() ? StringRef() : StringRef(R.Input)), Out(Out),
-        Log(Log) {}
-  Error evolveKernel(const Kernel &K);
-  unsigned Accepted = 0;
-  /// Another compiler could not be run for a kernel, which the first one's
-  /// builds have.
-  bool OtherFailed = false;
+/// A kernel of the run: what is searched, or why it is not.
+struct SearchItem {
+  SearchRow Row;
+  std::optional<Kernel> K; ///< Nothing: the row says why.
+  SearchedUnit *Unit = nullptr;
+};
 
-private:
-  Expected<std::optional<SearchProblem>> problemOf(const Kernel &K);
-  Expected<FileLock> lock(const Kernel &K) const;
-  Expected<std::vector<SeedGenome>> seedsFor(const SearchProblem &P);
-  SearchOptions optionsFor(ArrayRef<SeedGenome> Seeds);
-  Expected<SearchResult> searchAloud(const SearchProblem &P,
-                                     SearchOptions &Options);
-  Error supersede(const SearchResult &Result, StoreUpdate &Update);
-  /// A compiler's build of a kernel, and whose.
-  struct Built {
-    BuildCompiler By;
-    std::string Identity;
-  };
-  Expected<std::vector<Built>> buildsOf(const Kernel &K,
-                                        const std::string &Arch);
-  Error store(const SearchProblem &P, ArrayRef<Built> Builds,
-              SearchResult &Result);
-  Error leaveOut(Error E, const Twine &Prefix);
+/// What a run searches.
+struct SearchPlan {
+  /// The largest share first, equal ones as they came.
+  std::vector<SearchItem> Items;
+  std::vector<std::unique_ptr<SearchedUnit>> Units;
+  unsigned Unchosen = 0; ///< Kernels that the user did not want.
+  double UnchosenShare = 0;
 
-  const EvolveRequest &R;
-  std::string Root;
-  WorkloadSet Recorded;
-  const std::vector<BuildCompiler> Compilers; ///< Not empty.
-  ProjectStore Store;
-  Journal J;
-  std::unique_ptr<EvolveAgents> Models; ///< Null: rules translate.
-  BuildIdentities Identities;
-  raw_ostream &Out, &Log;
+  void add(SearchItem I) {
+    auto Later = [](double Share, const SearchItem &Other) {
+      return Share > Other.Row.Share;
+    };
+    Items.insert(
+        std::upper_bound(Items.begin(), Items.end(), I.Row.Share, Later),
+        std::move(I));
+  }
 };
 } // namespace
 
-/// Says why a kernel is left out; see absorbFinding.
-Error UnitSearch::leaveOut(Error E, const Twine &Prefix) {
-  return absorbFinding(std::move(E), [&](StringRef Why) {
-    Log << Prefix << "left out: " << Why << "\n";
-  });
+static SearchItem leftOut(std::string Name, double Share, StringRef Why) {
+  return {
+      {std::move(Name), Share, 0, Basis::Modelled, Why.split('\n').first.str()},
+      std::nullopt};
 }
 
-/// Nothing where there is nothing to search, which is said.
-Expected<std::optional<SearchProblem>> UnitSearch::problemOf(const Kernel &K) {
-  SearchProblem P;
-  P.K = K;
-  P.Workloads = Recorded.of(K);
-  if (P.Workloads.empty()) {
-    Log << K.Name << ": left out: the workloads do not launch it\n";
-    return std::nullopt;
-  }
-  if (K.Refusal) {
-    Log << K.Name << ": left out: " << *K.Refusal << "\n";
-    return std::nullopt;
-  }
-  Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
-  if (!Gpu)
-    return Gpu.takeError();
-  P.Gpu = *Gpu;
-  Expected<std::string> Arch =
-      architectureOn(*Gpu, R.Command.Flags, /*Loaded=*/R.Device == "cpu");
-  if (!Arch)
-    return Arch.takeError();
-  P.Arch = std::move(*Arch);
-  BuildCompiler First = compilerOf(K, Compilers.front());
-  P.Flags = First.Flags;
-  P.Nvcc = First.Nvcc;
-  P.Compiler = First.Name;
-  P.Seed = R.Seed;
-  P.Compilation = R.Compilation;
-  P.DataFolder = Recorded.Folder;
-  P.OnGpu = R.Device != "cpu";
-  P.LargeBytes = R.LargeBytes;
-  return P;
-}
-
-/// Two searches of one kernel would forget and overwrite each other's steps.
-Expected<FileLock> UnitSearch::lock(const Kernel &K) const {
-  Expected<std::optional<FileLock>> Lock =
-      FileLock::tryLock(Root + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
-  if (!Lock)
-    return Lock.takeError();
-  if (!*Lock)
-    return resourceError(
-        "another search of '" + K.Name + "' is running in the store '" +
-            R.Store + "'",
-        "wait until it has finished, or name another store with --store");
-  return std::move(**Lock);
-}
-
-/// What helped similar kernels.
-Expected<std::vector<SeedGenome>> UnitSearch::seedsFor(const SearchProblem &P) {
-  if (R.Like.empty() || (R.Models && !R.Models->Retrieval))
-    return std::vector<SeedGenome>();
-  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
-      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
-  if (!Embedder)
-    return Embedder.takeError();
-  std::vector<std::string> Roots;
-  for (const std::string &Each : R.Like)
-    Roots.push_back(storeNamed(Each));
-  Expected<std::vector<SeedGenome>> Seeds =
-      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
-  if (!Seeds)
-    return Seeds.takeError();
-  for (const SeedGenome &S : *Seeds)
-    Log << P.K.Name << ": starts with " << S.Genome
-        << format(", %.2fx for ", S.Ratio) << S.Kernel
-        << format(" (similarity %.2f)\n", S.Similarity);
-  return Seeds;
-}
-
-SearchOptions UnitSearch::optionsFor(ArrayRef<SeedGenome> Seeds) {
-  SearchOptions Options;
-  if (Models) {
-    Models->setExamples(Seeds);
-    Models->apply(Options);
-  }
-  R.Size.applyTo(Options);
-  Options.Resume = R.Resume;
-  Options.Strategies = R.Strategies.empty()
-                           ? sharedFile("strategies", "strategies")
-                           : R.Strategies;
-  Options.Store = Root;
-  Options.Device = R.Device;
-  Options.Patience.Wait = R.Wait;
-  Options.Patience.Tell = [this](const Twine &Text) {
-    Log << "  " << Text << "\n";
+/// The kernels of R.Input that are launched, if their names hold R.Only.
+static Expected<std::vector<Kernel>> kernelsOfFile(const EvolveRequest &R,
+                                                   const WorkloadSet &Recorded,
+                                                   raw_ostream &Log) {
+  size_t Named = 0, Idle = 0;
+  auto IsWanted = [&](const Kernel &K) {
+    if (!StringRef(K.Name).contains(R.Only))
+      return false;
+    ++Named;
+    const bool Launched = Recorded.launches(K);
+    Idle += !Launched;
+    return Launched;
   };
-  Options.Tell = [this](StringRef Text) { Log << "  " << Text << "\n"; };
-  for (const SeedGenome &S : Seeds)
-    Options.Begin.push_back(S.Genome);
-  return Options;
-}
-
-/// The search, with its progress and its figures.
-Expected<SearchResult> UnitSearch::searchAloud(const SearchProblem &P,
-                                               SearchOptions &Options) {
-  Log << P.K.Name << "\n  running the original on " << P.Workloads.size()
-      << " workload(s)\n";
-  std::function<double()> Spent;
-  if (Models && Models->Models)
-    Spent = [&] { return Models->Models->spent().Cost; };
-  SearchProgress Progress(Options, P.OnGpu, R.Verbose, std::move(Spent), Log);
-  Options.Progress = [&](unsigned Generation, const CandidateRecord &C,
-                         double Best) {
-    Progress.candidate(Generation, C, Best);
-  };
-  Expected<SearchResult> Result = search(P, Options, J);
-  if (!Result)
-    return Result.takeError();
-  auto Count = [&](ArrayRef<CandidateOutcome> Of) {
-    return unsigned(count_if(Result->All, [&](const CandidateRecord &C) {
-      return is_contained(Of, C.Outcome);
-    }));
-  };
-  Log << format(
-             "  %u candidates: %u refused by rules, %u duplicates, %u "
-             "rejected by the gate, %u not faster, ",
-             unsigned(Result->All.size()), Count(CandidateOutcome::Refused),
-             Count(CandidateOutcome::Duplicate),
-             Count({CandidateOutcome::Rejected, CandidateOutcome::Unidentified,
-                    CandidateOutcome::Inadmissible}),
-             Count(CandidateOutcome::Slower))
-      << Result->Kept << " kept\n";
-  if (Result->Ended)
-    Log << "  stopped early: " << Result->Ended->Text << "\n";
-  if (Models)
-    Log << "  " << Models->summary() << "\n";
-  return Result;
-}
-
-/// What the gate said in a search, by reason.
-static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
-  GateCounts C;
-  C.Kernel = K.Name;
-  C.Identity = K.Digest;
-  C.Search = Result.Run;
-  C.Gate = GateVersion;
-  for (const CandidateRecord &R : Result.All)
-    switch (R.Outcome) {
-    case CandidateOutcome::Inadmissible:
-      ++C.Judged;
-      ++C.Reasons[wordOf(GateReason::Inadmissible).str()];
-      break;
-    case CandidateOutcome::Rejected:
-      ++C.Judged;
-      ++C.Reasons[wordOf(*R.Reason.Found).str()];
-      break;
-    case CandidateOutcome::Unidentified: // Its identity is not the gate's.
-    case CandidateOutcome::Slower:
-    case CandidateOutcome::Accepted:
-      ++C.Judged;
-      ++C.Passed;
-      break;
-    case CandidateOutcome::Unjudged: // These never came so far.
-    case CandidateOutcome::Refused:
-    case CandidateOutcome::NoAnswer:
-    case CandidateOutcome::CompileError:
-    case CandidateOutcome::CompilerCrash:
-    case CandidateOutcome::CompilerLimits:
-    case CandidateOutcome::Duplicate:
-    case CandidateOutcome::Passed:
-      break;
-    }
-  return C;
-}
-
-/// What the search put into the store before a budget ended it makes way for
-/// what it ends with.
-Error UnitSearch::supersede(const SearchResult &Result, StoreUpdate &Update) {
-  static constexpr char Step[] = "stored"; // No batch is called that.
-  Expected<std::optional<BatchRecord>> Earlier = J.findBatch(Result.Run, Step);
-  Expected<std::vector<StoredKernel>> There = Store.kernels();
-  if (!Earlier || !There)
-    return joinErrors(Earlier.takeError(), There.takeError());
-  if (*Earlier)
-    for (StringRef Digest : split((*Earlier)->Results, '\n'))
-      Update.Superseded.push_back(Digest.str());
-  if (!Result.isOverBudget())
-    return Error::success();
-  std::vector<std::string> Own;
-  for (const Variant &V : Update.Kernel->Variants)
-    if (is_contained(Update.Superseded, V.Digest) ||
-        none_of(*There, [&](const StoredKernel &S) {
-          return any_of(S.Variants, [&](const Variant &Other) {
-            return Other.Digest == V.Digest;
-          });
-        }))
-      Own.push_back(V.Digest);
-  return J.saveBatch(Result.Run, Step, {"", join(Own, "\n")});
-}
-
-/// All that a search leaves in the store: its statistics, what a GPU said,
-/// and the variants that were accepted.
-/// The first compiler's build, and those of others that have one.
-Expected<std::vector<UnitSearch::Built>>
-UnitSearch::buildsOf(const Kernel &K, const std::string &Arch) {
-  std::vector<Built> Builds;
-  for (const BuildCompiler &Each : Compilers) {
-    Built B{compilerOf(K, Each), ""};
-    Expected<std::string> Identity = B.By.Name.empty()
-                                         ? B.By.Nvcc->name()
-                                         : Identities.identityOf(K, Arch, B.By);
-    if (!Identity && Builds.empty())
-      return Identity.takeError();
-    if (!Identity) {
-      // What the first compiler's code proves stays, whatever becomes of it.
-      if (Error E = handleErrors(Identity.takeError(), [&](const ToolError &T) {
-            OtherFailed |= T.code() == ExitCode::Resource;
-            Log << "  " << (B.By.Name.empty() ? "nvcc" : B.By.Name)
-                << " left out: " << T.text() << "\n";
-          }))
-        return std::move(E);
-      continue;
-    }
-    B.Identity = std::move(*Identity);
-    // Two commands may mean the same.
-    if (none_of(Builds, [&](const Built &Known) {
-          return Known.Identity == B.Identity;
-        }))
-      Builds.push_back(std::move(B));
-  }
-  return Builds;
-}
-
-Error UnitSearch::store(const SearchProblem &P, ArrayRef<Built> Builds,
-                        SearchResult &Result) {
-  StoreUpdate Update;
-  Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
-  if (!Result.Strategies.Tallies.empty())
-    Update.Files.push_back(strategyFile(Result.Strategies));
-  // The names of a capture mean another launch in the next one.
-  for (MeasuredFile::Entry &E : Result.Measured.Entries)
-    for (const Workload &W : P.Workloads)
-      if (W.Name == E.Workload) {
-        E.Workload = caseName(W);
-        break;
-      }
-  if (P.OnGpu && !Result.Measured.Entries.empty())
-    Update.Files.emplace_back("measured/" + shortDigest(Result.Run) + ".json",
-                              measuredText(Result.Measured));
-  if (Result.Variants.empty())
-    return Store.commit(Update);
-  StoredKernel &S = Update.Kernel.emplace();
-  S.K = P.K;
-  S.Variants = std::move(Result.Variants);
-  S.Sources = std::move(Result.Sources);
-  const std::vector<std::string> Cases = casesOf(P.Workloads, P.OnGpu);
-  for (Variant &V : S.Variants)
-    for (Measurement &M : V.Evidence)
-      M.Cases = Cases;
-  for (const Built &B : Builds)
-    if (any_of(S.Variants, [&](const Variant &V) {
-          return any_of(V.Evidence, [&](const Measurement &M) {
-            return M.Compiler == B.By.Name;
-          });
-        }))
-      S.Builds.push_back({B.By.Name, P.Arch, B.Identity});
-  if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
-    return E;
-  if (Error E = supersede(Result, Update))
-    return E;
-  return putIntoStore(Store, std::move(Update), Log);
-}
-
-Error UnitSearch::evolveKernel(const Kernel &K) {
-  Expected<std::optional<SearchProblem>> P = problemOf(K);
-  if (!P)
-    return P.takeError();
-  if (!*P)
-    return Error::success();
-  Expected<std::vector<Built>> Builds = buildsOf(K, (*P)->Arch);
-  if (!Builds)
-    return leaveOut(Builds.takeError(), K.Name + ": ");
-  Expected<FileLock> Lock = lock(K);
-  if (!Lock)
-    return Lock.takeError();
-  Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
-  if (!Seeds)
-    return Seeds.takeError();
-  SearchOptions Options = optionsFor(*Seeds);
-  for (const Built &B : drop_begin(*Builds))
-    Options.Others.push_back(B.By);
-  Expected<SearchResult> Result = searchAloud(**P, Options);
-  if (!Result && R.isDryRun())
-    return Models->printPrompts(Result.takeError(), Out);
-  if (!Result)
-    return leaveOut(Result.takeError(), "  ");
-  Accepted += Result->Kept;
-  OtherFailed |= Result->OtherFailed;
-  if (Error E = store(**P, *Builds, *Result))
-    return E;
-  // What it found so far is kept.
-  if (Result->isOverBudget())
-    return resourceError(Result->Ended->Text,
-                         "continue with a larger limit and --resume; recorded "
-                         "answers are not asked for again");
-  return Error::success();
-}
-
-/// The chosen kernels of the input, under the contract that was granted.
-static Expected<std::vector<Kernel>> kernelsOf(const EvolveRequest &R) {
   // Identities are compared for each kernel, so slices need no other proof.
+  size_t All = 0;
   Expected<std::vector<Kernel>> Kernels =
-      chooseKernels(R.isModule() ? loadKernels(R.Input)
-                                 : extractKernels(R.Input, R.Command.Flags,
-                                                  {.VerifySlices = false}),
-                    R.Input, R.Only);
-  if (Kernels && R.Contract)
-    for (Kernel &K : *Kernels)
-      K = withContract(std::move(K), *R.Contract);
+      R.isModule()
+          ? loadKernels(R.Input)
+          : extractKernels(R.Input, R.Command.Flags,
+                           {.VerifySlices = false, .Wanted = [&](auto &K) {
+                              ++All;
+                              return IsWanted(K);
+                            }});
+  if (!Kernels)
+    return Kernels.takeError();
+  if (R.isModule()) {
+    All = Kernels->size();
+    erase_if(*Kernels, [&](const Kernel &K) { return !IsWanted(K); });
+  }
+  if (Error E = checkChoice(All, Named, R.Input, R.Only))
+    return std::move(E);
+  if (Kernels->empty())
+    return findingError("none of the " + Twine(Named) + " kernel(s) of '" +
+                            R.Input + "' is launched in '" + R.Workloads + "'",
+                        "record a run that launches them: cupilot capture");
+  if (Idle)
+    Log << R.Input << ": left out: " << Idle
+        << " kernel(s) that the workloads do not launch\n";
   return Kernels;
 }
 
-/// Searches one kernel after the other. Those that wait for a GPU hold up no
-/// others: the batches of all are written before it ends.
-static Error evolveAll(ArrayRef<Kernel> Kernels, UnitSearch &Search,
-                       raw_ostream &Log) {
-  Error Awaited = Error::success();
-  unsigned Open = 0;
-  for (const Kernel &K : Kernels) {
-    Error E = handleErrors(Search.evolveKernel(K),
-                           [&](std::unique_ptr<ResultsAwaited> Wait) -> Error {
-                             Log << "  " << Wait->text() << "\n";
-                             if (Open++ == 0)
-                               Awaited = joinErrors(std::move(Awaited),
-                                                    Error(std::move(Wait)));
-                             return Error::success();
-                           });
-    if (E)
-      return joinErrors(std::move(E), std::move(Awaited));
+static Expected<SearchPlan> planFile(const EvolveRequest &R,
+                                     const WorkloadSet &Recorded,
+                                     raw_ostream &Log) {
+  Expected<std::vector<BuildCompiler>> Compilers =
+      buildCompilers(R.Command, R.Compilers, Log);
+  if (!Compilers)
+    return Compilers.takeError();
+  Expected<std::vector<Kernel>> Kernels = kernelsOfFile(R, Recorded, Log);
+  if (!Kernels)
+    return Kernels.takeError();
+  SearchPlan Plan;
+  SearchedUnit *Unit =
+      Plan.Units
+          .emplace_back(std::make_unique<SearchedUnit>(
+              R.isModule() ? "" : R.Input, R.Command, std::move(*Compilers)))
+          .get();
+  for (Kernel &K : *Kernels) {
+    double Share = 0;
+    for (const Workload &W : Recorded.of(K))
+      Share += W.isTimed() ? W.Weight : 0;
+    std::string Name = K.Name;
+    if (Share < R.Choice.Least) {
+      ++Plan.Unchosen;
+      Plan.UnchosenShare += Share;
+      continue;
+    }
+    Plan.add({{std::move(Name), Share}, std::move(K), Unit});
   }
-  if (Open > 1)
-    Log << "  " << Open << " kernels are waiting for results\n";
-  return Awaited;
+  for (; R.Choice.Top && Plan.Items.size() > *R.Choice.Top; ++Plan.Unchosen) {
+    Plan.UnchosenShare += Plan.Items.back().Row.Share;
+    Plan.Items.pop_back();
+  }
+  return Plan;
+}
+
+/// Of all kernels of the recording, those that are wanted and that a unit has.
+static Expected<std::vector<LaunchedKernel>>
+chooseLaunched(const EvolveRequest &R, const WorkloadSet &Recorded,
+               ProjectKernels &Project, SearchPlan &Plan) {
+  std::vector<LaunchedKernel> Wanted, Chosen;
+  std::vector<std::string> Symbols;
+  bool Named = false;
+  for (LaunchedKernel &L : launchedKernels(Recorded)) {
+    const bool IsNamed = StringRef(demangle(L.Symbol)).contains(R.Only);
+    Named |= IsNamed;
+    if (!IsNamed || L.Share < R.Choice.Least) {
+      ++Plan.Unchosen;
+      Plan.UnchosenShare += L.Share;
+      continue;
+    }
+    Symbols.push_back(L.Symbol);
+    Wanted.push_back(std::move(L));
+  }
+  if (!Named)
+    return usageError("'" + R.Workloads + "' launches no kernel named '" +
+                      R.Only + "'");
+  Project.locate(Symbols);
+  for (LaunchedKernel &L : Wanted) {
+    if (Project.unitsOf(L.Symbol).empty()) {
+      Plan.add(leftOut(demangle(L.Symbol), L.Share,
+                       "no unit of the project defines it"));
+    } else if (R.Choice.Top && Chosen.size() == *R.Choice.Top) {
+      ++Plan.Unchosen;
+      Plan.UnchosenShare += L.Share;
+    } else {
+      Chosen.push_back(std::move(L));
+    }
+  }
+  return Chosen;
+}
+
+static Expected<SearchPlan> planProject(const EvolveRequest &R,
+                                        const WorkloadSet &Recorded,
+                                        raw_ostream &Log) {
+  Expected<ProjectUnits> Read = readProject(R.Project);
+  if (!Read)
+    return Read.takeError();
+  for (const std::string &Gone : Read->Gone)
+    Log << Gone << ": left out: there is no such file\n";
+  Log << "project: " << Read->Units.size() << " CUDA unit(s) of "
+      << Read->Commands << " command(s)\n";
+  ProjectKernels Project(std::move(*Read), R.Trailing);
+  SearchPlan Plan;
+  Expected<std::vector<LaunchedKernel>> Chosen =
+      chooseLaunched(R, Recorded, Project, Plan);
+  if (!Chosen)
+    return Chosen.takeError();
+  std::vector<std::string> Symbols;
+  for (const LaunchedKernel &L : *Chosen) {
+    Symbols.push_back(L.Symbol);
+    Log << format("%6.1f%%  ", L.Share * 100) << demangle(L.Symbol) << "\n"
+        << "         in "
+        << Project.units()[Project.unitsOf(L.Symbol).front()].Source << "\n";
+  }
+  // By the unit's number; null with the reason why no compiler builds it.
+  std::map<size_t, std::pair<SearchedUnit *, std::string>> Units;
+  auto UnitOf = [&](size_t Index) -> std::pair<SearchedUnit *, std::string> {
+    const UnitCommand &Command = Project.commandOf(Index);
+    Expected<std::vector<BuildCompiler>> Compilers =
+        buildCompilers(Command, R.Compilers, Log);
+    if (!Compilers)
+      return {nullptr, toString(Compilers.takeError())};
+    Plan.Units.push_back(std::make_unique<SearchedUnit>(
+        Project.units()[Index].Source, Command, std::move(*Compilers)));
+    return {Plan.Units.back().get(), ""};
+  };
+  for (const LaunchedKernel &L : *Chosen) {
+    Expected<ProjectKernel> Found = Project.kernelOf(L.Symbol, Symbols);
+    if (!Found) {
+      std::string Why = toString(Found.takeError());
+      Log << demangle(L.Symbol) << ": left out: " << Why << "\n";
+      Plan.add(leftOut(demangle(L.Symbol), L.Share, Why));
+      continue;
+    }
+    auto It = Units.find(Found->Unit);
+    if (It == Units.end())
+      It = Units.emplace(Found->Unit, UnitOf(Found->Unit)).first;
+    const auto &[Unit, Why] = It->second;
+    if (!Unit) {
+      Log << Found->K.Name << ": left out: " << Why << "\n";
+      Plan.add(leftOut(Found->K.Name, L.Share, Why));
+      continue;
+    }
+    std::string Name = Found->K.Name;
+    Plan.add({{std::move(Name), L.Share}, std::move(Found->K), Unit});
+  }
+  return Plan;
+}
+
+/// Searches one kernel after the other. What goes wrong with one holds up no
+/// others: of those that wait for a GPU, all batches are written. Who answers
+/// is the same for all, so faults of models end the run.
+static Error searchAll(MutableArrayRef<SearchItem> Items,
+                       KernelSearches &Search, raw_ostream &Log) {
+  Error First = Error::success();
+  unsigned Awaiting = 0;
+  bool Ends = false;
+  auto Keep = [&](Error E) { // The others were told.
+    if (First)
+      consumeError(std::move(E));
+    else
+      First = std::move(E);
+  };
+  for (SearchItem &I : Items) {
+    if (!I.K)
+      continue;
+    if (Ends) {
+      I.Row.Why = "the run ended before its turn";
+      continue;
+    }
+    Error E = Search.evolveKernel(*I.Unit, *I.K, I.Row);
+    if (!E)
+      continue;
+    const bool Waits = E.isA<ResultsAwaited>();
+    Ends = Search.OverBudget || E.isA<ProviderError>();
+    std::string Text;
+    E = handleErrors(std::move(E), [&](std::unique_ptr<ToolError> T) -> Error {
+      Text = T->text();
+      return Error(std::move(T));
+    });
+    I.Row.Why = StringRef(Text).split('\n').first.str();
+    if (Waits) {
+      ++Awaiting;
+      Log << "  " << Text << "\n";
+    } else if (!Ends) {
+      Log << "  left out: " << Text << "\n";
+    }
+    Keep(std::move(E));
+  }
+  if (Awaiting > 1)
+    Log << "  " << Awaiting << " kernels are waiting for results\n";
+  return First;
+}
+
+static Expected<SearchPlan>
+planOf(const EvolveRequest &R, const WorkloadSet &Recorded, raw_ostream &Log) {
+  Expected<SearchPlan> Plan = R.isProject() ? planProject(R, Recorded, Log)
+                                            : planFile(R, Recorded, Log);
+  if (Plan && R.Contract)
+    for (SearchItem &I : Plan->Items)
+      if (I.K)
+        I.K = withContract(std::move(*I.K), *R.Contract);
+  return Plan;
+}
+
+static SearchTable tableOf(const SearchPlan &Plan,
+                           const WorkloadSet &Recorded) {
+  SearchTable Table;
+  for (const SearchItem &I : Plan.Items)
+    Table.Rows.push_back(I.Row);
+  Table.Unchosen = Plan.Unchosen;
+  Table.UnchosenShare = Plan.UnchosenShare;
+  if (all_of(Recorded.All, [](const Workload &W) {
+        return W.WeightBasis == Basis::Measured;
+      }))
+    Table.ShareBasis = Basis::Measured;
+  return Table;
 }
 
 Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   if (R.Device != "cpu" && !GpuDevice::isOne(R.Device))
     return usageError("unknown device '" + R.Device + "'",
                       "--device=cpu, cuda, spool:DIR or ssh:HOST");
-  if (Error E = R.Size.check())
+  if (Error E = joinErrors(R.Size.check(), R.Choice.check()))
     return E;
   if (R.Models)
     if (Error E = R.Models->check())
       return E;
-  Expected<std::vector<BuildCompiler>> Compilers =
-      buildCompilers(R.Command, R.Compilers, Log);
-  if (!Compilers)
-    return Compilers.takeError();
   std::string Root = R.Store;
   std::optional<TemporaryDirectory> Passing;
   if (R.isDryRun()) {
@@ -476,20 +345,15 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   Expected<WorkloadSet> Recorded = WorkloadSet::load(R.Workloads);
   if (!Recorded)
     return Recorded.takeError();
-  Expected<std::vector<Kernel>> Kernels = kernelsOf(R);
-  if (!Kernels)
-    return Kernels.takeError();
+  Expected<SearchPlan> Plan = planOf(R, *Recorded, Log);
+  if (!Plan)
+    return Plan.takeError();
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
   if (!Store)
     return Store.takeError();
   Expected<Journal> J = Journal::open(Root + "/journal.sqlite");
   if (!J)
     return J.takeError();
-  if (none_of(*Kernels, [&](const Kernel &K) { return Recorded->launches(K); }))
-    return findingError("none of the " + Twine(Kernels->size()) +
-                            " kernel(s) of '" + R.Input + "' is launched in '" +
-                            R.Workloads + "'",
-                        "record a run that launches them: cupilot capture");
   std::unique_ptr<EvolveAgents> Models;
   if (R.Models) {
     Expected<std::unique_ptr<EvolveAgents>> Opened =
@@ -498,16 +362,19 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
       return Opened.takeError();
     Models = std::move(*Opened);
   }
-  const std::string First = Compilers->front().Name;
-  UnitSearch Search(R, Root, std::move(*Recorded), std::move(*Compilers),
-                    std::move(*Store), std::move(*J), std::move(Models), Out,
-                    Log);
-  if (Error E = evolveAll(*Kernels, Search, Log))
-    return E;
-  if (Search.OtherFailed)
-    return resourceError(Twine("another compiler could not be run, so the "
-                               "store has variants for builds by ") +
-                             First + " only",
+  KernelSearches Search(R, Root, *Recorded, std::move(*Store), std::move(*J),
+                        std::move(Models), Out, Log);
+  Error Failed = searchAll(Plan->Items, Search, Log);
+  if (!R.isDryRun()) {
+    tableOf(*Plan, *Recorded).print(Out);
+    Out.flush();
+  }
+  if (Failed)
+    return Failed;
+  if (!Search.OthersFailed.empty())
+    return resourceError("another compiler could not be run, so the store has "
+                         "variants for builds by " +
+                             Search.OthersFailed + " only",
                          "correct that, and add the others' with cupilot "
                          "refresh");
   if (Search.Accepted == 0 && !R.isDryRun())

@@ -21,12 +21,12 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// The slice of \p F, or why there is none; \p K gets the rest.
+/// The slice of \p F, which \p K describes, or why there is none; \p K gets
+/// the digest.
 static Expected<std::string> extractKernel(ParsedUnit &Unit,
                                            const PieceTable &Pieces,
                                            const clang::FunctionDecl *F,
                                            Kernel &K) {
-  describeKernel(Unit, F, K);
   Closure C(Unit, Pieces);
   KernelLambdas Lambdas;
   Error NoLambda = lambdasOf(Unit, Pieces, F).moveInto(Lambdas);
@@ -64,9 +64,13 @@ extractKernels(StringRef File, ArrayRef<std::string> Flags,
       [&](ParsedUnit &Unit) {
         PieceTable Pieces(Unit);
         for (const clang::FunctionDecl *F : kernelsOf(Unit)) {
-          Kernel &K = Kernels.emplace_back();
+          Kernel K;
+          describeKernel(Unit, F, K);
+          if (Options.Wanted && !Options.Wanted(K))
+            continue;
           handleAllErrors(extractKernel(Unit, Pieces, F, K).moveInto(K.Slice),
                           [&](const ToolError &E) { K.Refusal = E.text(); });
+          Kernels.push_back(std::move(K));
         }
         return Error::success();
       },

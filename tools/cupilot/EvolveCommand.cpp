@@ -19,8 +19,9 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   cl::opt<std::string> Input{
-      cl::Positional, cl::Required, In, cl::value_desc("F.cu|K.mlir"),
-      cl::desc("The CUDA source, or a file written by cupilot extract -o")};
+      cl::Positional, cl::Optional, In, cl::value_desc("[F.cu|K.mlir]"),
+      cl::desc("The CUDA source, or a file written by cupilot extract -o; "
+               "without it, the sources of the project that -p names")};
 
   cl::OptionCategory Kernels{"Kernels and builds"};
   cl::opt<std::string> Workloads{
@@ -34,13 +35,21 @@ struct Options : CommandOptions {
   ContractOption Contract{Sub, Kernels};
   cl::opt<std::string> BuildFolder{
       "p", In, cl::cat(Kernels), cl::value_desc("DIR"),
-      cl::desc("Take the source's command from DIR/compile_commands.json")};
+      cl::desc("Take the source's command, or the sources themselves, from "
+               "DIR/compile_commands.json")};
+  cl::opt<unsigned> Top{
+      "top", In, cl::cat(Kernels), cl::value_desc("N"),
+      cl::desc("Only the N kernels with the largest share of the kernel time")};
+  cl::opt<double> Share{
+      "share", In, cl::cat(Kernels), cl::value_desc("PERCENT"),
+      cl::desc("Only kernels with at least this share of the kernel time")};
   cl::list<std::string> Compilers{
       "compiler", In, cl::cat(Kernels), cl::value_desc("CMD"),
-      cl::desc("Also judge variants as this command builds them, for example "
-               "'nvcc --use_fast_math'; may be repeated. Default: with clang's "
-               "FLAGS, the toolkit's nvcc, with FLAGS translated; with a command "
-               "of nvcc, none. 'clang': clang")};
+      cl::desc(
+          "Also judge variants as this command builds them, for example "
+          "'nvcc --use_fast_math'; may be repeated. Default: with clang's "
+          "FLAGS, the toolkit's nvcc, with FLAGS translated; with a command "
+          "of nvcc, none. 'clang': clang")};
 
   cl::OptionCategory Search{"Search"};
   cl::opt<uint64_t> Seed{"seed",
@@ -114,9 +123,17 @@ static const char Examples[] =
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- -O2\n"
+    "  cupilot evolve -p build --workloads app.mlir --top 5\n"
     "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir \\\n"
     "      --device spool:gpu -- -O2\n\n"
+    "Without a source, the kernels of the workloads are looked for in the CUDA "
+    "sources that\n"
+    "DIR/compile_commands.json names: in the objects that were built, or else "
+    "in the text. Kernels with\n"
+    "the largest share of the kernel time are searched first. The table at the "
+    "end says what each one\n"
+    "won, or why it did not, and what that means for all of them together.\n\n"
     "FLAGS are the flags of the build for clang, or a whole command of clang "
     "or nvcc, whose code is\n"
     "judged. On the cpu device, times are modelled, never measured. With a "
@@ -152,9 +169,19 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Verbose = O.Verbose;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
-  if (Error E = unitCommandFor(O.Input, Trailing.Args, O.BuildFolder)
-                    .moveInto(R.Command))
+  if (O.Input.empty() && O.BuildFolder.empty())
+    return usageError("no source and no project is given",
+                      "name a source, or the folder of compile_commands.json "
+                      "with -p");
+  if (O.Input.empty()) {
+    R.Project = O.BuildFolder;
+    R.Trailing = Trailing.Args;
+  } else if (Error E = unitCommandFor(O.Input, Trailing.Args, O.BuildFolder)
+                           .moveInto(R.Command)) {
     return E;
+  }
+  R.Choice.Top = given(O.Top);
+  R.Choice.Least = O.Share / 100;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);
   if (!Models)
     return Models.takeError();

@@ -14,6 +14,11 @@
 
 namespace cupilot {
 
+/// That \p Source has \p All kernels and \p Named whose names hold \p Only:
+/// none is a usage error.
+llvm::Error checkChoice(size_t All, size_t Named, llvm::StringRef Source,
+                        llvm::StringRef Only);
+
 /// Those of the kernels of \p Source whose names hold \p Only, all if that is
 /// empty. That there is none is a usage error.
 llvm::Expected<std::vector<Kernel>>
@@ -28,7 +33,7 @@ struct WorkloadSet {
   /// Errors as loadWorkloads'.
   static llvm::Expected<WorkloadSet> load(llvm::StringRef Path);
   bool launches(const Kernel &K) const;
-  /// The launches of \p K.
+  /// The launches of \p K, under its symbol.
   std::vector<Workload> of(const Kernel &K) const;
 };
 

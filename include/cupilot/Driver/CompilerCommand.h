@@ -24,6 +24,13 @@ llvm::Expected<UnitCommand> unitCommandFor(llvm::StringRef Source,
                                            llvm::ArrayRef<std::string> Trailing,
                                            llvm::StringRef BuildFolder);
 
+struct ProjectUnit;
+
+/// What compiles a unit of compile_commands.json, with \p Trailing added as in
+/// clangFlagsFor. A command that keeps all originals is a usage error.
+llvm::Expected<UnitCommand> unitCommandOf(const ProjectUnit &Unit,
+                                          llvm::ArrayRef<std::string> Trailing);
+
 /// The flags for clang with which \p Source is to be seen. \p Trailing holds
 /// them, or a whole command, clang's or nvcc's, also behind launchers
 /// ("ccache nvcc ..."); nvcc's are translated. With \p BuildFolder the command

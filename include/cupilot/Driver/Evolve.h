@@ -1,4 +1,4 @@
-//===- Evolve.h - The search of a unit's kernels -*- C++ -*-===//
+//===- Evolve.h - The search of a program's kernels -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -11,6 +11,7 @@
 #include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/EvolveAgents.h"
+#include "cupilot/Driver/SearchTable.h"
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/Model/Contract.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,11 +33,15 @@ struct SearchSize {
 
 /// What is searched, how, and where to.
 struct EvolveRequest {
-  std::string Input;     ///< A CUDA source, or a module of kernels (".mlir").
+  /// A CUDA source, or a module of kernels (".mlir"); "": Project's units.
+  std::string Input;
+  std::string Project;   ///< For readProject.
   std::string Workloads; ///< Module of the recorded launches.
   std::string Store;     ///< Folder.
   std::string Only;      ///< Kernels whose names hold it; "": all.
-  UnitCommand Command;
+  ShareChoice Choice;
+  UnitCommand Command;                       ///< Of a source.
+  std::vector<std::string> Trailing;         ///< For the commands of a project.
   std::vector<std::string> Compilers;        ///< For buildCompilers.
   std::optional<PrecisionContract> Contract; ///< None: the kernels' own.
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
@@ -53,13 +58,18 @@ struct EvolveRequest {
   std::optional<AgentSettings> Models; ///< None: rules translate.
 
   bool isModule() const;
+  bool isProject() const { return Input.empty() && !Project.empty(); }
   bool isDryRun() const { return Models && Models->DryRun; }
 };
 
-/// Searches the kernels and puts what is accepted into the store. Progress goes
-/// to \p Log, the prompts of a dry run to \p Out. Findings: no kernel is
-/// launched in the workloads, or no variant was accepted. Resource errors: the
-/// budget is used up, or results of a GPU are awaited.
+/// Searches the kernels that the workloads launch, those with the largest share
+/// of the time first, and puts what is accepted into the store. Progress goes
+/// to
+/// \p Log; the table of all kernels (SearchTable), or the prompts of a dry run,
+/// to \p Out. A kernel that fails is left out, with its reason. Findings: no
+/// kernel is launched, or no variant was accepted. Resource errors, after the
+/// others were searched: something outside failed for a kernel, results of a
+/// GPU are awaited; at once: the budget is used up.
 llvm::Error evolve(const EvolveRequest &R, llvm::raw_ostream &Out,
                    llvm::raw_ostream &Log);
 

@@ -10,6 +10,7 @@
 
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include <functional>
 
 namespace cupilot {
 
@@ -18,12 +19,16 @@ struct ExtractOptions {
   /// refuse those whose device code differs from the whole unit's. Costs one
   /// compilation of the unit and one of each slice.
   bool VerifySlices = true;
+  /// Told name, symbol and place of each kernel of the unit: whether it is
+  /// wanted. The others cost nothing more and are left out. Empty: all are.
+  std::function<bool(const Kernel &)> Wanted = {};
 };
 
-/// All kernels (and instantiations) that the translation unit \p File defines
-/// when compiled by clang with \p Flags, in source order. A file that does not
-/// parse is a usage error with the compiler's diagnostics. Slices compile with
-/// variantFlags(Flags), and hold the macros of the command line that they use.
+/// All wanted kernels (and instantiations) that the translation unit \p File
+/// defines when compiled by clang with \p Flags, in source order. A file that
+/// does not parse is a usage error with the compiler's diagnostics. Slices
+/// compile with variantFlags(Flags), and hold the macros of the command line
+/// that they use.
 llvm::Expected<std::vector<Kernel>>
 extractKernels(llvm::StringRef File, llvm::ArrayRef<std::string> Flags,
                const ExtractOptions &Options = {});

@@ -1,0 +1,347 @@
+//===- KernelSearch.cpp - The search of one kernel into a store -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelSearch.h"
+#include "cupilot/Driver/KeepVariant.h"
+#include "cupilot/Driver/SearchProgress.h"
+#include "cupilot/Driver/SharedFolder.h"
+#include "cupilot/Model/Architecture.h"
+#include "cupilot/Portable/Digest.h"
+#include "cupilot/Store/GateCounts.h"
+#include "cupilot/Support/Error.h"
+#include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// Says why a kernel is left out; see absorbFinding.
+Error KernelSearches::leaveOut(Error E, const Twine &Prefix, SearchRow &Row) {
+  return absorbFinding(std::move(E), [&](StringRef Why) {
+    Row.Why = Why.split('\n').first.str();
+    Log << Prefix << "left out: " << Why << "\n";
+  });
+}
+
+/// Nothing where there is nothing to search, which is said.
+Expected<std::optional<SearchProblem>>
+KernelSearches::problemOf(const SearchedUnit &Unit, const Kernel &K,
+                          SearchRow &Row) {
+  SearchProblem P;
+  P.K = K;
+  P.Workloads = Recorded.of(K);
+  if (K.Refusal) {
+    Row.Why = StringRef(*K.Refusal).split('\n').first.str();
+    Log << K.Name << ": left out: " << *K.Refusal << "\n";
+    return std::nullopt;
+  }
+  Expected<GpuDescription> Gpu = describeGpu(R.Gpu);
+  if (!Gpu)
+    return Gpu.takeError();
+  P.Gpu = *Gpu;
+  Expected<std::string> Arch =
+      architectureOn(*Gpu, Unit.Command.Flags, /*Loaded=*/R.Device == "cpu");
+  if (!Arch)
+    return Arch.takeError();
+  P.Arch = std::move(*Arch);
+  BuildCompiler First = compilerOf(K, Unit.Compilers.front());
+  P.Flags = First.Flags;
+  P.Nvcc = First.Nvcc;
+  P.Compiler = First.Name;
+  P.Seed = R.Seed;
+  P.Compilation = R.Compilation;
+  P.DataFolder = Recorded.Folder;
+  P.OnGpu = R.Device != "cpu";
+  P.LargeBytes = R.LargeBytes;
+  return P;
+}
+
+/// Two searches of one kernel would forget and overwrite each other's steps.
+Expected<FileLock> KernelSearches::lock(const Kernel &K) const {
+  Expected<std::optional<FileLock>> Lock =
+      FileLock::tryLock(Root + "/journal.sqlite.lock", xxh3_64bits(K.Digest));
+  if (!Lock)
+    return Lock.takeError();
+  if (!*Lock)
+    return resourceError(
+        "another search of '" + K.Name + "' is running in the store '" +
+            R.Store + "'",
+        "wait until it has finished, or name another store with --store");
+  return std::move(**Lock);
+}
+
+/// What helped similar kernels.
+Expected<std::vector<SeedGenome>>
+KernelSearches::seedsFor(const SearchProblem &P) {
+  if (R.Like.empty() || (R.Models && !R.Models->Retrieval))
+    return std::vector<SeedGenome>();
+  Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
+      sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
+  if (!Embedder)
+    return Embedder.takeError();
+  std::vector<std::string> Roots;
+  for (const std::string &Each : R.Like)
+    Roots.push_back(storeNamed(Each));
+  Expected<std::vector<SeedGenome>> Seeds =
+      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
+  if (!Seeds)
+    return Seeds.takeError();
+  for (const SeedGenome &S : *Seeds)
+    Log << P.K.Name << ": starts with " << S.Genome
+        << format(", %.2fx for ", S.Ratio) << S.Kernel
+        << format(" (similarity %.2f)\n", S.Similarity);
+  return Seeds;
+}
+
+SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds) {
+  SearchOptions Options;
+  if (Models) {
+    Models->setExamples(Seeds);
+    Models->apply(Options);
+  }
+  R.Size.applyTo(Options);
+  Options.Resume = R.Resume;
+  Options.Strategies = R.Strategies.empty()
+                           ? sharedFile("strategies", "strategies")
+                           : R.Strategies;
+  Options.Store = Root;
+  Options.Device = R.Device;
+  Options.Patience.Wait = R.Wait;
+  Options.Patience.Tell = [this](const Twine &Text) {
+    Log << "  " << Text << "\n";
+  };
+  Options.Tell = [this](StringRef Text) { Log << "  " << Text << "\n"; };
+  for (const SeedGenome &S : Seeds)
+    Options.Begin.push_back(S.Genome);
+  return Options;
+}
+
+/// The search, with its progress and its figures.
+Expected<SearchResult> KernelSearches::searchAloud(const SearchProblem &P,
+                                                   SearchOptions &Options,
+                                                   SearchRow &Row) {
+  Log << P.K.Name << "\n  running the original on " << P.Workloads.size()
+      << " workload(s)\n";
+  std::function<double()> Spent;
+  if (Models && Models->Models)
+    Spent = [&] { return Models->Models->spent().Cost; };
+  SearchProgress Progress(Options, P.OnGpu, R.Verbose, std::move(Spent), Log);
+  Options.Progress = [&](unsigned Generation, const CandidateRecord &C,
+                         double Best) {
+    Progress.candidate(Generation, C, Best);
+  };
+  Expected<SearchResult> Result = search(P, Options, J);
+  if (!Result)
+    return Result.takeError();
+  auto Count = [&](ArrayRef<CandidateOutcome> Of) {
+    return unsigned(count_if(Result->All, [&](const CandidateRecord &C) {
+      return is_contained(Of, C.Outcome);
+    }));
+  };
+  std::string Figures;
+  raw_string_ostream(Figures) << format(
+      "%u candidates: %u refused by rules, %u duplicates, %u "
+      "rejected by the gate, %u not faster",
+      unsigned(Result->All.size()), Count(CandidateOutcome::Refused),
+      Count(CandidateOutcome::Duplicate),
+      Count({CandidateOutcome::Rejected, CandidateOutcome::Unidentified,
+             CandidateOutcome::Inadmissible}),
+      Count(CandidateOutcome::Slower));
+  Log << "  " << Figures << ", " << Result->Kept << " kept\n";
+  if (Result->Kept)
+    Row.Ratio = Result->Variants.front().Fitness.value_or(0);
+  else
+    Row.Why = Figures;
+  Row.RatioBasis = P.OnGpu ? Basis::Measured : Basis::Modelled;
+  if (Result->Ended)
+    Log << "  stopped early: " << Result->Ended->Text << "\n";
+  if (Models)
+    Log << "  " << Models->summary() << "\n";
+  return Result;
+}
+
+/// What the gate said in a search, by reason.
+static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
+  GateCounts C;
+  C.Kernel = K.Name;
+  C.Identity = K.Digest;
+  C.Search = Result.Run;
+  C.Gate = GateVersion;
+  for (const CandidateRecord &R : Result.All)
+    switch (R.Outcome) {
+    case CandidateOutcome::Inadmissible:
+      ++C.Judged;
+      ++C.Reasons[wordOf(GateReason::Inadmissible).str()];
+      break;
+    case CandidateOutcome::Rejected:
+      ++C.Judged;
+      ++C.Reasons[wordOf(*R.Reason.Found).str()];
+      break;
+    case CandidateOutcome::Unidentified: // Its identity is not the gate's.
+    case CandidateOutcome::Slower:
+    case CandidateOutcome::Accepted:
+      ++C.Judged;
+      ++C.Passed;
+      break;
+    case CandidateOutcome::Unjudged: // These never came so far.
+    case CandidateOutcome::Refused:
+    case CandidateOutcome::NoAnswer:
+    case CandidateOutcome::CompileError:
+    case CandidateOutcome::CompilerCrash:
+    case CandidateOutcome::CompilerLimits:
+    case CandidateOutcome::Duplicate:
+    case CandidateOutcome::Passed:
+      break;
+    }
+  return C;
+}
+
+/// What the search put into the store before a budget ended it makes way for
+/// what it ends with.
+Error KernelSearches::supersede(const SearchResult &Result,
+                                StoreUpdate &Update) {
+  static constexpr char Step[] = "stored"; // No batch is called that.
+  Expected<std::optional<BatchRecord>> Earlier = J.findBatch(Result.Run, Step);
+  Expected<std::vector<StoredKernel>> There = Store.kernels();
+  if (!Earlier || !There)
+    return joinErrors(Earlier.takeError(), There.takeError());
+  if (*Earlier)
+    for (StringRef Digest : split((*Earlier)->Results, '\n'))
+      Update.Superseded.push_back(Digest.str());
+  if (!Result.isOverBudget())
+    return Error::success();
+  std::vector<std::string> Own;
+  for (const Variant &V : Update.Kernel->Variants)
+    if (is_contained(Update.Superseded, V.Digest) ||
+        none_of(*There, [&](const StoredKernel &S) {
+          return any_of(S.Variants, [&](const Variant &Other) {
+            return Other.Digest == V.Digest;
+          });
+        }))
+      Own.push_back(V.Digest);
+  return J.saveBatch(Result.Run, Step, {"", join(Own, "\n")});
+}
+
+/// All that a search leaves in the store: its statistics, what a GPU said,
+/// and the variants that were accepted.
+/// The first compiler's build, and those of others that have one.
+Expected<std::vector<KernelSearches::Built>>
+KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
+                         const std::string &Arch) {
+  std::vector<Built> Builds;
+  for (const BuildCompiler &Each : Unit.Compilers) {
+    Built B{compilerOf(K, Each), ""};
+    Expected<std::string> Identity =
+        B.By.Name.empty() ? B.By.Nvcc->name()
+                          : Unit.Identities.identityOf(K, Arch, B.By);
+    if (!Identity && Builds.empty())
+      return Identity.takeError();
+    if (!Identity) {
+      // What the first compiler's code proves stays, whatever becomes of it.
+      if (Error E = handleErrors(Identity.takeError(), [&](const ToolError &T) {
+            if (T.code() == ExitCode::Resource)
+              OthersFailed = Unit.Compilers.front().Name;
+            Log << "  " << (B.By.Name.empty() ? "nvcc" : B.By.Name)
+                << " left out: " << T.text() << "\n";
+          }))
+        return std::move(E);
+      continue;
+    }
+    B.Identity = std::move(*Identity);
+    // Two commands may mean the same.
+    if (none_of(Builds, [&](const Built &Known) {
+          return Known.Identity == B.Identity;
+        }))
+      Builds.push_back(std::move(B));
+  }
+  return Builds;
+}
+
+Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
+                            SearchResult &Result) {
+  StoreUpdate Update;
+  Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
+  if (!Result.Strategies.Tallies.empty())
+    Update.Files.push_back(strategyFile(Result.Strategies));
+  // The names of a capture mean another launch in the next one.
+  for (MeasuredFile::Entry &E : Result.Measured.Entries)
+    for (const Workload &W : P.Workloads)
+      if (W.Name == E.Workload) {
+        E.Workload = caseName(W);
+        break;
+      }
+  if (P.OnGpu && !Result.Measured.Entries.empty())
+    Update.Files.emplace_back("measured/" + shortDigest(Result.Run) + ".json",
+                              measuredText(Result.Measured));
+  if (Result.Variants.empty())
+    return Store.commit(Update);
+  StoredKernel &S = Update.Kernel.emplace();
+  S.K = P.K;
+  S.Variants = std::move(Result.Variants);
+  S.Sources = std::move(Result.Sources);
+  const std::vector<std::string> Cases = casesOf(P.Workloads, P.OnGpu);
+  for (Variant &V : S.Variants)
+    for (Measurement &M : V.Evidence)
+      M.Cases = Cases;
+  for (const Built &B : Builds)
+    if (any_of(S.Variants, [&](const Variant &V) {
+          return any_of(V.Evidence, [&](const Measurement &M) {
+            return M.Compiler == B.By.Name;
+          });
+        }))
+      S.Builds.push_back({B.By.Name, P.Arch, B.Identity});
+  if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
+    return E;
+  if (Error E = supersede(Result, Update))
+    return E;
+  return putIntoStore(Store, std::move(Update), Log);
+}
+
+Error KernelSearches::evolveKernel(SearchedUnit &Unit, const Kernel &K,
+                                   SearchRow &Row) {
+  Expected<std::optional<SearchProblem>> P = problemOf(Unit, K, Row);
+  if (!P)
+    return P.takeError();
+  if (!*P)
+    return Error::success();
+  Expected<std::vector<Built>> Builds = buildsOf(Unit, K, (*P)->Arch);
+  if (!Builds)
+    return leaveOut(Builds.takeError(), K.Name + ": ", Row);
+  Expected<FileLock> Lock = lock(K);
+  if (!Lock)
+    return Lock.takeError();
+  Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
+  if (!Seeds)
+    return Seeds.takeError();
+  SearchOptions Options = optionsFor(*Seeds);
+  for (const Built &B : drop_begin(*Builds))
+    Options.Others.push_back(B.By);
+  Expected<SearchResult> Result = searchAloud(**P, Options, Row);
+  if (!Result && R.isDryRun())
+    return Models->printPrompts(Result.takeError(), Out);
+  if (!Result)
+    return leaveOut(Result.takeError(), "  ", Row);
+  Accepted += Result->Kept;
+  if (Result->OtherFailed)
+    OthersFailed = Unit.Compilers.front().Name;
+  if (Error E = store(**P, *Builds, *Result))
+    return E;
+  OverBudget = Result->isOverBudget();
+  // What it found so far is kept.
+  if (OverBudget)
+    return resourceError(Result->Ended->Text,
+                         "continue with a larger limit and --resume; recorded "
+                         "answers are not asked for again");
+  return Error::success();
+}
+
+} // namespace cupilot

@@ -1,0 +1,84 @@
+//===- KernelSearch.h - The search of one kernel into a store -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_DRIVER_KERNELSEARCH_H
+#define CUPILOT_LIB_DRIVER_KERNELSEARCH_H
+
+#include "cupilot/Driver/BuildCompilers.h"
+#include "cupilot/Driver/Evolve.h"
+#include "cupilot/Driver/SearchTable.h"
+#include "cupilot/Store/ProjectStore.h"
+#include "cupilot/Support/File.h"
+
+namespace cupilot {
+
+/// A unit whose kernels are searched.
+struct SearchedUnit {
+  SearchedUnit(llvm::StringRef Source, UnitCommand Command,
+               std::vector<BuildCompiler> Compilers)
+      : Command(std::move(Command)), Compilers(std::move(Compilers)),
+        Identities(Source) {}
+
+  UnitCommand Command;
+  std::vector<BuildCompiler> Compilers; ///< Not empty.
+  BuildIdentities Identities;
+};
+
+/// The searches of a run's kernels into one store.
+class KernelSearches {
+public:
+  /// \p Root: the store's folder; of a dry run one that goes.
+  KernelSearches(const EvolveRequest &R, llvm::StringRef Root,
+                 WorkloadSet Recorded, ProjectStore Store, Journal J,
+                 std::unique_ptr<EvolveAgents> Models, llvm::raw_ostream &Out,
+                 llvm::raw_ostream &Log)
+      : R(R), Root(Root), Recorded(std::move(Recorded)),
+        Store(std::move(Store)), J(std::move(J)), Models(std::move(Models)),
+        Out(Out), Log(Log) {}
+  /// \p Row gets what became of \p K. Errors are no findings about it: results
+  /// of a GPU are awaited, a budget is used up, something outside failed.
+  llvm::Error evolveKernel(SearchedUnit &Unit, const Kernel &K, SearchRow &Row);
+
+  unsigned Accepted = 0;
+  /// Another compiler could not be run for a kernel of this one, whose builds
+  /// have it.
+  std::string OthersFailed;
+  bool OverBudget = false; ///< Nothing more can be asked in this run.
+
+private:
+  llvm::Expected<std::optional<SearchProblem>>
+  problemOf(const SearchedUnit &Unit, const Kernel &K, SearchRow &Row);
+  llvm::Expected<FileLock> lock(const Kernel &K) const;
+  llvm::Expected<std::vector<SeedGenome>> seedsFor(const SearchProblem &P);
+  SearchOptions optionsFor(llvm::ArrayRef<SeedGenome> Seeds);
+  llvm::Expected<SearchResult>
+  searchAloud(const SearchProblem &P, SearchOptions &Options, SearchRow &Row);
+  llvm::Error supersede(const SearchResult &Result, StoreUpdate &Update);
+  /// A compiler's build of a kernel, and whose.
+  struct Built {
+    BuildCompiler By;
+    std::string Identity;
+  };
+  llvm::Expected<std::vector<Built>>
+  buildsOf(SearchedUnit &Unit, const Kernel &K, const std::string &Arch);
+  llvm::Error store(const SearchProblem &P, llvm::ArrayRef<Built> Builds,
+                    SearchResult &Result);
+  llvm::Error leaveOut(llvm::Error E, const llvm::Twine &Prefix,
+                       SearchRow &Row);
+
+  const EvolveRequest &R;
+  std::string Root;
+  WorkloadSet Recorded;
+  ProjectStore Store;
+  Journal J;
+  std::unique_ptr<EvolveAgents> Models; ///< Null: rules translate.
+  llvm::raw_ostream &Out, &Log;
+};
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_DRIVER_KERNELSEARCH_H
