@@ -304,4 +304,8 @@ bool isNvcc(StringRef Program) {
   return sys::path::filename(Program).starts_with("nvcc");
 }
 
+bool isClang(StringRef Program) {
+  return sys::path::filename(Program).starts_with("clang");
+}
+
 } // namespace cupilot

@@ -37,10 +37,6 @@ namespace cupilot {
 
 static const char Tool[] = "cupilot-launch";
 
-static bool isClang(StringRef Program) {
-  return sys::path::filename(Program).starts_with("clang");
-}
-
 static bool isPlugin(StringRef Arg) {
   return Arg.consume_front("-fplugin=") &&
          (sys::path::filename(Arg) == "cupilot" ||

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/Launch.h"
+#include "cupilot/Launcher/RecordCommand.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringRef.h"
@@ -28,13 +29,38 @@ static const char Help[] =
     "  cupilot-launch clang++ ARGS    run clang++ with -fplugin=cupilot\n"
     "  cupilot-launch ARGS            the same as cupilot-launch nvcc ARGS\n"
     "  cupilot-launch ccache ...      run a compiler through ccache, which "
-    "hashes the store, too\n\n"
+    "hashes the store, too\n"
+    "  cupilot-launch --record-commands FILE COMMAND\n"
+    "                                 the same, and put the command into FILE, "
+    "a compile_commands.json\n\n"
     "Arguments for cuPilot have the form -fplugin-arg-cupilot-KEY=VALUE, among "
     "ARGS or before\n"
     "the compiler; -fplugin-arg-cupilot-help lists them. -Rpass=cupilot and\n"
     "-Rpass-missed=cupilot report what was replaced, and why the rest was "
     "not.\n"
-    "Other compilers run unchanged.\n";
+    "Other compilers run unchanged.\n\n"
+    "examples:\n"
+    "  make NVCC='cupilot-launch nvcc'\n"
+    "  make NVCC='cupilot-launch --record-commands "
+    "/src/app/compile_commands.json nvcc'\n";
+
+/// Takes --record-commands FILE, or --record-commands=FILE, from \p Command.
+static Expected<std::string> takeRecord(std::vector<std::string> &Command) {
+  StringRef First = Command.front();
+  if (!First.consume_front("--record-commands") ||
+      !(First.empty() || First.starts_with("=")))
+    return "";
+  const bool Joined = First.consume_front("=");
+  std::string File = Joined               ? First.str()
+                     : Command.size() > 1 ? Command[1]
+                                          : "";
+  const size_t Words = Joined ? 1 : 2;
+  if (File.empty() || Command.size() <= Words)
+    return cupilot::usageError("--record-commands needs a file and a command",
+                               "cupilot-launch --help");
+  Command.erase(Command.begin(), Command.begin() + Words);
+  return File;
+}
 
 int main(int argc, char **argv) {
   std::vector<std::string> Command(argv + 1, argv + argc);
@@ -49,5 +75,11 @@ int main(int argc, char **argv) {
                                         " for LLVM " CUPILOT_LLVM_VERSION "\n");
     return 0;
   }
+  Expected<std::string> Record = takeRecord(Command);
+  if (!Record)
+    return cupilot::reportError(Record.takeError(), "cupilot-launch");
+  if (!Record->empty())
+    if (Error E = cupilot::recordCommand(*Record, Command))
+      return cupilot::reportError(std::move(E), "cupilot-launch");
   return cupilot::launch(Command);
 }

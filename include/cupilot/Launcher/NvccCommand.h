@@ -72,6 +72,8 @@ llvm::Expected<NvccCommand> parseNvccCommand(llvm::ArrayRef<std::string> Args,
 
 /// By its name: "/usr/local/cuda/bin/nvcc".
 bool isNvcc(llvm::StringRef Program);
+/// By its name: "clang++-22".
+bool isClang(llvm::StringRef Program);
 
 } // namespace cupilot
 
