@@ -8,6 +8,7 @@
 
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -36,6 +37,22 @@ chooseKernels(Expected<std::vector<Kernel>> Kernels, StringRef Source,
   llvm::erase_if(*Kernels, [&](const Kernel &K) {
     return !StringRef(K.Name).contains(Only);
   });
+  if (Error E = checkChoice(All, Kernels->size(), Source, Only))
+    return std::move(E);
+  return Kernels;
+}
+
+Expected<std::vector<Kernel>>
+extractChosen(StringRef Source, ArrayRef<std::string> Flags, StringRef Only) {
+  size_t All = 0;
+  auto IsNamed = [&](const Kernel &K) {
+    ++All;
+    return StringRef(K.Name).contains(Only);
+  };
+  Expected<std::vector<Kernel>> Kernels =
+      extractKernels(Source, Flags, {.VerifySlices = false, .Wanted = IsNamed});
+  if (!Kernels)
+    return Kernels.takeError();
   if (Error E = checkChoice(All, Kernels->size(), Source, Only))
     return std::move(E);
   return Kernels;

@@ -13,7 +13,6 @@
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Eject/Eject.h"
-#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -61,9 +60,8 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
   Expected<std::vector<StoredKernel>> Stored = Store.kernels();
   if (!Stored)
     return Stored.takeError();
-  Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false}),
-      R.Input, R.Only);
+  Expected<std::vector<Kernel>> Kernels =
+      extractChosen(R.Input, R.Command.Flags, R.Only);
   if (!Kernels)
     return Kernels.takeError();
   UnitIdentities Identities(R.Input, R.Command.Flags);

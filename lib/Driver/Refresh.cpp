@@ -12,7 +12,6 @@
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/Evolution/BuildProof.h"
-#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -206,9 +205,8 @@ Error refresh(const RefreshRequest &R, raw_ostream &Log) {
       return Loaded.takeError();
     Given = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      extractKernels(R.Input, R.Command.Flags, {.VerifySlices = false}),
-      R.Input, R.Only);
+  Expected<std::vector<Kernel>> Kernels =
+      extractChosen(R.Input, R.Command.Flags, R.Only);
   if (!Kernels)
     return Kernels.takeError();
   Expected<std::vector<BuildCompiler>> By =

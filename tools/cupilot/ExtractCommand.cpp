@@ -8,6 +8,7 @@
 
 #include "SharedOptions.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Portable/Digest.h"
@@ -27,6 +28,7 @@ struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
 
   SourceOption File{Sub};
+  OnlyOption Only{Sub};
   cl::opt<std::string> Output{
       "o", In, cl::value_desc("K.mlir"),
       cl::desc("Write the kernels there, and their slices to K.slices "
@@ -51,6 +53,7 @@ static const char Examples[] =
     "  cupilot extract heat.cu -- -O2 --cuda-gpu-arch=sm_90\n"
     "  cupilot extract heat.cu -o heat.mlir -- -O2 -Iinclude\n"
     "  cupilot extract heat.cu -p build\n"
+    "  cupilot extract heat.cu --only 'step<4' --no-verify -p build\n"
     "  cupilot extract heat.cu -- nvcc -arch=sm_90 --expt-relaxed-constexpr -c "
     "heat.cu\n\n"
     "FLAGS are the flags of clang++, or a whole command of clang or nvcc. "
@@ -116,10 +119,18 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Flags)
     return Flags.takeError();
   std::vector<KernelIdentity> Builds;
-  Expected<std::vector<Kernel>> Kernels =
-      extractKernels(O.File, *Flags, {.VerifySlices = !O.NoVerify}, Builds);
+  size_t All = 0;
+  auto IsNamed = [&](const Kernel &K) {
+    ++All;
+    return StringRef(K.Name).contains(O.Only);
+  };
+  Expected<std::vector<Kernel>> Kernels = extractKernels(
+      O.File, *Flags, {.VerifySlices = !O.NoVerify, .Wanted = IsNamed}, Builds);
   if (!Kernels)
     return Kernels.takeError();
+  if (!O.Only.empty())
+    if (Error E = checkChoice(All, Kernels->size(), O.File, O.Only))
+      return E;
   bool ToStdout = O.Output.empty() || O.Output == "-";
   std::string Folder = O.SliceFolder, Relative;
   if (!ToStdout && Folder.empty()) {

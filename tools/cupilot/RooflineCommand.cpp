@@ -13,7 +13,6 @@
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/Prophecy.h"
-#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 #include "cupilot/Store/BuildStore.h"
@@ -224,10 +223,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
       return Loaded.takeError();
     Recorded = std::move(*Loaded);
   }
-  Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      FromModule ? loadKernels(O.Input)
-                 : extractKernels(O.Input, *Flags, {.VerifySlices = false}),
-      O.Input, O.Only);
+  Expected<std::vector<Kernel>> Kernels =
+      FromModule ? chooseKernels(loadKernels(O.Input), O.Input, O.Only)
+                 : extractChosen(O.Input, *Flags, O.Only);
   if (!Kernels)
     return Kernels.takeError();
   if (O.WorkloadText.empty() &&

@@ -11,7 +11,6 @@
 #include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Evolution/Candidate.h"
-#include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Config.h"
@@ -133,9 +132,8 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
       buildCompilers(*Command, {CUPILOT_CLANG}, errs());
   if (!By)
     return By.takeError();
-  Expected<std::vector<Kernel>> Kernels = chooseKernels(
-      extractKernels(O.Input, Command->Flags, {.VerifySlices = false}), O.Input,
-      O.Only);
+  Expected<std::vector<Kernel>> Kernels =
+      extractChosen(O.Input, Command->Flags, O.Only);
   if (!Kernels)
     return Kernels.takeError();
   unsigned Done = 0;

@@ -10,6 +10,7 @@
 
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Model/Workload.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 namespace cupilot {
@@ -24,6 +25,12 @@ llvm::Error checkChoice(size_t All, size_t Named, llvm::StringRef Source,
 llvm::Expected<std::vector<Kernel>>
 chooseKernels(llvm::Expected<std::vector<Kernel>> Kernels,
               llvm::StringRef Source, llvm::StringRef Only);
+
+/// chooseKernels of what is extracted from the unit \p Source: kernels of other
+/// names cost no more than parsing. Slices are not verified.
+llvm::Expected<std::vector<Kernel>>
+extractChosen(llvm::StringRef Source, llvm::ArrayRef<std::string> Flags,
+              llvm::StringRef Only);
 
 /// What a file of workloads holds, and the folder that its data is meant from.
 struct WorkloadSet {
