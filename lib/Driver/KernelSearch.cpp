@@ -110,6 +110,7 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds) {
   }
   R.Size.applyTo(Options);
   Options.Resume = R.Resume;
+  Options.Jobs = R.Jobs;
   Options.Strategies = R.Strategies.empty()
                            ? sharedFile("strategies", "strategies")
                            : R.Strategies;

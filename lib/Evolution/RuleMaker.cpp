@@ -9,6 +9,7 @@
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Support/Error.h"
+#include <atomic>
 #include <thread>
 
 using namespace llvm;
@@ -20,8 +21,9 @@ CandidateMaker::~CandidateMaker() = default;
 namespace {
 class RuleMaker : public CandidateMaker {
 public:
-  explicit RuleMaker(const CandidateEvaluator &E) : E(E) {}
-  size_t width() const override { return 2; }
+  RuleMaker(const CandidateEvaluator &E, unsigned Jobs)
+      : E(E), AtOnce(std::max(2u, Jobs)), Width(Jobs > 1 ? 4 * Jobs : 2) {}
+  size_t width() const override { return Width; }
   Error make(ArrayRef<CandidateOrder> Orders,
              std::vector<std::optional<Candidate>> &Made) override;
   Error revise(ArrayRef<RevisionOrder> Orders,
@@ -32,6 +34,9 @@ public:
 
 private:
   const CandidateEvaluator &E;
+  size_t AtOnce; ///< Threads.
+  /// Who judges several at a time wants a few for each.
+  size_t Width;
 };
 } // namespace
 
@@ -39,10 +44,13 @@ Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
                       std::vector<std::optional<Candidate>> &Made) {
   std::vector<std::optional<Expected<Candidate>>> Prepared(Orders.size());
   std::vector<std::thread> Threads;
-  for (size_t I = 0; I < Orders.size(); ++I)
-    if (!Orders[I].Known)
-      Threads.emplace_back(
-          [&, I] { Prepared[I].emplace(E.prepare(Orders[I].Genes)); });
+  std::atomic<size_t> Next = 0;
+  for (size_t T = 0; T < std::min(AtOnce, Orders.size()); ++T)
+    Threads.emplace_back([&] {
+      for (size_t I; (I = Next++) < Orders.size();)
+        if (!Orders[I].Known)
+          Prepared[I].emplace(E.prepare(Orders[I].Genes));
+    });
   for (std::thread &T : Threads)
     T.join();
   Made.resize(Orders.size());
@@ -59,8 +67,8 @@ Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
 }
 
 std::unique_ptr<CandidateMaker>
-makeRuleMaker(const CandidateEvaluator &Evaluator) {
-  return std::make_unique<RuleMaker>(Evaluator);
+makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs) {
+  return std::make_unique<RuleMaker>(Evaluator, Jobs);
 }
 
 } // namespace cupilot

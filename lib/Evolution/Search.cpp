@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Search.h"
 #include "AgentCalls.h"
+#include "JudgeAhead.h"
 #include "OtherBuild.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
@@ -35,8 +36,9 @@ struct SearchEntry {
   CandidateOrder Order;
   std::optional<CandidateRecord> Known = std::nullopt; ///< From the journal.
   std::optional<Candidate> Made = std::nullopt;
-  CandidateRecord Record = {}; ///< Its latest state.
-  unsigned Round = 0;          ///< Repairs so far.
+  std::optional<CandidateRecord> Ahead = std::nullopt; ///< Its verdict.
+  CandidateRecord Record = {};                         ///< Its latest state.
+  unsigned Round = 0;                                  ///< Repairs so far.
   bool GaveUp = false;
 };
 
@@ -55,7 +57,8 @@ private:
   Error evaluate(unsigned Generation);
   Error collectUnjudged(std::vector<SearchEntry> &Entries);
   Error makeAndJudge(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
-  Error judge(Candidate &C);
+  void judgeAhead(ArrayRef<SearchEntry *> Entries);
+  Error judge(SearchEntry &E);
   Error repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
                function_ref<Error(ArrayRef<SearchEntry *>)> Judge);
   Error finish(SearchEntry &E, unsigned Generation);
@@ -92,7 +95,8 @@ private:
   const SearchProblem &Problem;
   const SearchOptions &Options;
   Journal &J;
-  mlir::MLIRContext Context;
+  // Processes that judge are copies of this one, which must have no threads.
+  mlir::MLIRContext Context{mlir::MLIRContext::Threading::DISABLED};
   mlir::OwningOpRef<mlir::ModuleOp> Population;
   std::unique_ptr<CandidateEvaluator> Evaluator;
   std::unique_ptr<GpuStepJudge> Gpu; ///< Null: times are modelled.
@@ -200,7 +204,7 @@ Error SearchLoop::begin() {
   } else {
     for (StringRef Name : ruleStrategies())
       Strategies.push_back(Name.str());
-    Maker = makeRuleMaker(*Evaluator);
+    Maker = makeRuleMaker(*Evaluator, Options.Jobs);
   }
   return beginBreeding();
 }
@@ -386,11 +390,41 @@ bool SearchLoop::endAsDuplicate(CandidateRecord &R) const {
 }
 
 /// Duplicates are not judged.
-Error SearchLoop::judge(Candidate &C) {
-  if (C.Record.Outcome != CandidateOutcome::Unjudged ||
-      endAsDuplicate(C.Record))
-    return Error::success();
-  return Evaluator->judge(C);
+Error SearchLoop::judge(SearchEntry &E) {
+  Candidate &C = *E.Made;
+  if (C.Record.Outcome == CandidateOutcome::Unjudged &&
+      !endAsDuplicate(C.Record)) {
+    if (E.Ahead)
+      C.Record = std::move(*E.Ahead);
+    else if (Error Failure = Evaluator->judge(C))
+      return Failure;
+  }
+  E.Record = C.Record;
+  return Error::success();
+}
+
+/// What judge() will ask for, beside each other: all but what is a duplicate
+/// already, or will be one of another here.
+void SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
+  if (Options.Jobs < 2)
+    return;
+  std::vector<SearchEntry *> Waiting;
+  std::vector<const Candidate *> Candidates;
+  for (SearchEntry *E : Entries) {
+    if (!E->Made || E->Made->Record.Outcome != CandidateOutcome::Unjudged ||
+        findSame(E->Made->Record) ||
+        any_of(Candidates, [&](const Candidate *Other) {
+          return isSameCode(Other->Record, E->Made->Record);
+        }))
+      continue;
+    Waiting.push_back(E);
+    Candidates.push_back(&*E->Made);
+  }
+  if (Waiting.size() < 2)
+    return;
+  auto Records = cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs);
+  for (auto [E, Record] : zip_equal(Waiting, Records))
+    E->Ahead = std::move(Record);
 }
 
 static bool mayBeRepaired(const SearchEntry &E) {
@@ -514,16 +548,15 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   Error Making = Maker->make(Orders, Made);
   if (Error E = endOfBudget(joinErrors(std::move(Making), noteCalls())))
     return E;
-  auto JudgeHere = [&](SearchEntry &E) -> Error {
-    if (Error Failure = judge(*E.Made))
-      return Failure;
-    E.Record = E.Made->Record;
-    return Error::success();
-  };
+  std::vector<SearchEntry *> ToJudge;
   for (auto [E, C] : zip_equal(Entries, Made)) {
     E.Made = std::move(C);
+    ToJudge.push_back(&E);
+  }
+  judgeAhead(ToJudge);
+  for (SearchEntry &E : Entries) {
     if (E.Made)
-      if (Error Failure = JudgeHere(E))
+      if (Error Failure = judge(E))
         return Failure;
     // Without repairs there is nothing to wait for.
     if (Maker->rounds() == 0 && (E.Known || E.Made))
@@ -535,8 +568,9 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   for (unsigned Round = 1; Round <= Maker->rounds() && !isOverBudget(); ++Round)
     if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
                                [&](ArrayRef<SearchEntry *> New) -> Error {
+                                 judgeAhead(New);
                                  for (SearchEntry *E : New)
-                                   if (Error Inner = JudgeHere(*E))
+                                   if (Error Inner = judge(*E))
                                      return Inner;
                                  return Error::success();
                                }))
@@ -653,10 +687,10 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
                            if (isOverBudget()) // A batch is of all of a round.
                              return Error::success();
                            std::vector<SearchEntry *> Passed;
+                           judgeAhead(New);
                            for (SearchEntry *E : New) {
-                             if (Error Failure = judge(*E->Made))
+                             if (Error Failure = judge(*E))
                                return Failure;
-                             E->Record = E->Made->Record;
                              if (E->Record.Outcome == CandidateOutcome::Passed)
                                Passed.push_back(E);
                            }

@@ -10,7 +10,7 @@
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/LaunchNames.h"
 #include "cupilot/Mutation/DomainChecks.h"
-#include "cupilot/Mutation/Workers.h"
+#include "cupilot/Support/Workers.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -10,6 +10,7 @@
 #include "SharedOptions.h"
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Evolve.h"
+#include <thread>
 
 using namespace llvm;
 using namespace cupilot;
@@ -66,6 +67,10 @@ struct Options : CommandOptions {
   cl::opt<unsigned> Generations{
       "generations", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Number of generations, including the first (default 3)")};
+  cl::opt<unsigned> Jobs{
+      "jobs", In, cl::cat(Search), cl::value_desc("N"),
+      cl::desc("Judge N candidates at a time, with the same verdicts (default: "
+               "as many as there are cores)")};
   cl::opt<bool> Steady{
       "steady", In, cl::cat(Search),
       cl::desc("Evaluate two candidates at a time; results can become parents "
@@ -164,6 +169,10 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))
     return E;
   R.Size = {given(O.Population), given(O.Generations), O.Steady};
+  R.Jobs =
+      given(O.Jobs).value_or(std::max(1u, std::thread::hardware_concurrency()));
+  if (R.Jobs == 0 || R.Jobs > 1024)
+    return usageError("--jobs must be between 1 and 1024");
   R.Resume = O.Resume;
   R.Wait = !O.NoWait;
   R.Verbose = O.Verbose;

@@ -16,7 +16,7 @@
 #include "cupilot/Launcher/NvccVariant.h"
 #include "cupilot/Mutation/DomainChecks.h"
 #include "cupilot/Mutation/SuiteUnit.h"
-#include "cupilot/Mutation/Workers.h"
+#include "cupilot/Support/Workers.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"

@@ -50,6 +50,7 @@ struct EvolveRequest {
   uint64_t Seed = 1;
   TextLimits Compilation; ///< Of each candidate.
   SearchSize Size;
+  unsigned Jobs = 1; ///< Candidates that are judged at a time.
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.
   bool Verbose = false;          ///< Say why each candidate was dropped.

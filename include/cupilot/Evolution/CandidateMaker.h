@@ -65,9 +65,9 @@ public:
   virtual bool exhausted() const { return false; }
 };
 
-/// By rules, two beside each other; nothing is repaired.
+/// By rules, \p Jobs beside each other, and at least two; nothing is repaired.
 std::unique_ptr<CandidateMaker>
-makeRuleMaker(const CandidateEvaluator &Evaluator);
+makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs);
 
 } // namespace cupilot
 

@@ -21,6 +21,9 @@ struct SearchOptions {
   unsigned Population = 12;
   unsigned Generations = 3;
   unsigned Offspring = 8;
+  /// Candidates that are judged beside each other, each in a process; the same
+  /// verdicts, whatever the number.
+  unsigned Jobs = 1;
   unsigned Keep = 1; ///< Variants that enter the store at most.
   bool Resume = false;
   std::string Strategies; ///< Folder of the library.

@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef CUPILOT_MUTATION_WORKERS_H
-#define CUPILOT_MUTATION_WORKERS_H
+#ifndef CUPILOT_SUPPORT_WORKERS_H
+#define CUPILOT_SUPPORT_WORKERS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -39,4 +39,4 @@ llvm::Error runTasks(llvm::ArrayRef<unsigned> Tasks,
 
 } // namespace cupilot
 
-#endif // CUPILOT_MUTATION_WORKERS_H
+#endif // CUPILOT_SUPPORT_WORKERS_H

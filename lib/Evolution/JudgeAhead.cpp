@@ -1,0 +1,94 @@
+//===- JudgeAhead.cpp - Candidates judged beside each other -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "JudgeAhead.h"
+#include "JournalJson.h"
+#include "cupilot/Support/Workers.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include <limits>
+
+using namespace llvm;
+
+namespace cupilot {
+
+/// What judge() changes of a record; "" for nothing.
+static std::string verdictText(const CandidateRecord &R) {
+  json::Object O{{"outcome", wordOf(R.Outcome)},
+                 {"text", json::fixUTF8(R.Reason.Text)},
+                 {"finding", findingText(R.Reason)},
+                 {"ratio", R.Ratio}};
+  if (R.Evidence)
+    O["evidence"] = evidenceText(*R.Evidence);
+  return formatv("{0}", json::Value(std::move(O))).str();
+}
+
+static bool readVerdict(StringRef Text, CandidateRecord &R) {
+  Expected<json::Value> V = json::parse(Text);
+  if (!V) {
+    consumeError(V.takeError());
+    return false;
+  }
+  const json::Object *O = V->getAsObject();
+  if (!O)
+    return false;
+  std::optional<CandidateOutcome> Outcome =
+      candidateOutcomeOf(O->getString("outcome").value_or(""));
+  std::optional<double> Ratio = O->getNumber("ratio");
+  if (!Outcome || !Ratio)
+    return false;
+  R.Outcome = *Outcome;
+  R.Ratio = *Ratio;
+  R.Reason = {O->getString("text").value_or("").str()};
+  if (StringRef Finding = O->getString("finding").value_or("");
+      !Finding.empty()) {
+    std::optional<OutcomeReason> Found = readFinding(Finding);
+    if (!Found)
+      return false;
+    R.Reason = std::move(*Found);
+  }
+  if (std::optional<StringRef> Evidence = O->getString("evidence")) {
+    R.Evidence = readEvidence(*Evidence);
+    return R.Evidence.has_value();
+  }
+  return true;
+}
+
+std::vector<std::optional<CandidateRecord>>
+judgeAhead(CandidateEvaluator &Evaluator,
+           ArrayRef<const Candidate *> Candidates, unsigned Jobs) {
+  std::vector<std::optional<CandidateRecord>> Records(Candidates.size());
+  std::vector<unsigned> Tasks;
+  for (unsigned I = 0; I < Candidates.size(); ++I)
+    Tasks.push_back(I);
+  auto Job = [&](unsigned Task) -> std::string {
+    Candidate C = *Candidates[Task];
+    if (Error E = Evaluator.judge(C)) {
+      consumeError(std::move(E));
+      return "";
+    }
+    return verdictText(C.Record);
+  };
+  auto Done = [&](size_t Index, TaskResult R) {
+    CandidateRecord Record = Candidates[Index]->Record;
+    if (R.K == TaskResult::Kind::Done && !R.Answer.empty() &&
+        readVerdict(R.Answer, Record))
+      Records[Index] = std::move(Record);
+    return true;
+  };
+  // As long as it takes: the gate bounds itself.
+  constexpr unsigned Years = std::numeric_limits<int>::max();
+  const unsigned Workers =
+      std::min<size_t>(Jobs, std::max<size_t>(Candidates.size(), 1));
+  if (Error E = runTasks(Tasks, {Workers, Years, Years}, Job, Done))
+    consumeError(std::move(E)); // Then one after the other.
+  return Records;
+}
+
+} // namespace cupilot

@@ -1,0 +1,25 @@
+//===- JudgeAhead.h - Candidates judged beside each other -*- C++ -*-===//
+//
+// Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUPILOT_LIB_EVOLUTION_JUDGEAHEAD_H
+#define CUPILOT_LIB_EVOLUTION_JUDGEAHEAD_H
+
+#include "cupilot/Evolution/Candidate.h"
+
+namespace cupilot {
+
+/// Judges \p Candidates, \p Jobs of them at a time, in processes that are
+/// copies of this one. By candidate: its record as judge() makes it, as far as
+/// the journal holds it; nothing where that failed, so that judge() can say
+/// why.
+std::vector<std::optional<CandidateRecord>>
+judgeAhead(CandidateEvaluator &Evaluator,
+           llvm::ArrayRef<const Candidate *> Candidates, unsigned Jobs);
+
+} // namespace cupilot
+
+#endif // CUPILOT_LIB_EVOLUTION_JUDGEAHEAD_H
