@@ -119,8 +119,8 @@ Expected<RunOutcome> Comparer::runOnce(LaunchMode Mode, const Twine &What,
     return asError(*F);
   ++Done;
   if (End.Interrupted)
-    return resourceError("interrupted in run " + Twine(Done) +
-                             "; nothing is reported",
+    return resourceError("interrupted in run " + Twine(Done) + " (" + What +
+                             "); nothing is reported",
                          "--runs=N makes fewer runs");
   if (Request.OnCpu && End.Status == 127)
     if (Error E = checkLibrariesOf(Request.Program.front(),

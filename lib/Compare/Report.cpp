@@ -216,10 +216,10 @@ json::Value toJSON(const CompareRequest &Request, const CompareResult &R) {
     Kernels.push_back(json::Object{
         {"kernel", demangle(K.Symbol)},
         {"symbol", K.Symbol},
-        {"variants", K.HasVariants},
+        {"hasVariants", K.HasVariants},
         {"originals",
          json::Object{{"launches", K.OriginalCalls}, {"us", K.Originals}}},
-        {"withVariants",
+        {"variants",
          json::Object{{"launches", K.VariantCalls}, {"us", K.Variants}}}});
   json::Object Time{{"originals", json::Array(R.OriginalSeconds)},
                     {"variants", json::Array(R.VariantSeconds)}};

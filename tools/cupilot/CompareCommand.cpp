@@ -117,7 +117,7 @@ static Expected<LineRules> rulesOf(const Options &O) {
   }
   if (O.Tolerance.getNumOccurrences()) {
     if (!(O.Tolerance > 0 && O.Tolerance < 1))
-      return usageError("--tolerance must be between 0 and 1, without them",
+      return usageError("--tolerance must be above 0 and below 1",
                         "--tolerance=1e-5; without it, lines are compared "
                         "byte by byte");
     Rules.Tolerance = O.Tolerance;
