@@ -62,6 +62,7 @@ private:
   ProgressFunction Progress;
   CompareResult R;
   std::optional<capture::Ending> First; ///< How the first run ended.
+  std::string RecordErrors;             ///< The last lines of a recorded run.
   unsigned Done = 0;
 };
 } // namespace
@@ -225,7 +226,10 @@ bool Comparer::readKernelsOf(LaunchMode Mode, const std::string &Name) {
     R.Notes.push_back("no kernel times: " + Text);
   if (Record.Launches.empty() || !Record.Failures.empty()) {
     if (Record.Failures.empty())
-      R.Notes.push_back("no kernel times: nothing was recorded");
+      R.Notes.push_back("no kernel times: nothing was recorded" +
+                        (RecordErrors.empty()
+                             ? std::string()
+                             : "; standard error ends with\n" + RecordErrors));
     return false;
   }
   R.KernelsMeasured = Record.Measured;
@@ -280,6 +284,7 @@ Error Comparer::compareResults() {
   if (Error E = runAndCompare(LaunchMode::Originals, "originals, recorded",
                               recordInto("originals")))
     return E;
+  RecordErrors = R.Originals.Errors;
   // Nothing is gained by a second time where it comes to no end of its own.
   if (!R.Stopped)
     if (Error E = runAndCompare(LaunchMode::Originals,

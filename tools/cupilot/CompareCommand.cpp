@@ -150,6 +150,12 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     return usageError("--runs and --warmup must not be above 100000");
   if (!sys::fs::exists(O.Input))
     return usageError("there is no file '" + O.Input + "' for --input");
+  for (const std::string &Output : O.Outputs)
+    for (StringRef Kept : {StringRef(Program.Args.front()), StringRef(O.Input)})
+      if (sys::fs::equivalent(Output, Kept))
+        return usageError("--output names '" + Kept + "', which runs need",
+                          "--output is for files that the program writes; they "
+                          "are removed before each run");
   CompareRequest Request;
   if (Error E = rulesOf(O).moveInto(Request.Rules))
     return E;
