@@ -8,8 +8,20 @@
 
 #include "cupilot/Capture/Options.h"
 #include <charconv>
+#include <iterator>
 
 namespace cupilot::capture {
+
+static constexpr const char *ThenWords[] = {"stop", "skip", "run"};
+
+const char *wordOf(Then T) { return ThenWords[static_cast<size_t>(T)]; }
+
+std::optional<Then> thenOf(std::string_view Word) {
+  for (size_t I = 0; I < std::size(ThenWords); ++I)
+    if (Word == ThenWords[I])
+      return static_cast<Then>(I);
+  return std::nullopt;
+}
 
 std::string Options::print() const {
   return "timing=" + std::to_string(Timing) +
@@ -17,7 +29,10 @@ std::string Options::print() const {
          ",max-bytes=" + std::to_string(MaxBytes) +
          ",max-launch-bytes=" + std::to_string(MaxLaunchBytes) +
          ",wait-ms=" + std::to_string(WaitMs) +
-         ",graphs=" + std::to_string(Graphs) + ",cupti=" + Cupti;
+         ",graphs=" + std::to_string(Graphs) +
+         ",launches=" + std::to_string(Launches) + ",then=" + wordOf(After) +
+         ",launch-steps=" + std::to_string(LaunchSteps) +
+         ",progress-ms=" + std::to_string(ProgressMs) + ",cupti=" + Cupti;
 }
 
 std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
@@ -50,6 +65,14 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
       Result.MaxLaunchBytes = Number;
     else if (Name == "wait-ms" && IsNumber)
       Result.WaitMs = Number;
+    else if (Name == "launches" && IsNumber)
+      Result.Launches = Number;
+    else if (Name == "progress-ms" && IsNumber)
+      Result.ProgressMs = Number;
+    else if (Name == "launch-steps" && IsNumber)
+      Result.LaunchSteps = Number;
+    else if (std::optional<Then> T = thenOf(Value); Name == "then" && T)
+      Result.After = *T;
     else
       return Failure(FailureKind::WrongUse,
                      "invalid option '" + std::string(Word) + "' in " +

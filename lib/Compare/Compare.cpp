@@ -185,6 +185,7 @@ std::vector<std::string> Comparer::recordInto(const std::string &Name) const {
     return {};
   capture::Options Options;
   Options.Timing = true;
+  Options.ProgressMs = 0;
   Options.Cupti = Request.Cupti;
   if (capture::prepareFolder(file(Name)))
     return {};

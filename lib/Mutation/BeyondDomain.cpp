@@ -316,6 +316,10 @@ bool LaunchSource::stretch(const Bindings &Was, unsigned Bits, Workload &W) {
   constexpr unsigned FewBits = 16;
   Goal += 1 + int64_t(below(Bits > FewBits ? uint64_t(Goal) / 8
                                            : 3 * uint64_t(Goal)));
+  // Each thread may have had several elements, and a grid that follows is as
+  // many times shorter.
+  if (Bits > FewBits && chance(0.3))
+    Goal *= int64_t(2) << below(2);
   // Each has its turn, along each axis.
   const unsigned Which = Sizes[Turn++ % Sizes.size()];
   const ScalarRef &Size = K.Scalars[Which];

@@ -43,6 +43,20 @@ struct Options : CommandOptions {
   cl::opt<bool> Confirm{"confirm", In,
                         cl::desc("On a GPU: replay the recorded launches, and "
                                  "leave out those whose results differ")};
+  cl::opt<uint64_t> Launches{
+      "launches", In, cl::value_desc("N"), cl::init(8),
+      cl::desc("On the cpu device: launches of each kernel that run before "
+               "--then applies; 0: all (default 8)")};
+  cl::opt<std::string> After{
+      "then", In, cl::value_desc("stop|skip|run"), cl::init("stop"),
+      cl::desc("What happens to further launches: they run until the last ones "
+               "brought nothing new, and the program is stopped (default); "
+               "they do not run; or they run")};
+  cl::opt<uint64_t> LaunchSteps{
+      "launch-steps", In, cl::value_desc("N"), cl::init(20000000000),
+      cl::desc("On the cpu device: stop the program when the threads of one "
+               "launch took this many instructions together; 0: never (default "
+               "20000000000)")};
   cl::opt<bool> InGraphs{
       "graphs", In,
       cl::desc("On a GPU: also keep launches inside graphs; their nodes run "
@@ -64,12 +78,16 @@ static const char Examples[] =
     "  cupilot capture -o heat.workloads.mlir -- ./heat 512 20\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --store .cupilot "
     "-- -O2\n"
+    "  cupilot capture --launches=2 --then=skip -o app.mlir -- ./app\n"
     "  cupilot capture --from cupilot-capture.data -o heat.workloads.mlir\n\n"
     "The program is any unmodified GPU program. Without a GPU it runs on the "
     "cpu device, if\n"
     "cupilot-cpucc or nvcc -cudart shared built it. Weights are measured times "
     "on a GPU, and\n"
-    "modelled times on the cpu device. On a machine without LLVM, record with\n"
+    "modelled times on the cpu device, where a program is recorded for\n"
+    "a few launches of each kernel and then stopped. On a machine without "
+    "LLVM, "
+    "record with\n"
     "cupilot-capture, and read the recording with --from.\n";
 
 /// A file of this installation; "" where it is not there.
@@ -93,6 +111,13 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   Opts.Graphs = O.InGraphs;
   Opts.MaxBytes = O.MaxMegabytes << 20;
   Opts.Cupti = O.Cupti;
+  Opts.Launches = O.Launches;
+  Opts.LaunchSteps = O.LaunchSteps;
+  std::optional<capture::Then> After = capture::thenOf(std::string(O.After));
+  if (!After)
+    return usageError("--then does not know '" + O.After + "'",
+                      "--then=stop, --then=skip or --then=run");
+  Opts.After = *After;
   Expected<std::string> CudaFolder = cudaFolderFor(Program.front());
   if (!CudaFolder)
     return CudaFolder.takeError();

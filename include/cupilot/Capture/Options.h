@@ -12,6 +12,17 @@
 
 namespace cupilot::capture {
 
+/// What happens to launches of a kernel beyond Options::Launches.
+enum class Then {
+  Stop, ///< They run, until the program ends for lack of new ones.
+  Skip, ///< They do not run, and succeed.
+  Run
+};
+
+/// "stop", "skip", "run", and back.
+const char *wordOf(Then T);
+std::optional<Then> thenOf(std::string_view Word);
+
 /// What the tools hand to the process that is recorded, in the environment.
 struct Options {
   bool Timing = false;                  ///< No arguments, no contents.
@@ -19,8 +30,14 @@ struct Options {
   uint64_t MaxBytes = 4ull << 30;       ///< Of all contents on disk.
   uint64_t MaxLaunchBytes = 1ull << 30; ///< Of one launch's buffers.
   uint64_t WaitMs = 10000;              ///< For a stream to become idle.
-  bool Graphs = false; ///< Run graphs' kernels on copies, to keep them.
-  std::string Cupti;   ///< libcupti.so; empty: looked for.
+  bool Graphs = false;     ///< Run graphs' kernels on copies, to keep them.
+  uint64_t Launches = 0;   ///< Of a kernel that run; 0: all. On the cpu device.
+  Then After = Then::Stop; ///< What happens then.
+  uint64_t LaunchSteps = 0; ///< Instructions of a launch's threads together at
+                            ///< most; 0: no limit. On the cpu device.
+  uint64_t ProgressMs = 10000; ///< Between lines that say how far a program
+                               ///< is; 0: none. On the cpu device.
+  std::string Cupti;           ///< libcupti.so; empty: looked for.
 
   std::string print() const;
   /// Names the first word of \p Text that is no option.

@@ -7,12 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Capture.h"
+#include "cupilot/Capture/Record.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/FileSystem.h"
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <thread>
 
 namespace cupilot {
 
@@ -20,6 +24,44 @@ namespace cupilot {
 static constexpr uint64_t StoreLimit = 1ull << 30;
 /// Different launches of one kernel that are kept.
 static constexpr size_t LaunchLimit = 8;
+/// A program that is killed loses no more of its recording than that.
+static constexpr std::chrono::milliseconds WriteInterval(200);
+
+struct Capture::Progress {
+  std::mutex Lock;
+  std::string Kernel;
+  uint64_t Launches = 0, Kernels = 0, Kept = 0;
+  bool Running = false; ///< Kernel is.
+};
+
+Capture::Capture(std::string Folder, const capture::Options &Opts)
+    : Folder(std::move(Folder)), Opts(Opts), Quota(Opts) {
+  if (Opts.ProgressMs)
+    showProgress();
+}
+
+void Capture::showProgress() {
+  Shown = new Progress();
+  std::thread([P = Shown, Each = std::chrono::milliseconds(Opts.ProgressMs)] {
+    const auto Begin = std::chrono::steady_clock::now();
+    while (true) {
+      std::this_thread::sleep_for(Each);
+      std::lock_guard Lock(P->Lock);
+      auto Number = [](uint64_t N) {
+        return static_cast<unsigned long long>(N);
+      };
+      auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(
+          std::chrono::steady_clock::now() - Begin);
+      std::fprintf(stderr,
+                   "cupilot capture: %llu s: %llu kernels, %llu launches, %llu "
+                   "of them kept%s%s\n",
+                   Number(uint64_t(Seconds.count())), Number(P->Kernels),
+                   Number(P->Launches), Number(P->Kept),
+                   P->Running ? "; running " : "",
+                   P->Running ? llvm::demangle(P->Kernel).c_str() : "");
+    }
+  }).detach();
+}
 
 std::string Capture::store(const void *Data, size_t Size) {
   llvm::StringRef Bytes(static_cast<const char *>(Data), Size);
@@ -36,11 +78,13 @@ std::string Capture::store(const void *Data, size_t Size) {
   return Digest;
 }
 
-void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
-                     const std::vector<uint64_t> &Sizes, void *const *Args,
-                     const std::map<char *, size_t> &Allocations,
-                     const CpuModule &Module,
-                     const std::vector<std::string> &Variables) {
+Capture::Verdict Capture::before(const std::string &Kernel,
+                                 const LaunchShape &Shape,
+                                 const std::vector<uint64_t> &Sizes,
+                                 void *const *Args,
+                                 const std::map<char *, size_t> &Allocations,
+                                 const CpuModule &Module,
+                                 const std::vector<std::string> &Variables) {
   nlohmann::json Launch;
   Launch["kernel"] = Kernel;
   Launch["grid"] = Shape.Grid;
@@ -81,18 +125,28 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
   }
   // Buffers with another content are the same launch as far as speed goes.
   std::string Key = Launch.dump();
+  const Verdict Next = Quota.next(Kernel);
+  if (Next == Verdict::Stop)
+    return Next;
   auto [Entry, New] = Known.try_emplace(Key, Launches.size());
+  Current = Entry->second;
+  if (Shown) {
+    std::lock_guard Lock(Shown->Lock);
+    Shown->Kernel = Kernel;
+    Shown->Kernels += llvm::none_of(
+        Tallies, [&](const Tally &T) { return T.Kernel == Kernel; });
+    ++Shown->Launches;
+    Shown->Running = Next == Verdict::Run;
+  }
   if (!New) {
-    Current = Entry->second;
-    Launches[Current]["count"] = Launches[Current]["count"].get<uint64_t>() + 1;
-    return;
+    ++Tallies[Current].Count;
+    writeSometimes();
+    return Next;
   }
   size_t Same = 0;
   for (const nlohmann::json &Other : Launches)
     Same += Other["kernel"] == Kernel;
-  Launch["count"] = 1;
-  Launch["cost"] = 0.0;
-  Launch["kept"] = Same < LaunchLimit && Stored < StoreLimit;
+  Launch["kept"] = !Opts.Timing && Same < LaunchLimit && Stored < StoreLimit;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
   // Pointers name their buffers in launches without data, too.
@@ -109,17 +163,71 @@ void Capture::before(const std::string &Kernel, const LaunchShape &Shape,
              {"size", Global->second},
              {"digest", store(Global->first, Global->second)}});
   }
-  Current = Launches.size();
   Launches.push_back(std::move(Launch));
+  Tallies.push_back({Kernel, 1, 0, 0});
+  if (Kept)
+    Quota.foundNew();
+  if (Kept && Shown) {
+    std::lock_guard Lock(Shown->Lock);
+    ++Shown->Kept;
+  }
+  writeSometimes();
+  return Next;
 }
 
 void Capture::after(double Cost) {
-  Launches[Current]["cost"] = Launches[Current]["cost"].get<double>() + Cost;
+  Tallies[Current].Cost += Cost;
+  ++Tallies[Current].Ran;
+  if (Shown) {
+    std::lock_guard Lock(Shown->Lock);
+    Shown->Running = false;
+  }
+}
+
+void Capture::tooLong() {
+  Notes.push_back("a launch of " + llvm::demangle(Tallies[Current].Kernel) +
+                  " took more than " + std::to_string(Opts.LaunchSteps) +
+                  " instructions and was ended, and the program with it "
+                  "(--launch-steps)");
+}
+
+void Capture::stopped() {
+  uint64_t All = 0;
+  for (const Tally &T : Tallies)
+    All += T.Count;
+  Notes.push_back(
+      "the program was stopped after " + std::to_string(All) +
+      " launches, as the last ones brought nothing new: shares of the time are "
+      "those of this part (--then=run runs it to its end)");
+}
+
+void Capture::writeSometimes() {
+  auto Now = std::chrono::steady_clock::now();
+  if (Now - Written < WriteInterval)
+    return;
+  finish();
+  // Writing takes longer for long recordings, and no more than a small part.
+  auto Took = std::chrono::steady_clock::now() - Now;
+  Written = Now + 20 * Took;
 }
 
 bool Capture::finish() {
-  nlohmann::json Record = {
-      {"format", 2}, {"basis", "modelled"}, {"launches", Launches}};
+  // Launches that did not run take as long as those of their kernel that did.
+  std::map<std::string, Tally> ByKernel;
+  for (const Tally &T : Tallies) {
+    ByKernel[T.Kernel].Ran += T.Ran;
+    ByKernel[T.Kernel].Cost += T.Cost;
+  }
+  for (size_t I = 0; I < Tallies.size(); ++I) {
+    const Tally &T = Tallies[I], &Like = T.Ran ? T : ByKernel[T.Kernel];
+    Launches[I]["count"] = T.Count;
+    Launches[I]["cost"] =
+        Like.Ran ? Like.Cost / double(Like.Ran) * double(T.Count) : 0.0;
+  }
+  nlohmann::json Record = {{"format", capture::FormatVersion},
+                           {"basis", "modelled"},
+                           {"launches", Launches},
+                           {"notes", Notes}};
   if (llvm::Error E =
           writeFileAtomic(Folder + "/launches.json", Record.dump(1))) {
     std::fprintf(stderr, "cupilot: error: capture: %s\n",

@@ -26,8 +26,14 @@ using namespace cupilot;
 static constexpr size_t OutputLimit = 1 << 20;
 
 Device::Device() {
-  if (const char *Folder = std::getenv("CUPILOT_CAPTURE"))
-    Recorder = std::make_unique<Capture>(Folder);
+  const char *Folder = std::getenv(capture::FolderVariable);
+  if (!Folder)
+    return;
+  capture::Options Opts;
+  if (const char *Text = std::getenv(capture::OptionsVariable))
+    if (auto Wrong = capture::Options::parse(Text, Opts))
+      std::fprintf(stderr, "cupilot: warning: %s\n", Wrong->what());
+  Recorder = std::make_unique<Capture>(Folder, Opts);
 }
 
 Device &Device::get() {
@@ -129,6 +135,8 @@ cudaError_t Device::load(RegisteredModule &M) {
     Options.Reverse = llvm::StringRef(Order) == "reverse";
   if (const char *Most = std::getenv("CUPILOT_CPU_MAX_INSTRUCTIONS"))
     Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
+  else if (Recorder)
+    Options.MaxLaunchInstructions = Recorder->maxSteps();
   if (const char *Checks = std::getenv("CUPILOT_CPU_CHECKS"))
     if (llvm::Error E = selectChecks(Checks, Options)) {
       explain(std::move(E));
@@ -339,8 +347,16 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
   if (!Args && !Params.empty())
     return cudaErrorInvalidValue;
   if (Recorder)
-    Recorder->before(Name, Shape, Params, Args, Sizes, Module,
-                     Function->Module->Loaded.Variables);
+    switch (Recorder->before(Name, Shape, Params, Args, Sizes, Module,
+                             Function->Module->Loaded.Variables)) {
+    case Capture::Verdict::Run:
+      break;
+    case Capture::Verdict::Skip:
+      return cudaSuccess;
+    case Capture::Verdict::Stop:
+      Recorder->stopped();
+      endProgram();
+    }
   auto Result =
       Module.launch(Name, Shape,
                     llvm::ArrayRef<const void *>(
@@ -348,6 +364,11 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
                     *Memory);
   if (!Result)
     return explain(Result.takeError());
+  if (Recorder && Recorder->maxSteps() && Result->Fault &&
+      Result->Fault->Kind == FaultKind::RunawayLaunch) {
+    Recorder->tooLong();
+    endProgram();
+  }
   if (Recorder)
     Recorder->after(cost(Result->Counts, Shape));
   Output += Result->Printed;
@@ -359,6 +380,14 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
   }
   // As on a GPU, the launch itself succeeded; later calls tell of a fault.
   return cudaSuccess;
+}
+
+/// Ends a program that has been recorded for long enough. What it would do at
+/// its end may hang on results that it did not come to.
+void Device::endProgram() {
+  finish();
+  std::fflush(nullptr);
+  _exit(0);
 }
 
 void Device::flushOutput() {

@@ -129,6 +129,7 @@ public:
 private:
   Device();
   cudaError_t load(RegisteredModule &M);
+  [[noreturn]] void endProgram();
   void unload(RegisteredModule &M);
   /// The error of a launch that no GPU of this kind could do; completes the
   /// cluster from the kernel.

@@ -119,7 +119,7 @@ static cudaGraphNodeType typeOf(const Work &W) {
   return Types[W.index()];
 }
 
-cudaError_t cupilot::capture(cudaStream_t Stream, Work &W, bool &Captured) {
+cudaError_t cupilot::captureWork(cudaStream_t Stream, Work &W, bool &Captured) {
   CUstream_st *S = streamOf(Stream);
   if (!S)
     return cudaErrorInvalidResourceHandle;

@@ -47,7 +47,7 @@ struct CUstream_st {
 namespace cupilot {
 
 /// Adds \p W to the graph that \p Stream is captured to, and tells so.
-cudaError_t capture(cudaStream_t Stream, Work &W, bool &Captured);
+cudaError_t captureWork(cudaStream_t Stream, Work &W, bool &Captured);
 /// Adds a node; its dependencies must be of the same graph.
 cudaError_t addNode(cudaGraph_t Graph, const cudaGraphNode_t *Dependencies,
                     size_t Count, cudaGraphNodeType Type, Work Job,

@@ -188,6 +188,6 @@ cudaError_t cupilot::execute(Work &W) {
 
 cudaError_t cupilot::submit(cudaStream_t Stream, Work W) {
   bool Captured = false;
-  cudaError_t Error = capture(Stream, W, Captured);
+  cudaError_t Error = captureWork(Stream, W, Captured);
   return Captured || Error != cudaSuccess ? Error : execute(W);
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Cubin.h"
+#include "cupilot/Capture/LaunchQuota.h"
 #include "cupilot/Capture/LaunchTable.h"
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Pointers.h"
@@ -335,11 +336,60 @@ TEST_F(CaptureTest, OptionsComeThroughTheEnvironment) {
   O.Timing = true;
   O.PerKernel = 3;
   O.Graphs = true;
+  O.Launches = 5;
+  O.After = Then::Skip;
+  O.LaunchSteps = 77;
   O.Cupti = "/a,b/libcupti.so";
   ASSERT_FALSE(Options::parse(O.print(), Back));
   EXPECT_EQ(Back.print(), O.print());
-  for (const char *Text : {"timing", "timing=x", "other=1", "per-kernel=1x"})
+  EXPECT_EQ(Back.After, Then::Skip);
+  for (const char *Text : {"then=", "then=often", "timing", "timing=x",
+                           "other=1", "per-kernel=1x"})
     EXPECT_TRUE(Options::parse(Text, Back)) << Text;
+}
+
+/// How many launches of a loop over kernels run until one does not.
+static uint64_t runsOf(LaunchQuota &Quota, const std::vector<std::string> &Loop,
+                       LaunchQuota::Verdict &Last, uint64_t Most = 1000) {
+  for (uint64_t I = 0; I < Most; ++I)
+    if ((Last = Quota.next(Loop[I % Loop.size()])) != LaunchQuota::Verdict::Run)
+      return I;
+  return Most;
+}
+
+TEST_F(CaptureTest, ProgramsStopWhenLaunchesBringNothingNew) {
+  using Verdict = LaunchQuota::Verdict;
+  Verdict Last;
+  Options O;
+  LaunchQuota All(O);
+  EXPECT_EQ(runsOf(All, {"a"}, Last), 1000u);
+  O.Launches = 4;
+  LaunchQuota One(O);
+  EXPECT_EQ(runsOf(One, {"a"}, Last), 4u + 8);
+  EXPECT_EQ(Last, Verdict::Stop);
+  // Ten layers of three kernels, and what comes behind the last of them.
+  LaunchQuota Layers(O);
+  std::vector<std::string> Step;
+  for (int I = 0; I < 10; ++I)
+    Step.insert(Step.end(), {"a", "b", "c"});
+  Step.insert(Step.end(), {"last", "back"});
+  EXPECT_GT(runsOf(Layers, Step, Last), 32u);
+  EXPECT_EQ(Last, Verdict::Stop);
+  // A launch that differs from all others is something new.
+  LaunchQuota Growing(O);
+  for (int I = 0; I < 100; ++I) {
+    ASSERT_EQ(Growing.next("a"), Verdict::Run);
+    if (I % 8 == 7)
+      Growing.foundNew();
+  }
+  O.After = Then::Skip;
+  LaunchQuota Skips(O);
+  EXPECT_EQ(runsOf(Skips, {"a", "b"}, Last), 8u);
+  EXPECT_EQ(Last, Verdict::Skip);
+  EXPECT_EQ(Skips.next("new"), Verdict::Run);
+  O.After = Then::Run;
+  LaunchQuota Runs(O);
+  EXPECT_EQ(runsOf(Runs, {"a"}, Last), 1000u);
 }
 
 TEST_F(CaptureTest, NoGpuBinaryIsNone) {
