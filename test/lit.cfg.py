@@ -24,7 +24,7 @@ config.environment["CUPILOT_CACHE_DIR"] = os.path.join(config.test_exec_root, "m
 for name in ("HOME", "TMPDIR", "CUDA_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-for name in ("CUPILOT_STORE", "CUPILOT_DISABLE", "CUPILOT_LOG", "CUPILOT_RUNTIME"):
+for name in ("CUPILOT_STORE", "CUPILOT_DISABLE", "CUPILOT_LOG", "CUPILOT_RUNTIME", "CUPILOT_STATS_FILE"):
     config.environment.pop(name, None)
 
 cuda = config.cuda_path

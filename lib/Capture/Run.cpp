@@ -9,10 +9,12 @@
 #include "cupilot/Capture/Run.h"
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -52,8 +54,10 @@ std::optional<Failure> prepareFolder(const std::string &Folder) {
 }
 
 static volatile sig_atomic_t Child = 0;
+static volatile sig_atomic_t PassedOn = 0;
 
 static void passOn(int Signal) {
+  PassedOn = 1;
   if (Child > 0)
     kill(static_cast<pid_t>(Child), Signal);
 }
@@ -62,7 +66,7 @@ static void passOn(int Signal) {
 /// prints.
 static std::optional<Failure> runChild(const std::vector<std::string> &Program,
                                        const std::vector<std::string> &Settings,
-                                       Ending &End,
+                                       const Streams &Files, Ending &End,
                                        std::string *Output = nullptr) {
   std::vector<std::string> Texts;
   for (char **E = environ; *E; ++E) {
@@ -90,11 +94,21 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
     posix_spawn_file_actions_addclose(&Actions, Pipe[0]);
     posix_spawn_file_actions_addclose(&Actions, Pipe[1]);
   }
+  auto Open = [&](int Stream, const std::string &File, int Flags) {
+    if (!File.empty())
+      posix_spawn_file_actions_addopen(&Actions, Stream, File.c_str(), Flags,
+                                       0600);
+  };
+  Open(0, Files.In, O_RDONLY);
+  Open(1, Files.Out, O_WRONLY | O_CREAT | O_TRUNC);
+  Open(2, Files.Err, O_WRONLY | O_CREAT | O_TRUNC);
+  PassedOn = 0;
   struct sigaction New = {}, OldInt, OldTerm;
   New.sa_handler = passOn;
   sigaction(SIGINT, &New, &OldInt);
   sigaction(SIGTERM, &New, &OldTerm);
   pid_t Pid = 0;
+  auto Start = std::chrono::steady_clock::now();
   int Error = posix_spawnp(&Pid, Args[0], &Actions, nullptr, Args.data(),
                            Environment.data());
   posix_spawn_file_actions_destroy(&Actions);
@@ -115,6 +129,10 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
     }
     Child = 0;
   }
+  End.Seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
+          .count();
+  End.Interrupted = PassedOn != 0;
   if (Pipe[0] >= 0)
     close(Pipe[0]);
   sigaction(SIGINT, &OldInt, nullptr);
@@ -129,23 +147,41 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   return std::nullopt;
 }
 
-std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
-                                   const std::string &Folder,
-                                   const std::string &Library,
-                                   const Options &Opts, Ending &End,
-                                   const std::string &CudaFolder) {
+std::optional<Failure> runProgram(const std::vector<std::string> &Program,
+                                  const std::vector<std::string> &Settings,
+                                  const Streams &Files, Ending &End) {
+  return runChild(Program, Settings, Files, End);
+}
+
+std::vector<std::string> cudaSettings(const std::string &CudaFolder) {
+  if (CudaFolder.empty())
+    return {};
+  const char *Old = std::getenv("LD_LIBRARY_PATH");
+  return {"LD_LIBRARY_PATH=" + CudaFolder +
+          (Old && *Old ? ":" + std::string(Old) : "")};
+}
+
+std::vector<std::string> recordingSettings(const std::string &Folder,
+                                           const std::string &Library,
+                                           const Options &Opts) {
   std::vector<std::string> Settings = {
       std::string(FolderVariable) + "=" + fs::absolute(Folder).string(),
       std::string(OptionsVariable) + "=" + Opts.print()};
   if (!Library.empty())
     Settings.push_back("CUDA_INJECTION64_PATH=" +
                        fs::absolute(Library).string());
-  if (!CudaFolder.empty()) {
-    const char *Old = std::getenv("LD_LIBRARY_PATH");
-    Settings.push_back("LD_LIBRARY_PATH=" + CudaFolder +
-                       (Old && *Old ? ":" + std::string(Old) : ""));
-  }
-  return runChild(Program, Settings, End);
+  return Settings;
+}
+
+std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
+                                   const std::string &Folder,
+                                   const std::string &Library,
+                                   const Options &Opts, Ending &End,
+                                   const std::string &CudaFolder) {
+  std::vector<std::string> Settings = recordingSettings(Folder, Library, Opts);
+  for (std::string &Each : cudaSettings(CudaFolder))
+    Settings.push_back(std::move(Each));
+  return runChild(Program, Settings, {}, End);
 }
 
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
@@ -175,7 +211,7 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
     std::string Output;
     if (auto F =
             runChild({Tool, "--replay", std::to_string(Next), "-o", Folder},
-                     {"CUDA_INJECTION64_PATH="}, End, &Output))
+                     {"CUDA_INJECTION64_PATH="}, {}, End, &Output))
       return F;
     // Lines: index, tabulator, result.
     size_t Done = Next;

@@ -11,6 +11,7 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
@@ -99,6 +100,25 @@ Error checkRuntimeOf(StringRef Program) {
             Version + " (-DCUPILOT_CUDART_HEADERS=FOLDER)");
   }
   return Error::success();
+}
+
+Expected<std::string> cudaFolderFor(StringRef Program) {
+  // Without a GPU, programs of nvcc find the cpu device in CUDA's place.
+  if (hasGpu())
+    return "";
+  if (Error E = checkRuntimeOf(Program))
+    return E;
+  return cudaLibraryFolder();
+}
+
+Error checkLibrariesOf(StringRef Program, StringRef WayOut) {
+  std::vector<std::string> Libraries = cudaLibrariesOf(Program);
+  if (Libraries.empty())
+    return Error::success();
+  return resourceError("'" + Program + "' cannot be loaded; it needs " +
+                           join(Libraries, ", ") +
+                           ", whose code is for GPUs alone",
+                       WayOut);
 }
 
 } // namespace cupilot

@@ -12,6 +12,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/Linker/Linker.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -157,12 +158,15 @@ GlobalVariable *HostRuntime::createCounter(const Twine &Name) {
   return state(Type::getInt64Ty(M.getContext()), Name);
 }
 
-void HostRuntime::report(Constant *Counter, StringRef Label, bool Rare) {
-  Counters.push_back(
-      structure(sizeof(CupilotCounter),
-                {{offsetof(CupilotCounter, label), text(Label)},
-                 {offsetof(CupilotCounter, count), Counter},
-                 {offsetof(CupilotCounter, rare), number(Rare)}}));
+void HostRuntime::report(Constant *Counter, const LaunchCount &What) {
+  std::string Record = formatv("{0}", toJSON(What)).str();
+  Counters.push_back(structure(
+      sizeof(CupilotCounter),
+      {{offsetof(CupilotCounter, label), text(textOf(What))},
+       {offsetof(CupilotCounter, record), text(StringRef(Record).drop_back())},
+       {offsetof(CupilotCounter, count), Counter},
+       {offsetof(CupilotCounter, rare),
+        number(What.Kind == LaunchCountKind::Outside)}}));
 }
 
 /// Links what \p Linking's module needs of \p Code.

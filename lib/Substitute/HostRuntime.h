@@ -15,6 +15,7 @@
 #define CUPILOT_LIB_SUBSTITUTE_HOSTRUNTIME_H
 
 #include "Runtime/Launch.h"
+#include "cupilot/Model/LaunchCount.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -55,9 +56,9 @@ public:
   llvm::GlobalVariable *define(llvm::StringRef What,
                                llvm::ArrayRef<llvm::Constant *> Elements);
   llvm::GlobalVariable *createCounter(const llvm::Twine &Name);
-  /// Has CUPILOT_RUNTIME=stats show \p Counter; a \p Rare one unless it is 0.
-  void report(llvm::Constant *Counter, llvm::StringRef Label,
-              bool Rare = false);
+  /// Has CUPILOT_RUNTIME=stats show \p Counter, which counts \p What; launches
+  /// outside of a domain only where there are some.
+  void report(llvm::Constant *Counter, const LaunchCount &What);
 
   /// Links what the module uses of the run time, as internal functions. The
   /// last step.

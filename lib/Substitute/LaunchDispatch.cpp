@@ -10,6 +10,7 @@
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Substitute/EmitGuard.h"
+#include "cupilot/Substitute/Names.h"
 #include "llvm/Demangle/Demangle.h"
 
 using namespace llvm;
@@ -108,9 +109,11 @@ Constant *LaunchDispatch::outsideCounts(const Launchable &L) {
     Runtime.report(
         ConstantExpr::getInBoundsGetElementPtr(
             I64, Counts, ArrayRef<Constant *>(ConstantInt::get(I64, I))),
-        demangle(L.Kernel) + " outside of the domain of " + L.V.Name + ": " +
-            Text,
-        /*Rare=*/true);
+        {.Kind = LaunchCountKind::Outside,
+         .Kernel = demangle(L.Kernel),
+         .Symbol = L.Kernel,
+         .Variant = L.V.Name,
+         .Clause = Text});
   return Counts;
 }
 
@@ -223,7 +226,11 @@ Constant *LaunchDispatch::variant(const Launchable &L) {
          {offsetof(CupilotMapPlan, steps), ConstantDataArray::get(C, Steps)}}));
   }
   GlobalVariable *Count = Runtime.createCounter(Name + "_launches");
-  Runtime.report(Count, demangle(L.Kernel) + " " + L.V.Name);
+  Runtime.report(Count, {.Kind = LaunchCountKind::Variant,
+                         .Kernel = demangle(L.Kernel),
+                         .Symbol = L.Kernel,
+                         .Variant = L.V.Name,
+                         .VariantSymbols = variantSymbols(L.Kernel, L.V)});
   Constant *Null = ConstantPointerNull::get(PointerType::get(C, 0));
   // Everything has no outside.
   bool Bounded = L.V.Where && all_of(L.V.Where->Boxes, [](const DomainBox &B) {
@@ -326,8 +333,9 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   StringRef Kernel = Variants.front().Kernel;
   choices();
   if (Reported.insert(&Stub).second)
-    Runtime.report(Originals[&Stub],
-                   "originals instead of variants of " + demangle(Kernel));
+    Runtime.report(Originals[&Stub], {.Kind = LaunchCountKind::Original,
+                                      .Kernel = demangle(Kernel),
+                                      .Symbol = Kernel.str()});
   Function *F = Runtime.createFunction("__cupilot_launch_" + Entry.getName() +
                                            "_" + Stub.getName(),
                                        Entry.getFunctionType());

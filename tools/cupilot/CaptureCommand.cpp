@@ -16,7 +16,6 @@
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Process.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -119,24 +118,19 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
     return usageError("--then does not know '" + O.After + "'",
                       "--then=stop, --then=skip or --then=run");
   Opts.After = *After;
-  // Without a GPU, programs of nvcc find the cpu device in CUDA's place.
-  bool OnCpu = !hasGpu();
-  if (OnCpu)
-    if (Error E = checkRuntimeOf(Program.front()))
-      return E;
-  if (auto F = capture::runRecorded(
-          Program, Folder, installed("lib/libcupilot-capture.so"), Opts, End,
-          OnCpu ? cudaLibraryFolder() : ""))
+  Expected<std::string> CudaFolder = cudaFolderFor(Program.front());
+  if (!CudaFolder)
+    return CudaFolder.takeError();
+  if (auto F = capture::runRecorded(Program, Folder,
+                                    installed("lib/libcupilot-capture.so"),
+                                    Opts, End, *CudaFolder))
     return asError(*F);
-  std::vector<std::string> Libraries;
-  if (OnCpu && End.Status == 127)
-    Libraries = cudaLibrariesOf(Program.front());
-  if (!Libraries.empty())
-    return resourceError(
-        "'" + Program.front() + "' cannot be loaded; it needs " +
-            join(Libraries, ", ") + ", whose code is for GPUs alone",
-        "record it on a machine with a GPU (cupilot-capture), or describe the "
-        "launches of your own kernels (cupilot describe)");
+  if (!CudaFolder->empty() && End.Status == 127)
+    if (Error E = checkLibrariesOf(
+            Program.front(),
+            "record it on a machine with a GPU (cupilot-capture), or describe "
+            "the launches of your own kernels (cupilot describe)"))
+      return E;
   if (auto F = capture::gatherRecord(Folder, R))
     return asError(*F);
   for (const std::string &Text : R.Failures)

@@ -17,16 +17,38 @@ namespace cupilot::capture {
 struct Ending {
   int Status = 0; ///< Exit status, or 128 and the signal.
   int Signal = 0;
+  double Seconds = 0;       ///< From its start to its end.
+  bool Interrupted = false; ///< It was sent a SIGINT or SIGTERM of ours.
 };
+
+/// Files that stand for a program's streams; "" for those of this process.
+/// Those of output are made anew.
+struct Streams {
+  std::string In, Out, Err;
+};
+
+/// Runs \p Program, with \p Settings (NAME=VALUE) added to the environment of
+/// this process, and waits for it; not for processes that it leaves behind.
+/// Does not end by SIGINT or SIGTERM: the program gets them.
+std::optional<Failure> runProgram(const std::vector<std::string> &Program,
+                                  const std::vector<std::string> &Settings,
+                                  const Streams &Files, Ending &End);
+
+/// What a program needs to find the cpu device in CUDA's place: \p CudaFolder
+/// comes first on the loader's path; "" needs nothing.
+std::vector<std::string> cudaSettings(const std::string &CudaFolder);
+
+/// What a program needs to record its launches into \p Folder. \p Library is
+/// libcupilot-capture.so; programs for the cpu device need none.
+std::vector<std::string> recordingSettings(const std::string &Folder,
+                                           const std::string &Library,
+                                           const Options &Opts);
 
 /// Empties \p Folder of what an earlier recording left and makes it if needed.
 std::optional<Failure> prepareFolder(const std::string &Folder);
 
-/// Runs \p Program with the streams of this process; its launches go to
-/// \p Folder. \p Library is libcupilot-capture.so; programs for the cpu device
-/// need none. \p CudaFolder, where it is not "", comes first on the loader's
-/// path: the cpu device in CUDA's place. Does not end by SIGINT or SIGTERM: the
-/// program gets them.
+/// runProgram with the streams of this process, recordingSettings and
+/// cudaSettings.
 std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
                                    const std::string &Folder,
                                    const std::string &Library,

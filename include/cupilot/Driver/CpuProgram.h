@@ -26,6 +26,14 @@ std::string cudaLibraryFolder();
 /// left out; none for what is no executable, a script for instance.
 std::vector<std::string> cudaLibrariesOf(llvm::StringRef Program);
 
+/// What is put on the loader's path of \p Program: cudaLibraryFolder() where
+/// this machine has no GPU, else "". An error of checkRuntimeOf.
+llvm::Expected<std::string> cudaFolderFor(llvm::StringRef Program);
+
+/// An error where a program that ended with status 127 on the cpu device needs
+/// libraries whose code is for GPUs alone; it says what to do by \p WayOut.
+llvm::Error checkLibrariesOf(llvm::StringRef Program, llvm::StringRef WayOut);
+
 /// An error where \p Program is linked with a run time of a version that this
 /// cuPilot was not built for: a resource error that says what to do.
 llvm::Error checkRuntimeOf(llvm::StringRef Program);

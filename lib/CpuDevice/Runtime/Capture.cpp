@@ -146,7 +146,7 @@ Capture::Verdict Capture::before(const std::string &Kernel,
   size_t Same = 0;
   for (const nlohmann::json &Other : Launches)
     Same += Other["kernel"] == Kernel;
-  Launch["kept"] = Same < LaunchLimit && Stored < StoreLimit;
+  Launch["kept"] = !Opts.Timing && Same < LaunchLimit && Stored < StoreLimit;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
   // Pointers name their buffers in launches without data, too.

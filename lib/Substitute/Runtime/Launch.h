@@ -117,6 +117,7 @@ typedef struct CupilotChoice {
 /// A line of the report.
 typedef struct CupilotCounter {
   const char *label;
+  const char *record; ///< A JSON object without its last brace.
   const unsigned long long *count;
   unsigned rare; ///< Said only where it is not 0.
 } CupilotCounter;

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 // Compiled against one toolkit, used with any from 11.8 on: what is read and
 // written here lies at the same place in all of them.
@@ -51,8 +53,34 @@ static_assert(CupilotDevices == 64, "Checks.inc and Scratch.inc count to 64");
 
 int __cupilot_mode;
 
-static void report(void) {
+// The process that counts: one that it forks has the same numbers.
+static int countingProcess;
+
+// Lines of JSON: "begin" at a unit's first launch, and at the end its counters
+// and "end". Units and processes append to one file, whole parts at a time.
+static int appendReport(const char *path, int ended) {
+  FILE *file = fopen(path, "a");
   unsigned i;
+  if (!file)
+    return 0;
+  flock(fileno(file), LOCK_EX);
+  for (i = 0; ended && i < __cupilot_num_counters; ++i) {
+    const CupilotCounter *counter = &__cupilot_counters[i];
+    unsigned long long count =
+        __atomic_load_n(counter->count, __ATOMIC_RELAXED);
+    if (count || !counter->rare)
+      fprintf(file, "%s,\"launches\":%llu}\n", counter->record, count);
+  }
+  fprintf(file, "{\"kind\":\"%s\",\"process\":%d}\n", ended ? "end" : "begin",
+          countingProcess);
+  return fclose(file) == 0;
+}
+
+static void report(void) {
+  const char *path = getenv("CUPILOT_STATS_FILE");
+  unsigned i;
+  if (getpid() != countingProcess || (path && *path && appendReport(path, 1)))
+    return;
   for (i = 0; i < __cupilot_num_counters; ++i) {
     unsigned long long count =
         __atomic_load_n(__cupilot_counters[i].count, __ATOMIC_RELAXED);
@@ -71,8 +99,13 @@ __attribute__((noinline, cold)) int __cupilot_read_mode(void) {
     mode = CupilotStats;
     // Of threads that come here at once, one registers the report.
     if (__atomic_compare_exchange_n(&__cupilot_mode, &unread, mode, 0,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      const char *path = getenv("CUPILOT_STATS_FILE");
+      countingProcess = getpid();
+      if (path && *path)
+        appendReport(path, 0);
       atexit(report);
+    }
   }
   __atomic_store_n(&__cupilot_mode, mode, __ATOMIC_RELEASE);
   return mode;
