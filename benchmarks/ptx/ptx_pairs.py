@@ -23,7 +23,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-FLAGS = {"exact": (["-ffp-contract=off"], ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"]),
+# clang takes roots by an approximate instruction unless libdevice is told otherwise.
+FLAGS = {"exact": (["-ffp-contract=off", "-mllvm", "-nvvm-reflect-add=__CUDA_PREC_SQRT=1"],
+                   ["-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false"]),
          "default": ([], [])}
 # Kernels that call mathematical functions: bitcode has the host's, PTX those of libdevice or of nvcc.
 FAST = r"(?<!\S)--?use_fast_math|(?<!\S)-ffast-math"
