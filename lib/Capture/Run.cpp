@@ -62,6 +62,25 @@ static void passOn(int Signal) {
     kill(static_cast<pid_t>(Child), Signal);
 }
 
+static unsigned Relays = 0;
+
+SignalRelay::SignalRelay() {
+  if (Relays++ == 0)
+    PassedOn = 0;
+  struct sigaction New = {};
+  New.sa_handler = passOn;
+  sigaction(SIGINT, &New, &OldInt);
+  sigaction(SIGTERM, &New, &OldTerm);
+}
+
+SignalRelay::~SignalRelay() {
+  sigaction(SIGINT, &OldInt, nullptr);
+  sigaction(SIGTERM, &OldTerm, nullptr);
+  --Relays;
+}
+
+bool SignalRelay::interrupted() { return PassedOn != 0; }
+
 /// Starts \p Program and waits for it. \p Output, where given, gets what it
 /// prints.
 static std::optional<Failure> runChild(const std::vector<std::string> &Program,
@@ -102,11 +121,7 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   Open(0, Files.In, O_RDONLY);
   Open(1, Files.Out, O_WRONLY | O_CREAT | O_TRUNC);
   Open(2, Files.Err, O_WRONLY | O_CREAT | O_TRUNC);
-  PassedOn = 0;
-  struct sigaction New = {}, OldInt, OldTerm;
-  New.sa_handler = passOn;
-  sigaction(SIGINT, &New, &OldInt);
-  sigaction(SIGTERM, &New, &OldTerm);
+  SignalRelay Relay;
   pid_t Pid = 0;
   auto Start = std::chrono::steady_clock::now();
   int Error = posix_spawnp(&Pid, Args[0], &Actions, nullptr, Args.data(),
@@ -132,11 +147,8 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
   End.Seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - Start)
           .count();
-  End.Interrupted = PassedOn != 0;
   if (Pipe[0] >= 0)
     close(Pipe[0]);
-  sigaction(SIGINT, &OldInt, nullptr);
-  sigaction(SIGTERM, &OldTerm, nullptr);
   if (Error)
     return Failure(FailureKind::CannotRun,
                    "cannot run '" + Program.front() +

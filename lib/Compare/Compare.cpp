@@ -44,6 +44,7 @@ private:
     return (Folder + "/" + Name).str();
   }
   Error removeOutputs() const;
+  Error interrupted(const Twine &What) const;
   Expected<RunOutcome> runOnce(LaunchMode Mode, const Twine &What,
                                const std::vector<std::string> &Extra = {});
   /// Runs it, and holds how it ended and what it left against earlier runs.
@@ -84,6 +85,12 @@ Error Comparer::removeOutputs() const {
   return Error::success();
 }
 
+Error Comparer::interrupted(const Twine &What) const {
+  return resourceError("interrupted in run " + Twine(Done) + " (" + What +
+                           "); nothing is reported",
+                       "--runs=N makes fewer runs");
+}
+
 /// The last lines of a program's messages.
 static std::string lastLines(StringRef Text) {
   constexpr unsigned Most = 5;
@@ -99,6 +106,8 @@ static std::string lastLines(StringRef Text) {
 Expected<RunOutcome> Comparer::runOnce(LaunchMode Mode, const Twine &What,
                                        const std::vector<std::string> &Extra) {
   Progress(Done, 3 + 2 * (Request.Warmup + Request.Pairs), What);
+  if (capture::SignalRelay::interrupted()) // Between two runs.
+    return interrupted(What);
   if (Error E = removeOutputs())
     return E;
   std::vector<std::string> Settings = {Mode == LaunchMode::Originals
@@ -119,10 +128,8 @@ Expected<RunOutcome> Comparer::runOnce(LaunchMode Mode, const Twine &What,
           {Request.Input, file("stdout"), file("stderr")}, End))
     return asError(*F);
   ++Done;
-  if (End.Interrupted)
-    return resourceError("interrupted in run " + Twine(Done) + " (" + What +
-                             "); nothing is reported",
-                         "--runs=N makes fewer runs");
+  if (capture::SignalRelay::interrupted())
+    return interrupted(What);
   if (Request.OnCpu && End.Status == 127)
     if (Error E = checkLibrariesOf(Request.Program.front(),
                                    "compare it on a machine with a GPU"))
@@ -152,7 +159,7 @@ void Comparer::add(LaunchMode Mode, RunOutcome Outcome) {
   const capture::Ending &End = Outcome.Ending.End;
   if (!First)
     First = End;
-  const bool Other = End.Signal != First->Signal || End.Status != First->Status;
+  const bool Other = !End.endsLike(*First);
   R.Stopped |= Other || End.Signal;
   R.OriginalsVary |= Other && Mode == LaunchMode::Originals;
   ModeEnding &Ending = Mode == LaunchMode::Originals ? R.Originals : R.Variants;
@@ -371,6 +378,8 @@ std::string textOf(const capture::Ending &End) {
 Expected<CompareResult>
 compareProgram(const CompareRequest &Request,
                function_ref<void(unsigned, unsigned, const Twine &)> Progress) {
+  // Also between runs: what is made for them is removed.
+  capture::SignalRelay Relay;
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-compare");
   if (!Dir)

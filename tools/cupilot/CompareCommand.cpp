@@ -128,9 +128,7 @@ static Expected<LineRules> rulesOf(const Options &O) {
 static Error endingError(const Twine &Program, const CompareResult &R) {
   const capture::Ending &Originals = R.Originals.End,
                         &Variants = R.Variants.End;
-  const bool Same = Originals.Signal == Variants.Signal &&
-                    Originals.Status == Variants.Status;
-  if (Same)
+  if (Originals.endsLike(Variants))
     return findingError("'" + Program + "' " + textOf(Originals) +
                             ", with originals and with variants",
                         "compare a run that comes to its end");

@@ -10,6 +10,7 @@
 
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Record.h"
+#include <csignal>
 
 namespace cupilot::capture {
 
@@ -17,8 +18,27 @@ namespace cupilot::capture {
 struct Ending {
   int Status = 0; ///< Exit status, or 128 and the signal.
   int Signal = 0;
-  double Seconds = 0;       ///< From its start to its end.
-  bool Interrupted = false; ///< It was sent a SIGINT or SIGTERM of ours.
+  double Seconds = 0; ///< From its start to its end.
+
+  bool endsLike(const Ending &Other) const {
+    return Status == Other.Status && Signal == Other.Signal;
+  }
+};
+
+/// While one lives, SIGINT and SIGTERM do not end this process: a program that
+/// it runs gets them. They may lie in each other, as runs in what makes
+/// several.
+class SignalRelay {
+public:
+  SignalRelay();
+  ~SignalRelay();
+  SignalRelay(const SignalRelay &) = delete;
+  SignalRelay &operator=(const SignalRelay &) = delete;
+  /// One came while the outermost lived.
+  static bool interrupted();
+
+private:
+  struct sigaction OldInt, OldTerm;
 };
 
 /// Files that stand for a program's streams; "" for those of this process.
