@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Options.h"
+#include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 namespace cupilot::capture {
 
@@ -23,16 +25,23 @@ std::optional<Then> thenOf(std::string_view Word) {
   return std::nullopt;
 }
 
+/// The options that are numbers; true and false are 1 and 0 beside them.
+static constexpr std::pair<const char *, uint64_t Options::*> Numbers[] = {
+    {"per-kernel", &Options::PerKernel},
+    {"max-bytes", &Options::MaxBytes},
+    {"max-launch-bytes", &Options::MaxLaunchBytes},
+    {"wait-ms", &Options::WaitMs},
+    {"launches", &Options::Launches},
+    {"launch-steps", &Options::LaunchSteps},
+    {"progress-ms", &Options::ProgressMs}};
+
 std::string Options::print() const {
-  return "timing=" + std::to_string(Timing) +
-         ",per-kernel=" + std::to_string(PerKernel) +
-         ",max-bytes=" + std::to_string(MaxBytes) +
-         ",max-launch-bytes=" + std::to_string(MaxLaunchBytes) +
-         ",wait-ms=" + std::to_string(WaitMs) +
-         ",graphs=" + std::to_string(Graphs) +
-         ",launches=" + std::to_string(Launches) + ",then=" + wordOf(After) +
-         ",launch-steps=" + std::to_string(LaunchSteps) +
-         ",progress-ms=" + std::to_string(ProgressMs) + ",cupti=" + Cupti;
+  std::string Text = "timing=" + std::to_string(Timing) +
+                     ",graphs=" + std::to_string(Graphs) +
+                     ",then=" + wordOf(After);
+  for (auto [Name, Field] : Numbers)
+    Text += "," + std::string(Name) + "=" + std::to_string(this->*Field);
+  return Text + ",cupti=" + Cupti;
 }
 
 std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
@@ -51,26 +60,16 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
         std::from_chars(Value.data(), Value.data() + Value.size(), Number);
     bool IsNumber = Error == std::errc() && !Value.empty() &&
                     Stop == Value.data() + Value.size();
+    auto Known = std::ranges::find_if(
+        Numbers, [&](const auto &Each) { return Name == Each.first; });
     if (Name == "cupti")
       Result.Cupti = Value;
     else if (Name == "timing" && IsNumber)
       Result.Timing = Number != 0;
     else if (Name == "graphs" && IsNumber)
       Result.Graphs = Number != 0;
-    else if (Name == "per-kernel" && IsNumber)
-      Result.PerKernel = Number;
-    else if (Name == "max-bytes" && IsNumber)
-      Result.MaxBytes = Number;
-    else if (Name == "max-launch-bytes" && IsNumber)
-      Result.MaxLaunchBytes = Number;
-    else if (Name == "wait-ms" && IsNumber)
-      Result.WaitMs = Number;
-    else if (Name == "launches" && IsNumber)
-      Result.Launches = Number;
-    else if (Name == "progress-ms" && IsNumber)
-      Result.ProgressMs = Number;
-    else if (Name == "launch-steps" && IsNumber)
-      Result.LaunchSteps = Number;
+    else if (Known != std::end(Numbers) && IsNumber)
+      Result.*Known->second = Number;
     else if (std::optional<Then> T = thenOf(Value); Name == "then" && T)
       Result.After = *T;
     else

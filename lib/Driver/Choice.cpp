@@ -75,6 +75,14 @@ bool WorkloadSet::launches(const Kernel &K) const {
   return any_of(All, [&](const Workload &W) { return isOf(W, K); });
 }
 
+double WorkloadSet::shareOf(const Kernel &K) const {
+  double Share = 0;
+  for (const Workload &W : All)
+    if (W.isTimed() && isOf(W, K))
+      Share += W.Weight;
+  return Share;
+}
+
 std::vector<Workload> WorkloadSet::of(const Kernel &K) const {
   std::vector<Workload> Found;
   for (const Workload &W : All)

@@ -78,9 +78,9 @@ struct SearchPlan {
 } // namespace
 
 static SearchItem leftOut(std::string Name, double Share, StringRef Why) {
-  return {
-      {std::move(Name), Share, 0, Basis::Modelled, Why.split('\n').first.str()},
-      std::nullopt};
+  SearchItem I{{std::move(Name), Share}, std::nullopt};
+  I.Row.leaveOut(Why);
+  return I;
 }
 
 /// The kernels of R.Input that are launched, if their names hold R.Only.
@@ -141,9 +141,7 @@ static Expected<SearchPlan> planFile(const EvolveRequest &R,
               R.isModule() ? "" : R.Input, R.Command, std::move(*Compilers)))
           .get();
   for (Kernel &K : *Kernels) {
-    double Share = 0;
-    for (const Workload &W : Recorded.of(K))
-      Share += W.isTimed() ? W.Weight : 0;
+    const double Share = Recorded.shareOf(K);
     std::string Name = K.Name;
     if (Share < R.Choice.Least) {
       ++Plan.Unchosen;
@@ -284,7 +282,7 @@ static Error searchAll(MutableArrayRef<SearchItem> Items,
       Text = T->text();
       return Error(std::move(T));
     });
-    I.Row.Why = StringRef(Text).split('\n').first.str();
+    I.Row.leaveOut(Text);
     if (Waits) {
       ++Awaiting;
       Log << "  " << Text << "\n";

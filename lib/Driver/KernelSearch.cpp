@@ -27,7 +27,7 @@ namespace cupilot {
 /// Says why a kernel is left out; see absorbFinding.
 Error KernelSearches::leaveOut(Error E, const Twine &Prefix, SearchRow &Row) {
   return absorbFinding(std::move(E), [&](StringRef Why) {
-    Row.Why = Why.split('\n').first.str();
+    Row.leaveOut(Why);
     Log << Prefix << "left out: " << Why << "\n";
   });
 }
@@ -40,7 +40,7 @@ KernelSearches::problemOf(const SearchedUnit &Unit, const Kernel &K,
   P.K = K;
   P.Workloads = Recorded.of(K);
   if (K.Refusal) {
-    Row.Why = StringRef(*K.Refusal).split('\n').first.str();
+    Row.leaveOut(*K.Refusal);
     Log << K.Name << ": left out: " << *K.Refusal << "\n";
     return std::nullopt;
   }
@@ -232,8 +232,6 @@ Error KernelSearches::supersede(const SearchResult &Result,
   return J.saveBatch(Result.Run, Step, {"", join(Own, "\n")});
 }
 
-/// All that a search leaves in the store: its statistics, what a GPU said,
-/// and the variants that were accepted.
 /// The first compiler's build, and those of others that have one.
 Expected<std::vector<KernelSearches::Built>>
 KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
@@ -267,6 +265,8 @@ KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
   return Builds;
 }
 
+/// All that a search leaves in the store: its statistics, what a GPU said,
+/// and the variants that were accepted.
 Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
                             SearchResult &Result) {
   StoreUpdate Update;

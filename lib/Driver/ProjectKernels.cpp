@@ -116,7 +116,6 @@ void ProjectKernels::extract(size_t Unit, ArrayRef<std::string> Symbols) {
 
 void ProjectKernels::locate(ArrayRef<std::string> Symbols) {
   readObjects();
-  std::vector<std::string> Missing;
   for (const std::string &Symbol : Symbols) {
     std::vector<size_t> &Units = Holders[Symbol];
     auto Note = [&](function_ref<bool(const StringSet<> &)> Holds) {
@@ -132,10 +131,10 @@ void ProjectKernels::locate(ArrayRef<std::string> Symbols) {
           return Name.starts_with("_Z") && NvccPtx::isSameKernel(Name, Symbol);
         });
       });
-    Missing.push_back(Symbol);
   }
   // Without an object, the text tells which units are worth parsing.
   std::vector<size_t> Last;
+  std::vector<std::string> Missing = Symbols.vec();
   for (auto [Index, State] : enumerate(Known)) {
     if (State.Names)
       continue;

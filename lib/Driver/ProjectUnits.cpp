@@ -69,9 +69,8 @@ static Compiler compilerOf(ArrayRef<std::string> Command) {
   StringRef Name = sys::path::filename(Command.front());
   if (isNvcc(Name))
     return Compiler::Nvcc;
-  return Name.starts_with("clang") || Name.starts_with("cupilot-cpucc")
-             ? Compiler::Clang
-             : Compiler::Other;
+  return isClang(Name) || Name.starts_with("cupilot-cpucc") ? Compiler::Clang
+                                                            : Compiler::Other;
 }
 
 static Expected<CommandWords> wordsOf(ArrayRef<std::string> Command,

@@ -40,6 +40,8 @@ struct WorkloadSet {
   /// Errors as loadWorkloads'.
   static llvm::Expected<WorkloadSet> load(llvm::StringRef Path);
   bool launches(const Kernel &K) const;
+  /// Of the program's kernel time, 0 to 1: what launches of \p K take.
+  double shareOf(const Kernel &K) const;
   /// The launches of \p K, under its symbol.
   std::vector<Workload> of(const Kernel &K) const;
 };

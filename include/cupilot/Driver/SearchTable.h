@@ -39,6 +39,11 @@ struct SearchRow {
   double Ratio = 0;   ///< Of its best variant; 0: none.
   Basis RatioBasis = Basis::Modelled;
   std::string Why = {}; ///< Why there is no variant, in one line.
+
+  /// The first line of \p Reason is why.
+  void leaveOut(llvm::StringRef Reason) {
+    Why = Reason.split('\n').first.str();
+  }
 };
 
 /// What a run ends with.

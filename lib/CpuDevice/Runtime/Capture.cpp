@@ -130,11 +130,11 @@ Capture::Verdict Capture::before(const std::string &Kernel,
     return Next;
   auto [Entry, New] = Known.try_emplace(Key, Launches.size());
   Current = Entry->second;
+  const auto Of = Kernels.try_emplace(Kernel).first;
   if (Shown) {
     std::lock_guard Lock(Shown->Lock);
     Shown->Kernel = Kernel;
-    Shown->Kernels += llvm::none_of(
-        Tallies, [&](const Tally &T) { return T.Kernel == Kernel; });
+    Shown->Kernels = Kernels.size();
     ++Shown->Launches;
     Shown->Running = Next == Verdict::Run;
   }
@@ -143,10 +143,8 @@ Capture::Verdict Capture::before(const std::string &Kernel,
     writeSometimes();
     return Next;
   }
-  size_t Same = 0;
-  for (const nlohmann::json &Other : Launches)
-    Same += Other["kernel"] == Kernel;
-  Launch["kept"] = !Opts.Timing && Same < LaunchLimit && Stored < StoreLimit;
+  Launch["kept"] =
+      !Opts.Timing && Of->second.Classes++ < LaunchLimit && Stored < StoreLimit;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
   // Pointers name their buffers in launches without data, too.
@@ -164,7 +162,7 @@ Capture::Verdict Capture::before(const std::string &Kernel,
              {"digest", store(Global->first, Global->second)}});
   }
   Launches.push_back(std::move(Launch));
-  Tallies.push_back({Kernel, 1, 0, 0});
+  Tallies.push_back({Of, 1, {}});
   if (Kept)
     Quota.foundNew();
   if (Kept && Shown) {
@@ -176,8 +174,8 @@ Capture::Verdict Capture::before(const std::string &Kernel,
 }
 
 void Capture::after(double Cost) {
-  Tallies[Current].Cost += Cost;
-  ++Tallies[Current].Ran;
+  Tallies[Current].Ran.add(Cost);
+  Tallies[Current].Of->second.Ran.add(Cost);
   if (Shown) {
     std::lock_guard Lock(Shown->Lock);
     Shown->Running = false;
@@ -185,7 +183,7 @@ void Capture::after(double Cost) {
 }
 
 void Capture::tooLong() {
-  Notes.push_back("a launch of " + llvm::demangle(Tallies[Current].Kernel) +
+  Notes.push_back("a launch of " + llvm::demangle(Tallies[Current].Of->first) +
                   " took more than " + std::to_string(Opts.LaunchSteps) +
                   " instructions and was ended, and the program with it "
                   "(--launch-steps)");
@@ -213,16 +211,12 @@ void Capture::writeSometimes() {
 
 bool Capture::finish() {
   // Launches that did not run take as long as those of their kernel that did.
-  std::map<std::string, Tally> ByKernel;
-  for (const Tally &T : Tallies) {
-    ByKernel[T.Kernel].Ran += T.Ran;
-    ByKernel[T.Kernel].Cost += T.Cost;
-  }
   for (size_t I = 0; I < Tallies.size(); ++I) {
-    const Tally &T = Tallies[I], &Like = T.Ran ? T : ByKernel[T.Kernel];
+    const Tally &T = Tallies[I];
+    const Runs &Like = T.Ran.Count ? T.Ran : T.Of->second.Ran;
     Launches[I]["count"] = T.Count;
     Launches[I]["cost"] =
-        Like.Ran ? Like.Cost / double(Like.Ran) * double(T.Count) : 0.0;
+        Like.Count ? Like.Cost / double(Like.Count) * double(T.Count) : 0.0;
   }
   nlohmann::json Record = {{"format", capture::FormatVersion},
                            {"basis", "modelled"},

@@ -45,11 +45,25 @@ public:
   bool finish();
 
 private:
+  /// Launches that ran.
+  struct Runs {
+    uint64_t Count = 0;
+    double Cost = 0; ///< In microseconds.
+    void add(double Each) {
+      ++Count;
+      Cost += Each;
+    }
+  };
+  struct KernelTally {
+    size_t Classes = 0; ///< Launches that are not alike.
+    Runs Ran;
+  };
+  using KernelTallies = std::map<std::string, KernelTally>;
   /// What is known of launches that are alike, beside their JSON.
   struct Tally {
-    std::string Kernel;
-    uint64_t Count = 0, Ran = 0;
-    double Cost = 0; ///< Of those that ran, in microseconds.
+    KernelTallies::iterator Of;
+    uint64_t Count = 0;
+    Runs Ran;
   };
 
   std::string store(const void *Data, size_t Size);
@@ -59,6 +73,7 @@ private:
   std::string Folder;
   capture::Options Opts;
   capture::LaunchQuota Quota;
+  KernelTallies Kernels;      ///< By name.
   std::vector<Tally> Tallies; ///< As Launches.
   std::vector<std::string> Notes;
   std::chrono::steady_clock::time_point Written;

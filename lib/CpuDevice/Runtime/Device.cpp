@@ -25,6 +25,9 @@ using namespace cupilot;
 /// formatted output). What a GPU would overwrite is written out here.
 static constexpr size_t OutputLimit = 1 << 20;
 
+static constexpr const char *MaxInstructionsVariable =
+    "CUPILOT_CPU_MAX_INSTRUCTIONS";
+
 Device::Device() {
   const char *Folder = std::getenv(capture::FolderVariable);
   if (!Folder)
@@ -33,6 +36,9 @@ Device::Device() {
   if (const char *Text = std::getenv(capture::OptionsVariable))
     if (auto Wrong = capture::Options::parse(Text, Opts))
       std::fprintf(stderr, "cupilot: warning: %s\n", Wrong->what());
+  // The user's own limit is a fault, recorded or not.
+  if (std::getenv(MaxInstructionsVariable))
+    Opts.LaunchSteps = 0;
   Recorder = std::make_unique<Capture>(Folder, Opts);
 }
 
@@ -133,7 +139,7 @@ cudaError_t Device::load(RegisteredModule &M) {
   Options.Count = Recorder != nullptr; // The launches' weights are modelled.
   if (const char *Order = std::getenv("CUPILOT_CPU_ORDER"))
     Options.Reverse = llvm::StringRef(Order) == "reverse";
-  if (const char *Most = std::getenv("CUPILOT_CPU_MAX_INSTRUCTIONS"))
+  if (const char *Most = std::getenv(MaxInstructionsVariable))
     Options.MaxLaunchInstructions = std::strtoull(Most, nullptr, 10);
   else if (Recorder)
     Options.MaxLaunchInstructions = Recorder->maxSteps();
