@@ -193,20 +193,21 @@ void BoxMaker::addPointers(DomainBox &Box) const {
     if (All > F.Natural[I])
       Box.Alignments.push_back({Pointers[I], static_cast<unsigned>(All)});
   }
+  std::vector<KnownTouch> Known;
+  for (const Point &P : Right)
+    Known.push_back({P.L, P.IsAnchor});
+  std::vector<Expr> Variables;
+  for (const Expr &E : Coordinates)
+    if (isVariable(E))
+      Variables.push_back(E);
   for (auto [I, Pair] : enumerate(F.Pairs)) {
     auto [A, B] = Pair;
     if (C.Null[A] || C.Null[B])
       continue;
     PairClause Clause{Pointers[A], Pointers[B], C.Equal[I], {}, {}};
     if (!Clause.Equal) {
-      auto Known = [&](unsigned P) {
-        if (F.Touched[P])
-          return *F.Touched[P];
-        return Extents{Expr::constant(F.MostTouched[P].Least),
-                       Expr::constant(F.MostTouched[P].Most)};
-      };
-      Clause.OfA = Known(A);
-      Clause.OfB = Known(B);
+      Clause.OfA = touchedIn(F, A, Known, Variables);
+      Clause.OfB = touchedIn(F, B, Known, Variables);
     }
     Box.Pairs.push_back(std::move(Clause));
   }

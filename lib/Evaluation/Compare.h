@@ -26,6 +26,9 @@ struct JudgedCase {
                            ///< first.
   bool SameBits = false;   ///< It then even has the same bits.
   llvm::BitVector Decided; ///< Sides that the original took.
+  /// What it touches behind each pointer, as touchedBytes() says; once it is
+  /// asked for.
+  mutable std::optional<std::vector<std::optional<Interval>>> Touched;
   /// How far each number moves, by its byte, when the inputs move by a unit in
   /// the last place. Empty until a comparison fails without it.
   mutable std::vector<std::vector<double>> Sensitivity;

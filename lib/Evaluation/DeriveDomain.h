@@ -34,6 +34,9 @@ struct TriedLaunch {
   uint64_t Misaligned = 0; ///< Bytes that all buffers are off by.
   llvm::SmallVector<unsigned, 3> Crowded; ///< As GateCase's.
   bool Roomy = false;                     ///< Likewise.
+  /// Beside Kernel::Pointers, bytes among which are all that the original
+  /// touched behind each. Nothing where it touched none, or that is not known.
+  std::vector<std::optional<Interval>> Touched;
 };
 
 /// \p C as a domain sees it: buffers lie far apart.
@@ -55,13 +58,24 @@ struct DomainFrame {
   /// them are wrong.
   std::vector<Expr> Surplus;
   /// Beside Kernel::Pointers: the bytes that the original touches behind each,
-  /// as far as that is known, ...
+  /// as far as they follow a polynomial near the recorded sizes, ...
   std::vector<std::optional<Extents>> Touched;
-  /// ... the most that it touched in any case, ...
-  std::vector<Interval> MostTouched;
   /// ... and what its type asks of an address, in bytes.
   std::vector<unsigned> Natural;
 };
+
+/// A launch, and whether bounds are to be near to what was touched in it.
+struct KnownTouch {
+  const TriedLaunch *L = nullptr;
+  bool IsAnchor = false;
+};
+
+/// Bytes among which are all that the original touched behind pointer \p P in
+/// each launch of \p Known: the polynomial of \p F where it holds on all of
+/// them, else multiples of products of \p Variables.
+Extents touchedIn(const DomainFrame &F, unsigned P,
+                  llvm::ArrayRef<KnownTouch> Known,
+                  llvm::ArrayRef<Expr> Variables);
 
 /// What \p E can be in \p Box, by interval arithmetic; nothing where that is
 /// not bounded.

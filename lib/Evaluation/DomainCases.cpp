@@ -543,7 +543,9 @@ static uint64_t endOf(const BufferCoverage &B) {
 
 /// A buffer that is larger than the original needs hides reads and writes
 /// beyond its end: it gets as much behind what is touched as in the base.
-Error DomainCases::trim(GateCase &C) {
+/// What is touched; nothing where the original does not bear it.
+Expected<std::optional<std::vector<BufferCoverage>>>
+DomainCases::trim(GateCase &C) {
   if (!Behind) {
     Expected<RunResult> Own = O.runCovered(Base.Case);
     if (!Own)
@@ -557,12 +559,12 @@ Error DomainCases::trim(GateCase &C) {
   if (!R)
     return R.takeError();
   if (R->Fault)
-    return Error::success();
+    return std::nullopt;
   C.Roomy = false;
   for (auto [B, Touched, More] : zip(C.Buffers, R->Coverage, *Behind))
     if (uint64_t End = endOf(Touched); End && End + More < B.size())
       B.resize(End + More);
-  return Error::success();
+  return std::move(R->Coverage);
 }
 
 Expected<std::unique_ptr<JudgedCase>>
@@ -588,12 +590,19 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
   if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
   LeftOver -= *Cost;
-  if (C->Roomy)
-    if (Error E = trim(*C))
-      return std::move(E);
+  std::optional<std::vector<BufferCoverage>> Covered;
+  if (C->Roomy) {
+    Expected<std::optional<std::vector<BufferCoverage>>> Trimmed = trim(*C);
+    if (!Trimmed)
+      return Trimmed.takeError();
+    Covered = std::move(*Trimmed);
+  }
   C->Far = true;
   C->Deep = *Cost > MostShallowCost;
-  return O.prepare(std::move(*C));
+  Expected<std::unique_ptr<JudgedCase>> J = O.prepare(std::move(*C));
+  if (J && *J && Covered)
+    (**J).Touched = touchedBytes(O.kernel(), (**J).Case, *Covered);
+  return J;
 }
 
 Expected<const JudgedCase *> DomainCases::get(size_t Index) {

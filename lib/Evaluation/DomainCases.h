@@ -199,7 +199,7 @@ private:
                              std::vector<const JudgedCase *> &To);
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
-  llvm::Error trim(GateCase &C);
+  llvm::Expected<std::optional<std::vector<BufferCoverage>>> trim(GateCase &C);
   llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,
                                                       const CaseMade &Roomy,
                                                       double Most,

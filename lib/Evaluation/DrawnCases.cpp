@@ -73,7 +73,7 @@ Expected<bool> VariantRuns::judgeDrawn(GateVerdict &Verdict) {
         ++Verdict.Skipped;
         continue;
       }
-      Expected<bool> Right = judge(**J, Verdict);
+      Expected<bool> Right = judge(std::move(*J), Verdict);
       if (!Right || !*Right)
         return Right;
     }

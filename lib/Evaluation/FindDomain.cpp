@@ -52,7 +52,6 @@ static DomainFrame frameOf(OriginalRuns &O, const JudgedCase &Base,
   append_range(F.Flags, flagsOf(K, Own, Base.Case));
   F.Surplus = Cases.model().surplus();
   F.Touched = Cases.model().touched();
-  F.MostTouched = Cases.model().mostTouched();
   for (const PointerRef &P : K.Pointers)
     F.Natural.push_back(naturalAlignment(K, P));
   for (unsigned A = 0; A < K.Pointers.size(); ++A)
@@ -297,8 +296,11 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       return Cases.takeError();
     if (!*Cases)
       continue;
-    if (!Frame)
+    if (!Frame) {
       Frame = frameOf(O, (*Cases)->base(), **Cases, **Own, *Theirs);
+      if (Error E = V.noteTouched(*Frame))
+        return E;
+    }
     const size_t Before = V.tried().size();
     for (size_t C = 0; C < (*Cases)->count(); ++C) {
       Expected<const JudgedCase *> J = (*Cases)->get(C);

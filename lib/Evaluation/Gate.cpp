@@ -245,7 +245,7 @@ Expected<bool> GateImpl::judgeAdmitted(VariantRuns &V,
         if (!*J)
           continue;
         ++Added;
-        Expected<bool> Right = V.judge(**J, Verdict);
+        Expected<bool> Right = V.judge(std::move(*J), Verdict);
         if (!Right || !*Right)
           return Right;
       }

@@ -244,8 +244,14 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
   }
   if (Known && Any && !Roomy)
     return Wanted;
+  // Less of one size may mean more memory: shifts and steps divide.
+  constexpr uint64_t RoomForLess = 16;
+  const bool IsLess = any_of(zip_equal(Vars, Values), [](const auto &Each) {
+    const auto &[V, Value] = Each;
+    return Value < V.Base;
+  });
+  uint64_t Scale = Roomy && IsLess ? RoomForLess : 1;
   Roomy = true;
-  uint64_t Scale = 1;
   for (auto [V, Value] : zip_equal(Vars, Values))
     if (uint64_t Size = Value < 0 ? -uint64_t(Value) : uint64_t(Value);
         V.Base > 0 && Size > uint64_t(V.Base))

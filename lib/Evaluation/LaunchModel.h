@@ -59,8 +59,6 @@ public:
   std::vector<Expr> surplus() const;
   /// Beside Kernel::Pointers: the bytes touched behind each, where they fit.
   llvm::ArrayRef<std::optional<Extents>> touched() const { return Touched; }
-  /// The most that was touched in any launch that was run for it.
-  llvm::ArrayRef<Interval> mostTouched() const { return MostTouched; }
 
   /// \p From, which differs from the base in no size, with the sizes \p Values
   /// (beside vars()). Buffers hold what they held, repeated. Nothing where the
@@ -96,8 +94,14 @@ private:
   std::vector<LaunchVar> Vars;
   std::vector<GridRule> Rules;
   std::vector<std::optional<Extents>> Touched;
-  std::vector<Interval> MostTouched;
 };
+
+/// The bytes behind each pointer (beside Kernel::Pointers) that \p Coverage of
+/// the buffers of \p C has; nothing where there are none, or \p C hands in the
+/// same memory at different places, so that they may be those of another.
+std::vector<std::optional<Interval>>
+touchedBytes(const Kernel &K, const GateCase &C,
+             llvm::ArrayRef<BufferCoverage> Coverage);
 
 /// \p C with each buffer \p Factor times as large, repeating its content.
 GateCase enlarged(const GateCase &C, uint64_t Factor);

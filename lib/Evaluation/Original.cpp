@@ -303,6 +303,16 @@ Expected<RunResult> OriginalRuns::runCovered(const GateCase &C) {
   return run(Covered, C);
 }
 
+Error OriginalRuns::findTouched(const JudgedCase &J) {
+  if (J.Touched)
+    return Error::success();
+  Expected<RunResult> R = runCovered(J.Case);
+  if (!R)
+    return R.takeError();
+  J.Touched = touchedBytes(kernel(), J.Case, R->Coverage);
+  return Error::success();
+}
+
 Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
   LoadedKernel &K = Estimating[Deep];
   if (!K.Module) {

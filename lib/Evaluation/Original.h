@@ -39,6 +39,8 @@ public:
   llvm::Expected<bool> bears(const JudgedCase &J, const Schedule &S);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
+  /// Fills in J.Touched.
+  llvm::Error findTouched(const JudgedCase &J);
   /// Runs the original as it is.
   llvm::Expected<RunResult> run(const GateCase &C) { return run(Plain, C); }
   /// The same, with RunResult::Coverage.

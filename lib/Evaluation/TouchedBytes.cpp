@@ -42,23 +42,34 @@ Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
     return R.takeError();
   if (R->Fault || R->Coverage.size() != C.Buffers.size())
     return false;
-  const Kernel &K = O->kernel();
-  To.assign(K.Pointers.size(), {});
+  To.clear();
+  for (const std::optional<Interval> &Span :
+       touchedBytes(O->kernel(), C, R->Coverage))
+    To.push_back(Span.value_or(Interval()));
+  return true;
+}
+
+std::vector<std::optional<Interval>>
+touchedBytes(const Kernel &K, const GateCase &C,
+             ArrayRef<BufferCoverage> Coverage) {
+  std::vector<std::optional<Interval>> Found(K.Pointers.size());
   for (const WorkloadPointer &P : C.Pointers) {
     auto At = find(K.Pointers, PointerRef{P.Param, P.Offset});
-    if (At == K.Pointers.end())
+    if (At == K.Pointers.end() || P.Buffer >= Coverage.size() ||
+        (C.Aliased && any_of(C.Pointers, [&](const WorkloadPointer &Other) {
+           return Other.Buffer == P.Buffer &&
+                  Other.BufferOffset != P.BufferOffset;
+         })))
       continue;
-    BitVector All = R->Coverage[P.Buffer].Read;
-    All |= R->Coverage[P.Buffer].Written;
+    BitVector All = Coverage[P.Buffer].Read;
+    All |= Coverage[P.Buffer].Written;
     if (All.none())
       continue;
     auto Offset = static_cast<int64_t>(P.BufferOffset);
-    Interval &Span = To[At - K.Pointers.begin()];
-    Span = {All.find_first() - Offset, All.find_last() + 1 - Offset};
-    Interval &Most = MostTouched[At - K.Pointers.begin()];
-    Most = {std::min(Most.Least, Span.Least), std::max(Most.Most, Span.Most)};
+    Found[At - K.Pointers.begin()] = {All.find_first() - Offset,
+                                      All.find_last() + 1 - Offset};
   }
-  return true;
+  return Found;
 }
 
 namespace {
@@ -160,7 +171,6 @@ static int64_t valueOf(const Coefficients &P, ArrayRef<int64_t> Values) {
 Error LaunchModel::fitTouched() {
   const Kernel &K = O->kernel();
   Touched.assign(K.Pointers.size(), std::nullopt);
-  MostTouched.assign(K.Pointers.size(), {});
   std::vector<int64_t> Low = baseValues(), High = Low;
   std::vector<Interval> First;
   Expected<bool> Borne = sample(Low, First);

@@ -220,8 +220,10 @@ Expected<bool> VariantRuns::judge(const JudgedCase &J, GateVerdict &Verdict) {
   Verdict.GuardMisses += A->KeptOut;
   Record.KeptOut = A->KeptOut;
   if (!A->KeptOut && !A->Wrong) {
-    Tried.push_back(triedLaunch(O.kernel(), J.Case));
-    Tried.back().Recorded = !J.Case.Doubtful;
+    TriedLaunch L = triedLaunch(O.kernel(), J.Case);
+    L.Recorded = !J.Case.Doubtful;
+    if (Error E = addTried(std::move(L), J))
+      return std::move(E);
   }
   bool Right = !A->Wrong;
   if (!Right) {
@@ -245,7 +247,8 @@ Expected<bool> VariantRuns::explore(const JudgedCase &J, GateVerdict &Verdict) {
       Record.Rejected = L.Wrong = A->Wrong->Reason;
       L.Evidence = std::move(A->Wrong->Evidence);
     }
-    Tried.push_back(std::move(L));
+    if (Error E = addTried(std::move(L), J))
+      return std::move(E);
   }
   Verdict.Cases.push_back(std::move(Record));
   return !A->Wrong;

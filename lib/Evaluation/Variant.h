@@ -35,6 +35,12 @@ public:
   }
   /// Runs it on \p J and adds what came of it. False: rejected.
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
+  /// The same with a case that nobody else has.
+  llvm::Expected<bool> judge(std::unique_ptr<JudgedCase> J,
+                             GateVerdict &Verdict) {
+    OwnCases.push_back(std::move(J));
+    return judge(*OwnCases.back(), Verdict);
+  }
   /// Runs it on \p J, which asks how far it is right: being wrong there is no
   /// reason to reject it. False: it is wrong there.
   llvm::Expected<bool> explore(const JudgedCase &J, GateVerdict &Verdict);
@@ -44,6 +50,9 @@ public:
   const BranchCoverage &takenByOriginal() const { return *TakenByOriginal; }
   /// The launches that it ran on, by judge() and explore().
   llvm::ArrayRef<TriedLaunch> tried() const { return Tried; }
+  /// Notes what the original touches in launches on which it is right, those so
+  /// far and those to come, as far as clauses of pairs of \p F hang on it.
+  llvm::Error noteTouched(const DomainFrame &F);
   /// Runs it on cases that are drawn by its own code. False: rejected.
   llvm::Expected<bool> judgeDrawn(GateVerdict &Verdict);
   /// Runs it with impulses at every place. False: rejected.
@@ -77,6 +86,9 @@ private:
     std::optional<GateFinding> Wrong;
   };
   llvm::Expected<Attempt> attempt(const JudgedCase &J, GateVerdict &Verdict);
+  /// Adds a launch that \p J is, and it ran on.
+  llvm::Error addTried(TriedLaunch L, const JudgedCase &J);
+  llvm::Error noteTouched(TriedLaunch &L, const JudgedCase &J) const;
   /// Adds the sides that were taken in the run of \p J, which was right.
   llvm::Error noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
                             const PlannedRun &Launches);
@@ -119,6 +131,10 @@ private:
   LoadedKernel Deciding;
   LoadedKernel Reversed, Checked, Far, Scheduled; ///< When needed.
   std::vector<TriedLaunch> Tried;
+  std::vector<std::unique_ptr<JudgedCase>> OwnCases;
+  /// Those that were right before there was a frame, by their place in Tried.
+  std::vector<std::pair<size_t, const JudgedCase *>> Unnoted;
+  const DomainFrame *Frame = nullptr; ///< Once noteTouched() got one.
   std::optional<BranchCoverage> Taken, TakenByOriginal;
   std::optional<uint64_t> ResidentLimit;
   std::vector<LoadedBound> Untested;

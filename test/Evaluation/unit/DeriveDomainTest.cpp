@@ -41,7 +41,6 @@ protected:
         Expr::binary(Expr::Kind::Mul, Expr::symbol(0), Expr::constant(4));
     F.Touched = {Extents{Expr::constant(0), Bytes},
                  Extents{Expr::constant(0), Bytes}};
-    F.MostTouched = {{0, 4000}, {0, 4000}};
     F.Natural = {4, 4};
   }
 
