@@ -37,10 +37,7 @@ public:
   llvm::Expected<bool> judge(const JudgedCase &J, GateVerdict &Verdict);
   /// The same with a case that nobody else has.
   llvm::Expected<bool> judge(std::unique_ptr<JudgedCase> J,
-                             GateVerdict &Verdict) {
-    OwnCases.push_back(std::move(J));
-    return judge(*OwnCases.back(), Verdict);
-  }
+                             GateVerdict &Verdict);
   /// Runs it on \p J, which asks how far it is right: being wrong there is no
   /// reason to reject it. False: it is wrong there.
   llvm::Expected<bool> explore(const JudgedCase &J, GateVerdict &Verdict);

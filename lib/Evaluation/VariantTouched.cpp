@@ -23,6 +23,27 @@ Error VariantRuns::addTried(TriedLaunch L, const JudgedCase &J) {
   return Error::success();
 }
 
+Expected<bool> VariantRuns::judge(std::unique_ptr<JudgedCase> J,
+                                  GateVerdict &Verdict) {
+  Expected<bool> Right = judge(*J, Verdict);
+  if (!Right || !*Right)
+    return Right;
+  // Of a large one, the memory is given back: what it touches is found now.
+  constexpr uint64_t MostKept = uint64_t(4) << 20;
+  uint64_t Bytes = 0;
+  for (const auto &B : J->Case.Buffers)
+    Bytes += B.size();
+  if (Bytes > MostKept) {
+    if (Error E = O.findTouched(*J))
+      return std::move(E);
+    auto Known = std::move(J->Touched);
+    *J = JudgedCase();
+    J->Touched = std::move(Known);
+  }
+  OwnCases.push_back(std::move(J));
+  return true;
+}
+
 Error VariantRuns::noteTouched(const DomainFrame &F) {
   Frame = &F;
   for (auto [At, J] : std::exchange(Unnoted, {}))
@@ -36,6 +57,10 @@ Error VariantRuns::noteTouched(const DomainFrame &F) {
 Error VariantRuns::noteTouched(TriedLaunch &L, const JudgedCase &J) const {
   if (Frame->Pairs.empty())
     return Error::success();
+  if (J.Touched) {
+    L.Touched = *J.Touched;
+    return Error::success();
+  }
   std::vector<std::optional<Interval>> Behind(O.kernel().Pointers.size());
   bool IsEnough = true;
   for (const WorkloadPointer &P : J.Case.Pointers) {

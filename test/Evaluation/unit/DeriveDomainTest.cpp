@@ -238,6 +238,50 @@ TEST_F(DeriveDomainTest, PointersAreNullEqualOrApart) {
   EXPECT_TRUE(admits(Null));
 }
 
+TEST_F(DeriveDomainTest, BytesOfAllRightLaunches) {
+  // A polynomial that holds stays, whatever else is known.
+  launch(1000).Touched = {{{0, 4000}}, {{0, 3990}}};
+  launch(70000).Touched = {{{0, 280000}}, std::nullopt};
+  std::string Text = derived();
+  EXPECT_TRUE(has(Text, "do not overlap (n * 4 bytes)")) << Text;
+  // One that does not hold makes room for a bound that does.
+  launch(500).Touched = {{{0, 2012}}, {{-8, 2000}}};
+  Text = derived();
+  ASSERT_EQ(Where.Boxes.size(), 1u);
+  const PairClause &Pair = Where.Boxes[0].Pairs.at(0);
+  EXPECT_FALSE(has(Text, "x: n * 4 bytes,")) << Text;
+  for (const TriedLaunch &L : Tried) {
+    EXPECT_GE(evaluate(Pair.OfA.End, L.B), L.Touched[0]->Most) << Text;
+    EXPECT_EQ(evaluate(Pair.OfA.Begin, L.B), 0) << Text;
+    EXPECT_LE(evaluate(Pair.OfB.Begin, L.B), -8) << Text;
+  }
+  // It stays near to the recorded one.
+  EXPECT_LE(evaluate(Pair.OfA.End, Tried[0].B), 4012) << Text;
+  // Those that were wrong do not count.
+  TriedLaunch &Wrong = launch(600, false);
+  Wrong.Touched = {{{0, 1 << 20}}, std::nullopt};
+  derived();
+  EXPECT_LT(evaluate(Where.Boxes.at(0).Pairs.at(0).OfA.End, Tried[0].B), 5000);
+}
+
+TEST_F(DeriveDomainTest, BytesWithoutAPolynomialGrowWithSizes) {
+  F.Touched[0] = std::nullopt;
+  // Quarters, rounded up, of 16 bytes each.
+  for (int32_t N : {1000, 1, 3, 6, 999, 70001})
+    launch(N).Touched = {{{0, (N + 3) / 4 * 16}}, {{0, 4 * N}}};
+  std::string Text = derived();
+  EXPECT_TRUE(has(Text, "x: n * 4 + 12 bytes")) << Text;
+  // A size of the block alone, as far as it was tried.
+  Tried.clear();
+  for (uint64_t Block : {64, 32, 1024}) {
+    Change C;
+    C.Block = Block;
+    launch(1000, true, C).Touched = {{{0, int64_t(Block) * 16}}, std::nullopt};
+  }
+  Text = derived();
+  EXPECT_TRUE(has(Text, "x: bx * 16 bytes")) << Text;
+}
+
 TEST_F(DeriveDomainTest, NumbersByTheirClass) {
   launch(1000);
   auto WithAlpha = [&](float A, bool Right) -> TriedLaunch & {
