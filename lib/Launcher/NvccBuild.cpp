@@ -78,6 +78,8 @@ private:
   Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   OriginalCode codeOf(StringRef Symbol) const;
+  std::optional<BuildNote> whyReplaceable(const NvccPtx &M,
+                                          StringRef Symbol) const;
   Error checkCopies(const CompiledVariant &C);
   void tell(StringRef Symbol, SubstitutionResult What, BuildNote Why,
             StringRef Variant = "") {
@@ -127,6 +129,24 @@ OriginalCode Selection::codeOf(StringRef Symbol) const {
       Code.Variables.push_back(NvccPtx::sourceName(Variable));
   }
   return Code;
+}
+
+/// In relocatable device code the device linker takes one of all functions of a
+/// name if they are weak: the kernel's code is not known before. PTX shows no
+/// difference between inline functions, which are the same everywhere, and
+/// others.
+std::optional<BuildNote> Selection::whyReplaceable(const NvccPtx &M,
+                                                   StringRef Symbol) const {
+  if (!Command.Relocatable)
+    return std::nullopt;
+  Expected<NvccPtx::Closure> Found =
+      M.closure(Symbol, Command.Device.context());
+  if (!Found)
+    return noteOf(Found.takeError());
+  if (Found->WeakFunction.empty())
+    return std::nullopt;
+  return BuildNote(BuildReason::Replaceable,
+                   {NvccPtx::sourceName(Found->WeakFunction)});
 }
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
@@ -196,6 +216,10 @@ Error Selection::select(StringRef Symbol) {
     KernelIdentity Id = M.identify(Symbol, Command.Device.context());
     if (Id.Refusal) {
       tell(Symbol, SubstitutionResult::Refused, *Id.Refusal);
+      continue;
+    }
+    if (std::optional<BuildNote> Why = whyReplaceable(M, Symbol)) {
+      tell(Symbol, SubstitutionResult::Refused, std::move(*Why));
       continue;
     }
     Expected<std::vector<BuildRecord>> Same = Store.recordsWith(Id.Digest);
