@@ -11,6 +11,7 @@
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -190,7 +191,7 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
 Expected<std::vector<BuildRecord>>
 Selection::recordsOf(StringRef Symbol) const {
   ItaniumPartialDemangler Demangler;
-  std::string Word = Symbol.str();
+  std::string Word(withoutUnitName(Symbol));
   if (!Demangler.partialDemangle(Word.c_str()))
     if (char *Base = Demangler.getFunctionBaseName(nullptr, nullptr)) {
       Word = Base;

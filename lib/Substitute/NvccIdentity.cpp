@@ -106,7 +106,8 @@ Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
     bool Keep = Item.K == Kind::Variable && !isLiteral(Own);
     if (Item.K == Kind::Function && !Item.Defined) {
       if (!isSystemFunction(Own))
-        return buildError(BuildReason::UndefinedFunction, {Own});
+        return buildError(BuildReason::UndefinedFunction,
+                          {NvccPtx::sourceName(Own)});
       Keep = true;
     }
     if (Item.K == Kind::Function && Item.Weak && WeakFunction.empty())
@@ -114,7 +115,8 @@ Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
     if (Item.K == Kind::Kernel && !Queue.empty())
       return buildError(BuildReason::RefersToKernel, {Own});
     if (Item.K == Kind::Variable && Item.External)
-      return buildError(BuildReason::ExternalVariable, {Own});
+      return buildError(BuildReason::ExternalVariable,
+                        {NvccPtx::sourceName(Own)});
     if (Keep && Item.K == Kind::Variable &&
         !(isToolkitTable(Own) && Item.Defined))
       Variables.push_back(Own.str());
