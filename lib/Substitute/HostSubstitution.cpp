@@ -132,6 +132,8 @@ Expected<bool> HostSubstitution::readBinary() {
     Expected<GpuBinary> Parsed = GpuBinary::parse(Data->getRawDataValues());
     if (!Parsed)
       return Parsed.takeError();
+    if (!Parsed->images()) // Another language's.
+      continue;
     Binary = std::move(*Parsed);
     return true;
   }
