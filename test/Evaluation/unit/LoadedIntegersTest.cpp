@@ -44,7 +44,7 @@ protected:
     std::string Text;
     for (const LoadedIntegers &L :
          cantFail(loadedIntegersOf(compile(Body), std::string("k")))) {
-      if (L.Pointer.Param != 0)
+      if (L.From.Pointer.Param != 0)
         continue;
       for (auto [Is, Word] : {std::pair(L.Turns, "turns "),
                               {L.Begins, "begins "},
@@ -181,7 +181,7 @@ TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   EXPECT_FALSE(Array.isPassedIn(C)); // Its last element is no element beyond.
   Array.Bound = 63;
   EXPECT_TRUE(Array.isPassedIn(C));
-  Array.Pointer.Param = 1; // Below 0 is something else.
+  Array.From.Pointer.Param = 1; // Below 0 is something else.
   EXPECT_FALSE(Array.isPassedIn(C));
   LoadedBound Narrow{LoadedBound::Kind::NarrowType, {0, 0}, 6, ""};
   EXPECT_FALSE(Narrow.isPassedIn(C));
