@@ -46,7 +46,7 @@ void LoadedWalk::findSources() {
   SmallVector<std::pair<const Instruction *, LoadedFrom>> OfVariables;
   for (const Instruction &I : instructions(F)) {
     const Value *Address = loadsFrom(I);
-    if (!Address || !isInteger(I.getType()))
+    if (!Address || (!isInteger(I.getType()) && !I.getType()->isStructTy()))
       continue;
     if (std::optional<PointerRef> P = rootOf(Address))
       Read[&I] = rootBit({*P});
