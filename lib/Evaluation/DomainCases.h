@@ -167,6 +167,7 @@ private:
   void addRecordedLadder(const GateCase &From);
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
+  void addOtherData(const GateCase &From, const CodeFacts &Own);
   void addLeastShared(const GateCase &From);
   /// More blocks than cover the sizes.
   void addSurplus(const GateCase &From);
