@@ -158,8 +158,11 @@ static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
   return Quotients ? Numerator : std::nullopt;
 }
 
-/// What must hold for a thread to come to \p BB at all.
+/// What must hold for a thread to come to \p BB at all. Where all is known of
+/// the side itself, that would only blur it.
 void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
+  if (C.Exact || C.Float || C.Null || C.Alignment)
+    return;
   const DomTreeNode *At = Of.dominators().getNode(&BB);
   for (; At && At->getIDom(); At = At->getIDom()) {
     const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
