@@ -339,12 +339,25 @@ bool Slice::copyFloats(const FCmpInst &Cmp, Module &Into) {
   return copyFloats(*Cmp.getOperand(0), *Cmp.getOperand(1), P, Into);
 }
 
+/// Combines bits of numbers that may be negative: intervals say nothing of it.
+static bool mixesBits(const Instruction &I) {
+  switch (I.getOpcode()) {
+  case Instruction::Or:
+  case Instruction::Xor:
+    return true;
+  case Instruction::And:
+    return !match(&I, m_And(m_Value(), m_NonNegative()));
+  default:
+    return false;
+  }
+}
+
 ICmpInst *Slice::paste(Instruction &At) {
   BasicBlock &Body = F->getEntryBlock();
   auto *Cmp =
       dyn_cast<ICmpInst>(cast<ReturnInst>(Body.getTerminator())->getOperand(0));
   if (!Cmp || any_of(Body, [](const Instruction &I) {
-        return !I.isTerminator() && !isArithmetic(I);
+        return !I.isTerminator() && (!isArithmetic(I) || mixesBits(I));
       }))
     return nullptr;
   DenseMap<const Value *, Value *> Back;

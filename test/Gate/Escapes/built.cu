@@ -12,6 +12,7 @@
 // bounded: scaledByCarry
 // outside: grid=849, block=64, args=[buffer f32 n=54321 uniform seed=1, buffer f32 n=54321 output, 54321, 1.5]
 // cheat: scaledBySign | untested
+// cheat: scaledByBorrow | untested
 // bounded: scaledByMaximum
 // outside: grid=849, block=64, args=[buffer f32 n=54321 uniform seed=1, buffer f32 n=54321 output, 54321, 1.5]
 // bounded: scaledBySaturation
@@ -52,6 +53,12 @@ __global__ void scaledBySign(const float *x, float *out, int n, float a) {
   d |= -d;
   if (i < n)
     out[i] = a * x[i] + (1 + (d >> 31));
+}
+__global__ void scaledByBorrow(const float *x, float *out, int n, float a) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned d = n ^ 54321;
+  if (i < n)
+    out[i] = a * x[i] + ((~d & (d - 1)) >> 31);
 }
 __global__ void scaledByMaximum(const float *x, float *out, int n, float a) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
