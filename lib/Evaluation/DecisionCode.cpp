@@ -121,8 +121,9 @@ void DecisionReader::addService(const Instruction &Call, unsigned Site) {
   SideCondition C;
   // A number or a pointer on the way says all that a condition can hold.
   const DomTreeNode *At = Of.dominators().getNode(&BB);
-  for (; At->getIDom() && !C.Float && !C.Null && !C.Alignment;
-       At = At->getIDom()) {
+  for (unsigned Step = 0;
+       Step < MostSteps && At->getIDom() && !C.Float && !C.Null && !C.Alignment;
+       At = At->getIDom(), ++Step) {
     const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
     const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
     const auto *Cmp = Br && Br->isConditional()

@@ -23,6 +23,9 @@ public:
   void run();
 
 private:
+  /// Conditions on the way to a decision that are looked at.
+  static constexpr unsigned MostSteps = 64;
+
   void visit(const llvm::Instruction &I, unsigned Site);
   void visitLoop(const llvm::Loop &L, unsigned Site);
   SiteFacts::Side &side(unsigned Site, unsigned Number, bool AtLeast = false);

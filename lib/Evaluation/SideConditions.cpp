@@ -158,13 +158,18 @@ static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
   return Quotients ? Numerator : std::nullopt;
 }
 
-/// What must hold for a thread to come to \p BB at all. Where all is known of
-/// the side itself, that would only blur it.
+/// What must hold for a thread to come to \p BB at all: of a long chain, the
+/// nearest conditions. Fewer claim less. Where all is known of the side itself,
+/// that would only blur it.
 void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
   if (C.Exact || C.Float || C.Null || C.Alignment)
     return;
   const DomTreeNode *At = Of.dominators().getNode(&BB);
-  for (; At && At->getIDom(); At = At->getIDom()) {
+  for (unsigned Step = 0; At && At->getIDom(); At = At->getIDom(), ++Step) {
+    if (Step == MostSteps) {
+      C.Exact = false;
+      return;
+    }
     const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
     const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
     const auto *Cmp = Br && Br->isConditional()

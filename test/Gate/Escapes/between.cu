@@ -427,3 +427,43 @@ __global__ void paddedAhead(const float *__restrict__ x,
   }
   y[blockIdx.x] = sum;
 }
+
+// kernel: twoEach
+// workload: grid=5, block=128, args=[buffer f32 n=1100 uniform seed=1, buffer f32 n=1100 output, 1100]
+// inside: grid=4, block=128, args=[buffer f32 n=900 uniform seed=1, buffer f32 n=900 output, 900]
+// honest: twoEachBackwards
+// honest: twoEachTurns
+// bounded: twoEachRecorded
+// outside: grid=4, block=256, args=[buffer f32 n=1690 uniform seed=1, buffer f32 n=1690 output, 1690]
+// Two elements a thread, a block apart.
+__global__ void twoEach(const float *__restrict__ x, float *__restrict__ y,
+                        int n) {
+  int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
+  if (i < n)
+    y[i] = 2 * x[i];
+  if (i + blockDim.x < n)
+    y[i + blockDim.x] = 2 * x[i + blockDim.x];
+}
+__global__ void twoEachBackwards(const float *__restrict__ x,
+                                 float *__restrict__ y, int n) {
+  int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
+  if (i + blockDim.x < n)
+    y[i + blockDim.x] = 2 * x[i + blockDim.x];
+  if (i < n)
+    y[i] = 2 * x[i];
+}
+__global__ void twoEachTurns(const float *__restrict__ x, float *__restrict__ y,
+                             int n) {
+  int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
+  for (int turn = 0; turn < 2 && i < n; ++turn, i += blockDim.x)
+    y[i] = 2 * x[i];
+}
+// Blocks of 256 read and write beyond the end, but not with the recorded size.
+__global__ void twoEachRecorded(const float *__restrict__ x,
+                                float *__restrict__ y, int n) {
+  int i = blockIdx.x * blockDim.x * 2 + threadIdx.x;
+  if (i < n)
+    y[i] = 2 * x[i];
+  if (i + 128 < n)
+    y[i + blockDim.x] = 2 * x[i + blockDim.x];
+}
