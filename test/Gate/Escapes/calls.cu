@@ -15,12 +15,8 @@
 // outside: grid=2, block=64, args=[buffer f32 n=128 normal seed=1, buffer f32 n=128 output, -7]
 __global__ void twice(const float *x, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float *p = static_cast<float *>(malloc(4));
-  if (p && i < n) {
-    *p = x[i];
-    out[i] = 2 * *p;
-  }
-  free(p);
+  if (i < n)
+    out[i] = 2 * x[i];
 }
 // It keeps what it gets.
 __global__ void twiceTakes(const float *x, float *out, int n) {
@@ -63,10 +59,16 @@ __global__ void twiceTakesByHelper(const float *x, float *out, int n) {
   out[i] = 2 * *p;
   free(p);
 }
+// The first of each block, always.
 __global__ void twiceTakesAlways(const float *x, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x) {
+    if (i < n)
+      out[i] = x[i] + x[i];
+    return;
+  }
   float *p = numbersFor(1);
-  if (p && i < n) {
+  if (i < n) {
     p[0] = x[i];
     out[i] = p[0] + p[0];
   }
