@@ -231,18 +231,22 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
   }
   const std::vector<int64_t> At = Cases.model().baseValues();
   for (uint64_t Width : Widths)
-    for (unsigned Round = 0; Round < 2; ++Round) {
+    for (unsigned Round = 0; Round < 4; ++Round) {
       std::vector<int64_t> Sizes = At;
-      // Between the recorded ones and twice as large, as even as these.
-      uint64_t State = Width * 2 + Round;
+      // Up to twice as large as the recorded ones or down to half of them, as
+      // even as these; as many blocks as those need, or as many threads.
+      const bool Larger = Round < 2, SameThreads = Round % 2;
+      uint64_t State = Width * 4 + Round;
       for (int64_t &Each : Sizes) {
         if (Each < 2)
           continue;
         const int64_t Step = std::min<int64_t>(Each & -Each, 16);
-        Each += int64_t(splitMix64(State) % uint64_t(Each)) / Step * Step;
+        const int64_t By = int64_t(splitMix64(State) % uint64_t(Each)) /
+                           (Larger ? 1 : 2) / Step * Step;
+        Each += Larger ? By : -By;
       }
       if (Expected<bool> Right =
-              exploreNew(Cases.sized(Sizes, Box, Admits, Width));
+              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
           !Right)
         return Right.takeError();
     }
