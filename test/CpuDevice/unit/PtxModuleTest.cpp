@@ -303,7 +303,7 @@ TEST_F(PtxModule, WhatIsNotKnownIsRefused) {
   EXPECT_TRUE(
       StringRef(toString(Module->launch("bad", {}, {}, *Memory).takeError()))
           .starts_with("the cpu device cannot run 'vadd.u32.u32.u32 %r1, %r2, "
-                       "%r3' in kernel 'bad'"));
+                       "%r3' at line 12 of the PTX in kernel 'bad'"));
   // What holds something that is not known is as if it were not there.
   Kernels = cantFail(kernelsOfPtx(
       Head + ".shared .b32 s;\n.global .u64 g = s;\n.global .u64 h = g;\n" +
