@@ -33,45 +33,52 @@ if(CUPILOT_FUZZ)
   set(CUPILOT_PRECOMPILE OFF)
 endif()
 if(CUPILOT_PRECOMPILE)
-  add_library(cupilotPrecompiled OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
-  target_link_libraries(cupilotPrecompiled PRIVATE cupilotFlags)
-  target_precompile_headers(cupilotPrecompiled PRIVATE
-    <clang/AST/RecursiveASTVisitor.h>
-    <clang/Frontend/CompilerInstance.h>
-    <clang/Lex/Preprocessor.h>
-    <clang/Tooling/Tooling.h>
-    <llvm/ADT/STLExtras.h>
-    <llvm/ADT/StringExtras.h>
-    <llvm/ADT/StringSet.h>
-    <llvm/ADT/StringSwitch.h>
-    <llvm/Bitcode/BitcodeReader.h>
-    <llvm/IR/IRBuilder.h>
-    <llvm/IR/InstIterator.h>
-    <llvm/IR/IntrinsicInst.h>
-    <llvm/IR/IntrinsicsNVPTX.h>
-    <llvm/IR/Module.h>
-    <llvm/IR/PassManager.h>
-    <llvm/Support/CommandLine.h>
-    <llvm/Support/Error.h>
-    <llvm/Support/FileSystem.h>
-    <llvm/Support/FormatVariadic.h>
-    <llvm/Support/JSON.h>
-    <llvm/Support/MemoryBuffer.h>
-    <llvm/Support/Path.h>
-    <llvm/Support/raw_ostream.h>
-    <array>
-    <map>
-    <optional>
-    <set>
-    <string>
-    <vector>)
   # Caches of compilers compare contents, not times.
-  target_compile_options(cupilotPrecompiled PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  function(cupilot_add_precompiled name)
+    add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/Precompiled.cpp)
+    target_link_libraries(${name} PRIVATE cupilotFlags)
+    target_precompile_headers(${name} PRIVATE ${ARGN}
+      <clang/AST/RecursiveASTVisitor.h>
+      <clang/Frontend/CompilerInstance.h>
+      <clang/Lex/Preprocessor.h>
+      <clang/Tooling/Tooling.h>
+      <llvm/ADT/STLExtras.h>
+      <llvm/ADT/StringExtras.h>
+      <llvm/ADT/StringSet.h>
+      <llvm/ADT/StringSwitch.h>
+      <llvm/Bitcode/BitcodeReader.h>
+      <llvm/IR/IRBuilder.h>
+      <llvm/IR/InstIterator.h>
+      <llvm/IR/IntrinsicInst.h>
+      <llvm/IR/IntrinsicsNVPTX.h>
+      <llvm/IR/Module.h>
+      <llvm/IR/PassManager.h>
+      <llvm/Support/CommandLine.h>
+      <llvm/Support/Error.h>
+      <llvm/Support/FileSystem.h>
+      <llvm/Support/FormatVariadic.h>
+      <llvm/Support/JSON.h>
+      <llvm/Support/MemoryBuffer.h>
+      <llvm/Support/Path.h>
+      <llvm/Support/raw_ostream.h>
+      <array>
+      <map>
+      <optional>
+      <set>
+      <string>
+      <vector>)
+    target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  endfunction()
+  cupilot_add_precompiled(cupilotPrecompiled)
+  # Tests are compiled once and run once: the optimizer would take most of it.
+  cupilot_add_precompiled(cupilotPrecompiledTests <gtest/gtest.h>)
+  target_link_libraries(cupilotPrecompiledTests PRIVATE GTest::gtest)
+  target_compile_options(cupilotPrecompiledTests PRIVATE -O0)
 endif()
 
-# Adds the precompiled header to a target that links LLVM, itself or by a library
-# of ours.
-function(cupilot_precompile name)
+# Adds the precompiled header header to a target that links LLVM, itself or by
+# a library of ours.
+function(cupilot_precompile name header)
   set(uses OFF)
   foreach(library ${ARGN})
     if(library MATCHES "^(LLVM|MLIR|clang-cpp)$")
@@ -85,7 +92,7 @@ function(cupilot_precompile name)
   endforeach()
   if(CUPILOT_PRECOMPILE AND uses)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
-    target_precompile_headers(${name} REUSE_FROM cupilotPrecompiled)
+    target_precompile_headers(${name} REUSE_FROM ${header})
     # Programs would be compiled with -fPIE, which the header is not.
     get_target_property(type ${name} TYPE)
     if(type STREQUAL EXECUTABLE)
@@ -118,7 +125,7 @@ function(cupilot_add_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC cupilotFlags ${ARG_LINK})
   cupilot_include_folder(${name})
-  cupilot_precompile(${name} ${ARG_LINK})
+  cupilot_precompile(${name} cupilotPrecompiled ${ARG_LINK})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
@@ -130,7 +137,7 @@ function(cupilot_add_tool name)
   cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK})
-  cupilot_precompile(${name} ${ARG_LINK})
+  cupilot_precompile(${name} cupilotPrecompiled ${ARG_LINK})
   set_target_properties(${name} PROPERTIES
     BUILD_RPATH "${LLVM_LIBRARY_DIRS}" INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIRS}")
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})
@@ -149,7 +156,7 @@ function(cupilot_add_plugin name)
   if(NOT CUPILOT_SANITIZE) # The sanitizers' run time is the program's.
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
-  cupilot_precompile(${name} ${ARG_LINK})
+  cupilot_precompile(${name} cupilotPrecompiled ${ARG_LINK})
   set_target_properties(${name} PROPERTIES PREFIX "" SUFFIX ".so"
     BUILD_RPATH "${LLVM_LIBRARY_DIRS}" INSTALL_RPATH "${LLVM_LIBRARY_DIRS}")
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})
@@ -162,7 +169,8 @@ function(cupilot_add_unittest name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE cupilotFlags ${ARG_LINK} GTest::gtest GTest::gtest_main)
-  cupilot_precompile(${name} ${ARG_LINK})
+  target_compile_options(${name} PRIVATE -O0)
+  cupilot_precompile(${name} cupilotPrecompiledTests ${ARG_LINK})
   set_target_properties(${name} PROPERTIES BUILD_RPATH "${LLVM_LIBRARY_DIRS}"
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/Unit)
   set_property(GLOBAL APPEND PROPERTY CUPILOT_TEST_DEPENDS ${name})

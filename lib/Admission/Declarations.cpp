@@ -137,6 +137,21 @@ public:
                 "by code that runs after it");
     return true;
   }
+  /// Who judges looks at every decision, and at pairs of them.
+  bool VisitStmt(Stmt *S) {
+    constexpr unsigned MostDecisions = 2048;
+    const auto *Binary = dyn_cast<BinaryOperator>(S);
+    if (!isa<IfStmt, SwitchCase, WhileStmt, DoStmt, ForStmt,
+             AbstractConditionalOperator>(S) &&
+        !(Binary && Binary->isLogicalOp()))
+      return true;
+    if (R.own(S->getBeginLoc()) && ++Decisions == MostDecisions + 1)
+      R.add("nesting", S->getBeginLoc(),
+            "more than " + std::to_string(MostDecisions) +
+                " conditions and loops: who compiles and judges them may not "
+                "come to an end");
+    return true;
+  }
   bool VisitFileScopeAsmDecl(FileScopeAsmDecl *A) {
     if (R.own(A->getAsmLoc()))
       R.add("file-asm", A->getAsmLoc(), "assembly outside of a function");
@@ -264,6 +279,7 @@ public:
   }
 
 private:
+  unsigned Decisions = 0;
   AdmissionState &R;
   ASTContext &Context;
 };

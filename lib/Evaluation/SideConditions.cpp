@@ -158,10 +158,16 @@ static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
   return Quotients ? Numerator : std::nullopt;
 }
 
-/// What must hold for a thread to come to \p BB at all.
+/// What must hold for a thread to come to \p BB at all: of a long chain, the
+/// nearest conditions. Fewer claim less.
 void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
+  constexpr unsigned MostSteps = 64;
   const DomTreeNode *At = Of.dominators().getNode(&BB);
-  for (; At && At->getIDom(); At = At->getIDom()) {
+  for (unsigned Step = 0; At && At->getIDom(); At = At->getIDom(), ++Step) {
+    if (Step == MostSteps) {
+      C.Exact = false;
+      return;
+    }
     const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
     const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
     const auto *Cmp = Br && Br->isConditional()

@@ -87,7 +87,8 @@ TEXTS = {
     "macro_sum": (doubling("+1", "@ @", 27) + body("out[0] = 1 m27;"), "nesting"),
     "macro_parentheses": (doubling("(", "@ @", 20) + body("out[0] = m20 1;"), "nesting"),
     "macro_statements": (doubling("out[0] += 1;", "@ @", 24) + body("m24"), ("nesting", "compiler-limits")),
-    "else_chain": (body("if (i == 0) ;" + "".join(f"else if(i=={i});" for i in range(1, 12000))), None),
+    "else_chain": (body("if (i == 0) ;" + "".join(f"else if(i=={i});" for i in range(1, 12000))), ("nesting", "compiler-limits")),
+    "conditions": (body("".join(f"if(i=={i});" for i in range(1, 2100))), "nesting"),
     "templates": ("template <int N> struct G { static const int v = G<N - 1>::v + G<N + 1000>::v; };\n"
                   + body("out[0] = G<1>::v;"), "compile-error"),
     "template_tree": ("template <int N, long I> struct G { static constexpr int v = G<N - 1, 2 * I>::v + "
