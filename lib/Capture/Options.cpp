@@ -38,6 +38,7 @@ static constexpr std::pair<const char *, uint64_t Options::*> Numbers[] = {
 std::string Options::print() const {
   std::string Text = "timing=" + std::to_string(Timing) +
                      ",graphs=" + std::to_string(Graphs) +
+                     ",contents=" + std::to_string(Contents) +
                      ",then=" + wordOf(After);
   for (auto [Name, Field] : Numbers)
     Text += "," + std::string(Name) + "=" + std::to_string(this->*Field);
@@ -68,6 +69,8 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
       Result.Timing = Number != 0;
     else if (Name == "graphs" && IsNumber)
       Result.Graphs = Number != 0;
+    else if (Name == "contents" && IsNumber)
+      Result.Contents = Number != 0;
     else if (Known != std::end(Numbers) && IsNumber)
       Result.*Known->second = Number;
     else if (std::optional<Then> T = thenOf(Value); Name == "then" && T)

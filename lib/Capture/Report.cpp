@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Report.h"
+#include "cupilot/Portable/UnitName.h"
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -26,8 +27,9 @@ static std::string format(const char *Format, ...) {
   return Buffer;
 }
 
-static std::string demangled(const std::string &Name) {
+static std::string demangled(const std::string &Symbol) {
   int Status = 0;
+  const std::string Name(withoutUnitName(Symbol));
   std::unique_ptr<char, decltype(&std::free)> Text(
       abi::__cxa_demangle(Name.c_str(), nullptr, nullptr, &Status), std::free);
   return Status == 0 && Text ? Text.get() : Name;

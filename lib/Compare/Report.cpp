@@ -8,6 +8,7 @@
 
 #include "cupilot/Compare/Compare.h"
 #include "cupilot/Model/Basis.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Json.h"
 #include "cupilot/Support/Process.h"
 #include "llvm/ADT/STLExtras.h"
@@ -124,7 +125,8 @@ static void printKernels(raw_ostream &OS, const CompareResult &R) {
       continue;
     OS << formatv("  {0,12:F2}  {1,12:F2}  {2,6}  {3}{4}\n", K.Originals,
                   K.Variants, ratioText(K.Originals, K.Variants),
-                  demangle(K.Symbol), K.HasVariants ? "" : " (no variant ran)");
+                  demangle(withoutUnitName(K.Symbol)),
+                  K.HasVariants ? "" : " (no variant ran)");
   }
   OS << formatv("  {0,12:F2}  {1,12:F2}  {2,6}  all kernels\n", Originals,
                 Variants, ratioText(Originals, Variants));
@@ -214,7 +216,7 @@ json::Value toJSON(const CompareRequest &Request, const CompareResult &R) {
   }
   for (const KernelTimes &K : R.Kernels)
     Kernels.push_back(json::Object{
-        {"kernel", demangle(K.Symbol)},
+        {"kernel", demangle(withoutUnitName(K.Symbol))},
         {"symbol", K.Symbol},
         {"hasVariants", K.HasVariants},
         {"originals",

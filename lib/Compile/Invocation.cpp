@@ -121,7 +121,8 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   if (!CodeGen.hasReducedDebugInfo())
     CodeGen.DebugCompilationDir.clear();
   CodeGen.CoverageCompilationDir.clear();
-  // Names that it makes unique are those of relocatable device code.
+  // Nothing of it is in another unit, and its names need not be unique.
+  Unit.getLangOpts().GPURelocatableDeviceCode = false;
   Unit.getLangOpts().CUID.clear();
   Unit.getLangOpts().MacroPrefixMap[sys::path::parent_path(Path).str()] =
       "cupilot";

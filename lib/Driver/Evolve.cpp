@@ -12,6 +12,7 @@
 #include "cupilot/Driver/ProjectKernels.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -165,7 +166,8 @@ chooseLaunched(const EvolveRequest &R, const WorkloadSet &Recorded,
   std::vector<std::string> Symbols;
   bool Named = false;
   for (LaunchedKernel &L : launchedKernels(Recorded)) {
-    const bool IsNamed = StringRef(demangle(L.Symbol)).contains(R.Only);
+    const bool IsNamed =
+        StringRef(demangle(withoutUnitName(L.Symbol))).contains(R.Only);
     Named |= IsNamed;
     if (!IsNamed || L.Share < R.Choice.Least) {
       ++Plan.Unchosen;
@@ -181,7 +183,7 @@ chooseLaunched(const EvolveRequest &R, const WorkloadSet &Recorded,
   Project.locate(Symbols);
   for (LaunchedKernel &L : Wanted) {
     if (Project.unitsOf(L.Symbol).empty()) {
-      Plan.add(leftOut(demangle(L.Symbol), L.Share,
+      Plan.add(leftOut(demangle(withoutUnitName(L.Symbol)), L.Share,
                        "no unit of the project defines it"));
     } else if (R.Choice.Top && Chosen.size() == *R.Choice.Top) {
       ++Plan.Unchosen;
@@ -212,7 +214,8 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
   std::vector<std::string> Symbols;
   for (const LaunchedKernel &L : *Chosen) {
     Symbols.push_back(L.Symbol);
-    Log << format("%6.1f%%  ", L.Share * 100) << demangle(L.Symbol) << "\n"
+    Log << format("%6.1f%%  ", L.Share * 100)
+        << demangle(withoutUnitName(L.Symbol)) << "\n"
         << "         in "
         << Project.units()[Project.unitsOf(L.Symbol).front()].Source << "\n";
   }
@@ -232,8 +235,9 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
     Expected<ProjectKernel> Found = Project.kernelOf(L.Symbol, Symbols);
     if (!Found) {
       std::string Why = toString(Found.takeError());
-      Log << demangle(L.Symbol) << ": left out: " << Why << "\n";
-      Plan.add(leftOut(demangle(L.Symbol), L.Share, Why));
+      Log << demangle(withoutUnitName(L.Symbol)) << ": left out: " << Why
+          << "\n";
+      Plan.add(leftOut(demangle(withoutUnitName(L.Symbol)), L.Share, Why));
       continue;
     }
     auto It = Units.find(Found->Unit);

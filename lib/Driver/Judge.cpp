@@ -139,7 +139,7 @@ Expected<Judge::Built> Judge::buildOf(const UnitToJudge &U, std::string Source,
     Expected<NvccPtx> Ptx = compileNvccPtx(
         Use.Nvcc, U.File, R.Arch,
         withLineInfo(&U == &Main ? Use.UnitFlags : Use.Device.Flags),
-        /*Files=*/nullptr, R.Compilation.CpuSeconds);
+        /*Files=*/nullptr, R.Compilation);
     if (!Ptx)
       return Ptx.takeError();
     It = ByNvcc.emplace(U.File, std::move(*Ptx)).first;

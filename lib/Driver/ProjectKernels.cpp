@@ -10,6 +10,7 @@
 #include "cupilot/Driver/ProjectKernels.h"
 #include "cupilot/Driver/ObjectKernels.h"
 #include "cupilot/Frontend/Extraction.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -25,6 +26,7 @@ namespace cupilot {
 
 /// "rows" of "void blur::rows<4>(float const*, int)"; a C name is its own.
 static std::string baseName(StringRef Symbol) {
+  Symbol = withoutUnitName(Symbol);
   ItaniumPartialDemangler D;
   if (D.partialDemangle(Symbol.str().c_str()))
     return Symbol.str();
@@ -128,7 +130,8 @@ void ProjectKernels::locate(ArrayRef<std::string> Symbols) {
     if (Units.empty())
       Note([&](const StringSet<> &Names) {
         return any_of(Names.keys(), [&](StringRef Name) {
-          return Name.starts_with("_Z") && NvccPtx::isSameKernel(Name, Symbol);
+          return StringRef(withoutUnitName(Name)).starts_with("_Z") &&
+                 NvccPtx::isSameKernel(Name, Symbol);
         });
       });
   }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/RecordedRanges.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -71,7 +72,8 @@ Expected<std::vector<RecordedBuffer>> recordedBuffers(ArrayRef<Workload> All,
                                                       StringRef Folder) {
   std::vector<RecordedBuffer> Result;
   for (const Workload &W : All) {
-    std::vector<std::string> Types = parameterTypes(demangle(W.Symbol));
+    std::vector<std::string> Types =
+        parameterTypes(demangle(withoutUnitName(W.Symbol)));
     for (const WorkloadPointer &P : W.Pointers) {
       bool ReadOnly = false;
       std::optional<Layout> L;
@@ -110,7 +112,7 @@ std::vector<std::string> describeMagnitudes(ArrayRef<RecordedBuffer> Buffers) {
   }
   std::vector<std::string> Lines;
   for (const auto &[Place, Held] : All)
-    Lines.push_back(demangle(Place.first) + ": parameter " +
+    Lines.push_back(demangle(withoutUnitName(Place.first)) + ": parameter " +
                     std::to_string(Place.second) + ": magnitudes " +
                     between(Held.Least, Held.Largest));
   return Lines;
@@ -173,8 +175,8 @@ std::vector<std::string> findBroken(ArrayRef<RecordedBuffer> Buffers,
         continue;
       std::string Largest;
       raw_string_ostream(Largest) << format("%.4g", B.Held.Largest);
-      Lines.push_back(B.Workload + ": " + demangle(B.Symbol) + ", parameter " +
-                      std::to_string(B.Param) +
+      Lines.push_back(B.Workload + ": " + demangle(withoutUnitName(B.Symbol)) +
+                      ", parameter " + std::to_string(B.Param) +
                       (Name.empty() ? "" : " (" + Name.str() + ")") +
                       ": the largest magnitude is " + Largest + ", not in " +
                       between(R->Low, R->High));

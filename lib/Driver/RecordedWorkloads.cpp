@@ -8,6 +8,7 @@
 
 #include "cupilot/Driver/RecordedWorkloads.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Demangle/Demangle.h"
@@ -101,7 +102,8 @@ recordedWorkloads(const capture::Record &R, StringRef From,
     if (!L.Kept)
       continue;
     if (std::optional<std::string> Why = obstacle(L)) {
-      LeftOut.push_back("a launch of " + demangle(L.Kernel) + ": " + *Why);
+      LeftOut.push_back("a launch of " + demangle(withoutUnitName(L.Kernel)) +
+                        ": " + *Why);
       continue;
     }
     Use.push_back(&L);

@@ -442,6 +442,34 @@ void DomainCases::addData(const CodeFacts &Own) {
   }
 }
 
+/// The same in other combinations of flags and pointers: all of them at once.
+void DomainCases::addOtherData(const GateCase &From, const CodeFacts &Own) {
+  constexpr unsigned Launches = 4; // As many as a box asks for.
+  const Kernel &K = O.kernel();
+  std::vector<unsigned> Data;
+  for (unsigned I = 0; I < K.Scalars.size(); ++I)
+    if (Own.Scalars[I].isData())
+      Data.push_back(I);
+  uint64_t State = O.setup().Seed + 78;
+  for (unsigned N = 0; N < Launches && !Data.empty(); ++N) {
+    std::vector<uint64_t> Values;
+    for (size_t I = 0; I < Data.size(); ++I)
+      Values.push_back(splitMix64(State));
+    Entries.push_back({[&K, &From, Data, Values]() -> std::optional<GateCase> {
+                         GateCase C = another(From);
+                         C.Far = true;
+                         for (auto [I, Value] : zip_equal(Data, Values)) {
+                           writeScalar(C, K.Scalars[I], Value);
+                           C.Name +=
+                               " " + scalarName(K, K.Scalars[I]) + "=" +
+                               std::to_string(readScalar(C, K.Scalars[I]));
+                         }
+                         return C;
+                       },
+                       false, nullptr, nullptr});
+  }
+}
+
 std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
                                     const GateCase &C, PointerRef P) {
   GateCase To = C;
@@ -528,8 +556,10 @@ Error DomainCases::addCombinations(const CodeFacts &Own) {
         continue;
       Froms.push_back(std::make_unique<GateCase>((*J)->Case));
       Entries.push_back({nullptr, true, std::move(*J), nullptr});
-      if (Froms.size() <= MostCombinations)
+      if (Froms.size() <= MostCombinations) {
         addCompactLadder(*Froms.back(), Own);
+        addOtherData(*Froms.back(), Own);
+      }
     }
   return Error::success();
 }

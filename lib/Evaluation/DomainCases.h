@@ -107,11 +107,13 @@ public:
                                               Admission Admits);
 
   /// The base with \p Sizes, and blocks of \p Threads along x (0: as in the
-  /// base), where that is in \p Box. Null likewise.
+  /// base), where that is in \p Box; with \p SameThreads as many blocks as make
+  /// up for that. Null likewise.
   llvm::Expected<const JudgedCase *> sized(llvm::ArrayRef<int64_t> Sizes,
                                            const DomainBox &Box,
                                            Admission Admits,
-                                           uint64_t Threads = 0);
+                                           uint64_t Threads = 0,
+                                           bool SameThreads = false);
 
   /// The base with \p Sizes, and as many blocks in \p Dims of the grid as \p
   /// Box allows for them. Null likewise.
@@ -165,6 +167,7 @@ private:
   void addRecordedLadder(const GateCase &From);
   void addFullDeepLadder(const GateCase &From);
   void addData(const CodeFacts &Own);
+  void addOtherData(const GateCase &From, const CodeFacts &Own);
   void addLeastShared(const GateCase &From);
   /// More blocks than cover the sizes.
   void addSurplus(const GateCase &From);

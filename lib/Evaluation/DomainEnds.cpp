@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DomainEnds.h"
+#include "cupilot/Portable/Random.h"
 
 using namespace llvm;
 
@@ -21,6 +22,7 @@ public:
   Error atCorner(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
   Error allPairs(const DomainBox &Box);
+  Error otherBlocks(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -214,6 +216,43 @@ Error EndRuns::allPairs(const DomainBox &Box) {
   return Error::success();
 }
 
+/// Blocks of other widths were tried with the sizes of the base. Which elements
+/// of a block lie at the end depends on both.
+Error EndRuns::otherBlocks(const DomainBox &Box) {
+  constexpr size_t MostWidths = 12;
+  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
+  SmallVector<uint64_t, 12> Widths;
+  for (const TriedLaunch &L : V.tried()) {
+    const auto Width = static_cast<uint64_t>(L.B.Dims[BlockX]);
+    if (!L.Wrong && L.B.Dims[BlockX] != Base.B.Dims[BlockX] &&
+        Widths.size() < MostWidths && !is_contained(Widths, Width) &&
+        contains(Domain{{Box}}, L.B, L.Args))
+      Widths.push_back(Width);
+  }
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  for (uint64_t Width : Widths)
+    for (unsigned Round = 0; Round < 4; ++Round) {
+      std::vector<int64_t> Sizes = At;
+      // Up to twice as large as the recorded ones or down to half of them, as
+      // even as these; as many blocks as those need, or as many threads.
+      const bool Larger = Round < 2, SameThreads = Round % 2;
+      uint64_t State = Width * 4 + Round;
+      for (int64_t &Each : Sizes) {
+        if (Each < 2)
+          continue;
+        const int64_t Step = std::min<int64_t>(Each & -Each, 16);
+        const int64_t By = int64_t(splitMix64(State) % uint64_t(Each)) /
+                           (Larger ? 1 : 2) / Step * Step;
+        Each += Larger ? By : -By;
+      }
+      if (Expected<bool> Right =
+              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
+          !Right)
+        return Right.takeError();
+    }
+  return Error::success();
+}
+
 /// Whether the numbers of \p L, but for floats, are those of a launch in
 /// \p Box.
 static bool hasNumbersOf(const TriedLaunch &L, const DomainBox &Box) {
@@ -303,6 +342,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     if (Error E = Runs.atCorner(*Box))
       return std::move(E);
     if (Error E = Runs.allPairs(*Box))
+      return std::move(E);
+    if (Error E = Runs.otherBlocks(*Box))
       return std::move(E);
     if (Error E = Runs.crowded(*Box))
       return std::move(E);

@@ -144,16 +144,21 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
   C.Name += " content " + std::to_string(Round);
 }
 
-Expected<const JudgedCase *> DomainCases::sized(ArrayRef<int64_t> Sizes,
-                                                const DomainBox &Box,
-                                                Admission Admits,
-                                                uint64_t Threads) {
+Expected<const JudgedCase *>
+DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
+                   Admission Admits, uint64_t Threads, bool SameThreads) {
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
     uint64_t &Width = C.Shape.Block[0];
     if (Threads && Threads != Width &&
         Threads * C.Shape.Block[1] * C.Shape.Block[2] <= MaxBlockThreads) {
+      if (SameThreads)
+        C.Shape.Grid[0] =
+            std::min(llvm::divideCeil(C.Shape.Grid[0] * Width, Threads),
+                     uint64_t(MaxGrid[0]));
       Width = Threads;
       C.Name += " block.x=" + std::to_string(Threads);
+      if (SameThreads)
+        C.Name += " grid.x=" + std::to_string(C.Shape.Grid[0]);
     }
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     return contains(Domain{{Box}}, L.B, L.Args);

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InputValues.h"
-#include "LoadedIntegers.h"
+#include "VariableCases.h"
 #include <cstring>
 
 using namespace llvm;
@@ -69,7 +69,23 @@ constexpr Ladder Ladders[] = {
 };
 } // namespace
 
-static std::vector<int64_t> integersOf(const GateCase &C, size_t Buffer) {
+namespace {
+/// The integers that a case changes: of a buffer, or of a device variable.
+struct IntegerList {
+  std::string Name; ///< "buffer 1", "offsets".
+  size_t Buffer = NoBuffer;
+  LoadedFrom From; ///< Where there is no buffer ...
+  Bytes Start;     ///< ... and what the variable holds at first.
+  static constexpr size_t NoBuffer = ~size_t(0);
+
+  std::vector<int64_t> in(const GateCase &C) const;
+  void set(GateCase &C, ArrayRef<int64_t> Values) const;
+};
+} // namespace
+
+std::vector<int64_t> IntegerList::in(const GateCase &C) const {
+  if (Buffer == NoBuffer)
+    return integersAt(From, Start);
   std::vector<int64_t> Values;
   Bytes Copy = C.Buffers[Buffer];
   transformIntegers(Copy, C.Layouts[Buffer], [&](uint64_t, int64_t V) {
@@ -79,9 +95,12 @@ static std::vector<int64_t> integersOf(const GateCase &C, size_t Buffer) {
   return Values;
 }
 
-static void setIntegers(GateCase &C, size_t Buffer, ArrayRef<int64_t> Values) {
-  transformIntegers(C.Buffers[Buffer], C.Layouts[Buffer],
-                    [&](uint64_t I, int64_t) { return Values[I]; });
+void IntegerList::set(GateCase &C, ArrayRef<int64_t> Values) const {
+  if (Buffer == NoBuffer)
+    setIntegersAt(From, Values, variableIn(C, From.Variable, Start));
+  else
+    transformIntegers(C.Buffers[Buffer], C.Layouts[Buffer],
+                      [&](uint64_t I, int64_t) { return Values[I]; });
 }
 
 /// Gives buffers that hold \p Old elements for each of \p Rows, or a multiple,
@@ -124,15 +143,19 @@ static void addMade(const GateCase &Base, const Twine &Name,
 }
 
 /// Offsets that rise: rows go from one to the next.
-static void addOffsets(const GateCase &Base, size_t Buffer,
+static void addOffsets(const GateCase &Base, const IntegerList &List,
                        CaseMakers &Makers) {
-  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  std::vector<int64_t> Old = List.in(Base);
+  // A variable has a fixed size, of which the rest may be unused.
+  if (List.Buffer == IntegerList::NoBuffer)
+    while (Old.size() > 2 && Old.back() == 0)
+      Old.pop_back();
   if (Old.size() < 2 || Old.front() < 0 || !is_sorted(Old))
     return;
   for (const Ladder &L : Ladders)
     addMade(
-        Base, Twine(L.Name) + " by buffer " + Twine(Buffer),
-        [L, Buffer, Old](GateCase &C) {
+        Base, Twine(L.Name) + " by " + List.Name,
+        [L, List, Old](GateCase &C) {
           U Rows = Old.size() - 1, Most = 1,
             Sum = static_cast<U>(Old.back() - Old.front());
           for (U R = 0; R < Rows; ++R)
@@ -141,25 +164,25 @@ static void addOffsets(const GateCase &Base, size_t Buffer,
           for (U R = 0; R < Rows; ++R)
             New[R + 1] = New[R] + static_cast<int64_t>(L.Length(
                                       R, Rows, Old[R + 1] - Old[R], Most, Sum));
-          bool Fits = makeRoom(C, Buffer, 1, static_cast<U>(Old.back()),
+          bool Fits = makeRoom(C, List.Buffer, 1, static_cast<U>(Old.back()),
                                static_cast<U>(New.back()));
-          setIntegers(C, Buffer, New);
+          List.set(C, New);
           return Fits && New != Old;
         },
         Makers);
 }
 
 /// Lengths as such: each row has a place of its own.
-static void addLengths(const GateCase &Base, size_t Buffer,
+static void addLengths(const GateCase &Base, const IntegerList &List,
                        CaseMakers &Makers) {
-  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  std::vector<int64_t> Old = List.in(Base);
   if (Old.empty() ||
       any_of(Old, [](int64_t V) { return V < 0 || V > int64_t(LongRow) * 16; }))
     return;
   for (const Ladder &L : Ladders)
     addMade(
-        Base, Twine(L.Name) + " by buffer " + Twine(Buffer),
-        [L, Buffer, Old](GateCase &C) {
+        Base, Twine(L.Name) + " by " + List.Name,
+        [L, List, Old](GateCase &C) {
           auto Most = static_cast<U>(*llvm::max_element(Old));
           std::vector<int64_t> New = Old;
           for (U R = 0; R < Old.size(); ++R)
@@ -167,60 +190,73 @@ static void addLengths(const GateCase &Base, size_t Buffer,
                                                    static_cast<U>(Old[R]),
                                                    std::max<U>(Most, 1), Most));
           auto Longest = static_cast<U>(*llvm::max_element(New));
-          bool Fits = makeRoom(C, Buffer, Old.size(), Most, Longest);
-          setIntegers(C, Buffer, New);
+          bool Fits = makeRoom(C, List.Buffer, Old.size(), Most, Longest);
+          List.set(C, New);
           return Fits && New != Old;
         },
         Makers);
 }
 
 /// Indices beyond 16 bits, each once.
-static void addIndices(const GateCase &Base, size_t Buffer,
+static void addIndices(const GateCase &Base, const IntegerList &List,
                        CaseMakers &Makers) {
-  std::vector<int64_t> Old = integersOf(Base, Buffer);
+  std::vector<int64_t> Old = List.in(Base);
   if (Old.empty() || Old.size() >= ManyIndices ||
       any_of(Old, [](int64_t V) { return V < 0; }))
     return;
   addMade(
-      Base, "indices to 70000 by buffer " + Twine(Buffer),
-      [Buffer, Old](GateCase &C) {
+      Base, "indices to 70000 by " + List.Name,
+      [List, Old](GateCase &C) {
         constexpr U Step = 39'119;
         std::vector<int64_t> New(Old.size());
         for (U I = 0; I < New.size(); ++I)
           New[I] =
               static_cast<int64_t>((ManyIndices - 1 + I * Step) % ManyIndices);
         bool Fits =
-            makeRoom(C, Buffer, 1, static_cast<U>(*llvm::max_element(Old)) + 1,
-                     ManyIndices);
-        setIntegers(C, Buffer, New);
+            makeRoom(C, List.Buffer, 1,
+                     static_cast<U>(*llvm::max_element(Old)) + 1, ManyIndices);
+        List.set(C, New);
         return Fits;
       },
       Makers);
 }
 
 void addLengthCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
-                    CaseMakers &Makers) {
+                    ArrayRef<std::pair<std::string, Bytes>> Variables,
+                    double Cost, CaseMakers &Makers) {
   std::vector<CaseMakers> Each;
-  for (const LoadedIntegers &L : Loaded)
-    for (const WorkloadPointer &P : Base.Pointers) {
-      if (P.Param != L.Pointer.Param || P.Offset != L.Pointer.Offset ||
-          P.BufferOffset != 0 || !Base.Layouts[P.Buffer].hasIntegers() ||
-          (!Base.PureOutput.empty() && Base.PureOutput[P.Buffer]))
-        continue;
-      CaseMakers Own;
-      if (L.Begins)
-        addOffsets(Base, P.Buffer, Own);
-      else if (L.Turns)
-        addLengths(Base, P.Buffer, Own);
-      if (L.Addresses && !L.Begins)
-        addIndices(Base, P.Buffer, Own);
-      Each.push_back(std::move(Own));
-    }
-  // In turn, so that a small budget tries all buffers.
-  for (size_t I = 0; I <= std::size(Ladders); ++I)
+  auto Add = [&](const LoadedIntegers &L, const IntegerList &List) {
+    CaseMakers Own;
+    if (L.Begins)
+      addOffsets(Base, List, Own);
+    else if (L.Turns)
+      addLengths(Base, List, Own);
+    if (L.Addresses && !L.Begins)
+      addIndices(Base, List, Own);
+    Each.push_back(std::move(Own));
+  };
+  for (const LoadedIntegers &L : Loaded) {
+    for (const WorkloadPointer &P : Base.Pointers)
+      if (L.From.Variable.empty() && P.Param == L.From.Pointer.Param &&
+          P.Offset == L.From.Pointer.Offset && P.BufferOffset == 0 &&
+          Base.Layouts[P.Buffer].hasIntegers() &&
+          (Base.PureOutput.empty() || !Base.PureOutput[P.Buffer]))
+        Add(L, {"buffer " + std::to_string(P.Buffer), P.Buffer, {}, {}});
+    const Bytes *Start = variableBefore(Base, L.From.Variable, Variables);
+    if (Start && L.From.Step && !L.Changed)
+      Add(L, {L.From.Variable, IntegerList::NoBuffer, L.From, *Start});
+  }
+  Each.emplace_back();
+  addVariableCases(Base, Loaded, Variables, Cost, Each.back());
+  // In turn, so that a small budget tries all of them.
+  for (size_t I = 0, Any = 1; Any; ++I) {
+    Any = 0;
     for (CaseMakers &Own : Each)
-      if (I < Own.size())
+      if (I < Own.size()) {
         Makers.push_back(std::move(Own[I]));
+        Any = 1;
+      }
+  }
 }
 
 } // namespace cupilot

@@ -35,9 +35,9 @@ bool LoadedWalk::decides(const Value *V,
 void LoadedWalk::addBounds(Roots Of, LoadedBound::Kind K, uint64_t Bound,
                            const Instruction &I,
                            std::vector<LoadedBound> &To) const {
-  for (auto [N, P] : enumerate(Pointers))
+  for (auto [N, From] : enumerate(Sources))
     if (Of >> N & 1)
-      To.push_back({K, P, Bound, locationOf(I)});
+      To.push_back({K, From, Bound, locationOf(I)});
 }
 
 /// Elements of the array of fixed size that \p GEP indexes with its last index;
@@ -218,11 +218,13 @@ boundsOnLoaded(StringRef Original, StringRef OriginalSymbol, StringRef Variant,
     if (!F)
       continue;
     for (const LoadedBound &B : LoadedWalk(*F).bounds()) {
-      // Scratch memory holds what the variant itself wrote.
-      if (B.Pointer.Param >= Params)
+      // Scratch memory and its own variables hold what the variant itself
+      // wrote.
+      if (B.From.Variable.empty() ? B.From.Pointer.Param >= Params
+                                  : !Own->M->getNamedGlobal(B.From.Variable))
         continue;
       if (none_of(Known, [&](const LoadedBound &K) {
-            return K.K == B.K && K.Pointer == B.Pointer && K.Bound <= B.Bound;
+            return K.K == B.K && K.From.holds(B.From) && K.Bound <= B.Bound;
           }))
         Result.push_back(B);
     }
@@ -238,8 +240,13 @@ bool LoadedBound::isPassedIn(const GateCase &C) const {
       return V >= 0 && static_cast<uint64_t>(V) >= Bound;
     return V < minIntN(Bound) || V > static_cast<int64_t>(maxUIntN(Bound));
   };
+  if (!From.Variable.empty())
+    return any_of(C.Globals, [&](const auto &G) {
+      return G.first == From.Variable &&
+             any_of(integersAt(From, G.second), Passes);
+    });
   for (const WorkloadPointer &P : C.Pointers) {
-    if (P.Param != Pointer.Param || P.Offset != Pointer.Offset)
+    if (P.Param != From.Pointer.Param || P.Offset != From.Pointer.Offset)
       continue;
     const Layout &L = C.Layouts[P.Buffer];
     const Bytes &B = C.Buffers[P.Buffer];
@@ -254,18 +261,21 @@ bool LoadedBound::isPassedIn(const GateCase &C) const {
 
 std::string LoadedBound::str() const {
   std::string Where = Location.empty() ? "" : " at " + Location;
+  std::string Integers =
+      From.Variable.empty()
+          ? "integers in memory"
+          : "integers of the device variable '" + From.Variable + "'";
   switch (K) {
   case Kind::FixedArray:
-    return "an array of " + std::to_string(Bound) +
-           " elements is indexed by integers in memory" + Where;
+    return "an array of " + std::to_string(Bound) + " elements is indexed by " +
+           Integers + Where;
   case Kind::ConstantTurns:
-    return "a loop over integers in memory ends after " +
-           std::to_string(Bound) + " turns" + Where;
+    return "a loop over " + Integers + " ends after " + std::to_string(Bound) +
+           " turns" + Where;
   case Kind::NarrowType:
-    return "integers in memory are cut to " + std::to_string(Bound) + " bits" +
-           Where;
+    return Integers + " are cut to " + std::to_string(Bound) + " bits" + Where;
   case Kind::NarrowFloat:
-    return "integers in memory go through a float that holds " +
+    return Integers + " go through a float that holds " +
            std::to_string(Bound) + " bits" + Where;
   }
   llvm_unreachable("a kind that is none");

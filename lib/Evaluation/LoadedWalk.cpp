@@ -17,18 +17,55 @@ namespace cupilot {
 
 static constexpr size_t MostRoots = 64;
 
-Roots LoadedWalk::rootBit(const PointerRef &P) {
-  auto It = find(Pointers, P);
-  size_t I = It - Pointers.begin();
+Roots LoadedWalk::rootBit(const LoadedFrom &From) {
+  auto It = find(Sources, From);
+  size_t I = It - Sources.begin();
   if (I >= MostRoots)
     return 0;
-  if (It == Pointers.end())
-    Pointers.push_back(P);
+  if (It == Sources.end())
+    Sources.push_back(From);
   return Roots(1) << I;
 }
 
 static bool isInteger(const Type *T) {
   return T->isIntOrIntVectorTy() && T->getScalarSizeInBits() > 1;
+}
+
+/// The address that \p I gets a number from; null for what loads nothing.
+static const Value *loadsFrom(const Instruction &I) {
+  if (const auto *Load = dyn_cast<LoadInst>(&I))
+    return Load->getPointerOperand();
+  if (const auto *RMW = dyn_cast<AtomicRMWInst>(&I))
+    return RMW->getPointerOperand();
+  return nullptr;
+}
+
+void LoadedWalk::findSources() {
+  // More of one variable are not told apart.
+  constexpr size_t MostOfVariable = 16;
+  SmallVector<std::pair<const Instruction *, LoadedFrom>> OfVariables;
+  for (const Instruction &I : instructions(F)) {
+    const Value *Address = loadsFrom(I);
+    if (!Address || (!isInteger(I.getType()) && !I.getType()->isStructTy()))
+      continue;
+    if (std::optional<PointerRef> P = rootOf(Address))
+      Read[&I] = rootBit({*P});
+    else
+      for (LoadedFrom &From :
+           variablesAt(*Address, *I.getType(), F.getDataLayout()))
+        OfVariables.push_back({&I, std::move(From)});
+  }
+  StringMap<SmallVector<LoadedFrom>> Places;
+  for (const auto &[I, From] : OfVariables)
+    if (auto &Known = Places[From.Variable]; !is_contained(Known, From))
+      Known.push_back(From);
+  for (auto &[I, From] : OfVariables) {
+    if (Places[From.Variable].size() > MostOfVariable) {
+      From.First %= From.Size;
+      From.Step = From.Size;
+    }
+    Read[I] |= rootBit(From);
+  }
 }
 
 Roots LoadedWalk::throughMemory(const Value *Address) const {
@@ -57,16 +94,8 @@ void LoadedWalk::spread() {
       }
       if (!isInteger(I.getType()) && !I.getType()->isStructTy())
         continue;
-      const Value *Address = nullptr;
-      if (const auto *Load = dyn_cast<LoadInst>(&I))
-        Address = Load->getPointerOperand();
-      else if (const auto *RMW = dyn_cast<AtomicRMWInst>(&I))
-        Address = RMW->getPointerOperand();
-      if (Address) {
-        Roots R = throughMemory(Address);
-        if (std::optional<PointerRef> P = rootOf(Address))
-          R |= rootBit(*P);
-        Set(Data, &I, R);
+      if (const Value *Address = loadsFrom(I)) {
+        Set(Data, &I, throughMemory(Address) | Read.lookup(&I));
         continue;
       }
       Roots OfData = 0, OfCounters = 0;

@@ -17,7 +17,7 @@
 
 namespace cupilot {
 
-/// Pointers by their number: bit I stands for the I-th that is loaded from.
+/// Places by their number: bit I stands for the I-th that is loaded from.
 using Roots = uint64_t;
 
 /// Follows loaded integers through one kernel.
@@ -25,6 +25,7 @@ class LoadedWalk {
 public:
   explicit LoadedWalk(const llvm::Function &F)
       : F(F), Dominators(const_cast<llvm::Function &>(F)), Loops(Dominators) {
+    findSources();
     spread();
     while (countTurns())
       spread();
@@ -33,9 +34,11 @@ public:
   std::vector<LoadedBound> bounds() const;
 
 private:
+  void findSources();
   void spread();
   bool countTurns();
-  Roots rootBit(const PointerRef &P);
+  Roots rootBit(const LoadedFrom &From);
+  bool isChanged(const LoadedFrom &From) const;
   Roots of(const llvm::Value *V) const { return Data.lookup(V); }
   /// Loaded, or counted up to what was loaded.
   Roots anyOf(const llvm::Value *V) const {
@@ -57,7 +60,8 @@ private:
   const llvm::Function &F;
   llvm::DominatorTree Dominators;
   llvm::LoopInfo Loops;
-  std::vector<PointerRef> Pointers;
+  std::vector<LoadedFrom> Sources;
+  llvm::DenseMap<const llvm::Value *, Roots> Read; ///< What loads read.
   llvm::DenseMap<const llvm::Value *, Roots>
       Data; ///< Values computed from loaded ones.
   llvm::DenseMap<const llvm::Value *, Roots>

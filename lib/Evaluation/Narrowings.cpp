@@ -298,7 +298,12 @@ std::optional<RangeClause> fits(const NarrowingFact &N) {
   if (!N.Most)
     return std::nullopt;
   int64_t Most = static_cast<int64_t>(capacity(N));
-  return RangeClause{*N.Most, {{INT64_MIN, Most}}};
+  // Of an argument itself, its least value is known, too.
+  int64_t Least = N.Most->K != Expr::Kind::Symbol ? INT64_MIN
+                  : N.IsFloat                     ? -Most
+                  : N.Signed                      ? -Most - 1
+                                                  : INT64_MIN;
+  return RangeClause{*N.Most, {{Least, Most}}};
 }
 
 std::vector<RangeClause> narrowedRanges(const GateVerdict &V) {

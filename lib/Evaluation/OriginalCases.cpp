@@ -234,7 +234,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   addLaunchCases(*Context, B, Lists[3]);
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);
-  addLengthCases(B, Loaded, Lists[6]);
+  addLengthCases(B, Loaded, variables(), *BaseCost, Lists[6]);
   auto Most = static_cast<size_t>(
       std::clamp(AllCosts / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
   size_t All = 0;

@@ -292,7 +292,7 @@ Error Evaluator::build(Candidate &C) const {
   const Translation &Code = *C.Record.Code;
   Expected<NvccCode> Mine =
       compileByNvcc(*P.Nvcc, Code.Source, P.Arch, C.Bitcode,
-                    Code.Plan.symbols(), P.Compilation.CpuSeconds);
+                    Code.Plan.symbols(), P.Compilation);
   if (!Mine)
     return Mine.takeError();
   C.Built = std::move(Mine->Bitcode);

@@ -75,7 +75,7 @@ Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
 Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
                                  StringRef Arch, StringRef Source,
                                  ArrayRef<std::string> Symbols,
-                                 unsigned Seconds) {
+                                 std::optional<TextLimits> Limits) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
   if (!Dir)
     return Dir.takeError();
@@ -83,7 +83,7 @@ Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
     return std::move(E);
   Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Dir->file("text.cu"), Arch,
                                          withLineInfo(Use.Device.Flags),
-                                         /*Files=*/nullptr, Seconds);
+                                         /*Files=*/nullptr, Limits);
   if (!Ptx)
     return Ptx.takeError();
   return nvccCodeOf(*Ptx, Use, Source, Symbols);

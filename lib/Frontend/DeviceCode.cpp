@@ -110,10 +110,7 @@ Expected<SliceCompiler> SliceCompiler::create(StringRef Arch,
   if (!Invocation)
     return Invocation.takeError();
   Compiler.Invocation = *Invocation;
-  // The texts are in memory: no file makes names of relocatable code unique.
-  std::string Unique = Compiler.Invocation->getLangOpts().CUID;
   makeStandAlone(*Compiler.Invocation, Compiler.Folder->file("slice.cu"));
-  Compiler.Invocation->getLangOpts().CUID = std::move(Unique);
   StringMap<unsigned> Uses;
   for (StringRef Text : Texts)
     ++Uses[headersOf(Text)];

@@ -11,6 +11,7 @@
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
@@ -78,6 +79,8 @@ private:
   Expected<std::vector<BuildRecord>> recordsOf(StringRef Symbol) const;
   Error take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K);
   OriginalCode codeOf(StringRef Symbol) const;
+  std::optional<BuildNote> whyReplaceable(const NvccPtx &M,
+                                          StringRef Symbol) const;
   Error checkCopies(const CompiledVariant &C);
   void tell(StringRef Symbol, SubstitutionResult What, BuildNote Why,
             StringRef Variant = "") {
@@ -129,6 +132,24 @@ OriginalCode Selection::codeOf(StringRef Symbol) const {
   return Code;
 }
 
+/// In relocatable device code the device linker takes one of all functions of a
+/// name if they are weak: the kernel's code is not known before. PTX shows no
+/// difference between inline functions, which are the same everywhere, and
+/// others.
+std::optional<BuildNote> Selection::whyReplaceable(const NvccPtx &M,
+                                                   StringRef Symbol) const {
+  if (!Command.Relocatable)
+    return std::nullopt;
+  Expected<NvccPtx::Closure> Found =
+      M.closure(Symbol, Command.Device.context());
+  if (!Found)
+    return noteOf(Found.takeError());
+  if (Found->WeakFunction.empty())
+    return std::nullopt;
+  return BuildNote(BuildReason::Replaceable,
+                   {NvccPtx::sourceName(Found->WeakFunction)});
+}
+
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
   const DomainPolicy Domains{Command.Plugin.Strict, Command.Plugin.UseLegacy};
   for (const BuildVariant &V : R.Variants) {
@@ -170,7 +191,7 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
 Expected<std::vector<BuildRecord>>
 Selection::recordsOf(StringRef Symbol) const {
   ItaniumPartialDemangler Demangler;
-  std::string Word = Symbol.str();
+  std::string Word(withoutUnitName(Symbol));
   if (!Demangler.partialDemangle(Word.c_str()))
     if (char *Base = Demangler.getFunctionBaseName(nullptr, nullptr)) {
       Word = Base;
@@ -196,6 +217,10 @@ Error Selection::select(StringRef Symbol) {
     KernelIdentity Id = M.identify(Symbol, Command.Device.context());
     if (Id.Refusal) {
       tell(Symbol, SubstitutionResult::Refused, *Id.Refusal);
+      continue;
+    }
+    if (std::optional<BuildNote> Why = whyReplaceable(M, Symbol)) {
+      tell(Symbol, SubstitutionResult::Refused, std::move(*Why));
       continue;
     }
     Expected<std::vector<BuildRecord>> Same = Store.recordsWith(Id.Digest);

@@ -56,6 +56,7 @@ private:
   NvccCommand &C;
   bool Object = false, Dependencies = false, AllCuda = false,
        OtherLanguage = false;
+  bool HiddenOutput = false; ///< An output in a file or variable.
   std::string Directory;
 };
 } // namespace
@@ -97,10 +98,10 @@ void Parser::take(const opt::Arg &A, StringRef Spelling) {
     C.Device.Flags.push_back(O.getKind() == opt::Option::FlagClass
                                  ? Spelling.str()
                                  : (Spelling + "=" + Value).str());
-  else if (O.matches(nvcc::OPT_NoObjectGroup))
+  else if (O.matches(nvcc::OPT_NoObjectGroup) && !O.matches(nvcc::OPT_lib))
     refuse(BuildReason::NoObject, false);
-  else if (O.matches(nvcc::OPT_RelocatableGroup))
-    refuse(BuildReason::Relocatable);
+  else if (O.matches(nvcc::OPT_DeviceLinkGroup))
+    refuse({BuildReason::DeviceLinkTime, {Spelling}});
   else if (O.matches(nvcc::OPT_KeepGroup))
     refuse(BuildReason::SaveTemps);
   switch (O.getID()) {
@@ -117,12 +118,25 @@ void Parser::take(const opt::Arg &A, StringRef Spelling) {
   case nvcc::OPT_maxrregcount:
     C.Device.Ptxas.push_back(("-maxrregcount=" + Value).str());
     break;
+  case nvcc::OPT_device_c:
+    C.Relocatable = true;
+    Object = true;
+    break;
   case nvcc::OPT_compile:
+  case nvcc::OPT_device_w:
     Object = true;
     break;
   case nvcc::OPT_relocatable_device_code:
-    if (Value == "true")
-      refuse(BuildReason::Relocatable);
+    C.Relocatable = Value == "true";
+    break;
+  case nvcc::OPT_gpu_architecture:
+  case nvcc::OPT_gpu_code:
+  case nvcc::OPT_generate_code:
+    // arch=compute_90,code=[sm_90,lto_90]
+    if (size_t At = Value.find("lto_"); At != StringRef::npos)
+      refuse({BuildReason::DeviceLinkTime,
+              {Value.substr(At).take_while(
+                  [](char Each) { return isAlnum(Each) || Each == '_'; })}});
     break;
   case nvcc::OPT_device_debug:
     refuse(BuildReason::DeviceDebug);
@@ -203,9 +217,14 @@ Error Parser::readArgument(const opt::Arg &A, ArrayRef<std::string> Words,
   } else if (!O.matches(nvcc::OPT_UNKNOWN)) {
     C.Options.push_back({static_cast<nvcc::ID>(O.getID()), valueOf(A).str()});
     take(A, StringRef(Words.front()).split('=').first);
-    if (O.matches(nvcc::OPT_output_file) && Main && !Depth)
-      for (size_t I = 0; I < Words.size(); ++I)
-        C.OutputAt.push_back(First + I);
+    const bool Output = O.matches(nvcc::OPT_output_file);
+    if (Output || O.matches(nvcc::OPT_lib)) {
+      if (Main && !Depth)
+        for (size_t I = 0; I < Words.size(); ++I)
+          C.OutputAt.push_back(First + I);
+      else
+        HiddenOutput = true;
+    }
   }
   Kept.insert(Kept.end(), Words.begin(), Words.end());
   return Error::success();
@@ -249,8 +268,7 @@ void Parser::finish() {
   else if (!Object || C.Inputs.size() > 1) {
     // A depfile, or inputs in another file, cannot be told apart by source.
     C.Splits = !Dependencies && !AllCuda && C.DepFile.empty() &&
-               C.InputAt.size() == C.Inputs.size() &&
-               C.OutputAt.empty() == C.Output.empty() &&
+               C.InputAt.size() == C.Inputs.size() && !HiddenOutput &&
                (!Object || C.Output.empty()); // nvcc refuses it otherwise.
     C.Links = !Object;
     refuse(C.Links ? BuildReason::Links : BuildReason::SeveralSources);

@@ -78,6 +78,7 @@ Expected<TranslatedFlags> translateNvccFlags(ArrayRef<std::string> Args,
     };
     bool Relocatable =
         O.matches(nvcc::OPT_RelocatableGroup) ||
+        O.matches(nvcc::OPT_DeviceLinkGroup) ||
         O.matches(nvcc::OPT_device_link) ||
         (O.matches(nvcc::OPT_relocatable_device_code) && Value == "true");
     if (Relocatable && Target == NvccTarget::CpuDevice)

@@ -89,7 +89,9 @@ Expected<NvccUse> readNvccUse(ArrayRef<std::string> Words, StringRef Folder) {
   auto Keep = [&](const opt::Arg &A, size_t First, size_t Last) {
     if (!is_contained<unsigned>({nvcc::OPT_gpu_architecture, nvcc::OPT_gpu_code,
                                  nvcc::OPT_generate_code, nvcc::OPT_output_file,
-                                 nvcc::OPT_compile, nvcc::OPT_device_c},
+                                 nvcc::OPT_compile, nvcc::OPT_device_c,
+                                 nvcc::OPT_device_w,
+                                 nvcc::OPT_relocatable_device_code},
                                 A.getOption().getID()))
       append_range(
           Use.UnitFlags,
@@ -98,6 +100,9 @@ Expected<NvccUse> readNvccUse(ArrayRef<std::string> Words, StringRef Folder) {
   };
   if (Error E = readOptions(nvccOptions(), C->Args, Keep))
     return std::move(E);
+  // -dc says both, and of it this stays.
+  if (C->Relocatable)
+    Use.UnitFlags.emplace_back("-rdc=true");
   return std::move(Use);
 }
 

@@ -51,12 +51,15 @@ static std::string virtualArch(StringRef Arch) {
 }
 
 static Error runNvcc(const std::vector<std::string> &Command,
-                     unsigned Seconds = 0) {
-  Expected<ProcessResult> R = runProcess(Command, Seconds, NoVariables);
+                     std::optional<TextLimits> Limits = std::nullopt) {
+  Expected<ProcessResult> R =
+      Limits ? runProcess(Command, Limits->CpuSeconds, NoVariables,
+                          static_cast<unsigned>(Limits->AddressBytes >> 20))
+             : runProcess(Command, 0, NoVariables);
   if (!R)
     return R.takeError();
   if (R->TimedOut)
-    return findingError("nvcc takes more than " + Twine(Seconds) +
+    return findingError("nvcc takes more than " + Twine(Limits->CpuSeconds) +
                         " s to compile it");
   if (R->Status != 0)
     return buildError(BuildReason::DoesNotCompile,
@@ -90,7 +93,7 @@ static std::vector<std::string> filesOf(StringRef Preprocessed) {
 Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
                                  StringRef Arch, ArrayRef<std::string> Flags,
                                  std::vector<std::string> *Files,
-                                 unsigned Seconds) {
+                                 std::optional<TextLimits> Limits) {
   Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-ptx");
   if (!Dir)
     return Dir.takeError();
@@ -104,7 +107,7 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
         Dir->file("variant.ptx"), std::string("--keep"),
         std::string("--keep-dir"), Dir->path().str()})
     Command.push_back(Arg);
-  if (Error E = runNvcc(Command, Seconds))
+  if (Error E = runNvcc(Command, Limits))
     return std::move(E);
   if (Files) {
     // -MD would preprocess once more, for the host.

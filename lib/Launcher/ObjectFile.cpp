@@ -268,8 +268,10 @@ static Error checkMerged(StringRef Merged, const Contents &Unit,
     };
     return Of(Unit) + Of(Dispatch) <= Of(*All);
   };
-  // ".nv_fatbin" may grow by padding, wrappers may not.
-  if (!Sum(".nv_fatbin") || !Sum(".nvFatBinSegment"))
+  // ".nv_fatbin" may grow by padding, wrappers may not. The others are of
+  // relocatable device code: what the device linker reads, and finds it by.
+  if (!Sum(".nv_fatbin") || !Sum(".nvFatBinSegment") ||
+      !Sum("__nv_relfatbin") || !Sum("__nv_module_id"))
     return buildError(BuildReason::LostCode);
   for (const ObjectKernel &K : Kernels)
     for (const CompiledVariant &V : K.Variants)

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "VariantCompiler.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/PluginArguments.h"
 #include "cupilot/Substitute/Remarks.h"
@@ -95,8 +96,8 @@ static void diagnoseStore(const CompilerInstance &CI, bool Explicit,
 }
 
 /// The whole unit is left as it is.
-static SubstitutionOutcome refused(BuildReason R) {
-  return {"", SubstitutionResult::Refused, R};
+static SubstitutionOutcome refused(BuildNote Why) {
+  return {"", SubstitutionResult::Refused, std::move(Why)};
 }
 
 bool CupilotAction::ParseArgs(const CompilerInstance &CI,
@@ -224,9 +225,12 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   if (!Device)
     Options.Sites = &Sites;
   Expected<std::vector<SubstitutionOutcome>> Outcomes = [&] {
-    if (CI->getLangOpts().GPURelocatableDeviceCode)
-      return Expected<std::vector<SubstitutionOutcome>>(
-          std::vector{refused(BuildReason::Relocatable)});
+    // Variants would be proved for code that the device linker changes. The
+    // host half finds none.
+    const CodeGenOptions &CodeGen = CI->getCodeGenOpts();
+    if (Device && (CodeGen.PrepareForLTO || CodeGen.PrepareForThinLTO))
+      return Expected<std::vector<SubstitutionOutcome>>(std::vector{
+          refused({BuildReason::DeviceLinkTime, {"-foffload-lto"}})});
     return Device ? substituteDevice(M, Options) : substituteHost(M, Options);
   }();
   if (!Outcomes) {
@@ -237,7 +241,9 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   emitRemarks(Sites);
   for (const SubstitutionOutcome &O : *Outcomes)
     if (Arguments.Strict && O.isMissed())
-      error((O.Kernel.empty() ? "" : llvm::demangle(O.Kernel) + ": ") +
+      error((O.Kernel.empty()
+                 ? ""
+                 : llvm::demangle(withoutUnitName(O.Kernel)) + ": ") +
             O.message());
   report(M, *Outcomes, Sites);
   if (!Arguments.DumpDir.empty()) {

@@ -15,6 +15,7 @@
 #include "DriverState.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
@@ -42,7 +43,7 @@ void Canonicaliser::function(const Function &F) {
     if (isDriverStateRead(F))
       MayReadDriverState = true;
     else if (!F.isIntrinsic() && !isKnownExternal(Name))
-      refuse(BuildReason::UndefinedFunction, {Name});
+      refuse(BuildReason::UndefinedFunction, {demangle(Name)});
     if (!F.isIntrinsic()) {
       OS << "declaration " << Name << " ";
       attributes(F.getAttributes().getFnAttrs());
@@ -124,7 +125,7 @@ void Canonicaliser::global(const GlobalVariable &G) {
     constant(G.getInitializer());
   else if (G.getAddressSpace() != NVPTXAS::ADDRESS_SPACE_SHARED &&
            !isBuiltinVariable(G.getName()))
-    refuse(BuildReason::UndefinedVariable, {G.getName()});
+    refuse(BuildReason::UndefinedVariable, {demangle(G.getName())});
   SmallVector<std::pair<unsigned, MDNode *>> All;
   G.getAllMetadata(All);
   metadata(All);
@@ -189,7 +190,7 @@ Expected<std::string> Canonicaliser::run(StringRef Context) {
   moduleFlags();
   for (size_t I = 0; I < Order.size() && !Refusal; ++I) {
     if (!Order[I]->isDeclaration() && Order[I]->isInterposable())
-      refuse(BuildReason::Replaceable, {Order[I]->getName()});
+      refuse(BuildReason::Replaceable, {demangle(Order[I]->getName())});
     if (auto *F = dyn_cast<Function>(Order[I]))
       function(*F);
     else if (auto *G = dyn_cast<GlobalVariable>(Order[I]))

@@ -9,6 +9,7 @@
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -117,7 +118,7 @@ bindVariables(Module &Unit, Module &Variant,
         Unit.getGlobalVariable(G.getName(), /*AllowInternal=*/true);
     if (!isDeviceVariable(G) && (!Own || !isSameConstant(*Own, G)))
       continue;
-    if (!Own)
+    if (!Own || Own->isDeclaration())
       return BuildNote(BuildReason::MissingVariable, {G.getName()});
     if (Own->getAddressSpace() != G.getAddressSpace() ||
         canonicalType(Own->getValueType()) != canonicalType(G.getValueType()) ||
@@ -139,8 +140,10 @@ bindVariables(Module &Unit, Module &Variant,
 
 /// Makes everything of \p Variant but its kernels internal, with names of its
 /// own, so that nothing merges with what the unit has under the same name.
+/// The kernels get \p Linkage.
 static void isolate(Module &Variant, ArrayRef<Function *> Kernels,
-                    ArrayRef<std::string> NewNames, StringRef Prefix) {
+                    ArrayRef<std::string> NewNames, StringRef Prefix,
+                    GlobalValue::LinkageTypes Linkage) {
   for (NamedMDNode &Node : make_early_inc_range(Variant.named_metadata()))
     if (!Node.getName().starts_with("llvm.dbg") &&
         Node.getName() != "llvm.module.flags")
@@ -161,7 +164,7 @@ static void isolate(Module &Variant, ArrayRef<Function *> Kernels,
   for (auto [Kernel, NewName] : zip_equal(Kernels, NewNames)) {
     Kernel->setComdat(nullptr);
     Kernel->setName(NewName);
-    Kernel->setLinkage(GlobalValue::ExternalLinkage);
+    Kernel->setLinkage(Linkage);
     Kernel->setVisibility(GlobalValue::DefaultVisibility);
   }
 }
@@ -190,6 +193,12 @@ static void dropUnused(Module &Variant, ArrayRef<Function *> Kernels) {
       }
     }
   }
+}
+
+/// In relocatable device code units that share a kernel share its variants.
+static GlobalValue::LinkageTypes linkageLike(const Function &Original) {
+  return Original.isWeakForLinker() ? GlobalValue::WeakODRLinkage
+                                    : GlobalValue::ExternalLinkage;
 }
 
 /// Links one variant in. Returns why it does not fit, if it does not.
@@ -239,7 +248,7 @@ linkVariant(Module &M, const Function &Launched, const BuildVariant &V,
                        {std::to_string(All), std::to_string(ConstantMemory)});
   std::string First = variantSymbol(Original, V);
   isolate(Variant, Kernels, variantSymbols(Original, V),
-          StringRef(First).drop_back(Original.size()));
+          StringRef(First).drop_back(Original.size()), linkageLike(Launched));
   // What a failed link leaves behind must not be compiled.
   if (Linker::linkModules(M, std::move(*Parsed)))
     M.getContext().emitError("cupilot: linking the variant '" + V.Name +
@@ -260,7 +269,7 @@ static void addPlaceholder(Module &M, StringRef Name,
   if (M.getFunction(Name))
     return;
   Function *F = Function::Create(Original.getFunctionType(),
-                                 GlobalValue::ExternalLinkage, Name, M);
+                                 linkageLike(Original), Name, M);
   F->setCallingConv(CallingConv::PTX_Kernel);
   F->copyAttributesFrom(&Original);
   IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", F));
@@ -288,7 +297,7 @@ findCandidates(Module &M, const SubstitutionOptions &Options) {
     if (F.isDeclaration() || F.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
     Candidate &C = Candidates.emplace_back(&F, F.getName().str());
-    C.Taken = Options.Filter.takes(demangle(C.Symbol));
+    C.Taken = Options.Filter.takes(demangle(withoutUnitName(C.Symbol)));
     if (!C.Taken)
       continue;
     KernelIdentity Identity = identify(F, Options.Context);
@@ -296,9 +305,11 @@ findCandidates(Module &M, const SubstitutionOptions &Options) {
     if (C.Refusal)
       continue;
     if (Error E =
-            Options.Store->lookup(Identity.Digest, C.Symbol).moveInto(C.Record))
+            Options.Store->lookup(Identity.Digest, withoutUnitName(C.Symbol))
+                .moveInto(C.Record))
       return std::move(E);
-    if (Error E = Options.Store->recordsFor(C.Symbol).moveInto(C.All))
+    if (Error E = Options.Store->recordsFor(withoutUnitName(C.Symbol))
+                      .moveInto(C.All))
       return std::move(E);
   }
   return Candidates;

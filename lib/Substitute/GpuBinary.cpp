@@ -14,11 +14,16 @@
 #include "llvm/Bitcode/LLVMBitCodes.h"
 #include "llvm/Bitstream/BitstreamReader.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/OffloadBinary.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 
 namespace cupilot {
+
+/// llvm::object::OffloadBinary's.
+static constexpr StringLiteral OffloadMagic = "\x10\xFF\x10\xAD";
 
 /// A cubin has a section ".text.KERNEL" for each kernel: their names, from the
 /// table of section names, wherever it lies.
@@ -115,8 +120,55 @@ static Expected<std::vector<std::string>> kernelsOfBitcode(StringRef Bytes) {
   return Names;
 }
 
+/// Calls \p Take with each image for CUDA that clang's new driver packed for
+/// its linker: the format of llvm::object::OffloadBinary, whose reader trusts
+/// the offsets of the strings, which are of no interest here.
+static Error forEachPackedImage(StringRef Bytes,
+                                function_ref<Error(StringRef)> Take) {
+  using namespace support::endian;
+  constexpr size_t HeaderSize = 32, EntrySize = 40;
+  auto Broken = [] { return usageError("the offloading binary is broken"); };
+  while (!Bytes.empty()) {
+    if (!Bytes.starts_with(OffloadMagic) || Bytes.size() < HeaderSize)
+      return Broken();
+    const char *Header = Bytes.data();
+    uint64_t Size = read64le(Header + 8), At = read64le(Header + 16);
+    if (Size > Bytes.size() || Size < HeaderSize + EntrySize ||
+        At > Size - EntrySize)
+      return Broken();
+    const char *Entry = Header + At;
+    uint64_t Image = read64le(Entry + 24), Length = read64le(Entry + 32);
+    if (Image > Size || Length > Size - Image)
+      return Broken();
+    if (read16le(Entry + 2) == object::OFK_Cuda)
+      if (Error E = Take(Bytes.substr(Image, Length)))
+        return E;
+    Bytes = Bytes.drop_front(Size);
+  }
+  return Error::success();
+}
+
 Expected<GpuBinary> GpuBinary::parse(StringRef Bytes) {
   GpuBinary Result;
+  if (Bytes.starts_with(OffloadMagic)) {
+    auto Take = [&](StringRef Image) -> Error {
+      if (Image.starts_with("\x7f"
+                            "ELF")) {
+        Result.Images.push_back(kernelsOfCubin(Image));
+        return Error::success();
+      }
+      if (Image.starts_with(OffloadMagic))
+        return usageError("the embedded GPU binary has an unknown format");
+      Expected<GpuBinary> Inner = parse(Image);
+      if (!Inner)
+        return Inner.takeError();
+      append_range(Result.Images, Inner->Images);
+      return Error::success();
+    };
+    if (Error E = forEachPackedImage(Bytes, Take))
+      return std::move(E);
+    return std::move(Result);
+  }
   if (Bytes.starts_with("BC\xC0\xDE")) {
     Expected<Image> Names = kernelsOfBitcode(Bytes);
     if (!Names)

@@ -16,9 +16,11 @@
 #include "HostRuntime.h"
 #include "LaunchSites.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/GpuBinary.h"
 #include "cupilot/Substitute/Names.h"
 #include "cupilot/Substitute/Substitute.h"
+#include "llvm/Frontend/Offloading/Utility.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 
@@ -27,6 +29,14 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
+/// How the host module tells the run time of a kernel: by a call, or, in
+/// relocatable device code of clang's new driver, by an entry in a table that
+/// what the linker adds goes through (clang, "Offloading Design & Internals").
+struct KernelRegistration {
+  std::string Name;         ///< Of the kernel in the device code.
+  CallInst *Call = nullptr; ///< Null: by an entry.
+};
+
 class HostSubstitution {
 public:
   HostSubstitution(Module &M, const SubstitutionOptions &Options)
@@ -38,7 +48,8 @@ private:
   void findKernels();
   Expected<bool> readBinary();
   Error findVariants();
-  GlobalVariable *registerHandle(CallInst *Registration, StringRef Name);
+  GlobalVariable *registerHandle(const KernelRegistration &Kernel,
+                                 StringRef Name);
   Function *knownStub(const CallBase &Call) const;
   bool isWanted(const CallBase &Call) const;
   void redirect();
@@ -49,8 +60,7 @@ private:
   const SubstitutionOptions &Options;
   HostRuntime Runtime;
   GpuBinary Binary;
-  /// Stub to the call that registers it.
-  MapVector<Function *, CallInst *> Registrations;
+  MapVector<Function *, KernelRegistration> Registrations; ///< By stub.
   LaunchableKernels Kernels;
   KernelStubs Stubs;
   OwnCopies Copies;
@@ -66,23 +76,55 @@ static StringRef stringOf(const Value *V) {
   return Data && Data->isCString() ? Data->getAsCString() : StringRef();
 }
 
+/// The stub and the name that \p G holds, if it is an entry for a kernel of
+/// CUDA's: llvm::offloading::EntryTy.
+static std::pair<Function *, StringRef> kernelOfEntry(const GlobalVariable &G) {
+  if (G.getSection() != "llvm_offload_entries" || !G.hasInitializer())
+    return {};
+  const auto *Entry = dyn_cast<ConstantStruct>(G.getInitializer());
+  if (!Entry || Entry->getNumOperands() < 7)
+    return {};
+  auto Is = [&](unsigned I, uint64_t Value) {
+    const auto *N = dyn_cast<ConstantInt>(Entry->getOperand(I));
+    return N && N->getZExtValue() == Value;
+  };
+  // Kind, flags and size.
+  if (!Is(2, object::OFK_Cuda) || !Is(3, offloading::OffloadGlobalEntry) ||
+      !Is(6, 0))
+    return {};
+  return {dyn_cast<Function>(Entry->getOperand(4)->stripPointerCasts()),
+          stringOf(Entry->getOperand(5))};
+}
+
 void HostSubstitution::findKernels() {
-  Function *Register = M.getFunction("__cudaRegisterFunction");
-  if (!Register)
-    return;
-  for (User *U : Register->users())
-    if (auto *Call = dyn_cast<CallInst>(U);
-        Call && Call->getCalledFunction() == Register)
-      if (auto *Stub =
-              dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts())) {
-        Registrations[Stub] = Call;
-        Stubs[Stub] = stringOf(Call->getArgOperand(2)).str();
-      }
+  auto Found = [&](Function *Stub, StringRef Name, CallInst *Call) {
+    if (!Stub)
+      return;
+    Registrations[Stub] = {Name.str(), Call};
+    Stubs[Stub] = Name.str();
+  };
+  if (Function *Register = M.getFunction("__cudaRegisterFunction"))
+    for (User *U : Register->users())
+      if (auto *Call = dyn_cast<CallInst>(U);
+          Call && Call->getCalledFunction() == Register)
+        Found(dyn_cast<Function>(Call->getArgOperand(1)->stripPointerCasts()),
+              stringOf(Call->getArgOperand(2)), Call);
+  for (const GlobalVariable &G : M.globals()) {
+    auto [Stub, Name] = kernelOfEntry(G);
+    Found(Stub, Name, nullptr);
+  }
+}
+
+/// Where drivers put device code: whole; relocatable, for CUDA's device linker
+/// and for clang's.
+static bool holdsDeviceCode(StringRef Section) {
+  return Section == ".nv_fatbin" || Section == "__nv_relfatbin" ||
+         Section == ".llvm.offloading";
 }
 
 Expected<bool> HostSubstitution::readBinary() {
   for (GlobalVariable &G : M.globals()) {
-    if (!G.hasInitializer() || G.getSection() != ".nv_fatbin")
+    if (!G.hasInitializer() || !holdsDeviceCode(G.getSection()))
       continue;
     auto *Data = dyn_cast<ConstantDataSequential>(G.getInitializer());
     if (!Data)
@@ -90,6 +132,8 @@ Expected<bool> HostSubstitution::readBinary() {
     Expected<GpuBinary> Parsed = GpuBinary::parse(Data->getRawDataValues());
     if (!Parsed)
       return Parsed.takeError();
+    if (!Parsed->images()) // Another language's.
+      continue;
     Binary = std::move(*Parsed);
     return true;
   }
@@ -100,13 +144,12 @@ Error HostSubstitution::findVariants() {
   // All that the store is asked for, before the module is changed.
   std::vector<std::vector<BuildRecord>> Records;
   for (auto &[Stub, Registration] : Registrations)
-    if (Error E =
-            Options.Store->recordsFor(stringOf(Registration->getArgOperand(2)))
-                .moveInto(Records.emplace_back()))
+    if (Error E = Options.Store->recordsFor(withoutUnitName(Registration.Name))
+                      .moveInto(Records.emplace_back()))
       return E;
   for (auto &&[Registered, Own] : zip_equal(Registrations, Records)) {
     auto &[Stub, Registration] = Registered;
-    StringRef Name = stringOf(Registration->getArgOperand(2));
+    StringRef Name = Registration.Name;
     for (BuildRecord &R : Own)
       for (BuildVariant &V : R.Variants) {
         std::vector<std::string> Symbols = variantSymbols(Name, V);
@@ -135,15 +178,22 @@ Error HostSubstitution::findVariants() {
   return Error::success();
 }
 
-GlobalVariable *HostSubstitution::registerHandle(CallInst *Registration,
-                                                 StringRef Name) {
+GlobalVariable *
+HostSubstitution::registerHandle(const KernelRegistration &Kernel,
+                                 StringRef Name) {
   LLVMContext &C = M.getContext();
   auto *Handle = new GlobalVariable(
       M, Type::getInt8Ty(C), /*isConstant=*/false, GlobalValue::InternalLinkage,
       ConstantInt::get(Type::getInt8Ty(C), 0), Name + "_handle");
-  IRBuilder<> B(Registration->getNextNode());
+  if (!Kernel.Call) {
+    offloading::emitOffloadingEntry(M, object::OFK_Cuda, Handle, Name,
+                                    /*Size=*/0, offloading::OffloadGlobalEntry,
+                                    /*Data=*/0);
+    return Handle;
+  }
+  IRBuilder<> B(Kernel.Call->getNextNode());
   Value *Text = B.CreateGlobalString(Name, Name + "_name");
-  auto *Call = cast<CallInst>(Registration->clone());
+  auto *Call = cast<CallInst>(Kernel.Call->clone());
   Call->setArgOperand(1, Handle);
   Call->setArgOperand(2, Text);
   Call->setArgOperand(3, Text);

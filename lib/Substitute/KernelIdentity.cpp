@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
@@ -90,7 +91,7 @@ Expected<std::vector<KernelIdentity>> identifyKernels(StringRef Bitcode,
 
 Expected<std::string> digestOf(ArrayRef<KernelIdentity> All, StringRef Symbol) {
   for (const KernelIdentity &I : All)
-    if (I.Symbol == Symbol)
+    if (I.Symbol == Symbol || StringRef(withoutUnitName(I.Symbol)) == Symbol)
       return I.Refusal
                  ? Expected<std::string>(make_error<BuildError>(*I.Refusal))
                  : I.Digest;

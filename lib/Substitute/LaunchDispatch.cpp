@@ -9,6 +9,7 @@
 #include "LaunchDispatch.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Model/DomainText.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/EmitGuard.h"
 #include "cupilot/Substitute/Names.h"
 #include "llvm/Demangle/Demangle.h"
@@ -110,7 +111,7 @@ Constant *LaunchDispatch::outsideCounts(const Launchable &L) {
         ConstantExpr::getInBoundsGetElementPtr(
             I64, Counts, ArrayRef<Constant *>(ConstantInt::get(I64, I))),
         {.Kind = LaunchCountKind::Outside,
-         .Kernel = demangle(L.Kernel),
+         .Kernel = demangle(withoutUnitName(L.Kernel)),
          .Symbol = L.Kernel,
          .Variant = L.V.Name,
          .Clause = Text});
@@ -227,7 +228,7 @@ Constant *LaunchDispatch::variant(const Launchable &L) {
   }
   GlobalVariable *Count = Runtime.createCounter(Name + "_launches");
   Runtime.report(Count, {.Kind = LaunchCountKind::Variant,
-                         .Kernel = demangle(L.Kernel),
+                         .Kernel = demangle(withoutUnitName(L.Kernel)),
                          .Symbol = L.Kernel,
                          .Variant = L.V.Name,
                          .VariantSymbols = variantSymbols(L.Kernel, L.V)});
@@ -333,9 +334,10 @@ Function *LaunchDispatch::forKernel(Function &Entry, Function &Stub) {
   StringRef Kernel = Variants.front().Kernel;
   choices();
   if (Reported.insert(&Stub).second)
-    Runtime.report(Originals[&Stub], {.Kind = LaunchCountKind::Original,
-                                      .Kernel = demangle(Kernel),
-                                      .Symbol = Kernel.str()});
+    Runtime.report(Originals[&Stub],
+                   {.Kind = LaunchCountKind::Original,
+                    .Kernel = demangle(withoutUnitName(Kernel)),
+                    .Symbol = Kernel.str()});
   Function *F = Runtime.createFunction("__cupilot_launch_" + Entry.getName() +
                                            "_" + Stub.getName(),
                                        Entry.getFunctionType());

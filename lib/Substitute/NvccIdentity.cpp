@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NvccAssertions.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -45,8 +46,10 @@ static bool isToolkitTable(StringRef Name) {
 
 /// A device variable's name without what nvcc makes of the unit: the parts
 /// "35_INTERNAL_d8b831c9_5_st_cu__Z2lkPfi" and "37_GLOBAL__N__d8b831c9..." of a
-/// mangled name hold a digest of its path and the name of its first kernel.
+/// mangled name hold a digest of its path and the name of its first kernel, and
+/// so does the prefix that relocatable device code has.
 static std::string withoutUnit(StringRef Name) {
+  Name = withoutUnitName(Name);
   std::string Result;
   while (!Name.empty()) {
     StringRef Rest = Name;
@@ -71,6 +74,7 @@ public:
   std::vector<std::string> Variables;
   /// It calls by a pointer, or takes a function's address.
   bool FunctionPointers = false;
+  std::string WeakFunction;
 
 private:
   Error print(const NvccPtx::Item &Item);
@@ -102,13 +106,17 @@ Error NvccPtxCanonicaliser::reach(const NvccPtx::Item &Item,
     bool Keep = Item.K == Kind::Variable && !isLiteral(Own);
     if (Item.K == Kind::Function && !Item.Defined) {
       if (!isSystemFunction(Own))
-        return buildError(BuildReason::UndefinedFunction, {Own});
+        return buildError(BuildReason::UndefinedFunction,
+                          {NvccPtx::sourceName(Own)});
       Keep = true;
     }
+    if (Item.K == Kind::Function && Item.Weak && WeakFunction.empty())
+      WeakFunction = Own.str();
     if (Item.K == Kind::Kernel && !Queue.empty())
       return buildError(BuildReason::RefersToKernel, {Own});
     if (Item.K == Kind::Variable && Item.External)
-      return buildError(BuildReason::ExternalVariable, {Own});
+      return buildError(BuildReason::ExternalVariable,
+                        {NvccPtx::sourceName(Own)});
     if (Keep && Item.K == Kind::Variable &&
         !(isToolkitTable(Own) && Item.Defined))
       Variables.push_back(Own.str());
@@ -269,7 +277,8 @@ Expected<NvccPtx::Closure> NvccPtx::closure(StringRef Kernel,
     return std::move(E);
   return Closure{"ptx " + TargetLine + "\n" + C.Text +
                      (Context.empty() ? "" : ("ptxas " + Context + "\n").str()),
-                 std::move(C.Variables), C.FunctionPointers};
+                 std::move(C.Variables), C.FunctionPointers,
+                 std::move(C.WeakFunction)};
 }
 
 Expected<std::string> NvccPtx::canonicalText(StringRef Kernel,

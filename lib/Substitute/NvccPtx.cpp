@@ -8,6 +8,7 @@
 
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Portable/UnitName.h"
 #include "cupilot/Ptx/Module.h"
 #include "cupilot/Support/ReadPtx.h"
 #include "llvm/ADT/STLExtras.h"
@@ -101,6 +102,7 @@ void NvccPtxReader::readItem(const ptx::Module &Read, const ptx::Item &Each) {
     Item.K = F->IsKernel ? Kind::Kernel : Kind::Function;
     Item.Defined = F->HasBody;
     Item.External = F->Link == ptx::Linkage::Extern;
+    Item.Weak = F->Link == ptx::Linkage::Weak;
   } else if (const auto *D = Each.as<ptx::Declaration>()) {
     const ptx::Variable &V = D->Variables.front();
     Name = V.Name;
@@ -146,6 +148,7 @@ Expected<NvccPtx> NvccPtx::parse(std::string Text) {
 }
 
 std::string NvccPtx::sourceName(StringRef Symbol) {
+  Symbol = withoutUnitName(Symbol);
   // LLVM's demangler goes down the stack with the name.
   if (Symbol.size() > 8192)
     return Symbol.str();

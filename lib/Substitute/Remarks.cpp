@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/Remarks.h"
+#include "cupilot/Portable/UnitName.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -53,7 +54,8 @@ static void emit(Module &M, const SubstitutionOutcome &O) {
   OptimizationRemarkEmitter Emitter(F);
   DiagnosticLocation Loc(F->getSubprogram());
   std::string Text =
-      (O.Kernel.empty() ? "" : demangle(O.Kernel) + ": ") + O.message();
+      (O.Kernel.empty() ? "" : demangle(withoutUnitName(O.Kernel)) + ": ") +
+      O.message();
   if (O.isApplied()) {
     OptimizationRemark R("cupilot", nameOf(O.Result), Loc, &F->getEntryBlock());
     Emitter.emit(R << Text);
@@ -73,7 +75,7 @@ void emitRemarks(Module &M, ArrayRef<SubstitutionOutcome> Outcomes, bool Device,
 
 static std::string kernelOf(const LaunchSite &S) {
   return S.Kernel.empty() ? "a kernel called through a pointer"
-                          : "'" + demangle(S.Kernel) + "'";
+                          : "'" + demangle(withoutUnitName(S.Kernel)) + "'";
 }
 
 void emitRemarks(ArrayRef<LaunchSite> Sites) {

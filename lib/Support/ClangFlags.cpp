@@ -31,7 +31,9 @@ static bool isOfUnit(const opt::Option &O) {
   for (o::ID Id :
        {o::OPT_INPUT, o::OPT_D, o::OPT_U, o::OPT_I_Group, o::OPT_clang_i_Group,
         o::OPT_M_Group, o::OPT_Link_Group, o::OPT_o, o::OPT_x, o::OPT_c,
-        o::OPT_S, o::OPT_E, o::OPT_fplugin_EQ, o::OPT_fplugin_arg})
+        o::OPT_S, o::OPT_E, o::OPT_fplugin_EQ, o::OPT_fplugin_arg,
+        // Nothing of a text alone is in another unit.
+        o::OPT_fgpu_rdc, o::OPT_fno_gpu_rdc})
     if (O.matches(Id))
       return true;
   return false;

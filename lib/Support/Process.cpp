@@ -23,7 +23,8 @@ namespace cupilot {
 
 Expected<ProcessResult> runProcess(ArrayRef<std::string> Args,
                                    unsigned TimeoutSeconds,
-                                   ArrayRef<std::string> Environment) {
+                                   ArrayRef<std::string> Environment,
+                                   unsigned MemoryMiB) {
   ErrorOr<std::string> Program = sys::findProgramByName(Args.front());
   if (!Program)
     return resourceError("cannot run '" + Twine(Args.front()) +
@@ -56,7 +57,7 @@ Expected<ProcessResult> runProcess(ArrayRef<std::string> Args,
   ProcessResult Result;
   Result.Status =
       sys::ExecuteAndWait(*Program, Argv, EnvRef, Redirects, TimeoutSeconds,
-                          /*MemoryLimit=*/0, &Message);
+                          MemoryMiB, &Message);
   if (Result.Status == -1)
     return resourceError("cannot run '" + Twine(Args.front()) +
                          "': " + Message);

@@ -37,9 +37,10 @@ struct Options : CommandOptions {
                "recorded, here or on another machine")};
   cl::opt<std::string> CheckRanges{
       "check-ranges", In, cl::value_desc("CONTRACT|STORE"),
-      cl::desc("Compare the numbers in recorded launches with the ranges of a "
-               "relaxed contract, or with those of a store's kernels; exit "
-               "status 1 if a launch lies beyond them")};
+      cl::desc("Compare the numbers in launches with the ranges of a relaxed "
+               "contract, or with those of a store's kernels; exit status 1 if "
+               "a launch lies beyond them. Without a GPU: the program runs to "
+               "its end, and all launches are kept")};
   cl::opt<bool> Confirm{"confirm", In,
                         cl::desc("On a GPU: replay the recorded launches, and "
                                  "leave out those whose results differ")};
@@ -118,6 +119,12 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
     return usageError("--then does not know '" + O.After + "'",
                       "--then=stop, --then=skip or --then=run");
   Opts.After = *After;
+  if (O.CheckRanges.getNumOccurrences()) {
+    // Numbers change from launch to launch.
+    Opts.Contents = true;
+    if (!O.After.getNumOccurrences())
+      Opts.After = capture::Then::Run;
+  }
   Expected<std::string> CudaFolder = cudaFolderFor(Program.front());
   if (!CudaFolder)
     return CudaFolder.takeError();
@@ -142,6 +149,20 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
             capture::confirmRecord(Folder, installed("bin/cupilot-capture"), R))
       return asError(*F);
   return Error::success();
+}
+
+/// "40 of 41 launches were looked at": those that are kept, with what they
+/// stand for.
+static std::string describeLookedAt(const capture::Record &R,
+                                    bool EachContent) {
+  uint64_t All = 0, LookedAt = 0;
+  for (const capture::Launch &L : R.Launches) {
+    All += L.Count;
+    if (L.Kept)
+      LookedAt += EachContent ? L.Count : 1;
+  }
+  return std::to_string(LookedAt) + " of " + std::to_string(All) +
+         " launches were looked at";
 }
 
 static Error run(const Options &O, const TrailingArgs &Program) {
@@ -203,6 +224,8 @@ static Error run(const Options &O, const TrailingArgs &Program) {
                         "the launches up to that point are recorded");
   if (Promises.empty())
     return Error::success();
+  errs() << "cupilot capture: " << describeLookedAt(R, Runs && !R.Measured)
+         << "\n";
   std::vector<std::string> Broken = findBroken(*Buffers, Promises);
   for (const std::string &Text : Broken)
     errs() << "cupilot capture: " << Text << "\n";

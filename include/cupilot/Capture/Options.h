@@ -31,6 +31,8 @@ struct Options {
   uint64_t MaxLaunchBytes = 1ull << 30; ///< Of one launch's buffers.
   uint64_t WaitMs = 10000;              ///< For a stream to become idle.
   bool Graphs = false;     ///< Run graphs' kernels on copies, to keep them.
+  bool Contents = false;   ///< Keep launches that differ in their buffers'
+                           ///< contents alone, too. On the cpu device.
   uint64_t Launches = 0;   ///< Of a kernel that run; 0: all. On the cpu device.
   Then After = Then::Stop; ///< What happens then.
   uint64_t LaunchSteps = 0; ///< Instructions of a launch's threads together at

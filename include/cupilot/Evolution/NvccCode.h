@@ -8,6 +8,7 @@
 #ifndef CUPILOT_EVOLUTION_NVCCCODE_H
 #define CUPILOT_EVOLUTION_NVCCCODE_H
 
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Launcher/NvccUse.h"
 #include "cupilot/Substitute/NvccPtx.h"
 
@@ -29,14 +30,13 @@ llvm::Expected<NvccCode> nvccCodeOf(const NvccPtx &Ptx, const NvccUse &Use,
                                     llvm::ArrayRef<std::string> Symbols);
 
 /// What \p Use builds for \p Arch of \p Text, which stands alone. \p Source is
-/// clang's bitcode of it, and \p Symbols are kernels there. \p Seconds bound
-/// the compiler; 0: no limit. Findings: nvcc does not compile it, or it has no
+/// clang's bitcode of it, and \p Symbols are kernels there. \p Limits bound
+/// the compiler, if given. Findings: nvcc does not compile it, or it has no
 /// identity.
-llvm::Expected<NvccCode> compileByNvcc(const NvccUse &Use, llvm::StringRef Text,
-                                       llvm::StringRef Arch,
-                                       llvm::StringRef Source,
-                                       llvm::ArrayRef<std::string> Symbols,
-                                       unsigned Seconds = 0);
+llvm::Expected<NvccCode>
+compileByNvcc(const NvccUse &Use, llvm::StringRef Text, llvm::StringRef Arch,
+              llvm::StringRef Source, llvm::ArrayRef<std::string> Symbols,
+              std::optional<TextLimits> Limits = std::nullopt);
 
 } // namespace cupilot
 

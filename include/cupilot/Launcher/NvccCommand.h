@@ -45,6 +45,9 @@ struct NvccCommand {
   std::string Output;  ///< The object; nvcc's default when -o is not given.
   std::string DepFile; ///< The depfile; "" when none is written.
   NvccDeviceFlags Device;
+  /// Of relocatable device code: other units may define what kernels use, and
+  /// replace what is weak (NVCC, "Using Separate Compilation in CUDA").
+  bool Relocatable = false;
   /// -Rpass=, -Rpass-missed=: regular expressions; "" when not given.
   std::string Remarks, MissedRemarks;
   /// Why the command is passed on as it is, unless it makes one object from one
@@ -53,9 +56,11 @@ struct NvccCommand {
   /// The reason is worth a remark: CUDA code is compiled to an object.
   bool UnchangedRemark = false;
   /// It is the same as a command for each of its sources, and one that links
-  /// if it does: several sources, or no -c. Unchanged says so too.
+  /// if it does, or makes a library: several sources, or no -c. Unchanged says
+  /// so too.
   bool Splits = false, Links = false;
-  /// Where inputs, and -o with its value, stand in the arguments as given.
+  /// Where inputs, and -o with its value and -lib, stand in the arguments as
+  /// given.
   std::vector<size_t> InputAt, OutputAt;
   /// The variables NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS without cuPilot's
   /// own arguments, as NAME=VALUE; empty when they hold none.

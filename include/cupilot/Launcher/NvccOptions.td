@@ -25,6 +25,8 @@ def DeviceGroup : OptionGroup<"device">;
 def NoObjectGroup : OptionGroup<"no object">;
 // They ask for relocatable device code.
 def RelocatableGroup : OptionGroup<"relocatable">;
+// Device code becomes machine code, or is completed, at the device link.
+def DeviceLinkGroup : OptionGroup<"device link">;
 // They say where outputs go, and that these are made.
 def OutputGroup : OptionGroup<"output">;
 // They are cuPilot's own.
@@ -100,9 +102,11 @@ defm relocatable_link : Switch<"relocatable-link", ["r"]>;
 defm run : Switch<"run">;
 defm version : Switch<"version", ["V"]>;
 }
-let Group = RelocatableGroup in {
+let Group = RelocatableGroup in
 defm device_c : Switch<"device-c", ["dc"]>;
+let Group = OutputGroup in
 defm device_w : Switch<"device-w", ["dw"]>;
+let Group = DeviceLinkGroup in {
 defm dlink_time_opt : Switch<"dlink-time-opt", ["dlto"]>;
 defm extensible_whole_program : Switch<"extensible-whole-program", ["ewp"]>;
 defm gen_opt_lto : Switch<"gen-opt-lto">;

@@ -9,6 +9,7 @@
 #define CUPILOT_LAUNCHER_NVCCVARIANT_H
 
 #include "cupilot/Admission/Admission.h"
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Substitute/ObjectDispatch.h"
@@ -21,11 +22,13 @@ llvm::Expected<std::string> nvccVersion(llvm::StringRef Nvcc);
 /// The PTX that \p Nvcc makes of the text in the file \p Source, for \p Arch
 /// ("sm_90") with \p Flags. \p Files, if given, gets the files it read, none if
 /// it does not tell. Text that does not compile is a finding with nvcc's
-/// messages, and so is one that takes more than \p Seconds; 0: no limit.
+/// messages, and so is one that takes more than \p Limits, if given: seconds in
+/// all, and memory of each of nvcc's programs.
 llvm::Expected<NvccPtx>
 compileNvccPtx(llvm::StringRef Nvcc, llvm::StringRef Source,
                llvm::StringRef Arch, llvm::ArrayRef<std::string> Flags,
-               std::vector<std::string> *Files = nullptr, unsigned Seconds = 0);
+               std::vector<std::string> *Files = nullptr,
+               std::optional<TextLimits> Limits = std::nullopt);
 
 /// Compiles variant \p V, whose text lies in \p Source, for the kernel
 /// \p Original, whose code \p OriginalHas: the text must be the one that was

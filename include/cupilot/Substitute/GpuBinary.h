@@ -15,8 +15,9 @@
 
 namespace cupilot {
 
-/// The images of an embedded GPU binary: a fat binary of cubins, or, for the
-/// cpu device, plain LLVM bitcode. It keeps what it needs of the bytes.
+/// The images of an embedded GPU binary: a fat binary of cubins, what clang's
+/// new driver packs of relocatable ones, or, for the cpu device, plain LLVM
+/// bitcode. It keeps what it needs of the bytes.
 class GpuBinary {
 public:
   /// A format that is not understood is a usage error.

@@ -52,6 +52,9 @@ public:
     /// functions are of one image only, and what they point to finds its
     /// constants there alone.
     bool FunctionPointers = false;
+    /// A function that it calls and that is weak; "" when none is. The device
+    /// linker may take another unit's.
+    std::string WeakFunction;
   };
   /// Arguments and errors as canonicalText's.
   llvm::Expected<Closure> closure(llvm::StringRef Kernel,
@@ -80,7 +83,7 @@ private:
     unsigned First = 0, Last = 0; ///< Tokens [First, Last).
     unsigned Name = 0;            ///< Token of the name.
     bool Defined = true;
-    bool External = false;
+    bool External = false, Weak = false;
   };
   llvm::StringRef spelling(const Token &T) const {
     return llvm::StringRef(Text).slice(T.Begin, T.End);

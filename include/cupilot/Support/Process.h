@@ -27,9 +27,12 @@ struct ProcessResult {
 /// for it, and returns its output. Exit statuses other than 0 are no error
 /// here; a program that does not exist is a resource error.
 /// \p Environment, if given, holds NAME=VALUE pairs added to the present one.
+/// \p MemoryMiB, if not 0, is what the process, and each that it starts, may
+/// allocate (RLIMIT_DATA).
 llvm::Expected<ProcessResult>
 runProcess(llvm::ArrayRef<std::string> Args, unsigned TimeoutSeconds = 0,
-           llvm::ArrayRef<std::string> Environment = {});
+           llvm::ArrayRef<std::string> Environment = {},
+           unsigned MemoryMiB = 0);
 
 /// \p Args as one line that can be pasted into a POSIX shell.
 std::string shellQuoted(llvm::ArrayRef<std::string> Args);

@@ -74,7 +74,7 @@ llvm::ArrayRef<llvm::StringRef> bitcodeOutput();
 
 /// The flags that may change the device code of a self-contained file: \p Flags
 /// without macros, include folders, forced includes, outputs, depfiles, linker
-/// inputs and cuPilot's own plugin.
+/// inputs, relocatable device code and cuPilot's own plugin.
 std::vector<std::string> variantFlags(llvm::ArrayRef<std::string> Flags);
 
 } // namespace cupilot

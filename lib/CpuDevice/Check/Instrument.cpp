@@ -254,6 +254,27 @@ void Instrumenter::guard(const CheckedAccess &A) {
              G && !G->isDeclaration()) {
     ObjectSize = DL.getTypeAllocSize(G->getValueType());
   }
+  if (ObjectSize && A.Length && isa<AllocaInst>(Base)) {
+    // A copy of a length that only the launch knows.
+    Value *Start = B.CreateSub(
+        Address, B.CreatePtrToInt(
+                     B.CreatePointerBitCastOrAddrSpaceCast(Base, Ptr), I64));
+    Value *Fits = B.CreateLogicalAnd(
+        B.CreateICmpULE(Start, B.getInt64(*ObjectSize)),
+        B.CreateICmpULE(Length, B.CreateSub(B.getInt64(*ObjectSize), Start)));
+    branchUnlessOk(B, B.CreateOr(B.CreateICmpEQ(Length, B.getInt64(0)),
+                                 B.CreateAnd(Fits, B.CreateNot(Misaligned))));
+    Value *Last =
+        B.CreateAnd(B.CreateSub(B.CreateAdd(Address, Length), B.getInt64(1)),
+                    ~uint64_t(A.Alignment.value() - 1));
+    B.CreateCall(
+        runtime("cupilot_rt_object_fault", {Ptr, Ptr, Ptr, I64, I32}),
+        {Context,
+         B.CreateIntToPtr(B.CreateSelect(Misaligned, Address, Last), Ptr),
+         B.CreatePointerBitCastOrAddrSpaceCast(Base, Ptr),
+         B.getInt64(*ObjectSize), B.getInt32(Site)});
+    return;
+  }
   if (ObjectSize && !A.Length) {
     if (*ObjectSize >= A.Size) {
       Value *Origin = B.CreatePtrToInt(

@@ -125,6 +125,9 @@ Capture::Verdict Capture::before(const std::string &Kernel,
   }
   // Buffers with another content are the same launch as far as speed goes.
   std::string Key = Launch.dump();
+  if (Opts.Contents)
+    for (auto [Base, Size] : Buffers)
+      Key += digest({Base, Size});
   const Verdict Next = Quota.next(Kernel);
   if (Next == Verdict::Stop)
     return Next;
@@ -143,8 +146,9 @@ Capture::Verdict Capture::before(const std::string &Kernel,
     writeSometimes();
     return Next;
   }
-  Launch["kept"] =
-      !Opts.Timing && Of->second.Classes++ < LaunchLimit && Stored < StoreLimit;
+  Launch["kept"] = !Opts.Timing &&
+                   (Of->second.Classes++ < LaunchLimit || Opts.Contents) &&
+                   Stored < StoreLimit;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
   // Pointers name their buffers in launches without data, too.

@@ -179,7 +179,8 @@ static Expected<std::string> ptxOf(StringRef FatBinary, const std::string &In,
                  : "machine code for " + join(Machine, ", ") + " alone") +
             "; the cpu device runs PTX",
         "add " + embedding(Own) + " to nvcc's flags; -arch=sm_" + Twine(Own) +
-            " does so, too");
+            " does so, too. What clang links with -fgpu-rdc never holds PTX; "
+            "build it with nvcc -rdc=true, or use a GPU");
   Code = cudaErrorInvalidKernelImage;
   Expected<std::string> Text = Best->contents();
   if (!Text)

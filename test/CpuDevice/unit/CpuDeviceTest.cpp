@@ -182,6 +182,33 @@ TEST_F(CpuDevice, FaultsNameThreadAndLine) {
   EXPECT_TRUE(launch("bad", {{1, 1, 1}, {64, 1, 1}}, P, 0).Fault);
 }
 
+TEST_F(CpuDevice, CopiesOfAnyLengthStayInLocalArrays) {
+  compile("extern \"C\" __global__ void copy(const float *x, float *y, int n, "
+          "int at) {\n"
+          "  float row[8] = {};\n"
+          "  __builtin_memcpy(row + at, x, n * sizeof(float));\n"
+          "  y[threadIdx.x] = row[threadIdx.x & 7];\n"
+          "}\n");
+  std::vector<float> X(64, 3), Y(32);
+  float *From = buffer(X), *To = buffer(Y);
+  auto Run = [&](int N, int At) {
+    return launch("copy", {{1, 1, 1}, {32, 1, 1}}, From, To, N, At).Fault;
+  };
+  EXPECT_FALSE(Run(8, 0));
+  EXPECT_FALSE(Run(3, 5));
+  EXPECT_FALSE(Run(0, 8));
+  EXPECT_EQ(Y[7], 0);
+  for (auto [N, At] : {std::pair(9, 0), {4, 5}, {60, 0}, {1, 8}, {1, -1}}) {
+    auto Fault = Run(N, At);
+    ASSERT_TRUE(Fault) << N << " at " << At;
+    EXPECT_EQ(Fault->Kind, FaultKind::OutOfBoundsWrite);
+    EXPECT_NE(Fault->Location.find("k.cu:3"), std::string::npos);
+    EXPECT_NE(Fault->Detail.find("bytes into a variable of 32 bytes"),
+              std::string::npos)
+        << Fault->str();
+  }
+}
+
 TEST_F(CpuDevice, DivergentBarrierIsAFaultNotAHang) {
   compile("extern \"C\" __global__ void k(int *x) {\n"
           "  if (threadIdx.x < 16) { x[0] = 1; __syncthreads(); x[1] = 2; }\n"

@@ -222,6 +222,12 @@ TEST_F(Facts, ABoundForTheDomain) {
   std::optional<RangeClause> Clause = fits(Found[0]);
   ASSERT_TRUE(Clause);
   EXPECT_EQ(Clause->In.front().Most, INT32_MAX);
+  // Of an argument itself, from both ends.
+  Found = narrowerThan(of("counts"), of("countsInFloat"));
+  ASSERT_EQ(Found.size(), 1u);
+  Clause = fits(Found[0]);
+  ASSERT_TRUE(Clause);
+  EXPECT_EQ(Clause->In.front().Least, -(1 << 24));
 }
 
 TEST_F(Facts, APlanIsReadInTermsOfTheOriginal) {

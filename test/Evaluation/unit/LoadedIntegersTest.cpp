@@ -29,7 +29,8 @@ protected:
   }
 
   std::string compile(StringRef Body) {
-    std::string Source = ("extern \"C\" __global__ void k(const int *list, "
+    std::string Source = (Variables +
+                          "extern \"C\" __global__ void k(const int *list, "
                           "const float *x, float *y, int n) {\n"
                           "int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
                           Body + "}")
@@ -44,7 +45,7 @@ protected:
     std::string Text;
     for (const LoadedIntegers &L :
          cantFail(loadedIntegersOf(compile(Body), std::string("k")))) {
-      if (L.Pointer.Param != 0)
+      if (L.From.Pointer.Param != 0 || !L.From.Variable.empty())
         continue;
       for (auto [Is, Word] : {std::pair(L.Turns, "turns "),
                               {L.Begins, "begins "},
@@ -64,6 +65,32 @@ protected:
     return Texts;
   }
 
+  /// What \p Body does with device variables, one after the other: "count.0:
+  /// turns"; "list.0+4" for all elements.
+  std::vector<std::string> variablesOf(StringRef Body) {
+    std::vector<std::string> Texts;
+    for (const LoadedIntegers &L :
+         cantFail(loadedIntegersOf(compile(Body), std::string("k")))) {
+      if (L.From.Variable.empty())
+        continue;
+      std::string Text =
+          L.From.Variable + "." + std::to_string(L.From.First) +
+          (L.From.Step ? "+" + std::to_string(L.From.Step) : "") + ":";
+      for (auto [Is, Word] : {std::pair(L.Turns, " turns"),
+                              {L.Begins, " begins"},
+                              {L.Decides, " decides"},
+                              {L.Addresses, " addresses"},
+                              {L.Boolean, " boolean"},
+                              {L.Changed, " changed"}})
+        Text += Is ? Word : "";
+      for (int64_t C : L.Constants)
+        Text += " " + std::to_string(C);
+      Texts.push_back(std::move(Text));
+    }
+    return Texts;
+  }
+
+  std::string Variables; ///< Of the device, before the kernel.
   std::optional<TemporaryDirectory> Dir;
 };
 
@@ -169,6 +196,72 @@ TEST_F(Loaded, FloatsThatBecomeIntegersAgain) {
             Strings{});
 }
 
+TEST_F(Loaded, DeviceVariables) {
+  Variables = "__constant__ int count; __device__ int offsets[8];"
+              "struct Sizes { int w, h; bool wraps; };"
+              "__constant__ Sizes sizes; __device__ int ticket;"
+              "__device__ const int table[2] = {3, 4};";
+  EXPECT_EQ(
+      variablesOf("float s = 0; for (int j = 0; j < count; ++j) s += x[j];"
+                  "y[i] = s;"),
+      Strings{"count.0: turns"});
+  EXPECT_EQ(variablesOf("if (count == 7) y[i] = x[i];"),
+            Strings{"count.0: decides 7"});
+  EXPECT_EQ(variablesOf("float s = 0; for (int j = offsets[i]; "
+                        "j < offsets[i + 1]; ++j) s += x[j]; y[i] = s;"),
+            (Strings{"offsets.0+4: turns begins addresses"}));
+  EXPECT_EQ(variablesOf("y[i] = x[offsets[3]];"),
+            Strings{"offsets.12: addresses"});
+  EXPECT_EQ(variablesOf("if (sizes.wraps) y[i] = x[i * sizes.h];"),
+            (Strings{"sizes.8: decides boolean", "sizes.4: addresses"}));
+  // What launches leave to each other, and what never changes.
+  EXPECT_EQ(variablesOf("if (atomicAdd(&ticket, 1) == 9) y[i] = x[i];"),
+            Strings{"ticket.0: decides changed 9"});
+  EXPECT_EQ(variablesOf("y[i] = x[table[i & 1]];"), Strings{});
+}
+
+TEST_F(Loaded, BoundsOnDeviceVariables) {
+  Variables = "__constant__ int count; __device__ int offsets[8];";
+  StringRef Original = "float s = 0; for (int j = 0; j < count; ++j) s += x[j];"
+                       "y[i] = s + x[offsets[i]];";
+  EXPECT_EQ(boundsOf(Original, Original), Strings{});
+  EXPECT_EQ(boundsOf(Original,
+                     "float s = 0; unsigned char m = count;"
+                     "for (int j = 0; j < m; ++j) s += x[j]; y[i] = s;"),
+            Strings{"integers of the device variable 'count' are cut to 8 bits "
+                    "at k.cu:3:32"});
+  std::vector<std::string> Array = boundsOf(
+      Original, "float row[32]; for (int j = 0; j < count; ++j) row[j] = x[j];"
+                "y[i] = row[n];");
+  ASSERT_EQ(Array.size(), 1u);
+  EXPECT_TRUE(StringRef(Array[0]).starts_with(
+      "an array of 32 elements is indexed by integers of the device variable "
+      "'count'"))
+      << Array[0];
+  // All of a list hold each of it.
+  EXPECT_EQ(
+      boundsOf("y[i] = x[short(offsets[i])];", "y[i] = x[short(offsets[2])];"),
+      Strings{});
+  EXPECT_EQ(
+      boundsOf("y[i] = x[short(offsets[2])];", "y[i] = x[short(offsets[i])];")
+          .size(),
+      1u);
+}
+
+TEST(LoadedBounds, ArePassedByWhatVariablesHold) {
+  GateCase C;
+  C.Globals = {{"sizes", Bytes{1, 0, 0, 0, 44, 1, 0, 0}}};
+  LoadedBound Narrow{LoadedBound::Kind::NarrowType, {}, 8, ""};
+  Narrow.From = {{}, "sizes", 0, 0, 4};
+  EXPECT_FALSE(Narrow.isPassedIn(C));
+  Narrow.From.First = 4;
+  EXPECT_TRUE(Narrow.isPassedIn(C));
+  Narrow.From = {{}, "sizes", 0, 4, 4};
+  EXPECT_TRUE(Narrow.isPassedIn(C));
+  Narrow.From.Variable = "other";
+  EXPECT_FALSE(Narrow.isPassedIn(C));
+}
+
 TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   GateCase C;
   C.Pointers.assign({{0, 0, 1, 0}, {1, 0, 0, 0}});
@@ -177,17 +270,17 @@ TEST(LoadedBounds, ArePassedByWhatBuffersHold) {
   Integers.Stride = 4;
   Integers.Fields = {{0, ElementKind::Int32}};
   C.Layouts = {Integers, Integers};
-  LoadedBound Array{LoadedBound::Kind::FixedArray, {0, 0}, 64, ""};
+  LoadedBound Array{LoadedBound::Kind::FixedArray, {}, 64, ""};
   EXPECT_FALSE(Array.isPassedIn(C)); // Its last element is no element beyond.
   Array.Bound = 63;
   EXPECT_TRUE(Array.isPassedIn(C));
-  Array.Pointer.Param = 1; // Below 0 is something else.
+  Array.From.Pointer.Param = 1; // Below 0 is something else.
   EXPECT_FALSE(Array.isPassedIn(C));
-  LoadedBound Narrow{LoadedBound::Kind::NarrowType, {0, 0}, 6, ""};
+  LoadedBound Narrow{LoadedBound::Kind::NarrowType, {}, 6, ""};
   EXPECT_FALSE(Narrow.isPassedIn(C));
   Narrow.Bound = 5;
   EXPECT_TRUE(Narrow.isPassedIn(C));
-  LoadedBound InFloat{LoadedBound::Kind::NarrowFloat, {0, 0}, 6, ""};
+  LoadedBound InFloat{LoadedBound::Kind::NarrowFloat, {}, 6, ""};
   EXPECT_FALSE(InFloat.isPassedIn(C));
   InFloat.Bound = 5;
   EXPECT_TRUE(InFloat.isPassedIn(C));

@@ -427,3 +427,52 @@ __global__ void paddedAhead(const float *__restrict__ x,
   }
   y[blockIdx.x] = sum;
 }
+
+// kernel: halves
+// workload: grid=5, block=128, args=[buffer i32 n=1100 uniform low=0 high=1000 seed=1, buffer i32 n=5 output, 1100]
+// inside: grid=4, block=128, args=[buffer i32 n=900 uniform low=0 high=1000 seed=1, buffer i32 n=4 output, 900]
+// honest: halvesApart
+// honest: halvesBackwards
+// bounded: halvesRecorded
+// outside: grid=4, block=256, args=[buffer i32 n=1690 uniform low=0 high=1000 seed=1, buffer i32 n=4 output, 1690]
+// Each block adds twice as many elements as it has threads.
+__global__ void halves(const int *__restrict__ x, int *__restrict__ y, int n) {
+  int sum = 0, first = blockIdx.x * blockDim.x * 2;
+  for (int i = first; i < first + blockDim.x && !threadIdx.x; ++i) {
+    if (i < n)
+      sum += x[i];
+    if (i + blockDim.x < n)
+      sum += x[i + blockDim.x];
+  }
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+__global__ void halvesApart(const int *__restrict__ x, int *__restrict__ y,
+                            int n) {
+  int sum = 0, first = blockIdx.x * blockDim.x * 2;
+  for (int i = first; i < min(n, first + 2 * blockDim.x) && !threadIdx.x; ++i)
+    sum += x[i];
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+__global__ void halvesBackwards(const int *__restrict__ x, int *__restrict__ y,
+                                int n) {
+  int sum = 0, first = blockIdx.x * blockDim.x * 2;
+  for (int i = first + 2 * blockDim.x - 1; i >= first && !threadIdx.x; --i)
+    sum += i < n ? x[i] : 0;
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}
+// Blocks of 256 read beyond the end, but not with the recorded size.
+__global__ void halvesRecorded(const int *__restrict__ x, int *__restrict__ y,
+                               int n) {
+  int sum = 0, first = blockIdx.x * blockDim.x * 2;
+  for (int i = first; i < first + blockDim.x && !threadIdx.x; ++i) {
+    if (i < n)
+      sum += x[i];
+    if (i + 128 < n)
+      sum += x[i + blockDim.x];
+  }
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = sum;
+}

@@ -46,10 +46,10 @@ TEST(NvccCommand, OneObject) {
 
 TEST(NvccCommand, PassedOn) {
   for (Words Args :
-       {Words{"-dc", "a.cu"},
-        {"-c", "-rdc=true", "a.cu"},
-        {"-c", "-rdc", "true", "a.cu"},
-        {"-c", "-dlto", "a.cu"},
+       {Words{"-c", "-dlto", "a.cu"},
+        {"-dc", "-gencode", "arch=compute_90,code=[sm_90,lto_90]", "a.cu"},
+        {"-dc", "-arch=compute_90", "-code=lto_90", "a.cu"},
+        {"-c", "-ewp", "a.cu"},
         {"-c", "-G", "a.cu"},
         {"-c", "--keep", "a.cu"},
         {"-c", "-save-temps", "a.cu"},
@@ -75,6 +75,7 @@ TEST(NvccCommand, PassedOn) {
                      {"a.o", "-o", "app"},
                      {"-c", "-x", "c++", "a.cu"},
                      {"-dlink", "a.o"},
+                     {"-lib", "a.o", "-o", "b.a"},
                      {"--dryrun", "-c", "a.cu"}}) {
     NvccCommand C = parse(Args);
     EXPECT_TRUE(C.Unchanged) << Args[0];
@@ -93,10 +94,34 @@ TEST(NvccCommand, PassedOn) {
   for (Words Args : {Words{"-c", "a.cu", "b.cu", "-o", "c.o"},
                      {"-x", "cu", "a.cu", "-o", "app"},
                      {"a.cu", "-o", "app", "-MD"},
-                     {"a.cu", "-rdc=true", "-o", "app"},
+                     {"a.cu", "-dlto", "-o", "app"},
                      {"-ccbin=cl.exe", "a.cu", "b.cu", "-o", "app.exe"},
                      {"a.cpp", "-o", "app"}})
     EXPECT_FALSE(parse(Args).Splits) << Args[0] << " " << Args[1];
+}
+
+TEST(NvccCommand, RelocatableDeviceCode) {
+  for (Words Args : {Words{"-dc", "a.cu"},
+                     {"-c", "-rdc=true", "a.cu"},
+                     {"-c", "-rdc", "true", "a.cu"}}) {
+    NvccCommand C = parse(Args);
+    EXPECT_FALSE(C.Unchanged) << Args[0];
+    EXPECT_TRUE(C.Relocatable) << Args[0];
+    EXPECT_EQ(C.Output, "a.o");
+  }
+  NvccCommand C = parse({"-dw", "a.cu"});
+  EXPECT_FALSE(C.Unchanged);
+  EXPECT_FALSE(C.Relocatable);
+  // Sources are compiled one by one, and the rest is linked, or becomes a
+  // library.
+  C = parse({"-rdc=true", "a.cu", "b.o", "-o", "app"});
+  EXPECT_TRUE(C.Splits);
+  EXPECT_TRUE(C.Links);
+  C = parse({"-lib", "-rdc=true", "a.cu", "b.cu", "-o", "c.a"});
+  EXPECT_TRUE(C.Splits);
+  EXPECT_TRUE(C.Links);
+  EXPECT_EQ(C.OutputAt, (std::vector<size_t>{0, 4, 5}));
+  EXPECT_FALSE(parse({"a.cu", "-o", "c.a"}, "-lib").Splits);
 }
 
 TEST(NvccCommand, OwnArguments) {
@@ -135,7 +160,7 @@ TEST(NvccCommand, DeviceFlags) {
 
 TEST(NvccCommand, VariablesAndFiles) {
   NvccCommand C =
-      parse({"-c", "a.cu"}, "-ftz=true -fplugin=cupilot", "-rdc=true -DX=1");
+      parse({"-c", "a.cu"}, "-ftz=true -fplugin=cupilot", "-dlto -DX=1");
   EXPECT_EQ(C.Device.Flags, Words{"-ftz=true"});
   EXPECT_TRUE(C.UnchangedRemark);
   EXPECT_EQ(C.Environment, Words{"NVCC_PREPEND_FLAGS=-ftz=true"});

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/NvccPtx.h"
+#include "cupilot/Portable/UnitName.h"
 #include "gtest/gtest.h"
 
 using namespace cupilot;
@@ -306,6 +307,32 @@ TEST(NvccPtx, UndefinedFunctions) {
   EXPECT_EQ(refusal(replaced(Declared, "\n\t_Z6helperf, ", "\n\tother, ")),
             "it calls 'other', which this unit does not define");
   identityOf(replaced(Declared, "\n\t_Z6helperf, ", "\n\tvprintf, "));
+}
+
+// Of relocatable device code: the prefix of what is of one unit alone, and
+// functions that another unit may have too.
+TEST(NvccPtx, RelocatableNames) {
+  EXPECT_EQ(withoutUnitName("__nv_static_20__a564fd5f_4_a_cu_tab__Z4statPfi"),
+            "_Z4statPfi");
+  EXPECT_EQ(withoutUnitName("__nv_static_23__0f6d35d4_4_c_cu_econst_svar"),
+            "svar");
+  EXPECT_EQ(withoutUnitName("_ZL4statPfi__intern__e41e0a2cac6abe2c"),
+            "_ZL4statPfi");
+  EXPECT_EQ(withoutUnitName("var__static__00ff"), "var");
+  for (const char *Same :
+       {"", "_Z1kPf", "__nv_static_", "__nv_static_x",
+        "__nv_static_9999999999_", "__nv_static_20__short", "__nv_static_1__a",
+        "__nv_static_1__a_", "__intern__00", "k__intern__", "k__intern__zz"})
+    EXPECT_EQ(withoutUnitName(Same), Same);
+  NvccPtx M = parse(
+      replaced(Plain, "_Z1kPf", "__nv_static_20__a564fd5f_4_a_cu_tab__Z1kPf"));
+  EXPECT_EQ(M.find("_ZL1kPf"), M.kernels().front());
+  EXPECT_EQ(M.identify(M.kernels().front()).Digest,
+            parse(Plain).identify("_Z1kPf").Digest);
+  NvccPtx Weak = parse(replaced(Plain, ".func  (", ".weak .func  ("));
+  Expected<NvccPtx::Closure> Found = Weak.closure("_Z1kPf");
+  ASSERT_TRUE(bool(Found)) << toString(Found.takeError());
+  EXPECT_EQ(Found->WeakFunction, "_Z6helperf");
 }
 
 TEST(NvccPtx, FindAndRename) {

@@ -51,10 +51,8 @@ TEST(BuildReasonTest, ErrorsKeepTheirReason) {
 }
 
 TEST(BuildReasonTest, OutcomesSayWhatStays) {
-  SubstitutionOutcome O{"", SubstitutionResult::Refused,
-                        BuildReason::Relocatable};
-  EXPECT_EQ(O.message(), "the originals stay: variants are not supported in "
-                         "relocatable device code");
+  SubstitutionOutcome O{"", SubstitutionResult::Refused, BuildReason::NoPtx};
+  EXPECT_EQ(O.message(), "the originals stay: nvcc produced no PTX");
   EXPECT_TRUE(O.isMissed());
   O = {"k", SubstitutionResult::Refused, BuildReason::Alias};
   EXPECT_EQ(O.message(), "the original stays: it uses an alias");
