@@ -60,7 +60,7 @@ function(cupilot_runtime_names header folder)
   cupilot_write_missing(${folder} ${names} ${pairs})
 endfunction()
 
-# <folder>/Missing.def and DriverNames.def for cuda.h.
+# <folder>/Missing.def, DriverNames.def and DriverErrors.def for cuda.h.
 function(cupilot_driver_names header folder)
   cupilot_declared_names(${header} CUDAAPI cu names)
   cupilot_macro_names(${header} cu pairs)
@@ -75,4 +75,8 @@ function(cupilot_driver_names header folder)
     endif()
   endforeach()
   file(CONFIGURE OUTPUT ${folder}/DriverNames.def CONTENT "${text}" @ONLY)
+  file(STRINGS ${header} lines REGEX "^ *CUDA_(SUCCESS|ERROR_[A-Z0-9_]+) *= *[0-9]+")
+  list(TRANSFORM lines REPLACE "^ *(CUDA_[A-Z0-9_]+).*" "CUPILOT_DRIVER_ERROR(\\1)\n")
+  list(JOIN lines "" text)
+  file(CONFIGURE OUTPUT ${folder}/DriverErrors.def CONTENT "${text}" @ONLY)
 endfunction()

@@ -199,7 +199,7 @@ Error Judge::keep(const UnitToJudge &U, const JudgedVariant &V) {
       R.Arch};
   KeptVariant Kept{sys::path::stem(U.Path).str(), U.File, V.Plan, When,
                    &V.Verdict};
-  return keepVariant(R.Store, From, Kept, R.Command, Log);
+  return keepVariant(R.Store, From, Kept, R.Command, R.Compilers, Log);
 }
 
 Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,

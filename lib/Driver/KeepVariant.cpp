@@ -262,7 +262,7 @@ static Error addOthers(StoredKernel &S, const Variant &Kept, StringRef Text,
 
 Error keepVariant(StringRef Root, const KeptOriginal &From,
                   const KeptVariant &V, const UnitCommand &Command,
-                  raw_ostream &Log) {
+                  ArrayRef<std::string> Named, raw_ostream &Log) {
   if (From.K->Refusal)
     return findingError("'" + From.K->Name +
                         "' cannot be added to the store: " + *From.K->Refusal);
@@ -270,7 +270,7 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   if (!Text)
     return Text.takeError();
   Expected<std::vector<BuildCompiler>> Compilers =
-      buildCompilers(Command, {}, Log);
+      buildCompilers(Command, Named, Log);
   if (!Compilers)
     return Compilers.takeError();
   const BuildCompiler By = compilerOf(*From.K, Compilers->front());

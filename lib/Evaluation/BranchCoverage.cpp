@@ -78,6 +78,9 @@ std::string BranchCoverage::text(const MissingSide &M) const {
   const DecisionSite &S = Code.Sites[M.Site];
   std::string Where =
       M.Location.empty() ? "in '" + S.Function + "'" : M.Location;
+  if (S.Kind == DecisionKind::Service)
+    return Where + ": no case makes this call, which may allocate memory or "
+                   "print";
   std::string When;
   for (const SideCondition &C : M.Places)
     if (When.empty())
@@ -91,6 +94,7 @@ std::string BranchCoverage::text(const MissingSide &M) const {
              (M.Side ? "true" : "false");
     return Where + "the branch when " + When;
   case DecisionKind::MinMax:
+  case DecisionKind::FloatMinMax:
     return Where + "the side of the minimum or maximum" +
            (When.empty() ? "" : " when " + When);
   case DecisionKind::Switch:
@@ -100,6 +104,11 @@ std::string BranchCoverage::text(const MissingSide &M) const {
     return Where + "element " + std::to_string(M.Side) + " of the table";
   case DecisionKind::Loop:
     return Where + "the way on which " + When;
+  case DecisionKind::Number:
+    return Where + "the side on which a number here is " +
+           (M.Side ? "not 0" : "0") + (When.empty() ? "" : ", when " + When);
+  case DecisionKind::Service:
+    break;
   }
   llvm_unreachable("a kind of decision");
 }

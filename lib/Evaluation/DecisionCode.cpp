@@ -66,6 +66,27 @@ bool DecisionReader::waits(const Value &Condition) const {
   return false;
 }
 
+static bool isTrap(const Instruction &I) {
+  if (isa<UnreachableInst>(I))
+    return true;
+  const auto *Call = dyn_cast<CallBase>(&I);
+  if (!Call)
+    return false;
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::trap:
+  case Intrinsic::debugtrap:
+  case Intrinsic::ubsantrap:
+    return true;
+  default:
+    break;
+  }
+  if (const Function *F = Call->getCalledFunction();
+      F && F->getName() == "__assertfail")
+    return true;
+  const auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
+  return Asm && StringRef(Asm->getAsmString()).trim(" \t;") == "trap";
+}
+
 /// Code that faults need not be seen.
 bool DecisionReader::onlyTraps(const BasicBlock *From,
                                const BasicBlock *To) const {
@@ -76,29 +97,46 @@ bool DecisionReader::onlyTraps(const BasicBlock *From,
       return false; // Others come here, too.
     if (BB == To && BB->getSinglePredecessor() != From)
       return false;
-    for (const Instruction &I : *BB) {
-      if (isa<UnreachableInst>(I))
-        return true;
-      const auto *Call = dyn_cast<CallBase>(&I);
-      if (!Call)
-        continue;
-      switch (Call->getIntrinsicID()) {
-      case Intrinsic::trap:
-      case Intrinsic::debugtrap:
-      case Intrinsic::ubsantrap:
-        return true;
-      default:
-        break;
-      }
-      if (const Function *F = Call->getCalledFunction();
-          F && F->getName() == "__assertfail")
-        return true;
-      if (const auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
-          Asm && StringRef(Asm->getAsmString()).trim(" \t;") == "trap")
-        return true;
-    }
+    if (any_of(*BB, isTrap))
+      return true;
   }
   return false;
+}
+
+/// Whoever comes to \p BB ends in a trap, after nothing that is repeated.
+static bool endsInTrap(const BasicBlock *BB) {
+  SmallPtrSet<const BasicBlock *, 8> Seen;
+  for (; BB && Seen.insert(BB).second; BB = BB->getSingleSuccessor())
+    if (any_of(*BB, isTrap))
+      return true;
+  return false;
+}
+
+/// Memory and output are asked for beyond the launch, whatever decides it.
+void DecisionReader::addService(const Instruction &Call, unsigned Site) {
+  const BasicBlock &BB = *Call.getParent();
+  if (!Of.dominators().isReachableFromEntry(&BB) || endsInTrap(&BB))
+    return;
+  Code.Facts[Site].Matters = true;
+  SideCondition C;
+  // A number or a pointer on the way says all that a condition can hold.
+  const DomTreeNode *At = Of.dominators().getNode(&BB);
+  for (unsigned Step = 0;
+       Step < MostSteps && At->getIDom() && !C.Float && !C.Null && !C.Alignment;
+       At = At->getIDom(), ++Step) {
+    const BasicBlock *To = At->getBlock(), *From = At->getIDom()->getBlock();
+    const auto *Br = dyn_cast<BranchInst>(From->getTerminator());
+    const auto *Cmp = Br && Br->isConditional()
+                          ? dyn_cast<CmpInst>(Br->getCondition())
+                          : nullptr;
+    if (Cmp && To->getSinglePredecessor() == From)
+      C = sideOf(*Cmp, Br->getSuccessor(0) == To);
+  }
+  if (!C.Float && !C.Null && !C.Alignment) {
+    C = SideCondition();
+    addWayTo(BB, C);
+  }
+  side(Site, 0).Places.push_back(std::move(C));
 }
 
 std::array<bool, 2> DecisionReader::trapping(const Value &Condition) const {
@@ -116,45 +154,73 @@ std::array<bool, 2> DecisionReader::trapping(const Value &Condition) const {
   return Traps;
 }
 
+SideCondition DecisionReader::sideOfFloats(CmpInst::Predicate P, const Value &L,
+                                           const Value &R) {
+  SideCondition C;
+  const Value *Number = &L;
+  const auto *Constant = dyn_cast<ConstantFP>(&R);
+  if (!Constant) {
+    Constant = dyn_cast<ConstantFP>(&L);
+    Number = &R;
+    P = CmpInst::getSwappedPredicate(P);
+  }
+  while (isa<FPExtInst>(Number))
+    Number = cast<Instruction>(Number)->getOperand(0);
+  std::optional<Leaf> Known = leafOf(*Number, Of.kernel());
+  if (Constant && Known && Known->K == Leaf::Kind::Float) {
+    APFloat Value = Constant->getValueAPF();
+    bool Lost = false;
+    Value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &Lost);
+    C.Known = true;
+    C.Float = {Known->Number, P, Value.convertToDouble()};
+    std::string Name = Of.kernel().Params[Known->Number.Param].Name;
+    raw_string_ostream(C.Text)
+        << Name << ' ' << CmpInst::getPredicateName(P) << ' ' << C.Float->Value;
+  }
+  return C;
+}
+
+SideCondition DecisionReader::sideOf(const CmpInst &Cmp, bool Taken) {
+  const Value &L = *Cmp.getOperand(0), &R = *Cmp.getOperand(1);
+  CmpInst::Predicate P = Taken ? Cmp.getPredicate() : Cmp.getInversePredicate();
+  if (isa<ICmpInst>(Cmp))
+    return compared(P, L, R);
+  SideCondition C = sideOfFloats(P, L, R);
+  return C.Known ? C : sideOfFolded(Cmp, Taken);
+}
+
+SideCondition DecisionReader::sideOfFolded(const Instruction &I, bool Taken) {
+  const ICmpInst *Cmp = Folded.Compares.lookup(&I);
+  return Cmp ? sideOf(*Cmp, Taken) : SideCondition();
+}
+
 void DecisionReader::addCompare(const CmpInst &Cmp, unsigned Site) {
-  const Value *L = Cmp.getOperand(0), *R = Cmp.getOperand(1);
-  if (!matters({L, R}, Site, isa<FCmpInst>(Cmp)))
+  if (!matters({Cmp.getOperand(0), Cmp.getOperand(1)}, Site,
+               isa<FCmpInst>(Cmp)))
     return;
   std::array<bool, 2> Traps = trapping(Cmp);
   for (unsigned Side = 0; Side < 2; ++Side) {
     if (Traps[Side])
       continue;
-    CmpInst::Predicate P =
-        Side ? Cmp.getPredicate() : Cmp.getInversePredicate();
-    if (isa<ICmpInst>(Cmp)) {
-      SideCondition C = compared(P, *L, *R);
-      // Where all is known of it, the way there would only blur that.
-      if (!C.Exact && !C.Null && !C.Alignment)
-        addWayTo(*Cmp.getParent(), C);
-      side(Site, Side).Places.push_back(std::move(C));
-      continue;
-    }
-    SideCondition C;
-    const Value *Number = L;
-    const auto *Constant = dyn_cast<ConstantFP>(R);
-    if (!Constant) {
-      Constant = dyn_cast<ConstantFP>(L);
-      Number = R;
-      P = CmpInst::getSwappedPredicate(P);
-    }
-    while (isa<FPExtInst>(Number))
-      Number = cast<Instruction>(Number)->getOperand(0);
-    std::optional<Leaf> Known = leafOf(*Number, Of.kernel());
-    if (Constant && Known && Known->K == Leaf::Kind::Float) {
-      APFloat Value = Constant->getValueAPF();
-      bool Lost = false;
-      Value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &Lost);
-      C.Known = true;
-      C.Float = {Known->Number, P, Value.convertToDouble()};
-      std::string Name = Of.kernel().Params[Known->Number.Param].Name;
-      raw_string_ostream(C.Text) << Name << ' ' << CmpInst::getPredicateName(P)
-                                 << ' ' << C.Float->Value;
-    }
+    SideCondition C = sideOf(Cmp, Side);
+    if (isa<ICmpInst>(Cmp) || C.Known)
+      addWayTo(*Cmp.getParent(), C);
+    side(Site, Side).Places.push_back(std::move(C));
+  }
+}
+
+/// Arithmetic that comes to a comparison.
+void DecisionReader::addNumber(const Instruction &I, unsigned Site) {
+  auto [L, R] = comparedIn(I);
+  if (L ? !matters({L, R}, Site, /*IsFloat=*/true)
+        : !Folded.Numbers.contains(&I) || !matters({&I}, Site))
+    return;
+  for (unsigned Side = 0; Side < 2; ++Side) {
+    SideCondition C = sideOfFolded(I, Side);
+    if (L && !C.Known)
+      C = sideOfFloats(Side ? CmpInst::FCMP_OLT : CmpInst::FCMP_OGE, *L, *R);
+    if (C.Known)
+      addWayTo(*I.getParent(), C);
     side(Site, Side).Places.push_back(std::move(C));
   }
 }
@@ -264,6 +330,13 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
                        *ConstantInt::get(Index->getType(), Entry)));
     break;
   }
+  case DecisionKind::Number:
+  case DecisionKind::FloatMinMax:
+    addNumber(I, Site);
+    break;
+  case DecisionKind::Service:
+    addService(I, Site);
+    break;
   case DecisionKind::Loop:
     break;
   }
@@ -343,8 +416,9 @@ Expected<DecisionCode> decisionsOf(const Kernel &K, StringRef Bitcode,
     if (!F)
       return F.takeError();
     LaunchTerms Terms = termsOf(L);
+    FoldedDecisions Folded = foldDecisions(**F);
     Dependence Of(**F, K, Terms);
-    DecisionReader(Of, Code).run();
+    DecisionReader(Of, Folded, Code).run();
   }
   return Code;
 }

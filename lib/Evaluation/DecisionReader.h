@@ -9,6 +9,7 @@
 #define CUPILOT_LIB_EVALUATION_DECISIONREADER_H
 
 #include "DecisionCode.h"
+#include "FoldedDecisions.h"
 #include "llvm/IR/Instructions.h"
 
 namespace cupilot {
@@ -16,11 +17,15 @@ namespace cupilot {
 /// Reads one kernel as one launch of a plan runs it.
 class DecisionReader {
 public:
-  DecisionReader(const Dependence &Of, DecisionCode &Code)
-      : Of(Of), Ranges(Of), Code(Code) {}
+  DecisionReader(const Dependence &Of, const FoldedDecisions &Folded,
+                 DecisionCode &Code)
+      : Of(Of), Folded(Folded), Ranges(Of), Code(Code) {}
   void run();
 
 private:
+  /// Conditions on the way to a decision that are looked at.
+  static constexpr unsigned MostSteps = 64;
+
   void visit(const llvm::Instruction &I, unsigned Site);
   void visitLoop(const llvm::Loop &L, unsigned Site);
   SiteFacts::Side &side(unsigned Site, unsigned Number, bool AtLeast = false);
@@ -29,6 +34,13 @@ private:
   void addCompare(const llvm::CmpInst &Cmp, unsigned Site);
   SideCondition compared(llvm::CmpInst::Predicate P, const llvm::Value &L,
                          const llvm::Value &R);
+  /// What must hold for \p Cmp to be \p Taken.
+  SideCondition sideOf(const llvm::CmpInst &Cmp, bool Taken);
+  SideCondition sideOfFloats(llvm::CmpInst::Predicate P, const llvm::Value &L,
+                             const llvm::Value &R);
+  /// What must hold for the comparison that \p I comes to.
+  SideCondition sideOfFolded(const llvm::Instruction &I, bool Taken);
+  void addNumber(const llvm::Instruction &I, unsigned Site);
   void addWayTo(const llvm::BasicBlock &BB, SideCondition &C);
   void addTruth(const llvm::Value &Condition, unsigned Site);
   SideCondition turns(const llvm::Loop &L, unsigned Turns, bool AtLeast);
@@ -37,10 +49,12 @@ private:
   int64_t ringOf(const llvm::Loop &L);
   bool onlyTraps(const llvm::BasicBlock *From,
                  const llvm::BasicBlock *To) const;
+  void addService(const llvm::Instruction &Call, unsigned Site);
   /// Which results of \p Condition lead to nothing but a trap.
   std::array<bool, 2> trapping(const llvm::Value &Condition) const;
 
   const Dependence &Of;
+  const FoldedDecisions &Folded;
   SymbolicRanges Ranges;
   DecisionCode &Code;
 };

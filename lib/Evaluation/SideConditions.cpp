@@ -159,9 +159,11 @@ static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
 }
 
 /// What must hold for a thread to come to \p BB at all: of a long chain, the
-/// nearest conditions. Fewer claim less.
+/// nearest conditions. Fewer claim less. Where all is known of the side itself,
+/// that would only blur it.
 void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
-  constexpr unsigned MostSteps = 64;
+  if (C.Exact || C.Float || C.Null || C.Alignment)
+    return;
   const DomTreeNode *At = Of.dominators().getNode(&BB);
   for (unsigned Step = 0; At && At->getIDom(); At = At->getIDom(), ++Step) {
     if (Step == MostSteps) {

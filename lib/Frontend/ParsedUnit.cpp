@@ -345,7 +345,9 @@ static Error resultOf(StringRef File, Error Failed, Error Result) {
   return usageError("'" + File + "' does not parse:\n" +
                         toString(std::move(Failed)),
                     "check that it compiles with 'clang++ "
-                    "--cuda-device-only' and the same flags");
+                    "--cuda-device-only' and the same flags; "
+                    "docs/Extraction.md, \"Sources as nvcc takes them\", says "
+                    "what to write for forms that only nvcc takes");
 }
 
 Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,

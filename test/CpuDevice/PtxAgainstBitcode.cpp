@@ -12,8 +12,9 @@
 // each original's launches by the bitcode that clang makes and by the PTX, with
 // all checks, and compares the bits of all buffers. A line for each launch:
 // "bits": they are the same; "same": each is within that contract of the other,
-// both against the float64 run of the bitcode; or what is wrong. Exit status 1:
-// something is.
+// both against the float64 run of the bitcode; or what is wrong. Behind that,
+// how many times the bitcode's instructions the PTX has, as limits and costs of
+// launches count them. Exit status 1: something is wrong.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,7 @@ using Buffer = std::unique_ptr<void, FreeMemory>;
 struct Left {
   std::vector<Bytes> Buffers;
   std::string Fault;
+  double Steps = 0; ///< Instructions of all threads.
 };
 } // namespace
 
@@ -79,6 +81,7 @@ static Expected<Left> launch(CpuModule &M, const std::string &Symbol,
   if (!R)
     return R.takeError();
   Left Result;
+  Result.Steps = R->Steps;
   if (R->Fault)
     Result.Fault = R->Fault->str();
   for (auto [Base, Content] : zip(Buffers, C.Buffers)) {
@@ -184,7 +187,8 @@ Error Comparison::entry(const SuiteEntry &E) {
       continue;
     }
     if (!A->Fault.empty() || A->Buffers == B->Buffers) {
-      outs() << (A->Fault.empty() ? "bits" : "a fault in both") << "\n";
+      outs() << (A->Fault.empty() ? "bits" : "a fault in both")
+             << format(", %.2f\n", B->Steps / A->Steps);
       continue;
     }
     CpuDeviceOptions Widened;
@@ -211,7 +215,8 @@ Error Comparison::entry(const SuiteEntry &E) {
         Wrong = broken(*C, *A, *B, *Reference, (*J)->Sensitivity);
       }
     }
-    outs() << (Wrong.empty() ? "same" : "not same: " + Wrong) << "\n";
+    outs() << (Wrong.empty() ? "same" : "not same: " + Wrong)
+           << format(", %.2f\n", B->Steps / A->Steps);
     Bad |= !Wrong.empty();
   }
   return Error::success();
@@ -233,6 +238,8 @@ static Expected<bool> compareFiles(StringRef Source, StringRef Ptx,
   O.CheckRaces = O.CheckWritten = true;
   O.CheckSameValueRaces = false;
   O.CanonicalNans = true;
+  O.CountSteps = true; // It takes a limit, however large.
+  O.MaxLaunchInstructions = uint64_t(1) << 60;
   Expected<std::unique_ptr<CpuModule>> M = loadPtx(*PtxText, O);
   if (!M)
     return M.takeError();

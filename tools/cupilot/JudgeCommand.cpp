@@ -80,6 +80,13 @@ struct Options : CommandOptions {
       "store", In, cl::cat(Output), cl::value_desc("DIR"),
       cl::desc("Add the variants of --variant-file that pass to this store, "
                "for builds")};
+  cl::list<std::string> Compilers{
+      "compiler", In, cl::cat(Output), cl::value_desc("CMD"),
+      cl::desc(
+          "With --store: also judge these variants as this command builds "
+          "them, for example 'nvcc --use_fast_math'; may be repeated. Default: "
+          "with clang's FLAGS, the toolkit's nvcc, with FLAGS translated; with "
+          "a command of nvcc, none. 'clang': clang")};
   cl::opt<bool> Json{"json", In, cl::cat(Output),
                      cl::desc("Print the verdicts as JSON")};
 };
@@ -190,6 +197,12 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))
     return E;
   R.Store = O.StoreDir;
+  R.Compilers.assign(O.Compilers.begin(), O.Compilers.end());
+  if (!R.Compilers.empty() && R.Store.empty())
+    return usageError("--compiler is for --store: it says for whose builds a "
+                      "variant is kept",
+                      "add --store=DIR, or judge by that compiler alone: "
+                      "-- nvcc FLAGS");
   R.Device = O.Device;
   R.LargeBytes = O.Large.bytes();
   if (Error E = unitCommandFor(O.Input, Flags.Args, "").moveInto(R.Command))

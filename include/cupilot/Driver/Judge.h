@@ -37,6 +37,8 @@ struct JudgeRequest {
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
   uint64_t LargeBytes = UsualLargeBytes;
   UnitCommand Command; ///< Whose code is judged.
+  /// For buildCompilers: whose code is judged, too, for the store.
+  std::vector<std::string> Compilers;
 };
 
 struct JudgedVariant {

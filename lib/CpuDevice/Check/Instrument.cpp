@@ -360,7 +360,7 @@ void Instrumenter::measureLoops() {
     unsigned Size = 0;
     for (BasicBlock *BB : L->blocks())
       if (Loops.getLoopFor(BB) == L)
-        Size += BB->size();
+        Size += stepsOf(*BB);
     Headers.push_back({L->getHeader(), Size});
   }
   if (!IsEntry) {
@@ -368,7 +368,7 @@ void Instrumenter::measureLoops() {
     unsigned Size = 0;
     for (BasicBlock &BB : Entry)
       if (!Loops.getLoopFor(&BB))
-        Size += BB.size();
+        Size += stepsOf(BB);
     Headers.push_back({&Entry.getEntryBlock(), Size});
   }
 }

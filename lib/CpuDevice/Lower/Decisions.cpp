@@ -15,12 +15,14 @@
 
 #include "cupilot/CpuDevice/Decisions.h"
 #include "Lowering.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/StructuralHash.h"
 #include "llvm/Support/Path.h"
@@ -33,6 +35,7 @@ namespace cupilot {
 
 static constexpr char SiteName[] = "cupilot.decision";
 static constexpr char LoopName[] = "cupilot.turns";
+static constexpr char MinimumName[] = "cupilot.minimum";
 static constexpr char SeenName[] = "__cupilot_seen";
 
 static std::optional<unsigned> numberIn(const Instruction &I, StringRef Kind) {
@@ -77,8 +80,8 @@ static bool isAuthors(const Function &F) {
          wholePath(*Sub->getFile()) == wholePath(*Sub->getUnit()->getFile());
 }
 
-/// The minimum or maximum that \p F is nothing else than; not_intrinsic for
-/// other functions.
+/// The minimum or maximum that \p F is nothing else than, or what keeps floats
+/// from 0 to 1; not_intrinsic for other functions.
 static Intrinsic::ID minimumOf(const Function &F, unsigned Depth = 0) {
   switch (F.getIntrinsicID()) {
   case Intrinsic::smin:
@@ -89,8 +92,16 @@ static Intrinsic::ID minimumOf(const Function &F, unsigned Depth = 0) {
   default:
     break;
   }
-  if (F.isDeclaration() || F.size() > 1 || F.arg_size() != 2 || Depth > 4 ||
-      isAuthors(F))
+  Intrinsic::ID Library =
+      StringSwitch<Intrinsic::ID>(F.getName())
+          .Cases({"__nv_fminf", "__nv_fmin"}, Intrinsic::minnum)
+          .Cases({"__nv_fmaxf", "__nv_fmax"}, Intrinsic::maxnum)
+          .Case("__nv_saturatef", Intrinsic::nvvm_saturate_f)
+          .Default(Intrinsic::not_intrinsic);
+  if (Library != Intrinsic::not_intrinsic)
+    return Library;
+  if (F.isDeclaration() || F.size() > 1 || F.arg_empty() || F.arg_size() > 2 ||
+      Depth > 4 || isAuthors(F))
     return Intrinsic::not_intrinsic;
   Intrinsic::ID Found = Intrinsic::not_intrinsic;
   for (const Instruction &I : F.front()) {
@@ -121,6 +132,106 @@ static void replaceMinima(Function &F) {
     Call->replaceAllUsesWith(B.CreateBinaryIntrinsic(Id, Call->getArgOperand(0),
                                                      Call->getArgOperand(1)));
     Call->eraseFromParent();
+  }
+}
+
+/// The functions of \p M that may come to malloc or printf: those themselves,
+/// and who calls them. null stands among them for calls by address.
+static SmallPtrSet<const Function *, 8> servicesOf(const Module &M) {
+  SmallPtrSet<const Function *, 8> Found;
+  SmallVector<const Function *> Work;
+  for (StringRef Name : {"malloc", "vprintf"})
+    if (const Function *F = M.getFunction(Name); F && Found.insert(F).second)
+      Work.push_back(F);
+  bool ByAddress = false;
+  while (!Work.empty()) {
+    const Function *F = Work.pop_back_val();
+    for (const User *U : F->users()) {
+      const auto *Call = dyn_cast<CallBase>(U);
+      ByAddress |= !Call || Call->getCalledOperand() != F;
+      if (Call && Found.insert(Call->getFunction()).second)
+        Work.push_back(Call->getFunction());
+    }
+    if (Work.empty() && ByAddress && Found.insert(nullptr).second)
+      for (const Function &By : M)
+        if (any_of(instructions(By),
+                   [](const Instruction &I) {
+                     const auto *Call = dyn_cast<CallBase>(&I);
+                     return Call && Call->isIndirectCall();
+                   }) &&
+            Found.insert(&By).second)
+          Work.push_back(&By);
+  }
+  return Found;
+}
+
+static void showServices(Function &F,
+                         const SmallPtrSet<const Function *, 8> &Services) {
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call || Call->isInlineAsm() ||
+        !Services.contains(Call->getCalledFunction()))
+      continue;
+    IRBuilder<> B(Call);
+    B.CreateIntrinsic(B.getVoidTy(), Intrinsic::sideeffect, {});
+  }
+}
+
+/// Before each minimum, maximum and saturation of floats, what it compares.
+static void showFloatMinima(Function &F) {
+  Function *Mark = nullptr;
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *Call = dyn_cast<CallInst>(&I);
+    const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    if (!Callee || Callee->isIntrinsic() || !I.getType()->isFloatingPointTy())
+      continue;
+    Intrinsic::ID Id = minimumOf(*Callee);
+    if (Id == Intrinsic::not_intrinsic)
+      continue;
+    if (!Mark)
+      Mark = Intrinsic::getOrInsertDeclaration(F.getParent(),
+                                               Intrinsic::sideeffect);
+    IRBuilder<> B(Call);
+    auto Show = [&](Value *L, Value *R) {
+      B.CreateCall(Mark, {},
+                   {OperandBundleDef(MinimumName, ArrayRef<Value *>({L, R}))});
+    };
+    Value *L = Call->getArgOperand(0);
+    if (Id == Intrinsic::nvvm_saturate_f) {
+      Show(L, ConstantFP::get(L->getType(), 0));
+      Show(L, ConstantFP::get(L->getType(), 1));
+    } else {
+      Show(L, Call->getArgOperand(1));
+    }
+  }
+}
+
+static bool isMark(const Instruction &I) {
+  const auto *Call = dyn_cast<IntrinsicInst>(&I);
+  return Call && Call->getIntrinsicID() == Intrinsic::sideeffect;
+}
+
+std::pair<const Value *, const Value *> comparedIn(const Instruction &I) {
+  if (isMark(I))
+    if (std::optional<OperandBundleUse> Floats =
+            cast<CallBase>(I).getOperandBundle(MinimumName))
+      return {Floats->Inputs[0].get(), Floats->Inputs[1].get()};
+  return {nullptr, nullptr};
+}
+
+/// Shifts and divisions, which may leave nothing of a number, and what is left
+/// of its sign.
+static bool isNumber(const Instruction &I) {
+  if (!I.getType()->isIntegerTy() || I.getType()->isIntegerTy(1))
+    return false;
+  switch (I.getOpcode()) {
+  case Instruction::LShr:
+  case Instruction::AShr:
+  case Instruction::SDiv:
+  case Instruction::UDiv:
+    return true;
+  default:
+    return match(&I, m_And(m_Value(), m_SignMask()));
   }
 }
 
@@ -223,6 +334,12 @@ Marker::kindOf(const Instruction &I) {
       To.insert(Switch->getSuccessor(S));
     return std::pair(DecisionKind::Switch, static_cast<unsigned>(To.size()));
   }
+  if (isNumber(I))
+    return std::pair(DecisionKind::Number, 2u);
+  if (comparedIn(I).first)
+    return std::pair(DecisionKind::FloatMinMax, 2u);
+  if (isMark(I))
+    return std::pair(DecisionKind::Service, 1u);
   if (const auto *G = dyn_cast<GetElementPtrInst>(&I))
     if (uint64_t Entries = tableEntries(*G))
       return std::pair(DecisionKind::Table,
@@ -258,10 +375,14 @@ void Marker::run() {
 
 std::vector<DecisionSite> markDecisions(Module &M) {
   std::vector<DecisionSite> Sites;
+  const SmallPtrSet<const Function *, 8> Services = servicesOf(M);
   for (Function &F : M) {
     if (!isAuthors(F))
       continue;
     replaceMinima(F);
+    showFloatMinima(F);
+    if (!Services.empty())
+      showServices(F, Services);
     Marker(F, Sites).run();
   }
   return Sites;
@@ -355,6 +476,16 @@ void Seer::seeInstruction(Instruction &I, const DecisionSite &S) {
         ConstantInt::get(Index->getType(), S.Sides - 1));
     return see(B, S, B.CreateZExtOrTrunc(Side, B.getInt32Ty()));
   }
+  case DecisionKind::Number:
+    B.SetInsertPoint(I.getNextNode());
+    return see(B, S, B.CreateIsNotNull(B.CreateFreeze(&I)));
+  case DecisionKind::FloatMinMax: {
+    const CallBase &Mark = cast<CallBase>(I);
+    OperandBundleUse Floats = *Mark.getOperandBundle(MinimumName);
+    return see(B, S, B.CreateFCmpOLT(Floats.Inputs[0], Floats.Inputs[1]));
+  }
+  case DecisionKind::Service:
+    return see(B, S, B.getInt32(0));
   case DecisionKind::Loop:
     return;
   }
@@ -413,6 +544,9 @@ void Seer::run() {
     seeInstruction(*I, Sites[N]);
   for (auto [L, N] : Counted)
     countTurns(*L, Sites[N]);
+  for (Instruction &I : make_early_inc_range(instructions(F)))
+    if (isMark(I))
+      I.eraseFromParent();
 }
 
 void seeDecisions(Module &M, LoweredModule &Tables,

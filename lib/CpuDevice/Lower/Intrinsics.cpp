@@ -507,6 +507,24 @@ std::optional<Value *> IntrinsicLowering::lowerFunction(CallInst &Call,
   return std::nullopt;
 }
 
+/// Launches from device code call these of cudadevrt (CUDA C++ Programming
+/// Guide, "CUDA Dynamic Parallelism", and what nvcc makes of <<<>>> there).
+static bool isDynamicParallelism(StringRef Name) {
+  return Name.starts_with("__cudaCDP") ||
+         Name.starts_with("cudaGetParameterBuffer") ||
+         Name.starts_with("cudaLaunchDevice");
+}
+
+/// What \p Call, of a function without a body, cannot run, and where it stands.
+static std::string undefinedFunction(const CallInst &Call, StringRef Name) {
+  std::string What =
+      isDynamicParallelism(Name)
+          ? "dynamic parallelism ('" + Name.str() + "')"
+          : "the function '" + demangle(Name) + "', which is not defined,";
+  std::string At = locationOf(Call.getDebugLoc());
+  return At.empty() ? What : What + " at " + At;
+}
+
 std::string IntrinsicLowering::run() {
   lowerOperations();
   SmallVector<CallInst *> Calls;
@@ -559,7 +577,7 @@ std::string IntrinsicLowering::run() {
                       Callee->onlyAccessesInaccessibleMemory()))
         continue;
       if (!Result)
-        return "the function '" + demangle(Name) + "', which is not defined,";
+        return undefinedFunction(*Call, Name);
     }
     Value *New = *Result;
     if (New && !Call->getType()->isVoidTy())

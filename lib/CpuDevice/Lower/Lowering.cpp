@@ -245,7 +245,7 @@ static uint64_t instructionsOutsideLoops(Function &F) {
   uint64_t Count = 0;
   for (BasicBlock &BB : F)
     if (!Loops.getLoopFor(&BB))
-      Count += BB.size();
+      Count += stepsOf(BB);
   return Count;
 }
 

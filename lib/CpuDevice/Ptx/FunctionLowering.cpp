@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Abi/LoweredModule.h"
 #include "DeviceValues.h"
 #include "ModuleLowering.h"
 #include "llvm/ADT/STLExtras.h"
@@ -321,7 +322,8 @@ FunctionLowering::ownInstruction(const ptx::Instruction &I) {
 
 Error FunctionLowering::refuse(const ptx::Statement &S,
                                const std::string &What) {
-  Of.Lacks.push_back({std::string(Source.Name), Of.lineOf(S.At), What});
+  Of.Lacks.push_back({std::string(Source.Name), Of.lineOf(S.At), What,
+                      locationOf(B.getCurrentDebugLocation())});
   // Whatever has been emitted is given up; the rest is looked at all the same.
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "", Body));
   return Error::success();
@@ -331,7 +333,8 @@ void FunctionLowering::run() {
   B.SetInsertPoint(BasicBlock::Create(M.getContext(), "entry", Body));
   bindParameters();
   if (Error E = emitStatements(Source.Body, Of.Source.text())) {
-    Of.Lacks.push_back({std::string(Source.Name), 0, toString(std::move(E))});
+    Of.Lacks.push_back(
+        {std::string(Source.Name), 0, toString(std::move(E)), ""});
     return;
   }
   emitReturn(); // A kernel may end without one.

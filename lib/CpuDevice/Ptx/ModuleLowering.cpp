@@ -196,7 +196,16 @@ DebugLoc ModuleLowering::location(const ptx::Location &L, Function &F) {
 }
 
 void ModuleLowering::lack(StringRef Function, ptx::Place At, std::string What) {
-  Lacks.push_back({Function.str(), lineOf(At), std::move(What)});
+  Lacks.push_back({Function.str(), lineOf(At), std::move(What), ""});
+}
+
+/// "'tex...' at app.cu:12:3 (line 40 of the PTX)".
+static std::string withPlace(const PtxLack &L) {
+  std::string Line =
+      L.Line ? "line " + std::to_string(L.Line) + " of the PTX" : "";
+  if (!L.Source.empty())
+    return L.What + " at " + L.Source + (Line.empty() ? "" : " (" + Line + ")");
+  return L.What + (Line.empty() ? "" : " at " + Line);
 }
 
 /// Gives \p F a body that says what is not known.
@@ -270,7 +279,7 @@ void ModuleLowering::run() {
     size_t Known = Lacks.size();
     lowerFunction(*this, F, *Target);
     if (Lacks.size() > Known)
-      refuse(*Target, Lacks[Known].What);
+      refuse(*Target, withPlace(Lacks[Known]));
     else
       recoverPointers(*Target);
   }

@@ -18,6 +18,7 @@ struct PtxLack {
   std::string Function; ///< "": a variable of the module.
   unsigned Line = 0;    ///< Of the PTX text.
   std::string What;     ///< "'tex.1d.v4.f32.s32 ...'".
+  std::string Source;   ///< "app.cu:12:3", where .loc says it; else "".
 };
 
 /// Marks the call that stands for a function which is not known; its metadata

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Device.h"
+#include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Portable/LaunchLimits.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
@@ -67,11 +68,16 @@ static void sayOnce(const std::string &Message) {
 }
 
 /// Prints \p E and returns the run time's error for it: a wrong launch is the
-/// program's fault, the rest is what this device cannot do.
-static cudaError_t explain(llvm::Error E) {
+/// program's fault, the rest is what this device cannot do with the code of the
+/// file \p Origin.
+static cudaError_t explain(llvm::Error E, llvm::StringRef Origin = "") {
   cudaError_t Result = cudaErrorNotSupported;
   llvm::handleAllErrors(
       std::move(E),
+      [&](const UnsupportedError &U) {
+        sayOnce((Origin.empty() ? "" : "'" + Origin.str() + "': ") +
+                U.message());
+      },
       [&](const ToolError &T) {
         if (T.code() == ExitCode::Usage)
           Result = cudaErrorInvalidConfiguration;
@@ -315,6 +321,10 @@ cudaError_t Device::checkLaunch(const RegisteredFunction &F,
     return cudaErrorInvalidConfiguration;
   if (Threads > Facts.MaxThreads)
     return cudaErrorInvalidValue;
+  if (Facts.RequiredBlock[0] != 0 &&
+      !std::equal(Shape.Block.begin(), Shape.Block.end(),
+                  Facts.RequiredBlock.begin()))
+    return cudaErrorInvalidValue;
   if (Cluster > (F.LargeClusters ? MostLargeClusterBlocks : MostClusterBlocks))
     return cudaErrorInvalidClusterSize;
   // What was set by cudaFuncSetAttribute is checked there.
@@ -369,7 +379,7 @@ cudaError_t Device::launch(const void *Host, const LaunchShape &Asked,
                         const_cast<const void **>(Args), Params.size()),
                     *Memory);
   if (!Result)
-    return explain(Result.takeError());
+    return explain(Result.takeError(), Function->Module->Image.Origin);
   if (Recorder && Recorder->maxSteps() && Result->Fault &&
       Result->Fault->Kind == FaultKind::RunawayLaunch) {
     Recorder->tooLong();

@@ -259,6 +259,42 @@ static constexpr struct {
         cudaErrorInvalidClusterSize,
         "a kernel launch error has occurred due to cluster misconfiguration"),
     CUPILOT_ERROR(cudaErrorUnknown, "unknown error"),
+// Not in the headers of all versions.
+#define CUPILOT_LATER_ERROR(CODE, NAME, TEXT)                                  \
+  {static_cast<cudaError_t>(CODE), #NAME, TEXT}
+    CUPILOT_LATER_ERROR(
+        225, cudaErrorUnsupportedDevSideSync,
+        "cudaDeviceSynchronize in device code is not supported"),
+    CUPILOT_LATER_ERROR(226, cudaErrorContained, "contained device exception"),
+    CUPILOT_LATER_ERROR(402, cudaErrorLossyQuery,
+                        "the answer would lose information"),
+    CUPILOT_LATER_ERROR(721, cudaErrorTensorMemoryLeak,
+                        "tensor memory was not released when the kernel ended"),
+    CUPILOT_LATER_ERROR(805, cudaErrorMpsConnectionFailed,
+                        "cannot connect to the MPS control daemon or server"),
+    CUPILOT_LATER_ERROR(
+        806, cudaErrorMpsRpcFailure,
+        "a remote call between the MPS server and client failed"),
+    CUPILOT_LATER_ERROR(807, cudaErrorMpsServerNotReady,
+                        "the MPS server takes no new clients now"),
+    CUPILOT_LATER_ERROR(808, cudaErrorMpsMaxClientsReached,
+                        "all clients of the MPS server are in use"),
+    CUPILOT_LATER_ERROR(
+        809, cudaErrorMpsMaxConnectionsReached,
+        "all hardware connections of the MPS server are in use"),
+    CUPILOT_LATER_ERROR(810, cudaErrorMpsClientTerminated,
+                        "the MPS server ended this client"),
+    CUPILOT_LATER_ERROR(811, cudaErrorCdpNotSupported,
+                        "CUDA dynamic parallelism is not supported"),
+    CUPILOT_LATER_ERROR(812, cudaErrorCdpVersionMismatch,
+                        "versions of CUDA dynamic parallelism differ"),
+    CUPILOT_LATER_ERROR(913, cudaErrorFunctionNotLoaded,
+                        "the function has not been loaded"),
+    CUPILOT_LATER_ERROR(914, cudaErrorInvalidResourceType,
+                        "invalid resource type"),
+    CUPILOT_LATER_ERROR(915, cudaErrorInvalidResourceConfiguration,
+                        "invalid resource configuration"),
+#undef CUPILOT_LATER_ERROR
 #undef CUPILOT_ERROR
 };
 

@@ -212,6 +212,24 @@ static Error checkTarget(const ptx::Module &M, const std::string &In) {
   return Error::success();
 }
 
+/// Whether \p FatBinary is CUDA's library for device code, cudadevrt: its code
+/// has names made of its file's.
+static bool isDeviceRuntime(StringRef FatBinary) {
+  Expected<std::vector<FatBinaryEntry>> Entries = readFatBinary(FatBinary);
+  if (!Entries) {
+    consumeError(Entries.takeError());
+    return false;
+  }
+  return any_of(*Entries, [](const FatBinaryEntry &E) {
+    Expected<std::string> Code = E.contents();
+    if (!Code) {
+      consumeError(Code.takeError());
+      return false;
+    }
+    return StringRef(*Code).contains("cuda_device_runtime_cu");
+  });
+}
+
 static Expected<LoadedImage> loadPtxImage(const DeviceImage &Image,
                                           const CpuDeviceOptions &Options,
                                           cudaError_t &Code) {
@@ -220,8 +238,14 @@ static Expected<LoadedImage> loadPtxImage(const DeviceImage &Image,
     std::string Text;
     if (Image.Form == ImageForm::Ptx)
       Text = Part.str();
-    else if (Error E = ptxOf(Part, Image.Origin, Code).moveInto(Text))
+    else if (Error E = ptxOf(Part, Image.Origin, Code).moveInto(Text)) {
+      // Kernels that call it are refused by name when they are launched.
+      if (Image.Parts.size() > 1 && isDeviceRuntime(Part)) {
+        consumeError(std::move(E));
+        continue;
+      }
       return std::move(E);
+    }
     Code = cudaErrorInvalidPtx;
     Expected<ptx::Module> M = readPtx(std::move(Text));
     if (!M)
@@ -231,6 +255,9 @@ static Expected<LoadedImage> loadPtxImage(const DeviceImage &Image,
       return std::move(E);
     Units.push_back(std::move(*M));
   }
+  Code = cudaErrorNoKernelImageForDevice;
+  if (Units.empty())
+    return usageError("'" + Image.Origin + "' holds no device code of its own");
   Code = cudaErrorInvalidPtx;
   std::optional<ptx::Module> Linked;
   if (Units.size() > 1) {

@@ -120,6 +120,7 @@ std::map<std::string, KernelFacts> kernelFacts(StringRef Bitcode) {
       if (auto D = dimensions(F, Name); D[0] > 0)
         Facts.MaxThreads =
             std::min(unsigned(MaxBlockThreads), D[0] * D[1] * D[2]);
+    Facts.RequiredBlock = dimensions(F, "nvvm.reqntid");
     Facts.Cluster = dimensions(F, "nvvm.cluster_dim");
     addVariables(F, Facts);
   }
@@ -160,6 +161,9 @@ std::map<std::string, KernelFacts> kernelFacts(const ptx::Module &M) {
       if (Tuning == ptx::Tuning::MaxNTid || Tuning == ptx::Tuning::ReqNTid)
         Facts.MaxThreads = static_cast<unsigned>(std::min<uint64_t>(
             MaxBlockThreads, Number(0) * Number(1) * Number(2)));
+      if (Tuning == ptx::Tuning::ReqNTid)
+        for (unsigned D = 0; D < 3; ++D)
+          Facts.RequiredBlock[D] = static_cast<unsigned>(Number(D));
       else if (Tuning == ptx::Tuning::ReqNCtaPerCluster)
         for (unsigned D = 0; D < 3; ++D)
           Facts.Cluster[D] = static_cast<unsigned>(Number(D));

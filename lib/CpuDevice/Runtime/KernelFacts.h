@@ -24,6 +24,9 @@ struct KernelFacts {
   uint64_t StaticShared = 0, Constant = 0, Local = 0; ///< Bytes.
   unsigned MaxThreads =
       MaxBlockThreads; ///< __launch_bounds__, threads per block.
+  /// The only block that may be launched, where the kernel says so (PTX ISA,
+  /// ".reqntid"); 0: none.
+  std::array<unsigned, 3> RequiredBlock{0, 0, 0};
   std::array<unsigned, 3> Cluster{0, 0, 0}; ///< __cluster_dims__; 0: none.
   /// Of PTX: where packed arguments lie, in bytes.
   std::vector<uint64_t> ParamOffsets;

@@ -34,8 +34,9 @@ protected:
   }
   /// "line kind: sides" of all sites, in their order: "4 compare: 0 1".
   std::string seen() {
-    static const char *const Names[] = {"compare", "boolean", "switch",
-                                        "min",     "table",   "loop"};
+    static const char *const Names[] = {"compare", "boolean",   "switch",
+                                        "min",     "table",     "loop",
+                                        "number",  "float-min", "service"};
     BitVector Taken = Module->decided();
     std::string Text;
     for (const DecisionSite &S : Module->decisions()) {
@@ -128,6 +129,22 @@ TEST_F(Decisions, MinimaAndMaxima) {
        "out[2] = min((unsigned)n, 4u);");
   run(10);
   EXPECT_EQ(seen(), "3 min: 1; 4 min: 0; 5 min: 0");
+}
+
+TEST_F(Decisions, NumbersMinimaOfFloatsAndServices) {
+  load("out[0] = n >> 4;\n"
+       "out[1] = fmaxf((float)n, 7.f);\n"
+       "out[2] = __saturatef((float)n);\n"
+       "if (n == 3)\n delete take(n);",
+       "__device__ int *take(int n) { return new int[n]; }");
+  run(20);
+  EXPECT_EQ(seen(), "1 boolean:; 1 service:; 3 number: 1; 4 float-min: 0; "
+                    "5 float-min: 0; 5 float-min: 0; 6 compare: 0; "
+                    "7 service:; 7 compare:");
+  run(3);
+  EXPECT_EQ(seen(), "1 boolean: 0; 1 service: 0; 3 number: 0 1; "
+                    "4 float-min: 0 1; 5 float-min: 0; 5 float-min: 0; "
+                    "6 compare: 0 1; 7 service: 0; 7 compare: 0");
 }
 
 TEST_F(Decisions, Switches) {

@@ -303,7 +303,7 @@ TEST_F(PtxModule, WhatIsNotKnownIsRefused) {
   EXPECT_TRUE(
       StringRef(toString(Module->launch("bad", {}, {}, *Memory).takeError()))
           .starts_with("the cpu device cannot run 'vadd.u32.u32.u32 %r1, %r2, "
-                       "%r3' in kernel 'bad'"));
+                       "%r3' at line 12 of the PTX in kernel 'bad'"));
   // What holds something that is not known is as if it were not there.
   Kernels = cantFail(kernelsOfPtx(
       Head + ".shared .b32 s;\n.global .u64 g = s;\n.global .u64 h = g;\n" +
@@ -437,6 +437,51 @@ TEST_F(PtxOfClang, ComputesTheSameBits) {
     EXPECT_EQ(Run(cantFail(CpuModule::load(Bitcode, O)), N),
               Run(cantFail(loadPtx(Ptx, O)), N))
         << N;
+}
+
+/// Limits and costs of launches count the same of both: the gate's largest
+/// launches are of 2^24 threads with up to 23 instructions each.
+TEST_F(PtxOfClang, CountsTheSameInstructions) {
+  auto Dir = cantFail(TemporaryDirectory::create("ptx"));
+  cantFail(writeFileAtomic(
+      Dir.file("k.cu"),
+      "extern \"C\" __global__ void k(const float *x, float *y, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < n)\n    y[i] = 2 * x[i];\n}\n"));
+  std::string Bitcode =
+      cantFail(compileDeviceBitcode(Dir.file("k.cu"), "sm_90", {"-O2"}));
+  // As nvcc 13.0 compiles it.
+  const char *Ptx =
+      ".version 9.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 k_0, .param .u64 k_1, .param .u32 k_2) {\n"
+      ".reg .pred %p<2>; .reg .f32 %f<3>; .reg .b32 %r<6>; .reg .b64 %rd<8>;\n"
+      "ld.param.u64 %rd1, [k_0]; ld.param.u64 %rd2, [k_1];\n"
+      "ld.param.u32 %r2, [k_2]; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;\n"
+      "mov.u32 %r5, %tid.x; mad.lo.s32 %r1, %r3, %r4, %r5;\n"
+      "setp.ge.s32 %p1, %r1, %r2; @%p1 bra $L;\n"
+      "cvta.to.global.u64 %rd3, %rd1; mul.wide.s32 %rd4, %r1, 4;\n"
+      "add.s64 %rd5, %rd3, %rd4; ld.global.f32 %f1, [%rd5];\n"
+      "add.f32 %f2, %f1, %f1; cvta.to.global.u64 %rd6, %rd2;\n"
+      "add.s64 %rd7, %rd6, %rd4; st.global.f32 [%rd7], %f2;\n$L:\nret;\n}\n";
+  CpuDeviceOptions O;
+  O.CountSteps = true;
+  O.MaxLaunchInstructions = 1 << 20;
+  auto Steps = [&](std::unique_ptr<CpuModule> M) {
+    auto Memory = DeviceMemory::create();
+    std::vector<float> In(64), Out(64);
+    Memory->addBuffer(In.data(), 256);
+    Memory->addBuffer(Out.data(), 256);
+    float *From = In.data(), *To = Out.data();
+    int N = 64;
+    LaunchShape Shape;
+    Shape.Grid = {2, 1, 1};
+    Shape.Block = {32, 1, 1};
+    return cantFail(M->launch("k", Shape, {&From, &To, &N}, *Memory)).Steps;
+  };
+  double Own = Steps(cantFail(CpuModule::load(Bitcode, O)));
+  EXPECT_EQ(Steps(cantFail(loadPtx(Ptx, O))), Own);
+  EXPECT_GT(Own, 64 * 10);
+  EXPECT_LE(Own, 64 * 23);
 }
 
 } // namespace

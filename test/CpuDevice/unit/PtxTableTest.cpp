@@ -13,6 +13,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "gtest/gtest.h"
+#include <fstream>
 #include <set>
 
 using namespace cupilot;
@@ -77,8 +78,12 @@ TEST(PtxTable, EveryRowHasACase) {
           Covered.insert(findPtxRule(PtxStatement(*I)));
     }
   }
-  // Most rows are compared with a GPU, with many operands (ptx-rows.test).
-  for (const ptxrows::Row &R : ptxrows::allRows()) {
+  // Most rows are compared with a GPU's answers, to many operands
+  // (ptx-rows.test); the rest of what the generator makes are no cases.
+  std::ifstream Answers(CUPILOT_TEST_INPUTS "/ptx-rows.txt");
+  ASSERT_TRUE(Answers);
+  for (const ptxrows::Row &R :
+       ptxrows::rowsNamed(ptxrows::readAnswers(Answers))) {
     Expected<ptx::Fragment> P = readAsm(R.Body);
     ASSERT_TRUE(bool(P)) << R.Name << toString(P.takeError());
     for (const ptx::Statement &S : P->Statements)

@@ -325,6 +325,79 @@ TEST_F(Branches, RingsGoAroundTwice) {
   EXPECT_EQ(texts(C), "");
 }
 
+TEST_F(Branches, ArithmeticThatIsAComparison) {
+  BranchCoverage C = load("out[0] = __clz(n ^ 777) >> 5;\n"
+                          "out[1] = 1u / (1u + (n ^ 888));\n"
+                          "out[2] = (n - 999) >> 31;\n"
+                          "out[3] = fmaxf(0, 1 - fabsf((float)n - 666.f));\n"
+                          "out[4] = __saturatef((float)n - 500.f);\n"
+                          "out[5] = out[6] + (n >> 3);");
+  run(C, 10);
+  const int Ends[] = {777, 888, 999, 666, 501};
+  std::vector<MissingSide> M = C.missing();
+  ASSERT_EQ(M.size(), 6u) << texts(C);
+  EXPECT_EQ(C.text(M[0]), "k.cu:3:25: no case takes the side on which a number "
+                          "here is not 0, when n == 777");
+  for (const MissingSide &Side : M)
+    EXPECT_TRUE(C.cannotHappenIn(Side, box(0, 499))) << C.text(Side);
+  for (int N : Ends) {
+    EXPECT_TRUE(any_of(M, [&](const MissingSide &Side) {
+      return !C.cannotHappenIn(Side, box(N, N)) &&
+             any_of(C.proposals(Side, bindings(10)),
+                    [&](const SideProposal &P) {
+                      return P.Launch.Symbols[0] == N;
+                    });
+    })) << N;
+    run(C, N);
+  }
+  EXPECT_EQ(texts(C), "");
+}
+
+TEST_F(Branches, SignsOfArithmeticThatIsNoComparison) {
+  BranchCoverage C = load("int d = n - 777;\nd |= -d;\nout[0] = d >> 31;");
+  run(C, 10);
+  ASSERT_EQ(C.missing().size(), 1u);
+  EXPECT_FALSE(cannot(C, box(0, 100))); // Nobody knows.
+  run(C, 777);
+  EXPECT_EQ(texts(C), "");
+}
+
+TEST_F(Branches, CallsThatReachBeyondTheLaunch) {
+  BranchCoverage C =
+      load("if (n > 50) out[0] = *take(4);\n"
+           "if (out[1] == 7) take(8);\n"
+           "if (out[2] == 7) new float[4];\n"
+           "if (alpha == 3) free(take(1));\n"
+           "if (out[3] == 8) { printf(\"8\"); __trap(); }",
+           "#include <cstdio>\n"
+           "__device__ int *take(int n) { return (int *)malloc(n); }");
+  run(C, 1);
+  std::string Calls;
+  for (const MissingSide &M : C.missing())
+    if (M.Kind == DecisionKind::Service)
+      Calls += C.text(M) + "; ";
+  EXPECT_EQ(Calls,
+            "k.cu:2:45: no case makes this call, which may allocate memory or "
+            "print; "
+            "k.cu:4:23: no case makes this call, which may allocate memory or "
+            "print; "
+            "k.cu:5:18: no case makes this call, which may allocate memory or "
+            "print; "
+            "k.cu:6:18: no case makes this call, which may allocate memory or "
+            "print; "
+            "k.cu:7:22: no case makes this call, which may allocate memory or "
+            "print; "); // Not what is said before a trap.
+  for (const MissingSide &M : C.missing())
+    if (M.Kind == DecisionKind::Service && M.Location == "k.cu:4:23")
+      EXPECT_TRUE(C.cannotHappenIn(M, box(0, 50)));
+  run(C, 60);
+  EXPECT_EQ(count_if(C.missing(),
+                     [](const MissingSide &M) {
+                       return M.Kind == DecisionKind::Service;
+                     }),
+            3);
+}
+
 TEST_F(Branches, FunctionsAreJudgedWhereTheyAreUsed) {
   BranchCoverage C = load("out[0] = f(n, 100);\nout[1] = f(w, 200);",
                           "__device__ int f(int a, int b) { return a < b ? a : "
@@ -394,6 +467,9 @@ TEST_F(Branches, QuotientsAndTheWayToADecision) {
                           "    out[0] = 1;");
   run(C, 100, 4);
   std::vector<MissingSide> Missing = C.missing();
+  erase_if(Missing, [](const MissingSide &M) {
+    return M.Kind == DecisionKind::Number; // That the last quotient is 0.
+  });
   ASSERT_EQ(Missing.size(), 3u) << texts(C);
   for (auto [Most, Excluded] : {std::pair(40000, true), {40100, false}}) {
     DomainBox B = box(1, 100000);
