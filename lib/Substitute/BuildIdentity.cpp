@@ -84,9 +84,7 @@ void Canonicaliser::function(const Function &F) {
   }
 }
 
-/// Clang's stand-ins for special registers: their addresses are passed around
-/// (`uint3 t = threadIdx;`), and nothing is ever loaded from them.
-static bool isBuiltinVariable(StringRef Name) {
+bool isBuiltinVariable(StringRef Name) {
   return is_contained(ArrayRef<StringRef>({"threadIdx", "blockIdx", "blockDim",
                                            "gridDim", "warpSize"}),
                       Name);

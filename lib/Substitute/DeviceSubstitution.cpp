@@ -118,7 +118,7 @@ bindVariables(Module &Unit, Module &Variant,
         Unit.getGlobalVariable(G.getName(), /*AllowInternal=*/true);
     if (!isDeviceVariable(G) && (!Own || !isSameConstant(*Own, G)))
       continue;
-    if (!Own || Own->isDeclaration())
+    if (!Own || (Own->isDeclaration() && !isBuiltinVariable(G.getName())))
       return BuildNote(BuildReason::MissingVariable, {G.getName()});
     if (Own->getAddressSpace() != G.getAddressSpace() ||
         canonicalType(Own->getValueType()) != canonicalType(G.getValueType()) ||

@@ -48,6 +48,10 @@ llvm::Expected<std::string> canonicalText(const llvm::Function &Kernel,
 /// one of each, known by name.
 bool isDeviceVariable(const llvm::GlobalVariable &G);
 
+/// Clang's stand-ins for special registers: their addresses are passed around
+/// (`uint3 t = threadIdx;`), and nothing is ever loaded from them.
+bool isBuiltinVariable(llvm::StringRef Name);
+
 /// The closure of a kernel.
 struct CanonicalCode {
   std::string Text; ///< canonicalText's.
