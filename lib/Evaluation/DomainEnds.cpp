@@ -233,17 +233,25 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
   for (uint64_t Width : Widths)
     for (unsigned Round = 0; Round < 4; ++Round) {
       std::vector<int64_t> Sizes = At;
-      // Up to twice as large as the recorded ones or down to half of them, as
-      // even as these; as many blocks as those need, or as many threads.
-      const bool Larger = Round < 2, SameThreads = Round % 2;
+      // As many blocks as they need, or as many threads: so many blocks of
+      // fewer threads need smaller sizes. All as even as the recorded ones.
+      const bool SameThreads = Round % 2;
+      const auto Wide = static_cast<uint64_t>(Base.B.Dims[BlockX]);
       uint64_t State = Width * 4 + Round;
       for (int64_t &Each : Sizes) {
         if (Each < 2)
           continue;
         const int64_t Step = std::min<int64_t>(Each & -Each, 16);
-        const int64_t By = int64_t(splitMix64(State) % uint64_t(Each)) /
-                           (Larger ? 1 : 2) / Step * Step;
-        Each += Larger ? By : -By;
+        int64_t Low = Each / 2, High = Each;
+        if (SameThreads && Width < Wide) {
+          High = int64_t(double(Each) * double(Width) / double(Wide));
+          Low = High / 4 * 3;
+        } else if (Round < 2) {
+          Low = Each;
+          High = 2 * Each;
+        }
+        Each = Low + int64_t(splitMix64(State) % uint64_t(High - Low + 1));
+        Each = std::max(Each / Step * Step, Step);
       }
       if (Expected<bool> Right =
               exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
