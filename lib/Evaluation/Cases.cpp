@@ -18,6 +18,17 @@ using namespace llvm;
 
 namespace cupilot {
 
+void appendInTurn(std::vector<CaseMakers> Each, CaseMakers &To) {
+  for (size_t I = 0, Any = 1; Any; ++I) {
+    Any = 0;
+    for (CaseMakers &Own : Each)
+      if (I < Own.size()) {
+        To.push_back(std::move(Own[I]));
+        Any = 1;
+      }
+  }
+}
+
 static Expected<Bytes> loadContent(const WorkloadBuffer &B, StringRef Folder) {
   if (!B.Generator.empty())
     return generateContent(B.Generator, B.Size);

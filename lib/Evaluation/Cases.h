@@ -20,6 +20,9 @@ struct CaseMaker {
   std::function<GateCase()> Make;
 };
 using CaseMakers = std::vector<CaseMaker>;
+/// Moves the first of each of \p Each to \p To, then the second ones, and so
+/// on, so that a small budget tries all kinds.
+void appendInTurn(std::vector<CaseMakers> Each, CaseMakers &To);
 
 /// What the makers know of a kernel.
 struct CaseContext {

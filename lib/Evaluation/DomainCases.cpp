@@ -418,6 +418,19 @@ void DomainCases::addFullDeepLadder(const GateCase &From) {
   addRandomSizes(From, 56, 16, Deep);
 }
 
+/// \p From with other integers, each named by its place among the scalars.
+static GateCase withScalars(const Kernel &K, const GateCase &From,
+                            ArrayRef<std::pair<unsigned, uint64_t>> Values) {
+  GateCase C = another(From);
+  C.Far = true;
+  for (auto [I, Value] : Values) {
+    writeScalar(C, K.Scalars[I], Value);
+    C.Name += " " + scalarName(K, K.Scalars[I]) + "=" +
+              std::to_string(readScalar(C, K.Scalars[I]));
+  }
+  return C;
+}
+
 /// Integers that are only data may be any.
 void DomainCases::addData(const CodeFacts &Own) {
   const Kernel &K = O.kernel();
@@ -430,13 +443,7 @@ void DomainCases::addData(const CodeFacts &Own) {
          {uint64_t(0), uint64_t(1), ~uint64_t(0), splitMix64(State),
           splitMix64(State), splitMix64(State) | uint64_t(1) << 63})
       Entries.push_back({[&K, &From, I, Value]() -> std::optional<GateCase> {
-                           GateCase C = another(From);
-                           C.Far = true;
-                           writeScalar(C, K.Scalars[I], Value);
-                           C.Name +=
-                               " " + scalarName(K, K.Scalars[I]) + "=" +
-                               std::to_string(readScalar(C, K.Scalars[I]));
-                           return C;
+                           return withScalars(K, From, {{I, Value}});
                          },
                          false, nullptr, nullptr});
   }
@@ -446,25 +453,16 @@ void DomainCases::addData(const CodeFacts &Own) {
 void DomainCases::addOtherData(const GateCase &From, const CodeFacts &Own) {
   constexpr unsigned Launches = 4; // As many as a box asks for.
   const Kernel &K = O.kernel();
-  std::vector<unsigned> Data;
+  std::vector<std::pair<unsigned, uint64_t>> Data;
   for (unsigned I = 0; I < K.Scalars.size(); ++I)
     if (Own.Scalars[I].isData())
-      Data.push_back(I);
+      Data.push_back({I, 0});
   uint64_t State = O.setup().Seed + 78;
   for (unsigned N = 0; N < Launches && !Data.empty(); ++N) {
-    std::vector<uint64_t> Values;
-    for (size_t I = 0; I < Data.size(); ++I)
-      Values.push_back(splitMix64(State));
-    Entries.push_back({[&K, &From, Data, Values]() -> std::optional<GateCase> {
-                         GateCase C = another(From);
-                         C.Far = true;
-                         for (auto [I, Value] : zip_equal(Data, Values)) {
-                           writeScalar(C, K.Scalars[I], Value);
-                           C.Name +=
-                               " " + scalarName(K, K.Scalars[I]) + "=" +
-                               std::to_string(readScalar(C, K.Scalars[I]));
-                         }
-                         return C;
+    for (auto &[I, Value] : Data)
+      Value = splitMix64(State);
+    Entries.push_back({[&K, &From, Data]() -> std::optional<GateCase> {
+                         return withScalars(K, From, Data);
                        },
                        false, nullptr, nullptr});
   }

@@ -151,14 +151,14 @@ DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
     uint64_t &Width = C.Shape.Block[0];
     if (Threads && Threads != Width &&
         Threads * C.Shape.Block[1] * C.Shape.Block[2] <= MaxBlockThreads) {
-      if (SameThreads)
-        C.Shape.Grid[0] =
-            std::min(llvm::divideCeil(C.Shape.Grid[0] * Width, Threads),
-                     uint64_t(MaxGrid[0]));
+      uint64_t &Blocks = C.Shape.Grid[0];
+      const uint64_t Needed = llvm::divideCeil(Blocks * Width, Threads);
       Width = Threads;
       C.Name += " block.x=" + std::to_string(Threads);
-      if (SameThreads)
-        C.Name += " grid.x=" + std::to_string(C.Shape.Grid[0]);
+      if (SameThreads) {
+        Blocks = std::min(Needed, uint64_t(MaxGrid[0]));
+        C.Name += " grid.x=" + std::to_string(Blocks);
+      }
     }
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     return contains(Domain{{Box}}, L.B, L.Args);

@@ -248,15 +248,7 @@ void addLengthCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
   }
   Each.emplace_back();
   addVariableCases(Base, Loaded, Variables, Cost, Each.back());
-  // In turn, so that a small budget tries all of them.
-  for (size_t I = 0, Any = 1; Any; ++I) {
-    Any = 0;
-    for (CaseMakers &Own : Each)
-      if (I < Own.size()) {
-        Makers.push_back(std::move(Own[I]));
-        Any = 1;
-      }
-  }
+  appendInTurn(std::move(Each), Makers);
 }
 
 } // namespace cupilot

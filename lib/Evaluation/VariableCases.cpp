@@ -205,14 +205,7 @@ void addVariableCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
   for (const Single &S : All)
     addSingle(Base, S, Cost, Each.emplace_back());
   addPairs(Base, All, Each.emplace_back());
-  for (size_t I = 0, Any = 1; Any; ++I) {
-    Any = 0;
-    for (CaseMakers &Own : Each)
-      if (I < Own.size()) {
-        Makers.push_back(std::move(Own[I]));
-        Any = 1;
-      }
-  }
+  appendInTurn(std::move(Each), Makers);
 }
 
 } // namespace cupilot
