@@ -193,9 +193,24 @@ bool BoxMaker::inside(const Point &P) const {
   return true;
 }
 
+bool BoxMaker::hasOtherNumbers(const Point &W) const {
+  return any_of(F.Facts.Floats, [&](const auto &Each) {
+    const int64_t Key = keyOf(*W.L, Each.first);
+    return none_of(Right, [&](const Point &P) {
+      return P.IsAnchor && keyOf(*P.L, Each.first) == Key;
+    });
+  });
+}
+
 /// Where numbers are not those of recorded launches, they are what is wrong,
-/// and so is an alignment. Nothing else is taken out for such a launch.
+/// and so is an alignment. Nothing else is taken out for such a launch. But
+/// where the same sizes are wrong with the recorded numbers, too, those say
+/// nothing.
 bool BoxMaker::excludeNumbers(const Point &W) {
+  if (!W.L->Misaligned && any_of(Wrong, [&](const Point &Same) {
+        return Same.At == W.At && !Same.L->Misaligned && !hasOtherNumbers(Same);
+      }))
+    return false;
   if (W.L->Misaligned && none_of(Right, [&](const Point &P) {
         return P.IsAnchor && P.L->Misaligned == W.L->Misaligned;
       })) {

@@ -64,6 +64,7 @@ private:
   void dropProportional();
   bool inside(const Point &P) const;
   std::set<int64_t> restsOf(size_t I, int64_t Modulus) const;
+  bool hasOtherNumbers(const Point &W) const;
   bool excludeNumbers(const Point &Wrong);
   bool cut(const Point &Wrong);
   std::optional<std::pair<size_t, int64_t>> restToCut(const Point &Wrong,

@@ -22,9 +22,10 @@ struct JudgedCase {
   mutable bool HasReference = true;
   uint8_t Fill = Poison;                ///< What pure outputs hold before.
   std::vector<BufferCoverage> Coverage; ///< Of the original, when Thorough.
-  bool AnyOrder = false;   ///< The contract holds for the original, last thread
-                           ///< first.
-  bool SameBits = false;   ///< It then even has the same bits.
+  double Cost = 0;       ///< By OriginalRuns::estimate(); 0 where nobody asked.
+  bool AnyOrder = false; ///< The contract holds for the original, last thread
+                         ///< first.
+  bool SameBits = false; ///< It then even has the same bits.
   llvm::BitVector Decided; ///< Sides that the original took.
   /// What it touches behind each pointer, as touchedBytes() says; once it is
   /// asked for.

@@ -31,6 +31,9 @@ static constexpr uint64_t AllDeepBytes = uint64_t(3) << 30;
 /// Those of which sizes are tried.
 static constexpr size_t MostCombinations = 8;
 
+/// Of one size in launches that every variant gets.
+static constexpr double LargestAlone = 70001;
+
 double DomainCases::mostCost(bool Deep) {
   return Deep ? MostDeepCost : MostShallowCost;
 }
@@ -95,6 +98,10 @@ void DomainCases::addResidues(const CodeFacts &Facts,
   constexpr int64_t LargestModulus = 4096;
   constexpr int64_t AllRests = 16; // Of a modulus up to this.
   const Values At = Model.baseValues();
+  uint64_t State = O.setup().Seed + 79;
+  auto AnyRest = [&](int64_t Modulus) {
+    return int64_t(splitMix64(State) % uint64_t(Modulus));
+  };
   for (size_t I = 0; I < At.size(); ++I) {
     std::set<int64_t> Seen, Moduli;
     for (const ModulusFact &M : Facts.Moduli)
@@ -111,11 +118,10 @@ void DomainCases::addResidues(const CodeFacts &Facts,
     };
     for (int64_t M : Moduli)
       for (int64_t Size : {At[I], std::min(At[I], M), std::max(2 * At[I], M)})
-        for (int64_t Rest :
-             {int64_t(0), int64_t(1), M - 1, M / 2, M * 5 / 8 | 1})
+        for (int64_t Rest : {int64_t(0), int64_t(1), M - 1, M / 2, AnyRest(M)})
           Add(Size, M, Rest);
     for (int64_t M : Moduli) // Less than one tile.
-      for (int64_t Rest : {M - 1, M / 2, M * 5 / 8 | 1})
+      for (int64_t Rest : {M - 1, M / 2, AnyRest(M)})
         Add(0, M, Rest);
     for (int64_t M : Moduli)
       for (int64_t Rest = 0; M <= AllRests && Rest < M; ++Rest)
@@ -127,15 +133,22 @@ void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
                                  int64_t Growth, std::vector<Entry> &To) {
   const Values At = Model.baseValues();
   uint64_t State = O.setup().Seed * 0x9e3779b97f4a7c15 + Count;
+  auto UpTo = [&](double Most) {
+    double Share = double(splitMix64(State) >> 11) * 0x1p-53;
+    return std::max<int64_t>(
+        static_cast<int64_t>(std::exp2(std::log2(Most) * Share)), 1);
+  };
   for (unsigned N = 0; N < Count && !At.empty(); ++N) {
+    // All of them as much larger; or one, in turn, as large as a domain may
+    // have it.
+    const size_t Alone = N / 2 % At.size();
     Values V = At;
-    for (int64_t &Each : V) {
-      if (Each < 1)
-        continue;
-      double Log = std::log2(double(Each) * double(Growth));
-      double Share = double(splitMix64(State) >> 11) * 0x1p-53;
-      Each = std::max<int64_t>(static_cast<int64_t>(std::exp2(Log * Share)), 1);
-    }
+    for (size_t I = 0; I < V.size(); ++I)
+      if (V[I] >= 1)
+        V[I] = UpTo(N % 2 == 0 ? double(V[I]) * double(Growth)
+                    : I == Alone
+                        ? std::max(double(V[I]) * double(Growth), LargestAlone)
+                        : double(V[I]));
     add(From, std::move(V), To);
   }
 }
@@ -178,7 +191,7 @@ void DomainCases::addLadder(const GateCase &From) {
     int64_t V = At[I];
     for (int64_t More :
          {2 * V, 4 * V, 4 * V + 1, 8 * V, 16 * V,
-          static_cast<int64_t>(alignTo(70000, 1024)), int64_t(70001)})
+          static_cast<int64_t>(alignTo(70000, 1024)), int64_t(LargestAlone)})
       if (More > V)
         add(From, With(Small, I, More), Entries);
     for (int64_t More : {2 * V, 3 * V, 4 * V + 1, 8 * V})
@@ -282,7 +295,7 @@ void DomainCases::addCompactLadder(const GateCase &From, const CodeFacts &Own) {
   addNumbers(From, Own.FloatThresholds);
   addShifts(From, widestElement(O.kernel()));
   for (size_t I = 0; I < At.size(); ++I)
-    for (int64_t More : {16 * At[I], int64_t(70001)}) {
+    for (int64_t More : {16 * At[I], int64_t(LargestAlone)}) {
       Values V = Small;
       V[I] = More;
       if (More > At[I])
@@ -597,7 +610,7 @@ DomainCases::trim(GateCase &C) {
 
 Expected<std::unique_ptr<JudgedCase>>
 DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
-                     double Most, double &LeftOver) {
+                     double Most, double &LeftOver, double Factor) {
   if (!C || LeftOver <= 0)
     return nullptr;
   Expected<double> Cost = O.estimate(*C, Most > MostShallowCost);
@@ -615,9 +628,9 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
   // To find that out has its cost, too: it ran to its limit.
   if (*Cost == TooMuch)
     LeftOver -= Most / 8;
-  if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
+  if (*Cost < 0 || *Cost * Factor > Most || *Cost * Factor > LeftOver)
     return nullptr;
-  LeftOver -= *Cost;
+  LeftOver -= *Cost * Factor;
   std::optional<std::vector<BufferCoverage>> Covered;
   if (C->Roomy) {
     Expected<std::optional<std::vector<BufferCoverage>>> Trimmed = trim(*C);
@@ -628,6 +641,8 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
   C->Far = true;
   C->Deep = *Cost > MostShallowCost;
   Expected<std::unique_ptr<JudgedCase>> J = O.prepare(std::move(*C));
+  if (J && *J)
+    (**J).Cost = *Cost;
   if (J && *J && Covered)
     (**J).Touched = touchedBytes(O.kernel(), (**J).Case, *Covered);
   return J;
@@ -650,7 +665,8 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
   return Entries[Index].Judged.get();
 }
 
-Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
+Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index,
+                                                        double Factor) {
   if (Index == 0) {
     DeepLeft = MostDeepCosts;
     RecordedLeft = MostRecordedCosts;
@@ -673,7 +689,7 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index) {
     return nullptr;
   BytesLeft -= Bytes;
   Expected<std::unique_ptr<JudgedCase>> J =
-      prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft);
+      prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft, Factor);
   if (J && *J && E.Group)
     GroupsDone.insert(E.Group);
   return J;
@@ -699,7 +715,7 @@ DomainCases::of(OriginalRuns &O, const JudgedCase &Base, const CodeFacts &Own) {
   D->addResidues(Own, Residues);
   for (Values &V : Residues)
     D->add(*D->Froms.front(), std::move(V), D->Entries);
-  D->addRandomSizes(*D->Froms.front(), 12, 4, D->Entries);
+  D->addRandomSizes(*D->Froms.front(), 16, 4, D->Entries);
   D->addShifts(*D->Froms.front(), widestElement(O.kernel()));
   D->addLeastShared(*D->Froms.front());
   D->addSurplus(*D->Froms.front());

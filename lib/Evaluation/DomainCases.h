@@ -60,9 +60,9 @@ public:
   /// costs too much.
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Launches for variants that are about to be kept. They are large, and made
-  /// anew for each.
+  /// anew for each. What they cost counts \p Factor times.
   size_t deepCount() const { return Deep.size(); }
-  llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index);
+  llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index, double Factor);
   /// Whether a variant would run on a launch.
   using Admission = llvm::function_ref<bool(const GateCase &)>;
   /// The sizes at which \p Theirs, the facts of a variant, makes a difference
@@ -109,11 +109,14 @@ public:
   /// The base with \p Sizes, and blocks of \p Threads along x (0: as in the
   /// base), where that is in \p Box; with \p SameThreads as many blocks as make
   /// up for that. Null likewise.
-  llvm::Expected<const JudgedCase *> sized(llvm::ArrayRef<int64_t> Sizes,
-                                           const DomainBox &Box,
-                                           Admission Admits,
-                                           uint64_t Threads = 0,
-                                           bool SameThreads = false);
+  llvm::Expected<const JudgedCase *>
+  sized(llvm::ArrayRef<int64_t> Sizes, const DomainBox &Box, Admission Admits,
+        uint64_t Threads = 0, bool SameThreads = false);
+
+  /// The base with \p Sizes, and as little dynamic shared memory as \p Box has
+  /// and the original bears. Null likewise.
+  llvm::Expected<const JudgedCase *>
+  tight(llvm::ArrayRef<int64_t> Sizes, const DomainBox &Box, Admission Admits);
 
   /// The base with \p Sizes, and as many blocks in \p Dims of the grid as \p
   /// Box allows for them. Null likewise.
@@ -203,10 +206,9 @@ private:
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
   llvm::Expected<std::optional<std::vector<BufferCoverage>>> trim(GateCase &C);
-  llvm::Expected<std::unique_ptr<JudgedCase>> prepare(std::optional<GateCase> C,
-                                                      const CaseMade &Roomy,
-                                                      double Most,
-                                                      double &Left);
+  llvm::Expected<std::unique_ptr<JudgedCase>>
+  prepare(std::optional<GateCase> C, const CaseMade &Roomy, double Most,
+          double &LeftOver, double Factor = 1);
 
   OriginalRuns &O;
   const JudgedCase &Base;

@@ -20,6 +20,7 @@ public:
           DomainCases::Admission Admits, GateVerdict &Verdict)
       : K(K), V(V), Cases(Cases), D(D), Admits(Admits), Verdict(Verdict) {}
   Error atCorner(const DomainBox &Box);
+  Error tight(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
   Error allPairs(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
@@ -109,6 +110,21 @@ Error EndRuns::atCorner(const DomainBox &Box) {
     if (Expected<bool> Right = explore(*J); !Right)
       return Right.takeError();
   }
+  return Error::success();
+}
+
+/// The largest sizes may have been right because they had more shared memory
+/// than programs give.
+Error EndRuns::tight(const DomainBox &Box) {
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  std::vector<int64_t> Most = At;
+  for (auto [Max, Var] : zip_equal(Most, Cases.model().vars()))
+    if (std::optional<Interval> In = rangeIn(Var.expr(), Box))
+      Max = std::max(Max, In->Most);
+  for (const std::vector<int64_t> &Each : togetherAndAlone(Most, At))
+    if (Expected<bool> Right = exploreNew(Cases.tight(Each, Box, Admits));
+        !Right)
+      return Right.takeError();
   return Error::success();
 }
 
@@ -348,6 +364,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     return std::move(E);
   if (const DomainBox *Box = Runs.ownBox()) {
     if (Error E = Runs.atCorner(*Box))
+      return std::move(E);
+    if (Error E = Runs.tight(*Box))
       return std::move(E);
     if (Error E = Runs.allPairs(*Box))
       return std::move(E);

@@ -165,6 +165,23 @@ DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
   });
 }
 
+Expected<const JudgedCase *> DomainCases::tight(ArrayRef<int64_t> Sizes,
+                                                const DomainBox &Box,
+                                                Admission Admits) {
+  if (Froms.front()->Shape.Shared == 0)
+    return nullptr;
+  std::optional<GateCase> C = withLeastShared(*Froms.front(), Values(Sizes));
+  if (!C)
+    return nullptr;
+  if (std::optional<Interval> In = rangeIn(Expr::dim(SharedBytes), Box))
+    C->Shape.Shared = std::max(C->Shape.Shared, uint64_t(In->Least));
+  const TriedLaunch L = triedLaunch(O.kernel(), *C);
+  if (!Admits(*C) || !contains(Domain{{Box}}, L.B, L.Args))
+    return nullptr;
+  double Unbounded = MostCost;
+  return find(std::move(C), MostCost, Unbounded);
+}
+
 Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
                                                    unsigned Round,
                                                    const DomainBox &Box,

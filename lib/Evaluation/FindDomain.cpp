@@ -327,7 +327,8 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       return E;
     for (size_t C = 0; Depth == GateDepth::Keep && C < (*Cases)->deepCount();
          ++C) {
-      Expected<std::unique_ptr<JudgedCase>> J = (*Cases)->deep(C);
+      Expected<std::unique_ptr<JudgedCase>> J =
+          (*Cases)->deep(C, V.costFactor());
       if (!J)
         return J.takeError();
       if (Error E = Explore(J->get()))

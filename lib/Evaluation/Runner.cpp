@@ -225,6 +225,7 @@ Expected<RunResult> runCase(LoadedKernel &K, const PlannedRun &Run,
       return Launched.takeError();
     Result.Counts += Launched->Counts;
     Result.Steps += Launched->Steps;
+    Result.Switches += Launched->Switches;
     Result.LaunchCounts.push_back(Launched->Counts);
     double Blocks = double(L.Shape.Grid[0]) * double(L.Shape.Grid[1]) *
                     double(L.Shape.Grid[2]);

@@ -49,6 +49,7 @@ struct RunResult {
   std::vector<std::pair<std::string, Bytes>> Globals;
   std::vector<BufferCoverage> Coverage; ///< Of the buffers, when Checked.
   double Steps = 0;       ///< Instructions of all threads, when Sampled.
+  double Switches = 0;    ///< How often threads waited for others.
   ExecutionCounts Counts; ///< Of all launches ...
   std::vector<ExecutionCounts> LaunchCounts; ///< ... and of each.
   uint64_t HeapLeft = 0;  ///< Bytes that device code did not free ...

@@ -31,6 +31,11 @@ static Maybe times(const Maybe &A, const Maybe &B) {
 static Maybe divided(Expr::Kind How, const Maybe &A, const Maybe &B) {
   return A && B ? A->divided(How, *B) : std::nullopt;
 }
+/// Sizes count as not negative; what is subtracted from them may be.
+static bool isNotNegative(const Maybe &A) {
+  return A &&
+         all_of(A->terms(), [](const auto &Term) { return Term.second >= 0; });
+}
 static SymbolicRange between(int64_t Low, int64_t High) {
   return {Polynomial::constant(Low), Polynomial::constant(High)};
 }
@@ -141,12 +146,24 @@ SymbolicRange SymbolicRanges::binary(const BinaryOperator &I) {
   case Instruction::Or:
     if (I.getType()->isIntegerTy(1))
       return between(0, 1);
-    [[fallthrough]]; // Bits of both: no more than the sum.
+    // Bits of both: no more than the sum, and no less than each.
+    if (!isNotNegative(A.Low) || !isNotNegative(B.Low))
+      return {};
+    return {plus(A.Low, cast<PossiblyDisjointInst>(I).isDisjoint()
+                            ? B.Low
+                            : Polynomial::constant(0)),
+            plus(A.High, B.High)};
   case Instruction::Add:
     return {plus(A.Low, B.Low), plus(A.High, B.High)};
   case Instruction::Xor:
     if (I.getType()->isIntegerTy(1))
       return between(0, 1);
+    if (Number && Number->isAllOnes()) { // -1 less the number.
+      const Maybe Last = Polynomial::constant(-1);
+      return {plus(Last, A.High, -1), plus(Last, A.Low, -1)};
+    }
+    if (!isNotNegative(A.Low) || !isNotNegative(B.Low))
+      return {};
     return {Polynomial::constant(0), plus(A.High, B.High)};
   case Instruction::Sub:
     return {plus(A.Low, B.High, -1), plus(A.High, B.Low, -1)};
@@ -162,6 +179,9 @@ SymbolicRange SymbolicRanges::binary(const BinaryOperator &I) {
     return quotient(A, B);
   case Instruction::LShr:
   case Instruction::AShr:
+    if (!isNotNegative(A.Low) &&
+        (!Number || I.getOpcode() == Instruction::LShr))
+      return {};
     if (!Number)
       return {Polynomial::constant(0), A.High};
     return quotient(A, PowerOf(*Number));
@@ -169,8 +189,15 @@ SymbolicRange SymbolicRanges::binary(const BinaryOperator &I) {
   case Instruction::SRem:
     return remainder(A, B);
   case Instruction::And:
-    if (!Number || I.getType()->isIntegerTy(1))
-      return {Polynomial::constant(0), A.High ? A.High : B.High};
+    if (I.getType()->isIntegerTy(1))
+      return between(0, 1);
+    if (!Number) { // No more than either that is not negative.
+      const bool Left = A.High && isNotNegative(A.Low),
+                 Right = B.High && isNotNegative(B.Low);
+      return Left || Right ? SymbolicRange{Polynomial::constant(0),
+                                           Left ? A.High : B.High}
+                           : SymbolicRange();
+    }
     if (Number->isMask())
       return remainder(A, PowerOf(APInt(64, Number->countr_one())));
     if (Number->isNegatedPowerOf2()) { // Rounds down.
@@ -180,6 +207,8 @@ SymbolicRange SymbolicRanges::binary(const BinaryOperator &I) {
     }
     if (Number->isNonNegative())
       return between(0, Number->getSExtValue());
+    if (!isNotNegative(A.Low))
+      return {};
     return {Polynomial::constant(0), A.High};
   default:
     return {};

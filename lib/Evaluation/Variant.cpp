@@ -95,6 +95,12 @@ Error VariantRuns::noteDecisions(const LoadedKernel &Ran, const JudgedCase &J,
   return Error::success();
 }
 
+double VariantRuns::costFactor() const {
+  // In instructions: one switch, measured on rows.cu of test/Gate.
+  constexpr double SwitchCost = 64;
+  return Steps > 0 ? 1 + SwitchCost * Switches / Steps : 1;
+}
+
 Expected<bool> VariantRuns::admitted(const GateCase &C) const {
   std::optional<GateFinding> Illegal;
   Expected<std::optional<PlannedRun>> Launches = shapesOf(C, Illegal);
@@ -188,6 +194,10 @@ Expected<VariantRuns::Attempt> VariantRuns::attempt(const JudgedCase &J,
   Module.Module->forgetDecided();
   Expected<std::optional<GateFinding>> Wrong =
       runAndCompare(Module, J, **Launches, Forward, Verdict);
+  if (Wrong && J.Cost > 0) {
+    Steps += J.Cost;
+    Switches += J.Original.Switches + Forward.Switches;
+  }
   if (Wrong && !*Wrong) {
     if (Error E = noteDecisions(Module, J, **Launches))
       return std::move(E);

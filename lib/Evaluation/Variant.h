@@ -66,6 +66,10 @@ public:
   /// which blocks wait for others that may begin later: with more, the variant
   /// hangs. Nothing where no case has such blocks.
   std::optional<uint64_t> residentLimit() const { return ResidentLimit; }
+  /// What a launch costs beside what the instructions of the original do: where
+  /// threads of either code wait for others, that is most of it. Of the
+  /// launches so far.
+  double costFactor() const;
   /// Counts of the captured workloads that the guard admits. False: rejected.
   llvm::Expected<bool> count(GateVerdict &Verdict);
 
@@ -134,6 +138,7 @@ private:
   const DomainFrame *Frame = nullptr; ///< Once noteTouched() got one.
   std::optional<BranchCoverage> Taken, TakenByOriginal;
   std::optional<uint64_t> ResidentLimit;
+  double Steps = 0, Switches = 0; ///< For costFactor().
   std::vector<LoadedBound> Untested;
 };
 

@@ -131,6 +131,7 @@ struct LaunchResult {
   std::optional<DeviceFault> Fault;
   ExecutionCounts Counts; ///< All zero unless asked for.
   double Steps = 0;       ///< Instructions of all threads; 0 unless asked for.
+  double Switches = 0;    ///< How often threads waited for others.
   std::string Printed;    ///< What device printf wrote (also sent to stdout by
                           ///< the CUDA run time).
 };

@@ -192,6 +192,7 @@ ThreadState &BlockState::stateOf(ThreadContext &T) {
 
 void BlockState::suspend(ThreadContext &T) {
   Worker &W = Host;
+  ++Switches;
   transfer_t Back = jump_fcontext(W.Context, nullptr);
   W.Context = Back.fctx;
 }

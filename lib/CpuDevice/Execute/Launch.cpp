@@ -240,6 +240,7 @@ LaunchResult LaunchState::run() {
           if (Block->Fault &&
               (!Result.Fault || Block->Fault->Block < Result.Fault->Block))
             Result.Fault = Block->Fault;
+          Result.Switches += double(Block->Switches);
           if (!Block->Trace)
             continue;
           Result.Counts += Block->Trace->Counts;
@@ -255,6 +256,7 @@ LaunchResult LaunchState::run() {
     Result.Counts.scale(Clusters, Runs);
   const double Scale = double(Clusters) / double(Runs);
   addDistinct(Sectors, Memory, Scale, Result.Counts);
+  Result.Switches *= Scale;
   if (Options.CountSteps)
     Result.Steps =
         double(static_cast<int64_t>(Options.MaxLaunchInstructions) - Left) *

@@ -157,6 +157,7 @@ struct BlockState {
   std::unique_ptr<BlockObserver> Observer;
   std::unique_ptr<AsyncState> Async; ///< Null: none has begun.
   std::optional<DeviceFault> Fault;
+  uint64_t Switches = 0; ///< How often threads waited, of all its blocks.
   SharedWindow SharedStore;
   char *Shared = nullptr;
   uint64_t SharedSize = 0;

@@ -131,6 +131,8 @@ K gatherShort(A) { const int *at = (const int *)in; I if (i < n) out[(size_t)(sh
 K histogram(A) { const int *at = (const int *)in; I if (i < n) atomicAdd((int *)out + at[i], 1); }
 K histogramShared(A) { __shared__ int h[4 * 64]; const int *at = (const int *)in; I
   if (i < n) atomicAdd(&h[at[i] + threadIdx.x / 32 * 64], 1); __syncthreads(); atomicAdd((int *)out + threadIdx.x, h[threadIdx.x]); }
+K signOr(A) { I if (i < n) out[(unsigned)(n | -n) >> 20] = in[i]; }
+K signOrShort(A) { I if (i < n) { unsigned short o = (unsigned)(n | -n) >> 8; out[o >> 12] = in[i]; } }
 K quantise(A) { I if (i < n) ((signed char *)out)[i] = (signed char)rintf(in[i] * alpha); }
 )";
 
@@ -205,6 +207,11 @@ TEST_F(Facts, NarrowerResults) {
   EXPECT_EQ(narrower("counts", "countsInFloat"), "24f: s0");
   EXPECT_EQ(narrower("counts", "countsInShort"), "16u: s0 + 1");
   EXPECT_EQ(narrower("quantise", "quantise"), "");
+}
+
+TEST_F(Facts, BitsOfWhatMayBeNegative) {
+  // Nothing is known of them: their sum would be 0.
+  EXPECT_NE(narrower("signOr", "signOrShort"), "");
 }
 
 TEST_F(Facts, NarrowedValuesFromMemory) {

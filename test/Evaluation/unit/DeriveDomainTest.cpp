@@ -307,6 +307,23 @@ TEST_F(DeriveDomainTest, NumbersByTheirClass) {
   EXPECT_FALSE(admits(Between)); // Beyond the constant only 8 was tried.
 }
 
+TEST_F(DeriveDomainTest, NumbersAreNotToBlameForSizes) {
+  Change Eight, Five, Six;
+  Eight.Alpha = 8;
+  Five.Alpha = 5;
+  Six.Alpha = 6;
+  launch(1000);
+  launch(1000, true, Eight);
+  TriedLaunch Between = launch(1000, true, Five);
+  Tried.pop_back();
+  launch(2000, false, Six);
+  derived();
+  EXPECT_FALSE(admits(Between)); // Perhaps it is the number.
+  launch(2000, false);
+  derived();
+  EXPECT_TRUE(admits(Between)); // With the recorded one it is as wrong.
+}
+
 TEST_F(DeriveDomainTest, Residues) {
   F.Facts.Moduli = {{Expr::symbol(0), 32, ""}};
   launch(1024);
