@@ -688,8 +688,8 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index,
   if (Bytes > BytesLeft)
     return nullptr;
   BytesLeft -= Bytes;
-  Expected<std::unique_ptr<JudgedCase>> J =
-      prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft, Factor);
+  Expected<std::unique_ptr<JudgedCase>> J = prepare(
+      std::move(C), E.Roomy, MostDeepCost, CostLeft, E.IsRecorded ? 1 : Factor);
   if (J && *J && E.Group)
     GroupsDone.insert(E.Group);
   return J;

@@ -60,7 +60,8 @@ public:
   /// costs too much.
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Launches for variants that are about to be kept. They are large, and made
-  /// anew for each. What they cost counts \p Factor times.
+  /// anew for each. What they cost counts \p Factor times, but for those that
+  /// follow from the recorded ones: programs need these.
   size_t deepCount() const { return Deep.size(); }
   llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index, double Factor);
   /// Whether a variant would run on a launch.
