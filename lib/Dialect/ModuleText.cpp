@@ -25,6 +25,9 @@ using llvm::StringRef;
 namespace cupilot {
 
 static constexpr llvm::StringLiteral FormatName = "cupilot.format";
+/// For text that does not parse, though its format is known here.
+static constexpr llvm::StringLiteral WayOut =
+    "restore it if it was edited by hand, else use the cupilot that wrote it";
 
 void loadDialect(MLIRContext &C) { C.getOrLoadDialect<CupilotDialect>(); }
 
@@ -121,7 +124,7 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
     return usageError("'" + Name +
                           "' is no valid cupilot module: it nests too "
                           "deep",
-                      "was it edited by hand?");
+                      WayOut);
   OwningOpRef<ModuleOp> M;
   // MLIR's lexer looks for the zero byte behind the text.
   std::string Ended = Text.str();
@@ -129,7 +132,7 @@ Expected<OwningOpRef<ModuleOp>> parseModule(MLIRContext &C, StringRef Text,
       C, [&] { M = parseSourceString<ModuleOp>(Ended, &C, Name); });
   if (!M)
     return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
-                      "was it edited by hand?");
+                      WayOut);
   return M;
 }
 
@@ -140,7 +143,7 @@ llvm::Error verifyModule(Operation *Op, StringRef Name) {
   if (Valid)
     return llvm::Error::success();
   return usageError("'" + Name + "' is no valid cupilot module:" + Messages,
-                    "was it edited by hand?");
+                    WayOut);
 }
 
 Expected<OwningOpRef<ModuleOp>> loadModule(MLIRContext &C, StringRef Path) {

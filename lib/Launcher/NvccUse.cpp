@@ -79,7 +79,12 @@ Expected<NvccUse> readNvccUse(ArrayRef<std::string> Words, StringRef Folder) {
   Expected<NvccCommand> C = parseNvccCommand(Words.drop_front(), "", "");
   if (!C)
     return C.takeError();
-  if (C->UnchangedRemark)
+  // Without a source, nvcc would compile nothing; flags say enough.
+  const bool KeepsOriginals =
+      C->Unchanged &&
+      is_contained({BuildReason::DeviceLinkTime, BuildReason::DeviceDebug},
+                   C->Unchanged->Reason);
+  if (C->UnchangedRemark || KeepsOriginals)
     return usageError("'" + join(Words, " ") + "': " + C->Unchanged->text());
   NvccUse Use;
   Use.Nvcc = Words.front();

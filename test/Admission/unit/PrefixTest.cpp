@@ -6,13 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Admission/Parcel.h"
 #include "Admission/Parse.h"
 #include "Judge.h"
 #include "PrefixFixture.h"
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace cupilot;
 namespace fs = llvm::sys::fs;
@@ -196,4 +200,51 @@ TEST_F(AdmissionPrefix, OneForEachSetOfFlags) {
       EXPECT_EQ(admitted(Plain), "");
   }
   EXPECT_EQ(kept().size(), 3u);
+}
+
+// As in cupilot-compile, whose copies for each text have the limits.
+TEST_F(AdmissionPrefix, MemoryHasALimit) {
+  int To[2], From[2];
+  ASSERT_FALSE(::pipe(To) || ::pipe(From));
+  pid_t Server = ::fork();
+  ASSERT_GE(Server, 0);
+  if (Server == 0) {
+    ::dup2(To[0], STDIN_FILENO);
+    ::dup2(From[1], STDOUT_FILENO);
+    for (int End : {To[0], To[1], From[0], From[1]})
+      ::close(End);
+    ::_exit(serveTexts());
+  }
+  ::close(To[0]);
+  ::close(From[1]);
+  auto Compiled = [&](const std::string &Text, uint64_t MiB) {
+    TextRequest Request;
+    Request.Source = Text;
+    Request.Arch = "sm_90";
+    Request.Flags = Flags;
+    Parcel Answer;
+    EXPECT_TRUE(
+        sendParcel(To[1], toParcel(Request, TextLimits{60, MiB << 20})));
+    EXPECT_EQ(receiveParcel(From[0], Answer, 120), ParcelEnd::Whole);
+    return answerFrom(Answer).value_or(CompiledText());
+  };
+  // What clang evaluates takes 1.2 GB: 72 bytes for each element.
+  const std::string Takes = "constexpr int last() {\n"
+                            "  char a[1 << 14][1 << 10]{};\n"
+                            "  for (int i = 0; i < 1 << 14; ++i)\n"
+                            "    a[i][1023] = 1;\n"
+                            "  return a[0][0];\n"
+                            "}\n"
+                            "__global__ void k(int *p) {\n"
+                            "  constexpr int x = last();\n"
+                            "  *p = x;\n"
+                            "}\n";
+  CompiledText Beyond = Compiled(Takes, 1024);
+  EXPECT_EQ(Beyond.Fate, TextFate::BeyondLimits);
+  EXPECT_EQ(Beyond.Message, "the compiler needs more than 1024 MiB for it");
+  // The next text finds a server.
+  EXPECT_EQ(Compiled(Plain, 1024).Fate, TextFate::Compiles);
+  ::close(To[1]);
+  ::close(From[0]);
+  EXPECT_EQ(::waitpid(Server, nullptr, 0), Server);
 }

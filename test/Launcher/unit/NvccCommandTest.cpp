@@ -7,7 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/NvccCommand.h"
+#include "cupilot/Launcher/NvccVariant.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/File.h"
+#include "cupilot/Support/Toolchain.h"
+#include "llvm/Support/FileSystem.h"
 #include "gtest/gtest.h"
 
 using namespace cupilot;
@@ -186,4 +190,31 @@ TEST(NvccCommand, VariablesAndFiles) {
   EXPECT_NE(
       failure({"-optf", Dir->file("z")}).find("include each other recursively"),
       std::string::npos);
+}
+
+TEST(NvccVariant, MemoryHasALimit) {
+  Expected<Toolchain> Tools = Toolchain::find({});
+  if (!Tools)
+    consumeError(Tools.takeError());
+  const std::string Nvcc = Tools ? Tools->CudaPath + "/bin/nvcc" : "";
+  if (!sys::fs::can_execute(Nvcc))
+    GTEST_SKIP() << "no nvcc";
+  TemporaryDirectory Dir =
+      cantFail(TemporaryDirectory::create("nvcc-variant-test"));
+  const std::string Source = Dir.file("v.cu");
+  cantFail(
+      writeFileAtomic(Source, "__global__ void k(float *p) { *p = 1; }\n"));
+  auto Compiled = [&](uint64_t MiB) {
+    return compileNvccPtx(Nvcc, Source, "sm_90", {}, /*Files=*/nullptr,
+                          TextLimits{60, MiB << 20});
+  };
+  Expected<NvccPtx> Enough = Compiled(4096);
+  ASSERT_TRUE(bool(Enough)) << toString(Enough.takeError());
+  EXPECT_EQ(Enough->kernels(), Words{"_Z1kPf"});
+  // Less than the compiler itself takes.
+  Expected<NvccPtx> Less = Compiled(64);
+  ASSERT_FALSE(bool(Less));
+  Error E = Less.takeError();
+  EXPECT_TRUE(E.isA<BuildError>());
+  consumeError(std::move(E));
 }
