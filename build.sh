@@ -48,8 +48,10 @@ for arg in "$@"; do
   esac
 done
 [ -n "$command" ] || { usage >&2; exit 2; }
+# The release build compiles several sources at once, which clang-tidy would not find.
+[ "$command" != tidy ] || preset=dev
 if [ -z "$build" ]; then
-  case $preset in asan) build=build-asan ;; *) build=build ;; esac
+  case $preset in release) build=build ;; *) build=build-$preset ;; esac
 fi
 
 packages=(

@@ -20,7 +20,7 @@ namespace cupilot {
 
 // Those of the cpu device's tables; a test compares them. "discard" is left
 // out: it leaves memory undefined, which no check sees.
-static constexpr StringLiteral Words =
+static constexpr llvm::StringLiteral Words =
     " abs activemask add addc and applypriority atom bar barrier bfe bfi "
     "bfind bmsk bra brev brkpt clz cnot copysign cos cp createpolicy cvt "
     "cvta div dp2a dp4a elect ex2 exit fence fma fns getctarank "
@@ -64,7 +64,7 @@ static bool isKnownRegister(StringRef Name) {
 
 /// Begins the name that stands for an operand of the asm statement; '$' ends
 /// it, so that nothing written beside the operand can be a part of it.
-static constexpr StringLiteral OperandStem = "$cupilot.operand";
+static constexpr llvm::StringLiteral OperandStem = "$cupilot.operand";
 
 namespace {
 class Checker {
@@ -127,24 +127,24 @@ bool Checker::clean() {
           Rest.drop_front(2).take_until([](char C) { return C == ']'; });
       if (Name.size() + 2 == Rest.size())
         return fail("an operand's name without an end");
-      if (!all_of(Name, [](char C) { return isAlnum(C) || C == '_'; }))
+      if (!all_of(Name, [](char C) { return llvm::isAlnum(C) || C == '_'; }))
         return fail("an operand's name that is none");
       Operand(Name);
       I += Name.size() + 2;
     } else if (C == '%') {
-      StringRef Number = Rest.drop_front().take_while(isDigit);
+      StringRef Number = Rest.drop_front().take_while(llvm::isDigit);
       if (Number.empty())
         return fail("a '%' that names no operand");
       Operand(Number);
       I += Number.size();
     } else if (C == '"') {
       return fail("a string");
-    } else if (!isPrint(C) && !isSpace(C)) {
+    } else if (!isPrint(C) && !llvm::isSpace(C)) {
       return fail("a character that is no ASCII");
     } else if (StringRef("#\\'`/").contains(C)) {
       return fail("the character '" + Twine(C) + "'");
     } else {
-      Clean += isSpace(C) ? ' ' : C;
+      Clean += llvm::isSpace(C) ? ' ' : C;
     }
   }
   return true;
@@ -160,8 +160,8 @@ std::string Checker::written(ptx::Place At) const {
     if (!Text.consume_front(OperandStem))
       break;
     StringRef Which = Text.take_until([](char C) { return C == '$'; });
-    Result +=
-        all_of(Which, isDigit) ? "%" + Which.str() : "%[" + Which.str() + "]";
+    Result += all_of(Which, llvm::isDigit) ? "%" + Which.str()
+                                           : "%[" + Which.str() + "]";
     Text = Text.drop_front(std::min(Which.size() + 1, Text.size()));
   }
   StringRef Trimmed = StringRef(Result).trim();
@@ -236,7 +236,7 @@ bool Checker::checkName(StringRef Name, bool Branch) {
     return Registers.contains(Name) || any_of(Stems, [&](StringRef Stem) {
              StringRef Number = Name;
              return Number.consume_front(Stem) && !Number.empty() &&
-                    all_of(Number, isDigit);
+                    all_of(Number, llvm::isDigit);
            });
   };
   if (!Branch && isOperand(Name))

@@ -67,7 +67,7 @@ static unsigned lineOf(StringRef Symbol, const AdmissionOptions &Options) {
   return 1;
 }
 
-std::vector<AdmissionFinding> checkCode(const Module &M,
+std::vector<AdmissionFinding> checkCode(const llvm::Module &M,
                                         const AdmissionOptions &Options) {
   std::vector<AdmissionFinding> Findings;
   if (!Options.Original)

@@ -140,7 +140,7 @@ public:
   /// Who judges looks at every decision, and at pairs of them.
   bool VisitStmt(Stmt *S) {
     constexpr unsigned MostDecisions = 2048;
-    const auto *Binary = dyn_cast<BinaryOperator>(S);
+    const auto *Binary = dyn_cast<clang::BinaryOperator>(S);
     if (!isa<IfStmt, SwitchCase, WhileStmt, DoStmt, ForStmt,
              AbstractConditionalOperator>(S) &&
         !(Binary && Binary->isLogicalOp()))
@@ -160,7 +160,7 @@ public:
 
   bool VisitGCCAsmStmt(GCCAsmStmt *A) {
     // Of templates too: the text does not depend on their arguments.
-    auto *Text = dyn_cast<StringLiteral>(A->getAsmStringExpr());
+    auto *Text = dyn_cast<clang::StringLiteral>(A->getAsmStringExpr());
     if (!Text) {
       R.add("asm", A->getAsmLoc(), "inline assembly that is no plain string");
       return true;

@@ -18,7 +18,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// No message is longer: it is damaged.
-static constexpr uint64_t MostBytes = uint64_t(1) << 30;
+static constexpr uint64_t LongestMessage = uint64_t(1) << 30;
 
 static bool writeAll(int FD, const char *From, size_t Size) {
   while (Size) {
@@ -74,7 +74,7 @@ ParcelEnd receiveParcel(int FD, Parcel &P, unsigned Seconds) {
   };
   if (ParcelEnd E = Read(&Count, sizeof(Count)); E != ParcelEnd::Whole)
     return E;
-  if (Count > MostBytes / sizeof(uint64_t))
+  if (Count > LongestMessage / sizeof(uint64_t))
     return ParcelEnd::Closed;
   std::vector<uint64_t> Sizes(Count);
   if (ParcelEnd E = Read(Sizes.data(), Count * sizeof(uint64_t));
@@ -82,7 +82,7 @@ ParcelEnd receiveParcel(int FD, Parcel &P, unsigned Seconds) {
     return E;
   P.clear();
   for (uint64_t Size : Sizes) {
-    if (Size > MostBytes)
+    if (Size > LongestMessage)
       return ParcelEnd::Closed;
     P.emplace_back(Size, 0);
     if (ParcelEnd E = Read(P.back().data(), Size); E != ParcelEnd::Whole)

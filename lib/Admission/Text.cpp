@@ -26,7 +26,7 @@ using llvm::StringRef;
 
 namespace cupilot {
 
-static constexpr size_t MostBytes = 256 << 10;
+static constexpr size_t LongestText = 256 << 10;
 /// As many as clang itself admits (-fbracket-depth).
 static constexpr size_t MostOpen = 256;
 static constexpr unsigned LongestRun = 16384;
@@ -124,10 +124,10 @@ static size_t findTrigraph(StringRef Text) {
 }
 
 std::vector<AdmissionFinding> TextCheck::run() {
-  if (Text.size() > MostBytes) {
+  if (Text.size() > LongestText) {
     add("size", 0,
         "the text has " + llvm::Twine(Text.size()) +
-            " bytes; a variant may have " + llvm::Twine(MostBytes));
+            " bytes; a variant may have " + llvm::Twine(LongestText));
     return Findings;
   }
   if (size_t At = Text.find('\0'); At != StringRef::npos)

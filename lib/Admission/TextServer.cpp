@@ -115,7 +115,7 @@ static CompiledText compileHere(const Prepared &P, const TextRequest &Text) {
   if (Result.Fate != TextFate::Compiles)
     return Result;
   Expected<std::string> Ptx =
-      generatePtx(Result.Bitcode, Text.Arch, [&](const Module &M) {
+      generatePtx(Result.Bitcode, Text.Arch, [&](const llvm::Module &M) {
         Result.Findings = checkCode(M, Options);
       });
   if (!Ptx) {

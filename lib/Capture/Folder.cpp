@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AddOnce.h"
 #include "cupilot/Capture/Counters.h"
 #include "cupilot/Capture/Record.h"
 #include "cupilot/Portable/Files.h"
@@ -19,11 +20,6 @@ namespace fs = std::filesystem;
 namespace cupilot::capture {
 
 static const char Again[] = "copy the folder again, or record again";
-
-static void addOnce(std::vector<std::string> &List, const std::string &Text) {
-  if (std::ranges::find(List, Text) == List.end())
-    List.push_back(Text);
-}
 
 static std::optional<Failure> readDevice(const json &J, DeviceFacts &D) {
   try {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Report.h"
+#include "AddOnce.h"
 #include "cupilot/Portable/UnitName.h"
 #include <algorithm>
 #include <cstdarg>
@@ -33,11 +34,6 @@ static std::string demangled(const std::string &Symbol) {
   std::unique_ptr<char, decltype(&std::free)> Text(
       abi::__cxa_demangle(Name.c_str(), nullptr, nullptr, &Status), std::free);
   return Status == 0 && Text ? Text.get() : Name;
-}
-
-static void addOnce(std::vector<std::string> &List, const std::string &Text) {
-  if (std::ranges::find(List, Text) == List.end())
-    List.push_back(Text);
 }
 
 /// Bytes that the launch is known to have changed.

@@ -134,7 +134,7 @@ static std::optional<Failure> runChild(const std::vector<std::string> &Program,
     Child = Pid;
     char Buffer[4096];
     while (Pipe[0] >= 0) {
-      ssize_t Got = read(Pipe[0], Buffer, sizeof(Buffer));
+      ssize_t Got = ::read(Pipe[0], Buffer, sizeof(Buffer));
       if (Got > 0)
         Output->append(Buffer, static_cast<size_t>(Got));
       else if (Got == 0 || errno != EINTR)

@@ -20,10 +20,11 @@ using namespace llvm;
 
 namespace cupilot {
 
-Expected<std::string> generatePtx(StringRef Bitcode, StringRef Arch,
-                                  function_ref<void(const Module &)> Look) {
+Expected<std::string>
+generatePtx(StringRef Bitcode, StringRef Arch,
+            function_ref<void(const llvm::Module &)> Look) {
   LLVMContext Context;
-  Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
+  Expected<std::unique_ptr<llvm::Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
   StripDebugInfo(**M);

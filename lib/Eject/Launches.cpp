@@ -84,7 +84,7 @@ private:
   /// The kernel that \p E always is, if the compiler knows it.
   static void find(const clang::Expr *E, SourceLaunch &L, bool Direct) {
     E = E->IgnoreParenCasts();
-    if (const auto *U = dyn_cast<UnaryOperator>(E);
+    if (const auto *U = dyn_cast<clang::UnaryOperator>(E);
         U && (U->getOpcode() == UO_AddrOf || U->getOpcode() == UO_Deref))
       return find(U->getSubExpr(), L, Direct);
     const auto *Ref = dyn_cast<DeclRefExpr>(E);

@@ -14,7 +14,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// What is made smaller until it costs no more, in instructions of threads.
-static constexpr double WantedCost = 1e6;
+static constexpr double SmallCost = 1e6;
 
 /// Numbers below \p Value, the smallest first.
 static SmallVector<uint64_t, 32> smallerThan(uint64_t Value, uint64_t Least) {
@@ -60,7 +60,7 @@ OriginalRuns::admittedCase(size_t Index, DomainCases::Admission Admits) {
   for (const Extent &E : Extents) {
     uint64_t Value =
         E.Scalar ? readScalar(Best, *E.Scalar) : Best.Shape.Grid[E.GridDim];
-    bool Smaller = Value >> 31 || Now <= WantedCost;
+    bool Smaller = Value >> 31 || Now <= SmallCost;
     for (uint64_t Wanted : smallerThan(Value, E.Scalar ? 8 : 1))
       for (Fit F : {Fit::All, Fit::Larger, Fit::Equal, Fit::None}) {
         if (Smaller || Runs == MostRuns)

@@ -76,7 +76,7 @@ private:
   /// One instruction by the dotted parts of its name.
   void visitParts(const Instruction &I, ArrayRef<StringRef> Parts,
                   StringRef Spelling);
-  Use useOf(const Instruction &I, const Twine &Spelling) const;
+  ArithmeticUse useOf(const Instruction &I, const Twine &Spelling) const;
   void computed(Format F, const Instruction &I, const Twine &Spelling) {
     if (F != Format::None && !Found.Computed.contains(F))
       Found.Computed[F] = useOf(I, Spelling);
@@ -92,8 +92,9 @@ private:
 };
 } // namespace
 
-Use Collector::useOf(const Instruction &I, const Twine &Spelling) const {
-  Use U{Spelling.str(), I.getFunction()->getName().str(), ""};
+ArithmeticUse Collector::useOf(const Instruction &I,
+                               const Twine &Spelling) const {
+  ArithmeticUse U{Spelling.str(), I.getFunction()->getName().str(), ""};
   if (const DILocation *Loc = I.getDebugLoc().get(); Loc && Loc->getLine())
     U.Location = (sys::path::filename(Loc->getFilename()) + ":" +
                   Twine(Loc->getLine()) + ":" + Twine(Loc->getColumn()))

@@ -34,16 +34,17 @@ enum class Format : unsigned {
   F64
 };
 
-struct Use {
+struct ArithmeticUse {
   std::string Instruction, Function, Location;
 };
 
 /// What the code that some kernels reach does.
 struct Arithmetic {
-  std::map<Format, Use> Computed; ///< Operations in a format ...
-  std::map<Format, Use> Rounded;  ///< ... and values rounded to it.
-  std::map<Format, Use> Read;     ///< Values of a format that are widened.
-  std::map<std::string, Use> Approximate;
+  std::map<Format, ArithmeticUse> Computed; ///< Operations in a format ...
+  std::map<Format, ArithmeticUse> Rounded;  ///< ... and values rounded to it.
+  std::map<Format, ArithmeticUse>
+      Read; ///< Values of a format that are widened.
+  std::map<std::string, ArithmeticUse> Approximate;
 };
 
 /// What the code in \p M does that \p Kernels reach, where operations stand

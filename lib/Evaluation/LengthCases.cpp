@@ -26,7 +26,7 @@ static constexpr uint64_t LongRow = 70'000;
 /// A prime: steps of any length reach each index below it.
 static constexpr uint64_t ManyIndices = 70'001;
 /// Bytes that buffers may grow by; a case that needs more is left out.
-static constexpr uint64_t MostBytes = uint64_t(8) << 20;
+static constexpr uint64_t MostOfLengths = uint64_t(8) << 20;
 
 namespace {
 /// A list of lengths by its place.
@@ -118,7 +118,7 @@ static bool makeRoom(GateCase &C, size_t Except, uint64_t Rows, uint64_t Old,
     uint64_t Times = Old ? divideCeil(N, Old * Rows) : 1;
     uint64_t More = Times * (New - Old) * Stride;
     Added += More;
-    if (Added > MostBytes)
+    if (Added > MostOfLengths)
       return false;
     const Bytes From = To;
     To.resize(From.size() + More);

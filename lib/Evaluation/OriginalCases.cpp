@@ -16,9 +16,9 @@ using namespace llvm;
 namespace cupilot {
 
 /// What a variation may cost, in instructions of threads.
-static constexpr double WantedCost = 2.5e5;
+static constexpr double VariationCost = 2.5e5;
 /// What all variations of a workload may cost together.
-static constexpr double AllCosts = 8e8;
+static constexpr double VariationsCost = 8e8;
 /// Beyond this, the captured launch itself is not run whole.
 static constexpr double LargestLaunch = 4e9;
 
@@ -81,11 +81,11 @@ Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost) {
   for (unsigned D : {2, 1, 0})
     Extents.push_back({nullptr, D});
   for (const Extent &E : Extents) {
-    while (Cost > WantedCost) {
+    while (Cost > VariationCost) {
       uint64_t Value =
           E.Scalar ? readScalar(Best, *E.Scalar) : Best.Shape.Grid[E.GridDim];
       uint64_t Steps = 1;
-      while (Cost / double(Steps) > WantedCost)
+      while (Cost / double(Steps) > VariationCost)
         Steps *= 2;
       uint64_t Wanted = std::max<uint64_t>(Value / Steps, E.Scalar ? 8 : 2);
       if (Value >> 31 || Wanted >= Value)
@@ -174,7 +174,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
     return Error::success();
   }
   auto Base = std::make_unique<GateCase>(*Captured);
-  if (Cost > WantedCost) {
+  if (Cost > VariationCost) {
     Expected<GateCase> Small = reduced(*Captured, Cost);
     if (!Small)
       return Small.takeError();
@@ -235,8 +235,8 @@ Error OriginalRuns::addWorkload(size_t Index) {
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);
   addLengthCases(B, Loaded, variables(), *BaseCost, Lists[6]);
-  auto Most = static_cast<size_t>(
-      std::clamp(AllCosts / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
+  auto Most = static_cast<size_t>(std::clamp(
+      VariationsCost / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
   size_t All = 0;
   for (const CaseMakers &L : Lists)
     All += L.size();

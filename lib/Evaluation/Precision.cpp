@@ -53,7 +53,7 @@ static void simplify(Module &M) {
   Pipeline().run(std::move(Passes), M);
 }
 
-static Format narrowest(const std::map<Format, Use> &Uses) {
+static Format narrowest(const std::map<Format, ArithmeticUse> &Uses) {
   Format Least = Format::F64;
   for (const auto &[F, U] : Uses)
     Least = std::min(Least, F);
@@ -82,7 +82,8 @@ Expected<DeviceArithmetic> DeviceArithmetic::of(StringRef Bitcode,
       std::make_shared<const Arithmetic>(std::move(*Found)));
 }
 
-static NarrowerArithmetic finding(const Use &U, StringRef Name, Format Least) {
+static NarrowerArithmetic finding(const ArithmeticUse &U, StringRef Name,
+                                  Format Least) {
   return {Name.str(), U.Instruction, U.Function, U.Location,
           nameOf(Least).str()};
 }

@@ -96,7 +96,7 @@ static const Argument *argumentAt(const Value *Pointer, int64_t &Offset,
   return A;
 }
 
-static std::optional<FloatRef::Format> formatOf(const Type *T) {
+static std::optional<FloatRef::Format> leafFormat(const Type *T) {
   if (T->isFloatTy())
     return FloatRef::Format::Float;
   if (T->isDoubleTy())
@@ -110,7 +110,7 @@ static std::optional<FloatRef::Format> formatOf(const Type *T) {
 
 static Leaf argumentLeaf(unsigned Param, unsigned Offset, const Type *T,
                          const Kernel &K) {
-  if (std::optional<FloatRef::Format> Format = formatOf(T))
+  if (std::optional<FloatRef::Format> Format = leafFormat(T))
     return {Leaf::Kind::Float, 0, {Param, Offset, *Format}};
   if (T->isPointerTy())
     for (unsigned I = 0; I < K.Pointers.size(); ++I)

@@ -59,7 +59,7 @@ private:
 } // namespace
 
 /// splitmix64's, of seed and place.
-static uint64_t drawAt(uint64_t Seed, uint64_t Buffer, uint64_t Index) {
+static uint64_t splitMixAt(uint64_t Seed, uint64_t Buffer, uint64_t Index) {
   uint64_t Draw = (Seed * 64 + Buffer + 1) * 0x9e3779b97f4a7c15 + Index;
   for (uint64_t Factor : {0xbf58476d1ce4e5b9, 0x94d049bb133111eb})
     Draw = (Draw ^ Draw >> 30) * Factor;
@@ -72,7 +72,7 @@ static double uniform(uint64_t Draw) { return double(Draw >> 11) * 0x1p-53; }
 static double normal(uint64_t Draw, double, uint64_t) {
   double Sum = -6;
   for (unsigned I = 0; I < 12; ++I)
-    Sum += uniform(drawAt(Draw, I, 0));
+    Sum += uniform(splitMixAt(Draw, I, 0));
   return Sum;
 }
 
@@ -127,7 +127,7 @@ void RelaxedMaker::add(const Twine &Name,
            Value V = Of(I);
            transformFloats(C.Buffers[I], C.Layouts[I],
                            [&](uint64_t Index, double Old) {
-                             return V(drawAt(Seed, I, Index), Old, Index);
+                             return V(splitMixAt(Seed, I, Index), Old, Index);
                            });
          }
          return C;

@@ -22,7 +22,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// Bytes that buffers may grow by.
-static constexpr uint64_t MostBytes = uint64_t(8) << 20;
+static constexpr uint64_t MostOfVariables = uint64_t(8) << 20;
 /// Instructions of all threads that a longer loop may take.
 static constexpr double MostOfLongLoops = 64e6;
 
@@ -58,8 +58,9 @@ static void makeRoom(GateCase &C, uint64_t Times, uint64_t Added) {
              Whole = From.size() / Stride * Stride;
     if (Whole == 0)
       continue;
-    uint64_t More = All <= MostBytes ? Whole * (Times - 1) : Added * Stride;
-    if (More > MostBytes)
+    uint64_t More =
+        All <= MostOfVariables ? Whole * (Times - 1) : Added * Stride;
+    if (More > MostOfVariables)
       continue;
     To.resize(Whole + More);
     for (uint64_t At = Whole; At < To.size(); At += Whole)

@@ -8,11 +8,11 @@
 
 #include "cupilot/Evolution/ModelMaker.h"
 #include "AgentCalls.h"
+#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Evolution/CodeCrossover.h"
 #include "cupilot/Evolution/Handshake.h"
 #include "cupilot/Evolution/KernelRevisor.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
-#include "cupilot/Compile/Ptx.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -157,7 +157,7 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
 }
 
 /// All that the gate found, not its first finding alone.
-static std::string verdictText(const CandidateRecord &R) {
+static std::string findingsText(const CandidateRecord &R) {
   static constexpr size_t MostFindings = 6;
   std::string Text = reasonText(R);
   if (!R.Evidence)
@@ -183,7 +183,7 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
   }
   // Of what was judged it hears the verdict, else what the compiler said.
   if (progressOf(R.Outcome) >= progressOf(CandidateOutcome::Rejected))
-    Q.Verdict = verdictText(R);
+    Q.Verdict = findingsText(R);
   else
     Q.Errors = reasonText(R);
   if (R.Outcome == CandidateOutcome::Slower && Options.Roofline) {

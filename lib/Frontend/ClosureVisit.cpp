@@ -14,9 +14,9 @@ using namespace clang;
 namespace cupilot {
 
 namespace {
-class Visitor : public RecursiveASTVisitor<Visitor> {
+class ClosureVisitor : public RecursiveASTVisitor<ClosureVisitor> {
 public:
-  Visitor(Closure &C, bool InBody) : C(C), InBody(InBody) {}
+  ClosureVisitor(Closure &C, bool InBody) : C(C), InBody(InBody) {}
   bool shouldVisitImplicitCode() const { return true; }
   bool shouldVisitTemplateInstantiations() const { return false; }
 
@@ -221,12 +221,13 @@ private:
 Decl *mutableDecl(const Decl *D) { return const_cast<Decl *>(D); }
 } // namespace
 
-static void walkAttributes(Visitor &V, const Decl *D) {
+static void walkAttributes(ClosureVisitor &V, const Decl *D) {
   for (const Attr *A : D->attrs())
     V.TraverseAttr(const_cast<Attr *>(A));
 }
 
-static void walkParameterList(Visitor &V, const TemplateParameterList *List) {
+static void walkParameterList(ClosureVisitor &V,
+                              const TemplateParameterList *List) {
   if (!List)
     return;
   for (const NamedDecl *P : *List)
@@ -237,7 +238,7 @@ static void walkParameterList(Visitor &V, const TemplateParameterList *List) {
 
 void walkFunctionDeclaration(Closure &C, const FunctionDecl *F,
                              bool WithQualifier) {
-  Visitor V(C, /*InBody=*/false);
+  ClosureVisitor V(C, /*InBody=*/false);
   if (WithQualifier)
     V.TraverseNestedNameSpecifierLoc(F->getQualifierLoc());
   if (const TypeSourceInfo *Info = F->getTypeSourceInfo())
@@ -256,7 +257,7 @@ void walkFunctionDeclaration(Closure &C, const FunctionDecl *F,
 }
 
 void walkFunctionBody(Closure &C, const FunctionDecl *F) {
-  Visitor V(C, /*InBody=*/true);
+  ClosureVisitor V(C, /*InBody=*/true);
   // Parameters are destroyed by the callee.
   for (const ParmVarDecl *P : F->parameters())
     V.VisitVarDecl(const_cast<ParmVarDecl *>(P));
@@ -267,17 +268,17 @@ void walkFunctionBody(Closure &C, const FunctionDecl *F) {
 }
 
 void walkExpression(Closure &C, const Expr *E) {
-  Visitor V(C, /*InBody=*/true);
+  ClosureVisitor V(C, /*InBody=*/true);
   V.TraverseStmt(const_cast<Expr *>(E));
 }
 
 void walkType(Closure &C, QualType T) {
-  Visitor V(C, /*InBody=*/true);
+  ClosureVisitor V(C, /*InBody=*/true);
   V.TraverseType(T);
 }
 
 void walkTemplateArguments(Closure &C, const Decl *D) {
-  Visitor V(C, /*InBody=*/true);
+  ClosureVisitor V(C, /*InBody=*/true);
   const TemplateArgumentList *Args = nullptr;
   if (const auto *F = dyn_cast<FunctionDecl>(D))
     Args = F->getTemplateSpecializationArgs();
@@ -290,7 +291,7 @@ void walkTemplateArguments(Closure &C, const Decl *D) {
 }
 
 void walkTemplateParameters(Closure &C, const Decl *D) {
-  Visitor V(C, /*InBody=*/false);
+  ClosureVisitor V(C, /*InBody=*/false);
   if (const auto *F = dyn_cast<FunctionDecl>(D)) {
     if (const FunctionTemplateDecl *T = F->getDescribedFunctionTemplate())
       walkParameterList(V, T->getTemplateParameters());
@@ -317,7 +318,7 @@ void walkTemplateParameters(Closure &C, const Decl *D) {
 }
 
 void walkBasesAndAttributes(Closure &C, const CXXRecordDecl *R) {
-  Visitor V(C, /*InBody=*/false);
+  ClosureVisitor V(C, /*InBody=*/false);
   V.TraverseNestedNameSpecifierLoc(R->getQualifierLoc());
   walkAttributes(V, R);
   if (R->isThisDeclarationADefinition())
@@ -326,7 +327,7 @@ void walkBasesAndAttributes(Closure &C, const CXXRecordDecl *R) {
 }
 
 void walkDeclaration(Closure &C, const Decl *D) {
-  Visitor V(C, /*InBody=*/false);
+  ClosureVisitor V(C, /*InBody=*/false);
   if (const auto *Var = dyn_cast<VarDecl>(D)) {
     V.TraverseNestedNameSpecifierLoc(Var->getQualifierLoc());
     if (const TypeSourceInfo *Info = Var->getTypeSourceInfo())

@@ -24,9 +24,9 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-class Visitor : public RecursiveASTVisitor<Visitor> {
+class LaunchVisitor : public RecursiveASTVisitor<LaunchVisitor> {
 public:
-  Visitor(ASTContext &Ctx, HostLaunches &Found)
+  LaunchVisitor(ASTContext &Ctx, HostLaunches &Found)
       : Ctx(Ctx), Names(Ctx.createMangleContext()), Found(Found) {}
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldVisitImplicitCode() const { return true; }
@@ -54,8 +54,8 @@ public:
 
   /// A branch that a constant condition never takes is not compiled.
   bool TraverseIfStmt(IfStmt *S) {
-    Expr::EvalResult Value;
-    const Expr *Cond = S->getCond();
+    clang::Expr::EvalResult Value;
+    const clang::Expr *Cond = S->getCond();
     if (!Cond || Cond->isValueDependent() || S->isConsteval() ||
         !Cond->EvaluateAsInt(Value, Ctx))
       return Base::TraverseIfStmt(S);
@@ -114,7 +114,7 @@ public:
   }
 
 private:
-  using Base = RecursiveASTVisitor<Visitor>;
+  using Base = RecursiveASTVisitor<LaunchVisitor>;
 
   template <typename Body> bool within(const FunctionDecl *D, Body Traverse) {
     const FunctionDecl *Outer = std::exchange(Function, D);
@@ -149,7 +149,7 @@ private:
   }
 
   /// The kernel that \p E names, if it does.
-  const FunctionDecl *kernelOf(const Expr *E) {
+  const FunctionDecl *kernelOf(const clang::Expr *E) {
     for (;;) {
       E = E->IgnoreParenCasts();
       auto *U = dyn_cast<clang::UnaryOperator>(E);
@@ -162,7 +162,7 @@ private:
     return F && F->hasAttr<CUDAGlobalAttr>() ? F : nullptr;
   }
 
-  void add(const CallExpr *E, StringRef Form, const Expr *Kernel) {
+  void add(const CallExpr *E, StringRef Form, const clang::Expr *Kernel) {
     // Only the device runs it.
     if (Function->hasAttr<CUDAGlobalAttr>() ||
         (Function->hasAttr<CUDADeviceAttr>() &&
@@ -198,7 +198,7 @@ class Consumer : public ASTConsumer {
 public:
   explicit Consumer(HostLaunches &Found) : Found(Found) {}
   void HandleTranslationUnit(ASTContext &Ctx) override {
-    Visitor V(Ctx, Found);
+    LaunchVisitor V(Ctx, Found);
     V.TraverseDecl(Ctx.getTranslationUnitDecl());
     V.matchPointers();
   }

@@ -25,8 +25,8 @@ public:
 
   void InclusionDirective(SourceLocation Hash, const Token &, StringRef Name,
                           bool, CharSourceRange, OptionalFileEntryRef,
-                          StringRef, StringRef Relative, const Module *, bool,
-                          SrcMgr::CharacteristicKind) override {
+                          StringRef, StringRef Relative, const clang::Module *,
+                          bool, SrcMgr::CharacteristicKind) override {
     Log.Includes.push_back(
         {Hash, Relative.empty() ? Name.str() : Relative.str(), FileID()});
   }

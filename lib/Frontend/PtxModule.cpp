@@ -39,13 +39,13 @@ static bool isPrivate(const ptx::Item &I) {
 static std::string withoutModuleNumbers(StringRef Name) {
   for (StringRef Counted : {"__local_depot", "prototype_"})
     if (Name.starts_with(Counted) &&
-        all_of(Name.drop_front(Counted.size()), isDigit))
+        all_of(Name.drop_front(Counted.size()), llvm::isDigit))
       return Counted.str();
   size_t Block = Name.find("L__BB");
   if (Block == StringRef::npos)
     return Name.str();
   StringRef Number = Name.drop_front(Block + 5);
-  return (Name.take_front(Block + 5) + Number.drop_while(isDigit)).str();
+  return (Name.take_front(Block + 5) + Number.drop_while(llvm::isDigit)).str();
 }
 
 std::string PtxModule::closureOf(StringRef Symbol) const {

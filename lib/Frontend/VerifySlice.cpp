@@ -40,7 +40,7 @@ static std::string firstDifference(StringRef A, StringRef B) {
 
 /// The kernel \p Symbol. In relocatable code the names of static ones end with
 /// a digest of the unit's path.
-static const Function *findKernel(const Module &M, StringRef Symbol) {
+static const Function *findKernel(const llvm::Module &M, StringRef Symbol) {
   if (const Function *F = M.getFunction(Symbol))
     return F->isDeclaration() ? nullptr : F;
   for (const Function &F : M) {
@@ -68,7 +68,7 @@ public:
         Flags(std::move(Flags)), AloneFlags(variantFlags(this->Flags)),
         Context(buildContext(llvmArguments(this->Flags))) {}
 
-  WantedCode wantedOf(const Module &Unit, StringRef Symbol,
+  WantedCode wantedOf(const llvm::Module &Unit, StringRef Symbol,
                       KernelIdentity &Build) const {
     WantedCode Wanted;
     Build.Symbol = Symbol.str();

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/Launch.h"
+#include "ToolName.h"
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/NvccBuild.h"
 #include "cupilot/Launcher/ObjectFile.h"
@@ -32,8 +33,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-static const char Tool[] = "cupilot-launch";
 
 namespace {
 /// A folder whose name depends on the command only: with -g nvcc puts it into
@@ -118,7 +117,8 @@ Expected<KeepFolder> KeepFolder::create(ArrayRef<std::string> Command) {
 void NvccLaunch::remark(StringRef Pattern, StringRef Flag,
                         const Twine &Text) const {
   if (!Pattern.empty() && Regex(Pattern).match("cupilot"))
-    errs() << (C.Inputs.empty() ? StringRef(Tool) : StringRef(C.Inputs.front()))
+    errs() << (C.Inputs.empty() ? StringRef(LauncherName)
+                                : StringRef(C.Inputs.front()))
            << ": remark: " << Text << " [-" << Flag << "=cupilot]\n";
 }
 
@@ -129,7 +129,7 @@ static int runToEnd(ArrayRef<std::string> Command,
   SignalGuard Signals;
   Expected<ChildEnd> End = runChild(Command, Environment);
   if (!End)
-    return reportError(End.takeError(), Tool);
+    return reportError(End.takeError(), LauncherName);
   Signal = End->Signal ? End->Signal : Signals.caught();
   return Signal ? 128 + Signal : End->Status;
 }
@@ -144,10 +144,11 @@ int NvccLaunch::passOn() {
                                                 "",
                                                 0,
                                                 {std::move(O)}}))
-      return reportError(std::move(E), Tool);
+      return reportError(std::move(E), LauncherName);
   }
   if (Last)
-    return reportError(replaceProcess(plainCommand(), C.Environment), Tool);
+    return reportError(replaceProcess(plainCommand(), C.Environment),
+                       LauncherName);
   return runToEnd(plainCommand(), C.Environment, EndedBy);
 }
 
@@ -155,8 +156,8 @@ int NvccLaunch::passOn() {
 /// unless the build is strict.
 int NvccLaunch::storeError(Error E) const {
   if (Explicit || C.Plugin.Strict)
-    return reportError(std::move(E), Tool);
-  errs() << Tool << ": warning: " << toString(std::move(E))
+    return reportError(std::move(E), LauncherName);
+  errs() << LauncherName << ": warning: " << toString(std::move(E))
          << "; compiling without it\n";
   return 0;
 }
@@ -223,7 +224,7 @@ int NvccLaunch::finish(const BuildStore &Store, StringRef Folder) {
   if (!S)
     return storeError(S.takeError());
   if (Error E = report(*S))
-    return reportError(std::move(E), Tool);
+    return reportError(std::move(E), LauncherName);
   return 0;
 }
 
@@ -252,12 +253,12 @@ int NvccLaunch::run() {
   {
     Expected<KeepFolder> Folder = KeepFolder::create(Command);
     if (!Folder)
-      return reportError(Folder.takeError(), Tool);
+      return reportError(Folder.takeError(), LauncherName);
     Command.insert(Command.end(),
                    {"--keep", "--keep-dir", Folder->path().str()});
     Expected<ChildEnd> End = runChild(Command, C.Environment);
     if (!End)
-      return reportError(End.takeError(), Tool);
+      return reportError(End.takeError(), LauncherName);
     if (End->Status)
       return End->Status;
     Signal = End->Signal;
@@ -305,7 +306,7 @@ static int launchParts(ArrayRef<std::string> Command, const NvccCommand &C,
   Expected<TemporaryDirectory> Dir =
       TemporaryDirectory::create("cupilot-parts");
   if (!Dir)
-    return reportError(Dir.takeError(), Tool);
+    return reportError(Dir.takeError(), LauncherName);
   std::vector<std::string> Common = {Command.front()};
   for (size_t I = 0; I < Args.size(); ++I)
     if (!is_contained(C.InputAt, I) && !is_contained(C.OutputAt, I))
@@ -326,7 +327,7 @@ static int launchParts(ArrayRef<std::string> Command, const NvccCommand &C,
     }
     Expected<NvccCommand> One = parseWithVariables(ArrayRef(Part).drop_front());
     if (!One)
-      return reportError(One.takeError(), Tool);
+      return reportError(One.takeError(), LauncherName);
     NvccLaunch Launch(Part.front(), std::move(*One), false);
     int Status = Launch.run();
     Signal = Launch.signal();
@@ -337,7 +338,7 @@ static int launchParts(ArrayRef<std::string> Command, const NvccCommand &C,
     return 0;
   Expected<NvccCommand> Last = parseWithVariables(ArrayRef(Rest).drop_front());
   if (!Last)
-    return reportError(Last.takeError(), Tool);
+    return reportError(Last.takeError(), LauncherName);
   std::vector<std::string> Plain = {Rest.front()};
   Plain.insert(Plain.end(), Last->Args.begin(), Last->Args.end());
   return runToEnd(Plain, Last->Environment, Signal);
@@ -346,7 +347,7 @@ static int launchParts(ArrayRef<std::string> Command, const NvccCommand &C,
 int launchNvcc(ArrayRef<std::string> Command) {
   Expected<NvccCommand> C = parseWithVariables(Command.drop_front());
   if (!C)
-    return reportError(C.takeError(), Tool);
+    return reportError(C.takeError(), LauncherName);
   bool Explicit = false;
   if (C->Splits && !C->Plugin.isOff() &&
       !resolveStore(C->Plugin.Store, C->Inputs.front(), Explicit).empty()) {

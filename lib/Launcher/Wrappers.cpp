@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ToolName.h"
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/Launch.h"
 #include "cupilot/Launcher/NvccBuild.h"
@@ -34,8 +35,6 @@
 using namespace llvm;
 
 namespace cupilot {
-
-static const char Tool[] = "cupilot-launch";
 
 static bool isPlugin(StringRef Arg) {
   return Arg.consume_front("-fplugin=") &&
@@ -140,7 +139,9 @@ static int launchCache(ArrayRef<std::string> Command,
   while (At < Command.size() && StringRef(Command[At]).contains('=') &&
          !StringRef(Command[At]).starts_with("-"))
     ++At;
-  auto Plain = [&] { return reportError(replaceProcess(Command, {}), Tool); };
+  auto Plain = [&] {
+    return reportError(replaceProcess(Command, {}), LauncherName);
+  };
   if (At == Command.size())
     return Plain();
   ArrayRef<std::string> Inner = Command.drop_front(At);
@@ -152,19 +153,19 @@ static int launchCache(ArrayRef<std::string> Command,
     Expected<std::optional<std::string>> Files =
         extraFiles(Extra, Full, inputOf(Full));
     if (!Files)
-      return reportError(Files.takeError(), Tool);
+      return reportError(Files.takeError(), LauncherName);
     std::vector<std::string> Compile = withPlugin(Inner, Own);
     Args.insert(Args.end(), Compile.begin(), Compile.end());
     if (*Files)
       Environment.push_back(**Files);
-    return reportError(replaceProcess(Args, Environment), Tool);
+    return reportError(replaceProcess(Args, Environment), LauncherName);
   }
   if (!isNvcc(Inner.front()))
     return Plain();
   Expected<NvccCommand> C = parseNvccCommand(
       Full, variable("NVCC_PREPEND_FLAGS"), variable("NVCC_APPEND_FLAGS"));
   if (!C)
-    return reportError(C.takeError(), Tool);
+    return reportError(C.takeError(), LauncherName);
   Args.push_back(Inner.front());
   Args.insert(Args.end(), C->Args.begin(), C->Args.end());
   Environment = C->Environment;
@@ -174,27 +175,27 @@ static int launchCache(ArrayRef<std::string> Command,
       errs() << C->Inputs.front()
              << ": remark: the originals stay: " << Why->text()
              << " [-Rpass-missed=cupilot]\n";
-    return reportError(replaceProcess(Args, Environment), Tool);
+    return reportError(replaceProcess(Args, Environment), LauncherName);
   };
   if (C->Unchanged)
     return PassOn(C->UnchangedRemark ? C->Unchanged : std::nullopt);
   Expected<std::optional<std::string>> Files =
       extraFiles(Extra, Full, C->Inputs.front());
   if (!Files)
-    return reportError(Files.takeError(), Tool);
+    return reportError(Files.takeError(), LauncherName);
   if (!*Files)
     return PassOn(std::nullopt);
   std::string Self = selfPath();
   if (Sccache) {
     Expected<std::string> Nvcc = findProgram(Inner.front());
     if (!Nvcc)
-      return reportError(Nvcc.takeError(), Tool);
+      return reportError(Nvcc.takeError(), LauncherName);
     Args = Command.take_front(At).vec();
     Args.push_back(Self);
     Args.insert(Args.end(), Full.begin(), Full.end());
     return reportError(replaceProcess(Args, {**Files + ":" + *Nvcc,
                                              NamedNvcc.str() + "=" + *Nvcc}),
-                       Tool);
+                       LauncherName);
   }
   if (StringRef(Self).contains(' '))
     return PassOn(BuildNote(BuildReason::CachePrefix));
@@ -210,7 +211,7 @@ static int launchCache(ArrayRef<std::string> Command,
   Environment.push_back("CCACHE_NAMESPACE=" + variable("CCACHE_NAMESPACE") +
                         "cupilot-" + shortDigest(Key.str()));
   Environment.push_back(PassedArguments.str() + "=" + join(Passed, "\n"));
-  return reportError(replaceProcess(Args, Environment), Tool);
+  return reportError(replaceProcess(Args, Environment), LauncherName);
 }
 
 int launch(ArrayRef<std::string> Command) {
@@ -237,16 +238,16 @@ int launch(ArrayRef<std::string> Command) {
                          "' would mistake cupilot-launch for nvcc, and return "
                          "old objects when the store changes",
                      "cupilot-launch " + Parent + " nvcc ARGS"),
-          Tool);
+          LauncherName);
     Full.insert(Full.begin(), Nvcc.empty() ? "nvcc" : Nvcc);
   }
   StringRef Name = sys::path::stem(Full.front());
   if (Name == "ccache" || Name == "sccache")
     return launchCache(Full, Own);
   if (isClang(Full.front()))
-    return reportError(replaceProcess(withPlugin(Full, Own), {}), Tool);
+    return reportError(replaceProcess(withPlugin(Full, Own), {}), LauncherName);
   if (!isNvcc(Full.front()))
-    return reportError(replaceProcess(Full, {}), Tool);
+    return reportError(replaceProcess(Full, {}), LauncherName);
   Full.insert(Full.begin() + 1, Own.begin(), Own.end());
   return launchNvcc(Full);
 }

@@ -13,7 +13,7 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-struct Row {
+struct OutcomeRow {
   CandidateOutcome Outcome;
   StringLiteral Word;
   unsigned Progress;
@@ -22,15 +22,15 @@ struct Row {
 };
 } // namespace
 
-static constexpr Row Table[] = {
+static constexpr OutcomeRow OutcomeTable[] = {
 #define CUPILOT_CANDIDATE_OUTCOME(Name, Word, Progress, Final, Repairable,     \
                                   Meaning)                                     \
   {CandidateOutcome::Name, Word, Progress, Final, Repairable, Meaning},
 #include "cupilot/Model/CandidateOutcome.def"
 };
 
-static const Row &rowOf(CandidateOutcome O) {
-  return Table[static_cast<size_t>(O)];
+static const OutcomeRow &rowOf(CandidateOutcome O) {
+  return OutcomeTable[static_cast<size_t>(O)];
 }
 
 StringRef wordOf(CandidateOutcome O) { return rowOf(O).Word; }
@@ -40,7 +40,7 @@ bool isFinal(CandidateOutcome O) { return rowOf(O).Final; }
 bool isRepairable(CandidateOutcome O) { return rowOf(O).Repairable; }
 
 std::optional<CandidateOutcome> candidateOutcomeOf(StringRef Word) {
-  for (const Row &R : Table)
+  for (const OutcomeRow &R : OutcomeTable)
     if (R.Word == Word)
       return R.Outcome;
   return std::nullopt;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JsonArray.h"
 #include "LaunchWords.h"
 #include "cupilot/Model/Domain.h"
 #include "cupilot/Support/Error.h"
@@ -18,13 +19,6 @@ namespace cupilot {
 
 static constexpr StringRef SeenWords[] = {"gate", "gpu"};
 static constexpr StringRef FloatWords[] = {"f16", "bf16", "f32", "f64"};
-
-template <typename T> static json::Array toArray(const std::vector<T> &Items) {
-  json::Array Result;
-  for (const T &Item : Items)
-    Result.push_back(toJSON(Item));
-  return Result;
-}
 
 static json::Value toJSON(const Interval &I) {
   return json::Array{I.Least, I.Most};

@@ -13,18 +13,20 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
-struct Row {
+struct ReasonRow {
   GateReason Reason;
   StringLiteral Word;
 };
 } // namespace
 
-static constexpr Row Table[] = {
+static constexpr ReasonRow ReasonTable[] = {
 #define CUPILOT_GATE_REASON(Name, Word, Meaning) {GateReason::Name, Word},
 #include "cupilot/Model/GateReason.def"
 };
 
-StringRef wordOf(GateReason R) { return Table[static_cast<size_t>(R)].Word; }
+StringRef wordOf(GateReason R) {
+  return ReasonTable[static_cast<size_t>(R)].Word;
+}
 
 ArrayRef<GateReason> allReasons() {
   static constexpr GateReason All[] = {
@@ -35,7 +37,7 @@ ArrayRef<GateReason> allReasons() {
 }
 
 std::optional<GateReason> reasonOf(StringRef Word) {
-  for (const Row &R : Table)
+  for (const ReasonRow &R : ReasonTable)
     if (R.Word == Word)
       return R.Reason;
   return std::nullopt;

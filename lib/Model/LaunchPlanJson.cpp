@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "JsonArray.h"
 #include "LaunchWords.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -126,13 +127,6 @@ static bool fromJSON(const json::Value &V, Launch &L, json::Path P) {
   return O && O.map("symbol", L.Symbol) && O.map("grid", L.Grid) &&
          O.map("block", L.Block) && O.map("shared", L.Shared) &&
          O.mapOptional("cluster", L.Cluster);
-}
-
-template <typename T> static json::Array toArray(const std::vector<T> &Items) {
-  json::Array Result;
-  for (const T &Item : Items)
-    Result.push_back(toJSON(Item));
-  return Result;
 }
 
 /// The place of the word at \p Key in \p Words; false, with a report, when it

@@ -20,7 +20,7 @@ namespace cupilot {
 
 /// More is not mapped. Pages take memory where they are written alone, but what
 /// is kept of a buffer's bytes counts them in 32 bits.
-static constexpr double MostBytes = 1.2e10, MostOfBuffer = 4.2e9;
+static constexpr double MostMappedBytes = 1.2e10, MostOfBuffer = 4.2e9;
 /// Each has as much where it may: what the original touches is not known, and
 /// what it does not is cut away, and takes no memory.
 static constexpr double UsualOfBuffer = 1 << 27;
@@ -239,7 +239,7 @@ bool LaunchSource::growFor(const Workload &Recorded, const Bindings &Was,
       double Count = std::max({std::ceil(double(Old.Size / Width) * Times),
                                1.01 * Largest + 64, Least / double(Width)});
       Bytes += Count * double(Width);
-      if (Bytes > MostBytes || Count * double(Width) > MostOfBuffer)
+      if (Bytes > MostMappedBytes || Count * double(Width) > MostOfBuffer)
         return false;
       New.Size = std::max<uint64_t>(1, uint64_t(Count)) * Width;
     }

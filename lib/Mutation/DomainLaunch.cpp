@@ -24,7 +24,7 @@ using namespace llvm;
 namespace cupilot {
 
 /// More is not drawn: it would take too long, or too much memory.
-static constexpr double MostThreads = 4e6, MostBytes = 64e6;
+static constexpr double MostThreads = 4e6, MostDrawnBytes = 64e6;
 
 static std::vector<Interval> rangeOf(const DomainBox &Box, const Expr &E) {
   for (const RangeClause &C : Box.Ranges)
@@ -238,10 +238,10 @@ bool LaunchSource::grow(const Bindings &Was, const Bindings &Is, Workload &W) {
   double Times = std::max(1.0, std::max(BySize, ByThreads)), Bytes = 0;
   for (const WorkloadBuffer &B : W.Buffers)
     Bytes += double(B.Size);
-  if (Threads > MostThreads || Bytes * Times > MostBytes)
+  if (Threads > MostThreads || Bytes * Times > MostDrawnBytes)
     return false;
   // A size may count twice, as in a square.
-  if (Bytes * Times * Times < MostBytes / 4 && chance(0.4))
+  if (Bytes * Times * Times < MostDrawnBytes / 4 && chance(0.4))
     Times *= Times;
   for (WorkloadBuffer &B : W.Buffers) {
     uint64_t Width = sizeOf(elementOf(StringRef(B.Generator).split(' ').first)

@@ -119,8 +119,8 @@ static std::vector<Function *> reachable(Function &Kernel) {
   return Found;
 }
 
-static Expected<Sites> enumerate(Module &M, StringRef Symbol,
-                                 ArrayRef<Workload> Recorded) {
+static Expected<Sites> sitesOf(Module &M, StringRef Symbol,
+                               ArrayRef<Workload> Recorded) {
   Function *Kernel = M.getFunction(Symbol);
   if (!Kernel || Kernel->isDeclaration())
     return usageError("the device code has no kernel '" + Symbol + "'");
@@ -153,7 +153,7 @@ Expected<std::vector<Mutation>> listMutations(StringRef Bitcode,
   Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
-  Expected<Sites> S = enumerate(**M, Symbol, Recorded);
+  Expected<Sites> S = sitesOf(**M, Symbol, Recorded);
   if (!S)
     return S.takeError();
   std::vector<Mutation> Result;
@@ -169,7 +169,7 @@ Expected<std::string> applyMutation(StringRef Bitcode, StringRef Symbol,
   Expected<std::unique_ptr<Module>> M = parseBitcode(Bitcode, Context);
   if (!M)
     return M.takeError();
-  Expected<Sites> S = enumerate(**M, Symbol, Recorded);
+  Expected<Sites> S = sitesOf(**M, Symbol, Recorded);
   if (!S)
     return S.takeError();
   if (Index >= S->All.size())

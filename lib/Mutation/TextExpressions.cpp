@@ -85,15 +85,15 @@ static std::optional<BinaryOperatorKind> confused(BinaryOperatorKind Is) {
 
 /// The operator's name, as that of the same fault in bitcode.
 static StringRef kindOf(BinaryOperatorKind Op) {
-  if (BinaryOperator::isComparisonOp(Op))
+  if (clang::BinaryOperator::isComparisonOp(Op))
     return "compare";
-  if (BinaryOperator::isLogicalOp(Op))
+  if (clang::BinaryOperator::isLogicalOp(Op))
     return "logical";
-  if (BinaryOperator::isCompoundAssignmentOp(Op))
-    Op = BinaryOperator::getOpForCompoundAssignment(Op);
-  if (BinaryOperator::isShiftOp(Op))
+  if (clang::BinaryOperator::isCompoundAssignmentOp(Op))
+    Op = clang::BinaryOperator::getOpForCompoundAssignment(Op);
+  if (clang::BinaryOperator::isShiftOp(Op))
     return "shift";
-  return BinaryOperator::isBitwiseOp(Op) ? "bits" : "arithmetic";
+  return clang::BinaryOperator::isBitwiseOp(Op) ? "bits" : "arithmetic";
 }
 
 /// A check for null that is taken for granted.
@@ -115,8 +115,8 @@ static void addNull(const clang::Expr &Whole, BinaryOperatorKind Op,
 }
 
 static bool isArithmetic(BinaryOperatorKind Op) {
-  return BinaryOperator::isAdditiveOp(Op) ||
-         BinaryOperator::isMultiplicativeOp(Op);
+  return clang::BinaryOperator::isAdditiveOp(Op) ||
+         clang::BinaryOperator::isMultiplicativeOp(Op);
 }
 
 static bool isType(const clang::Expr &E, BuiltinType::Kind Kind) {
@@ -130,13 +130,13 @@ void addTextBinary(const clang::Expr &Whole, BinaryOperatorKind Op,
   if (!Other)
     return;
   auto Change = [&](BinaryOperatorKind To) {
-    StringRef Is = BinaryOperator::getOpcodeStr(Op),
-              New = BinaryOperator::getOpcodeStr(To);
+    StringRef Is = clang::BinaryOperator::getOpcodeStr(Op),
+              New = clang::BinaryOperator::getOpcodeStr(To);
     S.add(At, kindOf(Op), Is, New, New);
   };
   Change(*Other);
-  if (BinaryOperator::isRelationalOp(Op))
-    Change(BinaryOperator::negateComparisonOp(Op));
+  if (clang::BinaryOperator::isRelationalOp(Op))
+    Change(clang::BinaryOperator::negateComparisonOp(Op));
   addNull(Whole, Op, Left, Right, S);
   std::optional<StringRef> L = S.textOf(Left.getSourceRange()),
                            R = S.textOf(Right.getSourceRange()),
@@ -158,7 +158,7 @@ void addTextBinary(const clang::Expr &Whole, BinaryOperatorKind Op,
           "((double)(float)(" + *Text + "))", At);
 }
 
-void addTextUnary(const UnaryOperator &E, TextSites &S) {
+void addTextUnary(const clang::UnaryOperator &E, TextSites &S) {
   if (E.getOpcode() == UO_Minus)
     S.add(E.getOperatorLoc(), "arithmetic", "-x", "x", " ");
   if (E.getOpcode() == UO_LNot)

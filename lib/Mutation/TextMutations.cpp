@@ -36,12 +36,12 @@ public:
   bool TraverseTypeLoc(TypeLoc, bool = true) { return true; }
   bool TraverseAttr(Attr *) { return true; }
 
-  bool VisitBinaryOperator(BinaryOperator *E) {
+  bool VisitBinaryOperator(clang::BinaryOperator *E) {
     addTextBinary(*E, E->getOpcode(), E->getOperatorLoc(), *E->getLHS(),
                   *E->getRHS(), S);
     return true;
   }
-  bool VisitUnaryOperator(UnaryOperator *E) {
+  bool VisitUnaryOperator(clang::UnaryOperator *E) {
     addTextUnary(*E, S);
     return true;
   }
@@ -73,9 +73,10 @@ public:
       Called.push_back(Callee);
     if (const auto *Infix = dyn_cast<CXXOperatorCallExpr>(E)) {
       if (Infix->isInfixBinaryOp())
-        addTextBinary(*E,
-                      BinaryOperator::getOverloadedOpcode(Infix->getOperator()),
-                      Infix->getOperatorLoc(), *E->getArg(0), *E->getArg(1), S);
+        addTextBinary(
+            *E,
+            clang::BinaryOperator::getOverloadedOpcode(Infix->getOperator()),
+            Infix->getOperatorLoc(), *E->getArg(0), *E->getArg(1), S);
       return true;
     }
     addTextCall(*E, S);

@@ -63,12 +63,12 @@ class ChangeFinder : public RecursiveASTVisitor<ChangeFinder> {
 public:
   explicit ChangeFinder(llvm::DenseSet<const VarDecl *> &Changed)
       : Changed(Changed) {}
-  bool VisitBinaryOperator(const BinaryOperator *E) {
+  bool VisitBinaryOperator(const clang::BinaryOperator *E) {
     if (E->isAssignmentOp())
       Changed.insert(namedVariable(E->getLHS()));
     return true;
   }
-  bool VisitUnaryOperator(const UnaryOperator *E) {
+  bool VisitUnaryOperator(const clang::UnaryOperator *E) {
     if (E->isIncrementDecrementOp() || E->getOpcode() == UO_AddrOf)
       Changed.insert(namedVariable(E->getSubExpr()));
     return true;
@@ -147,7 +147,7 @@ Mutation *TextSites::add(SourceRange Range, StringRef Operator,
 }
 
 static std::optional<uint64_t> mostOfOperation(const TextSites &S,
-                                               const BinaryOperator &E) {
+                                               const clang::BinaryOperator &E) {
   constexpr uint64_t Large = uint64_t(1) << 32; // Products of two fit.
   std::optional<uint64_t> L = S.mostOf(E.getLHS()), R = S.mostOf(E.getRHS());
   switch (E.getOpcode()) {
@@ -186,7 +186,7 @@ std::optional<uint64_t> TextSites::mostOf(const clang::Expr *E) const {
     bool OfBlock = D->Kind == 0 || D->Kind == 2;
     return uint64_t((OfBlock ? MaxBlock : MaxGrid)[D->Axis]);
   }
-  if (const auto *Operation = dyn_cast<BinaryOperator>(E))
+  if (const auto *Operation = dyn_cast<clang::BinaryOperator>(E))
     return mostOfOperation(*this, *Operation);
   const VarDecl *V = namedVariable(E);
   if (!V)

@@ -50,10 +50,10 @@ struct CountedLoop {
 } // namespace
 
 static std::optional<CountedLoop> countedLoop(const ForStmt &Loop) {
-  const auto *Condition =
-      Loop.getCond()
-          ? dyn_cast<BinaryOperator>(Loop.getCond()->IgnoreParenImpCasts())
-          : nullptr;
+  const auto *Condition = Loop.getCond()
+                              ? dyn_cast<clang::BinaryOperator>(
+                                    Loop.getCond()->IgnoreParenImpCasts())
+                              : nullptr;
   if (!Condition || !Condition->isRelationalOp())
     return std::nullopt;
   CountedLoop Found{namedVariable(Condition->getLHS()), Condition->getRHS(),
@@ -96,7 +96,7 @@ static void addStart(const ForStmt &Loop, const CountedLoop &Of, TextSites &S) {
         Of.Variable->getInitStyle() == VarDecl::CInit)
       Start = Of.Variable->getInit();
   } else if (const auto *Set =
-                 llvm::dyn_cast_or_null<BinaryOperator>(Loop.getInit());
+                 llvm::dyn_cast_or_null<clang::BinaryOperator>(Loop.getInit());
              Set && Set->getOpcode() == BO_Assign) {
     Start = Set->getRHS();
   }
@@ -116,7 +116,7 @@ static void addStep(const ForStmt &Loop, const CountedLoop &Of, TextSites &S) {
   if (!Inc)
     return;
   SourceRange Range = Inc->getSourceRange();
-  if (const auto *One = dyn_cast<UnaryOperator>(Inc);
+  if (const auto *One = dyn_cast<clang::UnaryOperator>(Inc);
       One && One->isIncrementDecrementOp()) {
     if (auto Name = S.textOf(One->getSubExpr()->getSourceRange()))
       S.add(Range, "loop", "step", "step twice",
@@ -194,7 +194,7 @@ void addTextStatement(const Stmt *Of, TextSites &S) {
   if (!Text)
     return;
   bool Again = false;
-  if (const auto *Set = dyn_cast<BinaryOperator>(E)) {
+  if (const auto *Set = dyn_cast<clang::BinaryOperator>(E)) {
     if (!Set->isAssignmentOp() || isFirstValue(Set->getLHS()))
       return;
     Again = Set->isCompoundAssignmentOp();
@@ -202,7 +202,7 @@ void addTextStatement(const Stmt *Of, TextSites &S) {
     if (!Set->isAssignmentOp() || isFirstValue(Set->getArg(0)))
       return;
     Again = Set->getOperator() != OO_Equal;
-  } else if (const auto *One = dyn_cast<UnaryOperator>(E)) {
+  } else if (const auto *One = dyn_cast<clang::UnaryOperator>(E)) {
     if (!One->isIncrementDecrementOp())
       return;
     Again = true;

@@ -25,7 +25,7 @@ static Value *throughInteger(IRBuilder<> &B, Value *V, unsigned Bits,
                 : B.CreateZExt(Short, V->getType());
 }
 
-static Value *throughFloat(IRBuilder<> &B, Value *V, Type *Through) {
+static Value *throughFloat(IRBuilder<> &B, Value *V, llvm::Type *Through) {
   return B.CreateFPToSI(B.CreateSIToFP(V, Through), V->getType());
 }
 
@@ -70,7 +70,7 @@ static void addThroughFloat(Instruction &I, Sites &S) {
     Wanted = !localVariable(Load->getPointerOperand());
   if (!Wanted || I.use_empty())
     return;
-  auto Through = [&](const char *Name, Type *Floating) {
+  auto Through = [&](const char *Name, llvm::Type *Floating) {
     // Every integer up to this magnitude is exact.
     APInt Most = APInt::getOneBitSet(I.getType()->getIntegerBitWidth(),
                                      Floating->getFPMantissaWidth());
@@ -86,9 +86,9 @@ static void addThroughFloat(Instruction &I, Sites &S) {
     M->Bits = unsigned(Floating->getFPMantissaWidth());
   };
   if (I.getType()->isIntegerTy(32))
-    Through("through float", Type::getFloatTy(I.getContext()));
+    Through("through float", llvm::Type::getFloatTy(I.getContext()));
   if (I.getType()->isIntegerTy(64))
-    Through("through double", Type::getDoubleTy(I.getContext()));
+    Through("through double", llvm::Type::getDoubleTy(I.getContext()));
 }
 
 void addWidths(Instruction &I, Sites &S) {

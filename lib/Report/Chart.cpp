@@ -33,7 +33,7 @@ struct Roof {
 };
 } // namespace
 
-static constexpr double Width = 920, Height = 460, Left = 74, Right = 20,
+static constexpr double ChartWidth = 920, Height = 460, Left = 74, Right = 20,
                         Top = 18, Bottom = 52;
 
 static std::string pixels(double Value) { return formatv("{0:f1}", Value); }
@@ -72,7 +72,7 @@ besidePoint(std::vector<std::pair<double, double>> &Written, double X, double Y,
   for (double At : {9., 9 + Column, 9 + 2 * Column, 9 + 3 * Column,
                     9 + 4 * Column, -8 - Column, -8 - 2 * Column}) {
     std::pair<double, double> Here(X + At, Y);
-    if (Here.first + 8 * double(Text.size()) > Width - Right ||
+    if (Here.first + 8 * double(Text.size()) > ChartWidth - Right ||
         Here.first < Left ||
         any_of(
             Written,
@@ -109,7 +109,7 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
   }
   if (Fast)
     HighY = std::log10(C.TensorGops);
-  Axis X{std::floor(LowX), std::ceil(HighX), Left, Width - Right};
+  Axis X{std::floor(LowX), std::ceil(HighX), Left, ChartWidth - Right};
   Axis Y{std::floor(LowY), std::ceil(HighY), Height - Bottom, Top};
 
   json::Array Lines, Ticks, Points;
@@ -159,7 +159,7 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
                                  {"text", mark(P)}});
   for (int P = int(Y.Low); P <= int(Y.High); ++P)
     Ticks.push_back(json::Object{{"x1", pixels(Left)},
-                                 {"x2", pixels(Width - Right)},
+                                 {"x2", pixels(ChartWidth - Right)},
                                  {"y1", pixels(Y.at(std::pow(10.0, P)))},
                                  {"y2", pixels(Y.at(std::pow(10.0, P)))},
                                  {"textX", pixels(Left - 8)},
@@ -195,9 +195,9 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
       Points.push_back(std::move(P));
     }
   }
-  return json::Object{{"width", pixels(Width)},
+  return json::Object{{"width", pixels(ChartWidth)},
                       {"height", pixels(Height)},
-                      {"middleX", pixels((Left + Width - Right) / 2)},
+                      {"middleX", pixels((Left + ChartWidth - Right) / 2)},
                       {"middleY", pixels((Top + Height - Bottom) / 2)},
                       {"baseY", pixels(Height - 12)},
                       {"roofs", std::move(Lines)},

@@ -31,13 +31,15 @@ static std::string number(double Value, const char *Format) {
   return std::isfinite(Value) ? formatv(Format, Value).str() : "";
 }
 
-static std::string pixels(double Value) { return number(Value, "{0:f1}"); }
+static std::string finitePixels(double Value) {
+  return number(Value, "{0:f1}");
+}
 
 static std::string ratioText(double Ratio) {
   return Ratio > 0 ? number(Ratio, "{0:f3}x") : "";
 }
 
-static constexpr double Width = 920;
+static constexpr double StoryWidth = 920;
 
 /// A mark for each of some candidates, no more than a dozen.
 static json::Array orderTicks(size_t Count, function_ref<double(double)> X) {
@@ -47,7 +49,7 @@ static json::Array orderTicks(size_t Count, function_ref<double(double)> X) {
       Step = Factor;
   json::Array Ticks;
   for (size_t I = Step - 1; I < Count; I += Step)
-    Ticks.push_back(json::Object{{"x", pixels(X(double(I)))},
+    Ticks.push_back(json::Object{{"x", finitePixels(X(double(I)))},
                                  {"text", std::to_string(I + 1)}});
   return Ticks;
 }
@@ -75,7 +77,7 @@ static json::Object drawProgress(const SearchStory &S) {
   High = std::ceil(High / Step) * Step;
   auto X = [&](double I) {
     double Last = std::max<double>(1, double(S.Candidates.size()) - 1);
-    return Left + I / Last * (Width - Left - Right);
+    return Left + I / Last * (StoryWidth - Left - Right);
   };
   auto Y = [&](double R) {
     return Height - Bottom - (R - Low) / (High - Low) * (Height - Top - Bottom);
@@ -86,39 +88,40 @@ static json::Object drawProgress(const SearchStory &S) {
   for (auto [I, C] : enumerate(S.Candidates)) {
     // What has no time stands below the lines.
     bool Timed = C.Ratio > 0 && std::isfinite(C.Ratio);
-    Points.push_back(
-        json::Object{{"x", pixels(X(double(I)))},
-                     {"y", pixels(Timed ? Y(C.Ratio) : Height - Bottom + 10)},
-                     {"outcome", wordOf(C.Outcome)},
-                     {"name", C.Name},
-                     {"genome", C.Genome},
-                     {"ratio", ratioText(C.Ratio)}});
-    std::string At = pixels(X(double(I)));
+    Points.push_back(json::Object{
+        {"x", finitePixels(X(double(I)))},
+        {"y", finitePixels(Timed ? Y(C.Ratio) : Height - Bottom + 10)},
+        {"outcome", wordOf(C.Outcome)},
+        {"name", C.Name},
+        {"genome", C.Genome},
+        {"ratio", ratioText(C.Ratio)}});
+    std::string At = finitePixels(X(double(I)));
     Path += (Path.empty() ? "M" : "H") + At +
-            (Path.empty() ? " " + pixels(Y(Best)) : "");
+            (Path.empty() ? " " + finitePixels(Y(Best)) : "");
     if (C.Outcome == CandidateOutcome::Accepted && C.Ratio > Best) {
       Best = C.Ratio;
-      Path += "V" + pixels(Y(Best));
+      Path += "V" + finitePixels(Y(Best));
     }
   }
   for (int I = 0; Low + I * Step < High + Step / 2; ++I) {
     double R = Low + I * Step;
-    Ticks.push_back(json::Object{{"y", pixels(Y(R))},
-                                 {"textY", pixels(Y(R) + 4)},
+    Ticks.push_back(json::Object{{"y", finitePixels(Y(R))},
+                                 {"textY", finitePixels(Y(R) + 4)},
                                  {"text", number(R, "{0:f2}x")}});
   }
-  return json::Object{{"width", pixels(Width)},
-                      {"height", pixels(Height)},
-                      {"left", pixels(Left - 12)},
-                      {"right", pixels(Width - Right + 12)},
-                      {"tickX", pixels(Left - 20)},
-                      {"orderY", pixels(Height - Bottom + 28)},
-                      {"middleX", pixels((Left + Width - Right) / 2)},
-                      {"baseY", pixels(Height - 8)},
-                      {"order", orderTicks(S.Candidates.size(), X)},
-                      {"path", Path},
-                      {"points", std::move(Points)},
-                      {"ticks", std::move(Ticks)}};
+  return json::Object{
+      {"width", finitePixels(StoryWidth)},
+      {"height", finitePixels(Height)},
+      {"left", finitePixels(Left - 12)},
+      {"right", finitePixels(StoryWidth - Right + 12)},
+      {"tickX", finitePixels(Left - 20)},
+      {"orderY", finitePixels(Height - Bottom + 28)},
+      {"middleX", finitePixels((Left + StoryWidth - Right) / 2)},
+      {"baseY", finitePixels(Height - 8)},
+      {"order", orderTicks(S.Candidates.size(), X)},
+      {"path", Path},
+      {"points", std::move(Points)},
+      {"ticks", std::move(Ticks)}};
 }
 
 /// A column for each generation of descendants; lines lead to parents.
@@ -144,22 +147,25 @@ static json::Object drawLineage(const SearchStory &S) {
     Places.push_back({20 + double(Depth[I]) * Step, Top + double(At) * Row});
     for (size_t P : C.Parents)
       if (P < I)
-        Edges.push_back(json::Object{{"x1", pixels(Places[P].first + Name)},
-                                     {"y1", pixels(Places[P].second)},
-                                     {"x2", pixels(Places[I].first - 6)},
-                                     {"y2", pixels(Places[I].second)}});
-    Nodes.push_back(json::Object{{"x", pixels(Places[I].first)},
-                                 {"y", pixels(Places[I].second)},
-                                 {"textX", pixels(Places[I].first + 8)},
-                                 {"textY", pixels(Places[I].second + 4)},
+        Edges.push_back(
+            json::Object{{"x1", finitePixels(Places[P].first + Name)},
+                         {"y1", finitePixels(Places[P].second)},
+                         {"x2", finitePixels(Places[I].first - 6)},
+                         {"y2", finitePixels(Places[I].second)}});
+    Nodes.push_back(json::Object{{"x", finitePixels(Places[I].first)},
+                                 {"y", finitePixels(Places[I].second)},
+                                 {"textX", finitePixels(Places[I].first + 8)},
+                                 {"textY", finitePixels(Places[I].second + 4)},
                                  {"outcome", wordOf(C.Outcome)},
                                  {"name", C.Name},
                                  {"genome", C.Genome},
                                  {"ratio", ratioText(C.Ratio)}});
   }
   return json::Object{
-      {"width", pixels(std::max(Width, 40 + double(Columns) * Step))},
-      {"height", pixels(Top + double(std::max<size_t>(Deepest, 1)) * Row)},
+      {"width",
+       finitePixels(std::max(StoryWidth, 40 + double(Columns) * Step))},
+      {"height",
+       finitePixels(Top + double(std::max<size_t>(Deepest, 1)) * Row)},
       {"nodes", std::move(Nodes)},
       {"edges", std::move(Edges)}};
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Batch.h"
+#include "BrokenBatch.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Portable/LaunchLimits.h"
@@ -34,10 +35,6 @@ std::string wordOf(RequestKind K) {
     return "profile";
   }
   return "";
-}
-
-[[noreturn]] static void broken(const std::string &What) {
-  throw Failure(FailureKind::BrokenBatch, What);
 }
 
 /// Ids become file names on two machines.

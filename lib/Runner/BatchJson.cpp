@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BrokenBatch.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Batch.h"
@@ -15,10 +16,6 @@
 using nlohmann::json;
 
 namespace cupilot::runner {
-
-[[noreturn]] static void broken(const std::string &What) {
-  throw Failure(FailureKind::BrokenBatch, What);
-}
 
 static std::vector<uint8_t> bytesOf(const std::string &Hex) {
   std::string Bytes;

@@ -24,6 +24,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace ask_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -163,3 +165,5 @@ static Error run(const Options &O, const TrailingArgs &) {
 static const Command Registered("ask",
                                 "Send one prompt, or show what it would send",
                                 "", Examples, run);
+
+} // namespace ask_command

@@ -20,6 +20,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace bisect_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -197,3 +199,5 @@ static Error run(const Options &O, const TrailingArgs &Command) {
 static const Command Registered("bisect",
                                 "Find the variant that breaks a command",
                                 "COMMAND", Examples, run);
+
+} // namespace bisect_command

@@ -23,6 +23,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace capture_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -242,3 +244,5 @@ static Error run(const Options &O, const TrailingArgs &Program) {
 static const Command
     Registered("capture", "Run a program and record its launches as workloads",
                "PROGRAM ARGS", Examples, run);
+
+} // namespace capture_command

@@ -20,6 +20,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace compare_command {
+
 namespace {
 /// Pairs by default: with a GPU, and without one, where wall times say nothing.
 constexpr unsigned GpuPairs = 10, CpuPairs = 2;
@@ -202,3 +204,5 @@ static Error run(const Options &O, const TrailingArgs &Program) {
 static const Command
     Registered("compare", "Run a rebuilt program with originals and variants",
                "PROGRAM ARGS", Examples, run);
+
+} // namespace compare_command

@@ -21,6 +21,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace describe_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -120,3 +122,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command Registered("describe",
                                 "Write workloads from descriptions of launches",
                                 "FLAGS", Examples, run);
+
+} // namespace describe_command

@@ -26,6 +26,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace doctor_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -283,3 +285,5 @@ static const Command
     Registered("doctor",
                "Check compiler, toolkit, driver and provider on this machine",
                "", Examples, run);
+
+} // namespace doctor_command

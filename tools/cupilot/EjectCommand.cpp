@@ -14,6 +14,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace eject_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -65,3 +67,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command
     Registered("eject", "Print the patch that puts variants into a source",
                "FLAGS", Examples, run);
+
+} // namespace eject_command

@@ -15,6 +15,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace evolve_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -205,3 +207,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command Registered("evolve",
                                 "Search for faster kernels and prove them",
                                 "FLAGS", Examples, run);
+
+} // namespace evolve_command

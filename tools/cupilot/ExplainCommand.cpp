@@ -25,6 +25,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace explain_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -173,3 +175,5 @@ static Error run(const Options &O, const TrailingArgs &Command) {
 static const Command
     Registered("explain", "Say why each kernel did or did not get a variant",
                "COMPILER FLAGS", Examples, run);
+
+} // namespace explain_command

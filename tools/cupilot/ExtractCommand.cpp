@@ -23,6 +23,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace extract_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -180,3 +182,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command Registered("extract",
                                 "Print the kernels of a translation unit",
                                 "FLAGS", Examples, run);
+
+} // namespace extract_command

@@ -24,6 +24,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace identify_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -106,3 +108,5 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
 static const Command
     Registered("identify", "Print the build identities of a unit's kernels",
                "FLAGS", Examples, run);
+
+} // namespace identify_command

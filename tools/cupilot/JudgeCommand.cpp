@@ -16,6 +16,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace judge_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -233,3 +235,5 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
 static const Command Registered("judge",
                                 "Run the gate on kernels written by hand",
                                 "FLAGS", Examples, run);
+
+} // namespace judge_command

@@ -24,6 +24,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace mutate_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -341,3 +343,5 @@ static const Command
     Registered("mutate",
                "Make faulty kernels and check that the gate rejects them",
                "FLAGS", Examples, run);
+
+} // namespace mutate_command

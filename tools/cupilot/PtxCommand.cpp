@@ -16,6 +16,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace ptx_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -68,3 +70,5 @@ static Error run(const Options &O, const TrailingArgs &) {
 static const Command
     Registered("ptx", "Say which kernels of a PTX file the cpu device can run",
                "", Examples, run);
+
+} // namespace ptx_command

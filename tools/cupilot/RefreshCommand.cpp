@@ -12,6 +12,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace refresh_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -51,3 +53,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command
     Registered("refresh", "Prove a store's variants for other compiler flags",
                "COMPILER FLAGS", Examples, run);
+
+} // namespace refresh_command

@@ -17,6 +17,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace report_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -68,3 +70,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 
 static const Command Registered("report", "Show a store's kernels and searches",
                                 "FLAGS", Examples, run);
+
+} // namespace report_command

@@ -24,6 +24,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace roofline_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -284,3 +286,5 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
 static const Command Registered("roofline",
                                 "Show what limits the kernels of a unit",
                                 "FLAGS", Examples, run);
+
+} // namespace roofline_command

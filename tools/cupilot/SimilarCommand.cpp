@@ -22,6 +22,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace similar_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -174,3 +176,5 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
 static const Command Registered("similar",
                                 "Find kernels that do similar things", "FLAGS",
                                 Examples, run);
+
+} // namespace similar_command

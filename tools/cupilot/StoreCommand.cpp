@@ -20,6 +20,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace store_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -239,3 +241,5 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
 
 static const Command Registered("store", "Show and check a project store", "",
                                 Examples, run);
+
+} // namespace store_command

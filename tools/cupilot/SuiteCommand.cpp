@@ -27,6 +27,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace suite_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -382,3 +384,5 @@ static const Command
     Registered("suite",
                "Compare the gate's verdicts with those that files expect",
                "FLAGS", Examples, run);
+
+} // namespace suite_command

@@ -23,6 +23,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace translate_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -163,3 +165,5 @@ static const Command Registered(
     "translate",
     "Apply strategies to the kernels of a unit, and print the result", "FLAGS",
     Examples, run);
+
+} // namespace translate_command

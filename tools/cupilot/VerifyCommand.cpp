@@ -12,6 +12,8 @@
 using namespace llvm;
 using namespace cupilot;
 
+namespace verify_command {
+
 namespace {
 struct Options : CommandOptions {
   using CommandOptions::CommandOptions;
@@ -55,3 +57,5 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
 static const Command Registered("verify",
                                 "Run the gate over all variants of a store",
                                 "FLAGS", Examples, run);
+
+} // namespace verify_command

@@ -17,7 +17,7 @@ using namespace llvm;
 namespace cupilot {
 
 static constexpr unsigned ChunkStacks = 64;
-static constexpr uint64_t Page = 4096;
+static constexpr uint64_t GuardSize = 4096;
 /// A guard splits a mapping in two, and a process may have 65,530 (Linux,
 /// vm.max_map_count). Beyond that the check at the functions' entry stands
 /// alone.
@@ -38,7 +38,7 @@ StackChunk::StackChunk(uint64_t StackSize, unsigned Count)
   }
   Guarded = Count;
   for (unsigned I = 0; I < Count; ++I)
-    ::mprotect(Base + I * StackSize, Page, PROT_NONE);
+    ::mprotect(Base + I * StackSize, GuardSize, PROT_NONE);
 }
 
 StackChunk::~StackChunk() {
@@ -92,7 +92,7 @@ Fiber &FiberPool::take() {
       char *Low = Chunk->Base + I * StackSize;
       // Tops staggered by cache lines, or all would fall into one set.
       F.Thread.StackTop = Low + StackSize - (I % 64) * 64;
-      F.Thread.StackLimit = Low + Page + StackReserve;
+      F.Thread.StackLimit = Low + GuardSize + StackReserve;
       Free.push_back(&F);
     }
     Fibers.push_back(std::move(Batch));

@@ -27,8 +27,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr FaultKind Wrong = FaultKind::WrongAsyncCopy;
-
 void BulkStore::read(ThreadContext &T) {
   if (Read)
     return;
@@ -110,7 +108,7 @@ static void runLoad(const OpCall &Call) {
   auto Size = static_cast<uint32_t>(Lane.Inputs[2]);
   uint64_t Barrier = sharedAddress(T, Lane.Inputs[3]);
   if (Size % 16 != 0)
-    fault(Call, T, Wrong, 0,
+    fault(Call, T, FaultKind::WrongAsyncCopy, 0,
           "a bulk copy of " + Twine(Size) + " bytes, not a multiple of 16");
   if (To % 16 != 0)
     fault(Call, T, FaultKind::MisalignedWrite, To,
@@ -139,7 +137,7 @@ static void runStore(const OpCall &Call) {
   auto Size = static_cast<uint32_t>(Lane.Inputs[2]);
   for (uint64_t Address : {Lane.Inputs[0], From})
     if (Address % 16 != 0 || Size % 16 != 0)
-      fault(Call, T, Wrong, Address,
+      fault(Call, T, FaultKind::WrongAsyncCopy, Address,
             "a bulk copy of " + Twine(Size) +
                 " bytes; size and addresses must be multiples of 16");
   if (Size == 0)

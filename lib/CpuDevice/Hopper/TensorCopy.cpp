@@ -25,23 +25,22 @@ using namespace llvm;
 
 namespace cupilot {
 
-static constexpr FaultKind Wrong = FaultKind::WrongAsyncCopy;
-
 /// The map at \p Address, checked against the instruction.
 static TensorMap loadMap(const OpCall &Call, ThreadContext &T,
                          uint64_t Address) {
   if (Address % 64 != 0)
-    fault(Call, T, Wrong, Address, "a tensor map is aligned to 64 bytes");
+    fault(Call, T, FaultKind::WrongAsyncCopy, Address,
+          "a tensor map is aligned to 64 bytes");
   if (!isLaunchArgument(Call, Address, sizeof(TensorMap)))
     touchChecked(Call, T, Address, sizeof(TensorMap), AccessKind::Read);
   TensorMap Map;
   std::memcpy(static_cast<void *>(&Map), reinterpret_cast<void *>(Address),
               sizeof(Map));
   if (Map.Tag != TensorMap::Magic)
-    fault(Call, T, Wrong, Address,
+    fault(Call, T, FaultKind::WrongAsyncCopy, Address,
           "no tensor map of cuTensorMapEncodeTiled is there");
   if (Map.Rank != Call.Op.Rule.Shape[BulkRank])
-    fault(Call, T, Wrong, Address,
+    fault(Call, T, FaultKind::WrongAsyncCopy, Address,
           "the tensor map has " + Twine(unsigned(Map.Rank)) +
               " dimensions, the instruction " +
               Twine(Call.Op.Rule.Shape[BulkRank]));
@@ -106,12 +105,12 @@ static void checkStart(const OpCall &Call, ThreadContext &T,
   int64_t Start =
       int64_t(static_cast<int32_t>(At[0])) * tensorElementSize(Map.Type);
   if (Start % 16 != 0)
-    fault(Call, T, Wrong, 0,
+    fault(Call, T, FaultKind::WrongAsyncCopy, 0,
           "the innermost coordinate is at byte " + Twine(Start) +
               ", not at a multiple of 16");
   for (unsigned I = 0; IsStore && I < Map.Rank; ++I)
     if (static_cast<int32_t>(At[I]) < 0)
-      fault(Call, T, Wrong, 0,
+      fault(Call, T, FaultKind::WrongAsyncCopy, 0,
             "a store begins at the negative coordinate " +
                 Twine(static_cast<int32_t>(At[I])));
 }
@@ -120,7 +119,7 @@ static uint64_t boxAddress(const OpCall &Call, ThreadContext &T,
                            uint64_t Operand) {
   uint64_t Base = sharedAddress(T, Operand);
   if (Base % 128 != 0)
-    fault(Call, T, Wrong, Base,
+    fault(Call, T, FaultKind::WrongAsyncCopy, Base,
           "a tensor tile in shared memory is aligned to 128 bytes");
   return Base;
 }
@@ -188,7 +187,7 @@ void runTensorStore(const OpCall &Call) {
   std::optional<ReduceType> Type = typeOf(Map);
   if (S[BulkReduction] &&
       (!Type || !canReduce(static_cast<ReduceOp>(S[BulkReduction]), *Type)))
-    fault(Call, T, Wrong, Lane.Inputs[0],
+    fault(Call, T, FaultKind::WrongAsyncCopy, Lane.Inputs[0],
           "the tensor's element type has no such reduction");
   touchThroughProxy(Call, T, Base, Map.boxBytes());
   BulkStore Store;

@@ -51,8 +51,9 @@ static std::optional<TileLoop> asTileLoop(Analysis &A, const Stmt *S,
   T.Var = Init && Init->isSingleDecl()
               ? dyn_cast<VarDecl>(Init->getSingleDecl())
               : nullptr;
-  const auto *Inc = dyn_cast<UnaryOperator>(T.Loop->getInc()->IgnoreParens());
-  const auto *Cond = dyn_cast<BinaryOperator>(peel(T.Loop->getCond()));
+  const auto *Inc =
+      dyn_cast<clang::UnaryOperator>(T.Loop->getInc()->IgnoreParens());
+  const auto *Cond = dyn_cast<clang::BinaryOperator>(peel(T.Loop->getCond()));
   if (!T.Var || !T.Var->getInit() || !T.Var->getType()->isIntegerType() ||
       A.Vals.V.Ctx.getIntWidth(T.Var->getType()) < 32 ||
       A.Vals.writes(T.Var).size() != 1 ||

@@ -82,8 +82,9 @@ std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
   const auto *Var = Init && Init->isSingleDecl()
                         ? dyn_cast<VarDecl>(Init->getSingleDecl())
                         : nullptr;
-  const auto *Inc = dyn_cast<BinaryOperator>(Loop->getInc()->IgnoreParens());
-  const auto *Cond = dyn_cast<BinaryOperator>(peel(Loop->getCond()));
+  const auto *Inc =
+      dyn_cast<clang::BinaryOperator>(Loop->getInc()->IgnoreParens());
+  const auto *Cond = dyn_cast<clang::BinaryOperator>(peel(Loop->getCond()));
   if (!Var || !Var->getInit() || !Var->getType()->isIntegerType() ||
       Vals.writes(Var).size() != 1 || !Uses.isGlobalIndex(Var->getInit(), 0) ||
       !Inc || Inc->getOpcode() != BO_AddAssign ||
@@ -96,7 +97,7 @@ std::optional<GridStride> findGridStride(Values &Vals, IndexUses &Uses) {
   const clang::Expr *Index = Swap ? Cond->getRHS() : Cond->getLHS(),
                     *Limit = Swap ? Cond->getLHS() : Cond->getRHS();
   BinaryOperatorKind K =
-      Swap ? BinaryOperator::reverseComparisonOp(Cond->getOpcode())
+      Swap ? clang::BinaryOperator::reverseComparisonOp(Cond->getOpcode())
            : Cond->getOpcode();
   GridStride Result{Loop, {}, {}};
   if (variableOf(Index->IgnoreParenImpCasts()) != Var ||

@@ -166,7 +166,7 @@ Poly Values::compute(const clang::Expr *E) {
       return form(Var->getInit());
     return Poly::atom({Atom::Kind::Value, 1, Var});
   }
-  if (const auto *Unary = dyn_cast<UnaryOperator>(E)) {
+  if (const auto *Unary = dyn_cast<clang::UnaryOperator>(E)) {
     if (Unary->getOpcode() == UO_Minus)
       return Poly::constant(0) - form(Unary->getSubExpr());
     if (Unary->getOpcode() == UO_Plus)
@@ -175,7 +175,7 @@ Poly Values::compute(const clang::Expr *E) {
   }
   if (const clang::Expr *Inner = peel(E); Inner != E)
     return form(Inner);
-  const auto *Binary = dyn_cast<BinaryOperator>(E);
+  const auto *Binary = dyn_cast<clang::BinaryOperator>(E);
   if (!Binary)
     return Unknown;
   Poly L = form(Binary->getLHS()), R = form(Binary->getRHS());

@@ -17,7 +17,7 @@ using namespace cupilot;
 using namespace llvm;
 
 /// Every kernel takes (int *out, int n). Line numbers are in the reports.
-static const char Source[] =
+static const char CheckedKernels[] =
     R"(#define K extern "C" __global__ void
 __device__ unsigned ticket; __device__ volatile int flag; __device__ int lock;
 // Correct ones.
@@ -189,7 +189,7 @@ protected:
   }
   static std::unique_ptr<CpuModule> compile(bool SameValue) {
     auto Dir = cantFail(TemporaryDirectory::create("checks"));
-    cantFail(writeFileAtomic(Dir.file("k.cu"), Source));
+    cantFail(writeFileAtomic(Dir.file("k.cu"), CheckedKernels));
     std::string Bitcode = cantFail(compileDeviceBitcode(
         Dir.file("k.cu"), "sm_90", {"-O2", "-gline-tables-only"}));
     CpuDeviceOptions Options;

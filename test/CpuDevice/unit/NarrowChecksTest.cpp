@@ -16,7 +16,7 @@ using namespace cupilot;
 using namespace llvm;
 
 /// Every kernel takes (int *out, int n). Line numbers are in the reports.
-static const char Source[] =
+static const char NarrowKernels[] =
     R"(#define K extern "C" __global__ void
 typedef unsigned short H; typedef unsigned char C;
 __device__ H *halves(int *out) { return (H *)out; }
@@ -122,7 +122,7 @@ class NarrowChecks : public testing::Test {
 protected:
   static std::unique_ptr<CpuModule> compile(bool SameValue, unsigned Threads) {
     auto Dir = cantFail(TemporaryDirectory::create("narrow"));
-    cantFail(writeFileAtomic(Dir.file("k.cu"), Source));
+    cantFail(writeFileAtomic(Dir.file("k.cu"), NarrowKernels));
     std::string Bitcode = cantFail(compileDeviceBitcode(
         Dir.file("k.cu"), "sm_90", {"-O2", "-gline-tables-only", "-w"}));
     CpuDeviceOptions Options;

@@ -12,7 +12,7 @@ using namespace cupilot;
 using namespace llvm;
 
 /// Every kernel takes (int *out, int n). out starts with zeros.
-static const char Source[] =
+static const char ScheduledKernels[] =
     R"(#include <cuda/atomic>
 #include <cooperative_groups.h>
 #define K extern "C" __global__ void
@@ -244,7 +244,7 @@ protected:
       return;
     }
     auto Dir = cantFail(TemporaryDirectory::create("schedules"));
-    cantFail(writeFileAtomic(Dir.file("k.cu"), Source));
+    cantFail(writeFileAtomic(Dir.file("k.cu"), ScheduledKernels));
     Bitcode = cantFail(
         compileDeviceBitcode(Dir.file("k.cu"), "sm_90",
                              {"-O2", "-gline-tables-only", "-std=c++17"}));

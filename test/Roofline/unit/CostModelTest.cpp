@@ -7,13 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Roofline/CostModel.h"
+#include "H200.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <random>
 
 using namespace cupilot;
-
-static const GpuDescription H200 = llvm::cantFail(describeGpu("H200"));
 
 static KernelResources registers(unsigned Count) {
   KernelResources R;

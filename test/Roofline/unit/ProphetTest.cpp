@@ -7,13 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Roofline/Prophet.h"
+#include "H200.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "gtest/gtest.h"
 
 using namespace cupilot;
-
-static const GpuDescription H200 = llvm::cantFail(describeGpu("H200"));
-static const Ceilings C = ceilingsOf(H200);
 
 /// A copy of \p N floats.
 static ExecutionCounts copy(uint64_t N) {
@@ -38,8 +36,8 @@ TEST(Prophet, ClassesFollowTheShares) {
 
 TEST(Prophet, CeilingTimesAreWorkOverRate) {
   uint64_t N = uint64_t(1) << 28;
-  CeilingTimes T = timesAtCeilings(C, copy(N));
-  EXPECT_NEAR(T.Dram, double(N) * 8 / C.DramGBs * 1e-3, 1e-6);
+  CeilingTimes T = timesAtCeilings(H200Ceilings, copy(N));
+  EXPECT_NEAR(T.Dram, double(N) * 8 / H200Ceilings.DramGBs * 1e-3, 1e-6);
   // The L2 may keep 60 MB of what is written.
   EXPECT_LT(T.LeastDram, T.Dram);
   EXPECT_EQ(T.longest(), "dram");
@@ -49,10 +47,12 @@ TEST(Prophet, CeilingTimesAreWorkOverRate) {
 TEST(Prophet, ATimeThatNoGpuCanReachIsAFinding) {
   uint64_t N = uint64_t(1) << 28;
   ExecutionCounts K = copy(N);
-  double Floor = timesAtCeilings(C, K).floor();
-  EXPECT_FALSE(llvm::errorToBool(checkPossible(C, K, Floor, "copy")));
-  EXPECT_FALSE(llvm::errorToBool(checkPossible(C, K, 2 * Floor, "copy")));
-  llvm::Error E = checkPossible(C, K, Floor / 2, "copy");
+  double Floor = timesAtCeilings(H200Ceilings, K).floor();
+  EXPECT_FALSE(
+      llvm::errorToBool(checkPossible(H200Ceilings, K, Floor, "copy")));
+  EXPECT_FALSE(
+      llvm::errorToBool(checkPossible(H200Ceilings, K, 2 * Floor, "copy")));
+  llvm::Error E = checkPossible(H200Ceilings, K, Floor / 2, "copy");
   ASSERT_TRUE(bool(E));
   std::string Text = llvm::toString(std::move(E));
   for (const char *Part : {"impossible time", "copy", "4300 GB/s", "H200"})
@@ -60,12 +60,12 @@ TEST(Prophet, ATimeThatNoGpuCanReachIsAFinding) {
   // So is arithmetic that was skipped.
   ExecutionCounts Sums;
   Sums.Fp32 = 1000000000;
-  Text = llvm::toString(checkPossible(C, Sums, 1, "sums"));
+  Text = llvm::toString(checkPossible(H200Ceilings, Sums, 1, "sums"));
   EXPECT_NE(Text.find("fp32 operations"), std::string::npos) << Text;
 }
 
 TEST(Prophet, MeasurementGoesByCountersAndElseByTheTime) {
-  CeilingTimes T = timesAtCeilings(C, copy(uint64_t(1) << 28));
+  CeilingTimes T = timesAtCeilings(H200Ceilings, copy(uint64_t(1) << 28));
   MeasuredLaunch M;
   M.Microseconds = T.Dram * 1.1;
   M.NoMetrics = "no rights: x";
@@ -88,28 +88,28 @@ TEST(Prophet, MeasurementGoesByCountersAndElseByTheTime) {
 }
 
 TEST(Prophet, HeadroomIsTheDistanceToTheCeiling) {
-  CeilingTimes T = timesAtCeilings(C, copy(uint64_t(1) << 28));
+  CeilingTimes T = timesAtCeilings(H200Ceilings, copy(uint64_t(1) << 28));
   EXPECT_NEAR(*headroom(T, 3 * T.Dram), 3, 1e-9);
   EXPECT_EQ(*headroom(T, T.Dram / 2), 1);
   EXPECT_EQ(headroom(CeilingTimes(), 1), std::nullopt);
 }
 
 TEST(Ceilings, MeasuredOnesReplaceTheDescribed) {
-  Ceilings M = C;
+  Ceilings M = H200Ceilings;
   llvm::json::Value V = llvm::cantFail(llvm::json::parse(
       R"({"copy": {"value": 4.1e12, "unit": "B/s"}, "read": {"value": 4.2e12},
           "fp32": {"value": 6e13, "unit": "FLOP/s"}, "clocks": []})"));
   ASSERT_FALSE(llvm::errorToBool(addMeasured(M, V, "c.json")));
   EXPECT_DOUBLE_EQ(M.DramGBs, 4200); // The better way.
   EXPECT_DOUBLE_EQ(M.Fp32Gops, 30000);
-  EXPECT_EQ(M.Fp64Gops, C.Fp64Gops);
+  EXPECT_EQ(M.Fp64Gops, H200Ceilings.Fp64Gops);
   EXPECT_EQ(M.Origin, "c.json");
 }
 
 TEST(Ceilings, BrokenFilesAreNamed) {
   for (const char *Text :
        {"{}", "[]", R"({"copy": {"unit": "B/s"}})", R"({"copy": -1})"}) {
-    Ceilings M = C;
+    Ceilings M = H200Ceilings;
     std::string Why = llvm::toString(
         addMeasured(M, llvm::cantFail(llvm::json::parse(Text)), "c.json"));
     EXPECT_NE(Why.find("c.json"), std::string::npos) << Text;

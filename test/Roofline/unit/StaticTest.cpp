@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "H200.h"
 #include "cupilot/Roofline/StaticFigures.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -16,9 +17,6 @@
 #include "gtest/gtest.h"
 
 using namespace cupilot;
-
-static const GpuDescription H200 = llvm::cantFail(describeGpu("H200"));
-static const Ceilings C = ceilingsOf(H200);
 
 /// The figures of @k, whose body \p Body is; %i is the thread.
 static StaticFigures figures(const std::string &Body) {
@@ -102,7 +100,8 @@ TEST(StaticFigures, NeighboursOfAPointShareTheirSectors) {
 )");
   EXPECT_EQ(F.Loops[0].Bytes, 256);
   EXPECT_EQ(F.Loops[0].Fp32, 32);
-  EXPECT_EQ(opinionOfCode(F, H200, C, nullptr).Class, Bottleneck::Memory);
+  EXPECT_EQ(opinionOfCode(F, H200, H200Ceilings, nullptr).Class,
+            Bottleneck::Memory);
 }
 
 static std::string loop(const std::string &Turn) {
@@ -137,12 +136,13 @@ TEST(StaticFigures, LoopsAreLookedAtAlone) {
   EXPECT_EQ(F.Loops[1].Bytes, 0);
   EXPECT_EQ(F.Loops[1].intensity(), std::nullopt);
   EXPECT_EQ(F.Loops[1].Turns, std::nullopt);
-  Opinion O = opinionOfCode(F, H200, C, nullptr);
+  Opinion O = opinionOfCode(F, H200, H200Ceilings, nullptr);
   EXPECT_EQ(O.Class, Bottleneck::Compute);
   // The same with a launch that leaves the GPU empty.
   LaunchShape Tiny;
   Tiny.Block = {32, 1, 1};
-  EXPECT_EQ(opinionOfCode(F, H200, C, &Tiny).Class, Bottleneck::Latency);
+  EXPECT_EQ(opinionOfCode(F, H200, H200Ceilings, &Tiny).Class,
+            Bottleneck::Latency);
 }
 
 TEST(StaticFigures, AListIsWaitedFor) {
@@ -154,7 +154,8 @@ TEST(StaticFigures, AListIsWaitedFor) {
   ASSERT_EQ(F.Loops.size(), 2u);
   EXPECT_EQ(F.Loops[1].DependentLoads, 1u);
   EXPECT_EQ(F.Loops[1].Scattered, 1u);
-  EXPECT_EQ(opinionOfCode(F, H200, C, nullptr).Class, Bottleneck::Latency);
+  EXPECT_EQ(opinionOfCode(F, H200, H200Ceilings, nullptr).Class,
+            Bottleneck::Latency);
 }
 
 TEST(StaticFigures, UnknownKernelsAreNamed) {
