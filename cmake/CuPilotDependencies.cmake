@@ -23,10 +23,10 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(CURL REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(ZLIB REQUIRED)
-# The archive, where there is one: recording runs on machines without packages.
+# The archives, where there are some: recording runs on machines without packages.
 find_library(CUPILOT_ZSTD NAMES libzstd.a zstd REQUIRED)
 # The fat binaries of nvcc before 13.
-find_library(CUPILOT_LZ4 NAMES lz4 REQUIRED)
+find_library(CUPILOT_LZ4 NAMES liblz4.a lz4 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS context)
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)

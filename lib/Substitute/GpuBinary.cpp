@@ -185,7 +185,7 @@ Expected<GpuBinary> GpuBinary::parse(StringRef Bytes) {
     // PTX is made from the same module as the machine code of its architecture.
     if (E.Kind != FatBinaryKind::Cubin)
       continue;
-    Expected<std::string> Elf = E.contents();
+    Expected<std::string> Elf = contentsOf(E);
     if (!Elf)
       return Elf.takeError();
     Result.Images.push_back(kernelsOfCubin(*Elf));

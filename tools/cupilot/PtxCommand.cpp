@@ -8,6 +8,7 @@
 
 #include "Command.h"
 #include "cupilot/CpuDevice/PtxModule.h"
+#include "cupilot/Ptx/Touch.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Demangle/Demangle.h"
@@ -25,20 +26,45 @@ struct Options : CommandOptions {
   cl::opt<std::string> Input{cl::Positional, cl::Required, In,
                              cl::value_desc("F.ptx"),
                              cl::desc("The PTX of one translation unit")};
+  cl::opt<std::string> Mark{
+      "mark", In, cl::value_desc("kernel"),
+      cl::desc("Print the PTX of a copy of the kernel (its mangled name) that "
+               "marks the memory that it touches, as `capture` runs it on a "
+               "GPU")};
 };
 } // namespace
 
 static const char Examples[] =
     "  cupilot ptx heat.ptx        # of nvcc -ptx -arch=sm_90 heat.cu\n"
-    "  cupilot ptx heat.ptx | grep 'cannot run'\n\n"
+    "  cupilot ptx heat.ptx | grep 'cannot run'\n"
+    "  cupilot ptx heat.ptx --mark=_Z4stepPfPKfi > marked.ptx\n\n"
     "For developers of cuPilot: what a kernel lacks follows it, with the line "
     "of the file.\n"
     "Exit status 1: a kernel cannot run. 2: the file is no PTX.\n";
+
+static Error printMarked(const Options &O, std::string Text) {
+  ptx::Diagnostic D;
+  std::optional<ptx::Module> M = ptx::readModule(std::move(Text), D);
+  if (!M)
+    return usageError(O.Input + ":" + D.str());
+  if (!M->function(O.Mark))
+    return usageError("'" + O.Input + "' has no kernel '" + O.Mark + "'",
+                      "name it as the PTX does, mangled");
+  std::string Why;
+  std::optional<ptx::MarkedKernel> Marked =
+      ptx::markAccesses(*M, StringRef(O.Mark), Why);
+  if (!Marked)
+    return findingError("'" + O.Mark + "' cannot be marked: " + Why);
+  outs() << Marked->Text;
+  return Error::success();
+}
 
 static Error run(const Options &O, const TrailingArgs &) {
   Expected<std::string> Text = readFile(O.Input);
   if (!Text)
     return Text.takeError();
+  if (O.Mark.getNumOccurrences())
+    return printMarked(O, std::move(*Text));
   Expected<std::vector<PtxKernel>> Kernels = kernelsOfPtx(*Text);
   if (!Kernels)
     return handleErrors(Kernels.takeError(), [&](const ToolError &E) {

@@ -182,7 +182,7 @@ static Expected<std::string> ptxOf(StringRef FatBinary, const std::string &In,
             " does so, too. What clang links with -fgpu-rdc never holds PTX; "
             "build it with nvcc -rdc=true, or use a GPU");
   Code = cudaErrorInvalidKernelImage;
-  Expected<std::string> Text = Best->contents();
+  Expected<std::string> Text = contentsOf(*Best);
   if (!Text)
     return usageError("'" + In + "': " + toString(Text.takeError()));
   return Text;
@@ -221,7 +221,7 @@ static bool isDeviceRuntime(StringRef FatBinary) {
     return false;
   }
   return any_of(*Entries, [](const FatBinaryEntry &E) {
-    Expected<std::string> Code = E.contents();
+    Expected<std::string> Code = contentsOf(E);
     if (!Code) {
       consumeError(Code.takeError());
       return false;

@@ -62,7 +62,7 @@ std::string errorOf(const std::string &Bytes) {
   if (!Entries)
     return toString(Entries.takeError());
   for (const FatBinaryEntry &E : *Entries)
-    if (Expected<std::string> Text = E.contents(); !Text)
+    if (Expected<std::string> Text = contentsOf(E); !Text)
       return toString(Text.takeError());
   return "none";
 }
@@ -85,7 +85,7 @@ TEST(FatBinary, ImagesOfAllPackings) {
   for (unsigned I : {1, 2, 3}) {
     EXPECT_EQ((*Entries)[I].Kind, FatBinaryKind::Ptx);
     EXPECT_EQ((*Entries)[I].Arch, 70 + 10 * I);
-    Expected<std::string> Plain = (*Entries)[I].contents();
+    Expected<std::string> Plain = contentsOf((*Entries)[I]);
     ASSERT_TRUE(bool(Plain)) << toString(Plain.takeError());
     EXPECT_EQ(*Plain, Text);
   }
