@@ -30,16 +30,17 @@ static constexpr std::pair<const char *, uint64_t Options::*> Numbers[] = {
     {"per-kernel", &Options::PerKernel},
     {"max-bytes", &Options::MaxBytes},
     {"max-launch-bytes", &Options::MaxLaunchBytes},
+    {"whole-bytes", &Options::WholeBytes},
     {"wait-ms", &Options::WaitMs},
     {"launches", &Options::Launches},
     {"launch-steps", &Options::LaunchSteps},
     {"progress-ms", &Options::ProgressMs}};
 
 std::string Options::print() const {
-  std::string Text = "timing=" + std::to_string(Timing) +
-                     ",graphs=" + std::to_string(Graphs) +
-                     ",contents=" + std::to_string(Contents) +
-                     ",then=" + wordOf(After);
+  std::string Text =
+      "timing=" + std::to_string(Timing) + ",graphs=" + std::to_string(Graphs) +
+      ",contents=" + std::to_string(Contents) +
+      ",libraries=" + std::to_string(Libraries) + ",then=" + wordOf(After);
   for (auto [Name, Field] : Numbers)
     Text += "," + std::string(Name) + "=" + std::to_string(this->*Field);
   return Text + ",cupti=" + Cupti;
@@ -69,6 +70,8 @@ std::optional<Failure> Options::parse(std::string_view Text, Options &Result) {
       Result.Timing = Number != 0;
     else if (Name == "graphs" && IsNumber)
       Result.Graphs = Number != 0;
+    else if (Name == "libraries" && IsNumber)
+      Result.Libraries = Number != 0;
     else if (Name == "contents" && IsNumber)
       Result.Contents = Number != 0;
     else if (Known != std::end(Numbers) && IsNumber)

@@ -79,6 +79,8 @@ json toJson(const Launch &L) {
     J["stream"] = L.Stream;
   if (L.InGraph)
     J["graph"] = true;
+  if (!L.Library.empty())
+    J["library"] = L.Library;
   if (!L.Module.empty()) {
     J["module"] = L.Module;
     J["moduleSize"] = L.ModuleSize;
@@ -150,6 +152,7 @@ static void readLaunch(const json &J, Launch &L) {
   read(J, "device", L.Device, false);
   read(J, "stream", L.Stream, false);
   read(J, "graph", L.InGraph, false);
+  read(J, "library", L.Library, false);
   read(J, "module", L.Module, false);
   read(J, "moduleSize", L.ModuleSize, false);
   read(J, "obstacles", L.Obstacles, false);

@@ -44,6 +44,13 @@ static uint64_t changedBytes(const Launch &L) {
   return Bytes;
 }
 
+static void sortByTime(std::vector<KernelRow> &Rows) {
+  std::sort(
+      Rows.begin(), Rows.end(), [](const KernelRow &A, const KernelRow &B) {
+        return std::pair(-A.Time, A.Kernel) < std::pair(-B.Time, B.Kernel);
+      });
+}
+
 std::vector<KernelRow> makeRows(const Record &R) {
   std::map<std::string, KernelRow> Rows;
   std::map<std::string, double> Floors; // In microseconds.
@@ -53,6 +60,7 @@ std::vector<KernelRow> makeRows(const Record &R) {
   for (const Launch &L : R.Launches) {
     KernelRow &Row = Rows[L.Kernel];
     Row.Kernel = L.Kernel;
+    Row.Library = L.Library;
     Row.Calls += L.Count;
     Row.Time += L.Cost;
     Row.Kept += L.Kept;
@@ -83,10 +91,42 @@ std::vector<KernelRow> makeRows(const Record &R) {
     Row.Roofline = Gain(std::min(Floors[Name], Row.Time));
     Result.push_back(std::move(Row));
   }
-  std::sort(
-      Result.begin(), Result.end(), [](const KernelRow &A, const KernelRow &B) {
-        return std::pair(-A.Time, A.Kernel) < std::pair(-B.Time, B.Kernel);
-      });
+  sortByTime(Result);
+  return Result;
+}
+
+/// One row for the kernels of each library, where the largest of them was.
+static std::vector<KernelRow> withLibrariesAsOne(std::vector<KernelRow> Rows,
+                                                 double Total) {
+  std::vector<KernelRow> Result;
+  std::map<std::string, size_t> Numbers; // How many kernels.
+  for (KernelRow &Row : Rows) {
+    if (!Row.Library.empty() && Numbers[Row.Library]++) {
+      KernelRow &All =
+          *std::ranges::find(Result, Row.Library, &KernelRow::Library);
+      All.Calls += Row.Calls;
+      All.Time += Row.Time;
+      All.Share += Row.Share;
+      All.Kept += Row.Kept;
+      for (const std::string &Why : Row.Why)
+        addOnce(All.Why, Why);
+    } else {
+      Result.push_back(std::move(Row));
+    }
+  }
+  for (KernelRow &Row : Result) {
+    if (Row.Library.empty())
+      continue;
+    size_t Number = Numbers[Row.Library];
+    Row.Kernel = Row.Library + " (" + std::to_string(Number) +
+                 (Number == 1 ? " kernel)" : " kernels)");
+    Row.KnowsBytes = false;
+    Row.Amdahl = Total > Row.Time ? Total / (Total - Row.Time) : 0;
+    if (!Row.Kept)
+      Row.Why = {"a library's: counted and timed, not kept (--libraries keeps "
+                 "its launches)"};
+  }
+  sortByTime(Result);
   return Result;
 }
 
@@ -109,6 +149,7 @@ std::string printTable(const Record &R, size_t Most) {
   std::string Text = format(
       "%zu kernels, %llu launches, %.3f ms of %s kernel time\n", Rows.size(),
       static_cast<unsigned long long>(Calls), Time / 1e3, R.basis());
+  Rows = withLibrariesAsOne(std::move(Rows), Time);
   Text += "  share      calls    mean us  amdahl roofline  kept  kernel\n";
   for (size_t I = 0; I < Rows.size(); ++I) {
     const KernelRow &Row = Rows[I];
@@ -121,7 +162,7 @@ std::string printTable(const Record &R, size_t Most) {
                    Row.Calls ? Row.Time / static_cast<double>(Row.Calls) : 0.0,
                    times(Row.Amdahl, true).c_str(),
                    times(Row.Roofline, Row.KnowsBytes).c_str(), Row.Kept);
-    Text += demangled(Row.Kernel) + "\n";
+    Text += (Row.Library.empty() ? demangled(Row.Kernel) : Row.Kernel) + "\n";
     for (const std::string &Why : Row.Why)
       Text += "           " + Why + "\n";
   }

@@ -93,7 +93,7 @@ $cupilot_foreign:
 setp.ne.u32 %p1, %w, 0;
 @%p1 bra $cupilot_write;
 st.volatile.global.u64 [%t+16], %a;
-ret;
+exit;
 $cupilot_write:
 st.volatile.global.u64 [%t+24], %a;
 exit;
@@ -276,8 +276,8 @@ bool Marker::insert(const Access &A, bool Writes, const Instruction &Before,
           A.Bytes + ";\nst.param.b32 [cupilot_a2], " + (Writes ? "1" : "0") +
           ";\n";
   if (!Before.Guard.empty())
-    Text += (Before.GuardNegated ? "@!" : "@") + std::string(Before.Guard) +
-            " ";
+    Text +=
+        (Before.GuardNegated ? "@!" : "@") + std::string(Before.Guard) + " ";
   Text += "call cupilot_touch, (cupilot_a0, cupilot_a1, cupilot_a2);\n}\n";
   Diagnostic D;
   std::optional<Fragment> F = readFragment(std::move(Text), D);

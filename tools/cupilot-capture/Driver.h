@@ -44,6 +44,8 @@ using Obstacle = std::optional<std::string>;
   F(cuMemAlloc_v2, CUresult(CUdeviceptr *, size_t))                            \
   F(cuMemFree_v2, CUresult(CUdeviceptr))                                       \
   F(cuMemGetAddressRange_v2, CUresult(CUdeviceptr *, size_t *, CUdeviceptr))   \
+  F(cuMemGetInfo_v2, CUresult(size_t *, size_t *))                             \
+  F(cuMemsetD8Async, CUresult(CUdeviceptr, unsigned char, size_t, CUstream))   \
   F(cuMemcpyAsync, CUresult(CUdeviceptr, CUdeviceptr, size_t, CUstream))       \
   F(cuMemcpyHtoD_v2, CUresult(CUdeviceptr, const void *, size_t))              \
   F(cuMemcpyDtoH_v2, CUresult(void *, CUdeviceptr, size_t))                    \
@@ -61,6 +63,7 @@ using Obstacle = std::optional<std::string>;
   F(cuModuleGetGlobal_v2,                                                      \
     CUresult(CUdeviceptr *, size_t *, CUmodule, const char *))                 \
   F(cuModuleLoadData, CUresult(CUmodule *, const void *))                      \
+  F(cuModuleUnload, CUresult(CUmodule))                                        \
   F(cuModuleGetFunction, CUresult(CUfunction *, CUmodule, const char *))       \
   F(cuLaunchKernelEx,                                                          \
     CUresult(const CUlaunchConfig *, CUfunction, void **, void **))            \

@@ -68,6 +68,8 @@ Recorder::Function &Recorder::function(const LaunchCall &Call) {
   if (!New && (F.Named || !Call.Name))
     return F;
   F.Named = Call.Name != nullptr;
+  if (New)
+    F.Library = launchingLibrary();
   OwnCalls Own(Cuda);
   const char *Name = Call.Name;
   auto *AsFunction = static_cast<CUfunction>(Call.Function);
@@ -80,6 +82,8 @@ Recorder::Function &Recorder::function(const LaunchCall &Call) {
       Name = nullptr;
   F.Named |= Name != nullptr;
   F.Name = Name ? Name : "(unknown)";
+  if (!F.Library.empty())
+    Libraries[F.Name] = F.Library;
   // The handle says nothing of its kind; only one of the two functions takes
   // it, and both know the end of the list by an invalid value.
   auto Read = [&](auto Get, auto Handle) {
@@ -168,6 +172,8 @@ void Recorder::writeClass(uint32_t Index,
   L.Kernel = C.Kernel.empty() ? "(others)" : C.Kernel;
   L.Dims = C.Dims;
   L.InGraph = C.InGraph;
+  if (auto It = Libraries.find(C.Kernel); It != Libraries.end())
+    L.Library = It->second;
   L.Obstacles = Obstacles;
   if (C.Rest)
     L.Remarks.push_back("stands for launches with several arguments");
@@ -222,7 +228,8 @@ void Recorder::beforeLaunch(const LaunchCall &Call, uint32_t Correlation) {
   ++Counts[Index].Count;
   Ring[Correlation % RingSize] = uint64_t(Correlation) << 32 | (Index + 1);
   // While a stream is captured, other calls could end the capture.
-  if (Captures == 0 && Table.wants(Index)) {
+  if (Captures == 0 && (F.Library.empty() || Opts.Libraries) &&
+      Table.wants(Index)) {
     Function Copy = F;
     Guard.unlock();
     keepBefore(Index, Copy, Call, Args);

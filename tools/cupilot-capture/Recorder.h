@@ -15,6 +15,8 @@
 #include "cupilot/Capture/LaunchTable.h"
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Pointers.h"
+#include "cupilot/Capture/PtxImages.h"
+#include "cupilot/Capture/Touched.h"
 #include <atomic>
 #include <memory>
 
@@ -92,6 +94,7 @@ public:
 private:
   struct Function {
     std::string Name;
+    std::string Library; ///< That launches it; "" for others.
     std::vector<Parameter> Layout;
     size_t Size = 0;       ///< Of all parameters, in bytes.
     bool Named = false;    ///< By the driver.
@@ -117,14 +120,29 @@ private:
                     std::vector<std::string> &Args);
   void writeClass(uint32_t Index, const std::vector<std::string> &Remarks);
 
+  // Touching.cpp
+  /// A kernel's copy that marks what it touches, in the current context.
+  struct Marked {
+    CUfunction Kernel = nullptr;
+    CUmodule Module = nullptr;
+    std::vector<std::string> Variables;
+    std::string Why; ///< There is none.
+  };
+  const Marked &markedKernel(const std::string &Kernel);
+  Obstacle makeMarked(const std::string &Kernel, Marked &Made);
+  Obstacle touched(const Launch &L, const std::vector<Range> &Allocations,
+                   const std::vector<Range> &Globals, TouchedParts &Found);
+  class MarkedRun;
+
   // Snapshot.cpp
   void keepBefore(uint32_t Index, const Function &F, const LaunchCall &Call,
                   std::vector<std::string> Args);
   Obstacle waitFor(CUstream Stream) const;
   bool findModule(Launch &L, std::vector<std::string> &Variables);
   Obstacle snapshot(const Range &R, std::string &Digest,
-                    std::string *Keep = nullptr);
-  Obstacle keepAfter(const Range &R, const std::string &Before, Content &C);
+                    std::string *Keep = nullptr, const Part *Only = nullptr);
+  Obstacle keepAfter(const Range &R, const std::string &Before, Content &C,
+                     const Part *Only = nullptr);
   void findGlobals(Launch &L, std::vector<Range> &At, const Function &F,
                    const void *Handle);
   void giveUp(uint32_t Index);
@@ -139,13 +157,16 @@ private:
   Counters Counts;
   LaunchTable Table;
   std::unordered_map<void *, Function> Functions;
-  std::vector<Launch> KeptLaunches; ///< By class.
+  std::unordered_map<std::string, std::string> Libraries; ///< By kernel.
+  std::vector<Launch> KeptLaunches;                       ///< By class.
 
   std::mutex GraphLock;
   std::unordered_map<CUgraphExec, KnownGraph> Graphs;
 
   std::mutex StoreLock; ///< Held while a launch is being kept.
   ContentStore Store;
+  PtxImages Ptx;
+  std::map<std::pair<CUcontext, std::string>, Marked> MarkedKernels;
 
   /// Correlation and class of recent launches, by the low bits of the former.
   static constexpr size_t RingSize = 1 << 18;
@@ -165,8 +186,12 @@ void walkGraph(Recorder &R, CUgraph Graph);
 /// driver does not tell. Arguments stay the node's.
 bool launchOfNode(const Driver &Cuda, CUgraphNode Node, LaunchCall &Call);
 /// A stream of our own in the current context, which waits for no other one;
-/// null where there is no context.
-CUstream copyStream(const Driver &Cuda);
+/// null where there is no context. There are two, by number.
+CUstream copyStream(const Driver &Cuda, unsigned Number = 0);
+/// The library that launches the kernel whose callback this is, by the file
+/// whose code makes the launch: "libcublas.so.13". "" where that is not one of
+/// those that nobody can rebuild.
+std::string launchingLibrary();
 /// Whether the host can read at \p Address.
 bool isHostAddress(uint64_t Address);
 

@@ -22,6 +22,10 @@ struct Recorder::Pending {
   Launch What;
   CUstream Stream;
   std::vector<Range> Ranges, Globals;
+  std::vector<Part> Parts; ///< Where only parts of allocations are kept.
+  const Part *part(size_t I) const {
+    return Parts.empty() ? nullptr : &Parts[I];
+  }
   std::vector<std::string> Before;    ///< Of the ranges; empty for large ones.
   uint64_t Held = 0;                  ///< Bytes in Before.
   std::unique_lock<std::mutex> Guard; ///< Of the store.
@@ -42,20 +46,21 @@ bool isHostAddress(uint64_t Address) {
                  &Resident) == 0;
 }
 
-CUstream copyStream(const Driver &Cuda) {
+CUstream copyStream(const Driver &Cuda, unsigned Number) {
   static std::mutex Lock;
-  static std::vector<std::pair<CUcontext, CUstream>> Streams;
+  static std::vector<std::pair<std::pair<CUcontext, unsigned>, CUstream>>
+      Streams;
   CUcontext Context = nullptr;
   if (Cuda.cuCtxGetCurrent(&Context) != CUDA_SUCCESS || !Context)
     return nullptr;
   std::lock_guard<std::mutex> Guard(Lock);
   for (auto &[Known, Stream] : Streams)
-    if (Known == Context)
+    if (Known == std::pair(Context, Number))
       return Stream;
   CUstream Stream = nullptr;
   if (Cuda.cuStreamCreate(&Stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
     return nullptr;
-  Streams.push_back({Context, Stream});
+  Streams.push_back({{Context, Number}, Stream});
   return Stream;
 }
 
@@ -76,9 +81,9 @@ Obstacle Recorder::waitFor(CUstream Stream) const {
   }
 }
 
-/// Copies \p R to the host and keeps it.
+/// Copies \p R to the host and keeps it: with \p Only, what was touched of it.
 Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
-                            std::string *Keep) {
+                            std::string *Keep, const Part *Only) {
   // Not a string yet: it would be filled with zeros first.
   std::unique_ptr<char[]> Bytes(new (std::nothrow) char[R.Size]);
   if (!Bytes)
@@ -94,6 +99,8 @@ Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
   if (Result != CUDA_SUCCESS)
     return "a buffer of " + std::to_string(R.Size) +
            " bytes could not be read: " + Cuda.errorName(Result);
+  if (Only)
+    keepTouched(*Only, Bytes.get());
   std::string_view View(Bytes.get(), R.Size);
   if (auto F = Store.put(View, Digest)) {
     Log.failure(F->what());
@@ -208,10 +215,8 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   L.Pointers = M.Pointers;
   P->Ranges = M.Ranges;
   uint64_t Bytes = 0;
-  for (const Range &R : M.Ranges) {
+  for (const Range &R : M.Ranges)
     Bytes += R.Size;
-    L.Buffers.push_back({R.Size, 256, {}, {}});
-  }
   CUdevice Device = 0;
   if (Cuda.cuCtxGetDevice(&Device) == CUDA_SUCCESS)
     L.Device = static_cast<unsigned>(Device);
@@ -227,10 +232,6 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
     Table[Index].Never = Forever;
     writeClass(Index, {Text});
   };
-  if (Bytes > Opts.MaxLaunchBytes)
-    return Refuse("its buffers hold " + std::to_string(Bytes) +
-                      " bytes, more than --max-launch-bytes allows",
-                  true);
   for (auto [Param, Offset] : M.HostWords)
     L.Obstacles.push_back("parameter " + std::to_string(Param) +
                           " contains, at " + std::to_string(Offset) +
@@ -241,11 +242,38 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (Obstacle Busy = waitFor(Call.Stream))
     return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
+  std::string Untold; // Why it is not known what the launch touches.
+  if (TouchedParts Parts; Bytes > Opts.WholeBytes) {
+    if (Obstacle Unknown = touched(L, M.Ranges, P->Globals, Parts)) {
+      Untold = ", and what it touches of them is not known: " + *Unknown;
+    } else {
+      uint64_t Touched = 0, Of = Bytes;
+      P->Ranges.clear();
+      Bytes = 0;
+      for (const Part &Each : Parts.Parts) {
+        P->Ranges.push_back(Each.All);
+        Bytes += Each.All.Size;
+        Touched += Each.touched();
+      }
+      L.Pointers = std::move(Parts.Pointers);
+      P->Parts = std::move(Parts.Parts);
+      L.Remarks.push_back("holds the " + std::to_string(Touched) +
+                          " bytes that the launch touches, of allocations of " +
+                          std::to_string(Of));
+    }
+  }
+  for (const Range &R : P->Ranges)
+    L.Buffers.push_back({R.Size, 256, {}, {}});
+  if (Bytes > Opts.MaxLaunchBytes)
+    return Refuse("its buffers hold " + std::to_string(Bytes) +
+                      " bytes, more than --max-launch-bytes allows" + Untold,
+                  true);
   makeRoom(Index, Bytes);
-  auto Copy = [&](const Range &R, Content &C, const std::string &What) {
+  auto Copy = [&](const Range &R, Content &C, const std::string &What,
+                  const Part *Only = nullptr) {
     std::string Text;
     bool Scan = P->Held + R.Size <= HeldLimit;
-    Why = snapshot(R, C.Digest, Scan ? &Text : nullptr);
+    Why = snapshot(R, C.Digest, Scan ? &Text : nullptr, Only);
     if (Why)
       return false;
     int Where = -1;
@@ -266,7 +294,8 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
     return true;
   };
   for (size_t I = 0; I < L.Buffers.size(); ++I)
-    if (!Copy(P->Ranges[I], L.Buffers[I], "buffer " + std::to_string(I)))
+    if (!Copy(P->Ranges[I], L.Buffers[I], "buffer " + std::to_string(I),
+              P->part(I)))
       return Refuse(*Why, false);
   for (size_t I = 0; I < L.Globals.size(); ++I)
     if (!Copy(P->Globals[I], L.Globals[I].Value,
@@ -277,9 +306,9 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
 }
 
 Obstacle Recorder::keepAfter(const Range &R, const std::string &Before,
-                             Content &C) {
+                             Content &C, const Part *Only) {
   std::string After;
-  Obstacle Why = snapshot(R, C.After, Before.empty() ? nullptr : &After);
+  Obstacle Why = snapshot(R, C.After, Before.empty() ? nullptr : &After, Only);
   if (!Why && !Before.empty() && C.After != C.Digest)
     for (size_t I = 0; I < Before.size(); ++I)
       C.Changed += Before[I] != After[I];
@@ -303,7 +332,7 @@ void Recorder::afterLaunch(bool Launched) {
   else if (!Why && L.Globals.empty() && !Variables.empty())
     Why = "its GPU binary was loaded by the launch itself";
   for (size_t I = 0; I < L.Buffers.size() && !Why; ++I)
-    Why = keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I]);
+    Why = keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I], P->part(I));
   for (size_t I = 0; I < L.Globals.size() && !Why; ++I)
     Why = snapshot(P->Globals[I], L.Globals[I].Value.After);
   if (Why) {

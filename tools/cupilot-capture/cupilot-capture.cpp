@@ -34,6 +34,10 @@ recording.
   --per-kernel N          launches of each kernel to keep with data (8)
   --max-bytes N           limit for all data on disk, with K, M or G (4G)
   --max-launch-bytes N    limit for the buffers of one launch (1G)
+  --whole-bytes N         launches whose allocations hold more are kept with
+                          what they touch alone: their kernel runs once more,
+                          on copies (64M)
+  --libraries             also keep launches of cuBLAS, cuDNN and the like
   --wait-ms N             how long to wait for a stream to become idle (10000)
   --cupti FILE            path of libcupti.so, if it is not found
   --library FILE          path of libcupilot-capture.so, if it is not found
@@ -86,11 +90,12 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
       break;
     }
     if (Word == "--timing" || Word == "--confirm" || Word == "--table" ||
-        Word == "--graphs") {
-      (Word == "--timing"    ? C.Opts.Timing
-       : Word == "--graphs"  ? C.Opts.Graphs
-       : Word == "--confirm" ? C.Confirm
-                             : C.Table) = true;
+        Word == "--graphs" || Word == "--libraries") {
+      (Word == "--timing"      ? C.Opts.Timing
+       : Word == "--graphs"    ? C.Opts.Graphs
+       : Word == "--libraries" ? C.Opts.Libraries
+       : Word == "--confirm"   ? C.Confirm
+                               : C.Table) = true;
       continue;
     }
     std::string *Text = Word == "-o"          ? &C.Folder
@@ -100,6 +105,7 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
     uint64_t *Number = Word == "--per-kernel"         ? &C.Opts.PerKernel
                        : Word == "--max-bytes"        ? &C.Opts.MaxBytes
                        : Word == "--max-launch-bytes" ? &C.Opts.MaxLaunchBytes
+                       : Word == "--whole-bytes"      ? &C.Opts.WholeBytes
                        : Word == "--wait-ms"          ? &C.Opts.WaitMs
                        : Word == "--replay"           ? &C.First
                                                       : nullptr;

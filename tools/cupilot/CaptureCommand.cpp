@@ -64,6 +64,18 @@ struct Options : CommandOptions {
       "graphs", In,
       cl::desc("On a GPU: also keep launches inside graphs; their nodes run "
                "once more, on copies of their memory")};
+  cl::opt<bool> Libraries{
+      "libraries", In,
+      cl::desc("On a GPU: also keep launches of cuBLAS, cuDNN and the like")};
+  cl::opt<uint64_t> MaxLaunchMegabytes{
+      "max-launch-mb", In, cl::value_desc("N"), cl::init(1024),
+      cl::desc("On a GPU: limit for the buffers of one launch, in megabytes "
+               "(default 1024)")};
+  cl::opt<uint64_t> WholeMegabytes{
+      "whole-mb", In, cl::value_desc("N"), cl::init(64),
+      cl::desc("On a GPU: launches whose allocations hold more are kept with "
+               "what they touch alone; their kernel runs once more, on copies "
+               "(default 64)")};
   cl::opt<uint64_t> PerKernel{"per-kernel", In, cl::value_desc("N"),
                               cl::init(8),
                               cl::desc("On a GPU: number of launches of each "
@@ -113,6 +125,9 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   Opts.PerKernel = O.PerKernel;
   Opts.Graphs = O.InGraphs;
   Opts.MaxBytes = O.MaxMegabytes << 20;
+  Opts.MaxLaunchBytes = O.MaxLaunchMegabytes << 20;
+  Opts.WholeBytes = O.WholeMegabytes << 20;
+  Opts.Libraries = O.Libraries;
   Opts.Cupti = O.Cupti;
   Opts.Launches = O.Launches;
   Opts.LaunchSteps = O.LaunchSteps;

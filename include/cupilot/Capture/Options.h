@@ -29,7 +29,10 @@ struct Options {
   uint64_t PerKernel = 8;               ///< Launches of a kernel with data.
   uint64_t MaxBytes = 4ull << 30;       ///< Of all contents on disk.
   uint64_t MaxLaunchBytes = 1ull << 30; ///< Of one launch's buffers.
-  uint64_t WaitMs = 10000;              ///< For a stream to become idle.
+  uint64_t WholeBytes = 64ull << 20; ///< Launches whose allocations hold more
+                                     ///< keep what they touch alone.
+  bool Libraries = false;            ///< Keep launches of libraries, too.
+  uint64_t WaitMs = 10000;           ///< For a stream to become idle.
   bool Graphs = false;     ///< Run graphs' kernels on copies, to keep them.
   bool Contents = false;   ///< Keep launches that differ in their buffers'
                            ///< contents alone, too. On the cpu device.

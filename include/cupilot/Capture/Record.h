@@ -73,7 +73,8 @@ struct Launch {
   unsigned Device = 0;
   uint64_t Stream = 0;
   bool InGraph = false;
-  std::string Module; ///< Digest of the GPU binary that holds the kernel.
+  std::string Library; ///< That makes it: "libcublas.so.13"; "" for others.
+  std::string Module;  ///< Digest of the GPU binary that holds the kernel.
   uint64_t ModuleSize = 0;
   std::vector<std::string> Obstacles; ///< Why it cannot be replayed.
   std::vector<std::string> Remarks;   ///< What to know when replaying it.

@@ -14,7 +14,8 @@ namespace cupilot::capture {
 
 /// A kernel in the table.
 struct KernelRow {
-  std::string Kernel; ///< Mangled.
+  std::string Kernel;  ///< Mangled.
+  std::string Library; ///< That launches it; "" for others.
   uint64_t Calls = 0;
   double Time = 0;  ///< In microseconds.
   double Share = 0; ///< Of all kernel time, 0 to 1.
@@ -30,7 +31,8 @@ struct KernelRow {
 /// One row per kernel, largest share first.
 std::vector<KernelRow> makeRows(const Record &R);
 
-/// The table for people. At most \p Most kernels.
+/// The table for people. At most \p Most kernels; those of a library are one
+/// line.
 std::string printTable(const Record &R, size_t Most = 40);
 
 } // namespace cupilot::capture

@@ -8,8 +8,9 @@
 //
 // A second copy of a kernel that sets a bit for each 64 bytes of global memory
 // that it reads or writes. Whoever runs it lays a table into its module: the
-// ranges that it may touch, each with two bitmaps. Reads of other global memory
-// are noted; a thread that would write there ends instead.
+// ranges that it may touch, each with two bitmaps. A thread that would touch
+// other global memory ends instead, so that the copy can neither change nor
+// miss what it was not given.
 //
 //===----------------------------------------------------------------------===//
 #ifndef CUPILOT_PTX_TOUCH_H
@@ -31,10 +32,11 @@ constexpr const char *TouchTableName = "cupilot_touch_table";
 constexpr const char *TouchKernelName = "cupilot_touch_kernel";
 
 struct TouchHeader {
-  uint64_t Stop = 0;         ///< Not 0: threads end at their next access.
-  uint64_t Count = 0;        ///< Of ranges.
-  uint64_t ForeignRead = 0;  ///< An address in no range that was read.
-  uint64_t ForeignWrite = 0; ///< One that would have been written.
+  uint64_t Stop = 0;  ///< Not 0: threads end at their next access.
+  uint64_t Count = 0; ///< Of ranges.
+  /// An address in no range that would have been read; one that would have
+  /// been written. 0: there was none.
+  uint64_t ForeignRead = 0, ForeignWrite = 0;
 };
 struct TouchRange {
   uint64_t Begin = 0, End = 0; ///< Device addresses.

@@ -86,6 +86,19 @@ int main(int Count, char **Words) {
       View V{N, reinterpret_cast<float *>(Y), reinterpret_cast<float *>(X)};
       launch("_Z6viewed4View", 16, 256, {&V});
     }
+    // One allocation for all. "arena": apart; "shifted": the kernel reads
+    // beyond the other pointer.
+    if (What == "arena" || What == "shifted") {
+      CUdeviceptr Arena;
+      cuMemAlloc(&Arena, 1 << 20);
+      std::vector<float> All(1 << 18, 1.5f);
+      cuMemcpyHtoD(Arena, All.data(), 1 << 20);
+      CUdeviceptr From = Arena + 40000,
+                  To = From + (What == "arena" ? 400016 : 256);
+      int Size = What == "arena" ? 1000 : 996;
+      float A = 0.5f;
+      launch("_Z3addPfPKfif", 4, 256, {&To, &From, &Size, &A});
+    }
     if (What == "linked") {
       CUdeviceptr At;
       cuMemAlloc(&At, 4 * sizeof(Node));
