@@ -10,7 +10,6 @@
 #include "cupilot/Ptx/Print.h"
 #include "cupilot/Ptx/Reach.h"
 #include <algorithm>
-#include <array>
 
 namespace cupilot::ptx {
 
@@ -19,10 +18,7 @@ static_assert(sizeof(TouchHeader) == 32 && sizeof(TouchRange) == 32,
 
 /// The table, and the function that each access calls before it. Addresses are
 /// generic; shared and local memory, constants and parameters do not count.
-/// The first lines are for modules of PTX 7.7 and later.
-static constexpr const char *TouchParameterTest =
-    "isspacep.param %p1, %a;\n@%p1 ret;\n";
-static constexpr std::array<const char *, 2> TouchFunction = {
+static constexpr const char *TouchFunction =
     R"(.visible .global .align 16 .b8 cupilot_touch_table[8192];
 .func cupilot_touch(.param .b64 cupilot_touch_at, .param .b32 cupilot_touch_bytes, .param .b32 cupilot_touch_writes)
 {
@@ -34,14 +30,11 @@ ld.param.u32 %n, [cupilot_touch_bytes];
 ld.param.u32 %w, [cupilot_touch_writes];
 setp.eq.u32 %p1, %n, 0;
 @%p1 ret;
-isspacep.shared %p1, %a;
-@%p1 ret;
-isspacep.local %p1, %a;
-@%p1 ret;
+isspacep.global %p1, %a;
+@!%p1 ret;
 isspacep.const %p1, %a;
 @%p1 ret;
-)",
-    R"(mov.u64 %t, cupilot_touch_table;
+mov.u64 %t, cupilot_touch_table;
 ld.volatile.global.u64 %stop, [%t];
 setp.ne.u64 %p1, %stop, 0;
 @%p1 exit;
@@ -98,7 +91,7 @@ $cupilot_write:
 st.volatile.global.u64 [%t+24], %a;
 exit;
 }
-)"};
+)";
 
 namespace {
 /// One access of global memory: what is called before it.
@@ -325,10 +318,7 @@ std::optional<MarkedKernel> Marker::run(std::string_view Kernel) {
   Head.Items.clear();
   std::erase(Head.Target, "debug");
   MarkedKernel Made;
-  Made.Text = print(Head, Options) + TouchFunction[0];
-  if (M.Needs >= Version{7, 7})
-    Made.Text += TouchParameterTest;
-  Made.Text += TouchFunction[1];
+  Made.Text = print(Head, Options) + TouchFunction;
   for (const Item &Original : M.Items) {
     Item I = Original;
     if (auto *F = std::get_if<Function>(&I.Is)) {
