@@ -18,6 +18,8 @@ static json toJson(const Content &C) {
   json J = {{"size", C.Size}, {"align", C.Align}, {"digest", C.Digest}};
   if (!C.After.empty())
     J["after"] = C.After;
+  if (!C.HasAfter)
+    J["afterKept"] = false;
   if (C.Changed)
     J["changed"] = C.Changed;
   return J;
@@ -130,6 +132,7 @@ static void readContentFields(const json &J, Content &C) {
   read(J, "align", C.Align, false);
   read(J, "digest", C.Digest, true);
   read(J, "after", C.After, false);
+  read(J, "afterKept", C.HasAfter, false);
   read(J, "changed", C.Changed, false);
   // Digests name files: nothing else may get through.
   if ((!C.Digest.empty() && !isDigest(C.Digest)) ||

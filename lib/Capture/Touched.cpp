@@ -58,10 +58,16 @@ static std::vector<Range> touchedIn(const TouchedBits &Bits, uint64_t From,
 
 /// The buffer of pointers of which the least is at \p Least and the last at
 /// \p Last, that may touch [From, To). Offsets into \p A.
-static Part partOf(const Range &A, const TouchedBits &Bits, uint64_t Least,
+static Part partOf(const Range &A, const Touched &Marks, uint64_t Least,
                    uint64_t Last, uint64_t From, uint64_t To) {
   Part P;
-  P.Within = touchedIn(Bits, From, To, A.Size);
+  TouchedBits All = Marks.Reads, Fresh = Marks.Writes;
+  for (size_t I = 0; I < All.size(); ++I) {
+    All[I] |= Marks.Writes[I];
+    Fresh[I] &= ~Marks.Reads[I];
+  }
+  P.Within = touchedIn(All, From, To, A.Size);
+  P.Fresh = touchedIn(Fresh, From, To, A.Size);
   uint64_t Begin = Least, End = Last;
   if (!P.Within.empty()) {
     Begin = std::min(Begin, P.Within.front().Base);
@@ -74,13 +80,14 @@ static Part partOf(const Range &A, const TouchedBits &Bits, uint64_t Least,
   End = std::max(End, std::min(Begin + Granule, A.Size));
   P.All = {A.Base + Begin, End - Begin};
   P.Least = A.Base + From;
-  for (Range &R : P.Within)
-    R.Base += A.Base;
+  for (std::vector<Range> *Each : {&P.Within, &P.Fresh})
+    for (Range &R : *Each)
+      R.Base += A.Base;
   return P;
 }
 
 TouchedParts splitTouched(const std::vector<Range> &Allocations,
-                          const std::vector<TouchedBits> &Bits,
+                          const std::vector<Touched> &Marks,
                           const std::vector<Pointer> &Pointers,
                           const std::vector<bool> &Together) {
   TouchedParts Made;
@@ -97,11 +104,11 @@ TouchedParts splitTouched(const std::vector<Range> &Allocations,
     Offsets.erase(std::ranges::unique(Offsets).begin(), Offsets.end());
     if (Together[I]) {
       Made.Parts.push_back(
-          partOf(A, Bits[I], Offsets.front(), Offsets.back(), 0, A.Size));
+          partOf(A, Marks[I], Offsets.front(), Offsets.back(), 0, A.Size));
     } else {
       for (size_t J = 0; J < Offsets.size(); ++J)
         Made.Parts.push_back(
-            partOf(A, Bits[I], Offsets[J], Offsets[J], J ? Offsets[J] : 0,
+            partOf(A, Marks[I], Offsets[J], Offsets[J], J ? Offsets[J] : 0,
                    J + 1 < Offsets.size() ? Offsets[J + 1] : A.Size));
     }
     size_t First = Made.Parts.size() - (Together[I] ? 1 : Offsets.size());
@@ -128,6 +135,30 @@ void keepTouched(const Part &P, char *Bytes) {
     At = Begin + R.Size;
   }
   std::memset(Bytes + At, 0, P.All.Size - At);
+}
+
+void clearFresh(const Part &P, char *Bytes) {
+  for (const Range &R : P.Fresh)
+    std::memset(Bytes + (R.Base - P.All.Base), 0, R.Size);
+}
+
+bool keepUnwritten(Part &P, std::string_view With, std::string_view Without) {
+  std::vector<Range> Left;
+  bool Some = false;
+  for (const Range &R : P.Fresh) {
+    for (uint64_t At = R.Base, End; At < R.Base + R.Size; At = End) {
+      End = std::min((At / Granule + 1) * Granule, R.Base + R.Size);
+      uint64_t Offset = At - P.All.Base;
+      if (With.substr(Offset, End - At) != Without.substr(Offset, End - At))
+        Some = true;
+      else if (!Left.empty() && Left.back().Base + Left.back().Size == At)
+        Left.back().Size += End - At;
+      else
+        Left.push_back({At, End - At});
+    }
+  }
+  P.Fresh = std::move(Left);
+  return Some;
 }
 
 } // namespace cupilot::capture

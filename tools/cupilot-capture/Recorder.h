@@ -130,19 +130,38 @@ private:
   };
   const Marked &markedKernel(const std::string &Kernel);
   Obstacle makeMarked(const std::string &Kernel, Marked &Made);
+  /// A launch on buffers of their own.
+  struct OwnBuffers {
+    std::vector<Part> Parts;
+    std::vector<Pointer> Pointers;
+    std::vector<std::string>
+        Before; ///< Their contents; none of too large ones.
+    /// Digests of what they hold after it; empty where two runs differed.
+    std::vector<std::string> After;
+    uint64_t bytes() const;
+  };
   Obstacle touched(const Launch &L, const std::vector<Range> &Allocations,
-                   const std::vector<Range> &Globals, TouchedParts &Found);
+                   const std::vector<Range> &Globals, OwnBuffers &Made);
   class MarkedRun;
+  Obstacle readParts(const std::vector<Part> &Parts,
+                     const std::vector<uint64_t> &At,
+                     std::vector<std::string> &Contents) const;
+  Obstacle tryBuffers(const Launch &L, const Marked &K,
+                      const std::vector<Range> &Globals, const OwnBuffers &Made,
+                      bool &Further, std::vector<std::string> &After);
 
   // Snapshot.cpp
   void keepBefore(uint32_t Index, const Function &F, const LaunchCall &Call,
                   std::vector<std::string> Args);
   Obstacle waitFor(CUstream Stream) const;
   bool findModule(Launch &L, std::vector<std::string> &Variables);
+  Obstacle read(const Range &R, std::unique_ptr<char[]> &Bytes) const;
+  Obstacle store(std::string_view Bytes, std::string &Digest);
   Obstacle snapshot(const Range &R, std::string &Digest,
-                    std::string *Keep = nullptr, const Part *Only = nullptr);
-  Obstacle keepAfter(const Range &R, const std::string &Before, Content &C,
-                     const Part *Only = nullptr);
+                    std::string *Keep = nullptr);
+  Obstacle keepAfter(const Range &R, const std::string &Before, Content &C);
+  Obstacle keepPartAfter(const Part &P, const std::string &Before,
+                         const std::string &Expected, Content &C);
   void findGlobals(Launch &L, std::vector<Range> &At, const Function &F,
                    const void *Handle);
   void giveUp(uint32_t Index);

@@ -128,6 +128,10 @@ bool Replayer::compare(CUdeviceptr At, const Content &C,
     return false;
   if (digest(Now) == C.After)
     return true;
+  if (!C.HasAfter) { // Twice the same when it was recorded.
+    Bad = {ReplayResult::Differs, What};
+    return false;
+  }
   std::string Then;
   if (auto F = readContent(Folder, C.After, C.Size, Then))
     return fail(F->what());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recorder.h"
+#include "cupilot/Portable/Digest.h"
 #include <algorithm>
 #include <chrono>
 #include <new>
@@ -22,10 +23,7 @@ struct Recorder::Pending {
   Launch What;
   CUstream Stream;
   std::vector<Range> Ranges, Globals;
-  std::vector<Part> Parts; ///< Where only parts of allocations are kept.
-  const Part *part(size_t I) const {
-    return Parts.empty() ? nullptr : &Parts[I];
-  }
+  OwnBuffers Own;                     ///< Where parts of allocations are kept.
   std::vector<std::string> Before;    ///< Of the ranges; empty for large ones.
   uint64_t Held = 0;                  ///< Bytes in Before.
   std::unique_lock<std::mutex> Guard; ///< Of the store.
@@ -81,11 +79,9 @@ Obstacle Recorder::waitFor(CUstream Stream) const {
   }
 }
 
-/// Copies \p R to the host and keeps it: with \p Only, what was touched of it.
-Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
-                            std::string *Keep, const Part *Only) {
-  // Not a string yet: it would be filled with zeros first.
-  std::unique_ptr<char[]> Bytes(new (std::nothrow) char[R.Size]);
+Obstacle Recorder::read(const Range &R, std::unique_ptr<char[]> &Bytes) const {
+  // Not a string: it would be filled with zeros first.
+  Bytes.reset(new (std::nothrow) char[R.Size]);
   if (!Bytes)
     return "not enough host memory for a copy of " + std::to_string(R.Size) +
            " bytes";
@@ -99,26 +95,38 @@ Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
   if (Result != CUDA_SUCCESS)
     return "a buffer of " + std::to_string(R.Size) +
            " bytes could not be read: " + Cuda.errorName(Result);
-  if (Only)
-    keepTouched(*Only, Bytes.get());
-  std::string_view View(Bytes.get(), R.Size);
-  if (auto F = Store.put(View, Digest)) {
+  return {};
+}
+
+Obstacle Recorder::store(std::string_view Bytes, std::string &Digest) {
+  if (auto F = Store.put(Bytes, Digest)) {
     Log.failure(F->what());
     return F->what();
   }
   if (Digest.empty())
     return "the limit of " + std::to_string(Store.limit()) +
            " bytes for all data is reached (--max-bytes)";
-  if (Keep)
-    *Keep = View;
   return {};
+}
+
+/// Copies \p R to the host and keeps it.
+Obstacle Recorder::snapshot(const Range &R, std::string &Digest,
+                            std::string *Keep) {
+  std::unique_ptr<char[]> Bytes;
+  if (Obstacle Why = read(R, Bytes))
+    return Why;
+  std::string_view View(Bytes.get(), R.Size);
+  Obstacle Why = store(View, Digest);
+  if (!Why && Keep)
+    *Keep = View;
+  return Why;
 }
 
 void Recorder::drop(const Launch &L) {
   auto Drop = [&](const Content &C) {
     if (!C.Digest.empty())
       Store.drop(C.Digest);
-    if (!C.After.empty())
+    if (!C.After.empty() && C.HasAfter)
       Store.drop(C.After);
   };
   for (const Content &B : L.Buffers)
@@ -243,20 +251,19 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
     return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
   std::string Untold; // Why it is not known what the launch touches.
-  if (TouchedParts Parts; Bytes > Opts.WholeBytes) {
-    if (Obstacle Unknown = touched(L, M.Ranges, P->Globals, Parts)) {
+  if (Bytes > Opts.WholeBytes) {
+    if (Obstacle Unknown = touched(L, M.Ranges, P->Globals, P->Own)) {
       Untold = ", and what it touches of them is not known: " + *Unknown;
+      P->Own = {};
     } else {
       uint64_t Touched = 0, Of = Bytes;
       P->Ranges.clear();
-      Bytes = 0;
-      for (const Part &Each : Parts.Parts) {
+      for (const Part &Each : P->Own.Parts) {
         P->Ranges.push_back(Each.All);
-        Bytes += Each.All.Size;
         Touched += Each.touched();
       }
-      L.Pointers = std::move(Parts.Pointers);
-      P->Parts = std::move(Parts.Parts);
+      Bytes = P->Own.bytes();
+      L.Pointers = P->Own.Pointers;
       L.Remarks.push_back("holds the " + std::to_string(Touched) +
                           " bytes that the launch touches, of allocations of " +
                           std::to_string(Of));
@@ -270,10 +277,15 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
                   true);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What,
-                  const Part *Only = nullptr) {
+                  std::string *Known = nullptr) {
     std::string Text;
     bool Scan = P->Held + R.Size <= HeldLimit;
-    Why = snapshot(R, C.Digest, Scan ? &Text : nullptr, Only);
+    if (Known)
+      Why = store(*Known, C.Digest);
+    else
+      Why = snapshot(R, C.Digest, Scan ? &Text : nullptr);
+    if (Known && !Why)
+      Text = std::move(*Known);
     if (Why)
       return false;
     int Where = -1;
@@ -295,7 +307,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   };
   for (size_t I = 0; I < L.Buffers.size(); ++I)
     if (!Copy(P->Ranges[I], L.Buffers[I], "buffer " + std::to_string(I),
-              P->part(I)))
+              P->Own.Before.empty() ? nullptr : &P->Own.Before[I]))
       return Refuse(*Why, false);
   for (size_t I = 0; I < L.Globals.size(); ++I)
     if (!Copy(P->Globals[I], L.Globals[I].Value,
@@ -305,10 +317,29 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   Current = std::move(P);
 }
 
+/// What the launch made of a part. Only its digest is kept where it is what
+/// was expected: another run gives it, too.
+Obstacle Recorder::keepPartAfter(const Part &P, const std::string &Before,
+                                 const std::string &Expected, Content &C) {
+  std::unique_ptr<char[]> Bytes;
+  if (Obstacle Why = read(P.All, Bytes))
+    return Why;
+  keepTouched(P, Bytes.get());
+  std::string_view View(Bytes.get(), P.All.Size);
+  C.After = digest(View);
+  C.HasAfter = C.After != Expected && C.After != C.Digest;
+  if (C.After != C.Digest)
+    for (size_t I = 0; I < Before.size(); ++I)
+      C.Changed += Before[I] != View[I];
+  if (!C.HasAfter)
+    return {};
+  return store(View, C.After);
+}
+
 Obstacle Recorder::keepAfter(const Range &R, const std::string &Before,
-                             Content &C, const Part *Only) {
+                             Content &C) {
   std::string After;
-  Obstacle Why = snapshot(R, C.After, Before.empty() ? nullptr : &After, Only);
+  Obstacle Why = snapshot(R, C.After, Before.empty() ? nullptr : &After);
   if (!Why && !Before.empty() && C.After != C.Digest)
     for (size_t I = 0; I < Before.size(); ++I)
       C.Changed += Before[I] != After[I];
@@ -332,7 +363,11 @@ void Recorder::afterLaunch(bool Launched) {
   else if (!Why && L.Globals.empty() && !Variables.empty())
     Why = "its GPU binary was loaded by the launch itself";
   for (size_t I = 0; I < L.Buffers.size() && !Why; ++I)
-    Why = keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I], P->part(I));
+    Why = P->Own.Parts.empty()
+              ? keepAfter(P->Ranges[I], P->Before[I], L.Buffers[I])
+              : keepPartAfter(P->Own.Parts[I], P->Before[I],
+                              P->Own.After.empty() ? "" : P->Own.After[I],
+                              L.Buffers[I]);
   for (size_t I = 0; I < L.Globals.size() && !Why; ++I)
     Why = snapshot(P->Globals[I], L.Globals[I].Value.After);
   if (Why) {

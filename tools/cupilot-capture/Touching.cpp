@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recorder.h"
+#include "cupilot/Portable/Digest.h"
 #include "cupilot/Ptx/Touch.h"
 #include <algorithm>
 #include <chrono>
@@ -160,15 +161,22 @@ public:
   }
   MarkedRun(const MarkedRun &) = delete;
 
-  /// A copy of \p From, of which nothing below \p Least may be touched. Marks
-  /// are made where \p Marks.
-  Obstacle add(const Range &From, uint64_t Least, bool Marks);
+  /// A copy of \p From, of the card or the host, of which the first \p Skip
+  /// bytes may not be touched. Marks are made where \p Marks.
+  Obstacle add(const Range &From, uint64_t Skip, bool Marks);
   /// Copies the program's variables into those of the marked module.
   Obstacle variables(const Launch &L, const std::vector<Range> &At);
   /// Runs it with the pointers into the copies, by their numbers.
   Obstacle run(const Launch &L, const std::vector<Pointer> &Pointers);
   /// What was touched of the copy \p Number.
-  Obstacle marks(size_t Number, TouchedBits &Bits);
+  Obstacle marks(size_t Number, Touched &Marks);
+  /// Where the copies lie.
+  std::vector<uint64_t> places() const {
+    std::vector<uint64_t> At;
+    for (const Copy &C : Copies)
+      At.push_back(C.At);
+    return At;
+  }
   /// A thread wanted to touch other memory.
   bool reachedFurther() const { return Head.ForeignRead || Head.ForeignWrite; }
 
@@ -210,7 +218,7 @@ Obstacle Recorder::MarkedRun::allocate(uint64_t Size, CUdeviceptr &At) {
   return std::nullopt;
 }
 
-Obstacle Recorder::MarkedRun::add(const Range &From, uint64_t Least,
+Obstacle Recorder::MarkedRun::add(const Range &From, uint64_t Skip,
                                   bool Marks) {
   if (Table.size() == ptx::MostTouchRanges)
     return "it has too many buffers";
@@ -221,7 +229,6 @@ Obstacle Recorder::MarkedRun::add(const Range &From, uint64_t Least,
   if (Obstacle Why = good(
           R.Cuda.cuMemcpyAsync(C.At, From.Base, From.Size, Stream), "copying"))
     return Why;
-  uint64_t Skip = Least > From.Base ? Least - From.Base : 0;
   ptx::TouchRange Entry{C.At + Skip, C.At + From.Size, 0, 0};
   if (Marks) {
     C.Bitmap = (From.Size / Granule / 32 + 2) * 4;
@@ -326,62 +333,141 @@ Obstacle Recorder::MarkedRun::run(const Launch &L,
   return good(R.Cuda.cuStreamSynchronize(Stream), "its marked copy failed");
 }
 
-Obstacle Recorder::MarkedRun::marks(size_t Number, TouchedBits &Bits) {
+Obstacle Recorder::MarkedRun::marks(size_t Number, Touched &Marks) {
   const Copy &C = Copies[Number];
-  std::vector<uint32_t> Maps(C.Bitmap / 2); // Reads, then writes.
-  if (Obstacle Why =
-          good(R.Cuda.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(Maps.data()),
-                                    Table[Number].Reads, 2 * C.Bitmap, Stream),
-               "reading the marks"))
-    return Why;
-  if (Obstacle Why =
-          good(R.Cuda.cuStreamSynchronize(Stream), "reading the marks"))
-    return Why;
-  Bits.assign(Maps.begin(), Maps.begin() + static_cast<long>(C.Bitmap / 4));
-  for (size_t I = 0; I < Bits.size(); ++I)
-    Bits[I] |= Maps[Bits.size() + I];
+  for (auto [Bits, From] : {std::pair(&Marks.Reads, Table[Number].Reads),
+                            {&Marks.Writes, Table[Number].Writes}}) {
+    Bits->resize(C.Bitmap / 4);
+    if (Obstacle Why = good(
+            R.Cuda.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(Bits->data()),
+                                 From, C.Bitmap, Stream),
+            "reading the marks"))
+      return Why;
+  }
+  return good(R.Cuda.cuStreamSynchronize(Stream), "reading the marks");
+}
+
+uint64_t Recorder::OwnBuffers::bytes() const {
+  uint64_t Bytes = 0;
+  for (const Part &P : Parts)
+    Bytes += P.All.Size;
+  return Bytes;
+}
+
+/// The contents of \p Parts where they lie, each at \p At of its own.
+Obstacle Recorder::readParts(const std::vector<Part> &Parts,
+                             const std::vector<uint64_t> &At,
+                             std::vector<std::string> &Contents) const {
+  Contents.clear();
+  for (size_t I = 0; I < Parts.size(); ++I) {
+    std::unique_ptr<char[]> Bytes;
+    if (Obstacle Why = read({At[I], Parts[I].All.Size}, Bytes))
+      return Why;
+    keepTouched(Parts[I], Bytes.get());
+    Contents.emplace_back(Bytes.get(), Parts[I].All.Size);
+  }
   return std::nullopt;
+}
+
+/// Runs the marked code on \p Made's buffers with the contents in it; what they
+/// hold then.
+Obstacle Recorder::tryBuffers(const Launch &L, const Marked &K,
+                              const std::vector<Range> &Globals,
+                              const OwnBuffers &Made, bool &Further,
+                              std::vector<std::string> &After) {
+  MarkedRun Run(*this, K);
+  for (size_t I = 0; I < Made.Parts.size(); ++I)
+    if (Obstacle Why =
+            Run.add({reinterpret_cast<uint64_t>(Made.Before[I].data()),
+                     Made.Before[I].size()},
+                    Made.Parts[I].Least -
+                        std::min(Made.Parts[I].Least, Made.Parts[I].All.Base),
+                    false))
+      return Why;
+  if (Obstacle Why = Run.variables(L, Globals))
+    return Why;
+  if (Obstacle Why = Run.run(L, Made.Pointers))
+    return Why;
+  Further = Run.reachedFurther();
+  return Further ? std::nullopt : readParts(Made.Parts, Run.places(), After);
 }
 
 Obstacle Recorder::touched(const Launch &L,
                            const std::vector<Range> &Allocations,
                            const std::vector<Range> &Globals,
-                           TouchedParts &Found) {
+                           OwnBuffers &Made) {
   const Marked &K = markedKernel(L.Kernel);
   if (!K.Why.empty())
     return K.Why;
-  std::vector<TouchedBits> Bits(Allocations.size());
-  {
-    MarkedRun Run(*this, K);
-    for (const Range &A : Allocations)
-      if (Obstacle Why = Run.add(A, 0, true))
-        return Why;
-    if (Obstacle Why = Run.variables(L, Globals))
+  MarkedRun Whole(*this, K);
+  for (const Range &A : Allocations)
+    if (Obstacle Why = Whole.add(A, 0, true))
       return Why;
-    if (Obstacle Why = Run.run(L, L.Pointers))
+  if (Obstacle Why = Whole.variables(L, Globals))
+    return Why;
+  if (Obstacle Why = Whole.run(L, L.Pointers))
+    return Why;
+  if (Whole.reachedFurther())
+    return "it touches memory that no argument points to";
+  std::vector<Touched> Marks(Allocations.size());
+  for (size_t I = 0; I < Marks.size(); ++I)
+    if (Obstacle Why = Whole.marks(I, Marks[I]))
       return Why;
-    if (Run.reachedFurther())
+  // Which allocation a part is of: the copies lie as the originals do.
+  auto Split = [&](bool Together, std::vector<uint64_t> &Here,
+                   std::vector<uint64_t> &Copies) {
+    TouchedParts Found =
+        splitTouched(Allocations, Marks, L.Pointers,
+                     std::vector<bool>(Allocations.size(), Together));
+    Made.Parts = std::move(Found.Parts);
+    Made.Pointers = std::move(Found.Pointers);
+    for (const Part &P : Made.Parts) {
+      size_t I = 0;
+      while (P.All.Base - Allocations[I].Base >= Allocations[I].Size)
+        ++I;
+      Here.push_back(P.All.Base);
+      Copies.push_back(Whole.places()[I] + P.All.Base - Allocations[I].Base);
+    }
+  };
+  for (bool Together : {false, true}) {
+    std::vector<uint64_t> Here, Copies;
+    Split(Together, Here, Copies);
+    if (Made.bytes() > Opts.MaxLaunchBytes)
+      return std::nullopt; // Whoever asks says so.
+    // What is only written needs no contents before, as far as all of it is.
+    std::vector<std::string> Full, After, Again;
+    bool Further = false;
+    if (Obstacle Why = readParts(Made.Parts, Here, Full))
+      return Why;
+    if (Obstacle Why = readParts(Made.Parts, Copies, After))
+      return Why;
+    auto Begin = [&] {
+      Made.Before = Full;
+      for (size_t I = 0; I < Made.Parts.size(); ++I)
+        clearFresh(Made.Parts[I], Made.Before[I].data());
+    };
+    Begin();
+    if (Obstacle Why = tryBuffers(L, K, Globals, Made, Further, Again))
+      return Why;
+    if (Further && Together)
       return "it touches memory that no argument points to";
-    for (size_t I = 0; I < Bits.size(); ++I)
-      if (Obstacle Why = Run.marks(I, Bits[I]))
+    if (Further)
+      continue; // Beyond the next pointer.
+    bool Unwritten = false;
+    for (size_t I = 0; I < Made.Parts.size(); ++I)
+      Unwritten |= keepUnwritten(Made.Parts[I], After[I], Again[I]);
+    if (Unwritten) {
+      Begin();
+      if (Obstacle Why = tryBuffers(L, K, Globals, Made, Further, Again))
         return Why;
-  }
-  // One pointer into each allocation: nothing to tell apart.
-  std::vector<bool> Together(Allocations.size(), false);
-  Found = splitTouched(Allocations, Bits, L.Pointers, Together);
-  if (Found.Parts.size() == Allocations.size())
+    }
+    if (After == Again) {
+      for (const std::string &Each : After)
+        Made.After.push_back(digest(Each));
+    } else { // The order of its threads counts: nothing is known for sure.
+      Made.Before = std::move(Full);
+    }
     return std::nullopt;
-  MarkedRun Run(*this, K);
-  for (const Part &P : Found.Parts)
-    if (Obstacle Why = Run.add(P.All, P.Least, false))
-      return Why;
-  if (Obstacle Why = Run.variables(L, Globals))
-    return Why;
-  if (Obstacle Why = Run.run(L, Found.Pointers))
-    return Why;
-  if (Run.reachedFurther()) {
-    Together.assign(Together.size(), true);
-    Found = splitTouched(Allocations, Bits, L.Pointers, Together);
   }
   return std::nullopt;
 }

@@ -25,6 +25,8 @@ struct Content {
   std::string Digest;   ///< Before; empty where it was not read.
   std::string After;    ///< After; empty where it was not read.
   uint64_t Changed = 0; ///< Bytes that are known to differ.
+  bool HasAfter = true; ///< The contents after it are kept, not their digest
+                        ///< alone.
 };
 
 /// An aligned word of a parameter that lies in a live allocation.

@@ -24,10 +24,16 @@ constexpr uint64_t Granule = 64;
 /// I * Granule on.
 using TouchedBits = std::vector<uint32_t>;
 
+/// Of one allocation.
+struct Touched {
+  TouchedBits Reads, Writes;
+};
+
 /// A buffer that is a part of an allocation.
 struct Part {
   Range All;                 ///< With what lies between; begins at 256 bytes.
   std::vector<Range> Within; ///< What was touched of it, ascending, apart.
+  std::vector<Range> Fresh;  ///< What of it was written alone.
   /// Accesses below this address are those of another part.
   uint64_t Least = 0;
   /// Bytes of Within.
@@ -44,12 +50,18 @@ struct TouchedParts {
 /// pointers of \p Together share (an allocation for each) stays one buffer: a
 /// launch may reach beyond the next pointer.
 TouchedParts splitTouched(const std::vector<Range> &Allocations,
-                          const std::vector<TouchedBits> &Bits,
+                          const std::vector<Touched> &Marks,
                           const std::vector<Pointer> &Pointers,
                           const std::vector<bool> &Together);
 
 /// Sets to zero what of \p Bytes, the contents of P.All, was not touched.
 void keepTouched(const Part &P, char *Bytes);
+/// Sets to zero what of them is only written.
+void clearFresh(const Part &P, char *Bytes);
+/// Takes what of P.Fresh differs between \p With and \p Without, contents after
+/// a launch that began with it and with zeros, from P.Fresh: not every byte of
+/// it is written. True where there was some.
+bool keepUnwritten(Part &P, std::string_view With, std::string_view Without);
 
 } // namespace cupilot::capture
 

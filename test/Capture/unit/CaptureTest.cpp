@@ -13,6 +13,7 @@
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
+#include "cupilot/Capture/Touched.h"
 #include "cupilot/Portable/Digest.h"
 #include "gtest/gtest.h"
 #include <cstring>
@@ -331,6 +332,91 @@ TEST_F(CaptureTest, BoundsOfTheTable) {
   EXPECT_FALSE(Rows[1].KnowsBytes);
 }
 
+TEST_F(CaptureTest, LaunchesOfALibraryAreOneLine) {
+  Record R;
+  for (auto [Name, Cost, Library] : {std::tuple("own", 50.0, ""),
+                                     {"gemm_a", 20.0, "libcublas.so.13"},
+                                     {"gemm_b", 30.0, "libcublas.so.13"}}) {
+    Launch &L = R.Launches.emplace_back();
+    L.Kernel = Name;
+    L.Count = 2;
+    L.Cost = Cost;
+    L.Library = Library;
+  }
+  std::string Table = printTable(R);
+  EXPECT_NE(Table.find("3 kernels, 6 launches"), std::string::npos) << Table;
+  EXPECT_NE(Table.find("libcublas.so.13 (2 kernels)\n           a library's: "
+                       "counted and timed, not kept"),
+            std::string::npos)
+      << Table;
+  EXPECT_EQ(Table.find("gemm_a"), std::string::npos) << Table;
+  // It comes back from the file.
+  Launch Back;
+  ASSERT_FALSE(fromJson(toJson(R.Launches[1]), Back));
+  EXPECT_EQ(Back.Library, "libcublas.so.13");
+}
+
+/// Bits for the granules that \p Numbers names.
+TouchedBits bits(std::initializer_list<unsigned> Numbers) {
+  TouchedBits Bits(4);
+  for (unsigned I : Numbers)
+    Bits[I / 32] |= 1u << (I % 32);
+  return Bits;
+}
+
+TEST_F(CaptureTest, PointersGetWhatTheyTouch) {
+  // 8000 bytes at 1 MiB: one pointer at 1000 (granule 15 begins at 960), one
+  // at 4112 (granule 64 holds 4096 to 4160).
+  constexpr uint64_t Base = 1 << 20;
+  std::vector<Range> Allocations = {{Base, 8000}};
+  std::vector<Pointer> Pointers = {{0, 0, 0, 4112}, {1, 0, 0, 1000}};
+  std::vector<Touched> Marks = {
+      {bits({3, 15, 16, 20, 64, 65}), bits({15, 64, 66, 124})}};
+  TouchedParts P = splitTouched(Allocations, Marks, Pointers, {false});
+  ASSERT_EQ(P.Parts.size(), 2u);
+  // What lies before all pointers is the first one's, granule 64 the other's.
+  const Part &A = P.Parts[0], &B = P.Parts[1];
+  EXPECT_EQ(A.All, (Range{Base, 21 * 64}));
+  EXPECT_EQ(A.Within, (std::vector<Range>{{Base + 3 * 64, 64},
+                                          {Base + 15 * 64, 128},
+                                          {Base + 20 * 64, 64}}));
+  EXPECT_EQ(A.touched(), 256u);
+  EXPECT_EQ(B.All, (Range{Base + 4096, 8000 - 4096}));
+  EXPECT_EQ(B.Within, (std::vector<Range>{{Base + 4112, 48 + 128},
+                                          {Base + 124 * 64, 64}}));
+  EXPECT_EQ(B.Fresh,
+            (std::vector<Range>{{Base + 66 * 64, 64}, {Base + 124 * 64, 64}}));
+  EXPECT_EQ(B.Least, Base + 4112);
+  EXPECT_EQ(P.Pointers[0].Buffer, 1u);
+  EXPECT_EQ(P.Pointers[0].At, 16u);
+  EXPECT_EQ(P.Pointers[1].Buffer, 0u);
+  EXPECT_EQ(P.Pointers[1].At, 1000u);
+  // Contents: only what was touched, and without what is only written.
+  std::string Bytes(B.All.Size, 'x');
+  keepTouched(B, Bytes.data());
+  EXPECT_EQ(std::count(Bytes.begin(), Bytes.end(), 'x'), 48 + 128 + 64);
+  std::string Full = Bytes;
+  clearFresh(B, Bytes.data());
+  EXPECT_EQ(std::count(Bytes.begin(), Bytes.end(), 'x'), 48 + 64);
+  // One byte of granule 124 is not written: it stays what it was.
+  std::string With(B.All.Size, 'y'), Without = With;
+  With[124 * 64 - 4096 + 5] = 'x';
+  Part Kept = B;
+  EXPECT_TRUE(keepUnwritten(Kept, With, Without));
+  EXPECT_EQ(Kept.Fresh, (std::vector<Range>{{Base + 66 * 64, 64}}));
+  EXPECT_FALSE(keepUnwritten(Kept, With, Without));
+  // Together they are one buffer. One that nothing is touched by still points.
+  P = splitTouched(Allocations, Marks, Pointers, {true});
+  ASSERT_EQ(P.Parts.size(), 1u);
+  EXPECT_EQ(P.Parts[0].All, (Range{Base, 8000}));
+  EXPECT_EQ(P.Pointers[0].At, 4112u);
+  Marks = {{bits({}), bits({})}};
+  P = splitTouched(Allocations, Marks, Pointers, {false});
+  ASSERT_EQ(P.Parts.size(), 2u);
+  EXPECT_EQ(P.Parts[1].All, (Range{Base + 4096, 64}));
+  EXPECT_TRUE(P.Parts[1].Within.empty());
+}
+
 TEST_F(CaptureTest, OptionsComeThroughTheEnvironment) {
   Options O, Back;
   O.Timing = true;
@@ -339,6 +425,8 @@ TEST_F(CaptureTest, OptionsComeThroughTheEnvironment) {
   O.Launches = 5;
   O.After = Then::Skip;
   O.LaunchSteps = 77;
+  O.WholeBytes = 12345;
+  O.Libraries = true;
   O.Cupti = "/a,b/libcupti.so";
   ASSERT_FALSE(Options::parse(O.print(), Back));
   EXPECT_EQ(Back.print(), O.print());
