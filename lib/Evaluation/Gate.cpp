@@ -32,6 +32,9 @@ class GateImpl : public Gate {
 public:
   explicit GateImpl(std::unique_ptr<OriginalRuns> O)
       : TheOriginal(std::move(O)) {}
+  bool isLarge(size_t Index) const override {
+    return TheOriginal->setup().Workloads[Index].IsLarge;
+  }
   ArrayRef<ExecutionCounts> originalCounts() const override {
     return TheOriginal->counts();
   }

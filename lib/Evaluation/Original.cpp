@@ -249,7 +249,7 @@ Expected<bool> OriginalRuns::findReference(const JudgedCase &J) {
 
 Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
   if (llvm::all_of(Setup.Workloads,
-                   [](const Workload &W) { return W.isForGpuAlone(); }))
+                   [](const Workload &W) { return W.isNotForGate(); }))
     return findingError(
         "the cpu device cannot judge any workload of '" + Setup.Original->Name +
             "': " +
@@ -264,6 +264,11 @@ Expected<std::unique_ptr<OriginalRuns>> OriginalRuns::create(GateSetup Setup) {
   for (size_t I = 0; I < O->Setup.Workloads.size(); ++I)
     if (Error E = O->addWorkload(I))
       return std::move(E);
+  if (O->Bases.empty())
+    return findingError(
+        "the cpu device cannot judge any workload of '" + O->kernel().Name +
+            "': they take too long there, and cannot be made smaller",
+        "add smaller launches: docs/Gate.md, \"Large workloads\"");
   // An original that cannot be judged says so now.
   for (size_t I = 0; I < O->Entries.size(); ++I) {
     Expected<const JudgedCase *> J = O->get(I);
@@ -314,11 +319,17 @@ Error OriginalRuns::findTouched(const JudgedCase &J) {
 }
 
 Expected<double> OriginalRuns::estimate(const GateCase &C, bool Deep) {
-  LoadedKernel &K = Estimating[Deep];
+  return estimate(C, Estimating[Deep], DomainCases::mostCost(Deep),
+                  BornChecks().SampleBlocks);
+}
+
+Expected<double> OriginalRuns::estimate(const GateCase &C, LoadedKernel &K,
+                                        double MostSteps, unsigned Blocks) {
   if (!K.Module) {
     // What is counted is a sample of the blocks, with their whole loops.
     BornChecks Bound;
-    Bound.LaunchSteps = static_cast<uint64_t>(DomainCases::mostCost(Deep));
+    Bound.LaunchSteps = static_cast<uint64_t>(MostSteps);
+    Bound.SampleBlocks = Blocks;
     Expected<LoadedKernel> Loaded = loadKernel(
         Setup.Code.runs(), RunMode::Sampled, Setup.Arch, Bound, Code);
     if (!Loaded)

@@ -51,6 +51,8 @@ public:
   /// The same of a launch that may be huge: TooMuch where it takes more than
   /// the launches of a domain may.
   llvm::Expected<double> estimate(const GateCase &C, bool Deep);
+  llvm::Expected<double> estimate(const GateCase &C, LoadedKernel &K,
+                                  double MostSteps, unsigned Blocks);
   /// The launches that say how far a variant of the base \p Index is right;
   /// null where the original does not bear the base.
   llvm::Expected<DomainCases *> domainCases(size_t Index);
@@ -112,7 +114,8 @@ private:
   llvm::Expected<bool> findRounds(const JudgedCase &J);
   /// Fills in AsExact and Lean.
   llvm::Error findRounding(JudgedCase &J);
-  llvm::Expected<GateCase> reduced(const GateCase &C, double Cost);
+  llvm::Expected<GateCase> reduced(const GateCase &C, double Cost,
+                                   bool BySample);
   llvm::Expected<std::optional<GateCase>>
   admittedCase(size_t Index, DomainCases::Admission Admits);
 
@@ -132,6 +135,7 @@ private:
   /// source; else Plain does.
   LoadedKernel Deciding;
   std::array<LoadedKernel, 2> Estimating; ///< By depth; when needed.
+  LoadedKernel EstimatingRecorded;        ///< Of launches as recorded.
   LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
   std::optional<BranchCoverage> Decisions;

@@ -21,6 +21,11 @@ static constexpr double VariationCost = 2.5e5;
 static constexpr double VariationsCost = 8e8;
 /// Beyond this, the captured launch itself is not run whole.
 static constexpr double LargestLaunch = 4e9;
+/// Where a GPU runs it, too.
+static constexpr double LargestBesideGpu = 2e8;
+/// Blocks that run to find out what it costs, and what they may take.
+static constexpr unsigned SampledBlocks = 8;
+static constexpr double MostSampleSteps = 4e9;
 
 /// Finds the checks that the original passes: what it does itself is no reason
 /// to reject a variant.
@@ -73,7 +78,8 @@ static double blocksOf(const GateCase &C) {
 
 /// A launch like \p C that costs about what is wanted: fewer of what the grid
 /// covers, as far as the original bears it.
-Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost) {
+Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost,
+                                         bool BySample) {
   GateCase Best = C;
   SmallVector<Extent> Extents;
   for (const ScalarRef &S : kernel().Scalars)
@@ -97,7 +103,10 @@ Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost) {
         // wrong with a variant may show in long rows alone.
         if (E.Scalar && Try.Shape.Grid == Best.Shape.Grid)
           break;
-        Expected<double> Now = costOf(Try);
+        Expected<double> Now = BySample
+                                   ? estimate(Try, EstimatingRecorded,
+                                              MostSampleSteps, SampledBlocks)
+                                   : costOf(Try);
         if (!Now)
           return Now.takeError();
         if (*Now < 0 || *Now > 0.75 * Cost ||
@@ -132,34 +141,55 @@ static CaseMakers interleaved(ArrayRef<CaseMakers> Lists, size_t Most) {
 }
 
 Error OriginalRuns::addWorkload(size_t Index) {
-  if (Setup.Workloads[Index].isForGpuAlone()) {
+  Workload &Recorded = Setup.Workloads[Index];
+  if (Recorded.isNotForGate()) {
     Counts.emplace_back();
     return Error::success();
   }
   Expected<GateCase> Captured = capturedCase(Setup, Types, Index);
   if (!Captured)
     return Captured.takeError();
-  Expected<RunResult> Counted = run(Counting, *Captured);
-  if (!Counted)
-    return Counted.takeError();
-  if (Counted->Fault)
-    return findingError("the original itself faults on workload " +
-                        Captured->Name + ": " + Counted->Fault->str());
-  Counts.push_back(Counted->Counts);
-  double Cost = double(Counted->Counts.WarpInstructions) * 32;
+  double Cost = 0;
+  if (Setup.OnGpu) {
+    Expected<double> Sampled =
+        estimate(*Captured, EstimatingRecorded, MostSampleSteps, SampledBlocks);
+    if (!Sampled)
+      return Sampled.takeError();
+    Cost = *Sampled;
+    Recorded.IsLarge = Cost > LargestBesideGpu || Cost == DomainCases::TooMuch;
+  }
+  if (Recorded.IsLarge) {
+    Counts.emplace_back();
+    Choices.push_back(Captured->Name + ": not run here, for its cost; the GPU "
+                                       "compares it");
+    if (Cost == DomainCases::TooMuch)
+      return Error::success();
+  } else {
+    Expected<RunResult> Counted = run(Counting, *Captured);
+    if (!Counted)
+      return Counted.takeError();
+    if (Counted->Fault)
+      return findingError("the original itself faults on workload " +
+                          Captured->Name + ": " + Counted->Fault->str());
+    Counts.push_back(Counted->Counts);
+    Cost = double(Counted->Counts.WarpInstructions) * 32;
+  }
   // One thread of a variant may do all that the original's threads do
   // together, in a clumsy way. It is no matter of time: a verdict must not
   // depend on the machine.
-  constexpr double Clumsy = 32;
-  // Cases have rows of 70,000, some kernels read each seven times, and a
-  // compiler may take 40 instructions for a turn.
-  constexpr double LeastOfThread = 64e6, LeastOfLaunch = 128e6;
-  MostCost = std::max(MostCost, Cost);
-  Checks.ThreadSteps = static_cast<uint64_t>(
-      std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
-  // Some variations have more to do than what was captured.
-  Checks.LaunchSteps =
-      static_cast<uint64_t>(4 * Clumsy * MostCost + LeastOfLaunch);
+  auto Bound = [&](double Largest) {
+    constexpr double Clumsy = 32;
+    // Cases have rows of 70,000, some kernels read each seven times, and a
+    // compiler may take 40 instructions for a turn.
+    constexpr double LeastOfThread = 64e6, LeastOfLaunch = 128e6;
+    MostCost = std::max(MostCost, Largest);
+    Checks.ThreadSteps = static_cast<uint64_t>(
+        std::min<double>(Clumsy * MostCost + LeastOfThread, MostThreadSteps));
+    // Some variations have more to do than what was captured.
+    Checks.LaunchSteps =
+        static_cast<uint64_t>(4 * Clumsy * MostCost + LeastOfLaunch);
+  };
+  Bound(Recorded.IsLarge ? 0 : Cost);
   auto AddEntry = [&](std::function<GateCase()> Make) {
     Entries.emplace_back();
     Entries.back().Make = std::move(Make);
@@ -169,13 +199,13 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (Bases.size() >= MostVaried) {
     if (Error E = checkRecordedRanges(kernel(), *Captured, {}))
       return E;
-    if (Cost <= LargestLaunch)
+    if (!Recorded.IsLarge && Cost <= LargestLaunch)
       AddEntry([C = std::move(*Captured)] { return C; });
     return Error::success();
   }
   auto Base = std::make_unique<GateCase>(*Captured);
   if (Cost > VariationCost) {
-    Expected<GateCase> Small = reduced(*Captured, Cost);
+    Expected<GateCase> Small = reduced(*Captured, Cost, Recorded.IsLarge);
     if (!Small)
       return Small.takeError();
     *Base = std::move(*Small);
@@ -185,11 +215,14 @@ Error OriginalRuns::addWorkload(size_t Index) {
     Choices.push_back(Base->Name + ": " + shapeText(Base->Shape) +
                       " stands for " + shapeText(Captured->Shape));
     Base->Doubtful = false;
+  } else if (Recorded.IsLarge) { // It cannot be made smaller.
+    return Error::success();
   }
   Base->Ordered = Base->Thorough = true;
   Expected<double> BaseCost = costOf(*Base);
   if (!BaseCost)
     return BaseCost.takeError();
+  Bound(*BaseCost);
   Expected<RunResult> First = run(Plain, *Base);
   if (!First)
     return First.takeError();
@@ -257,9 +290,9 @@ Error OriginalRuns::addWorkload(size_t Index) {
   for (CaseMaker &M : interleaved(Lists, Most))
     AddEntry(std::move(M.Make));
   Captured->PureOutput = B.PureOutput;
-  if (!Whole && Cost <= LargestLaunch)
+  if (!Whole && !Recorded.IsLarge && Cost <= LargestLaunch)
     AddEntry([C = std::move(*Captured)] { return C; });
-  else if (!Whole)
+  else if (!Whole && !Recorded.IsLarge)
     Choices.push_back(Captured->Name + ": not run whole, for its cost");
   return Error::success();
 }

@@ -31,7 +31,7 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   // The reference's memory is no GPU's, and counts are of what was written.
   Options.CanonicalNans = Mode != RunMode::Wide && Mode != RunMode::Counting;
   Options.CountSteps = Mode == RunMode::Sampled;
-  Options.SampleBlocks = Options.CountSteps ? 64 : 256;
+  Options.SampleBlocks = Options.CountSteps ? Checks.SampleBlocks : 256;
   Options.MaxInstructions = Checks.ThreadSteps;
   if (Checks.Decisions) {
     Options.Decisions = true;

@@ -31,7 +31,8 @@ constexpr uint64_t MostThreadSteps = 200'000'000;
 /// Checks that the original itself passes.
 struct BornChecks {
   uint64_t ThreadSteps = MostThreadSteps; ///< More is a runaway ...
-  uint64_t LaunchSteps = 0; ///< ... as in all threads together; 0: no limit.
+  uint64_t LaunchSteps = 0;   ///< ... as in all threads together; 0: no limit.
+  uint64_t SampleBlocks = 64; ///< That run when Sampled.
   /// Decisions of which the sides that are taken are noted; null: none.
   const llvm::BitVector *Decisions = nullptr;
   bool Races = true, SameValueRaces = true, Written = true;

@@ -54,13 +54,14 @@ public:
   StringRef originalPtx() const override { return Ptx; }
   ArrayRef<bool> gpuOnly() const override { return GpuOnly; }
   const ExecutionCounts *originalCounts(size_t Workload) const override {
-    return GpuOnly[Workload] ? nullptr
-                             : &TheGate->originalCounts()[inGate(Workload)];
+    return GpuOnly[Workload] || P.Workloads[Workload].IsLarge
+               ? nullptr
+               : &TheGate->originalCounts()[inGate(Workload)];
   }
   Expected<ReferenceVerdict>
   judgeDeviceResults(size_t Workload, const DeviceResults &Original,
                      const DeviceResults &Variant) override {
-    if (GpuOnly[Workload])
+    if (GpuOnly[Workload] || P.Workloads[Workload].IsLarge)
       return ReferenceVerdict();
     return TheGate->judgeDeviceResults(inGate(Workload), Original, Variant);
   }
@@ -97,6 +98,7 @@ Error Evaluator::makeGate(ArrayRef<Workload> Some) {
   GateSetup Setup{&P.K,         {Bitcode, Built}, Some.vec(),
                   P.DataFolder, P.Arch,           P.Seed};
   Setup.MayApproximate = P.Nvcc && P.Nvcc->approximates();
+  Setup.OnGpu = P.OnGpu;
   Expected<std::unique_ptr<Gate>> Made = Gate::create(std::move(Setup));
   if (!Made)
     return Made.takeError();
@@ -161,8 +163,13 @@ Error Evaluator::initialise() {
     return E;
   }
   Digest = deviceCodeDigest(Ptx);
-  if (P.OnGpu)
-    return makeGate();
+  if (P.OnGpu) {
+    if (Error E = makeGate())
+      return E;
+    for (auto [I, W] : enumerate(P.Workloads))
+      W.IsLarge = TheGate && !GpuOnly[I] && TheGate->isLarge(inGate(I));
+    return Error::success();
+  }
   Expected<KernelResources> R = planResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
   if (!R)
     return R.takeError();

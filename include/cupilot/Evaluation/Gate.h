@@ -51,6 +51,9 @@ struct GateSetup {
   /// functions (--use_fast_math): a variant may do so, too, as long as its
   /// errors are as the original's.
   bool MayApproximate = false;
+  /// A GPU compares the workloads as they are: of those that take long here the
+  /// gate judges smaller launches alone, and they are large (isLarge).
+  bool OnGpu = false;
 };
 
 /// One check's outcome.
@@ -183,7 +186,9 @@ public:
   /// run or that faults on its own workloads (finding).
   static llvm::Expected<std::unique_ptr<Gate>> create(GateSetup Setup);
   virtual ~Gate();
-  /// Counts of the original on each workload.
+  /// Whether workload \p Index is left to the GPU.
+  virtual bool isLarge(size_t Index) const = 0;
+  /// Counts of the original on each workload; none of large ones.
   virtual llvm::ArrayRef<ExecutionCounts> originalCounts() const = 0;
   /// The top of the ladder, where there is a GPU: launches beyond what is run
   /// here, the same for all variants. \p OnGpu are workloads that a GPU alone

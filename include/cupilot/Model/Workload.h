@@ -67,8 +67,13 @@ struct Workload {
   double Weight = 0;  ///< Its share of the program's kernel time, 0 to 1.
   Basis WeightBasis = Basis::Modelled; ///< Or Measured.
   std::optional<Audience> Only = {};   ///< Nothing: everybody.
+  /// Found by the gate where there is a GPU: the cpu device judges a smaller
+  /// launch instead, and the GPU runs this one. Not part of what is stored.
+  bool IsLarge = false;
   bool isTimed() const { return Only != Audience::Gate; }
-  bool isForGpuAlone() const { return Only == Audience::Gpu; }
+  bool isForGpuAlone() const { return Only == Audience::Gpu || IsLarge; }
+  /// Whether the gate makes no launch from it at all.
+  bool isNotForGate() const { return Only == Audience::Gpu; }
 };
 
 } // namespace cupilot
