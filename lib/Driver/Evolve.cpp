@@ -18,6 +18,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <map>
 
@@ -368,7 +369,11 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
                         std::move(Models), Out, Log);
   Error Failed = searchAll(Plan->Items, Search, Log);
   if (!R.isDryRun()) {
-    tableOf(*Plan, *Recorded).print(Out);
+    SearchTable Table = tableOf(*Plan, *Recorded);
+    if (R.Json)
+      Out << formatv("{0:2}\n", json::Value(Table.toJSON()));
+    else
+      Table.print(Out);
     Out.flush();
   }
   if (Failed)

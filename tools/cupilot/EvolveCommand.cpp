@@ -123,6 +123,9 @@ struct Options : CommandOptions {
                        cl::desc("Continue a search that was interrupted")};
   cl::opt<bool> Verbose{"v", In, cl::cat(Output),
                         cl::desc("Say why each candidate was dropped")};
+  cl::opt<bool> Json{"json", In, cl::cat(Output),
+                     cl::desc("Print the table at the end as JSON; "
+                              "docs/Evolution.md describes the format")};
 };
 } // namespace
 
@@ -178,6 +181,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Resume = O.Resume;
   R.Wait = !O.NoWait;
   R.Verbose = O.Verbose;
+  R.Json = O.Json;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
   if (O.Input.empty() && O.BuildFolder.empty())
@@ -197,6 +201,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   if (!Models)
     return Models.takeError();
   R.Models = std::move(*Models);
+  if (R.Json && R.isDryRun())
+    return usageError("--dry-run prints prompts, not JSON",
+                      "remove --json, or --dry-run");
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
     return Granted.takeError();

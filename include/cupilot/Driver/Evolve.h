@@ -54,6 +54,7 @@ struct EvolveRequest {
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.
   bool Verbose = false;          ///< Say why each candidate was dropped.
+  bool Json = false;             ///< The table is one JSON object.
   std::string Strategies;        ///< Folder of the library; "": cuPilot's.
   std::vector<std::string> Like; ///< Stores, for seedGenomes.
   std::optional<AgentSettings> Models; ///< None: rules translate.
