@@ -121,6 +121,10 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds) {
     Log << "  " << Text << "\n";
   };
   Options.Tell = [this](StringRef Text) { Log << "  " << Text << "\n"; };
+  if (R.Verbose)
+    Options.TellRefused = [this](StringRef Why) {
+      Log << "  not drawn: " << Why << "\n";
+    };
   for (const SeedGenome &S : Seeds)
     Options.Begin.push_back(S.Genome);
   return Options;

@@ -204,7 +204,7 @@ Error SearchLoop::begin() {
   } else {
     for (StringRef Name : ruleStrategies())
       Strategies.push_back(Name.str());
-    Maker = makeRuleMaker(*Evaluator, Options.Jobs);
+    Maker = makeRuleMaker(*Evaluator, Options.Jobs, Options.TellRefused);
   }
   return beginBreeding();
 }
@@ -223,7 +223,10 @@ Error SearchLoop::beginBreeding() {
   B.Begin = Begin;
   Breeding =
       std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
-  return Breeding->begin(*Population);
+  return Breeding->begin(
+      *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+        return Maker->fit(Genomes, Fits);
+      });
 }
 
 /// What Prophet and Manager choose. An answer of no use ends nothing: then the
@@ -902,7 +905,10 @@ Expected<SearchResult> SearchLoop::run() {
     }
     if (Maker->exhausted())
       break;
-    if (Error E = Breeding->next(*Population, G))
+    auto Fit = [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+      return Maker->fit(Genomes, Fits);
+    };
+    if (Error E = Breeding->next(*Population, G, Fit))
       return std::move(E);
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
