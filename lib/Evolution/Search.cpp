@@ -771,7 +771,12 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
     P.Flags = Other.Flags;
     P.Nvcc = Other.Nvcc;
     P.Compiler = Other.Name;
-    const std::string Key = Run + "-" + shortDigest(digest(Other.Name), 8);
+    std::string Name = Other.Name;
+    if (!Other.Arch.empty() && Other.Arch != P.Arch) {
+      P.Arch = Other.Arch;
+      Name += " " + Other.Arch;
+    }
+    const std::string Key = Run + "-" + shortDigest(digest(Name), 8);
     if (!Options.Resume)
       if (Error E = J.restart(Key))
         return E;
@@ -799,7 +804,8 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
       if (First == Result.Variants.end()) // No launch was left for the first.
         continue;
       auto Known = find_if(Result.Variants, [&](const Variant &V) {
-        return V.Name == Name && V.Where == Proof.Where;
+        return V.Name == Name && V.Where == Proof.Where &&
+               V.When->Arch == P.Arch;
       });
       if (Known != Result.Variants.end()) {
         Known->Evidence.push_back(std::move(Proof.Evidence));
@@ -809,6 +815,7 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
       const std::string Source =
           Result.Sources[First - Result.Variants.begin()];
       V.Where = std::move(Proof.Where);
+      V.When->Arch = P.Arch;
       V.Fitness = Proof.Ratio;
       V.Evidence = {std::move(Proof.Evidence)};
       Result.Variants.push_back(std::move(V));

@@ -46,6 +46,11 @@ struct Options : CommandOptions {
   cl::opt<double> Share{
       "share", In, cl::cat(Kernels), cl::value_desc("PERCENT"),
       cl::desc("Only kernels with at least this share of the kernel time")};
+  cl::opt<unsigned> Budget{
+      "budget", In, cl::cat(Kernels), cl::value_desc("N"),
+      cl::desc("At most N candidates of all kernels together (with "
+               "--translator=llm: N calls), split by the kernels' shares of "
+               "the kernel time")};
   cl::list<std::string> Compilers{
       "compiler", In, cl::cat(Kernels), cl::value_desc("CMD"),
       cl::desc(
@@ -195,6 +200,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
                            .moveInto(R.Command)) {
     return E;
   }
+  R.Budget = given(O.Budget);
+  if (R.Budget && *R.Budget == 0)
+    return usageError("--budget=0 searches no kernel", "give 1 or more");
   R.Choice.Top = given(O.Top);
   R.Choice.Least = O.Share / 100;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);

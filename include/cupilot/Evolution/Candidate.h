@@ -25,6 +25,7 @@ struct BuildCompiler {
   /// For clang, which reads all sources, whoever builds.
   std::vector<std::string> Flags;
   std::optional<NvccUse> Nvcc = std::nullopt; ///< Nothing: clang.
+  std::string Arch = {}; ///< That it builds for; "": the search's.
   /// Flags, and what they do not say to ptxas.
   std::vector<std::string> flagsWithPtxas() const {
     std::vector<std::string> All = Flags;
