@@ -16,6 +16,7 @@
 #include <cxxabi.h>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace cupilot::capture {
 
@@ -172,6 +173,32 @@ std::string printTable(const Record &R, size_t Most) {
   for (const std::string &Note : R.Notes)
     Text += "note: " + Note + "\n";
   return Text;
+}
+
+nlohmann::json tableJson(const Record &R) {
+  nlohmann::json Kernels = nlohmann::json::array();
+  for (const KernelRow &Row : makeRows(R)) {
+    nlohmann::json K{{"kernel", demangled(Row.Kernel)},
+                     {"symbol", Row.Kernel},
+                     {"launches", Row.Calls},
+                     {"us", Row.Time},
+                     {"share", Row.Share},
+                     {"kept", Row.Kept},
+                     {"why", Row.Why}};
+    if (Row.Amdahl > 0)
+      K["amdahl"] = Row.Amdahl;
+    if (Row.KnowsBytes && Row.Roofline > 0)
+      K["roofline"] = Row.Roofline;
+    Kernels.push_back(std::move(K));
+  }
+  nlohmann::json Devices = nlohmann::json::array();
+  for (const DeviceFacts &D : R.Devices)
+    Devices.push_back({{"name", D.Name}, {"arch", D.Arch}});
+  return {{"version", 1},
+          {"basis", R.basis()},
+          {"devices", std::move(Devices)},
+          {"kernels", std::move(Kernels)},
+          {"notes", R.Notes}};
 }
 
 } // namespace cupilot::capture

@@ -9,6 +9,7 @@
 #include "cupilot/Driver/Evolve.h"
 #include "KernelSearch.h"
 #include "cupilot/Dialect/ModuleFile.h"
+#include "cupilot/Driver/BudgetSplit.h"
 #include "cupilot/Driver/ProjectKernels.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
@@ -18,6 +19,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <map>
 
@@ -51,12 +53,21 @@ void SearchSize::applyTo(SearchOptions &Options) const {
   Options.Offspring = AtATime;
 }
 
+void SearchSize::limit(SearchOptions &Options, unsigned Candidates) {
+  Options.Population = std::clamp(Candidates, 1u, Options.Population);
+  Options.Offspring = std::max(1u, Options.Offspring);
+  Options.Generations =
+      1 + (Candidates - std::min(Candidates, Options.Population)) /
+              Options.Offspring;
+}
+
 namespace {
 /// A kernel of the run: what is searched, or why it is not.
 struct SearchItem {
   SearchRow Row;
   std::optional<Kernel> K; ///< Nothing: the row says why.
   SearchedUnit *Unit = nullptr;
+  std::vector<SearchedUnit *> Others = {}; ///< That define it alike.
 };
 
 /// What a run searches.
@@ -240,17 +251,27 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
       Plan.add(leftOut(demangle(withoutUnitName(L.Symbol)), L.Share, Why));
       continue;
     }
-    auto It = Units.find(Found->Unit);
-    if (It == Units.end())
-      It = Units.emplace(Found->Unit, UnitOf(Found->Unit)).first;
-    const auto &[Unit, Why] = It->second;
+    auto Known = [&](size_t Index) {
+      auto It = Units.find(Index);
+      if (It == Units.end())
+        It = Units.emplace(Index, UnitOf(Index)).first;
+      return It->second;
+    };
+    const auto [Unit, Why] = Known(Found->Unit);
     if (!Unit) {
       Log << Found->K.Name << ": left out: " << Why << "\n";
       Plan.add(leftOut(Found->K.Name, L.Share, Why));
       continue;
     }
+    std::vector<SearchedUnit *> Others;
+    for (size_t Index : Found->Others)
+      if (SearchedUnit *Other = Known(Index).first)
+        Others.push_back(Other);
     std::string Name = Found->K.Name;
-    Plan.add({{std::move(Name), L.Share}, std::move(Found->K), Unit});
+    Plan.add({{std::move(Name), L.Share},
+              std::move(Found->K),
+              Unit,
+              std::move(Others)});
   }
   return Plan;
 }
@@ -258,8 +279,18 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
 /// Searches one kernel after the other. What goes wrong with one holds up no
 /// others: of those that wait for a GPU, all batches are written. Who answers
 /// is the same for all, so faults of models end the run.
-static Error searchAll(MutableArrayRef<SearchItem> Items,
+static Error searchAll(const EvolveRequest &R,
+                       MutableArrayRef<SearchItem> Items,
                        KernelSearches &Search, raw_ostream &Log) {
+  std::optional<BudgetSplit> Budget;
+  if (R.Budget) {
+    std::vector<double> Shares;
+    for (const SearchItem &I : Items)
+      if (I.K)
+        Shares.push_back(I.Row.Share);
+    // Two questions choose; one more, with its repair, makes a candidate.
+    Budget.emplace(*R.Budget, std::move(Shares), R.Models ? 4 : 1);
+  }
   Error First = Error::success();
   unsigned Awaiting = 0;
   bool Ends = false;
@@ -276,7 +307,20 @@ static Error searchAll(MutableArrayRef<SearchItem> Items,
       I.Row.Why = "the run ended before its turn";
       continue;
     }
-    Error E = Search.evolveKernel(*I.Unit, *I.K, I.Row);
+    std::optional<unsigned> Most;
+    if (Budget) {
+      Most = Budget->next();
+      if (*Most == 0) {
+        I.Row.Why = "--budget is spent on kernels with larger shares";
+        continue;
+      }
+      Log << I.K->Name << ": at most " << *Most
+          << (R.Models ? " call(s)" : " candidate(s)")
+          << " of --budget=" << *R.Budget << "\n";
+    }
+    Error E = Search.evolveKernel(*I.Unit, I.Others, *I.K, I.Row, Most);
+    if (Budget)
+      Budget->spend(Search.Spent);
     if (!E)
       continue;
     const bool Waits = E.isA<ResultsAwaited>();
@@ -366,9 +410,13 @@ Error evolve(const EvolveRequest &R, raw_ostream &Out, raw_ostream &Log) {
   }
   KernelSearches Search(R, Root, *Recorded, std::move(*Store), std::move(*J),
                         std::move(Models), Out, Log);
-  Error Failed = searchAll(Plan->Items, Search, Log);
+  Error Failed = searchAll(R, Plan->Items, Search, Log);
   if (!R.isDryRun()) {
-    tableOf(*Plan, *Recorded).print(Out);
+    SearchTable Table = tableOf(*Plan, *Recorded);
+    if (R.Json)
+      Out << formatv("{0:2}\n", json::Value(Table.toJSON()));
+    else
+      Table.print(Out);
     Out.flush();
   }
   if (Failed)

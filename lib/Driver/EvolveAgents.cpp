@@ -101,6 +101,12 @@ void EvolveAgents::apply(SearchOptions &Options) const {
   Options.Agents = &this->Options;
 }
 
+void EvolveAgents::setMostCalls(std::optional<unsigned> Most) {
+  const unsigned Usual =
+      Settings.KernelCalls.value_or(Settings.Preset.KernelCalls);
+  Options.MostCalls = !Most ? Usual : Usual ? std::min(Usual, *Most) : *Most;
+}
+
 void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
   // Code is long, and the second one teaches less than the first. Of what is
   // too long, the Manager learns that it helped.

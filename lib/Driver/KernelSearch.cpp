@@ -10,12 +10,14 @@
 #include "cupilot/Driver/KeepVariant.h"
 #include "cupilot/Driver/SearchProgress.h"
 #include "cupilot/Driver/SharedFolder.h"
+#include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Toolchain.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/xxhash.h"
@@ -102,13 +104,17 @@ KernelSearches::seedsFor(const SearchProblem &P) {
   return Seeds;
 }
 
-SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds) {
+SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
+                                         std::optional<unsigned> Most) {
   SearchOptions Options;
   if (Models) {
     Models->setExamples(Seeds);
+    Models->setMostCalls(Most);
     Models->apply(Options);
   }
   R.Size.applyTo(Options);
+  if (Most && !Models)
+    SearchSize::limit(Options, *Most);
   Options.Resume = R.Resume;
   Options.Jobs = R.Jobs;
   Options.Strategies = R.Strategies.empty()
@@ -121,6 +127,10 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds) {
     Log << "  " << Text << "\n";
   };
   Options.Tell = [this](StringRef Text) { Log << "  " << Text << "\n"; };
+  if (R.Verbose)
+    Options.TellRefused = [this](StringRef Why) {
+      Log << "  not drawn: " << Why << "\n";
+    };
   for (const SeedGenome &S : Seeds)
     Options.Begin.push_back(S.Genome);
   return Options;
@@ -239,6 +249,7 @@ KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
   std::vector<Built> Builds;
   for (const BuildCompiler &Each : Unit.Compilers) {
     Built B{compilerOf(K, Each), ""};
+    B.By.Arch = Arch;
     Expected<std::string> Identity =
         B.By.Name.empty() ? B.By.Nvcc->name()
                           : Unit.Identities.identityOf(K, Arch, B.By);
@@ -263,6 +274,34 @@ KernelSearches::buildsOf(SearchedUnit &Unit, const Kernel &K,
       Builds.push_back(std::move(B));
   }
   return Builds;
+}
+
+/// Adds builds of another unit with the same kernel: their flags or their
+/// architecture may be others. What is wrong with it takes nothing from the
+/// first unit's.
+Error KernelSearches::addBuilds(SearchedUnit &Other, const Kernel &K,
+                                const GpuDescription &Gpu,
+                                std::vector<Built> &Builds) {
+  Expected<std::string> Arch =
+      architectureOn(Gpu, Other.Command.Flags, /*Loaded=*/R.Device == "cpu");
+  std::vector<Built> More;
+  Error E = Arch ? buildsOf(Other, K, *Arch).moveInto(More) : Arch.takeError();
+  if (E)
+    return absorbFinding(std::move(E), [&](StringRef Why) {
+      Log << "  another unit's build left out: " << Why << "\n";
+    });
+  for (Built &B : More) {
+    auto IsAlike = [&](const Built &Known) {
+      return Known.By.Arch == B.By.Arch &&
+             (Known.Identity == B.Identity || Known.By.Name == B.By.Name);
+    };
+    // Evidence goes by the compiler's name and the architecture.
+    if (!B.By.Nvcc && any_of(Builds, IsAlike))
+      B.By.Name = clangName(B.By.Flags);
+    if (none_of(Builds, IsAlike))
+      Builds.push_back(std::move(B));
+  }
+  return Error::success();
 }
 
 /// All that a search leaves in the store: its statistics, what a GPU said,
@@ -296,10 +335,10 @@ Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
   for (const Built &B : Builds)
     if (any_of(S.Variants, [&](const Variant &V) {
           return any_of(V.Evidence, [&](const Measurement &M) {
-            return M.Compiler == B.By.Name;
+            return M.Compiler == B.By.Name && M.Arch == B.By.Arch;
           });
         }))
-      S.Builds.push_back({B.By.Name, P.Arch, B.Identity});
+      S.Builds.push_back({B.By.Name, B.By.Arch, B.Identity});
   if (Error E = Store.keepWorkloads(S, P.Workloads, P.DataFolder))
     return E;
   if (Error E = supersede(Result, Update))
@@ -307,8 +346,21 @@ Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
   return putIntoStore(Store, std::move(Update), Log);
 }
 
-Error KernelSearches::evolveKernel(SearchedUnit &Unit, const Kernel &K,
-                                   SearchRow &Row) {
+/// By all searches of this run.
+uint64_t KernelSearches::callsMade() const {
+  return Models && Models->Models ? Models->Models->spent().Calls : 0;
+}
+
+Error KernelSearches::evolveKernel(SearchedUnit &Unit,
+                                   ArrayRef<SearchedUnit *> Others,
+                                   const Kernel &K, SearchRow &Row,
+                                   std::optional<unsigned> Most) {
+  Spent = 0;
+  const uint64_t Before = callsMade();
+  llvm::scope_exit Count([&] {
+    if (Models)
+      Spent = unsigned(callsMade() - Before);
+  });
   Expected<std::optional<SearchProblem>> P = problemOf(Unit, K, Row);
   if (!P)
     return P.takeError();
@@ -317,13 +369,16 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit, const Kernel &K,
   Expected<std::vector<Built>> Builds = buildsOf(Unit, K, (*P)->Arch);
   if (!Builds)
     return leaveOut(Builds.takeError(), K.Name + ": ", Row);
+  for (SearchedUnit *Other : Others)
+    if (Error E = addBuilds(*Other, K, (*P)->Gpu, *Builds))
+      return E;
   Expected<FileLock> Lock = lock(K);
   if (!Lock)
     return Lock.takeError();
   Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
   if (!Seeds)
     return Seeds.takeError();
-  SearchOptions Options = optionsFor(*Seeds);
+  SearchOptions Options = optionsFor(*Seeds, Most);
   for (const Built &B : drop_begin(*Builds))
     Options.Others.push_back(B.By);
   Expected<SearchResult> Result = searchAloud(**P, Options, Row);
@@ -332,6 +387,7 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit, const Kernel &K,
   if (!Result)
     return leaveOut(Result.takeError(), "  ", Row);
   Accepted += Result->Kept;
+  Spent = unsigned(Result->All.size());
   if (Result->OtherFailed)
     OthersFailed = Unit.Compilers.front().Name;
   if (Error E = store(**P, *Builds, *Result))

@@ -39,11 +39,18 @@ public:
       : R(R), Root(Root), Recorded(std::move(Recorded)),
         Store(std::move(Store)), J(std::move(J)), Models(std::move(Models)),
         Out(Out), Log(Log) {}
-  /// \p Row gets what became of \p K. Errors are no findings about it: results
-  /// of a GPU are awaited, a budget is used up, something outside failed.
-  llvm::Error evolveKernel(SearchedUnit &Unit, const Kernel &K, SearchRow &Row);
+  /// \p Others: units that define \p K alike. What is kept is judged as they
+  /// build it, too. \p Row gets what became of \p K. Errors are no findings
+  /// about it: results of a GPU are awaited, a budget is used up, something
+  /// outside failed.
+  /// \p Most: candidates, or calls to models.
+  llvm::Error evolveKernel(SearchedUnit &Unit,
+                           llvm::ArrayRef<SearchedUnit *> Others,
+                           const Kernel &K, SearchRow &Row,
+                           std::optional<unsigned> Most);
 
   unsigned Accepted = 0;
+  unsigned Spent = 0; ///< Candidates, or calls, of the last kernel.
   /// Another compiler could not be run for a kernel of this one, whose builds
   /// have it.
   std::string OthersFailed;
@@ -54,17 +61,21 @@ private:
   problemOf(const SearchedUnit &Unit, const Kernel &K, SearchRow &Row);
   llvm::Expected<FileLock> lock(const Kernel &K) const;
   llvm::Expected<std::vector<SeedGenome>> seedsFor(const SearchProblem &P);
-  SearchOptions optionsFor(llvm::ArrayRef<SeedGenome> Seeds);
+  SearchOptions optionsFor(llvm::ArrayRef<SeedGenome> Seeds,
+                           std::optional<unsigned> Most);
   llvm::Expected<SearchResult>
   searchAloud(const SearchProblem &P, SearchOptions &Options, SearchRow &Row);
+  uint64_t callsMade() const;
   llvm::Error supersede(const SearchResult &Result, StoreUpdate &Update);
   /// A compiler's build of a kernel, and whose.
   struct Built {
-    BuildCompiler By;
+    BuildCompiler By; ///< With the architecture.
     std::string Identity;
   };
   llvm::Expected<std::vector<Built>>
   buildsOf(SearchedUnit &Unit, const Kernel &K, const std::string &Arch);
+  llvm::Error addBuilds(SearchedUnit &Other, const Kernel &K,
+                        const GpuDescription &Gpu, std::vector<Built> &Builds);
   llvm::Error store(const SearchProblem &P, llvm::ArrayRef<Built> Builds,
                     SearchResult &Result);
   llvm::Error leaveOut(llvm::Error E, const llvm::Twine &Prefix,

@@ -202,6 +202,8 @@ Expected<ProjectKernel> ProjectKernels::kernelOf(StringRef Symbol,
           Project.Units[Other.Unit].Source +
           "' define different kernels of this name; search one with "
           "'cupilot evolve FILE'");
+  for (const ProjectKernel &Other : drop_begin(Found))
+    Found.front().Others.push_back(Other.Unit);
   return std::move(Found.front());
 }
 

@@ -92,4 +92,36 @@ void SearchTable::print(raw_ostream &OS) const {
                  Whole, wordOf(expectedBasis()).str().c_str());
 }
 
+json::Object SearchTable::toJSON() const {
+  const bool Shares = UnchosenShare > 0 || any_of(Rows, [](const SearchRow &R) {
+                        return R.Share > 0;
+                      });
+  json::Array Kernels;
+  for (const SearchRow &R : Rows) {
+    json::Object K{{"kernel", R.Kernel}};
+    if (Shares)
+      K["share"] = R.Share;
+    if (R.Ratio > 0) {
+      K["ratio"] = R.Ratio;
+      K["basis"] = wordOf(R.RatioBasis);
+    }
+    if (!R.Why.empty())
+      K["why"] = R.Why;
+    Kernels.push_back(std::move(K));
+  }
+  json::Object O{{"version", 1}, {"kernels", std::move(Kernels)}};
+  if (Shares)
+    O["shareBasis"] = wordOf(ShareBasis);
+  if (Unchosen) {
+    json::Object Left{{"kernels", Unchosen}};
+    if (Shares)
+      Left["share"] = UnchosenShare;
+    O["unchosen"] = std::move(Left);
+  }
+  if (double Whole = expected(); Whole > 0)
+    O["expected"] =
+        json::Object{{"ratio", Whole}, {"basis", wordOf(expectedBasis())}};
+  return O;
+}
+
 } // namespace cupilot

@@ -1,5 +1,4 @@
-//===- StoreReport.cpp - A store as the report shows it
-//-----------------------===//
+//===- StoreReport.cpp - A store as the report shows it ---------*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/StoreReport.h"
+#include "ReportAnswer.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Driver/SearchStories.h"
 #include "cupilot/Evolution/Prophecy.h"
@@ -15,12 +15,15 @@
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Report/Report.h"
 #include "cupilot/Roofline/MeasuredFile.h"
+#include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
+#include <map>
+#include <numeric>
 #include <set>
 
 using namespace llvm;
@@ -80,6 +83,7 @@ static Error addCandidates(const StoredKernel &S, Journal &J,
       Each.Row.Genome = R.Genome;
       Each.Row.Verdict = wordOf(R.Outcome).str();
       Each.Row.Reason = reasonText(R);
+      Each.Row.IsCandidate = true;
       if (R.Ratio > 0)
         Each.Row.Ratio = R.Ratio;
       if (R.Code) {
@@ -107,80 +111,170 @@ static void fill(ReportVariant &Row, const WorkloadFigures &F,
     Row.Class = toString(*Class).str();
   if (M)
     Row.Measured = M->Microseconds;
+  Row.FloorUs = F.Ceiling.floor();
   Row.Headroom = headroom(F.Ceiling, M ? M->Microseconds : *Row.Modelled);
 }
 
+static std::string describe(const Workload &W) {
+  const LaunchShape &L = W.Shape;
+  std::string Text =
+      formatv("{0}: grid {1}x{2}x{3}, block {4}x{5}x{6}, {7} launch(es)",
+              W.Name, L.Grid[0], L.Grid[1], L.Grid[2], L.Block[0], L.Block[1],
+              L.Block[2], W.Count);
+  if (W.Weight > 0)
+    Text += formatv(", {0:f0} % of the kernel time", W.Weight * 100);
+  if (W.isForGpuAlone())
+    Text += ", run by a GPU alone";
+  return Text;
+}
+
+/// The drawing of each workload, without variants.
+static std::vector<ReportRoofline> rooflinesOf(const StoredKernel &S,
+                                               const GpuFacts &Facts,
+                                               const CodeFigures &Original) {
+  const auto &[Gpu, C, Measured] = Facts;
+  std::vector<ReportRoofline> All;
+  for (auto [I, W] : enumerate(S.Workloads)) {
+    ReportRoofline R;
+    R.Workload = describe(W);
+    ReportVariant Row;
+    Row.Name = Row.Verdict = "original";
+    const MeasuredLaunch *M = measuredOn(Measured, S.K, W, "");
+    Opinion Code, Counts, Measurement;
+    if (Original.Static)
+      Code = opinionOfCode(*Original.Static, Gpu, C, &W.Shape);
+    else
+      Code.Unknown.push_back(Original.NoStatic);
+    if (const auto &F = Original.Workloads[I]) {
+      fill(Row, *F, M);
+      Counts = opinionOfCounts(F->Time, F->Ceiling);
+      if (M)
+        Measurement = opinionOfMeasurement(*M, F->Ceiling);
+    } else {
+      R.Unplaced = Original.NoFigures[I];
+      Counts.Unknown.push_back(R.Unplaced);
+      if (M) {
+        Row.Measured = M->Microseconds;
+        Measurement = opinionOfMeasurement(*M, {});
+      }
+    }
+    if (!M)
+      Measurement.Unknown.push_back("nothing was measured");
+    R.Opinions = {{"code", std::move(Code)},
+                  {"counts", std::move(Counts)},
+                  {"measured", std::move(Measurement)}};
+    R.Variants.push_back(std::move(Row));
+    All.push_back(std::move(R));
+  }
+  return All;
+}
+
+/// Without figures, where none can be made: \p Why.
+static CodeFigures noFigures(size_t Workloads, StringRef Why) {
+  CodeFigures F;
+  F.NoStatic = Why.str();
+  F.Workloads.resize(Workloads);
+  F.NoFigures.assign(Workloads, Why.str());
+  return F;
+}
+
+/// Fills in the drawings of \p K and what they say of its best variants.
 static Error show(const StoredKernel &S, const ReportRequest &R, Journal *J,
-                  std::vector<ReportKernel> &Kernels) {
-  const auto &[Gpu, C, Measured] = R.Gpu;
+                  ReportKernel &K, raw_ostream &Log) {
+  const GpuFacts &Facts = R.Gpu;
   SearchProblem P;
   P.K = S.K;
   P.Workloads = S.Workloads;
   P.DataFolder = R.Store;
   P.Flags = R.Flags;
-  P.Gpu = Gpu;
-  P.Arch = Gpu.Arch;
+  P.Gpu = Facts.Gpu;
+  P.Arch = Facts.Gpu.Arch;
   std::vector<Shown> All;
   addStored(S, All);
   if (J)
     if (Error E = addCandidates(S, *J, All))
       return E;
-  Expected<std::unique_ptr<Prophecy>> Made = Prophecy::create(P, C);
-  if (!Made)
-    return Made.takeError();
-  Expected<CodeFigures> Original = (*Made)->original();
-  if (!Original)
-    return Original.takeError();
-  size_t First = Kernels.size();
-  for (auto [W, F] : zip_equal(P.Workloads, Original->Workloads)) {
-    ReportKernel K;
-    K.Name = S.K.Name;
-    const LaunchShape &L = W.Shape;
-    K.Workload = formatv("{0}: grid {1}x{2}x{3}, block {4}x{5}x{6}, {7} "
-                         "launch(es), {8:f0} % of the kernel time",
-                         W.Name, L.Grid[0], L.Grid[1], L.Grid[2], L.Block[0],
-                         L.Block[1], L.Block[2], W.Count, W.Weight * 100);
-    ReportVariant Row;
-    Row.Name = Row.Verdict = "original";
-    const MeasuredLaunch *M = measuredOn(Measured, S.K, W, "");
-    Opinion Code, Counts, Measurement;
-    if (Original->Static)
-      Code = opinionOfCode(*Original->Static, Gpu, C, &W.Shape);
-    else
-      Code.Unknown.push_back(Original->NoStatic);
-    if (F) {
-      fill(Row, *F, M);
-      Counts = opinionOfCounts(F->Time, F->Ceiling);
-      if (M)
-        Measurement = opinionOfMeasurement(*M, F->Ceiling);
-    }
-    if (!M)
-      Measurement.Unknown.push_back("nothing was measured");
-    K.Opinions = {{"code", std::move(Code)},
-                  {"counts", std::move(Counts)},
-                  {"measured", std::move(Measurement)}};
-    K.Variants.push_back(std::move(Row));
-    Kernels.push_back(std::move(K));
+  Expected<std::unique_ptr<Prophecy>> Made =
+      Prophecy::create(P, Facts.C, GpuLaunches::Counted);
+  Expected<CodeFigures> Original =
+      Made ? (*Made)->original() : Expected<CodeFigures>(Made.takeError());
+  bool Counted = bool(Original);
+  if (!Original) {
+    std::string Text;
+    if (Error E = absorbFinding(Original.takeError(), [&](StringRef Why) {
+          Text = Why.str();
+          Log << S.K.Name << ": not counted: " << Why << "\n";
+        }))
+      return E;
+    K.Why = "its work cannot be counted here: " + Text;
+    Original = noFigures(P.Workloads.size(), Text);
   }
+  K.Rooflines = rooflinesOf(S, Facts, *Original);
   for (const Shown &Each : All) {
     std::optional<CodeFigures> Figures;
-    if (Each.HasCode) {
-      Expected<CodeFigures> Got =
-          (*Made)->of(Each.Source, Each.Plan, Each.When);
+    if (Counted && Each.HasCode) {
+      Expected<CodeFigures> Got = (*Made)->of(
+          Each.Source, Each.Plan, Each.When,
+          Each.Row.IsCandidate ? GpuLaunches::LeftOut : GpuLaunches::Counted);
       if (Got)
         Figures = std::move(*Got);
       else // What the gate rejects may not even run.
         consumeError(Got.takeError());
     }
-    for (size_t I = 0; I < P.Workloads.size(); ++I) {
+    for (auto [I, W] : enumerate(P.Workloads)) {
       ReportVariant Row = Each.Row;
+      const MeasuredLaunch *M =
+          measuredOn(Facts.Measured, S.K, W, Each.Row.Name);
       if (Figures && Figures->Workloads[I])
-        fill(Row, *Figures->Workloads[I],
-             measuredOn(Measured, S.K, P.Workloads[I], Row.Name));
-      Kernels[First + I].Variants.push_back(std::move(Row));
+        fill(Row, *Figures->Workloads[I], M);
+      else if (M)
+        Row.Measured = M->Microseconds;
+      Row.IsOutside =
+          Figures && !Figures->Workloads[I] && Figures->NoFigures[I].empty();
+      K.Rooflines[I].Variants.push_back(std::move(Row));
     }
   }
+  K.Best = bestOf(S, Facts.C.Gpu, K.Rooflines);
+  std::vector<size_t> Order(P.Workloads.size());
+  std::iota(Order.begin(), Order.end(), 0);
+  llvm::sort(Order, [&](size_t A, size_t B) {
+    return std::pair(-P.Workloads[A].Weight, A) <
+           std::pair(-P.Workloads[B].Weight, B);
+  });
+  std::vector<ReportRoofline> Sorted;
+  for (size_t I : Order)
+    Sorted.push_back(std::move(K.Rooflines[I]));
+  K.Rooflines = std::move(Sorted);
   return Error::success();
+}
+
+/// Kernels that were searched, and that the store has no variants of.
+static Expected<std::vector<StoredKernel>>
+searchedInVain(const ReportRequest &R, ArrayRef<StoredKernel> Stored,
+               std::map<std::string, std::string> &Why) {
+  Expected<std::vector<GateCounts>> Counts = gateCounts(R.Store);
+  if (!Counts)
+    return Counts.takeError();
+  std::vector<StoredKernel> All;
+  std::map<std::string, std::pair<unsigned, unsigned>> Sums;
+  for (const GateCounts &C : *Counts) {
+    if (any_of(Stored,
+               [&](const StoredKernel &S) { return S.K.Digest == C.Identity; }))
+      continue;
+    auto [It, New] = Sums.try_emplace(C.Identity);
+    It->second.first += C.Judged;
+    It->second.second += C.Passed;
+    if (!New)
+      continue;
+    All.emplace_back();
+    All.back().K.Name = C.Kernel;
+    All.back().K.Digest = C.Identity;
+  }
+  for (const auto &[Identity, Sum] : Sums)
+    Why[Identity] = formatv("no variant was kept: {0} judged, {1} passed the "
+                            "gate",
+                            Sum.first, Sum.second);
+  return All;
 }
 
 Expected<StoreReport> reportOf(const ReportRequest &R, raw_ostream &Log) {
@@ -197,29 +291,42 @@ Expected<StoreReport> reportOf(const ReportRequest &R, raw_ostream &Log) {
   Expected<std::vector<StoredKernel>> Stored = Store->kernels();
   if (!Stored)
     return Stored.takeError();
+  std::map<std::string, std::string> InVain;
+  Expected<std::vector<StoredKernel>> Others =
+      searchedInVain(R, *Stored, InVain);
+  if (!Others)
+    return Others.takeError();
+  append_range(*Stored, std::move(*Others));
   StoreReport Page;
-  unsigned Chosen = 0;
   for (StoredKernel &S : *Stored) {
     if (!R.Only.empty() && !StringRef(S.K.Name).contains(StringRef(R.Only)))
       continue;
-    ++Chosen;
-    if (Error E = Store->readTexts(S))
-      return E;
+    ReportKernel K;
+    K.Name = S.K.Name;
+    auto Vain = InVain.find(S.K.Digest);
+    if (Vain == InVain.end()) {
+      K.Contract = contractText(S.K.Contract);
+      addShare(S, K);
+      if (Error E = Store->readTexts(S))
+        return E;
+    } else {
+      K.Why = Vain->second;
+    }
     if (J) {
       Expected<std::vector<SearchStory>> Told = storiesOf(S, *J, R.Store);
       if (!Told)
         return Told.takeError();
-      append_range(Page.Stories, std::move(*Told));
+      K.Stories = std::move(*Told);
     }
-    if (Error E = show(S, R, J ? &*J : nullptr, Page.Kernels))
-      if (Error Other = absorbFinding(std::move(E), [&](StringRef Why) {
-            Log << S.K.Name << ": left out: " << Why << "\n";
-          }))
-        return Other;
+    if (Vain == InVain.end())
+      if (Error E = show(S, R, J ? &*J : nullptr, K, Log))
+        return E;
+    Page.Kernels.push_back(std::move(K));
   }
-  if (Chosen == 0)
+  if (Page.Kernels.empty())
     return findingError("the store '" + R.Store + "' has no such kernel",
                         "'cupilot store list' lists its kernels");
+  Page.Program = answerFor(Page.Kernels, /*IsWhole=*/R.Only.empty());
   return Page;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/Prophet.h"
@@ -80,7 +81,77 @@ std::vector<std::string> Breeder::tallies() const {
   return tallyTexts(Sum);
 }
 
-Error Breeder::begin(mlir::ModuleOp M) {
+/// The texts of those of \p Known that do not fit.
+static std::vector<std::string>
+refusedOf(const std::map<std::string, bool> &Known) {
+  std::vector<std::string> Refused;
+  for (const auto &[Text, Fits] : Known)
+    if (!Fits)
+      Refused.push_back(Text);
+  return Refused;
+}
+
+/// Runs \p Passes, which add variants, until all of these fit. The passes are
+/// told what does not, and draw the same numbers again.
+Error Breeder::draw(mlir::ModuleOp M, GenomesFit Fit,
+                    function_ref<Error()> Passes) {
+  constexpr unsigned MostRounds = 24;
+  constexpr size_t MostGenes = 16; // Of a strategy, asked at once.
+  for (unsigned Round = 0;; ++Round) {
+    if (Error E = Passes())
+      return E;
+    if (!Fit)
+      return Error::success();
+    std::vector<VariantOp> New;
+    for (KernelOp Kernel : M.getOps<KernelOp>())
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+        if (!V.getOutcome())
+          New.push_back(V);
+    std::vector<Genome> Questions;
+    auto Ask = [&](Genome G) {
+      if (Fits.try_emplace(genomeText(G), true).second)
+        Questions.push_back(std::move(G));
+    };
+    auto Answer = [&]() -> Error {
+      std::vector<bool> Answers;
+      if (Error E = Fit(Questions, Answers))
+        return E;
+      for (auto [G, Fitting] : zip_equal(Questions, Answers))
+        Fits[genomeText(G)] = Fitting;
+      return Error::success();
+    };
+    for (VariantOp V : New)
+      Ask(fromAttr(V.getGenome()));
+    if (Error E = Answer())
+      return E;
+    // Where one value of a strategy does not fit, others hardly do.
+    std::vector<Genome> Alone;
+    for (const Genome &G : Questions)
+      if (G.size() == 1 && !Fits[genomeText(G)])
+        Alone.push_back(G);
+    Questions.clear();
+    for (const StrategyInfo &S : strategiesOf(M))
+      if (any_of(Alone,
+                 [&](const Genome &G) { return G[0].Strategy == S.Name; }))
+        for (Gene &G : S.genes(MostGenes))
+          Ask({std::move(G)});
+    if (Error E = Answer())
+      return E;
+    auto IsRefused = [&](VariantOp V) {
+      return !Fits[genomeText(fromAttr(V.getGenome()))];
+    };
+    if (none_of(New, IsRefused))
+      return Error::success();
+    const bool Last = Round == MostRounds;
+    for (VariantOp V : New)
+      if (!Last || IsRefused(V))
+        V.erase();
+    if (Last)
+      return Error::success();
+  }
+}
+
+Error Breeder::begin(mlir::ModuleOp M, GenomesFit Fit) {
   InitialisePassOptions Initialise;
   Initialise.seed = P.Seed;
   Initialise.population = Options.Population;
@@ -89,10 +160,14 @@ Error Breeder::begin(mlir::ModuleOp M) {
   Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());
   std::vector<std::string> Known = tallies();
   Initialise.tallies.assign(Known.begin(), Known.end());
-  return runPass(M, createInitialisePass(Initialise));
+  return draw(M, Fit, [&] {
+    std::vector<std::string> Refused = refusedOf(Fits);
+    Initialise.refused.assign(Refused.begin(), Refused.end());
+    return runPass(M, createInitialisePass(Initialise));
+  });
 }
 
-Error Breeder::next(mlir::ModuleOp M, unsigned Generation) {
+Error Breeder::next(mlir::ModuleOp M, unsigned Generation, GenomesFit Fit) {
   PrunePassOptions Prune;
   Prune.keep = Options.Population;
   Prune.elite = Options.Elite;
@@ -117,13 +192,18 @@ Error Breeder::next(mlir::ModuleOp M, unsigned Generation) {
   Mutate.tallies.assign(Known.begin(), Known.end());
   if (Error E = runPass(M, createPrunePass(Prune)))
     return E;
-  if (Error E = runPass(M, createSelectPass(Select)))
-    return E;
-  if (Error E = runPass(M, createCrossoverPass(Crossover)))
-    return E;
-  if (Error E = runPass(M, createMutatePass(Mutate)))
-    return E;
-  return runPass(M, createAlignPass());
+  return draw(M, Fit, [&]() -> Error {
+    std::vector<std::string> Refused = refusedOf(Fits);
+    Crossover.refused.assign(Refused.begin(), Refused.end());
+    Mutate.refused.assign(Refused.begin(), Refused.end());
+    if (Error E = runPass(M, createSelectPass(Select)))
+      return E;
+    if (Error E = runPass(M, createCrossoverPass(Crossover)))
+      return E;
+    if (Error E = runPass(M, createMutatePass(Mutate)))
+      return E;
+    return runPass(M, createAlignPass());
+  });
 }
 
 /// What failed may still teach: it takes part with a low fitness.

@@ -40,6 +40,9 @@ public:
   Error initialise();
   StringRef originalDigest() const override { return Digest; }
   double originalTime() const override { return Time; }
+  Expected<Translation> translate(const Genome &G) const override {
+    return translateByRules(P.K, G, P.Flags);
+  }
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
@@ -236,7 +239,7 @@ static Error absorb(Error E, Candidate &C, CandidateOutcome Outcome) {
 }
 
 Expected<Candidate> Evaluator::prepare(const Genome &G) const {
-  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
+  Expected<Translation> T = translate(G);
   if (T)
     return prepare(G, std::move(*T));
   Candidate C;

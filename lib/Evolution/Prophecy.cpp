@@ -8,8 +8,8 @@
 
 #include "cupilot/Evolution/Prophecy.h"
 #include "cupilot/Compile/Bitcode.h"
-#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Compile/Ptx.h"
+#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
 
@@ -41,26 +41,28 @@ double WorkloadFigures::rate(double Microseconds) const {
 namespace {
 class Maker : public Prophecy {
 public:
-  Maker(const SearchProblem &P, const Ceilings &C) : P(P), C(C) {}
+  Maker(const SearchProblem &P, const Ceilings &C, GpuLaunches Large)
+      : P(P), C(C), Large(Large) {}
   Error load();
   Expected<CodeFigures> original() override {
-    return figures(Bitcode, originalPlan(P.K), {});
+    return figures(Bitcode, originalPlan(P.K), {}, Large);
   }
   Expected<CodeFigures> of(StringRef Source, const LaunchPlan &Plan,
-                           const Guard &When) override {
+                           const Guard &When, GpuLaunches Large) override {
     Expected<std::string> Code =
         compileTextToBitcode(Source, P.Arch, variantFlags(P.Flags));
     if (!Code)
       return Code.takeError();
-    return figures(*Code, Plan, When);
+    return figures(*Code, Plan, When, Large);
   }
 
 private:
   Expected<CodeFigures> figures(StringRef Code, const LaunchPlan &Plan,
-                                const Guard &When);
+                                const Guard &When, GpuLaunches Large);
 
   const SearchProblem &P;
   Ceilings C;
+  GpuLaunches Large;
   std::string Bitcode; ///< The original's.
   std::unique_ptr<LaunchCounter> Counter;
 };
@@ -72,7 +74,8 @@ Error Maker::load() {
     return Code.takeError();
   Bitcode = std::move(*Code);
   Expected<std::unique_ptr<LaunchCounter>> Made = LaunchCounter::create(
-      {&P.K, Bitcode, P.Workloads, P.DataFolder, P.Arch, P.Seed});
+      {&P.K, Bitcode, P.Workloads, P.DataFolder, P.Arch, P.Seed},
+      static_cast<uint64_t>(Large));
   if (!Made)
     return Made.takeError();
   Counter = std::move(*Made);
@@ -88,7 +91,7 @@ static void add(ModelledTime &To, const ModelledTime &T) {
 }
 
 Expected<CodeFigures> Maker::figures(StringRef Code, const LaunchPlan &Plan,
-                                     const Guard &When) {
+                                     const Guard &When, GpuLaunches Large) {
   CodeFigures Result;
   Expected<StaticFigures> Static =
       staticFigures(Code, Plan.Launches.front().Symbol);
@@ -107,11 +110,24 @@ Expected<CodeFigures> Maker::figures(StringRef Code, const LaunchPlan &Plan,
     Resources[Symbol] = *R;
   }
   for (size_t I = 0; I < P.Workloads.size(); ++I) {
+    const bool OnGpu = P.Workloads[I].isForGpuAlone();
+    Result.Workloads.emplace_back();
+    Result.NoFigures.emplace_back();
+    if (!Counter->has(I) || (OnGpu && Large == GpuLaunches::LeftOut)) {
+      Result.NoFigures.back() = "only a GPU can run it";
+      continue;
+    }
     Expected<std::optional<std::vector<CountedLaunch>>> Launches =
         Counter->count(Code, Plan, When, I);
+    if (!Launches && OnGpu) {
+      if (Error E = absorbFinding(Launches.takeError(), [&](StringRef Why) {
+            Result.NoFigures.back() = Why.str();
+          }))
+        return std::move(E);
+      continue;
+    }
     if (!Launches)
       return Launches.takeError();
-    Result.Workloads.emplace_back();
     if (!*Launches)
       continue;
     WorkloadFigures F;
@@ -136,8 +152,9 @@ Expected<CodeFigures> Maker::figures(StringRef Code, const LaunchPlan &Plan,
 }
 
 Expected<std::unique_ptr<Prophecy>>
-Prophecy::create(const SearchProblem &Problem, const Ceilings &C) {
-  auto M = std::make_unique<Maker>(Problem, C);
+Prophecy::create(const SearchProblem &Problem, const Ceilings &C,
+                 GpuLaunches Large) {
+  auto M = std::make_unique<Maker>(Problem, C, Large);
   if (Error E = M->load())
     return std::move(E);
   return std::move(M);

@@ -10,6 +10,8 @@
 #include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Support/Error.h"
 #include <atomic>
+#include <map>
+#include <set>
 #include <thread>
 
 using namespace llvm;
@@ -21,9 +23,12 @@ CandidateMaker::~CandidateMaker() = default;
 namespace {
 class RuleMaker : public CandidateMaker {
 public:
-  RuleMaker(const CandidateEvaluator &E, unsigned Jobs)
-      : E(E), AtOnce(std::max(2u, Jobs)), Width(Jobs > 1 ? 4 * Jobs : 2) {}
+  RuleMaker(const CandidateEvaluator &E, unsigned Jobs,
+            std::function<void(StringRef)> Refused)
+      : E(E), AtOnce(std::max(2u, Jobs)), Width(Jobs > 1 ? 4 * Jobs : 2),
+        Refused(std::move(Refused)) {}
   size_t width() const override { return Width; }
+  Error fit(ArrayRef<Genome> Genomes, std::vector<bool> &Fits) override;
   Error make(ArrayRef<CandidateOrder> Orders,
              std::vector<std::optional<Candidate>> &Made) override;
   Error revise(ArrayRef<RevisionOrder> Orders,
@@ -33,26 +38,67 @@ public:
   }
 
 private:
+  void inThreads(size_t Count, function_ref<void(size_t)> Do) const;
+
   const CandidateEvaluator &E;
   size_t AtOnce; ///< Threads.
   /// Who judges several at a time wants a few for each.
   size_t Width;
+  /// What the rules made of genomes that fit; each is wanted once.
+  std::map<std::string, Translation> Translated;
+  std::function<void(StringRef)> Refused;
+  std::set<std::string> Told;
 };
 } // namespace
+
+/// Does 0 to \p Count - 1, some at a time.
+void RuleMaker::inThreads(size_t Count, function_ref<void(size_t)> Do) const {
+  std::vector<std::thread> Threads;
+  std::atomic<size_t> Next = 0;
+  for (size_t T = 0; T < std::min(AtOnce, Count); ++T)
+    Threads.emplace_back([&] {
+      for (size_t I; (I = Next++) < Count;)
+        Do(I);
+    });
+  for (std::thread &T : Threads)
+    T.join();
+}
+
+Error RuleMaker::fit(ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+  std::vector<std::optional<Expected<Translation>>> Made(Genomes.size());
+  inThreads(Genomes.size(),
+            [&](size_t I) { Made[I].emplace(E.translate(Genomes[I])); });
+  Fits.assign(Genomes.size(), false);
+  Error Failure = Error::success();
+  for (size_t I = 0; I < Genomes.size(); ++I) {
+    if (*Made[I]) {
+      Fits[I] = true;
+      Translated.insert_or_assign(genomeText(Genomes[I]), std::move(**Made[I]));
+    } else {
+      auto Tell = [&](StringRef Why) {
+        // A gene alone; of others it is the company that does not fit.
+        if (Genomes[I].size() == 1 && Told.insert(Why.str()).second && Refused)
+          Refused(Why);
+      };
+      Failure = joinErrors(std::move(Failure),
+                           absorbFinding(Made[I]->takeError(), Tell));
+    }
+  }
+  return Failure;
+}
 
 Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
                       std::vector<std::optional<Candidate>> &Made) {
   std::vector<std::optional<Expected<Candidate>>> Prepared(Orders.size());
-  std::vector<std::thread> Threads;
-  std::atomic<size_t> Next = 0;
-  for (size_t T = 0; T < std::min(AtOnce, Orders.size()); ++T)
-    Threads.emplace_back([&] {
-      for (size_t I; (I = Next++) < Orders.size();)
-        if (!Orders[I].Known)
-          Prepared[I].emplace(E.prepare(Orders[I].Genes));
-    });
-  for (std::thread &T : Threads)
-    T.join();
+  inThreads(Orders.size(), [&](size_t I) {
+    if (Orders[I].Known)
+      return;
+    auto Known = Translated.find(genomeText(Orders[I].Genes));
+    if (Known == Translated.end())
+      Prepared[I].emplace(E.prepare(Orders[I].Genes));
+    else
+      Prepared[I].emplace(E.prepare(Orders[I].Genes, Known->second));
+  });
   Made.resize(Orders.size());
   Error Failure = Error::success();
   for (size_t I = 0; I < Orders.size(); ++I) {
@@ -67,8 +113,9 @@ Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
 }
 
 std::unique_ptr<CandidateMaker>
-makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs) {
-  return std::make_unique<RuleMaker>(Evaluator, Jobs);
+makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs,
+              std::function<void(StringRef)> Refused) {
+  return std::make_unique<RuleMaker>(Evaluator, Jobs, std::move(Refused));
 }
 
 } // namespace cupilot

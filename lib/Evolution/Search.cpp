@@ -204,7 +204,7 @@ Error SearchLoop::begin() {
   } else {
     for (StringRef Name : ruleStrategies())
       Strategies.push_back(Name.str());
-    Maker = makeRuleMaker(*Evaluator, Options.Jobs);
+    Maker = makeRuleMaker(*Evaluator, Options.Jobs, Options.TellRefused);
   }
   return beginBreeding();
 }
@@ -223,7 +223,10 @@ Error SearchLoop::beginBreeding() {
   B.Begin = Begin;
   Breeding =
       std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
-  return Breeding->begin(*Population);
+  return Breeding->begin(
+      *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+        return Maker->fit(Genomes, Fits);
+      });
 }
 
 /// What Prophet and Manager choose. An answer of no use ends nothing: then the
@@ -768,7 +771,12 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
     P.Flags = Other.Flags;
     P.Nvcc = Other.Nvcc;
     P.Compiler = Other.Name;
-    const std::string Key = Run + "-" + shortDigest(digest(Other.Name), 8);
+    std::string Name = Other.Name;
+    if (!Other.Arch.empty() && Other.Arch != P.Arch) {
+      P.Arch = Other.Arch;
+      Name += " " + Other.Arch;
+    }
+    const std::string Key = Run + "-" + shortDigest(digest(Name), 8);
     if (!Options.Resume)
       if (Error E = J.restart(Key))
         return E;
@@ -796,7 +804,8 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
       if (First == Result.Variants.end()) // No launch was left for the first.
         continue;
       auto Known = find_if(Result.Variants, [&](const Variant &V) {
-        return V.Name == Name && V.Where == Proof.Where;
+        return V.Name == Name && V.Where == Proof.Where &&
+               V.When->Arch == P.Arch;
       });
       if (Known != Result.Variants.end()) {
         Known->Evidence.push_back(std::move(Proof.Evidence));
@@ -806,6 +815,7 @@ Error SearchLoop::judgeOthers(ArrayRef<CandidateRecord> Accepted,
       const std::string Source =
           Result.Sources[First - Result.Variants.begin()];
       V.Where = std::move(Proof.Where);
+      V.When->Arch = P.Arch;
       V.Fitness = Proof.Ratio;
       V.Evidence = {std::move(Proof.Evidence)};
       Result.Variants.push_back(std::move(V));
@@ -902,7 +912,10 @@ Expected<SearchResult> SearchLoop::run() {
     }
     if (Maker->exhausted())
       break;
-    if (Error E = Breeding->next(*Population, G))
+    auto Fit = [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+      return Maker->fit(Genomes, Fits);
+    };
+    if (Error E = Breeding->next(*Population, G, Fit))
       return std::move(E);
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);

@@ -87,7 +87,7 @@ besidePoint(std::vector<std::pair<double, double>> &Written, double X, double Y,
   return std::nullopt;
 }
 
-json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
+json::Object drawRoofline(const Ceilings &C, const ReportRoofline &Of) {
   const Roof Roofs[] = {{"DRAM", C.DramGBs, true},
                         {"L2", C.L2GBs, true},
                         {"FP32", C.Fp32Gops, false},
@@ -95,7 +95,7 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
                         {"tensor f16", C.TensorGops / 2, false}};
   double LowX = -2, HighX = 3, LowY = 0, HighY = std::log10(C.Fp32Gops * 2);
   bool Fast = false;
-  for (const ReportVariant &V : K.Variants) {
+  for (const ReportVariant &V : Of.Variants) {
     if (!V.Intensity || !(*V.Intensity > 0) || !(V.Operations > 0))
       continue;
     LowX = std::min(LowX, std::log10(*V.Intensity) - 0.2);
@@ -167,7 +167,7 @@ json::Object drawRoofline(const Ceilings &C, const ReportKernel &K) {
                                  {"anchor", "end"},
                                  {"text", mark(P)}});
   std::vector<std::pair<double, double>> Taken, Written;
-  for (auto [I, V] : enumerate(K.Variants)) {
+  for (auto [I, V] : enumerate(Of.Variants)) {
     if (!V.Intensity || !(*V.Intensity > 0) || !(V.Operations > 0))
       continue;
     for (bool Measured : {false, true}) {

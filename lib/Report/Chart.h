@@ -14,7 +14,7 @@ namespace cupilot {
 
 /// Lines, marks and points in the coordinates of the template's SVG: "width",
 /// "height", "roofs", "ticks", "points".
-llvm::json::Object drawRoofline(const Ceilings &C, const ReportKernel &K);
+llvm::json::Object drawRoofline(const Ceilings &C, const ReportRoofline &R);
 
 } // namespace cupilot
 

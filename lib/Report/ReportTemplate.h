@@ -32,6 +32,7 @@ table { border-collapse: collapse; width: 100%; min-width: 700px; font-size: 13.
 th, td { text-align: left; padding: .3em .6em; border-bottom: 1px solid var(--rule); vertical-align: top; }
 th { font-weight: 600; background: var(--head); } th.n, td.n { text-align: right; } td.n { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td.g { font-family: ui-monospace, monospace; font-size: 12.5px; overflow-wrap: anywhere; min-width: 32ch; } td.w { overflow-wrap: anywhere; min-width: 16em; }
+td.k { overflow-wrap: anywhere; min-width: 20ch; } td.c { overflow-wrap: anywhere; min-width: 14ch; } table.answer { min-width: 980px; } table.answer td { padding: .45em .6em; } a { color: inherit; } .program { font-size: 1.1em; font-weight: 600; }
 tr.sum td { font-weight: 600; border-top: 2px solid var(--rule); }
 svg { display: block; width: 100%; min-width: 700px; height: auto; background: var(--panel); border: 1px solid var(--rule); }
 svg text { font: 12px system-ui, sans-serif; fill: var(--ink); paint-order: stroke; stroke: var(--panel); stroke-width: 3px; } svg.lineage text { font-size: 11px; }
@@ -48,11 +49,35 @@ pre .add { color: var(--good); } pre .cut { color: var(--bad); } pre .place { co
 </head>
 <body>
 <h1>{{title}}</h1>
-<p>{{card}}: device memory {{dram}} TB/s, L2 {{l2}} TB/s, {{fp32}} T fp32 and {{fp64}} T fp64 operations a second (a fused multiplication and addition is one). Ceilings: {{origin}}.</p>
-<p class="note">Bytes and operations were counted on the cpu device. Modelled times are no measured ones; points of both kinds are drawn apart.</p>
-{{#stories}}{{> story}}{{/stories}}{{#kernels}}
-<h2>{{name}}</h2>
-<p>{{workload}}</p>
+{{#answer}}{{> answers}}{{#folded}}<details><summary>{{count}} more kernels</summary>
+{{> answers}}</details>
+{{/folded}}{{#program}}<p class="program">{{.}}</p>
+{{/program}}{{#caveat}}<p>{{caveat}}</p>
+{{/caveat}}<p class="note">Share: of the program's kernel time. Times: of all recorded launches of the kernel together, on the {{card}}, where they are known for this build. Of the ceiling: how much of its time the kernel would take if the unit that limits its work were always busy; the original's, then the best variant's. Gate: "proved" on the cpu device with every check; "compared" with the original's results on a GPU.</p>
+{{/answer}}{{^answer}}<p>There is no kernel to show.</p>
+{{/answer}}<p class="note">{{card}}: device memory {{dram}} TB/s, L2 {{l2}} TB/s, {{fp32}} T fp32 and {{fp64}} T fp64 operations a second (a fused multiplication and addition is one). Ceilings: {{origin}}. Bytes and operations were counted on the cpu device, in large launches from some of their blocks. Modelled times are no measured ones; points of both kinds are drawn apart.</p>
+{{#kernels}}
+<h2 id="k{{at}}">{{name}}</h2>
+{{#why}}<p>{{why}}.</p>
+{{/why}}{{#rooflines}}{{> roofline}}{{/rooflines}}
+{{#more}}<details><summary>{{workload}}</summary>
+{{> roofline}}</details>
+{{/more}}{{#stories}}{{> story}}{{/stories}}
+{{/kernels}}
+</body>
+</html>
+)mustache";
+
+/// The kernels of a program, or some of them.
+inline constexpr const char AnswersTemplate[] =
+    R"mustache(<div class="wide"><table class="answer"><tr><th class="n">share</th><th>kernel</th><th>contract</th><th>compiler</th><th class="n">original us</th><th class="n">best us</th><th class="n">ratio</th><th>basis</th><th class="n">of the ceiling</th><th>gate</th></tr>
+{{#answers}}<tr>{{#first}}<td class="n" rowspan="{{rows}}">{{share}}</td><td class="k" rowspan="{{rows}}">{{#at}}<a href="#k{{at}}">{{name}}</a>{{/at}}{{^at}}{{name}}{{/at}}</td><td rowspan="{{rows}}">{{contract}}</td>{{/first}}{{#known}}<td class="c">{{compiler}}, {{arch}}</td><td class="n">{{original}}</td><td class="n">{{best}}</td><td class="n">{{ratio}}</td><td>{{basis}}<div><small>{{device}}</small></div></td><td class="n">{{ceiling}}</td><td>{{gate}}<div><small>{{variant}}</small></div></td>{{/known}}{{#none}}<td class="w" colspan="7">{{none}}</td>{{/none}}</tr>
+{{/answers}}</table></div>
+)mustache";
+
+/// A kernel on one workload.
+inline constexpr const char RooflineTemplate[] =
+    R"mustache(<p>{{workload}}</p>
 <div class="wide"><table class="classes"><tr><th>source</th><th>class</th><th>grounds</th><th>not known</th></tr>
 {{#opinions}}<tr><td>{{source}}</td><td class="v">{{class}}</td><td class="w">{{grounds}}</td><td>{{unknown}}</td></tr>
 {{/opinions}}</table></div>
@@ -69,22 +94,23 @@ pre .add { color: var(--good); } pre .cut { color: var(--bad); } pre .place { co
 <p class="note">Faint points: modelled times. Full points: measured ones. Green: accepted; amber: not faster; red: rejected by the gate; the original has the text's color. Numbers are those of the table.</p>
 {{/chart}}
 <div class="wide"><table class="variants"><tr><th class="n">#</th><th>variant</th><th>verdict</th><th>class</th><th class="n">op/byte</th><th class="n">modelled us</th><th class="n">measured us</th><th class="n">ratio</th><th class="n">headroom</th></tr>
-{{#variants}}<tr><td class="n">{{number}}</td><td class="g">{{genome}}{{#domain}}<div><small>runs if {{domain}}</small></div>{{/domain}}</td><td class="w"><span class="v {{verdict}}">{{verdict}}</span> {{reason}}</td><td>{{class}}</td><td class="n">{{intensity}}</td><td class="n">{{modelled}}</td><td class="n">{{measured}}</td><td class="n">{{ratio}}</td><td class="n">{{headroom}}</td></tr>
-{{/variants}}</table></div>
-{{#unplaced}}<p class="note">{{unplaced}} of them could not be counted and have no point.</p>
+{{#variants}}{{> variant}}{{/variants}}</table></div>
+{{#folded}}<details><summary>{{count}} candidates of searches</summary>
+<div class="wide"><table class="variants"><tr><th class="n">#</th><th>variant</th><th>verdict</th><th>class</th><th class="n">op/byte</th><th class="n">modelled us</th><th class="n">measured us</th><th class="n">ratio</th><th class="n">headroom</th></tr>
+{{#rows}}{{> variant}}{{/rows}}</table></div></details>
+{{/folded}}{{#noPoint}}<p class="note">The original has no point: {{noPoint}}.</p>
+{{/noPoint}}{{#unplaced}}<p class="note">{{unplaced}} of them could not be counted and have no point.</p>
 {{/unplaced}}
-{{/kernels}}
-{{^kernels}}<p>There is no kernel to show.</p>
-{{/kernels}}
-</body>
-</html>
+)mustache";
+
+inline constexpr const char VariantTemplate[] =
+    R"mustache(<tr><td class="n">{{number}}</td><td class="g">{{genome}}{{#domain}}<div><small>runs if {{domain}}</small></div>{{/domain}}</td><td class="w"><span class="v {{verdict}}">{{verdict}}</span> {{reason}}{{#outside}} (its guard leaves this launch to the original){{/outside}}</td><td>{{class}}</td><td class="n">{{intensity}}</td><td class="n">{{modelled}}</td><td class="n">{{measured}}</td><td class="n">{{ratio}}</td><td class="n">{{headroom}}</td></tr>
 )mustache";
 
 /// One search: what became of its candidates, and of whom they are.
 inline constexpr const char StoryTemplate[] =
-    R"mustache(<h2>Search of {{name}}</h2>
+    R"mustache(<h3>What was tried</h3>
 <p>{{counts}}. Speed-ups are {{basis}}; the search is {{run}}.</p>
-<h3>Speed-up over time</h3>
 {{#progress}}<div class="wide"><svg class="progress" viewBox="0 0 {{width}} {{height}}" role="img" aria-label="speed-ups in the order of evaluation">
 {{#ticks}}<line class="tick" x1="{{left}}" y1="{{y}}" x2="{{right}}" y2="{{y}}"/><text x="{{tickX}}" y="{{textY}}" text-anchor="end">{{text}}</text>
 {{/ticks}}{{#order}}<text x="{{x}}" y="{{orderY}}" text-anchor="middle">{{text}}</text>
@@ -94,24 +120,23 @@ inline constexpr const char StoryTemplate[] =
 {{/points}}</svg></div>
 <p class="note">The line is the best accepted one so far. Green: accepted; amber: not faster; red: rejected, or it does not compile; pale: duplicates, and what was refused or not answered. What has no time stands below the lines.</p>
 {{/progress}}
-<h3>Lineage</h3>
-{{#lineage}}<div class="wide"><svg class="lineage" style="min-width: {{width}}px" viewBox="0 0 {{width}} {{height}}" role="img" aria-label="parents and offspring">
+{{#lineage}}<details{{#isShort}} open{{/isShort}}><summary>Lineage of {{count}} candidates</summary>
+<div class="wide"><svg class="lineage" style="min-width: {{width}}px" viewBox="0 0 {{width}} {{height}}" role="img" aria-label="parents and offspring">
 {{#edges}}<line class="edge" x1="{{x1}}" y1="{{y1}}" x2="{{x2}}" y2="{{y2}}"/>
 {{/edges}}{{#nodes}}<circle class="{{outcome}}" cx="{{x}}" cy="{{y}}" r="5"><title>{{genome}}
 {{outcome}}</title></circle><text x="{{textX}}" y="{{textY}}">{{name}} {{ratio}}</text>
-{{/nodes}}</svg></div>
-{{/lineage}}
-<h3>Strategies</h3>
+{{/nodes}}</svg></div></details>
+{{/lineage}}{{#strategies}}<details{{#isShort}} open{{/isShort}}><summary>{{count}} strategies</summary>
 <div class="wide"><table class="genes"><tr><th>strategy</th><th class="n">candidates</th><th class="n">passed</th><th class="n">accepted</th><th class="n">best</th><th class="n">helped, in all searches of the class and GPU</th></tr>
 {{#genes}}<tr><td class="g">{{strategy}}</td><td class="n">{{candidates}}</td><td class="n">{{passed}}</td><td class="n">{{accepted}}</td><td class="n">{{best}}</td><td class="n">{{record}}</td></tr>
-{{/genes}}</table></div>
-<h3>Cost</h3>
-{{^anyAsked}}<p>No language model was asked.</p>
-{{/anyAsked}}{{#anyAsked}}<div class="wide"><table class="asked"><tr><th>asked for</th><th>outcome</th><th class="n">calls</th><th class="n">tokens asked</th><th class="n">answered</th><th class="n">cost</th><th class="n">s</th></tr>
+{{/genes}}</table></div></details>
+{{/strategies}}{{^anyAsked}}<p>No language model was asked.</p>
+{{/anyAsked}}{{#anyAsked}}<details{{#isShort}} open{{/isShort}}><summary>Cost: {{#askedSum}}{{calls}} calls{{/askedSum}}</summary>
+<div class="wide"><table class="asked"><tr><th>asked for</th><th>outcome</th><th class="n">calls</th><th class="n">tokens asked</th><th class="n">answered</th><th class="n">cost</th><th class="n">s</th></tr>
 {{#askedRows}}<tr><td class="g">{{name}}</td><td>{{outcome}}</td><td class="n">{{calls}}</td><td class="n">{{prompt}}</td><td class="n">{{answer}}</td><td class="n">{{cost}}</td><td class="n">{{seconds}}</td></tr>
 {{/askedRows}}{{#askedSum}}<tr class="sum"><td>all</td><td></td><td class="n">{{calls}}</td><td class="n">{{prompt}}</td><td class="n">{{answer}}</td><td class="n">{{cost}}</td><td class="n">{{seconds}}</td></tr>
-{{/askedSum}}</table></div>
-{{/anyAsked}}{{#diffs}}<details open><summary>{{name}} against the original</summary>
+{{/askedSum}}</table></div></details>
+{{/anyAsked}}{{#diffs}}<details{{#isShort}} open{{/isShort}}><summary>{{name}} against the original</summary>
 {{#prompts}}<p class="note">Written with the prompts {{prompts}}.</p>
 {{/prompts}}<pre>{{#lines}}<span class="{{kind}}">{{text}}</span>
 {{/lines}}</pre></details>

@@ -41,6 +41,9 @@ static std::string ratioText(double Ratio) {
 
 static constexpr double StoryWidth = 920;
 
+/// Longer lists are folded until a reader asks for them.
+static constexpr size_t ShortList = 12, ShortDiff = 60;
+
 /// A mark for each of some candidates, no more than a dozen.
 static json::Array orderTicks(size_t Count, function_ref<double(double)> X) {
   size_t Step = 1;
@@ -237,9 +240,12 @@ static void addCost(json::Object &O, const SearchStory &S) {
     Add(nameOf(Agent), "", Asked);
   for (const StoryCandidate &C : S.Candidates)
     Add(C.Name, wordOf(C.Outcome), C.Asked);
-  O["anyAsked"] = Sum.Calls > 0;
-  O["askedRows"] = std::move(Rows);
-  O["askedSum"] = costValues(Sum);
+  if (!Sum.Calls)
+    return;
+  const bool IsShort = Rows.size() <= ShortList;
+  O["anyAsked"] = json::Object{{"isShort", IsShort},
+                               {"askedRows", std::move(Rows)},
+                               {"askedSum", costValues(Sum)}};
 }
 
 json::Object toValues(const SearchStory &S) {
@@ -252,7 +258,10 @@ json::Object toValues(const SearchStory &S) {
         (Counts.empty() ? "" : ", ") + std::to_string(Count) + " " + Outcome;
   json::Array Diffs;
   for (const StoryDiff &D : S.Diffs) {
-    json::Object Each{{"name", D.Name}, {"lines", diffLines(D.Text)}};
+    json::Array Lines = diffLines(D.Text);
+    json::Object Each{{"name", D.Name},
+                      {"isShort", Diffs.empty() && Lines.size() <= ShortDiff},
+                      {"lines", std::move(Lines)}};
     if (!D.Prompts.empty())
       Each["prompts"] = join(D.Prompts, ", ");
     Diffs.push_back(std::move(Each));
@@ -262,9 +271,17 @@ json::Object toValues(const SearchStory &S) {
                  {"basis", wordOf(S.Basis)},
                  {"counts", Counts},
                  {"progress", drawProgress(S)},
-                 {"lineage", drawLineage(S)},
-                 {"genes", geneRows(S)},
                  {"diffs", std::move(Diffs)}};
+  auto Fold = [&](json::Object &Part, size_t Size) {
+    Part["count"] = std::to_string(Size);
+    Part["isShort"] = Size <= ShortList;
+  };
+  json::Object Lineage = drawLineage(S);
+  Fold(Lineage, S.Candidates.size());
+  O["lineage"] = std::move(Lineage);
+  json::Object Strategies{{"genes", geneRows(S)}};
+  Fold(Strategies, S.Genes.size());
+  O["strategies"] = std::move(Strategies);
   addCost(O, S);
   return O;
 }

@@ -19,6 +19,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <nlohmann/json.hpp>
 
 using namespace llvm;
 using namespace cupilot;
@@ -37,6 +38,10 @@ struct Options : CommandOptions {
       "from", In, cl::value_desc("FOLDER"),
       cl::desc("Do not run a program; make workloads from what cupilot-capture "
                "recorded, here or on another machine")};
+  cl::opt<std::string> Json{
+      "json", In, cl::value_desc("FILE"),
+      cl::desc("Write the table and what was kept as JSON; '-' is standard "
+               "output; docs/Capture.md describes the format")};
   cl::opt<std::string> CheckRanges{
       "check-ranges", In, cl::value_desc("CONTRACT|STORE"),
       cl::desc("Compare the numbers in launches with the ranges of a relaxed "
@@ -168,6 +173,29 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   return Error::success();
 }
 
+/// What one run came to, for programs.
+static Error writeJson(const Options &O, const capture::Record &R,
+                       ArrayRef<std::string> Program,
+                       const capture::Ending &End, ArrayRef<Workload> Workloads,
+                       ArrayRef<std::string> LeftOut) {
+  nlohmann::json J = capture::tableJson(R);
+  J["workloads"] = std::string(O.Output);
+  J["kept"] = Workloads.size();
+  J["leftOut"] = LeftOut.vec();
+  if (!Program.empty()) {
+    J["program"] = Program.vec();
+    J["status"] = End.Status;
+  }
+  std::string Text = J.dump(2, ' ', /*ensure_ascii=*/false,
+                            nlohmann::json::error_handler_t::replace) +
+                     "\n";
+  if (O.Json != "-")
+    return writeFileAtomic(O.Json, Text);
+  outs() << Text;
+  outs().flush();
+  return Error::success();
+}
+
 /// "40 of 41 launches were looked at": those that are kept, with what they
 /// stand for.
 static std::string describeLookedAt(const capture::Record &R,
@@ -226,6 +254,9 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     errs() << "cupilot capture: warning: left out " << Text << "\n";
   errs() << "cupilot capture: " << Workloads->size() << " workload(s) in "
          << O.Output << "\n";
+  if (!O.Json.empty())
+    if (Error E = writeJson(O, R, Program.Args, End, *Workloads, LeftOut))
+      return E;
   Expected<std::vector<RecordedBuffer>> Buffers =
       recordedBuffers(*Workloads, sys::path::parent_path(DataFolder));
   if (!Buffers)

@@ -46,6 +46,11 @@ struct Options : CommandOptions {
   cl::opt<double> Share{
       "share", In, cl::cat(Kernels), cl::value_desc("PERCENT"),
       cl::desc("Only kernels with at least this share of the kernel time")};
+  cl::opt<unsigned> Budget{
+      "budget", In, cl::cat(Kernels), cl::value_desc("N"),
+      cl::desc("At most N candidates of all kernels together (with "
+               "--translator=llm: N calls), split by the kernels' shares of "
+               "the kernel time")};
   cl::list<std::string> Compilers{
       "compiler", In, cl::cat(Kernels), cl::value_desc("CMD"),
       cl::desc(
@@ -123,6 +128,9 @@ struct Options : CommandOptions {
                        cl::desc("Continue a search that was interrupted")};
   cl::opt<bool> Verbose{"v", In, cl::cat(Output),
                         cl::desc("Say why each candidate was dropped")};
+  cl::opt<bool> Json{"json", In, cl::cat(Output),
+                     cl::desc("Print the table at the end as JSON; "
+                              "docs/Evolution.md describes the format")};
 };
 } // namespace
 
@@ -178,6 +186,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Resume = O.Resume;
   R.Wait = !O.NoWait;
   R.Verbose = O.Verbose;
+  R.Json = O.Json;
   R.Strategies = O.Strategies;
   R.Like.assign(O.Like.begin(), O.Like.end());
   if (O.Input.empty() && O.BuildFolder.empty())
@@ -191,12 +200,18 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
                            .moveInto(R.Command)) {
     return E;
   }
+  R.Budget = given(O.Budget);
+  if (R.Budget && *R.Budget == 0)
+    return usageError("--budget=0 searches no kernel", "give 1 or more");
   R.Choice.Top = given(O.Top);
   R.Choice.Least = O.Share / 100;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);
   if (!Models)
     return Models.takeError();
   R.Models = std::move(*Models);
+  if (R.Json && R.isDryRun())
+    return usageError("--dry-run prints prompts, not JSON",
+                      "remove --json, or --dry-run");
   Expected<std::optional<PrecisionContract>> Granted = O.Contract.granted();
   if (!Granted)
     return Granted.takeError();

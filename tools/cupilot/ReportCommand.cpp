@@ -34,8 +34,10 @@ struct Options : CommandOptions {
 
 static const char Examples[] =
     "  cupilot report --store .cupilot -o heat.html -- -O2\n\n"
-    "Shows the variants of the store and all candidates of the searches in its "
-    "journal. FLAGS\n"
+    "Begins with a table: what each kernel takes, and what its best variant "
+    "takes. Then come, for\n"
+    "each kernel, the variants of the store and all candidates of the searches "
+    "in its journal. FLAGS\n"
     "are those of cupilot evolve.\n";
 
 static Error run(const Options &O, const TrailingArgs &Trailing) {
@@ -57,18 +59,23 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
     return Page.takeError();
   if (Error E = writeFileAtomic(O.Output,
                                 renderReport("cuPilot: " + O.StoreDir, Facts->C,
-                                             Page->Kernels, Page->Stories)))
+                                             Page->Kernels, Page->Program)))
     return E;
-  size_t Variants = 0;
-  for (const ReportKernel &K : Page->Kernels)
-    Variants += K.Variants.size();
-  errs() << "cupilot report: " << Page->Kernels.size() << " roofline(s) with "
-         << Variants << " variant(s), " << Page->Stories.size()
-         << " search(es), in " << O.Output << "\n";
+  size_t Rooflines = 0, Rows = 0, Searches = 0;
+  for (const ReportKernel &K : Page->Kernels) {
+    Rooflines += K.Rooflines.size();
+    Searches += K.Stories.size();
+    for (const ReportRoofline &R : K.Rooflines)
+      Rows += R.Variants.size();
+  }
+  errs() << "cupilot report: " << Page->Kernels.size() << " kernel(s), "
+         << Rooflines << " roofline(s) with " << Rows << " variant(s), "
+         << Searches << " search(es), in " << O.Output << "\n";
   return Error::success();
 }
 
-static const Command Registered("report", "Show a store's kernels and searches",
-                                "FLAGS", Examples, run);
+static const Command
+    Registered("report", "Show what a store's variants win, and the searches",
+               "FLAGS", Examples, run);
 
 } // namespace report_command

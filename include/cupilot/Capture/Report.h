@@ -35,6 +35,9 @@ std::vector<KernelRow> makeRows(const Record &R);
 /// line.
 std::string printTable(const Record &R, size_t Most = 40);
 
+/// The table for programs; docs/Capture.md says what the keys mean.
+nlohmann::json tableJson(const Record &R);
+
 } // namespace cupilot::capture
 
 #endif // CUPILOT_CAPTURE_REPORT_H

@@ -29,6 +29,8 @@ struct SearchSize {
   llvm::Error check() const;
   /// \p Options are those of the preset.
   void applyTo(SearchOptions &Options) const;
+  /// As many generations as make \p Candidates.
+  static void limit(SearchOptions &Options, unsigned Candidates);
 };
 
 /// What is searched, how, and where to.
@@ -50,10 +52,13 @@ struct EvolveRequest {
   uint64_t Seed = 1;
   TextLimits Compilation; ///< Of each candidate.
   SearchSize Size;
+  /// Candidates, or calls to models, of all kernels together.
+  std::optional<unsigned> Budget;
   unsigned Jobs = 1; ///< Candidates that are judged at a time.
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.
   bool Verbose = false;          ///< Say why each candidate was dropped.
+  bool Json = false;             ///< The table is one JSON object.
   std::string Strategies;        ///< Folder of the library; "": cuPilot's.
   std::vector<std::string> Like; ///< Stores, for seedGenomes.
   std::optional<AgentSettings> Models; ///< None: rules translate.

@@ -55,6 +55,8 @@ public:
   void apply(SearchOptions &Options) const;
   /// Variants of kernels like the next one, for its prompts.
   void setExamples(llvm::ArrayRef<SeedGenome> Seeds);
+  /// For the next kernel, if fewer than its settings allow.
+  void setMostCalls(std::optional<unsigned> Most);
   /// Of a dry run that ended with \p E: prints what would have been asked.
   llvm::Error printPrompts(llvm::Error E, llvm::raw_ostream &OS);
   /// Calls, tokens, cost, and answers that could not be used.

@@ -22,6 +22,7 @@ namespace cupilot {
 struct ProjectKernel {
   Kernel K;
   size_t Unit = 0;
+  std::vector<size_t> Others = {}; ///< Further units that define it alike.
 };
 
 /// Finds the kernels of a recording in the units of a project, by what is
@@ -41,9 +42,9 @@ public:
   void locate(llvm::ArrayRef<std::string> Symbols);
   /// The units that may define \p Symbol: none, where no unit does.
   llvm::ArrayRef<size_t> unitsOf(llvm::StringRef Symbol) const;
-  /// The kernel \p Symbol, from the first of its units. Units are parsed for
-  /// all of \p Wanted at once. Findings: no unit defines it, its units cannot
-  /// be read, or two have different kernels of this name.
+  /// The kernel \p Symbol, from the first of its units that can be read. Units
+  /// are parsed for all of \p Wanted at once. Findings: no unit defines it, its
+  /// units cannot be read, or two have different kernels of this name.
   llvm::Expected<ProjectKernel> kernelOf(llvm::StringRef Symbol,
                                          llvm::ArrayRef<std::string> Wanted);
 

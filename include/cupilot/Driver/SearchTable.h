@@ -9,6 +9,7 @@
 #define CUPILOT_DRIVER_SEARCHTABLE_H
 
 #include "cupilot/Driver/Choice.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace cupilot {
@@ -59,6 +60,8 @@ struct SearchTable {
   /// Measured, if every number that it stands on is.
   Basis expectedBasis() const;
   void print(llvm::raw_ostream &OS) const;
+  /// The same for programs; docs/Evolution.md says what the keys mean.
+  llvm::json::Object toJSON() const;
 };
 
 } // namespace cupilot

@@ -24,13 +24,14 @@ struct ReportRequest {
 
 /// For renderReport.
 struct StoreReport {
-  std::vector<ReportKernel> Kernels; ///< By kernel and workload.
-  std::vector<SearchStory> Stories;
+  std::vector<ReportKernel> Kernels; ///< The largest share first.
+  ReportProgram Program;
 };
 
-/// The variants of the store and all candidates of the searches in its journal.
-/// Kernels that cannot be shown are named in \p Log. That there is none to show
-/// is a finding.
+/// The variants of the store and all candidates of the searches in its journal;
+/// kernels of which nothing was kept, too, if a search of them ended. That a
+/// kernel's work cannot be counted is said in \p Log. That there is none to
+/// show is a finding.
 llvm::Expected<StoreReport> reportOf(const ReportRequest &R,
                                      llvm::raw_ostream &Log);
 

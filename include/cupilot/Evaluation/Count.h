@@ -16,12 +16,19 @@ namespace cupilot {
 /// device. Contents of buffers are read once.
 class LaunchCounter {
 public:
-  /// Errors: broken workloads, data that is missing (usage).
-  static llvm::Expected<std::unique_ptr<LaunchCounter>> create(GateSetup Setup);
+  /// Launches for a GPU alone are counted, too, if their buffers have at most
+  /// \p GpuBytes together and their data is there. Errors: broken workloads,
+  /// data that is missing (usage).
+  static llvm::Expected<std::unique_ptr<LaunchCounter>>
+  create(GateSetup Setup, uint64_t GpuBytes = 0);
   virtual ~LaunchCounter();
+  /// Whether this launch can be counted.
+  virtual bool has(size_t Index) const = 0;
   /// What \p Plan launches for workload \p Index with the kernels in
-  /// \p Bitcode; nothing where \p When does not admit it or a GPU alone runs
-  /// it. Code that faults or that the cpu device cannot run is a finding error.
+  /// \p Bitcode, from some of the blocks where there are many; nothing where
+  /// \p When does not admit it or has() does not. Code that faults or that the
+  /// cpu device cannot run is a finding error, and so is a launch for a GPU
+  /// alone that takes too long here.
   virtual llvm::Expected<std::optional<std::vector<CountedLaunch>>>
   count(llvm::StringRef Bitcode, const LaunchPlan &Plan, const Guard &When,
         size_t Index) = 0;

@@ -51,6 +51,10 @@ double utilisationOf(const CandidateRecord &R, const SearchProblem &P,
 std::string recordClass(const SearchProblem &P,
                         const CandidateEvaluator &Evaluator, const Ceilings &C);
 
+/// Which of some genomes fit the kernel (CandidateMaker::fit).
+using GenomesFit = llvm::function_ref<llvm::Error(llvm::ArrayRef<Genome>,
+                                                  std::vector<bool> &)>;
+
 class Breeder {
 public:
   /// \p Prior: what other searches tell of strategies. \p P must outlive it.
@@ -58,11 +62,12 @@ public:
           StrategyTallies Prior);
 
   /// Puts the start population into \p M, which holds the library and the
-  /// kernel. Resource error: a pass failed.
-  llvm::Error begin(mlir::ModuleOp M);
+  /// kernel. What does not fit is drawn again. Resource error: a pass failed.
+  llvm::Error begin(mlir::ModuleOp M, GenomesFit Fit = nullptr);
   /// Adds the offspring of a generation, from 1, after what is left out of the
   /// population.
-  llvm::Error next(mlir::ModuleOp M, unsigned Generation);
+  llvm::Error next(mlir::ModuleOp M, unsigned Generation,
+                   GenomesFit Fit = nullptr);
   /// Notes the outcome of \p V in it, and what its genes have done.
   void judged(VariantOp V, const CandidateRecord &R);
 
@@ -73,6 +78,8 @@ private:
   double fitness(const CandidateRecord &R) const;
   void count(VariantOp V, const CandidateRecord &R);
   std::vector<std::string> tallies() const;
+  llvm::Error draw(mlir::ModuleOp M, GenomesFit Fit,
+                   llvm::function_ref<llvm::Error()> Passes);
 
   const SearchProblem &P;
   Ceilings C;
@@ -82,6 +89,7 @@ private:
   StrategyTallies Refused;
   /// Genes and speed-up of each that was judged, by the variant's name.
   std::map<std::string, std::pair<std::vector<std::string>, double>> Judged;
+  std::map<std::string, bool> Fits; ///< By genome: what was asked.
 };
 
 } // namespace cupilot

@@ -25,6 +25,7 @@ struct BuildCompiler {
   /// For clang, which reads all sources, whoever builds.
   std::vector<std::string> Flags;
   std::optional<NvccUse> Nvcc = std::nullopt; ///< Nothing: clang.
+  std::string Arch = {}; ///< That it builds for; "": the search's.
   /// Flags, and what they do not say to ptxas.
   std::vector<std::string> flagsWithPtxas() const {
     std::vector<std::string> All = Flags;
@@ -81,6 +82,8 @@ public:
   virtual llvm::StringRef originalDigest() const = 0;
   /// Modelled time of the original over all workloads, in microseconds.
   virtual double originalTime() const = 0;
+  /// By rules. That one of them refuses is a finding.
+  virtual llvm::Expected<Translation> translate(const Genome &G) const = 0;
   /// Translate, admit, compile. Only broken tools are errors; a genome that
   /// fails has an outcome and a reason in its record.
   virtual llvm::Expected<Candidate> prepare(const Genome &G) const = 0;

@@ -51,6 +51,13 @@ public:
   virtual ~CandidateMaker();
   /// How many orders it takes at once.
   virtual size_t width() const = 0;
+  /// Which of \p Genomes fit the kernel, as far as can be known before they are
+  /// made.
+  virtual llvm::Error fit(llvm::ArrayRef<Genome> Genomes,
+                          std::vector<bool> &Fits) {
+    Fits.assign(Genomes.size(), true);
+    return llvm::Error::success();
+  }
   /// \p Made gets the candidates, in the order of \p Orders, compiled or with
   /// an outcome; nothing where the order is known, or where exhausted() or a
   /// budget's end, which is the error then, came before it.
@@ -66,8 +73,10 @@ public:
 };
 
 /// By rules, \p Jobs beside each other, and at least two; nothing is repaired.
+/// \p Refused, which may be empty, is told once why a rule does not apply.
 std::unique_ptr<CandidateMaker>
-makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs);
+makeRuleMaker(const CandidateEvaluator &Evaluator, unsigned Jobs,
+              std::function<void(llvm::StringRef)> Refused = {});
 
 } // namespace cupilot
 

@@ -35,22 +35,30 @@ struct CodeFigures {
   std::optional<StaticFigures> Static; ///< Of its first kernel.
   std::string NoStatic;                ///< Why there are none.
   /// In the order of the problem's workloads; nothing where the guard keeps
-  /// the launch out.
+  /// the launch out, or where it could not be counted.
   std::vector<std::optional<WorkloadFigures>> Workloads;
+  /// Why a launch has no figures; "" where the guard keeps it out.
+  std::vector<std::string> NoFigures = {};
 };
+
+/// Launches for a GPU alone that are counted on the cpu device, from some of
+/// their blocks, if their buffers have no more bytes together.
+enum class GpuLaunches : uint64_t { LeftOut = 0, Counted = 512ull << 20 };
 
 /// Makes the figures of one kernel's code. The problem must outlive it.
 class Prophecy {
 public:
   static llvm::Expected<std::unique_ptr<Prophecy>>
-  create(const SearchProblem &Problem, const Ceilings &C);
+  create(const SearchProblem &Problem, const Ceilings &C,
+         GpuLaunches Large = GpuLaunches::LeftOut);
   virtual ~Prophecy();
   /// Of the kernel as it is.
   virtual llvm::Expected<CodeFigures> original() = 0;
   /// Of a variant. Code that does not compile or run is a finding or usage
-  /// error.
+  /// error; a launch for a GPU alone that does not run here has no figures.
   virtual llvm::Expected<CodeFigures>
-  of(llvm::StringRef Source, const LaunchPlan &Plan, const Guard &When) = 0;
+  of(llvm::StringRef Source, const LaunchPlan &Plan, const Guard &When,
+     GpuLaunches Large = GpuLaunches::Counted) = 0;
 };
 
 } // namespace cupilot

@@ -44,6 +44,8 @@ struct SearchOptions {
   std::vector<BuildCompiler> Others;
   /// Told what people should know of the agents.
   std::function<void(llvm::StringRef)> Tell;
+  /// Why a rule does not apply to the kernel; its genes are not drawn.
+  std::function<void(llvm::StringRef)> TellRefused;
   /// Told after each candidate: generation, outcome, best ratio so far.
   std::function<void(unsigned, const CandidateRecord &, double)> Progress;
 };

@@ -37,6 +37,37 @@ uint64_t Random::below(uint64_t Bound) {
   return Value % Bound;
 }
 
+std::vector<Gene> StrategyInfo::genes(size_t Most) const {
+  std::vector<Gene> All{{Name, {}}};
+  for (const Param &P : Params) {
+    std::vector<Gene> Longer;
+    for (const Gene &G : All)
+      for (size_t I = 0; I < std::max(P.Values.size(), P.Words.size()); ++I) {
+        if (Longer.size() == Most)
+          break;
+        Longer.push_back(G);
+        Longer.back().Params.push_back({P.Name,
+                                        P.Words.empty() ? P.Values[I] : 0,
+                                        P.Words.empty() ? "" : P.Words[I]});
+      }
+    All = std::move(Longer);
+  }
+  return All;
+}
+
+GenePool::GenePool(std::vector<StrategyInfo> All,
+                   std::map<std::string, StrategyTally> Tallies,
+                   std::set<std::string> Refused)
+    : Strategies(std::move(All)), Tallies(std::move(Tallies)),
+      Refused(std::move(Refused)) {
+  if (!this->Refused.empty())
+    erase_if(Strategies, [&](const StrategyInfo &S) {
+      return all_of(S.genes(this->Refused.size() + 1), [&](const Gene &G) {
+        return this->Refused.count(G.str()) != 0;
+      });
+    });
+}
+
 const StrategyInfo *GenePool::find(StringRef Name) const {
   auto It = llvm::find_if(
       Strategies, [&](const StrategyInfo &S) { return S.Name == Name; });
@@ -65,13 +96,19 @@ Genome GenePool::align(Genome G) const {
 }
 
 Gene GenePool::randomGene(Random &R, const StrategyInfo &S) const {
-  Gene G{S.Name, {}};
-  for (const StrategyInfo::Param &P : S.Params) {
-    if (!P.Words.empty())
-      G.Params.push_back({P.Name, 0, P.Words[R.below(P.Words.size())]});
-    else
-      G.Params.push_back({P.Name, P.Values[R.below(P.Values.size())], ""});
-  }
+  auto Draw = [&] {
+    Gene G{S.Name, {}};
+    for (const StrategyInfo::Param &P : S.Params) {
+      if (!P.Words.empty())
+        G.Params.push_back({P.Name, 0, P.Words[R.below(P.Words.size())]});
+      else
+        G.Params.push_back({P.Name, P.Values[R.below(P.Values.size())], ""});
+    }
+    return G;
+  };
+  Gene G = Draw();
+  for (unsigned Try = 0; Try < 64 && Refused.count(G.str()); ++Try)
+    G = Draw();
   return G;
 }
 

@@ -17,6 +17,7 @@
 #include "cupilot/Model/CandidateOutcome.h"
 #include "llvm/ADT/StringSet.h"
 #include <map>
+#include <set>
 
 namespace cupilot {
 #define GEN_PASS_DEF_INITIALISEPASS
@@ -34,15 +35,21 @@ using llvm::StringRef;
 
 static constexpr StringRef ParentsAttr = "cupilot.parents";
 
-/// The strategies of \p Library that \p Names lists (all if it is empty).
+/// The strategies of \p Library that \p Names lists (all if it is empty),
+/// without the genes that are refused alone.
 static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names,
-                       std::map<std::string, StrategyTally> Tallies = {}) {
+                       std::map<std::string, StrategyTally> Tallies = {},
+                       ArrayRef<Genome> Refused = {}) {
+  std::set<std::string> Alone;
+  for (const Genome &G : Refused)
+    if (G.size() == 1)
+      Alone.insert(G.front().str());
   std::vector<StrategyInfo> Strategies = strategiesOf(Library);
   if (!Names.empty())
     llvm::erase_if(Strategies, [&](const StrategyInfo &S) {
       return !llvm::is_contained(Names, S.Name);
     });
-  return GenePool(std::move(Strategies), std::move(Tallies));
+  return GenePool(std::move(Strategies), std::move(Tallies), std::move(Alone));
 }
 
 /// What the option `tallies` says; nothing where it is broken.
@@ -58,6 +65,21 @@ talliesOf(Operation *At, ArrayRef<std::string> Texts) {
     Tallies.insert(std::move(*T));
   }
   return Tallies;
+}
+
+/// What a list of genomes says; nothing where one of them is broken.
+static std::optional<std::vector<Genome>>
+genomesIn(Operation *At, ArrayRef<std::string> Texts) {
+  std::vector<Genome> All;
+  for (const std::string &Text : Texts) {
+    std::optional<Genome> G = parseGenome(Text);
+    if (!G) {
+      At->emitOpError() << "'" << Text << "' is no genome";
+      return std::nullopt;
+    }
+    All.push_back(std::move(*G));
+  }
+  return All;
 }
 
 /// The names of a variant's strategies: of these, several genomes are alike.
@@ -123,15 +145,18 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
   using InitialisePassBase::InitialisePassBase;
   void runOnOperation() override {
     auto Tallies = talliesOf(getOperation(), std::vector<std::string>(tallies));
-    if (!Tallies)
+    auto Refused = genomesIn(getOperation(), std::vector<std::string>(refused));
+    if (!Tallies || !Refused)
       return signalPassFailure();
-    GenePool Pool =
-        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies);
+    GenePool Pool = poolOf(getOperation(), std::vector<std::string>(strategies),
+                           *Tallies, *Refused);
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       Random R(seed, purpose("initialise", Kernel), 0);
       llvm::StringSet<> Seen = genomesOf(Kernel), Tried;
+      for (const Genome &G : *Refused)
+        Seen.insert(genomeText(G));
       unsigned Index = 0;
       auto Add = [&](Genome G) {
         if (!G.empty() && Index < population &&
@@ -140,14 +165,11 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
       };
       // What helped elsewhere, with the same random numbers for the rest.
       Random Elsewhere(seed, purpose("begin", Kernel), 0);
-      for (const std::string &Text : genomes) {
-        std::optional<Genome> G = parseGenome(Text);
-        if (!G) {
-          Kernel.emitOpError() << "'" << Text << "' is no genome";
-          return signalPassFailure();
-        }
-        Add(Pool.repair(Elsewhere, std::move(*G)));
-      }
+      auto Begin = genomesIn(Kernel, std::vector<std::string>(genomes));
+      if (!Begin)
+        return signalPassFailure();
+      for (Genome &G : *Begin)
+        Add(Pool.repair(Elsewhere, std::move(G)));
       // Each strategy alone once, so that none goes untried, likely ones first
       // as not all may find room; then mixtures.
       std::vector<const StrategyInfo *> Order;
@@ -166,12 +188,7 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
         const StrategyInfo &S = *Each;
         if (!Tried.insert(S.Name).second)
           continue;
-        Genome Alone{{S.Name, {}}};
-        for (const StrategyInfo::Param &P : S.Params)
-          Alone[0].Params.push_back(
-              {P.Name, P.Words.empty() ? P.Values[R.below(P.Values.size())] : 0,
-               P.Words.empty() ? "" : P.Words[R.below(P.Words.size())]});
-        Add(Pool.repair(R, std::move(Alone)));
+        Add(Pool.repair(R, {Pool.randomGene(R, S)}));
       }
       for (unsigned Try = 0; Index < population && Try < 20 * population; ++Try)
         Add(Pool.random(R, 1 + R.below(3)));
@@ -227,8 +244,11 @@ struct Select : cupilot::impl::SelectPassBase<Select> {
 struct Crossover : cupilot::impl::CrossoverPassBase<Crossover> {
   using CrossoverPassBase::CrossoverPassBase;
   void runOnOperation() override {
-    GenePool Pool =
-        poolOf(getOperation(), std::vector<std::string>(strategies));
+    auto Refused = genomesIn(getOperation(), std::vector<std::string>(refused));
+    if (!Refused)
+      return signalPassFailure();
+    GenePool Pool = poolOf(getOperation(), std::vector<std::string>(strategies),
+                           {}, *Refused);
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       auto Pairs = Kernel->getAttrOfType<ArrayAttr>(ParentsAttr);
       if (!Pairs)
@@ -260,15 +280,18 @@ struct Mutate : cupilot::impl::MutatePassBase<Mutate> {
   using MutatePassBase::MutatePassBase;
   void runOnOperation() override {
     auto Tallies = talliesOf(getOperation(), std::vector<std::string>(tallies));
-    if (!Tallies)
+    auto Refused = genomesIn(getOperation(), std::vector<std::string>(refused));
+    if (!Tallies || !Refused)
       return signalPassFailure();
-    GenePool Pool =
-        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies);
+    GenePool Pool = poolOf(getOperation(), std::vector<std::string>(strategies),
+                           *Tallies, *Refused);
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
       Random R(seed, purpose("mutate", Kernel), generation);
       llvm::StringSet<> Seen;
+      for (const Genome &G : *Refused)
+        Seen.insert(genomeText(G));
       for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
         if (V.getOutcome())
           Seen.insert(genomeText(fromAttr(V.getGenome())));

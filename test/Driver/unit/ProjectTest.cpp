@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Driver/BudgetSplit.h"
+#include "cupilot/Driver/Evolve.h"
 #include "cupilot/Driver/ObjectKernels.h"
 #include "cupilot/Driver/ProjectUnits.h"
 #include "cupilot/Driver/SearchTable.h"
@@ -61,6 +63,44 @@ TEST(SearchTable, ExpectsWhatAmdahlsLawSays) {
   T.Rows[1].Ratio = 5;
   EXPECT_DOUBLE_EQ(T.expected(), 1 / 0.55);
   EXPECT_EQ(T.expectedBasis(), Basis::Modelled);
+}
+
+TEST(BudgetSplit, FollowsTheShares) {
+  BudgetSplit B(100, {0.5, 0.3, 0.2}, 1);
+  EXPECT_EQ(B.next(), 50u);
+  B.spend(50);
+  EXPECT_EQ(B.next(), 30u);
+  // What one does not spend is for those behind it.
+  B.spend(10);
+  EXPECT_EQ(B.next(), 40u);
+  B.spend(40);
+  EXPECT_EQ(B.next(), 0u);
+  // Those that would get too little get nothing.
+  BudgetSplit Small(10, {0.6, 0.3, 0.07, 0.03}, 2);
+  EXPECT_EQ(Small.next(), 7u);
+  Small.spend(7);
+  EXPECT_EQ(Small.next(), 3u);
+  Small.spend(3);
+  EXPECT_EQ(Small.next(), 0u);
+  // Unknown shares are alike, and one kernel gets all there is.
+  EXPECT_EQ(BudgetSplit(9, {0, 0, 0}, 1).next(), 3u);
+  EXPECT_EQ(BudgetSplit(1, {0.1}, 4).next(), 1u);
+  EXPECT_EQ(BudgetSplit(1, {}, 1).next(), 0u);
+}
+
+TEST(SearchSize, MakesAsManyCandidatesAsTheBudgetHas) {
+  auto Made = [](unsigned Candidates) {
+    SearchOptions O;
+    SearchSize::limit(O, Candidates);
+    return O.Population + (O.Generations - 1) * O.Offspring;
+  };
+  const SearchOptions Usual;
+  EXPECT_EQ(Made(1), 1u);
+  EXPECT_EQ(Made(Usual.Population), Usual.Population);
+  for (unsigned N : {5u, 28u, 61u, 300u}) {
+    EXPECT_LE(Made(N), N);
+    EXPECT_GT(Made(N) + Usual.Offspring, N);
+  }
 }
 
 TEST(SearchTable, SharesThatNobodyKnowsAreNone) {

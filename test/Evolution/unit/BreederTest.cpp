@@ -8,11 +8,13 @@
 
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/Journal.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace llvm;
 using namespace cupilot;
@@ -100,6 +102,25 @@ TEST(Repair, EndsWhereWhatIsNeededCannotBe) {
             genomeText(Pool.repair(R, {{"deep", {}}})));
 }
 
+TEST(GenePool, DrawsNoRefusedGene) {
+  std::vector<StrategyInfo> Strategies = {
+      {"wide", {{"by", {1, 2}, {}}, {"how", {}, {"a", "b"}}}, {}, {}},
+      {"never", {{"by", {1, 2}, {}}}, {}, {}},
+      {"needs", {}, {"never"}, {}}};
+  std::vector<std::string> Genes;
+  for (const Gene &G : Strategies[0].genes(16))
+    Genes.push_back(G.str());
+  ASSERT_EQ(Genes.size(), 4u);
+  EXPECT_EQ(Strategies[0].genes(3).size(), 3u);
+  GenePool Pool(Strategies, {},
+                {Genes[0], Genes[1], Genes[3], "never{by=1}", "never{by=2}"});
+  ASSERT_EQ(Pool.strategies().size(), 2u);
+  Random R(1, "test", 0);
+  // What needs a strategy that has no genes is none, either.
+  for (int I = 0; I < 200; ++I)
+    EXPECT_EQ(genomeText(Pool.random(R, 2)), Genes[2]);
+}
+
 TEST(Thompson, DrawsWhatHelpedAndTriesWhatIsNew) {
   auto Known = picks({{"good", {40, 30}}, {"bad", {40, 1}}});
   // Of Beta(31, 11), Beta(2, 40) and a uniform number: about 74, 0 and 26 %.
@@ -144,6 +165,65 @@ TEST_F(BreederTest, FitnessIsSpeedAndUseOfTheUnitThatLimits) {
   EXPECT_EQ(utilisationOf(record(CandidateOutcome::Accepted, 2), P, C), 0);
   R.Evidence.emplace().Work.emplace_back();
   EXPECT_EQ(utilisationOf(R, P, C), 0);
+}
+
+TEST_F(BreederTest, WhatDoesNotFitIsDrawnAgain) {
+  KernelOp K = *M->getOps<KernelOp>().begin();
+  auto Genomes = [&] {
+    std::vector<std::string> Texts;
+    for (VariantOp V : K.getBody().getOps<VariantOp>())
+      if (!V.getOutcome())
+        Texts.push_back(genomeText(fromAttr(V.getGenome())));
+    return Texts;
+  };
+  // No strategy `useless`, no tile of 32, and no tile beside unrolled loops.
+  auto Fits = [](const Genome &G) {
+    const std::string Text = genomeText(G);
+    StringRef T(Text);
+    return !T.contains("useless") && !T.contains("size=32") &&
+           !(T.contains("tile") && T.contains("unroll"));
+  };
+  std::set<std::string> Asked;
+  auto Fit = [&](ArrayRef<Genome> All, std::vector<bool> &Answers) -> Error {
+    Answers.clear();
+    for (const Genome &G : All) {
+      EXPECT_TRUE(Asked.insert(genomeText(G)).second) << genomeText(G);
+      Answers.push_back(Fits(G));
+    }
+    return Error::success();
+  };
+  while (!K.getBody().front().empty())
+    K.getBody().front().front().erase();
+  BreedingOptions O;
+  O.Population = 8;
+  Breeder B(P, ceilingsOf(P.Gpu), O, {});
+  cantFail(B.begin(*M, Fit));
+  std::vector<std::string> First = Genomes();
+  EXPECT_EQ(First.size(), 8u); // As many as fit: the others are not missed.
+  for (unsigned Generation = 1; Generation < 4; ++Generation) {
+    for (const std::string &Text : Genomes())
+      EXPECT_TRUE(Fits(*parseGenome(Text))) << Text;
+    double Ratio = 1;
+    for (VariantOp V : K.getBody().getOps<VariantOp>())
+      if (!V.getOutcome())
+        B.judged(V, record(CandidateOutcome::Slower, Ratio += 0.01));
+    cantFail(B.next(*M, Generation, Fit));
+  }
+  // The same numbers, the same genomes.
+  auto Again = parseModule(Context, ::Module, "test");
+  M = std::move(*Again);
+  K = *M->getOps<KernelOp>().begin();
+  while (!K.getBody().front().empty())
+    K.getBody().front().front().erase();
+  Asked.clear();
+  Breeder Other(P, ceilingsOf(P.Gpu), O, {});
+  cantFail(Other.begin(*M, Fit));
+  EXPECT_EQ(Genomes(), First);
+  // Errors are no answers.
+  EXPECT_TRUE(errorToBool(
+      Other.next(*M, 1, [](ArrayRef<Genome>, std::vector<bool> &) -> Error {
+        return resourceError("no such tool");
+      })));
 }
 
 TEST_F(BreederTest, CreditGoesToWhatIsNew) {

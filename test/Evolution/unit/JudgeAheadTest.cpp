@@ -37,6 +37,9 @@ public:
 
   StringRef originalDigest() const override { return ""; }
   double originalTime() const override { return 0; }
+  Expected<Translation> translate(const Genome &) const override {
+    return findingError("");
+  }
   Expected<Candidate> prepare(const Genome &) const override {
     return findingError("");
   }

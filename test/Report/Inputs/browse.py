@@ -146,11 +146,15 @@ def main(path, shots=None):
                 browser.call(domain + ".enable")
             browser.call("Page.navigate", url=page)
             browser.wait("Page.loadEventFired")
+            browser.call("Runtime.evaluate", expression="""document.querySelectorAll("details").forEach(e => {
+                e.dataset.was = e.open ? "open" : "" })""")
             for scheme in ("light", "dark"):
                 browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
                 for width in (1400, 800, 400):
                     screen = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
                     browser.call("Emulation.setDeviceMetricsOverride", **screen)
+                    # What is folded is looked at, too; pictures are as readers first see it.
+                    browser.call("Runtime.evaluate", expression="document.querySelectorAll('details').forEach(e => e.open = true)")
                     seen = browser.call("Runtime.evaluate", expression=LOOK)["result"]
                     if "value" not in seen:
                         sys.exit("the page could not be looked at: " + seen.get("description", ""))
@@ -159,7 +163,9 @@ def main(path, shots=None):
                     papers.add((scheme, seen["paper"]))
                     if shots:
                         os.makedirs(shots, exist_ok=True)
-                        clip = {"x": 0, "y": 0, "width": width, "height": min(seen["height"], 12000), "scale": 1}
+                        height = browser.call("Runtime.evaluate", expression="""document.querySelectorAll("details").forEach(e => {
+                            e.open = !!e.dataset.was }); document.documentElement.scrollHeight""")["result"]["value"]
+                        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
                         shot = browser.call("Page.captureScreenshot", clip=clip, captureBeyondViewport=True)
                         with open(f"{shots}/{scheme}-{width}.png", "wb") as file:
                             file.write(base64.b64decode(shot["data"]))

@@ -18,6 +18,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include <map>
 #include <random>
+#include <set>
 
 namespace cupilot {
 
@@ -46,6 +47,10 @@ struct StrategyInfo {
   std::string Name;
   std::vector<Param> Params;
   std::vector<std::string> Requires, Conflicts;
+
+  /// Its genes, one for each combination of values, the first parameter's
+  /// slowest; no more than \p Most.
+  std::vector<Gene> genes(size_t Most) const;
 };
 
 /// How often a strategy was tried, and how often it helped.
@@ -61,9 +66,11 @@ std::string tallyText(llvm::StringRef Strategy, const StrategyTally &T);
 /// The strategies that a search may draw from, in library order.
 class GenePool {
 public:
+  /// \p Refused: genes that cannot be made, as Gene::str writes them. They are
+  /// not drawn, and strategies that have no others are not in the pool.
   explicit GenePool(std::vector<StrategyInfo> Strategies,
-                    std::map<std::string, StrategyTally> Tallies = {})
-      : Strategies(std::move(Strategies)), Tallies(std::move(Tallies)) {}
+                    std::map<std::string, StrategyTally> Tallies = {},
+                    std::set<std::string> Refused = {});
 
   /// One to try. Without tallies any is as good; with them, by Thompson
   /// sampling: the largest of a number for each strategy, drawn from the Beta
@@ -79,6 +86,8 @@ public:
   /// Makes \p G keep every `requires` and `conflicts`: missing required genes
   /// are added with random values, of two in conflict a random one goes.
   Genome repair(Random &R, Genome G) const;
+  /// A gene of \p S with random values.
+  Gene randomGene(Random &R, const StrategyInfo &S) const;
   /// A valid genome of at least one and about \p Genes genes.
   Genome random(Random &R, unsigned Genes) const;
   /// Genes that both parents have are kept, with either's values; others come
@@ -90,9 +99,9 @@ public:
 private:
   const StrategyInfo *find(llvm::StringRef Name) const;
   bool inConflict(llvm::StringRef A, llvm::StringRef B) const;
-  Gene randomGene(Random &R, const StrategyInfo &S) const;
   std::vector<StrategyInfo> Strategies;
   std::map<std::string, StrategyTally> Tallies;
+  std::set<std::string> Refused;
 };
 
 } // namespace cupilot

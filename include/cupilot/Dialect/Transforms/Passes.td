@@ -18,7 +18,8 @@ def InitialisePass : Pass<"cupilot-initialise", "::mlir::ModuleOp"> {
     Option<"population", "population", "unsigned", "12", "Variants per kernel">,
     ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
     ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">,
-    ListOption<"genomes", "genomes", "std::string", "Genomes to begin with, their genes joined by '+'">
+    ListOption<"genomes", "genomes", "std::string", "Genomes to begin with, their genes joined by '+'">,
+    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">
   ];
 }
 
@@ -46,7 +47,8 @@ def CrossoverPass : Pass<"cupilot-crossover", "::mlir::ModuleOp"> {
   let options = [
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
-    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">
+    ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
+    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">
   ];
 }
 
@@ -57,7 +59,8 @@ def MutatePass : Pass<"cupilot-mutate", "::mlir::ModuleOp"> {
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
     Option<"rate", "rate", "unsigned", "40", "Percentage of variants that change">,
     ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
-    ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">
+    ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">,
+    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">
   ];
 }
 
