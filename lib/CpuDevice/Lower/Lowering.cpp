@@ -360,7 +360,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     if (!F.isDeclaration() && !is_contained(Entries, &F))
       F.setLinkage(GlobalValue::InternalLinkage);
 
-  Pipeline Passes(nullptr, scalarOptions());
+  Pipeline Passes(nullptr, scalarOptions(), hostLibrary());
   // Its search for checksums (HashRecognize, LLVM 22) takes exponential time in
   // the length of a chain of values that are used twice, as PTX's ".ftz" are.
   if (isMadeOfPtx(M))
