@@ -131,7 +131,7 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
 
 Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
                 FrontendAction &Action,
-                IntrusiveRefCntPtr<vfs::FileSystem> Files) {
+                IntrusiveRefCntPtr<vfs::FileSystem> Files, Repairs *Mending) {
   Messages Said;
   bool ByNvcc = isMarkedForNvcc(*Invocation);
   if (ByNvcc) {
@@ -144,7 +144,8 @@ Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
     CI.setVirtualFileSystem(std::move(Files));
   else
     CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
-  if (!runForDevice(CI, Action, Said.Printer, ByNvcc))
+  if (!runForDevice(CI, Action, Said.Printer, ByNvcc,
+                    ByNvcc ? Mending : nullptr))
     return usageError(Said.Text);
   return Error::success();
 }

@@ -12,6 +12,7 @@
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Compile/Repairs.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -356,16 +357,32 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
       UnitToParse::create(File, Flags, /*EmitCode=*/Code != nullptr);
   if (!Unit)
     return Unit.takeError();
-  if (!Code) {
-    auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
-    Error Failed = runAction(Unit->Invocation, Action);
+  Repairs Mending;
+  bool Parsed = false;
+  auto Run = [&](auto Action, auto Finish) {
+    Error Failed = runAction(Unit->Invocation, Action,
+                             Mending.over(vfs::getRealFileSystem()), &Mending);
+    Parsed = !Failed;
+    Finish(Action);
     return resultOf(File, std::move(Failed), Action.takeResult());
+  };
+  auto Parse = [&] {
+    if (!Code)
+      return Run(Unit->action<UnitAction<SyntaxOnlyAction>>(Use),
+                 [](auto &) {});
+    return Run(
+        Unit->action<UnitAction<EmitLLVMOnlyAction>>(Use, &Code->Context),
+        [&](auto &Action) { Code->Module = Action.takeModule(); });
+  };
+  Error First = Parse();
+  while (!Parsed && Mending.apply()) {
+    Error Again = Parse();
+    // Of what cannot be mended, the first errors are those of the program.
+    consumeError(Parsed ? std::move(First) : std::move(Again));
+    if (Parsed)
+      return Again;
   }
-  auto Action =
-      Unit->action<UnitAction<EmitLLVMOnlyAction>>(Use, &Code->Context);
-  Error Failed = runAction(Unit->Invocation, Action);
-  Code->Module = Action.takeModule();
-  return resultOf(File, std::move(Failed), Action.takeResult());
+  return First;
 }
 
 Error withParsedText(StringRef File, ArrayRef<std::string> Flags,
