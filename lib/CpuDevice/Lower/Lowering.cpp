@@ -318,8 +318,9 @@ LoweredModule lowerVariables(Module &M) {
   return Tables;
 }
 
-Expected<LoweredModule> lowerModule(Module &M,
-                                    const CpuDeviceOptions &Options) {
+/// lowerModule, or, without \p MakeCode, describeModule.
+static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
+                                     bool MakeCode) {
   LoweredModule Tables;
   dropUsedLists(M);
   std::vector<Function *> Kernels;
@@ -434,6 +435,8 @@ Expected<LoweredModule> lowerModule(Module &M,
     IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", Entry));
     B.CreateRetVoid();
   }
+  if (!MakeCode)
+    return std::move(Tables);
   {
     ModulePassManager Clean;
     Clean.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false)); // FastCheck.
@@ -449,6 +452,16 @@ Expected<LoweredModule> lowerModule(Module &M,
         "the lowered device module is broken: " + Broken,
         "this is a fault of cupilot; please report it with the source");
   return std::move(Tables);
+}
+
+Expected<LoweredModule> lowerModule(Module &M,
+                                    const CpuDeviceOptions &Options) {
+  return lower(M, Options, /*MakeCode=*/true);
+}
+
+Expected<LoweredModule> describeModule(Module &M,
+                                       const CpuDeviceOptions &Options) {
+  return lower(M, Options, /*MakeCode=*/false);
 }
 
 } // namespace cupilot

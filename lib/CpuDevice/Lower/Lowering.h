@@ -34,6 +34,10 @@ class PtxStatement;
 llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
                                           const CpuDeviceOptions &Options);
 
+/// The tables of lowerModule as far as they say what cannot run. \p M is of no
+/// use afterwards.
+llvm::Expected<LoweredModule> describeModule(llvm::Module &M,
+                                             const CpuDeviceOptions &Options);
 /// The same for a module that has nothing but variables.
 LoweredModule lowerVariables(llvm::Module &M);
 /// Removes lists of what the compiler or others use: they hold address space
