@@ -82,6 +82,11 @@ bool isToolkitFolder(StringRef Folder) {
          sys::fs::exists(Folder + "/cuda_runtime.h");
 }
 
+bool isMacroOfDriver(StringRef Definition) {
+  return Definition.consume_front("__CUDA_ARCH_LIST__") &&
+         (Definition.starts_with(" ") || Definition.starts_with("="));
+}
+
 void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   FrontendOptions &Frontend = Unit.getFrontendOpts();
   Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};

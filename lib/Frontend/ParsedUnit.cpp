@@ -91,7 +91,7 @@ bool ParsedUnit::isCommandLine(SourceLocation Loc) const {
   // The one macro that clang's driver defines by itself is no program's: every
   // compilation has it.
   return SM.isWrittenInCommandLineFile(At) &&
-         !StringRef(SM.getCharacterData(At)).starts_with("__CUDA_ARCH_LIST__ ");
+         !isMacroOfDriver(SM.getCharacterData(At));
 }
 
 const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
@@ -101,8 +101,8 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
   // What came through a header that variants may not include is in one that
   // they may: NULL through <memory>.
   const IncludeDirective *Inner = nullptr;
-  // clang's wrapper includes this one and nvcc's headers do not.
-  const IncludeDirective *Integers = nullptr;
+  // clang's wrapper includes these and nvcc's headers do not.
+  const IncludeDirective *Wrappers = nullptr;
   while (File.isValid()) {
     auto It = IncludeTargets.find(File);
     if (It == IncludeTargets.end())
@@ -113,12 +113,12 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
       return Admitted || !Inner ? &Include : Inner;
     if (Admitted)
       Inner = &Include;
-    if (Include.Name == "stdint.h")
-      Integers = &Include;
+    if (Include.Name == "stdint.h" || Include.Name == "math_constants.h")
+      Wrappers = &Include;
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.
-      return isOfEveryText(Include.Name) ? Integers : &Include;
+      return isOfEveryText(Include.Name) ? Wrappers : &Include;
     File = Includer;
   }
   return nullptr;

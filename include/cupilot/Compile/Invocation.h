@@ -40,6 +40,11 @@ bool isOfEveryText(llvm::StringRef Include);
 /// Whether \p Folder, where the command looks for headers, is the toolkit's.
 bool isToolkitFolder(llvm::StringRef Folder);
 
+/// Whether \p Definition, "NAME VALUE" or "NAME=VALUE", is of the one macro
+/// that clang's driver defines by itself: every compilation has it, and CCCL's
+/// types have its value in their names.
+bool isMacroOfDriver(llvm::StringRef Definition);
+
 /// Makes \p Unit, a compilation of device code, one of a text that stands alone
 /// in the file \p Path, to code that no optimisation has seen. What belongs to
 /// the unit's own text and outputs is taken out: inputs, macros, folders and
