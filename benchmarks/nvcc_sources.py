@@ -96,6 +96,19 @@ def without_file(symbol):
     return symbol
 
 
+def own_kernel(kernel, symbols):
+    """Which of the names in a slice's PTX is the kernel's; "" for none."""
+    if len(symbols) == 1:
+        return symbols[0]
+    for known in (kernel["symbol"], re.sub("^_ZL", "_Z", kernel["symbol"])):
+        if known in symbols:
+            return known
+    # By its own name, as it is mangled: a length and the name.
+    name = re.split(r"[<(]", kernel["name"])[0].split("::")[-1]
+    named = [s for s in symbols if "%d%s" % (len(name), name) in s]
+    return named[0] if len(named) == 1 else ""
+
+
 class Runner(units.Runner):
     def nvcc(self, source, out, folder, flags):
         return self.run([self.options.cuda + "/bin/nvcc", "-w", "-arch="
@@ -150,10 +163,12 @@ class Runner(units.Runner):
             if status != 0:
                 kernel["by_nvcc"] = self.reason(status, err + out)
                 continue
-            # A slice has one kernel. Its name by nvcc is the unit's by nvcc:
-            # clang's differs for static functions and in constraints.
+            # A slice has one kernel besides those of headers. Its name by
+            # nvcc is the unit's by nvcc: clang's differs for static functions
+            # and in constraints.
             got, failed = self.identities_of_ptx(work + "/slice.ptx")
-            [(symbol, have)] = got.items() if len(got) == 1 else [("", failed)]
+            symbol = own_kernel(kernel, list(got))
+            have = got.get(symbol) or failed
             want = wanted.get(symbol) or why or "no kernel '%s'" % symbol
             kernel["by_nvcc"] = (
                 "no identity" if want.startswith("none")
