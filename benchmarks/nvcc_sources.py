@@ -83,6 +83,32 @@ def pick(options):
             COMMITS["karpathy/llm.c"], os.path.relpath(path, root)))
 
 
+def without_file(symbol):
+    """A name as nvcc mangles it, without the file that it puts into the names
+    of what is static or in an unnamed namespace: a length and _INTERNAL_ or
+    _GLOBAL__N__ with a digest and the file."""
+    pattern = r"(?<!\d)(\d+)(_INTERNAL_|_GLOBAL__N__)[0-9a-f]{8}_"
+    found = re.search(pattern, symbol)
+    while found:
+        end = found.start(2) + int(found[1])
+        symbol = symbol[:found.start(1)] + found[2].lower() + symbol[end:]
+        found = re.search(pattern, symbol)
+    return symbol
+
+
+def own_kernel(kernel, symbols):
+    """Which of the names in a slice's PTX is the kernel's; "" for none."""
+    if len(symbols) == 1:
+        return symbols[0]
+    for known in (kernel["symbol"], re.sub("^_ZL", "_Z", kernel["symbol"])):
+        if known in symbols:
+            return known
+    # By its own name, as it is mangled: a length and the name.
+    name = re.split(r"[<(]", kernel["name"])[0].split("::")[-1]
+    named = [s for s in symbols if "%d%s" % (len(name), name) in s]
+    return named[0] if len(named) == 1 else ""
+
+
 class Runner(units.Runner):
     def nvcc(self, source, out, folder, flags):
         return self.run([self.options.cuda + "/bin/nvcc", "-w", "-arch="
@@ -95,7 +121,8 @@ class Runner(units.Runner):
         if status != 0:
             return {}, self.reason(status, err)
         pairs = (line.split(" ", 1) for line in out.splitlines())
-        return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}, ""
+        return {without_file(pair[0]): pair[1] for pair in pairs
+                if len(pair) == 2}, ""
 
     def examine(self, unit):
         folder = os.path.join(self.checkouts, unit["project"])
@@ -136,12 +163,13 @@ class Runner(units.Runner):
             if status != 0:
                 kernel["by_nvcc"] = self.reason(status, err + out)
                 continue
+            # A slice has one kernel besides those of headers. Its name by
+            # nvcc is the unit's by nvcc: clang's differs for static functions
+            # and in constraints.
             got, failed = self.identities_of_ptx(work + "/slice.ptx")
-            # nvcc leaves out what says that a kernel is static.
-            symbol = kernel["symbol"]
-            plain = re.sub("^_ZL", "_Z", symbol)
-            want = wanted.get(symbol) or wanted.get(plain) or why
-            have = got.get(symbol) or got.get(plain) or failed
+            symbol = own_kernel(kernel, list(got))
+            have = got.get(symbol) or failed
+            want = wanted.get(symbol) or why or "no kernel '%s'" % symbol
             kernel["by_nvcc"] = (
                 "no identity" if want.startswith("none")
                 else "same" if want and want == have

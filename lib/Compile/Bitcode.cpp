@@ -9,6 +9,7 @@
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Compile/Repairs.h"
 #include "cupilot/Compile/TextFiles.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -41,10 +42,12 @@ deviceHalf(StringRef Source, StringRef Arch, ArrayRef<std::string> Flags) {
 static Expected<std::string>
 compileHere(std::shared_ptr<clang::CompilerInvocation> Invocation,
             StringRef Source,
-            IntrusiveRefCntPtr<vfs::FileSystem> Files = nullptr) {
+            IntrusiveRefCntPtr<vfs::FileSystem> Files = nullptr,
+            Repairs *Mending = nullptr) {
   LLVMContext Context;
   clang::EmitLLVMOnlyAction Action(&Context);
-  if (Error E = runAction(std::move(Invocation), Action, std::move(Files)))
+  if (Error E =
+          runAction(std::move(Invocation), Action, std::move(Files), Mending))
     return std::move(E);
   std::unique_ptr<Module> M = Action.takeModule();
   if (!M)
@@ -62,7 +65,20 @@ static Expected<std::string> compileDespiteHost(StringRef Source,
       deviceHalf(Source, Arch, Flags);
   if (!Invocation)
     return Invocation.takeError();
-  return compileHere(std::move(*Invocation), Source);
+  Repairs Mending;
+  auto Compile = [&] {
+    return compileHere(
+        std::make_shared<clang::CompilerInvocation>(**Invocation), Source,
+        Mending.over(vfs::getRealFileSystem()), &Mending);
+  };
+  Expected<std::string> First = Compile();
+  while (!First && Mending.apply()) {
+    Expected<std::string> Again = Compile();
+    consumeError(Again ? First.takeError() : Again.takeError());
+    if (Again)
+      return Again;
+  }
+  return First;
 }
 
 Expected<std::string> compileDeviceBitcode(StringRef Source, StringRef Arch,

@@ -14,6 +14,7 @@
 
 #include "HostErrors.h"
 #include "NvccMacro.h"
+#include "cupilot/Compile/Repairs.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
@@ -48,8 +49,9 @@ namespace {
 /// Counts and passes on what is not of the host alone.
 class DeviceErrors : public DiagnosticConsumer {
 public:
-  DeviceErrors(CompilerInstance &CI, DiagnosticConsumer &Printer)
-      : CI(CI), Printer(Printer) {}
+  DeviceErrors(CompilerInstance &CI, DiagnosticConsumer &Printer,
+               Repairs *Mending)
+      : CI(CI), Printer(Printer), Mending(Mending) {}
 
   void BeginSourceFile(const LangOptions &LO, const Preprocessor *PP) override {
     Printer.BeginSourceFile(LO, PP);
@@ -62,6 +64,8 @@ public:
     if (Muted)
       return;
     DiagnosticConsumer::HandleDiagnostic(Level, Info);
+    if (Mending && Level == DiagnosticsEngine::Error)
+      Mending->note(Info, CI);
     if (getNumErrors() <= MostErrors)
       Printer.HandleDiagnostic(Level, Info);
   }
@@ -76,6 +80,7 @@ private:
 
   CompilerInstance &CI;
   DiagnosticConsumer &Printer;
+  Repairs *Mending; ///< May be null.
   bool Muted = false;
 };
 
@@ -134,10 +139,10 @@ private:
 } // namespace
 
 bool runForDevice(CompilerInstance &CI, FrontendAction &Action,
-                  DiagnosticConsumer &Printer, bool ByNvcc) {
+                  DiagnosticConsumer &Printer, bool ByNvcc, Repairs *Mending) {
   // Or what does not count would end the run.
   CI.getDiagnosticOpts().ErrorLimit = 0;
-  DeviceErrors Errors(CI, Printer);
+  DeviceErrors Errors(CI, Printer, Mending);
   CI.createDiagnostics(&Errors, /*ShouldOwnClient=*/false);
   ForgivingAction Forgiving(Action, Errors, ByNvcc);
   return CI.ExecuteAction(Forgiving) && !CI.getDiagnostics().hasErrorOccurred();

@@ -16,13 +16,16 @@ class FrontendAction;
 
 namespace cupilot {
 
+class Repairs;
+
 /// Runs \p Action in \p CI, whose files are set. \p ByNvcc: the program's own
 /// files see __NVCC__. False if there were errors
 /// outside of functions that the host alone runs; \p Printer gets the first
-/// twenty of them. Errors inside leave no trace: what such a function names of
-/// device code is still instantiated.
+/// twenty of them, and \p Mending, if given, all. Errors inside leave no trace:
+/// what such a function names of device code is still instantiated.
 bool runForDevice(clang::CompilerInstance &CI, clang::FrontendAction &Action,
-                  clang::DiagnosticConsumer &Printer, bool ByNvcc);
+                  clang::DiagnosticConsumer &Printer, bool ByNvcc,
+                  Repairs *Mending = nullptr);
 
 } // namespace cupilot
 

@@ -82,6 +82,11 @@ bool isToolkitFolder(StringRef Folder) {
          sys::fs::exists(Folder + "/cuda_runtime.h");
 }
 
+bool isMacroOfDriver(StringRef Definition) {
+  return Definition.consume_front("__CUDA_ARCH_LIST__") &&
+         (Definition.starts_with(" ") || Definition.starts_with("="));
+}
+
 void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
   FrontendOptions &Frontend = Unit.getFrontendOpts();
   Frontend.Inputs = {FrontendInputFile(Path, InputKind(Language::CUDA))};
@@ -131,7 +136,7 @@ void makeStandAlone(CompilerInvocation &Unit, StringRef Path) {
 
 Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
                 FrontendAction &Action,
-                IntrusiveRefCntPtr<vfs::FileSystem> Files) {
+                IntrusiveRefCntPtr<vfs::FileSystem> Files, Repairs *Mending) {
   Messages Said;
   bool ByNvcc = isMarkedForNvcc(*Invocation);
   if (ByNvcc) {
@@ -144,7 +149,8 @@ Error runAction(std::shared_ptr<CompilerInvocation> Invocation,
     CI.setVirtualFileSystem(std::move(Files));
   else
     CI.createVirtualFileSystem(vfs::getRealFileSystem(), &Said.Printer);
-  if (!runForDevice(CI, Action, Said.Printer, ByNvcc))
+  if (!runForDevice(CI, Action, Said.Printer, ByNvcc,
+                    ByNvcc ? Mending : nullptr))
     return usageError(Said.Text);
   return Error::success();
 }

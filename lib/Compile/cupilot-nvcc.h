@@ -27,6 +27,10 @@
 #include <string.h>
 #include <time.h>
 
+// nvcc's has a value: #if __CUDACC__
+#undef __CUDACC__
+#define __CUDACC__ 1
+
 namespace cupilot_nvcc {
 template <bool Enable, class T> struct If {};
 template <class T> struct If<true, T> {
@@ -221,33 +225,66 @@ CUPILOT_STORE(__stwt, "wt.u64", unsigned long, unsigned long, "l")
 #define __NV_THREAD_SCOPE_CLUSTER 2
 #define __NV_THREAD_SCOPE_DEVICE 3
 #define __NV_THREAD_SCOPE_SYSTEM 4
-#define __nv_atomic_load_n(P, ORDER, ...) __atomic_load_n(P, ORDER)
-#define __nv_atomic_load(P, TO, ORDER, ...) __atomic_load(P, TO, ORDER)
-#define __nv_atomic_store_n(P, V, ORDER, ...) __atomic_store_n(P, V, ORDER)
-#define __nv_atomic_store(P, V, ORDER, ...) __atomic_store(P, V, ORDER)
-#define __nv_atomic_exchange_n(P, V, ORDER, ...)                               \
-  __atomic_exchange_n(P, V, ORDER)
-#define __nv_atomic_exchange(P, V, TO, ORDER, ...)                             \
-  __atomic_exchange(P, V, TO, ORDER)
-#define __nv_atomic_compare_exchange_n(P, E, V, WEAK, SUCCESS, FAILURE, ...)   \
-  __atomic_compare_exchange_n(P, E, V, WEAK, SUCCESS, FAILURE)
-#define __nv_atomic_compare_exchange(P, E, V, WEAK, SUCCESS, FAILURE, ...)     \
-  __atomic_compare_exchange(P, E, V, WEAK, SUCCESS, FAILURE)
-#define __nv_atomic_fetch_add(P, V, ORDER, ...) __atomic_fetch_add(P, V, ORDER)
-#define __nv_atomic_fetch_sub(P, V, ORDER, ...) __atomic_fetch_sub(P, V, ORDER)
-#define __nv_atomic_fetch_and(P, V, ORDER, ...) __atomic_fetch_and(P, V, ORDER)
-#define __nv_atomic_fetch_or(P, V, ORDER, ...) __atomic_fetch_or(P, V, ORDER)
-#define __nv_atomic_fetch_xor(P, V, ORDER, ...) __atomic_fetch_xor(P, V, ORDER)
-#define __nv_atomic_fetch_min(P, V, ORDER, ...) __atomic_fetch_min(P, V, ORDER)
-#define __nv_atomic_fetch_max(P, V, ORDER, ...) __atomic_fetch_max(P, V, ORDER)
-#define __nv_atomic_add(...) ((void)__nv_atomic_fetch_add(__VA_ARGS__))
-#define __nv_atomic_sub(...) ((void)__nv_atomic_fetch_sub(__VA_ARGS__))
-#define __nv_atomic_and(...) ((void)__nv_atomic_fetch_and(__VA_ARGS__))
-#define __nv_atomic_or(...) ((void)__nv_atomic_fetch_or(__VA_ARGS__))
-#define __nv_atomic_xor(...) ((void)__nv_atomic_fetch_xor(__VA_ARGS__))
-#define __nv_atomic_min(...) ((void)__nv_atomic_fetch_min(__VA_ARGS__))
-#define __nv_atomic_max(...) ((void)__nv_atomic_fetch_max(__VA_ARGS__))
-#define __nv_atomic_thread_fence(ORDER, ...) __atomic_thread_fence(ORDER)
+// Functions, so that a slice has their names also where a macro of the program
+// calls them.
+#define CUPILOT_ATOMIC(RESULT)                                                 \
+  template <class T, class U>                                                  \
+  static inline __attribute__((device, always_inline, unused)) RESULT
+template <class T>
+static inline __attribute__((device, always_inline, unused)) __remove_cv(T)
+__nv_atomic_load_n(T *From, int Order, int = 0) {
+  return __atomic_load_n(From, Order);
+}
+CUPILOT_ATOMIC(void) __nv_atomic_load(T *From, U *To, int Order, int = 0) {
+  __atomic_load(From, To, Order);
+}
+CUPILOT_ATOMIC(void) __nv_atomic_store_n(T *To, U Value, int Order, int = 0) {
+  __atomic_store_n(To, Value, Order);
+}
+CUPILOT_ATOMIC(void) __nv_atomic_store(T *To, U *From, int Order, int = 0) {
+  __atomic_store(To, From, Order);
+}
+CUPILOT_ATOMIC(__remove_cv(T))
+__nv_atomic_exchange_n(T *At, U Value, int Order, int = 0) {
+  return __atomic_exchange_n(At, Value, Order);
+}
+CUPILOT_ATOMIC(void)
+__nv_atomic_exchange(T *At, U *From, U *To, int Order, int = 0) {
+  __atomic_exchange(At, From, To, Order);
+}
+CUPILOT_ATOMIC(bool)
+__nv_atomic_compare_exchange_n(T *At, __remove_cv(T) *Expected, U Value,
+                               bool Weak, int Success, int Failure, int = 0) {
+  return __atomic_compare_exchange_n(At, Expected, Value, Weak, Success,
+                                     Failure);
+}
+CUPILOT_ATOMIC(bool)
+__nv_atomic_compare_exchange(T *At, __remove_cv(T) *Expected, U *From,
+                             bool Weak, int Success, int Failure, int = 0) {
+  return __atomic_compare_exchange(At, Expected, From, Weak, Success, Failure);
+}
+#define CUPILOT_FETCH(OP)                                                      \
+  CUPILOT_ATOMIC(__remove_cv(T))                                               \
+  __nv_atomic_fetch_##OP(T *At, U Value, int Order, int = 0) {                 \
+    return __atomic_fetch_##OP(At, Value, Order);                              \
+  }                                                                            \
+  CUPILOT_ATOMIC(void)                                                         \
+  __nv_atomic_##OP(T *At, U Value, int Order, int = 0) {                       \
+    __atomic_fetch_##OP(At, Value, Order);                                     \
+  }
+CUPILOT_FETCH(add)
+CUPILOT_FETCH(sub)
+CUPILOT_FETCH(and)
+CUPILOT_FETCH(or)
+CUPILOT_FETCH(xor)
+CUPILOT_FETCH(min)
+CUPILOT_FETCH(max)
+#undef CUPILOT_FETCH
+#undef CUPILOT_ATOMIC
+static inline __attribute__((device, always_inline, unused)) void
+__nv_atomic_thread_fence(int Order, int = 0) {
+  __atomic_thread_fence(Order);
+}
 #endif
 
 #endif

@@ -326,7 +326,11 @@ void Closure::processFunction(const FunctionDecl *F, Need N) {
     walkFunctionDeclaration(*this, Redecl);
   }
   if (F->getTemplateSpecializationKind() == TSK_ExplicitSpecialization) {
-    if (const FunctionTemplateDecl *Primary = F->getPrimaryTemplate())
+    // Of a member of a class template: what stands in the class.
+    const FunctionTemplateDecl *Primary = F->getPrimaryTemplate();
+    while (Primary && Primary->getInstantiatedFromMemberTemplate())
+      Primary = Primary->getInstantiatedFromMemberTemplate();
+    if (Primary)
       mark(Primary->getTemplatedDecl(), Need::Declaration);
     mark(F->getInstantiatedFromMemberFunction(), Need::Declaration);
     if (isa<CXXMethodDecl>(F))

@@ -110,7 +110,13 @@ Expected<SliceCompiler> SliceCompiler::create(StringRef Arch,
   if (!Invocation)
     return Invocation.takeError();
   Compiler.Invocation = *Invocation;
+  std::vector<std::pair<std::string, bool>> &Macros =
+      Compiler.Invocation->getPreprocessorOpts().Macros;
+  std::vector<std::pair<std::string, bool>> Kept;
+  copy_if(Macros, std::back_inserter(Kept),
+          [](const auto &Macro) { return isMacroOfDriver(Macro.first); });
   makeStandAlone(*Compiler.Invocation, Compiler.Folder->file("slice.cu"));
+  append_range(Macros, Kept); // Or kernels with such types had other names.
   StringMap<unsigned> Uses;
   for (StringRef Text : Texts)
     ++Uses[headersOf(Text)];

@@ -12,6 +12,7 @@
 #include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Compile/Prefix.h"
+#include "cupilot/Compile/Repairs.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -90,7 +91,7 @@ bool ParsedUnit::isCommandLine(SourceLocation Loc) const {
   // The one macro that clang's driver defines by itself is no program's: every
   // compilation has it.
   return SM.isWrittenInCommandLineFile(At) &&
-         !StringRef(SM.getCharacterData(At)).starts_with("__CUDA_ARCH_LIST__ ");
+         !isMacroOfDriver(SM.getCharacterData(At));
 }
 
 const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
@@ -100,8 +101,8 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
   // What came through a header that variants may not include is in one that
   // they may: NULL through <memory>.
   const IncludeDirective *Inner = nullptr;
-  // clang's wrapper includes this one and nvcc's headers do not.
-  const IncludeDirective *Integers = nullptr;
+  // clang's wrapper includes these and nvcc's headers do not.
+  const IncludeDirective *Wrappers = nullptr;
   while (File.isValid()) {
     auto It = IncludeTargets.find(File);
     if (It == IncludeTargets.end())
@@ -112,12 +113,12 @@ const IncludeDirective *ParsedUnit::includeOf(SourceLocation Loc) const {
       return Admitted || !Inner ? &Include : Inner;
     if (Admitted)
       Inner = &Include;
-    if (Include.Name == "stdint.h")
-      Integers = &Include;
+    if (Include.Name == "stdint.h" || Include.Name == "math_constants.h")
+      Wrappers = &Include;
     FileID Includer = SM.getFileID(Include.Hash);
     if (SM.getIncludeLoc(Includer).isInvalid())
       // The predefined buffer: -include, or the compiler's own wrapper.
-      return isOfEveryText(Include.Name) ? Integers : &Include;
+      return isOfEveryText(Include.Name) ? Wrappers : &Include;
     File = Includer;
   }
   return nullptr;
@@ -356,16 +357,32 @@ Error withParsedUnit(StringRef File, ArrayRef<std::string> Flags,
       UnitToParse::create(File, Flags, /*EmitCode=*/Code != nullptr);
   if (!Unit)
     return Unit.takeError();
-  if (!Code) {
-    auto Action = Unit->action<UnitAction<SyntaxOnlyAction>>(Use);
-    Error Failed = runAction(Unit->Invocation, Action);
+  Repairs Mending;
+  bool Parsed = false;
+  auto Run = [&](auto Action, auto Finish) {
+    Error Failed = runAction(Unit->Invocation, Action,
+                             Mending.over(vfs::getRealFileSystem()), &Mending);
+    Parsed = !Failed;
+    Finish(Action);
     return resultOf(File, std::move(Failed), Action.takeResult());
+  };
+  auto Parse = [&] {
+    if (!Code)
+      return Run(Unit->action<UnitAction<SyntaxOnlyAction>>(Use),
+                 [](auto &) {});
+    return Run(
+        Unit->action<UnitAction<EmitLLVMOnlyAction>>(Use, &Code->Context),
+        [&](auto &Action) { Code->Module = Action.takeModule(); });
+  };
+  Error First = Parse();
+  while (!Parsed && Mending.apply()) {
+    Error Again = Parse();
+    // Of what cannot be mended, the first errors are those of the program.
+    consumeError(Parsed ? std::move(First) : std::move(Again));
+    if (Parsed)
+      return Again;
   }
-  auto Action =
-      Unit->action<UnitAction<EmitLLVMOnlyAction>>(Use, &Code->Context);
-  Error Failed = runAction(Unit->Invocation, Action);
-  Code->Module = Action.takeModule();
-  return resultOf(File, std::move(Failed), Action.takeResult());
+  return First;
 }
 
 Error withParsedText(StringRef File, ArrayRef<std::string> Flags,

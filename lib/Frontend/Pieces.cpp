@@ -131,7 +131,14 @@ TokenRange PieceTable::rangeOf(const Decl *D) const {
   if (Function && Function->doesThisDeclarationHaveABody() &&
       !Function->isExplicitlyDefaulted() && !Function->isDeletedAsWritten())
     return {Begin, End};
-  for (int Depth = 0; End < Tokens.size(); ++End) {
+  int Depth = 0;
+  // `int N(1024);` ends for clang before the parenthesis.
+  if (isa<VarDecl>(templated(D)))
+    for (unsigned I = First; I < End; ++I)
+      Depth += Tokens[I].kind() == tok::l_paren   ? 1
+               : Tokens[I].kind() == tok::r_paren ? -1
+                                                  : 0;
+  for (; End < Tokens.size(); ++End) {
     switch (Tokens[End].kind()) {
     case tok::l_brace:
     case tok::l_paren:

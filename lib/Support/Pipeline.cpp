@@ -13,10 +13,13 @@ using namespace llvm;
 
 namespace cupilot {
 
-Pipeline::Pipeline(TargetMachine *Target, PipelineTuningOptions Options)
+Pipeline::Pipeline(TargetMachine *Target, PipelineTuningOptions Options,
+                   const std::optional<TargetLibraryInfoImpl> &Library)
     : Builder(Target, Options, std::nullopt, &Callbacks) {
   Builder.registerModuleAnalyses(Modules);
   Builder.registerCGSCCAnalyses(Graphs);
+  if (Library) // The first of a kind stays.
+    Functions.registerPass([&] { return TargetLibraryAnalysis(*Library); });
   Builder.registerFunctionAnalyses(Functions);
   Builder.registerLoopAnalyses(Loops);
   Builder.crossRegisterProxies(Loops, Functions, Graphs, Modules);

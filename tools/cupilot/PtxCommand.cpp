@@ -59,35 +59,38 @@ static Error printMarked(const Options &O, std::string Text) {
   return Error::success();
 }
 
+static void print(StringRef File, const PtxKernel &K) {
+  outs() << "kernel: " << demangle(K.Name)
+         << (K.Missing.empty() ? ": can run\n" : ": cannot run\n");
+  for (const PtxMissing &Each : K.Missing) {
+    outs() << "  ";
+    if (Each.Line)
+      outs() << File << ":" << Each.Line << ": ";
+    outs() << Each.What;
+    if (Each.Function != K.Name)
+      outs() << ", in " << demangle(Each.Function);
+    outs() << "\n";
+  }
+}
+
 static Error run(const Options &O, const TrailingArgs &) {
   Expected<std::string> Text = readFile(O.Input);
   if (!Text)
     return Text.takeError();
   if (O.Mark.getNumOccurrences())
     return printMarked(O, std::move(*Text));
-  Expected<std::vector<PtxKernel>> Kernels = kernelsOfPtx(*Text);
-  if (!Kernels)
-    return handleErrors(Kernels.takeError(), [&](const ToolError &E) {
+  size_t Refused = 0, Count = 0;
+  Error Failed = kernelsOfPtx(*Text, [&](const PtxKernel &K) {
+    ++Count;
+    Refused += !K.Missing.empty();
+    print(O.Input, K);
+  });
+  if (Failed)
+    return handleErrors(std::move(Failed), [&](const ToolError &E) {
       return make_error<ToolError>(E.code(), O.Input + ": " + E.text(),
                                    E.hint());
     });
-  size_t Refused = 0;
-  for (const PtxKernel &K : *Kernels) {
-    Refused += !K.Missing.empty();
-    outs() << "kernel: " << demangle(K.Name)
-           << (K.Missing.empty() ? ": can run\n" : ": cannot run\n");
-    for (const PtxMissing &Each : K.Missing) {
-      outs() << "  ";
-      if (Each.Line)
-        outs() << O.Input << ":" << Each.Line << ": ";
-      outs() << Each.What;
-      if (Each.Function != K.Name)
-        outs() << ", in " << demangle(Each.Function);
-      outs() << "\n";
-    }
-  }
-  outs() << Kernels->size() - Refused << " of " << Kernels->size()
-         << " kernels can run\n";
+  outs() << Count - Refused << " of " << Count << " kernels can run\n";
   return Refused ? findingError("the cpu device cannot run every kernel of '" +
                                 O.Input + "'")
                  : Error::success();

@@ -22,6 +22,8 @@ class FrontendAction;
 
 namespace cupilot {
 
+class Repairs;
+
 /// What clang's driver makes of the CUDA source \p File with \p Flags, behind
 /// which \p More stands: one frontend's work, so More names the half. Warnings
 /// are off. Flags that clang does not take are a usage error. \p File is looked
@@ -38,6 +40,11 @@ bool isOfEveryText(llvm::StringRef Include);
 /// Whether \p Folder, where the command looks for headers, is the toolkit's.
 bool isToolkitFolder(llvm::StringRef Folder);
 
+/// Whether \p Definition, "NAME VALUE" or "NAME=VALUE", is of the one macro
+/// that clang's driver defines by itself: every compilation has it, and CCCL's
+/// types have its value in their names.
+bool isMacroOfDriver(llvm::StringRef Definition);
+
 /// Makes \p Unit, a compilation of device code, one of a text that stands alone
 /// in the file \p Path, to code that no optimisation has seen. What belongs to
 /// the unit's own text and outputs is taken out: inputs, macros, folders and
@@ -49,11 +56,13 @@ void makeStandAlone(clang::CompilerInvocation &Unit, llvm::StringRef Path);
 /// Runs \p Action, reading files through \p Files (the real ones if null); that
 /// it fails is a usage error with clang's diagnostics. Errors in functions of
 /// the host alone do not count: nvcc may see them otherwise, and whoever builds
-/// the unit is told of them.
+/// the unit is told of them. Where the command is nvcc's, \p Mending gets what
+/// mends the errors.
 llvm::Error
 runAction(std::shared_ptr<clang::CompilerInvocation> Invocation,
           clang::FrontendAction &Action,
-          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files = nullptr);
+          llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> Files = nullptr,
+          Repairs *Mending = nullptr);
 
 } // namespace cupilot
 

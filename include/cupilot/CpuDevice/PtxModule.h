@@ -36,8 +36,12 @@ struct PtxKernel {
   std::vector<PtxMissing> Missing; ///< Nothing: it can.
 };
 
-/// Looks at the kernels of a PTX text, in its order. Text that is no PTX is a
-/// usage error.
+/// Calls \p Each with every kernel of a PTX text, in its order. Kernels are
+/// looked at a few at a time, so that memory does not grow with the text. Text
+/// that is no PTX is a usage error.
+llvm::Error kernelsOfPtx(llvm::StringRef Ptx,
+                         llvm::function_ref<void(const PtxKernel &)> Each);
+/// The same, as a list.
 llvm::Expected<std::vector<PtxKernel>> kernelsOfPtx(llvm::StringRef Ptx);
 
 } // namespace cupilot

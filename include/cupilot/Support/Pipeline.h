@@ -8,15 +8,21 @@
 #ifndef CUPILOT_SUPPORT_PIPELINE_H
 #define CUPILOT_SUPPORT_PIPELINE_H
 
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Passes/PassBuilder.h"
+#include <optional>
 
 namespace cupilot {
 
 /// The new pass manager's boilerplate, once.
 class Pipeline {
 public:
-  explicit Pipeline(llvm::TargetMachine *Target = nullptr,
-                    llvm::PipelineTuningOptions Options = {});
+  /// With \p Library passes know its functions, instead of all that a module's
+  /// target has.
+  explicit Pipeline(
+      llvm::TargetMachine *Target = nullptr,
+      llvm::PipelineTuningOptions Options = {},
+      const std::optional<llvm::TargetLibraryInfoImpl> &Library = {});
   /// Runs \p Passes; no analysis outlives that.
   void run(llvm::ModulePassManager Passes, llvm::Module &M);
   llvm::ModulePassManager level(llvm::OptimizationLevel Level) {

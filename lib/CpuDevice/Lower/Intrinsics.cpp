@@ -572,9 +572,11 @@ std::string IntrinsicLowering::run() {
         Result = lowerFunction(*Call, Name, B);
       if (!Result && Callee->isIntrinsic())
         return "'" + Name.str() + "'";
-      // A function of the host's libm was put there by lowerLibdevice.
+      // A function of the host's libm was put there by lowerLibdevice, or by
+      // the optimiser in the place of one.
       if (!Result && (Callee->doesNotAccessMemory() ||
-                      Callee->onlyAccessesInaccessibleMemory()))
+                      Callee->onlyAccessesInaccessibleMemory() ||
+                      isOfHostLibrary(*Callee)))
         continue;
       if (!Result)
         return undefinedFunction(*Call, Name);

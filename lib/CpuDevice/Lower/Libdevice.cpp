@@ -9,13 +9,16 @@
 // libdevice's bodies hold PTX assembly and bit tricks for the GPU's special
 // units. Where the host's libm has the same function, it is called instead.
 // The fast functions (__expf and its kin) keep their bodies, so that their
-// larger errors show here too.
+// larger errors show here too. The optimiser knows the functions of libm and
+// makes some of others (ldexp of exp2, exp2 of pow), so these run, too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
 #include "cupilot/Model/Architecture.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 
@@ -31,6 +34,42 @@ static const StringSet<> &hostFunctions() {
       "fmod", "remainder", "j0",    "j1",    "y0",    "y1",     "nextafter",
       "fdim", "logb"};
   return Names;
+}
+
+/// What the optimiser may call besides: numbers in, a number out. Whatever else
+/// a host has (strlen, puts, calloc), device code would not run it as its own.
+static constexpr LibFunc KnownFunctions[] = {
+#define BOTH(Name) LibFunc_##Name, LibFunc_##Name##f
+    BOTH(acos), BOTH(acosh), BOTH(asin), BOTH(asinh), BOTH(atan), BOTH(atan2),
+    BOTH(atanh), BOTH(cbrt), BOTH(ceil), BOTH(copysign), BOTH(cos), BOTH(cosh),
+    BOTH(erf), BOTH(exp), BOTH(exp10), BOTH(exp2), BOTH(expm1), BOTH(fabs),
+    BOTH(fdim), BOTH(floor), BOTH(fmax), BOTH(fmin), BOTH(fmod), BOTH(hypot),
+    BOTH(ldexp), BOTH(log), BOTH(log10), BOTH(log1p), BOTH(log2), BOTH(logb),
+    BOTH(nearbyint), BOTH(nextafter), BOTH(pow), BOTH(remainder), BOTH(rint),
+    BOTH(round), BOTH(roundeven), BOTH(sin), BOTH(sinh), BOTH(sqrt), BOTH(tan),
+    BOTH(tanh), BOTH(tgamma), BOTH(trunc),
+#undef BOTH
+    // Loops and copies become these, as intrinsics, which are checked.
+    LibFunc_memcpy, LibFunc_memmove, LibFunc_memset};
+
+const TargetLibraryInfoImpl &hostLibrary() {
+  static const TargetLibraryInfoImpl Library = [] {
+    Triple Host(sys::getProcessTriple());
+    TargetLibraryInfoImpl All(Host), Known(Host);
+    Known.disableAllFunctions();
+    for (LibFunc F : KnownFunctions)
+      if (TargetLibraryInfo(All).has(F))
+        Known.setAvailable(F);
+    return Known;
+  }();
+  return Library;
+}
+
+bool isOfHostLibrary(const Function &F) {
+  TargetLibraryInfo Library(hostLibrary());
+  LibFunc Which;
+  return Library.getLibFunc(F, Which) && Library.has(Which) &&
+         F.getReturnType()->isFloatingPointTy();
 }
 
 static void startBody(Function &F, IRBuilder<> &B) {

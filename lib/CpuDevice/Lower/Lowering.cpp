@@ -318,8 +318,9 @@ LoweredModule lowerVariables(Module &M) {
   return Tables;
 }
 
-Expected<LoweredModule> lowerModule(Module &M,
-                                    const CpuDeviceOptions &Options) {
+/// lowerModule, or, without \p MakeCode, describeModule.
+static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
+                                     bool MakeCode) {
   LoweredModule Tables;
   dropUsedLists(M);
   std::vector<Function *> Kernels;
@@ -360,7 +361,7 @@ Expected<LoweredModule> lowerModule(Module &M,
     if (!F.isDeclaration() && !is_contained(Entries, &F))
       F.setLinkage(GlobalValue::InternalLinkage);
 
-  Pipeline Passes(nullptr, scalarOptions());
+  Pipeline Passes(nullptr, scalarOptions(), hostLibrary());
   // Its search for checksums (HashRecognize, LLVM 22) takes exponential time in
   // the length of a chain of values that are used twice, as PTX's ".ftz" are.
   if (isMadeOfPtx(M))
@@ -434,6 +435,8 @@ Expected<LoweredModule> lowerModule(Module &M,
     IRBuilder<> B(BasicBlock::Create(M.getContext(), "entry", Entry));
     B.CreateRetVoid();
   }
+  if (!MakeCode)
+    return std::move(Tables);
   {
     ModulePassManager Clean;
     Clean.addPass(AlwaysInlinerPass(/*InsertLifetime=*/false)); // FastCheck.
@@ -449,6 +452,16 @@ Expected<LoweredModule> lowerModule(Module &M,
         "the lowered device module is broken: " + Broken,
         "this is a fault of cupilot; please report it with the source");
   return std::move(Tables);
+}
+
+Expected<LoweredModule> lowerModule(Module &M,
+                                    const CpuDeviceOptions &Options) {
+  return lower(M, Options, /*MakeCode=*/true);
+}
+
+Expected<LoweredModule> describeModule(Module &M,
+                                       const CpuDeviceOptions &Options) {
+  return lower(M, Options, /*MakeCode=*/false);
 }
 
 } // namespace cupilot

@@ -11,6 +11,7 @@
 #include "Abi/LoweredModule.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -33,6 +34,10 @@ class PtxStatement;
 llvm::Expected<LoweredModule> lowerModule(llvm::Module &M,
                                           const CpuDeviceOptions &Options);
 
+/// The tables of lowerModule as far as they say what cannot run. \p M is of no
+/// use afterwards.
+llvm::Expected<LoweredModule> describeModule(llvm::Module &M,
+                                             const CpuDeviceOptions &Options);
 /// The same for a module that has nothing but variables.
 LoweredModule lowerVariables(llvm::Module &M);
 /// Removes lists of what the compiler or others use: they hold address space
@@ -48,6 +53,10 @@ void layoutParameters(const llvm::Function &Kernel, const llvm::DataLayout &DL,
 void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
 /// True for a libdevice function that the host's libm has too.
 bool isHostMathematics(const llvm::Function &F);
+/// The host's functions that the optimiser may call in device code.
+const llvm::TargetLibraryInfoImpl &hostLibrary();
+/// True for a mathematical function among these.
+bool isOfHostLibrary(const llvm::Function &F);
 /// Turns NVVM intrinsics that access memory into plain instructions.
 void lowerMemoryIntrinsics(llvm::Module &M);
 /// Computes all narrower floating-point arithmetic of \p F in float64; memory

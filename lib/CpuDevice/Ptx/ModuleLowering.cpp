@@ -29,14 +29,17 @@ static Type *arrayType(LLVMContext &C, uint64_t Bytes, uint64_t Alignment) {
 }
 
 ModuleLowering::ModuleLowering(const ptx::Module &Source, Module &M,
-                               ForeignStatement Foreign)
-    : Source(Source), M(M), Debug(M), Foreign(Foreign) {
-  for (auto [At, C] : enumerate(Source.text()))
-    if (C == '\n')
-      LineEnds.push_back(static_cast<uint32_t>(At));
-}
+                               ForeignStatement Foreign,
+                               const std::unordered_set<std::string_view> *Only)
+    : Source(Source), M(M), Only(Only), Debug(M), Foreign(Foreign) {}
 
 unsigned ModuleLowering::lineOf(ptx::Place At) const {
+  if (LineEnds.empty()) {
+    for (auto [Place, C] : enumerate(Source.text()))
+      if (C == '\n')
+        LineEnds.push_back(static_cast<uint32_t>(Place));
+    LineEnds.push_back(~0u);
+  }
   return 1 + static_cast<unsigned>(lower_bound(LineEnds, At.Begin) -
                                    LineEnds.begin());
 }
@@ -230,7 +233,8 @@ void ModuleLowering::run() {
   for (bool Definitions : {true, false})
     for (const ptx::Item &Each : Source.Items) {
       const auto *F = Each.as<ptx::Function>();
-      if (!F || F->HasBody != Definitions || Symbols.contains(F->Name))
+      if (!F || F->HasBody != Definitions || !isWanted(F->Name) ||
+          Symbols.contains(F->Name))
         continue;
       Function *Made = F->IsKernel ? declareKernel(*F) : declareFunction(*F);
       if (!Made) {
@@ -245,7 +249,8 @@ void ModuleLowering::run() {
     for (const ptx::Item &Each : Source.Items)
       if (const auto *D = Each.as<ptx::Declaration>())
         for (const ptx::Variable &V : D->Variables) {
-          if ((V.Link != ptx::Linkage::Extern) != Definitions)
+          if ((V.Link != ptx::Linkage::Extern) != Definitions ||
+              !isWanted(V.Name))
             continue;
           if (GlobalVariable *G = addVariable(V))
             Symbols[StringRef(V.Name)] = G;
@@ -253,7 +258,7 @@ void ModuleLowering::run() {
             lack("", V.At, "the variable '" + std::string(V.Name) + "'");
         }
   for (const ptx::Item &Each : Source.Items) {
-    if (const auto *A = Each.as<ptx::Alias>()) {
+    if (const auto *A = Each.as<ptx::Alias>(); A && isWanted(A->Name)) {
       // A declaration may stand before it, a definition must not.
       auto *Is = dyn_cast_or_null<Function>(Symbols.lookup(A->Of));
       Constant *Before = Symbols.lookup(A->Name);

@@ -10,6 +10,7 @@
 
 #include "BodyLowering.h"
 #include "llvm/IR/DIBuilder.h"
+#include <unordered_set>
 
 namespace cupilot {
 
@@ -30,8 +31,10 @@ inline constexpr char RefusedPtxName[] = "cupilot.refused";
 /// its address spaces.
 class ModuleLowering {
 public:
+  /// With \p Only, what these names stand for, and nothing else of the module.
   ModuleLowering(const ptx::Module &Source, llvm::Module &M,
-                 ForeignStatement Foreign);
+                 ForeignStatement Foreign,
+                 const std::unordered_set<std::string_view> *Only = nullptr);
   void run();
 
   const ptx::Module &Source;
@@ -66,7 +69,12 @@ private:
   void refuse(llvm::Function &F, const std::string &What);
   void lack(llvm::StringRef Function, ptx::Place At, std::string What);
 
-  std::vector<uint32_t> LineEnds;
+  bool isWanted(std::string_view Name) const {
+    return !Only || Only->contains(Name);
+  }
+
+  mutable std::vector<uint32_t> LineEnds; ///< Once a line is asked for.
+  const std::unordered_set<std::string_view> *Only;
   llvm::DIBuilder Debug;
   llvm::DenseMap<uint64_t, llvm::DIFile *> Files;
   ForeignStatement Foreign;

@@ -339,6 +339,71 @@ TEST_F(CpuDevice, NamesWhatItCannotRun) {
   EXPECT_EQ(X[0], 5u);
 }
 
+TEST_F(CpuDevice, RunsWhatTheOptimiserMakesOfMathematics) {
+  // LLVM makes exp2 and ldexp of powers of two, and others of others.
+  const char *Source = R"(
+template <class T> __device__ void all(T *y, T x, int t, unsigned char c) {
+  y[0] = pow(T(0.5), T(t)); y[1] = exp2(T(t)); y[2] = exp2(T(-c));
+  y[3] = pow(T(2), x); y[4] = pow(T(10), x); y[5] = pow(x, T(0.5));
+  y[6] = pow(x, T(1) / 3); y[7] = pow(x, T(3)); y[8] = exp(log(x));
+  y[9] = log(exp2(x)); y[10] = log2(pow(T(2), x)); y[11] = exp10(T(t));
+  y[12] = pow(exp2(x), T(t)); y[13] = sqrt(x * x); y[14] = tan(atan(x));
+  y[15] = fmod(x, T(1)); y[16] = ldexp(x, t); y[17] = cbrt(x * x * x);
+  y[18] = hypot(x, T(0)); y[19] = pow(T(4), T(t));
+}
+extern "C" __global__ void k(float *f, double *d, float x, int t) {
+  all(f, x, t, (unsigned char)t);
+  all(d, (double)x, t, (unsigned char)t);
+}
+extern "C" __global__ void length(const char *s, int *n) {
+  int i = 0;
+  while (s[i])
+    ++i;
+  n[threadIdx.x] = i;
+})";
+  const double X = 2.5;
+  const double Want[20] = {0.125,
+                           8,
+                           0.125,
+                           std::pow(2, X),
+                           std::pow(10, X),
+                           std::sqrt(X),
+                           std::cbrt(X),
+                           X * X * X,
+                           X,
+                           X * std::log(2),
+                           X,
+                           1000,
+                           std::pow(2, 3 * X),
+                           X,
+                           X,
+                           0.5,
+                           20,
+                           X,
+                           X,
+                           64};
+  for (bool Wide : {false, true}) {
+    CpuDeviceOptions Options;
+    Options.WidenFloats = Wide;
+    compile(Source, Options);
+    std::vector<float> F(20);
+    std::vector<double> D(20);
+    LaunchResult R = launch("k", {}, buffer(F), buffer(D), float(X), 3);
+    ASSERT_FALSE(R.Fault) << R.Fault->str();
+    for (unsigned I = 0; I < 20; ++I) {
+      EXPECT_NEAR(F[I] / Want[I], 1, 1e-5) << I;
+      EXPECT_NEAR(D[I] / Want[I], 1, 1e-12) << I;
+    }
+    // A loop that counts characters is no call of the host's strlen, whose
+    // accesses nobody would check.
+    std::vector<char> Text = {'a', 'b', 'c', 0};
+    std::vector<int> N(1);
+    R = launch("length", {}, buffer(Text), buffer(N));
+    ASSERT_FALSE(R.Fault) << R.Fault->str();
+    EXPECT_EQ(N[0], 3);
+  }
+}
+
 TEST_F(CpuDevice, PrintsAndPassesStructs) {
   compile(R"(#include <cstdio>
   struct S { int a; float b; double c[2]; };

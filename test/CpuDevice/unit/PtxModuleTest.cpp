@@ -319,6 +319,27 @@ TEST_F(PtxModule, WhatIsNotKnownIsRefused) {
   EXPECT_TRUE(errorToBool(loadPtx(Head + Text, Wide).takeError()));
 }
 
+/// Kernels are looked at a few at a time, and come in their order.
+TEST_F(PtxModule, LargeTextsAreReadInParts) {
+  std::string Text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n.global .b32 g;\n"
+      ".func odd() { .reg .b32 %r;\n  tex.1d.v4.f32.s32 %r, [g]; ret; }\n";
+  const std::string Long(4000, '/');
+  for (unsigned I = 0; I < 100; ++I)
+    Text += ".visible .entry k" + std::to_string(I) +
+            "() { .reg .b32 %r; ld.global.b32 %r, [g];\n//" + Long + "\n" +
+            (I % 50 == 7 ? "call odd;" : "st.global.b32 [g], %r;") +
+            " ret; }\n";
+  auto Kernels = cantFail(kernelsOfPtx(Text));
+  ASSERT_EQ(Kernels.size(), 100u);
+  for (unsigned I = 0; I < 100; ++I) {
+    EXPECT_EQ(Kernels[I].Name, "k" + std::to_string(I));
+    ASSERT_EQ(Kernels[I].Missing.size(), I % 50 == 7 ? 1u : 0u);
+    if (I % 50 == 7)
+      EXPECT_EQ(Kernels[I].Missing[0].Line, 6u);
+  }
+}
+
 /// Whatever the reader takes becomes IR, or is named; nothing else.
 TEST_F(PtxModule, OddTextIsNamed) {
   const std::string Text =
