@@ -23,6 +23,7 @@ public:
   Error tight(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
   Error allPairs(const DomainBox &Box);
+  Error pairsAtEnds(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
@@ -232,6 +233,51 @@ Error EndRuns::allPairs(const DomainBox &Box) {
   return Error::success();
 }
 
+/// Where the box has an end for a product alone, its two largest sizes may be
+/// from different launches: each pair of them is tried that no right launch
+/// had, as near to both ends as the box lets it.
+Error EndRuns::pairsAtEnds(const DomainBox &Box) {
+  constexpr size_t MostPairs = 10;
+  constexpr int64_t LeastShare = 8;
+  const LaunchModel &Model = Cases.model();
+  const std::vector<int64_t> At = Model.baseValues();
+  std::vector<int64_t> Most = At;
+  for (auto [Max, Var] : zip_equal(Most, Model.vars()))
+    if (std::optional<Interval> In = rangeIn(Var.expr(), Box))
+      Max = std::max(Max, In->Most);
+  auto HadBoth = [&](size_t I, size_t K) {
+    return any_of(V.tried(), [&](const TriedLaunch &L) {
+      std::optional<int64_t> A = evaluate(Model.vars()[I].expr(), L.B),
+                             B = evaluate(Model.vars()[K].expr(), L.B);
+      return !L.Wrong && A && B && *A > Most[I] / 2 && *B > Most[K] / 2;
+    });
+  };
+  size_t Pairs = 0;
+  for (size_t I = 0; I < At.size(); ++I)
+    for (size_t K = I + 1; K < At.size(); ++K) {
+      if (Most[I] <= At[I] || Most[K] <= At[K] || HadBoth(I, K) ||
+          ++Pairs > MostPairs)
+        continue;
+      for (int64_t Share = 1; Share <= LeastShare; Share *= 2) {
+        std::vector<int64_t> Two = At;
+        for (size_t Each : {I, K})
+          Two[Each] =
+              std::max(At[Each], evenLike(Most[Each] / Share, At[Each]));
+        if (Two[I] == At[I] || Two[K] == At[K])
+          break;
+        Expected<const JudgedCase *> J = Cases.sized(Two, Box, Admits);
+        if (!J)
+          return J.takeError();
+        if (!*J)
+          continue;
+        if (Expected<bool> Right = exploreNew(*J); !Right)
+          return Right.takeError();
+        break;
+      }
+    }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -269,9 +315,12 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
         Each = Low + int64_t(splitMix64(State) % uint64_t(High - Low + 1));
         Each = std::max(Each / Step * Step, Step);
       }
-      if (Expected<bool> Right =
-              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
-          !Right)
+      Expected<const JudgedCase *> J =
+          Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+      // So many blocks may be more than the box has for these sizes.
+      if (J && !*J && SameThreads)
+        J = Cases.sized(Sizes, Box, Admits, Width);
+      if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
         return Right.takeError();
     }
   return Error::success();
@@ -368,6 +417,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     if (Error E = Runs.tight(*Box))
       return std::move(E);
     if (Error E = Runs.allPairs(*Box))
+      return std::move(E);
+    if (Error E = Runs.pairsAtEnds(*Box))
       return std::move(E);
     if (Error E = Runs.otherBlocks(*Box))
       return std::move(E);

@@ -128,7 +128,7 @@ Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
 }
 
 void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
-            ArrayRef<int64_t> Lengths) {
+            ArrayRef<int64_t> Lengths, ArrayRef<int64_t> Was) {
   const uint64_t Drawn = drawAt(Seed, 0, Round);
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     // What lies there may have some that are a thousand times as large.
@@ -138,8 +138,10 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
     if (C.Layouts[I].hasIntegers())
       permuteIntegers(C, I, Drawn + I);
     varyCopies(C, I, 0, Drawn);
-    if (Round % 2)
+    if (Round % 4 == 1)
       addSpikes(C, I, Drawn, Lengths);
+    if (Round % 4 == 3)
+      addPeaks(C, I, Drawn, Round / 4, Lengths, Was);
   }
   C.Name += " content " + std::to_string(Round);
 }
@@ -190,7 +192,8 @@ Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     if (!contains(Domain{{Box}}, L.B, L.Args))
       return false;
-    refill(C, *Froms.front(), O.context().Seed, Round, Sizes);
+    refill(C, *Froms.front(), O.context().Seed, Round, Sizes,
+           Model.baseValues());
     return true;
   });
 }

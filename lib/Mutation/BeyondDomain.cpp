@@ -87,37 +87,13 @@ bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W,
 /// \p Goal. False where that does not raise it.
 bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
                          int64_t Goal, Workload &W) {
-  int64_t EachThread = 1; // Of the size, as it was.
-  if (What.Size && What.Axis)
-    EachThread = std::max<int64_t>(
-        1,
-        llround(double(Was.Symbols[*What.Size]) /
-                double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
-    if (What.All) {
-      setAll(Was, Value | 1, W); // Even ones stay exact for longer.
-      if (What.Follows && !follow(Was, true, W))
-        return false;
-      if (What.Axis)
-        W.Shape.Grid[*What.Axis] =
-            uint64_t(std::min<int64_t>(Value, MaxGrid[*What.Axis]));
-      return true;
-    }
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
     if (!What.Size)
       return true;
-    const ScalarRef &Size = K.Scalars[*What.Size];
-    if (!What.Axis) {
-      writeScalar(Size, Value, W);
-      return follow(Was, true, W);
-    }
-    writeScalar(
-        Size,
-        std::min(mostOf(Size),
-                 Value * int64_t(W.Shape.Block[*What.Axis]) * EachThread),
-        W);
-    return true;
+    writeScalar(K.Scalars[*What.Size], Value, W);
+    return follow(Was, true, W);
   };
   auto Reaches = [&](int64_t Value) {
     if (!Set(Value))
@@ -130,9 +106,8 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
     std::optional<int64_t> Now = evaluate(E, *Is);
     return !Now || *Now >= Goal;
   };
-  int64_t Low = 1, High = What.All    ? INT32_MAX
-                          : What.Axis ? int64_t(1) << 30
-                                      : mostOf(K.Scalars[*What.Size]);
+  int64_t Low = 1,
+          High = What.Axis ? int64_t(1) << 30 : mostOf(K.Scalars[*What.Size]);
   if (!Reaches(High))
     return false;
   while (Low < High) {
