@@ -293,19 +293,24 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
   }
   const std::vector<int64_t> At = Cases.model().baseValues();
   for (uint64_t Width : Widths)
-    for (unsigned Round = 0; Round < 4; ++Round) {
+    for (unsigned Round = 0; Round < 6; ++Round) {
       std::vector<int64_t> Sizes = At;
       // As many blocks as they need, or as many threads: so many blocks of
-      // fewer threads need smaller sizes. All as even as the recorded ones.
-      const bool SameThreads = Round % 2;
+      // fewer threads need smaller sizes. And what one such block does. All as
+      // even as the recorded ones.
+      const bool SameThreads = Round % 2, OneBlock = Round >= 4;
       const auto Wide = static_cast<uint64_t>(Base.B.Dims[BlockX]);
-      uint64_t State = Width * 4 + Round;
+      uint64_t State = Width * 8 + Round;
       for (int64_t &Each : Sizes) {
         if (Each < 2)
           continue;
         const int64_t Step = std::min<int64_t>(Each & -Each, 16);
         int64_t Low = Each / 2, High = Each;
-        if (SameThreads && Width < Wide) {
+        if (OneBlock) {
+          High = int64_t(double(Each) * double(Width) / double(Wide) /
+                         double(Base.B.Dims[GridX]));
+          Low = High / 4 * 3;
+        } else if (SameThreads && Width < Wide) {
           High = int64_t(double(Each) * double(Width) / double(Wide));
           Low = High / 4 * 3;
         } else if (Round < 2) {
@@ -315,12 +320,9 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
         Each = Low + int64_t(splitMix64(State) % uint64_t(High - Low + 1));
         Each = std::max(Each / Step * Step, Step);
       }
-      Expected<const JudgedCase *> J =
-          Cases.sized(Sizes, Box, Admits, Width, SameThreads);
-      // So many blocks may be more than the box has for these sizes.
-      if (J && !*J && SameThreads)
-        J = Cases.sized(Sizes, Box, Admits, Width);
-      if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
+      if (Expected<bool> Right =
+              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
+          !Right)
         return Right.takeError();
     }
   return Error::success();
