@@ -170,11 +170,29 @@ bool LaunchSource::fade(const Bindings &Was, ArrayRef<RangeClause> Constants,
       New = chance(0.3) ? 0 : (2 * unit() - 1) * faintSize(Kind);
     else if (chance(0.3))
       New *= 2 * unit() - 1;
+    else if (chance(0.3))
+      New = 4 * unit() - 2;
     writeElement(Kind, To, New);
   }
-  for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
-    if (Old > 1 && chance(0.5))
-      writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  if (chance(0.5)) {
+    for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
+      if (Old > 1 && chance(0.5))
+        writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  } else { // One that is far beyond, and others that leave little to add.
+    const uint64_t Sizes = K.Scalars.size(), Which = below(Sizes + 1);
+    const int64_t Times = int64_t(16) << below(5);
+    for (auto [I, S] : enumerate(K.Scalars)) {
+      const int64_t Old = Was.Symbols[I];
+      if (Old > 1)
+        writeScalar(S,
+                    I == Which ? std::min(mostOf(S), Old * Times + 1)
+                               : int64_t(1) << below(3),
+                    W);
+    }
+    if (Which == Sizes)
+      W.Shape.Grid[0] *= uint64_t(Times);
+    return follow(Was, Which != Sizes, W);
+  }
   // Code may run for one size alone.
   if (!Constants.empty() && chance(0.4)) {
     const RangeClause &C = Constants[below(Constants.size())];
