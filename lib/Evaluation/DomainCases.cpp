@@ -598,9 +598,13 @@ DomainCases::trim(GateCase &C) {
     if (!Own)
       return Own.takeError();
     Behind.emplace();
+    // A launch that stands for a larger one has more than it needs: nobody gave
+    // it that.
     for (auto [B, Touched] : zip(Base.Case.Buffers, Own->Coverage))
-      Behind->push_back(B.size() -
-                        std::min<uint64_t>(B.size(), endOf(Touched)));
+      Behind->push_back(Base.Case.Captured
+                            ? B.size() -
+                                  std::min<uint64_t>(B.size(), endOf(Touched))
+                            : 0);
   }
   Expected<RunResult> R = O.runCovered(C);
   if (!R)
