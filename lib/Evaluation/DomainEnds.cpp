@@ -300,7 +300,7 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
       // even as the recorded ones.
       const bool SameThreads = Round % 2, OneBlock = Round >= 4;
       const auto Wide = static_cast<uint64_t>(Base.B.Dims[BlockX]);
-      uint64_t State = Width * 8 + Round;
+      uint64_t State = Width * 4 + Round;
       for (int64_t &Each : Sizes) {
         if (Each < 2)
           continue;
@@ -320,9 +320,21 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
         Each = Low + int64_t(splitMix64(State) % uint64_t(High - Low + 1));
         Each = std::max(Each / Step * Step, Step);
       }
-      if (Expected<bool> Right =
-              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
-          !Right)
+      Expected<const JudgedCase *> J =
+          Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+      // The original may not bear as much: half of what was added, then.
+      for (unsigned Halved = 0; J && !*J && Halved < 2; ++Halved) {
+        bool Any = false;
+        for (auto [Each, Was] : zip_equal(Sizes, At))
+          if (Each > Was) {
+            Each = Was + evenLike((Each - Was) / 2, Was);
+            Any = true;
+          }
+        if (!Any)
+          break;
+        J = Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+      }
+      if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
         return Right.takeError();
     }
   return Error::success();
