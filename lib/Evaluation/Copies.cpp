@@ -63,4 +63,44 @@ void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed,
   });
 }
 
+void addPeaks(GateCase &C, size_t Buffer, uint64_t Seed, unsigned Round,
+              ArrayRef<int64_t> Lengths, ArrayRef<int64_t> Was) {
+  constexpr int64_t ShortestRow = 4;
+  const Layout &L = C.Layouts[Buffer];
+  Bytes &B = C.Buffers[Buffer];
+  if (L.Stride == 0 || L.Fields.size() != 1 || !isFloating(L.Fields[0].Kind))
+    return;
+  const ElementKind Kind = L.Fields[0].Kind;
+  const uint64_t Count = B.size() / L.Stride;
+  // Each length in turn, those that have grown first.
+  SmallVector<size_t, 8> Rows;
+  for (bool Grown : {true, false})
+    for (size_t I = 0; I < Lengths.size(); ++I)
+      if (Lengths[I] >= ShortestRow && uint64_t(Lengths[I]) <= Count &&
+          (Lengths[I] > Was[I]) == Grown)
+        Rows.push_back(I);
+  if (Rows.empty())
+    return;
+  const size_t Which = Rows[Seed % Rows.size()];
+  const auto Row = uint64_t(Lengths[Which]);
+  auto At = [&](uint64_t I) { return B.data() + I * L.Stride; };
+  constexpr uint64_t Looked = 4096;
+  double Largest = 0;
+  for (uint64_t I = 0; I < std::min(Count, Looked); ++I)
+    if (double V = std::fabs(readElement(Kind, At(I))); std::isfinite(V))
+      Largest = std::max(Largest, V);
+  // A minimum, too, and the last few.
+  const double Factor = Kind == ElementKind::Half ? 16 : 1024;
+  const double Peak = (Round % 3 == 1 ? -Factor : Factor) * Largest;
+  constexpr uint64_t Few = 4;
+  uint64_t First = Row > uint64_t(std::max<int64_t>(Was[Which], 0))
+                       ? uint64_t(std::max<int64_t>(Was[Which], 0))
+                       : 0;
+  if (Round % 3 == 2)
+    First = Row - std::min(Row, Few);
+  for (uint64_t I = 0; I + Row <= Count; I += Row)
+    writeElement(Kind, At(I + First + drawAt(Seed, Buffer, I) % (Row - First)),
+                 Peak);
+}
+
 } // namespace cupilot

@@ -178,6 +178,12 @@ void DomainCases::addLadder(const GateCase &From) {
   for (size_t I = 0; I < At.size(); ++I)
     for (int64_t Odd : {0, 1, 2, 3, -1, -3})
       add(From, With(At, I, Odd), Entries);
+  // Wide accesses want sizes that are as even as they were: the least of those.
+  for (size_t I = 0; I < At.size(); ++I)
+    for (int64_t Times : {1, 2, 3})
+      if (int64_t Even = At[I] > 3 ? std::min<int64_t>(At[I] & -At[I], 16) : 0;
+          Even > 1 && Times * Even < At[I])
+        add(From, With(At, I, Times * Even), Entries);
   // All together: smaller, odd, larger.
   add(From, Small, Entries);
   addAll(From, [](int64_t) { return 1; });
@@ -592,9 +598,13 @@ DomainCases::trim(GateCase &C) {
     if (!Own)
       return Own.takeError();
     Behind.emplace();
+    // A launch that stands for a larger one has more than it needs: nobody gave
+    // it that.
     for (auto [B, Touched] : zip(Base.Case.Buffers, Own->Coverage))
-      Behind->push_back(B.size() -
-                        std::min<uint64_t>(B.size(), endOf(Touched)));
+      Behind->push_back(Base.Case.Captured
+                            ? B.size() -
+                                  std::min<uint64_t>(B.size(), endOf(Touched))
+                            : 0);
   }
   Expected<RunResult> R = O.runCovered(C);
   if (!R)

@@ -40,7 +40,7 @@ std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
 /// that indices stay indices; floats half to twice as large, and some a
 /// thousand times in every second round. \p Lengths: those of rows, perhaps.
 void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
-            llvm::ArrayRef<int64_t> Lengths);
+            llvm::ArrayRef<int64_t> Lengths, llvm::ArrayRef<int64_t> Was);
 
 /// The multiple at or below \p V of the power of two, at most 16, that all of
 /// what \p Like divides by: wide accesses bear no other sizes.

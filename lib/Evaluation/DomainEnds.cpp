@@ -23,6 +23,7 @@ public:
   Error tight(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
   Error allPairs(const DomainBox &Box);
+  Error pairsAtEnds(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
@@ -232,6 +233,51 @@ Error EndRuns::allPairs(const DomainBox &Box) {
   return Error::success();
 }
 
+/// Where the box has an end for a product alone, its two largest sizes may be
+/// from different launches: each pair of them is tried that no right launch
+/// had, as near to both ends as the box lets it.
+Error EndRuns::pairsAtEnds(const DomainBox &Box) {
+  constexpr size_t MostPairs = 10;
+  constexpr int64_t LeastShare = 8;
+  const LaunchModel &Model = Cases.model();
+  const std::vector<int64_t> At = Model.baseValues();
+  std::vector<int64_t> Most = At;
+  for (auto [Max, Var] : zip_equal(Most, Model.vars()))
+    if (std::optional<Interval> In = rangeIn(Var.expr(), Box))
+      Max = std::max(Max, In->Most);
+  auto HadBoth = [&](size_t I, size_t K) {
+    return any_of(V.tried(), [&](const TriedLaunch &L) {
+      std::optional<int64_t> A = evaluate(Model.vars()[I].expr(), L.B),
+                             B = evaluate(Model.vars()[K].expr(), L.B);
+      return !L.Wrong && A && B && *A > Most[I] / 2 && *B > Most[K] / 2;
+    });
+  };
+  size_t Pairs = 0;
+  for (size_t I = 0; I < At.size(); ++I)
+    for (size_t K = I + 1; K < At.size(); ++K) {
+      if (Most[I] <= At[I] || Most[K] <= At[K] || HadBoth(I, K) ||
+          ++Pairs > MostPairs)
+        continue;
+      for (int64_t Share = 1; Share <= LeastShare; Share *= 2) {
+        std::vector<int64_t> Two = At;
+        for (size_t Each : {I, K})
+          Two[Each] =
+              std::max(At[Each], evenLike(Most[Each] / Share, At[Each]));
+        if (Two[I] == At[I] || Two[K] == At[K])
+          break;
+        Expected<const JudgedCase *> J = Cases.sized(Two, Box, Admits);
+        if (!J)
+          return J.takeError();
+        if (!*J)
+          continue;
+        if (Expected<bool> Right = exploreNew(*J); !Right)
+          return Right.takeError();
+        break;
+      }
+    }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -247,11 +293,12 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
   }
   const std::vector<int64_t> At = Cases.model().baseValues();
   for (uint64_t Width : Widths)
-    for (unsigned Round = 0; Round < 4; ++Round) {
+    for (unsigned Round = 0; Round < 6; ++Round) {
       std::vector<int64_t> Sizes = At;
       // As many blocks as they need, or as many threads: so many blocks of
-      // fewer threads need smaller sizes. All as even as the recorded ones.
-      const bool SameThreads = Round % 2;
+      // fewer threads need smaller sizes. And what one such block does. All as
+      // even as the recorded ones.
+      const bool SameThreads = Round % 2, OneBlock = Round >= 4;
       const auto Wide = static_cast<uint64_t>(Base.B.Dims[BlockX]);
       uint64_t State = Width * 4 + Round;
       for (int64_t &Each : Sizes) {
@@ -259,7 +306,11 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
           continue;
         const int64_t Step = std::min<int64_t>(Each & -Each, 16);
         int64_t Low = Each / 2, High = Each;
-        if (SameThreads && Width < Wide) {
+        if (OneBlock) {
+          High = int64_t(double(Each) * double(Width) / double(Wide) /
+                         double(Base.B.Dims[GridX]));
+          Low = High / 4 * 3;
+        } else if (SameThreads && Width < Wide) {
           High = int64_t(double(Each) * double(Width) / double(Wide));
           Low = High / 4 * 3;
         } else if (Round < 2) {
@@ -269,9 +320,21 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
         Each = Low + int64_t(splitMix64(State) % uint64_t(High - Low + 1));
         Each = std::max(Each / Step * Step, Step);
       }
-      if (Expected<bool> Right =
-              exploreNew(Cases.sized(Sizes, Box, Admits, Width, SameThreads));
-          !Right)
+      Expected<const JudgedCase *> J =
+          Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+      // The original may not bear as much: half of what was added, then.
+      for (unsigned Halved = 0; J && !*J && Halved < 2; ++Halved) {
+        bool Any = false;
+        for (auto [Each, Was] : zip_equal(Sizes, At))
+          if (Each > Was) {
+            Each = Was + evenLike((Each - Was) / 2, Was);
+            Any = true;
+          }
+        if (!Any)
+          break;
+        J = Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+      }
+      if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
         return Right.takeError();
     }
   return Error::success();
@@ -368,6 +431,8 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     if (Error E = Runs.tight(*Box))
       return std::move(E);
     if (Error E = Runs.allPairs(*Box))
+      return std::move(E);
+    if (Error E = Runs.pairsAtEnds(*Box))
       return std::move(E);
     if (Error E = Runs.otherBlocks(*Box))
       return std::move(E);

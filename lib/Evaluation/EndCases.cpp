@@ -128,7 +128,7 @@ Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
 }
 
 void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
-            ArrayRef<int64_t> Lengths) {
+            ArrayRef<int64_t> Lengths, ArrayRef<int64_t> Was) {
   const uint64_t Drawn = drawAt(Seed, 0, Round);
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     // What lies there may have some that are a thousand times as large.
@@ -138,8 +138,10 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
     if (C.Layouts[I].hasIntegers())
       permuteIntegers(C, I, Drawn + I);
     varyCopies(C, I, 0, Drawn);
-    if (Round % 2)
+    if (Round % 4 == 1)
       addSpikes(C, I, Drawn, Lengths);
+    if (Round % 4 == 3)
+      addPeaks(C, I, Drawn, Round / 4, Lengths, Was);
   }
   C.Name += " content " + std::to_string(Round);
 }
@@ -147,21 +149,27 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
 Expected<const JudgedCase *>
 DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
                    Admission Admits, uint64_t Threads, bool SameThreads) {
+  auto IsInside = [&](const GateCase &C) {
+    const TriedLaunch L = triedLaunch(O.kernel(), C);
+    return contains(Domain{{Box}}, L.B, L.Args);
+  };
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
     uint64_t &Width = C.Shape.Block[0];
     if (Threads && Threads != Width &&
         Threads * C.Shape.Block[1] * C.Shape.Block[2] <= MaxBlockThreads) {
       uint64_t &Blocks = C.Shape.Grid[0];
-      const uint64_t Needed = llvm::divideCeil(Blocks * Width, Threads);
+      const uint64_t Least = Blocks,
+                     Needed = llvm::divideCeil(Blocks * Width, Threads);
       Width = Threads;
       C.Name += " block.x=" + std::to_string(Threads);
-      if (SameThreads) {
+      if (SameThreads) { // As far as the box lets it.
         Blocks = std::min(Needed, uint64_t(MaxGrid[0]));
+        while (Blocks > Least && !IsInside(C))
+          Blocks = Least + (Blocks - Least) / 2;
         C.Name += " grid.x=" + std::to_string(Blocks);
       }
     }
-    const TriedLaunch L = triedLaunch(O.kernel(), C);
-    return contains(Domain{{Box}}, L.B, L.Args);
+    return IsInside(C);
   });
 }
 
@@ -190,7 +198,8 @@ Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     if (!contains(Domain{{Box}}, L.B, L.Args))
       return false;
-    refill(C, *Froms.front(), O.context().Seed, Round, Sizes);
+    refill(C, *Froms.front(), O.context().Seed, Round, Sizes,
+           Model.baseValues());
     return true;
   });
 }

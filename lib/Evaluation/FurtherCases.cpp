@@ -137,7 +137,7 @@ Error DomainCases::addAtConstants(const CodeFacts &Theirs,
   for (const Values &V : Sizes)
     for (unsigned Round = 0; Round < Rounds; ++Round) {
       auto Refilled = [&](GateCase &C) {
-        refill(C, From, O.context().Seed, Round, V);
+        refill(C, From, O.context().Seed, Round, V, At);
         if (Round + 1 == Rounds)
           for (const auto &[Number, Use] : Theirs.Floats) {
             writeFloat(C, Number, 3 * readFloat(C, Number));

@@ -47,6 +47,12 @@ void varyCopies(GateCase &C, size_t Buffer, uint64_t Period, uint64_t Seed);
 /// if rows have one of \p Lengths elements.
 void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed,
                llvm::ArrayRef<int64_t> Lengths = {});
+/// Makes one float of each row far larger than all others (each third round:
+/// far less), so that what compares them finds it. A row is as long as one of
+/// \p Lengths. It lies where a row of the length in \p Was has nothing, and
+/// in each third round among the last.
+void addPeaks(GateCase &C, size_t Buffer, uint64_t Seed, unsigned Round,
+              llvm::ArrayRef<int64_t> Lengths, llvm::ArrayRef<int64_t> Was);
 /// The numbers of buffer \p Buffer of \p C in another order.
 void permuteIntegers(GateCase &C, size_t Buffer, uint64_t Seed);
 

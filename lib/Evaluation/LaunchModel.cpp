@@ -73,12 +73,20 @@ Expected<bool> LaunchModel::covers(const GridRule &R) {
   const Kernel &K = O->kernel();
   const ScalarRef &S = K.Scalars[R.Scalars.front()];
   int64_t Value = signedScalar(*Base, S);
-  constexpr int64_t MostRoom = 16;
+  // What one block covers may be much.
+  constexpr uint64_t MostBytes = uint64_t(16) << 20;
+  uint64_t Held = 0;
+  for (const Bytes &B : Base->Buffers)
+    Held += B.size();
+  const int64_t MostRoom = Held <= MostBytes / 64 ? 64 : 16;
+  // As even as it was: wide accesses may want it.
+  const int64_t Step = std::min<int64_t>(Value & -Value, 16);
   // Upwards, where the memory is made larger for it, then downwards.
   const auto Border = static_cast<int64_t>(R.Border);
   for (int64_t Other :
        {2 * Value + 1 + Border,
-        static_cast<int64_t>(2 * R.Divisor + 1) + Border, Value / 2 + 1}) {
+        static_cast<int64_t>(2 * R.Divisor + 1) + Border,
+        static_cast<int64_t>(2 * R.Divisor) + Step + Border, Value / 2 + 1}) {
     if (Other == Value || Other < 1 || Other > Value * MostRoom ||
         !fits(S, Other))
       continue;
@@ -108,7 +116,7 @@ Expected<bool> LaunchModel::covers(const GridRule &R) {
   return false;
 }
 
-Error LaunchModel::findRules(ArrayRef<unsigned> Sizes) {
+Error LaunchModel::findRules(ArrayRef<unsigned> Sizes, const CodeFacts &Own) {
   const Kernel &K = O->kernel();
   const LaunchShape &Shape = Base->Shape;
   uint64_t Threads = Shape.Block[0] * Shape.Block[1] * Shape.Block[2];
@@ -138,6 +146,11 @@ Error LaunchModel::findRules(ArrayRef<unsigned> Sizes) {
       if (Threads % 32 == 0)
         Try(Scalars, Threads / 32);
     };
+    // One block says nothing of its tile: the code does.
+    for (unsigned S : Sizes)
+      for (const ModulusFact &M : Own.Moduli)
+        if (Shape.Grid[D] == 1 && M.E == Expr::symbol(S) && M.Modulus > 1)
+          Try({S}, static_cast<uint64_t>(M.Modulus));
     for (unsigned S : Sizes)
       TryAll({S});
     for (unsigned A : Sizes)
@@ -314,8 +327,10 @@ std::optional<GateCase> LaunchModel::at(const GateCase &From,
   for (size_t I = 0; I < C.Buffers.size(); ++I) {
     repeat(From.Buffers[I], C.Buffers[I], Sizes[I]);
     varyCopies(C, I, From.Buffers[I].size(), Drawn);
-    if (!IsBase && Drawn % 2)
+    if (!IsBase && Drawn % 4 == 1)
       addSpikes(C, I, Drawn, Values);
+    if (!IsBase && Drawn % 4 == 3)
+      addPeaks(C, I, Drawn, unsigned(Drawn >> 8 & 0xff), Values, baseValues());
   }
   return Shape;
 }
@@ -364,7 +379,7 @@ Expected<LaunchModel> LaunchModel::of(OriginalRuns &O, const GateCase &Base,
         Value > -LargestSize && Value < LargestSize && Sizes.size() < MostVars)
       Sizes.push_back(I);
   }
-  if (Error E = M.findRules(Sizes))
+  if (Error E = M.findRules(Sizes, Own))
     return std::move(E);
   for (unsigned I : Sizes)
     M.Vars.push_back({false, I, signedScalar(Base, K.Scalars[I])});

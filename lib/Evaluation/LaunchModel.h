@@ -79,7 +79,7 @@ public:
 
 private:
   LaunchModel(OriginalRuns &O, const GateCase &Base) : O(&O), Base(&Base) {}
-  llvm::Error findRules(llvm::ArrayRef<unsigned> Sizes);
+  llvm::Error findRules(llvm::ArrayRef<unsigned> Sizes, const CodeFacts &Own);
   llvm::Expected<bool> covers(const GridRule &R);
   llvm::Error fitTouched();
   llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values,

@@ -87,37 +87,13 @@ bool LaunchSource::follow(const Bindings &Was, bool Always, Workload &W,
 /// \p Goal. False where that does not raise it.
 bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
                          int64_t Goal, Workload &W) {
-  int64_t EachThread = 1; // Of the size, as it was.
-  if (What.Size && What.Axis)
-    EachThread = std::max<int64_t>(
-        1,
-        llround(double(Was.Symbols[*What.Size]) /
-                double(Was.Dims[*What.Axis] * Was.Dims[BlockX + *What.Axis])));
   auto Set = [&](int64_t Value) {
-    if (What.All) {
-      setAll(Was, Value | 1, W); // Even ones stay exact for longer.
-      if (What.Follows && !follow(Was, true, W))
-        return false;
-      if (What.Axis)
-        W.Shape.Grid[*What.Axis] =
-            uint64_t(std::min<int64_t>(Value, MaxGrid[*What.Axis]));
-      return true;
-    }
     if (What.Axis)
       W.Shape.Grid[*What.Axis] = uint64_t(Value);
     if (!What.Size)
       return true;
-    const ScalarRef &Size = K.Scalars[*What.Size];
-    if (!What.Axis) {
-      writeScalar(Size, Value, W);
-      return follow(Was, true, W);
-    }
-    writeScalar(
-        Size,
-        std::min(mostOf(Size),
-                 Value * int64_t(W.Shape.Block[*What.Axis]) * EachThread),
-        W);
-    return true;
+    writeScalar(K.Scalars[*What.Size], Value, W);
+    return follow(Was, true, W);
   };
   auto Reaches = [&](int64_t Value) {
     if (!Set(Value))
@@ -130,9 +106,8 @@ bool LaunchSource::raise(const Bindings &Was, const Raised &What, const Expr &E,
     std::optional<int64_t> Now = evaluate(E, *Is);
     return !Now || *Now >= Goal;
   };
-  int64_t Low = 1, High = What.All    ? INT32_MAX
-                          : What.Axis ? int64_t(1) << 30
-                                      : mostOf(K.Scalars[*What.Size]);
+  int64_t Low = 1,
+          High = What.Axis ? int64_t(1) << 30 : mostOf(K.Scalars[*What.Size]);
   if (!Reaches(High))
     return false;
   while (Low < High) {
@@ -195,11 +170,29 @@ bool LaunchSource::fade(const Bindings &Was, ArrayRef<RangeClause> Constants,
       New = chance(0.3) ? 0 : (2 * unit() - 1) * faintSize(Kind);
     else if (chance(0.3))
       New *= 2 * unit() - 1;
+    else if (chance(0.3))
+      New = 4 * unit() - 2;
     writeElement(Kind, To, New);
   }
-  for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
-    if (Old > 1 && chance(0.5))
-      writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  if (chance(0.5)) {
+    for (auto [S, Old] : zip_equal(K.Scalars, Was.Symbols))
+      if (Old > 1 && chance(0.5))
+        writeScalar(S, std::min(mostOf(S), Old * int64_t(1 + below(16))), W);
+  } else { // One that is far beyond, and others that leave little to add.
+    const uint64_t Sizes = K.Scalars.size(), Which = below(Sizes + 1);
+    const int64_t Times = int64_t(16) << below(5);
+    for (auto [I, S] : enumerate(K.Scalars)) {
+      const int64_t Old = Was.Symbols[I];
+      if (Old > 1)
+        writeScalar(S,
+                    I == Which ? std::min(mostOf(S), Old * Times + 1)
+                               : int64_t(1) << below(3),
+                    W);
+    }
+    if (Which == Sizes)
+      W.Shape.Grid[0] *= uint64_t(Times);
+    return follow(Was, Which != Sizes, W);
+  }
   // Code may run for one size alone.
   if (!Constants.empty() && chance(0.4)) {
     const RangeClause &C = Constants[below(Constants.size())];

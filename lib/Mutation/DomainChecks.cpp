@@ -139,8 +139,11 @@ namespace {
 /// The longest range of one expression in all boxes.
 struct Hull {
   std::optional<Interval> Longest; ///< Nothing: some box does not bound it.
+  /// A product has no least value of its own: it counts from 0 on.
   double bits() const {
-    return std::log2(double(Longest->Most) - double(Longest->Least) + 1);
+    const bool IsOpen = Longest->Least == INT64_MIN && Longest->Most >= 0;
+    return std::log2(double(Longest->Most) -
+                     (IsOpen ? 0 : double(Longest->Least)) + 1);
   }
 };
 } // namespace

@@ -14,6 +14,7 @@
 #include "cupilot/Mutation/Independent.h"
 #include "SideBySide.h"
 #include "llvm/Support/MathExtras.h"
+#include <ctime>
 
 using namespace llvm;
 
@@ -83,19 +84,33 @@ static Expected<bool> hasFewerBlocks(const Kernel &K, const Domain &Where,
   return !contains(Where, P->B, P->Args);
 }
 
-/// Compares on what \p Draw gives, until that is nothing, or \p Most launches
-/// were compared.
+namespace {
+/// Processor time that is left, in seconds.
+class TimeLeft {
+public:
+  explicit TimeLeft(double Seconds) : End(now() + Seconds) {}
+  bool any() const { return now() < End; }
+
+private:
+  static double now() { return double(std::clock()) / CLOCKS_PER_SEC; }
+  double End;
+};
+} // namespace
+
+/// Compares on what \p Draw gives, until that is nothing, \p Most launches were
+/// compared, or no time is left.
 static Expected<IndependentResult>
 compareDrawn(const Kernel &K, const GateCode &Original, const SideVariant &V,
              StringRef Arch, const Domain &Where, SideBySide::Effort How,
-             unsigned Most,
+             unsigned Most, const TimeLeft &Time,
              function_ref<Expected<std::optional<RandomLaunch>>()> Draw) {
   constexpr unsigned MostShorter = 6; // A half of what there was, at last.
   Expected<SideBySide> Both = SideBySide::create(K, Original, V, Arch, How);
   if (!Both)
     return Both.takeError();
   IndependentResult Result;
-  for (unsigned Try = 0; Result.Inputs < Most && Try < 4 * Most; ++Try) {
+  for (unsigned Try = 0; Result.Inputs < Most && Try < 4 * Most && Time.any();
+       ++Try) {
     Expected<std::optional<RandomLaunch>> L = Draw();
     if (!L)
       return L.takeError();
@@ -178,6 +193,8 @@ Expected<IndependentResult>
 compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
               ArrayRef<Workload> Around, const Domain &Where,
               const IndependentOptions &Options) {
+  constexpr double MostSeconds = 150;
+  const TimeLeft Time(MostSeconds);
   unsigned Most = Options.Inputs, Compared = 0;
   constexpr unsigned FewBits = 10;
   if (Options.Bits <= FewBits && !Around.empty()) {
@@ -185,7 +202,7 @@ compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R =
         compareDrawn(K, Original, V, Options.Arch, Where,
-                     SideBySide::Effort::Sampled, MostAtConstants, [&] {
+                     SideBySide::Effort::Sampled, MostAtConstants, Time, [&] {
                        return Source.atConstant(Where, Options.Constants);
                      });
     if (!R || R->Differs)
@@ -195,20 +212,21 @@ compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
   if (!Options.Bits && !Around.empty()) {
     constexpr unsigned Small = 30; // Of such a launch, beside a large one.
     LaunchSource Source(K, Around, Options.Seed);
-    Expected<IndependentResult> R = compareDrawn(
-        K, Original, V, Options.Arch, Where, SideBySide::Effort::Sampled,
-        Small * Most, [&] { return Source.faint(Where, Options.Constants); });
+    Expected<IndependentResult> R =
+        compareDrawn(K, Original, V, Options.Arch, Where,
+                     SideBySide::Effort::Sampled, Small * Most, Time,
+                     [&] { return Source.faint(Where, Options.Constants); });
     if (!R || R->Differs)
       return R;
     Compared += R->Inputs;
   }
   std::vector<RangeClause> Aims = aimsOf(Where, Options);
   if (!Aims.empty() && !Around.empty()) {
-    const unsigned Each = Options.Narrowed.empty() ? 4 : 3;
+    const unsigned Each = 8;
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R = compareDrawn(
         K, Original, V, Options.Arch, Where, SideBySide::Effort::Last,
-        Each * Most, [&] { return Source.unfit(Where, Aims); });
+        Each * Most, Time, [&] { return Source.unfit(Where, Aims); });
     if (!R || R->Differs)
       return R;
     // They tell more than others.
@@ -223,7 +241,7 @@ compareBeyond(const Kernel &K, const GateCode &Original, const SideVariant &V,
   for (SideBySide::Effort How : Efforts) {
     LaunchSource Source(K, Around, Options.Seed);
     Expected<IndependentResult> R =
-        compareDrawn(K, Original, V, Options.Arch, Where, How, Most,
+        compareDrawn(K, Original, V, Options.Arch, Where, How, Most, Time,
                      [&] { return Source.beyond(Where, Options.Bits); });
     if (!R || R->Differs)
       return R;

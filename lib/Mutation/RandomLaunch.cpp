@@ -67,6 +67,8 @@ void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
   // A maximum that is wrong may only matter where it is far too small.
   if (Beyond && chance(0.3))
     How = 7;
+  if (Far && chance(0.4)) // Who leaves it out, or takes it for another, shows.
+    How = 10;
   // Small types overflow early.
   double Size =
       Kind == ElementKind::Half ? 1 : std::exp2(double(below(17)) - 8);
@@ -107,6 +109,12 @@ void LaunchSource::drawFloats(ElementKind Kind, std::vector<uint8_t> &Content) {
   if (How == 7 || How == 8)
     for (double &V : Values)
       V *= Size;
+  if (How == 10 && !Values.empty()) {
+    for (double &V : Values)
+      V *= 0x1p-10;
+    Values[std::min<size_t>(below(Values.size()) | 1, Values.size() - 1)] =
+        Kind == ElementKind::Half ? 1024 : 4096;
+  }
   if (How == 7)
     std::sort(Values.begin(), Values.end());
   if (How == 8)
@@ -132,9 +140,24 @@ bool LaunchSource::drawFarIntegers(ElementKind Kind,
     for (size_t I = 0; I < N; ++I)
       writeInteger(Kind, Content.data() + I * Width, Value);
     constexpr uint64_t MostOthers = 3;
+    uint64_t Reach = N; // Beyond the longest size, nobody looks.
+    if (!Grown.empty() && chance(0.7))
+      Reach = std::min<uint64_t>(
+          N, uint64_t(std::max_element(Grown.begin(), Grown.end(),
+                                       [](const auto &A, const auto &B) {
+                                         return A.second < B.second;
+                                       })
+                          ->second));
     for (uint64_t Others = chance(0.5) ? below(MostOthers + 1) : 0; Others;
          --Others)
-      writeInteger(Kind, Content.data() + below(N) * Width, High);
+      writeInteger(Kind, Content.data() + below(Reach) * Width, High);
+    return true;
+  }
+  if (Width == 8 && chance(0.2)) { // More than a double holds.
+    constexpr unsigned Least = 53, Further = 6;
+    for (size_t I = 0; I < N; ++I)
+      writeInteger(Kind, Content.data() + I * Width,
+                   int64_t(draw() >> (64 - Least - below(Further))) | 1);
     return true;
   }
   for (auto [Old, New] : Grown)

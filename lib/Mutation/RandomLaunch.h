@@ -65,9 +65,9 @@ public:
   llvm::Expected<std::optional<RandomLaunch>>
   faint(const Domain &Where, llvm::ArrayRef<RangeClause> Constants);
   /// A launch out of \p Where in which one of \p Narrowed is passed, so that it
-  /// no longer fits into the bits that are left. Each call tries the next way:
-  /// which size or side of the grid is large, and how a block lies. Nothing
-  /// where no way is left.
+  /// no longer fits into the bits that are left. Each call tries the next
+  /// figure: which sizes or sides of the grid are large, and how a block lies.
+  /// Nothing where none is left.
   llvm::Expected<std::optional<RandomLaunch>>
   unfit(const Domain &Where, llvm::ArrayRef<RangeClause> Narrowed);
   /// A launch out of \p Where in which one size is a constant of
@@ -107,11 +107,9 @@ private:
   bool follow(const Bindings &Was, bool Always, Workload &W,
               std::optional<unsigned> Large = std::nullopt);
   bool exceed(const Bindings &Was, const Expr &E, int64_t Goal, Workload &W);
-  /// What raise() raises: a size, a side of the grid, or both together; or all
-  /// sizes, and the grid follows them or does not.
+  /// What raise() raises: a size or a side of the grid.
   struct Raised {
     std::optional<unsigned> Size, Axis;
-    bool All = false, Follows = true;
   };
   bool raise(const Bindings &Was, const Raised &What, const Expr &E,
              int64_t Goal, Workload &W);
@@ -120,6 +118,14 @@ private:
                                                      const Domain &Where,
                                                      Workload &W);
   bool stretch(const Bindings &Was, unsigned Bits, Workload &W);
+  // UnfitLaunch.cpp.
+  struct Figure;
+  std::vector<Figure> figures(const Bindings &Was);
+  void shape(const Figure &F, int64_t Value, Workload &W);
+  llvm::Expected<std::optional<int64_t>> raised(const Figure &F, const Expr &E,
+                                                int64_t Goal, Workload &W);
+  llvm::Error planUnfit(const Workload &Recorded, const Bindings &Was,
+                        llvm::ArrayRef<RangeClause> Narrowed);
   bool fade(const Bindings &Was, llvm::ArrayRef<RangeClause> Constants,
             Workload &W);
   bool pass(const Domain &Where, const Bindings &Was, Workload &W);
@@ -129,8 +135,9 @@ private:
   llvm::ArrayRef<Workload> Around;
   uint64_t State;
   const Domain *Inside;
-  uint64_t Turn = 0;   ///< Of stretch(), unfit() and atConstant().
-  bool Beyond = false; ///< What is drawn lies out of a domain.
+  uint64_t Turn = 0;             ///< Of stretch(), unfit() and atConstant().
+  bool Beyond = false;           ///< What is drawn lies out of a domain.
+  std::vector<Workload> Planned; ///< By unfit(), without buffers.
   /// Sizes that are larger than in the recorded launch: before, now.
   std::vector<std::pair<int64_t, int64_t>> Grown;
   bool Faint = false; ///< Numbers are about as small as they can be.

@@ -162,17 +162,34 @@ void forgetInferred(Function &F) {
   }
 }
 
+void reportEnds(Function &F, LoweredModule &Tables) {
+  constexpr StringLiteral Name = "cupilot_rt_unreachable";
+  SmallVector<UnreachableInst *> Ends;
+  for (BasicBlock &BB : F) {
+    auto *End = dyn_cast<UnreachableInst>(BB.getTerminator());
+    const auto *Last =
+        End ? dyn_cast_or_null<CallInst>(End->getPrevNode()) : nullptr;
+    const Function *Callee = Last ? Last->getCalledFunction() : nullptr;
+    if (End && !(Callee && Callee->getName() == Name))
+      Ends.push_back(End);
+  }
+  for (UnreachableInst *End : Ends) {
+    IRBuilder<> B(End);
+    B.CreateCall(
+        F.getParent()->getOrInsertFunction(Name, B.getVoidTy(), B.getPtrTy(),
+                                           B.getInt32Ty()),
+        {F.getArg(0), B.getInt32(addPlace(Tables, End->getDebugLoc()))});
+  }
+}
+
 void guardCalls(Function &F, LoweredModule &Tables, bool IsEntry) {
   SmallVector<CallInst *> Indirect;
   SmallVector<AllocaInst *> Dynamic;
-  SmallVector<UnreachableInst *> Ends;
   for (Instruction &I : instructions(F)) {
     if (auto *Call = dyn_cast<CallInst>(&I); Call && isIndirect(*Call))
       Indirect.push_back(Call);
     else if (auto *A = dyn_cast<AllocaInst>(&I); A && !A->isStaticAlloca())
       Dynamic.push_back(A);
-    else if (auto *End = dyn_cast<UnreachableInst>(&I))
-      Ends.push_back(End);
   }
   Value *Context = F.getArg(0);
   for (CallInst *Call : Indirect) {
@@ -185,14 +202,7 @@ void guardCalls(Function &F, LoweredModule &Tables, bool IsEntry) {
                 B.getInt32(typeNumber(Tables, Call->getFunctionType())),
                 B.getInt32(addPlace(Tables, Call->getDebugLoc()))}));
   }
-  // Code that cannot be reached is when the source does what it must not.
-  for (UnreachableInst *End : Ends) {
-    IRBuilder<> B(End);
-    B.CreateCall(F.getParent()->getOrInsertFunction("cupilot_rt_unreachable",
-                                                    B.getVoidTy(), B.getPtrTy(),
-                                                    B.getInt32Ty()),
-                 {Context, B.getInt32(addPlace(Tables, End->getDebugLoc()))});
-  }
+  reportEnds(F, Tables);
   for (AllocaInst *A : Dynamic) {
     IRBuilder<> B(A);
     uint64_t Each =

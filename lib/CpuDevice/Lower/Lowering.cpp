@@ -444,6 +444,11 @@ static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
     Passes.run(std::move(Clean), M);
   }
   Passes.run(Passes.level(OptimizationLevel::O1), M);
+  // It finds more than was known before: a branch that hangs on a register that
+  // nobody has set.
+  for (Function &F : M)
+    if (!F.isDeclaration())
+      reportEnds(F, Tables);
   collectHidden(M, Tables);
   std::string Broken;
   raw_string_ostream OS(Broken);

@@ -95,6 +95,11 @@ keepFunctions(llvm::Module &M, llvm::ArrayRef<llvm::Function *> Entries);
 /// Drops what optimisation found out about \p F and the functions it calls: it
 /// no longer holds once the context is used.
 void forgetInferred(llvm::Function &F);
+/// Code that cannot be reached is, where the source does what it must not: it
+/// ends the thread there with a fault. The host's code would go on with
+/// whatever lies behind it. To be called again where an optimisation may have
+/// found more.
+void reportEnds(llvm::Function &F, LoweredModule &Tables);
 /// Checks calls through pointers, the depth of the stack, and that code which
 /// the compiler took for unreachable is not reached.
 void guardCalls(llvm::Function &F, LoweredModule &Tables, bool IsEntry);

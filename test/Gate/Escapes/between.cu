@@ -476,3 +476,143 @@ __global__ void halvesRecorded(const int *__restrict__ x, int *__restrict__ y,
   if (threadIdx.x == 0)
     y[blockIdx.x] = sum;
 }
+
+// kernel: tiles
+// workload: grid=1, block=32, args=[buffer i32 n=480 uniform low=0 high=1000 seed=2, buffer i32 n=480 output, 40, 12]
+// inside: grid=1, block=32, args=[buffer i32 n=300 uniform low=0 high=1000 seed=2, buffer i32 n=300 output, 25, 12]
+// honest: tilesBackwards
+// bounded: tilesFirst
+// outside: grid=1x2, block=32, args=[buffer i32 n=2400 uniform low=0 high=1000 seed=2, buffer i32 n=2400 output, 200, 12]
+// Blocks of 128 rows, of which the recorded launch has one in part.
+__global__ void tiles(const int *x, int *y, int rows, int cols) {
+  const int first = blockIdx.y * 128;
+  for (int r = first + threadIdx.x; r < min(rows, first + 128); r += blockDim.x)
+    for (int c = 0; c < cols; ++c)
+      y[r * cols + c] = 3 * x[r * cols + c] + 1;
+}
+__global__ void tilesBackwards(const int *x, int *y, int rows, int cols) {
+  const int first = blockIdx.y * 128;
+  for (int r = min(rows, first + 128) - 1 - int(threadIdx.x); r >= first;
+       r -= blockDim.x)
+    for (int c = cols - 1; c >= 0; --c)
+      y[r * cols + c] = 1 + x[r * cols + c] * 3;
+}
+// Each block does the first 128 rows.
+__global__ void tilesFirst(const int *x, int *y, int rows, int cols) {
+  const int first = 0;
+  for (int r = first + threadIdx.x; r < min(rows, first + 128); r += blockDim.x)
+    for (int c = 0; c < cols && blockIdx.y == 0; ++c)
+      y[r * cols + c] = 3 * x[r * cols + c] + 1;
+}
+
+// kernel: partSums
+// workload: grid=5, block=128, args=[buffer f32 n=1100 uniform seed=1, buffer f32 n=5 output, 1100]
+// inside: grid=4, block=128, args=[buffer f32 n=900 uniform seed=1, buffer f32 n=4 output, 900]
+// honest: partSumsApart
+// bounded: partSumsRecorded
+// outside: grid=2, block=14, args=[buffer f32 n=36 uniform seed=1, buffer f32 n=2 output, 36]
+// Each block sums twice as many elements as it has threads.
+__global__ void partSums(const float *__restrict__ x, float *__restrict__ y,
+                         int n) {
+  __shared__ float part[1024];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x * 2 + t;
+  float sum = i < n ? x[i] : 0.0f;
+  if (i + blockDim.x < n)
+    sum += x[i + blockDim.x];
+  part[t] = sum;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] += part[t + d];
+    __syncthreads();
+  }
+  if (t == 0)
+    y[blockIdx.x] = part[0];
+}
+__global__ void partSumsApart(const float *__restrict__ x,
+                              float *__restrict__ y, int n) {
+  __shared__ float part[1024];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x * 2 + t;
+  float sum = 0;
+  for (int k = i; k < n && k <= i + blockDim.x; k += blockDim.x)
+    sum += x[k];
+  part[t] = sum;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    float other = t < d ? part[t + d] : 0.0f;
+    __syncthreads();
+    part[t] += other;
+    __syncthreads();
+  }
+  if (t == 0)
+    y[blockIdx.x] = part[0];
+}
+// The second element is compared by the recorded width: smaller blocks lose it
+// where fewer than 128 elements are left, and nowhere else.
+__global__ void partSumsRecorded(const float *__restrict__ x,
+                                 float *__restrict__ y, int n) {
+  __shared__ float part[1024];
+  const int t = threadIdx.x, i = blockIdx.x * blockDim.x * 2 + t;
+  float sum = i < n ? x[i] : 0.0f;
+  if (i + 128 < n)
+    sum += x[i + blockDim.x];
+  part[t] = sum;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] += part[t + d];
+    __syncthreads();
+  }
+  if (t == 0)
+    y[blockIdx.x] = part[0];
+}
+
+// kernel: logSums
+// workload: grid=5, block=64, args=[buffer f32 n=5020 normal seed=6, buffer f32 n=5 output, 1004]
+// inside: grid=2, block=64, args=[buffer f32 n=400 normal seed=6, buffer f32 n=2 output, 200]
+// honest: logSumsTwice
+// bounded: logSumsEverySecond
+// outside: grid=1, block=64, args=[buffer f32 n=1200 iota, buffer f32 n=1 output, 1200]
+// The logarithm of the sum of exponentials of each row, of whole fours.
+__device__ float mostOf(float4 v) {
+  return fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w));
+}
+__device__ float logSum(const float4 *row, float most, int n) {
+  float sum = 0;
+  for (int c = 0; c < n / 4; ++c)
+    sum += (expf(row[c].x - most) + expf(row[c].y - most)) +
+           (expf(row[c].z - most) + expf(row[c].w - most));
+  return most + logf(sum);
+}
+__global__ void logSums(const float *__restrict__ x, float *__restrict__ y,
+                        int n) {
+  const float4 *row = reinterpret_cast<const float4 *>(x + blockIdx.x * n);
+  float most = -INFINITY;
+  for (int c = 0; c < n / 4; ++c)
+    most = fmaxf(most, mostOf(row[c]));
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = logSum(row, most, n);
+}
+__global__ void logSumsTwice(const float *__restrict__ x,
+                             float *__restrict__ y, int n) {
+  const float4 *row = reinterpret_cast<const float4 *>(x + blockIdx.x * n);
+  float even = -INFINITY, odd = -INFINITY;
+  for (int c = 0; c < n / 4; c += 2) {
+    even = fmaxf(even, mostOf(row[c]));
+    odd = c + 1 < n / 4 ? fmaxf(odd, mostOf(row[c + 1])) : odd;
+  }
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = logSum(row, fmaxf(even, odd), n);
+}
+// The maximum leaves out each second 1,024: that shows only where a number there
+// is larger than all others by 88.
+__global__ void logSumsEverySecond(const float *__restrict__ x,
+                                   float *__restrict__ y, int n) {
+  const float4 *row = reinterpret_cast<const float4 *>(x + blockIdx.x * n);
+  float most = -INFINITY;
+  for (int c = 0; c < n / 4; ++c)
+    if (c / 256 % 2 == 0)
+      most = fmaxf(most, mostOf(row[c]));
+  if (threadIdx.x == 0)
+    y[blockIdx.x] = logSum(row, most, n);
+}

@@ -163,6 +163,20 @@ TEST_F(DomainChecksTest, ExtentsAreComparedByLogarithm) {
   // A flag is no extent.
   EXPECT_EQ(narrowerExtent(K, domain({1, 1 << 20}, {1, 1}), Own, 0.5),
             std::nullopt);
+  // A product has no least value of its own: it counts from 0 on.
+  auto Product = [](int64_t Least, int64_t Most) {
+    DomainBox Box;
+    Box.Ranges.push_back(
+        {Expr::binary(Expr::Kind::Mul, Expr::dim(GridX), Expr::dim(BlockX)),
+         {Interval{Least, Most}}});
+    return Domain{{Box}};
+  };
+  EXPECT_EQ(
+      narrowerExtent(K, Product(65, 35328), Product(INT64_MIN, 35328), 0.5),
+      std::nullopt);
+  EXPECT_NE(narrowerExtent(K, Product(INT64_MIN, 128),
+                           Product(INT64_MIN, 35328), 0.5),
+            std::nullopt);
 }
 
 TEST_F(DomainChecksTest, TheScoreTakesWhatIsRightAndWide) {
