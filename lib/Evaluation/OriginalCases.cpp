@@ -150,7 +150,7 @@ Error OriginalRuns::addWorkload(size_t Index) {
   if (!Captured)
     return Captured.takeError();
   double Cost = 0;
-  if (Setup.OnGpu) {
+  if (Setup.OnGpu && Recorded.Only != Audience::Gate) {
     Expected<double> Sampled =
         estimate(*Captured, EstimatingRecorded, MostSampleSteps, SampledBlocks);
     if (!Sampled)
