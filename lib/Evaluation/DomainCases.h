@@ -37,8 +37,10 @@ std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
                                     const GateCase &C, PointerRef P);
 
 /// Other numbers of the kinds that \p From has: integers in another order, so
-/// that indices stay indices; floats half to twice as large, and some a
-/// thousand times in every second round. \p Lengths: those of rows, perhaps.
+/// that indices stay indices; floats half to twice as large, and in every
+/// fourth round some a thousand times (addSpikes), in another fourth one of
+/// each row (addPeaks). \p Lengths: those of rows, perhaps; \p Was: in the
+/// base.
 void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
             llvm::ArrayRef<int64_t> Lengths, llvm::ArrayRef<int64_t> Was);
 
