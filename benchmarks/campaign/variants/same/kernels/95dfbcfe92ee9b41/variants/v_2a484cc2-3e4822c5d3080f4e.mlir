@@ -1,0 +1,22 @@
+#map = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0, 1, 1)>
+#map1 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (32, 1, 1)>
+#map2 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (0)>
+#map3 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (264, 1, 1)>
+#map4 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (256, 1, 1)>
+#map5 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 ceildiv 8, 1, 1)>
+#map6 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (64, (d0 * s0) floordiv 2048 + d0 * 4)>
+#map7 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 4)>
+#map8 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> ((d0 * s0) * 4)>
+#map9 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (s0 * 4)>
+#map10 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (s0, d0, d1, d2, d3, d4, d5)>
+#map11 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (0, 8589934592, 0, 8192)>
+#map12 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (0, 4194304, 0, 8192)>
+#map13 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (s0, d0, d1, d2, d3, d4, d5, d0 * s0, (d0 ceildiv 8) * ((s0 floordiv 4 + 2047) floordiv 2048))>
+#map14 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (d3, s0)>
+#map15 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (0, (d0 * s0) * 4, 0, d0 * 4)>
+#map16 = affine_map<(d0, d1, d2, d3, d4, d5, d6)[s0] -> (0, s0 * 4, 0, d0 * 4)>
+#set = affine_set<(d0, d1, d2, d3, d4, d5, d6)[s0] : (d1 - 1 == 0, d2 - 1 == 0, d4 - 1 == 0, d5 - 1 == 0, d3 mod 32 == 0, s0 mod 4 == 0, s0 - 1024 >= 0)>
+module attributes {cupilot.format = 7 : i64} {
+  cupilot.variant @v_2a484cc2 genome(<[<@persistent_kernel, {blocks_per_sm = 2 : i64}>, <@vectorized_access, {width = 4 : i64}>, <@cache_hints, {policy = "streaming"}>, <@load_hoisting, {}>, <@on_chip_reuse, {place = "registers"}>]>) plan(<[<symbol = "_Z9gemvStartPKfS0_PfiPvS2_", grid = #map, block = #map1, shared = #map2>, <symbol = "_Z9gemvTilesPKfS0_PfiPvS2_", grid = #map3, block = #map4, shared = #map2>, <symbol = "_Z10gemvFinishPKfS0_PfiPvS2_", grid = #map5, block = #map4, shared = #map2>] scratch #map6>) guard(<"sm_90a", #set align[<pointer = <param = 0>, bytes = 16>, <pointer = <param = 1>, bytes = 16>] disjoint[<a = <param = 2>, b = <param = 0>, extent_a = #map7, extent_b = #map8>, <a = <param = 2>, b = <param = 1>, extent_a = #map7, extent_b = #map9>]>) domain(<[<seen(gpu) ranges #map10 in[[1048576, 1048576], [2048, 2048], [1, 1], [1, 1], [256, 256], [1, 1], [1, 1]] nulls[<pointer = <param = 0>>, <pointer = <param = 1>>, <pointer = <param = 2>>] align[<pointer = <param = 0>, bytes = 16>, <pointer = <param = 1>, bytes = 16>, <pointer = <param = 2>, bytes = 16>] pairs[<a = <param = 0>, b = <param = 2>, bytes = #map11>, <a = <param = 1>, b = <param = 2>, bytes = #map12>]>, <seen(gate) ranges #map13 in[[1080, 524288], [1, 256], [1, 1], [1, 1], [128, 1024], [1, 1], [1, 1], [-9223372036854775808, 4194304], [-9223372036854775808, 64]] residues #map14 mod [32, 4] in[[0], [0]] nulls[<pointer = <param = 0>>, <pointer = <param = 1>>, <pointer = <param = 2>>] align[<pointer = <param = 0>, bytes = 16>, <pointer = <param = 1>, bytes = 16>, <pointer = <param = 2>, bytes = 16>] pairs[<a = <param = 0>, b = <param = 2>, bytes = #map15>, <a = <param = 1>, b = <param = 2>, bytes = #map16>]>, <seen(gpu) ranges #map13 in[[1080, 524288], [1, 4096], [1, 1], [1, 1], [128, 1024], [1, 1], [1, 1], [-9223372036854775808, 33554432], [-9223372036854775808, 512]] residues #map14 mod [32, 4] in[[0], [0]] nulls[<pointer = <param = 0>>, <pointer = <param = 1>>, <pointer = <param = 2>>] align[<pointer = <param = 0>, bytes = 16>, <pointer = <param = 1>, bytes = 16>, <pointer = <param = 2>, bytes = 16>] pairs[<a = <param = 0>, b = <param = 2>, bytes = #map15>, <a = <param = 1>, b = <param = 2>, bytes = #map16>]>]>) source("v_2a484cc2-3048bcd1.cu") digest("b3:3048bcd12fb677baf8664fa4ba0ccd08a2616a858112523e965b3b82d11fefdc") fitness(1.8842592115181389) outcome("accepted") evidence([#cupilot.measurement<device = "NVIDIA H200", basis = measured, ratio = 1.8718931972624619 : f64, low = 1.8645949215476534 : f64, high = 1.8810512803666324 : f64, gate = 8, checks = 341, build = <compiler = "clang-22", arch = "sm_90a", digest = "b3:d1056053c1ad70f001eb3f9df7d9b02b6918f4783870ac9c7f15014c369ea877">, original = "b3:84b1e7e9367207cd11b00134e04502196dd1bf38675b0f151fcf45a916b129ed", contract = "same", domain = <cases = ["w_b155fd14f4999a12", "w_d896e1e5f3d420b0", "w_e342706ea2b6401e"]>>]) author(<prompts = ["strategy-translator 3 b3:0828412cc3056daa"]>)
+}
+
