@@ -115,7 +115,7 @@ private:
   /// Fills in AsExact and Lean.
   llvm::Error findRounding(JudgedCase &J);
   llvm::Expected<GateCase> reduced(const GateCase &C, double Cost,
-                                   bool BySample);
+                                   bool BySample, double LeastOfBlock);
   llvm::Expected<std::optional<GateCase>>
   admittedCase(size_t Index, DomainCases::Admission Admits);
 

@@ -77,9 +77,10 @@ static double blocksOf(const GateCase &C) {
 }
 
 /// A launch like \p C that costs about what is wanted: fewer of what the grid
-/// covers, as far as the original bears it.
+/// covers, as far as the original bears it. A block does at least
+/// \p LeastOfBlock of what it did.
 Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost,
-                                         bool BySample) {
+                                         bool BySample, double LeastOfBlock) {
   GateCase Best = C;
   SmallVector<Extent> Extents;
   for (const ScalarRef &S : kernel().Scalars)
@@ -110,7 +111,7 @@ Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost,
         if (!Now)
           return Now.takeError();
         if (*Now < 0 || *Now > 0.75 * Cost ||
-            *Now / blocksOf(Try) < 0.7 * Cost / blocksOf(Best))
+            *Now / blocksOf(Try) < LeastOfBlock * Cost / blocksOf(Best))
           continue;
         Best = std::move(Try);
         Cost = *Now;
@@ -205,7 +206,13 @@ Error OriginalRuns::addWorkload(size_t Index) {
   }
   auto Base = std::make_unique<GateCase>(*Captured);
   if (Cost > VariationCost) {
-    Expected<GateCase> Small = reduced(*Captured, Cost, Recorded.IsLarge);
+    constexpr double AsMuch = 0.7;
+    Expected<GateCase> Small =
+        reduced(*Captured, Cost, Recorded.IsLarge, AsMuch);
+    // Where a grid covers the product of two sizes, one that is smaller covers
+    // the first rows alone.
+    if (Small && Recorded.IsLarge && Small->Name == Captured->Name)
+      Small = reduced(*Captured, Cost, Recorded.IsLarge, 0);
     if (!Small)
       return Small.takeError();
     *Base = std::move(*Small);

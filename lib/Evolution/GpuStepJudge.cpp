@@ -108,8 +108,16 @@ Error BatchJudge::prepare(MutableArrayRef<WaitingCandidate> Waiting) const {
         Failure = joinErrors(std::move(Failure), Made[I]->takeError());
         continue;
       }
-      if ((*Made[I])->Record.DeviceDigest !=
-          Todo[First + I]->Record.DeviceDigest)
+      const CandidateRecord &Again = (*Made[I])->Record;
+      if (Again.Outcome != CandidateOutcome::Unjudged)
+        Failure = joinErrors(
+            std::move(Failure),
+            resourceError("'" + Todo[First + I]->Record.Genome +
+                              "' compiled when the search began, and does not "
+                              "now: " +
+                              Again.Reason.Text,
+                          "run the same command again, with --resume"));
+      else if (Again.DeviceDigest != Todo[First + I]->Record.DeviceDigest)
         Failure =
             joinErrors(std::move(Failure),
                        resourceError("the tools generate different code for '" +

@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -71,6 +72,22 @@ static Error writeInPlace(StringRef Path, StringRef Content) {
   return Error::success();
 }
 
+/// Blocks of zeros of large contents become holes: recorded buffers that a
+/// launch only writes take no room.
+static void writeSparse(raw_fd_ostream &OS, StringRef Content) {
+  constexpr size_t Block = 64 << 10;
+  static const char Zeros[Block] = {};
+  while (Content.size() > Block) {
+    StringRef Next = Content.take_front(Block);
+    if (std::memcmp(Next.data(), Zeros, Block) == 0)
+      OS.seek(OS.tell() + Block);
+    else
+      OS << Next;
+    Content = Content.drop_front(Block);
+  }
+  OS << Content;
+}
+
 Error writeFileAtomic(StringRef Path, StringRef Content) {
   if (Error E = ensureDirectory(sys::path::parent_path(Path)))
     return E;
@@ -86,11 +103,14 @@ Error writeFileAtomic(StringRef Path, StringRef Content) {
   std::error_code EC;
   {
     raw_fd_ostream OS(Temp->FD, /*shouldClose=*/false);
-    OS << Content;
+    writeSparse(OS, Content);
     OS.flush();
     EC = OS.error();
     OS.clear_error();
   }
+  // A hole at the end is no part of the file yet.
+  if (!EC)
+    EC = sys::fs::resize_file(Temp->FD, Content.size());
   if (!EC && ::fsync(Temp->FD) != 0)
     EC = std::error_code(errno, std::generic_category());
   if (EC) {

@@ -43,6 +43,20 @@ TEST_F(FileTest, WritesMakeFoldersAndReplace) {
   EXPECT_EQ(cantFail(readFile(Path)), "two");
 }
 
+TEST_F(FileTest, ZerosOfLargeFilesTakeNoRoom) {
+  std::string Path = Dir.file("f"), Content(8 << 20, '\0');
+  Content[3 << 20] = 'x';
+  for (bool EndsInAHole : {true, false}) {
+    if (!EndsInAHole)
+      Content.back() = 'y';
+    cantFail(writeFileAtomic(Path, Content));
+    EXPECT_TRUE(cantFail(readFile(Path)) == Content);
+    struct stat Status;
+    ASSERT_EQ(::stat(Path.c_str(), &Status), 0);
+    EXPECT_LT(Status.st_blocks * 512, 1 << 20);
+  }
+}
+
 TEST_F(FileTest, UpdatesLeaveEqualFilesAlone) {
   std::string Path = Dir.file("f");
   cantFail(updateFile(Path, "one"));
