@@ -173,6 +173,7 @@ public:
   /// Where the copies lie.
   std::vector<uint64_t> places() const {
     std::vector<uint64_t> At;
+    At.reserve(Copies.size());
     for (const Copy &C : Copies)
       At.push_back(C.At);
     return At;
