@@ -87,7 +87,7 @@ void PtxImages::addFatBinaries(const std::string &Path, std::string_view File,
 }
 
 void PtxImages::add(const std::string &Path) {
-  if (!Files.emplace(Path, true).second)
+  if (!Files.insert(Path).second)
     return;
   Mapped File(Path);
   std::optional<ElfFile> Elf = ElfFile::read(File.Bytes);

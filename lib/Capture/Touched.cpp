@@ -88,8 +88,7 @@ static Part partOf(const Range &A, const Touched &Marks, uint64_t Least,
 
 TouchedParts splitTouched(const std::vector<Range> &Allocations,
                           const std::vector<Touched> &Marks,
-                          const std::vector<Pointer> &Pointers,
-                          const std::vector<bool> &Together) {
+                          const std::vector<Pointer> &Pointers, bool Together) {
   TouchedParts Made;
   Made.Pointers = Pointers;
   for (unsigned I = 0; I < Allocations.size(); ++I) {
@@ -102,7 +101,7 @@ TouchedParts splitTouched(const std::vector<Range> &Allocations,
       continue;
     std::ranges::sort(Offsets);
     Offsets.erase(std::ranges::unique(Offsets).begin(), Offsets.end());
-    if (Together[I]) {
+    if (Together) {
       Made.Parts.push_back(
           partOf(A, Marks[I], Offsets.front(), Offsets.back(), 0, A.Size));
     } else {
@@ -111,13 +110,13 @@ TouchedParts splitTouched(const std::vector<Range> &Allocations,
             partOf(A, Marks[I], Offsets[J], Offsets[J], J ? Offsets[J] : 0,
                    J + 1 < Offsets.size() ? Offsets[J + 1] : A.Size));
     }
-    size_t First = Made.Parts.size() - (Together[I] ? 1 : Offsets.size());
+    size_t First = Made.Parts.size() - (Together ? 1 : Offsets.size());
     for (size_t J = 0; J < Pointers.size(); ++J) {
       const Pointer &P = Pointers[J];
       if (P.Buffer != I)
         continue;
       size_t Number = First;
-      if (!Together[I])
+      if (!Together)
         Number += static_cast<size_t>(std::ranges::lower_bound(Offsets, P.At) -
                                       Offsets.begin());
       Made.Pointers[J].Buffer = static_cast<unsigned>(Number);

@@ -46,20 +46,13 @@ private:
 /// instructions of all threads together: some seconds.
 static constexpr uint64_t MostGpuSteps = 4'000'000'000;
 
-static uint64_t bytesOf(const Workload &W) {
-  uint64_t Bytes = 0;
-  for (const WorkloadBuffer &B : W.Buffers)
-    Bytes += B.Size;
-  return Bytes;
-}
-
 Error Counter::load() {
   Expected<KernelLayout> Types = layoutOf(*Setup.Original, Setup.Code.Source);
   if (!Types)
     return Types.takeError();
   for (size_t I = 0; I < Setup.Workloads.size(); ++I) {
     const Workload &W = Setup.Workloads[I];
-    if (W.isForGpuAlone() && bytesOf(W) > GpuBytes) {
+    if (W.isForGpuAlone() && W.bytes() > GpuBytes) {
       Cases.emplace_back();
       continue;
     }

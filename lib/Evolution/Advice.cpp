@@ -8,8 +8,8 @@
 
 #include "cupilot/Evolution/Advice.h"
 #include "CountedFigures.h"
-#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Compile/Ptx.h"
+#include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,13 +28,6 @@ classOf(ArrayRef<std::pair<std::string, Opinion>> Opinions) {
       if (Source == Name && O.Class)
         return O.Class;
   return std::nullopt;
-}
-
-static uint64_t bufferBytes(const Workload &W) {
-  uint64_t Bytes = 0;
-  for (const WorkloadBuffer &B : W.Buffers)
-    Bytes += B.Size;
-  return Bytes;
 }
 
 static uint64_t movedBytes(const ExecutionCounts &C) {
@@ -117,15 +110,15 @@ double Adviser::floorOf(size_t Workload) const {
   for (size_t I = 0; I < P.Workloads.size(); ++I)
     if (const ExecutionCounts *Counts = E.originalCounts(I)) {
       Any = true;
-      Least = std::min(Least, double(movedBytes(*Counts)) /
-                                  double(std::max<uint64_t>(
-                                      1, bufferBytes(P.Workloads[I]))));
+      Least = std::min(
+          Least, double(movedBytes(*Counts)) /
+                     double(std::max<uint64_t>(1, P.Workloads[I].bytes())));
     }
   if (!Any || Least < NearlyAll || !(C.DramGBs > 0))
     return 0;
   // What is written last may stay in the L2.
   double Bytes =
-      Least * double(bufferBytes(P.Workloads[Workload])) - double(C.L2Bytes);
+      Least * double(P.Workloads[Workload].bytes()) - double(C.L2Bytes);
   return std::max(0.0, Bytes / C.DramGBs * 1e-3);
 }
 
@@ -179,7 +172,7 @@ void Adviser::addMetrics(KernelAdvice &A) const {
   A.Metrics.push_back(
       {"buffers",
        formatv("{0} bytes in all buffers of the launch that counts most",
-               bufferBytes(P.Workloads[heaviest()]))
+               P.Workloads[heaviest()].bytes())
            .str(),
        "recorded"});
   A.Class = classOf(A.Opinions);

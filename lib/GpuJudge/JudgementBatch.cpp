@@ -26,13 +26,6 @@ static constexpr size_t MostAccepted = 2;
 /// would take longer than all runs.
 static constexpr uint64_t MostRotated = uint64_t(2) << 30;
 
-static uint64_t bytesOf(const Workload &W) {
-  uint64_t Sum = 0;
-  for (const WorkloadBuffer &Buf : W.Buffers)
-    Sum += Buf.Size;
-  return Sum;
-}
-
 JudgementBatch::JudgementBatch(GpuOriginal Given, KernelLayout Types)
     : From(std::move(Given)),
       B(*From.K, std::move(Types), From.Arch, From.DataFolder) {
@@ -110,7 +103,7 @@ JudgementBatch::request(const GpuCandidate &V, size_t Workload,
   R.Candidate = std::move(**P);
   R.Allowed = B.tolerance();
   R.MostOutput = MostOutput;
-  if (bytesOf(W) > MostRotated)
+  if (W.bytes() > MostRotated)
     R.Time.Sets = 1;
   return R;
 }
@@ -135,7 +128,7 @@ Error JudgementBatch::addJudgement(const GpuCandidate &V) {
       To.back().Kind = K;
     };
     Add(Compare, "compare", runner::RequestKind::Compare);
-    if (bytesOf(From.Workloads[I]) <= MostOutput && !From.GpuOnly[I])
+    if (From.Workloads[I].bytes() <= MostOutput && !From.GpuOnly[I])
       Add(Run, "run", runner::RequestKind::Run);
     if (From.Workloads[I].isTimed())
       Add(Time, "time", runner::RequestKind::Time);

@@ -37,13 +37,12 @@ int64_t LaunchSource::goalBeyond(int64_t Most) {
   return From + 1 + int64_t(below(uint64_t(From) / 4));
 }
 
-static void writeScalar(const ScalarRef &S, int64_t Value, Workload &W) {
+void writeScalar(const ScalarRef &S, int64_t Value, Workload &W) {
   std::memcpy(W.Args[S.Param].data() + S.Offset, &Value, S.Bits / 8);
 }
 
-static int64_t mostOf(const ScalarRef &S) {
-  constexpr unsigned Enough = 31;
-  unsigned Bits = std::min(S.Bits - (S.Signed ? 1 : 0), Enough);
+int64_t mostOf(const ScalarRef &S, unsigned MostBits) {
+  unsigned Bits = std::min(S.Bits - (S.Signed ? 1 : 0), MostBits);
   return (int64_t(1) << Bits) - 1;
 }
 

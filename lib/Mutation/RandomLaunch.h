@@ -35,6 +35,10 @@ struct RandomLaunch {
 /// those of \p Was did: so many blocks, or a block for so many of it.
 std::vector<int64_t> followers(const Bindings &Was, const Bindings &Is,
                                unsigned Axis);
+/// Writes \p Value into the arguments of \p W.
+void writeScalar(const ScalarRef &S, int64_t Value, Workload &W);
+/// The largest value of \p S in at most \p MostBits bits.
+int64_t mostOf(const ScalarRef &S, unsigned MostBits = 31);
 /// The launch that \p W describes in words.
 llvm::Expected<RandomLaunch> launchOf(const Workload &W);
 /// Its shape, arguments and pointers alone.

@@ -21,7 +21,6 @@
 #include "cupilot/Portable/LaunchLimits.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
-#include <cstring>
 #include <set>
 
 using namespace llvm;
@@ -120,14 +119,10 @@ std::vector<LaunchSource::Figure> LaunchSource::figures(const Bindings &Was) {
 
 /// Makes \p W a launch of figure \p F whose number is \p Value.
 void LaunchSource::shape(const Figure &F, int64_t Value, Workload &W) {
-  auto Write = [&](unsigned I, int64_t Size) {
+  for (unsigned I : F.Large) { // Even ones stay exact for longer.
     const ScalarRef &S = K.Scalars[I];
-    const unsigned Bits = std::min(S.Bits - (S.Signed ? 1 : 0), 62u);
-    Size = std::min(Size, (int64_t(1) << Bits) - 1);
-    std::memcpy(W.Args[S.Param].data() + S.Offset, &Size, S.Bits / 8);
-  };
-  for (unsigned I : F.Large)
-    Write(I, Value | 1); // Even ones stay exact for longer.
+    writeScalar(S, std::min(Value | 1, mostOf(S, /*MostBits=*/62)), W);
+  }
   if (!F.Axis)
     return;
   const int64_t Block = int64_t(W.Shape.Block[*F.Axis]) * F.Turns;
@@ -186,7 +181,7 @@ Error LaunchSource::planUnfit(const Workload &Recorded, const Bindings &Was,
             continue;
           const ScalarRef &S = K.Scalars[I];
           const int64_t New = F.Others == OtherWay::One ? 1 : 2;
-          std::memcpy(W.Args[S.Param].data() + S.Offset, &New, S.Bits / 8);
+          writeScalar(S, New, W);
         }
         for (unsigned D = 0; D < 3; ++D)
           if (F.Sides != SideWay::AsTheyWere)

@@ -63,7 +63,6 @@ using Obstacle = std::optional<std::string>;
   F(cuModuleGetGlobal_v2,                                                      \
     CUresult(CUdeviceptr *, size_t *, CUmodule, const char *))                 \
   F(cuModuleLoadData, CUresult(CUmodule *, const void *))                      \
-  F(cuModuleUnload, CUresult(CUmodule))                                        \
   F(cuModuleGetFunction, CUresult(CUfunction *, CUmodule, const char *))       \
   F(cuLaunchKernelEx,                                                          \
     CUresult(const CUlaunchConfig *, CUfunction, void **, void **))            \

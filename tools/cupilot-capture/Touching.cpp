@@ -417,9 +417,7 @@ Obstacle Recorder::touched(const Launch &L,
   // Which allocation a part is of: the copies lie as the originals do.
   auto Split = [&](bool Together, std::vector<uint64_t> &Here,
                    std::vector<uint64_t> &Copies) {
-    TouchedParts Found =
-        splitTouched(Allocations, Marks, L.Pointers,
-                     std::vector<bool>(Allocations.size(), Together));
+    TouchedParts Found = splitTouched(Allocations, Marks, L.Pointers, Together);
     Made.Parts = std::move(Found.Parts);
     Made.Pointers = std::move(Found.Pointers);
     for (const Part &P : Made.Parts) {

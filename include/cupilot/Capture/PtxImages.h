@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,6 @@ class PtxImages {
 public:
   /// Reads the file at \p Path, once; damaged ones hold nothing.
   void add(const std::string &Path);
-  bool knows(const std::string &Path) const { return Files.contains(Path); }
 
   /// The module that defines \p Kernel, for the newest architecture that a GPU
   /// of \p Capability (90) compiles. Nothing, with the reason in \p Why, where
@@ -41,7 +41,7 @@ private:
   };
   void addFatBinaries(const std::string &Path, std::string_view File,
                       std::string_view Section);
-  std::map<std::string, bool> Files;
+  std::set<std::string> Files;
   std::vector<Image> Images;
   std::map<std::string, std::vector<uint32_t>, std::less<>> Kernels;
 };

@@ -46,13 +46,12 @@ struct TouchedParts {
 };
 
 /// Gives each pointer the touched bytes from its address to that of the next
-/// pointer into the same allocation; the first one those before it, too. What
-/// pointers of \p Together share (an allocation for each) stays one buffer: a
-/// launch may reach beyond the next pointer.
+/// pointer into the same allocation; the first one those before it, too. With
+/// \p Together, all pointers into an allocation share one buffer: a launch may
+/// reach beyond the next pointer.
 TouchedParts splitTouched(const std::vector<Range> &Allocations,
                           const std::vector<Touched> &Marks,
-                          const std::vector<Pointer> &Pointers,
-                          const std::vector<bool> &Together);
+                          const std::vector<Pointer> &Pointers, bool Together);
 
 /// Sets to zero what of \p Bytes, the contents of P.All, was not touched.
 void keepTouched(const Part &P, char *Bytes);

@@ -70,6 +70,13 @@ struct Workload {
   /// Found by the gate where there is a GPU: the cpu device judges a smaller
   /// launch instead, and the GPU runs this one. Not part of what is stored.
   bool IsLarge = false;
+  /// Of all buffers together.
+  uint64_t bytes() const {
+    uint64_t Sum = 0;
+    for (const WorkloadBuffer &B : Buffers)
+      Sum += B.Size;
+    return Sum;
+  }
   bool isTimed() const { return Only != Audience::Gate; }
   bool isForGpuAlone() const { return Only == Audience::Gpu || IsLarge; }
   /// Whether the gate makes no launch from it at all.

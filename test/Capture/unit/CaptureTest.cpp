@@ -372,7 +372,8 @@ TEST_F(CaptureTest, PointersGetWhatTheyTouch) {
   std::vector<Pointer> Pointers = {{0, 0, 0, 4112}, {1, 0, 0, 1000}};
   std::vector<Touched> Marks = {
       {bits({3, 15, 16, 20, 64, 65}), bits({15, 64, 66, 124})}};
-  TouchedParts P = splitTouched(Allocations, Marks, Pointers, {false});
+  TouchedParts P =
+      splitTouched(Allocations, Marks, Pointers, /*Together=*/false);
   ASSERT_EQ(P.Parts.size(), 2u);
   // What lies before all pointers is the first one's, granule 64 the other's.
   const Part &A = P.Parts[0], &B = P.Parts[1];
@@ -406,12 +407,12 @@ TEST_F(CaptureTest, PointersGetWhatTheyTouch) {
   EXPECT_EQ(Kept.Fresh, (std::vector<Range>{{Base + 66 * 64, 64}}));
   EXPECT_FALSE(keepUnwritten(Kept, With, Without));
   // Together they are one buffer. One that nothing is touched by still points.
-  P = splitTouched(Allocations, Marks, Pointers, {true});
+  P = splitTouched(Allocations, Marks, Pointers, /*Together=*/true);
   ASSERT_EQ(P.Parts.size(), 1u);
   EXPECT_EQ(P.Parts[0].All, (Range{Base, 8000}));
   EXPECT_EQ(P.Pointers[0].At, 4112u);
   Marks = {{bits({}), bits({})}};
-  P = splitTouched(Allocations, Marks, Pointers, {false});
+  P = splitTouched(Allocations, Marks, Pointers, /*Together=*/false);
   ASSERT_EQ(P.Parts.size(), 2u);
   EXPECT_EQ(P.Parts[1].All, (Range{Base + 4096, 64}));
   EXPECT_TRUE(P.Parts[1].Within.empty());
