@@ -398,16 +398,23 @@ void DomainCases::addFullDeepLadder(const GateCase &From) {
   Values Small = At;
   for (int64_t &V : Small)
     V = V < 1 ? V : 1;
-  for (size_t I = 0; I < At.size(); ++I)
-    for (int64_t Top : {(int64_t(1) << 24) + 8, (int64_t(1) << 20) + 1}) {
-      Values V = Small;
-      V[I] = Top;
+  for (size_t I = 0; I < At.size(); ++I) {
+    Values Alone = Small, Like = At;
+    for (size_t K = 0; K < At.size(); ++K)
+      if (K != I)
+        Like[K] = smallLike(At[K]);
+    for (Values V : {Alone, Like}) {
+      // The largest that does not cost too much.
+      ++Groups;
+      for (unsigned Bits : {24, 23, 22}) {
+        V[I] = (int64_t(1) << Bits) + 8;
+        add(From, V, Deep);
+        Deep.back().Group = Groups;
+      }
+      V[I] = (int64_t(1) << 20) + 1;
       add(From, V, Deep);
-      for (size_t K = 0; K < V.size(); ++K)
-        if (K != I)
-          V[K] = smallLike(At[K]);
-      add(From, std::move(V), Deep);
     }
+  }
   // Where those cost too much, the largest that does not.
   for (size_t I = 0; I < At.size(); ++I) {
     ++Groups;

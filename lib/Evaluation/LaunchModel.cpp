@@ -216,8 +216,29 @@ void LaunchModel::growShared(GateCase &C, ArrayRef<int64_t> Values) const {
   C.Name += " shared=" + std::to_string(C.Shape.Shared);
 }
 
+/// The bytes of its buffer that nobody touches behind \p P in the recorded
+/// launch, where \p End says what is touched: what stands for that launch may
+/// have more, which nobody gave it.
+std::optional<uint64_t> LaunchModel::bytesBehind(const WorkloadPointer &P,
+                                                 const Expr &End) const {
+  const Workload &Recorded = O->setup().Workloads[Base->Workload];
+  auto At = find_if(Recorded.Pointers, [&](const WorkloadPointer &Other) {
+    return Other.Param == P.Param && Other.Offset == P.Offset;
+  });
+  if (At == Recorded.Pointers.end())
+    return std::nullopt;
+  std::optional<int64_t> Touched =
+      evaluate(End, cantFail(bindLaunch(Recorded.Shape, O->kernel().Scalars,
+                                        placedArguments(Recorded))));
+  if (!Touched)
+    return std::nullopt;
+  int64_t Size = static_cast<int64_t>(Recorded.Buffers[At->Buffer].Size -
+                                      At->BufferOffset);
+  return static_cast<uint64_t>(std::max<int64_t>(Size - *Touched, 0));
+}
+
 /// What buffer \p I needs in \p C: what the original touches, and as much
-/// behind it as in the base. Where that is not known, in proportion, and
+/// behind it as was recorded. Where that is not known, in proportion, and
 /// \p Roomy becomes true.
 uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
                               ArrayRef<int64_t> Values, bool &Roomy) const {
@@ -227,8 +248,7 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
     return C.Buffers[I].size();
   const uint64_t Own = Base->Buffers[I].size();
   // A case has all of its arguments.
-  Bindings Now = cantFail(bindLaunch(C.Shape, K.Scalars, C.Args)),
-           Then = cantFail(bindLaunch(Base->Shape, K.Scalars, Base->Args));
+  Bindings Now = cantFail(bindLaunch(C.Shape, K.Scalars, C.Args));
   uint64_t Wanted = 0;
   bool Known = true, Any = false;
   for (const WorkloadPointer &P : Base->Pointers) {
@@ -238,20 +258,19 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
     auto At = find(K.Pointers, PointerRef{P.Param, P.Offset});
     const std::optional<Extents> *T =
         At == K.Pointers.end() ? nullptr : &Touched[At - K.Pointers.begin()];
-    std::optional<int64_t> End, Was;
+    std::optional<int64_t> End;
+    std::optional<uint64_t> Behind;
     if (T && *T) {
       End = evaluate((*T)->End, Now);
-      Was = evaluate((*T)->End, Then);
+      Behind = bytesBehind(P, (*T)->End);
     }
-    if (!End || !Was) {
+    if (!End || !Behind) {
       Known = false;
       break;
     }
-    int64_t Behind =
-        std::max<int64_t>(static_cast<int64_t>(Own - P.BufferOffset) - *Was, 0);
     if (*End > 0)
       Wanted = std::max(Wanted, P.BufferOffset + static_cast<uint64_t>(*End) +
-                                    static_cast<uint64_t>(Behind));
+                                    *Behind);
     else
       Wanted = std::max(Wanted, P.BufferOffset);
   }

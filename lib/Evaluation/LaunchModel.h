@@ -86,6 +86,8 @@ private:
                               std::vector<Interval> &To);
   void growShared(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
+  std::optional<uint64_t> bytesBehind(const WorkloadPointer &P,
+                                      const Expr &End) const;
   uint64_t bytesAt(size_t Buffer, const GateCase &C,
                    llvm::ArrayRef<int64_t> Values, bool &Roomy) const;
 
