@@ -12,7 +12,8 @@
 // error, of those that are rounding. Where the original itself is further off
 // (a rounding to an integer that went the other way), the variant must side
 // with the one or the other. Or it may have what a unit in the last place of
-// the inputs does, some times over (Sensitivity.cpp). NaN and infinity must be
+// the inputs does, some times over (Sensitivity.cpp); with `relaxed`, the term
+// of the contract besides. NaN and infinity must be
 // where the original has them. But where the float64 run gets by without them,
 // the original only left the range of its format on the way, and what is right
 // is right as well.
@@ -162,9 +163,13 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     }
     if (!Right && std::isfinite(O) && std::isfinite(G - R))
       Right = std::fabs(G - R) <= 16 * leastNumber(V.F.Kind);
-    if (!Right && !Relaxed && !Sensitivity.empty() && std::isfinite(O) &&
-        std::isfinite(G - R))
-      Right = std::fabs(G - R) <= Allowed.Factor * Sensitivity[V.byteOf(I)];
+    // What `same` bears, `relaxed` bears as well, and its own term besides.
+    if (!Right && !Sensitivity.empty() && std::isfinite(O) &&
+        std::isfinite(G - R)) {
+      double More = Relaxed ? Result.Term * (std::fabs(R) + Floor) : 0;
+      Right =
+          std::fabs(G - R) <= Allowed.Factor * Sensitivity[V.byteOf(I)] + More;
+    }
     if (!Right && Result.Wrong++ == 0) {
       Result.At = V.byteOf(I);
       Result.Got = G;
