@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Launcher/RecordCommand.h"
+#include "BareCommand.h"
 #include "cupilot/Launcher/NvccCommand.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -72,15 +73,19 @@ static void readNvcc(RecordedCommand &R) {
 
 RecordedCommand readRecordedCommand(ArrayRef<std::string> Command) {
   RecordedCommand R;
-  const auto *Compiler = find_if(
-      Command, [](StringRef Word) { return isNvcc(Word) || isClang(Word); });
-  if (Compiler != Command.end()) {
-    R.Arguments.assign(Compiler, Command.end());
-  } else if (!Command.empty() && StringRef(Command.front()).starts_with("-")) {
-    R.Arguments = {"nvcc"};
+  const std::vector<std::string> Own = takeOwnArguments(Command);
+  if (namesNoCompiler(Command)) {
+    if (Command.empty())
+      return R;
+    R.Arguments = {defaultNvcc()};
+    append_range(R.Arguments, Own);
     append_range(R.Arguments, Command);
   } else {
-    return R;
+    const auto *Compiler = find_if(
+        Command, [](StringRef Word) { return isNvcc(Word) || isClang(Word); });
+    if (Compiler == Command.end())
+      return R;
+    R.Arguments.assign(Compiler, Command.end());
   }
   if (isNvcc(R.Arguments.front()))
     readNvcc(R);

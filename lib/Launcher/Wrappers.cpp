@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BareCommand.h"
 #include "ToolName.h"
 #include "cupilot/Launcher/Child.h"
 #include "cupilot/Launcher/Launch.h"
@@ -27,6 +28,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -60,6 +62,30 @@ static std::vector<std::string> ownArguments(ArrayRef<std::string> Args) {
 static std::string variable(const char *Name) {
   const char *Value = std::getenv(Name);
   return Value ? Value : "";
+}
+
+std::vector<std::string> takeOwnArguments(ArrayRef<std::string> &Command) {
+  std::vector<std::string> Own;
+  while (!Command.empty() && !ownArguments(Command.front()).empty()) {
+    Own.push_back(Command.front());
+    Command = Command.drop_front();
+  }
+  return Own;
+}
+
+bool namesNoCompiler(ArrayRef<std::string> Command) {
+  return Command.empty() || StringRef(Command.front()).starts_with("-");
+}
+
+std::string defaultNvcc() {
+  for (const char *Name : {"CUDA_HOME", "CUDA_PATH"})
+    if (std::string Nvcc = variable(Name) + "/bin/nvcc";
+        !variable(Name).empty() && sys::fs::can_execute(Nvcc))
+      return Nvcc;
+  if (!sys::findProgramByName("nvcc") &&
+      sys::fs::can_execute("/usr/local/cuda/bin/nvcc"))
+    return "/usr/local/cuda/bin/nvcc";
+  return "nvcc";
 }
 
 static std::string selfPath() {
@@ -221,13 +247,9 @@ int launch(ArrayRef<std::string> Command) {
   StringRef(FromCache).split(Passed, '\n', -1, /*KeepEmpty=*/false);
   for (StringRef Arg : Passed)
     Own.push_back(Arg.str());
-  while (!Command.empty() && !ownArguments(Command.front()).empty()) {
-    Own.push_back(Command.front());
-    Command = Command.drop_front();
-  }
+  append_range(Own, takeOwnArguments(Command));
   std::vector<std::string> Full = Command.vec();
-  // Where one name of a program is all that can be said (PYTORCH_NVCC).
-  if (Full.empty() || StringRef(Full.front()).starts_with("-")) {
+  if (namesNoCompiler(Full)) {
     std::string Nvcc = variable(NamedNvcc.data());
     bool Compiles = any_of(
         Full, [](StringRef Arg) { return Arg == "-c" || Arg == "--compile"; });
@@ -239,7 +261,7 @@ int launch(ArrayRef<std::string> Command) {
                          "old objects when the store changes",
                      "cupilot-launch " + Parent + " nvcc ARGS"),
           LauncherName);
-    Full.insert(Full.begin(), Nvcc.empty() ? "nvcc" : Nvcc);
+    Full.insert(Full.begin(), Nvcc.empty() ? defaultNvcc() : Nvcc);
   }
   StringRef Name = sys::path::stem(Full.front());
   if (Name == "ccache" || Name == "sccache")

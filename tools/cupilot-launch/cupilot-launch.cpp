@@ -17,9 +17,12 @@
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 #include <vector>
 
 using namespace llvm;
+
+static const char RecordVariable[] = "CUPILOT_RECORD_COMMANDS";
 
 static const char Help[] =
     "cupilot-launch " CUPILOT_VERSION
@@ -32,7 +35,9 @@ static const char Help[] =
     "hashes the store, too\n"
     "  cupilot-launch --record-commands FILE COMMAND\n"
     "                                 the same, and put the command into FILE, "
-    "a compile_commands.json\n\n"
+    "a compile_commands.json\n"
+    "                                 (or CUPILOT_RECORD_COMMANDS=FILE in the "
+    "environment)\n\n"
     "Arguments for cuPilot have the form -fplugin-arg-cupilot-KEY=VALUE, among "
     "ARGS or before\n"
     "the compiler; -fplugin-arg-cupilot-help lists them. -Rpass=cupilot and\n"
@@ -42,14 +47,24 @@ static const char Help[] =
     "examples:\n"
     "  make NVCC='cupilot-launch nvcc'\n"
     "  make NVCC='cupilot-launch --record-commands "
-    "/src/app/compile_commands.json nvcc'\n";
+    "/src/app/compile_commands.json nvcc'\n"
+    "  PYTORCH_NVCC=cupilot-launch CUPILOT_RECORD_COMMANDS="
+    "$PWD/compile_commands.json python app.py\n";
 
 /// Takes --record-commands FILE, or --record-commands=FILE, from \p Command.
+/// Without it, the environment's word counts: not every build system has room
+/// for more than a program's name. Behind a cache, the launcher in front of it
+/// has recorded the command.
 static Expected<std::string> takeRecord(std::vector<std::string> &Command) {
   StringRef First = Command.front();
   if (!First.consume_front("--record-commands") ||
-      !(First.empty() || First.starts_with("=")))
-    return "";
+      !(First.empty() || First.starts_with("="))) {
+    const char *File = std::getenv(RecordVariable);
+    return File && !std::getenv(cupilot::PassedArguments.data()) &&
+                   !std::getenv(cupilot::NamedNvcc.data())
+               ? File
+               : "";
+  }
   const bool Joined = First.consume_front("=");
   std::string File = Joined               ? First.str()
                      : Command.size() > 1 ? Command[1]
