@@ -9,15 +9,22 @@
 #define CUPILOT_LIB_LAUNCHER_BARECOMMAND_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
 #include <vector>
 
 namespace cupilot {
 
+/// Whether \p Arg is -fplugin of cuPilot's plugin.
+bool isPlugin(llvm::StringRef Arg);
+
+/// Those of nvcc's \p Args that are for cuPilot. They may stand before the
+/// compiler too.
+std::vector<std::string> ownArguments(llvm::ArrayRef<std::string> Args);
+
 /// Takes cuPilot's own arguments from the front of \p Command, where they stand
 /// before a compiler.
-std::vector<std::string>
-takeOwnArguments(llvm::ArrayRef<std::string> &Command);
+std::vector<std::string> takeOwnArguments(llvm::ArrayRef<std::string> &Command);
 
 /// True for arguments alone, where one name of a program is all that can be
 /// said (PYTORCH_NVCC). cuPilot's own arguments are no part of \p Command.

@@ -38,54 +38,9 @@ using namespace llvm;
 
 namespace cupilot {
 
-static bool isPlugin(StringRef Arg) {
-  return Arg.consume_front("-fplugin=") &&
-         (sys::path::filename(Arg) == "cupilot" ||
-          sys::path::filename(Arg) == "cupilot.so");
-}
-
-/// Those of nvcc's \p Args that are for cuPilot. They may stand before the
-/// compiler too.
-static std::vector<std::string> ownArguments(ArrayRef<std::string> Args) {
-  std::vector<std::string> Own;
-  auto Take = [&](const opt::Arg &A, size_t, size_t) {
-    const std::string &Word = Args[A.getIndex()];
-    if (A.getOption().matches(nvcc::OPT_OwnGroup) || isPlugin(Word))
-      Own.push_back(Word);
-    return Error::success();
-  };
-  // nvcc says which value is missing.
-  consumeError(readOptions(nvccOptions(), Args, Take));
-  return Own;
-}
-
 static std::string variable(const char *Name) {
   const char *Value = std::getenv(Name);
   return Value ? Value : "";
-}
-
-std::vector<std::string> takeOwnArguments(ArrayRef<std::string> &Command) {
-  std::vector<std::string> Own;
-  while (!Command.empty() && !ownArguments(Command.front()).empty()) {
-    Own.push_back(Command.front());
-    Command = Command.drop_front();
-  }
-  return Own;
-}
-
-bool namesNoCompiler(ArrayRef<std::string> Command) {
-  return Command.empty() || StringRef(Command.front()).starts_with("-");
-}
-
-std::string defaultNvcc() {
-  for (const char *Name : {"CUDA_HOME", "CUDA_PATH"})
-    if (std::string Nvcc = variable(Name) + "/bin/nvcc";
-        !variable(Name).empty() && sys::fs::can_execute(Nvcc))
-      return Nvcc;
-  if (!sys::findProgramByName("nvcc") &&
-      sys::fs::can_execute("/usr/local/cuda/bin/nvcc"))
-    return "/usr/local/cuda/bin/nvcc";
-  return "nvcc";
 }
 
 static std::string selfPath() {
