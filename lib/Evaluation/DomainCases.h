@@ -74,8 +74,7 @@ public:
   around(const CodeFacts &Theirs, Admission Admits);
 
   /// \p Wrong differs from the base in several sizes: the launches that differ
-  /// in one of them each, and those in which one is smaller than in the base
-  /// instead of larger.
+  /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
 
   /// Half way, by the logarithm, from the largest sizes below those of

@@ -204,11 +204,16 @@ Error EndRuns::allPairs(const DomainBox &Box) {
     return exploreNew(Cases.sized(V, Box, Admits));
   };
   for (const std::vector<int64_t> &Each : Sizes) {
-    Expected<bool> Right = IsRight(Each);
+    Expected<const JudgedCase *> All = Cases.sized(Each, Box, Admits);
+    const bool Inside = All && *All;
+    Expected<bool> Right = exploreNew(std::move(All));
     if (!Right)
       return Right.takeError();
-    // Which two make it wrong shows by themselves.
-    for (size_t I = 0; !*Right && I < At.size(); ++I)
+    if (*Right && Inside)
+      continue;
+    // Which two make it wrong shows by themselves. And where a third one keeps
+    // it out of the box, two may be in there.
+    for (size_t I = 0; I < At.size(); ++I)
       for (size_t K = I + 1; K < At.size(); ++K) {
         std::vector<int64_t> Two = At;
         Two[I] = Each[I];

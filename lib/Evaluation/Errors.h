@@ -30,8 +30,8 @@ struct BufferMismatch {
 /// What a result may differ by.
 struct Tolerance {
   const PrecisionContract &Contract;
-  /// Under "same", each float may also be Factor times this away from the
-  /// float64 run; empty when it is not known.
+  /// Each float may also be Factor times this away from the float64 run, and
+  /// under "relaxed" the contract's term more; empty when it is not known.
   llvm::ArrayRef<double> Sensitivity;
   double Factor = 16;
   /// Whether these are a workload's own inputs: the contract's bound of the

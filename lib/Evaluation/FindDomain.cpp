@@ -118,28 +118,6 @@ struct TriedBase {
 };
 } // namespace
 
-/// Which of several sizes makes a launch wrong shows by themselves: of those
-/// wrong since \p Before, some, which are returned.
-static Expected<std::vector<Bindings>> exploreApart(VariantRuns &V,
-                                                    DomainCases &Cases,
-                                                    size_t Before,
-                                                    GateVerdict &Verdict) {
-  constexpr size_t MostApart = 6;
-  std::vector<Bindings> Wrong;
-  for (const TriedLaunch &L : V.tried().drop_front(Before))
-    if (L.Wrong && Wrong.size() < MostApart)
-      Wrong.push_back(L.B);
-  for (const Bindings &B : Wrong) {
-    Expected<std::vector<const JudgedCase *>> Apart = Cases.apart(B);
-    if (!Apart)
-      return Apart.takeError();
-    for (const JudgedCase *J : *Apart)
-      if (Expected<bool> Right = V.explore(*J, Verdict); !Right)
-        return Right.takeError();
-  }
-  return Wrong;
-}
-
 /// Code that no case ran is not proved. Launches that would run it are tried,
 /// and a domain leaves out those that the original does not bear, which become
 /// \p Untried. What is left makes a finding.
@@ -258,16 +236,11 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
   for (unsigned Round = 0; Round < MostRounds; ++Round) {
     bool AnyWrong = false;
     for (const TriedBase &Each : Bases) {
-      const size_t Before = V.tried().size();
       Expected<bool> Wrong =
           wrongAtEnds(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
       if (!Wrong)
         return Wrong.takeError();
       AnyWrong |= *Wrong;
-      Expected<std::vector<Bindings>> Apart =
-          exploreApart(V, *Each.Cases, Before, Verdict);
-      if (!Apart)
-        return Apart.takeError();
     }
     if (!AnyWrong)
       break;
@@ -361,11 +334,21 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
       if (Error E = Explore(J->get()))
         return E;
     }
-    Expected<std::vector<Bindings>> Wrong =
-        exploreApart(V, **Cases, Before, Verdict);
-    if (!Wrong)
-      return Wrong.takeError();
-    for (const Bindings &B : *Wrong)
+    // Which of several sizes makes a launch wrong shows by themselves.
+    constexpr size_t MostApart = 6;
+    std::vector<Bindings> Wrong;
+    for (const TriedLaunch &L : V.tried().drop_front(Before))
+      if (L.Wrong && Wrong.size() < MostApart)
+        Wrong.push_back(L.B);
+    for (const Bindings &B : Wrong) {
+      Expected<std::vector<const JudgedCase *>> Apart = (*Cases)->apart(B);
+      if (!Apart)
+        return Apart.takeError();
+      for (const JudgedCase *J : *Apart)
+        if (Error E = Explore(J))
+          return E;
+    }
+    for (const Bindings &B : Wrong)
       if (Error E = exploreBetween(O.kernel(), V, **Cases, B, Before, Verdict))
         return E;
     Bases.push_back({*Cases, Before, V.tried().size()});

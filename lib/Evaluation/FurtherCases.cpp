@@ -211,41 +211,28 @@ DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
 Expected<std::vector<const JudgedCase *>>
 DomainCases::apart(const Bindings &Wrong) {
   const Values At = Model.baseValues();
-  Values All = At;
-  for (size_t I = 0; I < At.size(); ++I)
-    All[I] = evaluate(Model.vars()[I].expr(), Wrong).value_or(At[I]);
-  std::vector<Values> Sizes;
-  for (size_t I = 0; I < At.size(); ++I) {
-    if (All[I] == At[I])
-      continue;
-    Values One = At;
-    One[I] = All[I];
-    Sizes.push_back(std::move(One));
-  }
-  if (Sizes.size() < 2)
-    Sizes.clear();
-  // It may be right at the size of the base alone, and not below it either.
-  for (size_t I = 0, Several = Sizes.size(); Several && I < At.size(); ++I)
-    for (int64_t V : {At[I] - 1, At[I] / 2}) {
-      Values Less = All;
-      Less[I] = evenLike(V, At[I]);
-      if (All[I] > At[I] && Less[I] > 0 && !is_contained(Sizes, Less))
-        Sizes.push_back(std::move(Less));
-    }
   std::vector<std::optional<GateCase>> Cases;
-  for (const Values &Each : Sizes)
-    if (!is_contained(Known, Each))
-      Cases.push_back(Model.at(*Froms.front(), Each, MostBytes));
-  std::vector<const JudgedCase *> Result;
+  for (size_t I = 0; I < At.size(); ++I) {
+    std::optional<int64_t> V = evaluate(Model.vars()[I].expr(), Wrong);
+    Values One = At;
+    if (!V || *V == At[I])
+      continue;
+    One[I] = *V;
+    if (!is_contained(Known, One))
+      Cases.push_back(Model.at(*Froms.front(), One, MostBytes));
+  }
+  if (Cases.size() < 2)
+    Cases.clear();
+  std::vector<const JudgedCase *> All;
   for (std::optional<GateCase> &C : Cases) {
     double Unbounded = MostCost;
     Expected<const JudgedCase *> J = find(std::move(C), MostCost, Unbounded);
     if (!J)
       return J.takeError();
     if (*J)
-      Result.push_back(*J);
+      All.push_back(*J);
   }
-  return Result;
+  return All;
 }
 
 Expected<const JudgedCase *> DomainCases::between(ArrayRef<TriedLaunch> Tried,
