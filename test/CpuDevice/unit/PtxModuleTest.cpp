@@ -505,8 +505,8 @@ TEST_F(PtxOfClang, CountsTheSameInstructions) {
   EXPECT_LE(Own, 64 * 23);
 }
 
-// Two loops that a launch's last argument takes through a branch of 40
-// instructions, or never.
+// A loop that takes a branch of 40 instructions as often as the launch's last
+// argument says.
 TEST_F(PtxModule, BranchesCountWhereTheyAreTaken) {
   std::string Branch;
   for (int I = 0; I < 20; ++I)
