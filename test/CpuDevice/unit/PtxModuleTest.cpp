@@ -505,6 +505,24 @@ TEST_F(PtxOfClang, CountsTheSameInstructions) {
   EXPECT_LE(Own, 64 * 23);
 }
 
+TEST_F(PtxModule, MinimumOfARegisterThatNobodySet) {
+  CpuDeviceOptions O;
+  O.CheckWritten = true;
+  load(".visible .entry k(.param .u64 a) {\n"
+       "  .reg .f32 %f<4>; .reg .b64 %rd<2>; .reg .pred %p; .reg .b32 %r;\n"
+       "  ld.param.u64 %rd1, [a];\n  ld.global.f32 %f1, [%rd1];\n"
+       "  ld.global.u32 %r, [%rd1+4];\n  setp.ne.u32 %p, %r, 0;\n"
+       "  @%p bra SET;\n  bra USE;\nSET:\n  ld.global.f32 %f2, [%rd1+8];\n"
+       "USE:\n"
+       "  min.f32 %f3, %f1, %f2;\n  st.global.f32 [%rd1], %f3;\n  ret;\n}\n",
+       O);
+  uint32_t *To = Out.data();
+  LaunchResult R =
+      cantFail(Module->launch("k", LaunchShape(), {&To}, *Memory));
+  ASSERT_TRUE(R.Fault);
+  EXPECT_EQ(R.Fault->Kind, FaultKind::UnwrittenRead);
+}
+
 // A loop that takes a branch of 40 instructions as often as the launch's last
 // argument says.
 TEST_F(PtxModule, BranchesCountWhereTheyAreTaken) {
