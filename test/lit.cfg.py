@@ -54,6 +54,7 @@ config.substitutions += [
     ("%ptx_round_trip", os.path.join(config.cupilot_binary_dir, "test", "Ptx", "ptx-round-trip")),
     ("%python", sys.executable),
     ("%nvcc", config.nvcc),
+    ("%cudart11_include", config.cudart11_include),
     ("%clang_cuda", clang_cuda),
     ("%clang", f"{llvm}/clang"),
     ("%strategies", os.path.join(config.cupilot_source_dir, "strategies")),
@@ -73,6 +74,8 @@ if cuda:
         config.available_features.add("cuda-12")
     if os.path.exists(f"{bin_dir}/cupilot-capture"):
         config.available_features.add("cupti")
+if cuda and config.cudart11_include:
+    config.available_features.add("cudart-11")
 if config.nvcc and os.path.exists(config.nvcc):
     # Debian's needs a host compiler that is not Debian's own.
     probe = [config.nvcc, "-arch=sm_90", "-c", "-x", "cu", os.devnull, "-o", os.path.join(config.test_exec_root, "probe.o")]

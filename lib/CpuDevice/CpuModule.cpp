@@ -59,9 +59,8 @@ private:
 
 class JitModule : public CpuModule {
 public:
-  JitModule(std::unique_ptr<HostJit> Jit, ModuleSource Source,
-            const CpuDeviceOptions &Options)
-      : Jit(std::move(Jit)), Source(std::move(Source)), Options(Options) {}
+  JitModule(ModuleSource Source, const CpuDeviceOptions &Options)
+      : Source(std::move(Source)), Options(Options) {}
   /// To be called once, before all else.
   Error load();
 
@@ -105,7 +104,8 @@ private:
   Expected<EntryFunction> entryOf(const Found &F);
   ArrayRef<DeviceBuffer> objects();
 
-  std::unique_ptr<HostJit> Jit;
+  /// Made for the first part: what the cache knows of a module is often all.
+  mutable std::unique_ptr<HostJit> Jit;
   mutable ModuleSource Source;
   CpuDeviceOptions Options;
   PartCache Cache;
@@ -238,6 +238,12 @@ Expected<ModulePart *> JitModule::part(StringRef Name) const {
     if (auto It = Parts.find(Name); It != Parts.end())
       return It->second.get();
   }
+  if (!Jit) {
+    Expected<std::unique_ptr<HostJit>> Host = HostJit::create();
+    if (!Host)
+      return Host.takeError();
+    Jit = std::move(*Host);
+  }
   Expected<std::unique_ptr<ModulePart>> Made = makePart(Name);
   if (!Made)
     return Made.takeError();
@@ -246,7 +252,10 @@ Expected<ModulePart *> JitModule::part(StringRef Name) const {
 }
 
 Error JitModule::load() {
-  Cache = PartCache(Source, Options, Jit->target());
+  Expected<std::string> Target = hostTarget();
+  if (!Target)
+    return Target.takeError();
+  Cache = PartCache(Source, Options, *Target);
   if (std::optional<ModuleIndex> Known = Cache.index()) {
     Index = std::move(*Known);
     return Error::success();
@@ -278,11 +287,7 @@ Error JitModule::load() {
 
 static Expected<std::unique_ptr<CpuModule>>
 loaded(ModuleSource Source, const CpuDeviceOptions &Options) {
-  Expected<std::unique_ptr<HostJit>> Jit = HostJit::create();
-  if (!Jit)
-    return Jit.takeError();
-  auto M =
-      std::make_unique<JitModule>(std::move(*Jit), std::move(Source), Options);
+  auto M = std::make_unique<JitModule>(std::move(Source), Options);
   if (Error E = M->load())
     return std::move(E);
   return std::move(M);

@@ -14,6 +14,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <mutex>
+#include <optional>
 
 using namespace llvm;
 
@@ -31,7 +32,7 @@ static void initializeHost() {
 /// A code generator for this machine, but for its arithmetic on short floats:
 /// instructions that make bfloat16 (AVX512-BF16 and what came after) flush
 /// denormals, which a GPU does not, and what one host has another lacks.
-static Expected<orc::JITTargetMachineBuilder> targetBuilder() {
+static Expected<orc::JITTargetMachineBuilder> detectTarget() {
   Expected<orc::JITTargetMachineBuilder> Host =
       orc::JITTargetMachineBuilder::detectHost();
   if (!Host)
@@ -43,6 +44,28 @@ static Expected<orc::JITTargetMachineBuilder> targetBuilder() {
   Host->setRelocationModel(Reloc::PIC_);
   Host->setCodeModel(CodeModel::Small);
   return Host;
+}
+
+/// The same, asked once.
+static Expected<orc::JITTargetMachineBuilder> targetBuilder() {
+  static std::mutex Mutex;
+  static std::optional<orc::JITTargetMachineBuilder> Known;
+  std::lock_guard Lock(Mutex);
+  if (!Known) {
+    Expected<orc::JITTargetMachineBuilder> Host = detectTarget();
+    if (!Host)
+      return Host.takeError();
+    Known = std::move(*Host);
+  }
+  return *Known;
+}
+
+Expected<std::string> hostTarget() {
+  Expected<orc::JITTargetMachineBuilder> Host = targetBuilder();
+  if (!Host)
+    return Host.takeError();
+  return Host->getTargetTriple().str() + " " + Host->getCPU() + " " +
+         Host->getFeatures().getString();
 }
 
 static Error defineRuntime(orc::LLJIT &Jit) {
@@ -65,11 +88,8 @@ Expected<std::unique_ptr<HostJit>> HostJit::create() {
     return Jit.takeError();
   if (Error E = defineRuntime(**Jit))
     return std::move(E);
-  std::string Target = Builder->getTargetTriple().str() + " " +
-                       Builder->getCPU() + " " +
-                       Builder->getFeatures().getString();
   return std::unique_ptr<HostJit>(
-      new HostJit(std::move(*Jit), std::move(*Builder), std::move(Target)));
+      new HostJit(std::move(*Jit), std::move(*Builder)));
 }
 
 Expected<std::unique_ptr<MemoryBuffer>> HostJit::compile(Module &M) {

@@ -1,5 +1,4 @@
-//===- HostJit.h - Device code compiled and linked for this machine -*- C++
-//-*-===//
+//===- HostJit.h - Device code for this machine ----------------*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,13 +12,14 @@
 
 namespace cupilot {
 
+/// The processor and its features, which decide about the code.
+llvm::Expected<std::string> hostTarget();
+
 /// Where lowered modules become code in this process. Every library sees the
 /// functions of the run time and what the first library, variables(), defines.
 class HostJit {
 public:
   static llvm::Expected<std::unique_ptr<HostJit>> create();
-  /// The processor and its features, which decide about the code.
-  const std::string &target() const { return Target; }
   /// An object file of \p M.
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> compile(llvm::Module &M);
   llvm::orc::JITDylib &variables() { return Jit->getMainJITDylib(); }
@@ -36,13 +36,11 @@ public:
 
 private:
   HostJit(std::unique_ptr<llvm::orc::LLJIT> Jit,
-          llvm::orc::JITTargetMachineBuilder Builder, std::string Target)
-      : Jit(std::move(Jit)), Builder(std::move(Builder)),
-        Target(std::move(Target)) {}
+          llvm::orc::JITTargetMachineBuilder Builder)
+      : Jit(std::move(Jit)), Builder(std::move(Builder)) {}
 
   std::unique_ptr<llvm::orc::LLJIT> Jit;
   llvm::orc::JITTargetMachineBuilder Builder;
-  std::string Target;
 };
 
 } // namespace cupilot

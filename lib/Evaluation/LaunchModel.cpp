@@ -269,8 +269,8 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
       break;
     }
     if (*End > 0)
-      Wanted = std::max(Wanted, P.BufferOffset + static_cast<uint64_t>(*End) +
-                                    *Behind);
+      Wanted = std::max(Wanted,
+                        P.BufferOffset + static_cast<uint64_t>(*End) + *Behind);
     else
       Wanted = std::max(Wanted, P.BufferOffset);
   }

@@ -15,8 +15,11 @@
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
+#include <new>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace cupilot;
@@ -105,8 +108,21 @@ static int runProgram(int Argc, char **Argv) {
   return reportError(Call->run(Trailing), ("cupilot " + First).str());
 }
 
+/// Says so and ends the program; allocates nothing.
+static void outOfMemory() {
+  static constexpr char Message[] =
+      "cupilot: error: out of memory\n"
+      "cupilot: note: the input is too large for this machine, or for the "
+      "limit that it sets (ulimit -v)\n";
+  (void)!::write(STDERR_FILENO, Message, sizeof(Message) - 1);
+  ::_exit(static_cast<int>(ExitCode::Resource));
+}
+
 int main(int Argc, char **Argv) {
   InitLLVM Init(Argc, Argv);
+  std::set_new_handler(outOfMemory);
+  install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { outOfMemory(); });
   int Status = runProgram(Argc, Argv);
   outs().flush();
   if (std::error_code EC = outs().error()) {

@@ -15,10 +15,12 @@
 
 #include "Instrument.h"
 #include "Abi/ShadowWords.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/AssumptionCache.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -122,7 +124,8 @@ private:
   const bool IsEntry; ///< Else a function that it calls.
   std::vector<CheckedAccess> Accesses;
   /// Where steps are counted, and how many.
-  SmallVector<std::pair<BasicBlock *, unsigned>> Headers;
+  /// Where budgets pay, and how much; at the first they are looked at.
+  SmallVector<std::pair<BasicBlock *, unsigned>> Headers, Branches;
   std::vector<AccessGroup> Groups;
   DenseMap<Instruction *, size_t> GroupOf;
   /// Loads whose value is only copied, and, once it is made, the mask of those
@@ -352,34 +355,85 @@ void Instrumenter::addCounters() {
   }
 }
 
+/// A budget pays for a branch of as many steps where it is taken; for less, as
+/// if it always were.
+static constexpr unsigned LeastBranch = 16;
+
+/// What \p Header, of the loop \p L or of a function when that is null, pays
+/// for its blocks, but for those of inner loops and what \p Branches pay.
+static unsigned
+stepsFrom(BasicBlock *Header, const Loop *L, const LoopInfo &Loops,
+          const DominatorTree &Dominators, const PostDominatorTree &Ends,
+          SmallVectorImpl<std::pair<BasicBlock *, unsigned>> &Branches) {
+  auto IsIn = [&](const BasicBlock *BB) { return !L || L->contains(BB); };
+  auto Own = [&](const BasicBlock *BB) {
+    return Loops.getLoopFor(BB) == L ? stepsOf(*BB) : 0;
+  };
+  // What lies below each block: children come behind their parents.
+  SmallVector<const DomTreeNode *> Nodes = {Dominators.getNode(Header)};
+  for (size_t I = 0; I < Nodes.size(); ++I)
+    append_range(Nodes, make_filter_range(*Nodes[I], [&](DomTreeNode *Child) {
+                   return IsIn(Child->getBlock());
+                 }));
+  DenseMap<const DomTreeNode *, unsigned> Below;
+  for (const DomTreeNode *N : reverse(Nodes)) {
+    unsigned All = Below.lookup(N) + Own(N->getBlock());
+    Below[N] = All;
+    if (N != Nodes.front())
+      Below[N->getIDom()] += All;
+  }
+  // Who pays for each. A loop is paid for by whole rounds.
+  const BasicBlock *Latch = L ? L->getLoopLatch() : nullptr;
+  auto IsSure = [&](const BasicBlock *BB, const BasicBlock *With) {
+    return With == Header && Latch ? Dominators.dominates(BB, Latch)
+                                   : Ends.dominates(BB, With);
+  };
+  DenseMap<const DomTreeNode *, BasicBlock *> Payer;
+  MapVector<BasicBlock *, unsigned> Steps;
+  for (const DomTreeNode *N : Nodes) {
+    BasicBlock *BB = N->getBlock(), *Who = Header;
+    if (N != Nodes.front()) {
+      Who = Payer.at(N->getIDom());
+      if ((!L || Latch) && Below[N] >= LeastBranch && !IsSure(BB, Who))
+        Who = BB;
+    }
+    Payer[N] = Who;
+    Steps[Who] += Own(BB);
+  }
+  for (auto [Who, Size] : Steps)
+    if (Who != Header && Size > 0)
+      Branches.push_back({Who, Size});
+  return Steps[Header];
+}
+
 /// Checks are no steps of the program: to be called before there are any.
 void Instrumenter::measureLoops() {
   DominatorTree Dominators(Entry);
+  PostDominatorTree Ends(Entry);
   LoopInfo Loops(Dominators);
-  for (Loop *L : Loops.getLoopsInPreorder()) {
-    unsigned Size = 0;
-    for (BasicBlock *BB : L->blocks())
-      if (Loops.getLoopFor(BB) == L)
-        Size += stepsOf(*BB);
-    Headers.push_back({L->getHeader(), Size});
-  }
-  if (!IsEntry) {
-    // Calls repeat too.
-    unsigned Size = 0;
-    for (BasicBlock &BB : Entry)
-      if (!Loops.getLoopFor(&BB))
-        Size += stepsOf(BB);
-    Headers.push_back({&Entry.getEntryBlock(), Size});
-  }
+  for (Loop *L : Loops.getLoopsInPreorder())
+    Headers.push_back({L->getHeader(), stepsFrom(L->getHeader(), L, Loops,
+                                                 Dominators, Ends, Branches)});
+  if (!IsEntry) // Calls repeat too.
+    Headers.push_back(
+        {&Entry.getEntryBlock(), stepsFrom(&Entry.getEntryBlock(), nullptr,
+                                           Loops, Dominators, Ends, Branches)});
 }
 
 void Instrumenter::addBudget() {
-  for (auto [Header, Size] : Headers) {
-    IRBuilder<> B(Header, Header->getFirstInsertionPt());
+  auto Pay = [&](BasicBlock *BB, unsigned Size) {
+    IRBuilder<> B(BB, BB->getFirstInsertionPt());
     Value *Slot = contextField(B, Entry, FieldBudget);
     Value *Left =
         B.CreateSub(B.CreateLoad(B.getInt64Ty(), Slot), B.getInt64(Size));
     B.CreateStore(Left, Slot);
+    return std::pair(Left, &*B.GetInsertPoint());
+  };
+  for (auto [Branch, Size] : Branches)
+    Pay(Branch, Size);
+  for (auto [Header, Size] : Headers) {
+    auto [Left, Next] = Pay(Header, Size);
+    IRBuilder<> B(Next);
     branchUnlessOk(B, B.CreateICmpSGE(Left, B.getInt64(0)));
     B.CreateCall(runtime("cupilot_rt_budget", {B.getPtrTy()}),
                  {Entry.getArg(0)});

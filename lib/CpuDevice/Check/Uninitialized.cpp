@@ -215,6 +215,10 @@ static bool dependsOnAll(const Instruction &I) {
       case Intrinsic::fmuladd:
       case Intrinsic::sqrt:
       case Intrinsic::fabs:
+      case Intrinsic::minimum:
+      case Intrinsic::maximum:
+      case Intrinsic::minimumnum:
+      case Intrinsic::maximumnum:
         return true;
       default:
         return false;

@@ -156,19 +156,16 @@ Value *floatMinMax(IRBuilderBase &B, Value *X, Value *Y, bool Max, bool Nan,
     Y = B.CreateUnaryIntrinsic(Intrinsic::fabs, Y);
   }
   // -0 is less than +0.
-  Value *Bits[2] = {B.CreateBitCast(X, Word), B.CreateBitCast(Y, Word)};
-  Value *Zeros = B.CreateBitCast(
-      Max ? B.CreateAnd(Bits[0], Bits[1]) : B.CreateOr(Bits[0], Bits[1]), T);
-  Value *First = Max ? B.CreateFCmpOGT(X, Y) : B.CreateFCmpOLT(X, Y);
+  Value *V = B.CreateBinaryIntrinsic(
+      Nan ? (Max ? Intrinsic::maximum : Intrinsic::minimum)
+          : (Max ? Intrinsic::maximumnum : Intrinsic::minimumnum),
+      X, Y);
   Value *NanX = B.CreateFCmpUNO(X, X), *NanY = B.CreateFCmpUNO(Y, Y);
-  Value *V = B.CreateSelect(First, X, Y);
-  V = B.CreateSelect(B.CreateFCmpOEQ(X, Y), Zeros, V);
   if (T->getScalarType()->isDoubleTy()) {
-    V = B.CreateSelect(NanX, Nan ? X : Y, V);
-    V = B.CreateSelect(NanY, Nan ? Y : X, V);
+    V = B.CreateSelect(Nan ? NanX : B.CreateAnd(NanX, NanY), X, V);
+    if (Nan)
+      V = B.CreateSelect(NanY, Y, V);
   } else {
-    V = B.CreateSelect(NanX, Y, V);
-    V = B.CreateSelect(NanY, X, V);
     APInt Canonical = APInt::getSignedMaxValue(T->getScalarSizeInBits());
     V = B.CreateSelect(
         Nan ? B.CreateOr(NanX, NanY) : B.CreateAnd(NanX, NanY),

@@ -505,4 +505,61 @@ TEST_F(PtxOfClang, CountsTheSameInstructions) {
   EXPECT_LE(Own, 64 * 23);
 }
 
+TEST_F(PtxModule, MinimumOfARegisterThatNobodySet) {
+  CpuDeviceOptions O;
+  O.CheckWritten = true;
+  load(".visible .entry k(.param .u64 a) {\n"
+       "  .reg .f32 %f<4>; .reg .b64 %rd<2>; .reg .pred %p; .reg .b32 %r;\n"
+       "  ld.param.u64 %rd1, [a];\n  ld.global.f32 %f1, [%rd1];\n"
+       "  ld.global.u32 %r, [%rd1+4];\n  setp.ne.u32 %p, %r, 0;\n"
+       "  @%p bra SET;\n  bra USE;\nSET:\n  ld.global.f32 %f2, [%rd1+8];\n"
+       "USE:\n"
+       "  min.f32 %f3, %f1, %f2;\n  st.global.f32 [%rd1], %f3;\n  ret;\n}\n",
+       O);
+  uint32_t *To = Out.data();
+  LaunchResult R =
+      cantFail(Module->launch("k", LaunchShape(), {&To}, *Memory));
+  ASSERT_TRUE(R.Fault);
+  EXPECT_EQ(R.Fault->Kind, FaultKind::UnwrittenRead);
+}
+
+// A loop that takes a branch of 40 instructions as often as the launch's last
+// argument says.
+TEST_F(PtxModule, BranchesCountWhereTheyAreTaken) {
+  std::string Branch;
+  for (int I = 0; I < 20; ++I)
+    Branch += "mul.lo.u32 %r2, %r2, %r3; xor.b32 %r2, %r2, %r4;\n";
+  std::string Ptx =
+      ".version 8.0\n.target sm_90\n.address_size 64\n"
+      ".visible .entry k(.param .u64 k_0, .param .u32 k_1, .param .u32 k_2) {\n"
+      ".reg .pred %p<3>; .reg .b32 %r<6>; .reg .b64 %rd<2>;\n"
+      "ld.param.u64 %rd1, [k_0]; ld.param.u32 %r3, [k_1];\n"
+      "ld.param.u32 %r5, [k_2]; mov.u32 %r1, 0; mov.u32 %r2, %tid.x;\n"
+      "mov.u32 %r4, %ntid.x;\n$LOOP:\nst.volatile.global.u32 [%rd1], %r2;\n"
+      "setp.ge.u32 %p1, %r1, %r5; @%p1 bra $NEXT;\n" +
+      Branch +
+      "$NEXT:\nadd.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 100;\n"
+      "@%p2 bra $LOOP;\nst.global.u32 [%rd1], %r2;\nret;\n}\n";
+  CpuDeviceOptions O;
+  O.CountSteps = true;
+  O.MaxLaunchInstructions = 1 << 20;
+  std::unique_ptr<CpuModule> M = cantFail(loadPtx(Ptx, O));
+  auto Steps = [&](uint32_t Taken) {
+    auto Memory = DeviceMemory::create();
+    uint32_t Out = 0, Factor = 3;
+    Memory->addBuffer(&Out, sizeof(Out));
+    uint32_t *To = &Out;
+    return cantFail(
+               M->launch("k", LaunchShape(), {&To, &Factor, &Taken}, *Memory))
+        .Steps;
+  };
+  double Never = Steps(0);
+  EXPECT_GE(Never, 100 * 3);
+  EXPECT_LE(Never, 100 * 12 + 40);
+  double Always = Steps(100) - Never;
+  EXPECT_GE(Always, 100 * 40);
+  EXPECT_LE(Always, 100 * 44);
+  EXPECT_EQ(10 * (Steps(10) - Never), Always);
+}
+
 } // namespace
