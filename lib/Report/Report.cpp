@@ -9,6 +9,7 @@
 #include "cupilot/Report/Report.h"
 #include "Chart.h"
 #include "ReportTemplate.h"
+#include "cupilot/Model/Speedup.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Mustache.h"
@@ -120,6 +121,7 @@ static json::Array answerRows(const ReportKernel &K, size_t Number) {
     json::Object Row{{"original", number(B.OriginalUs, "{0:f2}")},
                      {"best", number(B.VariantUs, "{0:f2}")},
                      {"ratio", number(B.Ratio, "{0:f2}x")},
+                     {"interval", intervalText(B.Low, B.High)},
                      {"basis", wordOf(B.Basis)},
                      {"device", B.Device},
                      {"ceiling", ceilingText(B)},
