@@ -6,7 +6,7 @@
 
 The order is a shuffle of the programs by seed 20, made before anything was measured. Programs are left out whose kernels
 take structures, textures, random states of a library or data that a description cannot make (graphs, sparse rows), or do
-nothing worth timing. Of those that can be prepared, in this order, every second one is of the fitting set; the others are of
+nothing worth timing. Of those that can be prepared, in this order, every third is of the fitting set, beginning with the first; the others are of
 the judging set and took no part in the fit.
 """
 

@@ -8,6 +8,7 @@
 
 #include "cupilot/Roofline/Residuals.h"
 #include "llvm/ADT/STLExtras.h"
+#include <algorithm>
 
 using namespace llvm;
 
@@ -38,7 +39,8 @@ ModelledSpeedup withInterval(double Ratio, const Genome &Change) {
     All.Low = std::min(All.Low, R.Low);
     All.High = std::max(All.High, R.High);
   }
-  return {Ratio, Ratio * All.Low, Ratio * All.High};
+  return {Ratio, Ratio * std::min(All.Low, 1.0),
+          Ratio * std::max(All.High, 1.0)};
 }
 
 } // namespace cupilot

@@ -12,7 +12,7 @@
 
 namespace cupilot {
 
-/// A modelled speed-up, and between what measured ones lie.
+/// A modelled speed-up, and between what measured ones lie: around it.
 struct ModelledSpeedup {
   double Ratio = 0, Low = 0, High = 0;
 };
