@@ -121,7 +121,6 @@ static json::Array answerRows(const ReportKernel &K, size_t Number) {
     json::Object Row{{"original", number(B.OriginalUs, "{0:f2}")},
                      {"best", number(B.VariantUs, "{0:f2}")},
                      {"ratio", number(B.Ratio, "{0:f2}x")},
-                     {"interval", intervalText(B.Low, B.High)},
                      {"basis", wordOf(B.Basis)},
                      {"device", B.Device},
                      {"ceiling", ceilingText(B)},
@@ -129,6 +128,8 @@ static json::Array answerRows(const ReportKernel &K, size_t Number) {
                      {"variant", B.Variant},
                      {"compiler", B.Compiler},
                      {"arch", B.Arch}};
+    if (std::string Interval = intervalText(B.Low, B.High); !Interval.empty())
+      Row["interval"] = std::move(Interval);
     Rows.push_back(json::Object{{"known", std::move(Row)}});
   }
   if (Rows.empty())
