@@ -26,11 +26,11 @@ python3 benchmarks/dispatch/domains.py put "$work/store-domains"
 g++ -O2 -I"$cuda/include" -c benchmarks/dispatch/stub-cudart.cpp -o "$work/stub.o"
 g++ -O2 -c benchmarks/dispatch/bench.cpp -o "$work/bench.o"
 clang="/usr/lib/llvm-22/bin/clang++ -Wno-unknown-cuda-version --cuda-path=$cuda -isystem $cuda/include --cuda-gpu-arch=sm_90 -O2"
-$clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$store" -c "$unit" -o "$work/clang.o"
-$clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$work/store-domains" -c "$unit" -o "$work/clang-domains.o"
+$clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$store" -fplugin-arg-cupilot-basis=modelled -c "$unit" -o "$work/clang.o"
+$clang -fplugin="$build/lib/cupilot.so" -fplugin-arg-cupilot-store="$work/store-domains" -fplugin-arg-cupilot-basis=modelled -c "$unit" -o "$work/clang-domains.o"
 compilers=clang
 if [ -x "$cuda/bin/nvcc" ]; then
-  cupilot-launch "$cuda/bin/nvcc" -arch=sm_90 -O2 -fplugin-arg-cupilot-store="$store" -c "$unit" -o "$work/nvcc.o"
+  cupilot-launch "$cuda/bin/nvcc" -arch=sm_90 -O2 -fplugin-arg-cupilot-store="$store" -fplugin-arg-cupilot-basis=modelled -c "$unit" -o "$work/nvcc.o"
   compilers="clang nvcc"
 fi
 for c in $compilers; do

@@ -32,12 +32,12 @@ command=(nvcc -O3 --use_fast_math)
 
 cd "$(dirname "$source")"
 cupilot describe "$source" --from="$here/llm-c.txt" -o "$work/w.mlir" -- "${command[@]}"
-cupilot evolve "$source" --workloads="$work/w.mlir" --store="$work/store" -v -- "${command[@]}" \
+cupilot evolve "$source" --workloads="$work/w.mlir" --store="$work/store" -v --accept-estimates -- "${command[@]}" \
   >"$work/evolve.out" 2>"$work/evolve.log" || [ $? = 1 ]
 grep -E '^[^ ]|^  [0-9]+ candidates' "$work/evolve.log"
 cupilot store list --store="$work/store"
 cupilot-launch "${command[@]}" -c "$source" -o "$work/train.o" \
-  -fplugin-arg-cupilot-store="$work/store" -Rpass=cupilot -Rpass-missed=cupilot 2>"$work/remarks"
+  -fplugin-arg-cupilot-store="$work/store" -fplugin-arg-cupilot-basis=modelled -Rpass=cupilot -Rpass-missed=cupilot 2>"$work/remarks"
 sed -n 's/.*remark: //p' "$work/remarks"
 taken=$(grep -c ': variant .*\[-Rpass=cupilot\]$' "$work/remarks" || true)
 echo "$taken kernels have a variant in the object"

@@ -12,14 +12,14 @@ export CUPILOT_CACHE_DIR=$work/cache PATH=$build/bin:$PATH
 
 cupilot-cpucc -O2 examples/nbody.cu -o "$work/nbody"
 cupilot capture -o "$work/w.mlir" -- "$work/nbody" >/dev/null 2>&1
-cupilot evolve examples/nbody.cu --workloads "$work/w.mlir" --store "$work/store" \
+cupilot evolve examples/nbody.cu --workloads "$work/w.mlir" --store "$work/store" --accept-estimates \
   --population 6 --generations 1 -- -O2 >/dev/null 2>&1
 # The same unit with the variant written into it by hand, as a second kernel.
 { cat examples/nbody.cu; sed 's/accelerate/accelerateVariant/' "$work"/store/kernels/*/variants/v_*.cu |
   sed 's/^namespace gravity/namespace variant/; s/gravity::/variant::/g'; } >"$work/byhand.cu"
 echo 'int add(int a, int b) { return a + b; }' >"$work/plain.cpp"
 
-plugin="-fplugin=$build/lib/cupilot.so -fplugin-arg-cupilot-store=$work/store"
+plugin="-fplugin=$build/lib/cupilot.so -fplugin-arg-cupilot-store=$work/store -fplugin-arg-cupilot-basis=modelled"
 compare() { # NAME BASE-COMMAND PLUGIN-COMMAND
   python3 - "$runs" "$@" <<'EOF'
 import statistics, subprocess, sys, time

@@ -14,7 +14,7 @@ search() { # SOURCE DESCRIBE-OPTIONS...
   cupilot describe "$source" "$@" -o "$work/launches.mlir" -- -O2
   # No record of nvcc's: the same store comes out wherever it is made.
   cupilot evolve "$source" --workloads "$work/launches.mlir" --store "$work/store" --compiler=clang \
-    --population 10 --generations 1 -- -O2 || [ $? = 1 ] # 1: nothing accepted.
+    --population 10 --generations 1 --accept-estimates -- -O2 || [ $? = 1 ] # 1: nothing accepted.
 }
 
 search examples/nbody.cu --workload \

@@ -2,7 +2,9 @@
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifdef CALIBRATION_SMALL
 #include <small.h>
+#endif
 
 // Elements on their own.
 

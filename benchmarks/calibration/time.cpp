@@ -9,12 +9,14 @@
 // calibration-time FOLDER OUT.json: times each variant that
 // calibration-variants wrote into FOLDER, with an empty L2, variants
 // interleaved, and collects counters for kernels of known class. Knows the
-// driver API and CUPTI only.
+// driver API and CUPTI only. Each kernel runs in a process of its own: one that
+// faults or hangs costs its own times only.
 //
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Profile/Metrics.h"
 #include "cupilot/Profile/RangeProfiler.h"
+#include "cupilot/Runner/Numbers.h"
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -25,8 +27,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using nlohmann::json;
 using namespace cupilot;
@@ -42,6 +44,7 @@ void check(CUresult Code, const std::string &What) {
 
 constexpr size_t FlushBytes = 512u << 20; ///< Several times the L2.
 constexpr unsigned Rounds = 21;
+constexpr unsigned MostSeconds = 60; ///< For one kernel.
 
 struct Launch {
   CUfunction Function = nullptr;
@@ -55,55 +58,6 @@ struct Variant {
   std::vector<Launch> Launches;
   std::vector<double> Times;
 };
-
-/// "f32 uniform low=0 high=1": the bytes, not the same as on the cpu device.
-std::vector<uint8_t> content(const std::string &Text, size_t Size) {
-  std::istringstream In(Text);
-  std::string Type, Way, Rest;
-  In >> Type >> Way;
-  double Low = 0, High = 1;
-  while (In >> Rest) {
-    if (Rest.rfind("low=", 0) == 0)
-      Low = std::atof(Rest.c_str() + 4);
-    if (Rest.rfind("high=", 0) == 0)
-      High = std::atof(Rest.c_str() + 5);
-  }
-  std::vector<uint8_t> Bytes(Size);
-  std::mt19937 Random(7);
-  auto Fill = [&](auto Zero) {
-    using T = decltype(Zero);
-    auto *At = reinterpret_cast<T *>(Bytes.data());
-    size_t N = Size / sizeof(T);
-    if (Way == "permutation") {
-      for (size_t I = 0; I < N; ++I)
-        At[I] = T(I);
-      std::shuffle(At, At + N, Random);
-      return;
-    }
-    bool Whole = std::is_integral_v<T> && High <= 1;
-    for (size_t I = 0; I < N; ++I)
-      At[I] = Way == "iota"      ? T(I)
-              : Way != "uniform" ? T(0)
-              : Whole            ? T(Random())
-                                 : T(Low + (High - Low) * (Random() * 0x1p-32));
-  };
-  if (Type == "f32")
-    Fill(0.0f);
-  else if (Type == "f64")
-    Fill(0.0);
-  else if (Type == "i32")
-    Fill(int32_t(0));
-  else if (Type == "u32")
-    Fill(uint32_t(0));
-  else if (Type == "u8")
-    Fill(uint8_t(0));
-  else if (Type == "f16") // Between 1 and 2.
-    for (size_t I = 0; I + 1 < Size; I += 2) {
-      Bytes[I] = uint8_t(Random());
-      Bytes[I + 1] = 0x3c | (Random() & 3);
-    }
-  return Bytes;
-}
 
 double quantile(std::vector<double> V, double Q) {
   std::sort(V.begin(), V.end());
@@ -122,9 +76,6 @@ public:
     check(cuMemAlloc(&Flush, FlushBytes), "memory");
     check(cuEventCreate(&Start, 0), "event");
     check(cuEventCreate(&Stop, 0), "event");
-    Counters = RangeProfiler::open("", WhyNot);
-    if (!Counters)
-      std::printf("no counters: %s\n", WhyNot.c_str());
   }
   json run(const std::filesystem::path &File);
 
@@ -136,8 +87,6 @@ private:
   CUdeviceptr Flush = 0;
   CUevent Start = nullptr, Stop = nullptr;
   std::vector<std::vector<uint8_t>> Args;
-  std::unique_ptr<RangeProfiler> Counters;
-  std::string WhyNot;
 };
 } // namespace
 
@@ -165,6 +114,8 @@ double Bench::once(const Variant &V) {
 }
 
 json Bench::profile(const Variant &V) {
+  std::string WhyNot;
+  std::unique_ptr<RangeProfiler> Counters = RangeProfiler::open("", WhyNot);
   if (!Counters)
     return {{"reason", WhyNot}};
   std::vector<std::string> Names;
@@ -199,7 +150,7 @@ json Bench::run(const std::filesystem::path &File) {
   }
   std::vector<CUdeviceptr> Buffers;
   for (const json &B : K["buffers"]) {
-    std::vector<uint8_t> Bytes = content(B["content"], B["size"]);
+    std::vector<uint8_t> Bytes = runner::generate(B["content"].get<std::string>(), B["size"]);
     CUdeviceptr &P = Buffers.emplace_back();
     check(cuMemAlloc(&P, Bytes.size()), "memory");
     check(cuMemcpyHtoD(P, Bytes.data(), Bytes.size()), "copy");
@@ -237,17 +188,58 @@ json Bench::run(const std::filesystem::path &File) {
         V.Times.push_back(Time);
     }
   json Result = {{"name", K["name"]}, {"class", K["class"]}};
-  for (const Variant &V : Variants)
+  const std::vector<double> &Original = Variants.front().Times;
+  for (const Variant &V : Variants) {
+    std::vector<double> Ratios;
+    for (size_t R = 0; R < V.Times.size(); ++R)
+      Ratios.push_back(Original[R] / V.Times[R]);
     Result["variants"].push_back({{"genome", V.Genome},
                                   {"microseconds", quantile(V.Times, 0.5)},
                                   {"low", quantile(V.Times, 0.1)},
-                                  {"high", quantile(V.Times, 0.9)}});
+                                  {"high", quantile(V.Times, 0.9)},
+                                  {"ratio", quantile(Ratios, 0.5)}});
+  }
   if (K["class"] != "")
     Result["profile"] = profile(Variants.front());
-  for (Variant &V : Variants)
-    cuModuleUnload(V.Module);
-  for (CUdeviceptr P : Buffers)
-    cuMemFree(P);
+  return Result;
+}
+
+/// What run() says of \p File, from a process of its own.
+static json runApart(const std::filesystem::path &File) {
+  int Pipe[2];
+  if (pipe(Pipe) != 0)
+    throw std::runtime_error("no pipe");
+  pid_t Child = fork();
+  if (Child < 0)
+    throw std::runtime_error("no process");
+  if (Child == 0) {
+    close(Pipe[0]);
+    alarm(MostSeconds);
+    json Result;
+    try {
+      Result = Bench().run(File);
+    } catch (const std::exception &E) {
+      Result = {{"name", File.stem().string()}, {"error", E.what()}};
+    }
+    std::string Text = Result.dump();
+    for (size_t At = 0; At < Text.size();) {
+      ssize_t N = write(Pipe[1], Text.data() + At, Text.size() - At);
+      if (N <= 0)
+        _exit(1);
+      At += size_t(N);
+    }
+    _exit(0);
+  }
+  close(Pipe[1]);
+  std::string Text;
+  char Part[4096];
+  for (ssize_t N; (N = read(Pipe[0], Part, sizeof(Part))) > 0;)
+    Text.append(Part, size_t(N));
+  close(Pipe[0]);
+  waitpid(Child, nullptr, 0);
+  json Result = json::parse(Text, nullptr, false);
+  if (Result.is_discarded())
+    return {{"name", File.stem().string()}, {"error", "ended early"}};
   return Result;
 }
 
@@ -257,24 +249,23 @@ int main(int Argc, char **Argv) {
     return 2;
   }
   try {
-    Bench B;
     std::vector<std::filesystem::path> Files;
     for (const auto &Entry : std::filesystem::directory_iterator(Argv[1]))
       if (Entry.path().extension() == ".json")
         Files.push_back(Entry.path());
     std::sort(Files.begin(), Files.end());
     json All = json::array();
-    for (const auto &File : Files)
-      try {
-        All.push_back(B.run(File));
+    for (const auto &File : Files) {
+      const json &One = All.emplace_back(runApart(File));
+      if (One.contains("error"))
+        std::printf("%s: %s\n", File.stem().c_str(),
+                    One["error"].get<std::string>().c_str());
+      else
         std::printf("%s: %zu variants, original %.2f us\n", File.stem().c_str(),
-                    All.back()["variants"].size(),
-                    All.back()["variants"][0]["microseconds"].get<double>());
-        std::fflush(stdout);
-      } catch (const std::exception &E) {
-        std::printf("%s: %s\n", File.stem().c_str(), E.what());
-        All.push_back({{"name", File.stem().string()}, {"error", E.what()}});
-      }
+                    One["variants"].size(),
+                    One["variants"][0]["microseconds"].get<double>());
+      std::fflush(stdout);
+    }
     std::ofstream(Argv[2]) << All.dump(1) << "\n";
   } catch (const std::exception &E) {
     std::fprintf(stderr, "calibration-time: %s\n", E.what());

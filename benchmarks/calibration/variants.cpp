@@ -7,9 +7,10 @@
 //===----------------------------------------------------------------------===//
 //
 // calibration-variants F.cu --kernel K --workload TEXT --out DIR/NAME
-//     [--genomes 'G; G; ...'] -- FLAGS
+//     [--genomes 'G; G; ...'] [--limit N] -- FLAGS
 // translates each genome by rules, counts what it does on the cpu device, and
-// writes DIR/NAME.json and a cubin for each device code beside it.
+// writes DIR/NAME.json and a cubin for each device code beside it; of genomes
+// that apply, the first N.
 // calibration-variants --remodel FILE.json: the model's times, anew.
 //
 //===----------------------------------------------------------------------===//
@@ -47,6 +48,7 @@ static cl::opt<std::string> Out("out");
 static cl::opt<std::string> Genomes("genomes");
 static cl::opt<std::string> Remodel("remodel");
 static cl::opt<std::string> Class("class");
+static cl::opt<unsigned> Limit("limit", cl::init(~0u));
 
 namespace {
 /// Device code and what was made of it.
@@ -184,6 +186,8 @@ Error Maker::run(ArrayRef<std::string> Given) {
   SmallVector<StringRef> Texts;
   StringRef(Genomes).split(Texts, ';', -1, false);
   for (StringRef Text : Texts) {
+    if (Variants.size() > Limit)
+      break;
     std::optional<Genome> Genes = parseGenome(Text.trim());
     if (!Genes)
       return usageError("'" + Text + "' is no genome");

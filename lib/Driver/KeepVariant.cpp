@@ -18,6 +18,7 @@
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
+#include "cupilot/Roofline/Residuals.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Config.h"
 #include "cupilot/Support/Error.h"
@@ -307,9 +308,11 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Digest = digest(*Text);
   Kept.Fitness = *Ratio;
   Kept.Outcome = CandidateOutcome::Accepted;
-  Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, *Ratio, *Ratio,
-                           *Ratio, unsigned(GateVersion), V.Verdict->Checks,
-                           By.Name, From.Arch, Own->Identity});
+  const ModelledSpeedup Time = withInterval(*Ratio, /*Change=*/{});
+  Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, Time.Ratio,
+                           Time.Low, Time.High, unsigned(GateVersion),
+                           V.Verdict->Checks, By.Name, From.Arch,
+                           Own->Identity});
   Kept.Evidence.back().Cases = casesOf(From.Workloads, /*OnGpu=*/false);
   for (size_t I = S->Variants.size(); I-- > 0;)
     if (S->Variants[I].Name == V.Name) {
@@ -327,7 +330,8 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
           putIntoStore(*Store, {std::move(*S), /*Replace=*/true, {}, {}}, Log))
     return E;
   Log << V.Name << ": added to '" << Root << "'"
-      << format(", %.2fx (modelled)\n", *Ratio);
+      << ", " << speedupText(Time.Ratio, Time.Low, Time.High, Basis::Modelled)
+      << "\n";
   return Error::success();
 }
 

@@ -64,6 +64,7 @@ KernelSearches::problemOf(const SearchedUnit &Unit, const Kernel &K,
   P.DataFolder = Recorded.Folder;
   P.OnGpu = R.Device != "cpu";
   P.LargeBytes = R.LargeBytes;
+  P.AcceptEstimates = R.AcceptEstimates;
   return P;
 }
 
@@ -168,9 +169,12 @@ Expected<SearchResult> KernelSearches::searchAloud(const SearchProblem &P,
              CandidateOutcome::Inadmissible}),
       Count(CandidateOutcome::Slower));
   Log << "  " << Figures << ", " << Result->Kept << " kept\n";
-  if (Result->Kept)
-    Row.Ratio = Result->Variants.front().Fitness.value_or(0);
-  else
+  if (Result->Kept) {
+    const Variant &Best = Result->Variants.front();
+    Row.Ratio = Best.Fitness.value_or(0);
+    Row.Low = Best.Evidence.front().Low;
+    Row.High = Best.Evidence.front().High;
+  } else
     Row.Why = Figures;
   Row.RatioBasis = P.OnGpu ? Basis::Measured : Basis::Modelled;
   if (Result->Ended)

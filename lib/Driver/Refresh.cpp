@@ -85,6 +85,7 @@ Expected<unsigned> Refresh::prove(StoredKernel &S, const std::string &Arch,
       return Gpu.takeError();
     if (!Evaluator) {
       P.Gpu = *Gpu;
+      P.AcceptEstimates = true; // The variant was accepted before.
       Expected<std::unique_ptr<CandidateEvaluator>> Made =
           CandidateEvaluator::create(P);
       if (!Made)

@@ -133,6 +133,8 @@ std::vector<ReportBest> bestOf(const StoredKernel &S, StringRef Gpu,
     R.Arch = M->Arch;
     R.Variant = V->Name;
     R.Ratio = M->Ratio;
+    R.Low = M->Low;
+    R.High = M->High;
     R.Basis = M->Basis;
     R.Gate = gateText(*V, *M);
     R.Device = M->Device;

@@ -51,6 +51,8 @@ void SearchProgress::candidate(unsigned Generation, const CandidateRecord &R,
       << wordOf(R.Outcome);
   if (R.Ratio > 0)
     Log << format(" %.2fx", R.Ratio);
+  if (R.Evidence && R.Evidence->High > 0)
+    Log << format(" (%.2f to %.2f)", R.Evidence->Low, R.Evidence->High);
   Log << " " << R.Genome << "\n";
   if (std::string Why = reasonText(R); Verbose && !Why.empty())
     Log << "    " << Why << "\n";

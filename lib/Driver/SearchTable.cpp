@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/SearchTable.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
@@ -69,14 +70,17 @@ void SearchTable::print(raw_ostream &OS) const {
     else
       OS << format("%7s", "-");
   };
-  OS << format("%7s  %6s  %-8s  %s\n", "share", "ratio", "basis", "kernel");
+  OS << format("%7s  %6s  %-12s  %-8s  %s\n", "share", "ratio", "interval",
+               "basis", "kernel");
   for (const SearchRow &R : Rows) {
     Share(R.Share);
+    const std::string Interval = intervalText(R.Low, R.High);
     if (R.Ratio > 0)
-      OS << format("  %5.2fx  %-8s  ", R.Ratio,
+      OS << format("  %5.2fx  %-12s  %-8s  ", R.Ratio,
+                   Interval.empty() ? "-" : Interval.c_str(),
                    wordOf(R.RatioBasis).str().c_str());
     else
-      OS << format("  %6s  %-8s  ", "-", "-");
+      OS << format("  %6s  %-12s  %-8s  ", "-", "-", "-");
     OS << R.Kernel;
     if (!R.Why.empty())
       OS << ": " << R.Why;
@@ -84,7 +88,7 @@ void SearchTable::print(raw_ostream &OS) const {
   }
   if (Unchosen) {
     Share(UnchosenShare);
-    OS << format("  %6s  %-8s  ", "-", "-") << Unchosen
+    OS << format("  %6s  %-12s  %-8s  ", "-", "-", "-") << Unchosen
        << " more: left out by --only, --share or --top\n";
   }
   if (double Whole = expected(); Whole > 0)
@@ -103,6 +107,10 @@ json::Object SearchTable::toJSON() const {
       K["share"] = R.Share;
     if (R.Ratio > 0) {
       K["ratio"] = R.Ratio;
+      if (R.Low < R.High) {
+        K["low"] = R.Low;
+        K["high"] = R.High;
+      }
       K["basis"] = wordOf(R.RatioBasis);
     }
     if (!R.Why.empty())

@@ -18,8 +18,13 @@ Measurement measurementOf(const CandidateEvidence &E, double Ratio,
                 Ratio,         Ratio,           unsigned(GateVersion),
                 E.Gate.Checks, P.Compiler,      P.Arch,
                 E.Canonical};
-  if (!E.Gpu)
+  if (!E.Gpu) {
+    if (E.High > 0) {
+      M.Low = E.Low;
+      M.High = E.High;
+    }
     return M;
+  }
   M.Device = E.Gpu->Device;
   M.Basis = Basis::Measured;
   if (E.Gpu->Total) {

@@ -17,6 +17,7 @@
 #include "cupilot/GpuJudge/DeviceCode.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Roofline/Residuals.h"
 #include "cupilot/Substitute/BuildIdentity.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Toolchain.h"
@@ -72,6 +73,7 @@ public:
 private:
   Error judge(Candidate &C, GateDepth Depth);
   Error model(Candidate &C, ArrayRef<PlanLaunches> Launches);
+  Expected<Genome> changeOf(const Candidate &C) const;
   Error build(Candidate &C) const;
   Error identify(Candidate &C, std::string &NoIdentity) const;
   std::vector<std::optional<ExecutionCounts>>
@@ -240,8 +242,12 @@ static Error absorb(Error E, Candidate &C, CandidateOutcome Outcome) {
 
 Expected<Candidate> Evaluator::prepare(const Genome &G) const {
   Expected<Translation> T = translate(G);
-  if (T)
-    return prepare(G, std::move(*T));
+  if (T) {
+    Expected<Candidate> Made = prepare(G, std::move(*T));
+    if (Made)
+      Made->IsByRules = true;
+    return Made;
+  }
   Candidate C;
   C.Record.Genome = C.Record.Carried = genomeText(G);
   if (Error E = absorb(T.takeError(), C, CandidateOutcome::Refused))
@@ -461,6 +467,19 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
   return model(C, Launches);
 }
 
+/// The genes of \p C if the rules make its text; else nothing is known of the
+/// kind of change.
+Expected<Genome> Evaluator::changeOf(const Candidate &C) const {
+  std::optional<Genome> Genes = parseGenome(C.Record.Genome);
+  if (!Genes || C.IsByRules)
+    return Genes.value_or(Genome());
+  Expected<Translation> T = translate(*Genes);
+  bool IsSame = T && T->Source == C.Record.Code->Source;
+  if (Error Other = absorbFinding(T.takeError(), [](StringRef) {}))
+    return std::move(Other);
+  return IsSame ? *Genes : Genome();
+}
+
 /// Fills in the modelled times, and ends \p C by them.
 Error Evaluator::model(Candidate &C, ArrayRef<PlanLaunches> Launches) {
   CandidateRecord &R = C.Record;
@@ -485,12 +504,22 @@ Error Evaluator::model(Candidate &C, ArrayRef<PlanLaunches> Launches) {
   }
   R.Evidence->Modelled = std::move(Modelled);
   R.Ratio = Sum.ratio();
+  Expected<Genome> Change = changeOf(C);
+  if (!Change)
+    return Change.takeError();
+  const ModelledSpeedup By = withInterval(R.Ratio, *Change);
+  R.Evidence->Low = By.Low;
+  R.Evidence->High = By.High;
   if (Regressed)
     R.end(CandidateOutcome::Slower,
           "slower (modelled) on at least one workload");
   else if (R.Ratio < P.Margin)
     R.end(CandidateOutcome::Slower,
           "not faster (modelled) than the original by the margin");
+  else if (By.Low < P.Margin && !P.AcceptEstimates)
+    R.end(CandidateOutcome::Slower,
+          "not surely faster than the original by the margin: " +
+              speedupText(By.Ratio, By.Low, By.High, Basis::Modelled));
   else
     R.end(CandidateOutcome::Accepted);
   return Error::success();

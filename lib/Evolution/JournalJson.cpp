@@ -204,6 +204,8 @@ std::string evidenceText(const CandidateEvidence &E) {
                                       {"variant_us", T.VariantUs}});
     O["modelled"] = std::move(Modelled);
   }
+  if (E.High > 0)
+    O["interval"] = json::Array{E.Low, E.High};
   if (E.Gpu)
     O["gpu"] = toJSON(*E.Gpu);
   return print(std::move(O));
@@ -227,6 +229,11 @@ std::optional<CandidateEvidence> readEvidence(StringRef Text) {
     E.Modelled.push_back({textIn(T, "workload"), numberIn(T, "original_us"),
                           numberIn(T, "variant_us")});
   });
+  if (const json::Array *Ends = O->getArray("interval");
+      Ends && Ends->size() == 2) {
+    E.Low = Ends->front().getAsNumber().value_or(0);
+    E.High = Ends->back().getAsNumber().value_or(0);
+  }
   for (StringRef Key : {"gpu", "card"}) // Format 1 has the latter.
     if (const json::Object *Gpu = O->getObject(Key))
       E.Gpu = readGpuVerdict(*Gpu);

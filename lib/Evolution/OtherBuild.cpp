@@ -8,6 +8,7 @@
 
 #include "OtherBuild.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -41,9 +42,8 @@ private:
     if (Options.Tell)
       Options.Tell((P.Compiler + ": " + variantName(R) + ": " + What).str());
   }
-  void tellRatio(const CandidateRecord &R, double Ratio) const {
-    tell(R, formatv("x{0:f2} ({1})", Ratio, P.OnGpu ? "measured" : "modelled")
-                .str());
+  void tellRatio(const CandidateRecord &R, const Measurement &M) const {
+    tell(R, speedupText(M.Ratio, M.Low, M.High, M.Basis));
   }
   Expected<Genome> genomeOf(const CandidateRecord &R) const;
 
@@ -90,7 +90,7 @@ OtherBuild::byModel(ArrayRef<CandidateRecord> Accepted) {
       tell(R, "left out: " + Why);
       continue;
     }
-    tellRatio(R, (*Proof)->Ratio);
+    tellRatio(R, (*Proof)->Evidence);
     Proofs.push_back({I, std::move(**Proof)});
   }
   return Proofs;
@@ -149,10 +149,9 @@ Error OtherBuild::prove(Attempt &A, std::vector<OtherProof> &Proofs) {
     tell(R, "left out: no launch is left on which it may run");
     return Error::success();
   }
-  tellRatio(R, R.Ratio);
-  Proofs.push_back(
-      {A.Index,
-       {R.Ratio, measurementOf(*R.Evidence, R.Ratio, P), std::move(**Where)}});
+  Measurement M = measurementOf(*R.Evidence, R.Ratio, P);
+  tellRatio(R, M);
+  Proofs.push_back({A.Index, {R.Ratio, std::move(M), std::move(**Where)}});
   return Error::success();
 }
 

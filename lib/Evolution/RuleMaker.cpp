@@ -96,8 +96,8 @@ Error RuleMaker::make(ArrayRef<CandidateOrder> Orders,
     auto Known = Translated.find(genomeText(Orders[I].Genes));
     if (Known == Translated.end())
       Prepared[I].emplace(E.prepare(Orders[I].Genes));
-    else
-      Prepared[I].emplace(E.prepare(Orders[I].Genes, Known->second));
+    else if (Prepared[I].emplace(E.prepare(Orders[I].Genes, Known->second)))
+      (*Prepared[I])->IsByRules = true;
   });
   Made.resize(Orders.size());
   Error Failure = Error::success();

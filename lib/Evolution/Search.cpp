@@ -135,6 +135,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   // Where the GPU is does not matter: another spool may go on, or replay.
   if (P.OnGpu)
     B.add("card");
+  else if (P.AcceptEstimates)
+    B.add("estimates");
   for (const std::string &Genome : O.Begin)
     B.add(Genome);
   if (O.Within > 0)

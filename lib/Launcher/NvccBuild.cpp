@@ -151,16 +151,20 @@ std::optional<BuildNote> Selection::whyReplaceable(const NvccPtx &M,
 }
 
 Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
-  const DomainPolicy Domains{Command.Plugin.Strict, Command.Plugin.UseLegacy};
+  const PluginArguments &Asked = Command.Plugin;
+  Expected<bool> Modelled = Asked.takesModelled();
+  if (!Modelled)
+    return Modelled.takeError();
+  const EvidencePolicy Policy{Asked.Strict, Asked.UseLegacy, *Modelled};
   for (const BuildVariant &V : R.Variants) {
     if (std::optional<SubstitutionOutcome> Out =
-            whyNotBuilt(Symbol, V, Domains, Store.root())) {
+            whyNotBuilt(Symbol, V, Policy, Store.root())) {
       Result.Outcomes.push_back(std::move(*Out));
       continue;
     }
-    if (Applied >= Command.Plugin.Limit) {
+    if (Applied >= Asked.Limit) {
       tell(Symbol, SubstitutionResult::NotChosen,
-           {BuildReason::Limit, {V.Name, utostr(Command.Plugin.Limit)}});
+           {BuildReason::Limit, {V.Name, utostr(Asked.Limit)}});
       continue;
     }
     Expected<CompiledVariant> C = compileNvccVariant(
@@ -176,7 +180,7 @@ Error Selection::take(StringRef Symbol, const BuildRecord &R, ObjectKernel &K) {
     ++Applied;
     C->Names = R.names();
     C->Params = R.Params;
-    restrictDomain(C->V, Domains);
+    restrictDomain(C->V, Policy);
     Result.Outcomes.push_back(
         {Symbol.str(), SubstitutionResult::VariantApplied,
          noteOfApplied(V, V.Genome + " (for " + V.When.Arch + ")" +

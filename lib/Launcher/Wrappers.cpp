@@ -126,6 +126,13 @@ static int launchCache(ArrayRef<std::string> Command,
   if (At == Command.size())
     return Plain();
   ArrayRef<std::string> Inner = Command.drop_front(At);
+  // Caches hash arguments, and no variable of ours.
+  std::vector<std::string> WithBasis;
+  if (std::string Basis = variable("CUPILOT_BASIS"); !Basis.empty()) {
+    WithBasis.push_back("-fplugin-arg-cupilot-basis=" + Basis);
+    append_range(WithBasis, Own); // What is said last counts.
+    Own = WithBasis;
+  }
   std::vector<std::string> Full(Own.begin(), Own.end());
   Full.insert(Full.end(), Inner.begin() + 1, Inner.end());
   std::vector<std::string> Args = Command.take_front(At).vec();

@@ -37,6 +37,10 @@ static json::Value toJSON(const BuildVariant &V) {
   if (V.Basis) {
     O["basis"] = wordOf(*V.Basis);
     O["low"] = V.Low;
+    if (V.Ratio > 0) {
+      O["ratio"] = V.Ratio;
+      O["high"] = V.High;
+    }
   }
   if (V.Where)
     O["domain"] = toJSON(*V.Where);
@@ -64,7 +68,8 @@ static bool fromJSON(const json::Value &Value, BuildVariant &V, json::Path P) {
               O.map("source_digest", V.SourceDigest) &&
               O.map("canonical", V.Canonical) && O.map("genome", V.Genome) &&
               O.map("plan", V.Plan) && O.map("guard", V.When) &&
-              O.mapOptional("basis", Word) && O.mapOptional("low", V.Low);
+              O.mapOptional("basis", Word) && O.mapOptional("low", V.Low) &&
+              O.mapOptional("ratio", V.Ratio) && O.mapOptional("high", V.High);
   // Nothing there is a variant of an older store; "null" is no domain.
   if (Read && Value.getAsObject()->get("domain")) {
     V.Where.emplace();

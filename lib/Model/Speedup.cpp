@@ -8,6 +8,7 @@
 
 #include "cupilot/Model/Speedup.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -25,6 +26,16 @@ std::vector<double> timeWeights(ArrayRef<Workload> All, TimeBasis Basis) {
     Weights.push_back(
         HasTime(W) && (W.isTimed() || GateStandsIn) ? double(W.Count) : 0);
   return Weights;
+}
+
+std::string intervalText(double Low, double High) {
+  return Low < High ? formatv("{0:f2} to {1:f2}", Low, High).str() : "";
+}
+
+std::string speedupText(double Ratio, double Low, double High, Basis B) {
+  const std::string Interval = intervalText(Low, High);
+  return formatv("{0:f2} ({1}{2}{3})", Ratio, Interval,
+                 Interval.empty() ? "" : ", ", wordOf(B));
 }
 
 } // namespace cupilot

@@ -150,6 +150,12 @@ CupilotAction::CreateASTConsumer(CompilerInstance &CI, StringRef File) {
   std::string Root = resolveStore(Arguments.Store, File, Explicit);
   if (Root.empty())
     return Nothing;
+  if (Expected<bool> Modelled = Arguments.takesModelled()) {
+    Arguments.UseModelled = *Modelled;
+  } else {
+    diagnose(CI, toString(Modelled.takeError()));
+    return Nothing;
+  }
   Expected<BuildStore> Opened = BuildStore::open(Root);
   if (!Opened) {
     diagnoseStore(CI, Explicit, Arguments.Strict, Opened.takeError());
@@ -212,7 +218,8 @@ llvm::PreservedAnalyses SubstitutionPass::run(llvm::Module &M,
   Options.Store = Store.get();
   Options.Filter = Arguments.Filter;
   Options.Limit = Arguments.Limit;
-  Options.Domains = {Arguments.Strict, Arguments.UseLegacy};
+  Options.Evidence = {Arguments.Strict, Arguments.UseLegacy,
+                      *Arguments.UseModelled};
   Options.Context = buildContext(CI->getFrontendOpts().LLVMArgs);
   Options.CheckOnly = Arguments.How == PluginArguments::Mode::Check;
   // Before a variant is in it.

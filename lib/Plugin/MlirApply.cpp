@@ -32,10 +32,13 @@ using llvm::StringRef;
 namespace cupilot {
 
 /// A finding for a variant that does not hold for every launch as it stands.
-static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain) {
+static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain,
+                                    bool TakeModelled) {
   auto Needed = [](StringRef Why) {
     return findingError(Why + ", and mlir-opt does not compile host code");
   };
+  if (V.Basis == Basis::Modelled && !TakeModelled)
+    return findingError("nobody measured its time; basis=modelled takes it");
   if (!V.Where && !AssumeDomain)
     return findingError("it has no domain, as in stores of format 6 and "
                         "before; 'cupilot verify --store' gives it one");
@@ -106,6 +109,13 @@ private:
       *this, "assume-domain",
       llvm::cl::desc("All launches are known to lie in the domains of the "
                      "variants, which nothing checks")};
+  Option<Basis> LeastBasis{
+      *this, "basis", llvm::cl::desc("Evidence that a variant needs"),
+      llvm::cl::init(Basis::Measured),
+      llvm::cl::values(
+          clEnumValN(Basis::Measured, "measured", "a measured time (default)"),
+          clEnumValN(Basis::Modelled, "modelled",
+                     "a modelled time is enough"))};
   Option<bool> Strict{
       *this, "strict",
       llvm::cl::desc("A variant that does not fit is an error")};
@@ -154,7 +164,8 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
 
 llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
                                     const BuildVariant &V, StringRef Path) {
-  if (llvm::Error E = checkNeedsNoHost(V, AssumeDomain))
+  if (llvm::Error E = checkNeedsNoHost(
+          V, AssumeDomain, LeastBasis == Basis::Modelled))
     return E;
   Expected<VariantModule> New = VariantModule();
   if (R.Compiler == MlirCompiler) {

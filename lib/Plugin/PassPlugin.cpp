@@ -33,7 +33,7 @@ using namespace cupilot;
 namespace {
 struct IrSubstitution : PassInfoMixin<IrSubstitution> {
   bool Device = false, CheckOnly = false;
-  DomainPolicy Domains;
+  EvidencePolicy Evidence;
   std::string Store, Bitcode;
 
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &);
@@ -63,7 +63,7 @@ PreservedAnalyses IrSubstitution::run(Module &M, ModuleAnalysisManager &) {
   SubstitutionOptions Options;
   Options.Store = &*Opened;
   Options.CheckOnly = CheckOnly;
-  Options.Domains = Domains;
+  Options.Evidence = Evidence;
   Options.Provider = [&](const BuildVariant &V) {
     return readBitcode(Bitcode, V);
   };
@@ -94,9 +94,11 @@ static bool parsePass(StringRef Name, ModulePassManager &Passes,
     else if (Key == "check")
       P.CheckOnly = true;
     else if (Key == "strict")
-      P.Domains.ProvedOnly = true;
+      P.Evidence.ProvedOnly = true;
     else if (Each == "legacy=use")
-      P.Domains.TakeLegacy = true;
+      P.Evidence.TakeLegacy = true;
+    else if (Each == "basis=modelled")
+      P.Evidence.TakeModelled = true;
     else if (!Each.empty())
       return false;
   }

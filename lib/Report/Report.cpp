@@ -9,6 +9,7 @@
 #include "cupilot/Report/Report.h"
 #include "Chart.h"
 #include "ReportTemplate.h"
+#include "cupilot/Model/Speedup.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Mustache.h"
@@ -127,6 +128,8 @@ static json::Array answerRows(const ReportKernel &K, size_t Number) {
                      {"variant", B.Variant},
                      {"compiler", B.Compiler},
                      {"arch", B.Arch}};
+    if (std::string Interval = intervalText(B.Low, B.High); !Interval.empty())
+      Row["interval"] = std::move(Interval);
     Rows.push_back(json::Object{{"known", std::move(Row)}});
   }
   if (Rows.empty())

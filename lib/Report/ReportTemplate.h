@@ -71,7 +71,7 @@ pre .add { color: var(--good); } pre .cut { color: var(--bad); } pre .place { co
 /// The kernels of a program, or some of them.
 inline constexpr const char AnswersTemplate[] =
     R"mustache(<div class="wide"><table class="answer"><tr><th class="n">share</th><th>kernel</th><th>contract</th><th>compiler</th><th class="n">original us</th><th class="n">best us</th><th class="n">ratio</th><th>basis</th><th class="n">of the ceiling</th><th>gate</th></tr>
-{{#answers}}<tr>{{#first}}<td class="n" rowspan="{{rows}}">{{share}}</td><td class="k" rowspan="{{rows}}">{{#at}}<a href="#k{{at}}">{{name}}</a>{{/at}}{{^at}}{{name}}{{/at}}</td><td rowspan="{{rows}}">{{contract}}</td>{{/first}}{{#known}}<td class="c">{{compiler}}, {{arch}}</td><td class="n">{{original}}</td><td class="n">{{best}}</td><td class="n">{{ratio}}</td><td>{{basis}}<div><small>{{device}}</small></div></td><td class="n">{{ceiling}}</td><td>{{gate}}<div><small>{{variant}}</small></div></td>{{/known}}{{#none}}<td class="w" colspan="7">{{none}}</td>{{/none}}</tr>
+{{#answers}}<tr>{{#first}}<td class="n" rowspan="{{rows}}">{{share}}</td><td class="k" rowspan="{{rows}}">{{#at}}<a href="#k{{at}}">{{name}}</a>{{/at}}{{^at}}{{name}}{{/at}}</td><td rowspan="{{rows}}">{{contract}}</td>{{/first}}{{#known}}<td class="c">{{compiler}}, {{arch}}</td><td class="n">{{original}}</td><td class="n">{{best}}</td><td class="n">{{ratio}}{{#interval}}<div><small>{{interval}}</small></div>{{/interval}}</td><td>{{basis}}<div><small>{{device}}</small></div></td><td class="n">{{ceiling}}</td><td>{{gate}}<div><small>{{variant}}</small></div></td>{{/known}}{{#none}}<td class="w" colspan="7">{{none}}</td>{{/none}}</tr>
 {{/answers}}</table></div>
 )mustache";
 

@@ -165,6 +165,7 @@ static BuildRecord recordFor(const StoredKernel &S, const BuildEntry &B) {
 /// What a build with the identity of \p M is told of \p V.
 static BuildVariant offered(const StoredKernel &S, const Variant &V,
                             const Measurement &M) {
+  const bool HasInterval = M.Basis == Basis::Modelled && M.Low < M.High;
   return {V.Name,
           kernelFolder(S) + (S.Old ? "/" : "/variants/") + V.Source,
           V.Digest,
@@ -174,6 +175,8 @@ static BuildVariant offered(const StoredKernel &S, const Variant &V,
           genomeText(V.Genes),
           M.Basis,
           M.Low,
+          HasInterval ? M.Ratio : 0,
+          HasInterval ? M.High : 0,
           V.Where};
 }
 

@@ -356,7 +356,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
     }
     for (const BuildVariant &V : Record->Variants) {
       if (std::optional<SubstitutionOutcome> Out =
-              whyNotBuilt(Symbol, V, Options.Domains, Options.Store->root())) {
+              whyNotBuilt(Symbol, V, Options.Evidence, Options.Store->root())) {
         Outcomes.push_back(std::move(*Out));
         continue;
       }
@@ -373,7 +373,7 @@ substituteDevice(Module &M, const SubstitutionOptions &Options) {
       }
       ++Applied;
       BuildVariant Taken = V;
-      restrictDomain(Taken, Options.Domains);
+      restrictDomain(Taken, Options.Evidence);
       Outcomes.push_back(
           {Symbol, Result::VariantApplied,
            noteOfApplied(V, V.Genome + contractRemark(Record->Contract)),

@@ -153,9 +153,9 @@ Error HostSubstitution::findVariants() {
     for (BuildRecord &R : Own)
       for (BuildVariant &V : R.Variants) {
         std::vector<std::string> Symbols = variantSymbols(Name, V);
-        if (whyNotBuilt(Name, V, Options.Domains, Options.Store->root()))
+        if (whyNotBuilt(Name, V, Options.Evidence, Options.Store->root()))
           continue; // As the device half did.
-        restrictDomain(V, Options.Domains);
+        restrictDomain(V, Options.Evidence);
         if (Symbols.empty() || !all_of(Symbols, [&](StringRef Each) {
               return Binary.allHold(Each);
             }))

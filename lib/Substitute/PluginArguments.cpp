@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Substitute/PluginArguments.h"
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,6 +29,26 @@ bool PluginArguments::isOff() const {
   return How == Mode::Off || std::getenv("CUPILOT_DISABLE");
 }
 
+/// Whether \p Word is that of modelled evidence; nothing for no basis of a
+/// build.
+static std::optional<bool> isModelled(StringRef Word) {
+  if (Word == wordOf(Basis::Modelled))
+    return true;
+  return Word == wordOf(Basis::Measured) ? std::optional(false) : std::nullopt;
+}
+
+Expected<bool> PluginArguments::takesModelled() const {
+  if (UseModelled)
+    return *UseModelled;
+  const char *Env = std::getenv("CUPILOT_BASIS");
+  if (!Env || !*Env)
+    return false;
+  if (std::optional<bool> Known = isModelled(Env))
+    return *Known;
+  return usageError(Twine("CUPILOT_BASIS is '") + Env +
+                    "'; it is measured or modelled");
+}
+
 StringRef pluginArgumentsHelp() {
   return "  store=DIR    the project store (default: CUPILOT_STORE, or the "
          "nearest .cupilot)\n"
@@ -36,6 +57,10 @@ StringRef pluginArgumentsHelp() {
          "variants run only\n"
          "               where they were proved, not where a GPU compared "
          "them\n"
+         "  basis=BASIS  measured: variants whose time was measured; "
+         "modelled: those whose time\n"
+         "               was only modelled, too (default: CUPILOT_BASIS, or "
+         "measured)\n"
          "  legacy=use   take variants of older stores, which have no domain, "
          "too\n"
          "  only=REGEX   only kernels whose name matches\n"
@@ -82,6 +107,8 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
     A.Strict = Value != "0";
   else if (Key == "legacy" && Value == "use")
     A.UseLegacy = true;
+  else if (Key == "basis" && isModelled(Value))
+    A.UseModelled = isModelled(Value);
   else if (Key == "mode" && Mode)
     A.How = *Mode;
   else if (Key == "limit" && !Value.getAsInteger(10, A.Limit))
@@ -91,7 +118,7 @@ Error parsePluginArgument(StringRef Argument, PluginArguments &A) {
   else if (Key == "version")
     A.Version = true;
   else if (Key == "mode" || Key == "limit" || Key == "strict" ||
-           Key == "legacy")
+           Key == "legacy" || Key == "basis")
     return usageError("bad value '" + Value + "' for the argument '" + Key +
                       "'; -fplugin-arg-cupilot-help lists the arguments");
   else

@@ -33,6 +33,9 @@
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -O2 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-store=%s -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=A10
 // A10: error: cupilot: there is no store '{{.*}}wrong-use.cu'
 // A10-NEXT: 1 error generated
+// RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -O2 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-basis=static -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=A11
+// A11: error: cupilot: bad value 'static' for the argument 'basis'; -fplugin-arg-cupilot-help lists the arguments
+// A11-NEXT: 1 error generated
 // RUN: rm -rf %t && mkdir -p %t/s && echo 'cupilot-store 1' > %t/s/FORMAT
 // RUN: not %clang_cuda --cuda-gpu-arch=sm_90 -O2 -fplugin=%cupilot_plugin -fplugin-arg-cupilot-store=%t/s -fplugin-arg-cupilot-report=%t/none/report -c %s -o %t.o 2>&1 | FileCheck %s --check-prefix=REPORT
 // REPORT: error: cupilot: cannot write the report '{{.*}}none/report': No such file or directory

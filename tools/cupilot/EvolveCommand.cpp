@@ -121,6 +121,10 @@ struct Options : CommandOptions {
       cl::value_desc("NAME"),
       cl::desc("The GPU whose time is modelled: a name that cupilot doctor "
                "lists, or a file that describes one (default H200)")};
+  cl::opt<bool> AcceptEstimates{
+      "accept-estimates", In, cl::cat(Device),
+      cl::desc("Without a GPU: keep what the modelled time calls faster, also "
+               "where a GPU may well measure the contrary")};
 
   cl::OptionCategory Output{"Store and output"};
   StoreOption StoreDir{Sub, Output};
@@ -175,6 +179,7 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Device = O.DeviceName;
   R.LargeBytes = O.Large.bytes();
   R.Gpu = O.GpuName;
+  R.AcceptEstimates = O.AcceptEstimates;
   R.Seed = O.Seed;
   if (Error E = O.Timeout.limits().moveInto(R.Compilation))
     return E;

@@ -138,6 +138,12 @@ static Error run(const Options &O, const TrailingArgs &Command) {
         Relocatable ? std::string("-dc") : std::string("-c"), std::string("-o"),
         Dir->file("object.o"), std::string(O.Input)})
     Args.push_back(Arg);
+  // What the build asks of the evidence decides, too.
+  for (StringRef Arg : Build)
+    for (StringRef Key : {"basis", "legacy", "strict"})
+      if (StringRef Rest = Arg;
+          Rest.consume_front("-fplugin-arg-cupilot-") && Rest.starts_with(Key))
+        Args.push_back(Arg.str());
   Expected<ProcessResult> Result = runProcess(Args);
   if (!Result)
     return Result.takeError();

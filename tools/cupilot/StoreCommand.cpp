@@ -9,6 +9,7 @@
 #include "Command.h"
 #include "SharedOptions.h"
 #include "cupilot/Model/DomainText.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Store/GateCounts.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
@@ -66,7 +67,7 @@ static void noteMissingDomains(const std::vector<StoredKernel> &Kernels,
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
-         << "  ratio  basis     compiler   gate"
+         << "  ratio  interval      basis     compiler   gate"
          << "  genome\n";
   for (const StoredKernel &S : Kernels)
     for (const Variant &V : S.Variants)
@@ -74,6 +75,7 @@ static void list(const std::vector<StoredKernel> &Kernels) {
         StringRef Short = StringRef(S.K.Name).take_front(42);
         outs() << left_justify(Short, 44) << left_justify(V.Name, 12)
                << format("%6.2fx  ", M.Ratio)
+               << left_justify(intervalText(M.Low, M.High), 14)
                << left_justify(wordOf(M.Basis), 10)
                << left_justify(StringRef(M.Compiler).split(' ').first, 11)
                << format("v%u/%u  ", M.Gate, M.Checks) << genomeText(V.Genes)
@@ -227,7 +229,8 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
              << (V.Where ? domainText(*V.Where, Names, "\n      ") : "none")
              << "\n";
       for (const Measurement &M : V.Evidence)
-        outs() << "    " << format("%.2f", M.Ratio) << "x " << wordOf(M.Basis)
+        outs() << "    "
+               << speedupText(M.Ratio, M.Low, M.High, M.Basis)
                << " on " << M.Device << ", gate " << M.Gate << " passed with "
                << M.Checks << " checks\n";
       for (const std::string &Prompt : V.Prompts)

@@ -106,6 +106,9 @@ static Error judge(const Kernel &K, const Genome &G,
   outs() << "verdict: " << wordOf(C->Record.Outcome);
   if (C->Record.Ratio > 0)
     outs() << format(" %.2fx", C->Record.Ratio);
+  if (C->Record.Evidence && C->Record.Evidence->High > 0)
+    outs() << format(" (%.2f to %.2f)", C->Record.Evidence->Low,
+                     C->Record.Evidence->High);
   outs() << " " << reasonText(C->Record) << "\nevidence: "
          << (C->Record.Evidence ? evidenceText(*C->Record.Evidence) : "")
          << "\n";

@@ -49,6 +49,7 @@ struct EvolveRequest {
   /// Bytes of a launch that is too large for the gate; 0: none is compared.
   uint64_t LargeBytes = UsualLargeBytes;
   std::string Device = "cpu", Gpu = "H200";
+  bool AcceptEstimates = false; ///< As SearchProblem has it.
   uint64_t Seed = 1;
   TextLimits Compilation; ///< Of each candidate.
   SearchSize Size;

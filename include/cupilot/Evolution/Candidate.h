@@ -51,6 +51,9 @@ struct SearchProblem {
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
   double Margin = 1.02;   ///< Least speed-up that counts.
+  /// A modelled speed-up counts by itself, also where its interval reaches
+  /// below the margin.
+  bool AcceptEstimates = false;
   TextLimits Compilation; ///< Of each candidate.
   /// Times are measured on a GPU, later: the cost model is not asked, and
   /// workloads that the cpu device cannot run are left to the GPU.
@@ -66,6 +69,7 @@ struct Candidate {
   std::string Built;      ///< Bitcode of nvcc's code; "" where clang builds.
   std::string Ptx;        ///< Of who builds.
   std::string Identity;   ///< Build identity of nvcc's code.
+  bool IsByRules = false; ///< The rules are known to make its text.
   GateCode code() const { return {Bitcode, Built}; }
 };
 

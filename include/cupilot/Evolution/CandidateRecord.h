@@ -43,6 +43,9 @@ struct CandidateEvidence {
   /// Counts of each workload; nothing where it does not run here.
   std::vector<std::optional<ExecutionCounts>> Work;
   std::vector<LaunchTimes> Modelled; ///< Empty when a GPU times it.
+  /// Between what a GPU is likely to measure the modelled speed-up; 0 where
+  /// none is known.
+  double Low = 0, High = 0;
   std::optional<GpuVerdict> Gpu;
   /// Times of the workloads: a GPU's where there are any, else modelled ones.
   std::vector<LaunchTimes> times() const;

@@ -29,6 +29,9 @@ struct BuildVariant {
   /// Of Low. Records of formats 1 and 2, which are ordered already, have none.
   std::optional<cupilot::Basis> Basis = {};
   double Low = 0; ///< The original's time over the variant's, at the least.
+  /// The same as modelled, and at the most; 0 where it was measured, and in
+  /// records from before the model had an interval.
+  double Ratio = 0, High = 0;
   /// Where it runs, under its guard; nothing in records of formats before 7,
   /// which builds take on request only.
   std::optional<Domain> Where = {};

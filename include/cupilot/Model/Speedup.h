@@ -8,6 +8,7 @@
 #ifndef CUPILOT_MODEL_SPEEDUP_H
 #define CUPILOT_MODEL_SPEEDUP_H
 
+#include "cupilot/Model/Basis.h"
 #include "cupilot/Model/Workload.h"
 
 namespace cupilot {
@@ -36,6 +37,11 @@ public:
 private:
   double Before = 0, After = 0;
 };
+
+/// "1.02 to 1.48"; "" where no interval is known, and Low is High.
+std::string intervalText(double Low, double High);
+/// "1.31 (1.02 to 1.48, modelled)"; "1.31 (modelled)" without an interval.
+std::string speedupText(double Ratio, double Low, double High, Basis B);
 
 } // namespace cupilot
 

@@ -45,6 +45,7 @@ struct ReportBest {
   std::string Compiler, Arch, Device;
   std::string Variant;
   double Ratio = 0;
+  double Low = 0, High = 0; ///< Its interval; Low is High if none is known.
   cupilot::Basis Basis = Basis::Modelled; ///< Of ratio and times.
   /// Microseconds that the recorded launches of the kernel take together.
   std::optional<double> OriginalUs, VariantUs;

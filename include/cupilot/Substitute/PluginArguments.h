@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 #include <string>
 
 namespace cupilot {
@@ -32,10 +33,14 @@ struct PluginArguments {
   Mode How = Mode::Apply;
   unsigned Limit = ~0u;
   bool Strict = false, Help = false, Version = false;
-  bool UseLegacy = false; ///< Variants without a domain are taken.
+  bool UseLegacy = false;   ///< Variants without a domain are taken.
+  /// Those whose time nobody measured, too; nothing: as the environment says.
+  std::optional<bool> UseModelled = std::nullopt;
 
   /// By mode=off or CUPILOT_DISABLE.
   bool isOff() const;
+  /// By basis=, else CUPILOT_BASIS, whose bad values are usage errors.
+  llvm::Expected<bool> takesModelled() const;
 };
 
 /// Takes one KEY=VALUE over into \p A. An unknown key and a bad value are usage

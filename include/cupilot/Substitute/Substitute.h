@@ -70,21 +70,23 @@ struct LaunchSite {
   }
 };
 
-/// What a build asks of the domains of variants.
-struct DomainPolicy {
-  bool ProvedOnly = false; ///< Where the gate saw them, and no GPU alone.
-  bool TakeLegacy = false; ///< Those without a domain, too.
+/// What a build asks of the evidence for variants.
+struct EvidencePolicy {
+  bool ProvedOnly = false;   ///< Where the gate saw them, and no GPU alone.
+  bool TakeLegacy = false;   ///< Those without a domain, too.
+  bool TakeModelled = false; ///< Those whose time nobody measured, too.
 };
 
-/// Why a build leaves \p V out for its domain, if it does. \p Root is the
+/// Why a build leaves \p V out for its domain or its basis, if it does. \p Root is the
 /// store's folder.
 std::optional<SubstitutionOutcome> whyNotBuilt(llvm::StringRef Kernel,
                                                const BuildVariant &V,
-                                               const DomainPolicy &P,
+                                               const EvidencePolicy &P,
                                                llvm::StringRef Root);
 /// The part of the domain of \p V, which is built, that \p P takes.
-void restrictDomain(BuildVariant &V, const DomainPolicy &P);
-/// That \p V is in, with \p About in the place of its genome.
+void restrictDomain(BuildVariant &V, const EvidencePolicy &P);
+/// That \p V is in, with \p About in the place of its genome. A modelled one
+/// says so.
 BuildNote noteOfApplied(const BuildVariant &V, const std::string &About);
 /// When \p V, of the record \p R, runs.
 std::string conditionsOf(const BuildVariant &V, const BuildRecord &R);
@@ -92,7 +94,7 @@ std::string conditionsOf(const BuildVariant &V, const BuildRecord &R);
 struct SubstitutionOptions {
   const BuildStore *Store = nullptr;
   KernelFilter Filter;
-  DomainPolicy Domains;
+  EvidencePolicy Evidence;
   unsigned Limit = ~0u;   ///< Variants at most.
   std::string Context;    ///< buildContext() of this compilation.
   bool CheckOnly = false; ///< Report, change nothing.

@@ -55,7 +55,7 @@ TEST(SearchTable, OrdersKernelsByTheirTime) {
 TEST(SearchTable, ExpectsWhatAmdahlsLawSays) {
   SearchTable T;
   EXPECT_EQ(T.expected(), 0); // Nothing is known.
-  T.Rows = {{"half", 0.5, 2, Basis::Measured}, {"quarter", 0.25}};
+  T.Rows = {{"half", 0.5, 2, 2, 2, Basis::Measured}, {"quarter", 0.25}};
   EXPECT_DOUBLE_EQ(T.expected(), 1 / 0.75);
   EXPECT_EQ(T.expectedBasis(), Basis::Modelled); // The shares are.
   T.ShareBasis = Basis::Measured;
@@ -105,12 +105,12 @@ TEST(SearchSize, MakesAsManyCandidatesAsTheBudgetHas) {
 
 TEST(SearchTable, SharesThatNobodyKnowsAreNone) {
   SearchTable T;
-  T.Rows = {{"k", 0, 2, Basis::Modelled}};
+  T.Rows = {{"k", 0, 2, 1.5, 2.25, Basis::Modelled}};
   std::string Text;
   raw_string_ostream OS(Text);
   T.print(OS);
-  EXPECT_EQ(Text, "  share   ratio  basis     kernel\n"
-                  "      -   2.00x  modelled  k\n");
+  EXPECT_EQ(Text, "  share   ratio  interval      basis     kernel\n"
+                  "      -   2.00x  1.50 to 2.25  modelled  k\n");
 }
 
 TEST(ProjectUnits, AreThoseOfNvccAndClang) {

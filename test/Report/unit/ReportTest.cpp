@@ -104,6 +104,8 @@ TEST(Report, BeginsWithTheAnswer) {
   B.Device = "NVIDIA H200";
   All[0].Best = {B, B};
   All[0].Best[1].Compiler = "nvcc-13.0";
+  All[0].Best[0].Low = 1.4;
+  All[0].Best[0].High = 1.6;
   // What is not known is not shown.
   All[0].Best[1].OriginalUs.reset();
   All[0].Best[1].VariantUs.reset();
@@ -121,11 +123,12 @@ TEST(Report, BeginsWithTheAnswer) {
             std::string::npos);
   EXPECT_NE(
       Rows.find("<td class=\"n\">30.00</td><td class=\"n\">20.00</td>"
-                "<td class=\"n\">1.50x</td><td>measured<div><small>NVIDIA "
-                "H200</small></div></td>"
+                "<td class=\"n\">1.50x<div><small>1.40 to 1.60</small></div>"
+                "</td><td>measured<div><small>NVIDIA H200</small></div></td>"
                 "<td class=\"n\">25 % \u2192 38 %</td><td>proved"),
       std::string::npos);
-  EXPECT_NE(Rows.find("nvcc-13.0, sm_90</td><td class=\"n\"></td>"),
+  EXPECT_NE(Rows.find("nvcc-13.0, sm_90</td><td class=\"n\"></td>"
+                      "<td class=\"n\"></td><td class=\"n\">1.50x</td>"),
             std::string::npos);
   EXPECT_NE(Rows.find("no variant was kept"), std::string::npos);
   // A kernel without figures has no section that its name could lead to.

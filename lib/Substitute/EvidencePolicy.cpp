@@ -1,4 +1,4 @@
-//===- DomainPolicy.cpp - Which domains a build takes ---------------------===//
+//===- EvidencePolicy.cpp - Which evidence a build takes ------------------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,20 +7,32 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Model/DomainText.h"
+#include "cupilot/Model/Speedup.h"
 #include "cupilot/Substitute/Substitute.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
+static std::string speedupOf(const BuildVariant &V) {
+  // Records of before know the lower bound alone.
+  return V.Ratio > 0 ? speedupText(V.Ratio, V.Low, V.High, Basis::Modelled)
+                     : speedupText(V.Low, V.Low, V.Low, Basis::Modelled);
+}
+
 std::optional<SubstitutionOutcome> whyNotBuilt(StringRef Kernel,
                                                const BuildVariant &V,
-                                               const DomainPolicy &P,
+                                               const EvidencePolicy &P,
                                                StringRef Root) {
   if (!V.Where && !P.TakeLegacy)
     return SubstitutionOutcome{Kernel.str(),
                                SubstitutionResult::VariantStale,
                                {BuildReason::NoDomain, {Root}},
+                               V.Name};
+  if (V.Basis == Basis::Modelled && !P.TakeModelled)
+    return SubstitutionOutcome{Kernel.str(),
+                               SubstitutionResult::NotChosen,
+                               {BuildReason::ModelledOnly, {speedupOf(V)}},
                                V.Name};
   if (V.Where && P.ProvedOnly && !provedPart(*V.Where))
     return SubstitutionOutcome{Kernel.str(), SubstitutionResult::NotChosen,
@@ -28,14 +40,17 @@ std::optional<SubstitutionOutcome> whyNotBuilt(StringRef Kernel,
   return std::nullopt;
 }
 
-void restrictDomain(BuildVariant &V, const DomainPolicy &P) {
+void restrictDomain(BuildVariant &V, const EvidencePolicy &P) {
   if (V.Where && P.ProvedOnly)
     V.Where = provedPart(*V.Where);
 }
 
 BuildNote noteOfApplied(const BuildVariant &V, const std::string &About) {
+  std::string Text = About;
+  if (V.Basis == Basis::Modelled)
+    Text += ", " + speedupOf(V);
   return {V.Where ? BuildReason::Applied : BuildReason::AppliedWithoutDomain,
-          {V.Name, About}};
+          {V.Name, std::move(Text)}};
 }
 
 std::string conditionsOf(const BuildVariant &V, const BuildRecord &R) {
