@@ -10,7 +10,10 @@ int main() {
   for (int i = 0; i < n; ++i)
     numbers[i] = i * 37 % 101 / 8.f;
   float *in, *out, *sum, total = 0;
-  cudaMalloc(&in, n * sizeof(float));
+  if (cudaMalloc(&in, n * sizeof(float)) != cudaSuccess) {
+    std::puts("no GPU");
+    return 1;
+  }
   cudaMalloc(&out, n * sizeof(float));
   cudaMalloc(&sum, sizeof(float));
   cudaMemcpy(in, numbers.data(), n * sizeof(float), cudaMemcpyHostToDevice);

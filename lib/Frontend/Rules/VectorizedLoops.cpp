@@ -20,6 +20,7 @@
 #include "LaunchRules.h"
 #include "WideAccess.h"
 #include "cupilot/Support/Error.h"
+#include "clang/AST/DeclTemplate.h"
 #include "clang/AST/ExprCXX.h"
 #include <set>
 
@@ -33,7 +34,7 @@ struct Group {
   enum class Kind { Block, Lanes, Tile, Grid };
   Kind K = Kind::Block;
   unsigned Dim = 0;            ///< Of Block.
-  int64_t Size = 0;            ///< Of Lanes.
+  int64_t Size = 0; ///< Of Lanes and Tile; 0: the block is the tile.
   const VarDecl *Tile = nullptr; ///< The cooperative group.
   bool operator==(const Group &) const = default;
 };
@@ -68,6 +69,22 @@ static const VarDecl *groupOf(const Values &Vals, const clang::Expr *E,
   return Var && Var->hasLocalStorage() ? Var : nullptr;
 }
 
+/// The threads of a tile; 0 for a whole block; nothing for other groups.
+static std::optional<int64_t> tileSize(const VarDecl &Tile) {
+  const CXXRecordDecl *R =
+      Tile.getType().getNonReferenceType()->getAsCXXRecordDecl();
+  if (!R || !R->getIdentifier())
+    return std::nullopt;
+  if (R->getName() == "thread_block")
+    return 0;
+  const auto *Instance = dyn_cast<ClassTemplateSpecializationDecl>(R);
+  if (R->getName() != "thread_block_tile" || !Instance ||
+      Instance->getTemplateArgs().size() == 0 ||
+      Instance->getTemplateArgs()[0].getKind() != TemplateArgument::Integral)
+    return std::nullopt;
+  return Instance->getTemplateArgs()[0].getAsIntegral().getExtValue();
+}
+
 /// warpSize, or a constant.
 static std::optional<int64_t> lanesIn(Values &Vals, const clang::Expr *E) {
   E = Vals.firstValue(E);
@@ -92,7 +109,8 @@ static std::optional<Group> asGroup(Values &Vals, const clang::Expr *Begin,
     return Group{Group::Kind::Grid};
   if (const VarDecl *Tile = groupOf(Vals, Begin, {"thread_rank"});
       Tile && Tile == groupOf(Vals, Step, {"size", "num_threads"}))
-    return Group{Group::Kind::Tile, 0, 0, Tile};
+    if (std::optional<int64_t> Size = tileSize(*Tile))
+      return Group{Group::Kind::Tile, 0, *Size, Tile};
   const auto *Lane = dyn_cast<BinaryOperator>(Vals.firstValue(Begin));
   std::optional<int64_t> Lanes = lanesIn(Vals, Step);
   if (!Lane || !Lanes || *Lanes < 2 || *Lanes > 1024 ||
@@ -537,8 +555,14 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
   if (!applyEdits(S.Text, std::move(Edits)))
     return findingError("the accesses cannot be edited");
 
-  if (Loops.front().Of.K == Group::Kind::Lanes)
-    S.requireZero(mod(S.launch().Block[0], Loops.front().Of.Size));
+  // A part of a warp or tile would not take all elements.
+  const Group &Of = Loops.front().Of;
+  if (Of.K == Group::Kind::Lanes)
+    S.requireZero(mod(S.launch().Block[0], Of.Size));
+  else if (Of.K == Group::Kind::Tile && Of.Size > 1)
+    S.requireZero(mod(S.launch().Block[0] * S.launch().Block[1] *
+                          S.launch().Block[2],
+                      Of.Size));
   for (unsigned Symbol : Multiples)
     S.requireZero(mod(Expr::symbol(Symbol), Width));
   for (Constraint &C : Needed)
