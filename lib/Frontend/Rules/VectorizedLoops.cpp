@@ -235,6 +235,27 @@ static bool isAccumulation(const KernelView &V, const DeclRefExpr *Write) {
           variableOf(Cond->getRHS()->IgnoreParenImpCasts()) == Var);
 }
 
+/// Does \p E read an index by which the threads of \p Of differ? Rows of warps
+/// and tiles come from threadIdx, too, and are the same in all of their threads:
+/// there, variables are not looked through.
+static bool knowsThread(const Values &Vals, const Group &Of,
+                        const clang::Expr *E) {
+  using Kind = LaunchVariable::Kind;
+  bool Found = false;
+  forEachExpr(E, [&](const clang::Expr *Part) {
+    if (std::optional<LaunchVariable> L = launchVariable(Part))
+      Found |= (L->K == Kind::Thread &&
+                (Of.K != Group::Kind::Block || L->Dim == Of.Dim)) ||
+               (L->K == Kind::Block && Of.K == Group::Kind::Grid);
+    const auto *Ref = dyn_cast<DeclRefExpr>(Part);
+    const auto *Var = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
+    if (Var && !isa<ParmVarDecl>(Var) && Vals.isStable(Var) &&
+        (Of.K == Group::Kind::Block || Of.K == Group::Kind::Grid))
+      Found |= knowsThread(Vals, Of, Var->getInit());
+  });
+  return Found;
+}
+
 /// A finding where the body does something that is not the same for whichever
 /// thread takes the element. Says in \p Joins whether it sums and the like, and
 /// in \p Rounds whether in floating point.
@@ -256,19 +277,23 @@ static llvm::Error checkBody(Values &Vals, const RowLoop &R, bool &Joins,
                         " changes its variable");
   std::string Why;
   forEachExpr(Body, [&](const clang::Expr *Part) {
-    if (std::optional<LaunchVariable> L = launchVariable(Part);
-        L && L->K == LaunchVariable::Kind::Thread &&
-        !(R.Of.K == Group::Kind::Block && L->Dim != R.Of.Dim))
-      Why = "reads threadIdx";
+    if (launchVariable(Part) && knowsThread(Vals, R.Of, Part))
+      Why = "reads threadIdx or blockIdx";
     const auto *Ref = dyn_cast<DeclRefExpr>(Part);
     const auto *Var = Ref ? dyn_cast<VarDecl>(Ref->getDecl()) : nullptr;
     if (!Var || Var == R.Var || !Var->hasLocalStorage())
       return;
     if (!llvm::is_contained(Vals.writes(Var), Ref)) {
-      // The rank by another name.
-      if (!isa<ParmVarDecl>(Var) && Vals.isStable(Var) &&
-          Var->getType()->isIntegerType() &&
-          Vals.form(Ref) == Vals.form(R.Begin))
+      // Of the body's own variables, it shows by itself.
+      if (isa<ParmVarDecl>(Var) || !Vals.isStable(Var) ||
+          changesIn(Vals, Var, R.Loop))
+        return;
+      if (knowsThread(Vals, R.Of, Var->getInit()) &&
+          (R.Of.K == Group::Kind::Block || R.Of.K == Group::Kind::Grid))
+        Why = "reads '" + Var->getNameAsString() +
+              "', which the threads have each their own of";
+      else if (Var->getType()->isIntegerType() &&
+               Vals.form(Ref) == Vals.form(R.Begin))
         Why = "reads the thread's rank";
       return;
     }
@@ -378,7 +403,7 @@ static llvm::Expected<WideArray> widen(const Values &Vals, const Memory &M,
 
 /// What the loops write stays with the thread that took the element: nothing
 /// outside of them may touch it, nor at another place.
-static llvm::Error checkOwners(const Values &Vals, const Memory &M,
+static llvm::Error checkOwners(Values &Vals, const Memory &M,
                                llvm::ArrayRef<RowLoop> Loops) {
   const KernelView &V = Vals.V;
   auto LoopOf = [&](const Access &A) {
@@ -388,7 +413,16 @@ static llvm::Error checkOwners(const Values &Vals, const Memory &M,
     return It == Loops.end() ? nullptr : It;
   };
   for (const Access &A : M.accesses()) {
-    if (!A.writes() || !LoopOf(A))
+    const RowLoop *R = LoopOf(A);
+    if (R && A.From.Index) {
+      const Poly Rank = Vals.form(R->Begin);
+      if (llvm::any_of(A.From.Index->terms(), [&](const auto &Term) {
+            return Rank.terms().count(Term.first) != 0;
+          }))
+        return findingError("the loop at " + V.at(R->Loop->getBeginLoc()) +
+                            " reaches memory by the thread's rank");
+    }
+    if (!A.writes() || !R)
       continue;
     if (A.From.K != Origin::Kind::Argument)
       return findingError("the loop at " +
