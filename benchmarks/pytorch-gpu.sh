@@ -43,7 +43,7 @@ cp -n "$here/../examples/pytorch/"* . 2>/dev/null
 [ -e plain.out ] || { say "$python" app.py >plain.out && cat plain.out || exit; }
 [ -e app.mlir ] || say cupilot capture --confirm -o app.mlir -- "$python" app.py 20 || exit
 du -sh app.data
-[ -e .cupilot ] || say cupilot evolve -p . --workloads app.mlir --device cuda --generations 2 --population 6 -v 2>evolve.log
+[ -e searched ] || { say cupilot evolve -p . --workloads app.mlir --device cuda --generations 2 --population 6 -v 2>evolve.log && touch searched; }
 cat evolve.log
 say cupilot store list
 touch norm_act.cu

@@ -69,7 +69,8 @@ wordsFrom(const opt::Arg &A, ArrayRef<std::string> Words, StringRef Folder) {
     // A header may be looked up in the folders instead.
     const bool IsThere =
         sys::fs::exists(Path) || !A.getOption().matches(nvcc::OPT_pre_include);
-    From.push_back(A.getOption().getPrefixedName().str());
+    // Long names stand behind two dashes.
+    From.push_back(("--" + A.getOption().getName()).str());
     From.push_back(IsThere ? Path.str().str() : Part.str());
   }
   return From;

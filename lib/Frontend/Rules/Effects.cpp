@@ -20,6 +20,10 @@ namespace cupilot {
 
 Effects::Effects(KernelView &V) : V(V) { visitFunction(&V.Fn); }
 
+Effects::Effects(KernelView &V, const Stmt &Part) : V(V), Current(&V.Fn) {
+  visitStmt(&Part, true);
+}
+
 void Effects::note(Effect E, const llvm::Twine &Cause, const Stmt *At) {
   std::string Text = Cause.str();
   if (Current != &V.Fn && Current)
@@ -59,6 +63,17 @@ std::optional<CacheHint> cacheHint(const FunctionDecl &F) {
       .Cases({"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu"}, CacheHint::Load)
       .Cases({"__stwb", "__stcg", "__stcs"}, CacheHint::Store)
       .Default(std::nullopt);
+}
+
+bool isExtremum(const CallExpr &Call) {
+  static constexpr llvm::StringRef Names[] = {
+      "fmaxf", "fminf", "fmax",  "fmin",  "max",    "min",
+      "umax",  "umin",  "llmax", "llmin", "ullmax", "ullmin"};
+  const FunctionDecl *F = Call.getDirectCallee();
+  if (!F || Call.getNumArgs() != 2 || !llvm::is_contained(Names, nameOf(F)))
+    return false;
+  const SourceManager &SM = F->getASTContext().getSourceManager();
+  return F->getLocation().isInvalid() || SM.isInSystemHeader(F->getLocation());
 }
 
 bool Effects::isAtomic(const CallExpr &Call) {

@@ -37,6 +37,8 @@ enum class Effect : unsigned {
 class Effects {
 public:
   explicit Effects(KernelView &V);
+  /// Those of a part of the kernel's own text.
+  Effects(KernelView &V, const clang::Stmt &Part);
 
   bool has(Effect E) const { return Causes.count(E); }
   /// A finding for the first of \p List that is there: "it calls
@@ -60,6 +62,9 @@ private:
   llvm::SmallPtrSet<const clang::FunctionDecl *, 16> Seen;
   const clang::FunctionDecl *Current = nullptr;
 };
+
+/// `fmaxf(a, b)`, `min(a, b)` and the like, of CUDA.
+bool isExtremum(const clang::CallExpr &Call);
 
 enum class CacheHint { Load, Store };
 /// What the toolkit's function \p F does when it only loads or stores with a

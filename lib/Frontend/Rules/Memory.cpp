@@ -60,7 +60,7 @@ std::optional<HintedAccess> hintedAccess(const CallExpr &Call) {
   std::optional<CacheHint> Hint = F ? cacheHint(*F) : std::nullopt;
   if (!Hint || Call.getNumArgs() != (*Hint == CacheHint::Store ? 2 : 1))
     return std::nullopt;
-  HintedAccess A{F->getName(), nullptr,
+  HintedAccess A{F->getName(), nullptr, Call.getArg(0),
                  *Hint == CacheHint::Store ? Call.getArg(1) : nullptr};
   const auto *Address =
       dyn_cast<UnaryOperator>(Call.getArg(0)->IgnoreParenImpCasts());
@@ -72,6 +72,11 @@ std::optional<HintedAccess> hintedAccess(const CallExpr &Call) {
 std::optional<HintedAccess> Access::hint() const {
   const auto *Call = dyn_cast_or_null<CallExpr>(Node);
   return Call ? hintedAccess(*Call) : std::nullopt;
+}
+
+bool Access::hasAddress() const {
+  std::optional<HintedAccess> Hint = hint();
+  return Hint && !Hint->LValue;
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,10 +164,15 @@ void Memory::visitArgument(const clang::Expr *Arg, QualType Param) {
 }
 
 void Memory::visitCall(const CallExpr *Call) {
-  if (std::optional<HintedAccess> Hinted = hintedAccess(*Call);
-      Hinted && Hinted->LValue) {
-    visitLValue(Hinted->LValue,
-                Hinted->Value ? Access::Kind::Store : Access::Kind::Load, Call);
+  if (std::optional<HintedAccess> Hinted = hintedAccess(*Call)) {
+    const Access::Kind K =
+        Hinted->Value ? Access::Kind::Store : Access::Kind::Load;
+    if (Hinted->LValue) {
+      visitLValue(Hinted->LValue, K, Call);
+    } else {
+      record(K, Call, Hinted->Address, originOfPointer(Hinted->Address));
+      visitPointer(Hinted->Address);
+    }
     if (Hinted->Value)
       visit(Hinted->Value);
     return;

@@ -40,6 +40,7 @@ struct Origin {
 struct HintedAccess {
   llvm::StringRef Function;
   const clang::Expr *LValue; ///< Null: the address is no `&lvalue`.
+  const clang::Expr *Address;
   const clang::Expr *Value;  ///< What is stored; null for loads.
 };
 /// Nothing for any other call. Those that fetch or write through each time,
@@ -51,12 +52,14 @@ struct Access {
   enum class Kind { Load, Store, Update, Atomic, Escape };
   Kind K;
   const clang::Expr *Node;   ///< What does it.
-  const clang::Expr *LValue; ///< What is accessed.
+  const clang::Expr *LValue; ///< What is accessed, or its address.
   Origin From;
   bool reads() const { return K != Kind::Store; }
   bool writes() const { return K != Kind::Load; }
   /// Of a call that only loads or stores with a cache hint.
   std::optional<HintedAccess> hint() const;
+  /// True if LValue is the address: `__ldcs(p + i)`.
+  bool hasAddress() const;
 };
 
 /// All accesses of a kernel to memory that is not the thread's own.

@@ -78,6 +78,7 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G);
 llvm::Error applySharedTiling(RewriteState &S, const Gene &G);
 llvm::Error applyUnroll(RewriteState &S, const Gene &G);
 llvm::Error applyVectorized(RewriteState &S, const Gene &G);
+llvm::Error applyWarpReduction(RewriteState &S, const Gene &G);
 
 } // namespace cupilot
 

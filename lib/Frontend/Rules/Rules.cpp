@@ -28,6 +28,7 @@ static const struct {
     {"thread_coarsening", applyCoarsening},
     {"block_size", applyBlockSize},
     {"shared_memory_tiling", applySharedTiling},
+    {"warp_shuffle_reduction", applyWarpReduction},
     {"unroll", applyUnroll},
     {"launch_bounds", applyLaunchBounds},
 };

@@ -107,7 +107,7 @@ static std::optional<TileArray> asTileArray(Analysis &A, const Memory &M,
   bool Always = false;
   for (const Access *Each : M.through(Pointer)) {
     if (!isWithin(V, Each->Node, T.Loop->getBody()) || !Each->From.Index ||
-        *Each->From.Index != Index)
+        Each->hasAddress() || *Each->From.Index != Index)
       continue;
     const clang::Expr *Element = elementOf(Each->LValue);
     if (!Element || !V.range(Element->getSourceRange()))

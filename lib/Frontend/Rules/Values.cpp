@@ -83,6 +83,14 @@ bool Values::isStable(const VarDecl *D) const {
   return D->hasLocalStorage() && D->getInit();
 }
 
+const clang::Expr *Values::firstValue(const clang::Expr *E) const {
+  E = E->IgnoreParenImpCasts();
+  const VarDecl *Var = variableOf(E);
+  return Var && !isa<ParmVarDecl>(Var) && isStable(Var)
+             ? firstValue(Var->getInit())
+             : E;
+}
+
 std::optional<unsigned> Values::symbolOf(const clang::Expr *E) const {
   E = peel(E);
   CharUnits Offset = CharUnits::Zero();

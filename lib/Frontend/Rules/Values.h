@@ -26,6 +26,9 @@ public:
   llvm::ArrayRef<const clang::DeclRefExpr *>
   writes(const clang::VarDecl *D) const;
 
+  /// \p E, or what the local variable that keeps its value was set to.
+  const clang::Expr *firstValue(const clang::Expr *E) const;
+
   /// \p E as a polynomial, seen through stable variables and casts. Exact as
   /// long as no dimension of the launch has more than 2^31 - 1 threads and
   /// signed arithmetic does not overflow.

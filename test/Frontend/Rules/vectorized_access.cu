@@ -279,8 +279,11 @@ __global__ void gridStride(float *p, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
     p[i] = 1;
 }
+// As a loop that the grid shares: vectorized_loops.test.
 // CHECK-LABEL: kernel: gridStride(float *, int)
-// CHECK: refused: vectorized_access: the kernel has not one index in x per thread
+// CHECK: guard: s0 mod 4 == 0
+// CHECK: guard: (((gx * bx) * -4) + 2147483647) + (s0 * -1) >= 0
+// CHECK: align: p 16
 
 __global__ void sameThread(float *p, int n) {
   int i = threadIdx.x;
