@@ -517,8 +517,7 @@ TEST_F(PtxModule, MinimumOfARegisterThatNobodySet) {
        "  min.f32 %f3, %f1, %f2;\n  st.global.f32 [%rd1], %f3;\n  ret;\n}\n",
        O);
   uint32_t *To = Out.data();
-  LaunchResult R =
-      cantFail(Module->launch("k", LaunchShape(), {&To}, *Memory));
+  LaunchResult R = cantFail(Module->launch("k", LaunchShape(), {&To}, *Memory));
   ASSERT_TRUE(R.Fault);
   EXPECT_EQ(R.Fault->Kind, FaultKind::UnwrittenRead);
 }
