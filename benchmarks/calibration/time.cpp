@@ -150,7 +150,8 @@ json Bench::run(const std::filesystem::path &File) {
   }
   std::vector<CUdeviceptr> Buffers;
   for (const json &B : K["buffers"]) {
-    std::vector<uint8_t> Bytes = runner::generate(B["content"].get<std::string>(), B["size"]);
+    std::vector<uint8_t> Bytes =
+        runner::generate(B["content"].get<std::string>(), B["size"]);
     CUdeviceptr &P = Buffers.emplace_back();
     check(cuMemAlloc(&P, Bytes.size()), "memory");
     check(cuMemcpyHtoD(P, Bytes.data(), Bytes.size()), "copy");

@@ -77,8 +77,8 @@ struct EvidencePolicy {
   bool TakeModelled = false; ///< Those whose time nobody measured, too.
 };
 
-/// Why a build leaves \p V out for its domain or its basis, if it does. \p Root is the
-/// store's folder.
+/// Why a build leaves \p V out for its domain or its basis, if it does. \p Root
+/// is the store's folder.
 std::optional<SubstitutionOutcome> whyNotBuilt(llvm::StringRef Kernel,
                                                const BuildVariant &V,
                                                const EvidencePolicy &P,
