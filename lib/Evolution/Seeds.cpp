@@ -156,8 +156,9 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
     for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
       std::string Text = genomeText(V.Genes);
       double Ratio = 0;
+      // A start is a guess: an estimate will do, which the search tries anew.
       for (const Measurement &M : V.Evidence)
-        Ratio = std::max(Ratio, M.Low);
+        Ratio = std::max(Ratio, M.Basis == Basis::Modelled ? M.Ratio : M.Low);
       if (!Text.empty() && Ratio > 1 && Seen.insert(Text).second)
         Seeds.push_back(
             {std::move(Text), S.K.Name, N.Similarity, Ratio, Source});

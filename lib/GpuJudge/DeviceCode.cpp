@@ -16,14 +16,24 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Whether \p Line is none of code: it names files or their lines.
-static bool isLeftOut(StringRef Line) {
+/// The directive that \p Line begins with.
+static std::optional<ptx::Directive> directiveIn(StringRef Line) {
   if (!Line.consume_front("."))
-    return false;
+    return std::nullopt;
   StringRef Word =
       Line.take_until([](char C) { return C == ' ' || C == '\t'; });
-  std::optional<ptx::Directive> D = ptx::directiveOf(std::string_view(Word));
-  return D == ptx::Directive::File || D == ptx::Directive::Loc;
+  return ptx::directiveOf(std::string_view(Word));
+}
+
+/// The token behind the section that begins at \p I. Sections hold what
+/// debuggers read, in braces. Names of functions in there hold the unit's, and
+/// that hangs on the folder in which it was compiled.
+static size_t behindSection(ArrayRef<ptx::Token> Tokens, StringRef Ptx,
+                            size_t I) {
+  for (; Tokens[I].Kind != ptx::TokenKind::End; ++I)
+    if (Tokens[I].Kind == ptx::TokenKind::Mark && Ptx[Tokens[I].Begin] == '}')
+      return I + 1;
+  return I;
 }
 
 std::string deviceCodeDigest(StringRef Ptx) {
@@ -37,13 +47,18 @@ std::string deviceCodeDigest(StringRef Ptx) {
   }
   // Lines that hold words, from the first to the last.
   for (size_t I = 0; Tokens->at(I).Kind != ptx::TokenKind::End;) {
+    const size_t First = I;
     size_t Begin = Tokens->at(I).Begin, End = Begin;
     size_t Newline = std::min(Ptx.find('\n', Begin), Ptx.size());
     for (; Tokens->at(I).Kind != ptx::TokenKind::End &&
            Tokens->at(I).Begin < Newline;
          ++I)
       End = Tokens->at(I).End;
-    if (StringRef Line = Ptx.slice(Begin, End); !isLeftOut(Line))
+    const StringRef Line = Ptx.slice(Begin, End);
+    const std::optional<ptx::Directive> D = directiveIn(Line);
+    if (D == ptx::Directive::Section)
+      I = behindSection(*Tokens, Ptx, First);
+    else if (D != ptx::Directive::File && D != ptx::Directive::Loc)
       Builder.add(Line);
   }
   return Builder.str();

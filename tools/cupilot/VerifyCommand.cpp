@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SharedOptions.h"
+#include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Driver/Verify.h"
 
 using namespace llvm;
@@ -49,8 +50,13 @@ static const char Examples[] =
     "could not be judged.\n";
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
+  // Each build has its own command in the store: these are read by clang.
+  Expected<std::vector<std::string>> ForClang =
+      clangFlagsFor(/*Source=*/"", Flags.Args, /*BuildFolder=*/"");
+  if (!ForClang)
+    return ForClang.takeError();
   return verify({O.StoreDir, O.Kernel, O.Device, O.Large.bytes(), O.Check,
-                 O.Seed, Flags.Args},
+                 O.Seed, std::move(*ForClang)},
                 outs(), errs());
 }
 
