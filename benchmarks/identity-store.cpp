@@ -115,7 +115,8 @@ static Error putKernel(ProjectStore &Store, const Kernel &K, const UnitCode &U,
     Measurement M;
     M.Device = "none";
     M.Basis = Basis::Modelled;
-    M.Ratio = M.Low = M.High = 1;
+    // Behind other variants of the kernel, if there are some.
+    M.Ratio = M.Low = M.High = 0.5;
     M.Compiler = Compiler;
     M.Arch = Arch;
     M.Digest = Digest;
