@@ -44,10 +44,11 @@ static const char Examples[] =
     "finds into the\n"
     "store. The store names the flags under which its variants were proved, "
     "except those of\n"
-    "searches: give them after -- if they change what the kernel computes. "
-    "Variants that no\n"
-    "longer pass stay in the store. Exit status 1: some no longer pass, or "
-    "could not be judged.\n";
+    "searches: give them, or the build's whole command, after -- if they "
+    "change what the\n"
+    "kernel computes. Variants that no longer pass stay in the store. Exit "
+    "status 1: some no\n"
+    "longer pass, or could not be judged.\n";
 
 static Error run(const Options &O, const TrailingArgs &Flags) {
   // Each build has its own command in the store: these are read by clang.
