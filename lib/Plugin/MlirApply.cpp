@@ -164,8 +164,8 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
 
 llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
                                     const BuildVariant &V, StringRef Path) {
-  if (llvm::Error E = checkNeedsNoHost(
-          V, AssumeDomain, LeastBasis == Basis::Modelled))
+  if (llvm::Error E =
+          checkNeedsNoHost(V, AssumeDomain, LeastBasis == Basis::Modelled))
     return E;
   Expected<VariantModule> New = VariantModule();
   if (R.Compiler == MlirCompiler) {

@@ -55,9 +55,8 @@ Expected<ProcessResult> runProcess(ArrayRef<std::string> Args,
   if (Env)
     EnvRef = ArrayRef<StringRef>(*Env);
   ProcessResult Result;
-  Result.Status =
-      sys::ExecuteAndWait(*Program, Argv, EnvRef, Redirects, TimeoutSeconds,
-                          MemoryMiB, &Message);
+  Result.Status = sys::ExecuteAndWait(*Program, Argv, EnvRef, Redirects,
+                                      TimeoutSeconds, MemoryMiB, &Message);
   if (Result.Status == -1)
     return resourceError("cannot run '" + Twine(Args.front()) +
                          "': " + Message);

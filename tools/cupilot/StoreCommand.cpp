@@ -229,8 +229,7 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
              << (V.Where ? domainText(*V.Where, Names, "\n      ") : "none")
              << "\n";
       for (const Measurement &M : V.Evidence)
-        outs() << "    "
-               << speedupText(M.Ratio, M.Low, M.High, M.Basis)
+        outs() << "    " << speedupText(M.Ratio, M.Low, M.High, M.Basis)
                << " on " << M.Device << ", gate " << M.Gate << " passed with "
                << M.Checks << " checks\n";
       for (const std::string &Prompt : V.Prompts)

@@ -43,8 +43,8 @@ llvm::Error putIntoStore(ProjectStore &Store, StoreUpdate Update,
 /// Puts \p V into the store \p Root, in place of one of its name, with the
 /// modelled ratio as evidence for the compiler of \p Command, whose code the
 /// verdict is of. For others, as buildCompilers() has them beside those that
-/// the user \p Named, their own code is judged here; where it does not pass, the
-/// variant is not for them. A finding says why no build could use it.
+/// the user \p Named, their own code is judged here; where it does not pass,
+/// the variant is not for them. A finding says why no build could use it.
 llvm::Error keepVariant(llvm::StringRef Root, const KeptOriginal &From,
                         const KeptVariant &V, const UnitCommand &Command,
                         llvm::ArrayRef<std::string> Named,

@@ -35,9 +35,9 @@ struct ShareChoice {
 
 /// What became of a kernel.
 struct SearchRow {
-  std::string Kernel; ///< Its name.
-  double Share = 0;   ///< Of the program's kernel time.
-  double Ratio = 0;   ///< Of its best variant; 0: none.
+  std::string Kernel;       ///< Its name.
+  double Share = 0;         ///< Of the program's kernel time.
+  double Ratio = 0;         ///< Of its best variant; 0: none.
   double Low = 0, High = 0; ///< Its interval; Low is High if none is known.
   Basis RatioBasis = Basis::Modelled;
   std::string Why = {}; ///< Why there is no variant, in one line.

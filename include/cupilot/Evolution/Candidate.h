@@ -50,7 +50,7 @@ struct SearchProblem {
   std::string Arch = "sm_90";
   GpuDescription Gpu; ///< Whose time is modelled.
   uint64_t Seed = 1;
-  double Margin = 1.02;   ///< Least speed-up that counts.
+  double Margin = 1.02; ///< Least speed-up that counts.
   /// A modelled speed-up counts by itself, also where its interval reaches
   /// below the margin.
   bool AcceptEstimates = false;

@@ -35,8 +35,8 @@ struct NvccUse {
 llvm::Expected<NvccUse> readNvccUse(llvm::ArrayRef<std::string> Words,
                                     llvm::StringRef Folder = "");
 
-/// The same of a command in one line; nothing for one of clang's. A program that
-/// is not there is a resource error.
+/// The same of a command in one line; nothing for one of clang's. A program
+/// that is not there is a resource error.
 llvm::Expected<std::optional<NvccUse>> readCompiler(llvm::StringRef Command);
 
 /// What \p Nvcc would be told in a build that tells clang \p Flags. Flags that

@@ -33,7 +33,7 @@ struct PluginArguments {
   Mode How = Mode::Apply;
   unsigned Limit = ~0u;
   bool Strict = false, Help = false, Version = false;
-  bool UseLegacy = false;   ///< Variants without a domain are taken.
+  bool UseLegacy = false; ///< Variants without a domain are taken.
   /// Those whose time nobody measured, too; nothing: as the environment says.
   std::optional<bool> UseModelled = std::nullopt;
 

@@ -46,8 +46,8 @@ struct Toolchain {
 const std::string &nvccHeader();
 
 /// Stands in flags for clang that come from a command of nvcc's: the program's
-/// own files see __NVCC__ and nvcc's version. Headers of others do not, which would take clang for
-/// nvcc.
+/// own files see __NVCC__ and nvcc's version. Headers of others do not, which
+/// would take clang for nvcc.
 constexpr llvm::StringLiteral NvccMacroFlag = "-D__NVCC__";
 
 /// The GPU architectures ("sm_90") that \p Flags ask for; {"sm_90"} if none.

@@ -94,8 +94,8 @@ uint32_t addPlace(LoweredModule &Tables, const llvm::DebugLoc &Loc);
 /// none.
 uint32_t siteOf(const llvm::CallBase &Call);
 
-/// Metadata of volatile and atomic accesses: it decides whether a loop ends that
-/// waits for memory; it lies in such a loop.
+/// Metadata of volatile and atomic accesses: it decides whether a loop ends
+/// that waits for memory; it lies in such a loop.
 inline constexpr char PollName[] = "cupilot.poll";
 inline constexpr char WaitingName[] = "cupilot.waiting";
 /// Metadata of the stores of cooperative groups' own code.

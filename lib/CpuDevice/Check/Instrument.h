@@ -22,9 +22,9 @@ void checkUninitialized(llvm::Function &F, LoweredModule &Tables);
 void instrument(llvm::Function &Entry, LoweredModule &Tables, LoweredKernel &K,
                 const CpuDeviceOptions &Options);
 /// Instructions of \p BB as budgets and costs of launches count them. What a
-/// GPU's addresses are made of is not counted twice because the code has them as
-/// numbers, as PTX does: casts of pointers cost nothing, and a scaled index is
-/// part of the sum that is an address, as in a getelementptr.
+/// GPU's addresses are made of is not counted twice because the code has them
+/// as numbers, as PTX does: casts of pointers cost nothing, and a scaled index
+/// is part of the sum that is an address, as in a getelementptr.
 unsigned stepsOf(const llvm::BasicBlock &BB);
 /// Makes \p F, before its device operations are lowered, ask before it uses an
 /// accumulator, and before it gives one to a product.

@@ -9,9 +9,9 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 
 extern "C" {
 

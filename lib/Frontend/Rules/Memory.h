@@ -41,7 +41,7 @@ struct HintedAccess {
   llvm::StringRef Function;
   const clang::Expr *LValue; ///< Null: the address is no `&lvalue`.
   const clang::Expr *Address;
-  const clang::Expr *Value;  ///< What is stored; null for loads.
+  const clang::Expr *Value; ///< What is stored; null for loads.
 };
 /// Nothing for any other call. Those that fetch or write through each time,
 /// `__ldcv` and `__stwt`, are volatile, and not among them.

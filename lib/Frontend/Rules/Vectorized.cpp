@@ -54,9 +54,9 @@ static bool isUnitStride(const Poly &P, int64_t Width,
 /// The array behind \p Pointer, if all its accesses are to the one element that
 /// belongs to the thread; else a finding says why not.
 static llvm::Expected<WideArray> widen(Analysis &A, const Memory &M,
-                                  const PointerRef &Pointer, int64_t Width,
-                                  llvm::StringRef Base,
-                                  std::vector<Constraint> &Needed) {
+                                       const PointerRef &Pointer, int64_t Width,
+                                       llvm::StringRef Base,
+                                       std::vector<Constraint> &Needed) {
   KernelView &V = A.Vals.V;
   WideArray W;
   W.Pointer = Pointer;
@@ -116,7 +116,8 @@ static llvm::Expected<std::string> moveChecks(Analysis &A, llvm::StringRef Base,
   return Head;
 }
 
-/// A kernel with one index in x per thread: each thread takes neighbouring ones.
+/// A kernel with one index in x per thread: each thread takes neighbouring
+/// ones.
 static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
                                     int64_t Width) {
   Analysis A(V, S, /*Mask=*/1);
@@ -128,19 +129,20 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
     return findingError("the source assumes a block size");
   if (llvm::count_if(A.Checks.terms(),
                      [](const auto &T) { return T.Dim == 0; }) != 1)
-    return findingError("the index in x is not checked against one bound before "
-                     "the work");
+    return findingError(
+        "the index in x is not checked against one bound before "
+        "the work");
   if (const clang::Expr *Other = A.Checks.otherCondition(0))
     return findingError("the check at " + V.at(Other->getBeginLoc()) +
-                         " tests more than whether the index in x is "
-                         "below a bound");
+                        " tests more than whether the index in x is "
+                        "below a bound");
   if (llvm::Error E = checkRepeatedWork(V, A))
     return E;
   std::vector<Constraint> Needed;
   std::optional<Expr> Limit = A.Checks.limit(0, Needed);
   if (!Limit)
     return findingError("the bound of the index cannot be determined from "
-                     "arguments and launch");
+                        "arguments and launch");
   Memory M(A.Vals, A.Fx);
   Extents Ext(A.Vals, A.Checks);
   std::string Base = V.freshName("base"), Lane = V.freshName("lane"),
@@ -152,8 +154,8 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
   if (!Checks)
     return Checks.takeError();
 
-  std::string Reason = "the kernel accesses no arrays of its arguments",
-              Loads, Stores;
+  std::string Reason = "the kernel accesses no arrays of its arguments", Loads,
+              Stores;
   std::vector<Disjoint> Disjoints;
   std::vector<Alignment> Alignments;
   bool Any = false;
@@ -203,8 +205,8 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
   std::string Lanes = std::to_string(Width);
   Edits.push_back({*Open + 1, *Open + 1,
                    "\n  const unsigned int " + Base +
-                       " = (blockIdx.x * blockDim.x + threadIdx.x) * " +
-                       Lanes + ";\n" + *Checks + Loads +
+                       " = (blockIdx.x * blockDim.x + threadIdx.x) * " + Lanes +
+                       ";\n" + *Checks + Loads +
                        "#pragma unroll\n  for (unsigned int " + Lane +
                        " = 0; " + Lane + " < " + Lanes + "; ++" + Lane +
                        ") {\n  const unsigned int " + Index + " = " + Base +

@@ -33,7 +33,7 @@ namespace {
 struct Group {
   enum class Kind { Block, Lanes, Tile, Grid };
   Kind K = Kind::Block;
-  unsigned Dim = 0;            ///< Of Block.
+  unsigned Dim = 0; ///< Of Block.
   int64_t Size = 0; ///< Of Lanes and Tile; 0: the block is the tile.
   const VarDecl *Tile = nullptr; ///< The cooperative group.
   bool operator==(const Group &) const = default;
@@ -219,15 +219,16 @@ static bool isAccumulation(const KernelView &V, const DeclRefExpr *Write) {
   if (const auto *Call = dyn_cast<CallExpr>(Right)) {
     if (!isExtremum(*Call))
       return false;
-    const bool First = variableOf(Call->getArg(0)->IgnoreParenImpCasts()) == Var;
+    const bool First =
+        variableOf(Call->getArg(0)->IgnoreParenImpCasts()) == Var;
     return (First ||
             variableOf(Call->getArg(1)->IgnoreParenImpCasts()) == Var) &&
            !mentions(Call->getArg(First ? 1 : 0), Var);
   }
   // s = e > s ? e : s
   const auto *Choice = dyn_cast<ConditionalOperator>(Right);
-  const auto *Cond = Choice ? dyn_cast<BinaryOperator>(peel(Choice->getCond()))
-                            : nullptr;
+  const auto *Cond =
+      Choice ? dyn_cast<BinaryOperator>(peel(Choice->getCond())) : nullptr;
   return Cond && Cond->isRelationalOp() &&
          (variableOf(Choice->getTrueExpr()->IgnoreParenImpCasts()) == Var ||
           variableOf(Choice->getFalseExpr()->IgnoreParenImpCasts()) == Var) &&
@@ -236,8 +237,8 @@ static bool isAccumulation(const KernelView &V, const DeclRefExpr *Write) {
 }
 
 /// Does \p E read an index by which the threads of \p Of differ? Rows of warps
-/// and tiles come from threadIdx, too, and are the same in all of their threads:
-/// there, variables are not looked through.
+/// and tiles come from threadIdx, too, and are the same in all of their
+/// threads: there, variables are not looked through.
 static bool knowsThread(const Values &Vals, const Group &Of,
                         const clang::Expr *E) {
   using Kind = LaunchVariable::Kind;
@@ -266,8 +267,8 @@ static llvm::Error checkBody(Values &Vals, const RowLoop &R, bool &Joins,
   if (llvm::Error E = Effects(V, *Body).checkNone(
           {Effect::Barrier, Effect::Warp, Effect::Atomic, Effect::AtomicOnly,
            Effect::Fence, Effect::Assembly, Effect::SpecialRead,
-           Effect::Unknown, Effect::IndexInCall, Effect::Lambda,
-           Effect::Static, Effect::Jump}))
+           Effect::Unknown, Effect::IndexInCall, Effect::Lambda, Effect::Static,
+           Effect::Jump}))
     return E;
   if (breaksOut(V, Body, /*CountContinue=*/true) || !returnsIn(Body).empty())
     return findingError("the loop at " + V.at(R.Loop->getBeginLoc()) +
@@ -334,9 +335,8 @@ static bool isMultiple(const Poly &P, int64_t Width,
 
 /// The address of an access as it stands at the head of the loop, where only
 /// the variables that do not change in it mean the same.
-static std::optional<std::string> addressText(const Values &Vals,
-                                              const RowLoop &R,
-                                              const Access &A) {
+static std::optional<std::string>
+addressText(const Values &Vals, const RowLoop &R, const Access &A) {
   bool Known = true;
   forEachExpr(A.LValue, [&](const clang::Expr *Part) {
     const auto *Ref = dyn_cast<DeclRefExpr>(Part);
@@ -353,8 +353,7 @@ static std::optional<std::string> addressText(const Values &Vals,
 /// The accesses of \p R through \p Pointer as one; else a finding says why not.
 static llvm::Expected<WideArray> widen(const Values &Vals, const Memory &M,
                                        const RowLoop &R,
-                                       const PointerRef &Pointer,
-                                       int64_t Width,
+                                       const PointerRef &Pointer, int64_t Width,
                                        std::set<unsigned> &Multiples) {
   const KernelView &V = Vals.V;
   WideArray W;
@@ -392,7 +391,8 @@ static llvm::Expected<WideArray> widen(const Values &Vals, const Memory &M,
               (Each->writes() || !M.written(Pointer));
   }
   if (!Place)
-    return findingError("the loops over rows access no arrays of the arguments");
+    return findingError(
+        "the loops over rows access no arrays of the arguments");
   if (W.Vector.empty())
     return findingError("there is no vector type of " + std::to_string(Width) +
                         " " + W.Scalar);
@@ -467,8 +467,9 @@ static llvm::Error rewrite(const Values &Vals, const RowLoop &R,
   if (!Loop || !Body || !Begin || !Step || !Count)
     return Fail();
   const std::string Type = V.typeText(R.Var->getType()),
-                    Var = R.Var->getNameAsString(), Start = V.freshName("start"),
-                    Lane = V.freshName("lane"), Lanes = std::to_string(Width),
+                    Var = R.Var->getNameAsString(),
+                    Start = V.freshName("start"), Lane = V.freshName("lane"),
+                    Lanes = std::to_string(Width),
                     Vector = V.freshName("vector");
   std::string Loads, Stores;
   for (WideArray &W : Arrays) {
@@ -524,8 +525,7 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
     if (Form.isConstant() && Form.constantPart() % Width != 0)
       return findingError("the bound of the loop at " + Where +
                           " is no multiple of the width");
-    if (Form.terms().size() == 1 &&
-        Form.terms().begin()->first.size() == 1 &&
+    if (Form.terms().size() == 1 && Form.terms().begin()->first.size() == 1 &&
         Form.terms().begin()->first[0].K == Atom::Kind::Symbol &&
         Form.terms().begin()->second == 1)
       Multiples.insert(Form.terms().begin()->first[0].Index);
@@ -557,8 +557,7 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
       std::set<unsigned> Here = Multiples;
       std::vector<Constraint> ForExtents;
       std::vector<Disjoint> Apart;
-      llvm::Expected<WideArray> W =
-          widen(A.Vals, M, R, Pointer, Width, Here);
+      llvm::Expected<WideArray> W = widen(A.Vals, M, R, Pointer, Width, Here);
       if (!W) {
         Reason = llvm::toString(W.takeError());
         continue;
@@ -594,9 +593,9 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
   if (Of.K == Group::Kind::Lanes)
     S.requireZero(mod(S.launch().Block[0], Of.Size));
   else if (Of.K == Group::Kind::Tile && Of.Size > 1)
-    S.requireZero(mod(S.launch().Block[0] * S.launch().Block[1] *
-                          S.launch().Block[2],
-                      Of.Size));
+    S.requireZero(
+        mod(S.launch().Block[0] * S.launch().Block[1] * S.launch().Block[2],
+            Of.Size));
   for (unsigned Symbol : Multiples)
     S.requireZero(mod(Expr::symbol(Symbol), Width));
   for (Constraint &C : Needed)

@@ -33,9 +33,9 @@ struct Update {
   const VarDecl *Array = nullptr;
   QualType Type;
   const BinaryOperator *Assign = nullptr;
-  std::vector<const clang::Expr *> Own;   ///< a[t] at the right.
-  const clang::Expr *Other = nullptr;     ///< a[t + s]
-  const clang::Expr *Thread = nullptr;    ///< t
+  std::vector<const clang::Expr *> Own; ///< a[t] at the right.
+  const clang::Expr *Other = nullptr;   ///< a[t + s]
+  const clang::Expr *Thread = nullptr;  ///< t
   bool Rounds = false;
 };
 struct Tree {
@@ -52,9 +52,8 @@ static const clang::Expr *halved(Values &Vals, const clang::Expr *E) {
   if (!B)
     return nullptr;
   const Poly By = Vals.form(B->getRHS());
-  const bool Halves =
-      (B->getOpcode() == BO_Div && By == Poly::constant(2)) ||
-      (B->getOpcode() == BO_Shr && By == Poly::constant(1));
+  const bool Halves = (B->getOpcode() == BO_Div && By == Poly::constant(2)) ||
+                      (B->getOpcode() == BO_Shr && By == Poly::constant(1));
   return Halves ? B->getLHS() : nullptr;
 }
 
@@ -71,8 +70,7 @@ static std::optional<Tree> asHalving(Values &Vals, const ForStmt &Loop) {
                ? dyn_cast<VarDecl>(Init->getSingleDecl())
                : nullptr;
   if (!T.Half || !T.Half->getInit() || !Loop.getCond() || !Loop.getInc() ||
-      !T.Half->getType()->isIntegerType() ||
-      Vals.writes(T.Half).size() != 1)
+      !T.Half->getType()->isIntegerType() || Vals.writes(T.Half).size() != 1)
     return std::nullopt;
   const Poly First = Vals.form(T.Half->getInit());
   if (First.isConstant()) {
@@ -80,10 +78,8 @@ static std::optional<Tree> asHalving(Values &Vals, const ForStmt &Loop) {
     if (T.Size < 64 || T.Size > 1024 || !llvm::isPowerOf2_64(T.Size))
       return std::nullopt;
   } else {
-    const clang::Expr *Whole =
-        halved(Vals, Vals.firstValue(T.Half->getInit()));
-    if (!Whole ||
-        Vals.form(Whole) != Poly::atom({Atom::Kind::BlockSize, 0}))
+    const clang::Expr *Whole = halved(Vals, Vals.firstValue(T.Half->getInit()));
+    if (!Whole || Vals.form(Whole) != Poly::atom({Atom::Kind::BlockSize, 0}))
       return std::nullopt;
   }
   const clang::Expr *Cond = Loop.getCond()->IgnoreParenImpCasts();
@@ -161,16 +157,15 @@ static std::optional<Update> asUpdate(Values &Vals, const Tree &T,
                                       const Stmt *S) {
   Update U;
   U.Assign = dyn_cast<BinaryOperator>(S);
-  const auto *Left = U.Assign && U.Assign->isAssignmentOp()
-                         ? dyn_cast<ArraySubscriptExpr>(
-                               U.Assign->getLHS()->IgnoreParens())
-                         : nullptr;
+  const auto *Left =
+      U.Assign && U.Assign->isAssignmentOp()
+          ? dyn_cast<ArraySubscriptExpr>(U.Assign->getLHS()->IgnoreParens())
+          : nullptr;
   U.Array = Left ? sharedArray(*Left) : nullptr;
   const Poly Thread = Poly::atom({Atom::Kind::Thread, 0}),
              Half = Poly::atom({Atom::Kind::Value, 1, T.Half});
   if (!U.Array || !hasShuffle(Left->getType()) ||
-      Vals.form(Left->getIdx()) != Thread ||
-      !isReduction(*U.Assign, U.Rounds))
+      Vals.form(Left->getIdx()) != Thread || !isReduction(*U.Assign, U.Rounds))
     return std::nullopt;
   U.Type = Left->getType();
   U.Thread = Left->getIdx();
@@ -198,7 +193,7 @@ static std::optional<Update> asUpdate(Values &Vals, const Tree &T,
   // The operands themselves, not something made of them.
   if (Compound)
     return peel(U.Assign->getRHS()) == U.Other ? std::optional(U)
-                                                : std::nullopt;
+                                               : std::nullopt;
   const clang::Expr *R = U.Assign->getRHS()->IgnoreParenImpCasts();
   llvm::SmallVector<const clang::Expr *, 2> Operands;
   if (const auto *Call = dyn_cast<CallExpr>(R))
@@ -284,20 +279,19 @@ static llvm::Error checkUses(Values &Vals, llvm::ArrayRef<Tree> Trees) {
     const Stmt *At = Ref;
     while (isa_and_nonnull<CastExpr, ParenExpr>(V.parent(At)))
       At = V.parent(At);
-    const auto *Element =
-        dyn_cast_or_null<ArraySubscriptExpr>(V.parent(At));
+    const auto *Element = dyn_cast_or_null<ArraySubscriptExpr>(V.parent(At));
     for (const Stmt *P = Ref; P; P = V.parent(P))
       for (const Tree &T : Trees)
         if (P == T.Loop)
           return;
     const Stmt *Parent = Element ? V.parent(Element) : nullptr;
     const auto *Assign = dyn_cast_or_null<BinaryOperator>(Parent);
-    const bool Stores = Element && Assign && Assign->getOpcode() == BO_Assign &&
-                        Assign->getLHS() == Element &&
-                        Vals.form(Element->getIdx()) ==
-                            Poly::atom({Atom::Kind::Thread, 0});
-    const bool First = Element && Vals.form(Element->getIdx()) ==
-                                      Poly::constant(0);
+    const bool Stores =
+        Element && Assign && Assign->getOpcode() == BO_Assign &&
+        Assign->getLHS() == Element &&
+        Vals.form(Element->getIdx()) == Poly::atom({Atom::Kind::Thread, 0});
+    const bool First =
+        Element && Vals.form(Element->getIdx()) == Poly::constant(0);
     if (!Stores && !First)
       Why = "'" + Var->getNameAsString() + "' is used at " +
             V.at(Ref->getBeginLoc()) + " as more than the reduced number";
@@ -330,8 +324,7 @@ static std::optional<std::string> combined(const KernelView &V, const Update &U,
   return Value + " " + U.Assign->getOpcodeStr().str() + " " + Text + ";";
 }
 
-static std::optional<std::string> shuffles(const KernelView &V,
-                                           const Tree &T) {
+static std::optional<std::string> shuffles(const KernelView &V, const Tree &T) {
   const std::string Step = V.freshName("step"),
                     Size = T.Size ? std::to_string(T.Size) + "u" : "blockDim.x";
   std::optional<std::string> Thread = V.text(*T.Updates.front().Thread);

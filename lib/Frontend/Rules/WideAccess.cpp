@@ -29,8 +29,7 @@ void WideArray::add(const Access &A) {
     joinHint(StoreBy, Function);
 }
 
-std::string vectorType(const ASTContext &Ctx, QualType T,
-                              int64_t Width) {
+std::string vectorType(const ASTContext &Ctx, QualType T, int64_t Width) {
   const auto *B = T.getCanonicalType()->getAs<BuiltinType>();
   if (!B || Ctx.getTypeSize(T) * Width > 128)
     return "";

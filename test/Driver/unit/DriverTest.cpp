@@ -165,9 +165,9 @@ TEST(BuildCompilers, ClangAloneWhereTheUserNamesIt) {
 }
 
 TEST(NvccUse, SaysForClangsFlagsWhatNvccIsTold) {
-  auto Use = nvccUseFor(
-      "nvcc", Words{"-O2", "-std=gnu++20", "-DN=4", "-ffast-math",
-                    "-ffp-contract=off", "-Xcuda-ptxas", "-maxrregcount=32"});
+  auto Use = nvccUseFor("nvcc", Words{"-O2", "-std=gnu++20", "-DN=4",
+                                      "-ffast-math", "-ffp-contract=off",
+                                      "-Xcuda-ptxas", "-maxrregcount=32"});
   ASSERT_TRUE(bool(Use));
   EXPECT_EQ(Use->Device.Flags,
             (Words{"-std=c++20", "--use_fast_math", "-fmad=false"}));

@@ -283,8 +283,8 @@ private:
                        B.CreateConstGEP1_64(B.getInt64Ty(), F->getArg(0), D));
     Values.Args = F->getArg(1);
     EmittedPlan Plan;
-    Value *Ok = emitGuard(B, C.When, nullptr, planOf(C),
-                          C.Scalars, Values, Plan);
+    Value *Ok =
+        emitGuard(B, C.When, nullptr, planOf(C), C.Scalars, Values, Plan);
     for (auto [D, V] : enumerate(valuesOf(Plan)))
       B.CreateStore(V, B.CreateConstGEP1_64(B.getInt64Ty(), F->getArg(2), D));
     B.CreateRet(Ok);

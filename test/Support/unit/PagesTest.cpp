@@ -39,10 +39,10 @@ TEST(Pages, KnowsWhatWasTouchedAndWritten) {
   EXPECT_TRUE(Touched[3] && Touched[400]);
   EXPECT_FALSE(Touched[200]);
   // Parts of pages are pages.
-  EXPECT_EQ(Map.used(static_cast<char *>(Place) + Page - 1, 2,
-                     PageMap::Use::Touched)
-                .size(),
-            2u);
+  EXPECT_EQ(
+      Map.used(static_cast<char *>(Place) + Page - 1, 2, PageMap::Use::Touched)
+          .size(),
+      2u);
   EXPECT_TRUE(Map.used(Place, 0, PageMap::Use::Touched).empty());
   ::munmap(Place, Page * Pages);
 }
