@@ -216,25 +216,27 @@ void LaunchModel::growShared(GateCase &C, ArrayRef<int64_t> Values) const {
   C.Name += " shared=" + std::to_string(C.Shape.Shared);
 }
 
-/// The bytes of its buffer that nobody touches behind \p P in the recorded
-/// launch, where \p End says what is touched: what stands for that launch may
-/// have more, which nobody gave it.
-std::optional<uint64_t> LaunchModel::bytesBehind(const WorkloadPointer &P,
-                                                 const Expr &End) const {
+/// The bytes of their buffers that nobody touches behind the pointers in the
+/// recorded launch: what stands for that launch may have more, which nobody
+/// gave it.
+void LaunchModel::findBehind() {
+  const Kernel &K = O->kernel();
   const Workload &Recorded = O->setup().Workloads[Base->Workload];
-  auto At = find_if(Recorded.Pointers, [&](const WorkloadPointer &Other) {
-    return Other.Param == P.Param && Other.Offset == P.Offset;
-  });
-  if (At == Recorded.Pointers.end())
-    return std::nullopt;
-  std::optional<int64_t> Touched =
-      evaluate(End, cantFail(bindLaunch(Recorded.Shape, O->kernel().Scalars,
-                                        placedArguments(Recorded))));
-  if (!Touched)
-    return std::nullopt;
-  int64_t Size = static_cast<int64_t>(Recorded.Buffers[At->Buffer].Size -
-                                      At->BufferOffset);
-  return static_cast<uint64_t>(std::max<int64_t>(Size - *Touched, 0));
+  const Bindings There = cantFail(
+      bindLaunch(Recorded.Shape, K.Scalars, placedArguments(Recorded)));
+  Behind.assign(K.Pointers.size(), std::nullopt);
+  for (const WorkloadPointer &P : Recorded.Pointers) {
+    const size_t I = llvm::find(K.Pointers, PointerRef{P.Param, P.Offset}) -
+                     K.Pointers.begin();
+    std::optional<int64_t> End;
+    if (I < Touched.size() && Touched[I])
+      End = evaluate(Touched[I]->End, There);
+    if (!End)
+      continue;
+    auto Size =
+        static_cast<int64_t>(Recorded.Buffers[P.Buffer].Size - P.BufferOffset);
+    Behind[I] = static_cast<uint64_t>(std::max<int64_t>(Size - *End, 0));
+  }
 }
 
 /// What buffer \p I needs in \p C: what the original touches, and as much
@@ -255,22 +257,18 @@ uint64_t LaunchModel::bytesAt(size_t I, const GateCase &C,
     if (P.Buffer != I)
       continue;
     Any = true;
-    auto At = find(K.Pointers, PointerRef{P.Param, P.Offset});
-    const std::optional<Extents> *T =
-        At == K.Pointers.end() ? nullptr : &Touched[At - K.Pointers.begin()];
+    const size_t Index =
+        find(K.Pointers, PointerRef{P.Param, P.Offset}) - K.Pointers.begin();
     std::optional<int64_t> End;
-    std::optional<uint64_t> Behind;
-    if (T && *T) {
-      End = evaluate((*T)->End, Now);
-      Behind = bytesBehind(P, (*T)->End);
-    }
-    if (!End || !Behind) {
+    if (Index < Behind.size() && Behind[Index])
+      End = evaluate(Touched[Index]->End, Now);
+    if (!End) {
       Known = false;
       break;
     }
     if (*End > 0)
-      Wanted = std::max(Wanted,
-                        P.BufferOffset + static_cast<uint64_t>(*End) + *Behind);
+      Wanted = std::max(Wanted, P.BufferOffset + static_cast<uint64_t>(*End) +
+                                    *Behind[Index]);
     else
       Wanted = std::max(Wanted, P.BufferOffset);
   }
@@ -408,6 +406,7 @@ Expected<LaunchModel> LaunchModel::of(OriginalRuns &O, const GateCase &Base,
       M.Vars.push_back({true, D, static_cast<int64_t>(Base.Shape.Grid[D])});
   if (Error E = M.fitTouched())
     return std::move(E);
+  M.findBehind();
   return M;
 }
 

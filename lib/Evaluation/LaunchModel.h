@@ -82,12 +82,11 @@ private:
   llvm::Error findRules(llvm::ArrayRef<unsigned> Sizes, const CodeFacts &Own);
   llvm::Expected<bool> covers(const GridRule &R);
   llvm::Error fitTouched();
+  void findBehind();
   llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values,
                               std::vector<Interval> &To);
   void growShared(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
-  std::optional<uint64_t> bytesBehind(const WorkloadPointer &P,
-                                      const Expr &End) const;
   uint64_t bytesAt(size_t Buffer, const GateCase &C,
                    llvm::ArrayRef<int64_t> Values, bool &Roomy) const;
 
@@ -96,6 +95,7 @@ private:
   std::vector<LaunchVar> Vars;
   std::vector<GridRule> Rules;
   std::vector<std::optional<Extents>> Touched;
+  std::vector<std::optional<uint64_t>> Behind; ///< Beside Touched.
 };
 
 /// The bytes behind each pointer (beside Kernel::Pointers) that \p Coverage of

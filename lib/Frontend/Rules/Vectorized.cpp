@@ -64,17 +64,14 @@ static llvm::Expected<WideArray> widen(Analysis &A, const Memory &M,
   bool Always = false;
   for (const Access *Each : M.through(Pointer)) {
     const Origin &O = Each->From;
-    if (Each->K == Access::Kind::Escape || Each->K == Access::Kind::Atomic ||
-        !O.Index || !O.Whole)
-      return findingError(M.name(Pointer) +
-                          " is not accessed by plain subscripts alone");
+    if (llvm::Error E = checkPlain(M, Pointer, *Each))
+      return std::move(E);
     if (Index && *Index != *O.Index)
       return findingError(M.name(Pointer) +
                           " is accessed with several subscripts");
     if (!Index) {
       Index = O.Index;
-      W.Scalar = V.typeText(O.Element);
-      W.Vector = vectorType(V.Ctx, O.Element, Width);
+      W.setElement(V, O.Element, Width);
       std::optional<std::string> Text =
           A.Uses.textAtHead(Each->LValue, 0, Base);
       if (!isUnitStride(*Index, Width, Needed) || !Text)
@@ -186,11 +183,7 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
     llvm::append_range(Edits, Accesses);
     llvm::append_range(Needed, Here);
     llvm::append_range(Disjoints, Apart);
-    uint64_t Bytes =
-        Width *
-        V.Ctx.getTypeSizeInChars(M.through(Pointer).front()->From.Element)
-            .getQuantity();
-    Alignments.push_back({Pointer, static_cast<unsigned>(Bytes)});
+    Alignments.push_back(wideAlignment(V, M, Pointer, Width));
     Loads += loadText(*W, Width, V.freshName("vector"));
     Stores += storeText(*W, Width, V.freshName("vector"));
   }

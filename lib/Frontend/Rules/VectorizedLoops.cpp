@@ -365,17 +365,14 @@ static llvm::Expected<WideArray> widen(const Values &Vals, const Memory &M,
     if (!isInside(V, Each->Node, R.Loop->getBody()))
       continue;
     const Origin &O = Each->From;
-    if (Each->K == Access::Kind::Escape || Each->K == Access::Kind::Atomic ||
-        !O.Index || !O.Whole)
-      return findingError(M.name(Pointer) +
-                          " is not accessed by plain subscripts alone");
+    if (llvm::Error E = checkPlain(M, Pointer, *Each))
+      return std::move(E);
     if (Place && *Place != *O.Index)
       return findingError(M.name(Pointer) +
                           " is accessed with several subscripts");
     if (!Place) {
       Place = O.Index;
-      W.Scalar = V.typeText(O.Element);
-      W.Vector = vectorType(V.Ctx, O.Element, Width);
+      W.setElement(V, O.Element, Width);
       std::optional<std::string> Text = addressText(Vals, R, *Each);
       const Poly Rest = *Place - Index;
       if (!Text || Rest.mentionsNode(R.Var) ||
@@ -570,11 +567,7 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
       if (!Apart.empty())
         llvm::append_range(Needed, ForExtents);
       llvm::append_range(Disjoints, Apart);
-      uint64_t Bytes =
-          Width *
-          V.Ctx.getTypeSizeInChars(M.through(Pointer).front()->From.Element)
-              .getQuantity();
-      Alignments.push_back({Pointer, static_cast<unsigned>(Bytes)});
+      Alignments.push_back(wideAlignment(V, M, Pointer, Width));
       Arrays.push_back(std::move(*W));
     }
     Any |= !Arrays.empty();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "WideAccess.h"
+#include "cupilot/Support/Error.h"
 
 using namespace clang;
 
@@ -29,7 +30,10 @@ void WideArray::add(const Access &A) {
     joinHint(StoreBy, Function);
 }
 
-std::string vectorType(const ASTContext &Ctx, QualType T, int64_t Width) {
+/// CUDA's vector type of that many elements, with the alignment of its size;
+/// "" if there is none, or it is larger than 16 bytes.
+static std::string vectorType(const ASTContext &Ctx, QualType T,
+                              int64_t Width) {
   const auto *B = T.getCanonicalType()->getAs<BuiltinType>();
   if (!B || Ctx.getTypeSize(T) * Width > 128)
     return "";
@@ -69,6 +73,29 @@ std::string vectorType(const ASTContext &Ctx, QualType T, int64_t Width) {
     return "";
   }
   return Name + std::to_string(Width);
+}
+
+void WideArray::setElement(const KernelView &V, QualType Element,
+                           int64_t Width) {
+  Scalar = V.typeText(Element);
+  Vector = vectorType(V.Ctx, Element, Width);
+}
+
+llvm::Error checkPlain(const Memory &M, const PointerRef &Pointer,
+                       const Access &A) {
+  if (A.K == Access::Kind::Escape || A.K == Access::Kind::Atomic ||
+      !A.From.Index || !A.From.Whole)
+    return findingError(M.name(Pointer) +
+                        " is not accessed by plain subscripts alone");
+  return llvm::Error::success();
+}
+
+Alignment wideAlignment(const KernelView &V, const Memory &M,
+                        const PointerRef &Pointer, int64_t Width) {
+  const QualType Element = M.through(Pointer).front()->From.Element;
+  return {Pointer,
+          static_cast<unsigned>(
+              Width * V.Ctx.getTypeSizeInChars(Element).getQuantity())};
 }
 
 std::string lanesName(const KernelView &V, const PointerRef &Pointer) {

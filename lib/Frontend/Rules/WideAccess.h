@@ -21,14 +21,19 @@ struct WideArray {
   bool Loads = false, Stores = false;
   /// The hinted function of all loads, and of all stores; "": a plain access.
   std::optional<std::string> LoadBy, StoreBy;
+  /// Takes the type of the elements, \p Width of which are one access.
+  void setElement(const KernelView &V, clang::QualType Element, int64_t Width);
   /// Notes what one more access does.
   void add(const Access &A);
 };
 
-/// CUDA's vector type of that many elements, with the alignment of its size;
-/// "" if there is none, or it is larger than 16 bytes.
-std::string vectorType(const clang::ASTContext &Ctx, clang::QualType T,
-                       int64_t Width);
+/// A finding where \p A cannot become a part of a wide access.
+llvm::Error checkPlain(const Memory &M, const PointerRef &Pointer,
+                       const Access &A);
+
+/// What \p Pointer must be aligned to for accesses of \p Width elements.
+Alignment wideAlignment(const KernelView &V, const Memory &M,
+                        const PointerRef &Pointer, int64_t Width);
 
 /// A name for the lanes of \p Pointer.
 std::string lanesName(const KernelView &V, const PointerRef &Pointer);
