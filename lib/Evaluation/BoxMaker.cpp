@@ -276,19 +276,54 @@ BoxMaker::restToCut(const Point &W, size_t Least) const {
   return BestRest;
 }
 
+/// Whether a cut of \p W loses \p P that ends coordinate \p I, which for
+/// \p W is not that of recorded launches.
+static bool isLost(const Point &P, const Point &W, size_t I,
+                   ArrayRef<Interval> Anchor) {
+  return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
+}
+
+/// A lower bound of a product lets in what is as small as \p W in one factor,
+/// and larger in another. That the larger one makes it right must have been
+/// seen: in a launch that has no less than \p W of all that is not in the
+/// product, nor follows it. A launch with a single block may be right for that
+/// alone.
+bool BoxMaker::isSeenToExcuse(const Point &W, size_t I) const {
+  const Expr &E = Coordinates[I];
+  if (isVariable(E) || is_contained(F.Surplus, E) || W.At[I] > Anchor[I].Most)
+    return true;
+  SmallVector<size_t, 4> Factors, Others;
+  for (size_t K = 0; K < Coordinates.size(); ++K)
+    if (isVariable(Coordinates[K]))
+      (mentions(E, Coordinates[K]) ? Factors : Others).push_back(K);
+  erase_if(Others, [&](size_t K) {
+    return any_of(F.Surplus, [&](const Expr &Follows) {
+      return mentions(Follows, Coordinates[K]) &&
+             any_of(Factors, [&](size_t Factor) {
+               return mentions(Follows, Coordinates[Factor]);
+             });
+    });
+  });
+  erase_if(Factors, [&](size_t K) { return Anchor[K].contains(W.At[K]); });
+  if (Factors.empty())
+    return true; // None of them alone is to blame.
+  return any_of(Right, [&](const Point &P) {
+    return !isLost(P, W, I, Anchor) &&
+           any_of(Factors, [&](size_t K) { return isLost(P, W, K, Anchor); }) &&
+           all_of(Others, [&](size_t K) { return P.At[K] >= W.At[K]; });
+  });
+}
+
 /// Takes \p W out, along the coordinate or by the rest that loses least.
 bool BoxMaker::cut(const Point &W) {
   size_t Best = SIZE_MAX, Least = SIZE_MAX;
   std::optional<std::pair<size_t, int64_t>> BestRest;
-  auto IsLost = [&](const Point &P, size_t I) {
-    return W.At[I] > Anchor[I].Most ? P.At[I] >= W.At[I] : P.At[I] <= W.At[I];
-  };
   auto Choose = [&](auto Among) {
     for (size_t I = 0; I < Coordinates.size(); ++I) {
-      if (Anchor[I].contains(W.At[I]) || !Among(I))
+      if (Anchor[I].contains(W.At[I]) || !Among(I) || !isSeenToExcuse(W, I))
         continue;
-      size_t Lost =
-          count_if(Right, [&](const Point &P) { return IsLost(P, I); });
+      size_t Lost = count_if(
+          Right, [&](const Point &P) { return isLost(P, W, I, Anchor); });
       if (Lost < Least) {
         Least = Lost;
         Best = I;
@@ -317,7 +352,7 @@ bool BoxMaker::cut(const Point &W) {
     });
   } else if (Best != SIZE_MAX) {
     Idle[Best] = false;
-    erase_if(Right, [&](const Point &P) { return IsLost(P, Best); });
+    erase_if(Right, [&](const Point &P) { return isLost(P, W, Best, Anchor); });
   } else {
     return false;
   }

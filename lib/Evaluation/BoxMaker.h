@@ -66,6 +66,7 @@ private:
   std::set<int64_t> restsOf(size_t I, int64_t Modulus) const;
   bool hasOtherNumbers(const Point &W) const;
   bool excludeNumbers(const Point &Wrong);
+  bool isSeenToExcuse(const Point &Wrong, size_t I) const;
   bool cut(const Point &Wrong);
   std::optional<std::pair<size_t, int64_t>> restToCut(const Point &Wrong,
                                                       size_t Least) const;

@@ -392,3 +392,27 @@ TEST_F(DeriveDomainTest, ProductsAreBoundedBelowWhereSmallerOnesAreWrong) {
   EXPECT_TRUE(admits(Tried[0]) && admits(Tried[1])) << Text;
   EXPECT_TRUE(has(Text, "-3 <= n * mode <= 100")) << Text;
 }
+
+/// That more blocks make a small size right was not seen: the launches that
+/// have both have a single slice.
+TEST_F(DeriveDomainTest, ProductsExcuseWhatWasSeen) {
+  F.Facts.Products = {
+      Expr::binary(Expr::Kind::Mul, Expr::symbol(0), Expr::dim(GridY))};
+  F.Facts.Dims[GridY].Used = F.Facts.Dims[GridZ].Used = true;
+  auto At = [&](int32_t N, int64_t Y, int64_t Z, bool Right) -> TriedLaunch & {
+    TriedLaunch &L = launch(N, Right);
+    L.B.Dims[GridY] = Y;
+    L.B.Dims[GridZ] = Z;
+    return L;
+  };
+  At(36, 1, 2, true);
+  At(16, 1, 1, true);
+  At(4, 9, 1, true);
+  At(16, 1, 2, false);
+  std::string Text = derived();
+  EXPECT_TRUE(has(Text, "n == 36")) << Text;
+  At(16, 9, 2, true); // Now it is seen.
+  Text = derived();
+  EXPECT_TRUE(has(Text, "4 <= n <= 36")) << Text;
+  EXPECT_TRUE(has(Text, "36 <= n * gy")) << Text;
+}
