@@ -76,7 +76,10 @@ Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
                                  StringRef Arch, StringRef Source,
                                  ArrayRef<std::string> Symbols,
                                  std::optional<TextLimits> Limits) {
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-nvcc");
+  // The path is in what debuggers read, and names of variables hang on it: a
+  // batch for a GPU is to be the same when a search goes on.
+  Expected<TemporaryDirectory> Dir =
+      TemporaryDirectory::createFor("cupilot-nvcc", Text);
   if (!Dir)
     return Dir.takeError();
   if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))

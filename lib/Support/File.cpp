@@ -9,10 +9,12 @@
 #include "cupilot/Support/File.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -184,6 +186,31 @@ Expected<TemporaryDirectory> TemporaryDirectory::create(StringRef Prefix) {
     return resourceError("cannot create a temporary folder: " + EC.message(),
                          "set TMPDIR to a writable folder");
   return TemporaryDirectory(Path.str().str());
+}
+
+Expected<TemporaryDirectory> TemporaryDirectory::createFor(StringRef Prefix,
+                                                           StringRef Content) {
+  const uint64_t Key = xxh3_64bits(Content);
+  SmallString<256> Path;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, Path);
+  sys::path::append(Path, Prefix + "-" + Twine(::getuid()));
+  Expected<std::optional<FileLock>> Lock =
+      FileLock::tryLock((Path + ".lock").str(), Key);
+  if (!Lock) { // Another user's file, say.
+    consumeError(Lock.takeError());
+    return create(Prefix);
+  }
+  Path += "-" + utohexstr(Key, /*LowerCase=*/true);
+  // Whoever was killed left one behind. A link is nobody's folder.
+  sys::fs::file_status Left;
+  if (*Lock && !sys::fs::status(Path, Left, /*Follow=*/false) &&
+      Left.type() == sys::fs::file_type::directory_file &&
+      Left.getUser() == ::getuid())
+    sys::fs::remove_directories(Path);
+  if (!*Lock || sys::fs::create_directory(Path, /*IgnoreExisting=*/false,
+                                          sys::fs::owner_all))
+    return create(Prefix);
+  return TemporaryDirectory(Path.str().str(), std::move(*Lock));
 }
 
 TemporaryDirectory::~TemporaryDirectory() {

@@ -63,8 +63,12 @@ std::string findUpward(llvm::StringRef File, llvm::StringRef Name);
 class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create(llvm::StringRef Prefix);
+  /// The same path for the same \p Content, for compilers that make names of
+  /// paths; another one while somebody else has it.
+  static llvm::Expected<TemporaryDirectory> createFor(llvm::StringRef Prefix,
+                                                      llvm::StringRef Content);
   TemporaryDirectory(TemporaryDirectory &&Other) noexcept
-      : Path(std::move(Other.Path)) {
+      : Path(std::move(Other.Path)), Owned(std::move(Other.Owned)) {
     Other.Path.clear();
   }
   TemporaryDirectory &operator=(TemporaryDirectory &&) = delete;
@@ -74,8 +78,11 @@ public:
   std::string file(llvm::StringRef Name) const;
 
 private:
-  explicit TemporaryDirectory(std::string Path) : Path(std::move(Path)) {}
+  explicit TemporaryDirectory(std::string Path,
+                              std::optional<FileLock> Owned = {})
+      : Path(std::move(Path)), Owned(std::move(Owned)) {}
   std::string Path;
+  std::optional<FileLock> Owned; ///< Until the folder is removed.
 };
 
 } // namespace cupilot

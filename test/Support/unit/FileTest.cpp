@@ -158,3 +158,24 @@ TEST_F(FileTest, AKilledHolderGivesItsLockBack) {
   ASSERT_EQ(::waitpid(Child, nullptr, 0), Child);
   EXPECT_TRUE(cantFail(FileLock::tryLock(Path, 5)));
 }
+
+TEST(TemporaryDirectory, TheSamePathForTheSameContent) {
+  auto At = [](StringRef Content) {
+    return cantFail(TemporaryDirectory::createFor("cupilot-test", Content));
+  };
+  std::string First;
+  {
+    TemporaryDirectory Dir = At("a");
+    First = Dir.path().str();
+    cantFail(writeFileAtomic(Dir.file("left"), "behind"));
+    // While it is in use, others get another one.
+    EXPECT_NE(At("a").path(), First);
+    EXPECT_NE(At("b").path(), First);
+  }
+  EXPECT_FALSE(sys::fs::exists(First));
+  // What a process that was killed left does not matter.
+  cantFail(writeFileAtomic(First + "/left", "behind"));
+  TemporaryDirectory Again = At("a");
+  EXPECT_EQ(Again.path(), First);
+  EXPECT_FALSE(sys::fs::exists(Again.file("left")));
+}
