@@ -7,15 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
-#include "cupilot/Support/Bitcode.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecursiveASTVisitor.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
@@ -24,25 +21,6 @@ using llvm::StringRef;
 namespace cupilot {
 
 static constexpr uint64_t MostDeviceBytes = 1 << 20;
-
-OriginalCode OriginalCode::of(const llvm::Module &M) {
-  OriginalCode Code;
-  for (const llvm::GlobalVariable &G : M.globals())
-    if (G.getAddressSpace() == llvm::NVPTXAS::ADDRESS_SPACE_GLOBAL ||
-        G.getAddressSpace() == llvm::NVPTXAS::ADDRESS_SPACE_CONST)
-      Code.Variables.push_back(G.getName().str());
-  const llvm::Function *Print = M.getFunction("vprintf");
-  Code.Prints = Print && !Print->use_empty();
-  return Code;
-}
-
-llvm::Expected<OriginalCode> OriginalCode::ofBitcode(StringRef Bitcode) {
-  llvm::LLVMContext Context;
-  auto M = parseBitcode(Bitcode, Context);
-  if (!M)
-    return M.takeError();
-  return of(**M);
-}
 
 namespace {
 class StorageRules : public RecursiveASTVisitor<StorageRules> {

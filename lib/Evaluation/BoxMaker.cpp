@@ -193,12 +193,15 @@ bool BoxMaker::inside(const Point &P) const {
   return true;
 }
 
+bool BoxMaker::isOfAnchor(const FloatRef &Number, int64_t Key) const {
+  return any_of(Right, [&](const Point &P) {
+    return P.IsAnchor && keyOf(*P.L, Number) == Key;
+  });
+}
+
 bool BoxMaker::hasOtherNumbers(const Point &W) const {
   return any_of(F.Facts.Floats, [&](const auto &Each) {
-    const int64_t Key = keyOf(*W.L, Each.first);
-    return none_of(Right, [&](const Point &P) {
-      return P.IsAnchor && keyOf(*P.L, Each.first) == Key;
-    });
+    return !isOfAnchor(Each.first, keyOf(*W.L, Each.first));
   });
 }
 
@@ -217,18 +220,17 @@ bool BoxMaker::excludeNumbers(const Point &W) {
     WrongShift = std::max(WrongShift, alignedBy(*W.L));
     return true;
   }
-  bool Any = false;
+  NumberKeys Other;
   for (auto [I, Each] : enumerate(F.Facts.Floats)) {
-    const FloatRef &Number = Each.first;
-    int64_t Key = keyOf(*W.L, Number);
-    if (any_of(Right, [&](const Point &P) {
-          return P.IsAnchor && keyOf(*P.L, Number) == Key;
-        }))
-      continue;
-    WrongNumbers[I].insert(Key);
-    Any = true;
+    int64_t Key = keyOf(*W.L, Each.first);
+    if (!isOfAnchor(Each.first, Key))
+      Other[I].insert(Key);
   }
-  return Any;
+  for (NumberKeys *To : {&WrongNumbers, &WrongTogether})
+    if (To == &WrongNumbers || Other.size() > 1)
+      for (const auto &[I, Keys] : Other)
+        (*To)[I].insert(Keys.begin(), Keys.end());
+  return !Other.empty();
 }
 
 /// The sizes of a block and its shared memory are chosen by few: where values
@@ -391,6 +393,10 @@ std::optional<DomainBox> BoxMaker::make() {
       Anchor[I] = {std::min(Anchor[I].Least, P.At[I]),
                    std::max(Anchor[I].Most, P.At[I])};
   }
+  for (auto &[I, Keys] : WrongNumbers)
+    for (auto At = Keys.begin(); At != Keys.end();)
+      At = isOfAnchor(F.Facts.Floats[I].first, *At) ? Keys.erase(At)
+                                                    : std::next(At);
   for (const Point &W : Wrong) {
     if (excludeNumbers(W))
       continue;

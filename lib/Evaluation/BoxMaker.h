@@ -48,14 +48,22 @@ struct Point {
   bool IsAnchor = false; ///< It stays inside of the box.
 };
 
+/// By CodeFacts::Floats: keys that are wrong.
+using NumberKeys = std::map<size_t, std::set<int64_t>>;
+
 /// Derives the box of one combination.
 class BoxMaker {
 public:
+  /// \p WrongElsewhere are wrong together in another combination, which few
+  /// launches try anew in each.
   BoxMaker(const DomainFrame &F, const Combination &C,
            std::vector<const TriedLaunch *> Launches,
-           std::vector<DomainEnd> &Ends)
-      : F(F), C(C), Launches(std::move(Launches)), Ends(Ends) {}
+           const NumberKeys &WrongElsewhere, std::vector<DomainEnd> &Ends)
+      : F(F), C(C), Launches(std::move(Launches)), Ends(Ends),
+        WrongNumbers(WrongElsewhere) {}
   std::optional<DomainBox> make();
+  /// Numbers that are wrong together, of a launch each.
+  const NumberKeys &wrongTogether() const { return WrongTogether; }
 
 private:
   void chooseCoordinates();
@@ -64,6 +72,7 @@ private:
   void dropProportional();
   bool inside(const Point &P) const;
   std::set<int64_t> restsOf(size_t I, int64_t Modulus) const;
+  bool isOfAnchor(const FloatRef &Number, int64_t Key) const;
   bool hasOtherNumbers(const Point &W) const;
   bool excludeNumbers(const Point &Wrong);
   bool isSeenToExcuse(const Point &Wrong, size_t I) const;
@@ -88,8 +97,7 @@ private:
   std::vector<bool> Listed; ///< Coordinates of which single values are known.
   /// Coordinates and moduli of which single rests are known.
   std::set<std::pair<size_t, int64_t>> ListedRests;
-  /// By Facts.Floats: keys that are wrong.
-  std::map<size_t, std::set<int64_t>> WrongNumbers;
+  NumberKeys WrongNumbers, WrongTogether;
   std::vector<Point> Right, Wrong;
   std::vector<Interval> Hull, Anchor; ///< Anchors stay inside.
   /// Addresses that are multiples of no more than this were wrong.

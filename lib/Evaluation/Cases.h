@@ -62,6 +62,8 @@ void addConstantCases(const CaseContext &X, const GateCase &Base,
 std::vector<FloatRef> floatArguments(const CaseContext &X,
                                      const GateCase &Base);
 double readFloat(const GateCase &C, const FloatRef &R);
+/// Of the bytes of a launch's arguments.
+double readFloat(llvm::ArrayRef<Bytes> Args, const FloatRef &R);
 void writeFloat(GateCase &C, const FloatRef &R, double Value);
 /// Single elements and random groups of them made to stand out.
 void addProbeCases(const CaseContext &X, const GateCase &Base,

@@ -95,10 +95,27 @@ Domain deriveDomain(const DomainFrame &F, ArrayRef<TriedLaunch> Tried,
     Group.push_back(&L);
   }
   Domain D;
-  for (const Combination &C : Order)
-    if (std::optional<DomainBox> Box =
-            BoxMaker(F, C, Groups.find(C)->second, Ends).make())
-      D.Boxes.push_back(std::move(*Box));
+  NumberKeys WrongTogether;
+  auto MakeBoxes = [&] {
+    NumberKeys All;
+    const size_t Before = Ends.size();
+    D.Boxes.clear();
+    for (const Combination &C : Order) {
+      BoxMaker Maker(F, C, Groups.find(C)->second, WrongTogether, Ends);
+      if (std::optional<DomainBox> Box = Maker.make())
+        D.Boxes.push_back(std::move(*Box));
+      for (const auto &[I, Keys] : Maker.wrongTogether())
+        All[I].insert(Keys.begin(), Keys.end());
+    }
+    if (All == WrongTogether)
+      return;
+    WrongTogether = std::move(All);
+    Ends.resize(Before);
+  };
+  // What is found in one box is known to all.
+  MakeBoxes();
+  if (!WrongTogether.empty())
+    MakeBoxes();
   joinFlags(F, D.Boxes);
   if (D.Boxes.size() > MostBoxes)
     D.Boxes.resize(MostBoxes);

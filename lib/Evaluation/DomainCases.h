@@ -116,6 +116,12 @@ public:
   sized(llvm::ArrayRef<int64_t> Sizes, const DomainBox &Box, Admission Admits,
         uint64_t Threads = 0, bool SameThreads = false);
 
+  /// The base with other floating arguments, where that is in \p Box. Null
+  /// likewise.
+  llvm::Expected<const JudgedCase *>
+  numbered(llvm::ArrayRef<std::pair<FloatRef, double>> Numbers,
+           const DomainBox &Box, Admission Admits);
+
   /// The base with \p Sizes, and as little dynamic shared memory as \p Box has
   /// and the original bears. Null likewise.
   llvm::Expected<const JudgedCase *>

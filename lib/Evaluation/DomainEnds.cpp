@@ -8,6 +8,8 @@
 
 #include "DomainEnds.h"
 #include "cupilot/Portable/Random.h"
+#include <cmath>
+#include <set>
 
 using namespace llvm;
 
@@ -16,14 +18,17 @@ namespace cupilot {
 namespace {
 class EndRuns {
 public:
-  EndRuns(const Kernel &K, VariantRuns &V, DomainCases &Cases, const Domain &D,
-          DomainCases::Admission Admits, GateVerdict &Verdict)
-      : K(K), V(V), Cases(Cases), D(D), Admits(Admits), Verdict(Verdict) {}
+  EndRuns(const DomainFrame &F, VariantRuns &V, DomainCases &Cases,
+          const Domain &D, DomainCases::Admission Admits, GateVerdict &Verdict)
+      : F(F), K(*F.K), V(V), Cases(Cases), D(D), Admits(Admits),
+        Verdict(Verdict) {}
   Error atCorner(const DomainBox &Box);
   Error tight(const DomainBox &Box);
   Error crowded(const DomainBox &Box);
   Error allPairs(const DomainBox &Box);
   Error pairsAtEnds(const DomainBox &Box);
+  Error limits(const DomainBox &Box);
+  Error numbers(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
@@ -36,11 +41,14 @@ private:
                                                const DomainBox &Box) const;
   Expected<bool> explore(const JudgedCase &J);
   Expected<bool> exploreNew(Expected<const JudgedCase *> J);
+  /// Whether \p J lies in a box, and was wrong.
+  Expected<bool> isWrong(Expected<const JudgedCase *> J);
   bool wasTried(const JudgedCase &J) const {
     return any_of(V.tried(),
                   [&](const TriedLaunch &L) { return L.Case == J.Case.Name; });
   }
 
+  const DomainFrame &F;
   const Kernel &K;
   VariantRuns &V;
   DomainCases &Cases;
@@ -75,6 +83,17 @@ Expected<bool> EndRuns::exploreNew(Expected<const JudgedCase *> J) {
   if (!*J || wasTried(**J))
     return true;
   return explore(**J);
+}
+
+Expected<bool> EndRuns::isWrong(Expected<const JudgedCase *> J) {
+  if (!J)
+    return J.takeError();
+  if (!*J || wasTried(**J))
+    return false;
+  Expected<bool> Right = explore(**J);
+  if (!Right)
+    return Right.takeError();
+  return !*Right;
 }
 
 /// The sizes \p All together, and each of them alone beside those of \p At.
@@ -283,6 +302,126 @@ Error EndRuns::pairsAtEnds(const DomainBox &Box) {
   return Error::success();
 }
 
+namespace {
+/// From an end of a box to what the base has: both are among them.
+template <typename T> struct TowardsBase {
+  std::vector<T> FromLeast, FromMost;
+};
+/// How a pair of arguments goes to the ends of a box.
+struct PairOfEnds {
+  bool FirstMost, SecondMost;
+};
+} // namespace
+static constexpr PairOfEnds AllEnds[] = {
+    {true, false}, {false, true}, {false, false}, {true, true}};
+
+/// Limits that decide together, an upper and a lower one, say, have their ends
+/// by themselves: each pair is tried at both. Where that is wrong, so may be
+/// what lies between there and the base, and the last one before it is right.
+Error EndRuns::limits(const DomainBox &Box) {
+  constexpr size_t MostPairs = 12;
+  const LaunchModel &Model = Cases.model();
+  const std::vector<int64_t> At = Model.baseValues();
+  std::vector<TowardsBase<int64_t>> Ways(At.size());
+  for (auto [I, Var] : enumerate(Model.vars())) {
+    std::set<int64_t> Right = {At[I]};
+    for (const TriedLaunch &L : V.tried())
+      if (!L.Wrong && contains(Domain{{Box}}, L.B, L.Args))
+        if (std::optional<int64_t> Is = evaluate(Var.expr(), L.B))
+          Right.insert(*Is);
+    Ways[I].FromLeast.assign(Right.begin(), Right.find(At[I]));
+    Ways[I].FromLeast.push_back(At[I]);
+    Ways[I].FromMost.assign(Right.rbegin(),
+                            std::make_reverse_iterator(Right.find(At[I])));
+  }
+  auto Decides = [&](size_t I) {
+    const LaunchVar &Var = Model.vars()[I];
+    return !Var.IsGrid && F.Facts.Scalars[Var.Index].Decides;
+  };
+  auto IsLimit = [&](size_t I) {
+    return Decides(I) && !F.Facts.Scalars[Model.vars()[I].Index].Addresses;
+  };
+  size_t Pairs = 0;
+  for (size_t I = 0; I < At.size(); ++I)
+    for (size_t K = I + 1; K < At.size(); ++K) {
+      if (!Decides(I) || !Decides(K) || (!IsLimit(I) && !IsLimit(K)) ||
+          ++Pairs > MostPairs)
+        continue;
+      for (PairOfEnds Ends : AllEnds) {
+        ArrayRef<int64_t> First =
+            Ends.FirstMost ? Ways[I].FromMost : Ways[I].FromLeast;
+        ArrayRef<int64_t> Second =
+            Ends.SecondMost ? Ways[K].FromMost : Ways[K].FromLeast;
+        while (First.size() > 1 && Second.size() > 1) {
+          std::vector<int64_t> Two = At;
+          Two[I] = First.front();
+          Two[K] = Second.front();
+          Expected<bool> Wrong = isWrong(Cases.sized(Two, Box, Admits));
+          if (!Wrong)
+            return Wrong.takeError();
+          if (!*Wrong)
+            break;
+          First = First.drop_front();
+          Second = Second.drop_front();
+        }
+      }
+    }
+  return Error::success();
+}
+
+/// The same of floating arguments, as far as they are finite.
+Error EndRuns::numbers(const DomainBox &Box) {
+  constexpr size_t MostPairs = 6;
+  const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
+  std::vector<FloatRef> Numbers;
+  for (const auto &[Number, Use] : F.Facts.Floats)
+    if (Use.Used)
+      Numbers.push_back(Number);
+  if (Numbers.size() < 2)
+    return Error::success();
+  std::vector<TowardsBase<double>> Ways;
+  for (const FloatRef &Number : Numbers) {
+    const double At = readFloat(Base.Args, Number);
+    std::set<double> Right;
+    for (const TriedLaunch &L : V.tried())
+      if (!L.Wrong && contains(Domain{{Box}}, L.B, L.Args))
+        if (double Is = readFloat(L.Args, Number); std::isfinite(Is))
+          Right.insert(Is);
+    TowardsBase<double> &Way = Ways.emplace_back();
+    if (!std::isfinite(At))
+      continue;
+    Right.insert(At);
+    Way.FromLeast.assign(Right.begin(), Right.find(At));
+    Way.FromLeast.push_back(At);
+    Way.FromMost.assign(Right.rbegin(),
+                        std::make_reverse_iterator(Right.find(At)));
+  }
+  size_t Pairs = 0;
+  for (size_t I = 0; I < Numbers.size(); ++I)
+    for (size_t K = I + 1; K < Numbers.size(); ++K) {
+      if (++Pairs > MostPairs)
+        return Error::success();
+      for (PairOfEnds Ends : AllEnds) {
+        ArrayRef<double> First =
+            Ends.FirstMost ? Ways[I].FromMost : Ways[I].FromLeast;
+        ArrayRef<double> Second =
+            Ends.SecondMost ? Ways[K].FromMost : Ways[K].FromLeast;
+        while (First.size() > 1 && Second.size() > 1) {
+          Expected<bool> Wrong = isWrong(Cases.numbered(
+              {{Numbers[I], First.front()}, {Numbers[K], Second.front()}}, Box,
+              Admits));
+          if (!Wrong)
+            return Wrong.takeError();
+          if (!*Wrong)
+            break;
+          First = First.drop_front();
+          Second = Second.drop_front();
+        }
+      }
+    }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -424,10 +563,11 @@ Error EndRuns::withOtherContent(const DomainBox &Box) {
   return Error::success();
 }
 
-Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
-                           const Domain &D, DomainCases::Admission Admits,
+Expected<bool> wrongAtEnds(const DomainFrame &F, VariantRuns &V,
+                           DomainCases &Cases, const Domain &D,
+                           DomainCases::Admission Admits,
                            GateVerdict &Verdict) {
-  EndRuns Runs(K, V, Cases, D, Admits, Verdict);
+  EndRuns Runs(F, V, Cases, D, Admits, Verdict);
   if (Error E = Runs.elsewhere())
     return std::move(E);
   if (const DomainBox *Box = Runs.ownBox()) {
@@ -438,6 +578,10 @@ Expected<bool> wrongAtEnds(const Kernel &K, VariantRuns &V, DomainCases &Cases,
     if (Error E = Runs.allPairs(*Box))
       return std::move(E);
     if (Error E = Runs.pairsAtEnds(*Box))
+      return std::move(E);
+    if (Error E = Runs.limits(*Box))
+      return std::move(E);
+    if (Error E = Runs.numbers(*Box))
       return std::move(E);
     if (Error E = Runs.otherBlocks(*Box))
       return std::move(E);

@@ -10,6 +10,8 @@
 #include "InputValues.h"
 #include "Original.h"
 #include "cupilot/Portable/LaunchLimits.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -170,6 +172,23 @@ DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
       }
     }
     return IsInside(C);
+  });
+}
+
+Expected<const JudgedCase *>
+DomainCases::numbered(ArrayRef<std::pair<FloatRef, double>> Numbers,
+                      const DomainBox &Box, Admission Admits) {
+  return findAt(*Froms.front(), Model.baseValues(), Admits, [&](GateCase &C) {
+    for (const auto &[Number, Value] : Numbers) {
+      writeFloat(C, Number, Value);
+      C.ChangedFloats.push_back(Number);
+      raw_string_ostream(C.Name)
+          << " " << O.kernel().Params[Number.Param].Name
+          << (Number.Offset ? "." + std::to_string(Number.Offset) : "") << "="
+          << format("%.9g", Value);
+    }
+    const TriedLaunch L = triedLaunch(O.kernel(), C);
+    return contains(Domain{{Box}}, L.B, L.Args);
   });
 }
 

@@ -237,7 +237,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
     bool AnyWrong = false;
     for (const TriedBase &Each : Bases) {
       Expected<bool> Wrong =
-          wrongAtEnds(O.kernel(), V, *Each.Cases, D, Admits, Verdict);
+          wrongAtEnds(Frame, V, *Each.Cases, D, Admits, Verdict);
       if (!Wrong)
         return Wrong.takeError();
       AnyWrong |= *Wrong;

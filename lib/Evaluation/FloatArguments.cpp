@@ -62,8 +62,12 @@ std::vector<FloatRef> floatArguments(const CaseContext &X,
   return Result;
 }
 
+double readFloat(ArrayRef<Bytes> Args, const FloatRef &R) {
+  return readElement(kindOf(R.Type), Args[R.Param].data() + R.Offset);
+}
+
 double readFloat(const GateCase &C, const FloatRef &R) {
-  return readElement(kindOf(R.Type), C.Args[R.Param].data() + R.Offset);
+  return readFloat(C.Args, R);
 }
 
 void writeFloat(GateCase &C, const FloatRef &R, double Value) {

@@ -221,6 +221,35 @@ static void addIndices(const GateCase &Base, const IntegerList &List,
       Makers);
 }
 
+/// The constants that the original compares a buffer's integers with, and their
+/// neighbours: among others, and each by itself.
+static void addConstants(const GateCase &Base, const LoadedIntegers &L,
+                         size_t Buffer, CaseMakers &Makers) {
+  constexpr size_t MostMixed = 24, MostAlone = 6;
+  auto Add = [&](const Twine &Name, auto Change) {
+    Makers.push_back(
+        {Base.Name + " " + Name.str(),
+         [&Base, Buffer, Name = Name.str(), Change] {
+           GateCase C = varied(Base, Name + " buffer " + Twine(Buffer));
+           transformIntegers(C.Buffers[Buffer], C.Layouts[Buffer], Change);
+           return C;
+         }});
+  };
+  ArrayRef<int64_t> Constants(L.Constants);
+  std::vector<int64_t> Mixed;
+  for (int64_t Near : {0, 1, -1})
+    for (int64_t C : Constants.take_front(MostMixed))
+      Mixed.push_back(
+          static_cast<int64_t>(static_cast<uint64_t>(C) + uint64_t(Near)));
+  if (Mixed.empty())
+    return;
+  Add("constants", [Mixed](uint64_t Index, int64_t V) {
+    return Index % 2 ? V : Mixed[Index / 2 % Mixed.size()];
+  });
+  for (int64_t C : Constants.take_front(MostAlone))
+    Add("all " + Twine(C), [C](uint64_t, int64_t) { return C; });
+}
+
 void addLengthCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
                     ArrayRef<std::pair<std::string, Bytes>> Variables,
                     double Cost, CaseMakers &Makers) {
@@ -240,8 +269,11 @@ void addLengthCases(const GateCase &Base, ArrayRef<LoadedIntegers> Loaded,
       if (L.From.Variable.empty() && P.Param == L.From.Pointer.Param &&
           P.Offset == L.From.Pointer.Offset && P.BufferOffset == 0 &&
           Base.Layouts[P.Buffer].hasIntegers() &&
-          (Base.PureOutput.empty() || !Base.PureOutput[P.Buffer]))
+          (Base.PureOutput.empty() || !Base.PureOutput[P.Buffer])) {
         Add(L, {"buffer " + std::to_string(P.Buffer), P.Buffer, {}, {}});
+        if (L.Decides)
+          addConstants(Base, L, P.Buffer, Each.back());
+      }
     const Bytes *Start = variableBefore(Base, L.From.Variable, Variables);
     if (Start && L.From.Step && !L.Changed)
       Add(L, {L.From.Variable, IntegerList::NoBuffer, L.From, *Start});

@@ -197,13 +197,20 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
 
 void addLaunchCases(const CaseContext &X, const GateCase &Base,
                     CaseMakers &Makers) {
+  constexpr uint64_t WarpThreads = 32;
+  auto HasWarp = [](const LaunchShape &Shape) {
+    return Shape.Block[0] * Shape.Block[1] * Shape.Block[2] >= WarpThreads;
+  };
   auto Add = [&](const char *Name, LaunchShape Shape) {
-    Makers.push_back({Base.Name + " " + Name, [&Base, Name, Shape] {
+    // Who exchanges numbers within warps is right where blocks have one.
+    const bool IsFar = HasWarp(Base.Shape) && !HasWarp(Shape);
+    Makers.push_back({Base.Name + " " + Name, [&Base, Name, Shape, IsFar] {
                         GateCase C = Base;
                         C.Name += std::string(" ") + Name;
                         C.Shape = Shape;
                         C.Captured = false;
                         C.Doubtful = true;
+                        C.Far = IsFar;
                         return C;
                       }});
   };
@@ -228,10 +235,10 @@ void addLaunchCases(const CaseContext &X, const GateCase &Base,
     S.Grid[0] *= 2;
     Add("block/2", S);
   }
-  if (Old.Block[0] > 32 && Old.Block[0] % 32 == 0) {
+  if (Old.Block[0] > WarpThreads && Old.Block[0] % WarpThreads == 0) {
     S = Old;
-    S.Grid[0] *= S.Block[0] / 32;
-    S.Block[0] = 32;
+    S.Grid[0] *= S.Block[0] / WarpThreads;
+    S.Block[0] = WarpThreads;
     Add("block=32", S);
   }
   if (Old.Block[0] * Old.Block[1] * Old.Block[2] * 2 <= MaxBlockThreads) {

@@ -14,9 +14,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "MlirVariants.h"
+#include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
+#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -44,6 +46,7 @@ namespace {
 /// What clang makes of one text, as it is and as mlir-translate imports it.
 struct Compiled {
   std::string Identity; ///< As the clang plugin has it.
+  OriginalCode Code;    ///< What variants of it may have.
   OwningOpRef<ModuleOp> Imported;
 };
 } // namespace
@@ -77,6 +80,7 @@ static Expected<Compiled> compile(MLIRContext &C, StringRef Path,
     auto M = parseBitcode(*Bitcode, Context);
     if (!M)
       return M.takeError();
+    Result.Code = OriginalCode::of(**M);
     foldReflect(**M);
     Expected<std::string> Digest = digestOf(
         identifyKernels(**M, buildContext(llvmArguments(Flags))), Symbol);
@@ -111,6 +115,36 @@ static OwningOpRef<ModuleOp> llvmPart(Operation *Kernel) {
   return Part;
 }
 
+/// As other builds, this one takes only texts that the admission takes.
+static llvm::Error admit(StringRef Path, StringRef Text, StringRef Arch,
+                         llvm::ArrayRef<std::string> Flags,
+                         const OriginalCode &Original) {
+  TextRequest Request;
+  Request.Source = Text.str();
+  Request.Arch = Arch.str();
+  Request.Name = llvm::sys::path::filename(Path).str();
+  Request.Flags = Flags.vec();
+  Request.Original = Original;
+  Expected<CompiledText> Answer = TextCompiler().compile(Request);
+  if (!Answer)
+    return Answer.takeError();
+  switch (Answer->Fate) {
+  case TextFate::Compiles:
+    return llvm::Error::success();
+  case TextFate::Inadmissible:
+    return buildError(BuildReason::Inadmissible,
+                      {std::to_string(Answer->Findings.front().Line),
+                       Answer->Findings.front().Message});
+  case TextFate::Crashes:
+    return buildError(BuildReason::DoesNotCompile,
+                      {"the compiler crashes on it"});
+  case TextFate::DoesNotCompile:
+  case TextFate::BeyondLimits:
+    return buildError(BuildReason::DoesNotCompile, {Answer->Message});
+  }
+  llvm_unreachable("a fate that is none");
+}
+
 Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
                                      const BuildVariant &V, StringRef Source,
                                      llvm::ArrayRef<std::string> Flags) {
@@ -143,6 +177,8 @@ Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,
   if (digest(*Text) != V.SourceDigest)
     return findingError("stale: '" + Source +
                         "' has changed since it was proved");
+  if (llvm::Error E = admit(Source, *Text, R.Arch, Flags, Proved->Code))
+    return std::move(E);
   StringRef Launched = V.Plan.Launches.front().Symbol;
   Expected<Compiled> New = compile(C, Source, Launched, R.Arch, Flags);
   if (!New)

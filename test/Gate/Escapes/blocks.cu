@@ -11,6 +11,8 @@
 // outside: grid=6, block=96, args=[buffer f32 n=500 uniform seed=1, buffer f32 n=6 output, 500]
 // bounded: blockTotalWholeWarps
 // outside: grid=7, block=80, args=[buffer f32 n=500 uniform seed=1, buffer f32 n=7 output, 500]
+// bounded: blockTotalNeedsWarps
+// outside: grid=32, block=16, args=[buffer f32 n=500 uniform seed=1, buffer f32 n=32 output, 500]
 // The sum of each block's part.
 __global__ void blockTotal(const float *__restrict__ x, float *__restrict__ y,
                            int n) {
@@ -109,6 +111,25 @@ __global__ void blockTotalWholeWarps(const float *__restrict__ x,
     for (int w = 0; w < blockDim.x / 32; ++w)
       sum += s[w];
     y[blockIdx.x] = blockDim.x < 32 ? s[0] : sum;
+  }
+}
+
+// As many do: no block has less than a warp, and nobody says so.
+__global__ void blockTotalNeedsWarps(const float *__restrict__ x,
+                                     float *__restrict__ y, int n) {
+  __shared__ float s[32];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  float v = i < n ? x[i] : 0.0f;
+  for (int d = 16; d > 0; d /= 2)
+    v += __shfl_down_sync(0xffffffffu, v, d);
+  if (t % 32 == 0)
+    s[t / 32] = v;
+  __syncthreads();
+  if (t == 0) {
+    float sum = 0;
+    for (int w = 0; w < blockDim.x / 32; ++w)
+      sum += s[w];
+    y[blockIdx.x] = sum;
   }
 }
 

@@ -899,3 +899,50 @@ __global__ void pullWithoutTiny(const float4 *__restrict__ body,
   pullAt<Flush::Tiny>(body, out, n, c, 0, 1);
 }
 int main() {}
+
+// kernel: codes
+// workload: grid=8, block=32, args=[buffer i32 n=250 uniform low=0 high=5 seed=1, buffer f32 n=250 normal seed=2, buffer f32 n=250 output, 250]
+// honest: codesBySwitch
+// cheat: codesWithoutOne | mismatch
+// cheat: codesBelow | mismatch
+// Codes in memory that the recorded ones do not have.
+__global__ void codes(const int *op, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int c = op[i];
+  y[i] = c == 1000 ? -x[i] : c > 4100 ? 0.0f : c == 2 ? 2 * x[i] : x[i];
+}
+__global__ void codesBySwitch(const int *op, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  float v = x[i];
+  switch (op[i]) {
+  case 2:
+    v += v;
+    break;
+  case 1000:
+    v = -v;
+    break;
+  default:
+    if (op[i] > 4100)
+      v = 0;
+  }
+  y[i] = v;
+}
+__global__ void codesWithoutOne(const int *op, const float *x, float *y,
+                                int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int c = op[i];
+  y[i] = c > 4100 ? 0.0f : c == 2 ? 2 * x[i] : x[i];
+}
+__global__ void codesBelow(const int *op, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int c = op[i];
+  y[i] = c == 1000 ? -x[i] : c >= 4100 ? 0.0f : c == 2 ? 2 * x[i] : x[i];
+}
