@@ -8,6 +8,7 @@
 
 #include "BoxMaker.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include <cstring>
 
 using namespace llvm;
@@ -316,6 +317,42 @@ bool BoxMaker::isSeenToExcuse(const Point &W, size_t I) const {
   });
 }
 
+static bool isBlockDim(const Expr &E) {
+  return E.K == Expr::Kind::Dim && E.Value >= BlockX && E.Value <= BlockZ;
+}
+
+/// Blocks of a shape that no recorded launch has are what is wrong with \p W
+/// where a recorded shape is right with the same arguments. That side of them
+/// is taken out by which fewest launches are lost.
+bool BoxMaker::excludeBlock(const Point &W) {
+  auto IsRecorded = [&](size_t I, const Point &P) {
+    return Anchor[I].contains(P.At[I]);
+  };
+  std::optional<size_t> Best;
+  size_t Least = SIZE_MAX;
+  for (size_t I = 0; I < Coordinates.size(); ++I) {
+    if (!isBlockDim(Coordinates[I]) || IsRecorded(I, W))
+      continue;
+    size_t Lost =
+        count_if(Right, [&](const Point &P) { return P.At[I] == W.At[I]; });
+    if (Lost > 0 && Lost < Least) {
+      Least = Lost;
+      Best = I;
+    }
+  }
+  if (!Best || none_of(Right, [&](const Point &P) {
+        return P.L->B.Symbols == W.L->B.Symbols &&
+               all_of(seq(Coordinates.size()), [&](size_t I) {
+                 return !isBlockDim(Coordinates[I]) || IsRecorded(I, P);
+               });
+      }))
+    return false;
+  Listed[*Best] = true;
+  erase_if(Right, [&](const Point &P) { return P.At[*Best] == W.At[*Best]; });
+  findHull();
+  return true;
+}
+
 /// Takes \p W out, along the coordinate or by the rest that loses least.
 bool BoxMaker::cut(const Point &W) {
   size_t Best = SIZE_MAX, Least = SIZE_MAX;
@@ -401,7 +438,7 @@ std::optional<DomainBox> BoxMaker::make() {
     if (excludeNumbers(W))
       continue;
     while (inside(W))
-      if (!listValues(W) && !cut(W))
+      if (!listValues(W) && !excludeBlock(W) && !cut(W))
         return std::nullopt; // It looks like a recorded launch.
   }
   nameEnds();

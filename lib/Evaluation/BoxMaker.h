@@ -75,6 +75,7 @@ private:
   bool isOfAnchor(const FloatRef &Number, int64_t Key) const;
   bool hasOtherNumbers(const Point &W) const;
   bool excludeNumbers(const Point &Wrong);
+  bool excludeBlock(const Point &Wrong);
   bool isSeenToExcuse(const Point &Wrong, size_t I) const;
   bool cut(const Point &Wrong);
   std::optional<std::pair<size_t, int64_t>> restToCut(const Point &Wrong,

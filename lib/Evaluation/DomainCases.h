@@ -109,12 +109,12 @@ public:
                                               const DomainBox &Box,
                                               Admission Admits);
 
-  /// The base with \p Sizes, and blocks of \p Threads along x (0: as in the
-  /// base), where that is in \p Box; with \p SameThreads as many blocks as make
-  /// up for that. Null likewise.
+  /// The base with \p Sizes, and blocks of \p Threads along x and \p Height
+  /// along y (0: as in the base), where that is in \p Box; with \p SameThreads
+  /// as many blocks as make up for that. Null likewise.
   llvm::Expected<const JudgedCase *>
   sized(llvm::ArrayRef<int64_t> Sizes, const DomainBox &Box, Admission Admits,
-        uint64_t Threads = 0, bool SameThreads = false);
+        uint64_t Threads = 0, bool SameThreads = false, uint64_t Height = 0);
 
   /// The base with other floating arguments, where that is in \p Box. Null
   /// likewise.

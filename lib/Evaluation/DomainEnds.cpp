@@ -8,6 +8,7 @@
 
 #include "DomainEnds.h"
 #include "cupilot/Portable/Random.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <set>
 
@@ -425,24 +426,34 @@ Error EndRuns::numbers(const DomainBox &Box) {
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
-  constexpr size_t MostWidths = 12;
+  constexpr size_t MostWidths = 12, MostHeights = 4;
   const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
-  SmallVector<uint64_t, 12> Widths;
+  // Of another width, and as high as in the base; of another height.
+  SmallVector<std::pair<uint64_t, uint64_t>, 16> Shapes;
+  size_t Widths = 0, Heights = 0;
   for (const TriedLaunch &L : V.tried()) {
-    const auto Width = static_cast<uint64_t>(L.B.Dims[BlockX]);
-    if (!L.Wrong && L.B.Dims[BlockX] != Base.B.Dims[BlockX] &&
-        Widths.size() < MostWidths && !is_contained(Widths, Width) &&
-        contains(Domain{{Box}}, L.B, L.Args))
-      Widths.push_back(Width);
+    const bool IsHigh = L.B.Dims[BlockY] != Base.B.Dims[BlockY];
+    const std::pair Shape(static_cast<uint64_t>(L.B.Dims[BlockX]),
+                          static_cast<uint64_t>(L.B.Dims[BlockY]));
+    if (L.Wrong || (!IsHigh && L.B.Dims[BlockX] == Base.B.Dims[BlockX]) ||
+        is_contained(Shapes, Shape) || !contains(Domain{{Box}}, L.B, L.Args))
+      continue;
+    if (IsHigh ? Heights++ < MostHeights : Widths++ < MostWidths)
+      Shapes.push_back(Shape);
   }
   const std::vector<int64_t> At = Cases.model().baseValues();
-  for (uint64_t Width : Widths)
-    for (unsigned Round = 0; Round < 6; ++Round) {
+  for (auto [Width, Height] : Shapes)
+    for (unsigned Round = 0; Round < 8; ++Round) {
+      const bool IsHigh = Height != static_cast<uint64_t>(Base.B.Dims[BlockY]);
+      if (IsHigh && Round >= 2 && Round < 6)
+        continue;
       std::vector<int64_t> Sizes = At;
       // As many blocks as they need, or as many threads: so many blocks of
-      // fewer threads need smaller sizes. And what one such block does. All as
-      // even as the recorded ones.
-      const bool SameThreads = Round % 2, OneBlock = Round >= 4;
+      // fewer threads need smaller sizes, unless all have something to do. And
+      // what one such block does. All as even as the recorded ones.
+      const bool AllBusy = Round >= 6;
+      const bool SameThreads = Round % 2 || AllBusy,
+                 OneBlock = Round == 4 || Round == 5;
       const auto Wide = static_cast<uint64_t>(Base.B.Dims[BlockX]);
       uint64_t State = Width * 4 + Round;
       for (int64_t &Each : Sizes) {
@@ -450,7 +461,12 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
           continue;
         const int64_t Step = std::min<int64_t>(Each & -Each, 16);
         int64_t Low = Each / 2, High = Each;
-        if (OneBlock) {
+        if (AllBusy) {
+          // Two of them, at least.
+          const auto Times = static_cast<int64_t>(divideCeil(
+              2 * Width, Wide * static_cast<uint64_t>(Base.B.Dims[GridX])));
+          Low = High = Round % 2 ? Times * Each + Step : Times * Each;
+        } else if (OneBlock) {
           High = int64_t(double(Each) * double(Width) / double(Wide) /
                          double(Base.B.Dims[GridX]));
           Low = High / 4 * 3;
@@ -465,7 +481,7 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
         Each = std::max(Each / Step * Step, Step);
       }
       Expected<const JudgedCase *> J =
-          Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+          Cases.sized(Sizes, Box, Admits, Width, SameThreads, Height);
       // The original may not bear as much: half of what was added, then.
       for (unsigned Halved = 0; J && !*J && Halved < 2; ++Halved) {
         bool Any = false;
@@ -476,7 +492,7 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
           }
         if (!Any)
           break;
-        J = Cases.sized(Sizes, Box, Admits, Width, SameThreads);
+        J = Cases.sized(Sizes, Box, Admits, Width, SameThreads, Height);
       }
       if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
         return Right.takeError();

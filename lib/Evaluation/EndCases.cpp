@@ -150,26 +150,33 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
 
 Expected<const JudgedCase *>
 DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
-                   Admission Admits, uint64_t Threads, bool SameThreads) {
+                   Admission Admits, uint64_t Threads, bool SameThreads,
+                   uint64_t Height) {
   auto IsInside = [&](const GateCase &C) {
     const TriedLaunch L = triedLaunch(O.kernel(), C);
     return contains(Domain{{Box}}, L.B, L.Args);
   };
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
-    uint64_t &Width = C.Shape.Block[0];
-    if (Threads && Threads != Width &&
-        Threads * C.Shape.Block[1] * C.Shape.Block[2] <= MaxBlockThreads) {
-      uint64_t &Blocks = C.Shape.Grid[0];
-      const uint64_t Least = Blocks,
-                     Needed = llvm::divideCeil(Blocks * Width, Threads);
-      Width = Threads;
-      C.Name += " block.x=" + std::to_string(Threads);
-      if (SameThreads) { // As far as the box lets it.
-        Blocks = std::min(Needed, uint64_t(MaxGrid[0]));
-        while (Blocks > Least && !IsInside(C))
-          Blocks = Least + (Blocks - Least) / 2;
-        C.Name += " grid.x=" + std::to_string(Blocks);
-      }
+    LaunchShape &S = C.Shape;
+    const uint64_t New[2] = {Threads ? Threads : S.Block[0],
+                             Height ? Height : S.Block[1]};
+    if (New[0] * New[1] * S.Block[2] > MaxBlockThreads)
+      return IsInside(C);
+    for (unsigned D = 0; D < 2; ++D) {
+      const uint64_t Old = std::exchange(S.Block[D], New[D]);
+      if (Old == New[D])
+        continue;
+      const std::string Axis = std::string(".") + "xy"[D] + "=";
+      C.Name += " block" + Axis + std::to_string(New[D]);
+      if (!SameThreads)
+        continue;
+      // As far as the box lets it.
+      const uint64_t Least = S.Grid[D];
+      S.Grid[D] =
+          std::min(divideCeil(Least * Old, New[D]), uint64_t(MaxGrid[D]));
+      while (S.Grid[D] > Least && !IsInside(C))
+        S.Grid[D] = Least + (S.Grid[D] - Least) / 2;
+      C.Name += " grid" + Axis + std::to_string(S.Grid[D]);
     }
     return IsInside(C);
   });
