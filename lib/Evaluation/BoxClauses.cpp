@@ -14,20 +14,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// Whether nothing but the least value of product \p I keeps a wrong launch
-/// out.
-bool BoxMaker::needsLeast(size_t I) const {
-  return any_of(Wrong, [&](const Point &W) {
-    if (W.At[I] >= Hull[I].Least)
-      return false;
-    for (size_t K = 0; K < Hull.size(); ++K)
-      if (!Idle[K] && (W.At[K] > Hull[K].Most ||
-                       (isVariable(Coordinates[K]) && W.At[K] < Hull[K].Least)))
-        return false;
-    return true;
-  });
-}
-
 void BoxMaker::addRanges(DomainBox &Box) const {
   for (auto [Index, Value] : zip_equal(F.Flags, C.Flags))
     Box.Ranges.push_back({Expr::symbol(Index), {{Value, Value}}});
@@ -52,7 +38,7 @@ void BoxMaker::addRanges(DomainBox &Box) const {
     }
     // A product of two that has no more than its factors allow says nothing.
     const Expr &E = Coordinates[I];
-    const bool Bounded = isVariable(E) || Listed[I] || needsLeast(I);
+    const bool Bounded = hasLeast(I) || Listed[I];
     if (!Bounded && E.K == Expr::Kind::Mul && isVariable(E.Operands[0]) &&
         isVariable(E.Operands[1])) {
       std::optional<Interval> A = HullOf(E.Operands[0]),

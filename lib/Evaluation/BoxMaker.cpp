@@ -150,6 +150,7 @@ void BoxMaker::dropProportional() {
         P.At.erase(P.At.begin() + K);
   }
   Listed.assign(Coordinates.size(), false);
+  CutBelow.assign(Coordinates.size(), false);
   for (const Expr &E : Coordinates)
     Idle.push_back(is_contained(F.Surplus, E));
 }
@@ -178,6 +179,12 @@ std::set<int64_t> BoxMaker::restsOf(size_t I, int64_t Modulus) const {
   return Rests;
 }
 
+/// A product may be as small as its factors allow, unless a wrong launch was
+/// cut out there.
+bool BoxMaker::hasLeast(size_t I) const {
+  return isVariable(Coordinates[I]) || CutBelow[I];
+}
+
 bool BoxMaker::inside(const Point &P) const {
   for (auto [I, M] : ListedRests)
     if (!restsOf(I, M).count(restOf(P.At[I], M)))
@@ -185,7 +192,7 @@ bool BoxMaker::inside(const Point &P) const {
   for (size_t I = 0; I < Hull.size(); ++I) {
     if (Idle[I])
       continue;
-    if (!Hull[I].contains(P.At[I]))
+    if (P.At[I] > Hull[I].Most || (P.At[I] < Hull[I].Least && hasLeast(I)))
       return false;
     if (Listed[I] &&
         none_of(Right, [&](const Point &R) { return R.At[I] == P.At[I]; }))
@@ -391,6 +398,8 @@ bool BoxMaker::cut(const Point &W) {
     });
   } else if (Best != SIZE_MAX) {
     Idle[Best] = false;
+    if (W.At[Best] < Anchor[Best].Least)
+      CutBelow[Best] = true;
     erase_if(Right, [&](const Point &P) { return isLost(P, W, Best, Anchor); });
   } else {
     return false;

@@ -83,7 +83,7 @@ private:
   bool listValues(const Point &Wrong);
   void findHull();
   void nameEnds();
-  bool needsLeast(size_t I) const;
+  bool hasLeast(size_t I) const;
   void addRanges(DomainBox &Box) const;
   void addResidues(DomainBox &Box) const;
   void addFloats(DomainBox &Box) const;
@@ -94,8 +94,9 @@ private:
   std::vector<const TriedLaunch *> Launches;
   std::vector<DomainEnd> &Ends;
   std::vector<Expr> Coordinates;
-  std::vector<bool> Idle;   ///< Coordinates that bound nothing so far.
-  std::vector<bool> Listed; ///< Coordinates of which single values are known.
+  std::vector<bool> Idle;     ///< Coordinates that bound nothing so far.
+  std::vector<bool> Listed;   ///< Coordinates of which single values are known.
+  std::vector<bool> CutBelow; ///< Coordinates that a wrong launch lies below.
   /// Coordinates and moduli of which single rests are known.
   std::set<std::pair<size_t, int64_t>> ListedRests;
   NumberKeys WrongNumbers, WrongTogether;
