@@ -115,8 +115,9 @@ void Parser::take(const opt::Arg &A, StringRef Spelling) {
         C.Device.Ptxas.push_back(Part.str());
     break;
   }
-  case nvcc::OPT_maxrregcount:
-    C.Device.Ptxas.push_back(("-maxrregcount=" + Value).str());
+  case nvcc::OPT_maxrregcount: // The front end unrolls less for few registers.
+    C.Device.Flags.push_back(("-maxrregcount=" + Value).str());
+    C.Device.Ptxas.push_back(C.Device.Flags.back());
     break;
   case nvcc::OPT_device_c:
     C.Relocatable = true;

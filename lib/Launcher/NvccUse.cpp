@@ -30,9 +30,9 @@ Expected<std::string> NvccUse::name() const {
   for (const std::string &Flag : Device.Flags)
     if (!StringRef(Flag).ltrim('-').starts_with("std="))
       *Name += " " + Flag;
-  for (StringRef Flag : Device.Ptxas)
-    *Name +=
-        ((Flag.starts_with("-maxrregcount") ? " " : " -Xptxas=") + Flag).str();
+  for (const std::string &Flag : Device.Ptxas)
+    if (!is_contained(Device.Flags, Flag))
+      *Name += " -Xptxas=" + Flag;
   return Name;
 }
 
@@ -169,6 +169,8 @@ Expected<NvccUse> nvccUseFor(StringRef Nvcc, ArrayRef<std::string> Flags) {
                O.matches(o::OPT_fgpu_approx_transcendentals)) {
       Both("--use_fast_math");
     } else if (O.matches(o::OPT_Xcuda_ptxas)) {
+      if (Value.starts_with("-maxrregcount=")) // nvcc's own option.
+        Both(Value.str());
       Use.Device.Ptxas.push_back(Value.str());
     } else if (O.matches(o::OPT_ffp_contract)
                    ? Value != "fast" && Value != "on"

@@ -238,11 +238,8 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
                                       "-gencode=arch=" + virtualArch(Arch) +
                                           ",code=[" + Arch + "," +
                                           virtualArch(Arch) + "]"};
-  for (StringRef Arg : Flags.Ptxas)
-    if (Arg.starts_with("-maxrregcount"))
-      Command.push_back(Arg.str());
-    else
-      Command.push_back(("-Xptxas=" + Arg).str());
+  for (const std::string &Arg : Flags.Ptxas)
+    Command.push_back(is_contained(Flags.Flags, Arg) ? Arg : "-Xptxas=" + Arg);
   Command.insert(Command.end(),
                  {Dir->file("variant.ptx"), "-o", Dir->file("variant.fatbin")});
   if (Error E = runNvcc(Command))

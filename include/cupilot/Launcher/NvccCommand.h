@@ -22,7 +22,7 @@ namespace cupilot {
 /// becomes.
 struct NvccDeviceFlags {
   std::vector<std::string> Flags; ///< For nvcc -ptx, without architectures.
-  /// Arguments that change the machine code and not the PTX, for ptxas.
+  /// Arguments for ptxas. -maxrregcount is in Flags, too.
   std::vector<std::string> Ptxas;
   /// Ptxas as one line, as it goes into identities.
   std::string context() const;

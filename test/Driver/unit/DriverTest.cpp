@@ -169,8 +169,9 @@ TEST(NvccUse, SaysForClangsFlagsWhatNvccIsTold) {
                                       "-ffast-math", "-ffp-contract=off",
                                       "-Xcuda-ptxas", "-maxrregcount=32"});
   ASSERT_TRUE(bool(Use));
-  EXPECT_EQ(Use->Device.Flags,
-            (Words{"-std=c++20", "--use_fast_math", "-fmad=false"}));
+  EXPECT_EQ(Use->Device.Flags, (Words{"-std=c++20", "--use_fast_math",
+                                      "-fmad=false", "-maxrregcount=32"}));
+  EXPECT_EQ(Use->UnitFlags.back(), "-maxrregcount=32");
   EXPECT_EQ(Use->Device.Ptxas, (Words{"-maxrregcount=32"}));
   EXPECT_EQ(Use->ptxasFlags(), (Words{"-Xcuda-ptxas", "-maxrregcount=32"}));
   EXPECT_EQ(textOf(nvccUseFor("nvcc", Words{"-mllvm", "-unroll-count=4"})),

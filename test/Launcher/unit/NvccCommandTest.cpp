@@ -156,8 +156,8 @@ TEST(NvccCommand, DeviceFlags) {
       parse({"-c", "a.cu", "-O3", "--use_fast_math", "-std", "c++20", "-Ifoo",
              "-DX=1", "-Xcompiler=-fPIC,-Wall", "-Xptxas", "-O1,-v",
              "-maxrregcount=64", "-march=native", "-lineinfo", "-t4"});
-  EXPECT_EQ(C.Device.Flags,
-            (Words{"--use_fast_math", "-std=c++20", "-lineinfo"}));
+  EXPECT_EQ(C.Device.Flags, (Words{"--use_fast_math", "-std=c++20",
+                                   "-maxrregcount=64", "-lineinfo"}));
   EXPECT_EQ(C.Device.context(), "-O1 -maxrregcount=64");
   EXPECT_EQ(C.Inputs, Words{"a.cu"});
 }
