@@ -29,12 +29,20 @@ static std::string format(const char *Format, ...) {
   return Buffer;
 }
 
-static std::string demangled(const std::string &Symbol) {
+std::string demangled(const std::string &Symbol) {
   int Status = 0;
   const std::string Name(withoutUnitName(Symbol));
   std::unique_ptr<char, decltype(&std::free)> Text(
       abi::__cxa_demangle(Name.c_str(), nullptr, nullptr, &Status), std::free);
   return Status == 0 && Text ? Text.get() : Name;
+}
+
+std::string progressLine(uint64_t Seconds, uint64_t Kernels, uint64_t Launches,
+                         uint64_t Kept, const std::string &Doing) {
+  return "cupilot capture: " + std::to_string(Seconds) +
+         " s: " + std::to_string(Kernels) + " kernels, " +
+         std::to_string(Launches) + " launches, " + std::to_string(Kept) +
+         " of them kept" + (Doing.empty() ? "" : "; " + Doing) + "\n";
 }
 
 /// Bytes that the launch is known to have changed.

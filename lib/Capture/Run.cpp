@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Run.h"
+#include "AddOnce.h"
+#include "cupilot/Portable/Digest.h"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +18,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <tuple>
@@ -196,6 +199,34 @@ std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
   return runChild(Program, Settings, {}, End);
 }
 
+/// Removes contents that no launch has: the process ended while it kept one.
+static void removeUnused(const std::string &Folder, const Record &R) {
+  std::set<std::string> Used;
+  auto Use = [&](const std::string &Digest) {
+    if (!Digest.empty())
+      Used.insert(dataFileName(Digest));
+  };
+  for (const Launch &L : R.Launches) {
+    Use(L.Module);
+    for (const Content &B : L.Buffers) {
+      Use(B.Digest);
+      Use(B.After);
+    }
+    for (const Global &G : L.Globals) {
+      Use(G.Value.Digest);
+      Use(G.Value.After);
+    }
+  }
+  std::error_code Error;
+  for (const fs::directory_entry &Entry :
+       fs::directory_iterator(Folder, Error)) {
+    std::string Name = Entry.path().filename().string();
+    size_t End = Name.find(".bin");
+    if (End == 32 && isOurs(Name) && !Used.count(Name.substr(0, End + 4)))
+      fs::remove(Entry.path(), Error);
+  }
+}
+
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
   std::error_code Error;
   if (fs::exists(Folder + "/launches.json", Error))
@@ -212,12 +243,14 @@ std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
       [&](const Launch &A, const Launch &B) { return Order(A) < Order(B); });
   if (R.Launches.empty() && R.Failures.empty())
     return std::nullopt;
+  removeUnused(Folder, R);
   return writeRecord(Folder, R);
 }
 
 std::optional<Failure> confirmRecord(const std::string &Folder,
                                      const std::string &Tool, Record &R) {
   size_t Next = 0;
+  SignalRelay Relay;
   while (Next < R.Launches.size()) {
     Ending End;
     std::string Output;
@@ -238,6 +271,12 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
         continue;
       R.Launches[Index].Replay = ReplayResult::parse(Line.substr(Tab + 1));
       Done = Index + 1;
+    }
+    if (SignalRelay::interrupted()) {
+      addOnce(R.Notes, "the replays were interrupted: the launches after the "
+                       "first " +
+                           std::to_string(Done) + " were not replayed");
+      break;
     }
     if (End.Status == 3)
       return Failure(FailureKind::NoDevice, "cannot replay the launches here",

@@ -16,6 +16,7 @@
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/PtxImages.h"
+#include "cupilot/Capture/TimeBudget.h"
 #include "cupilot/Capture/Touched.h"
 #include <atomic>
 #include <memory>
@@ -82,6 +83,8 @@ public:
   void capturing(bool Begins);
   void forgetFunctions();
 
+  /// Says on standard error how far the program is, when it is time to.
+  void showProgress();
   /// Facts of the devices, as soon as there are some.
   void describeDevices();
   /// The process ends.
@@ -119,6 +122,19 @@ private:
   uint32_t classify(Function &F, const LaunchCall &Call, bool InGraph,
                     std::vector<std::string> &Args);
   void writeClass(uint32_t Index, const std::vector<std::string> &Remarks);
+
+  /// What a thread that keeps a launch does, as showProgress() says it.
+  class Task {
+  public:
+    explicit Task(Recorder &R) : R(R) {}
+    ~Task() { R.setDoing(""); }
+    Task(const Task &) = delete;
+    void now(const char *What, const std::string &Kernel);
+
+  private:
+    Recorder &R;
+  };
+  void setDoing(std::string What);
 
   // Touching.cpp
   /// A kernel's copy that marks what it touches, in the current context.
@@ -184,6 +200,7 @@ private:
 
   std::mutex StoreLock; ///< Held while a launch is being kept.
   ContentStore Store;
+  TimeBudget Budget;
   PtxImages Ptx;
   std::map<std::pair<CUcontext, std::string>, Marked> MarkedKernels;
 
@@ -192,6 +209,11 @@ private:
   static constexpr uint32_t OwnEntry = ~uint32_t(0);
   std::unique_ptr<std::atomic<uint64_t>[]> Ring;
   std::atomic<bool> DevicesKnown{false};
+
+  const TimeBudget::Clock::time_point Begin = TimeBudget::Clock::now();
+  TimeBudget::Clock::time_point Shown = Begin; ///< The last progress.
+  std::mutex DoingLock;
+  std::string Doing;
 };
 
 /// Registers for records of kernels.

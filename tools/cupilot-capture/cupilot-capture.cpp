@@ -38,6 +38,10 @@ recording.
                           what they touch alone: their kernel runs once more,
                           on copies (64M)
   --libraries             also keep launches of cuBLAS, cuDNN and the like
+  --max-seconds N         limit for the time that keeping launches costs the
+                          program; 0: none. After it, and after half of it for
+                          kernels of which one is kept, launches are only
+                          counted (60)
   --wait-ms N             how long to wait for a stream to become idle (10000)
   --cupti FILE            path of libcupti.so, if it is not found
   --library FILE          path of libcupilot-capture.so, if it is not found
@@ -106,6 +110,7 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                        : Word == "--max-bytes"        ? &C.Opts.MaxBytes
                        : Word == "--max-launch-bytes" ? &C.Opts.MaxLaunchBytes
                        : Word == "--whole-bytes"      ? &C.Opts.WholeBytes
+                       : Word == "--max-seconds"      ? &C.Opts.MaxSeconds
                        : Word == "--wait-ms"          ? &C.Opts.WaitMs
                        : Word == "--replay"           ? &C.First
                                                       : nullptr;
@@ -156,9 +161,9 @@ static int confirm(const CommandLine &C, Record &R) {
     bool Good = L.Replay && L.Replay->repeats();
     Kept += L.Kept;
     Same += L.Kept && Good;
-    if (L.Kept && !Good)
+    if (L.Kept && L.Replay && !Good)
       std::fprintf(stderr, "cupilot-capture: launch %zu (%s): replay %s\n", I,
-                   L.Kernel.c_str(), L.Replay ? L.Replay->text().c_str() : "");
+                   L.Kernel.c_str(), L.Replay->text().c_str());
   }
   std::fprintf(stderr,
                "cupilot-capture: %zu of %zu kept launches gave the same "

@@ -74,8 +74,8 @@ struct Options : CommandOptions {
       cl::desc("On a GPU: also keep launches of cuBLAS, cuDNN and the like")};
   cl::opt<uint64_t> MaxLaunchMegabytes{
       "max-launch-mb", In, cl::value_desc("N"), cl::init(1024),
-      cl::desc("On a GPU: limit for the buffers of one launch, in megabytes "
-               "(default 1024)")};
+      cl::desc("Limit for the buffers of one launch, in megabytes (default "
+               "1024)")};
   cl::opt<uint64_t> WholeMegabytes{
       "whole-mb", In, cl::value_desc("N"), cl::init(64),
       cl::desc("On a GPU: launches whose allocations hold more are kept with "
@@ -83,11 +83,16 @@ struct Options : CommandOptions {
                "(default 64)")};
   cl::opt<uint64_t> PerKernel{"per-kernel", In, cl::value_desc("N"),
                               cl::init(8),
-                              cl::desc("On a GPU: number of launches of each "
+                              cl::desc("Number of launches of each "
                                        "kernel to keep with data (default 8)")};
   cl::opt<uint64_t> MaxMegabytes{
       "max-mb", In, cl::value_desc("N"), cl::init(4096),
-      cl::desc("On a GPU: data to keep, in megabytes (default 4096)")};
+      cl::desc("Data to keep, in megabytes (default 4096)")};
+  cl::opt<uint64_t> MaxSeconds{
+      "max-seconds", In, cl::value_desc("N"), cl::init(60),
+      cl::desc("On a GPU: seconds that keeping launches may cost the program; "
+               "0: no limit. After that, and after half of it for kernels of "
+               "which one is kept, launches are only counted (default 60)")};
   cl::opt<std::string> Cupti{
       "cupti", In, cl::value_desc("FILE"),
       cl::desc("Path of libcupti.so, if it is not found")};
@@ -129,6 +134,7 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   capture::Options Opts;
   Opts.PerKernel = O.PerKernel;
   Opts.Graphs = O.InGraphs;
+  Opts.MaxSeconds = O.MaxSeconds;
   Opts.MaxBytes = O.MaxMegabytes << 20;
   Opts.MaxLaunchBytes = O.MaxLaunchMegabytes << 20;
   Opts.WholeBytes = O.WholeMegabytes << 20;

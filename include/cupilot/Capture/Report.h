@@ -31,6 +31,14 @@ struct KernelRow {
 /// One row per kernel, largest share first.
 std::vector<KernelRow> makeRows(const Record &R);
 
+/// The name of a kernel for people.
+std::string demangled(const std::string &Symbol);
+
+/// A line that says how far a program is after \p Seconds: "cupilot capture: 10
+/// s: 3 kernels, 65 launches, 3 of them kept; running add(float*)".
+std::string progressLine(uint64_t Seconds, uint64_t Kernels, uint64_t Launches,
+                         uint64_t Kept, const std::string &Doing);
+
 /// The table for people. At most \p Most kernels; those of a library are one
 /// line.
 std::string printTable(const Record &R, size_t Most = 40);

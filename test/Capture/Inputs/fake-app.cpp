@@ -149,6 +149,11 @@ int main(int Count, char **Words) {
       }
       waitpid(Child, nullptr, 0);
     }
+    if (What == "wait") {
+      std::puts("waits");
+      std::fflush(stdout);
+      pause();
+    }
     if (What == "segv")
       raise(SIGSEGV);
     if (What == "kill")

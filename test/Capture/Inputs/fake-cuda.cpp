@@ -12,6 +12,7 @@
 // that CUPTI would make. What a GPU does at the same time, happens at once.
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cupti.h>
@@ -186,6 +187,10 @@ EXPORT CUresult cuCtxGetDevice(CUdevice *Device) {
 }
 static bool Faulted = false;
 EXPORT CUresult cuCtxSynchronize() {
+  if (is("hang")) {
+    std::fprintf(stderr, "fake: hangs\n");
+    pause();
+  }
   return Faulted ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamCreate(CUstream *Stream, unsigned) {
@@ -241,12 +246,14 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr To, CUdeviceptr From, size_t Size,
                               CUstream) {
   if (is("unreadable"))
     return CUDA_ERROR_INVALID_VALUE;
+  if (is("slow"))
+    usleep(200000);
   std::memcpy(reinterpret_cast<void *>(To), reinterpret_cast<void *>(From),
               Size);
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuMemsetD8Async(CUdeviceptr At, unsigned char Value, size_t Size,
-                                CUstream) {
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr At, unsigned char Value,
+                                size_t Size, CUstream) {
   std::memset(reinterpret_cast<void *>(At), Value, Size);
   return CUDA_SUCCESS;
 }

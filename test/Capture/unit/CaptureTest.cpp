@@ -13,6 +13,7 @@
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
+#include "cupilot/Capture/TimeBudget.h"
 #include "cupilot/Capture/Touched.h"
 #include "cupilot/Portable/Digest.h"
 #include "gtest/gtest.h"
@@ -53,6 +54,20 @@ Shape shape(uint64_t Grid) {
 
 std::string word(uint64_t Value) {
   return std::string(reinterpret_cast<char *>(&Value), 8);
+}
+
+TEST_F(CaptureTest, HalfOfTheTimeIsForFirstLaunches) {
+  using std::chrono::milliseconds;
+  TimeBudget B(10), None(0);
+  B.add(milliseconds(4999));
+  EXPECT_FALSE(B.refuses(/*First=*/false));
+  B.add(milliseconds(1));
+  EXPECT_TRUE(B.refuses(/*First=*/false));
+  EXPECT_FALSE(B.refuses(/*First=*/true));
+  B.add(milliseconds(5000));
+  EXPECT_TRUE(B.refuses(/*First=*/true));
+  None.add(milliseconds(1 << 30));
+  EXPECT_FALSE(None.refuses(/*First=*/false));
 }
 
 TEST_F(CaptureTest, DigestIsBlake3) {
