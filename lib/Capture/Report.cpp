@@ -73,6 +73,7 @@ std::vector<KernelRow> makeRows(const Record &R) {
     Row.Calls += L.Count;
     Row.Time += L.Cost;
     Row.Kept += L.Kept;
+    Row.Inferred += L.Kept && L.Inferred;
     for (const std::string &Text : L.Obstacles)
       addOnce(Row.Why, Text);
     if (L.Replay && !L.Replay->repeats())
@@ -117,6 +118,7 @@ static std::vector<KernelRow> withLibrariesAsOne(std::vector<KernelRow> Rows,
       All.Time += Row.Time;
       All.Share += Row.Share;
       All.Kept += Row.Kept;
+      All.Inferred += Row.Inferred;
       for (const std::string &Why : Row.Why)
         addOnce(All.Why, Why);
     } else {
@@ -172,6 +174,10 @@ std::string printTable(const Record &R, size_t Most) {
                    times(Row.Amdahl, true).c_str(),
                    times(Row.Roofline, Row.KnowsBytes).c_str(), Row.Kept);
     Text += (Row.Library.empty() ? demangled(Row.Kernel) : Row.Kernel) + "\n";
+    if (Row.Inferred)
+      Text += format("           ranges inferred by replays with noise: %zu of "
+                     "the kept launches\n",
+                     Row.Inferred);
     for (const std::string &Why : Row.Why)
       Text += "           " + Why + "\n";
   }
@@ -192,6 +198,7 @@ nlohmann::json tableJson(const Record &R) {
                      {"us", Row.Time},
                      {"share", Row.Share},
                      {"kept", Row.Kept},
+                     {"inferred", Row.Inferred},
                      {"why", Row.Why}};
     if (Row.Amdahl > 0)
       K["amdahl"] = Row.Amdahl;

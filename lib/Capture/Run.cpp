@@ -8,6 +8,7 @@
 
 #include "cupilot/Capture/Run.h"
 #include "AddOnce.h"
+#include "cupilot/Capture/Describe.h"
 #include "cupilot/Portable/Digest.h"
 #include <algorithm>
 #include <cerrno>
@@ -199,8 +200,7 @@ std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
   return runChild(Program, Settings, {}, End);
 }
 
-/// Removes contents that no launch has: the process ended while it kept one.
-static void removeUnused(const std::string &Folder, const Record &R) {
+void removeUnused(const std::string &Folder, const Record &R, bool Described) {
   std::set<std::string> Used;
   auto Use = [&](const std::string &Digest) {
     if (!Digest.empty())
@@ -209,8 +209,10 @@ static void removeUnused(const std::string &Folder, const Record &R) {
   for (const Launch &L : R.Launches) {
     Use(L.Module);
     for (const Content &B : L.Buffers) {
-      Use(B.Digest);
-      Use(B.After);
+      if (Described || !B.isDescribed())
+        Use(B.Digest);
+      if (B.HasAfter)
+        Use(B.After);
     }
     for (const Global &G : L.Globals) {
       Use(G.Value.Digest);
@@ -243,7 +245,8 @@ std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
       [&](const Launch &A, const Launch &B) { return Order(A) < Order(B); });
   if (R.Launches.empty() && R.Failures.empty())
     return std::nullopt;
-  removeUnused(Folder, R);
+  // A process that ended while it kept a launch leaves contents behind.
+  removeUnused(Folder, R, /*Described=*/true);
   return writeRecord(Folder, R);
 }
 
@@ -289,7 +292,8 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       continue;
     }
     // It died in the first launch that it did not report.
-    while (Done < R.Launches.size() && !R.Launches[Done].Kept)
+    while (Done < R.Launches.size() &&
+           !(R.Launches[Done].Kept && hasContents(Folder, R.Launches[Done])))
       ++Done;
     if (Done < R.Launches.size())
       R.Launches[Done].Replay = {

@@ -20,8 +20,11 @@
 #include "cupilot/Capture/Touched.h"
 #include <atomic>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 
 namespace cupilot::capture {
+
+struct NoiseRequest;
 
 /// A launch as the driver is asked for it.
 struct LaunchCall {
@@ -156,12 +159,19 @@ private:
     std::vector<std::string> After;
     uint64_t bytes() const;
   };
-  Obstacle touched(const Launch &L, const std::vector<Range> &Allocations,
+  Obstacle touched(Launch &L, const std::vector<Range> &Allocations,
                    const std::vector<Range> &Globals, OwnBuffers &Made);
   class MarkedRun;
+  // Inferring.cpp
+  Obstacle inferred(Launch &L, const std::vector<Range> &Allocations,
+                    const std::vector<Range> &Globals, OwnBuffers &Made);
+  Obstacle inferRanges(Launch &L, const std::vector<Range> &Allocations,
+                       const std::vector<Range> &Globals, OwnBuffers &Made);
+  Obstacle askForRanges(const NoiseRequest &Request, nlohmann::json &Answer);
   Obstacle readParts(const std::vector<Part> &Parts,
                      const std::vector<uint64_t> &At,
-                     std::vector<std::string> &Contents) const;
+                     std::vector<std::string> &Contents,
+                     const std::vector<const char *> &Saved = {}) const;
   Obstacle tryBuffers(const Launch &L, const Marked &K,
                       const std::vector<Range> &Globals, const OwnBuffers &Made,
                       bool &Further, std::vector<std::string> &After);
@@ -203,6 +213,10 @@ private:
   TimeBudget Budget;
   PtxImages Ptx;
   std::map<std::pair<CUcontext, std::string>, Marked> MarkedKernels;
+  std::map<std::string, std::string> NotInferred; ///< Why, by kernel.
+  /// Launches that touch too much, and why they are not kept: others of the
+  /// kernel and shape touch as much.
+  std::map<std::string, std::vector<std::pair<Shape, std::string>>> TooLarge;
 
   /// Correlation and class of recent launches, by the low bits of the former.
   static constexpr size_t RingSize = 1 << 18;

@@ -8,6 +8,7 @@
 
 #include "Replay.h"
 #include "Driver.h"
+#include "cupilot/Capture/Describe.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Portable/Digest.h"
@@ -224,7 +225,7 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
   auto Shown = std::chrono::steady_clock::now();
   for (size_t I = First; I < R.Launches.size(); ++I) {
     const Launch &L = R.Launches[I];
-    if (!L.Kept)
+    if (!L.Kept || !hasContents(Folder, L))
       continue;
     CUcontext &Context = Contexts[L.Device];
     CUdevice Device;

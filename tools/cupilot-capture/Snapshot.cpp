@@ -253,6 +253,9 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (Obstacle Busy = waitFor(Call.Stream))
     return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
+  for (const auto &[Dims, Text] : TooLarge[L.Kernel])
+    if (Dims == L.Dims)
+      return Refuse(Text, true);
   std::string Untold; // Why it is not known what the launch touches.
   if (Bytes > Opts.WholeBytes) {
     Task.now("finding out what is touched by a launch of", F.Name);
@@ -275,10 +278,12 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   }
   for (const Range &R : P->Ranges)
     L.Buffers.push_back({R.Size, 256, {}, {}});
-  if (Bytes > Opts.MaxLaunchBytes)
-    return Refuse("its buffers hold " + std::to_string(Bytes) +
-                      " bytes, more than --max-launch-bytes allows" + Untold,
-                  true);
+  if (Bytes > Opts.MaxLaunchBytes) {
+    std::string Text = "its buffers hold " + std::to_string(Bytes) +
+                       " bytes, more than --max-launch-bytes allows" + Untold;
+    TooLarge[L.Kernel].push_back({L.Dims, Text});
+    return Refuse(Text, true);
+  }
   Task.now("copying the data of a launch of", F.Name);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What,

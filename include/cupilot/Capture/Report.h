@@ -23,7 +23,8 @@ struct KernelRow {
   /// took no time (Amdahl), or as long as the memory needs to take up the
   /// bytes that it is known to change. 0: not bounded.
   double Amdahl = 1, Roofline = 1;
-  size_t Kept = 0; ///< Launches with data.
+  size_t Kept = 0;     ///< Launches with data.
+  size_t Inferred = 0; ///< Those of them whose ranges are inferred.
   bool KnowsBytes = false;
   std::vector<std::string> Why; ///< Why none or some cannot be replayed.
 };
