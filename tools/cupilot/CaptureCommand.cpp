@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Capture/Describe.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Dialect/Conversion.h"
@@ -93,6 +94,14 @@ struct Options : CommandOptions {
       cl::desc("On a GPU: seconds that keeping launches may cost the program; "
                "0: no limit. After that, and after half of it for kernels of "
                "which one is kept, launches are only counted (default 60)")};
+  cl::opt<std::string> Contents{
+      "contents", In, cl::value_desc("whole|describe|both"), cl::init("whole"),
+      cl::desc("What to keep of large contents: their bytes (default), a "
+               "description that the gate makes numbers from, or both: then a "
+               "GPU uses the bytes")};
+  cl::opt<uint64_t> DescribeKilobytes{
+      "describe-kb", In, cl::value_desc("N"), cl::init(1024),
+      cl::desc("Contents that hold more kilobytes are large (default 1024)")};
   cl::opt<std::string> Cupti{
       "cupti", In, cl::value_desc("FILE"),
       cl::desc("Path of libcupti.so, if it is not found")};
@@ -179,6 +188,20 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   return Error::success();
 }
 
+/// Describes large contents of \p Folder, as far as that is asked for. What was
+/// recorded elsewhere stays as it is.
+static Error describe(const Options &O, capture::Keeping Keep,
+                      const std::string &Folder, capture::Record &R) {
+  if (Keep == capture::Keeping::Whole)
+    return Error::success();
+  auto F =
+      capture::describeContents(Folder, uint64_t(O.DescribeKilobytes) << 10, R);
+  if (!F && O.From.empty())
+    F = Keep == capture::Keeping::Describe ? capture::dropDescribed(Folder, R)
+                                           : capture::writeRecord(Folder, R);
+  return F ? asError(*F) : Error::success();
+}
+
 /// What one run came to, for programs.
 static Error writeJson(const Options &O, const capture::Record &R,
                        ArrayRef<std::string> Program,
@@ -224,6 +247,15 @@ static Error run(const Options &O, const TrailingArgs &Program) {
   if (Runs && !O.From.empty())
     return usageError("--from does not run a program",
                       "remove the program after --, or remove --from");
+  std::optional<capture::Keeping> Keep =
+      capture::keepingOf(std::string(O.Contents));
+  if (!Keep)
+    return usageError("--contents does not know '" + O.Contents + "'",
+                      "--contents=whole, --contents=describe or "
+                      "--contents=both");
+  if (*Keep == capture::Keeping::Describe && O.CheckRanges.getNumOccurrences())
+    return usageError("--check-ranges needs the numbers themselves",
+                      "leave out --contents=describe");
   std::vector<RangePromise> Promises;
   if (O.CheckRanges.getNumOccurrences())
     if (Error E = readPromises(O.CheckRanges).moveInto(Promises))
@@ -243,9 +275,12 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     if (Error E = ensureDirectory(DataFolder))
       return E;
   }
+  if (Error E = describe(O, *Keep, Folder, R))
+    return E;
   std::vector<std::string> LeftOut;
-  Expected<std::vector<Workload>> Workloads =
-      recordedWorkloads(R, Folder, DataFolder, LeftOut);
+  Expected<std::vector<Workload>> Workloads = recordedWorkloads(
+      R, Folder, DataFolder,
+      /*WithDescribed=*/*Keep != capture::Keeping::Describe, LeftOut);
   if (!Workloads)
     return Workloads.takeError();
   mlir::MLIRContext C;
