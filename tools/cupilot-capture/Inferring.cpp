@@ -65,12 +65,15 @@ Obstacle Recorder::askForRanges(const NoiseRequest &Request, json &Answer) {
 Obstacle Recorder::inferred(Launch &L, const std::vector<Range> &Allocations,
                             const std::vector<Range> &Globals,
                             OwnBuffers &Made) {
-  auto [Known, New] = NotInferred.try_emplace(L.Kernel);
-  if (!New && !Known->second.empty())
-    return Known->second;
+  constexpr unsigned Tries = 2; // It takes seconds.
+  auto &[Failed, Last] = NotInferred[L.Kernel];
+  if (Failed >= Tries)
+    return Last;
   Obstacle Why = inferRanges(L, Allocations, Globals, Made);
-  if (Why)
-    Known->second = *Why;
+  if (Why) {
+    ++Failed;
+    Last = *Why;
+  }
   return Why;
 }
 

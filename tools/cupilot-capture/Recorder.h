@@ -213,10 +213,10 @@ private:
   TimeBudget Budget;
   PtxImages Ptx;
   std::map<std::pair<CUcontext, std::string>, Marked> MarkedKernels;
-  std::map<std::string, std::string> NotInferred; ///< Why, by kernel.
-  /// Launches that touch too much, and why they are not kept: others of the
-  /// kernel and shape touch as much.
-  std::map<std::string, std::vector<std::pair<Shape, std::string>>> TooLarge;
+  /// How often ranges of a kernel could not be inferred, and why the last time.
+  std::map<std::string, std::pair<unsigned, std::string>> NotInferred;
+  /// Of launches that touch too much, by kernel.
+  std::map<std::string, std::vector<Shape>> TooLarge;
 
   /// Correlation and class of recent launches, by the low bits of the former.
   static constexpr size_t RingSize = 1 << 18;

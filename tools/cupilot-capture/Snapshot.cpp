@@ -253,9 +253,15 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (Obstacle Busy = waitFor(Call.Stream))
     return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
-  for (const auto &[Dims, Text] : TooLarge[L.Kernel])
-    if (Dims == L.Dims)
-      return Refuse(Text, true);
+  // Looking takes seconds, and launches of one shape often touch as much.
+  constexpr size_t Looks = 3;
+  if (const auto &Known = TooLarge[L.Kernel];
+      Bytes > Opts.WholeBytes &&
+      std::ranges::count(Known, L.Dims) >= static_cast<long>(Looks))
+    return Refuse("not looked at: " + std::to_string(Looks) +
+                      " launches of its shape touch too much "
+                      "(--max-launch-bytes)",
+                  true);
   std::string Untold; // Why it is not known what the launch touches.
   if (Bytes > Opts.WholeBytes) {
     Task.now("finding out what is touched by a launch of", F.Name);
@@ -281,7 +287,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (Bytes > Opts.MaxLaunchBytes) {
     std::string Text = "its buffers hold " + std::to_string(Bytes) +
                        " bytes, more than --max-launch-bytes allows" + Untold;
-    TooLarge[L.Kernel].push_back({L.Dims, Text});
+    TooLarge[L.Kernel].push_back(L.Dims);
     return Refuse(Text, true);
   }
   Task.now("copying the data of a launch of", F.Name);
