@@ -13,12 +13,14 @@ namespace cupilot::capture {
 /// Four kernels, for any grid:
 /// - cupilot_changed: a bit for each 64 bytes, in which a piece of 16
 ///   bytes of `now` differs from `before`, or, where that is null, from `fill`.
-/// - cupilot_spread: the greatest exponent of what words of `first` and `second`
+/// - cupilot_spread: the greatest exponent of what words of `first` and
+/// `second`
 ///   differ by as floats; 0 where none do.
 /// - cupilot_expected: replaces `second` by the high bit of each byte that
 ///   `first` changed of `before`. Where there is a spread, by it, in the
 ///   other bits of each word that was changed.
-/// - cupilot_compare: counts[1] = 1 where something is expected, and counts[0] =
+/// - cupilot_compare: counts[1] = 1 where something is expected, and counts[0]
+/// =
 ///   1 where it differs between `first` and `now`: a byte, or a float by more
 ///   than 256 times the spread.
 constexpr const char *NoiseKernels = R"(.version 7.0
