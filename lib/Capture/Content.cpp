@@ -89,6 +89,12 @@ void ContentStore::drop(const std::string &Digest) {
   Entries.erase(It);
 }
 
+bool hasContent(const std::string &Folder, const std::string &Digest) {
+  const std::string Path = pathOf(Folder, Digest);
+  return access(Path.c_str(), R_OK) == 0 ||
+         access((Path + ".zst").c_str(), R_OK) == 0;
+}
+
 std::optional<Failure> readContent(const std::string &Folder,
                                    const std::string &Digest, uint64_t Size,
                                    std::string &Bytes) {

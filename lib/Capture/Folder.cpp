@@ -116,6 +116,8 @@ static std::optional<Failure> readJournal(const fs::path &Path, Record &R) {
     Same->Count += L.Count;
     Same->Timed += L.Timed;
     Same->Cost += L.Cost;
+    for (const std::string &Text : L.Obstacles)
+      addOnce(Same->Obstacles, Text);
   }
   if (!Counts.ended())
     addOnce(R.Notes, "a process ended without a normal exit: the times of its "

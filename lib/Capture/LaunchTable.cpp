@@ -123,6 +123,16 @@ LaunchTable::Found LaunchTable::findByShape(const std::string &Name,
   return add(K, Key, Name, Dims, true, InGraph);
 }
 
+size_t LaunchTable::keptLike(uint32_t Index) const {
+  const std::vector<uint32_t> &Own = Kernels.at(Classes[Index].Kernel).Own;
+  return static_cast<size_t>(std::ranges::count_if(
+      Own, [&](uint32_t Each) { return Classes[Each].Kept; }));
+}
+
+size_t LaunchTable::kept() const {
+  return static_cast<size_t>(std::ranges::count(Classes, true, &Class::Kept));
+}
+
 bool LaunchTable::wants(uint32_t Index) const {
   const Class &C = Classes[Index];
   if (C.Kept || C.Never || C.InGraph)
@@ -130,11 +140,7 @@ bool LaunchTable::wants(uint32_t Index) const {
   uint64_t Count = Counts[Index].Count;
   if (!std::has_single_bit(Count))
     return false;
-  const Kernel &K = Kernels.at(C.Kernel);
-  size_t Kept = 0;
-  for (uint32_t Other : K.Own)
-    Kept += Classes[Other].Kept;
-  return Kept < Limits.KeptPerKernel || !victims(Index, 0).empty();
+  return keptLike(Index) < Limits.KeptPerKernel || !victims(Index, 0).empty();
 }
 
 bool LaunchTable::wantsInGraph(uint32_t Index) const {

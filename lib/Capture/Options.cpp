@@ -32,6 +32,7 @@ static constexpr std::pair<const char *, uint64_t Options::*> Numbers[] = {
     {"max-launch-bytes", &Options::MaxLaunchBytes},
     {"whole-bytes", &Options::WholeBytes},
     {"wait-ms", &Options::WaitMs},
+    {"max-seconds", &Options::MaxSeconds},
     {"launches", &Options::Launches},
     {"launch-steps", &Options::LaunchSteps},
     {"progress-ms", &Options::ProgressMs}};

@@ -20,6 +20,8 @@ static json toJson(const Content &C) {
     J["after"] = C.After;
   if (!C.HasAfter)
     J["afterKept"] = false;
+  if (C.isDescribed())
+    J["generator"] = C.Generator;
   if (C.Changed)
     J["changed"] = C.Changed;
   return J;
@@ -81,6 +83,8 @@ json toJson(const Launch &L) {
     J["stream"] = L.Stream;
   if (L.InGraph)
     J["graph"] = true;
+  if (L.Inferred)
+    J["inferred"] = true;
   if (!L.Library.empty())
     J["library"] = L.Library;
   if (!L.Module.empty()) {
@@ -134,6 +138,7 @@ static void readContentFields(const json &J, Content &C) {
   read(J, "after", C.After, false);
   read(J, "afterKept", C.HasAfter, false);
   read(J, "changed", C.Changed, false);
+  read(J, "generator", C.Generator, false);
   // Digests name files: nothing else may get through.
   if ((!C.Digest.empty() && !isDigest(C.Digest)) ||
       (!C.After.empty() && !isDigest(C.After)))
@@ -155,6 +160,7 @@ static void readLaunch(const json &J, Launch &L) {
   read(J, "device", L.Device, false);
   read(J, "stream", L.Stream, false);
   read(J, "graph", L.InGraph, false);
+  read(J, "inferred", L.Inferred, false);
   read(J, "library", L.Library, false);
   read(J, "module", L.Module, false);
   read(J, "moduleSize", L.ModuleSize, false);

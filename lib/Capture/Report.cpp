@@ -29,12 +29,20 @@ static std::string format(const char *Format, ...) {
   return Buffer;
 }
 
-static std::string demangled(const std::string &Symbol) {
+std::string demangled(const std::string &Symbol) {
   int Status = 0;
   const std::string Name(withoutUnitName(Symbol));
   std::unique_ptr<char, decltype(&std::free)> Text(
       abi::__cxa_demangle(Name.c_str(), nullptr, nullptr, &Status), std::free);
   return Status == 0 && Text ? Text.get() : Name;
+}
+
+std::string progressLine(uint64_t Seconds, uint64_t Kernels, uint64_t Launches,
+                         uint64_t Kept, const std::string &Doing) {
+  return "cupilot capture: " + std::to_string(Seconds) +
+         " s: " + std::to_string(Kernels) + " kernels, " +
+         std::to_string(Launches) + " launches, " + std::to_string(Kept) +
+         " of them kept" + (Doing.empty() ? "" : "; " + Doing) + "\n";
 }
 
 /// Bytes that the launch is known to have changed.
@@ -65,6 +73,7 @@ std::vector<KernelRow> makeRows(const Record &R) {
     Row.Calls += L.Count;
     Row.Time += L.Cost;
     Row.Kept += L.Kept;
+    Row.Inferred += L.Kept && L.Inferred;
     for (const std::string &Text : L.Obstacles)
       addOnce(Row.Why, Text);
     if (L.Replay && !L.Replay->repeats())
@@ -109,6 +118,7 @@ static std::vector<KernelRow> withLibrariesAsOne(std::vector<KernelRow> Rows,
       All.Time += Row.Time;
       All.Share += Row.Share;
       All.Kept += Row.Kept;
+      All.Inferred += Row.Inferred;
       for (const std::string &Why : Row.Why)
         addOnce(All.Why, Why);
     } else {
@@ -164,6 +174,10 @@ std::string printTable(const Record &R, size_t Most) {
                    times(Row.Amdahl, true).c_str(),
                    times(Row.Roofline, Row.KnowsBytes).c_str(), Row.Kept);
     Text += (Row.Library.empty() ? demangled(Row.Kernel) : Row.Kernel) + "\n";
+    if (Row.Inferred)
+      Text += format("           ranges inferred by replays with noise: %zu of "
+                     "the kept launches\n",
+                     Row.Inferred);
     for (const std::string &Why : Row.Why)
       Text += "           " + Why + "\n";
   }
@@ -184,6 +198,7 @@ nlohmann::json tableJson(const Record &R) {
                      {"us", Row.Time},
                      {"share", Row.Share},
                      {"kept", Row.Kept},
+                     {"inferred", Row.Inferred},
                      {"why", Row.Why}};
     if (Row.Amdahl > 0)
       K["amdahl"] = Row.Amdahl;

@@ -7,6 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Run.h"
+#include "AddOnce.h"
+#include "cupilot/Capture/Describe.h"
+#include "cupilot/Portable/Digest.h"
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,6 +19,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <tuple>
@@ -196,6 +200,35 @@ std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
   return runChild(Program, Settings, {}, End);
 }
 
+void removeUnused(const std::string &Folder, const Record &R, bool Described) {
+  std::set<std::string> Used;
+  auto Use = [&](const std::string &Digest) {
+    if (!Digest.empty())
+      Used.insert(dataFileName(Digest));
+  };
+  for (const Launch &L : R.Launches) {
+    Use(L.Module);
+    for (const Content &B : L.Buffers) {
+      if (Described || !B.isDescribed())
+        Use(B.Digest);
+      if (B.HasAfter)
+        Use(B.After);
+    }
+    for (const Global &G : L.Globals) {
+      Use(G.Value.Digest);
+      Use(G.Value.After);
+    }
+  }
+  std::error_code Error;
+  for (const fs::directory_entry &Entry :
+       fs::directory_iterator(Folder, Error)) {
+    std::string Name = Entry.path().filename().string();
+    size_t End = Name.find(".bin");
+    if (End == 32 && isOurs(Name) && !Used.count(Name.substr(0, End + 4)))
+      fs::remove(Entry.path(), Error);
+  }
+}
+
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
   std::error_code Error;
   if (fs::exists(Folder + "/launches.json", Error))
@@ -212,12 +245,15 @@ std::optional<Failure> gatherRecord(const std::string &Folder, Record &R) {
       [&](const Launch &A, const Launch &B) { return Order(A) < Order(B); });
   if (R.Launches.empty() && R.Failures.empty())
     return std::nullopt;
+  // A process that ended while it kept a launch leaves contents behind.
+  removeUnused(Folder, R, /*Described=*/true);
   return writeRecord(Folder, R);
 }
 
 std::optional<Failure> confirmRecord(const std::string &Folder,
                                      const std::string &Tool, Record &R) {
   size_t Next = 0;
+  SignalRelay Relay;
   while (Next < R.Launches.size()) {
     Ending End;
     std::string Output;
@@ -239,6 +275,12 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       R.Launches[Index].Replay = ReplayResult::parse(Line.substr(Tab + 1));
       Done = Index + 1;
     }
+    if (SignalRelay::interrupted()) {
+      addOnce(R.Notes, "the replays were interrupted: the launches after the "
+                       "first " +
+                           std::to_string(Done) + " were not replayed");
+      break;
+    }
     if (End.Status == 3)
       return Failure(FailureKind::NoDevice, "cannot replay the launches here",
                      "see the messages above");
@@ -250,7 +292,8 @@ std::optional<Failure> confirmRecord(const std::string &Folder,
       continue;
     }
     // It died in the first launch that it did not report.
-    while (Done < R.Launches.size() && !R.Launches[Done].Kept)
+    while (Done < R.Launches.size() &&
+           !(R.Launches[Done].Kept && hasContents(Folder, R.Launches[Done])))
       ++Done;
     if (Done < R.Launches.size())
       R.Launches[Done].Replay = {

@@ -23,31 +23,48 @@ uint64_t Part::touched() const {
   return Bytes;
 }
 
-/// The touched ranges of [From, To), offsets into an allocation of \p Size.
-static std::vector<Range> touchedIn(const TouchedBits &Bits, uint64_t From,
-                                    uint64_t To, uint64_t Size) {
-  std::vector<Range> Found;
-  if (From >= To)
-    return Found;
-  uint64_t End = std::min<uint64_t>((To - 1) / Granule + 1, Bits.size() * 32);
-  for (uint64_t I = From / Granule; I < End;) {
+/// Calls \p Use(first, end) for each run of marks among [Begin, End).
+template <typename Callback>
+static void eachRun(const TouchedBits &Bits, uint64_t Begin, uint64_t End,
+                    Callback Use) {
+  End = std::min<uint64_t>(End, Bits.size() * 32);
+  for (uint64_t I = Begin; I < End;) {
     uint32_t Rest = Bits[I / 32] >> (I % 32);
     if (!Rest) {
       I = (I / 32 + 1) * 32;
       continue;
     }
     I += static_cast<unsigned>(std::countr_zero(Rest));
-    uint64_t Begin = I;
+    uint64_t First = I;
     while (I < End && Bits[I / 32] >> (I % 32) & 1)
       I += static_cast<unsigned>(std::countr_one(Bits[I / 32] >> (I % 32)));
     I = std::min(I, End);
-    if (Begin >= End)
-      break;
-    uint64_t First = std::max(Begin * Granule, From),
-             Last = std::min(I * Granule, To);
-    if (First < Last)
-      Found.push_back({First, Last - First});
+    if (First < End)
+      Use(First, I);
   }
+}
+
+std::vector<Range> markedRanges(const TouchedBits &Bits) {
+  std::vector<Range> Found;
+  eachRun(Bits, 0, Bits.size() * 32, [&](uint64_t First, uint64_t End) {
+    Found.push_back({First * Granule, (End - First) * Granule});
+  });
+  return Found;
+}
+
+/// The touched ranges of [From, To), offsets into an allocation of \p Size.
+static std::vector<Range> touchedIn(const TouchedBits &Bits, uint64_t From,
+                                    uint64_t To, uint64_t Size) {
+  std::vector<Range> Found;
+  if (From >= To)
+    return Found;
+  eachRun(Bits, From / Granule, (To - 1) / Granule + 1,
+          [&](uint64_t Begin, uint64_t End) {
+            uint64_t First = std::max(Begin * Granule, From),
+                     Last = std::min(End * Granule, To);
+            if (First < Last)
+              Found.push_back({First, Last - First});
+          });
   // What shares its first 64 bytes with the next pointer's begin is taken for
   // that pointer's, unless what lies before it is touched as well.
   if (!Found.empty() && To < Size &&

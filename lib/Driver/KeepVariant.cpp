@@ -16,6 +16,7 @@
 #include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Model/DescribedBuffer.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Roofline/Residuals.h"
@@ -182,6 +183,8 @@ static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
     return Dir.takeError();
   std::vector<Workload> Added;
   for (Workload W : From.Workloads) {
+    for (WorkloadBuffer &B : W.Buffers)
+      leaveDescription(B);
     if (any_of(S.Workloads,
                [&](const Workload &Old) { return isSame(W, Old); }))
       continue;

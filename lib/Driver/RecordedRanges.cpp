@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Driver/RecordedRanges.h"
+#include "cupilot/Capture/Pointees.h"
 #include "cupilot/Portable/UnitName.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Error.h"
@@ -22,65 +23,20 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// The types between the parentheses that end \p Demangled.
-static std::vector<std::string> parameterTypes(StringRef Demangled) {
-  std::vector<std::string> Types;
-  if (!Demangled.consume_back(")"))
-    return Types;
-  size_t Begin = Demangled.size();
-  for (unsigned Depth = 1; Begin > 0; --Begin) {
-    Depth += Demangled[Begin - 1] == ')';
-    Depth -= Demangled[Begin - 1] == '(';
-    if (Depth == 0)
-      break;
-  }
-  int Depth = 0;
-  std::string Type;
-  for (char C : Demangled.drop_front(Begin)) {
-    Depth += C == '(' || C == '<' || C == '[';
-    Depth -= C == ')' || C == '>' || C == ']';
-    if (C == ',' && Depth == 0)
-      Types.push_back(std::exchange(Type, ""));
-    else
-      Type += C;
-  }
-  Types.push_back(Type);
-  return Types;
-}
-
-/// The floats behind a pointer of type \p Text, "float4 const*"; nothing for
-/// other types.
-static std::optional<Layout> floatsBehind(StringRef Text, bool &ReadOnly) {
-  Text = Text.trim();
-  Text.consume_back(" __restrict");
-  if (!Text.consume_back("*"))
-    return std::nullopt;
-  Text = Text.trim();
-  ReadOnly = Text.consume_back(" const");
-  // Vectors of CUDA are floats side by side.
-  if (Text.starts_with("float") || Text.starts_with("double"))
-    Text = Text.rtrim("1234");
-  if (Text == "__half2" || Text == "__nv_bfloat162")
-    Text = Text.drop_back();
-  std::optional<ElementKind> K = elementOf(Text);
-  if (!K || !isFloating(*K))
-    return std::nullopt;
-  return Layout{sizeOf(*K), {{0, *K}}};
-}
-
 Expected<std::vector<RecordedBuffer>> recordedBuffers(ArrayRef<Workload> All,
                                                       StringRef Folder) {
   std::vector<RecordedBuffer> Result;
   for (const Workload &W : All) {
-    std::vector<std::string> Types =
-        parameterTypes(demangle(withoutUnitName(W.Symbol)));
+    std::vector<std::optional<capture::Pointee>> Types =
+        capture::pointeesOf(W.Symbol);
     for (const WorkloadPointer &P : W.Pointers) {
-      bool ReadOnly = false;
-      std::optional<Layout> L;
-      if (P.Offset == 0 && P.Param < Types.size())
-        L = floatsBehind(Types[P.Param], ReadOnly);
+      if (P.Offset != 0 || P.Param >= Types.size() || !Types[P.Param] ||
+          !isFloating(Types[P.Param]->Numbers))
+        continue;
+      const Layout L{sizeOf(Types[P.Param]->Numbers),
+                     {{0, *elementOf(wordOf(Types[P.Param]->Numbers))}}};
       const WorkloadBuffer &B = W.Buffers[P.Buffer];
-      if (!L || B.File.empty())
+      if (B.File.empty())
         continue;
       Expected<std::string> Text = readFile((Folder + "/" + B.File).str());
       if (!Text)
@@ -88,8 +44,9 @@ Expected<std::vector<RecordedBuffer>> recordedBuffers(ArrayRef<Workload> All,
       StringRef From = StringRef(*Text).drop_front(
           std::min<uint64_t>(P.BufferOffset, Text->size()));
       if (std::optional<Magnitudes> Held =
-              magnitudesOf(arrayRefFromStringRef<uint8_t>(From), *L))
-        Result.push_back({W.Name, W.Symbol, P.Param, ReadOnly, *Held});
+              magnitudesOf(arrayRefFromStringRef<uint8_t>(From), L))
+        Result.push_back(
+            {W.Name, W.Symbol, P.Param, Types[P.Param]->Const, *Held});
     }
   }
   return Result;

@@ -57,7 +57,15 @@ static Error putContent(const capture::Content &C, StringRef From,
   return Error::success();
 }
 
-static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
+/// Whether the bytes of \p C are part of the workload.
+static bool hasBytes(const capture::Content &C, StringRef From,
+                     bool WithDescribed) {
+  return !C.isDescribed() ||
+         (WithDescribed && capture::hasContent(From.str(), C.Digest));
+}
+
+static Workload toWorkload(const capture::Launch &L, StringRef DataName,
+                           function_ref<bool(const capture::Content &)> Has) {
   Workload W;
   W.Symbol = L.Kernel;
   W.Shape.Grid = L.Dims.Grid;
@@ -70,16 +78,22 @@ static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
   for (const capture::Pointer &P : L.Pointers)
     W.Pointers.push_back({P.Param, P.Offset, P.Buffer, P.At});
   auto Content = [&](const capture::Content &C) {
-    return WorkloadBuffer{C.Size, std::max<uint64_t>(C.Align, 16), C.Digest,
-                          (DataName + "/" + dataFileName(C.Digest)).str()};
+    WorkloadBuffer B{C.Size, std::max<uint64_t>(C.Align, 16), "", "",
+                     C.Generator};
+    if (Has(C)) {
+      B.Digest = C.Digest;
+      B.File = (DataName + "/" + dataFileName(C.Digest)).str();
+    }
+    return B;
   };
-  bool Known = false;
+  // Other contents become other results.
+  bool Known = false, Same = all_of(L.Buffers, Has);
   for (const capture::Content &B : L.Buffers) {
     W.Buffers.push_back(Content(B));
     W.After.push_back(B.After);
     Known |= !B.After.empty();
   }
-  if (!Known)
+  if (!Known || !Same)
     W.After.clear();
   for (const capture::Global &G : L.Globals)
     W.Globals.push_back({G.Symbol, Content(G.Value)});
@@ -89,7 +103,8 @@ static Workload toWorkload(const capture::Launch &L, StringRef DataName) {
 
 Expected<std::vector<Workload>>
 recordedWorkloads(const capture::Record &R, StringRef From,
-                  StringRef DataFolder, std::vector<std::string> &LeftOut) {
+                  StringRef DataFolder, bool WithDescribed,
+                  std::vector<std::string> &LeftOut) {
   // The time of launches that are not used goes to those of the same kernel
   // that are.
   double Total = 0;
@@ -111,14 +126,17 @@ recordedWorkloads(const capture::Record &R, StringRef From,
     ++Used[L.Kernel];
   }
   std::vector<Workload> Workloads;
+  auto Has = [&](const capture::Content &C) {
+    return hasBytes(C, From, WithDescribed);
+  };
   for (const capture::Launch *L : Use) {
     for (const capture::Content &B : L->Buffers)
-      if (Error E = putContent(B, From, DataFolder))
+      if (Error E = Has(B) ? putContent(B, From, DataFolder) : Error::success())
         return E;
     for (const capture::Global &G : L->Globals)
       if (Error E = putContent(G.Value, From, DataFolder))
         return E;
-    Workload W = toWorkload(*L, sys::path::filename(DataFolder));
+    Workload W = toWorkload(*L, sys::path::filename(DataFolder), Has);
     double Share = UsedTime[L->Kernel] > 0
                        ? L->Cost / UsedTime[L->Kernel]
                        : 1.0 / static_cast<double>(Used[L->Kernel]);

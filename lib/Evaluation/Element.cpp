@@ -56,23 +56,13 @@ std::optional<ElementKind> elementOf(StringRef Text) {
   Text = Text.trim();
   Text.consume_front("const ");
   Text.consume_front("volatile ");
-  if (std::optional<NumberKind> K =
-          runner::numberKindOf({Text.data(), Text.size()}))
-    return static_cast<ElementKind>(static_cast<unsigned>(*K) + 1);
-  return StringSwitch<std::optional<ElementKind>>(Text)
-      .Cases({"__half", "half", "_Float16", "__fp16"}, ElementKind::Half)
-      .Cases({"__nv_bfloat16", "nv_bfloat16", "__bf16"}, ElementKind::BFloat)
-      .Case("float", ElementKind::Float)
-      .Case("double", ElementKind::Double)
-      .Cases({"char", "signed char"}, ElementKind::Int8)
-      .Case("unsigned char", ElementKind::UInt8)
-      .Case("short", ElementKind::Int16)
-      .Case("unsigned short", ElementKind::UInt16)
-      .Case("int", ElementKind::Int32)
-      .Case("unsigned int", ElementKind::UInt32)
-      .Cases({"long", "long long"}, ElementKind::Int64)
-      .Cases({"unsigned long", "unsigned long long"}, ElementKind::UInt64)
-      .Default(std::nullopt);
+  std::string_view Name(Text.data(), Text.size());
+  std::optional<NumberKind> K = runner::numberKindOf(Name);
+  if (!K)
+    K = runner::numberKindOfType(Name);
+  if (!K)
+    return std::nullopt;
+  return static_cast<ElementKind>(static_cast<unsigned>(*K) + 1);
 }
 
 double readElement(ElementKind K, const uint8_t *At) {

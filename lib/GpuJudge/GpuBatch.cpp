@@ -63,7 +63,10 @@ Expected<runner::Buffer> GpuBatch::buffer(const WorkloadBuffer &From,
     To.Use = runner::Role::Out;
     return To;
   }
-  if (!From.Generator.empty()) {
+  // What was recorded is better than what is like it.
+  bool Recorded =
+      !From.File.empty() && sys::fs::exists(DataFolder + "/" + From.File);
+  if (!From.Generator.empty() && !Recorded) {
     To.Before.Generator = From.Generator;
     return To;
   }

@@ -25,6 +25,7 @@ struct Recipe {
   uint64_t Seed = 1;
   double Value = 0;
   std::optional<double> Low, High;
+  double Zeros = 0; ///< The share of numbers that are 0 instead.
 };
 } // namespace
 
@@ -71,6 +72,10 @@ static void addWord(Recipe &R, std::string_view Text, std::string_view Word) {
     R.Low = Number;
   } else if (Name == "high") {
     R.High = Number;
+  } else if (Name == "zeros") {
+    if (!(Number >= 0 && Number <= 1))
+      badRecipe(Text, "zeros= is a share, from 0 to 1");
+    R.Zeros = Number;
   } else if (Name == "value") {
     R.How = "value";
     R.Value = Number;
@@ -152,14 +157,21 @@ void generateInto(std::string_view Generator, uint8_t *To, uint64_t Size,
   const uint64_t N = Size / Width;
   std::mt19937_64 Engine(R.Seed + Variation * SplitMixStep);
   bool Floating = isFloating(R.Kind);
+  // Which numbers are 0 follows from their places, too.
+  const uint64_t ZeroSeed = bitsAt(R.Seed ^ 0x5a65726f73, Variation);
+  auto IsZero = [&](uint64_t I) {
+    return R.Zeros > 0 && double(bitsAt(ZeroSeed, I) >> 11) * 0x1p-53 < R.Zeros;
+  };
   auto Fill = [&](auto Make) {
-    for (uint64_t I = 0; I < N; ++I)
-      writeNumber(R.Kind, To + I * Width, Make(I));
+    for (uint64_t I = 0; I < N; ++I) {
+      double Value = Make(I);
+      writeNumber(R.Kind, To + I * Width, IsZero(I) ? 0 : Value);
+    }
   };
   auto FillParts = [&](auto Make) {
     eachPart(N, [&](uint64_t, uint64_t From, uint64_t End) {
       for (uint64_t I = From; I < End; ++I)
-        writeNumber(R.Kind, To + I * Width, Make(I));
+        writeNumber(R.Kind, To + I * Width, IsZero(I) ? 0 : Make(I));
     });
   };
   if (R.How == "zeros" || R.How == "output")

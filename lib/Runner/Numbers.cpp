@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace cupilot::runner {
 
@@ -43,6 +44,34 @@ std::optional<NumberKind> numberKindOf(std::string_view Word) {
   for (size_t I = 0; I < Kinds.size(); ++I)
     if (Kinds[I].Word == Word)
       return static_cast<NumberKind>(I);
+  return std::nullopt;
+}
+
+std::optional<NumberKind> numberKindOfType(std::string_view Name) {
+  static constexpr std::pair<std::string_view, NumberKind> Types[] = {
+      {"float", NumberKind::F32},
+      {"double", NumberKind::F64},
+      {"__half", NumberKind::F16},
+      {"half", NumberKind::F16},
+      {"_Float16", NumberKind::F16},
+      {"__fp16", NumberKind::F16},
+      {"__nv_bfloat16", NumberKind::BF16},
+      {"nv_bfloat16", NumberKind::BF16},
+      {"__bf16", NumberKind::BF16},
+      {"char", NumberKind::I8},
+      {"signed char", NumberKind::I8},
+      {"unsigned char", NumberKind::U8},
+      {"short", NumberKind::I16},
+      {"unsigned short", NumberKind::U16},
+      {"int", NumberKind::I32},
+      {"unsigned int", NumberKind::U32},
+      {"long", NumberKind::I64},
+      {"long long", NumberKind::I64},
+      {"unsigned long", NumberKind::U64},
+      {"unsigned long long", NumberKind::U64}};
+  for (auto [Type, Kind] : Types)
+    if (Type == Name)
+      return Kind;
   return std::nullopt;
 }
 

@@ -10,6 +10,7 @@
 #include "StoreFiles.h"
 #include "StoreTransaction.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Model/DescribedBuffer.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/StoreRestriction.h"
 #include "cupilot/Support/Error.h"
@@ -403,6 +404,7 @@ Error ProjectStore::keepWorkloads(StoredKernel &S, ArrayRef<Workload> All,
   Error Failed = Error::success();
   for (Workload &W : S.Workloads)
     eachBuffer(W, [&](WorkloadBuffer &B) {
+      leaveDescription(B);
       if (B.File.empty() || Failed)
         return;
       std::string From = (Folder + "/" + B.File).str();

@@ -10,6 +10,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Model/Compiler.h"
 #include "cupilot/Model/Contract.h"
+#include "cupilot/Model/DescribedBuffer.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -55,6 +56,7 @@ std::string caseName(const Workload &W) {
   Launch.After.clear();
   // The content says what it is, not where it lies or what made it.
   eachBuffer(Launch, [](WorkloadBuffer &B) {
+    leaveDescription(B);
     B.File.clear();
     if (!B.Digest.empty())
       B.Generator.clear();

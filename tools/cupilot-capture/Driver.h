@@ -45,6 +45,9 @@ using Obstacle = std::optional<std::string>;
   F(cuMemFree_v2, CUresult(CUdeviceptr))                                       \
   F(cuMemGetAddressRange_v2, CUresult(CUdeviceptr *, size_t *, CUdeviceptr))   \
   F(cuMemGetInfo_v2, CUresult(size_t *, size_t *))                             \
+  F(cuIpcGetMemHandle, CUresult(CUipcMemHandle *, CUdeviceptr))                \
+  F(cuIpcOpenMemHandle_v2, CUresult(CUdeviceptr *, CUipcMemHandle, unsigned))  \
+  F(cuMemsetD32Async, CUresult(CUdeviceptr, unsigned, size_t, CUstream))       \
   F(cuMemsetD8Async, CUresult(CUdeviceptr, unsigned char, size_t, CUstream))   \
   F(cuMemcpyAsync, CUresult(CUdeviceptr, CUdeviceptr, size_t, CUstream))       \
   F(cuMemcpyHtoD_v2, CUresult(CUdeviceptr, const void *, size_t))              \

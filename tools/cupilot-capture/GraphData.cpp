@@ -265,8 +265,11 @@ void Recorder::beforeGraph(CUgraphExec Exec, CUstream Stream) {
   GraphRun Run(*this, Own);
   if (!Run.wanted(Known.Copy))
     return;
+  TimeBudget::Spending Counted(Budget);
   Obstacle Why = Known.Changed ? "its graph was changed before its first launch"
-                               : waitFor(Stream);
+                               : Budget.refuses(/*First=*/true);
+  if (!Why)
+    Why = waitFor(Stream);
   if (!Why)
     Why = Run.run(Known.Copy);
   if (!Why)

@@ -279,6 +279,7 @@ static void flushNowAndThen() {
     std::lock_guard<std::mutex> Guard(FlushLock);
     if (Ended || Active->disabled())
       return;
+    Active->showProgress();
     flushActivity(*Active, false);
     Active->checkLog();
   }

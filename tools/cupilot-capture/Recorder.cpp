@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recorder.h"
+#include "cupilot/Capture/Report.h"
 #include "cupilot/Ptx/Touch.h"
 #include <algorithm>
 #include <cstring>
@@ -35,7 +36,7 @@ void OwnCalls::always() { ++OwnDepth; }
 Recorder::Recorder(std::string Folder, Options Opts)
     : Opts(std::move(Opts)), Folder(std::move(Folder)),
       Table({this->Opts.PerKernel, 64}, Counts),
-      Store(this->Folder, this->Opts.MaxBytes),
+      Store(this->Folder, this->Opts.MaxBytes), Budget(this->Opts.MaxSeconds),
       Ring(new std::atomic<uint64_t>[RingSize]()) {}
 
 bool Recorder::open() {
@@ -231,6 +232,12 @@ void Recorder::beforeLaunch(const LaunchCall &Call, uint32_t Correlation) {
   // While a stream is captured, other calls could end the capture.
   if (Captures == 0 && (F.Library.empty() || Opts.Libraries) &&
       Table.wants(Index)) {
+    if (std::optional<std::string> Why =
+            Budget.refuses(/*First=*/!Table.keptLike(Index))) {
+      Table[Index].Never = true;
+      writeClass(Index, {*Why});
+      return;
+    }
     Function Copy = F;
     Guard.unlock();
     keepBefore(Index, Copy, Call, Args);
@@ -323,6 +330,42 @@ void Recorder::describeDevices() {
                       8;
     Log.device(Facts);
   }
+}
+
+void Recorder::Task::now(const char *What, const std::string &Kernel) {
+  R.setDoing(What + (" " + demangled(Kernel)));
+}
+
+void Recorder::setDoing(std::string What) {
+  std::lock_guard<std::mutex> Guard(DoingLock);
+  Doing = std::move(What);
+}
+
+void Recorder::showProgress() {
+  auto Now = TimeBudget::Clock::now();
+  if (!Opts.ProgressMs ||
+      Now - Shown < std::chrono::milliseconds(Opts.ProgressMs))
+    return;
+  Shown = Now;
+  std::string Text;
+  {
+    std::lock_guard<std::mutex> Guard(DoingLock);
+    Text = Doing;
+  }
+  uint64_t Launches = 0, Kernels = 0, Kept = 0;
+  {
+    std::lock_guard<std::mutex> Guard(TableLock);
+    for (uint32_t I = 0; I < Table.size(); ++I)
+      Launches += Counts[I].Count;
+    Kernels = Table.kernels();
+    Kept = Table.kept();
+  }
+  auto Seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(Now - Begin).count();
+  std::fputs(progressLine(static_cast<uint64_t>(Seconds), Kernels, Launches,
+                          Kept, Text)
+                 .c_str(),
+             stderr);
 }
 
 void Recorder::checkLog() {

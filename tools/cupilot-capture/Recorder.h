@@ -16,11 +16,15 @@
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/PtxImages.h"
+#include "cupilot/Capture/TimeBudget.h"
 #include "cupilot/Capture/Touched.h"
 #include <atomic>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 
 namespace cupilot::capture {
+
+struct NoiseRequest;
 
 /// A launch as the driver is asked for it.
 struct LaunchCall {
@@ -82,6 +86,8 @@ public:
   void capturing(bool Begins);
   void forgetFunctions();
 
+  /// Says on standard error how far the program is, when it is time to.
+  void showProgress();
   /// Facts of the devices, as soon as there are some.
   void describeDevices();
   /// The process ends.
@@ -120,6 +126,19 @@ private:
                     std::vector<std::string> &Args);
   void writeClass(uint32_t Index, const std::vector<std::string> &Remarks);
 
+  /// What a thread that keeps a launch does, as showProgress() says it.
+  class Task {
+  public:
+    explicit Task(Recorder &R) : R(R) {}
+    ~Task() { R.setDoing(""); }
+    Task(const Task &) = delete;
+    void now(const char *What, const std::string &Kernel);
+
+  private:
+    Recorder &R;
+  };
+  void setDoing(std::string What);
+
   // Touching.cpp
   /// A kernel's copy that marks what it touches, in the current context.
   struct Marked {
@@ -140,12 +159,19 @@ private:
     std::vector<std::string> After;
     uint64_t bytes() const;
   };
-  Obstacle touched(const Launch &L, const std::vector<Range> &Allocations,
+  Obstacle touched(Launch &L, const std::vector<Range> &Allocations,
                    const std::vector<Range> &Globals, OwnBuffers &Made);
   class MarkedRun;
+  // Inferring.cpp
+  Obstacle inferred(Launch &L, const std::vector<Range> &Allocations,
+                    const std::vector<Range> &Globals, OwnBuffers &Made);
+  Obstacle inferRanges(Launch &L, const std::vector<Range> &Allocations,
+                       const std::vector<Range> &Globals, OwnBuffers &Made);
+  Obstacle askForRanges(const NoiseRequest &Request, nlohmann::json &Answer);
   Obstacle readParts(const std::vector<Part> &Parts,
                      const std::vector<uint64_t> &At,
-                     std::vector<std::string> &Contents) const;
+                     std::vector<std::string> &Contents,
+                     const std::vector<const char *> &Saved = {}) const;
   Obstacle tryBuffers(const Launch &L, const Marked &K,
                       const std::vector<Range> &Globals, const OwnBuffers &Made,
                       bool &Further, std::vector<std::string> &After);
@@ -184,14 +210,24 @@ private:
 
   std::mutex StoreLock; ///< Held while a launch is being kept.
   ContentStore Store;
+  TimeBudget Budget;
   PtxImages Ptx;
   std::map<std::pair<CUcontext, std::string>, Marked> MarkedKernels;
+  /// How often ranges of a kernel could not be inferred, and why the last time.
+  std::map<std::string, std::pair<unsigned, std::string>> NotInferred;
+  /// Of launches that touch too much, by kernel.
+  std::map<std::string, std::vector<Shape>> TooLarge;
 
   /// Correlation and class of recent launches, by the low bits of the former.
   static constexpr size_t RingSize = 1 << 18;
   static constexpr uint32_t OwnEntry = ~uint32_t(0);
   std::unique_ptr<std::atomic<uint64_t>[]> Ring;
   std::atomic<bool> DevicesKnown{false};
+
+  const TimeBudget::Clock::time_point Begin = TimeBudget::Clock::now();
+  TimeBudget::Clock::time_point Shown = Begin; ///< The last progress.
+  std::mutex DoingLock;
+  std::string Doing;
 };
 
 /// Registers for records of kernels.

@@ -8,9 +8,12 @@
 
 #include "Replay.h"
 #include "Driver.h"
+#include "cupilot/Capture/Describe.h"
+#include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Portable/Digest.h"
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -219,9 +222,10 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
   if (auto F = Must(Cuda.cuInit(0), "cuInit"))
     return F;
   std::map<unsigned, CUcontext> Contexts;
+  auto Shown = std::chrono::steady_clock::now();
   for (size_t I = First; I < R.Launches.size(); ++I) {
     const Launch &L = R.Launches[I];
-    if (!L.Kept)
+    if (!L.Kept || !hasContents(Folder, L))
       continue;
     CUcontext &Context = Contexts[L.Device];
     CUdevice Device;
@@ -235,6 +239,12 @@ std::optional<Failure> replayLaunches(const std::string &Folder, size_t First) {
     }
     if (auto F = Must(Cuda.cuCtxSetCurrent(Context), "cuCtxSetCurrent"))
       return F;
+    if (auto Now = std::chrono::steady_clock::now();
+        Now - Shown > std::chrono::seconds(10)) {
+      Shown = Now;
+      std::fprintf(stderr, "cupilot capture: replaying launch %zu of %zu: %s\n",
+                   I + 1, R.Launches.size(), demangled(L.Kernel).c_str());
+    }
     alarm(SecondsPerLaunch);
     std::string Result = Replayer(Cuda, Folder).run(L).text();
     alarm(0);

@@ -208,6 +208,7 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   std::unique_lock<std::mutex> Guard(StoreLock, std::try_to_lock);
   if (!Guard)
     return; // Another thread keeps one now; a later launch will be kept.
+  TimeBudget::Spending Counted(Budget);
   describeDevices(); // Now: the program may not come to its end.
   auto P = std::make_shared<Pending>();
   P->Index = Index;
@@ -247,11 +248,23 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   if (M.InStructs)
     L.Remarks.push_back("pointers inside by-value structs: a replay confirms "
                         "them");
+  Task Task(*this);
+  Task.now("waiting for the work before a launch of", F.Name);
   if (Obstacle Busy = waitFor(Call.Stream))
     return Refuse(*Busy, false);
   findGlobals(L, P->Globals, F, Call.Function);
+  // Looking takes seconds, and launches of one shape often touch as much.
+  constexpr size_t Looks = 3;
+  if (const auto &Known = TooLarge[L.Kernel];
+      Bytes > Opts.WholeBytes &&
+      std::ranges::count(Known, L.Dims) >= static_cast<long>(Looks))
+    return Refuse("not looked at: " + std::to_string(Looks) +
+                      " launches of its shape touch too much "
+                      "(--max-launch-bytes)",
+                  true);
   std::string Untold; // Why it is not known what the launch touches.
   if (Bytes > Opts.WholeBytes) {
+    Task.now("finding out what is touched by a launch of", F.Name);
     if (Obstacle Unknown = touched(L, M.Ranges, P->Globals, P->Own)) {
       Untold = ", and what it touches of them is not known: " + *Unknown;
       P->Own = {};
@@ -271,10 +284,13 @@ void Recorder::keepBefore(uint32_t Index, const Function &F,
   }
   for (const Range &R : P->Ranges)
     L.Buffers.push_back({R.Size, 256, {}, {}});
-  if (Bytes > Opts.MaxLaunchBytes)
-    return Refuse("its buffers hold " + std::to_string(Bytes) +
-                      " bytes, more than --max-launch-bytes allows" + Untold,
-                  true);
+  if (Bytes > Opts.MaxLaunchBytes) {
+    std::string Text = "its buffers hold " + std::to_string(Bytes) +
+                       " bytes, more than --max-launch-bytes allows" + Untold;
+    TooLarge[L.Kernel].push_back(L.Dims);
+    return Refuse(Text, true);
+  }
+  Task.now("copying the data of a launch of", F.Name);
   makeRoom(Index, Bytes);
   auto Copy = [&](const Range &R, Content &C, const std::string &What,
                   std::string *Known = nullptr) {
@@ -350,9 +366,12 @@ void Recorder::afterLaunch(bool Launched) {
   if (!Current)
     return;
   OwnCalls Own(Cuda);
+  TimeBudget::Spending Counted(Budget);
   auto P = std::static_pointer_cast<Pending>(std::move(Current));
   Current = nullptr;
   Launch &L = P->What;
+  Task Task(*this);
+  Task.now("waiting for, and copying what was made by, a launch of", L.Kernel);
   Obstacle Why = Launched ? waitFor(P->Stream) : Obstacle("the launch failed");
   // A binary that only the launch itself made known: variables of it were not
   // read before the launch.

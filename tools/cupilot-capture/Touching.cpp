@@ -12,6 +12,11 @@
 // change nor end the program. Then it runs on buffers of their own for each
 // pointer: what reaches beyond one of them shows pointers that belong together.
 //
+// Where the card has no room for a copy, the first run is on the program's own
+// allocation. What it writes, the launch itself is about to write: nobody else
+// may use that now. It gets its old content back from a copy in the host's
+// memory.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Recorder.h"
@@ -19,9 +24,12 @@
 #include "cupilot/Ptx/Touch.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <fstream>
 #include <link.h>
+#include <sys/mman.h>
 #include <thread>
 #include <unwind.h>
 
@@ -156,13 +164,15 @@ public:
   MarkedRun(Recorder &R, const Marked &K)
       : R(R), K(K), Stream(copyStream(R.Cuda, 1)) {}
   ~MarkedRun() {
+    restore();
     for (CUdeviceptr At : Owned)
       (void)R.Cuda.cuMemFree_v2(At);
   }
   MarkedRun(const MarkedRun &) = delete;
 
   /// A copy of \p From, of the card or the host, of which the first \p Skip
-  /// bytes may not be touched. Marks are made where \p Marks.
+  /// bytes may not be touched. Marks are made where \p Marks; then it may be
+  /// \p From itself, which is as it was when this is destroyed.
   Obstacle add(const Range &From, uint64_t Skip, bool Marks);
   /// Copies the program's variables into those of the marked module.
   Obstacle variables(const Launch &L, const std::vector<Range> &At);
@@ -178,6 +188,18 @@ public:
       At.push_back(C.At);
     return At;
   }
+  /// What copy \p Number was made of, from \p At on, if it is the original.
+  const char *saved(size_t Number, uint64_t At) const {
+    const Copy &C = Copies[Number];
+    return C.Saved ? C.Saved.get() + (At - C.From.Base) : nullptr;
+  }
+  /// Bytes of originals that it runs on.
+  uint64_t savedBytes() const {
+    uint64_t Bytes = 0;
+    for (const Copy &C : Copies)
+      Bytes += C.Saved ? C.From.Size : 0;
+    return Bytes;
+  }
   /// A thread wanted to touch other memory.
   bool reachedFurther() const { return Head.ForeignRead || Head.ForeignWrite; }
 
@@ -186,6 +208,8 @@ private:
     Range From;
     CUdeviceptr At = 0;
     uint64_t Bitmap = 0; ///< Bytes of each.
+    std::unique_ptr<char, decltype(&std::free)> Saved{nullptr, &std::free};
+    ///< What From held, where it is At.
   };
   Obstacle good(CUresult Result, const char *What) const {
     if (Result == CUDA_SUCCESS)
@@ -193,6 +217,9 @@ private:
     return std::string(What) + ": " + R.Cuda.errorName(Result);
   }
   Obstacle allocate(uint64_t Size, CUdeviceptr &At);
+  Obstacle save(Copy &C) const;
+  Obstacle readMap(uint64_t At, uint64_t Size, TouchedBits &Bits) const;
+  void restore();
   Obstacle wait(CUdeviceptr Table);
 
   Recorder &R;
@@ -225,26 +252,117 @@ Obstacle Recorder::MarkedRun::add(const Range &From, uint64_t Skip,
     return "it has too many buffers";
   Copy C;
   C.From = From;
-  if (Obstacle Why = allocate(From.Size, C.At))
+  Obstacle NoRoom = allocate(From.Size, C.At);
+  if (NoRoom && !Marks)
+    return NoRoom;
+  if (NoRoom) {
+    C.At = From.Base;
+  } else if (Obstacle Why =
+                 good(R.Cuda.cuMemcpyAsync(C.At, From.Base, From.Size, Stream),
+                      "copying")) {
     return Why;
-  if (Obstacle Why = good(
-          R.Cuda.cuMemcpyAsync(C.At, From.Base, From.Size, Stream), "copying"))
-    return Why;
+  }
   ptx::TouchRange Entry{C.At + Skip, C.At + From.Size, 0, 0};
   if (Marks) {
     C.Bitmap = (From.Size / Granule / 32 + 2) * 4;
     CUdeviceptr Maps = 0;
     if (Obstacle Why = allocate(2 * C.Bitmap, Maps))
-      return Why;
+      return NoRoom ? NoRoom : Why;
     if (Obstacle Why = good(
             R.Cuda.cuMemsetD8Async(Maps, 0, 2 * C.Bitmap, Stream), "clearing"))
       return Why;
     Entry.Reads = Maps;
     Entry.Writes = Maps + C.Bitmap;
   }
+  if (NoRoom)
+    if (Obstacle Why = save(C))
+      return *NoRoom + ", and " + *Why;
   Table.push_back(Entry);
-  Copies.push_back(C);
+  Copies.push_back(std::move(C));
   return std::nullopt;
+}
+
+/// What this process may take of the host's memory.
+static uint64_t freeHostMemory() {
+  auto Number = [](const char *Path, const std::string &Name) {
+    std::ifstream In(Path);
+    std::string Word;
+    uint64_t Value = 0;
+    while (!Name.empty() && In >> Word && Word != Name) {
+    }
+    return In >> Value ? std::optional(Value) : std::nullopt;
+  };
+  uint64_t Free = Number("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
+  // "max" is no number: there is no limit.
+  if (auto Most = Number("/sys/fs/cgroup/memory.max", ""))
+    if (auto Used = Number("/sys/fs/cgroup/memory.current", ""))
+      Free = std::min(Free, *Most - std::min(*Most, *Used));
+  return Free;
+}
+
+/// Copies the content of \p C to the host.
+Obstacle Recorder::MarkedRun::save(Copy &C) const {
+  // The program needs some, too.
+  if (C.From.Size > freeHostMemory() / 2)
+    return "the host has none either";
+  // Gigabytes by pages of 4 KiB take longer than what is copied into them.
+  constexpr size_t Huge = 2 << 20;
+  const size_t Room = (C.From.Size + Huge - 1) / Huge * Huge;
+  C.Saved.reset(static_cast<char *>(std::aligned_alloc(Huge, Room)));
+  if (!C.Saved)
+    return "the host has none either";
+  (void)madvise(C.Saved.get(), Room, MADV_HUGEPAGE);
+  if (Obstacle Why = good(
+          R.Cuda.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(C.Saved.get()),
+                               C.From.Base, C.From.Size, Stream),
+          "saving the program's memory"))
+    return Why;
+  return good(R.Cuda.cuStreamSynchronize(Stream),
+              "saving the program's memory");
+}
+
+/// Gives originals back what they held, as far as the run may have written it.
+void Recorder::MarkedRun::restore() {
+  for (size_t I = 0; I < Copies.size(); ++I) {
+    const Copy &C = Copies[I];
+    if (!C.Saved)
+      continue;
+    TouchedBits Writes;
+    Obstacle Why = good(R.Cuda.cuStreamSynchronize(Stream), "its marked copy");
+    if (!Why)
+      Why = readMap(Table[I].Writes, C.Bitmap, Writes);
+    // Marks count from the 64 bytes on that the range begins in.
+    const uint64_t First = Table[I].Begin / Granule * Granule;
+    for (const Range &Each : markedRanges(Writes)) {
+      if (Why)
+        break;
+      uint64_t Begin = std::max(First + Each.Base, C.From.Base),
+               End = std::min(First + Each.Base + Each.Size,
+                              C.From.Base + C.From.Size);
+      if (Begin < End)
+        Why = good(
+            R.Cuda.cuMemcpyAsync(Begin,
+                                 reinterpret_cast<CUdeviceptr>(C.Saved.get()) +
+                                     (Begin - C.From.Base),
+                                 End - Begin, Stream),
+            "writing back");
+    }
+    if (!Why)
+      Why = good(R.Cuda.cuStreamSynchronize(Stream), "writing back");
+    if (Why)
+      R.Log.failure("the program's memory could not be restored: " + *Why);
+  }
+}
+
+Obstacle Recorder::MarkedRun::readMap(uint64_t At, uint64_t Size,
+                                      TouchedBits &Bits) const {
+  Bits.resize(Size / 4);
+  if (Obstacle Why =
+          good(R.Cuda.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(Bits.data()),
+                                    At, Size, Stream),
+               "reading the marks"))
+    return Why;
+  return good(R.Cuda.cuStreamSynchronize(Stream), "reading the marks");
 }
 
 Obstacle Recorder::MarkedRun::variables(const Launch &L,
@@ -335,17 +453,10 @@ Obstacle Recorder::MarkedRun::run(const Launch &L,
 }
 
 Obstacle Recorder::MarkedRun::marks(size_t Number, Touched &Marks) {
-  const Copy &C = Copies[Number];
-  for (auto [Bits, From] : {std::pair(&Marks.Reads, Table[Number].Reads),
-                            {&Marks.Writes, Table[Number].Writes}}) {
-    Bits->resize(C.Bitmap / 4);
-    if (Obstacle Why = good(
-            R.Cuda.cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(Bits->data()),
-                                 From, C.Bitmap, Stream),
-            "reading the marks"))
-      return Why;
-  }
-  return good(R.Cuda.cuStreamSynchronize(Stream), "reading the marks");
+  const uint64_t Size = Copies[Number].Bitmap;
+  if (Obstacle Why = readMap(Table[Number].Reads, Size, Marks.Reads))
+    return Why;
+  return readMap(Table[Number].Writes, Size, Marks.Writes);
 }
 
 uint64_t Recorder::OwnBuffers::bytes() const {
@@ -355,17 +466,23 @@ uint64_t Recorder::OwnBuffers::bytes() const {
   return Bytes;
 }
 
-/// The contents of \p Parts where they lie, each at \p At of its own.
+/// The contents of \p Parts where they lie, each at \p At of its own, or in
+/// \p Saved.
 Obstacle Recorder::readParts(const std::vector<Part> &Parts,
                              const std::vector<uint64_t> &At,
-                             std::vector<std::string> &Contents) const {
+                             std::vector<std::string> &Contents,
+                             const std::vector<const char *> &Saved) const {
   Contents.clear();
   for (size_t I = 0; I < Parts.size(); ++I) {
+    const uint64_t Size = Parts[I].All.Size;
     std::unique_ptr<char[]> Bytes;
-    if (Obstacle Why = read({At[I], Parts[I].All.Size}, Bytes))
+    if (!Saved.empty() && Saved[I])
+      Contents.emplace_back(Saved[I], Size);
+    else if (Obstacle Why = read({At[I], Size}, Bytes))
       return Why;
-    keepTouched(Parts[I], Bytes.get());
-    Contents.emplace_back(Bytes.get(), Parts[I].All.Size);
+    else
+      Contents.emplace_back(Bytes.get(), Size);
+    keepTouched(Parts[I], Contents.back().data());
   }
   return std::nullopt;
 }
@@ -393,13 +510,14 @@ Obstacle Recorder::tryBuffers(const Launch &L, const Marked &K,
   return Further ? std::nullopt : readParts(Made.Parts, Run.places(), After);
 }
 
-Obstacle Recorder::touched(const Launch &L,
-                           const std::vector<Range> &Allocations,
+Obstacle Recorder::touched(Launch &L, const std::vector<Range> &Allocations,
                            const std::vector<Range> &Globals,
                            OwnBuffers &Made) {
   const Marked &K = markedKernel(L.Kernel);
-  if (!K.Why.empty())
-    return K.Why;
+  if (!K.Why.empty()) {
+    Obstacle Why = inferred(L, Allocations, Globals, Made);
+    return Why ? Obstacle(K.Why + "; by replays with noise: " + *Why) : Why;
+  }
   MarkedRun Whole(*this, K);
   for (const Range &A : Allocations)
     if (Obstacle Why = Whole.add(A, 0, true))
@@ -414,8 +532,14 @@ Obstacle Recorder::touched(const Launch &L,
   for (size_t I = 0; I < Marks.size(); ++I)
     if (Obstacle Why = Whole.marks(I, Marks[I]))
       return Why;
+  if (uint64_t Bytes = Whole.savedBytes())
+    L.Remarks.push_back("the GPU had no room for a copy of " +
+                        std::to_string(Bytes) +
+                        " bytes: what the launch touches of them was found in "
+                        "the program's own memory, which was restored");
   // Which allocation a part is of: the copies lie as the originals do.
   auto Split = [&](bool Together, std::vector<uint64_t> &Here,
+                   std::vector<const char *> &Saved,
                    std::vector<uint64_t> &Copies) {
     TouchedParts Found = splitTouched(Allocations, Marks, L.Pointers, Together);
     Made.Parts = std::move(Found.Parts);
@@ -425,18 +549,20 @@ Obstacle Recorder::touched(const Launch &L,
       while (P.All.Base - Allocations[I].Base >= Allocations[I].Size)
         ++I;
       Here.push_back(P.All.Base);
+      Saved.push_back(Whole.saved(I, P.All.Base));
       Copies.push_back(Whole.places()[I] + P.All.Base - Allocations[I].Base);
     }
   };
   for (bool Together : {false, true}) {
     std::vector<uint64_t> Here, Copies;
-    Split(Together, Here, Copies);
+    std::vector<const char *> Saved;
+    Split(Together, Here, Saved, Copies);
     if (Made.bytes() > Opts.MaxLaunchBytes)
       return std::nullopt; // Whoever asks says so.
     // What is only written needs no contents before, as far as all of it is.
     std::vector<std::string> Full, After, Again;
     bool Further = false;
-    if (Obstacle Why = readParts(Made.Parts, Here, Full))
+    if (Obstacle Why = readParts(Made.Parts, Here, Full, Saved))
       return Why;
     if (Obstacle Why = readParts(Made.Parts, Copies, After))
       return Why;

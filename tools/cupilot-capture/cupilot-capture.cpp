@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Noise.h"
 #include "Replay.h"
+#include "cupilot/Capture/Describe.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include <charconv>
@@ -19,7 +21,8 @@ using namespace cupilot::capture;
 
 static const char Usage[] =
     R"(usage: cupilot-capture [OPTIONS] -- ./app ARGS     records a program
-       cupilot-capture --table | --confirm [-o FOLDER]   examines a recording
+       cupilot-capture --table | --confirm | --contents describe [-o FOLDER]
+                                                  examines a recording
 
 Records every kernel launch of an unmodified CUDA program with time, shape and
 arguments, and keeps some launches of each kernel together with their buffers.
@@ -37,7 +40,15 @@ recording.
   --whole-bytes N         launches whose allocations hold more are kept with
                           what they touch alone: their kernel runs once more,
                           on copies (64M)
+  --contents WHAT         what to keep of large contents: whole (their bytes),
+                          describe (type, range, share of zeros), or both
+                          (whole)
+  --describe-bytes N      contents that hold more are large (1M)
   --libraries             also keep launches of cuBLAS, cuDNN and the like
+  --max-seconds N         limit for the time that keeping launches costs the
+                          program; 0: none. After it, and after half of it for
+                          kernels of which one is kept, launches are only
+                          counted (60)
   --wait-ms N             how long to wait for a stream to become idle (10000)
   --cupti FILE            path of libcupti.so, if it is not found
   --library FILE          path of libcupilot-capture.so, if it is not found
@@ -74,6 +85,8 @@ struct CommandLine {
   std::string Folder = "cupilot-capture.data";
   std::string Library;
   Options Opts;
+  Keeping Contents = Keeping::Whole;
+  uint64_t DescribeBytes = 1 << 20;
   bool Confirm = false, Table = false;
   bool Replay = false;
   uint64_t First = 0;
@@ -83,6 +96,7 @@ struct CommandLine {
 
 static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
   const char *Help = "see cupilot-capture --help";
+  std::string Contents;
   for (int I = 1; I < Count; ++I) {
     std::string Word = Words[I];
     if (Word == "--") {
@@ -98,14 +112,17 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
                                : C.Table) = true;
       continue;
     }
-    std::string *Text = Word == "-o"          ? &C.Folder
-                        : Word == "--cupti"   ? &C.Opts.Cupti
-                        : Word == "--library" ? &C.Library
-                                              : nullptr;
+    std::string *Text = Word == "-o"           ? &C.Folder
+                        : Word == "--cupti"    ? &C.Opts.Cupti
+                        : Word == "--library"  ? &C.Library
+                        : Word == "--contents" ? &Contents
+                                               : nullptr;
     uint64_t *Number = Word == "--per-kernel"         ? &C.Opts.PerKernel
                        : Word == "--max-bytes"        ? &C.Opts.MaxBytes
                        : Word == "--max-launch-bytes" ? &C.Opts.MaxLaunchBytes
                        : Word == "--whole-bytes"      ? &C.Opts.WholeBytes
+                       : Word == "--max-seconds"      ? &C.Opts.MaxSeconds
+                       : Word == "--describe-bytes"   ? &C.DescribeBytes
                        : Word == "--wait-ms"          ? &C.Opts.WaitMs
                        : Word == "--replay"           ? &C.First
                                                       : nullptr;
@@ -123,9 +140,18 @@ static std::optional<Failure> parse(int Count, char **Words, CommandLine &C) {
     else if (!readBytes(Value, *Number))
       return Failure(FailureKind::WrongUse,
                      "'" + Value + "' is not a value for " + Word, Help);
+    if (Text == &Contents) {
+      std::optional<Keeping> K = keepingOf(Value);
+      if (!K)
+        return Failure(FailureKind::WrongUse,
+                       "'" + Value + "' is not a value for --contents",
+                       "--contents whole, describe or both");
+      C.Contents = *K;
+    }
     C.Replay |= Word == "--replay";
   }
-  if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay)
+  if (C.Program.empty() && !C.Table && !C.Confirm && !C.Replay &&
+      C.Contents == Keeping::Whole)
     return Failure(FailureKind::WrongUse, "no program was given",
                    "cupilot-capture -- ./app ARGS");
   if (!C.Program.empty() && (C.Table || C.Replay))
@@ -156,9 +182,9 @@ static int confirm(const CommandLine &C, Record &R) {
     bool Good = L.Replay && L.Replay->repeats();
     Kept += L.Kept;
     Same += L.Kept && Good;
-    if (L.Kept && !Good)
+    if (L.Kept && L.Replay && !Good)
       std::fprintf(stderr, "cupilot-capture: launch %zu (%s): replay %s\n", I,
-                   L.Kernel.c_str(), L.Replay ? L.Replay->text().c_str() : "");
+                   L.Kernel.c_str(), L.Replay->text().c_str());
   }
   std::fprintf(stderr,
                "cupilot-capture: %zu of %zu kept launches gave the same "
@@ -167,11 +193,24 @@ static int confirm(const CommandLine &C, Record &R) {
   return Same == Kept ? 0 : 1;
 }
 
+/// Describes large contents, as far as that is asked for.
+static int describe(const CommandLine &C, Record &R) {
+  if (C.Contents == Keeping::Whole)
+    return 0;
+  auto F = describeContents(C.Folder, C.DescribeBytes, R);
+  if (!F)
+    F = C.Contents == Keeping::Describe ? dropDescribed(C.Folder, R)
+                                        : writeRecord(C.Folder, R);
+  return F ? complain(*F) : 0;
+}
+
 static int look(const CommandLine &C) {
   Record R;
   if (auto F = readRecord(C.Folder, R))
     return complain(*F);
   int Status = C.Confirm ? confirm(C, R) : 0;
+  if (int Failed = describe(C, R))
+    Status = Failed;
   if (C.Table)
     std::fputs(printTable(R).c_str(), stdout);
   return Status;
@@ -213,6 +252,9 @@ static int record(CommandLine &C) {
   int Status = R.Failures.empty() ? 0 : 3;
   if (C.Confirm && !Status)
     Status = confirm(C, R);
+  // Replays need the bytes.
+  if (int Failed = describe(C, R))
+    Status = Failed;
   std::fputs(printTable(R).c_str(), stderr);
   std::fprintf(stderr, "cupilot-capture: recorded in %s\n", C.Folder.c_str());
   if (End.Status && !Status) {
@@ -227,6 +269,11 @@ static int record(CommandLine &C) {
 }
 
 int main(int Count, char **Words) {
+  // What the recording library asks, and what that asks.
+  if (Count == 3 && std::string(Words[1]) == "--noise")
+    return inferTouched("/proc/self/exe", Words[2]);
+  if (Count == 3 && std::string(Words[1]) == "--noise-replays")
+    return replayWithNoise(Words[2]);
   for (int I = 1; I < Count && std::string(Words[I]) != "--"; ++I) {
     std::string Word = Words[I];
     if (Word == "--help" || Word == "-h") {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Command.h"
+#include "cupilot/Capture/Describe.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
 #include "cupilot/Dialect/Conversion.h"
@@ -74,8 +75,8 @@ struct Options : CommandOptions {
       cl::desc("On a GPU: also keep launches of cuBLAS, cuDNN and the like")};
   cl::opt<uint64_t> MaxLaunchMegabytes{
       "max-launch-mb", In, cl::value_desc("N"), cl::init(1024),
-      cl::desc("On a GPU: limit for the buffers of one launch, in megabytes "
-               "(default 1024)")};
+      cl::desc("Limit for the buffers of one launch, in megabytes (default "
+               "1024)")};
   cl::opt<uint64_t> WholeMegabytes{
       "whole-mb", In, cl::value_desc("N"), cl::init(64),
       cl::desc("On a GPU: launches whose allocations hold more are kept with "
@@ -83,11 +84,24 @@ struct Options : CommandOptions {
                "(default 64)")};
   cl::opt<uint64_t> PerKernel{"per-kernel", In, cl::value_desc("N"),
                               cl::init(8),
-                              cl::desc("On a GPU: number of launches of each "
+                              cl::desc("Number of launches of each "
                                        "kernel to keep with data (default 8)")};
   cl::opt<uint64_t> MaxMegabytes{
       "max-mb", In, cl::value_desc("N"), cl::init(4096),
-      cl::desc("On a GPU: data to keep, in megabytes (default 4096)")};
+      cl::desc("Data to keep, in megabytes (default 4096)")};
+  cl::opt<uint64_t> MaxSeconds{
+      "max-seconds", In, cl::value_desc("N"), cl::init(60),
+      cl::desc("On a GPU: seconds that keeping launches may cost the program; "
+               "0: no limit. After that, and after half of it for kernels of "
+               "which one is kept, launches are only counted (default 60)")};
+  cl::opt<std::string> Contents{
+      "contents", In, cl::value_desc("whole|describe|both"), cl::init("whole"),
+      cl::desc("What to keep of large contents: their bytes (default), a "
+               "description that the gate makes numbers from, or both: then a "
+               "GPU uses the bytes")};
+  cl::opt<uint64_t> DescribeKilobytes{
+      "describe-kb", In, cl::value_desc("N"), cl::init(1024),
+      cl::desc("Contents that hold more kilobytes are large (default 1024)")};
   cl::opt<std::string> Cupti{
       "cupti", In, cl::value_desc("FILE"),
       cl::desc("Path of libcupti.so, if it is not found")};
@@ -129,6 +143,7 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
   capture::Options Opts;
   Opts.PerKernel = O.PerKernel;
   Opts.Graphs = O.InGraphs;
+  Opts.MaxSeconds = O.MaxSeconds;
   Opts.MaxBytes = O.MaxMegabytes << 20;
   Opts.MaxLaunchBytes = O.MaxLaunchMegabytes << 20;
   Opts.WholeBytes = O.WholeMegabytes << 20;
@@ -171,6 +186,20 @@ static Error record(const Options &O, const std::vector<std::string> &Program,
             capture::confirmRecord(Folder, installed("bin/cupilot-capture"), R))
       return asError(*F);
   return Error::success();
+}
+
+/// Describes large contents of \p Folder, as far as that is asked for. What was
+/// recorded elsewhere stays as it is.
+static Error describe(const Options &O, capture::Keeping Keep,
+                      const std::string &Folder, capture::Record &R) {
+  if (Keep == capture::Keeping::Whole)
+    return Error::success();
+  auto F =
+      capture::describeContents(Folder, uint64_t(O.DescribeKilobytes) << 10, R);
+  if (!F && O.From.empty())
+    F = Keep == capture::Keeping::Describe ? capture::dropDescribed(Folder, R)
+                                           : capture::writeRecord(Folder, R);
+  return F ? asError(*F) : Error::success();
 }
 
 /// What one run came to, for programs.
@@ -218,6 +247,15 @@ static Error run(const Options &O, const TrailingArgs &Program) {
   if (Runs && !O.From.empty())
     return usageError("--from does not run a program",
                       "remove the program after --, or remove --from");
+  std::optional<capture::Keeping> Keep =
+      capture::keepingOf(std::string(O.Contents));
+  if (!Keep)
+    return usageError("--contents does not know '" + O.Contents + "'",
+                      "--contents=whole, --contents=describe or "
+                      "--contents=both");
+  if (*Keep == capture::Keeping::Describe && O.CheckRanges.getNumOccurrences())
+    return usageError("--check-ranges needs the numbers themselves",
+                      "leave out --contents=describe");
   std::vector<RangePromise> Promises;
   if (O.CheckRanges.getNumOccurrences())
     if (Error E = readPromises(O.CheckRanges).moveInto(Promises))
@@ -237,9 +275,12 @@ static Error run(const Options &O, const TrailingArgs &Program) {
     if (Error E = ensureDirectory(DataFolder))
       return E;
   }
+  if (Error E = describe(O, *Keep, Folder, R))
+    return E;
   std::vector<std::string> LeftOut;
-  Expected<std::vector<Workload>> Workloads =
-      recordedWorkloads(R, Folder, DataFolder, LeftOut);
+  Expected<std::vector<Workload>> Workloads = recordedWorkloads(
+      R, Folder, DataFolder,
+      /*WithDescribed=*/*Keep != capture::Keeping::Describe, LeftOut);
   if (!Workloads)
     return Workloads.takeError();
   mlir::MLIRContext C;

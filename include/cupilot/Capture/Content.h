@@ -53,6 +53,9 @@ private:
   std::map<std::string, Entry> Entries;
 };
 
+/// Whether \p Folder has the content \p Digest.
+bool hasContent(const std::string &Folder, const std::string &Digest);
+
 /// Reads the content \p Digest of \p Folder and checks size and digest.
 std::optional<Failure> readContent(const std::string &Folder,
                                    const std::string &Digest, uint64_t Size,

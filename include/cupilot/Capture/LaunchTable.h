@@ -56,6 +56,10 @@ public:
 
   Class &operator[](uint32_t Index) { return Classes[Index]; }
   size_t size() const { return Classes.size(); }
+  size_t kernels() const { return Kernels.size(); }
+  /// Kept classes of the kernel of \p Index; of all kernels.
+  size_t keptLike(uint32_t Index) const;
+  size_t kept() const;
 
   /// Whether the launch that was just counted in \p Index is to be kept. True
   /// at most once for each doubling of the count.

@@ -33,6 +33,8 @@ struct Options {
                                      ///< keep what they touch alone.
   bool Libraries = false;            ///< Keep launches of libraries, too.
   uint64_t WaitMs = 10000;           ///< For a stream to become idle.
+  uint64_t MaxSeconds = 60;          ///< That keeping launches takes; 0: no
+                                     ///< limit. Then launches are counted.
   bool Graphs = false;     ///< Run graphs' kernels on copies, to keep them.
   bool Contents = false;   ///< Keep launches that differ in their buffers'
                            ///< contents alone, too. On the cpu device.
@@ -41,7 +43,7 @@ struct Options {
   uint64_t LaunchSteps = 0; ///< Instructions of a launch's threads together at
                             ///< most; 0: no limit. On the cpu device.
   uint64_t ProgressMs = 10000; ///< Between lines that say how far a program
-                               ///< is; 0: none. On the cpu device.
+                               ///< is; 0: none.
   std::string Cupti;           ///< libcupti.so; empty: looked for.
 
   std::string print() const;

@@ -27,6 +27,10 @@ struct Content {
   uint64_t Changed = 0; ///< Bytes that are known to differ.
   bool HasAfter = true; ///< The contents after it are kept, not their digest
                         ///< alone.
+  /// What makes numbers like those before, where they are large and described;
+  /// then their bytes may be missing.
+  std::string Generator = {};
+  bool isDescribed() const { return !Generator.empty(); }
 };
 
 /// An aligned word of a parameter that lies in a live allocation.
@@ -75,8 +79,9 @@ struct Launch {
   unsigned Device = 0;
   uint64_t Stream = 0;
   bool InGraph = false;
-  std::string Library; ///< That makes it: "libcublas.so.13"; "" for others.
-  std::string Module;  ///< Digest of the GPU binary that holds the kernel.
+  bool Inferred = false; ///< Its buffers are what replays with noise showed.
+  std::string Library;   ///< That makes it: "libcublas.so.13"; "" for others.
+  std::string Module;    ///< Digest of the GPU binary that holds the kernel.
   uint64_t ModuleSize = 0;
   std::vector<std::string> Obstacles; ///< Why it cannot be replayed.
   std::vector<std::string> Remarks;   ///< What to know when replaying it.

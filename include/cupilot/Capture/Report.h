@@ -23,13 +23,22 @@ struct KernelRow {
   /// took no time (Amdahl), or as long as the memory needs to take up the
   /// bytes that it is known to change. 0: not bounded.
   double Amdahl = 1, Roofline = 1;
-  size_t Kept = 0; ///< Launches with data.
+  size_t Kept = 0;     ///< Launches with data.
+  size_t Inferred = 0; ///< Those of them whose ranges are inferred.
   bool KnowsBytes = false;
   std::vector<std::string> Why; ///< Why none or some cannot be replayed.
 };
 
 /// One row per kernel, largest share first.
 std::vector<KernelRow> makeRows(const Record &R);
+
+/// The name of a kernel for people.
+std::string demangled(const std::string &Symbol);
+
+/// A line that says how far a program is after \p Seconds: "cupilot capture: 10
+/// s: 3 kernels, 65 launches, 3 of them kept; running add(float*)".
+std::string progressLine(uint64_t Seconds, uint64_t Kernels, uint64_t Launches,
+                         uint64_t Kept, const std::string &Doing);
 
 /// The table for people. At most \p Most kernels; those of a library are one
 /// line.

@@ -78,6 +78,10 @@ std::optional<Failure> runRecorded(const std::vector<std::string> &Program,
 /// Reads what the run left in \p Folder and writes it as one launches.json.
 std::optional<Failure> gatherRecord(const std::string &Folder, Record &R);
 
+/// Removes contents from \p Folder that no launch of \p R needs. Those that are
+/// described count with \p Described alone.
+void removeUnused(const std::string &Folder, const Record &R, bool Described);
+
 /// Exit status of a process that replays, after a fault that it has reported
 /// and that leaves the device of no use to it.
 constexpr int ReplayFault = 4;

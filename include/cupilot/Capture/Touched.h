@@ -45,6 +45,9 @@ struct TouchedParts {
   std::vector<Pointer> Pointers; ///< Into Parts, in the order of the old ones.
 };
 
+/// What the marks in \p Bits stand for, as offsets: ascending, apart.
+std::vector<Range> markedRanges(const TouchedBits &Bits);
+
 /// Gives each pointer the touched bytes from its address to that of the next
 /// pointer into the same allocation; the first one those before it, too. With
 /// \p Together, all pointers into an allocation share one buffer: a launch may

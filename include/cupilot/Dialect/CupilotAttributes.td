@@ -693,7 +693,8 @@ def Cupilot_BufferAttr : Cupilot_Attr<"Buffer", "buffer"> {
     The range of device memory that a launch can reach through its arguments. The
     content lies in a file, or a generator makes it; generators serve buffers too
     large to record, and described workloads (see Gate.md). There is a digest of
-    the content unless it is generated.
+    the content unless it is generated. With a file and a generator, the gate
+    generates, and GPUs use the file where it is there.
 
     ```mlir
     #cupilot.buffer<size = 4096, align = 256, digest = "b3:...", file = "w.data/1.bin">

@@ -19,11 +19,12 @@ llvm::Error asError(const Failure &F);
 
 /// Makes workloads of the kept launches in \p R, whose contents lie in
 /// \p From, and puts the contents that they need into \p DataFolder, as they
-/// are. Launches that a replay could not repeat are left out; \p LeftOut says
-/// which, and why.
+/// are. Of described contents that is their bytes, where \p From has them and
+/// \p WithDescribed asks for them. Launches that a replay could not repeat are
+/// left out; \p LeftOut says which, and why.
 llvm::Expected<std::vector<Workload>>
 recordedWorkloads(const capture::Record &R, llvm::StringRef From,
-                  llvm::StringRef DataFolder,
+                  llvm::StringRef DataFolder, bool WithDescribed,
                   std::vector<std::string> &LeftOut);
 
 } // namespace cupilot

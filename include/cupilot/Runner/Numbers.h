@@ -37,6 +37,8 @@ bool isFloating(NumberKind K);
 std::string_view wordOf(NumberKind K);
 /// "f32", "bf16", "u8"; nothing for other words.
 std::optional<NumberKind> numberKindOf(std::string_view Word);
+/// The same of a type's name: "float", "__half", "unsigned int".
+std::optional<NumberKind> numberKindOfType(std::string_view Name);
 
 /// The number at \p At; 64-bit integers lose what a double does not hold.
 double readNumber(NumberKind K, const uint8_t *At);

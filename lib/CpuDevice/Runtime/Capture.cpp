@@ -8,6 +8,7 @@
 
 #include "Capture.h"
 #include "cupilot/Capture/Record.h"
+#include "cupilot/Capture/Report.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -20,10 +21,6 @@
 
 namespace cupilot {
 
-/// Content kept at most, in bytes; what lies beyond is counted, not stored.
-static constexpr uint64_t StoreLimit = 1ull << 30;
-/// Different launches of one kernel that are kept.
-static constexpr size_t LaunchLimit = 8;
 /// A program that is killed loses no more of its recording than that.
 static constexpr std::chrono::milliseconds WriteInterval(200);
 
@@ -47,18 +44,14 @@ void Capture::showProgress() {
     while (true) {
       std::this_thread::sleep_for(Each);
       std::lock_guard Lock(P->Lock);
-      auto Number = [](uint64_t N) {
-        return static_cast<unsigned long long>(N);
-      };
       auto Seconds = std::chrono::duration_cast<std::chrono::seconds>(
           std::chrono::steady_clock::now() - Begin);
-      std::fprintf(stderr,
-                   "cupilot capture: %llu s: %llu kernels, %llu launches, %llu "
-                   "of them kept%s%s\n",
-                   Number(uint64_t(Seconds.count())), Number(P->Kernels),
-                   Number(P->Launches), Number(P->Kept),
-                   P->Running ? "; running " : "",
-                   P->Running ? llvm::demangle(P->Kernel).c_str() : "");
+      std::fputs(capture::progressLine(
+                     uint64_t(Seconds.count()), P->Kernels, P->Launches,
+                     P->Kept,
+                     P->Running ? "running " + llvm::demangle(P->Kernel) : "")
+                     .c_str(),
+                 stderr);
     }
   }).detach();
 }
@@ -146,13 +139,25 @@ Capture::Verdict Capture::before(const std::string &Kernel,
     writeSometimes();
     return Next;
   }
-  Launch["kept"] = !Opts.Timing &&
-                   (Of->second.Classes++ < LaunchLimit || Opts.Contents) &&
-                   Stored < StoreLimit;
+  uint64_t Bytes = 0;
+  for (auto [Base, Size] : Buffers)
+    Bytes += Size;
+  bool Kept =
+      !Opts.Timing && (Of->second.Classes < Opts.PerKernel || Opts.Contents);
+  if (Kept && Bytes > Opts.MaxLaunchBytes) {
+    Launch["obstacles"] = {"its buffers hold " + std::to_string(Bytes) +
+                           " bytes, more than --max-launch-mb allows"};
+    Kept = false;
+  } else if (Kept && Stored + Bytes > Opts.MaxBytes) {
+    Launch["obstacles"] = {"the limit of " + std::to_string(Opts.MaxBytes) +
+                           " bytes for all data is reached (--max-mb)"};
+    Kept = false;
+  }
+  Of->second.Classes += Kept;
+  Launch["kept"] = Kept;
   Launch["buffers"] = nlohmann::json::array();
   Launch["globals"] = nlohmann::json::array();
   // Pointers name their buffers in launches without data, too.
-  bool Kept = Launch["kept"];
   for (auto [Base, Size] : Buffers)
     Launch["buffers"].push_back({{"size", Size},
                                  {"align", 256},

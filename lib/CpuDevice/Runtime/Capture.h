@@ -55,7 +55,7 @@ private:
     }
   };
   struct KernelTally {
-    size_t Classes = 0; ///< Launches that are not alike.
+    size_t Classes = 0; ///< Kept launches that are not alike.
     Runs Ran;
   };
   using KernelTallies = std::map<std::string, KernelTally>;

@@ -96,8 +96,10 @@ int main(int Count, char **Words) {
       CUdeviceptr From = Arena + 40000,
                   To = From + (What == "arena" ? 400016 : 256);
       int Size = What == "arena" ? 1000 : 996;
-      float A = 0.5f;
-      launch("_Z3addPfPKfif", 4, 256, {&To, &From, &Size, &A});
+      for (unsigned K = 0; K < Times; ++K) {
+        float A = 0.5f + static_cast<float>(K);
+        launch("_Z3addPfPKfif", 4, 256, {&To, &From, &Size, &A});
+      }
     }
     if (What == "linked") {
       CUdeviceptr At;
@@ -148,6 +150,11 @@ int main(int Count, char **Words) {
         std::exit(0);
       }
       waitpid(Child, nullptr, 0);
+    }
+    if (What == "wait") {
+      std::puts("waits");
+      std::fflush(stdout);
+      pause();
     }
     if (What == "segv")
       raise(SIGSEGV);

@@ -12,6 +12,7 @@
 // that CUPTI would make. What a GPU does at the same time, happens at once.
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <cupti.h>
@@ -110,6 +111,37 @@ static const std::map<std::string, Kernel> &kernels() {
               std::chrono::steady_clock::now().time_since_epoch().count();
         }}},
       {"_Z5emptyv", {{}, [](void **) {}}},
+      // What replays with noise compare by (NoiseKernels.h).
+      {"cupilot_changed",
+       {{8, 8, 4, 8, 8},
+        [](void **A) {
+          auto *Now = arg<unsigned *>(A, 0), *Before = arg<unsigned *>(A, 1),
+               *Bits = arg<unsigned *>(A, 4);
+          for (uint64_t I = 0; I < 4 * arg<uint64_t>(A, 3); ++I)
+            if (Now[I] != (Before ? Before[I] : arg<unsigned>(A, 2)))
+              Bits[I / 16 / 32] |= 1u << (I / 16 % 32);
+        }}},
+      {"cupilot_spread", {{8, 8, 8, 8}, [](void **) {}}}, // All is the same.
+      {"cupilot_expected",
+       {{8, 8, 8, 8, 8},
+        [](void **A) {
+          auto *Before = arg<char *>(A, 0), *First = arg<char *>(A, 1),
+               *Second = arg<char *>(A, 2);
+          for (uint64_t I = 0; I < 4 * arg<uint64_t>(A, 3); ++I)
+            Second[I] = Before[I] != First[I] ? -128 : 0;
+        }}},
+      {"cupilot_compare",
+       {{8, 8, 8, 8, 8},
+        [](void **A) {
+          auto *First = arg<char *>(A, 0), *Now = arg<char *>(A, 1),
+               *Expected = arg<char *>(A, 2);
+          auto *Counts = arg<uint64_t *>(A, 4);
+          for (uint64_t I = 0; I < 4 * arg<uint64_t>(A, 3); ++I)
+            if (Expected[I]) {
+              Counts[1] = 1;
+              Counts[0] |= First[I] != Now[I];
+            }
+        }}},
   };
   return Table;
 }
@@ -186,6 +218,10 @@ EXPORT CUresult cuCtxGetDevice(CUdevice *Device) {
 }
 static bool Faulted = false;
 EXPORT CUresult cuCtxSynchronize() {
+  if (is("hang")) {
+    std::fprintf(stderr, "fake: hangs\n");
+    pause();
+  }
   return Faulted ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 EXPORT CUresult cuStreamCreate(CUstream *Stream, unsigned) {
@@ -241,18 +277,59 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr To, CUdeviceptr From, size_t Size,
                               CUstream) {
   if (is("unreadable"))
     return CUDA_ERROR_INVALID_VALUE;
+  if (is("slow"))
+    usleep(200000);
   std::memcpy(reinterpret_cast<void *>(To), reinterpret_cast<void *>(From),
               Size);
   return CUDA_SUCCESS;
 }
-EXPORT CUresult cuMemsetD8Async(CUdeviceptr At, unsigned char Value, size_t Size,
-                                CUstream) {
+// For other processes: a file in the folder FAKE_IPC has what an allocation
+// held when its handle was asked for.
+EXPORT CUresult cuIpcGetMemHandle(CUipcMemHandle *Handle, CUdeviceptr At) {
+  const char *Folder = std::getenv("FAKE_IPC");
+  CUdeviceptr Base;
+  size_t Size;
+  if (!Folder || cuMemGetAddressRange_v2(&Base, &Size, At) != CUDA_SUCCESS)
+    return CUDA_ERROR_NOT_SUPPORTED;
+  std::snprintf(Handle->reserved, sizeof(Handle->reserved), "%llx",
+                static_cast<unsigned long long>(At));
+  FILE *File =
+      std::fopen((std::string(Folder) + "/" + Handle->reserved).c_str(), "wb");
+  if (!File)
+    return CUDA_ERROR_UNKNOWN;
+  std::fwrite(reinterpret_cast<void *>(Base), 1, Size, File);
+  std::fclose(File);
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *At, CUipcMemHandle Handle,
+                                      unsigned) {
+  FILE *File = std::fopen(
+      (std::string(std::getenv("FAKE_IPC")) + "/" + Handle.reserved).c_str(),
+      "rb");
+  if (!File)
+    return CUDA_ERROR_UNKNOWN;
+  std::fseek(File, 0, SEEK_END);
+  auto Size = static_cast<size_t>(std::ftell(File));
+  std::rewind(File);
+  cuMemAlloc_v2(At, Size);
+  Size = std::fread(reinterpret_cast<void *>(*At), 1, Size, File);
+  std::fclose(File);
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemsetD32Async(CUdeviceptr At, unsigned Value, size_t Count,
+                                 CUstream) {
+  std::fill_n(reinterpret_cast<unsigned *>(At), Count, Value);
+  return CUDA_SUCCESS;
+}
+EXPORT CUresult cuMemsetD8Async(CUdeviceptr At, unsigned char Value,
+                                size_t Size, CUstream) {
   std::memset(reinterpret_cast<void *>(At), Value, Size);
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemGetInfo_v2(size_t *Free, size_t *Total) {
   *Total = 1 << 30;
-  *Free = is("full") ? 0 : *Total;
+  // The recorder leaves a 64th of it alone.
+  *Free = is("full") ? 0 : is("tight") ? *Total / 64 + 32768 : *Total;
   return CUDA_SUCCESS;
 }
 EXPORT CUresult cuMemcpyHtoD_v2(CUdeviceptr To, const void *From, size_t Size) {

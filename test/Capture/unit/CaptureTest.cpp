@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Capture/Cubin.h"
+#include "cupilot/Capture/Infer.h"
 #include "cupilot/Capture/LaunchQuota.h"
 #include "cupilot/Capture/LaunchTable.h"
 #include "cupilot/Capture/Options.h"
 #include "cupilot/Capture/Pointers.h"
 #include "cupilot/Capture/Report.h"
 #include "cupilot/Capture/Run.h"
+#include "cupilot/Capture/TimeBudget.h"
 #include "cupilot/Capture/Touched.h"
 #include "cupilot/Portable/Digest.h"
 #include "gtest/gtest.h"
@@ -53,6 +55,62 @@ Shape shape(uint64_t Grid) {
 
 std::string word(uint64_t Value) {
   return std::string(reinterpret_cast<char *>(&Value), 8);
+}
+
+TEST_F(CaptureTest, HalfOfTheTimeIsForFirstLaunches) {
+  using std::chrono::milliseconds;
+  TimeBudget B(10), None(0);
+  B.add(milliseconds(4999));
+  EXPECT_FALSE(B.refuses(/*First=*/false));
+  B.add(milliseconds(1));
+  EXPECT_TRUE(B.refuses(/*First=*/false));
+  EXPECT_FALSE(B.refuses(/*First=*/true));
+  B.add(milliseconds(5000));
+  EXPECT_TRUE(B.refuses(/*First=*/true));
+  None.add(milliseconds(1 << 30));
+  EXPECT_FALSE(None.refuses(/*First=*/false));
+}
+
+TEST_F(CaptureTest, NoiseShowsWhatIsRead) {
+  const std::vector<Range> All = {{1 << 20, 1 << 20}, {3 << 20, 8192}};
+  const std::vector<Pointer> Pointers = {
+      {0, 0, 0, 100}, {1, 0, 0, 40000}, {2, 0, 0, 600000}, {3, 0, 1, 0}};
+  // What the launch reads; the third pointer is one to results.
+  std::vector<std::pair<size_t, Range>> Reads = {{0, {100, 9000}},
+                                                 {0, {40000, 4}}};
+  size_t Trials = 0;
+  auto Same = [&](const Ranges &Kept) -> std::optional<bool> {
+    ++Trials;
+    for (auto [I, R] : Reads)
+      if (std::ranges::none_of(Kept[I], [&](const Range &K) {
+            return K.Base <= R.Base && R.Base + R.Size <= K.Base + K.Size;
+          }))
+        return false;
+    return true;
+  };
+  std::optional<Ranges> Found = inferReads(All, Pointers, Same);
+  ASSERT_TRUE(Found);
+  const Ranges Expected = {{{100, 12188}, {40000, 960}}, {}};
+  EXPECT_EQ(*Found, Expected);
+  EXPECT_LT(Trials, 20u);
+  // Below the first pointer.
+  Reads.push_back({0, {0, 50}});
+  Found = inferReads(All, Pointers, Same);
+  ASSERT_TRUE(Found);
+  EXPECT_EQ((*Found)[0].size(), 3u);
+  EXPECT_EQ((*Found)[0].front(), (Range{0, 100}));
+  // Where time runs out, more than is read is left.
+  size_t Most = 3;
+  Reads.pop_back();
+  Found =
+      inferReads(All, Pointers, [&](const Ranges &Kept) -> std::optional<bool> {
+        if (Most-- == 0)
+          return std::nullopt;
+        return Same(Kept);
+      });
+  ASSERT_TRUE(Found);
+  EXPECT_TRUE(*Same(*Found));
+  EXPECT_FALSE(inferReads(All, Pointers, [](const Ranges &) { return false; }));
 }
 
 TEST_F(CaptureTest, DigestIsBlake3) {

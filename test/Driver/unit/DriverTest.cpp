@@ -316,7 +316,7 @@ TEST(RecordedWorkloads, ShareTheTimeOfTheirKernel) {
   R.Launches = {recorded("k", 10, true), recorded("k", 30, true),
                 recorded("k", 40, false), recorded("m", 20, true)};
   std::vector<std::string> LeftOut;
-  auto All = recordedWorkloads(R, ".", "data", LeftOut);
+  auto All = recordedWorkloads(R, ".", "data", /*WithDescribed=*/true, LeftOut);
   ASSERT_TRUE(bool(All));
   ASSERT_EQ(All->size(), 3u);
   EXPECT_DOUBLE_EQ((*All)[0].Weight, 0.2);
@@ -336,7 +336,7 @@ TEST(RecordedWorkloads, LeaveOutWhatAReplayDidNotRepeat) {
   R.Launches[2].Obstacles = {"a suspicion"};
   R.Launches[2].Replay = {capture::ReplayResult::Same, ""};
   std::vector<std::string> LeftOut;
-  auto All = recordedWorkloads(R, ".", "data", LeftOut);
+  auto All = recordedWorkloads(R, ".", "data", /*WithDescribed=*/true, LeftOut);
   ASSERT_TRUE(bool(All));
   EXPECT_EQ(All->size(), 1u);
   EXPECT_EQ(LeftOut, (Words{"a launch of k: a replay differs",

@@ -169,10 +169,22 @@ TEST(Numbers, PlacesDecide) {
   }
 }
 
+TEST(Numbers, AShareOfZeros) {
+  for (const char *Text : {"f32 rand low=1 high=2 zeros=0.25",
+                           "f32 uniform low=1 high=2 zeros=0.25"}) {
+    std::vector<uint8_t> B = runner::generate(Text, 40000);
+    size_t Zeros = 0;
+    for (size_t At = 0; At < B.size(); At += 4)
+      Zeros += runner::readNumber(NumberKind::F32, B.data() + At) == 0;
+    EXPECT_NEAR(double(Zeros), 2500, 200) << Text;
+  }
+}
+
 TEST(Numbers, BrokenGenerators) {
-  for (const char *Text : {"", "f33 ones", "f32", "f32 what", "f32 ones zeros",
-                           "f32 uniform low=2 high=1", "f32 uniform seed=x",
-                           "f32 uniform high=", "f32 uniform colour=3"}) {
+  for (const char *Text :
+       {"", "f33 ones", "f32", "f32 what", "f32 ones zeros",
+        "f32 uniform low=2 high=1", "f32 uniform seed=x",
+        "f32 uniform high=", "f32 uniform colour=3", "f32 rand zeros=1.5"}) {
     try {
       runner::generate(Text, 64);
       ADD_FAILURE() << Text;

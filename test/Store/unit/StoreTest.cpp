@@ -116,6 +116,23 @@ TEST_F(StoreTest, WhatIsWrittenIsRead) {
   EXPECT_EQ(cantFail(open().check()), Texts());
 }
 
+/// What was recorded and is described, too, is kept as the gate had it.
+TEST_F(StoreTest, DescriptionsStandForWhatWasRecorded) {
+  StoredKernel S = sample("fast\n", 2);
+  WorkloadBuffer Described{4096, 256, "", "", "f32 rand seed=7"},
+      Both = Described;
+  Both.Digest = identity('5');
+  Both.File = "w.data/none.bin";
+  Workload Of = S.Workloads[0], Alone = Of;
+  Of.Buffers = {Both};
+  Alone.Buffers = {Described};
+  EXPECT_EQ(caseName(Of), caseName(Alone));
+  cantFail(open().keepWorkloads(S, {Of}, Root));
+  EXPECT_EQ(S.Workloads[0].Buffers[0].File, "");
+  EXPECT_EQ(S.Workloads[0].Buffers[0].Digest, "");
+  EXPECT_EQ(S.Workloads[0].Buffers[0].Generator, Described.Generator);
+}
+
 /// Where a variant was proved is part of what is proved: two searches keep a
 /// file each, and builds take the boxes of both.
 TEST_F(StoreTest, DomainsStandBesideEachOther) {
