@@ -70,7 +70,6 @@ template __global__ void scaled<int, 3>(const int *, int *, unsigned);
 // CHECK: align: in 16
 // CHECK: align: out 16
 // CHECK: disjoint: in [s0 * 4], out [s0 * 4]
-// CHECK: disjoint: out [s0 * 4], in [s0 * 4]
 // CHECK: source:
 // CHECK: #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
 // CHECK: template <typename T, int Scale>
