@@ -15,9 +15,9 @@
 # measure, on the machine with the GPU, does for each what a user would: "nvcc -O3 -arch=sm_90" (with lambdas for the device and constexpr
 # functions allowed), cupilot capture, cupilot evolve by rules (those two of its kernels with the most time), the build once more through
 # cupilot-launch, cupilot compare. Searches go beside each other; their runners take turns on the GPU, and comparisons come one after the
-# other at the end. A program that runs for longer than RUN seconds (20) has the arguments of public-programs.txt instead. Nothing takes
-# longer than its limit: CAPTURE (60), SEARCH (200), COMPARE (40) seconds. DEVICE=cpu tries all of it without a GPU, with the arguments of
-# public-programs.txt.
+# other at the end. A program that runs for longer than RUN seconds (8), or of which no launch is kept, gets 10 as its last argument, which
+# is how often it repeats its work, and then the arguments of public-programs.txt. Nothing takes longer than its limit: CAPTURE (60), SEARCH
+# (200), COMPARE (40) seconds. DEVICE=cpu tries all of it without a GPU, with the arguments of public-programs.txt.
 #
 # Logs, tables and stores are in FOLDER/results; results/table.md has a line for each program. Exit status: 0, 2 wrong use.
 set -uo pipefail
@@ -132,13 +132,20 @@ step_build() { build "cupilot-launch --record-commands $out/compile_commands.jso
 # shellcheck disable=SC2046,SC2086
 step_capture() {
   [ -x "$out/plain" ] || return
-  if [ "$device" = cuda ] && limited "${RUN:-20}" "$out/plain" $arguments >"$log/plain.txt"; then
-    echo "$arguments" >"$out/arguments"
-  else
-    echo "$small" >"$out/arguments"
-    limited "${RUN:-20}" "$out/plain" $small >"$log/plain.txt"
-  fi
-  limited "${CAPTURE:-60}" cupilot capture --per-kernel=2 --max-launch-mb=2048 --max-mb=3072 -o "$out/app.mlir" -- "$out/plain" $(cat "$out/arguments")
+  local few=$arguments each
+  case ${arguments##* } in
+    *[!0-9]* | ? | 10) ;;
+    *) few="${arguments% *} 10" && [ "${arguments% *}" != "$arguments" ] || few=10 ;;
+  esac
+  [ "$device" = cuda ] || { arguments=$small few=$small; }
+  for each in "$arguments" "$few" "$small"; do
+    if [ "$device" = cuda ]; then
+      limited "${RUN:-8}" "$out/plain" $each >"$log/plain.txt" || continue
+    fi
+    echo "$each" >"$out/arguments"
+    limited "${CAPTURE:-60}" cupilot capture --per-kernel=2 --max-launch-mb=2048 --max-mb=3072 -o "$out/app.mlir" -- "$out/plain" $each
+    ! grep -q 'cupilot.workload ' "$out/app.mlir" || return 0
+  done
 }
 step_search() {
   [ -s "$out/app.mlir" ] || return

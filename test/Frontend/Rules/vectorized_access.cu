@@ -289,7 +289,7 @@ __global__ void sameThread(float *p, int n) {
   if (i < n) p[i] = 1;
 }
 // CHECK-LABEL: kernel: sameThread(float *, int)
-// CHECK: refused: vectorized_access: the kernel has not one index in x per thread
+// CHECK: refused: vectorized_access: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
 
 __global__ void changes(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
