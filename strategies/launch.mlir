@@ -14,6 +14,11 @@ module attributes {cupilot.format = 6 : i64} {
       origin("plain")
       "Launch blocks of another shape in x and y, with the same threads in all"
 
+  cupilot.strategy @rows_per_block bottleneck(latency) min_arch(50)
+      params({rows = [2, 4, 8, 16]}) conflicts([@block_size, @block_shape])
+      origin("plain")
+      "Let a block take several rows, where each had a small block of its own"
+
   cupilot.strategy @more_threads bottleneck(latency) min_arch(50)
       params({factor = [2, 4, 8, 16]}) conflicts([@thread_coarsening])
       shown_by(plan(more_blocks)) origin("plain")

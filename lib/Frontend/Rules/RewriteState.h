@@ -78,6 +78,7 @@ llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G);
 llvm::Error applyMoreThreads(RewriteState &S, const Gene &G);
 llvm::Error applyReadOnly(RewriteState &S, const Gene &G);
 llvm::Error applyRestrict(RewriteState &S, const Gene &G);
+llvm::Error applyRowsPerBlock(RewriteState &S, const Gene &G);
 llvm::Error applySharedTiling(RewriteState &S, const Gene &G);
 llvm::Error applyUnroll(RewriteState &S, const Gene &G);
 llvm::Error applyVectorized(RewriteState &S, const Gene &G);

@@ -30,6 +30,7 @@ static const struct {
     {"more_threads", applyMoreThreads},
     {"block_size", applyBlockSize},
     {"block_shape", applyBlockShape},
+    {"rows_per_block", applyRowsPerBlock},
     {"shared_memory_tiling", applySharedTiling},
     {"warp_shuffle_reduction", applyWarpReduction},
     {"unroll", applyUnroll},
