@@ -6,11 +6,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # usage: public-rules.sh prepare BUILD FOLDER CHECKOUTS
-#        public-rules.sh measure FOLDER [BUILD]
+#        public-rules.sh measure FOLDER [BUILD [NAME...]]
 #
 # prepare draws 12 of HeCBench's programs in public-programs.txt: those with the smallest SHA-256 of "COMMIT NAME", where COMMIT is this
 # checkout's (SEED names another). They run with the arguments of their own makefiles. Programs whose makefile runs nothing, or on a file
-# that is not in the checkout, are left out before the draw, with the reason. Into FOLDER go the sources that they include, and the list.
+# that is not in the checkout, are left out before the draw, with the reason. Into FOLDER go the sources that they include, the
+# list, and the strategies.
 #
 # measure, on the machine with the GPU, does for each what a user would: "nvcc -O3 -arch=sm_90" (with lambdas for the device and constexpr
 # functions allowed), cupilot capture, cupilot evolve by rules (those two of its kernels with the most time), the build once more through
@@ -18,6 +19,7 @@
 # other at the end. A program that runs for longer than RUN seconds (8), or of which no launch is kept, gets 10 as its last argument, which
 # is how often it repeats its work, and then the arguments of public-programs.txt. Nothing takes longer than its limit: CAPTURE (60), SEARCH
 # (200), COMPARE (40) seconds. DEVICE=cpu tries all of it without a GPU, with the arguments of public-programs.txt.
+# NAMEs choose programs, so that each has more cores.
 #
 # Logs, tables and stores are in FOLDER/results; results/table.md has a line for each program. Exit status: 0, 2 wrong use.
 set -uo pipefail
@@ -92,7 +94,7 @@ prepare() {
   candidates 2>"$folder/results/left-out.txt" | sort >"$folder/results/drawn-from.txt"
   echo "$seed" >"$folder/results/seed.txt"
   head -n "${PROGRAMS:-12}" "$folder/results/drawn-from.txt" >"$folder/programs.txt"
-  cp "$here/public-rules.sh" "$folder"
+  cp -r "$here/public-rules.sh" "$here/../strategies" "$folder"
   while IFS='|' read -r hash name sources flags arguments small; do
     [ "$flags" != - ] || flags=
     # What the sources include, and what the program reads.
@@ -151,7 +153,7 @@ step_search() {
   [ -s "$out/app.mlir" ] || return
   local until=$(($(date +%s) + ${SEARCH:-200}))
   search() { limited $((until - $(date +%s))) cupilot evolve -p "$out" --workloads "$out/app.mlir" --store "$out/store" --device "$device" \
-    --jobs "${JOBS:-2}" -v "$@"; }
+    --strategies "$folder/strategies" --jobs "${JOBS:-2}" -v "$@"; }
   # What one search keeps is in the store, whatever becomes of the next.
   search --top 1 --generations 1 --population 8
   [ $(($(date +%s) + 20)) -lt $until ] && search --top 2 --generations 1 --population 8 --seed 2
@@ -168,10 +170,13 @@ step_compare() {
   limited "${COMPARE:-40}" cupilot compare --runs="${RUNS:-5}" --tolerance=1e-5 --ignore='[Tt]ime|GB/s|[Bb]andwidth|FLOP|hroughput' -- "$out/tuned" $(cat "$out/arguments")
 }
 
+is_chosen() { [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " = *" $1 "* ]]; }
+
 # Does step $1 of all programs, $2 at a time.
 all() {
   local step=$1 most=$2 hash name sources flags arguments small
   while IFS='|' read -r hash name sources flags arguments small; do
+    is_chosen "$name" || continue
     while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
     (
       [ "$flags" != - ] || flags=
@@ -193,6 +198,7 @@ table() {
   echo "| program | arguments | best variants: share, ratio, interval | all kernels: originals us, variants us, ratio | wall time | results |"
   echo "|---|---|---|---|---|---|"
   while IFS='|' read -r hash name rest; do
+    is_chosen "$name" || continue
     log=$folder/results/$name
     echo "| $name | $(cat "$folder/work/$name/arguments" 2>/dev/null) | $(grep -hE '^ +[0-9.]+% +[0-9.]+x' "$log/search.txt" 2>/dev/null |
       sed -E 's/ +/ /g; s/^ //; s/\(.*//' | sort -u | paste -sd';') | $(first 'all kernels$' "$log/compare.txt" | awk '{print $1 ", " $2 ", " $3}') |$(
@@ -204,6 +210,7 @@ measure() {
   [ $# -ge 1 ] && [ -r "$1/programs.txt" ] || usage
   folder=$(cd "$1" && pwd)
   PATH=$(cd "${2:-$here/../build}" && pwd)/bin:$PATH
+  chosen=("${@:3}")
   export PATH CUPILOT_CACHE_DIR=${CUPILOT_CACHE_DIR:-$folder/work/cache}
   device=${DEVICE:-cuda}
   # The cpu device stands in for the shared library.
@@ -219,7 +226,7 @@ measure() {
   for name in $(cut -d'|' -f2 "$folder/programs.txt"); do
     cp -r "$folder/work/$name/store/kernels" "$folder/results/$name/" 2>/dev/null
   done
-  table | tee "$folder/results/table.md"
+  table | tee -a "$folder/results/table.md"
 }
 
 case ${1:-} in

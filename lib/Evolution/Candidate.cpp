@@ -250,7 +250,9 @@ static Expected<bool> isEverAdmitted(const Translation &T, const Kernel &K,
     Expected<Bindings> B = bindLaunch(W.Shape, K.Scalars, Args);
     if (!B)
       return B.takeError();
-    if (admits(T.When, *B, Args))
+    if (admits(T.When, *B, Args) &&
+        all_of(T.Plan.Launches,
+               [&](const Launch &L) { return planShape(L, *B).has_value(); }))
       return true;
   }
   return Workloads.empty();
@@ -264,8 +266,9 @@ Expected<Translation> Evaluator::translate(const Genome &G) const {
   if (!Admitted)
     return Admitted.takeError();
   if (!*Admitted)
-    return findingError(genomeText(G) +
-                        ": its guard keeps out every recorded launch");
+    return findingError(
+        genomeText(G) +
+        ": its guard or its plan keeps out every recorded launch");
   return T;
 }
 
