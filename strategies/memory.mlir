@@ -9,6 +9,10 @@ module attributes {cupilot.format = 6 : i64} {
       shown_by(probe(wider_access)) origin("paper")
       "Load and store several neighbouring elements at once"
 
+  cupilot.strategy @restrict_pointers bottleneck(memory) min_arch(50)
+      origin("plain")
+      "Say that arrays do not overlap, so that values stay in registers and loads are issued early"
+
   cupilot.strategy @read_only_loads bottleneck(memory) min_arch(50)
       shown_by(instruction("ld.global.nc", "tex.")) origin("plain")
       "Load what the kernel never writes through the read-only path"

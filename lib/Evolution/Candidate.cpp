@@ -15,6 +15,7 @@
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/GpuJudge/DeviceCode.h"
+#include "cupilot/GpuJudge/GpuBatch.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Roofline/Residuals.h"
@@ -41,9 +42,7 @@ public:
   Error initialise();
   StringRef originalDigest() const override { return Digest; }
   double originalTime() const override { return Time; }
-  Expected<Translation> translate(const Genome &G) const override {
-    return translateByRules(P.K, G, P.Flags);
-  }
+  Expected<Translation> translate(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
@@ -238,6 +237,39 @@ static Error absorb(Error E, Candidate &C, CandidateOutcome Outcome) {
     C.Record.end(Outcome, compilerText(T->text()));
     return Error::success();
   });
+}
+
+/// May a recorded launch run it? Launches that do not count are no reason to
+/// make a variant.
+static Expected<bool> isEverAdmitted(const Translation &T, const Kernel &K,
+                                     ArrayRef<Workload> Workloads) {
+  for (const Workload &W : Workloads) {
+    if (!W.isTimed())
+      continue;
+    const std::vector<std::vector<uint8_t>> Args = recordedArguments(W);
+    Expected<Bindings> B = bindLaunch(W.Shape, K.Scalars, Args);
+    if (!B)
+      return B.takeError();
+    if (admits(T.When, *B, Args) &&
+        all_of(T.Plan.Launches,
+               [&](const Launch &L) { return planShape(L, *B).has_value(); }))
+      return true;
+  }
+  return Workloads.empty();
+}
+
+Expected<Translation> Evaluator::translate(const Genome &G) const {
+  Expected<Translation> T = translateByRules(P.K, G, P.Flags);
+  if (!T)
+    return T;
+  Expected<bool> Admitted = isEverAdmitted(*T, P.K, P.Workloads);
+  if (!Admitted)
+    return Admitted.takeError();
+  if (!*Admitted)
+    return findingError(
+        genomeText(G) +
+        ": its guard or its plan keeps out every recorded launch");
+  return T;
 }
 
 Expected<Candidate> Evaluator::prepare(const Genome &G) const {

@@ -177,9 +177,7 @@ runner::Program GpuBatch::original(const Workload &W, StringRef Image) const {
   return {{}, {launchOf(W, K.Symbol, W.Shape, Image)}};
 }
 
-/// The arguments with addresses as the runner chooses them: far apart, and no
-/// more aligned than what was recorded.
-static std::vector<std::vector<uint8_t>> placed(const Workload &W) {
+std::vector<std::vector<uint8_t>> recordedArguments(const Workload &W) {
   std::vector<std::vector<uint8_t>> Args = W.Args;
   for (const WorkloadPointer &P : W.Pointers) {
     uint64_t Alignment = W.Buffers[P.Buffer].Alignment;
@@ -221,7 +219,7 @@ static bool addMap(runner::KernelLaunch &L, const Workload &W,
 Expected<std::optional<runner::Program>>
 GpuBatch::variant(const Workload &W, const LaunchPlan &Plan, const Guard &When,
                   StringRef Image) const {
-  std::vector<std::vector<uint8_t>> Args = placed(W);
+  std::vector<std::vector<uint8_t>> Args = recordedArguments(W);
   Expected<Bindings> Values = bindLaunch(W.Shape, K.Scalars, Args);
   if (!Values)
     return Values.takeError();

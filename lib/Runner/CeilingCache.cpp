@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Child.h"
+#include "DeviceTurn.h"
 #include "Evaluator.h"
 #include "Nvml.h"
 #include "cupilot/Portable/Failure.h"
 #include "cupilot/Runner/Runner.h"
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 using nlohmann::json;
@@ -20,21 +20,6 @@ namespace cupilot::runner {
 
 /// A new way to measure makes old numbers useless.
 static constexpr int CeilingVersion = 3;
-
-/// As cuPilot's other tools: CUPILOT_CACHE_DIR, XDG_CACHE_HOME, ~/.cache.
-static std::string cacheFolder() {
-  auto Value = [](const char *Name) {
-    const char *V = std::getenv(Name);
-    return std::string(V ? V : "");
-  };
-  if (std::string V = Value("CUPILOT_CACHE_DIR"); !V.empty())
-    return V;
-  if (std::string V = Value("XDG_CACHE_HOME"); !V.empty())
-    return V + "/cupilot";
-  if (std::string V = Value("HOME"); !V.empty())
-    return V + "/.cache/cupilot";
-  return "";
-}
 
 json deviceCeilings(const std::string &Executable, int Device, bool Anew) {
   ScratchFolder Scratch;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Runner/Runner.h"
+#include "DeviceTurn.h"
 #include "Evaluator.h"
 #include "Wire.h"
 #include "Worker.h"
@@ -106,13 +107,14 @@ static json resultOf(Shared &S, Evaluator &E, const Request &R,
 }
 
 /// One thread per GPU takes groups until there are none.
-static void serveDevice(Shared &S, int Device) {
+static void serveDevice(Shared &S, int Device, const std::string &Uuid) {
   try {
     Evaluator E(S.Options.Executable, Device, S.B, S.In, S.Scratch, S.Results);
     for (;;) {
       size_t Next = S.NextGroup++;
       if (Next >= S.Groups.size())
         return;
+      DeviceTurn Turn(Uuid);
       std::string Ended;
       for (const Request *R : S.Groups[Next]) {
         json Result;
@@ -153,8 +155,7 @@ json listDevices(const std::string &Executable) {
 }
 
 static std::vector<int> chooseDevices(const RunnerOptions &Options,
-                                      const Batch &B) {
-  json All = listDevices(Options.Executable);
+                                      const Batch &B, const json &All) {
   std::vector<int> Devices = Options.Devices;
   if (Devices.empty())
     for (size_t I = 0; I < All.size(); ++I)
@@ -194,12 +195,14 @@ RunnerSummary runBatch(const RunnerOptions &Options) {
   }
   if (Open == 0)
     return S.Summary;
-  std::vector<int> Devices = chooseDevices(Options, B);
+  const json All = listDevices(Options.Executable);
+  std::vector<int> Devices = chooseDevices(Options, B, All);
   S.Groups = groupsOf(B);
   std::vector<std::thread> Threads;
   Threads.reserve(Devices.size());
   for (int D : Devices)
-    Threads.emplace_back(serveDevice, std::ref(S), D);
+    Threads.emplace_back(serveDevice, std::ref(S), D,
+                         All[size_t(D)].at("uuid").get<std::string>());
   for (std::thread &T : Threads)
     T.join();
   S.Summary.Missing = Open - S.Summary.Done;

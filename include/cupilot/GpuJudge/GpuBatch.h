@@ -33,6 +33,10 @@ struct GpuImage {
 llvm::Expected<GpuImage> assemble(llvm::StringRef Ptx, llvm::StringRef Arch,
                                   llvm::ArrayRef<std::string> Flags);
 
+/// The arguments of \p W with addresses as the runner chooses them: far apart,
+/// and no more aligned than what was recorded.
+std::vector<std::vector<uint8_t>> recordedArguments(const Workload &W);
+
 /// Collects the requests of a batch and the files that they need.
 class GpuBatch {
 public:

@@ -1,4 +1,4 @@
-//===- AccessRules.cpp - unroll, read_only_loads, fast_intrinsics -*- C++ -*-=//
+//===- AccessRules.cpp - Rules about accesses, loops and functions --------===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -152,6 +152,74 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G) {
     }
     if (!applyEdits(S.Text, std::move(Edits)))
       return refuse(G, "the loads cannot be edited");
+    return llvm::Error::success();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// restrict_pointers
+//===----------------------------------------------------------------------===//
+
+/// Where `__restrict__` goes in the parameter's declaration; nothing when the
+/// pointer is not written as one.
+static std::optional<unsigned> behindStar(const KernelView &V, unsigned Param) {
+  const FunctionDecl &Written = V.pattern();
+  if (Written.getNumParams() != V.Fn.getNumParams())
+    return std::nullopt;
+  const TypeSourceInfo *Type = Written.getParamDecl(Param)->getTypeSourceInfo();
+  PointerTypeLoc Pointer =
+      Type ? Type->getTypeLoc().getUnqualifiedLoc().getAs<PointerTypeLoc>()
+           : PointerTypeLoc();
+  if (!Pointer)
+    return std::nullopt;
+  std::optional<unsigned> Star = V.offset(Pointer.getStarLoc());
+  return Star ? std::optional(*Star + 1) : std::nullopt;
+}
+
+llvm::Error applyRestrict(RewriteState &S, const Gene &G) {
+  return withKernel(S, [&](KernelView &V) -> llvm::Error {
+    Analysis A(V, S, /*Mask=*/7);
+    if (llvm::Error E = A.Fx.checkNone({Effect::Assembly, Effect::Unknown}))
+      return refuse(G, std::move(E));
+    Memory M(A.Vals, A.Fx);
+    Extents Ext(A.Vals, A.Checks);
+    const std::vector<PointerRef> Pointers = M.pointers();
+    if (llvm::none_of(Pointers,
+                      [&](const PointerRef &P) { return M.written(P); }))
+      return refuse(G, "the kernel writes through none of its arguments");
+    std::string Reason = "its pointers are __restrict__ already";
+    std::vector<Edit> Edits;
+    for (const PointerRef &Pointer : Pointers) {
+      if (M.isRestrict(Pointer))
+        continue;
+      std::optional<unsigned> Place;
+      if (V.Fn.getParamDecl(Pointer.Param)->getType()->isPointerType())
+        Place = behindStar(V, Pointer.Param);
+      if (!Place) {
+        Reason = M.name(Pointer) + " is not declared as a pointer";
+        continue;
+      }
+      std::vector<Disjoint> Disjoints;
+      std::vector<Constraint> Needed;
+      if (llvm::Error E = M.keepApart(Pointer, Ext, Disjoints, Needed)) {
+        Reason = llvm::toString(std::move(E));
+        continue;
+      }
+      // Nothing else is there, or what is is __restrict__.
+      if (Disjoints.empty()) {
+        Reason = "no other array may overlap " + M.name(Pointer);
+        continue;
+      }
+      for (Constraint &C : Needed)
+        S.require(std::move(C));
+      for (Disjoint &D : Disjoints)
+        S.require(std::move(D));
+      Edits.push_back({*Place, *Place, "__restrict__ "});
+    }
+    if (Edits.empty())
+      return refuse(G, Reason);
+    if (!applyEdits(S.Text, std::move(Edits)))
+      return refuse(G, "the parameters cannot be edited");
     return llvm::Error::success();
   });
 }

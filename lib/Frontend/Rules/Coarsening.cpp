@@ -1,4 +1,4 @@
-//===- Coarsening.cpp - thread_coarsening -*- C++ -*-===//
+//===- Coarsening.cpp - thread_coarsening and more_threads -*- C++ -*-=======//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -65,6 +65,26 @@ llvm::Error applyCoarsening(RewriteState &S, const Gene &G) {
     if (!applyEdits(S.Text, std::move(Edits)))
       return refuse(G, "the index cannot be edited");
     S.launch().Grid[0] = ceilDiv(S.launch().Grid[0], Factor);
+    return llvm::Error::success();
+  });
+}
+
+llvm::Error applyMoreThreads(RewriteState &S, const Gene &G) {
+  int64_t Factor = valueOf(G, "factor");
+  if (Factor < 2 || Factor > 64)
+    return refuse(G, "the factor must be from 2 to 64");
+  return withKernel(S, [&](KernelView &V) -> llvm::Error {
+    Analysis A(V, S, /*Mask=*/1);
+    if (llvm::Error E = checkMergedThreads(V, A))
+      return refuse(G, std::move(E));
+    std::optional<GridStride> Loop = findGridStride(A.Vals, A.Uses);
+    if (!Loop)
+      return refuse(G, "the kernel is no grid-stride loop with independent "
+                       "rounds");
+    S.launch().Grid[0] = S.launch().Grid[0] * Expr::constant(Factor);
+    allowMoreThreads(S, A, 0, Expr::constant(0), /*Slack=*/0);
+    // An earlier rule may have asked the same for fewer threads.
+    S.requireAtLeast(Expr::constant(INT32_MAX), S.threads(0) + Loop->Limit);
     return llvm::Error::success();
   });
 }

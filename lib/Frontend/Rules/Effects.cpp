@@ -12,6 +12,7 @@
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 #include "clang/Basic/Builtins.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace clang;
@@ -131,6 +132,36 @@ static std::optional<Effect> effectOfLeaf(ASTContext &Ctx,
   return Effect::Unknown;
 }
 
+/// Does \p S compute its outputs from its inputs and do nothing else, as the
+/// toolkit's functions of half and bfloat16 do?
+static bool isArithmetic(const AsmStmt &S) {
+  const auto *Gcc = dyn_cast<GCCAsmStmt>(&S);
+  if (!Gcc || Gcc->isVolatile() || Gcc->getNumClobbers() != 0 ||
+      Gcc->getNumLabels() != 0)
+    return false;
+  static const llvm::StringSet<> Instructions = {
+      "abs", "add", "and",   "bfe",  "bfi",  "brev", "clz",  "copysign", "cos",
+      "cvt", "div", "dp2a",  "dp4a", "ex2",  "fma",  "lg2",  "lop3",     "mad",
+      "max", "min", "mov",   "mul",  "neg",  "not",  "or",   "popc",     "prmt",
+      "rcp", "rem", "rsqrt", "sad",  "selp", "set",  "setp", "shf",      "shl",
+      "shr", "sin", "slct",  "sqrt", "sub",  "tanh", "xor"};
+  const std::string Text = Gcc->getAsmString();
+  // An address, or a special register.
+  if (llvm::StringRef(Text).contains('[') ||
+      llvm::StringRef(Text).contains("%%"))
+    return false;
+  llvm::SmallVector<llvm::StringRef> Statements;
+  llvm::StringRef(Text).split(Statements, ';');
+  return llvm::all_of(Statements, [&](llvm::StringRef One) {
+    One = One.ltrim("{} \t\r\n");
+    if (One.consume_front("@"))
+      One = One.drop_until([](char C) { return C == ' '; }).ltrim();
+    return One.empty() || One.starts_with(".reg ") ||
+           Instructions.contains(
+               One.take_until([](char C) { return C == '.' || C == ' '; }));
+  });
+}
+
 void Effects::visitCallee(const FunctionDecl *F, const Stmt *At) {
   if (!F) {
     note(Effect::Unknown, "calls an unknown function", At);
@@ -242,8 +273,9 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
             R && R->hasDefinition() && !R->hasTrivialDestructor())
           visitCallee(R->getDestructor(), S);
       }
-  } else if (isa<AsmStmt>(S)) {
-    note(Effect::Assembly, "contains inline assembly", S);
+  } else if (const auto *Asm = dyn_cast<AsmStmt>(S)) {
+    if (!isArithmetic(*Asm))
+      note(Effect::Assembly, "contains inline assembly", S);
   } else if (isa<CXXNewExpr, CXXDeleteExpr, CXXThrowExpr, CXXTryStmt,
                  CXXDynamicCastExpr, CUDAKernelCallExpr, AtomicExpr, StmtExpr,
                  VAArgExpr>(S)) {

@@ -22,7 +22,7 @@ enum class Effect : unsigned {
   Atomic,      ///< Atomics whose result is used, exchanges, compare-and-swap.
   AtomicOnly,  ///< Atomics whose result is not used.
   Fence,       ///< Memory fences, volatile accesses.
-  Assembly,    ///< Inline assembly.
+  Assembly,    ///< Inline assembly beyond arithmetic.
   SpecialRead, ///< Clocks and other special registers.
   Unknown,     ///< Calls to what has no body here, indirect calls, new.
   IndexInCall, ///< A called function reads threadIdx, blockDim, ...

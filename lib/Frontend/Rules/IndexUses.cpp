@@ -63,6 +63,26 @@ bool IndexUses::isRaw(const Stmt *S) {
   return Raw[S] = Result;
 }
 
+/// Are the values in \p P that are no polynomials, as `threadIdx.x / 32`,
+/// functions of global indices, too?
+bool IndexUses::valuesFit(const Poly &P) {
+  for (const auto &[Factors, Times] : P.terms())
+    for (const Atom &A : Factors) {
+      if (A.K != Atom::Kind::Value || A.Index == 1)
+        continue;
+      size_t Before = Found.size();
+      auto BlocksBefore = Blocks;
+      const Stmt *CulpritBefore = Culprit;
+      bool Fits = scan(static_cast<const clang::Expr *>(A.Node));
+      Found.resize(Before);
+      Blocks = BlocksBefore;
+      Culprit = CulpritBefore;
+      if (!Fits)
+        return false;
+    }
+  return true;
+}
+
 bool IndexUses::scan(const Stmt *S) {
   if (!S)
     return true;
@@ -82,6 +102,7 @@ bool IndexUses::scan(const Stmt *S) {
           Vals.V.Ctx.getIntWidth(Var->getType()) < 32)
         return false;
       Parts.insert(Var);
+      Raw.clear(); // What uses it was looked at before.
     }
     return true;
   }
@@ -105,7 +126,7 @@ bool IndexUses::scan(const Stmt *S) {
     auto Tried = BlocksBefore;
     Poly P = Vals.form(E);
     if (std::optional<Poly> G = Values::toGlobal(P, Mask, Tried);
-        G && !P.mentionsNode(E)) {
+        G && !P.mentionsNode(E) && valuesFit(P)) {
       Found.resize(Before);
       Blocks = Tried;
       Found.push_back({E, std::move(*G)});

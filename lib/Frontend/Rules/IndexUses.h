@@ -58,6 +58,7 @@ private:
   llvm::Error replaceUse(const Use &U, unsigned Dim, llvm::StringRef Name,
                          std::vector<Edit> &Edits);
   bool scan(const clang::Stmt *S);
+  bool valuesFit(const Poly &P);
   bool isRaw(const clang::Stmt *S);
   Values &Vals;
   unsigned Mask;

@@ -1,4 +1,4 @@
-//===- LaunchRules.cpp - block_size and launch_bounds -*- C++ -*-===//
+//===- LaunchRules.cpp - block_size, block_shape, launch_bounds -*- C++ -*-===//
 //
 // Part of cuPilot, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -196,6 +196,18 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   if (E || !Assumes)
     return E;
   return checkNoAssumption(S, G, Mask);
+}
+
+llvm::Error applyBlockShape(RewriteState &S, const Gene &G) {
+  if (valueOf(G, "y") < 1)
+    return refuse(G, "a block has 1 to 1024 threads");
+  llvm::Error E = withKernel(S, [&](KernelView &V) -> llvm::Error {
+    Analysis A(V, S, /*Mask=*/3);
+    if (!A.Uses.usesGlobal(0) || !A.Uses.usesGlobal(1))
+      return refuse(G, "the kernel does not use indices in x and y");
+    return llvm::Error::success();
+  });
+  return E ? std::move(E) : applyBlockSize(S, G);
 }
 
 llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {

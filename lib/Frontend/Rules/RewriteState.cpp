@@ -99,7 +99,11 @@ void RewriteState::require(Constraint C) {
     return;
   addNew(When.Constraints, std::move(C));
 }
-void RewriteState::require(Disjoint D) { addNew(When.Disjoints, std::move(D)); }
+void RewriteState::require(Disjoint D) {
+  if (!llvm::is_contained(When.Disjoints,
+                          Disjoint{D.B, D.A, D.ExtentB, D.ExtentA}))
+    addNew(When.Disjoints, std::move(D));
+}
 
 void RewriteState::require(Alignment A) {
   for (Alignment &Old : When.Alignments)

@@ -70,11 +70,15 @@ llvm::Error refuse(const Gene &G, llvm::Error Reason);
 int64_t valueOf(const Gene &G, llvm::StringRef Param);
 
 // One function per strategy.
+llvm::Error applyBlockShape(RewriteState &S, const Gene &G);
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G);
 llvm::Error applyCoarsening(RewriteState &S, const Gene &G);
 llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G);
 llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G);
+llvm::Error applyMoreThreads(RewriteState &S, const Gene &G);
 llvm::Error applyReadOnly(RewriteState &S, const Gene &G);
+llvm::Error applyRestrict(RewriteState &S, const Gene &G);
+llvm::Error applyRowsPerBlock(RewriteState &S, const Gene &G);
 llvm::Error applySharedTiling(RewriteState &S, const Gene &G);
 llvm::Error applyUnroll(RewriteState &S, const Gene &G);
 llvm::Error applyVectorized(RewriteState &S, const Gene &G);

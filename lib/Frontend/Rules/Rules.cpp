@@ -23,10 +23,14 @@ static const struct {
   RuleFunction Apply;
 } Rules[] = {
     {"fast_intrinsics", applyFastIntrinsics},
+    {"restrict_pointers", applyRestrict},
     {"vectorized_access", applyVectorized},
     {"read_only_loads", applyReadOnly},
     {"thread_coarsening", applyCoarsening},
+    {"more_threads", applyMoreThreads},
     {"block_size", applyBlockSize},
+    {"block_shape", applyBlockShape},
+    {"rows_per_block", applyRowsPerBlock},
     {"shared_memory_tiling", applySharedTiling},
     {"warp_shuffle_reduction", applyWarpReduction},
     {"unroll", applyUnroll},

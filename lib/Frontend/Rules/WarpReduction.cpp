@@ -357,8 +357,10 @@ static std::optional<std::string> shuffles(const KernelView &V, const Tree &T) {
          "  }\n  __syncthreads();\n  if (" + Id + " % 32 == 0) {\n" + Store +
          "  }\n  __syncthreads();\n  if (" + Id + " < 32) {\n" + Load +
          "    for (unsigned int " + Step + " = " + Size + " / 64; " + Step +
-         " > 0; " + Step + " /= 2) {\n" + Across + "    }\n    if (" + Id +
-         " == 0) {\n" + Last + "    }\n  }\n  __syncthreads();\n}";
+         " > 0; " + Step + " /= 2) {\n" + Across +
+         // All lanes have read the first element before it is written.
+         "    }\n    __syncwarp();\n    if (" + Id + " == 0) {\n" + Last +
+         "    }\n  }\n  __syncthreads();\n}";
 }
 
 llvm::Error applyWarpReduction(RewriteState &S, const Gene &G) {

@@ -147,6 +147,20 @@ __global__ void counted(float *p, int n) {
 // CHECK: end of source
 
 // refused
+__global__ void warps(float *p) {
+  int tile = blockIdx.x * 256, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  p[tile + warp * 32 + lane] = 1;
+}
+// CHECK-LABEL: kernel: warps(float *)
+// CHECK: refused: block_size: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
+
+__global__ void firstOfBlock(float *p, int n) {
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  if (i < n && t == 0) p[i] = 1;
+}
+// CHECK-LABEL: kernel: firstOfBlock(float *, int)
+// CHECK: refused: block_size: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
+
 __global__ void first(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n && threadIdx.x == 0) p[i] = 1;

@@ -70,7 +70,6 @@ template __global__ void scaled<int, 3>(const int *, int *, unsigned);
 // CHECK: align: in 16
 // CHECK: align: out 16
 // CHECK: disjoint: in [s0 * 4], out [s0 * 4]
-// CHECK: disjoint: out [s0 * 4], in [s0 * 4]
 // CHECK: source:
 // CHECK: #define GLOBAL_ID (blockIdx.x * blockDim.x + threadIdx.x)
 // CHECK: template <typename T, int Scale>
@@ -290,7 +289,7 @@ __global__ void sameThread(float *p, int n) {
   if (i < n) p[i] = 1;
 }
 // CHECK-LABEL: kernel: sameThread(float *, int)
-// CHECK: refused: vectorized_access: the kernel has not one index in x per thread
+// CHECK: refused: vectorized_access: thread or block indices are used other than as blockIdx * blockDim + threadIdx (line 3)
 
 __global__ void changes(float *p, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
