@@ -1,0 +1,5 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.kernel @"matmul_forward_kernel4(float *, const float *, const float *, const float *, int, int)" symbol("_Z22matmul_forward_kernel4PfPKfS1_S1_ii") digest("b3:a78637f58fbe919032e82784293080ccc7684b2c7b3390f349fed9822363b638") source("original.cu") params([#cupilot.param<name = "out", type = "float *", size = 8, pointee = "float", pointee_size = 4>, #cupilot.param<name = "inp", type = "const float *", size = 8, pointee = "float", pointee_size = 4, is_const = true>, #cupilot.param<name = "weight", type = "const float *", size = 8, pointee = "float", pointee_size = 4, is_const = true>, #cupilot.param<name = "bias", type = "const float *", size = 8, pointee = "float", pointee_size = 4, is_const = true>, #cupilot.param<name = "C", type = "int", size = 4>, #cupilot.param<name = "OC", type = "int", size = 4>]) scalars([#cupilot.scalar<param = 4, bits = 32, is_signed = true>, #cupilot.scalar<param = 5, bits = 32, is_signed = true>]) pointers([#cupilot.pointer<param = 0>, #cupilot.pointer<param = 1>, #cupilot.pointer<param = 2>, #cupilot.pointer<param = 3>]) contract(relaxed) tolerance(4.000000e-03) {
+  }
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_7a34e33521c6c104 of "_Z22matmul_forward_kernel4PfPKfS1_S1_ii" only gate grid [1, 3, 1] block [16, 16, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "0000000000000000", "60000000", "80010000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 196608, align = 256, digest = "b3:678426dad0d75d6bce039eab4a2414eda52eb1368db475e6b5fee2cf97a42495", generator = "f32 output">, #cupilot.buffer<size = 49152, align = 256, digest = "b3:c71f8ff45facef9628abbb1ded74e72b3e164aa5241df389aa2802b981a086b0", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 147456, align = 256, digest = "b3:ab66c90eba0dc589169da4e7a5d338008c4e452b10a36ab10e7440dc66ab206f", generator = "f32 uniform seed=2">]
+}
+

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_5c3b8db796b54154 of "_Z23residual_forward_kernelPfS_S_i" only gpu grid [12288, 1, 1] block [256, 1, 1] shared 0 count 1 weight 0.33333333333333331 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "00003000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 12582912, align = 256, digest = "b3:b96300ed14615185fedec95cd013d3ddced70ab9813cd5d79255549dff4abe1f", generator = "f32 output">, #cupilot.buffer<size = 12582912, align = 256, digest = "b3:3633d7fa221fcb57f2c29c3092ad24b947941cc9257b6ea4e0f17a4a137e32ea", generator = "f32 normal seed=1">, #cupilot.buffer<size = 12582912, align = 256, digest = "b3:8b80e3bf747e72fb2599562cc341fe9b976db16934a8d9782453b7780249350b", generator = "f32 normal seed=2">]
+}
+
