@@ -31,6 +31,9 @@ def box(record, number, boxes):
     if number < boxes - 1:
         ranges[number]["in"] = [[-5, -1]]
     ranges += [{"of": d, "in": [[1, 65535]]} for d in ("gx", "bx")]
+    if record["kernel"].startswith("wide"):  # As the gate writes them: blocks beyond those that a size needs, products.
+        ranges += [{"of": ["+", "gx", ["*", ["ceildiv", "s0", 128], -1]], "in": [[-(1 << 63), 1]]},
+                   {"of": ["*", "s0", "gx"], "in": [[1, 1 << 30]]}, {"of": ["*", "gx", "bx"], "in": [[-(1 << 63), 1 << 24]]}]
     size = ["*", "s0", 4]
     return {
         "seen": "gate", "ranges": ranges,

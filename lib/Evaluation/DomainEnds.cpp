@@ -17,6 +17,11 @@ using namespace llvm;
 namespace cupilot {
 
 namespace {
+/// Values of an argument that were right, from an end of a box on.
+template <typename T> struct WaysToBase {
+  std::vector<T> FromLeast, FromMost;
+};
+
 class EndRuns {
 public:
   EndRuns(const DomainFrame &F, VariantRuns &V, DomainCases &Cases,
@@ -42,8 +47,9 @@ private:
                                                const DomainBox &Box) const;
   Expected<bool> explore(const JudgedCase &J);
   Expected<bool> exploreNew(Expected<const JudgedCase *> J);
-  /// Whether \p J lies in a box, and was wrong.
-  Expected<bool> isWrong(Expected<const JudgedCase *> J);
+  template <typename T>
+  Error goInwards(const WaysToBase<T> &A, const WaysToBase<T> &B,
+                  function_ref<Expected<const JudgedCase *>(T, T)> Make);
   bool wasTried(const JudgedCase &J) const {
     return any_of(V.tried(),
                   [&](const TriedLaunch &L) { return L.Case == J.Case.Name; });
@@ -84,17 +90,6 @@ Expected<bool> EndRuns::exploreNew(Expected<const JudgedCase *> J) {
   if (!*J || wasTried(**J))
     return true;
   return explore(**J);
-}
-
-Expected<bool> EndRuns::isWrong(Expected<const JudgedCase *> J) {
-  if (!J)
-    return J.takeError();
-  if (!*J || wasTried(**J))
-    return false;
-  Expected<bool> Right = explore(**J);
-  if (!Right)
-    return Right.takeError();
-  return !*Right;
 }
 
 /// The sizes \p All together, and each of them alone beside those of \p At.
@@ -303,37 +298,50 @@ Error EndRuns::pairsAtEnds(const DomainBox &Box) {
   return Error::success();
 }
 
-namespace {
-/// From an end of a box to what the base has: both are among them.
-template <typename T> struct TowardsBase {
-  std::vector<T> FromLeast, FromMost;
-};
-/// How a pair of arguments goes to the ends of a box.
-struct PairOfEnds {
-  bool FirstMost, SecondMost;
-};
-} // namespace
-static constexpr PairOfEnds AllEnds[] = {
-    {true, false}, {false, true}, {false, false}, {true, true}};
+/// From an end of a box to what the base has, which is the last of each.
+template <typename T>
+static WaysToBase<T> waysTo(const T &Base, const std::set<T> &Right) {
+  const auto At = Right.find(Base);
+  WaysToBase<T> Ways;
+  Ways.FromLeast.assign(Right.begin(), std::next(At));
+  Ways.FromMost.assign(Right.rbegin(), std::make_reverse_iterator(At));
+  return Ways;
+}
+
+/// Two arguments at their ends, together. Where that is wrong, so may be what
+/// lies between there and the base, and the last one before it is right.
+template <typename T>
+Error EndRuns::goInwards(
+    const WaysToBase<T> &A, const WaysToBase<T> &B,
+    function_ref<Expected<const JudgedCase *>(T, T)> Make) {
+  for (ArrayRef<T> OfA : {ArrayRef(A.FromMost), ArrayRef(A.FromLeast)})
+    for (ArrayRef<T> OfB : {ArrayRef(B.FromMost), ArrayRef(B.FromLeast)})
+      for (ArrayRef<T> First = OfA, Second = OfB;
+           First.size() > 1 && Second.size() > 1;
+           First = First.drop_front(), Second = Second.drop_front()) {
+        Expected<bool> Right = exploreNew(Make(First.front(), Second.front()));
+        if (!Right)
+          return Right.takeError();
+        if (*Right)
+          break;
+      }
+  return Error::success();
+}
 
 /// Limits that decide together, an upper and a lower one, say, have their ends
-/// by themselves: each pair is tried at both. Where that is wrong, so may be
-/// what lies between there and the base, and the last one before it is right.
+/// by themselves: each pair is tried at both.
 Error EndRuns::limits(const DomainBox &Box) {
   constexpr size_t MostPairs = 12;
   const LaunchModel &Model = Cases.model();
   const std::vector<int64_t> At = Model.baseValues();
-  std::vector<TowardsBase<int64_t>> Ways(At.size());
+  std::vector<WaysToBase<int64_t>> Ways;
   for (auto [I, Var] : enumerate(Model.vars())) {
     std::set<int64_t> Right = {At[I]};
     for (const TriedLaunch &L : V.tried())
       if (!L.Wrong && contains(Domain{{Box}}, L.B, L.Args))
         if (std::optional<int64_t> Is = evaluate(Var.expr(), L.B))
           Right.insert(*Is);
-    Ways[I].FromLeast.assign(Right.begin(), Right.find(At[I]));
-    Ways[I].FromLeast.push_back(At[I]);
-    Ways[I].FromMost.assign(Right.rbegin(),
-                            std::make_reverse_iterator(Right.find(At[I])));
+    Ways.push_back(waysTo(At[I], Right));
   }
   auto Decides = [&](size_t I) {
     const LaunchVar &Var = Model.vars()[I];
@@ -348,24 +356,14 @@ Error EndRuns::limits(const DomainBox &Box) {
       if (!Decides(I) || !Decides(K) || (!IsLimit(I) && !IsLimit(K)) ||
           ++Pairs > MostPairs)
         continue;
-      for (PairOfEnds Ends : AllEnds) {
-        ArrayRef<int64_t> First =
-            Ends.FirstMost ? Ways[I].FromMost : Ways[I].FromLeast;
-        ArrayRef<int64_t> Second =
-            Ends.SecondMost ? Ways[K].FromMost : Ways[K].FromLeast;
-        while (First.size() > 1 && Second.size() > 1) {
-          std::vector<int64_t> Two = At;
-          Two[I] = First.front();
-          Two[K] = Second.front();
-          Expected<bool> Wrong = isWrong(Cases.sized(Two, Box, Admits));
-          if (!Wrong)
-            return Wrong.takeError();
-          if (!*Wrong)
-            break;
-          First = First.drop_front();
-          Second = Second.drop_front();
-        }
-      }
+      if (Error E = goInwards<int64_t>(Ways[I], Ways[K],
+                                       [&](int64_t First, int64_t Second) {
+                                         std::vector<int64_t> Two = At;
+                                         Two[I] = First;
+                                         Two[K] = Second;
+                                         return Cases.sized(Two, Box, Admits);
+                                       }))
+        return E;
     }
   return Error::success();
 }
@@ -374,52 +372,29 @@ Error EndRuns::limits(const DomainBox &Box) {
 Error EndRuns::numbers(const DomainBox &Box) {
   constexpr size_t MostPairs = 6;
   const TriedLaunch Base = triedLaunch(K, Cases.base().Case);
-  std::vector<FloatRef> Numbers;
-  for (const auto &[Number, Use] : F.Facts.Floats)
-    if (Use.Used)
-      Numbers.push_back(Number);
-  if (Numbers.size() < 2)
-    return Error::success();
-  std::vector<TowardsBase<double>> Ways;
-  for (const FloatRef &Number : Numbers) {
+  std::vector<std::pair<FloatRef, WaysToBase<double>>> Numbers;
+  for (const auto &[Number, Use] : F.Facts.Floats) {
     const double At = readFloat(Base.Args, Number);
-    std::set<double> Right;
+    if (!Use.Used || !std::isfinite(At))
+      continue;
+    std::set<double> Right = {At};
     for (const TriedLaunch &L : V.tried())
       if (!L.Wrong && contains(Domain{{Box}}, L.B, L.Args))
         if (double Is = readFloat(L.Args, Number); std::isfinite(Is))
           Right.insert(Is);
-    TowardsBase<double> &Way = Ways.emplace_back();
-    if (!std::isfinite(At))
-      continue;
-    Right.insert(At);
-    Way.FromLeast.assign(Right.begin(), Right.find(At));
-    Way.FromLeast.push_back(At);
-    Way.FromMost.assign(Right.rbegin(),
-                        std::make_reverse_iterator(Right.find(At)));
+    Numbers.emplace_back(Number, waysTo(At, Right));
   }
   size_t Pairs = 0;
   for (size_t I = 0; I < Numbers.size(); ++I)
-    for (size_t K = I + 1; K < Numbers.size(); ++K) {
-      if (++Pairs > MostPairs)
-        return Error::success();
-      for (PairOfEnds Ends : AllEnds) {
-        ArrayRef<double> First =
-            Ends.FirstMost ? Ways[I].FromMost : Ways[I].FromLeast;
-        ArrayRef<double> Second =
-            Ends.SecondMost ? Ways[K].FromMost : Ways[K].FromLeast;
-        while (First.size() > 1 && Second.size() > 1) {
-          Expected<bool> Wrong = isWrong(Cases.numbered(
-              {{Numbers[I], First.front()}, {Numbers[K], Second.front()}}, Box,
-              Admits));
-          if (!Wrong)
-            return Wrong.takeError();
-          if (!*Wrong)
-            break;
-          First = First.drop_front();
-          Second = Second.drop_front();
-        }
-      }
-    }
+    for (size_t K = I + 1; K < Numbers.size() && ++Pairs <= MostPairs; ++K)
+      if (Error E = goInwards<double>(
+              Numbers[I].second, Numbers[K].second,
+              [&, I = I, K = K](double First, double Second) {
+                return Cases.numbered(
+                    {{Numbers[I].first, First}, {Numbers[K].first, Second}},
+                    Box, Admits);
+              }))
+        return E;
   return Error::success();
 }
 
