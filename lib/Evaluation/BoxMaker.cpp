@@ -234,10 +234,11 @@ bool BoxMaker::excludeNumbers(const Point &W) {
     if (!isOfAnchor(Each.first, Key))
       Other[I].insert(Key);
   }
-  for (NumberKeys *To : {&WrongNumbers, &WrongTogether})
-    if (To == &WrongNumbers || Other.size() > 1)
-      for (const auto &[I, Keys] : Other)
-        (*To)[I].insert(Keys.begin(), Keys.end());
+  for (const auto &[I, Keys] : Other) {
+    WrongNumbers[I].insert(Keys.begin(), Keys.end());
+    if (Other.size() > 1)
+      WrongTogether[I].insert(Keys.begin(), Keys.end());
+  }
   return !Other.empty();
 }
 

@@ -23,6 +23,11 @@ static int64_t leastAlike(int64_t V) {
   return V <= Most ? V : V % Most ? V % Most : Most;
 }
 
+static bool isIn(const DomainBox &Box, const Kernel &K, const GateCase &C) {
+  const TriedLaunch L = triedLaunch(K, C);
+  return contains(Domain{{Box}}, L.B, L.Args);
+}
+
 /// Gives \p C more blocks than its sizes need.
 static void crowd(GateCase &C, unsigned Dim, uint64_t Blocks) {
   C.Shape.Grid[Dim] = Blocks;
@@ -83,8 +88,7 @@ Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
                                                const DomainBox &Box,
                                                Admission Admits) {
   auto From = find_if(drop_begin(Froms), [&](const auto &Each) {
-    const TriedLaunch L = triedLaunch(O.kernel(), *Each);
-    return contains(Domain{{Box}}, L.B, L.Args);
+    return isIn(Box, O.kernel(), *Each);
   });
   if (From == Froms.end())
     return nullptr;
@@ -118,8 +122,7 @@ Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,
             AnyMore = true;
             crowd(C, Dim, More);
           }
-          const TriedLaunch L = triedLaunch(O.kernel(), C);
-          return AnyMore && contains(Domain{{Box}}, L.B, L.Args);
+          return AnyMore && isIn(Box, O.kernel(), C);
         });
     if (!J || *J)
       return J;
@@ -152,16 +155,12 @@ Expected<const JudgedCase *>
 DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
                    Admission Admits, uint64_t Threads, bool SameThreads,
                    uint64_t Height) {
-  auto IsInside = [&](const GateCase &C) {
-    const TriedLaunch L = triedLaunch(O.kernel(), C);
-    return contains(Domain{{Box}}, L.B, L.Args);
-  };
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
     LaunchShape &S = C.Shape;
     const uint64_t New[2] = {Threads ? Threads : S.Block[0],
                              Height ? Height : S.Block[1]};
     if (New[0] * New[1] * S.Block[2] > MaxBlockThreads)
-      return IsInside(C);
+      return isIn(Box, O.kernel(), C);
     for (unsigned D = 0; D < 2; ++D) {
       const uint64_t Old = std::exchange(S.Block[D], New[D]);
       if (Old == New[D])
@@ -174,11 +173,11 @@ DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
       const uint64_t Least = S.Grid[D];
       S.Grid[D] =
           std::min(divideCeil(Least * Old, New[D]), uint64_t(MaxGrid[D]));
-      while (S.Grid[D] > Least && !IsInside(C))
+      while (S.Grid[D] > Least && !isIn(Box, O.kernel(), C))
         S.Grid[D] = Least + (S.Grid[D] - Least) / 2;
       C.Name += " grid" + Axis + std::to_string(S.Grid[D]);
     }
-    return IsInside(C);
+    return isIn(Box, O.kernel(), C);
   });
 }
 
@@ -194,8 +193,7 @@ DomainCases::numbered(ArrayRef<std::pair<FloatRef, double>> Numbers,
           << (Number.Offset ? "." + std::to_string(Number.Offset) : "") << "="
           << format("%.9g", Value);
     }
-    const TriedLaunch L = triedLaunch(O.kernel(), C);
-    return contains(Domain{{Box}}, L.B, L.Args);
+    return isIn(Box, O.kernel(), C);
   });
 }
 
@@ -209,8 +207,7 @@ Expected<const JudgedCase *> DomainCases::tight(ArrayRef<int64_t> Sizes,
     return nullptr;
   if (std::optional<Interval> In = rangeIn(Expr::dim(SharedBytes), Box))
     C->Shape.Shared = std::max(C->Shape.Shared, uint64_t(In->Least));
-  const TriedLaunch L = triedLaunch(O.kernel(), *C);
-  if (!Admits(*C) || !contains(Domain{{Box}}, L.B, L.Args))
+  if (!Admits(*C) || !isIn(Box, O.kernel(), *C))
     return nullptr;
   double Unbounded = MostCost;
   return find(std::move(C), MostCost, Unbounded);
@@ -221,8 +218,7 @@ Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
                                                    const DomainBox &Box,
                                                    Admission Admits) {
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
-    const TriedLaunch L = triedLaunch(O.kernel(), C);
-    if (!contains(Domain{{Box}}, L.B, L.Args))
+    if (!isIn(Box, O.kernel(), C))
       return false;
     refill(C, *Froms.front(), O.context().Seed, Round, Sizes,
            Model.baseValues());

@@ -14,11 +14,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "MlirVariants.h"
+#include "TextErrors.h"
 #include "cupilot/Admission/TextCompiler.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/BuildIdentity.h"
-#include "cupilot/Substitute/BuildReason.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
@@ -128,21 +128,7 @@ static llvm::Error admit(StringRef Path, StringRef Text, StringRef Arch,
   Expected<CompiledText> Answer = TextCompiler().compile(Request);
   if (!Answer)
     return Answer.takeError();
-  switch (Answer->Fate) {
-  case TextFate::Compiles:
-    return llvm::Error::success();
-  case TextFate::Inadmissible:
-    return buildError(BuildReason::Inadmissible,
-                      {std::to_string(Answer->Findings.front().Line),
-                       Answer->Findings.front().Message});
-  case TextFate::Crashes:
-    return buildError(BuildReason::DoesNotCompile,
-                      {"the compiler crashes on it"});
-  case TextFate::DoesNotCompile:
-  case TextFate::BeyondLimits:
-    return buildError(BuildReason::DoesNotCompile, {Answer->Message});
-  }
-  llvm_unreachable("a fate that is none");
+  return errorOf(*Answer);
 }
 
 Expected<VariantModule> clangVariant(Operation *Kernel, const BuildRecord &R,

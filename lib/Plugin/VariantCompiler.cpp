@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "VariantCompiler.h"
+#include "TextErrors.h"
 #include "cupilot/Compile/Invocation.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -68,20 +69,8 @@ Expected<std::string> compileVariant(CompilerInstance &Unit,
                     Unit.getVirtualFileSystemPtr(), &Files);
   else
     Code = {TextFate::Inadmissible, std::move(AtOnce)};
-  switch (Code.Fate) {
-  case TextFate::Compiles:
-    break;
-  case TextFate::Inadmissible:
-    return buildError(BuildReason::Inadmissible,
-                      {std::to_string(Code.Findings.front().Line),
-                       Code.Findings.front().Message});
-  case TextFate::Crashes:
-    return buildError(BuildReason::DoesNotCompile,
-                      {"the compiler crashes on it"});
-  case TextFate::DoesNotCompile:
-  case TextFate::BeyondLimits:
-    return buildError(BuildReason::DoesNotCompile, {Code.Message});
-  }
+  if (llvm::Error E = errorOf(Code))
+    return std::move(E);
   llvm::sort(Files);
   Cache.store({Code.Bitcode, {}}, Files);
   return std::move(Code.Bitcode);
