@@ -16,6 +16,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Of kernels that the first recording lacks: no variant of theirs exists.
 UNKNOWN = "the kernel was not recorded"
+# Options of nvcc, as clang names them.
+CLANG = {"--use_fast_math": "-ffast-math"}
 SIZES = ["recorded", "one", "odd", "prime", "large", "small"]
 
 
@@ -98,7 +100,7 @@ def judge(o):
                   if size != "recorded" and os.path.exists(f"{work}/{size}.mlir")]
         source = next(x for x in sources.split() if x.endswith(".cu"))
         command = [f"{o.build}/bin/held-out-domain", source, f"--recorded={work}/recorded.mlir"] + others + \
-            ["--", "-O2", "-w"] + ([] if flags == "-" else flags.split())
+            ["--", "-O2", "-w"] + ([] if flags == "-" else [CLANG.get(x, x) for x in flags.split()])
         status = run(command, at, work + "/domain.jsonl", o.seconds)
         print(f"{name}: status {status}", flush=True)
 
