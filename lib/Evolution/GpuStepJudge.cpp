@@ -38,6 +38,8 @@ public:
              GpuPatience Patience)
       : Problem(Problem), Evaluator(Evaluator), Log(Log), Run(Run),
         Device(std::move(Device)), Patience(std::move(Patience)) {}
+  bool mayScreen() const override { return Device->worksByItself(); }
+  Error screen(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
   Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
   Error accept(CandidateRecord &Record) override;
   const MeasuredFile &measured() const override { return Measured; }
@@ -50,7 +52,10 @@ private:
           function_ref<Error(JudgementBatch &B)> Fill,
           function_ref<Error(json::Object &Results, StringRef Folder)> Check);
   Error addReferences(json::Object &Results, StringRef Folder, StringRef Id);
-  Error settle(CandidateRecord &R, const json::Object &Results);
+  Expected<json::Object> compareAndTime(StringRef Step,
+                                        std::vector<WaitingCandidate> &Waiting,
+                                        bool Screening);
+  Error settle(CandidateRecord &R, const json::Object &Results, bool Screening);
   void noteTimes(const CandidateRecord *R, const GpuVerdict &Verdict,
                  const json::Object &Results);
   void classify(const CandidateRecord &R, const Ceilings &Limits,
@@ -203,29 +208,30 @@ Error BatchJudge::addReferences(json::Object &Results, StringRef Folder,
   return Error::success();
 }
 
-Error BatchJudge::judge(StringRef Step,
-                        std::vector<WaitingCandidate> &Waiting) {
+/// The answers to one batch of all of \p Waiting.
+Expected<json::Object> BatchJudge::compareAndTime(
+    StringRef Step, std::vector<WaitingCandidate> &Waiting, bool Screening) {
   json::Object Refused;
-  Expected<json::Object> Results = answers(
+  return answers(
       Step, original(),
       [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(Waiting))
           return Failure;
-        B.addCeilings();
+        if (!Screening)
+          B.addCeilings();
         for (WaitingCandidate &W : Waiting) {
           GpuCandidate V = variantOf(W);
           // What ptxas refuses, or what is no launch there, says nothing of the
           // others.
-          if (Error Other =
-                  handleErrors(B.addJudgement(V),
-                               [&](std::unique_ptr<ToolError> T) -> Error {
-                                 if (T->code() == ExitCode::Resource)
-                                   return Error(std::move(T));
-                                 Refused[V.Id + "-refused"] =
-                                     json::Object{{"status", "skipped"},
-                                                  {"message", T->text()}};
-                                 return Error::success();
-                               }))
+          if (Error Other = handleErrors(
+                  Screening ? B.addScreening(V) : B.addJudgement(V),
+                  [&](std::unique_ptr<ToolError> T) -> Error {
+                    if (T->code() == ExitCode::Resource)
+                      return Error(std::move(T));
+                    Refused[V.Id + "-refused"] = json::Object{
+                        {"status", "skipped"}, {"message", T->text()}};
+                    return Error::success();
+                  }))
             return Other;
         }
         return Error::success();
@@ -243,19 +249,42 @@ Error BatchJudge::judge(StringRef Step,
         }
         return Error::success();
       });
+}
+
+Error BatchJudge::screen(StringRef Step,
+                         std::vector<WaitingCandidate> &Waiting) {
+  Expected<json::Object> Results =
+      compareAndTime(Step, Waiting, /*Screening=*/true);
   if (!Results)
     return Results.takeError();
   for (WaitingCandidate &W : Waiting)
-    if (Error Failure = settle(W.Record, *Results))
+    if (Error Failure = settle(W.Record, *Results, /*Screening=*/true))
       return Failure;
   return Error::success();
 }
 
-/// Gives \p R the outcome that the answers come to.
-Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results) {
-  Expected<GpuJudgement> J = judgeAnswers(Results, original(), gpuIdOf(R),
-                                          gpuCeilings(Results, &Problem.Gpu),
-                                          R.Evidence->Work, Problem.Margin);
+Error BatchJudge::judge(StringRef Step,
+                        std::vector<WaitingCandidate> &Waiting) {
+  Expected<json::Object> Results =
+      compareAndTime(Step, Waiting, /*Screening=*/false);
+  if (!Results)
+    return Results.takeError();
+  for (WaitingCandidate &W : Waiting)
+    if (Error Failure = settle(W.Record, *Results, /*Screening=*/false))
+      return Failure;
+  return Error::success();
+}
+
+/// Gives \p R the outcome that the answers come to. One that \p Screening found
+/// right and faster keeps none: what counts is measured after the gate.
+Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results,
+                         bool Screening) {
+  std::vector<std::optional<ExecutionCounts>> Work;
+  if (R.Evidence)
+    Work = R.Evidence->Work;
+  Expected<GpuJudgement> J =
+      judgeAnswers(Results, original(), gpuIdOf(R),
+                   gpuCeilings(Results, &Problem.Gpu), Work, Problem.Margin);
   if (!J)
     return J.takeError();
   R.Ratio = 0;
@@ -270,7 +299,8 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results) {
               *J->Untimed);
   } else {
     const GpuRatio &Total = *J->Verdict.Total;
-    R.Ratio = Total.Ratio;
+    if (!Screening)
+      R.Ratio = Total.Ratio;
     if (J->Slower)
       R.end(CandidateOutcome::Slower, "slower on a workload, " + *J->Slower);
     else if (Total.Low < Problem.Margin)
@@ -279,10 +309,13 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results) {
                     "({1:f3} to {2:f3})",
                     Total.Ratio, Total.Low, Total.High)
                 .str());
-    else
+    else if (!Screening)
       R.end(CandidateOutcome::Accepted);
+    if (Screening && R.Outcome == CandidateOutcome::Slower)
+      R.Ratio = Total.Ratio;
   }
-  R.Evidence->Gpu = std::move(J->Verdict);
+  if (!Screening)
+    R.Evidence->Gpu = std::move(J->Verdict);
   return Error::success();
 }
 

@@ -56,7 +56,13 @@ private:
   Error choose(Provider &From);
   Error evaluate(unsigned Generation);
   Error collectUnjudged(std::vector<SearchEntry> &Entries);
-  Error makeAndJudge(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
+  Error make(MutableArrayRef<SearchEntry> Entries);
+  Error judgeMade(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
+  bool screens() const {
+    return Gpu && Gpu->mayScreen() && Maker->rounds() == 0;
+  }
+  Error screen(MutableArrayRef<SearchEntry> Entries, unsigned Generation);
+  std::vector<SearchEntry *> worthJudging(ArrayRef<SearchEntry *> Entries);
   void judgeAhead(ArrayRef<SearchEntry *> Entries);
   Error judge(SearchEntry &E);
   Error repair(MutableArrayRef<SearchEntry> Entries, StringRef Stage,
@@ -408,25 +414,29 @@ Error SearchLoop::judge(SearchEntry &E) {
   return Error::success();
 }
 
-/// What judge() will ask for, beside each other: all but what is a duplicate
-/// already, or will be one of another here.
+/// All but what is a duplicate already, or will be one of another here.
+std::vector<SearchEntry *>
+SearchLoop::worthJudging(ArrayRef<SearchEntry *> Entries) {
+  std::vector<SearchEntry *> Waiting;
+  for (SearchEntry *E : Entries)
+    if (E->Made && E->Made->Record.Outcome == CandidateOutcome::Unjudged &&
+        !findSame(E->Made->Record) && none_of(Waiting, [&](SearchEntry *Other) {
+          return isSameCode(Other->Made->Record, E->Made->Record);
+        }))
+      Waiting.push_back(E);
+  return Waiting;
+}
+
+/// What judge() will ask for, beside each other.
 void SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
   if (Options.Jobs < 2)
     return;
-  std::vector<SearchEntry *> Waiting;
-  std::vector<const Candidate *> Candidates;
-  for (SearchEntry *E : Entries) {
-    if (!E->Made || E->Made->Record.Outcome != CandidateOutcome::Unjudged ||
-        findSame(E->Made->Record) ||
-        any_of(Candidates, [&](const Candidate *Other) {
-          return isSameCode(Other->Record, E->Made->Record);
-        }))
-      continue;
-    Waiting.push_back(E);
-    Candidates.push_back(&*E->Made);
-  }
+  std::vector<SearchEntry *> Waiting = worthJudging(Entries);
   if (Waiting.size() < 2)
     return;
+  std::vector<const Candidate *> Candidates;
+  for (SearchEntry *E : Waiting)
+    Candidates.push_back(&*E->Made);
   auto Records = cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs);
   for (auto [E, Record] : zip_equal(Waiting, Records))
     E->Ahead = std::move(Record);
@@ -542,10 +552,9 @@ Error SearchLoop::finish(SearchEntry &E, unsigned Generation) {
   return settle(E.V, E.Record, Generation);
 }
 
-/// Makes and judges some candidates here. What the maker does beside each other
-/// is its own; everything whose order matters comes after.
-Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
-                               unsigned Generation) {
+/// Makes some candidates. What the maker does beside each other is its own;
+/// everything whose order matters comes after.
+Error SearchLoop::make(MutableArrayRef<SearchEntry> Entries) {
   std::vector<CandidateOrder> Orders;
   for (SearchEntry &E : Entries)
     Orders.push_back(E.Order);
@@ -553,11 +562,17 @@ Error SearchLoop::makeAndJudge(MutableArrayRef<SearchEntry> Entries,
   Error Making = Maker->make(Orders, Made);
   if (Error E = endOfBudget(joinErrors(std::move(Making), noteCalls())))
     return E;
-  std::vector<SearchEntry *> ToJudge;
-  for (auto [E, C] : zip_equal(Entries, Made)) {
+  for (auto [E, C] : zip_equal(Entries, Made))
     E.Made = std::move(C);
+  return Error::success();
+}
+
+/// Judges here what was made.
+Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
+                            unsigned Generation) {
+  std::vector<SearchEntry *> ToJudge;
+  for (SearchEntry &E : Entries)
     ToJudge.push_back(&E);
-  }
   judgeAhead(ToJudge);
   for (SearchEntry &E : Entries) {
     if (E.Made)
@@ -591,13 +606,30 @@ Error SearchLoop::evaluate(unsigned Generation) {
   std::vector<SearchEntry> Entries;
   if (Error E = collectUnjudged(Entries))
     return E;
-  for (size_t First = 0; First < Entries.size() && !isOverBudget();
-       First += Maker->width())
-    if (Error E = makeAndJudge(
-            MutableArrayRef(Entries).slice(
-                First, std::min(Maker->width(), Entries.size() - First)),
-            Generation))
+  // Without a GPU's word before, what is made is judged before more is made.
+  auto InTurns =
+      [&](function_ref<Error(MutableArrayRef<SearchEntry>)> Do) -> Error {
+    for (size_t First = 0; First < Entries.size() && !isOverBudget();
+         First += Maker->width())
+      if (Error E = Do(MutableArrayRef(Entries).slice(
+              First, std::min(Maker->width(), Entries.size() - First))))
+        return E;
+    return Error::success();
+  };
+  const bool Screens = screens();
+  if (Screens) {
+    if (Error E = InTurns([&](auto Some) { return make(Some); }))
       return E;
+    if (Error E = screen(Entries, Generation))
+      return E;
+  }
+  if (Error E = InTurns([&](auto Some) -> Error {
+        if (!Screens)
+          if (Error Failure = make(Some))
+            return Failure;
+        return judgeMade(Some, Generation);
+      }))
+    return E;
   if (!isOverBudget())
     if (Error E = evaluateOnGpu(Generation, Entries))
       return E;
@@ -658,6 +690,29 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
   return A->Keep->put(
       {DeviceChannel.str(), Place, json::Object{{"batch", (*B)->Id}},
        json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
+}
+
+/// Times everything on the GPU before the gate, which takes a hundred times as
+/// long: what is wrong or not faster there need not be proved. Nothing that it
+/// says helps anybody: who passes the gate is measured anew.
+Error SearchLoop::screen(MutableArrayRef<SearchEntry> Entries,
+                         unsigned Generation) {
+  std::vector<SearchEntry *> Made;
+  for (SearchEntry &E : Entries)
+    Made.push_back(&E);
+  std::vector<SearchEntry *> Waiting = worthJudging(Made);
+  if (Waiting.empty())
+    return Error::success();
+  std::vector<WaitingCandidate> Candidates;
+  for (SearchEntry *E : Waiting)
+    Candidates.push_back({E->Made->Record, std::move(E->Made)});
+  const std::string Step = "screen" + std::to_string(Generation);
+  Error Failure = onGpu(Step, [&] { return Gpu->screen(Step, Candidates); });
+  for (auto [E, C] : zip_equal(Waiting, Candidates)) {
+    E->Made = std::move(C.Made);
+    E->Made->Record = std::move(C.Record);
+  }
+  return Failure;
 }
 
 /// Those that passed here, on the GPU.

@@ -95,6 +95,7 @@ public:
       return std::move(E);
     return readResults(folder(B), B.batch());
   }
+  bool worksByItself() const override { return false; }
   std::string waiting(const GpuBatch &B) const override {
     return "cupilot-runner " + shellQuoted({folder(B)}) +
            " on a machine with the GPU, copy the folder's results back, and "
@@ -109,6 +110,7 @@ protected:
 class LocalDevice : public SpoolDevice {
 public:
   using SpoolDevice::SpoolDevice;
+  bool worksByItself() const override { return true; }
   Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
     Expected<std::optional<GpuResults>> Known = SpoolDevice::evaluate(B);
     if (!Known || *Known)
@@ -132,6 +134,7 @@ class SshDevice : public SpoolDevice {
 public:
   SshDevice(std::string Root, std::string Host)
       : SpoolDevice(std::move(Root)), Host(std::move(Host)) {}
+  bool worksByItself() const override { return true; }
   Expected<std::optional<GpuResults>> evaluate(const GpuBatch &B) override {
     Expected<std::optional<GpuResults>> Known = SpoolDevice::evaluate(B);
     if (!Known || *Known)

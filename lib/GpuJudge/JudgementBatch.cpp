@@ -109,6 +109,14 @@ JudgementBatch::request(const GpuCandidate &V, size_t Workload,
 }
 
 Error JudgementBatch::addJudgement(const GpuCandidate &V) {
+  return addRequests(V, /*Screening=*/false);
+}
+
+Error JudgementBatch::addScreening(const GpuCandidate &V) {
+  return addRequests(V, /*Screening=*/true);
+}
+
+Error JudgementBatch::addRequests(const GpuCandidate &V, bool Screening) {
   Expected<std::string> Image = image(V.Ptx);
   if (!Image)
     return Image.takeError();
@@ -128,10 +136,13 @@ Error JudgementBatch::addJudgement(const GpuCandidate &V) {
       To.back().Kind = K;
     };
     Add(Compare, "compare", runner::RequestKind::Compare);
-    if (From.Workloads[I].bytes() <= MostOutput && !From.GpuOnly[I])
+    if (!Screening && From.Workloads[I].bytes() <= MostOutput &&
+        !From.GpuOnly[I])
       Add(Run, "run", runner::RequestKind::Run);
     if (From.Workloads[I].isTimed())
       Add(Time, "time", runner::RequestKind::Time);
+    if (Screening)
+      continue;
     // The original may not bear other values: these end nobody's group.
     for (auto &[Name, Case] : Scaled[I]) {
       Add(Other, Name + "-compare", runner::RequestKind::Compare);

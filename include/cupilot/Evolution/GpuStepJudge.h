@@ -14,7 +14,7 @@
 
 namespace cupilot {
 
-/// A candidate that passed the gate here, and its code once it is needed.
+/// A candidate on its way to a GPU, and its code once it is needed.
 struct WaitingCandidate {
   CandidateRecord Record;
   std::optional<Candidate> Made = std::nullopt;
@@ -31,6 +31,14 @@ public:
          llvm::StringRef Run, llvm::StringRef Device, GpuPatience Patience);
   virtual ~GpuStepJudge();
 
+  /// Whether candidates are worth a batch of their own before the gate: where
+  /// nobody has to carry it.
+  virtual bool mayScreen() const = 0;
+  /// Compares and times all of \p Waiting, which the gate has yet to see, in
+  /// one batch. What is wrong or not faster there gets its outcome; the others
+  /// are as before. Errors as of judge().
+  virtual llvm::Error screen(llvm::StringRef Step,
+                             std::vector<WaitingCandidate> &Waiting) = 0;
   /// Compares and times all of \p Waiting in one batch; fills in outcome
   /// (accepted, slower or rejected), ratio and evidence. Nothing of them is
   /// saved. Resource errors leave the step open.

@@ -36,6 +36,8 @@ public:
   evaluate(const GpuBatch &B) = 0;
   /// Where \p B lies on this machine.
   virtual std::string folder(const GpuBatch &B) const = 0;
+  /// Whether evaluate() has the work done; otherwise people carry batches.
+  virtual bool worksByItself() const = 0;
   /// What brings the results of \p B: a command for people.
   virtual std::string waiting(const GpuBatch &B) const = 0;
 };

@@ -55,6 +55,8 @@ public:
   /// Comparisons, outputs of small launches, and times, on each workload that
   /// the guard admits: "ID-w0-compare", "-run", "-time".
   llvm::Error addJudgement(const GpuCandidate &V);
+  /// Of these the comparisons and times alone, for what has yet to be gated.
+  llvm::Error addScreening(const GpuCandidate &V);
   /// compute-sanitizer and counters on the first workloads; without a variant,
   /// those of the original: "ID-w0-sanitize", "-profile".
   llvm::Error addAcceptance(const GpuCandidate *V, llvm::StringRef Id);
@@ -73,6 +75,7 @@ private:
   llvm::Expected<unsigned> caseOf(size_t Workload);
   llvm::Expected<std::optional<runner::Request>>
   request(const GpuCandidate &V, size_t Workload, llvm::StringRef Image);
+  llvm::Error addRequests(const GpuCandidate &V, bool Screening);
   llvm::Expected<unsigned> largeCase(size_t Index);
 
   GpuOriginal From;
