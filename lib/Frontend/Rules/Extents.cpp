@@ -331,9 +331,10 @@ Extents::bytes(const Memory &M, const PointerRef &Pointer,
   return Result;
 }
 
-llvm::Error Memory::keepApart(const PointerRef &Pointer, Extents &Ext,
-                              std::vector<Disjoint> &Disjoints,
-                              std::vector<Constraint> &Needed) const {
+llvm::Error Memory::keepApart(
+    const PointerRef &Pointer, Extents &Ext, std::vector<Disjoint> &Disjoints,
+    std::vector<Constraint> &Needed,
+    llvm::function_ref<bool(const PointerRef &)> MayBeSame) const {
   bool Writes = written(Pointer);
   for (const Access &A : All) {
     if (!(A.writes() || Writes) || isRestrict(Pointer))
@@ -347,7 +348,7 @@ llvm::Error Memory::keepApart(const PointerRef &Pointer, Extents &Ext,
   }
   for (const PointerRef &Other : pointers()) {
     if (Other == Pointer || !(written(Other) || Writes) ||
-        isRestrict(Pointer) || isRestrict(Other))
+        isRestrict(Pointer) || isRestrict(Other) || MayBeSame(Other))
       continue;
     std::optional<std::vector<Expr>> Mine = Ext.bytes(*this, Pointer, Needed),
                                      Theirs = Ext.bytes(*this, Other, Needed);

@@ -80,10 +80,14 @@ public:
   /// Shows that nothing but \p Pointer itself writes the memory that the kernel
   /// reaches through it, and, where it writes itself, that nothing else reads
   /// that: by __restrict__, or by what it adds to \p Disjoints and \p Needed. A
-  /// finding says why it cannot.
-  llvm::Error keepApart(const PointerRef &Pointer, Extents &Ext,
-                        std::vector<Disjoint> &Disjoints,
-                        std::vector<Constraint> &Needed) const;
+  /// finding says why it cannot. Another pointer of which \p MayBeSame is true
+  /// may lead to the same array; to one that overlaps it in part, no domain
+  /// lets it.
+  llvm::Error keepApart(
+      const PointerRef &Pointer, Extents &Ext, std::vector<Disjoint> &Disjoints,
+      std::vector<Constraint> &Needed,
+      llvm::function_ref<bool(const PointerRef &)> MayBeSame =
+          [](const PointerRef &) { return false; }) const;
 
   Origin originOfPointer(const clang::Expr *E) const;
   Origin originOfLValue(const clang::Expr *E) const;

@@ -93,6 +93,32 @@ static llvm::Expected<WideArray> widen(Analysis &A, const Memory &M,
   return W;
 }
 
+/// Whether each thread reads its element through one of the two, and then
+/// writes the same element, once, through the other: as kernels do that
+/// programs call in place. Wide loads come before all stores there, too.
+static bool maybeInPlace(Analysis &A, const Memory &M, const PointerRef &P,
+                         const PointerRef &Q) {
+  const PointerRef &Written = M.written(P) ? P : Q;
+  const PointerRef &Read = M.written(P) ? Q : P;
+  std::vector<const Access *> Stores = M.through(Written);
+  if (M.written(Read) || Stores.size() != 1 ||
+      Stores.front()->K != Access::Kind::Store)
+    return false;
+  const Access &Store = *Stores.front();
+  KernelView &V = A.Vals.V;
+  auto End = V.range(Store.Node->getSourceRange());
+  return End && Store.From.Index && isInEveryThread(V, A.Checks, Store.Node) &&
+         llvm::all_of(M.through(Read), [&](const Access *Load) {
+           auto At = V.range(Load->Node->getSourceRange());
+           return Load->K == Access::Kind::Load && At &&
+                  At->second <= End->second && Load->From.Index &&
+                  *Load->From.Index == *Store.From.Index &&
+                  Load->From.Element.getCanonicalType().getUnqualifiedType() ==
+                      Store.From.Element.getCanonicalType()
+                          .getUnqualifiedType();
+         });
+}
+
 /// The checks as text for the head of the body, and their removal below.
 static llvm::Expected<std::string> moveChecks(Analysis &A, llvm::StringRef Base,
                                               std::vector<Edit> &Edits) {
@@ -164,7 +190,10 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
       Reason = llvm::toString(W.takeError());
       continue;
     }
-    if (llvm::Error E = M.keepApart(Pointer, Ext, Apart, Here)) {
+    if (llvm::Error E = M.keepApart(Pointer, Ext, Apart, Here,
+                                    [&](const PointerRef &Other) {
+                                      return maybeInPlace(A, M, Pointer, Other);
+                                    })) {
       Reason = llvm::toString(std::move(E));
       continue;
     }
