@@ -29,7 +29,8 @@ namespace cupilot {
 static constexpr double MostCost = 1e12, AllCosts = 4e12, MostOfThread = 2e7;
 // All together, in the bytes of one.
 static constexpr uint64_t BytesOfAll = 4;
-static constexpr size_t MostLaunches = 14, MostWorkloads = 3;
+// Of one base, and of all: each combination of null pointers is a base.
+static constexpr size_t MostLaunches = 14, MostOfAll = 28, MostWorkloads = 3;
 
 namespace {
 using Values = std::vector<int64_t>;
@@ -180,7 +181,7 @@ bool Maker::add(const Values &V) {
   const double Wanted = costAt(V);
   if (Wanted > MostCost || Wanted / Threads > MostOfThread ||
       Bytes + Sum > BytesOfAll * MostBytes || Costs + Wanted > AllCosts ||
-      All.size() >= MostLaunches)
+      Known.size() >= MostLaunches || All.size() >= MostOfAll)
     return false;
   LargeLaunch New;
   if (!describe(*C, Sizes, New.Launch))
@@ -197,10 +198,25 @@ bool Maker::addFirst(ArrayRef<Values> Ladder) {
   return any_of(Ladder, [&](const Values &V) { return add(V); });
 }
 
-/// The sizes of the workloads, the largest first.
+/// Whether the same pointers of both lead somewhere.
+static bool haveSameNulls(const Kernel &K, ArrayRef<WorkloadPointer> A,
+                          ArrayRef<WorkloadPointer> B) {
+  return all_of(K.Pointers, [&](const PointerRef &P) {
+    auto Leads = [&](ArrayRef<WorkloadPointer> All) {
+      return any_of(All, [&](const WorkloadPointer &Each) {
+        return PointerRef{Each.Param, Each.Offset} == P;
+      });
+    };
+    return Leads(A) == Leads(B);
+  });
+}
+
+/// The sizes of the workloads that the base stands for, the costliest first.
 std::vector<Values> Maker::recorded() const {
   std::vector<Values> Result;
   for (const Workload &W : concat<const Workload>(OnGpu, O.setup().Workloads)) {
+    if (!haveSameNulls(O.kernel(), W.Pointers, Cases.base().Case.Pointers))
+      continue;
     Expected<Bindings> B =
         bindLaunch(W.Shape, O.kernel().Scalars, placedArguments(W));
     if (!B) {
@@ -210,9 +226,13 @@ std::vector<Values> Maker::recorded() const {
     Values V = At;
     for (auto [Each, Var] : zip_equal(V, Model.vars()))
       Each = evaluate(Var.expr(), *B).value_or(Each);
-    if (!is_contained(Result, V) && Result.size() < MostWorkloads)
+    if (!is_contained(Result, V))
       Result.push_back(std::move(V));
   }
+  llvm::sort(Result, [&](const Values &A, const Values &B) {
+    return std::pair(-costAt(A), A) < std::pair(-costAt(B), B);
+  });
+  Result.resize(std::min(Result.size(), MostWorkloads));
   return Result;
 }
 
