@@ -19,7 +19,7 @@
 # other at the end. A program that runs for longer than RUN seconds (8), or of which no launch is kept, gets 10 as its last argument, which
 # is how often it repeats its work, and then the arguments of public-programs.txt. Nothing takes longer than its limit: CAPTURE (60), SEARCH
 # (200), COMPARE (40) seconds. DEVICE=cpu tries all of it without a GPU, with the arguments of public-programs.txt.
-# NAMEs choose programs, so that each has more cores.
+# NAMEs choose programs, so that each has more cores. With GPUS=N, the programs are dealt to N GPUs.
 #
 # Logs, tables and stores are in FOLDER/results; results/table.md has a line for each program. Exit status: 0, 2 wrong use.
 set -uo pipefail
@@ -155,9 +155,9 @@ step_search() {
   search() { limited $((until - $(date +%s))) cupilot evolve -p "$out" --workloads "$out/app.mlir" --store "$out/store" --device "$device" \
     --strategies "$folder/strategies" --jobs "${JOBS:-2}" -v "$@"; }
   # What one search keeps is in the store, whatever becomes of the next.
-  search --top 1 --generations 1 --population 8
-  [ $(($(date +%s) + 20)) -lt $until ] && search --top 2 --generations 1 --population 8 --seed 2
-  [ $(($(date +%s) + 30)) -lt $until ] && search --top 2 --generations 2 --population 6 --seed 3
+  search --top 1 --generations 1 --population "${POPULATION:-16}"
+  [ $(($(date +%s) + 20)) -lt $until ] && search --top 2 --generations 1 --population "${POPULATION:-16}" --seed 2
+  [ $(($(date +%s) + 30)) -lt $until ] && search --top 2 --generations 2 --population 12 --seed 3
   cupilot store list --store "$out/store"
 }
 step_tune() {
@@ -167,16 +167,18 @@ step_tune() {
 # shellcheck disable=SC2046
 step_compare() {
   [ -x "$out/tuned" ] || return
-  limited "${COMPARE:-40}" cupilot compare --runs="${RUNS:-5}" --tolerance=1e-5 --ignore='[Tt]ime|GB/s|[Bb]andwidth|FLOP|hroughput' -- "$out/tuned" $(cat "$out/arguments")
+  # One comparison at a time on a GPU.
+  (flock 9 && limited "${COMPARE:-40}" cupilot compare --runs="${RUNS:-5}" --tolerance=1e-5 --ignore='[Tt]ime|GB/s|[Bb]andwidth|FLOP|hroughput' -- "$out/tuned" $(cat "$out/arguments")) 9>"$folder/work/gpu$CUDA_VISIBLE_DEVICES"
 }
 
 is_chosen() { [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " = *" $1 "* ]]; }
 
 # Does step $1 of all programs, $2 at a time.
 all() {
-  local step=$1 most=$2 hash name sources flags arguments small
+  local step=$1 most=$2 hash name sources flags arguments small index=0
   while IFS='|' read -r hash name sources flags arguments small; do
     is_chosen "$name" || continue
+    index=$((index + 1))
     while [ "$(jobs -rp | wc -l)" -ge "$most" ]; do wait -n; done
     (
       [ "$flags" != - ] || flags=
@@ -184,6 +186,7 @@ all() {
       [ "$small" != - ] || small=
       out=$folder/work/$name log=$folder/results/$name
       mkdir -p "$out" "$log"
+      export CUDA_VISIBLE_DEVICES=$((index % ${GPUS:-1}))
       cd "$folder/src/$name" && "step_$step" >"$log/$step.txt" 2>&1
     ) &
   done <"$folder/programs.txt"
@@ -222,7 +225,7 @@ measure() {
   all capture "${CAPTURES:-4}"
   all search 12
   all tune 12
-  all compare 1
+  all compare "${GPUS:-1}"
   for name in $(cut -d'|' -f2 "$folder/programs.txt"); do
     cp -r "$folder/work/$name/store/kernels" "$folder/results/$name/" 2>/dev/null
   done

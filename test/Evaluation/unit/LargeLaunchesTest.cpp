@@ -8,6 +8,7 @@
 
 #include "GateFixture.h"
 #include "llvm/ADT/STLExtras.h"
+#include <set>
 
 using namespace llvm;
 
@@ -140,6 +141,38 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
     if (sizeOf(L) > 60000001) {
       EXPECT_FALSE(isIn(D, L, DomainBox::By::Gpu)) << L.Case;
     }
+}
+
+TEST_F(LargeLaunchesTest, EachCombinationOfNullPointersHasItsOwn) {
+  // One with fewer elements, which no launch with an input stands for.
+  Workload Without = W;
+  Without.Name = "w1";
+  int32_t N = 700;
+  std::memcpy(Without.Args[2].data(), &N, 4);
+  Without.Shape.Grid[0] = 3;
+  Without.Pointers = {{1, 0, 0, 0}};
+  Without.Buffers = {W.Buffers[1]};
+  GateSetup Setup{&K,
+                  compile(R"(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in ? in[i] * 2.0f : 1.0f;
+})"),
+                  {W, Without},
+                  Dir->path().str(),
+                  "sm_90",
+                  1};
+  TheGate = cantFail(Gate::create(std::move(Setup)));
+  const std::vector<LargeLaunch> All =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  std::set<int32_t> With, Alone;
+  for (const LargeLaunch &L : All)
+    (L.Launch.Pointers.size() == 2 ? With : Alone).insert(sizeOf(L));
+  // Multiples of their own sizes.
+  EXPECT_TRUE(With.count(64 * 1000)) << With.size();
+  EXPECT_FALSE(With.count(64 * 700));
+  EXPECT_TRUE(Alone.count(64 * 700)) << Alone.size();
+  EXPECT_FALSE(Alone.count(64 * 1000));
 }
 
 } // namespace cupilot
