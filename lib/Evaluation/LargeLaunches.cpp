@@ -68,7 +68,7 @@ private:
 };
 } // namespace
 
-/// How the cost grows with each size, by runs with twice of it.
+/// How the cost grows with each size, by runs with a few times as much of it.
 Error Maker::measure() {
   const GateCase &Base = Cases.base().Case;
   Expected<double> Own = O.estimate(Base, /*Deep=*/true);
@@ -78,16 +78,22 @@ Error Maker::measure() {
   for (size_t I = 0; I < At.size(); ++I) {
     constexpr double Unknown = 2; // Of a size: as if a thread looped over it.
     Growth.push_back(Unknown);
-    Values V = At;
-    V[I] *= 2;
-    std::optional<GateCase> C = Model.at(Base, V, UsualLargeBytes / 64);
-    if (V[I] <= 0 || !C)
-      continue;
-    Expected<double> Twice = O.estimate(*C, /*Deep=*/true);
-    if (!Twice)
-      return Twice.takeError();
-    if (*Twice > 0)
-      Growth.back() = std::clamp(std::log2(*Twice / Cost), 0.0, 4.0);
+    // Not each of them is a launch that the original bears.
+    for (int64_t Factor : {2, 4, 8, 3}) {
+      Values V = At;
+      V[I] *= Factor;
+      std::optional<GateCase> C = Model.at(Base, V, UsualLargeBytes / 64);
+      if (V[I] <= 0 || !C)
+        continue;
+      Expected<double> More = O.estimate(*C, /*Deep=*/true);
+      if (!More)
+        return More.takeError();
+      if (!(*More > 0))
+        continue;
+      Growth.back() = std::clamp(
+          std::log(*More / Cost) / std::log(double(Factor)), 0.0, 4.0);
+      break;
+    }
   }
   return Error::success();
 }
