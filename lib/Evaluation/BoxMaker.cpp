@@ -330,8 +330,8 @@ static bool isBlockDim(const Expr &E) {
 }
 
 /// Blocks of a shape that no recorded launch has are what is wrong with \p W
-/// where a recorded shape is right with the same arguments. That side of them
-/// is taken out by which fewest launches are lost.
+/// where a recorded shape is right with the same arguments and no fewer blocks.
+/// That side of them is taken out by which fewest launches are lost.
 bool BoxMaker::excludeBlock(const Point &W) {
   auto IsRecorded = [&](size_t I, const Point &P) {
     return Anchor[I].contains(P.At[I]);
@@ -350,6 +350,10 @@ bool BoxMaker::excludeBlock(const Point &W) {
   }
   if (!Best || none_of(Right, [&](const Point &P) {
         return P.L->B.Symbols == W.L->B.Symbols &&
+               all_of(seq<unsigned>(GridX, GridX + 3),
+                      [&](unsigned D) {
+                        return P.L->B.Dims[D] >= W.L->B.Dims[D];
+                      }) &&
                all_of(seq(Coordinates.size()), [&](size_t I) {
                  return !isBlockDim(Coordinates[I]) || IsRecorded(I, P);
                });
@@ -444,13 +448,18 @@ std::optional<DomainBox> BoxMaker::make() {
     for (auto At = Keys.begin(); At != Keys.end();)
       At = isOfAnchor(F.Facts.Floats[I].first, *At) ? Keys.erase(At)
                                                     : std::next(At);
-  for (const Point &W : Wrong) {
-    if (excludeNumbers(W))
-      continue;
-    while (inside(W))
-      if (!listValues(W) && !excludeBlock(W) && !cut(W))
+  std::vector<const Point *> WrongSizes;
+  for (const Point &W : Wrong)
+    if (!excludeNumbers(W))
+      WrongSizes.push_back(&W);
+  // What is seen to be wrong with a launch comes before what may be.
+  for (const Point *W : WrongSizes)
+    if (inside(*W))
+      excludeBlock(*W);
+  for (const Point *W : WrongSizes)
+    while (inside(*W))
+      if (!listValues(*W) && !excludeBlock(*W) && !cut(*W))
         return std::nullopt; // It looks like a recorded launch.
-  }
   nameEnds();
   DomainBox Box;
   addRanges(Box);

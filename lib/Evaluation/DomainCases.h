@@ -102,6 +102,12 @@ public:
   llvm::Expected<const JudgedCase *>
   like(const Bindings &Sizes, const DomainBox &Box, Admission Admits);
 
+  /// \p Launch with blocks of the base's shape: the same sizes, and no fewer
+  /// blocks, where that is in \p Box. Null likewise.
+  llvm::Expected<const JudgedCase *> withOwnBlocks(const Bindings &Launch,
+                                                   const DomainBox &Box,
+                                                   Admission Admits);
+
   /// The base with \p Sizes (beside model().vars()) and other numbers in its
   /// buffers, where that is in \p Box. Each round has its own. Null likewise.
   llvm::Expected<const JudgedCase *> refilled(llvm::ArrayRef<int64_t> Sizes,
@@ -153,6 +159,8 @@ private:
   DomainCases(OriginalRuns &O, const JudgedCase &Base, LaunchModel Model)
       : O(O), Base(Base), Model(std::move(Model)) {}
   using Values = std::vector<int64_t>;
+  /// What \p Launch has in the model's variables.
+  std::optional<Values> sizesOf(const Bindings &Launch) const;
   using CaseMade = std::function<std::optional<GateCase>()>;
   struct Entry {
     CaseMade Make;

@@ -22,6 +22,11 @@ template <typename T> struct WaysToBase {
   std::vector<T> FromLeast, FromMost;
 };
 
+/// Width and height of the blocks of a launch.
+std::pair<uint64_t, uint64_t> blocksOf(const Bindings &B) {
+  return {B.Dims[BlockX], B.Dims[BlockY]};
+}
+
 class EndRuns {
 public:
   EndRuns(const DomainFrame &F, VariantRuns &V, DomainCases &Cases,
@@ -36,6 +41,7 @@ public:
   Error limits(const DomainBox &Box);
   Error numbers(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
+  Error sideBySide(const DomainBox &Box, uint64_t Width, uint64_t Height);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -46,6 +52,10 @@ private:
   std::vector<std::vector<int64_t>> lastBefore(const TriedLaunch &Wrong,
                                                const DomainBox &Box) const;
   Expected<bool> explore(const JudgedCase &J);
+  Error blameBlocks(const TriedLaunch &Wrong);
+  bool areBlamed(uint64_t Width, uint64_t Height) const {
+    return is_contained(Blamed, std::pair(Width, Height));
+  }
   Expected<bool> exploreNew(Expected<const JudgedCase *> J);
   template <typename T>
   Error goInwards(const WaysToBase<T> &A, const WaysToBase<T> &B,
@@ -63,6 +73,8 @@ private:
   DomainCases::Admission Admits;
   GateVerdict &Verdict;
   bool AnyWrong = false;
+  /// Shapes of blocks that were wrong where the base's was right.
+  std::vector<std::pair<uint64_t, uint64_t>> Blamed;
 };
 } // namespace
 
@@ -74,12 +86,38 @@ const DomainBox *EndRuns::ownBox() const {
   return Box == D.Boxes.end() ? nullptr : &*Box;
 }
 
+/// Blocks of another shape may be what is wrong, or the sizes: blocks of the
+/// base's shape tell, as many of them with the same sizes.
+Error EndRuns::blameBlocks(const TriedLaunch &Wrong) {
+  const DomainBox *Box = ownBox();
+  const std::pair Blocks = blocksOf(Wrong.B);
+  if (!Box || is_contained(Blamed, Blocks) ||
+      Blocks == blocksOf(triedLaunch(K, Cases.base().Case).B))
+    return Error::success();
+  Expected<const JudgedCase *> J = Cases.withOwnBlocks(Wrong.B, *Box, Admits);
+  if (!J)
+    return J.takeError();
+  if (!*J)
+    return Error::success();
+  if (!wasTried(**J))
+    if (Expected<bool> Right = V.explore(**J, Verdict); !Right)
+      return Right.takeError();
+  if (any_of(V.tried(), [&](const TriedLaunch &L) {
+        return L.Case == (*J)->Case.Name && !L.Wrong;
+      }))
+    Blamed.push_back(Blocks);
+  return Error::success();
+}
+
 /// Whether it was right.
 Expected<bool> EndRuns::explore(const JudgedCase &J) {
   Expected<bool> Right = V.explore(J, Verdict);
-  if (Right)
-    AnyWrong |= !*Right;
-  return Right;
+  if (!Right || *Right)
+    return Right;
+  AnyWrong = true;
+  if (Error E = blameBlocks(triedLaunch(K, J.Case)))
+    return std::move(E);
+  return false;
 }
 
 /// The same of a launch that may not exist, or have been tried: then nothing
@@ -398,6 +436,46 @@ Error EndRuns::numbers(const DomainBox &Box) {
   return Error::success();
 }
 
+/// Where a side of the grid follows no size, it may have one block in all
+/// launches with blocks of \p Width and \p Height: two of them stand side by
+/// side there, and have something to do, along one size after the other.
+Error EndRuns::sideBySide(const DomainBox &Box, uint64_t Width,
+                          uint64_t Height) {
+  ArrayRef<LaunchVar> Vars = Cases.model().vars();
+  const std::vector<int64_t> At = Cases.model().baseValues();
+  const std::array<uint64_t, 2> Shape = {Width, Height};
+  for (auto [D, New] : enumerate(Shape)) {
+    auto Side = find_if(Vars, [D = D](const LaunchVar &Var) {
+      return Var.IsGrid && Var.Index == D;
+    });
+    if (Side == Vars.end())
+      continue;
+    std::vector<int64_t> Two = At;
+    int64_t &Blocks = Two[Side - Vars.begin()];
+    Blocks = std::max<int64_t>(Blocks, 2);
+    const auto Busy = static_cast<uint64_t>(Blocks) * New;
+    for (auto [I, Var] : enumerate(Vars)) {
+      const std::optional<Interval> In = rangeIn(Var.expr(), Box);
+      if (Var.IsGrid || !F.Facts.Scalars[Var.Index].Decides || At[I] < 1 || !In)
+        continue;
+      if (areBlamed(Width, Height))
+        return Error::success(); // No box will have such blocks.
+      std::vector<int64_t> Sizes = Two;
+      Sizes[I] = std::min(
+          static_cast<int64_t>(alignTo(Busy, static_cast<uint64_t>(At[I]))),
+          evenLike(In->Most, At[I]));
+      if (Sizes[I] <= At[I])
+        continue;
+      if (Expected<bool> Right =
+              exploreNew(Cases.sized(Sizes, Box, Admits, Width,
+                                     /*SameThreads=*/false, Height));
+          !Right)
+        return Right.takeError();
+    }
+  }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -408,8 +486,7 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
   size_t Widths = 0, Heights = 0;
   for (const TriedLaunch &L : V.tried()) {
     const bool IsHigh = L.B.Dims[BlockY] != Base.B.Dims[BlockY];
-    const std::pair Shape(static_cast<uint64_t>(L.B.Dims[BlockX]),
-                          static_cast<uint64_t>(L.B.Dims[BlockY]));
+    const std::pair Shape = blocksOf(L.B);
     if (L.Wrong || (!IsHigh && L.B.Dims[BlockX] == Base.B.Dims[BlockX]) ||
         is_contained(Shapes, Shape) || !contains(Domain{{Box}}, L.B, L.Args))
       continue;
@@ -417,7 +494,7 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
       Shapes.push_back(Shape);
   }
   const std::vector<int64_t> At = Cases.model().baseValues();
-  for (auto [Width, Height] : Shapes)
+  for (auto [Width, Height] : Shapes) {
     for (unsigned Round = 0; Round < 8; ++Round) {
       const bool IsHigh = Height != static_cast<uint64_t>(Base.B.Dims[BlockY]);
       if (IsHigh && Round >= 2 && Round < 6)
@@ -471,7 +548,12 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
       }
       if (Expected<bool> Right = exploreNew(std::move(J)); !Right)
         return Right.takeError();
+      if (areBlamed(Width, Height))
+        break; // No box will have such blocks.
     }
+    if (Error E = sideBySide(Box, Width, Height))
+      return E;
+  }
   return Error::success();
 }
 

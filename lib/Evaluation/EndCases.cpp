@@ -84,6 +84,18 @@ DomainCases::findAt(const GateCase &From, const Values &V, Admission Admits,
   return nullptr;
 }
 
+std::optional<DomainCases::Values>
+DomainCases::sizesOf(const Bindings &Launch) const {
+  Values V;
+  for (const LaunchVar &Var : Model.vars()) {
+    std::optional<int64_t> Value = evaluate(Var.expr(), Launch);
+    if (!Value)
+      return std::nullopt;
+    V.push_back(*Value);
+  }
+  return V;
+}
+
 Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
                                                const DomainBox &Box,
                                                Admission Admits) {
@@ -92,14 +104,25 @@ Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
   });
   if (From == Froms.end())
     return nullptr;
-  Values V;
-  for (const LaunchVar &Var : Model.vars()) {
-    std::optional<int64_t> Value = evaluate(Var.expr(), Sizes);
-    if (!Value)
-      return nullptr;
-    V.push_back(*Value);
-  }
-  return findAt(**From, V, Admits, [](GateCase &) { return true; });
+  std::optional<Values> V = sizesOf(Sizes);
+  if (!V)
+    return nullptr;
+  return findAt(**From, *V, Admits, [](GateCase &) { return true; });
+}
+
+Expected<const JudgedCase *>
+DomainCases::withOwnBlocks(const Bindings &Launch, const DomainBox &Box,
+                           Admission Admits) {
+  std::optional<Values> V = sizesOf(Launch);
+  if (!V)
+    return nullptr;
+  return findAt(*Froms.front(), *V, Admits, [&](GateCase &C) {
+    for (unsigned D = 0; D < 3; ++D)
+      if (auto Blocks = static_cast<uint64_t>(Launch.Dims[GridX + D]);
+          Blocks > C.Shape.Grid[D])
+        crowd(C, D, Blocks);
+    return isIn(Box, O.kernel(), C);
+  });
 }
 
 Expected<const JudgedCase *> DomainCases::crowded(ArrayRef<int64_t> Sizes,

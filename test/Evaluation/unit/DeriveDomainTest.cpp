@@ -175,6 +175,26 @@ TEST_F(DeriveDomainTest, BlocksAreListedWhereOthersAreWrong) {
   EXPECT_TRUE(has(Text, "bx in {64, 128, 256, 512}")) << Text;
 }
 
+TEST_F(DeriveDomainTest, BlocksAreToBlameWhereRecordedOnesAreRight) {
+  Change Small;
+  Small.Block = 64;
+  launch(1000);
+  launch(1);
+  for (int32_t N : {1001, 2000, 3000})
+    launch(N, true, Small);
+  launch(90, false, Small);
+  launch(100, false, Small); // In two blocks.
+  // One block of the recorded width may be right because it is one.
+  launch(100);
+  derived();
+  EXPECT_TRUE(admits(launch(1500, true, Small)));
+  Tried.pop_back();
+  launch(100).B.Dims[GridX] = 2;
+  std::string Text = derived();
+  EXPECT_TRUE(has(Text, "bx == 256")) << Text;
+  EXPECT_TRUE(has(Text, "1 <= n <= 1000")) << Text;
+}
+
 TEST_F(DeriveDomainTest, FlagsHaveBoxesOfTheirOwn) {
   launch(1000);
   launch(9000);

@@ -511,6 +511,7 @@ __global__ void tilesFirst(const int *x, int *y, int rows, int cols) {
 // honest: partSumsApart
 // bounded: partSumsRecorded
 // outside: grid=2, block=14, args=[buffer f32 n=36 uniform seed=1, buffer f32 n=2 output, 36]
+// outside: grid=4, block=15, args=[buffer f32 n=95 uniform seed=1, buffer f32 n=4 output, 95]
 // Each block sums twice as many elements as it has threads.
 __global__ void partSums(const float *__restrict__ x, float *__restrict__ y,
                          int n) {
@@ -565,6 +566,62 @@ __global__ void partSumsRecorded(const float *__restrict__ x,
   }
   if (t == 0)
     y[blockIdx.x] = part[0];
+}
+
+// kernel: stripes
+// workload: grid=1x1x5, block=8x8, args=[buffer i32 n=360 uniform low=0 high=1000 seed=3, buffer i32 n=360 output, 8, 9]
+// inside: grid=2x1x5, block=8x8, args=[buffer i32 n=800 uniform low=0 high=1000 seed=3, buffer i32 n=800 output, 8, 20]
+// honest: stripesBackwards
+// bounded: stripesRecorded
+// outside: grid=2x1x1, block=16x8, args=[buffer i32 n=256 uniform low=0 high=1000 seed=3, buffer i32 n=256 output, 8, 32]
+// outside: grid=2x1x2, block=29x8, args=[buffer i32 n=960 uniform low=0 high=1000 seed=3, buffer i32 n=960 output, 8, 60]
+// bounded: stripesHigh
+// outside: grid=3x2x1, block=8x4, args=[buffer i32 n=192 uniform low=0 high=1000 seed=3, buffer i32 n=192 output, 8, 24]
+// Blocks take turns along both sides of each picture; the recorded launch has
+// one of them.
+__global__ void stripes(const int *__restrict__ x, int *__restrict__ y, int m,
+                        int n) {
+  x += blockIdx.z * m * n;
+  y += blockIdx.z * m * n;
+  for (int r = blockIdx.y * blockDim.y + threadIdx.y; r < m;
+       r += gridDim.y * blockDim.y)
+    for (int c = blockIdx.x * blockDim.x + threadIdx.x; c < n;
+         c += gridDim.x * blockDim.x)
+      y[r * n + c] = 3 * x[r * n + c] + 1;
+}
+__global__ void stripesBackwards(const int *__restrict__ x,
+                                 int *__restrict__ y, int m, int n) {
+  const int all = gridDim.x * blockDim.x;
+  x += blockIdx.z * m * n;
+  y += blockIdx.z * m * n;
+  for (int r = blockIdx.y * blockDim.y + threadIdx.y; r < m;
+       r += gridDim.y * blockDim.y)
+    for (int c = n - 1 - int(blockIdx.x * blockDim.x + threadIdx.x); c >= 0;
+         c -= all)
+      y[r * n + c] = 1 + x[r * n + c] * 3;
+}
+// Blocks of other widths begin where recorded ones would: two of them, side by
+// side, leave elements out.
+__global__ void stripesRecorded(const int *__restrict__ x, int *__restrict__ y,
+                                int m, int n) {
+  x += blockIdx.z * m * n;
+  y += blockIdx.z * m * n;
+  for (int r = blockIdx.y * blockDim.y + threadIdx.y; r < m;
+       r += gridDim.y * blockDim.y)
+    for (int c = blockIdx.x * 8 + threadIdx.x; c < n;
+         c += gridDim.x * blockDim.x)
+      y[r * n + c] = 3 * x[r * n + c] + 1;
+}
+// They begin where square ones would.
+__global__ void stripesHigh(const int *__restrict__ x, int *__restrict__ y,
+                            int m, int n) {
+  x += blockIdx.z * m * n;
+  y += blockIdx.z * m * n;
+  for (int r = blockIdx.y * blockDim.y + threadIdx.y; r < m;
+       r += gridDim.y * blockDim.y)
+    for (int c = blockIdx.x * blockDim.y + threadIdx.x; c < n;
+         c += gridDim.x * blockDim.x)
+      y[r * n + c] = 3 * x[r * n + c] + 1;
 }
 
 // kernel: logSums
