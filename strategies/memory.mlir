@@ -27,6 +27,11 @@ module attributes {cupilot.format = 6 : i64} {
       shown_by(probe(shared_memory)) origin("paper")
       "Bring tiles that several threads use into shared memory once"
 
+  cupilot.strategy @halo_tiling bottleneck(memory) min_arch(50)
+      params({}) conflicts([@shared_memory_tiling]) resources({shared_bytes = 8192})
+      shown_by(probe(shared_memory)) origin("plain")
+      "Bring a block's tile and its halo into shared memory once, where threads read their neighbours' elements"
+
   cupilot.strategy @shared_padding bottleneck(memory) min_arch(50)
       params({words = [1, 4]}) requires([@shared_memory_tiling]) conflicts([@shared_swizzle])
       resources({shared_bytes = 512}) shown_by(probe(shared_memory)) origin("paper")

@@ -158,6 +158,7 @@ Error Breeder::begin(mlir::ModuleOp M, GenomesFit Fit) {
   Initialise.strategies.assign(Options.Strategies.begin(),
                                Options.Strategies.end());
   Initialise.genomes.assign(Options.Begin.begin(), Options.Begin.end());
+  Initialise.favoured.assign(Options.Favoured.begin(), Options.Favoured.end());
   std::vector<std::string> Known = tallies();
   Initialise.tallies.assign(Known.begin(), Known.end());
   return draw(M, Fit, [&] {
@@ -188,6 +189,7 @@ Error Breeder::next(mlir::ModuleOp M, unsigned Generation, GenomesFit Fit) {
   Mutate.generation = Generation;
   Mutate.strategies.assign(Options.Strategies.begin(),
                            Options.Strategies.end());
+  Mutate.favoured.assign(Options.Favoured.begin(), Options.Favoured.end());
   std::vector<std::string> Known = tallies();
   Mutate.tallies.assign(Known.begin(), Known.end());
   if (Error E = runPass(M, createPrunePass(Prune)))

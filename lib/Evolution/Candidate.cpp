@@ -11,6 +11,7 @@
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Evolution/LaunchShapes.h"
 #include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanCost.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
@@ -43,6 +44,10 @@ public:
   StringRef originalDigest() const override { return Digest; }
   double originalTime() const override { return Time; }
   Expected<Translation> translate(const Genome &G) const override;
+  std::vector<std::string>
+  favoured(ArrayRef<StrategyInfo> Strategies) const override {
+    return Shapes->favoured(Strategies);
+  }
   Expected<Candidate> prepare(const Genome &G) const override;
   Expected<Candidate> prepare(const Genome &G, Translation T) const override;
   Error judge(Candidate &C) override { return judge(C, GateDepth::Search); }
@@ -92,6 +97,7 @@ private:
   SmallVector<bool> GpuOnly;       ///< By workload.
   std::string Digest;
   KernelResources Resources;
+  std::optional<LaunchShapes> Shapes;
   std::vector<double> Times;   ///< Of the original, per workload.
   std::vector<double> Weights; ///< timeWeights().
   double Time = 0;
@@ -167,6 +173,14 @@ Error Evaluator::initialise() {
     return E;
   }
   Digest = deviceCodeDigest(Ptx);
+  Expected<KernelResources> R = planResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
+  if (R)
+    Resources = *R;
+  else if (!P.OnGpu)
+    return R.takeError();
+  else // The GPU times; without figures, registers bound no block.
+    consumeError(R.takeError());
+  Shapes.emplace(P, Resources, Bitcode);
   if (P.OnGpu) {
     if (Error E = makeGate())
       return E;
@@ -174,10 +188,6 @@ Error Evaluator::initialise() {
       W.IsLarge = TheGate && !GpuOnly[I] && TheGate->isLarge(inGate(I));
     return Error::success();
   }
-  Expected<KernelResources> R = planResources(Ptx, P.K.Symbol, P.Arch, P.Flags);
-  if (!R)
-    return R.takeError();
-  Resources = *R;
   if (Error E = makeGate())
     return E;
   Weights = timeWeights(P.Workloads, TimeBasis::Modelled);
@@ -269,6 +279,8 @@ Expected<Translation> Evaluator::translate(const Genome &G) const {
     return findingError(
         genomeText(G) +
         ": its guard or its plan keeps out every recorded launch");
+  if (Error E = Shapes->check(G))
+    return std::move(E);
   return T;
 }
 

@@ -29,6 +29,10 @@ public:
         Refused(std::move(Refused)) {}
   size_t width() const override { return Width; }
   Error fit(ArrayRef<Genome> Genomes, std::vector<bool> &Fits) override;
+  std::vector<std::string>
+  favoured(ArrayRef<StrategyInfo> Strategies) override {
+    return E.favoured(Strategies);
+  }
   Error make(ArrayRef<CandidateOrder> Orders,
              std::vector<std::optional<Candidate>> &Made) override;
   Error revise(ArrayRef<RevisionOrder> Orders,

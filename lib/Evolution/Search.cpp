@@ -229,6 +229,7 @@ Error SearchLoop::beginBreeding() {
   B.Offspring = Options.Offspring;
   B.Strategies = Strategies;
   B.Begin = Begin;
+  B.Favoured = Maker->favoured(strategiesOf(Population->getOperation()));
   Breeding =
       std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
   return Breeding->begin(

@@ -63,6 +63,23 @@ unsigned capabilityNumber(StringRef Arch) {
   return A ? A->Number : 0;
 }
 
+unsigned residentThreads(StringRef Arch) {
+  switch (capabilityNumber(Arch)) {
+  case 75:
+    return 1024;
+  case 86:
+  case 87:
+  case 88:
+  case 89:
+  case 110:
+  case 120:
+  case 121:
+    return 1536;
+  default:
+    return 2048;
+  }
+}
+
 std::string architectureFor(StringRef Gpu, ArrayRef<std::string> Archs) {
   std::string Best = Gpu.str();
   for (StringRef Arch : Archs) {

@@ -38,6 +38,8 @@ struct BreedingOptions {
   std::vector<std::string> Strategies;
   /// Genomes to begin with, as genomeText writes them.
   std::vector<std::string> Begin;
+  /// Genes to draw before others of their strategies, as Gene::str writes them.
+  std::vector<std::string> Favoured;
 };
 
 /// How much of the time of its launches the unit that limits them is busy, 0 to

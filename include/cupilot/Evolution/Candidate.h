@@ -18,6 +18,8 @@
 
 namespace cupilot {
 
+struct StrategyInfo;
+
 /// A compiler that builds the program.
 struct BuildCompiler {
   /// In evidence: "nvcc-13.0"; "" for an nvcc that does not say its version.
@@ -88,6 +90,10 @@ public:
   virtual double originalTime() const = 0;
   /// By rules. That one of them refuses is a finding.
   virtual llvm::Expected<Translation> translate(const Genome &G) const = 0;
+  /// Of the genes of \p Strategies that shape blocks, those that fill the GPU
+  /// best, as Gene::str writes them.
+  virtual std::vector<std::string>
+  favoured(llvm::ArrayRef<StrategyInfo> Strategies) const = 0;
   /// Translate, admit, compile. Only broken tools are errors; a genome that
   /// fails has an outcome and a reason in its record.
   virtual llvm::Expected<Candidate> prepare(const Genome &G) const = 0;

@@ -58,6 +58,11 @@ public:
     Fits.assign(Genomes.size(), true);
     return llvm::Error::success();
   }
+  /// Genes of \p Strategies to draw before others, as Gene::str writes them.
+  virtual std::vector<std::string>
+  favoured(llvm::ArrayRef<StrategyInfo> Strategies) {
+    return {};
+  }
   /// \p Made gets the candidates, in the order of \p Orders, compiled or with
   /// an outcome; nothing where the order is known, or where exhausted() or a
   /// budget's end, which is the error then, came before it.

@@ -23,6 +23,18 @@ struct Translation {
 /// The strategies that the rules translator can carry out.
 llvm::ArrayRef<llvm::StringRef> ruleStrategies();
 
+/// A launch whose blocks a gene has shaped.
+struct ShapedLaunch {
+  LaunchShape Shape;
+  /// What the code is bound to: threads of a block at most, and blocks that a
+  /// multiprocessor shall hold. 0: the gene says nothing of it.
+  uint64_t MostThreads = 0, LeastBlocks = 0;
+};
+
+/// The launch \p Of as \p G alone shapes its blocks; nothing for strategies
+/// that leave them as they are. Whether the rule applies is not asked.
+std::optional<ShapedLaunch> shapedBy(const Gene &G, const LaunchShape &Of);
+
 /// Rewrites the slice of \p K on its Clang AST, gene by gene in the order of
 /// ruleStrategies(). A gene whose precondition the kernel does not meet is a
 /// finding error: "STRATEGY: reason". The result parses. \p Flags are those of

@@ -40,6 +40,10 @@ std::string computeCapability(llvm::StringRef Arch);
 /// 90 for "sm_90" and "sm_90a": what a running program can ask an image for; 0
 /// for what is no architecture.
 unsigned capabilityNumber(llvm::StringRef Arch);
+/// Threads that a multiprocessor of this architecture holds at most (CUDA C++
+/// Programming Guide, "Technical Specifications per Compute Capability"). Of
+/// what is no architecture, or not in that table, the most that any holds.
+unsigned residentThreads(llvm::StringRef Arch);
 
 /// The one of \p Archs that a GPU of the compute capability \p Gpu runs, with
 /// most instructions ("sm_90a" before "sm_90"); \p Gpu if there is none.

@@ -55,9 +55,13 @@ std::vector<Gene> StrategyInfo::genes(size_t Most) const {
   return All;
 }
 
+/// Genes of a strategy that are looked at for favoured ones.
+static constexpr size_t MostFavoured = 256;
+
 GenePool::GenePool(std::vector<StrategyInfo> All,
                    std::map<std::string, StrategyTally> Tallies,
-                   std::set<std::string> Refused)
+                   std::set<std::string> Refused,
+                   std::set<std::string> Favoured)
     : Strategies(std::move(All)), Tallies(std::move(Tallies)),
       Refused(std::move(Refused)) {
   if (!this->Refused.empty())
@@ -66,6 +70,13 @@ GenePool::GenePool(std::vector<StrategyInfo> All,
         return this->Refused.count(G.str()) != 0;
       });
     });
+  if (Favoured.empty())
+    return;
+  for (const StrategyInfo &S : Strategies)
+    for (Gene &G : S.genes(MostFavoured))
+      if (std::string Text = G.str();
+          Favoured.count(Text) && !this->Refused.count(Text))
+        this->Favoured[S.Name].push_back(std::move(G));
 }
 
 const StrategyInfo *GenePool::find(StringRef Name) const {
@@ -96,6 +107,8 @@ Genome GenePool::align(Genome G) const {
 }
 
 Gene GenePool::randomGene(Random &R, const StrategyInfo &S) const {
+  if (auto It = Favoured.find(S.Name); It != Favoured.end() && R.chance(80))
+    return It->second[R.below(It->second.size())];
   auto Draw = [&] {
     Gene G{S.Name, {}};
     for (const StrategyInfo::Param &P : S.Params) {

@@ -39,7 +39,8 @@ static constexpr StringRef ParentsAttr = "cupilot.parents";
 /// without the genes that are refused alone.
 static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names,
                        std::map<std::string, StrategyTally> Tallies = {},
-                       ArrayRef<Genome> Refused = {}) {
+                       ArrayRef<Genome> Refused = {},
+                       ArrayRef<std::string> Favoured = {}) {
   std::set<std::string> Alone;
   for (const Genome &G : Refused)
     if (G.size() == 1)
@@ -49,7 +50,8 @@ static GenePool poolOf(Operation *Library, ArrayRef<std::string> Names,
     llvm::erase_if(Strategies, [&](const StrategyInfo &S) {
       return !llvm::is_contained(Names, S.Name);
     });
-  return GenePool(std::move(Strategies), std::move(Tallies), std::move(Alone));
+  return GenePool(std::move(Strategies), std::move(Tallies), std::move(Alone),
+                  {Favoured.begin(), Favoured.end()});
 }
 
 /// What the option `tallies` says; nothing where it is broken.
@@ -148,8 +150,9 @@ struct Initialise : cupilot::impl::InitialisePassBase<Initialise> {
     auto Refused = genomesIn(getOperation(), std::vector<std::string>(refused));
     if (!Tallies || !Refused)
       return signalPassFailure();
-    GenePool Pool = poolOf(getOperation(), std::vector<std::string>(strategies),
-                           *Tallies, *Refused);
+    GenePool Pool =
+        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies,
+               *Refused, std::vector<std::string>(favoured));
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {
@@ -283,8 +286,9 @@ struct Mutate : cupilot::impl::MutatePassBase<Mutate> {
     auto Refused = genomesIn(getOperation(), std::vector<std::string>(refused));
     if (!Tallies || !Refused)
       return signalPassFailure();
-    GenePool Pool = poolOf(getOperation(), std::vector<std::string>(strategies),
-                           *Tallies, *Refused);
+    GenePool Pool =
+        poolOf(getOperation(), std::vector<std::string>(strategies), *Tallies,
+               *Refused, std::vector<std::string>(favoured));
     if (Pool.empty())
       return;
     for (KernelOp Kernel : getOperation().getOps<KernelOp>()) {

@@ -166,10 +166,7 @@ void Bounds::walk(llvm::ArrayRef<const Stmt *> Statements) {
   }
 }
 
-/// \p E, or what a variable that keeps its value was set to:
-/// `const bool inside = i < n; if (inside)`.
-static const clang::Expr *conditionOf(const Values &Vals,
-                                      const clang::Expr *E) {
+const clang::Expr *conditionOf(const Values &Vals, const clang::Expr *E) {
   E = peel(E);
   const VarDecl *Var = variableOf(E);
   return Var && !isa<ParmVarDecl>(Var) && Vals.isStable(Var) &&

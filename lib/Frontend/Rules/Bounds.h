@@ -66,6 +66,10 @@ private:
   std::vector<const clang::DeclStmt *> Prologue;
 };
 
+/// \p E, or what a variable that keeps its value was set to:
+/// `const bool inside = i < n; if (inside)`.
+const clang::Expr *conditionOf(const Values &Vals, const clang::Expr *E);
+
 /// True when evaluating \p S neither changes anything nor reads memory that
 /// others could write or that could be missing.
 bool isHarmless(const KernelView &V, const clang::Stmt *S);

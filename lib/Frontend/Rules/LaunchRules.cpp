@@ -11,6 +11,7 @@
 #include "cupilot/Support/Error.h"
 #include "clang/AST/Attr.h"
 #include "clang/AST/DeclCXX.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace clang;
 
@@ -198,6 +199,19 @@ llvm::Error applyBlockSize(RewriteState &S, const Gene &G) {
   return checkNoAssumption(S, G, Mask);
 }
 
+ShapedLaunch shapeBlocks(const Gene &G, const LaunchShape &Of) {
+  ShapedLaunch New{Of};
+  const int64_t Sizes[2] = {valueOf(G, "x"), valueOf(G, "y")};
+  for (unsigned D = 0; D < 2; ++D) {
+    if (Sizes[D] < 1)
+      continue;
+    New.Shape.Block[D] = uint64_t(Sizes[D]);
+    New.Shape.Grid[D] =
+        llvm::divideCeil(Of.Grid[D] * Of.Block[D], uint64_t(Sizes[D]));
+  }
+  return New;
+}
+
 llvm::Error applyBlockShape(RewriteState &S, const Gene &G) {
   if (valueOf(G, "y") < 1)
     return refuse(G, "a block has 1 to 1024 threads");
@@ -208,6 +222,12 @@ llvm::Error applyBlockShape(RewriteState &S, const Gene &G) {
     return llvm::Error::success();
   });
   return E ? std::move(E) : applyBlockSize(S, G);
+}
+
+ShapedLaunch shapeBounds(const Gene &G, const LaunchShape &Of) {
+  auto Positive = [](int64_t N) { return uint64_t(std::max<int64_t>(N, 0)); };
+  return {Of, Positive(valueOf(G, "max_threads")),
+          Positive(valueOf(G, "min_blocks"))};
 }
 
 llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G) {

@@ -69,11 +69,17 @@ llvm::Error refuse(const Gene &G, llvm::Error Reason);
 /// The parameter's value; 0 when the gene does not give it.
 int64_t valueOf(const Gene &G, llvm::StringRef Param);
 
+// How strategies shape the blocks of a launch (shapedBy).
+ShapedLaunch shapeBlocks(const Gene &G, const LaunchShape &Of);
+ShapedLaunch shapeBounds(const Gene &G, const LaunchShape &Of);
+ShapedLaunch shapeRows(const Gene &G, const LaunchShape &Of);
+
 // One function per strategy.
 llvm::Error applyBlockShape(RewriteState &S, const Gene &G);
 llvm::Error applyBlockSize(RewriteState &S, const Gene &G);
 llvm::Error applyCoarsening(RewriteState &S, const Gene &G);
 llvm::Error applyFastIntrinsics(RewriteState &S, const Gene &G);
+llvm::Error applyHaloTiling(RewriteState &S, const Gene &G);
 llvm::Error applyLaunchBounds(RewriteState &S, const Gene &G);
 llvm::Error applyMoreThreads(RewriteState &S, const Gene &G);
 llvm::Error applyReadOnly(RewriteState &S, const Gene &G);

@@ -20,6 +20,14 @@ using namespace clang;
 
 namespace cupilot {
 
+ShapedLaunch shapeRows(const Gene &G, const LaunchShape &Of) {
+  ShapedLaunch New{Of};
+  const uint64_t Rows = uint64_t(std::max<int64_t>(valueOf(G, "rows"), 1));
+  New.Shape.Grid[0] = Of.Grid[0] / Rows;
+  New.Shape.Block[1] = Rows;
+  return New;
+}
+
 llvm::Error applyRowsPerBlock(RewriteState &S, const Gene &G) {
   const int64_t Rows = valueOf(G, "rows");
   if (Rows < 2 || Rows > 32)

@@ -15,12 +15,14 @@ using namespace llvm;
 namespace cupilot {
 
 using RuleFunction = Error (*)(RewriteState &, const Gene &);
+using ShapeFunction = ShapedLaunch (*)(const Gene &, const LaunchShape &);
 
 /// In the order of application: what looks for plain accesses and indices comes
 /// before what hides them, the block's shape before what depends on it.
 static const struct {
   StringRef Name;
   RuleFunction Apply;
+  ShapeFunction Shape = nullptr; ///< Of those that shape blocks.
 } Rules[] = {
     {"fast_intrinsics", applyFastIntrinsics},
     {"restrict_pointers", applyRestrict},
@@ -28,13 +30,14 @@ static const struct {
     {"read_only_loads", applyReadOnly},
     {"thread_coarsening", applyCoarsening},
     {"more_threads", applyMoreThreads},
-    {"block_size", applyBlockSize},
-    {"block_shape", applyBlockShape},
-    {"rows_per_block", applyRowsPerBlock},
+    {"block_size", applyBlockSize, shapeBlocks},
+    {"block_shape", applyBlockShape, shapeBlocks},
+    {"rows_per_block", applyRowsPerBlock, shapeRows},
+    {"halo_tiling", applyHaloTiling},
     {"shared_memory_tiling", applySharedTiling},
     {"warp_shuffle_reduction", applyWarpReduction},
     {"unroll", applyUnroll},
-    {"launch_bounds", applyLaunchBounds},
+    {"launch_bounds", applyLaunchBounds, shapeBounds},
 };
 
 ArrayRef<StringRef> ruleStrategies() {
@@ -45,6 +48,13 @@ ArrayRef<StringRef> ruleStrategies() {
     return List;
   }();
   return Names;
+}
+
+std::optional<ShapedLaunch> shapedBy(const Gene &G, const LaunchShape &Of) {
+  for (const auto &Rule : Rules)
+    if (Rule.Name == G.Strategy && Rule.Shape)
+      return Rule.Shape(G, Of);
+  return std::nullopt;
 }
 
 /// A text that a rule made and that does not parse is the rule's failure.

@@ -10,6 +10,7 @@
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/Journal.h"
+#include "cupilot/Evolution/LaunchShapes.h"
 #include "cupilot/Roofline/CostModel.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -119,6 +120,93 @@ TEST(GenePool, DrawsNoRefusedGene) {
   // What needs a strategy that has no genes is none, either.
   for (int I = 0; I < 200; ++I)
     EXPECT_EQ(genomeText(Pool.random(R, 2)), Genes[2]);
+}
+
+TEST(GenePool, DrawsFavouredGenesFirst) {
+  std::vector<StrategyInfo> Strategies = {
+      {"wide", {{"by", {1, 2, 3, 4}, {}}}, {}, {}}};
+  GenePool Pool(Strategies, {}, {"wide{by=3}"}, {"wide{by=2}", "wide{by=3}"});
+  Random R(1, "test", 0);
+  std::map<std::string, unsigned> Count;
+  for (int I = 0; I < 3000; ++I)
+    ++Count[Pool.randomGene(R, Strategies[0]).str()];
+  EXPECT_EQ(Count["wide{by=3}"], 0u);
+  EXPECT_NEAR(Count["wide{by=2}"], 2600, 100);
+  EXPECT_NEAR(Count["wide{by=1}"], 200, 60);
+  // With all of them refused, the others are drawn as ever.
+  GenePool Others(Strategies, {}, {"wide{by=2}"}, {"wide{by=2}"});
+  for (int I = 0; I < 30; ++I)
+    EXPECT_NE(Others.randomGene(R, Strategies[0]).str(), "wide{by=2}");
+}
+
+/// Genes that shape blocks, of a kernel of \p Registers that is launched with
+/// \p Threads for each of \p Blocks blocks.
+static std::vector<std::string> favoured(unsigned Registers, uint64_t Blocks,
+                                         uint64_t Threads) {
+  SearchProblem P;
+  P.Gpu = cantFail(describeGpu("H200"));
+  P.Arch = "sm_90";
+  Workload W;
+  W.Shape.Grid[0] = Blocks;
+  W.Shape.Block[0] = Threads;
+  P.Workloads = {W};
+  KernelResources Resources;
+  Resources.Registers = Registers;
+  return LaunchShapes(P, Resources, "")
+      .favoured({{"block_size", {{"x", {32, 128, 256, 512, 1024}, {}}}, {}, {}},
+                 {"launch_bounds",
+                  {{"max_threads", {128, 256}, {}}, {"min_blocks", {2, 4}, {}}},
+                  {},
+                  {}},
+                 {"unroll", {{"factor", {2, 4}, {}}}, {}, {}}});
+}
+
+TEST(LaunchShapes, FavoursWhatFillsTheGpu) {
+  using Texts = std::vector<std::string>;
+  // 32 blocks a multiprocessor: warps alone leave half of it empty. Bounds do
+  // nothing for so few registers, but keep larger blocks out.
+  EXPECT_EQ(favoured(32, 100000, 256),
+            (Texts{"block_size{x=128}", "block_size{x=256}",
+                   "block_size{x=512}", "block_size{x=1024}",
+                   "launch_bounds{max_threads=256, min_blocks=2}",
+                   "launch_bounds{max_threads=256, min_blocks=4}"}));
+  // 24 warps: three blocks of 256, one of 512, none of 1024. A fourth block by
+  // bounds takes 16 registers from each thread.
+  EXPECT_EQ(favoured(80, 100000, 256),
+            (Texts{"block_size{x=32}", "block_size{x=128}", "block_size{x=256}",
+                   "launch_bounds{max_threads=256, min_blocks=4}"}));
+  // Small blocks spread over all of the GPU.
+  EXPECT_EQ(
+      favoured(32, 33, 1024),
+      (Texts{"block_size{x=32}", "block_size{x=128}", "block_size{x=256}"}));
+}
+
+TEST(LaunchShapes, RefusesWhatNoMultiprocessorHolds) {
+  SearchProblem P;
+  P.Gpu = cantFail(describeGpu("H200"));
+  P.Arch = "sm_75";
+  P.Workloads.resize(1);
+  P.Workloads[0].Shape.Block[0] = 256;
+  KernelResources Resources;
+  Resources.Registers = 80;
+  LaunchShapes Shapes(P, Resources, "");
+  auto Why = [&](StringRef Genome) {
+    Error E = Shapes.check(*parseGenome(Genome));
+    return E ? toString(std::move(E)) : "";
+  };
+  EXPECT_EQ(Why("launch_bounds{max_threads=1024, min_blocks=2}"),
+            "launch_bounds: no multiprocessor holds 2 blocks of 1024 threads; "
+            "the most for sm_75 on the NVIDIA H200 are 1024 threads in 32 "
+            "blocks");
+  EXPECT_EQ(Why("launch_bounds{max_threads=512, min_blocks=2}"), "");
+  EXPECT_EQ(Why("block_size{x=1024}"),
+            "block_size{x=1024}: a multiprocessor of the NVIDIA H200 does not "
+            "hold a block of 1024 threads with 80 registers each");
+  // Bounds let ptxas do with fewer.
+  EXPECT_EQ(Why("block_size{x=1024}, launch_bounds{max_threads=1024, "
+                "min_blocks=1}"),
+            "");
+  EXPECT_EQ(Why("unroll{factor=4}"), "");
 }
 
 TEST(Thompson, DrawsWhatHelpedAndTriesWhatIsNew) {

@@ -144,7 +144,7 @@ TEST(Handshake, KnowsEveryStrategyThatCanBeDenied) {
   std::set<std::string> Deniable, Silent;
   for (const LibraryStrategy &S : library())
     (S.ShownBy.empty() ? Silent : Deniable).insert(S.Info.Name);
-  EXPECT_EQ(Deniable.size(), 29u);
+  EXPECT_EQ(Deniable.size(), 30u);
   EXPECT_EQ(
       Silent,
       (std::set<std::string>{
@@ -160,9 +160,9 @@ TEST(Handshake, EachStrategyShowsByWhatItIsMadeOf) {
   // The original's own code has no more blocks than a GPU can hold, and that
   // alone.
   EXPECT_EQ(shownBy(Plain), Set{"persistent_kernel"});
-  const Set Shared = {"coalesced_layout", "persistent_kernel",
-                      "shared_memory_tiling", "shared_padding",
-                      "shared_swizzle"};
+  const Set Shared = {"coalesced_layout",  "halo_tiling",
+                      "persistent_kernel", "shared_memory_tiling",
+                      "shared_padding",    "shared_swizzle"};
   // "red." is a part of "shared.", too.
   Set SharedDot = Shared;
   SharedDot.insert({"privatized_atomics", "split_reduction"});

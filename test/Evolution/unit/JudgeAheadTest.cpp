@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evolution/JudgeAhead.h"
+#include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Support/Error.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
@@ -39,6 +40,9 @@ public:
   double originalTime() const override { return 0; }
   Expected<Translation> translate(const Genome &) const override {
     return findingError("");
+  }
+  std::vector<std::string> favoured(ArrayRef<StrategyInfo>) const override {
+    return {};
   }
   Expected<Candidate> prepare(const Genome &) const override {
     return findingError("");

@@ -45,3 +45,10 @@ TEST(Architecture, ComputeCapability) {
   EXPECT_EQ(capabilityNumber("sm_90a"), 90u);
   EXPECT_EQ(capabilityNumber("x86-64"), 0u);
 }
+
+TEST(Architecture, ResidentThreads) {
+  EXPECT_EQ(residentThreads("sm_75"), 1024u);
+  EXPECT_EQ(residentThreads("sm_89"), 1536u);
+  EXPECT_EQ(residentThreads("sm_90a"), 2048u);
+  EXPECT_EQ(residentThreads("sm_120f"), 1536u);
+}

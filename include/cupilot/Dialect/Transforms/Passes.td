@@ -19,7 +19,8 @@ def InitialisePass : Pass<"cupilot-initialise", "::mlir::ModuleOp"> {
     ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
     ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">,
     ListOption<"genomes", "genomes", "std::string", "Genomes to begin with, their genes joined by '+'">,
-    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">
+    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">,
+    ListOption<"favoured", "favoured", "std::string", "Genes to draw before others of their strategies">
   ];
 }
 
@@ -60,7 +61,8 @@ def MutatePass : Pass<"cupilot-mutate", "::mlir::ModuleOp"> {
     Option<"rate", "rate", "unsigned", "40", "Percentage of variants that change">,
     ListOption<"strategies", "strategies", "std::string", "Strategies to draw from; all if empty">,
     ListOption<"tallies", "tallies", "std::string", "NAME:TRIED:HELPED of strategies; they steer the draw">,
-    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">
+    ListOption<"refused", "refused", "std::string", "Genomes that cannot be made for the kernel">,
+    ListOption<"favoured", "favoured", "std::string", "Genes to draw before others of their strategies">
   ];
 }
 
