@@ -21,6 +21,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <chrono>
 #include <map>
 
 using namespace llvm;
@@ -282,15 +283,17 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
 static Error searchAll(const EvolveRequest &R,
                        MutableArrayRef<SearchItem> Items,
                        KernelSearches &Search, raw_ostream &Log) {
-  std::optional<BudgetSplit> Budget;
-  if (R.Budget) {
-    std::vector<double> Shares;
-    for (const SearchItem &I : Items)
-      if (I.K)
-        Shares.push_back(I.Row.Share);
-    // Two questions choose; one more, with its repair, makes a candidate.
-    Budget.emplace(*R.Budget, std::move(Shares), R.Models ? 4 : 1);
-  }
+  std::optional<BudgetSplit> Budget, Time;
+  std::vector<double> Shares;
+  for (const SearchItem &I : Items)
+    if (I.K)
+      Shares.push_back(I.Row.Share);
+  // Two questions choose; one more, with its repair, makes a candidate.
+  if (R.Budget)
+    Budget.emplace(*R.Budget, Shares, R.Models ? 4 : 1);
+  // In less, nothing is found.
+  if (R.MaxSeconds)
+    Time.emplace(*R.MaxSeconds, Shares, 10);
   Error First = Error::success();
   unsigned Awaiting = 0;
   bool Ends = false;
@@ -318,9 +321,22 @@ static Error searchAll(const EvolveRequest &R,
           << (R.Models ? " call(s)" : " candidate(s)")
           << " of --budget=" << *R.Budget << "\n";
     }
+    const auto Begin = std::chrono::steady_clock::now();
+    if (Time) {
+      const unsigned Seconds = Time->next();
+      if (Seconds == 0) {
+        I.Row.Why = "--max-seconds is spent on kernels with larger shares";
+        continue;
+      }
+      Search.Until = Begin + std::chrono::seconds(Seconds);
+    }
     Error E = Search.evolveKernel(*I.Unit, I.Others, *I.K, I.Row, Most);
     if (Budget)
       Budget->spend(Search.Spent);
+    if (Time)
+      Time->spend(unsigned(std::chrono::ceil<std::chrono::seconds>(
+                               std::chrono::steady_clock::now() - Begin)
+                               .count()));
     if (!E)
       continue;
     const bool Waits = E.isA<ResultsAwaited>();

@@ -117,6 +117,7 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
   if (Most && !Models)
     SearchSize::limit(Options, *Most);
   Options.Resume = R.Resume;
+  Options.Until = Until;
   Options.Jobs = R.Jobs;
   Options.Strategies = R.Strategies.empty()
                            ? sharedFile("strategies", "strategies")
@@ -204,8 +205,9 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
     case CandidateOutcome::Unidentified: // Its identity is not the gate's.
     case CandidateOutcome::Slower:
     case CandidateOutcome::Accepted:
-      ++C.Judged;
-      ++C.Passed;
+      // What a GPU called slower before the gate has no evidence.
+      C.Judged += R.Evidence.has_value();
+      C.Passed += R.Evidence.has_value();
       break;
     case CandidateOutcome::Unjudged: // These never came so far.
     case CandidateOutcome::Refused:
@@ -232,7 +234,7 @@ Error KernelSearches::supersede(const SearchResult &Result,
   if (*Earlier)
     for (StringRef Digest : split((*Earlier)->Results, '\n'))
       Update.Superseded.push_back(Digest.str());
-  if (!Result.isOverBudget())
+  if (!Result.isCutShort())
     return Error::success();
   std::vector<std::string> Own;
   for (const Variant &V : Update.Kernel->Variants)

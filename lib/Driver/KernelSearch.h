@@ -13,6 +13,7 @@
 #include "cupilot/Driver/SearchTable.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/File.h"
+#include <chrono>
 
 namespace cupilot {
 
@@ -55,6 +56,8 @@ public:
   /// have it.
   std::string OthersFailed;
   bool OverBudget = false; ///< Nothing more can be asked in this run.
+  /// SearchOptions::Until of the next kernel.
+  std::optional<std::chrono::steady_clock::time_point> Until;
 
 private:
   llvm::Expected<std::optional<SearchProblem>>

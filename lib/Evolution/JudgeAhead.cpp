@@ -13,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <limits>
+#include <unistd.h>
 
 using namespace llvm;
 
@@ -62,14 +63,24 @@ static bool readVerdict(StringRef Text, CandidateRecord &R) {
 
 std::vector<std::optional<CandidateRecord>>
 judgeAhead(CandidateEvaluator &Evaluator,
-           ArrayRef<const Candidate *> Candidates, unsigned Jobs) {
+           ArrayRef<const Candidate *> Candidates, unsigned Jobs,
+           std::optional<std::chrono::steady_clock::time_point> Until) {
   std::vector<std::optional<CandidateRecord>> Records(Candidates.size());
   std::vector<unsigned> Tasks;
   for (unsigned I = 0; I < Candidates.size(); ++I)
     Tasks.push_back(I);
   auto Job = [&](unsigned Task) -> std::string {
     Candidate C = *Candidates[Task];
-    if (Error E = Evaluator.judge(C)) {
+    if (Until) {
+      auto Left = std::chrono::duration_cast<std::chrono::seconds>(
+          *Until - std::chrono::steady_clock::now());
+      if (Left.count() <= 0)
+        return "";
+      alarm(unsigned(Left.count()) + 1); // Ends this process.
+    }
+    Error E = Evaluator.judge(C);
+    alarm(0);
+    if (E) {
       consumeError(std::move(E));
       return "";
     }

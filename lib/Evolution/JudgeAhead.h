@@ -9,16 +9,18 @@
 #define CUPILOT_LIB_EVOLUTION_JUDGEAHEAD_H
 
 #include "cupilot/Evolution/Candidate.h"
+#include <chrono>
 
 namespace cupilot {
 
 /// Judges \p Candidates, \p Jobs of them at a time, in processes that are
 /// copies of this one. By candidate: its record as judge() makes it, as far as
 /// the journal holds it; nothing where that failed, so that judge() can say
-/// why.
+/// why, and where there was no verdict when \p Until came.
 std::vector<std::optional<CandidateRecord>>
 judgeAhead(CandidateEvaluator &Evaluator,
-           llvm::ArrayRef<const Candidate *> Candidates, unsigned Jobs);
+           llvm::ArrayRef<const Candidate *> Candidates, unsigned Jobs,
+           std::optional<std::chrono::steady_clock::time_point> Until = {});
 
 } // namespace cupilot
 

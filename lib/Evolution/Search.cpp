@@ -40,6 +40,7 @@ struct SearchEntry {
   CandidateRecord Record = {};                         ///< Its latest state.
   unsigned Round = 0;                                  ///< Repairs so far.
   bool GaveUp = false;
+  bool TooLate = false; ///< No time was left for its verdict.
 };
 
 /// One search, from its beginning or from where its journal ends.
@@ -85,6 +86,7 @@ private:
   bool isOverBudget() const {
     return Ended && Ended->Why == EarlyEnd::Cause::Budget;
   }
+  bool isOutOfTime();
   Error save(const CandidateRecord &R);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {
@@ -328,10 +330,18 @@ Error SearchLoop::endOfBudget(Error E) {
                       });
 }
 
-/// The journal does not hear of what a budget's end left without its repairs: a
-/// search that goes on repairs it first.
+/// Looks at the clock. What is under way ends as it would.
+bool SearchLoop::isOutOfTime() {
+  if (!Ended && Options.Until &&
+      std::chrono::steady_clock::now() >= *Options.Until)
+    Ended = {EarlyEnd::Cause::Time, "its time is over"};
+  return Ended && Ended->Why == EarlyEnd::Cause::Time;
+}
+
+/// The journal does not hear of what a budget's end, or that of the time, left
+/// without its repairs: a search that goes on repairs it first.
 Error SearchLoop::save(const CandidateRecord &R) {
-  if (!isOverBudget())
+  if (!isOverBudget() && (Maker->rounds() == 0 || !isOutOfTime()))
     return J.save(Run, R);
   Unfinished.push_back(R);
   return Error::success();
@@ -401,11 +411,14 @@ bool SearchLoop::endAsDuplicate(CandidateRecord &R) const {
   return true;
 }
 
-/// Duplicates are not judged.
+/// Duplicates are not judged, and nothing is when the time is over.
 Error SearchLoop::judge(SearchEntry &E) {
   Candidate &C = *E.Made;
   if (C.Record.Outcome == CandidateOutcome::Unjudged &&
       !endAsDuplicate(C.Record)) {
+    E.TooLate = !E.Ahead && isOutOfTime();
+    if (E.TooLate)
+      return Error::success();
     if (E.Ahead)
       C.Record = std::move(*E.Ahead);
     else if (Error Failure = Evaluator->judge(C))
@@ -438,7 +451,8 @@ void SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
   std::vector<const Candidate *> Candidates;
   for (SearchEntry *E : Waiting)
     Candidates.push_back(&*E->Made);
-  auto Records = cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs);
+  auto Records =
+      cupilot::judgeAhead(*Evaluator, Candidates, Options.Jobs, Options.Until);
   for (auto [E, Record] : zip_equal(Waiting, Records))
     E->Ahead = std::move(Record);
 }
@@ -568,6 +582,10 @@ Error SearchLoop::make(MutableArrayRef<SearchEntry> Entries) {
   return Error::success();
 }
 
+static bool isReady(const SearchEntry &E) {
+  return E.Known || (E.Made && !E.TooLate);
+}
+
 /// Judges here what was made.
 Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
                             unsigned Generation) {
@@ -580,13 +598,14 @@ Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
       if (Error Failure = judge(E))
         return Failure;
     // Without repairs there is nothing to wait for.
-    if (Maker->rounds() == 0 && (E.Known || E.Made))
+    if (Maker->rounds() == 0 && isReady(E))
       if (Error Failure = finish(E, Generation))
         return Failure;
   }
   if (Maker->rounds() == 0)
     return Error::success();
-  for (unsigned Round = 1; Round <= Maker->rounds() && !isOverBudget(); ++Round)
+  for (unsigned Round = 1;
+       Round <= Maker->rounds() && !isOverBudget() && !isOutOfTime(); ++Round)
     if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
                                [&](ArrayRef<SearchEntry *> New) -> Error {
                                  judgeAhead(New);
@@ -597,7 +616,7 @@ Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
                                }))
       return Failure;
   for (SearchEntry &E : Entries)
-    if (E.Known || E.Made)
+    if (isReady(E))
       if (Error Failure = finish(E, Generation))
         return Failure;
   return Error::success();
@@ -610,7 +629,8 @@ Error SearchLoop::evaluate(unsigned Generation) {
   // Without a GPU's word before, what is made is judged before more is made.
   auto InTurns =
       [&](function_ref<Error(MutableArrayRef<SearchEntry>)> Do) -> Error {
-    for (size_t First = 0; First < Entries.size() && !isOverBudget();
+    for (size_t First = 0;
+         First < Entries.size() && !isOverBudget() && !isOutOfTime();
          First += Maker->width())
       if (Error E = Do(MutableArrayRef(Entries).slice(
               First, std::min(Maker->width(), Entries.size() - First))))
@@ -634,7 +654,7 @@ Error SearchLoop::evaluate(unsigned Generation) {
   if (!isOverBudget())
     if (Error E = evaluateOnGpu(Generation, Entries))
       return E;
-  if (isOverBudget())
+  if (isOverBudget() || isOutOfTime())
     return Error::success();
   // Nobody could make these any more.
   for (VariantOp V :
@@ -740,8 +760,8 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
   std::string Step = "g" + std::to_string(Generation);
   if (Error E = judgeOnGpu(Step, Waiting))
     return E;
-  for (unsigned Round = 1; Round <= Maker->rounds() && !isOverBudget();
-       ++Round) {
+  for (unsigned Round = 1;
+       Round <= Maker->rounds() && !isOverBudget() && !isOutOfTime(); ++Round) {
     std::string Number = std::to_string(Round);
     if (Error E = repair(Entries, GpuStage.str() + Number,
                          [&](ArrayRef<SearchEntry *> New) -> Error {

@@ -74,6 +74,11 @@ struct Options : CommandOptions {
   cl::opt<unsigned> Generations{
       "generations", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Number of generations, including the first (default 3)")};
+  cl::opt<unsigned> MaxSeconds{
+      "max-seconds", In, cl::cat(Search), cl::value_desc("N"),
+      cl::desc("Judge nothing new after N seconds, split by the kernels' "
+               "shares of the kernel time, and keep what was accepted; "
+               "--resume continues")};
   cl::opt<unsigned> Jobs{
       "jobs", In, cl::cat(Search), cl::value_desc("N"),
       cl::desc("Judge N candidates at a time, with the same verdicts (default: "
@@ -143,6 +148,8 @@ static const char Examples[] =
     "-- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir --resume -- -O2\n"
     "  cupilot evolve -p build --workloads app.mlir --top 5\n"
+    "  cupilot evolve -p build --workloads app.mlir --device cuda \\\n"
+    "      --max-seconds 600\n"
     "  cupilot evolve heat.mlir --workloads heat.workloads.mlir -- -O2\n"
     "  cupilot evolve heat.cu --workloads heat.workloads.mlir \\\n"
     "      --device spool:gpu -- -O2\n\n"
@@ -211,6 +218,9 @@ static Error run(const Options &O, const TrailingArgs &Trailing) {
   R.Budget = given(O.Budget);
   if (R.Budget && *R.Budget == 0)
     return usageError("--budget=0 searches no kernel", "give 1 or more");
+  R.MaxSeconds = given(O.MaxSeconds);
+  if (R.MaxSeconds && *R.MaxSeconds == 0)
+    return usageError("--max-seconds=0 searches no kernel", "give 1 or more");
   R.Choice.Top = given(O.Top);
   R.Choice.Least = O.Share / 100;
   Expected<std::optional<AgentSettings>> Models = O.Agents.read(O.Translator);

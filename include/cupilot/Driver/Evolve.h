@@ -55,6 +55,8 @@ struct EvolveRequest {
   SearchSize Size;
   /// Candidates, or calls to models, of all kernels together.
   std::optional<unsigned> Budget;
+  /// Seconds for all kernels together. What is under way then ends.
+  std::optional<unsigned> MaxSeconds;
   unsigned Jobs = 1; ///< Candidates that are judged at a time.
   bool Resume = false;
   bool Wait = true;              ///< For results of a GPU elsewhere.

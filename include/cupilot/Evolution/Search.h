@@ -11,6 +11,7 @@
 #include "cupilot/Evolution/GpuStepJudge.h"
 #include "cupilot/Evolution/StrategyRecord.h"
 #include "cupilot/Store/ProjectStore.h"
+#include <chrono>
 #include <functional>
 
 namespace cupilot {
@@ -37,6 +38,8 @@ struct SearchOptions {
   GpuPatience Patience; ///< With a GPU elsewhere.
   /// Models that turn genomes into code (ModelMaker.h); null: rules do.
   const AgentOptions *Agents = nullptr;
+  /// Nothing is begun from then on, but the last checks of what was accepted.
+  std::optional<std::chrono::steady_clock::time_point> Until;
   /// A kernel is done when its best time is this near to the GPU's ceiling:
   /// 0.05 for 5 %. 0: never.
   double Within = 0;
@@ -52,7 +55,7 @@ struct SearchOptions {
 
 /// Why a search ended before its last generation.
 struct EarlyEnd {
-  enum class Cause { Budget, NearCeiling, CallsMade } Why;
+  enum class Cause { Budget, Time, NearCeiling, CallsMade } Why;
   std::string Text; ///< For people.
 };
 
@@ -72,6 +75,10 @@ struct SearchResult {
 
   bool isOverBudget() const {
     return Ended && Ended->Why == EarlyEnd::Cause::Budget;
+  }
+  /// Whether the same search goes on from here where it gets more.
+  bool isCutShort() const {
+    return isOverBudget() || (Ended && Ended->Why == EarlyEnd::Cause::Time);
   }
 };
 

@@ -11,6 +11,7 @@
 #include "cupilot/Support/Error.h"
 #include "gtest/gtest.h"
 #include <cstdlib>
+#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -26,6 +27,9 @@ public:
       std::abort();
     if (R.Genome == "fails")
       return resourceError("no such tool");
+    if (R.Genome == "takes long")
+      for (;;)
+        std::this_thread::sleep_for(std::chrono::hours(1));
     R.Evidence.emplace().Canonical = "b3:1";
     R.Evidence->Modelled = {{"w0", 1.0 / 3, 0.1}};
     R.Ratio = getpid();
@@ -104,4 +108,22 @@ TEST(JudgeAhead, VerdictsOfOtherProcessesAreTheSame) {
     ASSERT_TRUE(R.Evidence);
     EXPECT_EQ(evidenceText(*R.Evidence), evidenceText(*Here.Record.Evidence));
   }
+}
+
+TEST(JudgeAhead, NothingIsWaitedForWhenTheTimeIsOver) {
+  KnownVerdicts E;
+  std::vector<Candidate> All(3);
+  for (auto [C, Genome] :
+       zip_equal(All, ArrayRef({"slower", "takes long", "also"})))
+    C.Record.Genome = Genome;
+  auto Ask = [&](int Seconds) {
+    return judgeAhead(E, {&All[0], &All[1], &All[2]}, 2,
+                      std::chrono::steady_clock::now() +
+                          std::chrono::seconds(Seconds));
+  };
+  auto Records = Ask(2);
+  EXPECT_TRUE(Records[0] && Records[2]);
+  EXPECT_FALSE(Records[1]);
+  for (const auto &Record : Ask(0))
+    EXPECT_FALSE(Record);
 }
