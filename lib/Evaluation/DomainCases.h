@@ -104,9 +104,8 @@ public:
 
   /// \p Launch with blocks of the base's shape: the same sizes, and no fewer
   /// blocks, where that is in \p Box. Null likewise.
-  llvm::Expected<const JudgedCase *> withOwnBlocks(const Bindings &Launch,
-                                                   const DomainBox &Box,
-                                                   Admission Admits);
+  llvm::Expected<const JudgedCase *>
+  withOwnBlocks(const Bindings &Launch, const DomainBox &Box, Admission Admits);
 
   /// The base with \p Sizes (beside model().vars()) and other numbers in its
   /// buffers, where that is in \p Box. Each round has its own. Null likewise.

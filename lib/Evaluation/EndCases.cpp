@@ -110,9 +110,9 @@ Expected<const JudgedCase *> DomainCases::like(const Bindings &Sizes,
   return findAt(**From, *V, Admits, [](GateCase &) { return true; });
 }
 
-Expected<const JudgedCase *>
-DomainCases::withOwnBlocks(const Bindings &Launch, const DomainBox &Box,
-                           Admission Admits) {
+Expected<const JudgedCase *> DomainCases::withOwnBlocks(const Bindings &Launch,
+                                                        const DomainBox &Box,
+                                                        Admission Admits) {
   std::optional<Values> V = sizesOf(Launch);
   if (!V)
     return nullptr;

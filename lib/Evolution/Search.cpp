@@ -714,8 +714,8 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
 }
 
 /// Times everything on the GPU before the gate, which takes a hundred times as
-/// long: what is wrong or not faster there need not be proved. Nothing that it
-/// says helps anybody: who passes the gate is measured anew.
+/// long: what is wrong or not faster there need not be proved. None of it is
+/// evidence: who passes the gate is measured anew.
 Error SearchLoop::screen(MutableArrayRef<SearchEntry> Entries,
                          unsigned Generation) {
   std::vector<SearchEntry *> Made;

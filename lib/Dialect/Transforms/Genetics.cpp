@@ -61,7 +61,7 @@ static constexpr size_t MostFavoured = 256;
 GenePool::GenePool(std::vector<StrategyInfo> All,
                    std::map<std::string, StrategyTally> Tallies,
                    std::set<std::string> Refused,
-                   std::set<std::string> Favoured)
+                   const std::set<std::string> &Favoured)
     : Strategies(std::move(All)), Tallies(std::move(Tallies)),
       Refused(std::move(Refused)) {
   if (!this->Refused.empty())

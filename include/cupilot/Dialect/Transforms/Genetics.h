@@ -72,7 +72,7 @@ public:
   explicit GenePool(std::vector<StrategyInfo> Strategies,
                     std::map<std::string, StrategyTally> Tallies = {},
                     std::set<std::string> Refused = {},
-                    std::set<std::string> Favoured = {});
+                    const std::set<std::string> &Favoured = {});
 
   /// One to try. Without tallies any is as good; with them, by Thompson
   /// sampling: the largest of a number for each strategy, drawn from the Beta
