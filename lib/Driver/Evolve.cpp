@@ -83,9 +83,7 @@ struct SearchPlan {
     auto Later = [](double Share, const SearchItem &Other) {
       return Share > Other.Row.Share;
     };
-    Items.insert(
-        std::upper_bound(Items.begin(), Items.end(), I.Row.Share, Later),
-        std::move(I));
+    Items.insert(upper_bound(Items, I.Row.Share, Later), std::move(I));
   }
 };
 } // namespace

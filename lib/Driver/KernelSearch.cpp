@@ -92,6 +92,7 @@ KernelSearches::seedsFor(const SearchProblem &P) {
   if (!Embedder)
     return Embedder.takeError();
   std::vector<std::string> Roots;
+  Roots.reserve(R.Like.size());
   for (const std::string &Each : R.Like)
     Roots.push_back(storeNamed(Each));
   Expected<std::vector<SeedGenome>> Seeds =

@@ -445,7 +445,7 @@ Error EndRuns::sideBySide(const DomainBox &Box, uint64_t Width,
   const std::vector<int64_t> At = Cases.model().baseValues();
   const std::array<uint64_t, 2> Shape = {Width, Height};
   for (auto [D, New] : enumerate(Shape)) {
-    auto Side = find_if(Vars, [D = D](const LaunchVar &Var) {
+    const auto *Side = find_if(Vars, [D = D](const LaunchVar &Var) {
       return Var.IsGrid && Var.Index == D;
     });
     if (Side == Vars.end())

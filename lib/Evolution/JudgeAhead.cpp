@@ -13,6 +13,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <limits>
+#include <numeric>
 #include <unistd.h>
 
 using namespace llvm;
@@ -66,9 +67,8 @@ judgeAhead(CandidateEvaluator &Evaluator,
            ArrayRef<const Candidate *> Candidates, unsigned Jobs,
            std::optional<std::chrono::steady_clock::time_point> Until) {
   std::vector<std::optional<CandidateRecord>> Records(Candidates.size());
-  std::vector<unsigned> Tasks;
-  for (unsigned I = 0; I < Candidates.size(); ++I)
-    Tasks.push_back(I);
+  std::vector<unsigned> Tasks(Candidates.size());
+  std::iota(Tasks.begin(), Tasks.end(), 0);
   auto Job = [&](unsigned Task) -> std::string {
     Candidate C = *Candidates[Task];
     if (Until) {
@@ -86,7 +86,7 @@ judgeAhead(CandidateEvaluator &Evaluator,
     }
     return verdictText(C.Record);
   };
-  auto Done = [&](size_t Index, TaskResult R) {
+  auto Done = [&](size_t Index, const TaskResult &R) {
     CandidateRecord Record = Candidates[Index]->Record;
     if (R.K == TaskResult::Kind::Done && !R.Answer.empty() &&
         readVerdict(R.Answer, Record))
