@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FactCollector.h"
+#include "AsmNumbers.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -282,6 +283,15 @@ void FactCollector::visitUses(const Instruction &I) {
         Address(V);
       else if (Decides && V->getType()->isIntegerTy())
         mark(Of.data(*V), &ValueUse::Decides);
+    const AsmNumbers Numbers = comparedIn(*Call);
+    for (const Value *V : Call->args()) {
+      if (V->getType()->isIntegerTy())
+        for (int64_t Number : Numbers.Integers)
+          addThreshold(extentOf(Ranges.of(*V)), Number, I);
+      if (V->getType()->isFloatTy() || V->getType()->isDoubleTy())
+        for (double Number : Numbers.Floats)
+          compareFloats(*V, *ConstantFP::get(V->getType(), Number), I);
+    }
   }
   if (isa<IntToPtrInst>(I))
     mark(Of.data(*I.getOperand(0)), &ValueUse::Addresses);

@@ -8,6 +8,7 @@
 #ifndef CUPILOT_LIB_CPUDEVICE_PTX_PTXSTATEMENT_H
 #define CUPILOT_LIB_CPUDEVICE_PTX_PTXSTATEMENT_H
 
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "cupilot/Ptx/Module.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -46,10 +47,6 @@ llvm::ArrayRef<ptx::Operand> partsOf(const ptx::Operand &O);
 /// The first and the second part of "a|b"; null for the second of others.
 std::pair<const ptx::Operand *, const ptx::Operand *>
 pairOf(const ptx::Operand &O);
-
-/// The statements of an asm statement's text, with $0 for its operands. An
-/// error says what is not understood.
-llvm::Expected<ptx::Fragment> readAsm(llvm::StringRef Text);
 
 /// The text at \p At without comments, each white space one blank, without the
 /// semicolon.
