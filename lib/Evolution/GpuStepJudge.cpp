@@ -39,8 +39,13 @@ public:
       : Problem(Problem), Evaluator(Evaluator), Log(Log), Run(Run),
         Device(std::move(Device)), Patience(std::move(Patience)) {}
   bool mayScreen() const override { return Device->worksByItself(); }
-  Error screen(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
-  Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override;
+  Error screen(StringRef Step,
+               std::vector<WaitingCandidate> &Waiting) override {
+    return compareAndTime(Step, Waiting, /*Screening=*/true);
+  }
+  Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override {
+    return compareAndTime(Step, Waiting, /*Screening=*/false);
+  }
   Error accept(CandidateRecord &Record) override;
   const MeasuredFile &measured() const override { return Measured; }
 
@@ -52,9 +57,8 @@ private:
           function_ref<Error(JudgementBatch &B)> Fill,
           function_ref<Error(json::Object &Results, StringRef Folder)> Check);
   Error addReferences(json::Object &Results, StringRef Folder, StringRef Id);
-  Expected<json::Object> compareAndTime(StringRef Step,
-                                        std::vector<WaitingCandidate> &Waiting,
-                                        bool Screening);
+  Error compareAndTime(StringRef Step, std::vector<WaitingCandidate> &Waiting,
+                       bool Screening);
   Error settle(CandidateRecord &R, const json::Object &Results, bool Screening);
   void noteTimes(const CandidateRecord *R, const GpuVerdict &Verdict,
                  const json::Object &Results);
@@ -208,11 +212,12 @@ Error BatchJudge::addReferences(json::Object &Results, StringRef Folder,
   return Error::success();
 }
 
-/// The answers to one batch of all of \p Waiting.
-Expected<json::Object> BatchJudge::compareAndTime(
-    StringRef Step, std::vector<WaitingCandidate> &Waiting, bool Screening) {
+/// All of \p Waiting in one batch.
+Error BatchJudge::compareAndTime(StringRef Step,
+                                 std::vector<WaitingCandidate> &Waiting,
+                                 bool Screening) {
   json::Object Refused;
-  return answers(
+  Expected<json::Object> Results = answers(
       Step, original(),
       [&](JudgementBatch &B) -> Error {
         if (Error Failure = prepare(Waiting))
@@ -249,28 +254,10 @@ Expected<json::Object> BatchJudge::compareAndTime(
         }
         return Error::success();
       });
-}
-
-Error BatchJudge::screen(StringRef Step,
-                         std::vector<WaitingCandidate> &Waiting) {
-  Expected<json::Object> Results =
-      compareAndTime(Step, Waiting, /*Screening=*/true);
   if (!Results)
     return Results.takeError();
   for (WaitingCandidate &W : Waiting)
-    if (Error Failure = settle(W.Record, *Results, /*Screening=*/true))
-      return Failure;
-  return Error::success();
-}
-
-Error BatchJudge::judge(StringRef Step,
-                        std::vector<WaitingCandidate> &Waiting) {
-  Expected<json::Object> Results =
-      compareAndTime(Step, Waiting, /*Screening=*/false);
-  if (!Results)
-    return Results.takeError();
-  for (WaitingCandidate &W : Waiting)
-    if (Error Failure = settle(W.Record, *Results, /*Screening=*/false))
+    if (Error Failure = settle(W.Record, *Results, Screening))
       return Failure;
   return Error::success();
 }
@@ -299,8 +286,7 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results,
               *J->Untimed);
   } else {
     const GpuRatio &Total = *J->Verdict.Total;
-    if (!Screening)
-      R.Ratio = Total.Ratio;
+    R.Ratio = Total.Ratio;
     if (J->Slower)
       R.end(CandidateOutcome::Slower, "slower on a workload, " + *J->Slower);
     else if (Total.Low < Problem.Margin)
@@ -309,10 +295,10 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results,
                     "({1:f3} to {2:f3})",
                     Total.Ratio, Total.Low, Total.High)
                 .str());
-    else if (!Screening)
+    else if (Screening)
+      R.Ratio = 0;
+    else
       R.end(CandidateOutcome::Accepted);
-    if (Screening && R.Outcome == CandidateOutcome::Slower)
-      R.Ratio = Total.Ratio;
   }
   if (!Screening)
     R.Evidence->Gpu = std::move(J->Verdict);

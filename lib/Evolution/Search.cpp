@@ -77,6 +77,8 @@ private:
   Error askGpu(StringRef Run, StringRef Step, StringRef Name,
                function_ref<Error()> Ask);
   Error judgeOthers(ArrayRef<CandidateRecord> Accepted, SearchResult &Result);
+  Error askOf(StringRef Step, ArrayRef<SearchEntry *> Waiting,
+              function_ref<Error(std::vector<WaitingCandidate> &)> Ask);
   Error judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting);
   Error settle(VariantOp V, const CandidateRecord &Record, unsigned Generation);
   Error acceptOnGpu(std::vector<CandidateRecord> &Accepted,
@@ -87,6 +89,7 @@ private:
     return Ended && Ended->Why == EarlyEnd::Cause::Budget;
   }
   bool isOutOfTime();
+  bool goesOn() { return !isOverBudget() && !isOutOfTime(); }
   Error save(const CandidateRecord &R);
   bool atCeiling(const CandidateRecord &R) const;
   void remember(const CandidateRecord &R) {
@@ -604,8 +607,7 @@ Error SearchLoop::judgeMade(MutableArrayRef<SearchEntry> Entries,
   }
   if (Maker->rounds() == 0)
     return Error::success();
-  for (unsigned Round = 1;
-       Round <= Maker->rounds() && !isOverBudget() && !isOutOfTime(); ++Round)
+  for (unsigned Round = 1; Round <= Maker->rounds() && goesOn(); ++Round)
     if (Error Failure = repair(Entries, "repair" + std::to_string(Round),
                                [&](ArrayRef<SearchEntry *> New) -> Error {
                                  judgeAhead(New);
@@ -629,8 +631,7 @@ Error SearchLoop::evaluate(unsigned Generation) {
   // Without a GPU's word before, what is made is judged before more is made.
   auto InTurns =
       [&](function_ref<Error(MutableArrayRef<SearchEntry>)> Do) -> Error {
-    for (size_t First = 0;
-         First < Entries.size() && !isOverBudget() && !isOutOfTime();
+    for (size_t First = 0; First < Entries.size() && goesOn();
          First += Maker->width())
       if (Error E = Do(MutableArrayRef(Entries).slice(
               First, std::min(Maker->width(), Entries.size() - First))))
@@ -654,7 +655,7 @@ Error SearchLoop::evaluate(unsigned Generation) {
   if (!isOverBudget())
     if (Error E = evaluateOnGpu(Generation, Entries))
       return E;
-  if (isOverBudget() || isOutOfTime())
+  if (!goesOn())
     return Error::success();
   // Nobody could make these any more.
   for (VariantOp V :
@@ -713,6 +714,21 @@ Error SearchLoop::askGpu(StringRef Run, StringRef Step, StringRef Name,
        json::Object{{"batch", (*B)->Id}, {"results", std::move(*Results)}}});
 }
 
+/// What \p Ask makes of the records of \p Waiting.
+Error SearchLoop::askOf(
+    StringRef Step, ArrayRef<SearchEntry *> Waiting,
+    function_ref<Error(std::vector<WaitingCandidate> &)> Ask) {
+  std::vector<WaitingCandidate> Asked;
+  for (SearchEntry *E : Waiting)
+    Asked.push_back({std::move(E->Record), std::move(E->Made)});
+  Error Failure = onGpu(Step, [&] { return Ask(Asked); });
+  for (auto [E, C] : zip_equal(Waiting, Asked)) {
+    E->Record = std::move(C.Record);
+    E->Made = std::move(C.Made);
+  }
+  return Failure;
+}
+
 /// Times everything on the GPU before the gate, which takes a hundred times as
 /// long: what is wrong or not faster there need not be proved. None of it is
 /// evidence: who passes the gate is measured anew.
@@ -724,15 +740,13 @@ Error SearchLoop::screen(MutableArrayRef<SearchEntry> Entries,
   std::vector<SearchEntry *> Waiting = worthJudging(Made);
   if (Waiting.empty())
     return Error::success();
-  std::vector<WaitingCandidate> Candidates;
   for (SearchEntry *E : Waiting)
-    Candidates.push_back({E->Made->Record, std::move(E->Made)});
+    E->Record = E->Made->Record;
   const std::string Step = "screen" + std::to_string(Generation);
-  Error Failure = onGpu(Step, [&] { return Gpu->screen(Step, Candidates); });
-  for (auto [E, C] : zip_equal(Waiting, Candidates)) {
-    E->Made = std::move(C.Made);
-    E->Made->Record = std::move(C.Record);
-  }
+  Error Failure = askOf(Step, Waiting,
+                        [&](auto &Asked) { return Gpu->screen(Step, Asked); });
+  for (SearchEntry *E : Waiting)
+    E->Made->Record = E->Record;
   return Failure;
 }
 
@@ -740,15 +754,8 @@ Error SearchLoop::screen(MutableArrayRef<SearchEntry> Entries,
 Error SearchLoop::judgeOnGpu(StringRef Step, ArrayRef<SearchEntry *> Waiting) {
   if (Waiting.empty())
     return Error::success();
-  std::vector<WaitingCandidate> Candidates;
-  for (SearchEntry *E : Waiting)
-    Candidates.push_back({std::move(E->Record), std::move(E->Made)});
-  Error Failure = onGpu(Step, [&] { return Gpu->judge(Step, Candidates); });
-  for (auto [E, C] : zip_equal(Waiting, Candidates)) {
-    E->Record = std::move(C.Record);
-    E->Made = std::move(C.Made);
-  }
-  return Failure;
+  return askOf(Step, Waiting,
+               [&](auto &Asked) { return Gpu->judge(Step, Asked); });
 }
 
 Error SearchLoop::evaluateOnGpu(unsigned Generation,
@@ -760,8 +767,7 @@ Error SearchLoop::evaluateOnGpu(unsigned Generation,
   std::string Step = "g" + std::to_string(Generation);
   if (Error E = judgeOnGpu(Step, Waiting))
     return E;
-  for (unsigned Round = 1;
-       Round <= Maker->rounds() && !isOverBudget() && !isOutOfTime(); ++Round) {
+  for (unsigned Round = 1; Round <= Maker->rounds() && goesOn(); ++Round) {
     std::string Number = std::to_string(Round);
     if (Error E = repair(Entries, GpuStage.str() + Number,
                          [&](ArrayRef<SearchEntry *> New) -> Error {

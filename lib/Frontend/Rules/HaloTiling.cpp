@@ -112,6 +112,12 @@ private:
 };
 } // namespace
 
+static std::string plus(int64_t N) {
+  return N < 0    ? " - " + std::to_string(-N)
+         : N == 0 ? ""
+                  : " + " + std::to_string(N);
+}
+
 static std::string letter(unsigned Dim) { return {char('x' + Dim)}; }
 
 std::optional<Poly> HaloTiling::global(const Poly &P) {
@@ -181,11 +187,8 @@ llvm::Error HaloTiling::addBound(const clang::BinaryOperator &B, bool Negated) {
       }
       const bool IsUpper = K == BO_LT || K == BO_LE;
       const int64_t Add = (K == BO_LT ? -1 : K == BO_GT ? 1 : 0) - Shift;
-      Bounded.push_back({Dim, IsUpper,
-                         "static_cast<long long>(" + *Text + ")" +
-                             (Add < 0   ? " - " + std::to_string(-Add)
-                              : Add > 0 ? " + " + std::to_string(Add)
-                                        : "")});
+      Bounded.push_back(
+          {Dim, IsUpper, "static_cast<long long>(" + *Text + ")" + plus(Add)});
       return llvm::Error::success();
     }
   }
@@ -463,12 +466,6 @@ llvm::Error HaloTiling::findArrays() {
 //===----------------------------------------------------------------------===//
 // The new text
 //===----------------------------------------------------------------------===//
-
-static std::string plus(int64_t N) {
-  return N < 0    ? " - " + std::to_string(-N)
-         : N == 0 ? ""
-                  : " + " + std::to_string(N);
-}
 
 /// What stands at the head of the kernel.
 std::string HaloTiling::fill() const {

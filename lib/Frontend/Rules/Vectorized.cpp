@@ -113,9 +113,8 @@ static bool maybeInPlace(Analysis &A, const Memory &M, const PointerRef &P,
            return Load->K == Access::Kind::Load && At &&
                   At->second <= End->second && Load->From.Index &&
                   *Load->From.Index == *Store.From.Index &&
-                  Load->From.Element.getCanonicalType().getUnqualifiedType() ==
-                      Store.From.Element.getCanonicalType()
-                          .getUnqualifiedType();
+                  V.Ctx.hasSameUnqualifiedType(Load->From.Element,
+                                               Store.From.Element);
          });
 }
 
