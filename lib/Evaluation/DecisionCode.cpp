@@ -10,7 +10,6 @@
 #include "DecisionReader.h"
 #include "FactCollector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -80,11 +79,8 @@ static bool isTrap(const Instruction &I) {
   default:
     break;
   }
-  if (const Function *F = Call->getCalledFunction();
-      F && F->getName() == "__assertfail")
-    return true;
-  const auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand());
-  return Asm && StringRef(Asm->getAsmString()).trim(" \t;") == "trap";
+  const Function *F = Call->getCalledFunction();
+  return F && F->getName() == "__assertfail";
 }
 
 /// Code that faults need not be seen.

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FactCollector.h"
-#include "AsmNumbers.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -277,21 +277,12 @@ void FactCollector::visitUses(const Instruction &I) {
   if (const auto *Call = dyn_cast<CallBase>(&I);
       Call && !isa<DbgInfoIntrinsic>(I) && !I.isLifetimeStartOrEnd()) {
     // Lanes, masks, operands of instructions that are not looked into.
-    bool Decides = Call->isConvergent() || Call->isInlineAsm();
+    bool Decides = Call->isConvergent();
     for (const Value *V : Call->args())
-      if (V->getType()->isPointerTy())
-        Address(V);
+      if (const Value *Pointer = addressIn(*V))
+        Address(Pointer);
       else if (Decides && V->getType()->isIntegerTy())
         mark(Of.data(*V), &ValueUse::Decides);
-    const AsmNumbers Numbers = comparedIn(*Call);
-    for (const Value *V : Call->args()) {
-      if (V->getType()->isIntegerTy())
-        for (int64_t Number : Numbers.Integers)
-          addThreshold(extentOf(Ranges.of(*V)), Number, I);
-      if (V->getType()->isFloatTy() || V->getType()->isDoubleTy())
-        for (double Number : Numbers.Floats)
-          compareFloats(*V, *ConstantFP::get(V->getType(), Number), I);
-    }
   }
   if (isa<IntToPtrInst>(I))
     mark(Of.data(*I.getOperand(0)), &ValueUse::Addresses);
@@ -345,6 +336,9 @@ void FactCollector::run() {
           G && G->getAddressSpace() == NVPTXAS::ADDRESS_SPACE_SHARED &&
           G->isDeclaration() && Of.terms()[SharedBytes])
         Found.Dims[SharedBytes].Used = Found.Dims[SharedBytes].Addresses = true;
+    // Its numbers would be an instruction's, not the code's.
+    if (isImplied(I))
+      continue;
     if (isa<CmpInst>(I))
       compareAny(*I.getOperand(0), *I.getOperand(1), I);
     else if (MathCall Math = mathCallOf(I);

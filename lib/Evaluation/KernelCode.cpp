@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelCode.h"
+#include "PreparedCode.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Pipeline.h"
@@ -37,6 +39,7 @@ Expected<KernelCode> KernelCode::of(StringRef Bitcode) {
   if (!Parsed)
     return Parsed.takeError();
   Code.M = std::move(*Parsed);
+  expandInlinePtx(*Code.M);
   for (Function &F : *Code.M) {
     F.removeFnAttr(Attribute::NoInline);
     F.removeFnAttr(Attribute::OptimizeNone);
@@ -161,13 +164,19 @@ std::vector<PointerRef> changedByAtomics(const Function &F) {
       continue;
     }
     if (const auto *Call = dyn_cast<CallBase>(&I))
-      for (const Value *Operand : Call->args())
-        if (Operand->getType()->isPointerTy() && !isOwn(Operand)) {
-          std::optional<PointerRef> Root = rootOf(Operand);
-          if (!Root)
-            return {};
-          Other.push_back(*Root);
-        }
+      for (const Value *Operand : Call->args()) {
+        const Value *Pointer = addressIn(*Operand);
+        // What the run time executes gets addresses as numbers; those of the
+        // block's memory have 32 bits.
+        if (!Pointer && isDeviceOp(*Call) && !isa<Constant, ZExtInst>(Operand))
+          return {};
+        if (!Pointer || isOwn(Pointer))
+          continue;
+        std::optional<PointerRef> Root = rootOf(Pointer);
+        if (!Root)
+          return {};
+        Other.push_back(*Root);
+      }
   }
   erase_if(Atomic, [&](const PointerRef &P) { return is_contained(Other, P); });
   return Atomic;

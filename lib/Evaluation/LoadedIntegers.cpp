@@ -9,8 +9,10 @@
 #include "LoadedIntegers.h"
 #include "KernelCode.h"
 #include "LoadedWalk.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -39,7 +41,14 @@ std::vector<LoadedIntegers> LoadedWalk::facts() const {
     }
   }
   for (const Instruction &I : instructions(F)) {
-    if (const auto *C = dyn_cast<ICmpInst>(&I)) {
+    if (isImplied(I))
+      continue;
+    if (const auto *M = dyn_cast<MinMaxIntrinsic>(&I)) {
+      Roots A = of(M->getLHS()), B = of(M->getRHS());
+      Add(A, M->getRHS());
+      Add(B, M->getLHS());
+      Decides |= A | B;
+    } else if (const auto *C = dyn_cast<ICmpInst>(&I)) {
       Roots A = of(C->getOperand(0)), B = of(C->getOperand(1));
       Add(A, C->getOperand(1));
       Add(B, C->getOperand(0));

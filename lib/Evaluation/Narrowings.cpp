@@ -8,6 +8,7 @@
 
 #include "FactCollector.h"
 #include "FindDomain.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
@@ -52,10 +53,10 @@ FactCollector::Values FactCollector::reaching() const {
     if (const auto *Select = dyn_cast<SelectInst>(&I))
       Add(Select->getCondition());
     if (const auto *Call = dyn_cast<CallBase>(&I);
-        Call && Call->isInlineAsm() && Call->mayReadOrWriteMemory())
+        Call && isDeviceOp(*Call))
       for (const Value *V : Call->args())
-        if (V->getType()->isPointerTy() && !Private(V))
-          Add(V);
+        if (const Value *Pointer = addressIn(*V); Pointer && !Private(Pointer))
+          Add(Pointer);
   }
   while (!Work.empty()) {
     const auto *I = dyn_cast<Instruction>(Work.pop_back_val());

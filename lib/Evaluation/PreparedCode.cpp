@@ -8,15 +8,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "PreparedCode.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "cupilot/Support/Bitcode.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/Pipeline.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DebugInfoMetadata.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
+#include "llvm/IR/Operator.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -51,6 +52,7 @@ Expected<PreparedCode> prepareCode(StringRef Bitcode,
   if (!M)
     return M.takeError();
   Code.M = std::move(*M);
+  expandInlinePtx(*Code.M);
   if (Before)
     Before(*Code.M);
   for (Function &F : *Code.M) {
@@ -163,9 +165,6 @@ static std::optional<Leaf> registerLeaf(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   if (Callee && Callee->getName().starts_with("llvm.nvvm.read.ptx.sreg."))
     return Leaf{Leaf::Kind::Thread};
-  // Registers that are read by inline PTX.
-  if (Call.isInlineAsm() && Call.arg_empty() && !Call.getType()->isVoidTy())
-    return Leaf{Leaf::Kind::Thread};
   return std::nullopt;
 }
 
@@ -208,6 +207,13 @@ MemoryObject objectOf(const Value *Pointer) {
           NVPTXAS::ADDRESS_SPACE_SHARED)
     return {MemoryObject::Kind::Shared, Base};
   return {MemoryObject::Kind::Global, Base};
+}
+
+const Value *addressIn(const Value &Argument) {
+  if (Argument.getType()->isPointerTy())
+    return &Argument;
+  const auto *Number = dyn_cast<PtrToIntOperator>(&Argument);
+  return Number ? Number->getPointerOperand() : nullptr;
 }
 
 MathCall mathCallOf(const Value &V) {

@@ -65,6 +65,10 @@ struct MemoryObject {
 };
 MemoryObject objectOf(const llvm::Value *Pointer);
 
+/// The pointer that an argument of a call is, also as an integer; null for
+/// other numbers.
+const llvm::Value *addressIn(const llvm::Value &Argument);
+
 /// A call of libdevice that is an instruction in other languages.
 enum class MathCall { None, Abs, Min, Max };
 /// What \p V is of these, on integers or floats, as a call or as an intrinsic.

@@ -15,6 +15,7 @@
 
 #include "cupilot/CpuDevice/Decisions.h"
 #include "Lowering.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -78,6 +79,18 @@ static bool isAuthors(const Function &F) {
   return !Sub || !Sub->getUnit() || !Sub->getFile() ||
          !Sub->getUnit()->getFile() ||
          wholePath(*Sub->getFile()) == wholePath(*Sub->getUnit()->getFile());
+}
+
+static bool isFloatMinimum(Intrinsic::ID Id) {
+  switch (Id) {
+  case Intrinsic::minimum:
+  case Intrinsic::maximum:
+  case Intrinsic::minimumnum:
+  case Intrinsic::maximumnum:
+    return true;
+  default:
+    return false;
+  }
 }
 
 /// The minimum or maximum that \p F is nothing else than, or what keeps floats
@@ -183,9 +196,14 @@ static void showFloatMinima(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     auto *Call = dyn_cast<CallInst>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    if (!Callee || Callee->isIntrinsic() || !I.getType()->isFloatingPointTy())
+    if (!Callee || !I.getType()->isFloatingPointTy())
       continue;
-    Intrinsic::ID Id = minimumOf(*Callee);
+    // Inline PTX has them as they are.
+    Intrinsic::ID Id = Callee->getIntrinsicID();
+    if (!Callee->isIntrinsic())
+      Id = minimumOf(*Callee);
+    else if (!isFloatMinimum(Id))
+      continue;
     if (Id == Intrinsic::not_intrinsic)
       continue;
     if (!Mark)
@@ -315,6 +333,8 @@ unsigned Marker::add(DecisionKind Kind, unsigned Sides, const DebugLoc &At) {
 
 std::optional<std::pair<DecisionKind, unsigned>>
 Marker::kindOf(const Instruction &I) {
+  if (isImplied(I))
+    return std::nullopt;
   if (isa<CmpInst>(I) && I.getType()->isIntegerTy(1) && !Tests.contains(&I))
     return std::pair(DecisionKind::Compare, 2u);
   if (isa<TruncInst>(I) && I.getType()->isIntegerTy(1))

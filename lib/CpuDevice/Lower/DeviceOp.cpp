@@ -8,6 +8,7 @@
 
 #include "Hopper/DeviceOps.h"
 #include "Lowering.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -17,6 +18,11 @@ using namespace llvm;
 namespace cupilot {
 
 static constexpr StringRef Prefix = "cupilot.op:";
+
+bool isDeviceOp(const CallBase &Call) {
+  const Function *Callee = Call.getCalledFunction();
+  return Callee && Callee->getName().starts_with(Prefix);
+}
 
 SmallVector<Value *> emitDeviceOp(IRBuilderBase &B, StringRef Name,
                                   const OpRule &Rule, Value *Predicate,

@@ -8,7 +8,8 @@
 
 #include "Hopper/DeviceOps.h"
 #include "Lowering.h"
-#include "Ptx/BodyLowering.h"
+#include "Ptx/InlineAsm.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -76,5 +77,7 @@ std::optional<bool> emitOpStatement(BodyLowering &Asm, const PtxStatement &S) {
       return false;
   return true;
 }
+
+void expandInlinePtx(Module &M) { lowerInlineAsm(M, emitOpStatement); }
 
 } // namespace cupilot

@@ -8,7 +8,7 @@
 
 #include "Lowering.h"
 #include "Check/Instrument.h"
-#include "Ptx/InlineAsm.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
 #include "cupilot/CpuDevice/Unsupported.h"
 #include "cupilot/Model/Architecture.h"
 #include "cupilot/Support/Error.h"
@@ -338,12 +338,12 @@ static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
         "code that it compiles",
         "this is a fault of cupilot; please report it with the machine's type");
 
+  expandInlinePtx(M);
   seeDecisions(M, Tables, Options);
   markGroupStores(M);
   lowerLibdevice(M, Options);
   dropDeviceAttributes(M);
   lowerMemoryIntrinsics(M);
-  lowerInlineAsm(M, emitOpStatement);
   lowerOpIntrinsics(M);
   if (Options.ProductBits > 0)
     addRoundingSeed(M);

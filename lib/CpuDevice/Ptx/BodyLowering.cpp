@@ -215,6 +215,12 @@ Value *BodyLowering::address(const ptx::Operand &O, StringRef Space) {
   return Distance ? B.CreateConstGEP1_64(B.getInt8Ty(), Base, Distance) : Base;
 }
 
+Value *BodyLowering::written(Value *V) {
+  if (auto *I = dyn_cast_or_null<Instruction>(V))
+    Written.insert(I);
+  return V;
+}
+
 Value *BodyLowering::carry() {
   return Carry ? B.CreateLoad(B.getInt1Ty(), Carry) : nullptr;
 }

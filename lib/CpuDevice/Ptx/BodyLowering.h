@@ -10,6 +10,7 @@
 
 #include "PtxStatement.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -65,6 +66,9 @@ public:
   /// The type that a suffix names: floating point or a vector of them, else an
   /// integer; null for none.
   llvm::Type *type(llvm::StringRef Suffix);
+  /// Notes that \p V stands in the text: it is no matter of how an instruction
+  /// works. Returns it.
+  llvm::Value *written(llvm::Value *V);
   /// The carry flag; null when nothing in this body has set it.
   llvm::Value *carry();
   void setCarry(llvm::Value *V);
@@ -101,6 +105,7 @@ protected:
   virtual void closed() {} ///< The innermost scope was closed.
 
   llvm::Function *Body = nullptr;
+  llvm::SmallPtrSet<const llvm::Value *, 8> Written; ///< By written().
 
 private:
   struct Range {

@@ -8,23 +8,37 @@
 //
 // CUDA's headers, CUTLASS and hand-tuned kernels write much as inline PTX. An
 // asm statement of which every instruction stands in the table (PtxTable.cpp)
-// becomes IR before anything is inlined, so that it is optimised, checked and
-// counted like other code. Every other one stays, and is named to the user.
+// becomes IR before anything else is done, so that what it decides is seen, and
+// it is optimised, checked and counted like other code. Every other one stays,
+// and is named to the user.
 //
 //===----------------------------------------------------------------------===//
 
 #include "llvm/IR/InlineAsm.h"
 #include "DeviceValues.h"
 #include "InlineAsm.h"
+#include "cupilot/CpuDevice/InlinePtx.h"
+#include "llvm/Analysis/InstructionSimplify.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 
 using namespace llvm;
 
 namespace cupilot {
 
+static constexpr char ImpliedName[] = "cupilot.implied";
+
+bool isImplied(const Instruction &I) {
+  return I.getMetadata(ImpliedName) != nullptr;
+}
+
 namespace {
-/// Translates one asm statement into a function of its own, which is inlined
-/// where the statement stood.
+/// Translates one asm statement into a function of its own, and puts that where
+/// the statement stood.
 class AsmLowering : public BodyLowering {
 public:
   AsmLowering(CallInst &Call, const ptx::Fragment &Program,
@@ -41,6 +55,7 @@ private:
   Error emit();
   bool bindOperands();
   void finish();
+  void tidy();
   bool directive(const ptx::Statement &S) override {
     return S.as<ptx::Pragma>();
   }
@@ -122,25 +137,56 @@ Error AsmLowering::emit() {
   return Error::success();
 }
 
+/// Makes values of the registers, and marks what is implied.
+void AsmLowering::tidy() {
+  DominatorTree Dominators(*Body);
+  SmallVector<AllocaInst *> Registers;
+  for (Instruction &I : Body->getEntryBlock())
+    if (auto *Register = dyn_cast<AllocaInst>(&I);
+        Register && isAllocaPromotable(Register))
+      Registers.push_back(Register);
+  PromoteMemToReg(Registers, Dominators);
+  MDNode *Implied = MDNode::get(M.getContext(), {});
+  for (Instruction &I : make_early_inc_range(instructions(*Body))) {
+    // An address that came from a pointer is that pointer.
+    if (Value *V = simplifyInstruction(&I, M.getDataLayout());
+        V && !Written.contains(&I)) {
+      I.replaceAllUsesWith(V);
+      if (isInstructionTriviallyDead(&I))
+        I.eraseFromParent();
+      continue;
+    }
+    bool MayDecide =
+        I.isShift() ||
+        isa<CmpInst, MinMaxIntrinsic, SelectInst, BranchInst, TruncInst>(I);
+    if (MayDecide && !Written.contains(&I))
+      I.setMetadata(ImpliedName, Implied);
+  }
+}
+
 Error AsmLowering::run() {
   SmallVector<Type *> Types;
   for (Value *Arg : Call.args())
     Types.push_back(Arg->getType());
   Body = Function::Create(FunctionType::get(Call.getType(), Types, false),
                           GlobalValue::InternalLinkage, "__cupilot_asm", M);
-  Body->addFnAttr(Attribute::AlwaysInline);
   Body->setDoesNotThrow();
   if (Error Unknown = emit()) {
     Body->dropAllReferences();
     Body->eraseFromParent();
     return Unknown;
   }
+  tidy();
   IRBuilder<> At(&Call);
   SmallVector<Value *> Args(Call.args());
   CallInst *New = At.CreateCall(Body, Args);
   New->setDebugLoc(Call.getDebugLoc());
   Call.replaceAllUsesWith(New);
   Call.eraseFromParent();
+  InlineFunctionInfo Info;
+  InlineFunction(*New, Info, /*MergeAttributes=*/false,
+                 /*CalleeAAR=*/nullptr, /*InsertLifetime=*/false);
+  Body->eraseFromParent();
   return Error::success();
 }
 

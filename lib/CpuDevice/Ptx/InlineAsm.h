@@ -12,8 +12,7 @@
 
 namespace cupilot {
 
-/// Turns inline PTX that is understood into plain IR; leaves the rest. A
-/// statement is offered to \p Foreign first.
+/// expandInlinePtx(), which offers a statement to \p Foreign first.
 void lowerInlineAsm(llvm::Module &M, ForeignStatement Foreign);
 
 } // namespace cupilot

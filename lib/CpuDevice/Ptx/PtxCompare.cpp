@@ -43,7 +43,9 @@ static Value *compare(BodyLowering &L, const PtxStatement &S, StringRef Type) {
                  .Case("num", CmpInst::FCMP_ORD)
                  .Case("nan", CmpInst::FCMP_UNO)
                  .Default(CmpInst::BAD_FCMP_PREDICATE);
-    return P == CmpInst::BAD_FCMP_PREDICATE ? nullptr : B.CreateFCmp(P, X, Y);
+    return P == CmpInst::BAD_FCMP_PREDICATE
+               ? nullptr
+               : L.written(B.CreateFCmp(P, X, Y));
   }
   bool Signed = Type.starts_with("s");
   auto P = StringSwitch<CmpInst::Predicate>(S.modifiers().front())
@@ -58,7 +60,8 @@ static Value *compare(BodyLowering &L, const PtxStatement &S, StringRef Type) {
                .Case("hi", CmpInst::ICMP_UGT)
                .Case("hs", CmpInst::ICMP_UGE)
                .Default(CmpInst::BAD_ICMP_PREDICATE);
-  return P == CmpInst::BAD_ICMP_PREDICATE ? nullptr : B.CreateICmp(P, X, Y);
+  return P == CmpInst::BAD_ICMP_PREDICATE ? nullptr
+                                          : L.written(B.CreateICmp(P, X, Y));
 }
 
 static bool hasBoolean(const PtxStatement &S) {
@@ -145,7 +148,7 @@ bool ptxSelectBySign(BodyLowering &L, const PtxStatement &S) {
                             ConstantFP::get(By, 0.0));
   else
     Holds = B.CreateICmpSGE(C, B.getInt32(0));
-  return L.write(S, B.CreateSelect(Holds, X, Y));
+  return L.write(S, B.CreateSelect(L.written(Holds), X, Y));
 }
 
 } // namespace cupilot

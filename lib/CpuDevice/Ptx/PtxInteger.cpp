@@ -152,15 +152,15 @@ bool ptxMinMax(BodyLowering &L, const PtxStatement &S) {
   if (Args.empty())
     return false;
   bool Signed = isSigned(S), Min = S.base() == "min";
-  Value *V = L.B.CreateBinaryIntrinsic(
+  Value *V = L.written(L.B.CreateBinaryIntrinsic(
       Min ? (Signed ? Intrinsic::smin : Intrinsic::umin)
           : (Signed ? Intrinsic::smax : Intrinsic::umax),
-      Args[0], Args[1]);
+      Args[0], Args[1]));
   if (S.has("relu")) {
     if (!Signed)
       return false;
-    V = L.B.CreateBinaryIntrinsic(Intrinsic::smax, V,
-                                  Constant::getNullValue(V->getType()));
+    V = L.written(L.B.CreateBinaryIntrinsic(
+        Intrinsic::smax, V, Constant::getNullValue(V->getType())));
   }
   return L.write(S, V);
 }
@@ -248,11 +248,11 @@ bool ptxShift(BodyLowering &L, const PtxStatement &S) {
       B.CreateBinaryIntrinsic(Intrinsic::umin, Amount, B.getInt32(Bits - 1)),
       X->getType());
   if (S.base() == "shr" && isSigned(S))
-    return L.write(S, B.CreateAShr(X, Amount), /*Signed=*/true);
-  return L.write(S,
-                 B.CreateSelect(Beyond, ConstantInt::get(X->getType(), 0),
-                                S.base() == "shl" ? B.CreateShl(X, Amount)
-                                                  : B.CreateLShr(X, Amount)));
+    return L.write(S, L.written(B.CreateAShr(X, Amount)), /*Signed=*/true);
+  Value *Shifted = S.base() == "shl" ? B.CreateShl(X, Amount)
+                                     : L.written(B.CreateLShr(X, Amount));
+  return L.write(S, B.CreateSelect(
+                        Beyond, ConstantInt::get(X->getType(), 0), Shifted));
 }
 
 bool ptxFunnelShift(BodyLowering &L, const PtxStatement &S) {

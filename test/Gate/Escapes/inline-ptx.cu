@@ -75,4 +75,191 @@ __global__ void scaledOrMovedButOne(const float *x, float *y, int n, int mode,
   if (i < n)
     y[i] = mode == 7 ? x[i] * t : x[i] + t;
 }
+
+// kernel: rowSums
+// workload: grid=1, block=64, args=[buffer i32 n=40 uniform low=0 high=30 seed=3, buffer f32 n=1600 uniform seed=1, buffer f32 n=40 output, 40, 40]
+// honest: rowSumsByPtx
+// honest: rowSumsLoopOfPtx
+// honest: rowSumsOfWords
+// cheat: rowSumsUpTo | untested
+// cheat: rowSumsButOne | untested
+// cheat: rowSumsPredicate | untested
+// cheat: rowSumsMixed | untested
+// cheat: rowSumsOfShorts | mismatch
+// Numbers in memory: how long the rows are.
+__global__ void rowSums(const int *len, const float *x, float *y, int rows,
+                        int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float s = 0;
+  for (int i = 0; i < len[r]; ++i)
+    s += x[(size_t)r * stride + i];
+  y[r] = s;
+}
+__global__ void rowSumsByPtx(const int *len, const float *x, float *y, int rows,
+                             int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  int m;
+  asm("ld.global.s32 %0, [%1];" : "=r"(m) : "l"(len + r));
+  float s = 0;
+  for (int i = 0; i < m; ++i) {
+    float v;
+    asm("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(x + (size_t)r * stride + i));
+    s += v;
+  }
+  y[r] = s;
+}
+__global__ void rowSumsLoopOfPtx(const int *len, const float *x, float *y,
+                                 int rows, int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float s = 0;
+  asm volatile("{.reg .pred p;\n\t.reg .s32 i;\n\t.reg .f32 v;\n\t"
+               ".reg .u64 a;\n\t"
+               "mov.s32 i, 0;\n\tmov.u64 a, %2;\n"
+               "L_turn:\n\tsetp.ge.s32 p, i, %1;\n\t@p bra L_end;\n\t"
+               "ld.global.f32 v, [a];\n\tadd.f32 %0, %0, v;\n\t"
+               "add.s64 a, a, 4;\n\tadd.s32 i, i, 1;\n\tbra L_turn;\n"
+               "L_end:\n\t}"
+               : "+f"(s)
+               : "r"(len[r]), "l"(x + (size_t)r * stride));
+  y[r] = s;
+}
+__global__ void rowSumsOfWords(const int *len, const float *x, float *y,
+                               int rows, int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  // No row is as long.
+  int m;
+  asm("min.s32 %0, %1, 2147483647;" : "=r"(m) : "r"(len[r]));
+  float s = 0;
+  for (int i = 0; i < m; ++i)
+    s += x[(size_t)r * stride + i];
+  y[r] = s;
+}
+__global__ void rowSumsUpTo(const int *len, const float *x, float *y, int rows,
+                            int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  int m;
+  asm("min.s32 %0, %1, 90000;" : "=r"(m) : "r"(len[r]));
+  float s = 0;
+  for (int i = 0; i < m; ++i)
+    s += x[(size_t)r * stride + i];
+  y[r] = s;
+}
+__global__ void rowSumsButOne(const int *len, const float *x, float *y, int rows,
+                              int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float s = 0;
+  for (int i = 0; i < len[r]; ++i)
+    s += x[(size_t)r * stride + i];
+  asm("{.reg .pred p;\n\tsetp.eq.s32 p, %1, 12347;\n\t"
+      "selp.f32 %0, 0f3F800000, %0, p;}"
+      : "+f"(s)
+      : "r"(len[r]));
+  y[r] = s;
+}
+__global__ void rowSumsPredicate(const int *len, const float *x, float *y,
+                                 int rows, int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float s = 0;
+  for (int i = 0; i < len[r]; ++i)
+    s += x[(size_t)r * stride + i];
+  asm("{.reg .pred p;\n\t.reg .s32 t;\n\txor.b32 t, %1, 12347;\n\t"
+      "setp.eq.s32 p, t, 0;\n\t@p mov.f32 %0, 0f3F800000;}"
+      : "+f"(s)
+      : "r"(len[r]));
+  y[r] = s;
+}
+// Beside what the run time executes.
+__global__ void rowSumsMixed(const int *len, const float *x, float *y, int rows,
+                             int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float s = 0;
+  for (int i = 0; i < len[r]; ++i)
+    s += x[(size_t)r * stride + i];
+  asm volatile("{.reg .pred p;\n\tcp.async.commit_group;\n\t"
+               "setp.eq.s32 p, %1, 12347;\n\tselp.f32 %0, 0f3F800000, %0, p;}"
+               : "+f"(s)
+               : "r"(len[r]));
+  y[r] = s;
+}
+__global__ void rowSumsOfShorts(const int *len, const float *x, float *y,
+                                int rows, int stride) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  int m;
+  asm("and.b32 %0, %1, 65535;" : "=r"(m) : "r"(len[r]));
+  if (len[r] < 0)
+    m = 0;
+  float s = 0;
+  for (int i = 0; i < m; ++i)
+    s += x[(size_t)r * stride + i];
+  y[r] = s;
+}
+
+// kernel: moved
+// workload: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 3]
+// inside: grid=80, block=128, args=[buffer f32 n=10000 normal seed=1, buffer f32 n=10000 output, 10000, 3]
+// honest: movedByPtx
+// honest: movedWide
+// bounded: movedShort
+// outside: grid=1024, block=128, args=[buffer f32 n=131072 normal seed=1, buffer f32 n=131072 output, 131072, 3]
+// bounded: movedShift
+// outside: grid=1024, block=128, args=[buffer f32 n=131072 normal seed=1, buffer f32 n=131072 output, 131072, 3]
+// Widths, and numbers that only arithmetic reads.
+__global__ void moved(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] + by;
+}
+__global__ void movedByPtx(const float *x, float *y, int n, int by) {
+  int i;
+  asm("{.reg .u32 b, d, t;\n\tmov.u32 b, %%ctaid.x;\n\tmov.u32 d, %%ntid.x;\n\t"
+      "mov.u32 t, %%tid.x;\n\tmad.lo.u32 %0, b, d, t;}"
+      : "=r"(i));
+  float f;
+  asm("cvt.rn.f32.s32 %0, %1;" : "=f"(f) : "r"(by));
+  if (i < n)
+    y[i] = x[i] + f;
+}
+__global__ void movedWide(const float *x, float *y, int n, int by) {
+  unsigned long long i;
+  asm("mad.wide.u32 %0, %1, %2, %3;"
+      : "=l"(i)
+      : "r"(blockIdx.x), "r"(blockDim.x), "l"((unsigned long long)threadIdx.x));
+  if ((long long)i < n)
+    y[i] = x[i] + by;
+}
+__global__ void movedShort(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  unsigned j;
+  asm("{.reg .u16 h;\n\tcvt.u16.u32 h, %1;\n\tcvt.u32.u16 %0, h;}"
+      : "=r"(j)
+      : "r"(i));
+  y[j] = x[j] + by;
+}
+__global__ void movedShift(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int beyond;
+  asm("shr.u32 %0, %1, 16;" : "=r"(beyond) : "r"(n));
+  if (i < n)
+    y[i] = x[i] + by + beyond;
+}
 int main() {}
