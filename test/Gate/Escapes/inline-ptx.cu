@@ -217,6 +217,7 @@ __global__ void rowSumsOfShorts(const int *len, const float *x, float *y,
 // inside: grid=80, block=128, args=[buffer f32 n=10000 normal seed=1, buffer f32 n=10000 output, 10000, 3]
 // honest: movedByPtx
 // honest: movedWide
+// honest: movedByBits
 // bounded: movedShort
 // outside: grid=1024, block=128, args=[buffer f32 n=131072 normal seed=1, buffer f32 n=131072 output, 131072, 3]
 // bounded: movedShift
@@ -244,6 +245,19 @@ __global__ void movedWide(const float *x, float *y, int n, int by) {
       : "r"(blockIdx.x), "r"(blockDim.x), "l"((unsigned long long)threadIdx.x));
   if ((long long)i < n)
     y[i] = x[i] + by;
+}
+// How these instructions work is nobody's decision.
+__global__ void movedByBits(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j, k, l;
+  asm("bfe.u32 %0, %1, 0, 31;" : "=r"(j) : "r"(i));
+  asm("shf.r.wrap.b32 %0, %1, 0, 1;" : "=r"(k) : "r"(j << 1));
+  asm("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(l) : "r"(k));
+  float v;
+  asm("add.ftz.sat.f32 %0, 0f00000000, 0f3F000000;" : "=f"(v));
+  y[l] = x[l] + (by + v - 0.5f);
 }
 __global__ void movedShort(const float *x, float *y, int n, int by) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
