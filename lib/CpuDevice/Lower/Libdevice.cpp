@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// libdevice's bodies hold PTX assembly and bit tricks for the GPU's special
-// units. Where the host's libm has the same function, it is called instead.
-// The fast functions (__expf and its kin) keep their bodies, so that their
-// larger errors show here too. The optimiser knows the functions of libm and
-// makes some of others (ldexp of exp2, exp2 of pow), so these run, too.
+// libdevice's bodies are made for the GPU's special units, which the cpu device
+// has as well: they run as they are, and give a GPU's bits. In float64 they
+// would not give what was meant: where the host's libm has the same function,
+// it is called instead. The optimiser knows the functions of libm and makes
+// some of others (ldexp of exp2, exp2 of pow), so these run, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -79,29 +79,23 @@ static void startBody(Function &F, IRBuilder<> &B) {
   B.SetInsertPoint(BasicBlock::Create(F.getContext(), "entry", &F));
 }
 
-/// Calls the libm function \p Name on \p Args; in float64 when \p Widen.
+/// Calls the libm function \p Name on \p Args, in float64.
 static Value *callHost(IRBuilder<> &B, Module &M, StringRef Name, bool IsFloat,
-                       ArrayRef<Value *> Args, bool Widen) {
+                       ArrayRef<Value *> Args) {
   Type *Single = B.getFloatTy(), *Wide = B.getDoubleTy();
-  bool Narrow = IsFloat && !Widen;
   SmallVector<Value *> Converted;
-  SmallVector<Type *> Types;
-  for (Value *Arg : Args) {
-    if (IsFloat && Widen)
-      Arg = B.CreateFPExt(Arg, Wide);
-    Converted.push_back(Arg);
-    Types.push_back(Arg->getType());
-  }
+  for (Value *Arg : Args)
+    Converted.push_back(IsFloat ? B.CreateFPExt(Arg, Wide) : Arg);
   FunctionCallee Host = M.getOrInsertFunction(
-      Narrow ? (Name + "f").str() : Name.str(),
-      FunctionType::get(Narrow ? Single : Wide, Types, /*isVarArg=*/false));
+      Name.str(), FunctionType::get(Wide, SmallVector<Type *>(Args.size(), Wide),
+                                    /*isVarArg=*/false));
   if (auto *F = dyn_cast<Function>(Host.getCallee())) {
     F->setDoesNotThrow();
     F->setOnlyAccessesInaccessibleMemory(); // errno at most.
     F->addFnAttr(Attribute::WillReturn);
   }
   Value *Result = B.CreateCall(Host, Converted);
-  return IsFloat && Widen ? B.CreateFPTrunc(Result, Single) : Result;
+  return IsFloat ? B.CreateFPTrunc(Result, Single) : Result;
 }
 
 static bool allOfType(const Function &F, Type *T) {
@@ -110,13 +104,13 @@ static bool allOfType(const Function &F, Type *T) {
 }
 
 /// sincos writes its results through pointers.
-static void lowerSinCos(Function &F, bool IsFloat, bool Widen) {
+static void lowerSinCos(Function &F, bool IsFloat) {
   IRBuilder<> B(F.getContext());
   startBody(F, B);
   Value *X = F.getArg(0);
-  B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X, Widen),
+  B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X),
                 F.getArg(1));
-  B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X, Widen),
+  B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X),
                 F.getArg(2));
   B.CreateRetVoid();
 }
@@ -152,6 +146,8 @@ static void foldReflect(Module &M, const CpuDeviceOptions &Options) {
 
 void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
   foldReflect(M, Options);
+  if (!Options.WidenFloats)
+    return;
   Type *Single = Type::getFloatTy(M.getContext()),
        *Double = Type::getDoubleTy(M.getContext());
   for (Function &F : make_early_inc_range(M)) {
@@ -162,11 +158,10 @@ void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
         Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
     StringRef Base = IsFloat ? Name.drop_back() : Name;
     if (Base == "sincos") {
-      lowerSinCos(F, IsFloat, Options.WidenFloats);
+      lowerSinCos(F, IsFloat);
       continue;
     }
-    bool Widen = Options.WidenFloats;
-    if (Widen && Base.consume_front("fast_"))
+    if (Base.consume_front("fast_"))
       IsFloat = true; // The reference computes what was meant.
     bool Uniform = allOfType(F, IsFloat ? Single : Double);
     if (!Uniform || !hostFunctions().contains(Base))
@@ -176,22 +171,8 @@ void lowerLibdevice(Module &M, const CpuDeviceOptions &Options) {
     SmallVector<Value *> Args;
     for (Argument &A : F.args())
       Args.push_back(&A);
-    B.CreateRet(callHost(B, M, Base, IsFloat, Args, Widen));
+    B.CreateRet(callHost(B, M, Base, IsFloat, Args));
   }
-}
-
-bool isHostMathematics(const Function &F) {
-  StringRef Name = F.getName();
-  if (!Name.consume_front("__nv_"))
-    return false;
-  Type *Single = Type::getFloatTy(F.getContext()),
-       *Double = Type::getDoubleTy(F.getContext());
-  bool IsFloat = Name.ends_with("f") && Name != "erf" && !allOfType(F, Double);
-  StringRef Base = IsFloat ? Name.drop_back() : Name;
-  if (Base == "sincos")
-    return true;
-  return allOfType(F, IsFloat ? Single : Double) &&
-         hostFunctions().contains(Base);
 }
 
 } // namespace cupilot

@@ -49,10 +49,9 @@ void layoutParameters(const llvm::Function &Kernel, const llvm::DataLayout &DL,
 
 // The steps, in their order. Each lies in a file of its own.
 
-/// Replaces libdevice calls by the host's mathematics and folds __nvvm_reflect.
+/// Folds __nvvm_reflect and, where floats are widened, replaces libdevice calls
+/// by the host's mathematics. Otherwise they run libdevice's own code.
 void lowerLibdevice(llvm::Module &M, const CpuDeviceOptions &Options);
-/// True for a libdevice function that the host's libm has too.
-bool isHostMathematics(const llvm::Function &F);
 /// The host's functions that the optimiser may call in device code.
 const llvm::TargetLibraryInfoImpl &hostLibrary();
 /// True for a mathematical function among these.
