@@ -67,7 +67,7 @@ static void noteMissingDomains(const std::vector<StoredKernel> &Kernels,
 
 static void list(const std::vector<StoredKernel> &Kernels) {
   outs() << left_justify("kernel", 44) << left_justify("variant", 12)
-         << "  ratio  interval      basis     compiler   gate"
+         << "  ratio  interval         basis     compiler   gate"
          << "  genome\n";
   for (const StoredKernel &S : Kernels)
     for (const Variant &V : S.Variants)
@@ -75,7 +75,7 @@ static void list(const std::vector<StoredKernel> &Kernels) {
         StringRef Short = StringRef(S.K.Name).take_front(42);
         outs() << left_justify(Short, 44) << left_justify(V.Name, 12)
                << format("%6.2fx  ", M.Ratio)
-               << left_justify(intervalText(M.Low, M.High), 14)
+               << left_justify(intervalText(M.Low, M.High), 17)
                << left_justify(wordOf(M.Basis), 10)
                << left_justify(StringRef(M.Compiler).split(' ').first, 11)
                << format("v%u/%u  ", M.Gate, M.Checks) << genomeText(V.Genes)
