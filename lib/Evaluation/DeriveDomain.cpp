@@ -16,29 +16,53 @@ using namespace llvm;
 
 namespace cupilot {
 
-std::optional<Interval> rangeIn(const Expr &E, const DomainBox &Box) {
-  if (E.K == Expr::Kind::Constant)
-    return Interval{E.Value, E.Value};
-  for (const RangeClause &C : Box.Ranges)
-    if (C.E == E && !C.In.empty() &&
-        C.In.front().Least != std::numeric_limits<int64_t>::min())
-      return Interval{C.In.front().Least, C.In.back().Most};
-  if (E.K != Expr::Kind::Add && E.K != Expr::Kind::Mul)
+/// The value of an expression whose operands are \p A and \p B.
+static std::optional<int64_t> valueOf(Expr::Kind Kind, int64_t A, int64_t B) {
+  return evaluate(Expr::binary(Kind, Expr::constant(A), Expr::constant(B)),
+                  Bindings());
+}
+
+/// What follows from the ranges of its operands. All kinds but remainders are
+/// monotone in each operand, whatever the other is.
+static std::optional<Interval> rangeOfOperands(const Expr &E,
+                                               const DomainBox &Box) {
+  if (E.Operands.empty())
     return std::nullopt;
   std::optional<Interval> A = rangeIn(E.Operands[0], Box),
                           B = rangeIn(E.Operands[1], Box);
   if (!A || !B)
     return std::nullopt;
+  const bool Divides = E.K == Expr::Kind::FloorDiv ||
+                       E.K == Expr::Kind::CeilDiv || E.K == Expr::Kind::Mod;
+  if (Divides && B->Least < 1)
+    return std::nullopt;
+  if (E.K == Expr::Kind::Mod)
+    return Interval{0, B->Most - 1};
   std::optional<Interval> All;
   for (int64_t X : {A->Least, A->Most})
     for (int64_t Y : {B->Least, B->Most}) {
-      int64_t V = 0;
-      if (E.K == Expr::Kind::Add ? AddOverflow(X, Y, V) : MulOverflow(X, Y, V))
+      std::optional<int64_t> V = valueOf(E.K, X, Y);
+      if (!V)
         return std::nullopt;
-      All = All ? Interval{std::min(All->Least, V), std::max(All->Most, V)}
-                : Interval{V, V};
+      All = All ? Interval{std::min(All->Least, *V), std::max(All->Most, *V)}
+                : Interval{*V, *V};
     }
   return All;
+}
+
+std::optional<Interval> rangeIn(const Expr &E, const DomainBox &Box) {
+  if (E.K == Expr::Kind::Constant)
+    return Interval{E.Value, E.Value};
+  std::optional<Interval> Known = rangeOfOperands(E, Box);
+  for (const RangeClause &C : Box.Ranges) {
+    if (!(C.E == E) || C.In.empty())
+      continue;
+    if (C.In.front().Least != std::numeric_limits<int64_t>::min())
+      return Interval{C.In.front().Least, C.In.back().Most};
+    if (Known)
+      Known->Most = std::min(Known->Most, C.In.back().Most);
+  }
+  return Known;
 }
 
 static Combination combinationOf(const DomainFrame &F, const TriedLaunch &L) {

@@ -436,3 +436,26 @@ TEST_F(DeriveDomainTest, ProductsExcuseWhatWasSeen) {
   EXPECT_TRUE(has(Text, "4 <= n <= 36")) << Text;
   EXPECT_TRUE(has(Text, "36 <= n * gy")) << Text;
 }
+
+/// Quotients and remainders by positive numbers are bounded by their operands.
+TEST(RangeInTest, FollowsFromOperands) {
+  DomainBox Box;
+  const Expr N = Expr::symbol(0), M = Expr::symbol(1);
+  Box.Ranges = {{N, {{1, 300}}}, {M, {{-7, 2}}}};
+  auto Of = [](Expr::Kind K, Expr L, int64_t R) {
+    return Expr::binary(K, std::move(L), Expr::constant(R));
+  };
+  auto Is = [&](const Expr &E, int64_t Least, int64_t Most) {
+    std::optional<Interval> In = rangeIn(E, Box);
+    return In && *In == Interval{Least, Most};
+  };
+  EXPECT_TRUE(Is(Of(Expr::Kind::CeilDiv, N, 128), 1, 3));
+  EXPECT_TRUE(Is(Of(Expr::Kind::FloorDiv, M, 2), -4, 1));
+  EXPECT_TRUE(Is(Of(Expr::Kind::Mod, M, 8), 0, 7));
+  EXPECT_FALSE(rangeIn(Expr::binary(Expr::Kind::FloorDiv, N, M), Box));
+  // A product that a clause bounds above alone.
+  const Expr Product = Expr::binary(Expr::Kind::Mul, N, N);
+  Box.Ranges.push_back(
+      {Product, {{std::numeric_limits<int64_t>::min(), 400}}});
+  EXPECT_TRUE(Is(Product, 1, 400));
+}
