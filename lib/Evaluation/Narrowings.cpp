@@ -52,8 +52,7 @@ FactCollector::Values FactCollector::reaching() const {
       Add(Switch->getCondition());
     if (const auto *Select = dyn_cast<SelectInst>(&I))
       Add(Select->getCondition());
-    if (const auto *Call = dyn_cast<CallBase>(&I);
-        Call && isDeviceOp(*Call))
+    if (const auto *Call = dyn_cast<CallBase>(&I); Call && isDeviceOp(*Call))
       for (const Value *V : Call->args())
         if (const Value *Pointer = addressIn(*V); Pointer && !Private(Pointer))
           Add(Pointer);

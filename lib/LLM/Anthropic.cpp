@@ -29,6 +29,11 @@ std::string anthropicBody(const ProviderSpec &Spec, const ChatRequest &R) {
                     {"messages", std::move(Messages)}};
   if (std::string System = systemText(Spec, R); !System.empty())
     Body["system"] = json::fixUTF8(System);
+  const bool Thinks = !Spec.Effort.empty() && Spec.Effort != "none";
+  if (Thinks) {
+    Body["thinking"] = json::Object{{"type", "adaptive"}};
+    Body["output_config"] = json::Object{{"effort", Spec.Effort}};
+  }
   if (Spec.Temperature)
     Body["temperature"] = *Spec.Temperature;
   if (Spec.Stream)
@@ -38,8 +43,12 @@ std::string anthropicBody(const ProviderSpec &Spec, const ChatRequest &R) {
         json::Object{{"name", R.SchemaName},
                      {"description", "Give the answer"},
                      {"input_schema", schemaForProvider(*R.Schema)}}};
-    Body["tool_choice"] =
-        json::Object{{"type", "tool"}, {"name", R.SchemaName}};
+    // Who thinks must be free to choose.
+    if (Thinks)
+      Body["tool_choice"] = json::Object{{"type", "auto"}};
+    else
+      Body["tool_choice"] =
+          json::Object{{"type", "tool"}, {"name", R.SchemaName}};
   }
   return formatv("{0}", json::Value(std::move(Body))).str();
 }
@@ -112,6 +121,8 @@ Error AnthropicDecoder::event(StringRef Event, StringRef Data) {
         Answer.Text += *Text;
       if (auto Part = D->getString("partial_json"))
         Tool += *Part;
+      if (auto Thoughts = D->getString("thinking"))
+        ThoughtBytes += Thoughts->size();
     }
   } else if (Type == "message_delta") {
     takeUsage(O->getObject("usage"));
@@ -138,6 +149,8 @@ Error AnthropicDecoder::whole(const json::Object &O) {
     if (const json::Object *B = Block.getAsObject()) {
       if (auto Text = B->getString("text"))
         Answer.Text += *Text;
+      if (auto Thoughts = B->getString("thinking"))
+        ThoughtBytes += Thoughts->size();
       if (const json::Value *Input = B->get("input"))
         Tool = formatv("{0}", *Input).str();
     }

@@ -36,7 +36,7 @@ static Expected<json::Value> valueOf(const ChatAnswer &A, const ChatRequest &R,
     if (A.Finish != "length")
       return V.takeError();
     return findingError("the answer was cut off at the limit of " +
-                        Twine(R.MaxTokens) + " tokens (" +
+                        Twine(A.Limit ? A.Limit : R.MaxTokens) + " tokens (" +
                         toString(V.takeError()) + ")");
   }
   if (Q.Check)

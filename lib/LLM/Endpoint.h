@@ -30,6 +30,10 @@ public:
   virtual uint64_t promptBound(const ChatRequest &R) const;
 };
 
+/// Tokens of \p Bytes bytes, where nobody tells: code comes to about three
+/// bytes a token.
+inline uint64_t guessTokens(uint64_t Bytes) { return (Bytes + 2) / 3; }
+
 /// A missing key (but with \p DryRun), or one that would travel without TLS, is
 /// a usage error.
 llvm::Expected<std::unique_ptr<Endpoint>>

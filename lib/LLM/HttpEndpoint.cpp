@@ -204,6 +204,8 @@ Expected<ChatAnswer> HttpEndpoint::attempt(const ChatRequest &R,
   A.Model = excerpt(A.Model, 200);
   A.Finish = excerpt(A.Finish, 50);
   A.TokensEstimated = !Decoder->HasUsage;
+  if (A.ThinkingTokens == 0)
+    A.ThinkingTokens = guessTokens(Decoder->ThoughtBytes);
   return A;
 }
 

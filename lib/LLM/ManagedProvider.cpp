@@ -50,14 +50,14 @@ double ManagedProvider::costOf(uint64_t PromptTokens,
          1e-6;
 }
 
-ChatRequest ManagedProvider::limited(ChatRequest R) const {
-  if (Spec.MaxTokens)
-    R.MaxTokens = std::min(R.MaxTokens, *Spec.MaxTokens);
-  return R;
+/// The prompt that made \p R: whose role it is.
+static StringRef promptOf(const ChatRequest &R) {
+  return StringRef(R.Prompt).split(' ').first;
 }
 
 std::string ManagedProvider::describe(const ChatRequest &R) const {
-  ChatRequest Limited = limited(R);
+  ChatRequest Limited = R;
+  Limited.MaxTokens = Spec.firstTokens(promptOf(R), R.MaxTokens);
   uint64_t Bound = From->promptBound(Limited);
   std::string Text = "provider: " + Spec.name() + "\n" +
                      From->describe(Limited) +
@@ -68,9 +68,6 @@ std::string ManagedProvider::describe(const ChatRequest &R) const {
     Text += formatv(", a cost of {0:f4}", costOf(Bound, Limited.MaxTokens));
   return Text + "\n";
 }
-
-/// Where nobody tells: code comes to about three bytes a token.
-static uint64_t guessTokens(uint64_t Bytes) { return (Bytes + 2) / 3; }
 
 Expected<ChatAnswer> ManagedProvider::attempt(const ChatRequest &R, bool First,
                                               double Seconds) {
@@ -84,7 +81,7 @@ Expected<ChatAnswer> ManagedProvider::attempt(const ChatRequest &R, bool First,
   if (A) {
     if (A->TokensEstimated) {
       A->PromptTokens = guessTokens(textOf(R).size());
-      A->AnswerTokens = guessTokens(A->Text.size());
+      A->AnswerTokens = guessTokens(A->Text.size()) + A->ThinkingTokens;
     }
     A->Cost = costOf(A->PromptTokens, A->AnswerTokens);
     Real.PromptTokens = A->PromptTokens;
@@ -120,14 +117,46 @@ double ManagedProvider::waitBefore(unsigned Retry, const ProviderError &E) {
   return Most * Jitter;
 }
 
+unsigned ManagedProvider::roomFor(const ChatRequest &R) {
+  const StringRef Prompt = promptOf(R);
+  unsigned First = Spec.firstTokens(Prompt, R.MaxTokens);
+  std::lock_guard Lock(Guard);
+  const Room &Known = Rooms[Prompt.str()];
+  return std::min(std::max(First, Known.Needed), Known.Allowed);
+}
+
+std::optional<unsigned> ManagedProvider::moreRoom(const ChatRequest &R) {
+  constexpr unsigned Times = 4;
+  const StringRef Prompt = promptOf(R);
+  std::lock_guard Lock(Guard);
+  Room &Known = Rooms[Prompt.str()];
+  const unsigned Most = std::min(Spec.mostTokens(Prompt), Known.Allowed);
+  if (R.MaxTokens >= Most)
+    return std::nullopt;
+  // Those that ask the same need it, too.
+  return Known.Needed = static_cast<unsigned>(
+             std::min<uint64_t>(Most, uint64_t(Times) * R.MaxTokens));
+}
+
+void ManagedProvider::refuseRoom(const ChatRequest &R, unsigned Had) {
+  std::lock_guard Lock(Guard);
+  Room &Known = Rooms[promptOf(R).str()];
+  Known.Allowed = std::min(Known.Allowed, std::max(Had, R.MaxTokens / 2));
+  Known.Needed = std::min(Known.Needed, Known.Allowed);
+}
+
 Expected<ChatAnswer> ManagedProvider::ask(const ChatRequest &Asked) {
   using Clock = std::chrono::steady_clock;
-  ChatRequest R = limited(Asked);
+  ChatRequest R = Asked;
+  R.MaxTokens = roomFor(Asked);
   Slot Mine(*this);
   Clock::time_point Start = Clock::now();
   auto Elapsed = [&] {
     return std::chrono::duration<double>(Clock::now() - Start).count();
   };
+  // An answer that was cut off, while the request has more room.
+  std::optional<ChatAnswer> Cut;
+  unsigned Larger = 0;
   for (unsigned Attempt = 0;; ++Attempt) {
     Expected<ChatAnswer> A =
         attempt(R, Attempt == 0, std::max(0.001, Spec.Total - Elapsed()));
@@ -135,9 +164,49 @@ Expected<ChatAnswer> ManagedProvider::ask(const ChatRequest &Asked) {
       A->Attempts = Attempt + 1;
       A->Seconds = Elapsed();
       A->Provider = Spec.name();
+      A->Effort = Spec.Effort;
+      A->Limit = R.MaxTokens;
       if (A->Model.empty())
         A->Model = Spec.Model;
-      return A;
+      if (Cut) {
+        A->PromptTokens += Cut->PromptTokens;
+        A->AnswerTokens += Cut->AnswerTokens;
+        A->ThinkingTokens += Cut->ThinkingTokens;
+        A->TokensEstimated |= Cut->TokensEstimated;
+        A->Cost += Cut->Cost;
+      }
+      std::optional<unsigned> More =
+          A->Finish == "length" ? moreRoom(R) : std::nullopt;
+      if (!More)
+        return A;
+      Cut = std::move(*A);
+      R.MaxTokens = *More;
+      ++Larger;
+      continue;
+    }
+    // What was cut off is an answer still, if there is no larger one.
+    if (Cut) {
+      bool IsRefused = false;
+      Error Other = handleErrors(
+          A.takeError(), [&](std::unique_ptr<ProviderError> E) -> Error {
+            IsRefused = E->fault() == ProviderFault::Refused;
+            if (IsRefused || E->fault() == ProviderFault::Budget)
+              return Error::success();
+            return Error(std::move(E));
+          });
+      if (!Other) {
+        if (!IsRefused)
+          return std::move(*Cut);
+        refuseRoom(R, Cut->Limit);
+        R.MaxTokens = Cut->Limit;
+        std::optional<unsigned> Less = moreRoom(R);
+        if (!Less)
+          return std::move(*Cut);
+        R.MaxTokens = *Less;
+        ++Larger;
+        continue;
+      }
+      A = std::move(Other);
     }
     double Wait = -1;
     Error Failed = handleErrors(
@@ -146,14 +215,14 @@ Expected<ChatAnswer> ManagedProvider::ask(const ChatRequest &Asked) {
             return Error(std::move(E));
           double Next = waitBefore(Attempt, *E);
           bool TooLate = Elapsed() + Next >= Spec.Total;
-          if (Attempt < Spec.Retries && !TooLate) {
+          if (Attempt - Larger < Spec.Retries && !TooLate) {
             Wait = Next;
             return Error::success();
           }
           std::string Text = E->text();
           if (Attempt)
             Text += formatv(" ({0} attempts)", Attempt + 1).str();
-          if (TooLate && Attempt < Spec.Retries)
+          if (TooLate && Attempt - Larger < Spec.Retries)
             Text += formatv("; another attempt after {0:f1} s would pass the "
                             "call's {1:f1} s",
                             Next, Spec.Total)

@@ -12,6 +12,7 @@
 #include "Endpoint.h"
 #include "cupilot/LLM/Budget.h"
 #include <condition_variable>
+#include <map>
 #include <random>
 
 namespace cupilot {
@@ -28,7 +29,15 @@ public:
 
 private:
   class Slot;
-  ChatRequest limited(ChatRequest R) const;
+  /// What was seen of the answers to one prompt.
+  struct Room {
+    unsigned Needed = 0;    ///< Tokens that an answer did not fit into.
+    unsigned Allowed = ~0u; ///< More were refused.
+  };
+  unsigned roomFor(const ChatRequest &R);
+  /// Tokens for \p R once more, whose answer was cut off; nothing: it had all.
+  std::optional<unsigned> moreRoom(const ChatRequest &R);
+  void refuseRoom(const ChatRequest &R, unsigned Had);
   double costOf(uint64_t PromptTokens, uint64_t AnswerTokens) const;
   llvm::Expected<ChatAnswer> attempt(const ChatRequest &R, bool First,
                                      double Seconds);
@@ -40,6 +49,7 @@ private:
   std::mutex Guard;
   std::condition_variable Left;
   unsigned Busy = 0;
+  std::map<std::string, Room> Rooms; ///< By the prompt's name.
   std::mt19937_64 Random{std::random_device{}()};
 };
 

@@ -34,6 +34,8 @@ std::string openAIBody(const ProviderSpec &Spec, const ChatRequest &R) {
        R.MaxTokens}};
   if (!Spec.Model.empty())
     Body["model"] = Spec.Model;
+  if (!Spec.Effort.empty())
+    Body["reasoning_effort"] = Spec.Effort;
   if (Spec.Temperature)
     Body["temperature"] = *Spec.Temperature;
   if (Spec.Stream) {
@@ -93,6 +95,16 @@ Error OpenAIDecoder::take(const json::Object &O, StringRef Key) {
     if (Prompt && Made && *Prompt >= 0 && *Made >= 0) {
       Answer.PromptTokens = static_cast<uint64_t>(*Prompt);
       Answer.AnswerTokens = static_cast<uint64_t>(*Made);
+      // Some servers count thinking there, others in the total alone.
+      if (auto All = Usage->getInteger("total_tokens");
+          All && *All - *Prompt > *Made)
+        Answer.AnswerTokens = static_cast<uint64_t>(*All - *Prompt);
+      const json::Object *Details =
+          Usage->getObject("completion_tokens_details");
+      if (auto Thought =
+              Details ? Details->getInteger("reasoning_tokens") : std::nullopt;
+          Thought && *Thought > 0)
+        Answer.ThinkingTokens = static_cast<uint64_t>(*Thought);
       HasUsage = true;
     }
   }
@@ -111,6 +123,9 @@ Error OpenAIDecoder::take(const json::Object &O, StringRef Key) {
     return providerError(ProviderFault::Malformed,
                          "the server's answer has no message");
   if (Message) {
+    for (StringRef Thoughts : {"reasoning_content", "reasoning"})
+      if (auto Text = Message->getString(Thoughts))
+        ThoughtBytes += Text->size();
     Answer.Text += contentOf(*Message);
     if (auto Refusal = Message->getString("refusal");
         Refusal && !Refusal->empty()) {

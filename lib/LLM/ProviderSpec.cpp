@@ -48,6 +48,8 @@ static constexpr KindEntry Kinds[] = {
     {"replay", Protocol::Replay, "", "", false, true, SchemaMode::None},
 };
 
+static constexpr unsigned MostTokens = 10000000;
+
 static Error wrongValue(StringRef Key, StringRef Takes) {
   return usageError("--provider: " + Key + "= takes " + Takes);
 }
@@ -140,10 +142,31 @@ static Error readOption(ProviderSpec &S, StringRef Key, StringRef Value) {
     return Error::success();
   }
   if (Key == "max-tokens") {
-    unsigned Most = 0;
-    if (Error E = readNumber(Key, Value, 1u, 10000000u, Most))
-      return E;
-    S.MaxTokens = Most;
+    auto [Prompt, Number] = Value.split(':');
+    if (Number.empty() && !Value.contains(':'))
+      return readNumber(Key, Value, 1u, MostTokens, S.MaxTokens);
+    if (Prompt.empty() || !all_of(Prompt, [](char C) {
+          return isLower(C) || isDigit(C) || C == '-';
+        }))
+      return wrongValue(Key, "N or PROMPT:N, as in "
+                             "max-tokens=strategy-translator:100000");
+    return readNumber(Key, Number, 1u, MostTokens, S.MaxTokensOf[Prompt.str()]);
+  }
+  if (Key == "thinking-tokens") {
+    S.ThinkingTokens = 0;
+    return readNumber(Key, Value, 0u, MostTokens, *S.ThinkingTokens);
+  }
+  if (Key == "effort") {
+    if (S.P != Protocol::OpenAI && S.P != Protocol::Anthropic)
+      return usageError("--provider " + S.Kind +
+                            ": effort= is for providers "
+                            "over HTTP",
+                        "the command or who answers decides how much it "
+                        "thinks");
+    if (Value.empty() || Value.size() > 20 ||
+        !all_of(Value, [](char C) { return isLower(C); }))
+      return wrongValue(Key, "a word of the provider's: low, medium, high ...");
+    S.Effort = Value.str();
     return Error::success();
   }
   if (Key == "changed") {
@@ -172,7 +195,8 @@ static Error readOption(ProviderSpec &S, StringRef Key, StringRef Value) {
     return readFlag(Key, Value, S.AllowPlain);
   return usageError("--provider: unknown option",
                     "options: model, key, price, schema, temperature, "
-                    "max-tokens, limit-field, jobs, retries, backoff, connect, "
+                    "max-tokens, thinking-tokens, effort, limit-field, jobs, "
+                    "retries, backoff, connect, "
                     "inactivity, total, max-bytes, stream, plain, changed");
 }
 
@@ -288,6 +312,18 @@ Expected<ProviderSpec> ProviderSpec::parse(StringRef Text) {
     return usageError("--provider " + S.Kind + ": no model was given",
                       "for example " + S.Kind + ",model=NAME");
   return S;
+}
+
+unsigned ProviderSpec::mostTokens(StringRef Prompt) const {
+  auto Own = MaxTokensOf.find(Prompt.str());
+  return Own == MaxTokensOf.end() ? MaxTokens : Own->second;
+}
+
+unsigned ProviderSpec::firstTokens(StringRef Prompt, unsigned Text) const {
+  constexpr unsigned Usual = 32768;
+  const bool Thinks = !Effort.empty() && Effort != "none";
+  return std::min(mostTokens(Prompt),
+                  Text + ThinkingTokens.value_or(Thinks ? Usual : 0));
 }
 
 std::string ProviderSpec::name() const {

@@ -23,16 +23,23 @@ json::Value recordOf(const ChatRequest &R) {
 }
 
 json::Value recordOf(const ChatAnswer &A) {
-  return json::Object{{"text", json::fixUTF8(A.Text)},
-                      {"finish", A.Finish},
-                      {"prompt_tokens", A.PromptTokens},
-                      {"answer_tokens", A.AnswerTokens},
-                      {"estimated", A.TokensEstimated},
-                      {"cost", A.Cost},
-                      {"seconds", A.Seconds},
-                      {"attempts", A.Attempts},
-                      {"provider", json::fixUTF8(A.Provider)},
-                      {"model", json::fixUTF8(A.Model)}};
+  json::Object O{{"text", json::fixUTF8(A.Text)},
+                 {"finish", A.Finish},
+                 {"prompt_tokens", A.PromptTokens},
+                 {"answer_tokens", A.AnswerTokens},
+                 {"estimated", A.TokensEstimated},
+                 {"cost", A.Cost},
+                 {"seconds", A.Seconds},
+                 {"attempts", A.Attempts},
+                 {"provider", json::fixUTF8(A.Provider)},
+                 {"model", json::fixUTF8(A.Model)}};
+  if (A.ThinkingTokens)
+    O["thinking_tokens"] = A.ThinkingTokens;
+  if (A.Limit)
+    O["limit"] = A.Limit;
+  if (!A.Effort.empty())
+    O["effort"] = A.Effort;
+  return O;
 }
 
 json::Value recordOf(const ProviderError &E) {
@@ -64,6 +71,9 @@ Expected<ChatAnswer> answerFrom(const json::Value &V) {
   A.Finish = O->getString("finish").value_or("stop").str();
   A.PromptTokens = Count("prompt_tokens");
   A.AnswerTokens = Count("answer_tokens");
+  A.ThinkingTokens = Count("thinking_tokens");
+  A.Limit = static_cast<unsigned>(Count("limit"));
+  A.Effort = O->getString("effort").value_or("").str();
   A.TokensEstimated = O->getBoolean("estimated").value_or(false);
   A.Cost = O->getNumber("cost").value_or(0);
   A.Seconds = O->getNumber("seconds").value_or(0);

@@ -28,6 +28,7 @@ public:
   /// The model has said why it stopped: the text is whole.
   bool Finished = false;
   bool HasUsage = false;
+  uint64_t ThoughtBytes = 0; ///< Of the thoughts that were sent.
   ChatAnswer Answer;
 };
 

@@ -54,12 +54,16 @@ struct ChatAnswer {
   /// "stop", "length" (cut at the limit), "refused" (the model or a filter
   /// declined), or the provider's own word.
   std::string Finish = "stop";
+  /// Of all attempts that gave an answer.
   uint64_t PromptTokens = 0, AnswerTokens = 0;
+  uint64_t ThinkingTokens = 0;  ///< Of these: as far as the provider tells.
   bool TokensEstimated = false; ///< The provider did not tell.
+  unsigned Limit = 0;           ///< Tokens that it could have; 0: not known.
   double Cost = 0;              ///< In the unit of the prices given.
   double Seconds = 0;           ///< Of the call, with all its attempts.
   unsigned Attempts = 1;
   std::string Provider, Model; ///< Names for people; never keys.
+  std::string Effort;          ///< ProviderSpec::Effort.
   bool operator==(const ChatAnswer &) const = default;
 };
 

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <map>
 #include <optional>
 #include <string>
 
@@ -41,10 +42,18 @@ struct ProviderSpec {
   bool Stream = true;
   std::optional<double> Temperature;
   bool NewTokenLimit = false; ///< "max_completion_tokens", not "max_tokens".
-  std::optional<unsigned> MaxTokens; ///< Of an answer: less than asked for.
-  unsigned Jobs = 4;                 ///< Calls at once.
-  unsigned Retries = 5;              ///< After the first attempt.
-  double Backoff = 1;                ///< Seconds before the first retry.
+  /// Tokens of an answer, thinking included: no request allows more, and one
+  /// that was cut is asked again with more room up to here.
+  unsigned MaxTokens = 65536;
+  /// The same for single prompts, by name.
+  std::map<std::string, unsigned> MaxTokensOf;
+  /// Room for thinking that each answer gets besides; nothing: 32,768 with an
+  /// effort, else none.
+  std::optional<unsigned> ThinkingTokens;
+  std::string Effort; ///< How much the model thinks; "": as it does by itself.
+  unsigned Jobs = 4;  ///< Calls at once.
+  unsigned Retries = 5; ///< After the first attempt.
+  double Backoff = 1;   ///< Seconds before the first retry.
   double Connect = 30, Inactivity = 300, Total = 1800; ///< Seconds; 0: none.
   uint64_t MaxBytes = 8 << 20;
   bool StopAtChange = false; ///< Replay: a prompt that differs is an error.
@@ -53,6 +62,10 @@ struct ProviderSpec {
   static llvm::Expected<ProviderSpec> parse(llvm::StringRef Text);
   /// "openai gpt-5": for logs and evidence.
   std::string name() const;
+  /// Tokens that the first answer to \p Prompt may have, of which \p Text are
+  /// asked for, and the most that any may have.
+  unsigned firstTokens(llvm::StringRef Prompt, unsigned Text) const;
+  unsigned mostTokens(llvm::StringRef Prompt) const;
 };
 
 } // namespace cupilot

@@ -87,8 +87,9 @@ static Value *callHost(IRBuilder<> &B, Module &M, StringRef Name, bool IsFloat,
   for (Value *Arg : Args)
     Converted.push_back(IsFloat ? B.CreateFPExt(Arg, Wide) : Arg);
   FunctionCallee Host = M.getOrInsertFunction(
-      Name.str(), FunctionType::get(Wide, SmallVector<Type *>(Args.size(), Wide),
-                                    /*isVarArg=*/false));
+      Name.str(),
+      FunctionType::get(Wide, SmallVector<Type *>(Args.size(), Wide),
+                        /*isVarArg=*/false));
   if (auto *F = dyn_cast<Function>(Host.getCallee())) {
     F->setDoesNotThrow();
     F->setOnlyAccessesInaccessibleMemory(); // errno at most.
@@ -108,10 +109,8 @@ static void lowerSinCos(Function &F, bool IsFloat) {
   IRBuilder<> B(F.getContext());
   startBody(F, B);
   Value *X = F.getArg(0);
-  B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X),
-                F.getArg(1));
-  B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X),
-                F.getArg(2));
+  B.CreateStore(callHost(B, *F.getParent(), "sin", IsFloat, X), F.getArg(1));
+  B.CreateStore(callHost(B, *F.getParent(), "cos", IsFloat, X), F.getArg(2));
   B.CreateRetVoid();
 }
 

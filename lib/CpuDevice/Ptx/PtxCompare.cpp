@@ -43,9 +43,8 @@ static Value *compare(BodyLowering &L, const PtxStatement &S, StringRef Type) {
                  .Case("num", CmpInst::FCMP_ORD)
                  .Case("nan", CmpInst::FCMP_UNO)
                  .Default(CmpInst::BAD_FCMP_PREDICATE);
-    return P == CmpInst::BAD_FCMP_PREDICATE
-               ? nullptr
-               : L.written(B.CreateFCmp(P, X, Y));
+    return P == CmpInst::BAD_FCMP_PREDICATE ? nullptr
+                                            : L.written(B.CreateFCmp(P, X, Y));
   }
   bool Signed = Type.starts_with("s");
   auto P = StringSwitch<CmpInst::Predicate>(S.modifiers().front())

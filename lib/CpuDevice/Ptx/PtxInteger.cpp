@@ -251,8 +251,8 @@ bool ptxShift(BodyLowering &L, const PtxStatement &S) {
     return L.write(S, L.written(B.CreateAShr(X, Amount)), /*Signed=*/true);
   Value *Shifted = S.base() == "shl" ? B.CreateShl(X, Amount)
                                      : L.written(B.CreateLShr(X, Amount));
-  return L.write(S, B.CreateSelect(
-                        Beyond, ConstantInt::get(X->getType(), 0), Shifted));
+  return L.write(
+      S, B.CreateSelect(Beyond, ConstantInt::get(X->getType(), 0), Shifted));
 }
 
 bool ptxFunnelShift(BodyLowering &L, const PtxStatement &S) {

@@ -8,7 +8,8 @@ Writes its port to PORT-FILE; or runs COMMAND, with its port in the place of
 @PORT@, and ends with its status. A request to /FAULT/[KEY/]v1/chat/completions or
 .../v1/messages gets that fault; faults that end after some attempts count by
 the whole path, so that KEY tells tests apart. Each request is a line of JSON
-in LOG-FILE: path, headers, body. Standard library only.
+in LOG-FILE: path, headers, body. MODEL names a command that gets a prompt and
+prints the answer to it, for the fault "model". Standard library only.
 """
 import collections
 import json
@@ -35,36 +36,62 @@ class Handler(BaseHTTPRequestHandler):
 
     # What the protocols look like.
 
+    thinks = 0  # Tokens before the answer.
+
+    def limit(self):
+        return self.body.get("max_completion_tokens") or self.body.get("max_tokens")
+
+    def tokens(self, text):
+        """Prompt, thinking and all of the answer, as servers of reasoning models tell."""
+        asked = 11 if not self.thinks else len(json.dumps(self.body)) // 3
+        return asked, self.thinks, self.thinks + 7 if text == ANSWER else min(self.limit(), self.thinks + len(text) // 3)
+
+    def usage(self, text):
+        asked, thought, made = self.tokens(text)
+        if self.anthropic:
+            return {"input_tokens": asked, "output_tokens": made}
+        usage = {"prompt_tokens": asked, "completion_tokens": made}
+        if thought:
+            usage["completion_tokens_details"] = {"reasoning_tokens": min(thought, made)}
+        return usage
+
     def whole(self, text, finish="stop"):
         if self.anthropic:
             block = {"type": "text", "text": text}
-            if self.body.get("tools"):
+            if self.body.get("tools") and finish == "stop":
                 block = {"type": "tool_use", "name": self.body["tools"][0]["name"], "input": json.loads(text)}
-            return {"type": "message", "model": "scripted-1", "content": [block],
+            return {"type": "message", "model": "scripted-1",
+                    "content": [{"type": "thinking", "thinking": "Well ..."}] * (self.thinks > 0) + [block],
                     "stop_reason": {"stop": "end_turn", "length": "max_tokens"}[finish],
-                    "usage": {"input_tokens": 11, "output_tokens": 7}}
+                    "usage": self.usage(text)}
         return {"object": "chat.completion", "model": "scripted-1",
                 "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
-                "usage": {"prompt_tokens": 11, "completion_tokens": 7}}
+                "usage": self.usage(text)}
 
     def events(self, text, finish="stop"):
         pieces = [text[i:i + 5] for i in range(0, len(text), 5)]
         if self.anthropic:
             tool = bool(self.body.get("tools"))
+            usage = self.usage(text)
             yield "message_start", {"type": "message_start", "message": {
-                "model": "scripted-1", "usage": {"input_tokens": 11, "output_tokens": 1}}}
+                "model": "scripted-1", "usage": {**usage, "output_tokens": 1}}}
+            if self.thinks:
+                yield "content_block_delta", {"type": "content_block_delta", "index": 0,
+                                              "delta": {"type": "thinking_delta", "thinking": "Well ..."}}
             for piece in pieces:
                 delta = {"type": "input_json_delta", "partial_json": piece} if tool else {"type": "text_delta", "text": piece}
                 yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}
             yield "message_delta", {"type": "message_delta", "delta": {
                 "stop_reason": {"stop": "tool_use" if tool else "end_turn", "length": "max_tokens"}[finish]},
-                "usage": {"output_tokens": 7}}
+                "usage": {"output_tokens": usage["output_tokens"]}}
             yield "message_stop", {"type": "message_stop"}
             return
+        if self.thinks:
+            yield "", {"model": "scripted-1", "choices": [{"index": 0, "delta": {"reasoning_content": "Well ..."}, "finish_reason": None}]}
         for piece in pieces:
             yield "", {"model": "scripted-1", "choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}
         yield "", {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
-        yield "", {"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 7}}
+        yield "", {"choices": [], "usage": self.usage(text)}
         yield "", "[DONE]"
 
     # Sending.
@@ -245,6 +272,27 @@ class Handler(BaseHTTPRequestHandler):
 
     def fault_length(self):
         self.good('{"greeting": "hel', "length")
+
+    def think(self, text, tokens):
+        """Thinks first, and says nothing where the limit ends its thoughts; no more than 20,000 tokens are allowed."""
+        self.thinks = tokens
+        if self.limit() > 20000:
+            self.error(400, "max_tokens is too large")
+        elif self.limit() < tokens + len(text) // 3:
+            self.good("", "length")
+        else:
+            self.good(text)
+
+    def fault_thinks(self):
+        self.think(ANSWER, 3000)
+
+    def fault_thinks_too_long(self):
+        self.think(ANSWER, 30000)
+
+    def fault_model(self):
+        """Answers as a command does, after thoughts: what a search gets."""
+        prompt = "\n".join([self.body.get("system", "")] + [m["content"] for m in self.body["messages"]])
+        self.think(subprocess.run(os.environ["MODEL"].split(), input=prompt, text=True, stdout=subprocess.PIPE, check=True).stdout, 12000)
 
     def fault_echo(self):
         """What was asked, with the key, as a careless model would say it."""

@@ -180,9 +180,53 @@ TEST_P(Ways, BrokenUtf8IsMended) {
 }
 
 TEST_P(Ways, LimitOfTokens) {
-  Outcome O = call("length", "schema=none");
+  Outcome O = call("length", "schema=none,max-tokens=500");
   ASSERT_TRUE(O.A) << O.F.Text;
   EXPECT_EQ(O.A->Finish, "length");
+  EXPECT_EQ(O.A->Attempts, 1u);
+  // 500, 2,000, 6,000: each was paid for.
+  O = call("length", "schema=none,max-tokens=6000");
+  ASSERT_TRUE(O.A) << O.F.Text;
+  EXPECT_EQ(O.A->Finish, "length");
+  EXPECT_EQ(O.A->Attempts, 3u);
+  EXPECT_EQ(O.A->Limit, 6000u);
+  EXPECT_EQ(O.A->PromptTokens, 33u);
+}
+
+/// Thoughts count as the answer, and must leave room for it.
+TEST_P(Ways, ThoughtsGetRoom) {
+  Outcome O = call("thinks");
+  ASSERT_TRUE(O.A) << O.F.Text;
+  EXPECT_EQ(O.A->Finish, "stop");
+  EXPECT_EQ(O.A->Attempts, 3u);
+  EXPECT_EQ(O.A->Limit, 8000u);
+  EXPECT_EQ(O.A->AnswerTokens, 500u + 2000u + 3007u);
+  EXPECT_GT(O.A->ThinkingTokens, 0u);
+  // Room from the first: nothing is asked twice.
+  O = call("thinks", "thinking-tokens=4000,effort=high");
+  ASSERT_TRUE(O.A) << O.F.Text;
+  EXPECT_EQ(O.A->Attempts, 1u);
+  EXPECT_EQ(O.A->Limit, 4500u);
+  EXPECT_EQ(O.A->Effort, "high");
+  // 32,000 are refused, and 16,000 not enough: what was cut off is the answer.
+  O = call("thinks-too-long");
+  ASSERT_TRUE(O.A) << O.F.Text;
+  EXPECT_EQ(O.A->Finish, "length");
+  EXPECT_EQ(O.A->Limit, 16000u);
+}
+
+TEST_P(Ways, EffortIsSent) {
+  call("ok", "effort=low");
+  std::string Log = ScriptedServer::get().log();
+  StringRef Last = StringRef(Log).rtrim().rsplit('\n').second;
+  if (StringRef(GetParam().first) == "openai") {
+    EXPECT_NE(Last.find("\"reasoning_effort\": \"low\""), StringRef::npos);
+  } else {
+    EXPECT_NE(Last.find("\"output_config\": {\"effort\": \"low\"}"),
+              StringRef::npos);
+    EXPECT_NE(Last.find("\"tool_choice\": {\"type\": \"auto\"}"),
+              StringRef::npos);
+  }
 }
 
 TEST_P(Ways, KeysAreTakenOutOfAnswers) {

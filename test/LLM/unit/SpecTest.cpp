@@ -163,3 +163,21 @@ TEST(Spec, Scrubbing) {
   EXPECT_EQ(excerpt("  a\n\tb\x01\xff ", 20), "a b \xef\xbf\xbd");
   EXPECT_EQ(excerpt("abcdef", 3), "abcd...");
 }
+
+TEST(Spec, RoomForAnswers) {
+  ProviderSpec S = good("openai,model=m");
+  EXPECT_EQ(S.firstTokens("sce-manager", 8192), 8192u);
+  EXPECT_EQ(S.mostTokens("sce-manager"), 65536u);
+  S = good("openai,model=m,effort=high,max-tokens=30000,"
+           "max-tokens=strategy-translator:100000");
+  EXPECT_EQ(S.firstTokens("sce-manager", 8192), 30000u);
+  EXPECT_EQ(S.firstTokens("strategy-translator", 16384), 16384u + 32768u);
+  EXPECT_EQ(S.mostTokens("strategy-translator"), 100000u);
+  S = good("anthropic,model=m,effort=low,thinking-tokens=0");
+  EXPECT_EQ(S.firstTokens("sce-manager", 8192), 8192u);
+  refused("openai,model=m,max-tokens=");
+  refused("openai,model=m,max-tokens=A:5");
+  refused("openai,model=m,max-tokens=translator:many");
+  refused("openai,model=m,effort=HIGH");
+  refused("spool:a,effort=high");
+}
