@@ -94,7 +94,7 @@ __global__ void cancelledFlushed(const float *x, float *y, int rows, int n) {
 // workload: grid=2, block=128, args=[buffer f32 n=256 uniform seed=1 low=-80 high=80, buffer f32 n=256 output, 256]
 // honest: farExpSquared
 // honest: farExpDouble
-// cheat: farExpByTwo | mismatch
+// honest: farExpByTwo
 // cheat: farExpShort | mismatch
 // cheat: farExpShortLarge | mismatch
 // cheat: farExpClamped | mismatch
@@ -103,8 +103,8 @@ __global__ void farExp(const float *x, float *y, int n) {
   if (i < n)
     y[i] = expf(x[i]);
 }
-// As if x had another last bit. But the original is right to the last place, and
-// that is what the contract `same` asks for.
+// As if x had another last bit; the original is not right to the last place,
+// either.
 __global__ void farExpByTwo(const float *x, float *y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n)
