@@ -17,9 +17,10 @@
 # functions allowed), cupilot capture, cupilot evolve by rules (those two of its kernels with the most time), the build once more through
 # cupilot-launch, cupilot compare. Searches go beside each other; their runners take turns on the GPU, and comparisons come one after the
 # other at the end. A program that runs for longer than RUN seconds (8), or of which no launch is kept, gets 10 as its last argument, which
-# is how often it repeats its work, and then the arguments of public-programs.txt. Nothing takes longer than its limit: CAPTURE (60), SEARCH
-# (200), COMPARE (40) seconds. DEVICE=cpu tries all of it without a GPU, with the arguments of public-programs.txt.
-# NAMEs choose programs, so that each has more cores. With GPUS=N, the programs are dealt to N GPUs.
+# is how often it repeats its work, and then the arguments of public-programs.txt. Nothing takes longer than its limit: CAPTURE (60), COMPARE
+# (40) seconds; a search makes and judges nothing after SEARCH (200) seconds, and its last checks end after CHECKS (300) more. DEVICE=cpu tries
+# all of it without a GPU, with the arguments of public-programs.txt. NAMEs choose programs, so that each has more cores. The programs are dealt
+# to the GPUs that GPUS lists ("0").
 #
 # Logs, tables and stores are in FOLDER/results; results/table.md has a line for each program. Exit status: 0, 2 wrong use.
 set -uo pipefail
@@ -151,13 +152,18 @@ step_capture() {
 }
 step_search() {
   [ -s "$out/app.mlir" ] || return
-  local until=$(($(date +%s) + ${SEARCH:-200}))
-  search() { limited $((until - $(date +%s))) cupilot evolve -p "$out" --workloads "$out/app.mlir" --store "$out/store" --device "$device" \
-    --strategies "$folder/strategies" --jobs "${JOBS:-2}" -v "$@"; }
+  local all=${SEARCH:-200}
+  local until=$(($(date +%s) + all))
+  search() {
+    local seconds=$1
+    shift
+    [ "$seconds" -ge 20 ] || return
+    limited $((seconds + ${CHECKS:-300})) cupilot evolve -p "$out" --workloads "$out/app.mlir" --store "$out/store" --device "$device" \
+      --strategies "$folder/strategies" --jobs "${JOBS:-2}" --max-seconds "$seconds" -v "$@"
+  }
   # What one search keeps is in the store, whatever becomes of the next.
-  search --top 1 --generations 1 --population "${POPULATION:-16}"
-  [ $(($(date +%s) + 20)) -lt $until ] && search --top 2 --generations 1 --population "${POPULATION:-16}" --seed 2
-  [ $(($(date +%s) + 30)) -lt $until ] && search --top 2 --generations 2 --population 12 --seed 3
+  search $((all * 2 / 3)) --top 1 --generations 1 --population "${POPULATION:-16}"
+  search $((until - $(date +%s))) --top 2 --generations 2 --population 12 --seed 2
   cupilot store list --store "$out/store"
 }
 step_tune() {
@@ -175,7 +181,8 @@ is_chosen() { [ ${#chosen[@]} -eq 0 ] || [[ " ${chosen[*]} " = *" $1 "* ]]; }
 
 # Does step $1 of all programs, $2 at a time.
 all() {
-  local step=$1 most=$2 hash name sources flags arguments small index=0
+  local step=$1 most=$2 hash name sources flags arguments small index=0 gpus
+  read -ra gpus <<<"${GPUS:-0}"
   while IFS='|' read -r hash name sources flags arguments small; do
     is_chosen "$name" || continue
     index=$((index + 1))
@@ -186,7 +193,7 @@ all() {
       [ "$small" != - ] || small=
       out=$folder/work/$name log=$folder/results/$name
       mkdir -p "$out" "$log"
-      export CUDA_VISIBLE_DEVICES=$((index % ${GPUS:-1}))
+      export CUDA_VISIBLE_DEVICES=${gpus[index % ${#gpus[@]}]}
       cd "$folder/src/$name" && "step_$step" >"$log/$step.txt" 2>&1
     ) &
   done <"$folder/programs.txt"
@@ -225,7 +232,7 @@ measure() {
   all capture "${CAPTURES:-4}"
   all search 12
   all tune 12
-  all compare "${GPUS:-1}"
+  all compare 12
   for name in $(cut -d'|' -f2 "$folder/programs.txt"); do
     cp -r "$folder/work/$name/store/kernels" "$folder/results/$name/" 2>/dev/null
   done

@@ -24,8 +24,8 @@ using namespace llvm;
 
 namespace cupilot {
 
-// What a launch may take of a GPU, and all together, in instructions of all
-// threads and of one.
+// What a launch may take of a GPU, and those of one recorded launch together,
+// in instructions of all threads and of one.
 static constexpr double MostCost = 1e12, AllCosts = 4e12, MostOfThread = 2e7;
 // All together, in the bytes of one.
 static constexpr uint64_t BytesOfAll = 4;
@@ -64,7 +64,7 @@ private:
   std::vector<std::string> Contents;
   std::set<Values> Known;
   uint64_t Bytes = 0;
-  double Costs = 0;
+  double Costs = 0; ///< Of what one recorded launch has asked for.
 };
 } // namespace
 
@@ -254,6 +254,7 @@ Error Maker::add() {
   };
   const std::vector<Values> Recorded = recorded();
   for (const Values &R : Recorded) {
+    Costs = 0; // What the first of them takes is not what the others lack.
     // All sizes large together.
     for (int64_t Factor : {64, 32, 16, 8, 4, 2, 1})
       if (add(Times(R, Factor, 0))) {

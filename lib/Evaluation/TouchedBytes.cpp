@@ -29,10 +29,14 @@ static constexpr uint64_t MostRoom = uint64_t(256) << 20;
 /// not bear the sizes.
 Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
                                    std::vector<Interval> &To) {
-  constexpr uint64_t Room = 4;
-  uint64_t Bytes = 0;
+  constexpr uint64_t LeastRoom = 4;
+  uint64_t Room = 1, Bytes = 1;
+  for (auto [V, Value] : zip_equal(Vars, Values))
+    if (V.Base > 0 && Value > V.Base)
+      Room *= divideCeil(Value, V.Base);
   for (const auto &B : Base->Buffers)
     Bytes += B.size();
+  Room = std::max(std::min(Room, MostRoom / Bytes), LeastRoom);
   GateCase C = Bytes <= MostRoom / Room ? enlarged(*Base, Room) : *Base;
   C.Name += " touched";
   if (!applySizes(C, Values))
@@ -168,6 +172,21 @@ static int64_t valueOf(const Coefficients &P, ArrayRef<int64_t> Values) {
   return Sum;
 }
 
+/// Whether what is linear from \p Low to \p High of a size, by what is touched
+/// there, is something else at \p Twice the size.
+static bool bends(ArrayRef<Interval> AtLow, ArrayRef<Interval> AtHigh,
+                  ArrayRef<Interval> AtTwice, int64_t Low, int64_t High) {
+  auto Bends = [&](int64_t A, int64_t B, int64_t Twice) {
+    return (B - A) % (High - Low) == 0 &&
+           A + (B - A) / (High - Low) * Low != Twice;
+  };
+  for (auto [A, B, Twice] : zip_equal(AtLow, AtHigh, AtTwice))
+    if (Bends(A.Least, B.Least, Twice.Least) ||
+        Bends(A.Most, B.Most, Twice.Most))
+      return true;
+  return false;
+}
+
 Error LaunchModel::fitTouched() {
   const Kernel &K = O->kernel();
   Touched.assign(K.Pointers.size(), std::nullopt);
@@ -180,7 +199,7 @@ Error LaunchModel::fitTouched() {
     return Error::success();
   // A second value of each size: fewer where there are some, else one more.
   std::map<unsigned, std::vector<Interval>> Samples{{0, First}};
-  unsigned Active = 0;
+  unsigned Active = 0, Stepped = 0;
   for (unsigned I = 0; I < Vars.size(); ++I) {
     int64_t Value = Vars[I].Base;
     // Wide accesses bear multiples of a few elements alone.
@@ -202,6 +221,21 @@ Error LaunchModel::fitTouched() {
       Samples[1u << I] = std::move(Got);
       break;
     }
+    // A loop over whole tiles reads on to the end of the last one. That step is
+    // not seen within a tile: between multiples of the size it is.
+    if (Vars[I].IsGrid || !(Active >> I & 1))
+      continue;
+    std::vector<int64_t> Twice = Low;
+    Twice[I] *= 2;
+    std::vector<Interval> Got;
+    Borne = sample(Twice, Got);
+    if (!Borne)
+      return Borne.takeError();
+    if (!*Borne || !bends(First, Samples[1u << I], Got, Low[I], High[I]))
+      continue;
+    Stepped |= 1u << I;
+    High[I] = Twice[I];
+    Samples[1u << I] = std::move(Got);
   }
   // Products of up to three sizes.
   constexpr int MostFactors = 3;
@@ -223,7 +257,9 @@ Error LaunchModel::fitTouched() {
   // Elsewhere, all of them together.
   std::vector<int64_t> Third = Low;
   for (unsigned I = 0; I < Vars.size(); ++I)
-    if (Active >> I & 1)
+    if (Stepped >> I & 1)
+      Third[I] = 3 * Low[I];
+    else if (Active >> I & 1)
       Third[I] =
           Low[I] > High[I] ? High[I] - (High[I] > 2 ? 1 : 0) : High[I] + 1;
   std::vector<Interval> Last;

@@ -175,4 +175,65 @@ extern "C" __global__ void k(const float *in, float *out, int n) {
   EXPECT_FALSE(Alone.count(64 * 1000));
 }
 
+TEST_F(LargeLaunchesTest, TilesAreReadToTheirEnd) {
+  // One tile of each row is read here. Within a tile, the end of what is read
+  // is 32 elements behind the beginning of the last row, whatever n is.
+  constexpr int32_t N = 32, Rows = 1024;
+  std::memcpy(W.Args[2].data(), &N, 4);
+  W.Buffers[0].Size = uint64_t(4) * Rows * N;
+  W.Buffers[1].Size = uint64_t(4) * Rows;
+  hold(0, std::string(W.Buffers[0].Size, '\x3f'));
+  hold(1, std::string(W.Buffers[1].Size, '\0'));
+  gateOf(R"(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (int from = 0; from < n; from += 32)
+    for (int j = 0; j < 32; j += 4) {
+      float4 v = *(const float4 *)(in + i * n + from + j);
+      sum += v.x + v.y + v.z + v.w;
+    }
+  out[i] = sum;
+})");
+  const std::vector<LargeLaunch> All =
+      cantFail(TheGate->largeLaunches({}, UsualLargeBytes));
+  int32_t Most = 0;
+  for (const LargeLaunch &L : All)
+    if (sizeOf(L) % 32 == 0) {
+      Most = std::max(Most, sizeOf(L));
+      EXPECT_GE(L.Launch.Buffers[0].Size,
+                uint64_t(4) * 256 * L.Launch.Shape.Grid[0] * sizeOf(L))
+          << L.Case;
+    }
+  EXPECT_GE(Most, 256 * N);
+}
+
+TEST_F(LargeLaunchesTest, EachRecordedLaunchHasItsOwn) {
+  W.Buffers[1].Size = uint64_t(4) * 1024;
+  hold(1, std::string(W.Buffers[1].Size, '\0'));
+  gateOf(R"(
+extern "C" __global__ void k(const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+#pragma unroll 1
+  for (int j = 0; j < n; ++j)
+    sum = sum * 0.5f + in[j % 512];
+  out[i] = sum;
+})");
+  // Two launches of one take most of what a GPU may run for it.
+  std::vector<Workload> OnGpu(3, W);
+  for (int32_t I = 0; I < 3; ++I) {
+    const int32_t N = (I + 1) * 240000;
+    std::memcpy(OnGpu[I].Args[2].data(), &N, 4);
+    OnGpu[I].Shape.Grid[0] = 1200 / (I + 1);
+  }
+  const std::vector<LargeLaunch> All =
+      cantFail(TheGate->largeLaunches(OnGpu, UsualLargeBytes));
+  for (const Workload &R : OnGpu)
+    EXPECT_TRUE(any_of(All, [&](const LargeLaunch &L) {
+      return L.Launch.Shape.Grid[0] == R.Shape.Grid[0] &&
+             L.Launch.Args[2] == R.Args[2];
+    })) << R.Shape.Grid[0];
+}
+
 } // namespace cupilot

@@ -1,0 +1,4 @@
+module attributes {cupilot.format = 6 : i64} {
+  cupilot.workload @w_67cbf9ceccb8c258 of "_Z22matmul_forward_kernel4PfPKfS1_S1_ii" only gate grid [2, 19, 1] block [16, 16, 1] shared 0 count 1 weight 0.000000e+00 modelled args ["0000000000000000", "0000000000000000", "0000000000000000", "0000000000000000", "20000000", "80090000"] addresses [#cupilot.address<param = 0, buffer = 0>, #cupilot.address<param = 1, buffer = 1>, #cupilot.address<param = 2, buffer = 2>] buffers [#cupilot.buffer<size = 2490368, align = 256, digest = "b3:01d218aa2f232a8690a8a7d090301591cd350f10d97fc34a670e28a0eedecc18", generator = "f32 output">, #cupilot.buffer<size = 32768, align = 256, digest = "b3:10f9060f973954c4463768c8b2867466fda4a49ca7eb7011fa222429263854cf", generator = "f32 uniform seed=1">, #cupilot.buffer<size = 311296, align = 256, digest = "b3:c5b0d2872fc02fedd24f238b9c7b7bd5d84611aca902374c2f7af74973622f40", generator = "f32 uniform seed=2">]
+}
+
