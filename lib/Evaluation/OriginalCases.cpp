@@ -76,6 +76,30 @@ static double blocksOf(const GateCase &C) {
          double(C.Shape.Grid[2]);
 }
 
+/// The dimension of the grid along which there are as many threads as a buffer
+/// has numbers, \p Rows times something: the grid covers a product, and follows
+/// each of its factors.
+static std::optional<unsigned> coversProduct(const GateCase &C, uint64_t Rows) {
+  for (unsigned D = 0; D < 3; ++D) {
+    const uint64_t Threads = C.Shape.Grid[D] * C.Shape.Block[D];
+    if (C.Shape.Grid[D] == 1 || Threads <= Rows || Threads % Rows != 0)
+      continue;
+    for (auto [Content, L] : zip_equal(C.Buffers, C.Layouts))
+      if (Content.size() == Threads * L.Stride)
+        return D;
+  }
+  return std::nullopt;
+}
+
+/// What a launch costs whose buffers are copied, shadowed and compared, however
+/// little of them it touches: in instructions, of which a byte takes about one.
+static double handled(const GateCase &C, double Cost) {
+  double Bytes = 0;
+  for (const auto &Content : C.Buffers)
+    Bytes += double(Content.size());
+  return std::max({Cost, Bytes, 1.0});
+}
+
 /// A launch like \p C that costs about what is wanted: fewer of what the grid
 /// covers, as far as the original bears it. A block does at least
 /// \p LeastOfBlock of what it did.
@@ -102,8 +126,16 @@ Expected<GateCase> OriginalRuns::reduced(const GateCase &C, double Cost,
         GateCase Try = resized(*Context, Best, E, Wanted, F, true);
         // An inner extent, which decides how much a block does, stays: what is
         // wrong with a variant may show in long rows alone.
-        if (E.Scalar && Try.Shape.Grid == Best.Shape.Grid)
-          break;
+        if (E.Scalar && Try.Shape.Grid == Best.Shape.Grid) {
+          // Neither factor of a product shrinks to less than a few warps.
+          constexpr uint64_t LeastFactor = 64;
+          const std::optional<unsigned> D = coversProduct(Best, Value);
+          Wanted = std::max(Wanted, LeastFactor);
+          if (!D || Wanted >= Value)
+            break;
+          Try = resized(*Context, Best, E, Wanted, F, true);
+          Try.Shape.Grid[*D] = divideCeil(Best.Shape.Grid[*D] * Wanted, Value);
+        }
         Expected<double> Now = BySample
                                    ? estimate(Try, EstimatingRecorded,
                                               MostSampleSteps, SampledBlocks)
@@ -275,8 +307,8 @@ Error OriginalRuns::addWorkload(size_t Index) {
   addAliasCases(*Context, B, Lists[4]);
   addProbeCases(*Context, B, Lists[5]);
   addLengthCases(B, Loaded, variables(), *BaseCost, Lists[6]);
-  auto Most = static_cast<size_t>(std::clamp(
-      VariationsCost / (4 * std::max(*BaseCost, 1.0)), 16.0, 1000.0));
+  auto Most = static_cast<size_t>(
+      std::clamp(VariationsCost / (4 * handled(B, *BaseCost)), 16.0, 1000.0));
   size_t All = 0;
   for (const CaseMakers &L : Lists)
     All += L.size();
