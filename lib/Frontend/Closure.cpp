@@ -8,6 +8,7 @@
 
 #include "ClosurePart.h"
 #include "Lambdas.h"
+#include "cupilot/Admission/DeviceHeaders.h"
 #include "cupilot/Support/Error.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -268,7 +269,27 @@ void Closure::needParent(const Decl *D) {
     mark(Parent);
 }
 
+/// The declaration of \p D in a header that variants may include, if there is
+/// one: glob.h declares size_t once more.
+static const NamedDecl *admittedDeclaration(const ParsedUnit &Unit,
+                                            const NamedDecl *D) {
+  const IncludeDirective *Own = Unit.includeOf(D->getLocation());
+  if (!Own || isDeviceHeader(Own->Name))
+    return D;
+  for (const Decl *Other : D->redecls()) {
+    SourceLocation At = Other->getLocation();
+    if (At.isInvalid() || Unit.isUser(At))
+      continue;
+    // Nothing is to be included for what the compiler's own headers declare.
+    const IncludeDirective *Include = Unit.includeOf(At);
+    if (!Include || isDeviceHeader(Include->Name))
+      return cast<NamedDecl>(Other);
+  }
+  return D;
+}
+
 void Closure::needInclude(const NamedDecl *D) {
+  D = admittedDeclaration(Unit, D);
   if (const IncludeDirective *Include = Unit.includeOf(D->getLocation()))
     Includes.insert(Include);
   if (D->getLocation().isValid() && !Unit.isCudaHeader(D->getLocation()))
