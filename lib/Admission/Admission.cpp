@@ -105,6 +105,9 @@ public:
       add("environment", Range.getBegin(),
           Text.str() +
               " makes the code depend on where or when it is compiled");
+    else if (Info && isPredefined(*Info) && !isSharedPredefined(Text) &&
+             !isCompilerName(Text)) // Found as words.
+      addCompilerName(Text, Range.getBegin());
     if (!Info || Info->isBuiltinMacro() || !Info->isFunctionLike() ||
         spelledHere(Info->getDefinitionLoc()))
       return;
@@ -136,6 +139,12 @@ public:
   }
 
 private:
+  /// By the compiler: not by a header, and not by the command.
+  bool isPredefined(const MacroInfo &Info) const {
+    SourceLocation At = Info.getDefinitionLoc();
+    return Info.isBuiltinMacro() || At.isInvalid() ||
+           SM.isWrittenInBuiltinFile(At);
+  }
   void checkMacro(const Token &Name, const MacroInfo *Was, StringRef Does) {
     if (!own(Name.getLocation()))
       return;

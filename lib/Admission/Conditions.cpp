@@ -10,13 +10,16 @@
 // Admission and the gate see what clang's device pass keeps of a text. What a
 // condition drops there, another compiler, or the host pass of nvcc, may keep.
 // So conditions may name the text's own macros, such as are the same for all,
-// and __CUDA_ARCH__ where the host never runs what it decides.
+// and __CUDA_ARCH__ where the host never runs what it decides. Outside of
+// conditions, no word of the text, and none that its macros join, may be a name
+// that compilers define each in its own way.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Rules.h"
 #include "cupilot/Admission/ConditionMacros.h"
 #include "cupilot/Admission/Directives.h"
+#include "clang/Basic/CharInfo.h"
 #include "clang/Lex/MacroInfo.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -42,6 +45,8 @@ public:
 
 private:
   void read();
+  void word(StringRef Name, SourceLocation At);
+  void checkJoined();
   void directive(StringRef Name, SourceLocation At,
                  ArrayRef<std::string> Words);
   void checkName(StringRef Name, SourceLocation At, llvm::StringSet<> &Seen,
@@ -135,6 +140,37 @@ void Conditions::spread() {
   }
 }
 
+void Conditions::word(StringRef Name, SourceLocation At) {
+  // Two that have rules of their own.
+  if (isCompilerName(Name) && !Name.starts_with("__has_include") &&
+      Name != "__has_embed")
+    S.addCompilerName(Name, At);
+}
+
+/// What the text's macros join (##) and make strings of (#) is kept in scratch
+/// space, whether anything comes of it or not.
+void Conditions::checkJoined() {
+  const LangOptions &LO = S.PP.getLangOpts();
+  for (unsigned I = 0; I < S.SM.local_sloc_entry_size(); ++I) {
+    const SrcMgr::SLocEntry &Entry = S.SM.getLocalSLocEntry(I);
+    if (!Entry.isExpansion())
+      continue;
+    SourceLocation At = Entry.getExpansion().getExpansionLocStart();
+    SourceLocation Text =
+        S.SM.getSpellingLoc(Entry.getExpansion().getSpellingLoc());
+    if (!S.own(At) || !S.SM.isWrittenInScratchSpace(Text))
+      continue;
+    unsigned Length = Lexer::MeasureTokenLength(Text, S.SM, LO);
+    StringRef Joined(S.SM.getCharacterData(Text), Length);
+    while (!Joined.empty()) {
+      StringRef Name = Joined.take_while(
+          [](char C) { return isAsciiIdentifierContinue(C); });
+      word(Name, At);
+      Joined = Joined.drop_front(std::max<size_t>(Name.size(), 1));
+    }
+  }
+}
+
 /// Lexes the file as it is written, also what conditions skip.
 void Conditions::read() {
   const LangOptions &LO = S.PP.getLangOpts();
@@ -149,6 +185,8 @@ void Conditions::read() {
           if (T.isNot(tok::raw_identifier))
             continue;
           std::string Word = Lexer::getSpelling(T, S.SM, LO);
+          if (Name == "define" && !Words.empty())
+            word(Word, T.getLocation());
           if (Name.empty())
             Name = std::move(Word);
           else
@@ -158,7 +196,10 @@ void Conditions::read() {
       },
       [&](const Token &T) {
         Tokens.push_back({S.SM.getFileOffset(T.getLocation()), T.getKind()});
+        if (T.is(tok::raw_identifier))
+          word(Lexer::getSpelling(T, S.SM, LO), T.getLocation());
       });
+  checkJoined();
 }
 
 void Conditions::checkName(StringRef Name, SourceLocation At,

@@ -133,7 +133,8 @@ Parcel toParcel(const TextRequest &Text, const TextLimits &Limits) {
               Text.Name,
               utostr(Text.Original.Prints),
               utostr(Limits.CpuSeconds),
-              utostr(Limits.AddressBytes)};
+              utostr(Limits.AddressBytes),
+              utostr(Limits.WallSeconds)};
   add(P, Text.Flags);
   add(P, Text.Original.Variables);
   return P;
@@ -148,6 +149,7 @@ std::optional<TextRequest> requestFrom(const Parcel &P, TextLimits &Limits) {
   Text.Original.Prints = From.number();
   Limits.CpuSeconds = unsigned(From.number());
   Limits.AddressBytes = From.number();
+  Limits.WallSeconds = unsigned(From.number());
   Text.Flags = From.list();
   Text.Original.Variables = From.list();
   if (!From.isGood())

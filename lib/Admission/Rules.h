@@ -14,6 +14,7 @@
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 namespace clang {
 class ASTContext;
@@ -100,6 +101,18 @@ struct AdmissionState {
     Findings.push_back(
         {Rule.str(), SM.getExpansionLineNumber(Loc), std::move(Message)});
   }
+  void addCompilerName(llvm::StringRef Name, clang::SourceLocation Loc) {
+    // Macros join one name in several steps.
+    const std::pair Place(SM.getExpansionLineNumber(Loc), Name.str());
+    if (CompilerNames.insert(Place).second)
+      add("environment", Loc,
+          "'" + Name.str() +
+              "' asks which compiler reads the text: the gate and the build "
+              "may see other code");
+  }
+
+private:
+  std::set<std::pair<unsigned, std::string>> CompilerNames; ///< By line.
 };
 
 /// Makes the preprocessor hand over every token of an attribute: their names

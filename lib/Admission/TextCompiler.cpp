@@ -143,8 +143,8 @@ Expected<CompiledText> TextCompiler::compile(const TextRequest &Text) {
                          "was lost");
   std::lock_guard Lock(Servers->Mutex);
   Servers->Idle.push_back(std::move(Server));
-  if (Answer->size() == 2 && Answer->front() == "fault")
-    return resourceError("cupilot-compile: " + Answer->back());
+  if (Answer->size() == 3 && Answer->front() == "fault")
+    return resourceError("cupilot-compile: " + (*Answer)[1], Answer->back());
   std::optional<CompiledText> Result = answerFrom(*Answer);
   if (!Result)
     return resourceError("cupilot-compile gives an answer that nobody reads",

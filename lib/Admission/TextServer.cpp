@@ -23,7 +23,9 @@
 #include "clang/Frontend/CompilerInvocation.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 #include <csignal>
 #include <fcntl.h>
 #include <map>
@@ -55,6 +57,9 @@ public:
 private:
   Expected<const Prepared *> prepared(const TextRequest &Text);
   Parcel answer(const TextRequest &Text, const TextLimits &Limits);
+  std::optional<Parcel> answerOnce(const Prepared &P, const TextRequest &Text,
+                                   const TextLimits &Limits,
+                                   std::string &Disturbed);
 
   /// By folder and name, architecture, flags.
   std::map<std::tuple<std::string, std::string, std::vector<std::string>>,
@@ -146,10 +151,21 @@ static void restrictSelf(const TextLimits &Limits) {
       [](void *, const char *, bool) { ::_exit(OutOfMemory); });
 }
 
+static double processorSeconds(const rusage &Used) {
+  auto Seconds = [](const timeval &T) {
+    return double(T.tv_sec) + double(T.tv_usec) / 1e6;
+  };
+  return Seconds(Used.ru_utime) + Seconds(Used.ru_stime);
+}
+
+static bool isKilled(int Status) {
+  return WIFSIGNALED(Status) && WTERMSIG(Status) == SIGKILL;
+}
+
 static CompiledText fateOf(int Status, const TextLimits &Limits) {
   CompiledText Text;
-  bool Time = WIFSIGNALED(Status) &&
-              (WTERMSIG(Status) == SIGXCPU || WTERMSIG(Status) == SIGKILL);
+  bool Time =
+      isKilled(Status) || (WIFSIGNALED(Status) && WTERMSIG(Status) == SIGXCPU);
   if (Time || (WIFEXITED(Status) && WEXITSTATUS(Status) == OutOfMemory)) {
     Text.Fate = TextFate::BeyondLimits;
     Text.Message = Time ? "the compiler was still busy with it after " +
@@ -163,12 +179,16 @@ static CompiledText fateOf(int Status, const TextLimits &Limits) {
 }
 
 /// A message for a machine that cannot do it; no verdict.
-static Parcel fault(const Twine &Why) { return {"fault", Why.str()}; }
+static Parcel fault(const Twine &Why, const Twine &Hint = "") {
+  return {"fault", Why.str(), Hint.str()};
+}
 
-Parcel TextServer::answer(const TextRequest &Text, const TextLimits &Limits) {
-  Expected<const Prepared *> P = prepared(Text);
-  if (!P)
-    return fault(toString(P.takeError()));
+/// Nothing if the machine kept the copy from its work, which says nothing of
+/// the text: \p Disturbed then says how.
+std::optional<Parcel> TextServer::answerOnce(const Prepared &P,
+                                             const TextRequest &Text,
+                                             const TextLimits &Limits,
+                                             std::string &Disturbed) {
   int Ends[2];
   if (::pipe2(Ends, O_CLOEXEC))
     return fault("no pipe for a process that compiles");
@@ -176,7 +196,7 @@ Parcel TextServer::answer(const TextRequest &Text, const TextLimits &Limits) {
   if (Copy == 0) {
     ::close(Ends[0]);
     restrictSelf(Limits);
-    bool Sent = sendParcel(Ends[1], toParcel(compileHere(**P, Text)));
+    bool Sent = sendParcel(Ends[1], toParcel(compileHere(P, Text)));
     ::_exit(Sent ? 0 : 1);
   }
   ::close(Ends[1]);
@@ -184,20 +204,46 @@ Parcel TextServer::answer(const TextRequest &Text, const TextLimits &Limits) {
     ::close(Ends[0]);
     return fault("no process to compile in");
   }
+  const unsigned Wall =
+      Limits.WallSeconds ? Limits.WallSeconds : Limits.CpuSeconds * 10 + 60;
   Parcel Received;
-  // Its limit is of processor time; a machine may have little of it.
-  ParcelEnd End = receiveParcel(Ends[0], Received, Limits.CpuSeconds * 10 + 60);
+  ParcelEnd End = receiveParcel(Ends[0], Received, Wall);
   ::close(Ends[0]);
   if (End == ParcelEnd::Late)
     ::kill(Copy, SIGKILL);
   int Status = 0;
-  while (::waitpid(Copy, &Status, 0) < 0 && errno == EINTR)
+  rusage Used{};
+  while (::wait4(Copy, &Status, 0, &Used) < 0 && errno == EINTR)
     ;
-  if (End == ParcelEnd::Late)
-    return fault("a process that compiles got no processor time");
   if (End == ParcelEnd::Whole && answerFrom(Received))
     return Received;
+  // A copy that used its time up is the text's doing, whoever ended it.
+  const double Seconds = processorSeconds(Used);
+  if ((End == ParcelEnd::Late || isKilled(Status)) &&
+      Seconds < Limits.CpuSeconds) {
+    raw_string_ostream Says(Disturbed);
+    if (End == ParcelEnd::Late)
+      Says << format("got %.1f s of processor time in %u s", Seconds, Wall);
+    else
+      Says << format("was killed after %.1f s of processor time", Seconds);
+    return std::nullopt;
+  }
   return toParcel(fateOf(Status, Limits));
+}
+
+Parcel TextServer::answer(const TextRequest &Text, const TextLimits &Limits) {
+  Expected<const Prepared *> P = prepared(Text);
+  if (!P)
+    return fault(toString(P.takeError()));
+  std::string First, Second;
+  for (std::string *Disturbed : {&First, &Second})
+    if (std::optional<Parcel> Answer =
+            answerOnce(**P, Text, Limits, *Disturbed))
+      return std::move(*Answer);
+  return fault("a process that compiles a text " + First +
+                   ", and when it was tried again, " + Second,
+               "this machine has too much to do, or too little memory; end "
+               "other programs, and run the command again");
 }
 
 int TextServer::run() {

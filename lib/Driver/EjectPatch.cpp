@@ -13,6 +13,7 @@
 #include "cupilot/Driver/Choice.h"
 #include "cupilot/Driver/UnitIdentities.h"
 #include "cupilot/Eject/Eject.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Store/BuildStore.h"
 #include "cupilot/Store/ProjectStore.h"
@@ -105,8 +106,8 @@ variantsToEject(const EjectRequest &R, const ProjectStore &Store,
             continue;
           for (const BuildVariant &V : Record.Variants) {
             if (!V.Where) {
-              Why = "its variants have no domain; 'cupilot verify --store " +
-                    R.Store + "' gives them one";
+              Why = "its variants have no domain; " + verifyCommand(R.Store) +
+                    " gives them one";
               continue;
             }
             auto At = find_if(S.Variants, [&](const Variant &Each) {

@@ -100,7 +100,16 @@ private:
   Expected<Built> buildOf(const UnitToJudge &U, std::string Source,
                           ArrayRef<std::string> Symbols);
   Error judgeOne(const UnitToJudge &U, StringRef Variant, StringRef Shown);
-  Error keep(const UnitToJudge &U, const JudgedVariant &V);
+  bool isDeep() const { return R.Deep || !R.Store.empty(); }
+  /// A variant that passed the gate, for the store.
+  struct Passed {
+    size_t Index; ///< In All.
+    std::string Path, File, Bitcode;
+    std::string Gpu = {}; ///< That timed it, for Time.
+    GpuRatio Time = {};
+  };
+  Expected<std::optional<Domain>> domainOf(const Passed &P) const;
+  Error keep(const Passed &P);
 
   const JudgeRequest &R;
   function_ref<void(const JudgedVariant &)> Tell;
@@ -119,6 +128,7 @@ private:
   OriginalCode Known; ///< What the original has.
   std::vector<TemporaryDirectory> Copies;
   std::vector<JudgedVariant> All;
+  std::vector<Passed> Kept; ///< Until the GPU has judged them, too.
 };
 } // namespace
 
@@ -193,12 +203,48 @@ Error Judge::initialise() {
   return Error::success();
 }
 
-Error Judge::keep(const UnitToJudge &U, const JudgedVariant &V) {
+/// The gate's, and what a GPU compared.
+Expected<std::optional<Domain>> Judge::domainOf(const Passed &P) const {
+  const JudgedVariant &V = All[P.Index];
+  Domain Where =
+      (R.Device.empty() ? V.Verdict.Where : V.Compared).value_or(Domain());
+  for (const GpuOutcome &O : V.OnGpu)
+    for (const Workload &W : Workloads) {
+      if (W.Name != O.Workload ||
+          (!W.isForGpuAlone() && !is_contained(V.Verdict.Outside, W.Name)))
+        continue;
+      Expected<DomainBox> Box =
+          comparedBox(Original, Own.Code.Source, P.Bitcode, V.Plan, W);
+      if (!Box)
+        return Box.takeError();
+      Where = unite(std::move(Where), Domain{{std::move(*Box)}});
+    }
+  if (Where.Boxes.empty())
+    return std::nullopt;
+  return Where;
+}
+
+Error Judge::keep(const Passed &P) {
+  const JudgedVariant &V = All[P.Index];
+  Expected<std::optional<Domain>> Where = domainOf(P);
+  if (!Where)
+    return Where.takeError();
+  if (!*Where) {
+    Log << V.Name << ": not added to '" << R.Store
+        << "': no launch is left on which it may run\n";
+    return Error::success();
+  }
   KeptOriginal From{
       &Original, R.Input, Workloads, DataFolder, TheGate->originalCounts(),
       R.Arch};
-  KeptVariant Kept{sys::path::stem(U.Path).str(), U.File, V.Plan, When,
-                   &V.Verdict};
+  KeptVariant Kept{sys::path::stem(P.Path).str(),
+                   P.File,
+                   V.Plan,
+                   When,
+                   &V.Verdict,
+                   std::move(*Where),
+                   P.Gpu,
+                   P.Time};
   return keepVariant(R.Store, From, Kept, R.Command, R.Compilers, Log);
 }
 
@@ -210,20 +256,24 @@ Error Judge::judgeOne(const UnitToJudge &U, StringRef Variant,
   Expected<std::string> Code = onlyKernels(U.Bitcode, Launches->symbols());
   if (!Code)
     return Code.takeError();
+  std::string Bitcode = *Code;
   Expected<Built> Mine = buildOf(U, std::move(*Code), Launches->symbols());
   if (!Mine)
     return Mine.takeError();
-  Expected<GateVerdict> Verdict = TheGate->judge(
-      Mine->Code, *Launches, When,
-      R.Deep || !R.Store.empty() ? GateDepth::Keep : GateDepth::Search);
+  Expected<GateVerdict> Verdict =
+      TheGate->judge(Mine->Code, *Launches, When,
+                     isDeep() ? GateDepth::Keep : GateDepth::Search);
   if (!Verdict)
     return Verdict.takeError();
   All.push_back({Shown.str(), std::move(*Verdict), std::move(*Launches),
                  std::move(Mine->Ptx)});
   All.back().Names = launchNames(Original);
-  if (All.back().Verdict.Passed && !R.Store.empty())
-    if (Error E = keep(U, All.back()))
-      return E;
+  if (All.back().Verdict.Passed && !R.Store.empty()) {
+    Kept.push_back({All.size() - 1, U.Path, U.File, std::move(Bitcode)});
+    if (R.Device.empty())
+      if (Error E = keep(Kept.back()))
+        return E;
+  }
   Tell(All.back());
   return Error::success();
 }
@@ -268,7 +318,7 @@ Error Judge::judgeOnDevice() {
     append_range(Flags, R.Command.Nvcc->ptxasFlags());
   GpuOriginal From{&Original,  Own.Code.Source, Own.Ptx, Workloads,
                    DataFolder, R.Arch,          Flags};
-  if (R.Deep && R.LargeBytes) {
+  if (isDeep() && R.LargeBytes) {
     Expected<std::vector<LargeLaunch>> Large =
         TheGate->largeLaunches({}, R.LargeBytes);
     if (!Large)
@@ -287,11 +337,16 @@ Error Judge::judgeOnDevice() {
     for (GpuOutcome &O : Outcomes->Launches)
       if (O.Variant == V.Name && V.Verdict.Passed)
         V.OnGpu.push_back(O);
-  if (!R.Deep)
+  for (auto [P, Total] : zip(Kept, Outcomes->Totals)) // All that passed.
+    if (Total) {
+      P.Gpu = Outcomes->Device;
+      P.Time = *Total;
+    }
+  if (!isDeep())
     return Error::success();
-  auto Passed = make_filter_range(
+  auto Right = make_filter_range(
       All, [](const JudgedVariant &V) { return V.Verdict.Passed; });
-  for (auto [V, Large] : zip(Passed, Outcomes->Large)) {
+  for (auto [V, Large] : zip(Right, Outcomes->Large)) {
     Expected<std::optional<Domain>> Wider =
         withCompared(V.Verdict, Asked, Large);
     if (!Wider)
@@ -299,6 +354,10 @@ Error Judge::judgeOnDevice() {
     V.Large = std::move(Large);
     V.Compared = std::move(*Wider);
   }
+  for (const Passed &P : Kept)
+    if (!All[P.Index].isRejected())
+      if (Error E = keep(P))
+        return E;
   return Error::success();
 }
 

@@ -11,7 +11,6 @@
 #include "cupilot/Compile/Ptx.h"
 #include "cupilot/Driver/BuildCompilers.h"
 #include "cupilot/Driver/StoredBuild.h"
-#include "cupilot/Evaluation/Described.h"
 #include "cupilot/Evolution/BuildProof.h"
 #include "cupilot/Evolution/NvccCode.h"
 #include "cupilot/Evolution/PlanCost.h"
@@ -153,34 +152,10 @@ static bool isSame(const Workload &A, const Workload &B) {
          });
 }
 
-/// Writes the content of \p B into \p Dir, where it comes from a file of
-/// \p Folder or a generator.
-static Error writeContent(WorkloadBuffer &B, StringRef Folder,
-                          const TemporaryDirectory &Dir) {
-  if (B.Digest.empty()) // Too large to be made: its generator stays.
-    return Error::success();
-  Expected<std::string> Content =
-      B.File.empty() ? std::string() : readFile((Folder + "/" + B.File).str());
-  if (!Content)
-    return Content.takeError();
-  if (B.File.empty()) {
-    Expected<std::vector<uint8_t>> Made = generateContent(B.Generator, B.Size);
-    if (!Made)
-      return Made.takeError();
-    Content->assign(Made->begin(), Made->end());
-  }
-  B.File = shortDigest(B.Digest, 32);
-  B.Generator.clear();
-  return writeFileAtomic(Dir.file(B.File), *Content);
-}
-
 /// Adds what the variant was judged on to \p S: a later refresh judges it
-/// again.
+/// again. What was described stays a description.
 static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
                           const KeptOriginal &From) {
-  Expected<TemporaryDirectory> Dir = TemporaryDirectory::create("cupilot-data");
-  if (!Dir)
-    return Dir.takeError();
   std::vector<Workload> Added;
   for (Workload W : From.Workloads) {
     for (WorkloadBuffer &B : W.Buffers)
@@ -188,17 +163,11 @@ static Error addWorkloads(StoredKernel &S, const ProjectStore &Store,
     if (any_of(S.Workloads,
                [&](const Workload &Old) { return isSame(W, Old); }))
       continue;
-    for (WorkloadBuffer &B : W.Buffers)
-      if (Error E = writeContent(B, From.DataFolder, *Dir))
-        return E;
-    for (WorkloadGlobal &G : W.Globals)
-      if (Error E = writeContent(G.Content, From.DataFolder, *Dir))
-        return E;
     W.Name = "w" + utostr(S.Workloads.size() + Added.size());
     Added.push_back(std::move(W));
   }
   StoredKernel New;
-  if (Error E = Store.keepWorkloads(New, Added, Dir->path()))
+  if (Error E = Store.keepWorkloads(New, Added, From.DataFolder))
     return E;
   append_range(S.Workloads, New.Workloads);
   return Error::success();
@@ -290,10 +259,32 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
       Identities.identityOf(*From.K, From.Arch, By);
   if (!Identity)
     return Identity.takeError();
-  Expected<double> Ratio =
-      modelledRatio(From, V, Unit->Ptx, Own->Ptx, By.flagsWithPtxas());
-  if (!Ratio)
-    return Ratio.takeError();
+  const bool OnGpu = !V.Gpu.empty();
+  Measurement Evidence;
+  if (OnGpu) {
+    Evidence.Device = V.Gpu;
+    Evidence.Basis = Basis::Measured;
+    Evidence.Ratio = V.Time.Ratio;
+    Evidence.Low = V.Time.Low;
+    Evidence.High = V.Time.High;
+  } else {
+    Expected<double> Ratio =
+        modelledRatio(From, V, Unit->Ptx, Own->Ptx, By.flagsWithPtxas());
+    if (!Ratio)
+      return Ratio.takeError();
+    const ModelledSpeedup Time = withInterval(*Ratio, /*Change=*/{});
+    Evidence.Device = defaultGpu().Name;
+    Evidence.Basis = Basis::Modelled;
+    Evidence.Ratio = Time.Ratio;
+    Evidence.Low = Time.Low;
+    Evidence.High = Time.High;
+  }
+  Evidence.Gate = unsigned(GateVersion);
+  Evidence.Checks = V.Verdict->Checks;
+  Evidence.Compiler = By.Name;
+  Evidence.Arch = From.Arch;
+  Evidence.Digest = Own->Identity;
+  Evidence.Cases = casesOf(From.Workloads, OnGpu);
   Expected<ProjectStore> Store = ProjectStore::openOrCreate(Root);
   if (!Store)
     return Store.takeError();
@@ -306,17 +297,12 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
   Kept.Genes.push_back({"by_hand", {}});
   Kept.Plan = V.Plan;
   Kept.When = V.When;
-  Kept.Where = V.Verdict->Where;
+  Kept.Where = V.Where;
   Kept.Source = V.Name + ".cu";
   Kept.Digest = digest(*Text);
-  Kept.Fitness = *Ratio;
+  Kept.Fitness = Evidence.Ratio;
   Kept.Outcome = CandidateOutcome::Accepted;
-  const ModelledSpeedup Time = withInterval(*Ratio, /*Change=*/{});
-  Kept.Evidence.push_back({defaultGpu().Name, Basis::Modelled, Time.Ratio,
-                           Time.Low, Time.High, unsigned(GateVersion),
-                           V.Verdict->Checks, By.Name, From.Arch,
-                           Own->Identity});
-  Kept.Evidence.back().Cases = casesOf(From.Workloads, /*OnGpu=*/false);
+  Kept.Evidence.push_back(Evidence);
   for (size_t I = S->Variants.size(); I-- > 0;)
     if (S->Variants[I].Name == V.Name) {
       S->Variants.erase(S->Variants.begin() + I);
@@ -333,8 +319,10 @@ Error keepVariant(StringRef Root, const KeptOriginal &From,
           putIntoStore(*Store, {std::move(*S), /*Replace=*/true, {}, {}}, Log))
     return E;
   Log << V.Name << ": added to '" << Root << "'"
-      << ", " << speedupText(Time.Ratio, Time.Low, Time.High, Basis::Modelled)
-      << "\n";
+      << ", "
+      << speedupText(Evidence.Ratio, Evidence.Low, Evidence.High,
+                     Evidence.Basis)
+      << (OnGpu ? " on the " + V.Gpu : "") << "\n";
   return Error::success();
 }
 

@@ -13,6 +13,7 @@
 #include "cupilot/Support/Json.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include <cmath>
 #include <limits>
 
@@ -143,19 +144,28 @@ static Error checkDomains(const BuildRecord &R) {
   return Error::success();
 }
 
+std::string verifyCommand(StringRef Root) {
+  return ("'cupilot verify --store " + Root + "'").str();
+}
+
 Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
+  // STORE/builds/NAME.json
+  const std::string Verify =
+      verifyCommand(sys::path::parent_path(sys::path::parent_path(Path))) +
+      ", which writes it anew";
+  const std::string Restore = "restore the file, or run " + Verify;
   Expected<json::Value> Value = parseJson(Text);
   if (!Value)
     return usageError(
         "'" + Path + "' is not a build record: " + toString(Value.takeError()),
-        "restore the file, or run cupilot evolve again");
+        Restore);
   if (const json::Object *O = Value->getAsObject())
     if (std::optional<int64_t> Format = O->getInteger("format");
         Format && *Format > BuildRecord::Format)
       return usageError("'" + Path + "' has format " + Twine(*Format) +
                             "; this cupilot supports formats up to " +
                             Twine(BuildRecord::Format),
-                        "use the cupilot that wrote it");
+                        "use the cupilot that wrote it, or run " + Verify);
   BuildRecord R;
   int64_t Format = 0;
   json::Path::Root Root("record");
@@ -169,17 +179,17 @@ Expected<BuildRecord> parseBuildRecord(StringRef Text, StringRef Path) {
       (Format >= DomainFormat && !O.map("names", R.Names)))
     return usageError(
         "'" + Path + "' is not a build record: " + toString(Root.getError()),
-        "restore the file, or run cupilot evolve again");
+        Restore);
   // Records that were written by hand need none.
   if (const json::Value *Check = Value->getAsObject()->get("check"))
     if (Check->getAsString() != StringRef(checkOf(*Value->getAsObject())))
       return usageError("'" + Path +
                             "' is damaged: it has changed since it was written",
-                        "restore the file, or run cupilot evolve again");
+                        Restore);
   if (Error E = checkDomains(R))
     return usageError("'" + Path +
                           "' is not a build record: " + toString(std::move(E)),
-                      "restore the file, or run 'cupilot verify'");
+                      Restore);
   return R;
 }
 

@@ -15,6 +15,7 @@
 #include "MlirVariants.h"
 #include "cupilot/Dialect/GpuKernels.h"
 #include "cupilot/Model/Architecture.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/Compiler.h"
 #include "cupilot/Plugin/MlirPasses.h"
 #include "cupilot/Portable/Digest.h"
@@ -33,7 +34,7 @@ namespace cupilot {
 
 /// A finding for a variant that does not hold for every launch as it stands.
 static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain,
-                                    bool TakeModelled) {
+                                    bool TakeModelled, StringRef Store) {
   auto Needed = [](StringRef Why) {
     return findingError(Why + ", and mlir-opt does not compile host code");
   };
@@ -41,7 +42,8 @@ static llvm::Error checkNeedsNoHost(const BuildVariant &V, bool AssumeDomain,
     return findingError("nobody measured its time; basis=modelled takes it");
   if (!V.Where && !AssumeDomain)
     return findingError("it has no domain, as in stores of format 6 and "
-                        "before; 'cupilot verify --store' gives it one");
+                        "before; " +
+                        verifyCommand(Store) + " gives it one");
   // One box without conditions is everything.
   if (!AssumeDomain && llvm::none_of(V.Where->Boxes, [](const DomainBox &Box) {
         return Box.size() == 0;
@@ -164,8 +166,8 @@ Expected<BuildRecord> ApplyPass::recordFor(const BuildStore &Store,
 
 llvm::Error ApplyPass::applyVariant(Operation *Kernel, const BuildRecord &R,
                                     const BuildVariant &V, StringRef Path) {
-  if (llvm::Error E =
-          checkNeedsNoHost(V, AssumeDomain, LeastBasis == Basis::Modelled))
+  if (llvm::Error E = checkNeedsNoHost(V, AssumeDomain,
+                                       LeastBasis == Basis::Modelled, Root))
     return E;
   Expected<VariantModule> New = VariantModule();
   if (R.Compiler == MlirCompiler) {

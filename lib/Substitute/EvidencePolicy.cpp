@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Substitute/Substitute.h"
@@ -27,7 +28,7 @@ std::optional<SubstitutionOutcome> whyNotBuilt(StringRef Kernel,
   if (!V.Where && !P.TakeLegacy)
     return SubstitutionOutcome{Kernel.str(),
                                SubstitutionResult::VariantStale,
-                               {BuildReason::NoDomain, {Root}},
+                               {BuildReason::NoDomain, {verifyCommand(Root)}},
                                V.Name};
   if (V.Basis == Basis::Modelled && !P.TakeModelled)
     return SubstitutionOutcome{Kernel.str(),

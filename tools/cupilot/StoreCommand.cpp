@@ -8,6 +8,7 @@
 
 #include "Command.h"
 #include "SharedOptions.h"
+#include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/Speedup.h"
 #include "cupilot/Store/GateCounts.h"
@@ -61,8 +62,7 @@ static void noteMissingDomains(const std::vector<StoredKernel> &Kernels,
   if (Missing)
     errs() << "note: " << Missing
            << " variant(s) have no domain, so builds run the originals; "
-              "'cupilot verify --store "
-           << Store << "' gives them one\n";
+           << verifyCommand(Store) << " gives them one\n";
 }
 
 static void list(const std::vector<StoredKernel> &Kernels) {
@@ -197,7 +197,10 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
       errs() << P << "\n";
     if (!Problems->empty())
       return findingError(Twine(Problems->size()) + " problem(s) in the store",
-                          "restore the files, or run cupilot evolve again");
+                          "restore the files, or run " +
+                              verifyCommand(O.StoreDir) +
+                              " for build records, 'cupilot evolve' for the "
+                              "rest");
     noteMissingDomains(*Kernels, O.StoreDir);
     outs() << "the store is sound: " << Kernels->size() << " kernel(s)\n";
     return Error::success();

@@ -27,7 +27,7 @@ class Module;
 namespace cupilot {
 
 /// Raised with every change of the rules: verdicts are kept in caches.
-constexpr unsigned AdmissionVersion = 5;
+constexpr unsigned AdmissionVersion = 6;
 
 /// One rule that a variant's text breaks.
 struct AdmissionFinding {

@@ -18,6 +18,9 @@ namespace cupilot {
 struct TextLimits {
   unsigned CpuSeconds = 60;
   uint64_t AddressBytes = uint64_t(4) << 30;
+  /// Of wall time; 0: ten times the processor time and a minute, since a
+  /// machine may have little of it.
+  unsigned WallSeconds = 0;
 };
 
 /// A text and how it is compiled.

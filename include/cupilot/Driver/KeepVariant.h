@@ -10,6 +10,7 @@
 
 #include "cupilot/Driver/CompilerCommand.h"
 #include "cupilot/Evaluation/Gate.h"
+#include "cupilot/GpuJudge/GpuVerdict.h"
 #include "cupilot/Model/Kernel.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "llvm/Support/raw_ostream.h"
@@ -33,6 +34,10 @@ struct KeptVariant {
   LaunchPlan Plan;
   Guard When;
   const GateVerdict *Verdict = nullptr;
+  std::optional<Domain> Where = {}; ///< Verdict's, or with what a GPU compared.
+  /// The GPU that timed it, with its ratio; "": the ratio is modelled.
+  std::string Gpu = {};
+  GpuRatio Time = {};
 };
 
 /// Store.commit(Update) without the rivals of its kernel, and says to \p Log
@@ -41,10 +46,11 @@ llvm::Error putIntoStore(ProjectStore &Store, StoreUpdate Update,
                          llvm::raw_ostream &Log);
 
 /// Puts \p V into the store \p Root, in place of one of its name, with the
-/// modelled ratio as evidence for the compiler of \p Command, whose code the
-/// verdict is of. For others, as buildCompilers() has them beside those that
-/// the user \p Named, their own code is judged here; where it does not pass,
-/// the variant is not for them. A finding says why no build could use it.
+/// measured or modelled ratio as evidence for the compiler of \p Command, whose
+/// code the verdict is of. For others, as buildCompilers() has them beside
+/// those that the user \p Named, their own code is judged here; where it does
+/// not pass, the variant is not for them. A finding says why no build could use
+/// it.
 llvm::Error keepVariant(llvm::StringRef Root, const KeptOriginal &From,
                         const KeptVariant &V, const UnitCommand &Command,
                         llvm::ArrayRef<std::string> Named,

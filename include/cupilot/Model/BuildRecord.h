@@ -60,6 +60,10 @@ struct BuildRecord {
   LaunchNames names() const { return {Names, Scalars}; }
 };
 
+/// The command that writes the build records and domains of the store \p Root
+/// anew, in quotes, for messages about them.
+std::string verifyCommand(llvm::StringRef Root);
+
 llvm::json::Value toJSON(const BuildRecord &R);
 /// A record of a newer format, or text that is no record, is a usage error
 /// that names \p Path and says what to do.

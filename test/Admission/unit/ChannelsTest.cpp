@@ -15,7 +15,7 @@
 
 namespace {
 struct Case {
-  const char *Text;
+  std::string Text;
   const char *Due; ///< "rule@line"; "" when it is admitted.
 };
 } // namespace
@@ -85,7 +85,7 @@ TEST(AdmissionChannels, ConditionsOnTheCompiler) {
        "conditional@1"},
       {"#define HERE defined(__NVCC__)\n#define IT HERE\n"
        "#if IT\n#endif\n__global__ void k() {}",
-       "conditional@3"},
+       "conditional@3+environment@1"},
       {"#if 0\n#elif __GNUC__ > 4\n#endif\n__global__ void k() {}",
        "conditional@2"},
       {"#if 0\n#elifdef __clang__\n#endif\n__global__ void k() {}",
@@ -111,6 +111,62 @@ TEST(AdmissionChannels, ConditionsOnTheCompiler) {
        "__global__ void k() {}",
        ""},
   });
+}
+
+TEST(AdmissionChannels, WordsThatAskForTheCompiler) {
+  const std::string Join = "#define C(a, b) a##b\n#define J(a, b) C(a, b)\n"
+                           "#define S(x) #x\n#define T(x) S(x)\n";
+  check({
+      {"__global__ void k(int *p) { *p = __GNUC__ > 4; }", "environment@1"},
+      {"__global__ void k(int *p) {\n  *p = __clang_major__; }",
+       "environment@2"},
+      {"__global__ void k(int *p) { *p = sizeof(__VERSION__); }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = __has_builtin(__nvvm_barrier0); }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = __is_identifier(other); }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = __cpp_structured_bindings; }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = __SIZEOF_LONG_DOUBLE__; }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = sizeof(__INT_FAST16_TYPE__); }",
+       "environment@1"},
+      {"__global__ void k(int *p) { *p = __INCLUDE_LEVEL__ + __x86_64__; }",
+       "environment@1"},
+      {"#define OF_GCC (__GNUC__ > 4)\n__global__ void k(int *p) {\n"
+       "  *p = OF_GCC; }",
+       "environment@1"},
+      // Names that the compiler which parses does not know.
+      {Join + "__global__ void k(int *p) { *p = sizeof(T(__NVCC__)); }",
+       "environment@5"},
+      {Join + "__global__ void k(int *p) { *p = sizeof(T(C(__NV,CC__))); }",
+       "environment@5"},
+      {Join + "#define IS_1 0, 1\n#define SECOND(a, b, ...) b\n"
+              "#define ASK(x) SECOND(x, 0)\n__global__ void k(int *p) {\n"
+              "  *p = ASK(J(IS_, C(__NV,CC__))); }",
+       "environment@9"},
+      {"__global__ void k(int __EDG_VERSION__) {}", "environment@1"},
+      {"#if 0\nint x = __NVCC__;\n#endif\n__global__ void k() {}",
+       "environment@2"},
+      // What is the same for all, and the text's own.
+      {"#define __CUDA_TILE 4\n__global__ void k() {}", "macro@1"},
+      {Join + "#define GCC_LIKE 3\n__global__ void k(float *p) {\n"
+              "  const char *s = T(GCC_LIKE);\n"
+              "  p[0] = __CUDA_ARCH__ >= 900 ? J(GCC_, LIKE) : s[0];\n"
+              "  p[1] = __FLT_MAX__ + __INT_MAX__ + __CHAR_BIT__ +\n"
+              "         (__SIZE_TYPE__)__cplusplus + __DBL_EPSILON__; }",
+       ""},
+      {"// __GNUC__\n__global__ void k(const char **p) { *p = \"__NVCC__\"; }",
+       ""},
+  });
+  // Headers may ask, and what they make of it may be used.
+  EXPECT_EQ(judge("#include <cuda/limit.h>\n"
+                  "__global__ void k(int *p) { *p = LIMIT + NEW; }\n",
+                  {{"/usr/include/cuda/limit.h",
+                    "#define LIMIT __GNUC__\n#if __has_builtin(__nvvm_x)\n"
+                    "#define NEW 1\n#else\n#define NEW 0\n#endif\n"}}),
+            "");
 }
 
 TEST(AdmissionChannels, ConditionsOnTheArchitecture) {

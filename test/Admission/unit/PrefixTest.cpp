@@ -14,8 +14,13 @@
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Regex.h"
+#include <atomic>
+#include <csignal>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace cupilot;
@@ -202,32 +207,82 @@ TEST_F(AdmissionPrefix, OneForEachSetOfFlags) {
   EXPECT_EQ(kept().size(), 3u);
 }
 
-// As in cupilot-compile, whose copies for each text have the limits.
-TEST_F(AdmissionPrefix, MemoryHasALimit) {
-  int To[2], From[2];
-  ASSERT_FALSE(::pipe(To) || ::pipe(From));
-  pid_t Server = ::fork();
-  ASSERT_GE(Server, 0);
-  if (Server == 0) {
-    ::dup2(To[0], STDIN_FILENO);
-    ::dup2(From[1], STDOUT_FILENO);
-    for (int End : {To[0], To[1], From[0], From[1]})
-      ::close(End);
-    ::_exit(serveTexts());
+namespace {
+/// As cupilot-compile, whose copies for each text have the limits.
+class TextServerTest : public AdmissionPrefix {
+protected:
+  void SetUp() override {
+    AdmissionPrefix::SetUp();
+    if (IsSkipped())
+      return;
+    int To[2], From[2];
+    ASSERT_FALSE(::pipe(To) || ::pipe(From));
+    Server = ::fork();
+    ASSERT_GE(Server, 0);
+    if (Server == 0) {
+      ::dup2(To[0], STDIN_FILENO);
+      ::dup2(From[1], STDOUT_FILENO);
+      for (int End : {To[0], To[1], From[0], From[1]})
+        ::close(End);
+      ::_exit(serveTexts());
+    }
+    ::close(To[0]);
+    ::close(From[1]);
+    In = To[1];
+    Out = From[0];
   }
-  ::close(To[0]);
-  ::close(From[1]);
-  auto Compiled = [&](const std::string &Text, uint64_t MiB) {
+  void TearDown() override {
+    if (Server > 0) {
+      ::close(In);
+      ::close(Out);
+      EXPECT_EQ(::waitpid(Server, nullptr, 0), Server);
+    }
+    AdmissionPrefix::TearDown();
+  }
+  Parcel answer(const std::string &Text, TextLimits Limits) {
     TextRequest Request;
     Request.Source = Text;
     Request.Arch = "sm_90";
     Request.Flags = Flags;
     Parcel Answer;
-    EXPECT_TRUE(
-        sendParcel(To[1], toParcel(Request, TextLimits{60, MiB << 20})));
-    EXPECT_EQ(receiveParcel(From[0], Answer, 120), ParcelEnd::Whole);
-    return answerFrom(Answer).value_or(CompiledText());
-  };
+    EXPECT_TRUE(sendParcel(In, toParcel(Request, Limits)));
+    EXPECT_EQ(receiveParcel(Out, Answer, 120), ParcelEnd::Whole);
+    return Answer;
+  }
+  CompiledText compiled(const std::string &Text, TextLimits Limits) {
+    return answerFrom(answer(Text, Limits)).value_or(CompiledText());
+  }
+  /// Of the server, or -1.
+  pid_t copy() const {
+    std::error_code EC;
+    for (fs::directory_iterator It("/proc", EC), End; !EC && It != End;
+         It.increment(EC)) {
+      llvm::StringRef Name = llvm::sys::path::filename(It->path());
+      pid_t Pid = 0, Parent = 0;
+      auto Stat =
+          Name.getAsInteger(10, Pid)
+              ? nullptr
+              : llvm::MemoryBuffer::getFileAsStream(It->path() + "/stat");
+      // PID (NAME) STATE PARENT ...
+      if (Stat && *Stat &&
+          !(*Stat)
+               ->getBuffer()
+               .rsplit(") ")
+               .second.drop_front(2)
+               .split(' ')
+               .first.getAsInteger(10, Parent) &&
+          Parent == Server)
+        return Pid;
+    }
+    return -1;
+  }
+
+  pid_t Server = -1;
+  int In = -1, Out = -1;
+};
+} // namespace
+
+TEST_F(TextServerTest, MemoryHasALimit) {
   // What clang evaluates takes 1.2 GB: 72 bytes for each element.
   const std::string Takes = "constexpr int last() {\n"
                             "  char a[1 << 14][1 << 10]{};\n"
@@ -239,12 +294,52 @@ TEST_F(AdmissionPrefix, MemoryHasALimit) {
                             "  constexpr int x = last();\n"
                             "  *p = x;\n"
                             "}\n";
-  CompiledText Beyond = Compiled(Takes, 1024);
+  const TextLimits Limits{60, uint64_t(1) << 30};
+  CompiledText Beyond = compiled(Takes, Limits);
   EXPECT_EQ(Beyond.Fate, TextFate::BeyondLimits);
   EXPECT_EQ(Beyond.Message, "the compiler needs more than 1024 MiB for it");
   // The next text finds a server.
-  EXPECT_EQ(Compiled(Plain, 1024).Fate, TextFate::Compiles);
-  ::close(To[1]);
-  ::close(From[0]);
-  EXPECT_EQ(::waitpid(Server, nullptr, 0), Server);
+  EXPECT_EQ(compiled(Plain, Limits).Fate, TextFate::Compiles);
+}
+
+// What the machine does to the compiler says nothing of the text.
+TEST_F(TextServerTest, TriedAgainOnALoadedMachine) {
+  auto Instances = [](const std::string &Depth) {
+    return "template <int N, int M> struct T {\n"
+           "  static constexpr int v =\n"
+           "      (T<N - 1, 2 * M>::v + T<N - 1, 2 * M + 1>::v) % 7;\n"
+           "};\n"
+           "template <int M> struct T<0, M> { static constexpr int v = M; };\n"
+           "__global__ void k(int *p) { *p = T<" +
+           Depth + ", 1>::v; }\n";
+  };
+  std::atomic<bool> Done = false;
+  std::thread Killer([&] {
+    for (bool Killed = false; !Killed && !Done; ::usleep(1000))
+      if (pid_t Copy = copy(); Copy > 0)
+        Killed = ::kill(Copy, SIGKILL) == 0;
+  });
+  EXPECT_EQ(compiled(Instances("13"), {}).Fate, TextFate::Compiles);
+  Done = true;
+  Killer.join();
+  // Busy for longer than it may wait, and for less than it may take.
+  const std::string Endless = Instances("26");
+  TextLimits Limits;
+  Limits.WallSeconds = 1;
+  Parcel Fault = answer(Endless, Limits);
+  ASSERT_EQ(Fault.size(), 3u);
+  EXPECT_EQ(Fault[0], "fault");
+  EXPECT_TRUE(llvm::Regex("^a process that compiles a text got [0-9.]+ s of "
+                          "processor time in 1 s, and when it was tried again, "
+                          "got [0-9.]+ s of processor time in 1 s$")
+                  .match(Fault[1]))
+      << Fault[1];
+  EXPECT_TRUE(llvm::StringRef(Fault[2]).starts_with("this machine has"));
+  // With no more than its time, it is the text's doing.
+  Limits = {};
+  Limits.CpuSeconds = 1;
+  CompiledText Busy = compiled(Endless, Limits);
+  EXPECT_EQ(Busy.Fate, TextFate::BeyondLimits);
+  EXPECT_EQ(Busy.Message,
+            "the compiler was still busy with it after 1 s of processor time");
 }
