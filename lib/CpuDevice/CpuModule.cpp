@@ -274,8 +274,9 @@ Error JitModule::load() {
   // Bitcode comes from tools that run what they load, and want to hear at once
   // what is wrong with it. Decisions are numbered, and the variable of rounding
   // is made, when it is compiled.
-  if (Index.IsWhole && (Options.Decisions || Options.ProductBits > 0 ||
-                        (!Source.isPtx() && !Options.Cache))) {
+  if (Index.IsWhole &&
+      (Options.Decisions || Options.ProductBits > 0 || Options.RoundAtRandom ||
+       (!Source.isPtx() && !Options.Cache))) {
     Expected<ModulePart *> All = part(WholeName);
     if (!All)
       return All.takeError();

@@ -70,7 +70,7 @@ ModuleIndex indexOf(const Module &M, const CpuDeviceOptions &Options) {
                                G.isExternallyInitialized()});
   Index.IsWhole = Index.Kernels.size() < 2 || Options.Decisions ||
                   Options.WidenFloats || Options.ProductBits > 0 ||
-                  !canBeSplit(M);
+                  Options.RoundAtRandom || !canBeSplit(M);
   return Index;
 }
 

@@ -44,7 +44,7 @@ static void addOptions(DigestBuilder &Key, const CpuDeviceOptions &O) {
        {O.CheckBounds, O.CheckRaces, O.CheckSameValueRaces, O.CheckWritten,
         O.CheckDivergence, O.Coverage, O.Count, O.AsCompiled, O.WidenFloats,
         O.CountSteps, O.Reverse, O.CanonicalNans, O.ScheduleSeed.has_value(),
-        O.CheckLostUpdates, O.CheckVolatileOrder})
+        O.CheckLostUpdates, O.CheckVolatileOrder, O.RoundAtRandom})
     Key.add(uint64_t(Is));
   for (uint64_t Number :
        {uint64_t(O.ProductBits), O.MaxInstructions, O.MaxLaunchInstructions,

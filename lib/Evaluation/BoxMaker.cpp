@@ -185,20 +185,21 @@ bool BoxMaker::hasLeast(size_t I) const {
   return isVariable(Coordinates[I]) || CutBelow[I];
 }
 
+/// Whether the range of coordinate \p I, or its rests, leave \p P out.
+bool BoxMaker::leavesOut(const Point &P, size_t I) const {
+  for (auto [Of, M] : ListedRests)
+    if (Of == I && !restsOf(I, M).count(restOf(P.At[I], M)))
+      return true;
+  if (Idle[I])
+    return false;
+  if (P.At[I] > Hull[I].Most || (P.At[I] < Hull[I].Least && hasLeast(I)))
+    return true;
+  return Listed[I] &&
+         none_of(Right, [&](const Point &R) { return R.At[I] == P.At[I]; });
+}
+
 bool BoxMaker::inside(const Point &P) const {
-  for (auto [I, M] : ListedRests)
-    if (!restsOf(I, M).count(restOf(P.At[I], M)))
-      return false;
-  for (size_t I = 0; I < Hull.size(); ++I) {
-    if (Idle[I])
-      continue;
-    if (P.At[I] > Hull[I].Most || (P.At[I] < Hull[I].Least && hasLeast(I)))
-      return false;
-    if (Listed[I] &&
-        none_of(Right, [&](const Point &R) { return R.At[I] == P.At[I]; }))
-      return false;
-  }
-  return true;
+  return none_of(seq(Hull.size()), [&](size_t I) { return leavesOut(P, I); });
 }
 
 bool BoxMaker::isOfAnchor(const FloatRef &Number, int64_t Key) const {
@@ -470,7 +471,8 @@ std::optional<DomainBox> BoxMaker::make() {
 }
 
 /// For each end of the hull a launch beyond it that was wrong: of those that
-/// are beyond in least else the nearest.
+/// are beyond in least else the nearest. Where no size by itself leaves it out,
+/// the product or the list does that it does.
 void BoxMaker::nameEnds() {
   struct Beyond {
     size_t Coordinates = 0;
@@ -488,11 +490,17 @@ void BoxMaker::nameEnds() {
         ++B.Coordinates;
         At = I;
       }
+    for (size_t I = 0; I < Hull.size() && !B.Coordinates; ++I)
+      if (leavesOut(W, I)) {
+        B.Coordinates = 1;
+        At = I;
+      }
     if (!B.Coordinates)
       continue;
     bool Above = W.At[At] > Hull[At].Most;
-    B.Distance = Above ? uint64_t(W.At[At]) - uint64_t(Hull[At].Most)
-                       : uint64_t(Hull[At].Least) - uint64_t(W.At[At]);
+    if (!Hull[At].contains(W.At[At]))
+      B.Distance = Above ? uint64_t(W.At[At]) - uint64_t(Hull[At].Most)
+                         : uint64_t(Hull[At].Least) - uint64_t(W.At[At]);
     Beyond &Best = Nearest[{At, Above}];
     if (!Best.W || B.key() < Best.key())
       Best = B;

@@ -71,6 +71,7 @@ private:
   void placeAll();
   void dropProportional();
   bool inside(const Point &P) const;
+  bool leavesOut(const Point &P, size_t I) const;
   std::set<int64_t> restsOf(size_t I, int64_t Modulus) const;
   bool isOfAnchor(const FloatRef &Number, int64_t Key) const;
   bool hasOtherNumbers(const Point &W) const;

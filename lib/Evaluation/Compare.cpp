@@ -59,9 +59,13 @@ static std::string exactNumber(double Value) {
 /// What of a pure output was not written, or too much.
 static std::optional<GateFinding>
 compareWritten(const JudgedCase &J, size_t I, const Bytes &G, const Bytes &O) {
-  // Half a float may hold the fill, a whole one hardly does.
-  uint64_t Width = 4;
-  for (const LayoutField &F : J.Case.Layouts[I].Fields)
+  // Half a number may hold the fill, a whole one hardly does.
+  ArrayRef<LayoutField> Fields = J.Case.Layouts[I].Fields;
+  const bool IsDouble = !Fields.empty() && all_of(Fields, [](const auto &F) {
+    return F.Kind == ElementKind::Double;
+  });
+  uint64_t Width = IsDouble ? 8 : 4;
+  for (const LayoutField &F : Fields)
     Width = std::min<uint64_t>(Width, sizeOf(F.Kind));
   size_t Missing = 0, Extra = 0, FirstMissing = 0, FirstExtra = 0;
   for (size_t At = 0; At + Width <= G.size(); At += Width) {
@@ -154,6 +158,7 @@ std::optional<GateFinding> compareRuns(const JudgedCase &J,
              J.Sensitivity.empty() ? ArrayRef<double>()
                                    : ArrayRef(J.Sensitivity[I]),
              J.Case.Probe ? 256.0 : 16.0,
+             J.Shaken.empty() ? ArrayRef<double>() : ArrayRef(J.Shaken[I]),
              // As captured, whole or reduced.
              !J.Case.Doubtful && !J.Case.Probe,
              J.Lean.empty() || Contract.Biased ? std::nullopt

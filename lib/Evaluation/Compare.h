@@ -33,6 +33,9 @@ struct JudgedCase {
   /// How far each number moves, by its byte, when the inputs move by a unit in
   /// the last place. Empty until a comparison fails without it.
   mutable std::vector<std::vector<double>> Sensitivity;
+  /// How far each double is off by the original's own roundings, by its byte
+  /// (Shaken.cpp); empty where nobody asked, or nothing is a double.
+  mutable std::vector<std::vector<double>> Shaken;
   /// Under a relaxed contract: rounding the operands of products as it allows
   /// changes nothing, so that a variant may have the errors of "same".
   bool AsExact = false;

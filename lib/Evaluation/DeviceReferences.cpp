@@ -66,6 +66,7 @@ DeviceReferences::judge(OriginalRuns &O, size_t Index,
   There.Case.Name += " there";
   There.Reference = Here.Reference;
   There.Sensitivity = Here.Sensitivity;
+  There.Shaken = Here.Shaken;
   There.Fill = Here.Fill;
   There.Original = std::move(*Own);
   RunResult &Got = *Mine;
@@ -87,6 +88,14 @@ DeviceReferences::judge(OriginalRuns &O, size_t Index,
   ErrorRange Errors;
   V.Compared = true;
   V.Finding = compareRuns(There, Got, O.kernel().Contract, Errors);
+  if (V.Finding) {
+    Expected<bool> Found = O.findShaken(Here);
+    if (!Found)
+      return Found.takeError();
+    There.Shaken = Here.Shaken;
+    if (*Found)
+      V.Finding = compareRuns(There, Got, O.kernel().Contract, Errors);
+  }
   if (V.Finding && There.Sensitivity.empty()) {
     // Where the inputs' last bits decide, so may the order of operations.
     if (Error E = O.findSensitivity(Here))

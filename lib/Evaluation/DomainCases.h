@@ -73,6 +73,11 @@ public:
   llvm::Expected<std::vector<const JudgedCase *>>
   around(const CodeFacts &Theirs, Admission Admits);
 
+  /// The largest sizes among the launches that every variant gets, where the
+  /// guard keeps these out: one of each size, among others and with as many
+  /// blocks as it admits.
+  llvm::Expected<std::vector<const JudgedCase *>> grown(Admission Admits);
+
   /// \p Wrong differs from the base in several sizes: the launches that differ
   /// in one of them each.
   llvm::Expected<std::vector<const JudgedCase *>> apart(const Bindings &Wrong);
@@ -203,6 +208,10 @@ private:
   llvm::Expected<const JudgedCase *> together(const Values &Most,
                                               Admission Admits);
   Values leastAdmitted(const Values &From, Admission Admits) const;
+  /// \p V, with more blocks where the grid follows no size, as far as a variant
+  /// admits a launch only with these. Nothing: it admits none.
+  std::optional<Values> withAdmittedBlocks(const Values &V,
+                                           Admission Admits) const;
   /// Changes a grid; false: there is none.
   using GridOf = llvm::function_ref<bool(GateCase &)>;
   /// The launch with the sizes \p V, or, where that costs too much, one with

@@ -11,12 +11,13 @@
 // at that element and a term for the buffer: four times the original's largest
 // error, of those that are rounding. Where the original itself is further off
 // (a rounding to an integer that went the other way), the variant must side
-// with the one or the other. Or it may have what a unit in the last place of
-// the inputs does, some times over (Sensitivity.cpp); with `relaxed`, the term
-// of the contract besides. NaN and infinity must be
-// where the original has them. But where the float64 run gets by without them,
-// the original only left the range of its format on the way, and what is right
-// is right as well.
+// with the one or the other. What a double is off by itself the float64 run
+// does not say, and runs with other roundings do (Shaken.cpp). Or it may have
+// what a unit in the last place of the inputs does, some times over
+// (Sensitivity.cpp); with `relaxed`, the term of the contract besides. NaN and
+// infinity must be where the original has them. But where the float64 run gets
+// by without them, the original only left the range of its format on the way,
+// and what is right is right as well.
 //
 // A bound of each number cannot tell inputs that were rounded from such that
 // were cut off, the error of which is biased: their largest errors are alike. A
@@ -117,9 +118,20 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
   // is left of it in one element.
   if (!Relaxed)
     Floor *= 1e-3;
-  auto Distance = [&](double A, double From) {
-    double E = std::fabs(A - From), Scale = std::fabs(From) + Floor;
+  auto Relative = [&](double E, double From) {
+    double Scale = std::fabs(From) + Floor;
     return E == 0 ? 0 : Scale > 0 ? E / Scale : INFINITY;
+  };
+  auto Distance = [&](double A, double From) {
+    return Relative(std::fabs(A - From), From);
+  };
+  // The float64 run does the same as an original in double.
+  const bool IsShaken =
+      V.F.Kind == ElementKind::Double && !Allowed.OfDoubles.empty();
+  auto OwnAt = [&](size_t I, double O, double R) {
+    double Own = Distance(O, R);
+    return IsShaken ? std::max(Own, Relative(Allowed.OfDoubles[V.byteOf(I)], R))
+                    : Own;
   };
   BufferMismatch Result;
   double Rounding = 0, Largest = largestTerm(V.F.Kind);
@@ -127,7 +139,7 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     double R = V.at(V.Reference, I), O = V.at(V.Original, I);
     if (!std::isfinite(O) || !std::isfinite(R))
       continue;
-    double Own = Distance(O, R);
+    double Own = OwnAt(I, O, R);
     Result.Own = std::max(Result.Own, Own);
     if (Own <= Largest)
       Rounding = std::max(Rounding, Own);
@@ -151,7 +163,7 @@ static BufferMismatch errorsOf(const FieldView &V, const Tolerance &Allowed) {
     } else if (!std::isfinite(R)) {
       Right = Distance(G, O) <= Result.Term;
     } else {
-      double Mine = Distance(G, R), Own = Distance(O, R);
+      double Mine = Distance(G, R), Own = OwnAt(I, O, R);
       Result.Mine = std::max(Result.Mine, Mine);
       Result.FarOff += Own > Far;
       if (Mine <= Result.Term)

@@ -34,6 +34,9 @@ struct Tolerance {
   /// under "relaxed" the contract's term more; empty when it is not known.
   llvm::ArrayRef<double> Sensitivity;
   double Factor = 16;
+  /// How far the original is off at each double, by its byte: the float64 run
+  /// is no measure of that. Empty when it is not known.
+  llvm::ArrayRef<double> OfDoubles = {};
   /// Whether these are a workload's own inputs: the contract's bound of the
   /// norm holds for them.
   bool OwnInputs = false;

@@ -319,6 +319,12 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     for (const JudgedCase *J : *Around)
       if (Error E = Explore(J))
         return E;
+    Expected<std::vector<const JudgedCase *>> Grown = (*Cases)->grown(Admits);
+    if (!Grown)
+      return Grown.takeError();
+    for (const JudgedCase *J : *Grown)
+      if (Error E = Explore(J))
+        return E;
     Expected<const JudgedCase *> Corner =
         (*Cases)->corner(V.tried().drop_front(Before), Admits);
     if (!Corner)

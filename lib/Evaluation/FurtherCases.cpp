@@ -208,6 +208,80 @@ DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
   return All;
 }
 
+std::optional<DomainCases::Values>
+DomainCases::withAdmittedBlocks(const Values &V, Admission Admits) const {
+  constexpr int64_t MostTimes = 4096;
+  auto IsAdmitted = [&](const Values &Each) {
+    std::vector<uint64_t> Bytes;
+    std::optional<GateCase> C = Model.shapeAt(
+        *Froms.front(), Each, MostFurtherBytes, /*Roomy=*/false, Bytes);
+    return C && Admits(*C);
+  };
+  if (IsAdmitted(V))
+    return V;
+  SmallVector<size_t, 3> Free;
+  for (auto [I, Var] : enumerate(Model.vars()))
+    if (Var.IsGrid)
+      Free.push_back(I);
+  // One side of the grid after the other, and all of them.
+  for (int64_t Times = 2; Times <= MostTimes; Times *= 2)
+    for (size_t First = 0; First <= Free.size() && !Free.empty(); ++First) {
+      Values More = V;
+      for (auto [N, I] : enumerate(Free))
+        if (First == N || First == Free.size())
+          More[I] = std::min<int64_t>(MaxGrid[Model.vars()[I].Index],
+                                      std::max<int64_t>(V[I], 1) * Times);
+      if (IsAdmitted(More))
+        return More;
+    }
+  return std::nullopt;
+}
+
+Expected<std::vector<const JudgedCase *>> DomainCases::grown(Admission Admits) {
+  constexpr size_t MostEach = 4;
+  const Values At = Model.baseValues();
+  std::vector<const JudgedCase *> All;
+  std::optional<Smaller> Others; // When the guard keeps anything out.
+  double LeftOver = MostAroundCosts;
+  for (size_t I = 0; I < At.size(); ++I) {
+    int64_t Reached = At[I];
+    std::set<int64_t, std::greater<>> Larger;
+    for (auto [V, Entry] : zip_equal(Known, KnownAt)) {
+      const JudgedCase *J = Entries[Entry].Judged.get();
+      if (!J || V[I] <= Reached)
+        continue;
+      if (Admits(J->Case))
+        Reached = V[I];
+      else
+        Larger.insert({V[I], evenLike(V[I], At[I])});
+    }
+    size_t Tried = 0;
+    const JudgedCase *Found = nullptr;
+    for (int64_t More : Larger) {
+      if (More <= Reached || Found || Tried++ == MostEach)
+        break;
+      if (!Others)
+        Others = smallerFor(Admits);
+      for (const Values &Beside : {Others->Least, Others->Small, At}) {
+        Values V = Beside;
+        V[I] = More;
+        std::optional<Values> Admitted = withAdmittedBlocks(V, Admits);
+        if (!Admitted || Found)
+          continue;
+        Expected<const JudgedCase *> J =
+            find(Model.at(*Froms.front(), *Admitted, MostFurtherBytes),
+                 MostCost, LeftOver);
+        if (!J)
+          return J.takeError();
+        Found = *J;
+      }
+    }
+    if (Found)
+      All.push_back(Found);
+  }
+  return All;
+}
+
 Expected<std::vector<const JudgedCase *>>
 DomainCases::apart(const Bindings &Wrong) {
   const Values At = Model.baseValues();

@@ -81,9 +81,18 @@ private:
   LaunchModel(OriginalRuns &O, const GateCase &Base) : O(&O), Base(&Base) {}
   llvm::Error findRules(llvm::ArrayRef<unsigned> Sizes, const CodeFacts &Own);
   llvm::Expected<bool> covers(const GridRule &R);
+  /// What was touched at some sizes, behind each pointer.
+  struct TouchSamples {
+    bool Alike = false; ///< Of buffers full of zeros.
+    using One = std::pair<std::vector<int64_t>, std::vector<Interval>>;
+    std::vector<One> All = {};
+  };
   llvm::Error fitTouched();
+  /// Of the pointers of which nothing is known, where \p Less lies within.
+  llvm::Error fitTouched(TouchSamples &Of,
+                         llvm::ArrayRef<TouchSamples::One> Less);
   void findBehind();
-  llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values,
+  llvm::Expected<bool> sample(llvm::ArrayRef<int64_t> Values, TouchSamples &Of,
                               std::vector<Interval> &To);
   void growShared(GateCase &C, llvm::ArrayRef<int64_t> Values) const;
   bool applySizes(GateCase &C, llvm::ArrayRef<int64_t> Values) const;

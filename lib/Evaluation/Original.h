@@ -37,6 +37,8 @@ public:
   /// Whether the original, too, is right on \p J when its threads take turns
   /// so.
   llvm::Expected<bool> bears(const JudgedCase &J, const Schedule &S);
+  /// Fills in J.Shaken. False: nothing in \p J is a double, or it was there.
+  llvm::Expected<bool> findShaken(const JudgedCase &J);
   /// Fills in J.Sensitivity.
   llvm::Error findSensitivity(const JudgedCase &J);
   /// Fills in J.Touched.
@@ -108,6 +110,9 @@ private:
   bool hasOtherBlock(const GateCase &C) const;
   llvm::Error takeUntouched(GateCase &C);
   llvm::Error loadForRelaxed();
+  /// Runs the original with doubles that are rounded by the coins of \p Seed.
+  llvm::Expected<RunResult> runShaken(const GateCase &C, uint8_t Fill,
+                                      uint64_t Seed);
   /// Runs the original in float64 with rounded operands: to nearest, or by the
   /// coins of \p Seed.
   llvm::Expected<RunResult> runRounded(const JudgedCase &J, uint64_t Seed);
@@ -139,6 +144,7 @@ private:
   LoadedKernel Scheduled;
   std::optional<CodeFacts> Facts; ///< Once they are asked for.
   std::optional<BranchCoverage> Decisions;
+  LoadedKernel Shaken;  ///< When a double first asks for it.
   LoadedKernel Rounded; ///< Under a relaxed contract.
   /// Whether any operand is rounded there; once it is known.
   std::optional<bool> Rounds;

@@ -25,9 +25,7 @@
 #include "Rounding.h"
 #include "Errors.h"
 #include "Original.h"
-#include "cupilot/Support/Error.h"
 #include <cmath>
-#include <cstring>
 
 using namespace llvm;
 
@@ -68,19 +66,13 @@ Error OriginalRuns::loadForRelaxed() {
   if (!K)
     return K.takeError();
   Rounded = std::move(*K);
-  // It is this run's alone, and no variable of the kernel.
-  llvm::erase_if(Rounded.Initial, [](const auto &Variable) {
-    return Variable.first == RoundingSeedName;
-  });
   return Error::success();
 }
 
 Expected<RunResult> OriginalRuns::runRounded(const JudgedCase &J,
                                              uint64_t Seed) {
-  auto Variable = Rounded.Module->global(RoundingSeedName);
-  if (!Variable || Variable->second != sizeof(Seed))
-    return findingError("the module has no seed for rounding");
-  std::memcpy(const_cast<void *>(Variable->first), &Seed, sizeof(Seed));
+  if (Error E = Rounded.setRoundingSeed(Seed))
+    return std::move(E);
   return run(Rounded, J.Case, J.Fill);
 }
 

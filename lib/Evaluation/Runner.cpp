@@ -25,7 +25,9 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
   CpuDeviceOptions Options;
   Options.ProductBits = ProductBits;
   Options.Arch = Arch.str();
-  Options.WidenFloats = Mode == RunMode::Wide || Mode == RunMode::Rounded;
+  Options.RoundAtRandom = Mode == RunMode::Shaken;
+  Options.WidenFloats = Mode == RunMode::Wide || Mode == RunMode::Rounded ||
+                        Mode == RunMode::Shaken;
   Options.Count = Options.AsCompiled = Mode == RunMode::Counting;
   Options.Reverse = Mode == RunMode::Reversed;
   // The reference's memory is no GPU's, and counts are of what was written.
@@ -65,11 +67,21 @@ static Expected<LoadedKernel> loadAs(StringRef Bitcode, RunMode Mode,
     return M.takeError();
   K.Module = std::move(*M);
   for (const std::string &Name : K.Module->globals())
-    if (auto Global = K.Module->global(Name)) {
+    // The coins' seed is no variable of the kernel.
+    if (auto Global = K.Module->global(Name);
+        Global && Name != RoundingSeedName) {
       auto *Begin = static_cast<const uint8_t *>(Global->first);
       K.Initial.push_back({Name, Bytes(Begin, Begin + Global->second)});
     }
   return K;
+}
+
+Error LoadedKernel::setRoundingSeed(uint64_t Seed) {
+  auto Variable = Module->global(RoundingSeedName);
+  if (!Variable || Variable->second != sizeof(Seed))
+    return findingError("the module has no seed for rounding");
+  std::memcpy(Variable->first, &Seed, sizeof(Seed));
+  return Error::success();
 }
 
 Expected<LoadedKernel> loadKernel(StringRef Bitcode, RunMode Mode,

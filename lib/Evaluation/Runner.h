@@ -12,12 +12,14 @@
 
 namespace cupilot {
 
-/// How a module is loaded. All but Wide and Rounded compute as the code says.
+/// How a module is loaded. All but Wide, Rounded and Shaken compute as the code
+/// says.
 enum class RunMode {
   Plain,     ///< With checks of bounds.
   Reversed,  ///< Last block and thread first.
   Wide,      ///< The float64 reference.
-  Rounded,   ///< The same with rounded operands of products.
+  Rounded,   ///< The same with rounded operands of products ...
+  Shaken,    ///< ... or with doubles that are rounded at random.
   Counting,  ///< For the cost model.
   Covered,   ///< Notes what is read and written.
   Checked,   ///< With every check that the original bears, and coverage.
@@ -67,6 +69,9 @@ struct LoadedKernel {
   std::unique_ptr<CpuModule> Module;
   std::vector<std::pair<std::string, Bytes>> Initial;
   uint64_t Salt = 0; ///< Of the places of buffers.
+  /// Of a Rounded or Shaken one: throws other coins. An error where the module
+  /// has none.
+  llvm::Error setRoundingSeed(uint64_t Seed);
 };
 
 /// Pure outputs hold it before; a NaN in every format.

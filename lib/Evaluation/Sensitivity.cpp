@@ -19,7 +19,8 @@
 // Terms that cancel whatever the inputs are (a sum that is taken back) leave
 // rounding errors that no change of inputs explains. So the original runs on
 // the changed inputs as well: how far it is off there says how far an
-// implementation of its kind is off at this element.
+// implementation of its kind is off at this element. In double, it is off by
+// other roundings of its own (Shaken.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,10 +76,13 @@ static double shareOf(const JudgedCase &J, size_t I, ArrayRef<double> Moves) {
     for (uint64_t At = F.Offset;
          isFloating(F.Kind) && At + sizeOf(F.Kind) <= Moves.size();
          At += L.Stride) {
-      if (F.Kind == ElementKind::Double)
-        return 1; // Then the float64 run is the original itself.
-      double Off = readElement(F.Kind, J.Original.Buffers[I].data() + At) -
-                   readElement(F.Kind, J.Reference[I].data() + At);
+      const bool IsShaken = F.Kind == ElementKind::Double;
+      if (IsShaken && J.Shaken.empty())
+        return 1; // The float64 run is the original itself.
+      double Off =
+          IsShaken ? J.Shaken[I][At]
+                   : readElement(F.Kind, J.Original.Buffers[I].data() + At) -
+                         readElement(F.Kind, J.Reference[I].data() + At);
       if (!std::isfinite(Off) || !(Moves[At] > 0))
         continue;
       ++Count;
@@ -126,6 +130,8 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
     EachFloat(I, [&](ElementKind K, uint64_t At) {
       double E = readElement(K, J.Original.Buffers[I].data() + At) -
                  readElement(K, J.Reference[I].data() + At);
+      if (K == ElementKind::Double && !J.Shaken.empty())
+        E = J.Shaken[I][At];
       Off[I][At][Runs] = std::isfinite(E) ? std::fabs(E) : 0;
     });
   for (unsigned Run = 0; Run < Runs; ++Run) {
@@ -137,11 +143,17 @@ Error OriginalRuns::findSensitivity(const JudgedCase &J) {
     Expected<RunResult> Own = run(Plain, C, J.Fill);
     if (!Own)
       return Own.takeError();
+    RunResult Shaken;
+    if (!J.Shaken.empty())
+      if (Error E = runShaken(C, J.Fill, Run + 1).moveInto(Shaken))
+        return E;
     for (size_t I = 0; !R->Fault && !Own->Fault && I < Moved.size(); ++I)
       EachFloat(I, [&](ElementKind K, uint64_t At) {
         double Now = readElement(K, R->Buffers[I].data() + At),
                D = Now - readElement(K, J.Reference[I].data() + At),
                E = readElement(K, Own->Buffers[I].data() + At) - Now;
+        if (K == ElementKind::Double && !J.Shaken.empty() && !Shaken.Fault)
+          E = readElement(K, Shaken.Buffers[I].data() + At) - Now;
         if (std::isfinite(D))
           Moved[I][At] += D * D / Runs;
         Off[I][At][Run] = std::isfinite(E) ? std::fabs(E) : 0;

@@ -27,7 +27,7 @@ static constexpr uint64_t MostRoom = uint64_t(256) << 20;
 
 /// Fills in what the original touches behind each pointer; false where it does
 /// not bear the sizes.
-Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
+Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values, TouchSamples &Of,
                                    std::vector<Interval> &To) {
   constexpr uint64_t LeastRoom = 4;
   uint64_t Room = 1, Bytes = 1;
@@ -39,6 +39,9 @@ Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
   Room = std::max(std::min(Room, MostRoom / Bytes), LeastRoom);
   GateCase C = Bytes <= MostRoom / Room ? enlarged(*Base, Room) : *Base;
   C.Name += " touched";
+  if (Of.Alike)
+    for (std::vector<uint8_t> &Content : C.Buffers)
+      std::fill(Content.begin(), Content.end(), 0);
   if (!applySizes(C, Values))
     return false;
   Expected<RunResult> R = O->runCovered(C);
@@ -50,6 +53,7 @@ Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values,
   for (const std::optional<Interval> &Span :
        touchedBytes(O->kernel(), C, R->Coverage))
     To.push_back(Span.value_or(Interval()));
+  Of.All.emplace_back(Values.vec(), To);
   return true;
 }
 
@@ -187,12 +191,28 @@ static bool bends(ArrayRef<Interval> AtLow, ArrayRef<Interval> AtHigh,
   return false;
 }
 
+/// How far a kernel reads may hang on what it finds: a search stops at what
+/// differs. Where all is alike it goes on, and the last byte that it may read
+/// follows from the sizes again; what is touched otherwise must be less.
 Error LaunchModel::fitTouched() {
+  Touched.assign(O->kernel().Pointers.size(), std::nullopt);
+  TouchSamples Own{/*Alike=*/false, {}}, Alike{/*Alike=*/true, {}};
+  if (Error E = fitTouched(Own, {}))
+    return E;
+  if (Own.All.empty() || all_of(Touched, [](const auto &T) { return !!T; }))
+    return Error::success();
+  return fitTouched(Alike, Own.All);
+}
+
+Error LaunchModel::fitTouched(TouchSamples &Of,
+                              ArrayRef<TouchSamples::One> Less) {
   const Kernel &K = O->kernel();
-  Touched.assign(K.Pointers.size(), std::nullopt);
+  auto Sample = [&](ArrayRef<int64_t> Values, std::vector<Interval> &To) {
+    return this->sample(Values, Of, To);
+  };
   std::vector<int64_t> Low = baseValues(), High = Low;
   std::vector<Interval> First;
-  Expected<bool> Borne = sample(Low, First);
+  Expected<bool> Borne = Sample(Low, First);
   if (!Borne)
     return Borne.takeError();
   if (!*Borne)
@@ -210,7 +230,7 @@ Error LaunchModel::fitTouched() {
       std::vector<int64_t> Values = Low;
       Values[I] = Other;
       std::vector<Interval> Got;
-      Borne = sample(Values, Got);
+      Borne = Sample(Values, Got);
       if (!Borne)
         return Borne.takeError();
       if (!*Borne)
@@ -228,7 +248,7 @@ Error LaunchModel::fitTouched() {
     std::vector<int64_t> Twice = Low;
     Twice[I] *= 2;
     std::vector<Interval> Got;
-    Borne = sample(Twice, Got);
+    Borne = Sample(Twice, Got);
     if (!Borne)
       return Borne.takeError();
     if (!*Borne || !bends(First, Samples[1u << I], Got, Low[I], High[I]))
@@ -247,7 +267,7 @@ Error LaunchModel::fitTouched() {
       if (Set >> I & 1)
         Values[I] = High[I];
     std::vector<Interval> Got;
-    Borne = sample(Values, Got);
+    Borne = Sample(Values, Got);
     if (!Borne)
       return Borne.takeError();
     if (!*Borne)
@@ -263,7 +283,7 @@ Error LaunchModel::fitTouched() {
       Third[I] =
           Low[I] > High[I] ? High[I] - (High[I] > 2 ? 1 : 0) : High[I] + 1;
   std::vector<Interval> Last;
-  Borne = sample(Third, Last);
+  Borne = Sample(Third, Last);
   if (!Borne)
     return Borne.takeError();
   PolynomialFit Fit(Low, High);
@@ -280,6 +300,12 @@ Error LaunchModel::fitTouched() {
       continue;
     if (*Borne && (valueOf(*Begin, Third) != Last[P].Least ||
                    valueOf(*End, Third) != Last[P].Most))
+      continue;
+    if (Touched[P] || any_of(Less, [&](const TouchSamples::One &Each) {
+          const auto &[Values, Got] = Each;
+          return Got[P].Least < valueOf(*Begin, Values) ||
+                 Got[P].Most > valueOf(*End, Values);
+        }))
       continue;
     Touched[P] = Extents{expressionOf(*Begin, Vars), expressionOf(*End, Vars)};
   }

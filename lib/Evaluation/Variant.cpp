@@ -146,6 +146,13 @@ VariantRuns::runAndCompare(LoadedKernel &K, const JudgedCase &J,
     if (*Found)
       Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
   }
+  if (Wrong && Wrong->Reason == GateReason::Mismatch) {
+    Expected<bool> Found = O.findShaken(J);
+    if (!Found)
+      return Found.takeError();
+    if (*Found)
+      Wrong = compareRuns(J, Got, O.kernel().Contract, Errors);
+  }
   if (Wrong && Wrong->Reason == GateReason::Mismatch && J.Sensitivity.empty() &&
       !J.Case.Deep) {
     if (Error E = O.findSensitivity(J))

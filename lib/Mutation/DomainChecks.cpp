@@ -8,6 +8,8 @@
 
 #include "cupilot/Mutation/DomainChecks.h"
 #include "SideBySide.h"
+#include "cupilot/Evaluation/NarrowerDomain.h"
+#include "cupilot/Model/DomainText.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 
@@ -16,9 +18,7 @@ using namespace llvm;
 namespace cupilot {
 
 static std::string nameOf(const Kernel &K, const Expr &E) {
-  if (E.K != Expr::Kind::Symbol || size_t(E.Value) >= K.Scalars.size())
-    return E.str();
-  return K.Params[K.Scalars[size_t(E.Value)].Param].Name;
+  return exprText(E, launchNames(K));
 }
 
 static std::string textOf(const Interval &I) {
@@ -166,19 +166,190 @@ static Hull hullOf(const Domain &D, const Expr &E) {
   return H;
 }
 
-std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
-                                          const Domain &Own, double Share) {
+namespace {
+/// A range of which a domain has less than another.
+struct NarrowRange {
+  Expr E;
+  Interval Mine, Own;
+  std::string text(const Kernel &K) const {
+    return nameOf(K, E) + ": " + textOf(Mine) + " of " + textOf(Own);
+  }
+};
+} // namespace
+
+/// Those of which \p Mine has less than \p Share, by the logarithm.
+static std::vector<NarrowRange> narrowRanges(const Domain &Mine,
+                                             const Domain &Own, double Share) {
   constexpr double ShortBits = 3;
+  std::vector<NarrowRange> Found;
   for (const DomainBox &Box : Own.Boxes)
     for (const RangeClause &C : Box.Ranges) {
+      if (any_of(Found, [&](const NarrowRange &R) { return R.E == C.E; }))
+        continue;
       Hull Whole = hullOf(Own, C.E), Part = hullOf(Mine, C.E);
       if (!Whole.Longest || Whole.bits() <= ShortBits || !Part.Longest)
         continue;
       if (Part.bits() < Share * Whole.bits())
-        return nameOf(K, C.E) + ": " + textOf(*Part.Longest) + " of " +
-               textOf(*Whole.Longest);
+        Found.push_back({C.E, *Part.Longest, *Whole.Longest});
     }
+  return Found;
+}
+
+std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
+                                          const Domain &Own, double Share) {
+  const std::vector<NarrowRange> All = narrowRanges(Mine, Own, Share);
+  return All.empty() ? std::nullopt : std::optional(All.front().text(K));
+}
+
+/// The clause of \p D by which it has no more than \p R.Mine.
+static std::optional<ClauseRef> clauseOf(const Domain &D,
+                                         const NarrowRange &R) {
+  for (auto [B, Box] : enumerate(D.Boxes))
+    for (auto [I, C] : enumerate(Box.Ranges))
+      if (C.E == R.E && !C.In.empty() && C.In.front().Least == R.Mine.Least &&
+          C.In.back().Most == R.Mine.Most)
+        return ClauseRef{B, I};
   return std::nullopt;
+}
+
+/// On which side of \p Of a value lies that it leaves out.
+static StringRef sideOf(const Interval &Of, int64_t V) {
+  return V < Of.Least ? " below" : V > Of.Most ? " above" : " between";
+}
+
+static bool mentions(const Expr &E, const Expr &Variable) {
+  return E == Variable || any_of(E.Operands, [&](const Expr &Operand) {
+           return mentions(Operand, Variable);
+         });
+}
+
+namespace {
+/// Collects what a domain lacks, each thing once.
+class Losses {
+public:
+  Losses(const Kernel &K, const GateVerdict &V, const OriginalDomain &Whole)
+      : K(K), V(V), Whole(Whole) {}
+  void addRange(const NarrowRange &R);
+  void addLaunch(const LostLaunch &L);
+  std::vector<DomainLoss> take() { return std::move(All); }
+
+private:
+  void addSide(const NarrowRange &R, int64_t Beyond);
+  bool isLeftOutBefore(const LostLaunch &L, const Expr &Of) const;
+  std::string nameOfEnd(const ClauseRef &C,
+                        std::optional<int64_t> Beyond) const;
+  void add(std::string Extent, std::string Text, std::string Named);
+
+  const Kernel &K;
+  const GateVerdict &V;
+  const OriginalDomain &Whole;
+  std::vector<DomainLoss> All;
+  std::vector<Expr> CutAbove;
+};
+} // namespace
+
+/// What the verdict names for \p C of its domain, or "".
+std::string Losses::nameOfEnd(const ClauseRef &C,
+                              std::optional<int64_t> Beyond) const {
+  std::optional<DomainEnd> End = endNamedFor(V, C, Beyond);
+  if (!End)
+    return "";
+  return (End->Case.empty() ? "" : End->Case + ": ") +
+         wordOf(End->Reason).str() + ": " + End->Evidence;
+}
+
+void Losses::add(std::string Extent, std::string Text, std::string Named) {
+  if (none_of(All, [&](const DomainLoss &L) {
+        return L.Extent == Extent || (!Named.empty() && L.Named == Named);
+      }))
+    All.push_back({std::move(Extent), std::move(Text), std::move(Named)});
+}
+
+/// Whether a range of something else leaves \p L out, for which the verdict
+/// names a case: then that ends \p Of as well.
+bool Losses::isLeftOutBefore(const LostLaunch &L, const Expr &Of) const {
+  const DomainBox &Box = V.Where->Boxes[L.Left.Box];
+  for (auto [I, C] : enumerate(Box.Ranges)) {
+    std::optional<int64_t> Is = evaluate(C.E, L.B);
+    if (Is && C.E != Of &&
+        none_of(C.In, [&](const Interval &In) { return In.contains(*Is); }) &&
+        endNamedFor(V, {L.Left.Box, I}, Is))
+      return true;
+  }
+  return false;
+}
+
+void Losses::addSide(const NarrowRange &R, int64_t Beyond) {
+  std::string Text = R.text(K), Named;
+  if (const std::optional<ClauseRef> C = clauseOf(*V.Where, R))
+    Named = nameOfEnd(*C, Beyond);
+  const StringRef Side = sideOf(R.Mine, Beyond);
+  std::vector<const LostLaunch *> Lost;
+  for (const LostLaunch &L : Whole.Lost)
+    if (std::optional<int64_t> Is = evaluate(R.E, L.B);
+        Is && sideOf(R.Mine, *Is) == Side)
+      Lost.push_back(&L);
+  if (!Lost.empty()) {
+    if (Named.empty() && all_of(Lost, [&](const LostLaunch *L) {
+          return isLeftOutBefore(*L, R.E);
+        }))
+      return;
+    Text += ", without launch " + Lost.front()->Case;
+  }
+  add(nameOf(K, R.E) + Side.str(), std::move(Text), std::move(Named));
+}
+
+void Losses::addRange(const NarrowRange &R) {
+  if (R.Own.Least < R.Mine.Least && R.Own.Least != INT64_MIN)
+    addSide(R, R.Own.Least);
+  // A product is no larger than its factors are.
+  if (R.Own.Most > R.Mine.Most &&
+      none_of(CutAbove, [&](const Expr &E) { return mentions(R.E, E); })) {
+    addSide(R, R.Own.Most);
+    CutAbove.push_back(R.E);
+  }
+}
+
+void Losses::addLaunch(const LostLaunch &L) {
+  const DomainBox &Box = V.Where->Boxes[L.Left.Box];
+  std::string Clause = clauseText(K, *V.Where, L.Left), Extent = Clause, Named;
+  if (L.Left.Clause < Box.Ranges.size()) {
+    const RangeClause &Range = Box.Ranges[L.Left.Clause];
+    const std::optional<int64_t> Beyond = evaluate(Range.E, L.B);
+    Named = nameOfEnd(L.Left, Beyond);
+    if (Named.empty() && isLeftOutBefore(L, Range.E))
+      return;
+    Extent = nameOf(K, Range.E);
+    if (Beyond && !Range.In.empty()) {
+      const StringRef Side =
+          sideOf({Range.In.front().Least, Range.In.back().Most}, *Beyond);
+      if (Side == " above" &&
+          any_of(CutAbove, [&](const Expr &E) { return mentions(Range.E, E); }))
+        return;
+      Extent += Side;
+    }
+  } else {
+    Named = nameOfEnd(L.Left, std::nullopt);
+  }
+  add(std::move(Extent), Clause + ", without launch " + L.Case,
+      std::move(Named));
+}
+
+Expected<std::vector<DomainLoss>>
+lossesOf(const Kernel &K, const GateVerdict &V, const LaunchPlan &Plan,
+         const Guard &When, const GateVerdict &Own) {
+  Expected<std::optional<OriginalDomain>> Whole =
+      originalDomain(Own, V, Plan, When);
+  if (!Whole)
+    return Whole.takeError();
+  if (!*Whole)
+    return std::vector<DomainLoss>();
+  Losses Found(K, V, **Whole);
+  for (const NarrowRange &R : narrowRanges(*V.Where, (**Whole).Where, 1))
+    Found.addRange(R);
+  for (const LostLaunch &L : (**Whole).Lost)
+    Found.addLaunch(L);
+  return Found.take();
 }
 
 /// Launches beyond a domain that are compared; many of them are large.

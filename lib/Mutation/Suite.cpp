@@ -10,6 +10,7 @@
 #include "cupilot/Model/Contract.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -42,8 +43,9 @@ static std::vector<Remark> remarksOf(StringRef Text) {
       continue;
     }
     auto [Word, Value] = Line.split(':');
-    for (StringRef Known : {"kernel", "contract", "workload", "inside",
-                            "honest", "cheat", "bounded", "outside"})
+    for (StringRef Known :
+         {"kernel", "contract", "workload", "inside", "honest", "cheat",
+          "bounded", "outside", "narrower"})
       if (Word.trim() == Known) {
         Found.push_back({Number, Known.str(), Value.trim().str()});
         Open = true;
@@ -105,6 +107,16 @@ Expected<std::vector<SuiteEntry>> parseSuite(StringRef Text, StringRef File) {
           E.Variants.back().Verdict != SuiteVariant::Due::Bounded)
         return Broken(R.Line, "'outside:' does not follow a 'bounded:'");
       E.Variants.back().Outside.push_back(R.Text);
+    } else if (R.Word == "narrower") {
+      if (E.Variants.empty() ||
+          E.Variants.back().Verdict != SuiteVariant::Due::Pass)
+        return Broken(R.Line, "'narrower:' does not follow an 'honest:'");
+      auto [Extents, Why] = StringRef(R.Text).split('|');
+      if (Why.trim().empty())
+        return Broken(R.Line, "'narrower:' needs a reason, as in 'narrower: "
+                              "bx * by | a tile of 1024 numbers'");
+      for (StringRef Extent : split(Extents, ','))
+        E.Variants.back().Narrower.push_back(Extent.trim().str());
     } else {
       SuiteVariant V =
           variantOf(R, R.Word == "cheat"     ? SuiteVariant::Due::Rejected

@@ -106,8 +106,15 @@ private:
   Expected<std::optional<std::string>> faultOf(const SuiteVariant &V,
                                                const SideVariant &Code,
                                                const GateVerdict &Got);
+  Expected<GateVerdict> verdictOnOriginal(StringRef Guard);
+  Expected<std::optional<std::string>> faultOfHonest(const SuiteVariant &V,
+                                                     const SideVariant &Code,
+                                                     const GateVerdict &Got);
   Error judge(const SuiteVariant &V, EntryResult &R);
 
+  GateDepth depth() const {
+    return O.Deep ? GateDepth::Keep : GateDepth::Search;
+  }
   Expected<GateVerdict> verdictOf(const SideVariant &V, GateDepth Depth) {
     return TheGate->judge(V.Code, V.Plan, V.When, Depth);
   }
@@ -121,7 +128,7 @@ private:
   GateCode OriginalCode; ///< Of this kernel alone.
   std::vector<Workload> Recorded, Inside;
   std::unique_ptr<Gate> TheGate;
-  std::optional<std::optional<Domain>> Own; ///< The original's, once known.
+  std::optional<GateVerdict> Own; ///< On the original, once known.
 };
 } // namespace
 
@@ -221,33 +228,86 @@ EntryJudge::faultOf(const SuiteVariant &V, const SideVariant &Code,
   case SuiteVariant::Due::Pass:
     break;
   }
+  return faultOfHonest(V, Code, Got);
+}
+
+/// An extent that its domain lacks must be one that the file names.
+static std::optional<std::string> faultOfLosses(const SuiteVariant &V,
+                                                ArrayRef<DomainLoss> Losses) {
+  std::vector<std::string> Faults;
+  for (const DomainLoss &L : Losses)
+    if (!is_contained(V.Narrower, L.Extent))
+      Faults.push_back(L.Text + " (" +
+                       (L.Named.empty() ? "no case is named for it" : L.Named) +
+                       ")");
+  if (!Faults.empty())
+    return "its domain is narrower than the original's own: " +
+           join(Faults, "; ");
+  for (const std::string &Extent : V.Narrower)
+    if (none_of(Losses,
+                [&](const DomainLoss &L) { return L.Extent == Extent; }))
+      Faults.push_back(Extent);
+  if (!Faults.empty())
+    return "its domain is as wide as the original's own in " +
+           join(Faults, ", ") + ", which the file calls narrower";
+  return std::nullopt;
+}
+
+/// The original as its own variant, under a guard in words.
+Expected<GateVerdict> EntryJudge::verdictOnOriginal(StringRef Guard) {
+  SuiteVariant Itself;
+  Itself.Name = E.Kernel;
+  Itself.Guard = Guard.str();
+  Expected<SideVariant> Same = load(Itself);
+  if (!Same)
+    return Same.takeError();
+  return verdictOf(*Same, depth());
+}
+
+Expected<std::optional<std::string>>
+EntryJudge::faultOfHonest(const SuiteVariant &V, const SideVariant &Code,
+                          const GateVerdict &Got) {
   if (!Got.Where)
     return std::nullopt;
   if (!Own) {
-    SuiteVariant Itself;
-    Itself.Name = E.Kernel;
-    Expected<SideVariant> Same = load(Itself);
-    if (!Same)
-      return Same.takeError();
-    Expected<GateVerdict> Verdict = verdictOf(*Same, GateDepth::Search);
+    Expected<GateVerdict> Verdict = verdictOnOriginal("");
     if (!Verdict)
       return Verdict.takeError();
     if (!Verdict->Passed)
       return "the original is rejected as its own variant: " +
              Verdict->Findings.front().Evidence;
-    Own = std::move(Verdict->Where);
+    Own = std::move(*Verdict);
   }
   std::vector<Workload> All = Recorded;
   All.insert(All.end(), Inside.begin(), Inside.end());
-  return faultOfHonest(Original, Code.When, Got.Where, *Own, All);
+  Expected<std::optional<std::string>> Fault =
+      cupilot::faultOfHonest(Original, Code.When, Got.Where, Own->Where, All);
+  if (!Fault || *Fault)
+    return Fault;
+  Expected<std::vector<DomainLoss>> Losses =
+      lossesOf(Original, Got, Code.Plan, Code.When, *Own);
+  if (!Losses)
+    return Losses.takeError();
+  // Where nothing is named, the guard may be what ends it: the original is
+  // judged under the same.
+  if (!V.Guard.empty() &&
+      any_of(*Losses, [](const DomainLoss &L) { return L.Named.empty(); })) {
+    Expected<GateVerdict> Guarded = verdictOnOriginal(V.Guard);
+    if (!Guarded)
+      return Guarded.takeError();
+    if (Guarded->Passed)
+      Losses = lossesOf(Original, Got, Code.Plan, Code.When, *Guarded);
+    if (!Losses)
+      return Losses.takeError();
+  }
+  return faultOfLosses(V, *Losses);
 }
 
 Error EntryJudge::judge(const SuiteVariant &V, EntryResult &R) {
   Expected<SideVariant> Code = load(V);
   if (!Code)
     return Code.takeError();
-  Expected<GateVerdict> Got =
-      verdictOf(*Code, O.Deep ? GateDepth::Keep : GateDepth::Search);
+  Expected<GateVerdict> Got = verdictOf(*Code, depth());
   if (!Got)
     return Got.takeError();
   std::optional<std::string> Fault;

@@ -17,9 +17,9 @@
 
 namespace cupilot {
 
-/// A device variable of modules with ProductBits: 64 bits, 0 for rounding to
-/// nearest. With another number, each value is rounded up or down by a coin
-/// that is thrown for this value and number, such that no side is preferred.
+/// A device variable of modules with ProductBits or RoundAtRandom: 64 bits.
+/// Each value is rounded up or down by a coin that is thrown for this value and
+/// number, such that no side is preferred. 0 with ProductBits: to nearest.
 inline constexpr char RoundingSeedName[] = "__cupilot_rounding_seed";
 
 /// What is counted and checked while device code runs.
@@ -37,17 +37,20 @@ struct CpuDeviceOptions {
                           ///< was written takes: CpuModule::decided.
   llvm::BitVector OnlyDecisions; ///< Only of these sites; empty: of all.
   bool Count = false;            ///< Fill in Counts (slower).
-  bool AsCompiled = false;  ///< When counting: run the code as LLVM optimises
-                            ///< it for the GPU, where that can be run here.
-  bool WidenFloats = false; ///< Compute in float64 where the code says float,
-                            ///< half or bfloat16, and remember what is stored
-                            ///< unrounded: the reference of the precision
-                            ///< contract. Memory keeps its types.
-  unsigned ProductBits = 0; ///< With WidenFloats: round operands of products,
-                            ///< quotients and results of functions to so many
-                            ///< bits behind the point; 0: not at all. See
-                            ///< RoundingSeedName.
-  unsigned Threads = 0;     ///< Host threads; 0: one per core.
+  bool AsCompiled = false;    ///< When counting: run the code as LLVM optimises
+                              ///< it for the GPU, where that can be run here.
+  bool WidenFloats = false;   ///< Compute in float64 where the code says float,
+                              ///< half or bfloat16, and remember what is stored
+                              ///< unrounded: the reference of the precision
+                              ///< contract. Memory keeps its types.
+  unsigned ProductBits = 0;   ///< With WidenFloats: round operands of products,
+                              ///< quotients and results of functions to so many
+                              ///< bits behind the point; 0: not at all. See
+                              ///< RoundingSeedName.
+  bool RoundAtRandom = false; ///< With WidenFloats: round what is computed in
+                              ///< double, and is not exact, by coins. See
+                              ///< RoundingSeedName.
+  unsigned Threads = 0;       ///< Host threads; 0: one per core.
   uint64_t MaxInstructions =
       0; ///< Stop a thread after about so many; 0: no limit.
   uint64_t MaxLaunchInstructions =

@@ -50,6 +50,22 @@ std::string clauseText(const Kernel &K, const Domain &D, const ClauseRef &C);
 std::optional<std::string> narrowerExtent(const Kernel &K, const Domain &Mine,
                                           const Domain &Own, double Share);
 
+/// What a domain lacks of its original's.
+struct DomainLoss {
+  std::string Extent; ///< "n below", "bx * by above", "rest of n mod 4".
+  std::string Text;   ///< "n: 1..4096 of 1..1048576", or a launch that is lost.
+  /// What the verdict names for it (endNamedFor); "" where it names nothing.
+  std::string Named;
+};
+
+/// What the domain of a right variant, which passed with \p V and \p Plan under
+/// the guard \p When, lacks of that of the original, which passed as its own
+/// variant with \p Own. What plan and guard keep out is no loss. Of those that
+/// the same launch made, the first stands for all.
+llvm::Expected<std::vector<DomainLoss>>
+lossesOf(const Kernel &K, const GateVerdict &V, const LaunchPlan &Plan,
+         const Guard &When, const GateVerdict &Own);
+
 /// What bounded variants must show in a score.
 struct BoundedVerdict {
   bool Caught = false;

@@ -19,6 +19,9 @@
 //                                           domain in which it is right
 //   // outside: grid=4, block=128, ...      a launch on which the bounded
 //                                           variant above is wrong
+//   // narrower: n, bx * by | why           extents of which the domain of the
+//                                           honest variant above has less than
+//                                           its original's, and why
 //   // inside: grid=9, block=96, ...        a launch that must lie in the
 //                                           domains of all honest variants
 //
@@ -33,7 +36,8 @@ namespace cupilot {
 /// Another kernel of the file, and the verdict that is due.
 struct SuiteVariant {
   enum class Due {
-    Pass,     ///< And its domain holds the recorded launches, and Inside.
+    Pass,     ///< And its domain holds the recorded launches, and Inside, and
+              ///< has all of the original's but for Narrower.
     Rejected, ///< For one of Reasons.
     Bounded   ///< Rejected, or right all over a domain without Outside.
   };
@@ -41,8 +45,9 @@ struct SuiteVariant {
   std::string Name;
   unsigned Line = 0;
   std::vector<std::string> Reasons;
-  std::string Plan, Guard;          ///< As text; empty: as the original.
-  std::vector<std::string> Outside; ///< Launches in words.
+  std::string Plan, Guard;           ///< As text; empty: as the original.
+  std::vector<std::string> Outside;  ///< Launches in words.
+  std::vector<std::string> Narrower; ///< DomainLoss::Extent of each.
 };
 
 /// An original and what is judged against it.

@@ -345,7 +345,7 @@ static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
   dropDeviceAttributes(M);
   lowerMemoryIntrinsics(M);
   lowerOpIntrinsics(M);
-  if (Options.ProductBits > 0)
+  if (Options.ProductBits > 0 || Options.RoundAtRandom)
     addRoundingSeed(M);
   collectGlobals(M, Tables);
   std::vector<Function *> Entries;
@@ -394,6 +394,12 @@ static Expected<LoweredModule> lower(Module &M, const CpuDeviceOptions &Options,
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)
         roundProducts(*F, Options.ProductBits);
+  if (Options.RoundAtRandom)
+    for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
+      for (Function *F : List) {
+        lowerFloatAtomics(*F, Options.CanonicalNans); // Sums as others are.
+        roundAtRandom(*F);
+      }
   if (Options.CheckWritten)
     for (ArrayRef<Function *> List : {ArrayRef(Functions), ArrayRef(Entries)})
       for (Function *F : List)

@@ -67,6 +67,12 @@ void addRoundingSeed(llvm::Module &M);
 /// CpuDeviceOptions::ProductBits says. Constants and what follows from the
 /// arguments of a launch alone keep all their bits.
 void roundProducts(llvm::Function &F, unsigned Bits);
+/// Rounds what \p F, which is widened, computes in double up or down by coins,
+/// as CpuDeviceOptions::RoundAtRandom says.
+void roundAtRandom(llvm::Function &F);
+/// \p Bits, of 64-bit integers, such that each bit of the result hangs on all
+/// of them.
+llvm::Value *mixedBits(llvm::IRBuilderBase &B, llvm::Value *Bits);
 /// Marks the stores of cooperative groups' own code with OfGroupsName.
 void markGroupStores(llvm::Module &M);
 /// Replaces NVVM intrinsics and inline assembly of an entry. Returns what it

@@ -31,6 +31,19 @@ void addRoundingSeed(Module &M) {
   Seed->setExternallyInitialized(true);
 }
 
+/// The multipliers and shifts of splitmix64 (Steele, Lea and Flood, 2014).
+Value *mixedBits(IRBuilderBase &B, Value *Bits) {
+  auto Number = [&](uint64_t N) {
+    return ConstantInt::get(Bits->getType(), N);
+  };
+  Value *Hash = Bits;
+  for (uint64_t Factor : {0xbf58476d1ce4e5b9, 0x94d049bb133111eb}) {
+    Hash = B.CreateXor(Hash, B.CreateLShr(Hash, Number(30)));
+    Hash = B.CreateMul(Hash, Number(Factor));
+  }
+  return B.CreateXor(Hash, B.CreateLShr(Hash, Number(31)));
+}
+
 namespace {
 class Rounder {
 public:
@@ -84,14 +97,8 @@ Value *Rounder::rounded(IRBuilder<> &B, Value *V) {
   Value *Coin = Seed;
   if (auto *Vector = dyn_cast<FixedVectorType>(V->getType()))
     Coin = B.CreateVectorSplat(Vector->getElementCount(), Coin);
-  // The multiplier and shifts of splitmix64 (Steele, Lea and Flood, 2014).
-  Value *Hash = B.CreateXor(Whole, Coin);
-  for (uint64_t Factor : {0xbf58476d1ce4e5b9, 0x94d049bb133111eb}) {
-    Hash = B.CreateXor(Hash, B.CreateLShr(Hash, Number(30)));
-    Hash = B.CreateMul(Hash, Number(Factor));
-  }
-  Hash = B.CreateLShr(B.CreateXor(Hash, B.CreateLShr(Hash, Number(31))),
-                      Number(64 - Dropped));
+  Value *Hash = B.CreateLShr(mixedBits(B, B.CreateXor(Whole, Coin)),
+                             Number(64 - Dropped));
   Value *Added = B.CreateSelect(B.CreateICmpEQ(Coin, Number(0)),
                                 Number(uint64_t(1) << (Dropped - 1)), Hash);
   Value *Shorter = B.CreateBitCast(

@@ -8,6 +8,7 @@
 
 #include "CpuDeviceFixture.h"
 #include <cmath>
+#include <set>
 
 using namespace cupilot;
 using namespace llvm;
@@ -181,4 +182,55 @@ extern "C" __global__ void k(const float *x, const float *w, float *y, float f) 
   EXPECT_FALSE(launch("k", {}, buffer(X), buffer(W), buffer(Y), F).Fault);
   EXPECT_EQ(Y[0], float(0.75 * -0x1p-149));
   EXPECT_EQ(Y[3], INFINITY);
+}
+
+TEST_F(Widened, DoublesAreRoundedAtRandom) {
+  const char *Source = R"(
+extern "C" __global__ void k(const double *x, double *y) {
+  y[0] = x[0] + x[1];
+  y[1] = x[0] * x[2];
+  y[2] = x[0] / x[2];
+  y[3] = fma(x[0], x[2], x[1]);
+  y[4] = sqrt(x[2]);
+  y[5] = x[3] + x[4];
+  y[6] = exp(x[2]);
+  y[7] = x[3] * x[5];
+})";
+  // The sum loses a quarter of a unit; that of integers, nothing.
+  const std::vector<double> X = {1, 0x1p-54, 3.1, 7, 5, INFINITY};
+  std::vector<double> In = X, Y(8);
+  CpuDeviceOptions Wide;
+  Wide.WidenFloats = true;
+  compile(Source, Wide);
+  EXPECT_FALSE(launch("k", {}, buffer(In), buffer(Y)).Fault);
+  const std::vector<double> Plain = Y;
+  Wide.RoundAtRandom = true;
+  compile(Source, Wide);
+  auto *Seed = static_cast<uint64_t *>(Module->global(RoundingSeedName)->first);
+  std::vector<std::set<double>> Seen(Y.size());
+  unsigned Up = 0;
+  for (*Seed = 1; *Seed <= 128; ++*Seed) {
+    EXPECT_FALSE(launch("k", {}, buffer(In), buffer(Y)).Fault);
+    for (size_t I = 0; I < Y.size(); ++I)
+      Seen[I].insert(Y[I]);
+    Up += Y[0] > 1;
+  }
+  EXPECT_EQ(Seen[0], std::set<double>({1, 1 + 0x1p-52}));
+  // A quarter of them, so that the mean is exact.
+  EXPECT_GT(Up, 16u);
+  EXPECT_LT(Up, 48u);
+  // What is not exact has one other number, on the side of what was lost.
+  const long double Exact[] = {1.0L + 0x1p-54L, 1.0L * X[2], 1.0L / X[2],
+                               1.0L * X[2] + 0x1p-54L,
+                               std::sqrt((long double)X[2])};
+  for (size_t I : {2, 3, 4}) {
+    ASSERT_EQ(Seen[I].size(), 2u) << I;
+    EXPECT_LT(*Seen[I].begin(), Exact[I]) << I;
+    EXPECT_GT(*Seen[I].rbegin(), Exact[I]) << I;
+    EXPECT_EQ(std::nextafter(*Seen[I].begin(), INFINITY), *Seen[I].rbegin());
+  }
+  EXPECT_EQ(Seen[6].size(), 3u); // Of functions, nobody knows the side.
+  for (size_t I : {1, 5, 7})
+    EXPECT_EQ(Seen[I], std::set<double>({Plain[I]})) << I;
+  EXPECT_EQ(Plain[5], 12);
 }

@@ -8,6 +8,7 @@
 
 #include "Evaluation/Errors.h"
 #include "gtest/gtest.h"
+#include <array>
 #include <cstring>
 
 using namespace cupilot;
@@ -27,7 +28,7 @@ bool passes(std::initializer_list<float> Got, const PrecisionContract &Contract,
   const Layout Floats{4, {{0, ElementKind::Float}}};
   ErrorRange Errors;
   return !compareBuffer(bytesOf(Got), bytesOf({1, 1}), bytesOf({1.2F, 1}),
-                        Floats, {Contract, Sensitivity, 16, true}, Errors);
+                        Floats, {Contract, Sensitivity, 16, {}, true}, Errors);
 }
 
 // What a unit in the last place of the inputs does excuses a variant under
@@ -44,6 +45,33 @@ TEST(Errors, RelaxedBearsWhatSameBears) {
   EXPECT_FALSE(passes({1.2F, 1.105F}, Same, Sensitivity));
   EXPECT_FALSE(passes({1.2F, 1.12F}, Relaxed, Sensitivity));
   EXPECT_FALSE(passes({1.2F, 1.09F}, Relaxed, {}));
+}
+
+// The float64 run says nothing of an original that computes in double: other
+// roundings of its own do, four times over.
+TEST(Errors, DoublesBearWhatTheirRoundingsDo) {
+  auto Passes = [](double Got, llvm::ArrayRef<double> OfDoubles) {
+    const Layout Doubles{8, {{0, ElementKind::Double}}};
+    auto Two = [](double First) {
+      const std::array<double, 2> Numbers = {First, 1};
+      Bytes B(sizeof(Numbers));
+      std::memcpy(B.data(), Numbers.data(), B.size());
+      return B;
+    };
+    const PrecisionContract Same;
+    ErrorRange Errors;
+    return !compareBuffer(Two(Got), Two(1), Two(1), Doubles,
+                          {Same, {}, 16, OfDoubles, true}, Errors);
+  };
+  // By byte. Of the first number, and of the other, the buffer's largest.
+  std::vector<double> Off(16);
+  Off[0] = 0x1p-49;
+  Off[8] = 0x1p-46;
+  EXPECT_TRUE(Passes(1 + 0x1p-48, {}));
+  EXPECT_FALSE(Passes(1 + 0x1p-45, {}));
+  EXPECT_TRUE(Passes(1 + 0x1p-44, Off));
+  EXPECT_FALSE(Passes(1 + 0x1.2p-44, Off));
+  EXPECT_FALSE(Passes(1 + 0x1p-24, Off));
 }
 
 } // namespace

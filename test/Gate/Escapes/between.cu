@@ -326,6 +326,7 @@ __global__ void foursButFive(const float *__restrict__ x,
 // workload: grid=1x1x1, block=32, args=[buffer f32 n=384 normal seed=10, buffer f32 n=576 normal seed=12, buffer f32 n=96 output, 8, 12, 48]
 // inside: grid=1x1x3, block=32, args=[buffer f32 n=1152 normal seed=10, buffer f32 n=1728 normal seed=12, buffer f32 n=288 output, 8, 12, 48]
 // honest: productsBackwards
+// narrower: k * (-2 floordiv n) above | it shows with sizes below 0 alone
 // bounded: productsRecorded
 // outside: grid=1x1x2, block=32, args=[buffer f32 n=256 normal seed=10, buffer f32 n=384 normal seed=12, buffer f32 n=192 output, 8, 12, 16]
 // outside: grid=1x1x4, block=32, args=[buffer f32 n=1024 normal seed=10, buffer f32 n=1536 normal seed=12, buffer f32 n=384 output, 8, 12, 32]
@@ -432,7 +433,9 @@ __global__ void paddedAhead(const float *__restrict__ x,
 // workload: grid=5, block=128, args=[buffer i32 n=1100 uniform low=0 high=1000 seed=1, buffer i32 n=5 output, 1100]
 // inside: grid=4, block=128, args=[buffer i32 n=900 uniform low=0 high=1000 seed=1, buffer i32 n=4 output, 900]
 // honest: halvesApart
+// narrower: n below | the original compares without sign
 // honest: halvesBackwards
+// narrower: n below | the original compares without sign
 // bounded: halvesRecorded
 // outside: grid=4, block=256, args=[buffer i32 n=1690 uniform low=0 high=1000 seed=1, buffer i32 n=4 output, 1690]
 // Each block adds twice as many elements as it has threads.
@@ -509,6 +512,7 @@ __global__ void tilesFirst(const int *x, int *y, int rows, int cols) {
 // workload: grid=5, block=128, args=[buffer f32 n=1100 uniform seed=1, buffer f32 n=5 output, 1100]
 // inside: grid=4, block=128, args=[buffer f32 n=900 uniform seed=1, buffer f32 n=4 output, 900]
 // honest: partSumsApart
+// narrower: n below | the original compares without sign
 // bounded: partSumsRecorded
 // outside: grid=2, block=14, args=[buffer f32 n=36 uniform seed=1, buffer f32 n=2 output, 36]
 // outside: grid=4, block=15, args=[buffer f32 n=95 uniform seed=1, buffer f32 n=4 output, 95]

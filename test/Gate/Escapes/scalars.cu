@@ -6,7 +6,9 @@
 // inside: grid=10, block=128, args=[buffer f32 n=1200 uniform seed=1, buffer f32 n=1200 output, 1200, 5, 0]
 // inside: grid=1, block=64, args=[buffer f32 n=50 uniform seed=1, buffer f32 n=50 output, 50, 0, 1]
 // honest: movingMeanShared | | bx <= 128; radius >= 0; radius <= 32
+// narrower: n below | reads x before it looks at n
 // honest: movingMeanPairs | | radius >= 0
+// narrower: radius above | a sum of pairs is less exact than one of all
 // honest: movingMeanBranches | | radius >= 0
 // bounded: movingMeanClamps
 // outside: grid=3, block=128, args=[buffer f32 n=300 uniform seed=1, buffer f32 n=300 output, 300, 3, 0]

@@ -6,6 +6,7 @@
 // inside: grid=3, block=128, args=[buffer f32 n=6000 uniform low=0.5 high=2 seed=1, buffer f32 n=6000 output, 2000]
 // inside: grid=40, block=64, args=[buffer f32 n=4000 uniform low=0.5 high=2 seed=1, buffer f32 n=4000 output, 100]
 // honest: rowSharesInPlace
+// narrower: cols below | reads the first element before it looks at cols
 // honest: rowSharesReread
 // honest: rowSharesTiles
 // bounded: rowSharesCached
@@ -542,6 +543,7 @@ __global__ void doubledOnePass(const float *__restrict__ x,
 // kernel: nearestOf
 // workload: grid=2, block=32, args=[buffer f32 n=50 uniform low=-8 high=8 seed=3, buffer f32 n=90 uniform low=-8 high=8 seed=4, buffer i32 n=50 output, 50, 90]
 // honest: nearestOfTwo
+// narrower: points below | reads the query where there is no point
 // honest: nearestOfBack
 // bounded: nearestOfFew
 // outside: grid=2, block=32, args=[buffer f32 n=50 uniform low=-8 high=8 seed=3, buffer f32 n=20000 uniform low=-8 high=8 seed=4, buffer i32 n=50 output, 50, 20000]

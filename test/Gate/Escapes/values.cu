@@ -704,6 +704,7 @@ __global__ void scaledSumNoAlpha(const float *a, float *c, int n, float alpha, f
 // kernel: counted
 // workload: grid=4, block=64, args=[buffer i32 n=250 uniform low=0 high=63 seed=13, buffer i32 n=64 zeros, 250]
 // honest: countedShared
+// narrower: n below | adds to the counts where n is 0, too
 // honest: countedSharedSome
 // honest: countedMatched
 // cheat: countedStored | race, extra-output, mismatch

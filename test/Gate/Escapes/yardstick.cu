@@ -404,3 +404,122 @@ __global__ void longSumEverySecond(const float *x, float *y, int n) {
   if (threadIdx.x == 0)
     y[blockIdx.x] = sum;
 }
+
+// A kernel that computes in double is its own float64 run: what its roundings
+// would do if they went the other way is the measure.
+//
+// kernel: doubleSum
+// workload: grid=1, block=64, args=[buffer f64 n=8192 normal seed=1, buffer f64 n=64 output, 64, 128]
+// honest: doubleSumBackwards
+// honest: doubleSumByFour
+// honest: doubleSumCompensated
+// cheat: doubleSumInFloat | mismatch, narrower-arithmetic
+// cheat: doubleSumShort | mismatch, narrower-arithmetic
+// cheat: doubleSumNoSmall | mismatch
+// cheat: doubleSumNoLast | mismatch
+__global__ void doubleSum(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += x[r * n + i] * 0.1;
+  y[r] = sum;
+}
+__global__ void doubleSumBackwards(const double *x, double *y, int rows,
+                                   int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = n; i-- > 0;)
+    sum = fma(x[r * n + i], 0.1, sum);
+  y[r] = sum;
+}
+__global__ void doubleSumByFour(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum[4] = {};
+  for (int i = 0; i < n; ++i)
+    sum[i % 4] += x[r * n + i] * 0.1;
+  y[r] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+__global__ void doubleSumCompensated(const double *x, double *y, int rows,
+                                     int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0, lost = 0;
+  for (int i = 0; i < n; ++i) {
+    double v = x[r * n + i] * 0.1, next = sum + v;
+    if (isfinite(next))
+      lost += fabs(sum) < fabs(v) ? (v - next) + sum : (sum - next) + v;
+    sum = next;
+  }
+  y[r] = sum + lost;
+}
+__global__ void doubleSumInFloat(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  float sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += float(x[r * n + i] * 0.1);
+  y[r] = sum;
+}
+// Terms of 43 bits.
+__global__ void doubleSumShort(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += __longlong_as_double(__double_as_longlong(x[r * n + i] * 0.1) &
+                                ~0x3ffll);
+  y[r] = sum;
+}
+__global__ void doubleSumNoSmall(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += fabs(x[r * n + i]) < 1e-12 ? 0 : x[r * n + i] * 0.1;
+  y[r] = sum;
+}
+__global__ void doubleSumNoLast(const double *x, double *y, int rows, int n) {
+  int r = blockIdx.x * blockDim.x + threadIdx.x;
+  if (r >= rows)
+    return;
+  double sum = 0;
+  for (int i = 0; i < n - (n > 100); ++i)
+    sum += x[r * n + i] * 0.1;
+  y[r] = sum;
+}
+
+// What the last bit of a large argument does to a sine is no excuse, in double
+// either: the original's sine is right to the last place.
+//
+// kernel: farSine
+// workload: grid=2, block=128, args=[buffer f64 n=256 uniform seed=1 low=-1e12 high=1e12, buffer f64 n=256 output, 256]
+// honest: farSineBoth
+// cheat: farSineReduced | mismatch
+__global__ void farSine(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = sin(x[i]);
+}
+__global__ void farSineBoth(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  double sine, cosine;
+  sincos(x[i], &sine, &cosine);
+  y[i] = sine;
+}
+__global__ void farSineReduced(const double *x, double *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = fabs(x[i]) < 1e6 ? sin(x[i]) : sin(fmod(x[i], 6.283185307179586));
+}

@@ -4,6 +4,7 @@
 // kernel: saxpy
 // workload: grid=4, block=256, args=[1000, 1.7, buffer f32 n=1000 uniform seed=3, buffer f32 n=1000 normal seed=4]
 // honest: saxpyFma
+// narrower: n below | takes a negative n for a large one
 // honest: saxpyStride | grid=(2) | bx == 256; gx * 256 >= n
 // honest: saxpyFloat4 | grid=(n ceildiv 512); block=(128) | bx == 256; gx * 256 >= n; n mod 4 == 0; align x 16; align y 16
 // honest: saxpyTwo | grid=(gx ceildiv 2) | bx == 256; gx * 256 >= n
@@ -182,6 +183,7 @@ __global__ void halfAxpyStride(const __half *a, const __half *b, __half *out,
 // kernel: clampScale
 // workload: grid=2, block=128, args=[{@0 i32 200, @4 f32 -0.5, @8 f32 0.75, @12 f32 2.5}, buffer f32 n=200 normal seed=9, buffer i32 n=200 output]
 // honest: clampScaleBranches
+// narrower: values of o | a limit of 0 and an x of -0
 // honest: clampScaleBits
 // honest: clampScaleStride | grid=(1) | bx == 128; gx * 128 >= s0
 // A struct by value, a union to see a float's bits.

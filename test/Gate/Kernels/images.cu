@@ -3,6 +3,7 @@
 // kernel: conv1
 // workload: grid=3x2, block=64, args=[buffer f32 n=360 uniform seed=1, buffer f32 n=14 uniform seed=2, buffer f32 n=348 output, 180, 7]
 // honest: conv1Shared
+// narrower: taps below | reads in where there is no tap
 // honest: conv1Weights
 // honest: conv1TwoSums
 // Two channels of n values, one filter of `taps` each; no padding.
@@ -143,6 +144,8 @@ __global__ void conv2Columns(const float *__restrict__ in,
 // workload: grid=2x2x3, block=8x8, args=[buffer f32 n=2520 normal seed=5, buffer f32 n=630 output, 30, 28, 2]
 // honest: maxPoolBranches
 // honest: maxPoolFlat | grid=(2, 1, gz); block=(64, 1) | bx == 8; by == 8; gx * 16 >= nx; gy * 16 >= ny
+// narrower: gz above | as many channels were tried with windows of one pixel alone
+// narrower: nx below, k below | writes all windows, the original as many as it has threads
 // honest: maxPoolRows
 // Windows of k x k, one next to the other; blockIdx.z is the channel.
 __global__ void maxPool(const float *__restrict__ in, float *__restrict__ out,
@@ -207,6 +210,7 @@ __global__ void maxPoolRows(const float *__restrict__ in,
 // workload: grid=2x5, block=32x4, args=[buffer u8 n=3180 uniform low=0 high=255 seed=6, buffer u8 n=1060 output, 53, 20]
 // honest: toGrayUint
 // honest: toGrayFlat | grid=(4, 1); block=(64, 1) | bx == 32; by == 4; gx * 32 >= width; gy * 4 >= height
+// narrower: width below | the product of two negative sizes is positive
 // honest: toGrayTwo | grid=((width + 63) floordiv 64, gy) | bx == 32; by == 4; gx * 32 >= width
 struct Pixel {
   unsigned char r, g, b;
@@ -263,6 +267,7 @@ __global__ void toGrayTwo(const Pixel *__restrict__ in,
 // honest: resizeRows
 // honest: resizeWeights
 // honest: resizeFlat | grid=(gx, gy); block=(64, 1) | bx == 16; by == 8; gx * 16 >= ox; gy * 8 >= oy
+// narrower: gx * gy above, (ox * oy - 1) floordiv ox | the product of two negative sizes is positive
 // Bilinear, corners on corners.
 __device__ float pixelAt(const float *in, int nx, int ny, int ox, int oy, int x,
                          int y) {
@@ -335,6 +340,7 @@ __global__ void resizeFlat(const float *__restrict__ in,
 // honest: nbodyTile | grid=(gx) | bx == 32
 // honest: nbodyTwoSums
 // honest: nbodyRoot
+// narrower: values of soft | the cube of a distance overflows before its root does
 // Accelerations of bodies (x, y, z, mass).
 __global__ void nbody(const float4 *__restrict__ body, float3 *__restrict__ acc,
                       int n, float soft) {
@@ -422,8 +428,10 @@ __global__ void nbodyRoot(const float4 *__restrict__ body,
 // kernel: monteCarlo
 // workload: grid=2, block=64, args=[buffer u32 n=120 uniform low=1 high=1000000 seed=9, buffer u32 n=1 zeros, 120, 20]
 // honest: monteCarloShared
+// narrower: n below | adds to hits where n is 0, too
 // honest: monteCarloUnrolled
 // honest: monteCarloBallot | grid=(gx) | bx == 64
+// narrower: n below | adds to hits where n is 0, too
 // Points in the quarter circle; each thread has its own generator.
 __device__ unsigned nextRandom(unsigned &state) {
   state = state * 1664525u + 1013904223u;
@@ -500,6 +508,7 @@ __global__ void monteCarloBallot(unsigned *states, unsigned *hits, int n,
 // workload: grid=3x2, block=16x16, args=[buffer u16 n=1056 output, 44, 24, -2.2, -1.1, 0.07, 60]
 // honest: escapeRounded
 // honest: escapeFlat | grid=(4, 1); block=(128, 1) | bx == 16; by == 16; gx * 16 >= nx; gy * 16 >= ny
+// narrower: nx below | the product of two negative sizes is positive
 // honest: escapeStruct
 // Iterations until |z| > 2. Products are rounded by themselves, so that the
 // counts are the same for every order of the code.

@@ -6,6 +6,7 @@
 // honest: transposeSmall | grid=(cols ceildiv 16, rows ceildiv 16); block=(16, 16) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
 // honest: transposeOutward
 // honest: transposeFlat | grid=(4, 1); block=(128, 1) | bx == 32; by == 8; gx * 32 >= cols; gy * 32 >= rows
+// narrower: rows below, cols below | the product of two negative sizes is positive
 // 32x32 elements for each block of 32x8 threads.
 __global__ void transpose(const float *__restrict__ in,
                           float *__restrict__ out, int rows, int cols) {
@@ -61,6 +62,7 @@ __global__ void transposeFlat(const float *__restrict__ in,
 // kernel: gemm
 // workload: grid=3x2, block=16x16, args=[buffer f32 n=1216 uniform seed=4, buffer f32 n=1520 uniform seed=5, buffer f32 n=1280 uniform seed=6, 32, 40, 38, 1.5, 0.25]
 // honest: gemmTile | grid=(gx, gy) | bx == 16; by == 16
+// narrower: m below, n below | reads b where m is 0, and a where n is 0
 // honest: gemmRegisters | grid=(n ceildiv 32, m ceildiv 32) | bx == 16; by == 16; gx * 16 >= n; gy * 16 >= m
 // honest: gemmUnrolled
 // honest: gemmSplit
@@ -179,6 +181,7 @@ __global__ void gemmRow(const float *__restrict__ a,
 // honest: gemvWarp | grid=(rows ceildiv 4); block=(128) | bx == 64; gx * 64 >= rows
 // honest: gemvBlock | grid=(rows) | bx == 64; gx * 64 >= rows
 // honest: gemvShared
+// narrower: rows below | reads x where rows is 0
 // honest: gemvUnrolled
 // honest: gemvTwoSums
 __global__ void gemv(const float *__restrict__ a, const float *__restrict__ x,
@@ -273,7 +276,7 @@ __global__ void gemvTwoSums(const float *__restrict__ a,
 }
 
 // kernel: batchedGemm
-// workload: grid=1x1x5, block=8x8, args=[buffer f32 n=280 uniform seed=9, buffer f32 n=315 uniform seed=10, buffer f32 n=360 output, 8, 9, 7]
+// workload: grid=2x1x5, block=8x8, args=[buffer f32 n=280 uniform seed=9, buffer f32 n=315 uniform seed=10, buffer f32 n=360 output, 8, 9, 7]
 // honest: batchedGemmFlat | grid=(1, 1, gz); block=(32, 1) | bx == 8; by == 8; gx * 8 >= n; gy * 8 >= m
 // honest: batchedGemmOuter
 // honest: batchedGemmShared | grid=(1, 1, gz); block=(64, 1) | bx == 8; by == 8; gx * 8 >= n; gy * 8 >= m; m * k <= 512

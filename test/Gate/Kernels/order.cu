@@ -238,6 +238,7 @@ __global__ void histogramMatch(const unsigned char *data, unsigned *bins,
 // honest: gatherStride | grid=(1) | bx == 64; gx * 64 >= n
 // honest: gatherTwo | grid=(gx); block=(32) | bx == 64
 // honest: gatherLdg
+// narrower: n below | takes a negative n for a large one
 __global__ void gather(const float *__restrict__ table,
                        const int *__restrict__ index, float *__restrict__ out,
                        int n) {

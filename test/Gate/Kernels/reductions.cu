@@ -4,9 +4,13 @@
 // kernel: blockSums
 // workload: grid=5, block=128, args=[buffer f32 n=1100 uniform seed=1, buffer f32 n=5 output, 1100]
 // honest: blockSumsShuffle | grid=(gx) | bx == 128
+// narrower: n below | the original compares without sign, and reads beyond a negative n
 // honest: blockSumsWarp | grid=(gx); block=(32) | bx == 128
+// narrower: n below | as above
 // honest: blockSumsSerial | grid=(gx); block=(1) | bx == 128
+// narrower: n below | as above
 // honest: blockSumsInterleaved
+// narrower: n below | as above
 // Each block sums two elements a thread.
 __global__ void blockSums(const float *__restrict__ in,
                           float *__restrict__ out, int n) {
@@ -82,6 +86,7 @@ __global__ void blockSumsInterleaved(const float *__restrict__ in,
 // workload: grid=4, block=64, args=[buffer f32 n=700 uniform seed=2, buffer f32 n=4 output, buffer u32 n=1 zeros, buffer f32 n=1 output, 700]
 // honest: sumLastWarp
 // honest: sumLastParallel
+// narrower: bx between | halves the block, which must be a power of two
 // honest: sumLastFenceEarly
 // Block sums, then the block that ends last adds them up.
 __device__ float sumOfBlock(float v, float *part) {
@@ -204,6 +209,7 @@ __global__ void sumLastFenceEarly(const float *__restrict__ in,
 // honest: dotShuffle | grid=(gx) | bx == 64; gx * 64 * 4 >= n
 // honest: dotShared
 // honest: dotSerial | grid=(1); block=(1) | bx == 64
+// narrower: n above | one sum of all terms is less exact than one for each thread
 __global__ void dot(const double *__restrict__ a, const double *__restrict__ b,
                     double *sum, int n) {
   double mine = 0;

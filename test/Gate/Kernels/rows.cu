@@ -5,7 +5,10 @@
 // honest: softmaxShuffle | grid=(gx) | bx == 128
 // honest: softmaxOnline | grid=(gx); block=(64) | bx == 128
 // honest: softmaxThread | grid=(gx ceildiv 4); block=(4) | bx == 128; gx >= rows
+// narrower: cols below | reads the first element before it looks at cols
+// narrower: cols above | one thread adds up a row, and is less exact than a tree
 // honest: softmaxExpTwice
+// narrower: bx between | halves the block, which must be a power of two
 // honest: softmaxWarps | grid=(gx ceildiv 2); block=(64) | bx == 128; gx >= rows
 __global__ void softmax(const float *__restrict__ in, float *__restrict__ out,
                         int rows, int cols) {
@@ -170,6 +173,7 @@ __global__ void softmaxWarps(const float *__restrict__ in,
 // workload: grid=5, block=64, args=[buffer f32 n=750 normal seed=2, buffer f32 n=150 uniform seed=3, buffer f32 n=150 uniform seed=4, buffer f32 n=750 output, 5, 150, 1e-5]
 // honest: layerNormWarp | grid=(gx); block=(32) | bx == 64
 // honest: layerNormWelford | grid=(gx ceildiv 8); block=(8) | bx == 64; gx >= rows
+// narrower: cols above | Welford's means are less exact than two passes
 // honest: layerNormShuffle | grid=(gx) | bx == 64
 __global__ void layerNorm(const float *__restrict__ in,
                           const float *__restrict__ gain,
@@ -278,6 +282,7 @@ __global__ void layerNormShuffle(const float *__restrict__ in,
 // workload: grid=7, block=32, args=[buffer f32 n=700 normal seed=5, buffer f32 n=100 uniform seed=6, buffer f32 n=700 output, 7, 100, 1e-6]
 // honest: rmsNormBlock | grid=(gx); block=(64) | bx == 32
 // honest: rmsNormThread | grid=(gx ceildiv 16); block=(16) | bx == 32; gx >= rows
+// narrower: cols above | one thread adds up a row, and is less exact than a tree
 // honest: rmsNormFloat4 | grid=(gx) | bx == 32; cols mod 4 == 0; align in 16; align gain 16; align out 16
 __global__ void rmsNorm(const float *__restrict__ in,
                         const float *__restrict__ gain,

@@ -4,6 +4,7 @@
 // workload: grid=3, block=64, args=[buffer f32 n=180 uniform seed=1, buffer f32 n=9 uniform seed=2, buffer f32 n=180 output, 180, 9]
 // honest: firFilterBackwards
 // honest: firFilterShared
+// narrower: taps below | reads x where there is no tap
 __global__ void firFilter(const float *__restrict__ x,
                           const float *__restrict__ h, float *__restrict__ y,
                           int n, int taps) {

@@ -68,6 +68,7 @@ __global__ void spmvBackwards(const int *__restrict__ start,
 // kernel: nearest
 // workload: grid=2, block=32, args=[buffer f32 n=150 uniform seed=4, buffer f32 n=270 uniform seed=5, buffer i32 n=50 output, buffer f32 n=50 output, 50, 90]
 // honest: nearestShared
+// narrower: queries below, points below | reads points where there is no query, and queries where there is no point
 // honest: nearestWarp | grid=(queries) | bx == 32; gx * 32 >= queries
 // honest: nearestBackwards
 // Index and squared distance of the nearest point; the first of several.
@@ -177,8 +178,11 @@ __global__ void nearestBackwards(const float *__restrict__ query,
 // kernel: findPattern
 // workload: grid=4, block=64, args=[buffer u8 n=250 uniform low=97 high=99 seed=6, buffer u8 n=3 uniform low=97 high=99 seed=7, buffer u8 n=250 output, 250, 3]
 // honest: findPatternShared
+// narrower: n above | goes through the whole pattern after a difference, and takes too long
+// narrower: length below | reads text where the pattern is empty
 // honest: findPatternBackwards
 // honest: findPatternStride | grid=(1) | bx == 64; gx * 64 >= n
+// narrower: length below | counts no hits, which a length below 0 is not
 // out[i] is 1 where the pattern begins.
 __global__ void findPattern(const char *__restrict__ text,
                             const char *__restrict__ pattern,
@@ -235,7 +239,9 @@ __global__ void findPatternStride(const char *__restrict__ text,
 // workload: grid=3, block=32, args=[buffer u8 n=72 uniform low=65 high=68 seed=8, buffer u8 n=60 uniform low=65 high=68 seed=9, buffer i32 n=3 output, 24, 20]
 // honest: alignSerial | grid=(gx); block=(1) | bx == 32
 // honest: alignFull
+// narrower: n above | a table of 65 x 65
 // honest: alignWarp | grid=(gx) | bx == 32; m <= 32
+// narrower: n below | reads a where n is 0
 // Smith-Waterman score of sequence pairs, by anti-diagonals.
 __global__ void align(const char *__restrict__ a, const char *__restrict__ b,
                       int *__restrict__ score, int m, int n) {
@@ -345,6 +351,7 @@ __global__ void alignWarp(const char *__restrict__ a,
 // honest: longestUnsigned
 // honest: longestTwoSteps
 // honest: longestStride | grid=(1) | bx == 32; gx * 32 >= n
+// narrower: limit below | counts down from a limit below 0
 // Steps of the Collatz sequence to 1, at most so many.
 __global__ void longest(const long long *__restrict__ start,
                         int *__restrict__ steps, int n, int limit) {

@@ -3,6 +3,7 @@
 // kernel: blur1
 // workload: grid=3, block=128, args=[buffer f32 n=300 uniform seed=1, buffer f32 n=300 output, 300]
 // honest: blur1Shared
+// narrower: n below | reads in before it looks at n
 // honest: blur1Interior
 // honest: blur1Stride | grid=(1) | bx == 128; gx * 128 >= n
 // honest: blur1Four | block=(32) | bx == 128
@@ -70,6 +71,7 @@ __global__ void blur1Four(const float *__restrict__ in, float *__restrict__ out,
 // workload: grid=3x5, block=16x8, args=[buffer f64 n=1517 uniform seed=2, buffer f64 n=1517 output, 41, 37, 0.1]
 // honest: heat2Tile
 // honest: heat2Rows | grid=(gx, 1); block=(16, 1) | bx == 16; by == 8; gx * 16 >= nx; gy * 8 >= ny
+// narrower: ny below | reads the first row before it looks at ny
 // honest: heat2Weights
 // honest: heat2Wide | grid=(nx ceildiv 32, gy); block=(32, 8) | bx == 16; by == 8; gx * 16 >= nx
 __global__ void heat2(const double *__restrict__ in, double *__restrict__ out,
@@ -165,6 +167,7 @@ __global__ void heat2Wide(const double *__restrict__ in,
 // workload: grid=3x2x9, block=8x8, args=[buffer f32 n=2340 uniform seed=3, buffer f32 n=2340 output, 20, 13, 9]
 // honest: laplace3March | grid=(gx, gy, 1) | gz == nz
 // honest: laplace3Shared
+// narrower: bx above | a tile of 32 x 33
 // honest: laplace3Flat
 __global__ void laplace3(const float *__restrict__ in, float *__restrict__ out,
                          int nx, int ny, int nz) {

@@ -22,7 +22,9 @@ __global__ void addBiasSubtract(const float *__restrict__ x,
 // kernel: permute3
 // workload: grid=4, block=64, args=[buffer f32 n=240 uniform seed=3, buffer f32 n=240 output, 4, 10, 6]
 // honest: permute3ByInput
+// narrower: a * b * -1 + a * b * c + (a * b * c - 1) floordiv c | its index is in 32 bits; the bound divides by c
 // honest: permute3Loops
+// narrower: a * b * c - c + ((gx * bx - 1) floordiv b) floordiv a | its index is in 32 bits; the bound divides by a and b
 // [a][b][c] to [c][a][b].
 __global__ void permute3(const float *__restrict__ x, float *__restrict__ y,
                          int a, int b, int c) {
@@ -125,6 +127,7 @@ __global__ void dequantiseGroups(const signed char *__restrict__ q,
 // kernel: embed
 // workload: grid=12, block=32, args=[buffer i32 n=12 uniform low=0 high=19 seed=8, buffer f32 n=400 uniform seed=9, buffer f32 n=240 output, 20]
 // honest: embedVectors | | width mod 4 == 0; align table 16; align y 16
+// narrower: width below | reads the token where width is 0
 // honest: embedOnce
 __global__ void embed(const int *__restrict__ token,
                       const float *__restrict__ table, float *__restrict__ y,
