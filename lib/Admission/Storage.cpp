@@ -16,7 +16,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 using namespace clang;
-using llvm::StringRef;
 
 namespace cupilot {
 

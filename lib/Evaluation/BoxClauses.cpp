@@ -180,6 +180,7 @@ void BoxMaker::addPointers(DomainBox &Box) const {
       Box.Alignments.push_back({Pointers[I], static_cast<unsigned>(All)});
   }
   std::vector<KnownTouch> Known;
+  Known.reserve(Right.size());
   for (const Point &P : Right)
     Known.push_back({P.L, P.IsAnchor});
   std::vector<Expr> Variables;

@@ -226,7 +226,7 @@ static void addIndices(const GateCase &Base, const IntegerList &List,
 static void addConstants(const GateCase &Base, const LoadedIntegers &L,
                          size_t Buffer, CaseMakers &Makers) {
   constexpr size_t MostMixed = 24, MostAlone = 6;
-  auto Add = [&](const Twine &Name, auto Change) {
+  auto Add = [&](const Twine &Name, const auto &Change) {
     Makers.push_back(
         {Base.Name + " " + Name.str(),
          [&Base, Buffer, Name = Name.str(), Change] {

@@ -17,6 +17,11 @@
 
 #include "Cases.h"
 
+namespace llvm {
+class DataLayout;
+class Type;
+} // namespace llvm
+
 namespace cupilot {
 
 /// Where loaded integers lie: behind a pointer of the kernel, or in a device

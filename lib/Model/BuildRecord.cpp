@@ -216,8 +216,7 @@ BuildRecord mergeRecords(std::vector<BuildRecord> Records) {
     return std::tuple(A.Variants.empty(), strictness(A.Contract)) <
            std::tuple(B.Variants.empty(), strictness(B.Contract));
   };
-  BuildRecord All =
-      *std::min_element(Records.begin(), Records.end(), Strictest);
+  BuildRecord All = *llvm::min_element(Records, Strictest);
   All.Variants.clear();
   for (BuildRecord &R : Records)
     if (R.Contract == All.Contract)
