@@ -179,9 +179,8 @@ SideCondition DecisionReader::sideOfFloats(CmpInst::Predicate P, const Value &L,
 SideCondition DecisionReader::sideOf(const CmpInst &Cmp, bool Taken) {
   const Value &L = *Cmp.getOperand(0), &R = *Cmp.getOperand(1);
   CmpInst::Predicate P = Taken ? Cmp.getPredicate() : Cmp.getInversePredicate();
-  if (isa<ICmpInst>(Cmp))
-    return compared(P, L, R);
-  SideCondition C = sideOfFloats(P, L, R);
+  SideCondition C =
+      isa<ICmpInst>(Cmp) ? compared(P, L, R) : sideOfFloats(P, L, R);
   return C.Known ? C : sideOfFolded(Cmp, Taken);
 }
 

@@ -399,6 +399,29 @@ static bool isTwofold(const Instruction &V, const DataLayout &DL) {
   return Known.One.isZero() && Known.Zero.popcount() + 1 == Bits;
 }
 
+/// Whether a side is a count or an order of bits, or has more than 64: ranges
+/// say nothing of these.
+static bool comparesBits(const ICmpInst &Cmp) {
+  return any_of(Cmp.operands(), [](const Use &U) {
+    const Value *V = U.get();
+    if (V->getType()->isIntegerTy() && V->getType()->getIntegerBitWidth() > 64)
+      return true;
+    while (isa<ZExtInst, SExtInst, TruncInst, FreezeInst>(V))
+      V = cast<Instruction>(V)->getOperand(0);
+    const auto *Call = dyn_cast<IntrinsicInst>(V);
+    switch (Call ? Call->getIntrinsicID() : Intrinsic::not_intrinsic) {
+    case Intrinsic::bitreverse:
+    case Intrinsic::bswap:
+    case Intrinsic::ctlz:
+    case Intrinsic::ctpop:
+    case Intrinsic::cttz:
+      return true;
+    default:
+      return false;
+    }
+  });
+}
+
 FoldedDecisions foldDecisions(Function &F) {
   FoldedDecisions Found;
   const DataLayout &DL = F.getParent()->getDataLayout();
@@ -411,6 +434,10 @@ FoldedDecisions foldDecisions(Function &F) {
     Slice S;
     if (const auto *Cmp = dyn_cast<FCmpInst>(&I)) {
       if (S.copyFloats(*Cmp, Slices))
+        All.emplace_back(&I, std::move(S));
+    } else if (const auto *Whole = dyn_cast<ICmpInst>(&I);
+               Whole && comparesBits(*Whole)) {
+      if (S.copy(I, Slices))
         All.emplace_back(&I, std::move(S));
     } else if (auto [L, R] = comparedIn(I); L) {
       if (S.copyFloats(*L, *R, CmpInst::ICMP_SLT, Slices))

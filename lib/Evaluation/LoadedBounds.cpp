@@ -11,10 +11,13 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/Support/KnownBits.h"
 #include "llvm/Support/NVPTXAddrSpace.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace cupilot {
 
@@ -111,7 +114,10 @@ bool LoadedWalk::returns(const Value *Number,
   if (!Seen.insert(Number).second)
     return false;
   for (const User *U : Number->users()) {
-    if (isa<FPToSIInst, FPToUIInst>(U)) {
+    const auto *Call = dyn_cast<IntrinsicInst>(U);
+    if (isa<FPToSIInst, FPToUIInst>(U) ||
+        (Call && (Call->getIntrinsicID() == Intrinsic::fptosi_sat ||
+                  Call->getIntrinsicID() == Intrinsic::fptoui_sat))) {
       SmallPtrSet<const Value *, 8> Integers;
       if (decides(U, Integers))
         return true;
@@ -135,6 +141,28 @@ static bool losesBits(const CastInst &Cast, const DataLayout &DL) {
           ComputeMaxSignificantBits(V, DL) > Held + 1);
 }
 
+/// The bits of an integer that \p I leaves, by a mask or by shifts to the left
+/// and back; 0 where it leaves all, or so few that cases of all lengths and
+/// indices go beyond them. What is left may be packed with other numbers.
+static unsigned keptBits(const Instruction &I) {
+  constexpr unsigned Tried = 16;
+  const Value *V = nullptr;
+  const APInt *Mask = nullptr, *Up = nullptr, *Down = nullptr;
+  unsigned Width = I.getType()->getScalarSizeInBits(), Bits = 0;
+  if (match(&I, m_And(m_Value(V), m_LowBitMask(Mask))))
+    Bits = Mask->countr_one();
+  else if (auto Raised = m_Shl(m_Value(V), m_APInt(Up));
+           match(&I, m_Shr(m_CombineOr(Raised, m_c_Or(Raised, m_Value())),
+                           m_APInt(Down))) &&
+           *Up == *Down)
+    Bits = Width - static_cast<unsigned>(Up->getZExtValue());
+  if (Bits <= Tried || Bits >= std::min(Width - 1, 32u))
+    return 0;
+  if (computeKnownBits(V, I.getDataLayout()).countMaxActiveBits() <= Bits)
+    return 0;
+  return Bits;
+}
+
 std::vector<LoadedBound> LoadedWalk::bounds() const {
   std::vector<LoadedBound> Result;
   const DataLayout &DL = F.getDataLayout();
@@ -153,6 +181,18 @@ std::vector<LoadedBound> LoadedWalk::bounds() const {
       if (Roots R = of(Trunc->getOperand(0)); R && Bits > 1 && Bits < 32 &&
                                               decides(Trunc, Seen) &&
                                               losesBits(*Trunc, DL))
+        addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
+    }
+    if (unsigned Bits = I.getType()->isIntegerTy() ? keptBits(I) : 0) {
+      SmallPtrSet<const Value *, 8> Seen;
+      // Where the other bits live on, these are fields of a word.
+      Roots Whole = 0;
+      for (const Instruction &Other : instructions(F))
+        if (const APInt *By = nullptr;
+            match(&Other, m_Shr(m_Value(), m_APInt(By))) && !By->isZero() &&
+            By->ule(Bits) && !keptBits(Other))
+          Whole |= of(&Other);
+      if (Roots R = of(&I) & ~Whole; R && decides(&I, Seen))
         addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
     }
     if (isa<SIToFPInst, UIToFPInst>(I)) {

@@ -221,6 +221,17 @@ Value *BodyLowering::written(Value *V) {
   return V;
 }
 
+Value *BodyLowering::written(function_ref<Value *()> Emit,
+                             function_ref<bool(const Instruction &)> Which) {
+  BasicBlock *BB = B.GetInsertBlock();
+  size_t Before = BB->size();
+  Value *V = Emit();
+  for (Instruction &I : drop_begin(*BB, Before))
+    if (Which(I))
+      Written.insert(&I);
+  return V;
+}
+
 Value *BodyLowering::carry() {
   return Carry ? B.CreateLoad(B.getInt1Ty(), Carry) : nullptr;
 }

@@ -69,6 +69,11 @@ public:
   /// Notes that \p V stands in the text: it is no matter of how an instruction
   /// works. Returns it.
   llvm::Value *written(llvm::Value *V);
+  /// The same for those instructions that \p Emit emits and \p Which says.
+  /// Returns what Emit does.
+  llvm::Value *
+  written(llvm::function_ref<llvm::Value *()> Emit,
+          llvm::function_ref<bool(const llvm::Instruction &)> Which);
   /// The carry flag; null when nothing in this body has set it.
   llvm::Value *carry();
   void setCarry(llvm::Value *V);

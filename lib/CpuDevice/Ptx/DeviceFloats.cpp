@@ -122,8 +122,8 @@ Value *floatToInteger(IRBuilderBase &B, Value *X, Type *To, bool Signed,
 Value *saturated(IRBuilderBase &B, Value *X) {
   Value *Zero = ConstantFP::get(X->getType(), 0.0),
         *One = ConstantFP::get(X->getType(), 1.0);
-  X = B.CreateSelect(B.CreateFCmpOGT(X, Zero), X, Zero);
-  return B.CreateSelect(B.CreateFCmpOLT(X, One), X, One);
+  Value *Below = B.CreateSelect(B.CreateFCmpOLT(X, One), X, One);
+  return B.CreateSelect(B.CreateFCmpOGT(X, Zero), Below, Zero);
 }
 
 Value *rectified(IRBuilderBase &B, Value *X) {

@@ -199,9 +199,14 @@ void lowerInlineAsm(Module &M, ForeignStatement Foreign) {
   for (CallInst *Call : Calls) {
     auto *Asm = cast<InlineAsm>(Call->getCalledOperand());
     Expected<ptx::Fragment> Program = readAsm(Asm->getAsmString());
-    // An empty statement keeps the order of what stands around it.
-    if (Program && Program->Statements.empty() && Call->getType()->isVoidTy())
+    // An empty statement, perhaps with a comment, keeps the order of what
+    // stands around it.
+    if (Program && Program->Statements.empty() && Call->getType()->isVoidTy()) {
+      Call->setCalledOperand(InlineAsm::get(Call->getFunctionType(), "",
+                                            Asm->getConstraintString(),
+                                            Asm->hasSideEffects()));
       continue;
+    }
     if (Error Unknown = Program ? AsmLowering(*Call, *Program, Foreign).run()
                                 : Program.takeError())
       Call->setMetadata(

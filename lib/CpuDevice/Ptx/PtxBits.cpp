@@ -14,6 +14,10 @@ using namespace llvm;
 
 namespace cupilot {
 
+static bool isRightShift(const Instruction &I) {
+  return I.isShift() && I.getOpcode() != Instruction::Shl;
+}
+
 bool ptxFindBit(BodyLowering &L, const PtxStatement &S) {
   unsigned Bits = ptxTypeBits(S.types().back());
   Value *X = S.Operands.size() == 2 ? L.read(S.operand(1), Bits) : nullptr;
@@ -51,8 +55,11 @@ bool ptxExtractField(BodyLowering &L, const PtxStatement &S) {
         *Length = L.read(S.operand(3), 32);
   if (!X || !Position || !Length)
     return false;
-  return L.write(S, extractField(L.B, X, Position, Length,
-                                 S.types().back().starts_with("s")));
+  bool Signed = S.types().back().starts_with("s");
+  return L.write(
+      S,
+      L.written([&] { return extractField(L.B, X, Position, Length, Signed); },
+                isRightShift));
 }
 
 bool ptxInsertField(BodyLowering &L, const PtxStatement &S) {
@@ -101,7 +108,12 @@ bool ptxPermute(BodyLowering &L, const PtxStatement &S) {
   for (StringRef Each : {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"})
     if (S.has(Each))
       Mode = Each;
-  return L.write(S, permuteBytes(L.B, Mode, X, Y, Selector));
+  // The bytes are taken from all eight.
+  return L.write(
+      S, L.written([&] { return permuteBytes(L.B, Mode, X, Y, Selector); },
+                   [](const Instruction &I) {
+                     return isRightShift(I) && I.getType()->isIntegerTy(64);
+                   }));
 }
 
 /// dp4a and dp2a: products of bytes with bytes or halves, summed.

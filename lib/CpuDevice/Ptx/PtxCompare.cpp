@@ -63,6 +63,8 @@ static Value *compare(BodyLowering &L, const PtxStatement &S, StringRef Type) {
                                           : L.written(B.CreateICmp(P, X, Y));
 }
 
+bool isCompare(const Instruction &I) { return isa<CmpInst>(I); }
+
 static bool hasBoolean(const PtxStatement &S) {
   return S.has("and") || S.has("or") || S.has("xor");
 }

@@ -30,7 +30,7 @@ bool ptxMove(BodyLowering &L, const PtxStatement &S) {
     if (!Word || Bits % To.size() != 0)
       return false;
     for (auto [I, Name] : enumerate(To))
-      if (!L.write(Name, B.CreateTrunc(B.CreateLShr(Word, I * Part),
+      if (!L.write(Name, B.CreateTrunc(L.written(B.CreateLShr(Word, I * Part)),
                                        B.getIntNTy(Part))))
         return false;
     return true;
@@ -75,20 +75,7 @@ bool ptxConvertInteger(BodyLowering &L, const PtxStatement &S) {
     return false;
   if (S.has("sat")) {
     Type *Wide = B.getIntNTy(std::max(ToBits, FromBits) + 1);
-    auto Bound = [&](const APInt &Limit) {
-      return ConstantInt::get(
-          Wide, ToSigned ? Limit.sext(Wide->getIntegerBitWidth())
-                         : Limit.zext(Wide->getIntegerBitWidth()));
-    };
-    V = B.CreateIntCast(V, Wide, FromSigned);
-    V = B.CreateBinaryIntrinsic(Intrinsic::smax, V,
-                                Bound(ToSigned
-                                          ? APInt::getSignedMinValue(ToBits)
-                                          : APInt::getMinValue(ToBits)));
-    V = B.CreateBinaryIntrinsic(Intrinsic::smin, V,
-                                Bound(ToSigned
-                                          ? APInt::getSignedMaxValue(ToBits)
-                                          : APInt::getMaxValue(ToBits)));
+    V = clampedTo(L, B.CreateIntCast(V, Wide, FromSigned), ToBits, ToSigned);
     V = B.CreateTrunc(V, B.getIntNTy(ToBits));
   } else {
     V = B.CreateIntCast(V, B.getIntNTy(ToBits), FromSigned);
@@ -201,7 +188,7 @@ bool ptxConvertToFloat(BodyLowering &L, const PtxStatement &S) {
           V);
   }
   if (S.has("sat"))
-    V = saturated(B, V);
+    V = L.written([&] { return saturated(B, V); }, isCompare);
   if (S.has("relu"))
     V = rectified(B, V);
   if (S.has("satfinite"))

@@ -82,7 +82,7 @@ static Value *flushedResult(BodyLowering &L, StringRef Op,
 
 static bool finish(BodyLowering &L, const PtxStatement &S, Value *V) {
   if (S.has("sat"))
-    V = saturated(L.B, V);
+    V = L.written([&] { return saturated(L.B, V); }, isCompare);
   if (S.has("relu"))
     V = rectified(L.B, V);
   return L.write(S, V);
@@ -211,13 +211,31 @@ bool ptxTestProperty(BodyLowering &L, const PtxStatement &S) {
   auto Args = ptxSources(L, S, 1);
   if (Args.empty())
     return false;
-  FPClassTest Test = S.has("finite")       ? fcFinite
-                     : S.has("infinite")   ? fcInf
-                     : S.has("number")     ? ~fcNan & fcAllFlags
-                     : S.has("notanumber") ? fcNan
-                     : S.has("normal")     ? fcNormal | fcZero
-                                           : fcSubnormal;
-  return L.write(S, L.B.createIsFPClass(Args[0], Test));
+  IRBuilder<> &B = L.B;
+  // Comparisons, as C++ code would have them.
+  Value *Magnitude = B.CreateUnaryIntrinsic(Intrinsic::fabs, Args[0]),
+        *Infinity = ConstantFP::getInfinity(Args[0]->getType()),
+        *Zero = ConstantFP::get(Args[0]->getType(), 0.0),
+        *Normal = ConstantFP::get(Args[0]->getType(),
+                                  APFloat::getSmallestNormalized(
+                                      Args[0]->getType()->getFltSemantics()));
+  auto Test = [&]() -> Value * {
+    if (S.has("finite"))
+      return B.CreateFCmpOLT(Magnitude, Infinity);
+    if (S.has("infinite"))
+      return B.CreateFCmpOEQ(Magnitude, Infinity);
+    if (S.has("number"))
+      return B.CreateFCmpORD(Args[0], Args[0]);
+    if (S.has("notanumber"))
+      return B.CreateFCmpUNO(Args[0], Args[0]);
+    Value *Some = B.CreateFCmpOGT(Magnitude, Zero),
+          *Small = B.CreateFCmpOLT(Magnitude, Normal);
+    if (S.has("subnormal"))
+      return B.CreateAnd(Some, Small);
+    return B.CreateAnd(B.CreateFCmpOLT(Magnitude, Infinity),
+                       B.CreateNot(B.CreateAnd(Some, Small)));
+  };
+  return L.write(S, L.written(Test, isCompare));
 }
 
 } // namespace cupilot

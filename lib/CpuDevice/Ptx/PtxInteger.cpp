@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PtxRules.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Support/KnownBits.h"
 
 using namespace llvm;
 
@@ -20,6 +22,27 @@ static bool isSigned(const PtxStatement &S) {
 static Value *twice(IRBuilder<> &B, Value *V, bool Signed) {
   return B.CreateIntCast(V, B.getIntNTy(2 * V->getType()->getIntegerBitWidth()),
                          Signed);
+}
+
+Value *clampedTo(BodyLowering &L, Value *V, unsigned Bits, bool Signed) {
+  Type *T = V->getType();
+  unsigned Width = T->getIntegerBitWidth();
+  APInt Low = Signed ? APInt::getSignedMinValue(Bits).sext(Width)
+                     : APInt::getZero(Width),
+        High = Signed ? APInt::getSignedMaxValue(Bits).sext(Width)
+                      : APInt::getMaxValue(Bits).zext(Width);
+  // An end that no operand comes to is no decision.
+  const DataLayout &DL = L.B.GetInsertBlock()->getDataLayout();
+  const KnownBits Known = computeKnownBits(V, DL);
+  if (Signed && ComputeMaxSignificantBits(V, DL) <= Bits)
+    return V;
+  if (!Known.isNonNegative())
+    V = L.written(L.B.CreateBinaryIntrinsic(Intrinsic::smax, V,
+                                            ConstantInt::get(T, Low)));
+  if (!Known.isNonNegative() || Known.countMaxActiveBits() > Bits - Signed)
+    V = L.written(L.B.CreateBinaryIntrinsic(Intrinsic::smin, V,
+                                            ConstantInt::get(T, High)));
+  return V;
 }
 
 /// a + b + carry or a - b - borrow; sets the flag when asked to.
@@ -53,12 +76,21 @@ bool ptxAddSub(BodyLowering &L, const PtxStatement &S) {
     return L.write(S, chained(L, Args[0], Args[1], Subtract,
                               S.base().ends_with("c"), S.has("cc")));
   }
-  if (S.has("sat"))
-    return L.write(
-        S, B.CreateBinaryIntrinsic(
-               Subtract ? (Signed ? Intrinsic::ssub_sat : Intrinsic::usub_sat)
-                        : (Signed ? Intrinsic::sadd_sat : Intrinsic::uadd_sat),
-               Args[0], Args[1]));
+  if (S.has("sat")) {
+    Type *T = Args[0]->getType();
+    if (T->isVectorTy())
+      return L.write(
+          S,
+          B.CreateBinaryIntrinsic(
+              Subtract ? (Signed ? Intrinsic::ssub_sat : Intrinsic::usub_sat)
+                       : (Signed ? Intrinsic::sadd_sat : Intrinsic::uadd_sat),
+              Args[0], Args[1]));
+    // A maximum and a minimum, which decide.
+    Value *X = twice(B, Args[0], Signed), *Y = twice(B, Args[1], Signed);
+    Value *V = clampedTo(L, Subtract ? B.CreateSub(X, Y) : B.CreateAdd(X, Y),
+                         T->getIntegerBitWidth(), Signed);
+    return L.write(S, B.CreateTrunc(V, T));
+  }
   return L.write(S, Subtract ? B.CreateSub(Args[0], Args[1])
                              : B.CreateAdd(Args[0], Args[1]));
 }
@@ -75,7 +107,7 @@ bool ptxMultiply(BodyLowering &L, const PtxStatement &S) {
     return false;
   Value *Product = B.CreateMul(twice(B, X, Signed), twice(B, Y, Signed));
   if (S.has("hi"))
-    Product = B.CreateLShr(Product, Bits);
+    Product = L.written(B.CreateLShr(Product, Bits));
   if (!Wide)
     Product = B.CreateTrunc(Product, X->getType());
   if (!Add)
@@ -179,7 +211,7 @@ bool ptxUnary(BodyLowering &L, const PtxStatement &S) {
   if (Op == "not")
     return L.write(S, B.CreateNot(X));
   if (Op == "cnot")
-    return L.write(S, B.CreateZExt(B.CreateIsNull(X), X->getType()));
+    return L.write(S, B.CreateZExt(L.written(B.CreateIsNull(X)), X->getType()));
   if (Op == "brev")
     return L.write(S, B.CreateUnaryIntrinsic(Intrinsic::bitreverse, X));
   // The result of these has 32 bits, whatever the operand.
@@ -228,7 +260,7 @@ bool ptxLop3(BodyLowering &L, const PtxStatement &S) {
   Value *With = L.read(S.operand(5), 1);
   if (!Predicate || !With)
     return false;
-  Value *Some = B.CreateIsNotNull(Result);
+  Value *Some = L.written(B.CreateIsNotNull(Result));
   return L.write(*To, Result) &&
          L.write(*Predicate,
                  Any ? B.CreateOr(Some, With) : B.CreateAnd(Some, With));
@@ -267,10 +299,9 @@ bool ptxFunnelShift(BodyLowering &L, const PtxStatement &S) {
           ? B.CreateBinaryIntrinsic(Intrinsic::umin, Args[2], B.getInt32(32))
           : B.CreateAnd(Args[2], 31);
   Amount = twice(B, Amount, false);
-  return L.write(
-      S, B.CreateTrunc(S.has("l") ? B.CreateLShr(B.CreateShl(Pair, Amount), 32)
-                                  : B.CreateLShr(Pair, Amount),
-                       B.getInt32Ty()));
+  Value *Shifted = B.CreateLShr(S.has("l") ? B.CreateShl(Pair, Amount) : Pair,
+                                S.has("l") ? B.getInt64(32) : Amount);
+  return L.write(S, B.CreateTrunc(L.written(Shifted), B.getInt32Ty()));
 }
 
 } // namespace cupilot

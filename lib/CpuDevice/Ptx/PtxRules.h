@@ -97,6 +97,9 @@ CUPILOT_PTX_RULE(ptxStop);
 
 #undef CUPILOT_PTX_RULE
 
+/// Of instructions that are written().
+bool isCompare(const llvm::Instruction &I);
+
 /// The fences' and atomics' order ("acq_rel"); relaxed for "".
 llvm::AtomicOrdering ptxOrdering(const PtxStatement &S);
 
@@ -104,6 +107,10 @@ llvm::AtomicOrdering ptxOrdering(const PtxStatement &S);
 /// subnormal numbers for .ftz; empty on failure.
 llvm::SmallVector<llvm::Value *, 4>
 ptxSources(BodyLowering &L, const PtxStatement &S, unsigned Count);
+
+/// \p V no further than the numbers of \p Bits: two decisions of the text.
+llvm::Value *clampedTo(BodyLowering &L, llvm::Value *V, unsigned Bits,
+                       bool Signed);
 
 /// \p V with subnormal numbers made zeros of the same sign.
 llvm::Value *flushed(llvm::IRBuilderBase &B, llvm::Value *V);

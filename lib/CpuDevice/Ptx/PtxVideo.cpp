@@ -17,6 +17,7 @@
 
 #include "PtxRules.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -153,7 +154,10 @@ bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
     Y = S.has("wrap") ? B.CreateAnd(Y, 31)
                       : B.CreateBinaryIntrinsic(Intrinsic::umin, Y,
                                                 ConstantInt::get(Wide, 32));
-  Value *Exact = operation(B, S, Op, X, Y);
+  auto Decides = [](const Instruction &I) {
+    return isa<CmpInst, MinMaxIntrinsic>(I);
+  };
+  Value *Exact = L.written([&] { return operation(B, S, Op, X, Y); }, Decides);
   if (Shift && Saturates) // By the manual of all bits.
     Exact = B.CreateSExt(B.CreateTrunc(Exact, B.getIntNTy(34)), Wide);
   if (Saturates)
@@ -172,6 +176,7 @@ bool ptxVideo(BodyLowering &L, const PtxStatement &S) {
     Exact = Cut ? B.CreateSExt(V, Wide) : Exact;
     Value *Less = SignedResult ? B.CreateICmpSLT(Exact, Other)
                                : B.CreateICmpULT(Exact, Other);
+    L.written(Less);
     V = S.has("min") ? B.CreateSelect(Less, V, C) : B.CreateSelect(Less, C, V);
   }
   if (Merge) {

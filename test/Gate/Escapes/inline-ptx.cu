@@ -276,4 +276,177 @@ __global__ void movedShift(const float *x, float *y, int n, int by) {
   if (i < n)
     y[i] = x[i] + by + beyond;
 }
+
+// kernel: added
+// workload: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 3]
+// honest: addedByFields
+// honest: addedSaturated
+// bounded: addedZero
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// bounded: addedAny
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// bounded: addedField
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// bounded: addedFunnel
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// bounded: addedCounted
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// bounded: addedVideo
+// outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
+// Instructions that compare, shift and clamp by other names.
+__global__ void added(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] + by;
+}
+// The halves and bytes of a number are all of it.
+__global__ void addedByFields(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int low, high;
+  asm volatile("// Halves, and back.");
+  asm("bfe.u32 %0, %1, 0, 16;" : "=r"(low) : "r"(by));
+  asm("bfe.s32 %0, %1, 16, 16;" : "=r"(high) : "r"(by));
+  asm("{.reg .b16 l, h;\n\tmov.b32 {l, h}, %0;\n\tmov.b32 %0, {h, l};\n\t"
+      "prmt.b32 %0, %0, 0, 0x1032;}"
+      : "+r"(i));
+  y[i] = x[i] + (high * 65536 + low);
+}
+// The same in C++: bits that are counted.
+__global__ void addedCounted(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[i] + by + (__popc(by ^ 12347) == 0);
+}
+__global__ void addedSaturated(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float share;
+  asm("cvt.sat.f32.f32 %0, %1;" : "=f"(share) : "f"((float)i / n));
+  int j;
+  asm("add.sat.s32 %0, %1, 0;" : "=r"(j) : "r"(i));
+  if (share < 1)
+    y[j] = x[j] + by;
+}
+// A comparison with zero.
+__global__ void addedZero(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int e;
+  asm("{.reg .b32 t;\n\txor.b32 t, %1, 12347;\n\tcnot.b32 %0, t;}"
+      : "=r"(e)
+      : "r"(by));
+  if (i < n)
+    y[i] = x[i] + by + e;
+}
+// The predicate of a logic instruction.
+__global__ void addedAny(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int e;
+  asm("{.reg .pred p;\n\t.reg .b32 t;\n\t"
+      "lop3.or.b32 t|p, %1, 12347, 0, 0x3c, 0;\n\tselp.b32 %0, 0, 1, p;}"
+      : "=r"(e)
+      : "r"(by));
+  if (i < n)
+    y[i] = x[i] + by + e;
+}
+// Shifts by other names: of a field, of two words, of halves, of bytes.
+__global__ void addedField(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int e;
+  asm("{.reg .b32 t;\n\txor.b32 t, %1, 12347;\n\tclz.b32 t, t;\n\t"
+      "bfe.u32 %0, t, 5, 1;}"
+      : "=r"(e)
+      : "r"(by));
+  if (i < n)
+    y[i] = x[i] + by + e;
+}
+__global__ void addedFunnel(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int e;
+  asm("{.reg .b32 t;\n\txor.b32 t, %1, 12347;\n\tclz.b32 t, t;\n\t"
+      "shf.r.wrap.b32 %0, t, 0, 5;}"
+      : "=r"(e)
+      : "r"(by));
+  if (i < n)
+    y[i] = x[i] + by + e;
+}
+__global__ void addedVideo(const float *x, float *y, int n, int by) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int e;
+  asm("vset.u32.u32.eq %0, %1, %2;"
+      : "=r"(e)
+      : "r"(by), "r"(12347));
+  if (i < n)
+    y[i] = x[i] + by + e;
+}
+
+// kernel: gathered
+// workload: grid=8, block=128, args=[buffer i32 n=1000 permutation seed=3, buffer f32 n=1000 uniform seed=1, buffer f32 n=1000 output, 1000]
+// honest: gatheredByFields
+// cheat: gatheredMasked | untested
+// cheat: gatheredPacked | untested
+// cheat: gatheredField | untested
+// cheat: gatheredByFloat | untested
+// cheat: gatheredSaturated | untested
+// Indices in memory of which some bits are taken.
+__global__ void gathered(const int *index, const float *x, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[index[i]];
+}
+__global__ void gatheredByFields(const int *index, const float *x, float *y,
+                                 int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int low = index[i] & 0xfffff, high;
+  asm("bfe.s32 %0, %1, 20, 12;" : "=r"(high) : "r"(index[i]));
+  y[i] = x[high * 0x100000 + low];
+}
+__global__ void gatheredMasked(const int *index, const float *x, float *y,
+                               int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[index[i] & 0xffffff];
+}
+__global__ void gatheredPacked(const int *index, const float *x, float *y,
+                               int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  unsigned word = (unsigned)index[i] << 8 | (threadIdx.x & 255);
+  y[i] = x[word >> 8];
+}
+__global__ void gatheredField(const int *index, const float *x, float *y,
+                              int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j;
+  asm("bfe.u32 %0, %1, 0, 20;" : "=r"(j) : "r"(index[i]));
+  y[i] = x[j];
+}
+__global__ void gatheredByFloat(const int *index, const float *x, float *y,
+                                int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j;
+  asm("{.reg .f32 f;\n\tcvt.rn.f32.s32 f, %1;\n\tcvt.rzi.s32.f32 %0, f;}"
+      : "=r"(j)
+      : "r"(index[i]));
+  y[i] = x[j];
+}
+// Saturation is a minimum.
+__global__ void gatheredSaturated(const int *index, const float *x, float *y,
+                                  int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  int j;
+  asm("add.sat.s32 %0, %1, 2147383647;\n\tsub.s32 %0, %0, 2147383647;"
+      : "=&r"(j)
+      : "r"(index[i]));
+  y[i] = x[j];
+}
 int main() {}
