@@ -69,6 +69,7 @@ BranchCoverage::missing(const BranchCoverage *Original) const {
             Original->missesToo(Code.Sites[Site], S.Number, S.AtLeast)))
         Result.push_back({Site, S.Number, S.AtLeast, Code.Sites[Site].Kind,
                           Code.Sites[Site].Location, Facts.HangsOnMemory,
+                          Facts.HangsOnArguments, Facts.Numbers,
                           S.Places});
   }
   return Result;
@@ -280,6 +281,11 @@ BranchCoverage::proposals(const MissingSide &M, const Bindings &Base) const {
       }
     }
   }
+  // What cannot be said of a number may be that it is none.
+  if (Result.empty())
+    for (const FloatRef &Number : M.Numbers)
+      for (double V : {double(INFINITY), double(NAN), 0.0, double(-INFINITY)})
+        Result.push_back({Base, std::pair(Number, V), {}, {}});
   return Result;
 }
 

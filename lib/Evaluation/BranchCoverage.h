@@ -19,6 +19,8 @@ struct MissingSide {
   DecisionKind Kind = DecisionKind::Compare;
   std::string Location;
   bool HangsOnMemory = false; ///< On loaded integers, too.
+  bool HangsOnArguments = false; ///< On arguments alone.
+  std::vector<FloatRef> Numbers; ///< The floating ones among these.
   /// When it is taken: one for each place where its function was inlined.
   std::vector<SideCondition> Places;
   /// Whether anything is known of when it is taken.

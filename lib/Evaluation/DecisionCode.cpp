@@ -40,6 +40,13 @@ bool DecisionReader::matters(ArrayRef<const Value *> Operands, unsigned Site,
     return false;
   Code.Facts[Site].Matters = true;
   Code.Facts[Site].HangsOnMemory |= All.ints();
+  if (!Of.isOfArguments(Data))
+    return true;
+  Code.Facts[Site].HangsOnArguments = true;
+  for (auto [I, Number] : enumerate(Of.floats()))
+    if (Data.has(Of.floatBit(unsigned(I))) &&
+        !is_contained(Code.Facts[Site].Numbers, Number))
+      Code.Facts[Site].Numbers.push_back(Number);
   return true;
 }
 

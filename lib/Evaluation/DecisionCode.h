@@ -65,6 +65,9 @@ struct SideCondition {
 struct SiteFacts {
   bool Matters = false; ///< It hangs on launch, arguments or loaded integers.
   bool HangsOnMemory = false;
+  /// What is compared follows from arguments alone.
+  bool HangsOnArguments = false;
+  std::vector<FloatRef> Numbers; ///< The floating ones among these.
   /// Sides that must be taken: by their number, for each place one condition.
   struct Side {
     unsigned Number = 0;

@@ -60,6 +60,14 @@ bool Dependence::decidesByMoreThanFloats(const Sources &S) const {
   return false;
 }
 
+bool Dependence::isOfArguments(const Sources &S) const {
+  for (unsigned Bit : S.all())
+    if (Bit < Sources::NumKinds ||
+        (Bit >= pointerBit(0) && Bit < floatBit(0)))
+      return false;
+  return !S.none();
+}
+
 static void addTerms(const Expr &E, const Dependence &D, Sources &To) {
   if (E.K == Expr::Kind::Dim)
     To.set(static_cast<unsigned>(E.Value));

@@ -75,6 +75,9 @@ public:
   /// Whether it is anything but numbers that came from floats in memory: the
   /// launch, an argument, an integer or a pointer.
   bool decidesByMoreThanFloats(const Sources &S) const;
+  /// Whether it is numbers that the kernel gets, and nothing else: the same for
+  /// all threads.
+  bool isOfArguments(const Sources &S) const;
 
   llvm::Function &function() const { return F; }
   const Kernel &kernel() const { return K; }

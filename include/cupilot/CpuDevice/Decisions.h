@@ -31,7 +31,7 @@ enum class DecisionKind {
   Table,       ///< An index into a constant array: a side for each element.
   Loop,        ///< Turns before it is left: a side for each number of them.
   Number,      ///< Shifts and divisions of integers: it is 0, or it is not.
-  FloatMinMax, ///< Of floats: the first is not smaller, or it is.
+  FloatMinMax, ///< Of floats: the first is not smaller, or it is, or a NaN.
   Service      ///< A call that may allocate memory or print. One side: it ran.
 };
 

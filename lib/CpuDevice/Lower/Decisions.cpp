@@ -357,7 +357,7 @@ Marker::kindOf(const Instruction &I) {
   if (isNumber(I))
     return std::pair(DecisionKind::Number, 2u);
   if (comparedIn(I).first)
-    return std::pair(DecisionKind::FloatMinMax, 2u);
+    return std::pair(DecisionKind::FloatMinMax, 3u);
   if (isMark(I))
     return std::pair(DecisionKind::Service, 1u);
   if (const auto *G = dyn_cast<GetElementPtrInst>(&I))
@@ -502,7 +502,10 @@ void Seer::seeInstruction(Instruction &I, const DecisionSite &S) {
   case DecisionKind::FloatMinMax: {
     const CallBase &Mark = cast<CallBase>(I);
     OperandBundleUse Floats = *Mark.getOperandBundle(MinimumName);
-    return see(B, S, B.CreateFCmpOLT(Floats.Inputs[0], Floats.Inputs[1]));
+    Value *L = Floats.Inputs[0], *R = Floats.Inputs[1];
+    Value *Less = B.CreateZExt(B.CreateFCmpOLT(L, R), B.getInt32Ty());
+    return see(B, S,
+               B.CreateSelect(B.CreateFCmpUNO(L, R), B.getInt32(2), Less));
   }
   case DecisionKind::Service:
     return see(B, S, B.getInt32(0));
