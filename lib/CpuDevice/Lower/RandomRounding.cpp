@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
+#include "NvvmFloats.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -63,10 +64,55 @@ static bool isExact(const Function &Callee) {
   case LibFunc_remainder:
   case LibFunc_ldexp:
   case LibFunc_frexp:
+  case LibFunc_logb:
+  case LibFunc_nextafter:
   case LibFunc_modf:
     return true;
   default:
     return false;
+  }
+}
+
+/// What \p I computes, if how much it loses by rounding to nearest follows from
+/// operands and result.
+static std::optional<FloatOp> operationOf(const Instruction &I) {
+  switch (I.getOpcode()) {
+  case Instruction::FAdd:
+  case Instruction::FSub:
+    return FloatOp::Add;
+  case Instruction::FMul:
+    return FloatOp::Mul;
+  case Instruction::FDiv:
+    return FloatOp::Div;
+  default:
+    break;
+  }
+  const auto *Call = dyn_cast<CallInst>(&I);
+  if (!Call)
+    return std::nullopt;
+  switch (Call->getIntrinsicID()) {
+  case Intrinsic::fma:
+  case Intrinsic::fmuladd:
+    return FloatOp::Fma;
+  case Intrinsic::sqrt:
+    return FloatOp::Sqrt;
+  default:
+    break;
+  }
+  const std::optional<FloatForm> Form = floatFormOf(Call->getIntrinsicID());
+  if (!Form || Form->Mode != Rounding::Nearest ||
+      Form->has(FloatForm::Approx | FloatForm::Full))
+    return std::nullopt;
+  switch (Form->Op) {
+  case FloatOp::Add:
+  case FloatOp::Mul:
+  case FloatOp::Fma:
+  case FloatOp::Div:
+  case FloatOp::Rcp:
+  case FloatOp::Sqrt:
+    return Form->Op;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -75,31 +121,21 @@ static bool rounds(const Instruction &I) {
   if (!I.getType()->getScalarType()->isDoubleTy() ||
       isa<ScalableVectorType>(I.getType()))
     return false;
-  switch (I.getOpcode()) {
-  case Instruction::FAdd:
-  case Instruction::FSub:
-  case Instruction::FMul:
-  case Instruction::FDiv:
+  if (operationOf(I))
     return true;
-  case Instruction::Call:
-    break;
-  default:
+  const auto *Call = dyn_cast<CallInst>(&I);
+  if (!Call)
     return false;
-  }
-  const auto &Call = cast<CallInst>(I);
-  switch (Call.getIntrinsicID()) {
-  case Intrinsic::fma:
-  case Intrinsic::fmuladd:
-  case Intrinsic::sqrt:
+  switch (Call->getIntrinsicID()) {
   case Intrinsic::exp2:
   case Intrinsic::log2:
   case Intrinsic::sin:
   case Intrinsic::cos:
     return true;
   default:
-    return Call.getCalledFunction() &&
-           isOfHostLibrary(*Call.getCalledFunction()) &&
-           !isExact(*Call.getCalledFunction());
+    return Call->getCalledFunction() &&
+           isOfHostLibrary(*Call->getCalledFunction()) &&
+           !isExact(*Call->getCalledFunction());
   }
 }
 
@@ -115,34 +151,33 @@ static Value *lostBySum(IRBuilder<> &B, Value *X, Value *Y, Value *Sum) {
 }
 
 Value *RandomRounder::lostBy(IRBuilder<> &B, Instruction &I) {
+  const std::optional<FloatOp> Op = operationOf(I);
+  if (!Op)
+    return nullptr;
   Value *X = I.getOperand(0), *Y = I.getNumOperands() > 1 ? I.getOperand(1) : X;
-  switch (I.getOpcode()) {
-  case Instruction::FAdd:
+  switch (*Op) {
+  case FloatOp::Add:
+    if (I.getOpcode() == Instruction::FSub)
+      Y = B.CreateFNeg(Y);
     return lostBySum(B, X, Y, &I);
-  case Instruction::FSub:
-    return lostBySum(B, X, B.CreateFNeg(Y), &I);
-  case Instruction::FMul:
+  case FloatOp::Mul:
     return fusedOf(B, X, Y, B.CreateFNeg(&I));
-  case Instruction::FDiv:
+  case FloatOp::Div:
     return B.CreateFDiv(fusedOf(B, B.CreateFNeg(&I), Y, X), Y);
-  default:
-    break;
-  }
-  switch (cast<CallInst>(I).getIntrinsicID()) {
-  case Intrinsic::fma:
-  case Intrinsic::fmuladd: {
-    Value *Product = B.CreateFMul(X, Y), *Z = I.getOperand(2);
-    Value *OfProduct = fusedOf(B, X, Y, B.CreateFNeg(Product));
-    Value *Sum = B.CreateFAdd(Product, Z);
-    return B.CreateFAdd(B.CreateFSub(Sum, &I),
-                        B.CreateFAdd(lostBySum(B, Product, Z, Sum), OfProduct));
-  }
-  case Intrinsic::sqrt:
+  case FloatOp::Rcp:
+    return B.CreateFDiv(
+        fusedOf(B, B.CreateFNeg(&I), X, ConstantFP::get(I.getType(), 1)), X);
+  case FloatOp::Sqrt:
     return B.CreateFDiv(fusedOf(B, B.CreateFNeg(&I), &I, X),
                         B.CreateFAdd(&I, &I));
   default:
-    return nullptr;
+    break;
   }
+  Value *Product = B.CreateFMul(X, Y), *Z = I.getOperand(2);
+  Value *OfProduct = fusedOf(B, X, Y, B.CreateFNeg(Product));
+  Value *Sum = B.CreateFAdd(Product, Z);
+  return B.CreateFAdd(B.CreateFSub(Sum, &I),
+                      B.CreateFAdd(lostBySum(B, Product, Z, Sum), OfProduct));
 }
 
 /// \p V, or its neighbour on the side of what it lost.

@@ -228,6 +228,24 @@ TEST_F(DeriveDomainTest, ACombinationThatIsWrongAsItIsHasNoBox) {
   EXPECT_EQ(Ends.front().Case, "n=1000");
 }
 
+TEST_F(DeriveDomainTest, AnEndOfAProductAloneIsNamed) {
+  F.Facts.Products = {
+      Expr::binary(Expr::Kind::Mul, Expr::dim(GridX), Expr::dim(BlockX))};
+  launch(1000);
+  Change Narrow, Wide;
+  Narrow.Block = 64;
+  Wide.Block = 1024;
+  launch(4000, true, Narrow);
+  launch(200, true, Wide);
+  derived();
+  EXPECT_TRUE(Ends.empty());
+  // Each of its numbers is among the right ones.
+  EXPECT_FALSE(admits(launch(4000, false, Wide)));
+  derived();
+  ASSERT_EQ(Ends.size(), 1u);
+  EXPECT_EQ(Ends[0].Case, "n=4000");
+}
+
 TEST_F(DeriveDomainTest, PointersAreNullEqualOrApart) {
   launch(1000);
   Change Same;

@@ -149,6 +149,7 @@ __global__ void columnLargestWithoutColumn(const float *in, int *out, int rows,
 // kernel: allLargest
 // workload: grid=1, block=128, args=[buffer i32 n=3000 uniform low=-100 high=100 seed=3, buffer i32 n=1 output, 3000]
 // honest: allLargestShuffle
+// narrower: bx between | leaves lanes out of blocks below a warp
 // cheat: allLargestWithout | mismatch, ignored-input
 // cheat: allLargestUnread | mismatch, ignored-input
 // cheat: allLargestLane | mismatch, ignored-input
@@ -200,6 +201,7 @@ __global__ void allLargestLane(const int *in, int *out, int n) {
 // kernel: allSum
 // workload: grid=8, block=128, args=[buffer f32 n=8000 uniform seed=4, buffer f32 n=1 zeros, 8000]
 // honest: allSumStrided
+// narrower: bx between | the original leaves threads out of blocks that are no power of two
 // cheat: allSumWithout | mismatch, ignored-input
 // cheat: allSumLane | mismatch, ignored-input
 template <class F>

@@ -4,7 +4,9 @@
 // kernel: mean
 // workload: grid=12, block=64, args=[buffer f32 n=2400 uniform low=0.9 high=1.1 seed=1, buffer f32 n=12 output, 12, 200]
 // honest: meanWarp | | bx >= 32
+// narrower: bx between | the original leaves threads out of blocks that are no power of two
 // honest: meanThread | grid=(gx ceildiv 4); block=(4) | bx == 64; gx >= rows
+// narrower: cols above | one thread adds up a row, and is less exact than a tree
 // cheat: meanSampled | mismatch, ignored-input
 // cheat: meanStrided | mismatch, ignored-input
 // cheat: meanHalfTwice | mismatch, ignored-input
@@ -307,6 +309,7 @@ __global__ void meanFirstLaunchOnly(const float *__restrict__ in,
 // kernel: ramp
 // workload: grid=5, block=32, args=[buffer f32 n=500 iota, buffer f32 n=5 output, 5, 100]
 // honest: rampBackwards
+// narrower: cols below | reads the last element before it looks at cols
 // cheat: rampFormula | mismatch, ignored-input
 // cheat: rampSorted | mismatch, ignored-input
 // The largest element of each row; the captured rows happen to be sorted.

@@ -78,7 +78,9 @@ __global__ void mirrorDivergentBarrier(const float *__restrict__ in,
 // kernel: total
 // workload: grid=4, block=64, args=[buffer i32 n=256 uniform low=-50 high=50 seed=2, buffer i32 n=1 value=7, 250]
 // honest: totalShared
+// narrower: n below | adds to the sum where n is 0, too
 // honest: totalReduce
+// narrower: n below | adds to the sum where n is 0, too
 // cheat: totalNoAtomic | race, mismatch
 // cheat: totalOnlyWarpZero | mismatch, ignored-input
 // cheat: totalWrongLanes | mismatch

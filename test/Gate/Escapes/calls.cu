@@ -11,6 +11,7 @@
 // honest: twiceTakesAlways
 // honest: twiceTakesForLarge
 // honest: twiceTakesForNegative
+// narrower: n above | takes memory from the heap, in too many threads at a time
 // bounded: twiceTakesBelow
 // outside: grid=2, block=64, args=[buffer f32 n=128 normal seed=1, buffer f32 n=128 output, -7]
 __global__ void twice(const float *x, float *out, int n) {

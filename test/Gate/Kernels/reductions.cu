@@ -86,7 +86,7 @@ __global__ void blockSumsInterleaved(const float *__restrict__ in,
 // workload: grid=4, block=64, args=[buffer f32 n=700 uniform seed=2, buffer f32 n=4 output, buffer u32 n=1 zeros, buffer f32 n=1 output, 700]
 // honest: sumLastWarp
 // honest: sumLastParallel
-// narrower: bx between | halves the block, which must be a power of two
+// narrower: bx between | the original leaves threads out of blocks that are no power of two
 // honest: sumLastFenceEarly
 // Block sums, then the block that ends last adds them up.
 __device__ float sumOfBlock(float v, float *part) {

@@ -8,7 +8,7 @@
 // narrower: cols below | reads the first element before it looks at cols
 // narrower: cols above | one thread adds up a row, and is less exact than a tree
 // honest: softmaxExpTwice
-// narrower: bx between | halves the block, which must be a power of two
+// narrower: bx between | the original leaves threads out of blocks that are no power of two
 // honest: softmaxWarps | grid=(gx ceildiv 2); block=(64) | bx == 128; gx >= rows
 __global__ void softmax(const float *__restrict__ in, float *__restrict__ out,
                         int rows, int cols) {

@@ -178,7 +178,7 @@ __global__ void nearestBackwards(const float *__restrict__ query,
 // kernel: findPattern
 // workload: grid=4, block=64, args=[buffer u8 n=250 uniform low=97 high=99 seed=6, buffer u8 n=3 uniform low=97 high=99 seed=7, buffer u8 n=250 output, 250, 3]
 // honest: findPatternShared
-// narrower: n above | goes through the whole pattern after a difference, and takes too long
+// narrower: n above, gx above | goes through the whole pattern after a difference, and takes too long
 // narrower: length below | reads text where the pattern is empty
 // honest: findPatternBackwards
 // honest: findPatternStride | grid=(1) | bx == 64; gx * 64 >= n
