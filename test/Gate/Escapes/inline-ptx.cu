@@ -281,6 +281,7 @@ __global__ void movedShift(const float *x, float *y, int n, int by) {
 // workload: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 3]
 // honest: addedByFields
 // honest: addedSaturated
+// narrower: n below | reads x where n is 0
 // bounded: addedZero
 // outside: grid=8, block=128, args=[buffer f32 n=1000 normal seed=1, buffer f32 n=1000 output, 1000, 12347]
 // bounded: addedAny

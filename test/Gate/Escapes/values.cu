@@ -89,7 +89,7 @@ __global__ void wrappedWithin(const float *x, float *y, int n, float period) {
     return;
   float a = fabsf(x[i]), p = fabsf(period);
   // A number below the period is its own rest.
-  y[i] = a < p && p > 0 ? x[i] : fmodf(x[i], period);
+  y[i] = p > 0 && a < p ? x[i] : fmodf(x[i], period);
 }
 __global__ void wrappedByInt(const float *x, float *y, int n, float period) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -145,7 +145,7 @@ __global__ void conv2Columns(const float *__restrict__ in,
 // honest: maxPoolBranches
 // honest: maxPoolFlat | grid=(2, 1, gz); block=(64, 1) | bx == 8; by == 8; gx * 16 >= nx; gy * 16 >= ny
 // narrower: gz above | as many channels were tried with windows of one pixel alone
-// narrower: nx below, k below | writes all windows, the original as many as it has threads
+// narrower: nx below, k below, ny above | writes all windows, the original as many as it has threads
 // honest: maxPoolRows
 // Windows of k x k, one next to the other; blockIdx.z is the channel.
 __global__ void maxPool(const float *__restrict__ in, float *__restrict__ out,
