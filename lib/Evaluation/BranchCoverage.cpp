@@ -69,8 +69,7 @@ BranchCoverage::missing(const BranchCoverage *Original) const {
             Original->missesToo(Code.Sites[Site], S.Number, S.AtLeast)))
         Result.push_back({Site, S.Number, S.AtLeast, Code.Sites[Site].Kind,
                           Code.Sites[Site].Location, Facts.HangsOnMemory,
-                          Facts.HangsOnArguments, Facts.Numbers,
-                          S.Places});
+                          Facts.HangsOnArguments, Facts.Numbers, S.Places});
   }
   return Result;
 }

@@ -18,7 +18,7 @@ struct MissingSide {
   bool AtLeast = false; ///< Of a loop: so many turns, or more.
   DecisionKind Kind = DecisionKind::Compare;
   std::string Location;
-  bool HangsOnMemory = false; ///< On loaded integers, too.
+  bool HangsOnMemory = false;    ///< On loaded integers, too.
   bool HangsOnArguments = false; ///< On arguments alone.
   std::vector<FloatRef> Numbers; ///< The floating ones among these.
   /// When it is taken: one for each place where its function was inlined.

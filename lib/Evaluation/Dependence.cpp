@@ -62,8 +62,7 @@ bool Dependence::decidesByMoreThanFloats(const Sources &S) const {
 
 bool Dependence::isOfArguments(const Sources &S) const {
   for (unsigned Bit : S.all())
-    if (Bit < Sources::NumKinds ||
-        (Bit >= pointerBit(0) && Bit < floatBit(0)))
+    if (Bit < Sources::NumKinds || (Bit >= pointerBit(0) && Bit < floatBit(0)))
       return false;
   return !S.none();
 }

@@ -101,8 +101,8 @@ static DomainBox boxAt(const Bindings &B) {
 
 /// A loop may never turn just so often: its sizes come in steps, or a
 /// comparison before it says so. And of what hangs on other comparisons of data
-/// alone nobody can say when it happens; but memory and output are not data, and
-/// arguments have been varied.
+/// alone nobody can say when it happens; but memory and output are not data,
+/// and arguments have been varied.
 bool isReason(const MissingSide &M) {
   if (M.Kind == DecisionKind::FloatMinMax)
     return M.isKnown() || M.HangsOnArguments;

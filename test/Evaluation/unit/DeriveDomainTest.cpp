@@ -473,7 +473,6 @@ TEST(RangeInTest, FollowsFromOperands) {
   EXPECT_FALSE(rangeIn(Expr::binary(Expr::Kind::FloorDiv, N, M), Box));
   // A product that a clause bounds above alone.
   const Expr Product = Expr::binary(Expr::Kind::Mul, N, N);
-  Box.Ranges.push_back(
-      {Product, {{std::numeric_limits<int64_t>::min(), 400}}});
+  Box.Ranges.push_back({Product, {{std::numeric_limits<int64_t>::min(), 400}}});
   EXPECT_TRUE(Is(Product, 1, 400));
 }
