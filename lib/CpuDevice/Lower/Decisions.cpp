@@ -81,18 +81,6 @@ static bool isAuthors(const Function &F) {
          wholePath(*Sub->getFile()) == wholePath(*Sub->getUnit()->getFile());
 }
 
-static bool isFloatMinimum(Intrinsic::ID Id) {
-  switch (Id) {
-  case Intrinsic::minimum:
-  case Intrinsic::maximum:
-  case Intrinsic::minimumnum:
-  case Intrinsic::maximumnum:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// The minimum or maximum that \p F is nothing else than, or what keeps floats
 /// from 0 to 1; not_intrinsic for other functions.
 static Intrinsic::ID minimumOf(const Function &F, unsigned Depth = 0) {
@@ -101,6 +89,10 @@ static Intrinsic::ID minimumOf(const Function &F, unsigned Depth = 0) {
   case Intrinsic::smax:
   case Intrinsic::umin:
   case Intrinsic::umax:
+  case Intrinsic::minimum: // Inline PTX has those of floats.
+  case Intrinsic::maximum:
+  case Intrinsic::minimumnum:
+  case Intrinsic::maximumnum:
     return F.getIntrinsicID();
   default:
     break;
@@ -198,12 +190,7 @@ static void showFloatMinima(Function &F) {
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     if (!Callee || !I.getType()->isFloatingPointTy())
       continue;
-    // Inline PTX has them as they are.
-    Intrinsic::ID Id = Callee->getIntrinsicID();
-    if (!Callee->isIntrinsic())
-      Id = minimumOf(*Callee);
-    else if (!isFloatMinimum(Id))
-      continue;
+    Intrinsic::ID Id = minimumOf(*Callee);
     if (Id == Intrinsic::not_intrinsic)
       continue;
     if (!Mark)

@@ -63,6 +63,11 @@ void lowerMemoryIntrinsics(llvm::Module &M);
 void widenFloats(llvm::Function &F);
 /// Adds the variable RoundingSeedName.
 void addRoundingSeed(llvm::Module &M);
+/// Loads it where \p F begins.
+llvm::Value *loadRoundingSeed(llvm::Function &F);
+/// Puts what \p Make makes of \p I, behind it, in the place of \p I elsewhere.
+void replaceByMade(llvm::Instruction &I,
+                   llvm::function_ref<llvm::Value *(llvm::IRBuilder<> &)> Make);
 /// Rounds the operands of products of \p F, which is widened, as
 /// CpuDeviceOptions::ProductBits says. Constants and what follows from the
 /// arguments of a launch alone keep all their bits.

@@ -225,24 +225,13 @@ void RandomRounder::run() {
       Work.push_back(&I);
   if (Work.empty())
     return;
-  IRBuilder<> Start(&F.getEntryBlock(),
-                    F.getEntryBlock().getFirstInsertionPt());
-  Seed = Start.CreateLoad(Start.getInt64Ty(),
-                          F.getParent()->getGlobalVariable(RoundingSeedName));
-  for (Instruction *I : Work) {
-    auto Next = I->getInsertionPointAfterDef();
-    if (!Next)
-      continue;
-    SmallVector<Use *> Uses;
-    for (Use &U : I->uses())
-      Uses.push_back(&U);
-    // What was lost is read off the numbers as they are.
-    I->setFast(false);
-    IRBuilder<> B(I->getParent(), *Next);
-    Value *Other = rounded(B, I, lostBy(B, *I));
-    for (Use *U : Uses)
-      U->set(Other);
-  }
+  Seed = loadRoundingSeed(F);
+  for (Instruction *I : Work)
+    replaceByMade(*I, [&](IRBuilder<> &B) {
+      // What was lost is read off the numbers as they are.
+      I->setFast(false);
+      return rounded(B, I, lostBy(B, *I));
+    });
 }
 
 void roundAtRandom(Function &F) { RandomRounder(F).run(); }

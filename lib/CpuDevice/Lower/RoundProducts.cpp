@@ -31,6 +31,25 @@ void addRoundingSeed(Module &M) {
   Seed->setExternallyInitialized(true);
 }
 
+Value *loadRoundingSeed(Function &F) {
+  IRBuilder<> B(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
+  return B.CreateLoad(B.getInt64Ty(),
+                      F.getParent()->getGlobalVariable(RoundingSeedName));
+}
+
+void replaceByMade(Instruction &I, function_ref<Value *(IRBuilder<> &)> Make) {
+  auto Next = I.getInsertionPointAfterDef();
+  if (!Next)
+    return;
+  SmallVector<Use *> Uses;
+  for (Use &U : I.uses())
+    Uses.push_back(&U);
+  IRBuilder<> B(I.getParent(), *Next);
+  Value *Made = Make(B);
+  for (Use *U : Uses)
+    U->set(Made);
+}
+
 /// The multipliers and shifts of splitmix64 (Steele, Lea and Flood, 2014).
 Value *mixedBits(IRBuilderBase &B, Value *Bits) {
   auto Number = [&](uint64_t N) {
@@ -116,16 +135,8 @@ void Rounder::roundOperands(Instruction &I, unsigned Count) {
 }
 
 void Rounder::roundResult(Instruction &I) {
-  auto Next = I.getInsertionPointAfterDef();
-  if (!Next || isUniform(&I))
-    return;
-  IRBuilder<> B(I.getParent(), *Next);
-  SmallVector<Use *> Uses;
-  for (Use &U : I.uses())
-    Uses.push_back(&U);
-  Value *Shorter = rounded(B, &I);
-  for (Use *U : Uses)
-    U->set(Shorter);
+  if (!isUniform(&I))
+    replaceByMade(I, [&](IRBuilder<> &B) { return rounded(B, &I); });
 }
 
 void Rounder::run() {
@@ -136,10 +147,7 @@ void Rounder::run() {
       Work.push_back(&I);
   if (Work.empty())
     return;
-  IRBuilder<> Start(&F.getEntryBlock(),
-                    F.getEntryBlock().getFirstInsertionPt());
-  Seed = Start.CreateLoad(Start.getInt64Ty(),
-                          F.getParent()->getGlobalVariable(RoundingSeedName));
+  Seed = loadRoundingSeed(F);
   for (Instruction *I : Work) {
     if (I->getOpcode() == Instruction::FMul) {
       roundOperands(*I, 2);
