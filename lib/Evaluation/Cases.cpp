@@ -77,6 +77,13 @@ Expected<GateCase> capturedCase(const GateSetup &Setup,
   return C;
 }
 
+uint64_t bytesOf(ArrayRef<Bytes> Buffers) {
+  uint64_t Sum = 0;
+  for (const Bytes &B : Buffers)
+    Sum += B.size();
+  return Sum;
+}
+
 uint64_t readScalar(const GateCase &C, const ScalarRef &S) {
   uint64_t Value = 0;
   std::memcpy(&Value, C.Args[S.Param].data() + S.Offset, S.Bits / 8);

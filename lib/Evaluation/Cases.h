@@ -36,6 +36,8 @@ uint64_t readScalar(const GateCase &C, const ScalarRef &S);
 void writeScalar(GateCase &C, const ScalarRef &S, uint64_t Value);
 /// "n"; "p.8" for the field at byte 8 of p.
 std::string scalarName(const Kernel &K, const ScalarRef &S);
+/// Bytes of all of them.
+uint64_t bytesOf(llvm::ArrayRef<Bytes> Buffers);
 /// "grid 16 block 256".
 std::string shapeText(const LaunchShape &S);
 /// Whether the kernel gets a pointer to \p Buffer that is not to const.

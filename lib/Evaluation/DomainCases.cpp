@@ -698,9 +698,7 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index,
   std::optional<GateCase> C = E.Make();
   if (!C)
     return nullptr;
-  uint64_t Bytes = 0;
-  for (const auto &B : C->Buffers)
-    Bytes += B.size();
+  const uint64_t Bytes = bytesOf(C->Buffers);
   uint64_t &BytesLeft = E.IsRecorded ? RecordedBytesLeft : DeepBytesLeft;
   if (Bytes > BytesLeft)
     return nullptr;

@@ -351,9 +351,7 @@ ImpulseProbes::original(size_t Launch) {
   if (!R)
     return R.takeError();
   std::shared_ptr<const RunResult> Result;
-  uint64_t Size = 0;
-  for (const Bytes &B : R->Buffers)
-    Size += B.size();
+  const uint64_t Size = bytesOf(R->Buffers);
   if (!R->Fault)
     Result = std::make_shared<const RunResult>(std::move(*R));
   if (!Result || KeptBytes + Size <= MostKept) {

@@ -75,10 +75,7 @@ Expected<bool> LaunchModel::covers(const GridRule &R) {
   int64_t Value = signedScalar(*Base, S);
   // What one block covers may be much.
   constexpr uint64_t MostBytes = uint64_t(16) << 20;
-  uint64_t Held = 0;
-  for (const Bytes &B : Base->Buffers)
-    Held += B.size();
-  const int64_t MostRoom = Held <= MostBytes / 64 ? 64 : 16;
+  const int64_t MostRoom = bytesOf(Base->Buffers) <= MostBytes / 64 ? 64 : 16;
   // As even as it was: wide accesses may want it.
   const int64_t Step = std::min<int64_t>(Value & -Value, 16);
   // Upwards, where the memory is made larger for it, then downwards.

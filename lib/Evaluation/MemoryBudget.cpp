@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cases.h"
 #include "Compare.h"
 
 using namespace llvm;
@@ -20,10 +21,7 @@ namespace cupilot {
 
 /// Bytes beyond the original's, of the heap.
 static uint64_t allowance(const GateCase &C) {
-  uint64_t All = 0;
-  for (const Bytes &Content : C.Buffers)
-    All += Content.size();
-  return std::max<uint64_t>(64 * 1024, All / 8);
+  return std::max<uint64_t>(64 * 1024, bytesOf(C.Buffers) / 8);
 }
 
 std::optional<GateFinding> compareScratch(const JudgedCase &J,

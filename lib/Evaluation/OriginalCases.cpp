@@ -94,10 +94,7 @@ static std::optional<unsigned> coversProduct(const GateCase &C, uint64_t Rows) {
 /// What a launch costs whose buffers are copied, shadowed and compared, however
 /// little of them it touches: in instructions, of which a byte takes about one.
 static double handled(const GateCase &C, double Cost) {
-  double Bytes = 0;
-  for (const auto &Content : C.Buffers)
-    Bytes += double(Content.size());
-  return std::max({Cost, Bytes, 1.0});
+  return std::max({Cost, double(bytesOf(C.Buffers)), 1.0});
 }
 
 /// A launch like \p C that costs about what is wanted: fewer of what the grid

@@ -97,13 +97,6 @@ GateCase resized(const CaseContext &X, const GateCase &Base, const Extent &E,
 /// large.
 static constexpr uint64_t MostGrown = 16384;
 
-static uint64_t sizeOf(const GateCase &C) {
-  uint64_t Sum = 0;
-  for (const Bytes &B : C.Buffers)
-    Sum += B.size();
-  return Sum;
-}
-
 void addShapeCases(const CaseContext &X, const GateCase &Base,
                    CaseMakers &Makers) {
   struct Change {
@@ -142,7 +135,7 @@ void addShapeCases(const CaseContext &X, const GateCase &Base,
     uint64_t Full = 2 * PowerOf2Ceil(Value), Many = 8 * Value + 5;
     for (uint64_t New : {Full, Many})
       for (Fit F : {Fit::All, Fit::Larger})
-        if (sizeOf(Base) <= MostGrown)
+        if (bytesOf(Base.Buffers) <= MostGrown)
           Changes.push_back({New, F, true, true});
     for (const Change &C : Changes) {
       Extent E{&S, 0};

@@ -30,18 +30,17 @@ static constexpr uint64_t MostRoom = uint64_t(256) << 20;
 Expected<bool> LaunchModel::sample(ArrayRef<int64_t> Values, TouchSamples &Of,
                                    std::vector<Interval> &To) {
   constexpr uint64_t LeastRoom = 4;
-  uint64_t Room = 1, Bytes = 1;
+  const uint64_t Bytes = 1 + bytesOf(Base->Buffers);
+  uint64_t Room = 1;
   for (auto [V, Value] : zip_equal(Vars, Values))
     if (V.Base > 0 && Value > V.Base)
       Room *= divideCeil(Value, V.Base);
-  for (const auto &B : Base->Buffers)
-    Bytes += B.size();
   Room = std::max(std::min(Room, MostRoom / Bytes), LeastRoom);
   GateCase C = Bytes <= MostRoom / Room ? enlarged(*Base, Room) : *Base;
   C.Name += " touched";
   if (Of.Alike)
     for (std::vector<uint8_t> &Content : C.Buffers)
-      std::fill(Content.begin(), Content.end(), 0);
+      llvm::fill(Content, 0);
   if (!applySizes(C, Values))
     return false;
   Expected<RunResult> R = O->runCovered(C);

@@ -30,10 +30,7 @@ Expected<bool> VariantRuns::judge(std::unique_ptr<JudgedCase> J,
     return Right;
   // Of a large one, the memory is given back: what it touches is found now.
   constexpr uint64_t MostKept = uint64_t(4) << 20;
-  uint64_t Bytes = 0;
-  for (const auto &B : J->Case.Buffers)
-    Bytes += B.size();
-  if (Bytes > MostKept) {
+  if (bytesOf(J->Case.Buffers) > MostKept) {
     if (Error E = O.findTouched(*J))
       return std::move(E);
     auto Known = std::move(J->Touched);
