@@ -145,7 +145,8 @@ static bool losesBits(const CastInst &Cast, const DataLayout &DL) {
 /// and back; 0 where it leaves all, or so few that cases of all lengths and
 /// indices go beyond them. What is left may be packed with other numbers.
 static unsigned keptBits(const Instruction &I) {
-  constexpr unsigned Tried = 16;
+  // And no memory is so large that an index of it takes more.
+  constexpr unsigned Tried = 16, Most = 40;
   const Value *V = nullptr;
   const APInt *Mask = nullptr, *Up = nullptr, *Down = nullptr;
   unsigned Width = I.getType()->getScalarSizeInBits(), Bits = 0;
@@ -156,7 +157,7 @@ static unsigned keptBits(const Instruction &I) {
                            m_APInt(Down))) &&
            *Up == *Down)
     Bits = Width - static_cast<unsigned>(Up->getZExtValue());
-  if (Bits <= Tried || Bits >= std::min(Width - 1, 32u))
+  if (Bits <= Tried || Bits >= Width - 1 || Bits > Most)
     return 0;
   if (computeKnownBits(V, I.getDataLayout()).countMaxActiveBits() <= Bits)
     return 0;
@@ -178,9 +179,10 @@ std::vector<LoadedBound> LoadedWalk::bounds() const {
     if (const auto *Trunc = dyn_cast<TruncInst>(&I)) {
       unsigned Bits = Trunc->getType()->getScalarSizeInBits();
       SmallPtrSet<const Value *, 8> Seen;
-      if (Roots R = of(Trunc->getOperand(0)); R && Bits > 1 && Bits < 32 &&
-                                              decides(Trunc, Seen) &&
-                                              losesBits(*Trunc, DL))
+      if (Roots R = of(Trunc->getOperand(0));
+          R && Bits > 1 && decides(Trunc, Seen) && losesBits(*Trunc, DL) &&
+          (Bits < 32 || !isGuarded(Trunc->getOperand(0), maxUIntN(Bits), *Trunc,
+                                   Dominators)))
         addBounds(R, LoadedBound::Kind::NarrowType, Bits, I, Result);
     }
     if (unsigned Bits = I.getType()->isIntegerTy() ? keptBits(I) : 0) {

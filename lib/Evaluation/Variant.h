@@ -139,6 +139,7 @@ private:
   std::optional<BranchCoverage> Taken, TakenByOriginal;
   std::optional<uint64_t> ResidentLimit;
   double Steps = 0, Switches = 0; ///< For costFactor().
+  unsigned DeepSensitivities = 0; ///< Asked for so far.
   std::vector<LoadedBound> Untested;
 };
 

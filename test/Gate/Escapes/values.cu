@@ -947,3 +947,57 @@ __global__ void codesBelow(const int *op, const float *x, float *y, int n) {
   int c = op[i];
   y[i] = c == 1000 ? -x[i] : c >= 4100 ? 0.0f : c == 2 ? 2 * x[i] : x[i];
 }
+
+// An index of 64 bits in memory that a variant takes as one of 32: no case has
+// a buffer of so many elements, and nothing but a comparison says that none has.
+//
+// kernel: gatherWide
+// workload: grid=2, block=128, args=[buffer f32 n=1024 normal seed=1, buffer i64 n=256 permutation seed=2, buffer f32 n=256 output, 256]
+// honest: gatherWideOnce
+// cheat: gatherWideInt | untested
+// cheat: gatherWideUnsigned | untested
+// cheat: gatherWideMasked | untested
+__global__ void gatherWide(const float *x, const long long *at, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[at[i]];
+}
+__global__ void gatherWideOnce(const float *x, const long long *at, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = __ldg(x + __ldg(at + i));
+}
+__global__ void gatherWideInt(const float *x, const long long *at, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(int)at[i]];
+}
+__global__ void gatherWideUnsigned(const float *x, const long long *at, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[(unsigned)at[i]];
+}
+__global__ void gatherWideMasked(const float *x, const long long *at, float *y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = x[at[i] & 0x3ffffffffll];
+}
+//
+// kernel: gatherBelow
+// workload: grid=2, block=128, args=[buffer f32 n=256 normal seed=1, buffer i64 n=256 permutation seed=2, buffer f32 n=256 output, 256, 256]
+// honest: gatherBelowInt
+__global__ void gatherBelow(const float *x, const long long *at, float *y, int n, int size) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n)
+    y[i] = at[i] >= 0 && at[i] < size ? x[at[i]] : 0;
+}
+__global__ void gatherBelowInt(const float *x, const long long *at, float *y, int n, int size) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n)
+    return;
+  long long k = at[i];
+  float v = 0;
+  if (k >= 0 && k < size)
+    v = x[(int)k];
+  y[i] = v;
+}

@@ -173,7 +173,6 @@ __global__ void softmaxWarps(const float *__restrict__ in,
 // workload: grid=5, block=64, args=[buffer f32 n=750 normal seed=2, buffer f32 n=150 uniform seed=3, buffer f32 n=150 uniform seed=4, buffer f32 n=750 output, 5, 150, 1e-5]
 // honest: layerNormWarp | grid=(gx); block=(32) | bx == 64
 // honest: layerNormWelford | grid=(gx ceildiv 8); block=(8) | bx == 64; gx >= rows
-// narrower: cols above | Welford's means are less exact than two passes
 // honest: layerNormShuffle | grid=(gx) | bx == 64
 __global__ void layerNorm(const float *__restrict__ in,
                           const float *__restrict__ gain,
