@@ -91,6 +91,9 @@ void emitVariantLaunch(Function &F, Function &Entry) {
     // gridDim and blockDim.
     B.CreateMemCpy(Copy, Align(8), At(Shape, Grid), Align(4), 24);
     B.CreateAlignedStore(Shared, At(Copy, CupilotConfigShared), Align(8));
+    // What it has is not a variant's: Dispatch.c, isPlain.
+    B.CreateAlignedStore(B.getInt32(0), At(Copy, CupilotConfigNumAttrs),
+                         Align(8));
     Passed = {Copy, Kernel, Args};
   }
   // A variant is known by the address that was registered for it.

@@ -50,7 +50,8 @@ typedef struct CupilotLaunch {
   void **args;
   void *stream;
   const void *config; ///< The cudaLaunchConfig_t, if it has one.
-  int plain;          ///< It carries nothing but a shape and a stream.
+  int plain;          ///< It carries nothing but a shape and a stream;
+                      ///< else the config's attributes say what.
   /// Launches a variant's kernel by the same function of CUDA's run time as the
   /// program; a cudaError_t. Emitted, because the function's type is the
   /// target's: how a dim3 is passed differs.
