@@ -85,7 +85,8 @@ step_build() {
 
 step_record() {
   cases $tokens
-  limited cupilot capture --max-seconds=200 --per-kernel=1 -o "$work/app.mlir" -- "$ops" test -b CUDA0 --test-file "$work/cases-$tokens.txt" \
+  # Tensors of one operation share an allocation: each gets its own range.
+  limited cupilot capture --max-seconds=200 --per-kernel=1 --whole-mb=0 -o "$work/app.mlir" -- "$ops" test -b CUDA0 --test-file "$work/cases-$tokens.txt" \
     >"$work/results/record.txt" 2>&1
   local status=$?
   grep -vE 'OK$' "$work/results/record.txt" | head -n 60
