@@ -20,7 +20,7 @@
 # sizes    the same for the cases of ggml_backend.py at 512 tokens, and at five sizes that were chosen before: 1, 77, 509, 1024, 16. Then by
 #          kernel time, how much of the launches of kernels with variants took them.
 # perf     ggml's own times (test-backend-ops perf) of the 512 tokens, originals and variants in turns. ggml launches each operation so that it may begin
-#          before the one before it ends (GGML_CUDA_PDL=1); variants do not. So both are timed without that, too.
+#          before the one before it ends (GGML_CUDA_PDL=1), and so variants are that wait before anything else. Both are timed without that, too.
 #
 # WORK/results has what each step says. Exit status: that of the step; 2 wrong use.
 set -uo pipefail
@@ -141,7 +141,7 @@ step_rebuild() {
 compare() {
   local name=$1
   shift
-  limited cupilot compare --runs=0 --json -- "$ops" "$@" >"$work/results/$name.json" 2>"$work/results/$name.err"
+  limited cupilot compare --runs=0 --json --ignore='MB free' -- "$ops" "$@" >"$work/results/$name.json" 2>"$work/results/$name.err"
   local status=$?
   python3 "$here/ggml_backend.py" summary "$work/results/$name.json" | tee "$work/results/$name.txt"
   return $status
