@@ -114,8 +114,7 @@ countOutside(const CupilotVariant *variant, const CupilotLaunch *launch) {
 
 // Attributes that a variant can do without: with programmatic dependent launch
 // a kernel may begin before the one before it is done, and waits in its own
-// code. A variant is launched without it, because its code may read before that
-// wait.
+// code. A variant that may read before that wait is launched without it.
 static inline int isPlain(const CupilotLaunch *launch) {
   const cudaLaunchConfig_t *config =
       (const cudaLaunchConfig_t *)launch->config;
@@ -165,9 +164,11 @@ CUPILOT_ATTEMPT(const CupilotVariant *variant, const CupilotLaunch *launch,
     if (!args)
       return CupilotNext;
   }
-  for (i = 0; i < variant->numLaunches && status == cudaSuccess; ++i)
+  for (i = 0; i < variant->numLaunches && status == cudaSuccess; ++i) {
+    values->shapes[i].attributes = variant->waits;
     status = launchOne(variant, launch, variant->launches[i],
                        &values->shapes[i], args);
+  }
   // A variant that cannot be launched leaves no trace. What a launch before the
   // one that failed has done is done: that error is the program's.
   if (status != cudaSuccess && i == 1)

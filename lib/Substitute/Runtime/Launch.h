@@ -41,6 +41,7 @@ typedef struct CupilotShape {
   unsigned grid[3], block[3];
   unsigned cluster[3]; ///< cluster[0] is 0 where the launch names none.
   size_t shared;       ///< Bytes of dynamic shared memory.
+  unsigned attributes; ///< The program's are the launch's, too.
 } CupilotShape;
 
 /// A launch that the program makes.
@@ -102,6 +103,7 @@ typedef struct CupilotVariant {
   unsigned numKernels, numLaunches, numScratch, numMaps;
   unsigned params;   ///< Of the original.
   unsigned clusters; ///< Its launches may name some.
+  unsigned waits;    ///< It is one launch, which may begin early.
 } CupilotVariant;
 
 /// A kernel of the unit and its variants, best first.
