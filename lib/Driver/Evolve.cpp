@@ -13,7 +13,7 @@
 #include "cupilot/Driver/ProjectKernels.h"
 #include "cupilot/Frontend/Extraction.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
-#include "cupilot/Portable/UnitName.h"
+#include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -177,7 +177,7 @@ chooseLaunched(const EvolveRequest &R, const WorkloadSet &Recorded,
   bool Named = false;
   for (LaunchedKernel &L : launchedKernels(Recorded)) {
     const bool IsNamed =
-        StringRef(demangle(withoutUnitName(L.Symbol))).contains(R.Only);
+        StringRef(NvccPtx::sourceName(L.Symbol)).contains(R.Only);
     Named |= IsNamed;
     if (!IsNamed || L.Share < R.Choice.Least) {
       ++Plan.Unchosen;
@@ -193,7 +193,7 @@ chooseLaunched(const EvolveRequest &R, const WorkloadSet &Recorded,
   Project.locate(Symbols);
   for (LaunchedKernel &L : Wanted) {
     if (Project.unitsOf(L.Symbol).empty()) {
-      Plan.add(leftOut(demangle(withoutUnitName(L.Symbol)), L.Share,
+      Plan.add(leftOut(NvccPtx::sourceName(L.Symbol), L.Share,
                        "no unit of the project defines it"));
     } else if (R.Choice.Top && Chosen.size() == *R.Choice.Top) {
       ++Plan.Unchosen;
@@ -224,8 +224,8 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
   std::vector<std::string> Symbols;
   for (const LaunchedKernel &L : *Chosen) {
     Symbols.push_back(L.Symbol);
-    Log << format("%6.1f%%  ", L.Share * 100)
-        << demangle(withoutUnitName(L.Symbol)) << "\n"
+    Log << format("%6.1f%%  ", L.Share * 100) << NvccPtx::sourceName(L.Symbol)
+        << "\n"
         << "         in "
         << Project.units()[Project.unitsOf(L.Symbol).front()].Source << "\n";
   }
@@ -245,9 +245,8 @@ static Expected<SearchPlan> planProject(const EvolveRequest &R,
     Expected<ProjectKernel> Found = Project.kernelOf(L.Symbol, Symbols);
     if (!Found) {
       std::string Why = toString(Found.takeError());
-      Log << demangle(withoutUnitName(L.Symbol)) << ": left out: " << Why
-          << "\n";
-      Plan.add(leftOut(demangle(withoutUnitName(L.Symbol)), L.Share, Why));
+      Log << NvccPtx::sourceName(L.Symbol) << ": left out: " << Why << "\n";
+      Plan.add(leftOut(NvccPtx::sourceName(L.Symbol), L.Share, Why));
       continue;
     }
     auto Known = [&](size_t Index) {

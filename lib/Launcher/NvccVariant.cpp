@@ -124,6 +124,9 @@ Expected<NvccPtx> compileNvccPtx(StringRef Nvcc, StringRef Source,
   return NvccPtx::parse(std::move(*Ptx));
 }
 
+/// Before the names of constants, in the machine cache: no name of C++.
+static constexpr const char *WaitsNote = "waits first";
+
 /// Where the machine cache keeps what \p V becomes: its fat binary, and the
 /// names that it has copies of.
 static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
@@ -137,7 +140,7 @@ static MachineCacheEntry cacheEntry(StringRef Nvcc, const BuildVariant &V,
   DigestBuilder Key;
   Key.add(CUPILOT_VERSION)
       .add(uint64_t(AdmissionVersion))
-      .add("machine code and PTX")
+      .add("machine code, PTX and whether it waits")
       .add(V.SourceDigest)
       .add(V.Canonical)
       .add(V.When.Arch)
@@ -211,6 +214,7 @@ static Error compileFatbin(StringRef Nvcc, CompiledVariant &C, StringRef Source,
     if (!Found)
       return Found.takeError();
     Own.push_back({Name, digest(Found->Text), std::nullopt});
+    C.WaitsFirst = V.Plan.Launches.size() == 1 && Ptx->waitsFirst(Name);
     if (Found->FunctionPointers)
       return buildError(BuildReason::FunctionPointers);
     for (const std::string &Variable : Found->Variables) {
@@ -260,6 +264,10 @@ compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
       cacheEntry(Nvcc, V, C.Symbols.front(), Source, OriginalHas, Flags);
   if (std::optional<CachedBytes> Known = Cache.load()) {
     C.Fatbin = std::move(Known->Bytes);
+    // As they are stored below.
+    C.WaitsFirst = !Known->Notes.empty() && Known->Notes.front() == WaitsNote;
+    Known->Notes.erase(Known->Notes.begin(),
+                       Known->Notes.begin() + C.WaitsFirst);
     C.Copies = std::move(Known->Notes);
     return C;
   }
@@ -267,8 +275,12 @@ compileNvccVariant(StringRef Nvcc, const BuildVariant &V, StringRef Source,
   if (Error E = compileFatbin(Nvcc, C, Source, OriginalHas, Flags,
                               Cache ? &Files : nullptr))
     return std::move(E);
-  if (!Files.empty())
-    Cache.store({C.Fatbin, C.Copies}, Files);
+  if (!Files.empty()) {
+    std::vector<std::string> Notes = C.Copies;
+    if (C.WaitsFirst)
+      Notes.insert(Notes.begin(), WaitsNote);
+    Cache.store({C.Fatbin, std::move(Notes)}, Files);
+  }
   return C;
 }
 

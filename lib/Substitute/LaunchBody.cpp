@@ -91,6 +91,12 @@ void emitVariantLaunch(Function &F, Function &Entry) {
     // gridDim and blockDim.
     B.CreateMemCpy(Copy, Align(8), At(Shape, Grid), Align(4), 24);
     B.CreateAlignedStore(Shared, At(Copy, CupilotConfigShared), Align(8));
+    // Its attributes are those that a variant can do without: Dispatch.c.
+    B.CreateAlignedStore(
+        B.CreateSelect(B.CreateIsNotNull(Load(
+                           I32, Shape, offsetof(CupilotShape, attributes))),
+                       Load(I32, Copy, CupilotConfigNumAttrs), B.getInt32(0)),
+        At(Copy, CupilotConfigNumAttrs), Align(8));
     Passed = {Copy, Kernel, Args};
   }
   // A variant is known by the address that was registered for it.

@@ -255,6 +255,7 @@ Constant *LaunchDispatch::variant(const Launchable &L) {
         Runtime.number(Plan.Scratch.size())},
        {offsetof(CupilotVariant, numMaps), Runtime.number(Maps.size())},
        {offsetof(CupilotVariant, params), Runtime.number(L.Params)},
+       {offsetof(CupilotVariant, waits), Runtime.number(L.WaitsFirst)},
        {offsetof(CupilotVariant, clusters),
         Runtime.number(any_of(Plan.Launches, [](const Launch &Each) {
           return Each.Cluster.has_value();

@@ -26,6 +26,8 @@ struct Launchable {
   /// The addresses that CUDA's run time knows the kernels of the plan by, in
   /// the order of its symbols().
   llvm::SmallVector<llvm::GlobalVariable *> Handles;
+  /// As CompiledVariant's.
+  bool WaitsFirst = false;
 };
 
 /// The kernels of a host module that have variants, by stub.

@@ -9,6 +9,7 @@
 #include "cupilot/Substitute/NvccPtx.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Portable/UnitName.h"
+#include "cupilot/Ptx/GridWait.h"
 #include "cupilot/Ptx/Module.h"
 #include "cupilot/Support/ReadPtx.h"
 #include "llvm/ADT/STLExtras.h"
@@ -189,6 +190,16 @@ KernelIdentity NvccPtx::identify(StringRef Kernel, StringRef Context) const {
   else
     I.Refusal = noteOf(Canonical.takeError());
   return I;
+}
+
+bool NvccPtx::waitsFirst(StringRef Kernel) const {
+  Expected<ptx::Module> M = readPtx(Text);
+  if (!M) {
+    consumeError(M.takeError());
+    return false;
+  }
+  const ptx::Function *F = M->function(Kernel);
+  return F && ptx::waitsFirst(*F);
 }
 
 std::string

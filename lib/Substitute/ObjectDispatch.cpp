@@ -95,6 +95,7 @@ void ObjectDispatch::addVariant(Function *Key, const ObjectKernel &K,
   L.V = V.V;
   L.Names = V.Names;
   L.Params = V.Params;
+  L.WaitsFirst = V.WaitsFirst;
   SmallVector<Constant *> Names, Handles;
   for (const std::string &Symbol : V.Symbols) {
     L.Handles.push_back(Runtime.state(Type::getInt8Ty(C), Symbol + "_handle"));

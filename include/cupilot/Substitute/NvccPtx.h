@@ -66,6 +66,8 @@ public:
                                             llvm::StringRef Context = "") const;
   KernelIdentity identify(llvm::StringRef Kernel,
                           llvm::StringRef Context = "") const;
+  /// Does \p Kernel wait for the launch before its own before anything else?
+  bool waitsFirst(llvm::StringRef Kernel) const;
   /// The text with other names for some kernels: from, to.
   std::string
   renamed(llvm::ArrayRef<std::pair<std::string, std::string>> Names) const;

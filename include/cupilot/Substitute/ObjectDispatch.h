@@ -40,6 +40,9 @@ struct CompiledVariant {
   /// The device variables that it has a copy of, as the source names them: the
   /// unit's must be constants, as its own are.
   std::vector<std::string> Copies;
+  /// Its plan is one launch, of a kernel that waits for the launch before it
+  /// before anything else.
+  bool WaitsFirst = false;
 };
 
 /// A kernel of the object, with its variants, best first.

@@ -103,7 +103,9 @@ llvm::Error applyReadOnly(RewriteState &S, const Gene &G) {
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/7);
     // Assembly and unknown functions may write anything.
-    if (llvm::Error E = A.Fx.checkNone({Effect::Assembly, Effect::Unknown}))
+    // The compiler may read what nothing writes before the wait.
+    if (llvm::Error E = A.Fx.checkNone(
+            {Effect::GridWait, Effect::Assembly, Effect::Unknown}))
       return refuse(G, std::move(E));
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);
@@ -179,7 +181,9 @@ static std::optional<unsigned> behindStar(const KernelView &V, unsigned Param) {
 llvm::Error applyRestrict(RewriteState &S, const Gene &G) {
   return withKernel(S, [&](KernelView &V) -> llvm::Error {
     Analysis A(V, S, /*Mask=*/7);
-    if (llvm::Error E = A.Fx.checkNone({Effect::Assembly, Effect::Unknown}))
+    // The compiler may read what nothing writes before the wait.
+    if (llvm::Error E = A.Fx.checkNone(
+            {Effect::GridWait, Effect::Assembly, Effect::Unknown}))
       return refuse(G, std::move(E));
     Memory M(A.Vals, A.Fx);
     Extents Ext(A.Vals, A.Checks);

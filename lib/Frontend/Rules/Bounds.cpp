@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Bounds.h"
+#include "Effects.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/StmtCXX.h"
 
@@ -102,6 +103,13 @@ bool isHarmless(const KernelView &V, const Stmt *S) {
   return true;
 }
 
+bool isTaken(const KernelView &V, const IfStmt &If, const Stmt *Branch) {
+  if (!If.isConstexpr())
+    return false;
+  const std::optional<const Stmt *> Taken = If.getNondiscardedCase(V.Ctx);
+  return Taken && *Taken == Branch;
+}
+
 bool isUnconditional(const KernelView &V, const Stmt *Outer, const Stmt *S) {
   for (const Stmt *Child = S; Child; Child = V.parent(Child)) {
     if (Child == Outer)
@@ -114,6 +122,9 @@ bool isUnconditional(const KernelView &V, const Stmt *Outer, const Stmt *S) {
     if (const auto *B = dyn_cast_or_null<BinaryOperator>(Parent);
         B && B->isLogicalOp() && B->getRHS() == Child)
       return false;
+    if (const auto *If = dyn_cast_or_null<IfStmt>(Parent);
+        If && isTaken(V, *If, Child))
+      continue;
     if (isa_and_nonnull<IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt,
                         CXXForRangeStmt, LambdaExpr>(Parent))
       return false;
@@ -135,7 +146,8 @@ Bounds::Bounds(Values &Vals, IndexUses &Uses) : Vals(Vals), Uses(Uses) {
 void Bounds::walk(llvm::ArrayRef<const Stmt *> Statements) {
   for (size_t I = 0; I < Statements.size(); ++I) {
     const Stmt *S = Statements[I];
-    if (isa<NullStmt>(S))
+    // More threads may wait and allow as well.
+    if (isGridControl(*S))
       continue;
     if (const auto *Decls = dyn_cast<DeclStmt>(S);
         Decls && isHarmless(Vals.V, S)) {

@@ -74,6 +74,10 @@ const clang::Expr *conditionOf(const Values &Vals, const clang::Expr *E);
 /// others could write or that could be missing.
 bool isHarmless(const KernelView &V, const clang::Stmt *S);
 
+/// Is \p Branch what \p If, an `if constexpr`, always does?
+bool isTaken(const KernelView &V, const clang::IfStmt &If,
+             const clang::Stmt *Branch);
+
 /// Is \p S a part of \p Outer that is evaluated whenever \p Outer is, as far as
 /// jumps do not leave it before?
 bool isUnconditional(const KernelView &V, const clang::Stmt *Outer,

@@ -162,6 +162,37 @@ static bool isArithmetic(const AsmStmt &S) {
   });
 }
 
+/// What waits for the launch that a programmatic dependent launch depends on,
+/// or allows the next one. The latter promises nothing, wherever it stands: a
+/// launch that depends on this one waits for all of it.
+enum class GridControl { Wait, Launch };
+static std::optional<GridControl> gridControl(const AsmStmt &S) {
+  const auto *Gcc = dyn_cast<GCCAsmStmt>(&S);
+  if (!Gcc || Gcc->getNumOutputs() + Gcc->getNumInputs() != 0)
+    return std::nullopt;
+  const std::string Text = Gcc->getAsmString();
+  return llvm::StringSwitch<std::optional<GridControl>>(
+             llvm::StringRef(Text).trim("; \t\r\n"))
+      .Case("griddepcontrol.wait", GridControl::Wait)
+      .Case("griddepcontrol.launch_dependents", GridControl::Launch)
+      .Default(std::nullopt);
+}
+
+bool isGridControl(const Stmt &S) {
+  if (const auto *Asm = dyn_cast<AsmStmt>(&S))
+    return gridControl(*Asm).has_value();
+  if (const auto *Call = dyn_cast<CallExpr>(&S)) {
+    const FunctionDecl *F = Call->getDirectCallee();
+    const Stmt *Body = F && Call->getNumArgs() == 0 ? F->getBody() : nullptr;
+    return Body && isGridControl(*Body);
+  }
+  const auto *Compound = dyn_cast<CompoundStmt>(&S);
+  return isa<NullStmt>(S) ||
+         (Compound && llvm::all_of(Compound->body(), [](const Stmt *Part) {
+            return isGridControl(*Part);
+          }));
+}
+
 void Effects::visitCallee(const FunctionDecl *F, const Stmt *At) {
   if (!F) {
     note(Effect::Unknown, "calls an unknown function", At);
@@ -274,7 +305,10 @@ void Effects::visitStmt(const Stmt *S, bool InKernel) {
           visitCallee(R->getDestructor(), S);
       }
   } else if (const auto *Asm = dyn_cast<AsmStmt>(S)) {
-    if (!isArithmetic(*Asm))
+    if (std::optional<GridControl> Control = gridControl(*Asm)) {
+      if (*Control == GridControl::Wait)
+        note(Effect::GridWait, "waits for the launch before it", S);
+    } else if (!isArithmetic(*Asm))
       note(Effect::Assembly, "contains inline assembly", S);
   } else if (isa<CXXNewExpr, CXXDeleteExpr, CXXThrowExpr, CXXTryStmt,
                  CXXDynamicCastExpr, CUDAKernelCallExpr, AtomicExpr, StmtExpr,

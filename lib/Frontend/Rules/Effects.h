@@ -22,6 +22,8 @@ enum class Effect : unsigned {
   Atomic,      ///< Atomics whose result is used, exchanges, compare-and-swap.
   AtomicOnly,  ///< Atomics whose result is not used.
   Fence,       ///< Memory fences, volatile accesses.
+  GridWait,    ///< cudaGridDependencySynchronize: what the launch before it
+               ///< writes may be read behind it only.
   Assembly,    ///< Inline assembly beyond arithmetic.
   SpecialRead, ///< Clocks and other special registers.
   Unknown,     ///< Calls to what has no body here, indirect calls, new.
@@ -62,6 +64,10 @@ private:
   llvm::SmallPtrSet<const clang::FunctionDecl *, 16> Seen;
   const clang::FunctionDecl *Current = nullptr;
 };
+
+/// Does \p S only wait for the launch before the kernel's, or allow the next
+/// one, or nothing? It may call functions that do.
+bool isGridControl(const clang::Stmt &S);
 
 /// `fmaxf(a, b)`, `min(a, b)` and the like, of CUDA.
 bool isExtremum(const clang::CallExpr &Call);

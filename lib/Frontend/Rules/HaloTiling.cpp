@@ -580,8 +580,8 @@ llvm::Error HaloTiling::edit() {
 
 llvm::Error HaloTiling::apply() {
   if (llvm::Error E = A.Fx.checkNone(
-          {Effect::Shared, Effect::Fence, Effect::Assembly, Effect::SpecialRead,
-           Effect::Unknown, Effect::Jump, Effect::Lambda}))
+          {Effect::Shared, Effect::Fence, Effect::GridWait, Effect::Assembly,
+           Effect::SpecialRead, Effect::Unknown, Effect::Jump, Effect::Lambda}))
     return E;
   for (const Stmt *Work : A.Checks.work())
     if (!returnsIn(Work).empty())

@@ -14,7 +14,8 @@ using namespace clang;
 
 namespace cupilot {
 
-Memory::Memory(Values &Vals, const Effects &Fx) : Vals(Vals) {
+Memory::Memory(Values &Vals, const Effects &Fx)
+    : Vals(Vals), Jumps(Fx.has(Effect::Jump)) {
   visit(&Vals.V.Body);
   for (const FunctionDecl *F : Fx.functions())
     if (F != &Vals.V.Fn && Vals.V.inSlice(F->getLocation()))

@@ -105,6 +105,7 @@ private:
   Origin originOfVariable(const clang::VarDecl *Var) const;
 
   Values &Vals;
+  bool Jumps; ///< The kernel has labels.
   std::vector<Access> All;
 };
 

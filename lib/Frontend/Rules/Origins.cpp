@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bounds.h"
 #include "Memory.h"
 #include "clang/AST/ExprCXX.h"
 
@@ -81,6 +82,41 @@ Origin Memory::originOfLValue(const clang::Expr *E) const {
     return O;
   }
   return {};
+}
+
+/// Is \p S done once, wherever the kernel does anything behind it?
+static bool isOnTheWay(const KernelView &V, const Stmt *S) {
+  for (const Stmt *Child = S; Child != &V.Body;) {
+    const Stmt *Parent = V.parent(Child);
+    const auto *If = dyn_cast_or_null<IfStmt>(Parent);
+    if (!isa_and_nonnull<CompoundStmt, ExprWithCleanups>(Parent) &&
+        !(If && isTaken(V, *If, Child)))
+      return false;
+    Child = Parent;
+  }
+  return true;
+}
+
+/// By how much the pointer \p Var has been moved where \p Use reads it, if that
+/// is what all its writes do, once and before: `x += row * stride;` at the head
+/// of a kernel.
+static std::optional<Poly> movedBefore(Values &Vals, const VarDecl *Var,
+                                       const clang::Expr *Use) {
+  const KernelView &V = Vals.V;
+  Poly Sum = Poly::constant(0);
+  for (const DeclRefExpr *Write : Vals.writes(Var)) {
+    const auto *Move = dyn_cast_or_null<BinaryOperator>(V.parent(Write));
+    if (!Move || Move->getLHS() != Write || !isOnTheWay(V, Move) ||
+        (Move->getOpcode() != BO_AddAssign &&
+         Move->getOpcode() != BO_SubAssign) ||
+        !V.SM.isBeforeInTranslationUnit(
+            V.SM.getExpansionLoc(Move->getEndLoc()),
+            V.SM.getExpansionLoc(Use->getBeginLoc())))
+      return std::nullopt;
+    const Poly By = Vals.form(Move->getRHS());
+    Sum = Move->getOpcode() == BO_AddAssign ? Sum + By : Sum - By;
+  }
+  return Sum;
 }
 
 Origin Memory::originOfPointer(const clang::Expr *E) const {
@@ -160,6 +196,12 @@ Origin Memory::originOfPointer(const clang::Expr *E) const {
       O = originOfPointer(Var->getInit());
     } else {
       return {};
+    }
+    if (std::optional<Poly> Moved =
+            Jumps ? std::nullopt : movedBefore(Vals, Var, Sub)) {
+      if (O.Index)
+        O.Index = *O.Index + *Moved;
+      return O;
     }
     // A pointer that moves stays in its memory, but who knows where.
     for (const DeclRefExpr *Write : Vals.writes(Var)) {

@@ -220,9 +220,9 @@ llvm::Error applySharedTiling(RewriteState &S, const Gene &G) {
     Analysis A(V, S, /*Mask=*/7);
     if (llvm::Error E = A.Fx.checkNone(
             {Effect::Barrier, Effect::Warp, Effect::Shared, Effect::Atomic,
-             Effect::AtomicOnly, Effect::Fence, Effect::Assembly,
-             Effect::SpecialRead, Effect::Unknown, Effect::Static, Effect::Jump,
-             Effect::Lambda}))
+             Effect::AtomicOnly, Effect::Fence, Effect::GridWait,
+             Effect::Assembly, Effect::SpecialRead, Effect::Unknown,
+             Effect::Static, Effect::Jump, Effect::Lambda}))
       return refuse(G, std::move(E));
     if (llvm::Error E = checkRepeatedWork(V, A))
       return refuse(G, std::move(E));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Values.h"
+#include "clang/AST/ExprCXX.h"
 #include "clang/AST/RecordLayout.h"
 #include "clang/AST/RecursiveASTVisitor.h"
 
@@ -50,6 +51,10 @@ static bool isRead(const KernelView &V, const clang::Expr *E) {
     } else if (const auto *Subscript = dyn_cast<ArraySubscriptExpr>(Parent)) {
       if (Subscript->getBase() != Child)
         return false;
+    } else if (const auto *Copy = dyn_cast<CXXConstructExpr>(Parent)) {
+      // An argument by value.
+      return Copy->getConstructor()->isCopyOrMoveConstructor() &&
+             Copy->getConstructor()->isTrivial();
     } else if (!isa<ParenExpr>(Parent)) {
       return false;
     }

@@ -224,10 +224,13 @@ static llvm::Error vectorizeThreads(RewriteState &S, KernelView &V,
     return findingError("the kernel's body comes from a macro");
   dropNested(Edits);
   std::string Lanes = std::to_string(Width);
+  // The loads come before the kernel's own wait.
+  const std::string Wait =
+      A.Fx.has(Effect::GridWait) ? "  cudaGridDependencySynchronize();\n" : "";
   Edits.push_back({*Open + 1, *Open + 1,
                    "\n  const unsigned int " + Base +
                        " = (blockIdx.x * blockDim.x + threadIdx.x) * " + Lanes +
-                       ";\n" + *Checks + Loads +
+                       ";\n" + *Checks + Wait + Loads +
                        "#pragma unroll\n  for (unsigned int " + Lane +
                        " = 0; " + Lane + " < " + Lanes + "; ++" + Lane +
                        ") {\n  const unsigned int " + Index + " = " + Base +

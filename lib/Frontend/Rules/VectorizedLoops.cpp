@@ -34,7 +34,8 @@ struct Group {
   enum class Kind { Block, Lanes, Tile, Grid };
   Kind K = Kind::Block;
   unsigned Dim = 0; ///< Of Block.
-  int64_t Size = 0; ///< Of Lanes and Tile; 0: the block is the tile.
+  int64_t Size = 0; ///< Of Lanes and Tile; 0: the block is the tile. Of Block:
+                    ///< what the text takes its size to be, or 0.
   const VarDecl *Tile = nullptr; ///< The cooperative group.
   bool operator==(const Group &) const = default;
 };
@@ -101,6 +102,11 @@ static std::optional<Group> asGroup(Values &Vals, const clang::Expr *Begin,
     if (First == Poly::atom({Atom::Kind::Thread, Dim}) &&
         By == Poly::atom({Atom::Kind::BlockSize, Dim}))
       return Group{Group::Kind::Block, Dim};
+  // The block's size as a constant.
+  for (unsigned Dim = 0; Dim < 3; ++Dim)
+    if (First == Poly::atom({Atom::Kind::Thread, Dim}) && By.isConstant() &&
+        By.constantPart() >= 2 && By.constantPart() <= 1024)
+      return Group{Group::Kind::Block, Dim, By.constantPart()};
   std::array<int64_t, 3> Blocks{-1, -1, -1};
   std::optional<Poly> Index = Values::toGlobal(First, 1, Blocks),
                       Total = Values::toGlobal(By, 1, Blocks);
@@ -192,13 +198,17 @@ static bool mentions(const clang::Expr *E, const VarDecl *Var) {
   return Found;
 }
 
-/// `s += e`, `s = max(s, e)` and the like: the order of the elements is not
-/// part of the result. \p Write: the use of s.
+/// `s += e`, `s.x += e`, `s = max(s, e)` and the like: the order of the
+/// elements is not part of the result. \p Write: the use of s.
 static bool isAccumulation(const KernelView &V, const DeclRefExpr *Write) {
   const auto *Var = cast<VarDecl>(Write->getDecl());
-  const auto *Assign = dyn_cast_or_null<BinaryOperator>(V.parent(Write));
+  const clang::Expr *Left = Write;
+  if (const auto *Member = dyn_cast_or_null<MemberExpr>(V.parent(Left));
+      Member && !Member->isArrow())
+    Left = Member;
+  const auto *Assign = dyn_cast_or_null<BinaryOperator>(V.parent(Left));
   if (!Assign || !Assign->isAssignmentOp() ||
-      Assign->getLHS()->IgnoreParens() != Write ||
+      Assign->getLHS()->IgnoreParens() != Left ||
       !isa_and_nonnull<CompoundStmt, IfStmt, ForStmt>(V.parent(Assign)))
     return false;
   const clang::Expr *Right = Assign->getRHS();
@@ -266,9 +276,9 @@ static llvm::Error checkBody(Values &Vals, const RowLoop &R, bool &Joins,
   const Stmt *Body = R.Loop->getBody();
   if (llvm::Error E = Effects(V, *Body).checkNone(
           {Effect::Barrier, Effect::Warp, Effect::Atomic, Effect::AtomicOnly,
-           Effect::Fence, Effect::Assembly, Effect::SpecialRead,
-           Effect::Unknown, Effect::IndexInCall, Effect::Lambda, Effect::Static,
-           Effect::Jump}))
+           Effect::Fence, Effect::GridWait, Effect::Assembly,
+           Effect::SpecialRead, Effect::Unknown, Effect::IndexInCall,
+           Effect::Lambda, Effect::Static, Effect::Jump}))
     return E;
   if (breaksOut(V, Body, /*CountContinue=*/true) || !returnsIn(Body).empty())
     return findingError("the loop at " + V.at(R.Loop->getBeginLoc()) +
@@ -583,7 +593,9 @@ llvm::Expected<bool> vectorizeLoops(RewriteState &S, KernelView &V,
 
   // A part of a warp or tile would not take all elements.
   const Group &Of = Loops.front().Of;
-  if (Of.K == Group::Kind::Lanes)
+  if (Of.K == Group::Kind::Block && Of.Size > 0)
+    S.requireZero(S.launch().Block[Of.Dim] - Expr::constant(Of.Size));
+  else if (Of.K == Group::Kind::Lanes)
     S.requireZero(mod(S.launch().Block[0], Of.Size));
   else if (Of.K == Group::Kind::Tile && Of.Size > 1)
     S.requireZero(

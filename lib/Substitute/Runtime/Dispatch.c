@@ -112,10 +112,27 @@ countOutside(const CupilotVariant *variant, const CupilotLaunch *launch) {
     cupilotCount(&variant->outsideCounts[clause]);
 }
 
+// Attributes that a variant can do without: with programmatic dependent launch
+// a kernel may begin before the one before it is done, and waits in its own
+// code. A variant that may read before that wait is launched without it.
+static inline int isPlain(const CupilotLaunch *launch) {
+  const cudaLaunchConfig_t *config =
+      (const cudaLaunchConfig_t *)launch->config;
+  unsigned i;
+  if (launch->plain || !config)
+    return launch->plain;
+  for (i = 0; i < config->numAttrs; ++i)
+    if (config->attrs[i].id != cudaLaunchAttributeIgnore &&
+        config->attrs[i].id !=
+            cudaLaunchAttributeProgrammaticStreamSerialization)
+      return 0;
+  return 1;
+}
+
 // The current device, where the launch may be replaced; else -1. What the run
 // time would refuse stays refused.
 int CUPILOT_BEGIN(const CupilotLaunch *launch) {
-  return launch->plain &&
+  return isPlain(launch) &&
                  cupilotIsLegal(dimensions(launch->grid),
                                 dimensions(launch->block), launch->shared)
              ? cupilotAllowedDevice()
@@ -147,9 +164,11 @@ CUPILOT_ATTEMPT(const CupilotVariant *variant, const CupilotLaunch *launch,
     if (!args)
       return CupilotNext;
   }
-  for (i = 0; i < variant->numLaunches && status == cudaSuccess; ++i)
+  for (i = 0; i < variant->numLaunches && status == cudaSuccess; ++i) {
+    values->shapes[i].attributes = variant->waits;
     status = launchOne(variant, launch, variant->launches[i],
                        &values->shapes[i], args);
+  }
   // A variant that cannot be launched leaves no trace. What a launch before the
   // one that failed has done is done: that error is the program's.
   if (status != cudaSuccess && i == 1)

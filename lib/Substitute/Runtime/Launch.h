@@ -41,6 +41,7 @@ typedef struct CupilotShape {
   unsigned grid[3], block[3];
   unsigned cluster[3]; ///< cluster[0] is 0 where the launch names none.
   size_t shared;       ///< Bytes of dynamic shared memory.
+  unsigned attributes; ///< The program's are the launch's, too.
 } CupilotShape;
 
 /// A launch that the program makes.
@@ -50,7 +51,8 @@ typedef struct CupilotLaunch {
   void **args;
   void *stream;
   const void *config; ///< The cudaLaunchConfig_t, if it has one.
-  int plain;          ///< It carries nothing but a shape and a stream.
+  int plain;          ///< It carries nothing but a shape and a stream;
+                      ///< else the config's attributes say what.
   /// Launches a variant's kernel by the same function of CUDA's run time as the
   /// program; a cudaError_t. Emitted, because the function's type is the
   /// target's: how a dim3 is passed differs.
@@ -101,6 +103,7 @@ typedef struct CupilotVariant {
   unsigned numKernels, numLaunches, numScratch, numMaps;
   unsigned params;   ///< Of the original.
   unsigned clusters; ///< Its launches may name some.
+  unsigned waits;    ///< It is one launch, which may begin early.
 } CupilotVariant;
 
 /// A kernel of the unit and its variants, best first.

@@ -46,7 +46,9 @@ static_assert(sizeof(dim3) == 12 && sizeof(cudaError_t) == 4 &&
 static_assert(cudaFuncAttributeMaxDynamicSharedMemorySize == 8 &&
                   cudaDevAttrMaxSharedMemoryPerBlockOptin == 97 &&
                   cudaMemPoolAttrReleaseThreshold == 4 &&
+                  cudaLaunchAttributeIgnore == 0 &&
                   cudaLaunchAttributeClusterDimension == 4 &&
+                  cudaLaunchAttributeProgrammaticStreamSerialization == 6 &&
                   cudaStreamCaptureStatusNone == 0,
               "an enumerator of CUDA has another value in this toolkit");
 static_assert(CupilotDevices == 64, "Checks.inc and Scratch.inc count to 64");

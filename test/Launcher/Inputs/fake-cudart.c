@@ -74,6 +74,8 @@ typedef struct { dim3_t g, b; size_t s; void *t; void *attributes; unsigned numb
 #define CONFIG_ENTRY(NAME)                                                         \
   int NAME(const config_t *c, const void *k, void **a) {                           \
     (void)a;                                                                       \
+    if (c->number)                                                                 \
+      printf("%u attributes: ", c->number);                                        \
     return launch(#NAME, k, c->g, c->b, c->s);                                     \
   }
 CONFIG_ENTRY(cudaLaunchKernelExC)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Corpus.h"
+#include "cupilot/Ptx/GridWait.h"
 #include "cupilot/Ptx/Link.h"
 #include "cupilot/Ptx/Print.h"
 #include "cupilot/Ptx/Reach.h"
@@ -124,6 +125,33 @@ TEST(Ptx, HeadAndItems) {
     Copy = Short;
   }
   EXPECT_EQ(Copy.function("f")->Name, "f");
+}
+
+TEST(Ptx, WaitsFirst) {
+  auto Waits = [](const std::string &Body) {
+    Module M = read(".version 8.0\n.target sm_90\n.address_size 64\n"
+                    ".entry k(.param .u64 p) {\n.reg .pred %p;\n.reg .b64 "
+                    "%a;\n.reg .b32 %r;\n" +
+                    Body + "\n}\n");
+    return waitsFirst(*M.function("k"));
+  };
+  const std::string Head = "griddepcontrol.launch_dependents;\n"
+                           "ld.param.u64 %a, [p];\nmov.u32 %r, %tid.x;\n"
+                           "setp.gt.u32 %p, %r, 7;\n",
+                    Wait = "griddepcontrol.wait;\n",
+                    Work = "ld.global.u32 %r, [%a];\n";
+  EXPECT_TRUE(Waits(Head + "@%p bra end;\n" + Wait + Work + "end:\nret;"));
+  EXPECT_TRUE(Waits(Head + "@%p ret;\n" + Wait + Work + "ret;"));
+  // A loop before it, and behind it.
+  EXPECT_TRUE(Waits(Head + "l:\n@%p bra l;\n" + Wait + "m:\n" + Work +
+                    "@%p bra m;\nret;"));
+  EXPECT_FALSE(Waits(Head + Work + Wait + "ret;"));
+  EXPECT_FALSE(
+      Waits(Head + "@%p bra work;\n" + Wait + "work:\n" + Work + "ret;"));
+  EXPECT_FALSE(Waits(Head + "@%p " + Wait + Work + "ret;"));
+  // Nobody waits; others may be waited for at a barrier.
+  EXPECT_FALSE(Waits(Head + "ret;"));
+  EXPECT_FALSE(Waits(Head + "bar.sync 0;\n" + Wait + "ret;"));
 }
 
 const Variable &variable(const Module &M, std::string_view Name) {
