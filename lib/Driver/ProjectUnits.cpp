@@ -16,6 +16,7 @@
 #include "clang/Options/Options.h"
 #include "clang/Tooling/JSONCompilationDatabase.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Option/Arg.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -57,9 +58,11 @@ static std::string absolute(StringRef Path, StringRef Folder) {
 namespace {
 enum class Compiler { Nvcc, Clang, Other };
 
-/// What a command's options say of language and output.
+/// What a command's options say of language and output, and which words name
+/// files with more of them.
 struct CommandWords {
   std::string Language, Output;
+  SmallVector<size_t> OptionFiles;
 };
 } // namespace
 
@@ -76,9 +79,11 @@ static Compiler compilerOf(ArrayRef<std::string> Command) {
 static Expected<CommandWords> wordsOf(ArrayRef<std::string> Command,
                                       Compiler By) {
   CommandWords Words;
-  auto Take = [&](const opt::Arg &A, size_t, size_t) {
+  auto Take = [&](const opt::Arg &A, size_t, size_t Last) {
     const opt::Option &O = A.getOption();
     const bool ByNvcc = By == Compiler::Nvcc;
+    if (ByNvcc && O.matches(nvcc::OPT_options_file))
+      Words.OptionFiles.push_back(Last);
     if (O.matches(ByNvcc ? unsigned(nvcc::OPT_language)
                          : unsigned(clang::options::OPT_x)))
       Words.Language = valueOf(A).str();
@@ -92,6 +97,18 @@ static Expected<CommandWords> wordsOf(ArrayRef<std::string> Command,
                                      : readClangFlags(Args, Take))
     return std::move(E);
   return Words;
+}
+
+/// Makes the files absolute that \p Word, of an option of nvcc, names.
+static void makeAbsolute(std::string &Word, StringRef Folder) {
+  const StringRef Text = Word;
+  const size_t Value = Text.starts_with("-") ? Text.find('=') + 1 : 0;
+  SmallVector<StringRef> Files;
+  Text.substr(Value).split(Files, ',', -1, /*KeepEmpty=*/false);
+  Word = (Text.take_front(Value) +
+          join(map_range(Files, [&](StringRef F) { return absolute(F, Folder); }),
+               ","))
+             .str();
 }
 
 /// Nothing, where \p C does not compile CUDA code.
@@ -112,7 +129,11 @@ static Expected<std::optional<ProjectUnit>> unitOf(const CompileCommand &C) {
     Object = (sys::path::stem(C.Filename) + ".o").str();
   ProjectUnit Unit{absolute(C.Filename, C.Directory), C.Directory,
                    absolute(Object, C.Directory), C.CommandLine};
-  // Who reads the command elsewhere knows the source by this name.
+  // Who reads the command elsewhere finds these files, and knows the source by
+  // this name.
+  for (size_t Last : Words->OptionFiles)
+    makeAbsolute(Unit.Command[Unit.Command.size() - Command.size() + Last],
+                 C.Directory);
   for (std::string &Word : Unit.Command)
     if (absolute(Word, C.Directory) == Unit.Source)
       Word = Unit.Source;
