@@ -143,7 +143,11 @@ compare() {
   shift
   limited cupilot compare --runs=0 --json --ignore='MB free' -- "$ops" "$@" >"$work/results/$name.json" 2>"$work/results/$name.err"
   local status=$?
-  python3 "$here/ggml_backend.py" summary "$work/results/$name.json" | tee "$work/results/$name.txt"
+  if [ -s "$work/results/$name.json" ]; then
+    python3 "$here/ggml_backend.py" summary "$work/results/$name.json" | tee "$work/results/$name.txt"
+  else
+    tail -n 3 "$work/results/$name.err"
+  fi
   return $status
 }
 step_test() { compare test test -b CUDA0 -o "$OPERATIONS"; }
@@ -155,7 +159,7 @@ step_sizes() {
     compare "size-$each" test -b CUDA0 --test-file "$work/cases-$each.txt" || status=$?
   done
   echo "# the five sizes"
-  python3 "$here/ggml_backend.py" inside $(for each in $sizes; do echo "$work/results/size-$each.json"; done) | tee "$work/results/inside.txt"
+  python3 "$here/ggml_backend.py" inside $(for each in $sizes; do find "$work/results" -name "size-$each.json" -size +0; done) | tee "$work/results/inside.txt"
   return $status
 }
 step_perf() {

@@ -20,8 +20,7 @@ static bool isArithmetic(const Instruction &I) {
       "min", "mov",   "mul",  "neg",  "not", "or",    "popc",  "prmt", "rcp",
       "rem", "rsqrt", "sad",  "selp", "set", "setp",  "shf",   "shl",  "shr",
       "sin", "slct",  "sqrt", "sub",  "xor", "mul24", "mad24", "bfind"};
-  return std::find(std::begin(Names), std::end(Names), I.Opcode) !=
-         std::end(Names);
+  return std::ranges::find(Names, I.Opcode) != std::end(Names);
 }
 
 bool waitsFirst(const Function &Kernel) {
