@@ -105,10 +105,11 @@ static void makeAbsolute(std::string &Word, StringRef Folder) {
   const size_t Value = Text.starts_with("-") ? Text.find('=') + 1 : 0;
   SmallVector<StringRef> Files;
   Text.substr(Value).split(Files, ',', -1, /*KeepEmpty=*/false);
-  Word = (Text.take_front(Value) +
-          join(map_range(Files, [&](StringRef F) { return absolute(F, Folder); }),
-               ","))
-             .str();
+  Word =
+      (Text.take_front(Value) +
+       join(map_range(Files, [&](StringRef F) { return absolute(F, Folder); }),
+            ","))
+          .str();
 }
 
 /// Nothing, where \p C does not compile CUDA code.

@@ -141,6 +141,25 @@ TEST(ProjectUnits, AreThoseOfNvccAndClang) {
   EXPECT_EQ(Units.Units[2].Object, P.Dir.file("sub/d.o"));
 }
 
+/// CMake writes a unit's folders of headers into a file in the command's
+/// folder.
+TEST(ProjectUnits, FilesOfOptionsLieInTheCommandsFolder) {
+  Project P;
+  P.write(
+      (Twine(R"([{"directory": ")") + P.Dir.path() +
+       R"(", "file": "a.cu", "command": "nvcc --options-file a.rsp -c a.cu"},
+  {"directory": ")" +
+       P.Dir.path() +
+       R"(", "file": "b.cu", "command": "nvcc -optf=b.rsp,/c.rsp -c b.cu"}])")
+          .str(),
+      {"a.cu", "b.cu"});
+  ProjectUnits Units = cantFail(readProject(P.Dir.path()));
+  ASSERT_EQ(Units.Units.size(), 2u);
+  EXPECT_EQ(Units.Units[0].Command[2], P.Dir.file("a.rsp"));
+  EXPECT_EQ(Units.Units[1].Command[1],
+            "-optf=" + P.Dir.file("b.rsp") + ",/c.rsp");
+}
+
 TEST(ObjectKernels, DamagedObjectsAreFindings) {
   Project P;
   cantFail(writeFileAtomic(P.Dir.file("k.o"), "no object"));
