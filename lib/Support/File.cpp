@@ -17,6 +17,7 @@
 #include "llvm/Support/xxhash.h"
 #include <cstring>
 #include <fcntl.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace llvm;
@@ -158,8 +159,15 @@ Expected<std::optional<FileLock>> FileLock::tryLock(StringRef Path,
 }
 
 FileLock::~FileLock() {
-  if (FD >= 0)
-    ::close(FD);
+  if (FD < 0)
+    return;
+  // A process that was forked meanwhile has the file open as well, and would
+  // keep the lock.
+  struct flock Range = {};
+  Range.l_type = F_UNLCK;
+  Range.l_whence = SEEK_SET;
+  ::fcntl(FD, F_OFD_SETLK, &Range);
+  ::close(FD);
 }
 
 std::string findUpward(StringRef File, StringRef Name) {
@@ -188,14 +196,20 @@ Expected<TemporaryDirectory> TemporaryDirectory::create(StringRef Prefix) {
   return TemporaryDirectory(Path.str().str());
 }
 
-Expected<TemporaryDirectory> TemporaryDirectory::createFor(StringRef Prefix,
-                                                           StringRef Content) {
+Expected<TemporaryDirectory>
+TemporaryDirectory::createFor(StringRef Prefix, StringRef Content,
+                              std::chrono::milliseconds MostWait) {
+  constexpr std::chrono::milliseconds Pause(20);
   const uint64_t Key = xxh3_64bits(Content);
   SmallString<256> Path;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, Path);
   sys::path::append(Path, Prefix + "-" + Twine(::getuid()));
   Expected<std::optional<FileLock>> Lock =
       FileLock::tryLock((Path + ".lock").str(), Key);
+  for (; Lock && !*Lock && MostWait.count() > 0; MostWait -= Pause) {
+    std::this_thread::sleep_for(Pause);
+    Lock = FileLock::tryLock((Path + ".lock").str(), Key);
+  }
   if (!Lock) { // Another user's file, say.
     consumeError(Lock.takeError());
     return create(Prefix);

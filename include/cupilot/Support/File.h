@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,9 +65,11 @@ class TemporaryDirectory {
 public:
   static llvm::Expected<TemporaryDirectory> create(llvm::StringRef Prefix);
   /// The same path for the same \p Content, for compilers that make names of
-  /// paths; another one while somebody else has it.
-  static llvm::Expected<TemporaryDirectory> createFor(llvm::StringRef Prefix,
-                                                      llvm::StringRef Content);
+  /// paths. Waits while somebody else has it, and takes another one after
+  /// \p MostWait.
+  static llvm::Expected<TemporaryDirectory>
+  createFor(llvm::StringRef Prefix, llvm::StringRef Content,
+            std::chrono::milliseconds MostWait = std::chrono::minutes(2));
   TemporaryDirectory(TemporaryDirectory &&Other) noexcept
       : Path(std::move(Other.Path)), Owned(std::move(Other.Owned)) {
     Other.Path.clear();

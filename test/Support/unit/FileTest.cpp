@@ -12,8 +12,10 @@
 #include "gtest/gtest.h"
 #include <csignal>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace cupilot;
@@ -159,20 +161,48 @@ TEST_F(FileTest, AKilledHolderGivesItsLockBack) {
   EXPECT_TRUE(cantFail(FileLock::tryLock(Path, 5)));
 }
 
+TEST(FileLock, EndsThoughAForkedProcessHasTheFileOpen) {
+  TemporaryDirectory Dir = cantFail(TemporaryDirectory::create("lock"));
+  const std::string Path = Dir.file("lock");
+  std::optional<FileLock> Lock = cantFail(FileLock::tryLock(Path, 0));
+  ASSERT_TRUE(Lock);
+  const pid_t Child = ::fork();
+  if (Child == 0)
+    for (;;)
+      ::pause();
+  Lock.reset();
+  EXPECT_TRUE(cantFail(FileLock::tryLock(Path, 0)));
+  ::kill(Child, SIGKILL);
+  ::waitpid(Child, nullptr, 0);
+}
+
 TEST(TemporaryDirectory, TheSamePathForTheSameContent) {
   auto At = [](StringRef Content) {
-    return cantFail(TemporaryDirectory::createFor("cupilot-test", Content));
+    return cantFail(TemporaryDirectory::createFor(
+        "cupilot-test", Content, std::chrono::milliseconds(40)));
   };
   std::string First;
   {
     TemporaryDirectory Dir = At("a");
     First = Dir.path().str();
     cantFail(writeFileAtomic(Dir.file("left"), "behind"));
-    // While it is in use, others get another one.
+    // While it is in use, others get another one after a while.
     EXPECT_NE(At("a").path(), First);
     EXPECT_NE(At("b").path(), First);
   }
   EXPECT_FALSE(sys::fs::exists(First));
+  // Who waits gets it.
+  {
+    std::optional<TemporaryDirectory> Dir(At("a"));
+    std::thread Waits([&] {
+      EXPECT_EQ(
+          cantFail(TemporaryDirectory::createFor("cupilot-test", "a")).path(),
+          First);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    Dir.reset();
+    Waits.join();
+  }
   // What a process that was killed left does not matter.
   cantFail(writeFileAtomic(First + "/left", "behind"));
   TemporaryDirectory Again = At("a");
