@@ -246,6 +246,12 @@ static std::vector<ProposedGenome> genomesOf(const json::Value &Answer,
 /// What the Manager is told of those that live on, and of all others.
 static void addStanding(json::Object &O, const Standing *S) {
   json::Array Population;
+  std::vector<TriedVariant> Others;
+  if (S)
+    copy_if(S->Tried, std::back_inserter(Others), [&](const TriedVariant &T) {
+      return none_of(S->Population,
+                     [&](const Survivor &Each) { return Each.Name == T.Name; });
+    });
   if (S)
     for (const Survivor &Each : S->Population)
       Population.push_back(
@@ -256,7 +262,8 @@ static void addStanding(json::Object &O, const Standing *S) {
   O["has_population"] = !Population.empty();
   O["population"] = std::move(Population);
   O["basis"] = basisText(S && S->Measured);
-  O["tried"] = S ? triedFacts(S->Tried) : json::Array();
+  O["has_tried"] = !Others.empty();
+  O["tried"] = triedFacts(Others);
 }
 
 Expected<std::vector<ProposedGenome>>

@@ -29,6 +29,19 @@ static std::string shortened(StringRef Text, size_t Most) {
   return Line;
 }
 
+/// Of what a compiler says the line of the first error: the lines behind it
+/// hold the candidate's text.
+static StringRef firstComplaint(StringRef Why) {
+  StringRef First = Why.split('\n').first;
+  for (StringRef Rest = Why; !Rest.empty();) {
+    auto [Line, Behind] = Rest.split('\n');
+    if (Line.contains("error: "))
+      return Line;
+    Rest = Behind;
+  }
+  return First;
+}
+
 std::string outcomeText(const CandidateRecord &R) {
   if (R.Outcome == CandidateOutcome::Accepted)
     return formatv("{0:f2} x", R.Ratio).str();
@@ -36,7 +49,7 @@ std::string outcomeText(const CandidateRecord &R) {
   if (R.Ratio > 0)
     Text += formatv(", {0:f2} x", R.Ratio);
   else if (std::string Why = reasonText(R); !Why.empty())
-    Text += ": " + Why;
+    Text += (": " + firstComplaint(Why)).str();
   return shortened(Text, MostOutcomeBytes);
 }
 

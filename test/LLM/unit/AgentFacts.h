@@ -49,6 +49,7 @@ agentFacts(llvm::StringRef Kernel) {
                             {"has_population", false},
                             {"population", Array{}},
                             {"basis", "measured"},
+                            {"has_tried", false},
                             {"tried", Array{}},
                             {"may_propose", true}})},
       {"strategy-translator",
