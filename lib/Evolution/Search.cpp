@@ -534,7 +534,7 @@ Error SearchLoop::askAgents(Provider &From, unsigned Generation,
       // Figures say more than a word.
       if (!S.Now.Class)
         S.Now.Class = Said->Class;
-      if (Said->Moved && Options.Tell)
+      if (Said->Moved && S.Now.Class != Bound && Options.Tell)
         Options.Tell(("Roofline Prophet: the bottleneck has moved from " +
                       (Bound ? toString(*Bound) : "unknown") + " to " +
                       (S.Now.Class ? toString(*S.Now.Class) : "unknown") +

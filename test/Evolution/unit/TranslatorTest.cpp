@@ -376,7 +376,7 @@ TEST(Manager, ProvedGenesStay) {
     Texts.push_back(genomeText(P.Genes));
     Reasons.push_back(P.Reason);
   }
-  EXPECT_EQ(Texts,
+  ASSERT_EQ(Texts,
             (std::vector<std::string>{"unroll{factor=2}, tile{size=32}, pad{}",
                                       "unroll{factor=2}, tile{size=32}",
                                       "swizzle{}, tile{size=32}", "swizzle{}",

@@ -69,7 +69,7 @@ TEST(JudgeAnswers, FasterThanTheBuffersIsImpossible) {
   // What it leaves out where it was counted, it need not read there.
   ExecutionCounts Half = All;
   Half.ReadSectors = 100;
-  EXPECT_EQ(Reason(900, Half), "");
+  EXPECT_EQ(Reason(400, Half), "");
   // What is written may stay in the L2.
   C.L2Bytes = 200000000;
   EXPECT_EQ(Reason(900, All), "");
