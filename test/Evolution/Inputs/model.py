@@ -84,8 +84,9 @@ elif agent == "prophet":
 elif agent == "manager" and "Genomes that live on" in prompt:
     # Of the fastest parent one strategy is left out, without a reason or with one.
     living = prompt.split("Genomes that live on")[1].split("Precision asked for")[0].split("What else was tried")[0]
-    best = max(re.findall(r"^- (g[0-9]+_[vi][0-9]+), .*: ([0-9.]+) x$", living, re.M), key=lambda row: float(row[1]))[0]
-    print(json.dumps({"genomes": [genome(("strength_reduction", {}), parents=[best],
+    fast = sorted(re.findall(r"^- (g[0-9]+_[vi][0-9]+), .*: ([0-9.]+) x$", living, re.M), key=lambda row: -float(row[1]))
+    best = [name for name, _ in fast[:1]]
+    print(json.dumps({"genomes": [genome(("strength_reduction", {}), parents=best,
                                          dropped=[("unroll", "registers")] if fault == "drops" else [])],
                       "new_strategies": []}))
 elif agent == "manager":
