@@ -170,6 +170,9 @@ Expected<SearchResult> KernelSearches::searchAloud(const SearchProblem &P,
       Count({CandidateOutcome::Rejected, CandidateOutcome::Unidentified,
              CandidateOutcome::Inadmissible}),
       Count(CandidateOutcome::Slower));
+  if (unsigned Unchanged = Count(CandidateOutcome::Unchanged))
+    raw_string_ostream(Figures)
+        << format(", %u unchanged by improvement", Unchanged);
   Log << "  " << Figures << ", " << Result->Kept << " kept\n";
   if (Result->Kept) {
     const Variant &Best = Result->Variants.front();
@@ -217,6 +220,7 @@ static GateCounts countsOf(const Kernel &K, const SearchResult &Result) {
     case CandidateOutcome::CompilerCrash:
     case CandidateOutcome::CompilerLimits:
     case CandidateOutcome::Duplicate:
+    case CandidateOutcome::Unchanged:
     case CandidateOutcome::Passed:
       break;
     }

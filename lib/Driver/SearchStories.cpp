@@ -55,7 +55,8 @@ static void addMade(const CandidateHistory &Made,
 /// Whose question \p Step is, if no candidate of the journal is its reason.
 static StoryAgent agentOf(StringRef Step) {
   Step.consume_back("/repair");
-  return StringSwitch<StoryAgent>(Step.rsplit('/').second)
+  // Behind the name stands the generation that they were asked after.
+  return StringSwitch<StoryAgent>(Step.rsplit('/').second.rtrim("0123456789"))
       .Case(ProphetStep, StoryAgent::Prophet)
       .Case(ManagerStep, StoryAgent::Manager)
       .Default(StoryAgent::Unfinished);
@@ -76,7 +77,8 @@ agentsOf(Journal &J, StringRef Run, const std::set<std::string> &Steps) {
 
 static void countGenes(const CandidateRecord &R,
                        std::map<std::string, StoryGene> &Genes) {
-  if (R.Outcome == CandidateOutcome::Duplicate)
+  if (R.Outcome == CandidateOutcome::Duplicate ||
+      R.Outcome == CandidateOutcome::Unchanged)
     return;
   for (const Gene &G : carriedGenome(R)) {
     StoryGene &Known = Genes[G.Strategy];

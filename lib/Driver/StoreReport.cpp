@@ -94,6 +94,7 @@ static Error addCandidates(const StoredKernel &S, Journal &J,
       // What never was compiled is not compiled here.
       Each.HasCode =
           R.Code && R.Outcome != CandidateOutcome::Duplicate &&
+          R.Outcome != CandidateOutcome::Unchanged &&
           progressOf(R.Outcome) > progressOf(CandidateOutcome::Inadmissible);
       All.push_back(std::move(Each));
     }

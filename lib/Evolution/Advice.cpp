@@ -30,10 +30,6 @@ classOf(ArrayRef<std::pair<std::string, Opinion>> Opinions) {
   return std::nullopt;
 }
 
-static uint64_t movedBytes(const ExecutionCounts &C) {
-  return (C.ReadSectors + C.WrittenSectors) * 32;
-}
-
 /// From the counts of a launch that is not the one that counts: its time says
 /// nothing, but on which side it is does not change with the size.
 static Opinion opinionOfSample(const CeilingTimes &T, StringRef Name) {
@@ -59,14 +55,12 @@ public:
       : P(P), E(E), C(C), R(R) {}
   void addTimes(KernelAdvice &A) const;
   void addMetrics(KernelAdvice &A) const;
-  /// The launch that matters most, by its share of the time.
-  size_t heaviest() const;
 
 private:
+  size_t heaviest() const { return heaviestWorkload(P); }
   /// The counted launch that stands for the heaviest: itself, if it can be run
   /// here; else the largest one. Nothing where none was.
   std::optional<size_t> sample() const;
-  double floorOf(size_t Workload) const;
 
   const SearchProblem &P;
   const CandidateEvaluator &E;
@@ -75,7 +69,7 @@ private:
 };
 } // namespace
 
-size_t Adviser::heaviest() const {
+size_t heaviestWorkload(const SearchProblem &P) {
   size_t Most = 0;
   auto Rank = [&](size_t I) {
     return std::pair(P.Workloads[I].isTimed(), P.Workloads[I].Weight);
@@ -98,37 +92,103 @@ std::optional<size_t> Adviser::sample() const {
   return Largest;
 }
 
-/// What a launch cannot be faster than, in microseconds; 0 where that is not
-/// known. Of one that only the GPU can run: the time that its buffers take, if
-/// the launches that were counted touch (nearly) all of theirs.
-double Adviser::floorOf(size_t Workload) const {
-  if (const ExecutionCounts *Counts = E.originalCounts(Workload))
-    return timesAtCeilings(C, *Counts).floor();
-  constexpr double NearlyAll = 0.9;
-  double Least = 1;
-  bool Any = false;
+/// What the operations of a launch cannot take less than, in microseconds. A
+/// relaxed contract lets tensor cores make the products.
+static double operationsFloor(const SearchProblem &P, const Ceilings &C,
+                              const ExecutionCounts &Counts) {
+  CeilingTimes T = timesAtCeilings(C, Counts);
+  if (P.K.Contract.K == PrecisionContract::Kind::Relaxed && C.TensorGops > 0)
+    T.Fp32 = std::min(T.Fp32, 2 * double(Counts.Fp32) / C.TensorGops * 1e-3);
+  T.LeastDram = 0;
+  return T.floor();
+}
+
+/// What the work of a launch may grow with: its threads, alone or times one or
+/// two of the integer arguments. Empty where these are not known.
+static std::vector<double> measuresOf(const Kernel &K, const Workload &W) {
+  Expected<Bindings> B = bindLaunch(W.Shape, K.Scalars, W.Args);
+  if (!B) {
+    consumeError(B.takeError());
+    return {};
+  }
+  double Threads = 1;
+  for (unsigned I = 0; I < 3; ++I)
+    Threads *= double(W.Shape.Grid[I]) * double(W.Shape.Block[I]);
+  std::vector<double> All{Threads};
+  ArrayRef<int64_t> Values = B->Symbols;
+  for (size_t I = 0; I < Values.size(); ++I) {
+    All.push_back(Threads * double(Values[I]));
+    for (size_t J = I; J < Values.size(); ++J)
+      All.push_back(Threads * double(Values[I]) * double(Values[J]));
+  }
+  return All;
+}
+
+/// The operations of a launch that was not counted, as those of at least two
+/// that were grow; the least where several measures explain these. 0: none
+/// does.
+static double fittedFloor(size_t Workload, const SearchProblem &P,
+                          const CandidateEvaluator &E, const Ceilings &C) {
+  constexpr double Off = 0.02;
+  const std::vector<double> Wanted = measuresOf(P.K, P.Workloads[Workload]);
+  std::vector<std::pair<std::vector<double>, double>> Known;
   for (size_t I = 0; I < P.Workloads.size(); ++I)
-    if (const ExecutionCounts *Counts = E.originalCounts(I)) {
-      Any = true;
-      Least = std::min(
-          Least, double(movedBytes(*Counts)) /
-                     double(std::max<uint64_t>(1, P.Workloads[I].bytes())));
+    if (const ExecutionCounts *Counts = E.originalCounts(I))
+      Known.emplace_back(measuresOf(P.K, P.Workloads[I]),
+                         operationsFloor(P, C, *Counts));
+  double Least = 0;
+  for (size_t M = 0; M < Wanted.size(); ++M) {
+    double Low = HUGE_VAL, High = 0, Smallest = HUGE_VAL, Largest = 0;
+    for (const auto &[Measures, Time] : Known) {
+      const double Size = M < Measures.size() ? Measures[M] : 0;
+      const double Each = Size > 0 ? Time / Size : HUGE_VAL;
+      Low = std::min(Low, Each);
+      High = std::max(High, Each);
+      Smallest = std::min(Smallest, Size);
+      Largest = std::max(Largest, Size);
     }
-  if (!Any || Least < NearlyAll || !(C.DramGBs > 0))
-    return 0;
-  // What is written last may stay in the L2.
-  double Bytes =
-      Least * double(P.Workloads[Workload].bytes()) - double(C.L2Bytes);
-  return std::max(0.0, Bytes / C.DramGBs * 1e-3);
+    if (!(Largest > Smallest) || !(Low > 0) || High > Low * (1 + Off) ||
+        !(Wanted[M] > 0))
+      continue;
+    const double Time = Low * Wanted[M];
+    Least = Least > 0 ? std::min(Least, Time) : Time;
+  }
+  return Least;
+}
+
+/// Of a launch that only the GPU can run: the time of its buffers, if the
+/// launches that were counted touch (nearly) all of theirs, and of its
+/// operations, if these grow in a way that is seen.
+static double floorOf(size_t Workload, const SearchProblem &P,
+                      const CandidateEvaluator &E, const Ceilings &C) {
+  if (const ExecutionCounts *Counts = E.originalCounts(Workload))
+    return std::max(timesAtCeilings(C, *Counts).LeastDram,
+                    operationsFloor(P, C, *Counts));
+  std::vector<CountedSample> Samples;
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    if (const ExecutionCounts *Counts = E.originalCounts(I))
+      Samples.push_back({Counts, P.Workloads[I].bytes()});
+  return std::max(leastTimeLike(C, Samples, P.Workloads[Workload].bytes()),
+                  fittedFloor(Workload, P, E, C));
+}
+
+std::vector<double> floorsOf(const SearchProblem &P,
+                             const CandidateEvaluator &Evaluator,
+                             const Ceilings &C) {
+  std::vector<double> All;
+  for (size_t I = 0; I < P.Workloads.size(); ++I)
+    All.push_back(floorOf(I, P, Evaluator, C));
+  return All;
 }
 
 void Adviser::addTimes(KernelAdvice &A) const {
+  const std::vector<double> Floors = floorsOf(P, E, C);
   const size_t Heaviest = heaviest();
   bool Timed = true, Bounded = true;
   for (auto [I, W] : enumerate(P.Workloads)) {
     if (!W.isTimed())
       continue;
-    double Floor = floorOf(I);
+    double Floor = Floors[I];
     Bounded &= Floor > 0;
     A.FloorUs += Floor * double(W.Count);
     double Time = 0;
@@ -206,12 +266,41 @@ Expected<KernelAdvice> adviseOn(const SearchProblem &P,
   if (Static)
     A.Opinions.push_back(
         {"code", opinionOfCode(*Static, P.Gpu, C,
-                               &P.Workloads[Made.heaviest()].Shape)});
+                               &P.Workloads[heaviestWorkload(P)].Shape)});
   else if (Error E = absorbFinding(Static.takeError(), [](StringRef) {}))
     return std::move(E);
   Made.addTimes(A);
   Made.addMetrics(A);
   return A;
+}
+
+void addMeasurement(KernelAdvice &A, const SearchProblem &P,
+                    const CandidateEvaluator &Evaluator, const Ceilings &C,
+                    const std::map<std::string, double> &Times,
+                    const std::map<std::string, MeasuredLaunch> &Profile) {
+  const size_t Heaviest = heaviestWorkload(P);
+  const Workload &W = P.Workloads[Heaviest];
+  MeasuredLaunch L;
+  if (auto Known = Profile.find(W.Name); Known != Profile.end())
+    L = Known->second;
+  if (auto Known = Times.find(W.Name);
+      Known != Times.end() && Known->second > 0) {
+    L.Microseconds = A.LaunchUs = Known->second;
+    A.IsMeasured = true;
+  }
+  const ExecutionCounts *Counts = Evaluator.originalCounts(Heaviest);
+  if (L.Metrics.empty() && (!Counts || !(L.Microseconds > 0)))
+    return;
+  A.Opinions.push_back(
+      {"measured",
+       opinionOfMeasurement(
+           L, timesAtCeilings(C, Counts ? *Counts : ExecutionCounts()))});
+  A.Class = classOf(A.Opinions);
+  for (const auto &[Key, Value] : L.Metrics) {
+    A.Metrics.push_back({Key, formatv("{0:f1}", Value).str(), "counter"});
+    if (StringRef(Key).ends_with("Throughput"))
+      A.Relevant.push_back(Key);
+  }
 }
 
 std::vector<std::string> KernelAdvice::sentences() const {
@@ -229,16 +318,17 @@ std::vector<std::string> KernelAdvice::sentences() const {
   }
   if (!(LaunchUs > 0) && LaunchFloorUs > 0)
     All.push_back(
-        formatv("Its data alone take {0:f2} us on this GPU.", LaunchFloorUs)
+        formatv("Its data and operations take {0:f2} us at least on this GPU.",
+                LaunchFloorUs)
             .str());
   if (LaunchUs > 0 && LaunchFloorUs > 0)
-    All.push_back(
-        formatv("A launch takes {0:f2} us (modelled); its work cannot "
-                "take less than {1:f2} us on this GPU, so at most "
-                "{2:f2} times as fast is possible.",
-                LaunchUs, LaunchFloorUs,
-                std::max(1.0, LaunchUs / LaunchFloorUs))
-            .str());
+    All.push_back(formatv("A launch takes {0:f2} us ({3}); its work cannot "
+                          "take less than {1:f2} us on this GPU, so at most "
+                          "{2:f2} times as fast is possible.",
+                          LaunchUs, LaunchFloorUs,
+                          std::max(1.0, LaunchUs / LaunchFloorUs),
+                          IsMeasured ? "measured" : "modelled")
+                      .str());
   std::string Figures;
   for (const KernelMetric &M : Metrics)
     if (is_contained(Relevant, M.Name))

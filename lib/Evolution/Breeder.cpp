@@ -14,7 +14,9 @@
 #include "cupilot/Roofline/Prophet.h"
 #include "cupilot/Support/Error.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <set>
 
 using namespace llvm;
 
@@ -57,8 +59,17 @@ std::string recordClass(const SearchProblem &P,
 }
 
 Breeder::Breeder(const SearchProblem &P, const Ceilings &C,
-                 BreedingOptions Options, StrategyTallies Prior)
-    : P(P), C(C), Options(std::move(Options)), Prior(std::move(Prior)) {}
+                 const KernelCeiling &Ceiling, BreedingOptions Options,
+                 StrategyTallies Prior)
+    : P(P), C(C), Ceiling(Ceiling), Options(std::move(Options)),
+      Prior(std::move(Prior)) {}
+
+static constexpr StringRef ReasonAttr = "cupilot.reason";
+
+std::string Breeder::takeReason(VariantOp V) {
+  auto Reason = dyn_cast_or_null<mlir::StringAttr>(V->removeAttr(ReasonAttr));
+  return Reason ? Reason.str() : "";
+}
 
 static Error runPass(mlir::ModuleOp M, std::unique_ptr<mlir::Pass> Pass) {
   mlir::PassManager Passes(M.getContext());
@@ -168,32 +179,81 @@ Error Breeder::begin(mlir::ModuleOp M, GenomesFit Fit) {
   });
 }
 
-Error Breeder::next(mlir::ModuleOp M, unsigned Generation, GenomesFit Fit) {
+Error Breeder::prune(mlir::ModuleOp M) {
+  rate(M);
   PrunePassOptions Prune;
   Prune.keep = Options.Population;
   Prune.elite = Options.Elite;
   Prune.crowd = Options.Crowd;
+  return runPass(M, createPrunePass(Prune));
+}
+
+/// The genomes of \p Proposed as they would be tried: valid, none twice, none
+/// that lives already.
+static std::vector<ProposedGenome> validOf(ArrayRef<ProposedGenome> Proposed,
+                                           mlir::ModuleOp M, Random R,
+                                           size_t Most) {
+  const GenePool Pool(strategiesOf(M.getOperation()));
+  std::set<std::string> Seen;
+  for (KernelOp Kernel : M.getOps<KernelOp>())
+    for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+      Seen.insert(genomeText(Pool.align(fromAttr(V.getGenome()))));
+  std::vector<ProposedGenome> Valid;
+  for (const ProposedGenome &P : Proposed) {
+    if (Valid.size() == Most)
+      break;
+    Valid.push_back(P);
+    Valid.back().Genes = Pool.repair(R, P.Genes);
+    if (Valid.back().Genes.empty() ||
+        !Seen.insert(genomeText(Valid.back().Genes)).second)
+      Valid.pop_back();
+  }
+  return Valid;
+}
+
+Error Breeder::next(mlir::ModuleOp M, unsigned Generation, unsigned Offspring,
+                    GenomesFit Fit, ArrayRef<ProposedGenome> Proposed) {
+  const std::vector<ProposedGenome> Valid =
+      validOf(Proposed, M, Random(P.Seed, "proposed", Generation), Offspring);
+  // Parents' genes are passed on whether or not they would be drawn.
+  std::vector<std::string> Strategies = Options.Strategies;
+  if (!Strategies.empty())
+    for (KernelOp Kernel : M.getOps<KernelOp>())
+      for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+        for (const Gene &G : fromAttr(V.getGenome()))
+          if (!is_contained(Strategies, G.Strategy))
+            Strategies.push_back(G.Strategy);
   SelectPassOptions Select;
   Select.seed = P.Seed;
   Select.generation = Generation;
   Select.tournament = Options.Tournament;
-  Select.offspring = Options.Offspring;
+  Select.offspring = Offspring - unsigned(Valid.size());
   Select.crowd = Options.Crowd;
   CrossoverPassOptions Crossover;
   Crossover.seed = P.Seed;
   Crossover.generation = Generation;
-  Crossover.strategies.assign(Options.Strategies.begin(),
-                              Options.Strategies.end());
+  Crossover.strategies.assign(Strategies.begin(), Strategies.end());
   MutatePassOptions Mutate;
   Mutate.seed = P.Seed;
   Mutate.generation = Generation;
-  Mutate.strategies.assign(Options.Strategies.begin(),
-                           Options.Strategies.end());
+  Mutate.keep = Options.KeepProved;
+  Mutate.strategies.assign(Strategies.begin(), Strategies.end());
   Mutate.favoured.assign(Options.Favoured.begin(), Options.Favoured.end());
   std::vector<std::string> Known = tallies();
   Mutate.tallies.assign(Known.begin(), Known.end());
-  if (Error E = runPass(M, createPrunePass(Prune)))
-    return E;
+  auto AddProposed = [&] {
+    KernelOp Kernel = *M.getOps<KernelOp>().begin();
+    mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+    for (auto [I, Each] : enumerate(Valid)) {
+      Variant V;
+      V.Name = formatv("g{0}_v{1}", Generation, Select.offspring + I).str();
+      V.Genes = Each.Genes;
+      V.Parents = Each.Parents;
+      VariantOp Op = addVariant(B, V, Kernel.getScalars().size());
+      if (!Each.Reason.empty())
+        Op->setAttr(ReasonAttr, B.getStringAttr(Each.Reason));
+    }
+  };
   return draw(M, Fit, [&]() -> Error {
     std::vector<std::string> Refused = refusedOf(Fits);
     Crossover.refused.assign(Refused.begin(), Refused.end());
@@ -204,16 +264,39 @@ Error Breeder::next(mlir::ModuleOp M, unsigned Generation, GenomesFit Fit) {
       return E;
     if (Error E = runPass(M, createMutatePass(Mutate)))
       return E;
+    AddProposed();
     return runPass(M, createAlignPass());
   });
 }
 
-/// What failed may still teach: it takes part with a low fitness.
-double Breeder::fitness(const CandidateRecord &R) const {
-  if (R.Outcome != CandidateOutcome::Accepted &&
-      R.Outcome != CandidateOutcome::Slower)
+/// The ceiling over the time, and a share of the use of the unit that limits.
+/// Where the ceiling is not known, the shortest time stands for it, so that
+/// both have the same weight whatever the speed-up is.
+double Breeder::fitness(const Merit &M) const {
+  if (!(M.Ratio > 0))
     return 0;
-  return R.Ratio + Options.UtilisationWeight * utilisationOf(R, P, C);
+  double Best = 0;
+  bool Bounded = true;
+  for (const auto &[Name, Other] : Merits) {
+    Best = std::max(Best, Other.Ratio);
+    Bounded &= !(Other.Ratio > 0) || Other.CeilingShare > 0;
+  }
+  return (Bounded ? M.CeilingShare : M.Ratio / std::max(Best, M.Ratio)) +
+         Options.UtilisationWeight * M.Use;
+}
+
+/// Gives each variant the fitness that it has by what is known now.
+void Breeder::rate(mlir::ModuleOp M) {
+  mlir::Builder B(M.getContext());
+  for (KernelOp Kernel : M.getOps<KernelOp>())
+    for (VariantOp V : Kernel.getBody().getOps<VariantOp>())
+      if (auto At = Merits.find(V.getSymName().str()); At != Merits.end())
+        V.setFitnessAttr(B.getF64FloatAttr(fitness(At->second)));
+}
+
+void Breeder::measuredUse(StringRef Variant, double Share) {
+  if (auto At = Merits.find(Variant.str()); At != Merits.end())
+    At->second.Use = std::clamp(Share, 0.0, 1.0);
 }
 
 /// A gene has helped where the candidate is accepted and faster than the best
@@ -246,7 +329,12 @@ void Breeder::count(VariantOp V, const CandidateRecord &R) {
 void Breeder::judged(VariantOp V, const CandidateRecord &R) {
   mlir::Builder B(V.getContext());
   V.setOutcomeAttr(B.getStringAttr(wordOf(R.Outcome)));
-  V.setFitnessAttr(B.getF64FloatAttr(fitness(R)));
+  // What failed may still teach: it takes part with a low fitness.
+  Merit &Mine = Merits[V.getSymName().str()];
+  if (R.Outcome == CandidateOutcome::Accepted ||
+      R.Outcome == CandidateOutcome::Slower)
+    Mine = {R.Ratio, Ceiling.share(R), utilisationOf(R, P, C)};
+  V.setFitnessAttr(B.getF64FloatAttr(fitness(Mine)));
   // Neither says anything of a strategy.
   if (R.Outcome != CandidateOutcome::Duplicate &&
       R.Outcome != CandidateOutcome::NoAnswer)

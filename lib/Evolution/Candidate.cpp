@@ -80,6 +80,7 @@ private:
   Expected<Genome> changeOf(const Candidate &C) const;
   Error build(Candidate &C) const;
   Error identify(Candidate &C, std::string &NoIdentity) const;
+  void addResources(Candidate &C) const;
   std::vector<std::optional<ExecutionCounts>>
   workOf(const GateVerdict &V) const;
   Error makeGate();
@@ -504,6 +505,8 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
     R.end(CandidateOutcome::Unidentified, "identity: " + NoIdentity);
     return Error::success();
   }
+  if (!C.IsByRules)
+    addResources(C);
   if (P.OnGpu) {
     R.Outcome = CandidateOutcome::Passed;
     return Error::success();
@@ -511,10 +514,24 @@ Error Evaluator::judge(Candidate &C, GateDepth Depth) {
   return model(C, Launches);
 }
 
+/// What ptxas says, for the agents. What it refuses is found where it counts.
+void Evaluator::addResources(Candidate &C) const {
+  for (const std::string &Symbol : C.Record.Code->Plan.symbols()) {
+    Expected<KernelResources> R =
+        kernelResources(C.Ptx, Symbol, P.Arch, P.Flags);
+    if (R)
+      C.Record.Evidence->Resources[Symbol] = *R;
+    else
+      consumeError(R.takeError());
+  }
+}
+
 /// The genes of \p C if the rules make its text; else nothing is known of the
 /// kind of change.
 Expected<Genome> Evaluator::changeOf(const Candidate &C) const {
   std::optional<Genome> Genes = parseGenome(C.Record.Genome);
+  if (Genes && isImprovement(*Genes))
+    return Genome();
   if (!Genes || C.IsByRules)
     return Genes.value_or(Genome());
   Expected<Translation> T = translate(*Genes);

@@ -74,6 +74,21 @@ std::string variantName(const CandidateRecord &R) {
   return "v_" + shortDigest(digest(R.Genome), 8);
 }
 
+/// No symbol of MLIR has a hyphen, so no strategy is called that.
+static constexpr StringRef Improvement = "improve-on";
+
+Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
+                     unsigned Number) {
+  return {{Improvement.str(),
+           {{"variant", 0, variantName(Elite)},
+            {"generation", Generation, ""},
+            {"number", Number, ""}}}};
+}
+
+bool isImprovement(const Genome &G) {
+  return G.size() == 1 && G.front().Strategy == Improvement;
+}
+
 Genome carriedGenome(const CandidateRecord &R) {
   return parseGenome(R.Carried).value_or(Genome());
 }

@@ -46,6 +46,10 @@ public:
   Error judge(StringRef Step, std::vector<WaitingCandidate> &Waiting) override {
     return compareAndTime(Step, Waiting, /*Screening=*/false);
   }
+  Expected<GpuOriginalFigures> originalFigures() override;
+  Expected<std::vector<LaunchProfiles>>
+  profile(StringRef Step, std::vector<WaitingCandidate> &Best,
+          std::optional<Bottleneck> Class) override;
   Error accept(CandidateRecord &Record) override;
   const MeasuredFile &measured() const override { return Measured; }
 
@@ -306,6 +310,74 @@ Error BatchJudge::settle(CandidateRecord &R, const json::Object &Results,
 }
 
 //===----------------------------------------------------------------------===//
+// Counters for the agents
+//===----------------------------------------------------------------------===//
+
+/// The sets of Profile/Metrics.def; all where the class is not known.
+static std::vector<std::string> setsOf(std::optional<Bottleneck> Class) {
+  if (!Class)
+    return {};
+  switch (*Class) {
+  case Bottleneck::Compute:
+    return {"compute"};
+  case Bottleneck::Memory:
+    return {"memory"};
+  case Bottleneck::Latency:
+    return {"latency"};
+  case Bottleneck::Middle:
+    return {"compute", "memory"};
+  }
+  llvm_unreachable("all classes are named");
+}
+
+Expected<GpuOriginalFigures> BatchJudge::originalFigures() {
+  Expected<json::Object> Results = answers(
+      FirstStep, original(),
+      [&](JudgementBatch &B) -> Error {
+        B.addCeilings();
+        if (Error Failure = B.addOriginalTimes())
+          return Failure;
+        return B.addProfile(nullptr, "o", {});
+      },
+      [](json::Object &, StringRef) { return Error::success(); });
+  if (!Results)
+    return Results.takeError();
+  GpuOriginalFigures F;
+  F.Times = originalTimes(*Results, Problem.Workloads);
+  F.Profile = readProfiles(*Results, original(), "o", F.Times);
+  F.Limits = gpuCeilings(*Results, &Problem.Gpu);
+  return F;
+}
+
+Expected<std::vector<LaunchProfiles>>
+BatchJudge::profile(StringRef Step, std::vector<WaitingCandidate> &Best,
+                    std::optional<Bottleneck> Class) {
+  Expected<json::Object> Results = answers(
+      Step, original(),
+      [&](JudgementBatch &B) -> Error {
+        if (Error Failure = prepare(Best))
+          return Failure;
+        for (const WaitingCandidate &W : Best) {
+          GpuCandidate V = variantOf(W);
+          if (Error Failure = B.addProfile(&V, V.Id, setsOf(Class)))
+            return Failure;
+        }
+        return Error::success();
+      },
+      [](json::Object &, StringRef) { return Error::success(); });
+  if (!Results)
+    return Results.takeError();
+  std::vector<LaunchProfiles> All;
+  for (const WaitingCandidate &W : Best) {
+    std::map<std::string, double> Times;
+    for (const LaunchTimes &T : W.Record.Evidence->times())
+      Times[T.Workload] = T.VariantUs;
+    All.push_back(readProfiles(*Results, original(), gpuIdOf(W.Record), Times));
+  }
+  return All;
+}
+
+//===----------------------------------------------------------------------===//
 // The last checks of the best
 //===----------------------------------------------------------------------===//
 
@@ -314,28 +386,23 @@ void BatchJudge::noteTimes(const CandidateRecord *R, const GpuVerdict &Verdict,
                            const json::Object &Results) {
   const std::string Id = R ? gpuIdOf(*R) : "o";
   Measured.Gpu = gpuName(Results);
+  std::map<std::string, double> Times;
+  for (const GpuWorkload &W : Verdict.Workloads)
+    Times[W.Workload] = R ? W.VariantUs : W.OriginalUs;
+  const LaunchProfiles Profiles = readProfiles(Results, original(), Id, Times);
   for (const GpuWorkload &W : Verdict.Workloads) {
     MeasuredFile::Entry New;
     New.Kernel = Problem.K.Symbol;
     New.Workload = W.Workload;
     if (R)
       New.Variant = variantName(*R);
-    New.Launch.Microseconds = R ? W.VariantUs : W.OriginalUs;
+    New.Launch.Microseconds = Times[W.Workload];
     if (!(New.Launch.Microseconds > 0))
       continue;
-    if (const json::Object *Profile =
-            Results.getObject(Id + "-" + W.Workload + "-profile")) {
-      if (const json::Object *M = Profile->getObject("metrics"))
-        for (const auto &[Key, Value] : *M)
-          if (std::optional<double> Number = Value.getAsNumber())
-            New.Launch.Metrics[Key.str()] = *Number;
-      New.Launch.NoMetrics =
-          Profile->getString("why_not")
-              .value_or(Profile->getString("reason").value_or(""))
-              .str();
-    } else {
+    if (auto Known = Profiles.find(W.Workload); Known != Profiles.end())
+      New.Launch = Known->second;
+    else
       New.Launch.NoMetrics = "not profiled";
-    }
     Measured.Entries.push_back(std::move(New));
   }
 }

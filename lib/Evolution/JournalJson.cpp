@@ -208,6 +208,12 @@ std::string evidenceText(const CandidateEvidence &E) {
     O["interval"] = json::Array{E.Low, E.High};
   if (E.Gpu)
     O["gpu"] = toJSON(*E.Gpu);
+  if (!E.Resources.empty()) {
+    json::Object Resources;
+    for (const auto &[Symbol, R] : E.Resources)
+      Resources[Symbol] = toJSON(R);
+    O["ptxas"] = std::move(Resources);
+  }
   return print(std::move(O));
 }
 
@@ -237,6 +243,10 @@ std::optional<CandidateEvidence> readEvidence(StringRef Text) {
   for (StringRef Key : {"gpu", "card"}) // Format 1 has the latter.
     if (const json::Object *Gpu = O->getObject(Key))
       E.Gpu = readGpuVerdict(*Gpu);
+  if (const json::Object *Resources = O->getObject("ptxas"))
+    for (const auto &[Symbol, V] : *Resources)
+      if (KernelResources R; fromJSON(V, R, Root))
+        E.Resources[Symbol.str()] = R;
   return E;
 }
 
@@ -281,6 +291,8 @@ std::optional<ModelCall> readCall(StringRef Text) {
 
 std::string historyText(const CandidateHistory &H) {
   json::Object O{{"parents", textsJson(H.Parents)}};
+  if (!H.Reason.empty())
+    O["reason"] = json::fixUTF8(H.Reason);
   json::Array Stages;
   for (const CandidateStage &S : H.Stages) {
     json::Array Calls, Denied;
@@ -310,6 +322,7 @@ std::optional<CandidateHistory> readHistory(StringRef Text) {
   const json::Object &O = *V->getAsObject();
   CandidateHistory H;
   H.Parents = texts(O, "parents");
+  H.Reason = textIn(O, "reason");
   forEach(O, "stages", [&](const json::Object &From) {
     CandidateStage &S = H.Stages.emplace_back();
     S.Name = textIn(From, "stage");

@@ -22,8 +22,6 @@ using namespace llvm;
 
 namespace cupilot {
 
-/// An answer and its repair.
-static constexpr unsigned CallsOfQuestion = 2;
 /// So many prompts are enough to see that a model answers rubbish.
 static constexpr size_t FirstPrompts = 8;
 
@@ -70,6 +68,10 @@ private:
   Expected<Candidate> candidateOf(Item &I);
   Error checkUsable(ArrayRef<Item *> Asked);
   PromptKernel kernel() const { return {P.K, P.Gpu.Name, P.Arch, P.Workloads}; }
+  Expected<ModelTranslation> improve(Item &I, StringRef Step);
+  Genome possibleGenes(const CandidateOrder &O,
+                       ArrayRef<std::string> CarriedOut) const;
+  PromptParent promptOf(const CandidateRecord &R) const;
   std::vector<PromptGene> genesOf(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
@@ -101,6 +103,28 @@ std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
   return Genes;
 }
 
+PromptParent ModelMaker::promptOf(const CandidateRecord &R) const {
+  const Translation &Code = *R.Code;
+  return {Options.Prose ? "" : genomeText(carriedGenome(R)),
+          formatv("{0:f2} times as fast as the original", R.Ratio).str(),
+          planWords(Code.Plan, P.K),
+          guardWords(Code.When, P.K),
+          Code.Source,
+          {}};
+}
+
+/// The one parent's code, with free choice of strategies.
+Expected<ModelTranslation> ModelMaker::improve(Item &I, StringRef Step) {
+  const CandidateOrder &O = *I.Order;
+  PromptParent Variant = promptOf(O.Parents.front());
+  if (Options.Roofline)
+    Variant.Figures = O.Improve->Figures;
+  return improveByModel(
+      I.Answered->Log, *Options.Prompts, kernel(),
+      {std::move(Variant), facts(), Library, *O.Improve, !Options.Prose}, Step,
+      Options.Counts);
+}
+
 /// The faster parent. Strategies are crossed, but what is proved of a parent's
 /// code need not be invented again.
 Expected<std::optional<PromptParent>>
@@ -111,14 +135,7 @@ ModelMaker::parentOf(const CandidateOrder &O) const {
       Best = &R;
   if (!Best || Options.CrossCode)
     return std::nullopt;
-  const Translation &Code = *Best->Code;
-  PromptParent Parent{
-      Options.Prose ? "" : genomeText(carriedGenome(*Best)),
-      formatv("{0:f2} times as fast as the original", Best->Ratio).str(),
-      planWords(Code.Plan, P.K),
-      guardWords(Code.When, P.K),
-      Code.Source,
-      {}};
+  PromptParent Parent = promptOf(*Best);
   if (Options.Roofline)
     Parent.Figures = profileOf(*Best, P, Evaluator, Advice);
   return std::optional(std::move(Parent));
@@ -127,6 +144,12 @@ ModelMaker::parentOf(const CandidateOrder &O) const {
 Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   const CandidateOrder &O = *I.Order;
   std::string Step = Prefix + O.Name + "/" + I.Stage.str();
+  if (O.Improve) {
+    Expected<ModelTranslation> T = improve(I, Step);
+    if (!T)
+      return T.takeError();
+    return std::optional(std::move(*T));
+  }
   std::vector<const CandidateRecord *> WithCode;
   for (const CandidateRecord &R : O.Parents)
     if (R.Code)
@@ -174,11 +197,17 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
   const CandidateRecord &R = *I.Before;
   if (!R.Code)
     return findingError("there is no code to repair");
-  RevisionRequest Q{R.Genome, *R.Code, meaningOf(R.Outcome).str(), "", "",
-                    {},       {}};
+  RevisionRequest Q{I.Order->Improve ? R.Carried : R.Genome,
+                    *R.Code,
+                    meaningOf(R.Outcome).str(),
+                    "",
+                    "",
+                    {},
+                    {}};
   if (Options.Prose) {
     Q.Genome.clear();
-    for (const PromptGene &G : genesOf(I.Order->Genes))
+    for (const PromptGene &G :
+         genesOf(I.Order->Improve ? carriedGenome(R) : I.Order->Genes))
       Q.Genome += (Q.Genome.empty() ? "" : ". ") + G.Summary;
   }
   // Of what was judged it hears the verdict, else what the compiler said.
@@ -228,24 +257,71 @@ static Genome unionOf(ArrayRef<CandidateRecord> Parents) {
   return All;
 }
 
+/// The genes that an answer names. Parameters that it does not name, or not
+/// from their domain, are those of \p Before, else the first of the domain.
+static Genome genesNamed(ArrayRef<std::string> Names, const Genome &Before,
+                         ArrayRef<LibraryStrategy> Library) {
+  Genome All;
+  for (StringRef Text : Names) {
+    StringRef Name =
+        Text.take_until([](char C) { return C == '{' || C == '('; })
+            .trim(" \t`'\"@");
+    auto S = find_if(
+        Library, [&](const LibraryStrategy &S) { return S.Info.Name == Name; });
+    auto IsIt = [&](const Gene &G) { return G.Strategy == Name; };
+    if (S == Library.end() || any_of(All, IsIt))
+      continue;
+    auto Old = find_if(Before, IsIt);
+    Gene New = Old != Before.end() ? *Old : S->Info.genes(1).front();
+    if (std::optional<Genome> Said = parseGenome(Text.trim(" \t`'\"@"));
+        Said && Said->size() == 1)
+      for (GeneParam &Value : New.Params)
+        for (const GeneParam &Given : Said->front().Params)
+          for (const StrategyInfo::Param &Domain : S->Info.Params)
+            if (Domain.Name == Value.Name && Given.Name == Value.Name &&
+                (Domain.Words.empty() ? is_contained(Domain.Values, Given.Value)
+                                      : is_contained(Domain.Words, Given.Word)))
+              Value = Given;
+    All.push_back(std::move(New));
+  }
+  return All;
+}
+
+/// Genes that the code of an answer may have.
+Genome ModelMaker::possibleGenes(const CandidateOrder &O,
+                                 ArrayRef<std::string> CarriedOut) const {
+  if (!O.Improve)
+    return Options.CrossCode && O.Parents.size() == 2 ? unionOf(O.Parents)
+                                                      : O.Genes;
+  const Genome Before = carriedGenome(O.Parents.front());
+  Genome All = genesNamed(CarriedOut, Before, Library);
+  for (const Gene &G : Before)
+    if (none_of(All,
+                [&](const Gene &Mine) { return Mine.Strategy == G.Strategy; }))
+      All.push_back(G);
+  return All;
+}
+
 /// Compiles the answer, and asks the code which genes it has.
 Expected<Candidate> ModelMaker::candidateOf(Item &I) {
   const Reply &Answered = *I.Answered;
   const CandidateOrder &O = *I.Order;
   Candidate C;
-  C.Record.Genome = C.Record.Carried = genomeText(O.Genes);
+  C.Record.Genome = genomeText(O.Genes);
   std::vector<DeniedGene> Denied;
+  const Genome Asked = O.Improve ? carriedGenome(O.Parents.front()) : O.Genes;
+  C.Record.Carried = genomeText(Asked);
   if (Answered.Answer) {
     Expected<Candidate> Made =
         Evaluator.prepare(O.Genes, Answered.Answer->Code);
     if (!Made)
       return Made.takeError();
     C = std::move(*Made);
+    C.Record.Carried = genomeText(Asked);
     if (C.Record.Outcome == CandidateOutcome::Unjudged && !Options.Prose) {
-      bool Crossed = Options.CrossCode && O.Parents.size() == 2;
-      HandshakeResult R = shakeHands(Crossed ? unionOf(O.Parents) : O.Genes,
-                                     &Answered.Answer->CarriedOut,
-                                     {P, OriginalPtx, C}, Library);
+      HandshakeResult R = shakeHands(
+          possibleGenes(O, Answered.Answer->CarriedOut),
+          &Answered.Answer->CarriedOut, {P, OriginalPtx, C}, Library);
       C.Record.Carried = genomeText(R.Carried);
       Denied = std::move(R.Denied);
     }
@@ -272,6 +348,7 @@ Expected<Candidate> ModelMaker::candidateOf(Item &I) {
   }
   for (const CandidateRecord &R : O.Parents)
     History.Parents.push_back(R.Genome);
+  History.Reason = O.Reason;
   History.Stages.push_back(std::move(Stage));
   I.History = History;
   C.Record.Made = std::move(History);
@@ -374,7 +451,7 @@ Error ModelMaker::make(ArrayRef<CandidateOrder> Orders,
                        std::vector<std::optional<Candidate>> &Made) {
   std::vector<Item> Items;
   for (const CandidateOrder &O : Orders)
-    Items.push_back({&O, nullptr, "translate"});
+    Items.push_back({&O, nullptr, O.Improve ? "improve" : "translate"});
   Error Failed = run(Items);
   Made.reserve(Items.size());
   for (Item &I : Items)

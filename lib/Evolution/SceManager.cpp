@@ -28,54 +28,46 @@ static const LibraryStrategy *find(ArrayRef<LibraryStrategy> Library,
   return nullptr;
 }
 
-static std::string valuesText(const StrategyInfo::Param &P) {
-  if (!P.Words.empty())
-    return "[" + join(P.Words, ", ") + "]";
-  return "[" +
-         join(map_range(P.Values, [](int64_t V) { return std::to_string(V); }),
-              ", ") +
-         "]";
-}
-
-static json::Array textsOf(ArrayRef<std::string> Texts) {
-  json::Array List;
-  for (const std::string &Text : Texts)
-    List.push_back(Text);
-  return List;
-}
-
-static json::Array strategyFacts(ArrayRef<LibraryStrategy> Library) {
-  json::Array All;
-  for (const LibraryStrategy &S : Library) {
-    json::Array Params;
-    for (const StrategyInfo::Param &P : S.Info.Params)
-      Params.push_back(
-          json::Object{{"name", P.Name}, {"values", valuesText(P)}});
-    All.push_back(json::Object{{"name", S.Info.Name},
-                               {"bottleneck", S.Bottleneck},
-                               {"summary", S.Summary},
-                               {"params", std::move(Params)},
-                               {"requires", textsOf(S.Info.Requires)},
-                               {"conflicts", textsOf(S.Info.Conflicts)},
-                               {"record", nullptr}});
-  }
-  return All;
-}
-
 static std::string classText(const std::optional<Bottleneck> &Class) {
   return Class ? toString(*Class).str() : "not known";
 }
 
-static std::string timeText(double Microseconds) {
-  return Microseconds > 0 ? formatv("{0:f2} us (modelled)", Microseconds).str()
-                          : "not known";
+static StringRef basisText(bool Measured) {
+  return Measured ? "measured" : "modelled";
 }
 
-Expected<std::vector<std::string>>
-askProphet(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
-           KernelAdvice &A, StringRef Step, AnswerCounts *Counts) {
+static std::string timeText(double Microseconds, bool Measured) {
+  return Microseconds > 0
+             ? formatv("{0:f2} us ({1})", Microseconds, basisText(Measured))
+                   .str()
+             : "not known";
+}
+
+static std::optional<Bottleneck> classNamed(StringRef Word) {
+  for (Bottleneck B : {Bottleneck::Compute, Bottleneck::Memory,
+                       Bottleneck::Latency, Bottleneck::Middle})
+    if (toString(B) == Word)
+      return B;
+  return std::nullopt;
+}
+
+static json::Object standingFacts(const Standing &S) {
+  return json::Object{{"generation", S.Generation},
+                      {"basis", basisText(S.Measured)},
+                      {"has_best", !S.BestGenome.empty()},
+                      {"best_genome", S.BestGenome},
+                      {"best", textFacts(S.Best)},
+                      {"before", classText(S.Before)},
+                      {"now", classText(S.Now.Class)},
+                      {"grounds", textFacts(S.Now.Grounds)},
+                      {"tried", triedFacts(S.Tried)}};
+}
+
+Expected<Prophecies> askProphet(Provider &From, const PromptLibrary &Prompts,
+                                const ChoiceRequest &R, KernelAdvice &A,
+                                StringRef Step, AnswerCounts *Counts) {
   json::Object O = kernelFacts(R.Of);
-  json::Array Opinions, Metrics;
+  json::Array Opinions, Metrics, Standings;
   for (const auto &[Source, Each] : A.Opinions)
     Opinions.push_back(json::Object{{"source", Source},
                                     {"class", classText(Each.Class)},
@@ -83,10 +75,13 @@ askProphet(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
   for (const KernelMetric &M : A.Metrics)
     Metrics.push_back(json::Object{
         {"name", M.Name}, {"value", M.Value}, {"source", M.Source}});
+  if (R.So)
+    Standings.push_back(standingFacts(*R.So));
+  O["standing"] = std::move(Standings);
   O["opinions"] = std::move(Opinions);
   O["metrics"] = std::move(Metrics);
-  O["time"] = timeText(A.LaunchUs);
-  O["floor"] = timeText(A.LaunchFloorUs);
+  O["time"] = timeText(A.LaunchUs, A.IsMeasured);
+  O["floor"] = timeText(A.LaunchFloorUs, /*Measured=*/false);
   O["headroom"] = nullptr;
   if (A.LaunchUs > 0 && A.LaunchFloorUs > 0)
     O["headroom"] =
@@ -107,12 +102,13 @@ askProphet(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
       Relevant.push_back(Name.getAsString()->str());
   if (!Relevant.empty())
     A.Relevant = std::move(Relevant);
+  Prophecies P;
+  P.Class = classNamed(*Said.getString("class"));
+  P.Moved = R.So && *Said.getBoolean("moved");
+  P.Reason = Said.getString("reason")->str();
   // A class is taken from figures; the model's word counts where there is none.
   if (!A.Class)
-    for (Bottleneck B : {Bottleneck::Compute, Bottleneck::Memory,
-                         Bottleneck::Latency, Bottleneck::Middle})
-      if (toString(B) == *Said.getString("class"))
-        A.Class = B;
+    A.Class = P.Class;
   std::set<std::string> Names;
   std::function<void(StringRef)> Add = [&](StringRef Name) {
     const LibraryStrategy *S = find(R.Library, Name.trim(" `@"));
@@ -122,13 +118,12 @@ askProphet(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
   };
   for (const json::Value &Name : *Said.getArray("strategies"))
     Add(*Name.getAsString());
-  std::vector<std::string> Chosen; // In library order.
   for (const LibraryStrategy &S : R.Library)
     if (Names.count(S.Info.Name))
-      Chosen.push_back(S.Info.Name);
-  if (Chosen.empty())
+      P.Strategies.push_back(S.Info.Name);
+  if (P.Strategies.empty())
     return findingError("the Prophet names no strategy of the library");
-  return Chosen;
+  return P;
 }
 
 /// The genome that \p V stands for; nothing where the library lacks a strategy,
@@ -176,18 +171,102 @@ static std::optional<Genome> genomeOf(const json::Object &V,
   return G;
 }
 
-static std::vector<std::string> genomesOf(const json::Value &Answer,
-                                          ArrayRef<LibraryStrategy> Library) {
-  std::vector<std::string> Texts;
-  for (const json::Value &V : *Answer.getAsObject()->getArray("genomes"))
-    if (std::optional<Genome> G = genomeOf(*V.getAsObject(), Library))
-      if (std::string Text = genomeText(*G);
-          !Text.empty() && !is_contained(Texts, Text))
-        Texts.push_back(std::move(Text));
-  return Texts;
+static bool inConflict(StringRef A, StringRef B,
+                       ArrayRef<LibraryStrategy> Library) {
+  auto Excludes = [&](StringRef One, StringRef Other) {
+    const LibraryStrategy *S = find(Library, One);
+    return S && is_contained(S->Info.Conflicts, Other);
+  };
+  return Excludes(A, B) || Excludes(B, A);
 }
 
-Expected<std::vector<std::string>>
+/// Notes the parents of \p P by its description \p O, and puts back what is
+/// proved of the fastest and was left out without a reason.
+static void addParents(ProposedGenome &P, const json::Object &O,
+                       const Standing &So, ArrayRef<LibraryStrategy> Library) {
+  const Survivor *Fastest = nullptr;
+  for (const json::Value &Name : *O.getArray("parents"))
+    for (const Survivor &S : So.Population) {
+      if (S.Name != Name.getAsString()->trim(" `@") ||
+          is_contained(P.Parents, S.Name))
+        continue;
+      P.Parents.push_back(S.Name);
+      if (!Fastest || S.Ratio > Fastest->Ratio)
+        Fastest = &S;
+    }
+  P.Reason = O.getString("reason")->str();
+  if (!Fastest || !Fastest->Proved)
+    return;
+  std::map<StringRef, StringRef> Dropped;
+  for (const json::Value &V : *O.getArray("dropped")) {
+    const json::Object &D = *V.getAsObject();
+    StringRef Name = D.getString("strategy")
+                         ->take_until([](char C) { return C == '{'; })
+                         .trim(" `@");
+    Dropped[Name] = D.getString("reason")->trim();
+  }
+  Genome Back;
+  for (const Gene &G : Fastest->Genes) {
+    if (any_of(P.Genes,
+               [&](const Gene &Own) { return Own.Strategy == G.Strategy; }))
+      continue;
+    auto Reason = Dropped.find(G.Strategy);
+    auto Excluding = find_if(P.Genes, [&](const Gene &Own) {
+      return inConflict(Own.Strategy, G.Strategy, Library);
+    });
+    if (Reason != Dropped.end() && !Reason->second.empty())
+      P.Reason += "; without " + G.Strategy + ": " + Reason->second.str();
+    else if (Excluding != P.Genes.end())
+      P.Reason += "; without " + G.Strategy + ": " + Excluding->Strategy +
+                  " conflicts with it";
+    else
+      Back.push_back(G);
+  }
+  append_range(P.Genes, Back);
+}
+
+static std::vector<ProposedGenome> genomesOf(const json::Value &Answer,
+                                             const ChoiceRequest &R) {
+  std::vector<ProposedGenome> All;
+  std::set<std::string> Texts;
+  for (const json::Value &V : *Answer.getAsObject()->getArray("genomes")) {
+    const json::Object &O = *V.getAsObject();
+    std::optional<Genome> G = genomeOf(O, R.Library);
+    if (!G)
+      continue;
+    ProposedGenome P{std::move(*G), {}, ""};
+    if (R.So)
+      addParents(P, O, *R.So, R.Library);
+    if (!P.Genes.empty() && Texts.insert(genomeText(P.Genes)).second)
+      All.push_back(std::move(P));
+  }
+  return All;
+}
+
+/// What the Manager is told of those that live on, and of all others.
+static void addStanding(json::Object &O, const Standing *S) {
+  json::Array Population;
+  std::vector<TriedVariant> Others;
+  if (S)
+    copy_if(S->Tried, std::back_inserter(Others), [&](const TriedVariant &T) {
+      return none_of(S->Population,
+                     [&](const Survivor &Each) { return Each.Name == T.Name; });
+    });
+  if (S)
+    for (const Survivor &Each : S->Population)
+      Population.push_back(
+          json::Object{{"name", Each.Name},
+                       {"genome", Each.Genes.empty() ? "no strategy"
+                                                     : genomeText(Each.Genes)},
+                       {"outcome", Each.Outcome}});
+  O["has_population"] = !Population.empty();
+  O["population"] = std::move(Population);
+  O["basis"] = basisText(S && S->Measured);
+  O["has_tried"] = !Others.empty();
+  O["tried"] = triedFacts(Others);
+}
+
+Expected<std::vector<ProposedGenome>>
 askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
            unsigned Count, ArrayRef<PromptExample> Examples, StringRef Step,
            AnswerCounts *Counts) {
@@ -197,20 +276,23 @@ askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
     ExampleList.push_back(json::Object{{"example_kernel", E.Kernel},
                                        {"genome", E.Genome},
                                        {"outcome", E.Outcome}});
-  O["initial"] = true;
+  O["initial"] = !R.So;
   O["count"] = Count;
-  O["class"] =
-      classText(R.Advice ? R.Advice->Class : std::optional<Bottleneck>());
-  O["grounds"] =
-      textsOf(R.Advice ? R.Advice->sentences() : std::vector<std::string>());
+  std::optional<Bottleneck> Class;
+  std::vector<std::string> Grounds;
+  if (R.Advice) {
+    Class = R.So && R.So->Now.Class ? R.So->Now.Class : R.Advice->Class;
+    Grounds = R.So ? R.So->Best : R.Advice->sentences();
+  }
+  O["class"] = classText(Class);
+  O["grounds"] = textFacts(Grounds);
   O["headroom"] = nullptr; // Stands among the grounds.
   O["strategies"] = strategyFacts(R.Library);
-  O["has_population"] = false;
-  O["population"] = json::Array();
+  addStanding(O, R.So);
   O["examples"] = std::move(ExampleList);
   O["may_propose"] = false;
   auto Check = [&](const json::Value &V) -> Error {
-    if (!genomesOf(V, R.Library).empty())
+    if (!genomesOf(V, R).empty())
       return Error::success();
     return findingError("genomes: none is made of the strategies and values "
                         "that were listed");
@@ -220,7 +302,7 @@ askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
       Counts);
   if (!A)
     return A.takeError();
-  return genomesOf(A->Value, R.Library);
+  return genomesOf(A->Value, R);
 }
 
 } // namespace cupilot

@@ -24,6 +24,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -43,6 +44,13 @@ struct SearchEntry {
   bool TooLate = false; ///< No time was left for its verdict.
 };
 
+/// What an ordered variant is to improve.
+struct Improvement {
+  CandidateRecord Elite;
+  Genome Key;
+  ImproveOrder Order;
+};
+
 /// One search, from its beginning or from where its journal ends.
 class SearchLoop {
 public:
@@ -53,8 +61,23 @@ public:
 
 private:
   Error begin();
+  Error checkRecording();
   Error beginAgents();
   Error choose(Provider &From);
+  Error absorbAgent(Error E, StringRef Agent) const;
+  ChoiceRequest choice(const PromptKernel &Of, const Standing *So) const {
+    const bool Roofline = Options.Agents->Roofline;
+    return {Of, Roofline ? &Advice : nullptr, Library, Options.Within, So};
+  }
+  std::vector<LibraryStrategy> chosenStrategies();
+  Error measureOriginal();
+  Error profileBest(unsigned Generation);
+  void tellUnread(ArrayRef<LaunchProfiles> Profiles) const;
+  Error breed(unsigned Generation);
+  Standing standing(unsigned Generation);
+  Error askAgents(Provider &From, unsigned Generation, unsigned Improvements,
+                  std::vector<ProposedGenome> &Proposed);
+  Error addImprovements(unsigned Generation, unsigned Count);
   Error evaluate(unsigned Generation);
   Error collectUnjudged(std::vector<SearchEntry> &Entries);
   Error make(MutableArrayRef<SearchEntry> Entries);
@@ -113,6 +136,14 @@ private:
   std::unique_ptr<GpuStepJudge> Gpu; ///< Null: times are modelled.
   std::vector<LibraryStrategy> Library;
   KernelAdvice Advice;
+  GpuOriginalFigures Measured; ///< Empty without a GPU or without models.
+  Ceilings Limits;
+  KernelCeiling Ceiling;
+  std::optional<Scoreboard> Board;
+  /// What bounds the best variant, as far as is known.
+  std::optional<Bottleneck> Bound;
+  /// By the variant's name: what it is to improve.
+  std::map<std::string, Improvement> Improvements;
   CallCount Calls;
   std::unique_ptr<CandidateMaker> Maker;
   std::vector<std::string> Strategies, Begin;
@@ -143,6 +174,7 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
       .add(O.Population)
       .add(O.Generations);
   B.add(O.Offspring).add(static_cast<uint64_t>(GateVersion));
+  B.add(static_cast<uint64_t>(SearchVersion));
   // Where the GPU is does not matter: another spool may go on, or replay.
   if (P.OnGpu)
     B.add("card");
@@ -173,7 +205,37 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   return B.str();
 }
 
+/// The channel of recordings that says by which version of the search they
+/// were made.
+static constexpr StringRef SearchChannel = "search";
+
+/// A recording of another version has no answers to this one's questions.
+Error SearchLoop::checkRecording() {
+  const AgentOptions *A = Options.Agents;
+  if (!A || A->DryRun)
+    return Error::success();
+  const std::string Place = stepPrefix(Problem.K) + "version";
+  if (A->Replayed) {
+    auto Known = A->Replayed->find(SearchChannel, Place, nullptr);
+    const json::Object *O = Known ? Known->Answer.getAsObject() : nullptr;
+    const int64_t Version = O ? O->getInteger("version").value_or(1) : 1;
+    if (Version != int64_t(SearchVersion))
+      return usageError(
+          "the recording '" + A->Replayed->folder() +
+              "' has no search of version " + Twine(SearchVersion) + " of '" +
+              Problem.K.Name + "' (it has version " + Twine(Version) + ")",
+          "replay it with the cupilot that recorded it, or search again with "
+          "--record");
+  }
+  if (!A->Keep)
+    return Error::success();
+  return A->Keep->put({SearchChannel.str(), Place, json::Object{},
+                       json::Object{{"version", SearchVersion}}});
+}
+
 Error SearchLoop::begin() {
+  if (Error E = checkRecording())
+    return E;
   loadDialect(Context);
   Run = runKey(Problem, Options);
   if (!Options.Resume)
@@ -199,13 +261,21 @@ Error SearchLoop::begin() {
   if (!Made)
     return Made.takeError();
   Evaluator = std::move(*Made);
+  Limits = ceilingsOf(Problem.Gpu);
   if (Problem.OnGpu) {
     Expected<std::unique_ptr<GpuStepJudge>> Judge = GpuStepJudge::create(
         Problem, *Evaluator, J, Run, Options.Device, Options.Patience);
     if (!Judge)
       return Judge.takeError();
     Gpu = std::move(*Judge);
+    if (Error E = measureOriginal())
+      return E;
   }
+  Ceiling =
+      KernelCeiling(Problem.Workloads, floorsOf(Problem, *Evaluator, Limits));
+  for (const auto &[Workload, Time] : Measured.Times)
+    Ceiling.noteOriginal(Workload, Time);
+  Board.emplace(Problem, *Evaluator, Advice, Ceiling, Limits);
   LaunchPlan Same;
   Same.Launches.push_back({});
   Same.Launches.front().Symbol = Problem.K.Symbol;
@@ -223,66 +293,79 @@ Error SearchLoop::begin() {
 }
 
 Error SearchLoop::beginBreeding() {
-  const Ceilings C = ceilingsOf(Problem.Gpu);
-  Class = recordClass(Problem, *Evaluator, C);
+  Class = recordClass(Problem, *Evaluator, Limits);
   Expected<StrategyTallies> Prior =
       priorTallies(J, Options.Store, {Class, Problem.Gpu.Name, "", Run, {}});
   if (!Prior)
     return Prior.takeError();
   BreedingOptions B;
   B.Population = Options.Population;
-  B.Offspring = Options.Offspring;
+  B.KeepProved = Options.Agents != nullptr;
   B.Strategies = Strategies;
   B.Begin = Begin;
   B.Favoured = Maker->favoured(strategiesOf(Population->getOperation()));
-  Breeding =
-      std::make_unique<Breeder>(Problem, C, std::move(B), std::move(*Prior));
+  Breeding = std::make_unique<Breeder>(Problem, Limits, Ceiling, std::move(B),
+                                       std::move(*Prior));
   return Breeding->begin(
       *Population, [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
         return Maker->fit(Genomes, Fits);
       });
 }
 
-/// What Prophet and Manager choose. An answer of no use ends nothing: then the
+/// An answer of no use ends nothing.
+Error SearchLoop::absorbAgent(Error E, StringRef Agent) const {
+  Error Rest = absorbFinding(std::move(E), [&](StringRef Why) {
+    if (Options.Tell)
+      Options.Tell((Agent + ": " + Why).str());
+  });
+  if (!Options.Agents->DryRun)
+    return Rest;
+  // What comes next is shown as it would be without this answer.
+  consumeError(std::move(Rest));
+  return Error::success();
+}
+
+/// The strategies that are drawn from, and those that living variants have.
+std::vector<LibraryStrategy> SearchLoop::chosenStrategies() {
+  std::set<std::string> Names(Strategies.begin(), Strategies.end());
+  for (VariantOp V : kernel().getBody().getOps<VariantOp>())
+    for (const Gene &G : fromAttr(V.getGenome()))
+      Names.insert(G.Strategy);
+  std::vector<LibraryStrategy> Chosen;
+  copy_if(Library, std::back_inserter(Chosen), [&](const LibraryStrategy &S) {
+    return Names.count(S.Info.Name) != 0;
+  });
+  return Chosen;
+}
+
+/// What Prophet and Manager choose at the beginning. Without an answer the
 /// whole library is drawn from, by chance.
 Error SearchLoop::choose(Provider &From) {
   const AgentOptions &A = *Options.Agents;
   PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
-  ChoiceRequest R{Of, A.Roofline ? &Advice : nullptr, Library, Options.Within};
+  ChoiceRequest R = choice(Of, nullptr);
   std::vector<LibraryStrategy> Narrow;
-  auto Absorb = [&](Error E, StringRef What) -> Error {
-    Error Rest = absorbFinding(std::move(E), [&](StringRef Why) {
-      if (Options.Tell)
-        Options.Tell((What + ": " + Why).str());
-    });
-    if (!A.DryRun)
-      return Rest;
-    // What comes next is shown as it would be without this answer.
-    consumeError(std::move(Rest));
-    return Error::success();
-  };
   std::string Prefix = stepPrefix(Problem.K);
   if (A.Roofline) {
-    Expected<std::vector<std::string>> Chosen = askProphet(
+    Expected<Prophecies> Said = askProphet(
         From, *A.Prompts, R, Advice, Prefix + ProphetStep.str(), A.Counts);
-    if (Chosen) {
-      Strategies = std::move(*Chosen);
-      copy_if(Library, std::back_inserter(Narrow),
-              [&](const LibraryStrategy &S) {
-                return is_contained(Strategies, S.Info.Name);
-              });
+    if (Said) {
+      Strategies = std::move(Said->Strategies);
+      Narrow = chosenStrategies();
       R.Library = Narrow;
-    } else if (Error E = Absorb(Chosen.takeError(), "Roofline Prophet")) {
+    } else if (Error E = absorbAgent(Said.takeError(), "Roofline Prophet")) {
       return E;
     }
   }
+  Bound = Advice.Class;
   if (Begin.size() < Options.Population) {
-    Expected<std::vector<std::string>> Genomes = askManager(
+    Expected<std::vector<ProposedGenome>> Genomes = askManager(
         From, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
         A.Examples, Prefix + ManagerStep.str(), A.Counts);
     if (Genomes)
-      append_range(Begin, *Genomes);
-    else if (Error E = Absorb(Genomes.takeError(), "SCE Manager"))
+      for (const ProposedGenome &P : *Genomes)
+        Begin.push_back(genomeText(P.Genes));
+    else if (Error E = absorbAgent(Genomes.takeError(), "SCE Manager"))
       return E;
   }
   return Error::success();
@@ -306,11 +389,12 @@ Error SearchLoop::beginAgents() {
            [&](const LibraryStrategy &S) { return S.MinArch > int64_t(Arch); });
   for (const LibraryStrategy &S : Library)
     Strategies.push_back(S.Info.Name);
-  Expected<KernelAdvice> Made =
-      adviseOn(Problem, *Evaluator, ceilingsOf(Problem.Gpu));
+  Expected<KernelAdvice> Made = adviseOn(Problem, *Evaluator, Limits);
   if (!Made)
     return Made.takeError();
   Advice = std::move(*Made);
+  addMeasurement(Advice, Problem, *Evaluator, Limits, Measured.Times,
+                 Measured.Profile);
   Calls.Most = Options.Agents->MostCalls;
   CallLog Log(*Options.Agents->From);
   Error Chosen = choose(Log);
@@ -320,6 +404,227 @@ Error SearchLoop::beginAgents() {
   Maker = makeModelMaker(Problem, *Evaluator, *Options.Agents, Library, Advice,
                          Calls);
   return Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Between two generations
+//===----------------------------------------------------------------------===//
+
+/// How many of \p Offspring improve a variant. Prophet and Manager take a call
+/// each: half of all are improvements.
+static unsigned improvementsAmong(unsigned Offspring) {
+  return std::min(Offspring, (Offspring + 3) / 2);
+}
+
+/// Rows of the table of what was tried.
+static constexpr size_t MostTried = 20;
+
+/// Where no counters can be read, times have to do.
+void SearchLoop::tellUnread(ArrayRef<LaunchProfiles> Profiles) const {
+  unsigned Unread = 0, All = 0;
+  std::string Why;
+  for (const LaunchProfiles &Each : Profiles)
+    for (const auto &[Workload, M] : Each) {
+      ++All;
+      if (!M.Metrics.empty())
+        continue;
+      ++Unread;
+      Why = M.NoMetrics;
+    }
+  if (Unread && Options.Tell)
+    Options.Tell(formatv("counters of {0} of {1} launches could not be read: "
+                         "{2}",
+                         Unread, All, Why)
+                     .str());
+}
+
+/// What the agents hear of the original before there are candidates.
+Error SearchLoop::measureOriginal() {
+  if (!Options.Agents || Options.Agents->DryRun)
+    return Error::success();
+  if (Error E = onGpu(GpuStepJudge::FirstStep, [&] {
+        return Gpu->originalFigures().moveInto(Measured);
+      }))
+    return E;
+  tellUnread(Measured.Profile);
+  Limits = Measured.Limits;
+  return Error::success();
+}
+
+/// Counters of the best of which there are none yet. By rules, only where
+/// nobody has to carry the batch: it steers nothing but fitness.
+Error SearchLoop::profileBest(unsigned Generation) {
+  static constexpr size_t MostProfiled = 2;
+  if (!Gpu || !(Options.Agents || Gpu->mayScreen()))
+    return Error::success();
+  std::vector<const Scoreboard::Entry *> Best = Board->elites(MostProfiled);
+  erase_if(Best, [&](const Scoreboard::Entry *E) {
+    return Board->profile(E->Record) != nullptr;
+  });
+  if (Best.empty())
+    return Error::success();
+  std::vector<WaitingCandidate> Asked;
+  for (const Scoreboard::Entry *E : Best)
+    Asked.push_back({E->Record});
+  const std::string Step = "profile" + std::to_string(Generation);
+  std::vector<LaunchProfiles> Profiles;
+  if (Error E = onGpu(Step, [&] {
+        return Gpu->profile(Step, Asked, Bound).moveInto(Profiles);
+      }))
+    return E;
+  tellUnread(Profiles);
+  for (auto [E, Of] : zip_equal(Best, Profiles)) {
+    std::optional<double> Share;
+    if (auto Known = Of.find(Problem.Workloads[heaviestWorkload(Problem)].Name);
+        Known != Of.end())
+      Share = busiestShare(Known->second);
+    if (Share)
+      Breeding->measuredUse(E->Name, *Share);
+    Board->addProfile(E->Record.Genome, std::move(Of));
+  }
+  return Error::success();
+}
+
+/// What is known after \p Generation.
+Standing SearchLoop::standing(unsigned Generation) {
+  const bool Figures = Options.Agents->Roofline;
+  Standing S;
+  S.Generation = Generation;
+  S.Measured = Problem.OnGpu;
+  S.Before = Bound;
+  S.Tried = Board->tried(MostTried);
+  for (const Scoreboard::Entry *Best : Board->elites(1)) {
+    S.BestGenome =
+        Best->Record.Carried.empty() ? "no strategy" : Best->Record.Carried;
+    if (!Figures)
+      continue;
+    S.Best = Board->figures(Best->Record);
+    S.Now = Board->opinion(Best->Record);
+  }
+  for (VariantOp V : kernel().getBody().getOps<VariantOp>())
+    if (auto At = Judged.find(V.getSymName().str()); At != Judged.end())
+      S.Population.push_back({At->first, carriedGenome(At->second),
+                              At->second.Ratio,
+                              At->second.Outcome == CandidateOutcome::Accepted,
+                              outcomeText(At->second)});
+  return S;
+}
+
+/// Asks Prophet and Manager again. Where one has no answer, what it said before
+/// holds, and the passes cross.
+Error SearchLoop::askAgents(Provider &From, unsigned Generation,
+                            unsigned Improvements,
+                            std::vector<ProposedGenome> &Proposed) {
+  const AgentOptions &A = *Options.Agents;
+  PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
+  Standing S = standing(Generation);
+  ChoiceRequest R = choice(Of, &S);
+  const std::string Prefix = stepPrefix(Problem.K),
+                    Number = std::to_string(Generation + 1);
+  // Its call is for those of one improvement at least.
+  if (A.Roofline && Calls.room(2 * CallsOfQuestion)) {
+    CallLog Log(From);
+    Expected<Prophecies> Said =
+        askProphet(Log, *A.Prompts, R, Advice,
+                   Prefix + ProphetStep.str() + Number, A.Counts);
+    Log.addTo(Calls);
+    if (Said) {
+      Strategies = std::move(Said->Strategies);
+      Breeding->drawFrom(Strategies);
+      // Figures say more than a word.
+      if (!S.Now.Class)
+        S.Now.Class = Said->Class;
+      if (Said->Moved && S.Now.Class != Bound && Options.Tell)
+        Options.Tell(("Roofline Prophet: the bottleneck has moved from " +
+                      (Bound ? toString(*Bound) : "unknown") + " to " +
+                      (S.Now.Class ? toString(*S.Now.Class) : "unknown") +
+                      ": " + Said->Reason)
+                         .str());
+      Bound = S.Now.Class;
+    } else if (Error E = absorbAgent(Said.takeError(), "Roofline Prophet")) {
+      return E;
+    }
+  }
+  const unsigned Others = Options.Offspring - Improvements;
+  if (Others == 0 || !Calls.room((Improvements + 2) * CallsOfQuestion))
+    return Error::success();
+  const std::vector<LibraryStrategy> Narrow = chosenStrategies();
+  R.Library = Narrow;
+  CallLog Log(From);
+  Expected<std::vector<ProposedGenome>> Genomes =
+      askManager(Log, *A.Prompts, R, Others, {},
+                 Prefix + ManagerStep.str() + Number, A.Counts);
+  Log.addTo(Calls);
+  if (!Genomes)
+    return absorbAgent(Genomes.takeError(), "SCE Manager");
+  for (ProposedGenome &P : *Genomes)
+    if (!Ordered.count(genomeText(P.Genes)))
+      Proposed.push_back(std::move(P));
+  return Error::success();
+}
+
+/// Orders improvements: half of them of the best, the others of those that are
+/// nearly as fast.
+Error SearchLoop::addImprovements(unsigned Generation, unsigned Count) {
+  static constexpr size_t MostElites = 4;
+  static constexpr double Near = 0.7; ///< Of the best one's speed-up.
+  std::vector<const Scoreboard::Entry *> Elites = Board->elites(MostElites);
+  erase_if(Elites, [&](const Scoreboard::Entry *E) {
+    return E->Record.Ratio < Near * Elites.front()->Record.Ratio;
+  });
+  KernelOp Kernel = kernel();
+  mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(&Kernel.getBody().front());
+  std::map<std::string, unsigned> Asked;
+  std::vector<std::string> Names;
+  const size_t Others = Elites.size() - 1;
+  for (unsigned I = 0; I < Count; ++I) {
+    const unsigned Behind = I - std::min(I, (Count + 1) / 2);
+    const bool OfBest = I < (Count + 1) / 2 || Others == 0;
+    const Scoreboard::Entry &Elite = *Elites[OfBest ? 0 : 1 + Behind % Others];
+    Variant V;
+    V.Name = formatv("g{0}_i{1}", Generation, I).str();
+    V.Genes = carriedGenome(Elite.Record);
+    // One that lives on no longer is not named; the journal knows it.
+    if (mlir::SymbolTable::lookupSymbolIn(Kernel, Elite.Name))
+      V.Parents = {Elite.Name};
+    addVariant(B, V, Kernel.getScalars().size());
+    ImproveOrder Order;
+    Order.Number = ++Asked[Elite.Name];
+    Order.Figures = Board->figures(Elite.Record);
+    Order.Tried = Board->tried(MostTried);
+    Improvements[V.Name] = {Elite.Record,
+                            improvementOf(Elite.Record, Generation, I),
+                            std::move(Order)};
+    Names.push_back(Elite.Name);
+  }
+  for (unsigned I = 0; I < Count; ++I)
+    Improvements[formatv("g{0}_i{1}", Generation, I).str()].Order.Count =
+        Asked[Names[I]];
+  return Error::success();
+}
+
+/// What a generation is made of.
+Error SearchLoop::breed(unsigned Generation) {
+  if (Error E = profileBest(Generation - 1))
+    return E;
+  if (Error E = Breeding->prune(*Population))
+    return E;
+  std::vector<ProposedGenome> Proposed;
+  unsigned Improved = 0;
+  if (const AgentOptions *A = Options.Agents; A && !A->CrossCode) {
+    if (!Board->elites(1).empty())
+      Improved = improvementsAmong(Options.Offspring);
+    Error Asked = askAgents(*A->From, Generation - 1, Improved, Proposed);
+    if (Error E = joinErrors(std::move(Asked), noteCalls()))
+      return E;
+  }
+  auto Fit = [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
+    return Maker->fit(Genomes, Fits);
+  };
+  if (Error E = Breeding->next(*Population, Generation,
+                               Options.Offspring - Improved, Fit, Proposed))
+    return E;
+  return Improved ? addImprovements(Generation, Improved) : Error::success();
 }
 
 /// A budget's end is no fault: what was found until then counts.
@@ -356,6 +661,14 @@ Error SearchLoop::save(const CandidateRecord &R) {
 
 Error SearchLoop::settle(VariantOp V, const CandidateRecord &R,
                          unsigned Generation) {
+  Board->add(V.getSymName(), R);
+  Ceiling.note(R);
+  if (R.Outcome == CandidateOutcome::Unchanged) { // No offspring.
+    V.erase();
+    if (Options.Progress)
+      Options.Progress(Generation, R, Best);
+    return Error::success();
+  }
   // What the code has goes on, not what was asked for.
   V.setGenomeAttr(toAttr(Context, carriedGenome(R)));
   Breeding->judged(V, R);
@@ -371,12 +684,17 @@ Error SearchLoop::settle(VariantOp V, const CandidateRecord &R,
 /// The variants that have no outcome; of a genome that was ordered before,
 /// none.
 Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
+  std::vector<SearchEntry> Bred;
   for (VariantOp V :
        make_early_inc_range(kernel().getBody().getOps<VariantOp>())) {
     if (V.getOutcome())
       continue;
     Genome G = fromAttr(V.getGenome());
     std::string Name = V.getSymName().str();
+    auto Improves = Improvements.find(Name);
+    if (Improves != Improvements.end())
+      G = Improves->second.Key;
+    std::string Reason = Breeder::takeReason(V);
     if (!Ordered.try_emplace(genomeText(G), Name).second) {
       V.erase();
       continue;
@@ -385,11 +703,21 @@ Error SearchLoop::collectUnjudged(std::vector<SearchEntry> &Entries) {
     if (!Found)
       return Found.takeError();
     SearchEntry E{V, {std::move(Name), std::move(G), {}}, std::move(*Found)};
+    E.Order.Reason = std::move(Reason);
+    if (Improves != Improvements.end()) {
+      E.Order.Improve = std::move(Improves->second.Order);
+      E.Order.Parents.push_back(std::move(Improves->second.Elite));
+      Entries.push_back(std::move(E));
+      continue;
+    }
     for (auto Parent : V.getParents().getAsRange<mlir::FlatSymbolRefAttr>())
       if (auto It = Judged.find(Parent.getValue().str()); It != Judged.end())
         E.Order.Parents.push_back(It->second);
-    Entries.push_back(std::move(E));
+    Bred.push_back(std::move(E));
   }
+  // Improvements come first: where calls end, the others are left out.
+  for (SearchEntry &E : Bred)
+    Entries.push_back(std::move(E));
   for (SearchEntry &E : Entries)
     if (E.Known)
       E.Order.Known = &*E.Known;
@@ -414,9 +742,19 @@ bool SearchLoop::endAsDuplicate(CandidateRecord &R) const {
   return true;
 }
 
+/// Whether \p E is to improve this very code.
+static bool isUnchanged(const SearchEntry &E, const CandidateRecord &R) {
+  return E.Order.Improve && isSameCode(R, E.Order.Parents.front()) &&
+         R.Code->When == E.Order.Parents.front().Code->When;
+}
+
 /// Duplicates are not judged, and nothing is when the time is over.
 Error SearchLoop::judge(SearchEntry &E) {
   Candidate &C = *E.Made;
+  if (C.Record.Outcome == CandidateOutcome::Unjudged &&
+      isUnchanged(E, C.Record))
+    C.Record.end(CandidateOutcome::Unchanged,
+                 "the same device code as the variant that it was to improve");
   if (C.Record.Outcome == CandidateOutcome::Unjudged &&
       !endAsDuplicate(C.Record)) {
     E.TooLate = !E.Ahead && isOutOfTime();
@@ -832,18 +1170,8 @@ Error SearchLoop::acceptOnGpu(std::vector<CandidateRecord> &Accepted,
 /// Whether the launches of \p R take hardly longer than the GPU's ceilings let
 /// any launches with this work take.
 bool SearchLoop::atCeiling(const CandidateRecord &R) const {
-  if (!(Options.Within > 0) || !(Advice.FloorUs > 0) ||
-      R.Outcome != CandidateOutcome::Accepted)
-    return false;
-  std::vector<LaunchTimes> Times;
-  if (R.Evidence)
-    Times = R.Evidence->times();
-  if (Times.size() != Problem.Workloads.size())
-    return false;
-  double Total = 0;
-  for (auto [T, W] : zip_equal(Times, Problem.Workloads))
-    Total += T.VariantUs * double(W.Count);
-  return Total > 0 && Advice.FloorUs >= Total * (1 - Options.Within);
+  return Options.Within > 0 && R.Outcome == CandidateOutcome::Accepted &&
+         Ceiling.share(R) >= 1 - Options.Within;
 }
 
 /// Adds what other compilers' code of \p Accepted passed. Another domain makes
@@ -996,11 +1324,10 @@ Expected<SearchResult> SearchLoop::run() {
     }
     if (Maker->exhausted())
       break;
-    auto Fit = [&](ArrayRef<Genome> Genomes, std::vector<bool> &Fits) {
-      return Maker->fit(Genomes, Fits);
-    };
-    if (Error E = Breeding->next(*Population, G, Fit))
+    if (Error E = endOfBudget(breed(G)))
       return std::move(E);
+    if (Ended)
+      break;
     if (Error E = endOfBudget(evaluate(G)))
       return std::move(E);
   }

@@ -8,7 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/StrategyTranslator.h"
+#include "cupilot/Evolution/CandidateMaker.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -107,6 +109,44 @@ json::Array textFacts(ArrayRef<std::string> Texts) {
   return List;
 }
 
+static std::string valuesText(const StrategyInfo::Param &P) {
+  if (!P.Words.empty())
+    return "[" + join(P.Words, ", ") + "]";
+  return "[" +
+         join(map_range(P.Values, [](int64_t V) { return std::to_string(V); }),
+              ", ") +
+         "]";
+}
+
+json::Array strategyFacts(ArrayRef<LibraryStrategy> Library) {
+  json::Array All;
+  for (const LibraryStrategy &S : Library) {
+    json::Array Params;
+    for (const StrategyInfo::Param &P : S.Info.Params)
+      Params.push_back(
+          json::Object{{"name", P.Name}, {"values", valuesText(P)}});
+    All.push_back(json::Object{{"name", S.Info.Name},
+                               {"bottleneck", S.Bottleneck},
+                               {"summary", S.Summary},
+                               {"params", std::move(Params)},
+                               {"requires", json::Array(S.Info.Requires)},
+                               {"conflicts", json::Array(S.Info.Conflicts)},
+                               {"record", nullptr}});
+  }
+  return All;
+}
+
+json::Array triedFacts(ArrayRef<TriedVariant> Tried) {
+  json::Array All;
+  for (const TriedVariant &T : Tried)
+    All.push_back(
+        json::Object{{"name", T.Name},
+                     {"genome", T.Genome.empty() ? json::Value("no strategy")
+                                                 : json::Value(T.Genome)},
+                     {"outcome", json::fixUTF8(T.Outcome)}});
+  return All;
+}
+
 json::Object kernelFacts(const PromptKernel &P) {
   std::vector<std::string> Names = scalarNames(P.K);
   json::Array Parameters, Workloads;
@@ -153,6 +193,17 @@ askForCode(Provider &From, const PromptLibrary &Prompts, StringRef Prompt,
   return T;
 }
 
+static json::Object parentFacts(const PromptParent &P, StringRef File) {
+  return json::Object{{"parent_genome", P.Genome.empty()
+                                            ? json::Value(nullptr)
+                                            : json::Value(P.Genome)},
+                      {"parent_outcome", P.Outcome},
+                      {"parent_plan", P.Plan},
+                      {"parent_guard", P.Guard},
+                      {"parent_figures", textFacts(P.Figures)},
+                      {"source", quotedFact(File, P.Source)}};
+}
+
 Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
                  const PromptKernel &P, const TranslationRequest &R,
@@ -171,21 +222,36 @@ translateByModel(Provider &From, const PromptLibrary &Prompts,
                        {"outcome", E.Outcome},
                        {"source", quotedFact("variant.cu", E.Source)}});
   if (R.Parent)
-    Parents.push_back(
-        json::Object{{"parent_genome", R.Parent->Genome.empty()
-                                           ? json::Value(nullptr)
-                                           : json::Value(R.Parent->Genome)},
-                     {"parent_outcome", R.Parent->Outcome},
-                     {"parent_plan", R.Parent->Plan},
-                     {"parent_guard", R.Parent->Guard},
-                     {"parent_figures", textFacts(R.Parent->Figures)},
-                     {"source", quotedFact("parent.cu", R.Parent->Source)}});
+    Parents.push_back(parentFacts(*R.Parent, "parent.cu"));
   O["genes"] = std::move(Genes);
   O["has_facts"] = !R.Facts.empty();
   O["facts"] = textFacts(R.Facts);
   O["examples"] = std::move(Examples);
   O["parent"] = std::move(Parents);
   return askForCode(From, Prompts, "strategy-translator", O, P, Step, Counts);
+}
+
+Expected<ModelTranslation>
+improveByModel(Provider &From, const PromptLibrary &Prompts,
+               const PromptKernel &P, const ImprovementRequest &R,
+               StringRef Step, AnswerCounts *Counts) {
+  json::Object O = kernelFacts(P);
+  json::Array Strategies = strategyFacts(R.Library);
+  if (!R.Typed)
+    for (json::Value &S : Strategies) {
+      (*S.getAsObject())["name"] = nullptr;
+      (*S.getAsObject())["params"] = json::Array();
+    }
+  O["strategies"] = std::move(Strategies);
+  O["has_facts"] = !R.Facts.empty();
+  O["facts"] = textFacts(R.Facts);
+  O["variant"] = json::Array{parentFacts(R.Variant, "variant.cu")};
+  O["tried"] = triedFacts(R.Order.Tried);
+  O["has_tried"] = !R.Order.Tried.empty();
+  O["several"] = R.Order.Count > 1;
+  O["number"] = R.Order.Number;
+  O["count"] = R.Order.Count;
+  return askForCode(From, Prompts, "improve", O, P, Step, Counts);
 }
 
 } // namespace cupilot

@@ -384,9 +384,8 @@ static std::optional<bool> makesRecorded(const json::Object *Run,
   return Any ? std::optional(Same) : std::nullopt;
 }
 
-/// Medians of the original by workload, of whichever variant asked for them.
-static std::map<std::string, double>
-originalTimes(const json::Object &Results, ArrayRef<Workload> Workloads) {
+std::map<std::string, double> originalTimes(const json::Object &Results,
+                                            ArrayRef<Workload> Workloads) {
   std::map<std::string, double> Times;
   for (const auto &[Id, Value] : Results)
     for (const Workload &W : Workloads)
@@ -437,6 +436,12 @@ judgeAnswers(const json::Object &Results, const GpuOriginal &From, StringRef Id,
   V.Device = gpuName(Results);
   V.Ceilings = Limits.Origin;
   std::optional<GateFinding> Impossible;
+  // Of launches that only the GPU runs those that were counted tell what the
+  // variant does with its buffers.
+  std::vector<CountedSample> Samples;
+  for (auto [Counts, W] : zip(Work, From.Workloads))
+    if (Counts)
+      Samples.push_back({&*Counts, W.bytes()});
   for (auto [I, L] : enumerate(*Launches)) {
     const Workload &W = From.Workloads[I];
     if (L.OriginalFails)
@@ -471,9 +476,12 @@ judgeAnswers(const json::Object &Results, const GpuOriginal &From, StringRef Id,
                         : GateFinding{GateReason::Mismatch, L.Workload, ""};
     if (L.Right && W.isTimed() && !L.Ratio.isKnown())
       J.Untimed = L.Workload;
-    if (I < Work.size() && Work[I] && L.VariantUs > 0)
+    if (L.VariantUs > 0)
       if (Error TooFast =
-              checkPossible(Limits, *Work[I], L.VariantUs, L.Workload))
+              I < Work.size() && Work[I]
+                  ? checkPossible(Limits, *Work[I], L.VariantUs, L.Workload)
+                  : checkPossibleLike(Limits, Samples, W.bytes(), L.VariantUs,
+                                      L.Workload))
         if (Error Other = absorbFinding(std::move(TooFast), [&](StringRef Why) {
               Impossible = {GateReason::ImpossibleTime, "", Why.str()};
             }))
@@ -493,6 +501,33 @@ judgeAnswers(const json::Object &Results, const GpuOriginal &From, StringRef Id,
   else if (!J.Untimed)
     addTotal(J, *Launches, Results, From, Margin);
   return J;
+}
+
+//===----------------------------------------------------------------------===//
+// Counters
+//===----------------------------------------------------------------------===//
+
+std::map<std::string, MeasuredLaunch>
+readProfiles(const json::Object &Results, const GpuOriginal &From, StringRef Id,
+             const std::map<std::string, double> &Times) {
+  std::map<std::string, MeasuredLaunch> All;
+  for (const Workload &W : From.Workloads) {
+    const json::Object *R =
+        Results.getObject((Id + "-" + W.Name + "-profile").str());
+    if (!R)
+      continue;
+    MeasuredLaunch &L = All[W.Name];
+    if (auto Known = Times.find(W.Name); Known != Times.end())
+      L.Microseconds = Known->second;
+    if (const json::Object *M = R->getObject("metrics"))
+      for (const auto &[Key, Value] : *M)
+        if (std::optional<double> Number = Value.getAsNumber())
+          L.Metrics[Key.str()] = *Number;
+    L.NoMetrics = R->getString("why_not")
+                      .value_or(R->getString("reason").value_or(""))
+                      .str();
+  }
+  return All;
 }
 
 //===----------------------------------------------------------------------===//

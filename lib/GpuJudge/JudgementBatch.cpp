@@ -167,21 +167,85 @@ Expected<unsigned> JudgementBatch::largeCase(size_t Index) {
   return New;
 }
 
-Error JudgementBatch::addLarge(const GpuCandidate *V, StringRef Id) {
-  std::string VariantImage;
+/// The image of \p V; "" without one.
+Expected<std::string> JudgementBatch::variantImage(const GpuCandidate *V) {
+  return V ? image(V->Ptx) : Expected<std::string>("");
+}
+
+/// A request for \p V alone, else the original, without id and kind; nothing
+/// where the guard keeps the workload out.
+Expected<std::optional<runner::Request>>
+JudgementBatch::alone(const GpuCandidate *V, size_t Workload, StringRef Image) {
   if (V) {
-    Expected<std::string> Image = image(V->Ptx);
-    if (!Image)
-      return Image.takeError();
-    VariantImage = std::move(*Image);
+    Expected<std::optional<runner::Request>> Made =
+        request(*V, Workload, Image);
+    if (Made && *Made)
+      (*Made)->Original.reset();
+    return Made;
   }
+  Expected<unsigned> Case = caseOf(Workload);
+  if (!Case)
+    return Case.takeError();
+  runner::Request R;
+  R.Case = *Case;
+  R.Original = B.original(From.Workloads[Workload], OriginalImage);
+  return std::optional(std::move(R));
+}
+
+Error JudgementBatch::addProfile(const GpuCandidate *V, StringRef Id,
+                                 const std::vector<std::string> &Sets) {
+  Expected<std::string> Image = variantImage(V);
+  if (!Image)
+    return Image.takeError();
+  size_t Profiled = 0;
+  for (size_t I = 0; I < From.Workloads.size() && Profiled < MostAccepted;
+       ++I) {
+    if (!From.Workloads[I].isTimed())
+      continue;
+    Expected<std::optional<runner::Request>> R = alone(V, I, *Image);
+    if (!R)
+      return R.takeError();
+    if (!*R)
+      continue;
+    (*R)->Kind = runner::RequestKind::Profile;
+    (*R)->Id = (*R)->Group =
+        (Id + "-" + From.Workloads[I].Name + "-profile").str();
+    (*R)->Tools = Sets;
+    B.add(std::move(**R));
+    ++Profiled;
+  }
+  return Error::success();
+}
+
+Error JudgementBatch::addOriginalTimes() {
+  for (auto [I, W] : enumerate(From.Workloads)) {
+    if (!W.isTimed())
+      continue;
+    Expected<std::optional<runner::Request>> R = alone(nullptr, I, "");
+    if (!R)
+      return R.takeError();
+    (*R)->Kind = runner::RequestKind::Time;
+    (*R)->Id = (*R)->Group = "o-" + W.Name + "-time";
+    (*R)->Candidate = (*R)->Original;
+    (*R)->Allowed = B.tolerance();
+    if (W.bytes() > MostRotated)
+      (*R)->Time.Sets = 1;
+    B.add(std::move(**R));
+  }
+  return Error::success();
+}
+
+Error JudgementBatch::addLarge(const GpuCandidate *V, StringRef Id) {
+  Expected<std::string> VariantImage = variantImage(V);
+  if (!VariantImage)
+    return VariantImage.takeError();
   for (size_t I = 0; I < From.Large.size(); ++I) {
     const Workload &W = From.Large[I].Launch;
     runner::Request R;
     R.Original = B.original(W, OriginalImage);
     if (V) {
       Expected<std::optional<runner::Program>> P =
-          B.variant(W, V->Plan, V->When, VariantImage);
+          B.variant(W, V->Plan, V->When, *VariantImage);
       if (!P)
         return P.takeError();
       if (!*P)
@@ -204,13 +268,9 @@ Error JudgementBatch::addLarge(const GpuCandidate *V, StringRef Id) {
 }
 
 Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
-  std::string VariantImage;
-  if (V) {
-    Expected<std::string> Image = image(V->Ptx);
-    if (!Image)
-      return Image.takeError();
-    VariantImage = std::move(*Image);
-  }
+  Expected<std::string> VariantImage = variantImage(V);
+  if (!VariantImage)
+    return VariantImage.takeError();
   size_t Sanitized = 0, Profiled = 0;
   for (size_t I = 0; I < From.Workloads.size(); ++I) {
     const Workload &W = From.Workloads[I];
@@ -220,23 +280,12 @@ Error JudgementBatch::addAcceptance(const GpuCandidate *V, StringRef Id) {
     bool Profile = W.isTimed() && Profiled < MostAccepted;
     if (!Sanitize && !Profile)
       continue;
-    runner::Request R;
-    if (V) {
-      Expected<std::optional<runner::Request>> Made =
-          request(*V, I, VariantImage);
-      if (!Made)
-        return Made.takeError();
-      if (!*Made)
-        continue;
-      R = std::move(**Made);
-      R.Original.reset();
-    } else {
-      Expected<unsigned> Case = caseOf(I);
-      if (!Case)
-        return Case.takeError();
-      R.Case = *Case;
-      R.Original = B.original(W, OriginalImage);
-    }
+    Expected<std::optional<runner::Request>> Made = alone(V, I, *VariantImage);
+    if (!Made)
+      return Made.takeError();
+    if (!*Made)
+      continue;
+    runner::Request &R = **Made;
     Sanitized += Sanitize;
     Profiled += Profile;
     for (auto [Wanted, Kind, Word] :

@@ -72,13 +72,14 @@ CeilingTimes timesAtCeilings(const Ceilings &C, const ExecutionCounts &K) {
   return T;
 }
 
+/// Sampled counts and clocks that differ a little from those the ceilings were
+/// measured at are no lies.
+static constexpr double FloorTolerance = 0.95;
+
 Error checkPossible(const Ceilings &C, const ExecutionCounts &Counts,
                     double Microseconds, StringRef What) {
-  // Sampled counts and clocks that differ a little from those the ceilings
-  // were measured at are no lies.
-  constexpr double Tolerance = 0.95;
   CeilingTimes T = timesAtCeilings(C, Counts);
-  if (!(Microseconds < T.floor() * Tolerance))
+  if (!(Microseconds < T.floor() * FloorTolerance))
     return Error::success();
   std::string Why =
       T.floor() == T.LeastDram
@@ -91,6 +92,36 @@ Error checkPossible(const Ceilings &C, const ExecutionCounts &Counts,
       formatv("impossible time: {0} in {1:f2} us, but {2} {3:f2} us on the "
               "{4} (ceilings: {5})",
               What, Microseconds, Why, T.floor(), C.Gpu, C.Origin)
+          .str(),
+      "does it skip work, or was something else timed?");
+}
+
+double leastTimeLike(const Ceilings &C, ArrayRef<CountedSample> Samples,
+                     uint64_t Bytes) {
+  constexpr double NearlyAll = 0.9;
+  double Least = 1;
+  for (const CountedSample &S : Samples)
+    Least = std::min(Least,
+                     double(S.Counts->ReadSectors + S.Counts->WrittenSectors) *
+                         32 / double(std::max<uint64_t>(1, S.Bytes)));
+  if (Samples.empty() || Least < NearlyAll || !(C.DramGBs > 0))
+    return 0;
+  // What is written last may stay in the L2.
+  return std::max(0.0, (Least * double(Bytes) - double(C.L2Bytes)) / C.DramGBs *
+                           1e-3);
+}
+
+Error checkPossibleLike(const Ceilings &C, ArrayRef<CountedSample> Samples,
+                        uint64_t Bytes, double Microseconds, StringRef What) {
+  const double Floor = leastTimeLike(C, Samples, Bytes);
+  if (!(Microseconds < Floor * FloorTolerance))
+    return Error::success();
+  return findingError(
+      formatv(
+          "impossible time: {0} in {1:f2} us, but the {2:f1} MB of its "
+          "buffers at {3:f0} GB/s take {4:f2} us on the {5} (ceilings: {6})",
+          What, Microseconds, Floor * C.DramGBs * 1e-3, C.DramGBs, Floor, C.Gpu,
+          C.Origin)
           .str(),
       "does it skip work, or was something else timed?");
 }
@@ -129,27 +160,46 @@ Opinion opinionOfCounts(const ModelledTime &T, const CeilingTimes &Times) {
   return O;
 }
 
-Opinion opinionOfMeasurement(const MeasuredLaunch &M,
-                             const CeilingTimes &Times) {
-  Opinion O;
+namespace {
+/// What counters say of the units, as shares of what these can do.
+struct UnitShares {
+  std::optional<double> Dram, L2, SM, L1;
+};
+} // namespace
+
+static UnitShares sharesOf(const MeasuredLaunch &M) {
   auto Metric = [&](const char *Key) -> std::optional<double> {
     auto At = M.Metrics.find(Key);
     if (At == M.Metrics.end() || !std::isfinite(At->second))
       return std::nullopt;
     return At->second / 100;
   };
-  std::optional<double> Dram = Metric("dramThroughput"),
-                        L2 = Metric("l2Throughput"),
-                        SM = Metric("smThroughput"),
-                        L1 = Metric("l1Throughput");
+  UnitShares S{Metric("dramThroughput"), Metric("l2Throughput"),
+               Metric("smThroughput"), Metric("l1Throughput")};
   // Counters run on while they are started and stopped: shares of the whole
   // range are more of the launch itself.
   auto Range = M.Metrics.find("duration");
   if (Range != M.Metrics.end() && M.Microseconds > 0)
-    for (std::optional<double> *Share : {&Dram, &L2, &SM, &L1})
+    for (std::optional<double> *Share : {&S.Dram, &S.L2, &S.SM, &S.L1})
       if (*Share)
         **Share = std::min(1.0, **Share * std::max(1.0, Range->second * 1e-3 /
                                                             M.Microseconds));
+  return S;
+}
+
+std::optional<double> busiestShare(const MeasuredLaunch &M) {
+  const UnitShares S = sharesOf(M);
+  std::optional<double> Most;
+  for (const std::optional<double> &Share : {S.Dram, S.L2, S.SM, S.L1})
+    if (Share)
+      Most = std::clamp(*Share, Most.value_or(0.0), 1.0);
+  return Most;
+}
+
+Opinion opinionOfMeasurement(const MeasuredLaunch &M,
+                             const CeilingTimes &Times) {
+  Opinion O;
+  const auto [Dram, L2, SM, L1] = sharesOf(M);
   if (Dram && SM) {
     double Memory = std::max(*Dram, L2.value_or(0)),
            Compute = std::max(*SM, L1.value_or(0));

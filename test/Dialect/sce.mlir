@@ -6,6 +6,10 @@
 // RUN: not diff %t.a %t.c
 // RUN: FileCheck %s < %t.a
 // RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-select{seed=1 offspring=3},cupilot-crossover{seed=1 generation=4},cupilot-mutate{seed=1 generation=4 rate=0},cupilot-align)' | FileCheck %s --check-prefix=CROSS
+// Of an accepted fitter parent each gene stays, and what conflicts with it does not come.
+// RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-select{seed=5 offspring=12},cupilot-crossover{seed=5 generation=4},cupilot-mutate{seed=5 generation=4 rate=100 keep=true})' | sed '/kernel @crowd/,$d' | FileCheck %s --check-prefix=KEPT --implicit-check-not='g4_{{.*}}swizzle'
+// KEPT: cupilot.kernel @k
+// KEPT-COUNT-12: g4_v{{.*}}<@tile, {size = {{[0-9]+}} : i64}>, <@pad
 // RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-prune{keep=1})' | FileCheck %s --check-prefix=PRUNE
 // RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-prune{keep=3 elite=1 crowd=10})' | FileCheck %s --check-prefix=CROWD
 // RUN: cupilot-opt %s --pass-pipeline='builtin.module(cupilot-prune{keep=3 elite=1})' | FileCheck %s --check-prefix=FITTEST

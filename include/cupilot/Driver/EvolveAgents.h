@@ -21,9 +21,10 @@ struct SearchPreset {
   unsigned Population, Generations, Offspring, Repairs;
   unsigned KernelCalls; ///< 0: no limit.
 };
-/// With "frugal" 2 calls choose, 8 + 6 + 6 translate, and 8 are left for
-/// repairs. "paper": section 4 of the paper, a start population and two epochs.
-inline constexpr SearchPreset FrugalPreset = {8, 3, 6, 2, 30},
+/// With "frugal" 2 + 1 + 2 calls choose at least, 4 translate, 4 + 3 improve or
+/// cross, and the rest is for repairs. "paper": section 4 of the paper, a start
+/// population and two epochs.
+inline constexpr SearchPreset FrugalPreset = {4, 3, 4, 2, 20},
                               PaperPreset = {50, 3, 50, 3, 0};
 
 /// How models take part in the searches of one run.

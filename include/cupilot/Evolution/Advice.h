@@ -29,14 +29,30 @@ struct KernelAdvice {
   double FloorUs = 0;    ///< At the GPU's ceilings; 0: not known.
   std::string Sample;    ///< The workload that was counted.
   double LaunchUs = 0, LaunchFloorUs = 0; ///< Of one launch of the heaviest.
+  bool IsMeasured = false;                ///< LaunchUs; else it is modelled.
   /// As sentences: class with its grounds, headroom, relevant metrics.
   std::vector<std::string> sentences() const;
 };
+
+/// The workload that matters most, by its share of the time.
+size_t heaviestWorkload(const SearchProblem &P);
+
+/// What a launch of each workload cannot be faster than, in microseconds; 0
+/// where that is not known.
+std::vector<double> floorsOf(const SearchProblem &P,
+                             const CandidateEvaluator &Evaluator,
+                             const Ceilings &C);
 
 /// From the code of the original and what it did on the cpu device.
 llvm::Expected<KernelAdvice> adviseOn(const SearchProblem &P,
                                       const CandidateEvaluator &Evaluator,
                                       const Ceilings &C);
+
+/// Adds what a GPU says of the original: its times by workload, its counters.
+void addMeasurement(KernelAdvice &A, const SearchProblem &P,
+                    const CandidateEvaluator &Evaluator, const Ceilings &C,
+                    const std::map<std::string, double> &Times,
+                    const std::map<std::string, MeasuredLaunch> &Profile);
 
 /// What a judged candidate did, beside the original: sentences with the numbers
 /// that matter for \p A's class.

@@ -15,16 +15,27 @@
 #define CUPILOT_EVOLUTION_CANDIDATEMAKER_H
 
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Evolution/Standing.h"
 
 namespace cupilot {
+
+/// What is to be known for improving a variant.
+struct ImproveOrder {
+  unsigned Number = 1, Count = 1; ///< Of so many that begin with this variant.
+  std::vector<std::string> Figures; ///< Of the variant, as sentences.
+  std::vector<TriedVariant> Tried;  ///< What all others came to.
+};
 
 /// A genome that the search wants as a candidate.
 struct CandidateOrder {
   std::string Name; ///< "g1_v3": unique in its run.
-  Genome Genes;
+  Genome Genes;     ///< Of an improvement its name (improvementOf).
   std::vector<CandidateRecord> Parents; ///< As they were judged.
   /// What the journal has of it: nothing is made, only counted.
   const CandidateRecord *Known = nullptr;
+  /// The one parent's code is to be improved, by whatever strategies.
+  std::optional<ImproveOrder> Improve = std::nullopt;
+  std::string Reason = {}; ///< CandidateHistory::Reason.
 };
 
 /// A candidate that was judged and may be repaired.

@@ -13,6 +13,7 @@
 #include "cupilot/GpuJudge/GpuVerdict.h"
 #include "cupilot/Model/CandidateOutcome.h"
 #include "cupilot/Model/Genome.h"
+#include "cupilot/Model/KernelResources.h"
 
 namespace cupilot {
 
@@ -47,6 +48,9 @@ struct CandidateEvidence {
   /// none is known.
   double Low = 0, High = 0;
   std::optional<GpuVerdict> Gpu;
+  /// What ptxas says of each kernel, by symbol; empty for code by rules, and
+  /// where there is no ptxas.
+  std::map<std::string, KernelResources> Resources = {};
   /// Times of the workloads: a GPU's where there are any, else modelled ones.
   std::vector<LaunchTimes> times() const;
 };
@@ -82,7 +86,9 @@ struct CandidateStage {
 /// How a candidate was made.
 struct CandidateHistory {
   std::vector<std::string> Parents; ///< Genomes.
-  std::vector<CandidateStage> Stages;
+  std::string Reason = {}; ///< Why the SCE Manager asked for it, and what it
+                           ///< dropped; "" for others.
+  std::vector<CandidateStage> Stages = {};
   /// Repairs behind it.
   unsigned repairs() const {
     return Stages.empty() ? 0 : unsigned(Stages.size() - 1);
@@ -127,6 +133,13 @@ std::string evidenceText(const CandidateEvidence &E);
 
 /// The name of a candidate that enters the store: "v_1a2b3c4d".
 std::string variantName(const CandidateRecord &R);
+
+/// The name of a candidate that is to improve \p Elite: what genome it has is
+/// read from its code. \p Number counts those of a generation.
+Genome improvementOf(const CandidateRecord &Elite, unsigned Generation,
+                     unsigned Number);
+/// Whether \p G is such a name.
+bool isImprovement(const Genome &G);
 
 /// The genome that the code really has.
 Genome carriedGenome(const CandidateRecord &R);

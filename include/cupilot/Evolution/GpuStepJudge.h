@@ -9,6 +9,7 @@
 #define CUPILOT_EVOLUTION_GPUSTEPJUDGE_H
 
 #include "cupilot/Evolution/Candidate.h"
+#include "cupilot/Evolution/Standing.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/Roofline/MeasuredFile.h"
 
@@ -18,6 +19,13 @@ namespace cupilot {
 struct WaitingCandidate {
   CandidateRecord Record;
   std::optional<Candidate> Made = std::nullopt;
+};
+
+/// What a GPU says of the original before there are candidates.
+struct GpuOriginalFigures {
+  std::map<std::string, double> Times; ///< Microseconds, by workload.
+  LaunchProfiles Profile;
+  Ceilings Limits;
 };
 
 /// Has the survivors of each step of a search judged on a GPU, as one batch.
@@ -44,11 +52,21 @@ public:
   /// saved. Resource errors leave the step open.
   virtual llvm::Error judge(llvm::StringRef Step,
                             std::vector<WaitingCandidate> &Waiting) = 0;
+  /// What a GPU says of the original, for the agents. Errors as of judge();
+  /// counters that cannot be read are none.
+  virtual llvm::Expected<GpuOriginalFigures> originalFigures() = 0;
+  /// Counters of \p Best, in its order, on the launches that count, in one
+  /// batch: the sets for a kernel that \p Class bounds, or all.
+  virtual llvm::Expected<std::vector<LaunchProfiles>>
+  profile(llvm::StringRef Step, std::vector<WaitingCandidate> &Best,
+          std::optional<Bottleneck> Class) = 0;
   /// The last checks of one that was accepted: compute-sanitizer, where there
   /// is one, against the original; and counters. May reject it.
   virtual llvm::Error accept(CandidateRecord &Record) = 0;
   /// The step of that.
   static std::string finalStep(const CandidateRecord &Record);
+  /// The step of originalFigures().
+  static constexpr llvm::StringLiteral FirstStep = "begin";
   /// The launches of the original and of what was accepted, as measured.
   virtual const MeasuredFile &measured() const = 0;
 };

@@ -49,9 +49,13 @@ struct CallCount {
   bool room(unsigned Calls) const { return Most == 0 || Used + Calls <= Most; }
 };
 
+/// The most calls that a question takes: an answer and its repair.
+constexpr unsigned CallsOfQuestion = 2;
+
 /// "scale-1a2b3c4d/": the beginning of the steps of a search's calls.
 std::string stepPrefix(const Kernel &K);
-/// How the steps of the agents end that are asked once for a search.
+/// How the steps of the agents end that are asked for a whole generation; the
+/// number of the generation that ended stands behind it.
 constexpr llvm::StringLiteral ProphetStep = "prophet", ManagerStep = "manager";
 
 /// All must outlive it. \p Library is the strategies that genomes are made of;

@@ -15,6 +15,8 @@
 #define CUPILOT_EVOLUTION_SCEMANAGER_H
 
 #include "cupilot/Evolution/Advice.h"
+#include "cupilot/Evolution/Breeder.h"
+#include "cupilot/Evolution/Standing.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 
 namespace cupilot {
@@ -26,21 +28,34 @@ struct ChoiceRequest {
   const PromptKernel &Of;
   const KernelAdvice *Advice; ///< Null: no figures.
   llvm::ArrayRef<LibraryStrategy> Library;
-  double Within = 0; ///< SearchOptions::Within.
+  double Within = 0;            ///< SearchOptions::Within.
+  const Standing *So = nullptr; ///< Null: nothing was tried yet.
 };
 
-/// Asks the Prophet: puts what matters into \p A, and returns the strategies
-/// worth trying, with all that they require. An answer that cannot be used is a
-/// finding; faults of providers are their own.
-llvm::Expected<std::vector<std::string>>
-askProphet(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
-           KernelAdvice &A, llvm::StringRef Step,
-           AnswerCounts *Counts = nullptr);
+/// What the Prophet says.
+struct Prophecies {
+  /// Worth trying, with all that they require, in library order.
+  std::vector<std::string> Strategies;
+  std::optional<Bottleneck> Class;
+  bool Moved = false; ///< What bounds the best has changed.
+  std::string Reason;
+};
 
-/// Asks the SCE Manager for \p Count genomes, as genomeText writes them. What
-/// it proposes that the library does not have is left out; integers go to the
-/// nearest one of their domain. Errors as above.
-llvm::Expected<std::vector<std::string>>
+/// Asks the Prophet: puts what matters into \p A. An answer that cannot be
+/// used is a finding; faults of providers are their own.
+llvm::Expected<Prophecies> askProphet(Provider &From,
+                                      const PromptLibrary &Prompts,
+                                      const ChoiceRequest &R, KernelAdvice &A,
+                                      llvm::StringRef Step,
+                                      AnswerCounts *Counts = nullptr);
+
+/// Asks the SCE Manager for \p Count genomes. What it proposes that the library
+/// does not have is left out; integers go to the nearest one of their domain.
+/// After a generation they are made of those that live on: a gene of the
+/// fastest parent, if that one is proved, is missing only for a reason that the
+/// Manager names, or because it conflicts with one that it chose. Errors as
+/// above.
+llvm::Expected<std::vector<ProposedGenome>>
 askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
            unsigned Count, llvm::ArrayRef<PromptExample> Examples,
            llvm::StringRef Step, AnswerCounts *Counts = nullptr);

@@ -18,6 +18,10 @@ namespace cupilot {
 
 struct AgentOptions;
 
+/// How searches go. Journals and recordings of another version are not gone on
+/// with, as they would lead elsewhere.
+constexpr unsigned SearchVersion = 2;
+
 struct SearchOptions {
   unsigned Population = 12;
   unsigned Generations = 3;

@@ -15,6 +15,10 @@
 
 namespace cupilot {
 
+struct ImproveOrder;
+struct LibraryStrategy;
+struct TriedVariant;
+
 /// What prompts say of a kernel. What it refers to must outlive it.
 struct PromptKernel {
   const Kernel &K;
@@ -92,6 +96,27 @@ llvm::Expected<ModelTranslation>
 translateByModel(Provider &From, const PromptLibrary &Prompts,
                  const PromptKernel &P, const TranslationRequest &R,
                  llvm::StringRef Step, AnswerCounts *Counts = nullptr);
+
+/// A variant that is to be improved, and what is known of it.
+struct ImprovementRequest {
+  PromptParent Variant;
+  std::vector<std::string> Facts; ///< What is known of the original.
+  llvm::ArrayRef<LibraryStrategy> Library;
+  const ImproveOrder &Order;
+  bool Typed = true; ///< Strategies are shown with names and parameters.
+};
+
+/// Asks for a faster version of a variant, by whatever strategies. Errors as
+/// above.
+llvm::Expected<ModelTranslation>
+improveByModel(Provider &From, const PromptLibrary &Prompts,
+               const PromptKernel &P, const ImprovementRequest &R,
+               llvm::StringRef Step, AnswerCounts *Counts = nullptr);
+
+/// \p Library as prompts show it.
+llvm::json::Array strategyFacts(llvm::ArrayRef<LibraryStrategy> Library);
+/// \p Tried as prompts show it.
+llvm::json::Array triedFacts(llvm::ArrayRef<TriedVariant> Tried);
 
 } // namespace cupilot
 

@@ -17,7 +17,7 @@
 #include "cupilot/Evaluation/Gate.h"
 #include "cupilot/GpuJudge/GpuDevice.h"
 #include "cupilot/GpuJudge/GpuVerdict.h"
-#include "cupilot/Roofline/Ceilings.h"
+#include "cupilot/Roofline/Prophet.h"
 
 namespace cupilot {
 
@@ -61,6 +61,13 @@ public:
   /// those of the original: "ID-w0-sanitize", "-profile".
   llvm::Error addAcceptance(const GpuCandidate *V, llvm::StringRef Id);
 
+  /// Counters of the timed workloads, of the sets \p Sets (Profile/Metrics.def;
+  /// all if empty): "ID-w0-profile". Without a variant, of the original.
+  llvm::Error addProfile(const GpuCandidate *V, llvm::StringRef Id,
+                         const std::vector<std::string> &Sets);
+  /// Times of the original alone: "o-w0-time".
+  llvm::Error addOriginalTimes();
+
   /// Comparisons on the large launches that the guard admits:
   /// "ID-large0-compare". Without a variant, of the original with itself: who
   /// does not bear a launch, or makes something else each time, says nothing.
@@ -75,6 +82,9 @@ private:
   llvm::Expected<unsigned> caseOf(size_t Workload);
   llvm::Expected<std::optional<runner::Request>>
   request(const GpuCandidate &V, size_t Workload, llvm::StringRef Image);
+  llvm::Expected<std::string> variantImage(const GpuCandidate *V);
+  llvm::Expected<std::optional<runner::Request>>
+  alone(const GpuCandidate *V, size_t Workload, llvm::StringRef Image);
   llvm::Error addRequests(const GpuCandidate &V, bool Screening);
   llvm::Expected<unsigned> largeCase(size_t Index);
 
@@ -146,6 +156,16 @@ judgeAnswers(const llvm::json::Object &Results, const GpuOriginal &From,
              llvm::StringRef Id, const Ceilings &Limits,
              llvm::ArrayRef<std::optional<ExecutionCounts>> Work,
              double Margin);
+
+/// What the requests of addProfile() and addAcceptance() say of \p Id, by
+/// workload; what has no counters says why. \p Times are those of its launches.
+std::map<std::string, MeasuredLaunch>
+readProfiles(const llvm::json::Object &Results, const GpuOriginal &From,
+             llvm::StringRef Id, const std::map<std::string, double> &Times);
+
+/// Medians of the original in \p Results by workload, whoever asked for them.
+std::map<std::string, double> originalTimes(const llvm::json::Object &Results,
+                                            llvm::ArrayRef<Workload> Workloads);
 
 /// What compute-sanitizer said of the request ID-WORKLOAD-sanitize; nothing
 /// where it was not asked.

@@ -33,6 +33,8 @@ struct CeilingTimes {
   double compute() const;
   /// No launch with this work can be faster.
   double floor() const;
+  /// Of the part that takes longest.
+  double longestUs() const { return std::max(memory(), compute()); }
   /// "dram", "fp32" ...: the part that takes longest.
   llvm::StringRef longest() const;
 };
@@ -43,6 +45,24 @@ CeilingTimes timesAtCeilings(const Ceilings &C, const ExecutionCounts &Counts);
 /// numbers: "impossible time".
 llvm::Error checkPossible(const Ceilings &C, const ExecutionCounts &Counts,
                           double Microseconds, llvm::StringRef What);
+
+/// A launch that was counted, and the bytes of all its buffers.
+struct CountedSample {
+  const ExecutionCounts *Counts;
+  uint64_t Bytes;
+};
+
+/// What a launch with buffers of \p Bytes cannot be faster than, in
+/// microseconds, if it reads and writes them as \p Samples do theirs: nearly
+/// all. 0: they do not, or there are none.
+double leastTimeLike(const Ceilings &C, llvm::ArrayRef<CountedSample> Samples,
+                     uint64_t Bytes);
+
+/// checkPossible() for a launch that was not counted.
+llvm::Error checkPossibleLike(const Ceilings &C,
+                              llvm::ArrayRef<CountedSample> Samples,
+                              uint64_t Bytes, double Microseconds,
+                              llvm::StringRef What);
 
 /// What one source says of a kernel.
 struct Opinion {
@@ -68,6 +88,10 @@ struct MeasuredLaunch {
 /// From a measured time, by counters where there are some, else by the counts.
 Opinion opinionOfMeasurement(const MeasuredLaunch &M,
                              const CeilingTimes &Times);
+
+/// The share of its time, 0 to 1, in which the busiest unit of a launch works,
+/// by counters; nothing without any.
+std::optional<double> busiestShare(const MeasuredLaunch &M);
 
 /// Seconds that could be gained at most: \p Microseconds over the time at the
 /// ceilings, at least 1; nothing where there is no work to compare with.

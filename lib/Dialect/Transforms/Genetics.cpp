@@ -231,7 +231,8 @@ Genome GenePool::random(Random &R, unsigned Genes) const {
   return G;
 }
 
-Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B) const {
+Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B,
+                           bool KeepA) const {
   Genome Child;
   for (const StrategyInfo &S : Strategies) {
     auto InA = find_if(A, [&](const Gene &G) { return G.Strategy == S.Name; });
@@ -239,6 +240,12 @@ Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B) const {
     bool FromA = InA != A.end(), FromB = InB != B.end();
     if (FromA && FromB)
       Child.push_back(R.chance(50) ? *InA : *InB);
+    else if (FromA && KeepA)
+      Child.push_back(*InA);
+    else if (FromB && KeepA && any_of(A, [&](const Gene &G) {
+               return inConflict(G.Strategy, S.Name);
+             }))
+      continue;
     else if ((FromA || FromB) && R.chance(50))
       Child.push_back(FromA ? *InA : *InB);
   }
@@ -247,16 +254,20 @@ Genome GenePool::crossover(Random &R, const Genome &A, const Genome &B) const {
   return repair(R, std::move(Child));
 }
 
-Genome GenePool::mutate(Random &R, Genome G) const {
+Genome GenePool::mutate(Random &R, Genome G,
+                        const std::set<std::string> &Kept) const {
   uint64_t Kind = R.below(3);
   if (Kind == 0 || G.empty()) { // One more.
     const StrategyInfo &S = pick(R);
-    if (!has(G, S.Name))
+    if (!has(G, S.Name) && none_of(Kept, [&](const std::string &Name) {
+          return inConflict(Name, S.Name);
+        }))
       G.push_back(randomGene(R, S));
     return repair(R, std::move(G));
   }
   size_t Which = R.below(G.size());
-  if (Kind == 1 && G.size() > 1) { // One less.
+  if (Kind == 1 && G.size() > 1 && !Kept.count(G[Which].Strategy)) {
+    // One less.
     G.erase(G.begin() + Which);
     return repair(R, std::move(G));
   }

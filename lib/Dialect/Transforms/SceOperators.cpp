@@ -101,8 +101,28 @@ static double crowded(double Fitness, unsigned Others, unsigned Percent) {
   return Fitness * (100 - std::min(50u, Percent * Others)) / 100;
 }
 
+/// Whether its code is right and faster than the original.
+static bool isProved(VariantOp V) {
+  return V.getOutcome() == wordOf(CandidateOutcome::Accepted);
+}
+
 static bool isDuplicate(VariantOp V) {
   return V.getOutcome() == wordOf(CandidateOutcome::Duplicate);
+}
+
+/// The strategies of the fitter parent of \p V, if that one is proved.
+static std::set<std::string> provedOf(VariantOp V, KernelOp Kernel) {
+  VariantOp Fitter;
+  for (auto Name : V.getParents().getAsRange<FlatSymbolRefAttr>())
+    if (auto Parent = dyn_cast_or_null<VariantOp>(
+            SymbolTable::lookupSymbolIn(Kernel, Name.getAttr())))
+      if (!Fitter || fitnessOf(Parent) > fitnessOf(Fitter))
+        Fitter = Parent;
+  std::set<std::string> Names;
+  if (Fitter && isProved(Fitter))
+    for (const Gene &G : fromAttr(Fitter.getGenome()))
+      Names.insert(G.Strategy);
+  return Names;
 }
 
 static std::string purpose(StringRef Pass, KernelOp Kernel) {
@@ -270,9 +290,12 @@ struct Crossover : cupilot::impl::CrossoverPassBase<Crossover> {
               << "'" << ParentsAttr << "' names variants that are not there";
           return signalPassFailure();
         }
+        VariantOp First = Parents[0], Second = Parents[1];
+        if (fitnessOf(Second) > fitnessOf(First))
+          std::swap(First, Second);
         append(Kernel, generation, Index++,
-               Pool.crossover(R, fromAttr(Parents[0].getGenome()),
-                              fromAttr(Parents[1].getGenome())),
+               Pool.crossover(R, fromAttr(First.getGenome()),
+                              fromAttr(Second.getGenome()), isProved(First)),
                {Parents[0].getSymName().str(), Parents[1].getSymName().str()});
       }
     }
@@ -309,8 +332,10 @@ struct Mutate : cupilot::impl::MutatePassBase<Mutate> {
           Seen.insert(genomeText(G));
           continue;
         }
+        const std::set<std::string> Kept =
+            keep ? provedOf(V, Kernel) : std::set<std::string>();
         for (unsigned Try = 0; Try < 16; ++Try) {
-          G = Pool.mutate(R, std::move(G));
+          G = Pool.mutate(R, std::move(G), Kept);
           if (!G.empty() && !Seen.contains(genomeText(G)))
             break;
         }

@@ -11,7 +11,7 @@ import sys
 
 prompt = sys.stdin.read()
 fault = os.environ.get("FAULT", "")
-AGENTS = (("prophet", "You are the Roofline Prophet"), ("manager", "You are the SCE Manager"),
+AGENTS = (("improver", "Now you improve a variant"), ("prophet", "You are the Roofline Prophet"), ("manager", "You are the SCE Manager"),
           ("translator", "You are the Strategy Translator"), ("revisor", "You are the Kernel Revisor"),
           ("crossover", "You combine the code of two"))
 agent = next((name for name, text in AGENTS if text in prompt), "unknown")
@@ -45,8 +45,8 @@ def variant(source, genes, **more):
             "guard": {"conditions": [], "align": [], "disjoint": []}, "carried_out": genes, "notes": "as asked"}
 
 
-def genome(*genes):
-    return {"genes": [{"strategy": name, "params": [{"name": k, "value": str(v)} for k, v in params.items()]}
+def genome(*genes, parents=(), dropped=()):
+    return {"parents": list(parents), "dropped": [{"strategy": s, "reason": r} for s, r in dropped], "genes": [{"strategy": name, "params": [{"name": k, "value": str(v)} for k, v in params.items()]}
                       for name, params in genes], "reason": "it may help"}
 
 
@@ -70,9 +70,25 @@ elif fault == "hostile":
     if agent in ("prophet", "manager"):
         a = {"class": "owned", "strategies": ["../../strategies"], "genomes": "all"}
     print(json.dumps(a))
+elif agent == "improver":
+    # The second one changes nothing; the others unroll more.
+    number = int((re.findall("you are number ([0-9]+)", prompt) or ["1"])[0])
+    same = re.search(r"<<<<<<<< variant\.cu [0-9a-f]+\n(.*?)\n>>>>>>>> variant\.cu", prompt, re.S).group(1)
+    if number == 2 or fault == "unchanged":
+        print(json.dumps(variant(same, ["unroll"])))
+    else:
+        print(json.dumps(variant(body(10 if number == 1 else 6), ["unroll{factor=8}", "no_such_strategy"])))
 elif agent == "prophet":
-    print(json.dumps({"class": "latency", "reason": "few warps", "metrics": ["warps", "no_such_metric"],
+    print(json.dumps({"class": "latency", "moved": "has ended" in prompt, "reason": "few warps", "metrics": ["warps", "no_such_metric"],
                       "strategies": ["unroll", "vectorized_access", "load_hoisting", "strength_reduction"], "stop": False}))
+elif agent == "manager" and "Genomes that live on" in prompt:
+    # Of the fastest parent one strategy is left out, without a reason or with one.
+    living = prompt.split("Genomes that live on")[1].split("Precision asked for")[0].split("What else was tried")[0]
+    fast = sorted(re.findall(r"^- (g[0-9]+_[vi][0-9]+), .*: ([0-9.]+) x$", living, re.M), key=lambda row: -float(row[1]))
+    best = [name for name, _ in fast[:1]]
+    print(json.dumps({"genomes": [genome(("strength_reduction", {}), parents=best,
+                                         dropped=[("unroll", "registers")] if fault == "drops" else [])],
+                      "new_strategies": []}))
 elif agent == "manager":
     print(json.dumps({"genomes": [genome(("unroll", {"factor": 4})),
                                   genome(("unroll", {"factor": 9}), ("vectorized_access", {"width": 4})),

@@ -9,9 +9,11 @@
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Evolution/Advice.h"
 #include "cupilot/Evolution/Journal.h"
 #include "cupilot/Evolution/LaunchShapes.h"
 #include "cupilot/Roofline/CostModel.h"
+#include "cupilot/Support/Error.h"
 #include "cupilot/Support/File.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "gtest/gtest.h"
@@ -48,7 +50,8 @@ protected:
     P.Workloads = {W};
   }
   Breeder breeder(StrategyTallies Prior = {}) {
-    return Breeder(P, ceilingsOf(P.Gpu), BreedingOptions(), std::move(Prior));
+    return Breeder(P, ceilingsOf(P.Gpu), Ceiling, BreedingOptions(),
+                   std::move(Prior));
   }
   VariantOp find(StringRef Name) {
     KernelOp K = *M->getOps<KernelOp>().begin();
@@ -74,6 +77,7 @@ protected:
   mlir::MLIRContext Context;
   mlir::OwningOpRef<mlir::ModuleOp> M;
   SearchProblem P;
+  KernelCeiling Ceiling;
 };
 } // namespace
 
@@ -228,31 +232,192 @@ TEST(Thompson, DrawsWhatHelpedAndTriesWhatIsNew) {
     EXPECT_NEAR(Count, 1000, 120) << Name;
 }
 
-TEST_F(BreederTest, FitnessIsSpeedAndUseOfTheUnitThatLimits) {
+TEST_F(BreederTest, UseIsTheShareOfTheUnitThatLimits) {
   const Ceilings C = ceilingsOf(P.Gpu);
   // As many sectors of 32 bytes as device memory moves in 100 microseconds.
   auto Sectors = uint64_t(C.DramGBs * 1e3 * 100 / 32);
   CandidateRecord R = record(CandidateOutcome::Accepted, 1.5);
   R.Evidence = evidence(Sectors, 200);
   EXPECT_NEAR(utilisationOf(R, P, C), 0.5, 0.05);
-  Breeder B = breeder();
-  B.judged(find("p0"), R);
-  double Busy = find("p0").getFitness()->convertToDouble();
-  R.Evidence = evidence(Sectors / 10, 200);
-  B.judged(find("p1"), R);
-  double Idle = find("p1").getFitness()->convertToDouble();
-  EXPECT_GT(Busy, Idle);
-  EXPECT_NEAR(Busy, 1.5 + 0.2 * 0.5, 0.02);
-  EXPECT_GE(Idle, 1.5);
-  // What is wrong is not fit, whatever it does to a unit.
-  R.Outcome = CandidateOutcome::Rejected;
-  R.Evidence = evidence(Sectors, 100);
-  B.judged(find("c0"), R);
-  EXPECT_EQ(find("c0").getFitness()->convertToDouble(), 0);
-  // No figures: speed alone.
+  // No figures: none.
   EXPECT_EQ(utilisationOf(record(CandidateOutcome::Accepted, 2), P, C), 0);
   R.Evidence.emplace().Work.emplace_back();
   EXPECT_EQ(utilisationOf(R, P, C), 0);
+}
+
+/// Evidence of a time alone, as of a launch that only a GPU runs.
+static CandidateRecord timed(double Original, double Variant) {
+  CandidateRecord R;
+  R.Outcome = CandidateOutcome::Accepted;
+  R.Ratio = Original / Variant;
+  R.Evidence.emplace().Modelled = {{"w0", Original, Variant}};
+  return R;
+}
+
+// The use of a unit weighs the same whether a variant is a tenth faster than
+// the original or fifty times as fast.
+TEST_F(BreederTest, FitnessIsTheCeilingOverTheTimeAndUse) {
+  for (double Ratio : {1.1, 50.0})
+    for (bool Bounded : {true, false}) {
+      const double Original = 1000, Time = Original / Ratio, Floor = 0.8 * Time;
+      Ceiling = KernelCeiling(P.Workloads, {Bounded ? Floor : 0});
+      Breeder B = breeder();
+      auto Fitness = [&](StringRef Name) {
+        return find(Name).getFitness()->convertToDouble();
+      };
+      // The fastest; a tenth slower and busier; a third slower and busier.
+      B.judged(find("p0"), timed(Original, Time));
+      B.judged(find("p1"), timed(Original, Time * 1.1));
+      B.judged(find("c0"), timed(Original, Time * 1.5));
+      CandidateRecord Wrong = timed(Original, Time / 2);
+      Wrong.Outcome = CandidateOutcome::Rejected;
+      B.judged(find("c1"), Wrong);
+      B.measuredUse("p0", 0.1);
+      B.measuredUse("p1", 0.9);
+      B.measuredUse("c0", 0.9);
+      cantFail(B.prune(*M));
+      const double Fastest = Bounded ? 0.8 : 1;
+      EXPECT_NEAR(Fitness("p0"), Fastest + 0.02, 1e-6) << Ratio;
+      EXPECT_NEAR(Fitness("p1"), Fastest / 1.1 + 0.18, 1e-6) << Ratio;
+      EXPECT_NEAR(Fitness("c0"), Fastest / 1.5 + 0.18, 1e-6) << Ratio;
+      EXPECT_GT(Fitness("p1"), Fitness("p0"));
+      EXPECT_GT(Fitness("p0"), Fitness("c0"));
+      EXPECT_EQ(Fitness("c1"), 0);
+    }
+}
+
+// The original runs where a guard keeps a launch out; nothing is said of a
+// kernel with a launch of which the ceiling or the time is not known.
+TEST_F(BreederTest, CeilingOfAllLaunches) {
+  Workload Small = P.Workloads[0], Gate = Small;
+  Small.Name = "w1";
+  Small.Count = 3;
+  Gate.Name = "w2";
+  Gate.Only = Audience::Gate;
+  P.Workloads.push_back(Small);
+  P.Workloads.push_back(Gate);
+  KernelCeiling C(P.Workloads, {50, 10, 0});
+  CandidateRecord R = timed(200, 100);
+  EXPECT_EQ(C.share(R), 0); // Of w1 no time is known.
+  C.noteOriginal("w1", 20);
+  EXPECT_NEAR(C.share(R), (50 + 3 * 10) / (100 + 3 * 20.0), 1e-9);
+  EXPECT_EQ(C.originalShare(), 0);
+  C.note(R);
+  EXPECT_NEAR(C.originalShare(), (50 + 3 * 10) / (200 + 3 * 20.0), 1e-9);
+  EXPECT_EQ(KernelCeiling(P.Workloads, {50, 0, 0}).share(R), 0);
+  EXPECT_EQ(C.share(record(CandidateOutcome::NoAnswer, 0)), 0);
+}
+
+namespace {
+/// Knows counts of the original, and nothing else.
+class CountsAlone : public CandidateEvaluator {
+public:
+  std::vector<std::optional<ExecutionCounts>> Counts;
+  const ExecutionCounts *originalCounts(size_t W) const override {
+    return Counts[W] ? &*Counts[W] : nullptr;
+  }
+  StringRef originalDigest() const override { return ""; }
+  double originalTime() const override { return 0; }
+  Expected<Translation> translate(const Genome &) const override {
+    return findingError("");
+  }
+  std::vector<std::string> favoured(ArrayRef<StrategyInfo>) const override {
+    return {};
+  }
+  Expected<Candidate> prepare(const Genome &) const override {
+    return findingError("");
+  }
+  Expected<Candidate> prepare(const Genome &, Translation) const override {
+    return findingError("");
+  }
+  Error judge(Candidate &) override { return Error::success(); }
+  Expected<GateVerdict> verdict(const Candidate &) override {
+    return findingError("");
+  }
+  Error judgeToKeep(Candidate &, bool) override { return Error::success(); }
+  Expected<std::optional<Domain>> domain(const Candidate &, const GateVerdict &,
+                                         ArrayRef<std::string>,
+                                         ArrayRef<ComparedLaunch>) override {
+    return findingError("");
+  }
+  Expected<std::vector<LargeLaunch>> largeLaunches() override {
+    return findingError("");
+  }
+  StringRef originalBitcode() const override { return ""; }
+  StringRef originalPtx() const override { return ""; }
+  ArrayRef<bool> gpuOnly() const override { return {}; }
+  Expected<ReferenceVerdict>
+  judgeDeviceResults(size_t, const DeviceResults &,
+                     const DeviceResults &) override {
+    return findingError("");
+  }
+};
+} // namespace
+
+// A product of m x n x k: threads m x n, operations m x n x k.
+TEST_F(BreederTest, CeilingOfWhatOnlyAGpuRuns) {
+  const Ceilings C = ceilingsOf(P.Gpu);
+  CountsAlone E;
+  P.K.Scalars = {{0}, {1}};
+  P.Workloads.clear();
+  auto Add = [&](uint64_t Blocks, int32_t K, int32_t Other, bool Counted) {
+    Workload &W = P.Workloads.emplace_back();
+    W.Name = "w" + std::to_string(P.Workloads.size());
+    W.Shape.Grid[0] = Blocks;
+    W.Shape.Block[0] = 256;
+    for (int32_t Value : {K, Other}) {
+      const auto *Bytes = reinterpret_cast<const uint8_t *>(&Value);
+      W.Args.emplace_back(Bytes, Bytes + 4);
+    }
+    W.Only = Counted ? Audience::Gate : Audience::Gpu;
+    E.Counts.emplace_back();
+    if (Counted)
+      E.Counts.back().emplace().Fp32 = Blocks * 256 * uint64_t(K);
+  };
+  Add(4, 64, 7, true);
+  Add(9, 160, 7, true);
+  Add(1000, 4096, 7, false);
+  const double Expected = 1000 * 256 * 4096.0 / C.Fp32Gops * 1e-3;
+  EXPECT_NEAR(floorsOf(P, E, C)[2], Expected, Expected * 1e-6);
+  // Tensor cores may make the products of a relaxed contract.
+  P.K.Contract.K = PrecisionContract::Kind::Relaxed;
+  EXPECT_NEAR(floorsOf(P, E, C)[2],
+              2 * 1000 * 256 * 4096.0 / C.TensorGops * 1e-3, Expected * 1e-6);
+  P.K.Contract.K = PrecisionContract::Kind::Same;
+  // Operations that grow in another way, or one launch alone, say nothing.
+  E.Counts[1]->Fp32 *= 2;
+  EXPECT_EQ(floorsOf(P, E, C)[2], 0);
+  E.Counts[1].reset();
+  EXPECT_EQ(floorsOf(P, E, C)[2], 0);
+  // Buffers that are read and written whole.
+  E.Counts[0]->ReadSectors = 1000;
+  P.Workloads[0].Buffers.emplace_back().Size = 32000;
+  P.Workloads[2].Buffers.emplace_back().Size = 4ull << 30;
+  EXPECT_NEAR(floorsOf(P, E, C)[2],
+              (double(4ull << 30) - double(C.L2Bytes)) / C.DramGBs * 1e-3,
+              1e-3);
+}
+
+TEST_F(BreederTest, WhatIsProposedComesFirst) {
+  Breeder B = breeder();
+  for (const char *Name : {"p0", "p1", "c0", "c1"})
+    B.judged(find(Name), timed(2, 1));
+  auto Of = [](StringRef Text) { return *parseGenome(Text); };
+  std::vector<ProposedGenome> Proposed = {
+      {Of("pad{}"), {}, "known"}, // It lives already.
+      {Of("unroll{factor=4}, tile{size=16}"), {"p0", "p1"}, "a reason"},
+      {Of("unroll{factor=4}, tile{size=16}"), {}, "twice"},
+      {Of("no_such{}"), {}, "unknown"},
+      {Of("useless{by=3}"), {}, ""}};
+  cantFail(B.next(*M, 1, 3, nullptr, Proposed));
+  VariantOp First = find("g1_v1"), Second = find("g1_v2");
+  ASSERT_TRUE(First && Second && find("g1_v0"));
+  EXPECT_EQ(genomeText(fromAttr(First.getGenome())),
+            "tile{size=16}, unroll{factor=4}");
+  EXPECT_EQ(First.getParents().size(), 2u);
+  EXPECT_EQ(Breeder::takeReason(First), "a reason");
+  EXPECT_EQ(Breeder::takeReason(First), "");
+  EXPECT_EQ(genomeText(fromAttr(Second.getGenome())), "useless{by=3}");
 }
 
 TEST_F(BreederTest, WhatDoesNotFitIsDrawnAgain) {
@@ -284,7 +449,7 @@ TEST_F(BreederTest, WhatDoesNotFitIsDrawnAgain) {
     K.getBody().front().front().erase();
   BreedingOptions O;
   O.Population = 8;
-  Breeder B(P, ceilingsOf(P.Gpu), O, {});
+  Breeder B(P, ceilingsOf(P.Gpu), Ceiling, O, {});
   cantFail(B.begin(*M, Fit));
   std::vector<std::string> First = Genomes();
   EXPECT_EQ(First.size(), 8u); // As many as fit: the others are not missed.
@@ -295,7 +460,8 @@ TEST_F(BreederTest, WhatDoesNotFitIsDrawnAgain) {
     for (VariantOp V : K.getBody().getOps<VariantOp>())
       if (!V.getOutcome())
         B.judged(V, record(CandidateOutcome::Slower, Ratio += 0.01));
-    cantFail(B.next(*M, Generation, Fit));
+    cantFail(B.prune(*M));
+    cantFail(B.next(*M, Generation, 8, Fit));
   }
   // The same numbers, the same genomes.
   auto Again = parseModule(Context, ::Module, "test");
@@ -304,12 +470,12 @@ TEST_F(BreederTest, WhatDoesNotFitIsDrawnAgain) {
   while (!K.getBody().front().empty())
     K.getBody().front().front().erase();
   Asked.clear();
-  Breeder Other(P, ceilingsOf(P.Gpu), O, {});
+  Breeder Other(P, ceilingsOf(P.Gpu), Ceiling, O, {});
   cantFail(Other.begin(*M, Fit));
   EXPECT_EQ(Genomes(), First);
   // Errors are no answers.
   EXPECT_TRUE(errorToBool(
-      Other.next(*M, 1, [](ArrayRef<Genome>, std::vector<bool> &) -> Error {
+      Other.next(*M, 1, 8, [](ArrayRef<Genome>, std::vector<bool> &) -> Error {
         return resourceError("no such tool");
       })));
 }
@@ -342,7 +508,8 @@ TEST_F(BreederTest, TheSameSeedBreedsTheSame) {
     B.judged(find("p1"), record(CandidateOutcome::Slower, 0.9));
     B.judged(find("c0"), record(CandidateOutcome::Accepted, 1.8));
     B.judged(find("c1"), record(CandidateOutcome::Rejected, 0));
-    EXPECT_FALSE(errorToBool(B.next(*M, 1)));
+    EXPECT_FALSE(errorToBool(B.prune(*M)));
+    EXPECT_FALSE(errorToBool(B.next(*M, 1, 8)));
     std::string Text = printModule(*M);
     std::swap(M, Copy);
     return Text;
@@ -362,7 +529,7 @@ TEST_F(BreederTest, OtherSearchesDecideTheStart) {
       V.erase();
     BreedingOptions O;
     O.Population = 1;
-    Breeder B(P, ceilingsOf(P.Gpu), O, std::move(Prior));
+    Breeder B(P, ceilingsOf(P.Gpu), Ceiling, O, std::move(Prior));
     EXPECT_FALSE(errorToBool(B.begin(*Copy)));
     KernelOp K = *Copy->getOps<KernelOp>().begin();
     VariantOp V = *K.getBody().getOps<VariantOp>().begin();

@@ -8,6 +8,8 @@
 
 #include "cupilot/Evolution/KernelRevisor.h"
 #include "cupilot/Evolution/PlanText.h"
+#include "cupilot/Evolution/SceManager.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 #include "cupilot/LLM/Recording.h"
 #include "cupilot/Support/File.h"
@@ -306,8 +308,108 @@ TEST(Translator, FromARecordedAnswer) {
   EXPECT_EQ(T.Code.Source, "__global__ void scale() {}\n");
   EXPECT_EQ(T.Rounds.size(), 2u);
   EXPECT_EQ(Counts.all()["strategy-translator"].Repaired, 2u);
-  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 3 b3:"));
+  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 4 b3:"));
   EXPECT_EQ(T.Code.Plan.Launches[0].Symbol, K.Symbol);
+}
+
+namespace {
+/// Always says the same.
+class OneAnswer : public Provider {
+public:
+  explicit OneAnswer(std::string Text) : Text(std::move(Text)) {}
+  Expected<ChatAnswer> ask(const ChatRequest &R) override {
+    Asked = R.Messages.front().Text;
+    ChatAnswer A;
+    A.Text = Text;
+    A.Finish = "stop";
+    return A;
+  }
+  std::string describe(const ChatRequest &) const override { return ""; }
+  std::string Text, Asked;
+};
+} // namespace
+
+// What is proved of the fastest parent goes for a reason, or for a gene that
+// excludes it; of one that is not proved anything may go.
+TEST(Manager, ProvedGenesStay) {
+  std::vector<LibraryStrategy> Library(4);
+  Library[0].Info = {"tile", {{"size", {16, 32}, {}}}, {}, {}};
+  Library[1].Info = {"pad", {}, {}, {"swizzle"}};
+  Library[2].Info = {"swizzle", {}, {}, {}};
+  Library[3].Info = {"unroll", {{"factor", {2, 4}, {}}}, {}, {}};
+  Standing So;
+  Genome Fast = *parseGenome("tile{size=32}, pad{}");
+  So.Population = {{"g0_v0", *parseGenome("unroll{factor=2}"), 1.2, true, ""},
+                   {"g0_v1", Fast, 2, true, "2.00 x"},
+                   {"g1_i0", Fast, 0.9, false, "slower, 0.90 x"}};
+  So.Tried = {{"g0_v1", "x", "2.00 x"}, {"g0_v7", "y", "gate: race"}};
+  auto Proposal = [](std::vector<std::string> Parents, StringRef Name,
+                     json::Array Dropped) {
+    return json::Object{
+        {"genes", json::Array{json::Object{{"strategy", Name},
+                                           {"params", json::Array()}}}},
+        {"parents", json::Array(Parents)},
+        {"dropped", std::move(Dropped)},
+        {"reason", "why"}};
+  };
+  json::Array Genomes;
+  Genomes.push_back(Proposal({"g0_v0", "g0_v1"}, "unroll", {}));
+  json::Array Drop;
+  Drop.push_back(
+      json::Object{{"strategy", "pad{}"}, {"reason", "no bank conflicts"}});
+  Genomes.push_back(Proposal({"g0_v1"}, "unroll", std::move(Drop)));
+  Genomes.push_back(Proposal({"g0_v1"}, "swizzle", {}));
+  Genomes.push_back(Proposal({"g1_i0", "nobody"}, "swizzle", {}));
+  Genomes.push_back(Proposal({}, "unroll", {}));
+  OneAnswer Model(
+      formatv("{0}", json::Value(json::Object{{"new_strategies", json::Array()},
+                                              {"genomes", std::move(Genomes)}}))
+          .str());
+  PromptLibrary Prompts =
+      cantFail(PromptLibrary::open(PromptLibrary::shippedFolder(), ""));
+  Kernel K = scaleKernel();
+  PromptKernel Of{K, "H200", "sm_90", {}};
+  std::vector<ProposedGenome> All = cantFail(askManager(
+      Model, Prompts, {Of, nullptr, Library, 0, &So}, 5, {}, "manager1"));
+  std::vector<std::string> Texts, Reasons;
+  for (const ProposedGenome &P : All) {
+    Texts.push_back(genomeText(P.Genes));
+    Reasons.push_back(P.Reason);
+  }
+  ASSERT_EQ(Texts,
+            (std::vector<std::string>{"unroll{factor=2}, tile{size=32}, pad{}",
+                                      "unroll{factor=2}, tile{size=32}",
+                                      "swizzle{}, tile{size=32}", "swizzle{}",
+                                      "unroll{factor=2}"}));
+  EXPECT_EQ(Reasons,
+            (std::vector<std::string>{
+                "why", "why; without pad: no bank conflicts",
+                "why; without pad: swizzle conflicts with it", "why", "why"}));
+  EXPECT_EQ(All[0].Parents, (std::vector<std::string>{"g0_v0", "g0_v1"}));
+  EXPECT_EQ(All[3].Parents, (std::vector<std::string>{"g1_i0"}));
+  // Who lives on is listed once.
+  StringRef Asked(Model.Asked);
+  EXPECT_EQ(Asked.count("g0_v1"), 1u) << Model.Asked;
+  EXPECT_NE(Asked.find("- g0_v7, y: gate: race"), StringRef::npos)
+      << Model.Asked;
+}
+
+TEST(Standing, OutcomesInAWord) {
+  CandidateRecord R;
+  R.Outcome = CandidateOutcome::Accepted;
+  R.Ratio = 1.826;
+  EXPECT_EQ(outcomeText(R), "1.83 x");
+  R.Outcome = CandidateOutcome::Slower;
+  EXPECT_EQ(outcomeText(R), "slower, 1.83 x");
+  R.Ratio = 0;
+  R.reject(FoundBy::Gate, {GateReason::Race, "w0", "two\nthreads"});
+  EXPECT_EQ(outcomeText(R), "gate: race (w0): two");
+  // A candidate's text is not quoted, and nothing is long.
+  R.end(CandidateOutcome::CompileError,
+        "the variant does not parse:\nv.cu:1:2: error: use of 'x'\n evil();");
+  EXPECT_EQ(outcomeText(R), "compile-error: v.cu:1:2: error: use of 'x'");
+  R.end(CandidateOutcome::NoAnswer, std::string(5000, 'a'));
+  EXPECT_LT(outcomeText(R).size(), 200u);
 }
 
 TEST(Revisor, PlansAndGuardsInWords) {

@@ -32,7 +32,8 @@ public:
   std::vector<ChatRequest> Asked;
 };
 
-const char *Good = R"({"class": "memory", "reason": "r", "metrics": ["dram"],
+const char *Good =
+    R"({"class": "memory", "moved": false, "reason": "r", "metrics": ["dram"],
                        "strategies": [], "stop": false})";
 
 ChatAnswer says(std::string Text, std::string Finish = "stop") {
@@ -70,7 +71,7 @@ TEST(Dialogue, AGoodAnswer) {
   Asked R = ask(P);
   ASSERT_TRUE(R.A) << R.F.Text;
   EXPECT_EQ(R.A->Value.getAsObject()->getString("class"), "memory");
-  EXPECT_TRUE(StringRef(R.A->Prompt).starts_with("roofline-prophet 2 b3:"));
+  EXPECT_TRUE(StringRef(R.A->Prompt).starts_with("roofline-prophet 3 b3:"));
   EXPECT_EQ(R.C.Asked, 1u);
   EXPECT_EQ(R.C.Repaired + R.C.Failed, 0u);
   EXPECT_EQ(P.Asked[0].MaxTokens, 100u);
@@ -88,7 +89,7 @@ TEST(Dialogue, OneRepair) {
   ASSERT_EQ(Second.Messages.size(), 3u);
   EXPECT_EQ(Second.Messages[0], P.Asked[0].Messages[0]);
   EXPECT_EQ(Second.Messages[1].Text, "{\"class\": \"storage\"}");
-  EXPECT_NE(Second.Messages[2].Text.find("the answer: there is no 'reason'"),
+  EXPECT_NE(Second.Messages[2].Text.find("the answer: there is no 'moved'"),
             std::string::npos)
       << Second.Messages[2].Text;
   EXPECT_TRUE(Second.Schema == P.Asked[0].Schema);

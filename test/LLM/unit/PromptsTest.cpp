@@ -53,9 +53,9 @@ protected:
 TEST(Prompts, AllAgentsRender) {
   PromptLibrary L = shipped();
   EXPECT_EQ(L.names(),
-            (std::vector<std::string>{"code-crossover", "kernel-revisor",
-                                      "repair", "roofline-prophet",
-                                      "sce-manager", "strategy-translator"}));
+            (std::vector<std::string>{
+                "code-crossover", "improve", "kernel-revisor", "repair",
+                "roofline-prophet", "sce-manager", "strategy-translator"}));
   for (const auto &[Name, Facts] : agentFacts("__global__ void k() {}")) {
     Expected<ChatRequest> R = L.render(Name, Facts);
     ASSERT_TRUE(static_cast<bool>(R)) << Name << toString(R.takeError());
@@ -68,8 +68,8 @@ TEST(Prompts, AllAgentsRender) {
     auto [Version, Digest] =
         StringRef(R->Prompt).drop_front(Name.size()).split(" b3:");
     EXPECT_TRUE(StringRef(R->Prompt).starts_with(Name + " ")) << R->Prompt;
-    EXPECT_TRUE(Version == " 1" || Version == " 2" || Version == " 3")
-        << R->Prompt;
+    unsigned Number;
+    EXPECT_FALSE(Version.trim().getAsInteger(10, Number)) << R->Prompt;
     EXPECT_EQ(Digest.size(), 16u) << R->Prompt;
   }
 }
@@ -135,7 +135,7 @@ TEST_F(OwnPrompts, TakeThePlaceOfTheShippedOnes) {
   EXPECT_TRUE(StringRef(R->Prompt).starts_with("repair 7-mine b3:"));
   EXPECT_FALSE(R->Schema);
   // The others are still there.
-  EXPECT_EQ(L.names().size(), 6u);
+  EXPECT_EQ(L.names().size(), 7u);
 }
 
 TEST_F(OwnPrompts, SlipsAreSaid) {

@@ -94,10 +94,14 @@ public:
   /// A valid genome of at least one and about \p Genes genes.
   Genome random(Random &R, unsigned Genes) const;
   /// Genes that both parents have are kept, with either's values; others come
-  /// along with even odds. Never empty when a parent is not.
-  Genome crossover(Random &R, const Genome &A, const Genome &B) const;
-  /// One change: a gene more, a gene less, or another value.
-  Genome mutate(Random &R, Genome G) const;
+  /// along with even odds. With \p KeepA all strategies of \p A stay, and what
+  /// conflicts with them does not come. Never empty when a parent is not.
+  Genome crossover(Random &R, const Genome &A, const Genome &B,
+                   bool KeepA = false) const;
+  /// One change: a gene more, a gene less, or another value. The strategies
+  /// \p Kept do not go.
+  Genome mutate(Random &R, Genome G,
+                const std::set<std::string> &Kept = {}) const;
 
 private:
   const StrategyInfo *find(llvm::StringRef Name) const;

@@ -44,7 +44,10 @@ def SelectPass : Pass<"cupilot-select", "::mlir::ModuleOp"> {
 
 def CrossoverPass : Pass<"cupilot-crossover", "::mlir::ModuleOp"> {
   let summary = "Cross the strategies of chosen parents";
-  let description = "Makes a variant of each pair in cupilot.parents, and drops that attribute.";
+  let description = [{
+    Makes a variant of each pair in cupilot.parents, and drops that attribute. Of
+    the fitter parent, if it was accepted, all genes stay: they are proved.
+  }];
   let options = [
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
@@ -55,7 +58,12 @@ def CrossoverPass : Pass<"cupilot-crossover", "::mlir::ModuleOp"> {
 
 def MutatePass : Pass<"cupilot-mutate", "::mlir::ModuleOp"> {
   let summary = "Change some of the variants that have not been judged";
+  let description = [{
+    With `keep`, genes of the fitter parent, if it was accepted, may get other
+    values but do not go.
+  }];
   let options = [
+    Option<"keep", "keep", "bool", "false", "Take away no proved gene">,
     Option<"seed", "seed", "uint64_t", "1", "Seed of the random numbers">,
     Option<"generation", "generation", "unsigned", "1", "Number of the generation">,
     Option<"rate", "rate", "unsigned", "40", "Percentage of variants that change">,
