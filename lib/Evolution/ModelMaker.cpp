@@ -69,7 +69,7 @@ private:
   Error compile(MutableArrayRef<Item *> Some);
   Expected<Candidate> candidateOf(Item &I);
   Error checkUsable(ArrayRef<Item *> Asked);
-  PromptKernel kernel() const { return {P.K, P.Gpu.Name, P.Arch, P.Workloads}; }
+  PromptKernel kernel(const Genome &InPlay = {}) const;
   std::vector<PromptGene> genesOf(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
@@ -88,6 +88,17 @@ private:
   unsigned Usable = 0; ///< Answers that could be used.
 };
 } // namespace
+
+/// With what is known of the strategies \p InPlay.
+PromptKernel ModelMaker::kernel(const Genome &InPlay) const {
+  PromptKernel Of{P.K, P.Gpu.Name, P.Arch, P.Workloads, &P.Gpu, {}};
+  for (const LibraryStrategy &S : Library)
+    if (!S.Notes.empty() && any_of(InPlay, [&](const Gene &G) {
+          return G.Strategy == S.Info.Name;
+        }))
+      Of.Notes.push_back({Options.Prose ? "" : S.Info.Name, S.Notes});
+  return Of;
+}
 
 std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
   std::vector<PromptGene> Genes;
@@ -148,7 +159,7 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   if (!Parent)
     return Parent.takeError();
   Expected<ModelTranslation> T = translateByModel(
-      I.Answered->Log, *Options.Prompts, kernel(),
+      I.Answered->Log, *Options.Prompts, kernel(O.Genes),
       {genesOf(O.Genes), facts(), Options.Examples, std::move(*Parent)}, Step,
       Options.Counts);
   if (!T)
@@ -196,7 +207,9 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
         Q.Earlier.push_back(S.Trouble);
   Q.Round = I.Round;
   Q.Rounds = Options.Rounds;
-  return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(), Q,
+  Genome InPlay = I.Order->Genes;
+  append_range(InPlay, carriedGenome(R));
+  return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(InPlay), Q,
                        Prefix + I.Order->Name + "/" + I.Stage.str(),
                        I.Answered->NoAnswer, Options.Counts);
 }
