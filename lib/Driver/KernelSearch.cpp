@@ -85,24 +85,26 @@ Expected<FileLock> KernelSearches::lock(const Kernel &K) const {
 /// What helped similar kernels.
 Expected<std::vector<SeedGenome>>
 KernelSearches::seedsFor(const SearchProblem &P) {
-  if (R.Like.empty() || (R.Models && !R.Models->Retrieval))
+  if (R.Models ? !R.Models->Retrieval : R.Like.empty())
     return std::vector<SeedGenome>();
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
       sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
   if (!Embedder)
     return Embedder.takeError();
+  // Models begin with examples, too: code that was proved teaches them most.
   std::vector<std::string> Roots;
-  Roots.reserve(R.Like.size());
-  for (const std::string &Each : R.Like)
-    Roots.push_back(storeNamed(Each));
+  for (const std::string &Each :
+       R.Like.empty() ? std::vector<std::string>{"examples"} : R.Like)
+    append_range(Roots, storesNamed(Each));
   Expected<std::vector<SeedGenome>> Seeds =
-      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
+      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags,
+                  /*Count=*/R.Like.empty() ? 2 : 3);
   if (!Seeds)
     return Seeds.takeError();
   for (const SeedGenome &S : *Seeds)
     Log << P.K.Name << ": starts with " << S.Genome
         << format(", %.2fx for ", S.Ratio) << S.Kernel
-        << format(" (similarity %.2f)\n", S.Similarity);
+        << format(" (similarity %.2f, ", S.Similarity) << S.Provenance << ")\n";
   return Seeds;
 }
 

@@ -71,6 +71,7 @@ private:
   Error checkUsable(ArrayRef<Item *> Asked);
   PromptKernel kernel(const Genome &InPlay = {}) const;
   std::vector<PromptGene> genesOf(const Genome &G) const;
+  std::vector<PromptExample> exampleFor(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
     return Options.Roofline ? Advice.sentences() : std::vector<std::string>();
@@ -135,6 +136,29 @@ ModelMaker::parentOf(const CandidateOrder &O) const {
   return std::optional(std::move(Parent));
 }
 
+/// The example that has most of the strategies of \p G, of equals the nearest
+/// kernel's; none where it has none of them. Code is long, and a second one
+/// teaches less.
+std::vector<PromptExample> ModelMaker::exampleFor(const Genome &G) const {
+  auto Shared = [&](const PromptExample &E) {
+    Genome Has = parseGenome(E.Genome).value_or(Genome());
+    return count_if(G, [&](const Gene &Each) {
+      return any_of(Has, [&](const Gene &Other) {
+        return Other.Strategy == Each.Strategy;
+      });
+    });
+  };
+  const PromptExample *Best = nullptr;
+  ptrdiff_t Most = 0;
+  for (const PromptExample &E : Options.Examples)
+    if (!E.Source.empty() && Shared(E) > Most) {
+      Best = &E;
+      Most = Shared(E);
+    }
+  return Best ? std::vector<PromptExample>{*Best}
+              : std::vector<PromptExample>();
+}
+
 Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   const CandidateOrder &O = *I.Order;
   std::string Step = Prefix + O.Name + "/" + I.Stage.str();
@@ -160,8 +184,11 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
     return Parent.takeError();
   Expected<ModelTranslation> T = translateByModel(
       I.Answered->Log, *Options.Prompts, kernel(O.Genes),
-      {genesOf(O.Genes), facts(), Options.Examples, std::move(*Parent)}, Step,
-      Options.Counts);
+      // Whoever has a parent's code needs no other kernel's.
+      {genesOf(O.Genes), facts(),
+       *Parent ? std::vector<PromptExample>() : exampleFor(O.Genes),
+       std::move(*Parent)},
+      Step, Options.Counts);
   if (!T)
     return T.takeError();
   return std::optional(std::move(*T));
