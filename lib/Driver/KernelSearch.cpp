@@ -96,19 +96,12 @@ KernelSearches::seedsFor(const SearchProblem &P) {
   for (const std::string &Each :
        R.Like.empty() ? std::vector<std::string>{"examples"} : R.Like)
     append_range(Roots, storesNamed(Each));
-  Expected<std::vector<SeedGenome>> Seeds =
-      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags,
-                  /*Count=*/R.Like.empty() ? 2 : 3);
-  if (!Seeds)
-    return Seeds.takeError();
-  for (const SeedGenome &S : *Seeds)
-    Log << P.K.Name << ": starts with " << S.Genome
-        << format(", %.2fx for ", S.Ratio) << S.Kernel
-        << format(" (similarity %.2f, ", S.Similarity) << S.Provenance << ")\n";
-  return Seeds;
+  return seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags,
+                     /*Count=*/R.Like.empty() ? 2 : 3);
 }
 
-SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
+SearchOptions KernelSearches::optionsFor(StringRef Name,
+                                         ArrayRef<SeedGenome> Seeds,
                                          std::optional<unsigned> Most) {
   SearchOptions Options;
   if (Models) {
@@ -136,8 +129,14 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
     Options.TellRefused = [this](StringRef Why) {
       Log << "  not drawn: " << Why << "\n";
     };
-  for (const SeedGenome &S : Seeds)
+  // Examples that nobody named leave half of the start to the models.
+  for (const SeedGenome &S : Seeds.take_front(
+           R.Like.empty() ? Options.Population / 2 : Seeds.size())) {
+    Log << Name << ": starts with " << S.Genome
+        << format(", %.2fx for ", S.Ratio) << S.Kernel
+        << format(" (similarity %.2f, ", S.Similarity) << S.Provenance << ")\n";
     Options.Begin.push_back(S.Genome);
+  }
   return Options;
 }
 
@@ -387,7 +386,7 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit,
   Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
   if (!Seeds)
     return Seeds.takeError();
-  SearchOptions Options = optionsFor(*Seeds, Most);
+  SearchOptions Options = optionsFor((*P)->K.Name, *Seeds, Most);
   for (const Built &B : drop_begin(*Builds))
     Options.Others.push_back(B.By);
   Expected<SearchResult> Result = searchAloud(**P, Options, Row);
