@@ -49,7 +49,7 @@ module attributes {cupilot.format = 6 : i64} {
 
   cupilot.strategy @async_copy bottleneck(latency) min_arch(80)
       params({bytes = [4, 8, 16]}) requires([@shared_memory_tiling]) conflicts([@bulk_copy])
-      shown_by(instruction("cp.async.ca.shared", "cp.async.cg.shared")) origin("paper")
+      shown_by(instruction("cp.async.ca.shared", "cp.async.cg.shared")) evident reads(bytes = immediate) origin("paper")
       "Copy from global to shared memory without registers (cp.async)"
 
   cupilot.strategy @load_hoisting bottleneck(latency) min_arch(50)

@@ -168,6 +168,36 @@ static void printSigns(OpAsmPrinter &Printer, Operation *, ArrayAttr Signs) {
   });
 }
 
+/// "n = columns, size = cluster_blocks".
+static ParseResult parseReadings(OpAsmParser &Parser, ArrayAttr &Readings) {
+  llvm::SmallVector<Attribute> All;
+  auto ParseOne = [&]() -> ParseResult {
+    std::string Param;
+    if (Parser.parseKeywordOrString(&Param) || Parser.parseEqual())
+      return failure();
+    FailureOr<CodeValue> Value =
+        parseWord<CodeValue>(Parser, "a value that code shows");
+    if (failed(Value))
+      return failure();
+    All.push_back(ReadingAttr::get(
+        Parser.getContext(), Parser.getBuilder().getStringAttr(Param), *Value));
+    return success();
+  };
+  if (Parser.parseCommaSeparatedList(ParseOne))
+    return failure();
+  Readings = Parser.getBuilder().getArrayAttr(All);
+  return success();
+}
+
+static void printReadings(OpAsmPrinter &Printer, Operation *,
+                          ArrayAttr Readings) {
+  llvm::interleaveComma(Readings.getAsRange<ReadingAttr>(), Printer,
+                        [&](ReadingAttr R) {
+                          Printer.printKeywordOrString(R.getParam().getValue());
+                          Printer << " = " << stringifyEnum(R.getValue());
+                        });
+}
+
 #include "cupilot/Dialect/CupilotDialect.cpp.inc"
 #include "cupilot/Dialect/CupilotEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES

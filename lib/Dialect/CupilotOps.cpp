@@ -50,6 +50,37 @@ static Attribute repetition(ArrayAttr List) {
   return {};
 }
 
+/// Whether code tells \p Value as a word.
+static bool isWord(CodeValue Value) {
+  return Value == CodeValue::Factors || Value == CodeValue::Swizzle;
+}
+
+static LogicalResult verifyReadings(StrategyOp Op) {
+  llvm::StringSet<> Read;
+  for (auto R : Op.getReads().getAsRange<ReadingAttr>()) {
+    StringRef Name = R.getParam();
+    auto Domain = Op.getParams().getAs<ArrayAttr>(Name);
+    if (!Domain)
+      return Op.emitOpError() << "has no parameter '" << Name << "' to read";
+    if (!Read.insert(Name).second)
+      return Op.emitOpError() << "reads parameter '" << Name << "' twice";
+    if (isa<StringAttr>(Domain[0]) != isWord(R.getValue()))
+      return Op.emitOpError()
+             << "parameter '" << Name << "' cannot be read: '"
+             << stringifyEnum(R.getValue()) << "' is "
+             << (isWord(R.getValue()) ? "a word" : "an integer");
+  }
+  if (!Op.getEvident())
+    return success();
+  if (Op.getShownBy().empty())
+    return Op.emitOpError("is 'evident' by nothing: 'shown_by' is missing");
+  for (NamedAttribute Param : Op.getParams())
+    if (!Read.contains(Param.getName()))
+      return Op.emitOpError() << "is 'evident', but parameter '"
+                              << Param.getName().getValue() << "' is not read";
+  return success();
+}
+
 LogicalResult StrategyOp::verify() {
   if (getMinArch() < 1)
     return emitOpError()
@@ -100,7 +131,7 @@ LogicalResult StrategyOp::verify() {
           !Amount || Amount.getValue().isNegative())
         return emitOpError() << "resource '" << Resource.getName().getValue()
                              << "' is an amount: an integer of at least 0";
-  return success();
+  return verifyReadings(*this);
 }
 
 LogicalResult KernelOp::verify() {

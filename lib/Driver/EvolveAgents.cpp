@@ -112,16 +112,18 @@ void EvolveAgents::setExamples(ArrayRef<SeedGenome> Seeds) {
   // too long, the Manager learns that it helped.
   constexpr size_t MostExamples = 2, MostBytes = 32768;
   Options.Examples.clear();
-  size_t WithCode = 0;
+  size_t WithCode = 0, Bytes = 0;
   for (const SeedGenome &S : Seeds) {
-    bool Short = S.Source.size() <= MostBytes;
+    bool Short = Bytes + S.Source.size() <= MostBytes;
     if (Short ? WithCode == MostExamples
               : Options.Examples.size() >= MostExamples)
       continue;
     WithCode += Short;
+    Bytes += Short ? S.Source.size() : 0;
     Options.Examples.push_back(
         {S.Kernel, S.Genome,
-         formatv("{0:f2} times as fast as it was", S.Ratio).str(),
+         formatv("{0:f2} times as fast as it was, {1}", S.Ratio, S.Provenance)
+             .str(),
          Short ? S.Source : ""});
   }
 }

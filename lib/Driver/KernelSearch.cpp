@@ -85,28 +85,23 @@ Expected<FileLock> KernelSearches::lock(const Kernel &K) const {
 /// What helped similar kernels.
 Expected<std::vector<SeedGenome>>
 KernelSearches::seedsFor(const SearchProblem &P) {
-  if (R.Like.empty() || (R.Models && !R.Models->Retrieval))
+  if (R.Models ? !R.Models->Retrieval : R.Like.empty())
     return std::vector<SeedGenome>();
   Expected<KernelEmbedder> Embedder = KernelEmbedder::load(
       sharedFile("retrieval/vocabulary.json", "lib/Retrieval/vocabulary.json"));
   if (!Embedder)
     return Embedder.takeError();
+  // Models begin with examples, too: code that was proved teaches them most.
   std::vector<std::string> Roots;
-  Roots.reserve(R.Like.size());
-  for (const std::string &Each : R.Like)
-    Roots.push_back(storeNamed(Each));
-  Expected<std::vector<SeedGenome>> Seeds =
-      seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags, /*Count=*/3);
-  if (!Seeds)
-    return Seeds.takeError();
-  for (const SeedGenome &S : *Seeds)
-    Log << P.K.Name << ": starts with " << S.Genome
-        << format(", %.2fx for ", S.Ratio) << S.Kernel
-        << format(" (similarity %.2f)\n", S.Similarity);
-  return Seeds;
+  for (const std::string &Each :
+       R.Like.empty() ? std::vector<std::string>{"examples"} : R.Like)
+    append_range(Roots, storesNamed(Each));
+  return seedGenomes(P.K, Roots, *Embedder, P.Arch, P.Flags,
+                     /*Count=*/R.Like.empty() ? 2 : 3);
 }
 
-SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
+SearchOptions KernelSearches::optionsFor(StringRef Name,
+                                         ArrayRef<SeedGenome> Seeds,
                                          std::optional<unsigned> Most) {
   SearchOptions Options;
   if (Models) {
@@ -134,8 +129,14 @@ SearchOptions KernelSearches::optionsFor(ArrayRef<SeedGenome> Seeds,
     Options.TellRefused = [this](StringRef Why) {
       Log << "  not drawn: " << Why << "\n";
     };
-  for (const SeedGenome &S : Seeds)
+  // Examples that nobody named leave half of the start to the models.
+  for (const SeedGenome &S : Seeds.take_front(
+           R.Like.empty() ? Options.Population / 2 : Seeds.size())) {
+    Log << Name << ": starts with " << S.Genome
+        << format(", %.2fx for ", S.Ratio) << S.Kernel
+        << format(" (similarity %.2f, ", S.Similarity) << S.Provenance << ")\n";
     Options.Begin.push_back(S.Genome);
+  }
   return Options;
 }
 
@@ -389,7 +390,7 @@ Error KernelSearches::evolveKernel(SearchedUnit &Unit,
   Expected<std::vector<SeedGenome>> Seeds = seedsFor(**P);
   if (!Seeds)
     return Seeds.takeError();
-  SearchOptions Options = optionsFor(*Seeds, Most);
+  SearchOptions Options = optionsFor((*P)->K.Name, *Seeds, Most);
   for (const Built &B : drop_begin(*Builds))
     Options.Others.push_back(B.By);
   Expected<SearchResult> Result = searchAloud(**P, Options, Row);

@@ -64,7 +64,8 @@ private:
   problemOf(const SearchedUnit &Unit, const Kernel &K, SearchRow &Row);
   llvm::Expected<FileLock> lock(const Kernel &K) const;
   llvm::Expected<std::vector<SeedGenome>> seedsFor(const SearchProblem &P);
-  SearchOptions optionsFor(llvm::ArrayRef<SeedGenome> Seeds,
+  SearchOptions optionsFor(llvm::StringRef Name,
+                           llvm::ArrayRef<SeedGenome> Seeds,
                            std::optional<unsigned> Most);
   llvm::Expected<SearchResult>
   searchAloud(const SearchProblem &P, SearchOptions &Options, SearchRow &Row);

@@ -21,9 +21,16 @@ std::string sharedFile(StringRef Installed, StringRef Source) {
                                 : (CUPILOT_SOURCE_DIR "/" + Source).str();
 }
 
-std::string storeNamed(StringRef Name) {
-  return Name == "examples" ? sharedFile("examples", "examples/store")
-                            : Name.str();
+std::vector<std::string> storesNamed(StringRef Name) {
+  if (Name != "examples")
+    return {Name.str()};
+  std::vector<std::string> All = {sharedFile("examples", "examples/store")};
+  // One for each contract: a build has variants of one.
+  for (StringRef Contract : {"same", "relaxed", "norm"})
+    All.push_back(
+        sharedFile(("campaign/" + Contract).str(),
+                   ("benchmarks/campaign/variants/" + Contract).str()));
+  return All;
 }
 
 } // namespace cupilot

@@ -67,12 +67,13 @@ private:
   Error compile(MutableArrayRef<Item *> Some);
   Expected<Candidate> candidateOf(Item &I);
   Error checkUsable(ArrayRef<Item *> Asked);
-  PromptKernel kernel() const { return {P.K, P.Gpu.Name, P.Arch, P.Workloads}; }
+  PromptKernel kernel(const Genome &InPlay = {}) const;
   Expected<ModelTranslation> improve(Item &I, StringRef Step);
   Genome possibleGenes(const CandidateOrder &O,
                        ArrayRef<std::string> CarriedOut) const;
   PromptParent promptOf(const CandidateRecord &R) const;
   std::vector<PromptGene> genesOf(const Genome &G) const;
+  std::vector<PromptExample> exampleFor(const Genome &G) const;
   Expected<std::optional<PromptParent>> parentOf(const CandidateOrder &O) const;
   std::vector<std::string> facts() const {
     return Options.Roofline ? Advice.sentences() : std::vector<std::string>();
@@ -90,6 +91,17 @@ private:
   unsigned Usable = 0; ///< Answers that could be used.
 };
 } // namespace
+
+/// With what is known of the strategies \p InPlay.
+PromptKernel ModelMaker::kernel(const Genome &InPlay) const {
+  PromptKernel Of{P.K, P.Gpu.Name, P.Arch, P.Workloads, &P.Gpu, {}};
+  for (const LibraryStrategy &S : Library)
+    if (!S.Notes.empty() && any_of(InPlay, [&](const Gene &G) {
+          return G.Strategy == S.Info.Name;
+        }))
+      Of.Notes.push_back({Options.Prose ? "" : S.Info.Name, S.Notes});
+  return Of;
+}
 
 std::vector<PromptGene> ModelMaker::genesOf(const Genome &G) const {
   std::vector<PromptGene> Genes;
@@ -120,7 +132,8 @@ Expected<ModelTranslation> ModelMaker::improve(Item &I, StringRef Step) {
   if (Options.Roofline)
     Variant.Figures = O.Improve->Figures;
   return improveByModel(
-      I.Answered->Log, *Options.Prompts, kernel(),
+      I.Answered->Log, *Options.Prompts,
+      kernel(carriedGenome(O.Parents.front())),
       {std::move(Variant), facts(), Library, *O.Improve, !Options.Prose}, Step,
       Options.Counts);
 }
@@ -139,6 +152,29 @@ ModelMaker::parentOf(const CandidateOrder &O) const {
   if (Options.Roofline)
     Parent.Figures = profileOf(*Best, P, Evaluator, Advice);
   return std::optional(std::move(Parent));
+}
+
+/// The example that has most of the strategies of \p G, of equals the nearest
+/// kernel's; none where it has none of them. Code is long, and a second one
+/// teaches less.
+std::vector<PromptExample> ModelMaker::exampleFor(const Genome &G) const {
+  auto Shared = [&](const PromptExample &E) {
+    Genome Has = parseGenome(E.Genome).value_or(Genome());
+    return count_if(G, [&](const Gene &Each) {
+      return any_of(Has, [&](const Gene &Other) {
+        return Other.Strategy == Each.Strategy;
+      });
+    });
+  };
+  const PromptExample *Best = nullptr;
+  ptrdiff_t Most = 0;
+  for (const PromptExample &E : Options.Examples)
+    if (!E.Source.empty() && Shared(E) > Most) {
+      Best = &E;
+      Most = Shared(E);
+    }
+  return Best ? std::vector<PromptExample>{*Best}
+              : std::vector<PromptExample>();
 }
 
 Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
@@ -171,9 +207,12 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   if (!Parent)
     return Parent.takeError();
   Expected<ModelTranslation> T = translateByModel(
-      I.Answered->Log, *Options.Prompts, kernel(),
-      {genesOf(O.Genes), facts(), Options.Examples, std::move(*Parent)}, Step,
-      Options.Counts);
+      I.Answered->Log, *Options.Prompts, kernel(O.Genes),
+      // Whoever has a parent's code needs no other kernel's.
+      {genesOf(O.Genes), facts(),
+       *Parent ? std::vector<PromptExample>() : exampleFor(O.Genes),
+       std::move(*Parent)},
+      Step, Options.Counts);
   if (!T)
     return T.takeError();
   return std::optional(std::move(*T));
@@ -225,7 +264,9 @@ Expected<std::optional<ModelTranslation>> ModelMaker::repair(Item &I) {
         Q.Earlier.push_back(S.Trouble);
   Q.Round = I.Round;
   Q.Rounds = Options.Rounds;
-  return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(), Q,
+  Genome InPlay = I.Order->Genes;
+  append_range(InPlay, carriedGenome(R));
+  return reviseByModel(I.Answered->Log, *Options.Prompts, kernel(InPlay), Q,
                        Prefix + I.Order->Name + "/" + I.Stage.str(),
                        I.Answered->NoAnswer, Options.Counts);
 }

@@ -387,6 +387,8 @@ Error SearchLoop::beginAgents() {
   unsigned Arch = capabilityNumber(Problem.Arch);
   erase_if(Library,
            [&](const LibraryStrategy &S) { return S.MinArch > int64_t(Arch); });
+  if (Error E = readNotes(Options.Strategies, Library))
+    return E;
   for (const LibraryStrategy &S : Library)
     Strategies.push_back(S.Info.Name);
   Expected<KernelAdvice> Made = adviseOn(Problem, *Evaluator, Limits);

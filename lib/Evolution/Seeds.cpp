@@ -9,6 +9,7 @@
 #include "cupilot/Evolution/Seeds.h"
 #include "cupilot/Compile/Bitcode.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
+#include "cupilot/Model/Architecture.h"
 #include "cupilot/Portable/Digest.h"
 #include "cupilot/Store/ProjectStore.h"
 #include "cupilot/Support/Config.h"
@@ -129,7 +130,13 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
     if (!Kernels)
       return Kernels.takeError();
     for (StoredKernel &S : *Kernels) {
-      if (S.K.Digest == K.Digest || S.Variants.empty())
+      erase_if(S.Variants, [&](const Variant &V) {
+        return V.When &&
+               capabilityNumber(V.When->Arch) > capabilityNumber(Arch);
+      });
+      // In the order of strictness.
+      if (S.K.Digest == K.Digest || S.Variants.empty() ||
+          S.K.Contract.K > K.Contract.K)
         continue;
       if (Error E = Store->readTexts(S))
         return std::move(E);
@@ -156,12 +163,19 @@ seedGenomes(const Kernel &K, ArrayRef<std::string> Roots,
     for (auto [V, Source] : zip_equal(S.Variants, S.Sources)) {
       std::string Text = genomeText(V.Genes);
       double Ratio = 0;
+      std::string Provenance;
       // A start is a guess: an estimate will do, which the search tries anew.
       for (const Measurement &M : V.Evidence)
-        Ratio = std::max(Ratio, M.Basis == Basis::Modelled ? M.Ratio : M.Low);
+        if (double Least = M.Basis == Basis::Modelled ? M.Ratio : M.Low;
+            Least > Ratio) {
+          Ratio = Least;
+          Provenance = wordOf(M.Basis).str();
+          if (M.Basis != Basis::Modelled)
+            Provenance += " on " + M.Device;
+        }
       if (!Text.empty() && Ratio > 1 && Seen.insert(Text).second)
-        Seeds.push_back(
-            {std::move(Text), S.K.Name, N.Similarity, Ratio, Source});
+        Seeds.push_back({std::move(Text), S.K.Name, N.Similarity, Ratio, Source,
+                         std::move(Provenance)});
     }
   }
   return Seeds;

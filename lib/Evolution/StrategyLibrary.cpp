@@ -8,6 +8,9 @@
 
 #include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Dialect/Conversion.h"
+#include "cupilot/Support/File.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 
@@ -23,8 +26,24 @@ std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library) {
     S.Bottleneck = stringifyBottleneckKind(Op.getBottleneck()).str();
     S.MinArch = int64_t(Op.getMinArch());
     append_range(S.ShownBy, Op.getShownBy().getAsRange<SignAttr>());
+    S.Evident = Op.getEvident();
+    append_range(S.Reads, Op.getReads().getAsRange<ReadingAttr>());
   }
   return All;
+}
+
+Error readNotes(StringRef Strategies, MutableArrayRef<LibraryStrategy> All) {
+  for (LibraryStrategy &S : All) {
+    SmallString<128> Path(Strategies);
+    sys::path::append(Path, S.Info.Name + ".md");
+    if (!sys::fs::exists(Path))
+      continue;
+    Expected<std::string> Text = readFile(Path);
+    if (!Text)
+      return Text.takeError();
+    S.Notes = StringRef(*Text).trim().str();
+  }
+  return Error::success();
 }
 
 } // namespace cupilot

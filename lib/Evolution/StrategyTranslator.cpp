@@ -147,6 +147,34 @@ json::Array triedFacts(ArrayRef<TriedVariant> Tried) {
   return All;
 }
 
+/// What bounds code on a GPU, by its description.
+static json::Array cardFacts(const GpuDescription &G) {
+  json::Array Facts;
+  auto Add = [&](std::string Text) { Facts.push_back(std::move(Text)); };
+  Add(formatv("{0} multiprocessors at {1:f2} GHz; each holds {2} threads, {3} "
+              "blocks, {4} registers and {5} KiB of shared memory",
+              G.Multiprocessors, G.ClockGHz, G.MaxThreadsPerSM,
+              G.MaxBlocksPerSM, G.RegistersPerSM, G.SharedPerSM >> 10));
+  Add(formatv("a block has at most 1024 threads and {0} KiB of shared memory, "
+              "a thread at most 255 registers",
+              G.SharedPerBlock >> 10));
+  Add(formatv(
+      "device memory: {0:f0} GB/s, of which copies reach {1:f0}, {2:f0} "
+      "ns of latency; L2 cache: {3} MiB, {4:f0} GB/s",
+      G.PeakDramGBs, G.DramGBs, G.DramLatencyNs, G.L2Bytes >> 20, G.L2GBs));
+  // Operations, a fused one counts as two.
+  const double PerCycle = G.Multiprocessors * G.ClockGHz * 1e-3;
+  Add(formatv("dense products on tensor cores at most {0:f0} TFLOP/s in f16 "
+              "and bf16, half of it in tf32; f32 {1:f0} TFLOP/s, of which "
+              "products reach {2:f0}; f64 {3:f0}",
+              PerCycle * G.TensorPerCycle, G.fp32Peak(), G.Fp32Tflops,
+              2 * PerCycle * G.Fp64PerCycle));
+  Add(formatv("per cycle and multiprocessor {0:f0} integer and {1:f0} special "
+              "(exp, rsqrt, sin) operations; a launch takes about {2:f1} us",
+              G.IntegerPerCycle, G.SpecialPerCycle, G.LaunchMicroseconds));
+  return Facts;
+}
+
 json::Object kernelFacts(const PromptKernel &P) {
   std::vector<std::string> Names = scalarNames(P.K);
   json::Array Parameters, Workloads;
@@ -164,7 +192,21 @@ json::Object kernelFacts(const PromptKernel &P) {
     Workloads.push_back(
         json::Object{{"weight", formatv("{0:P0}", W.Weight).str()},
                      {"text", workloadText(P.K, W)}});
+  json::Array Notes;
+  for (const PromptNote &N : P.Notes) {
+    json::Array Lines; // A fact is a line.
+    for (StringRef Line : split(N.Text, '\n'))
+      Lines.push_back(Line);
+    json::Object O{{"lines", std::move(Lines)}};
+    O["strategy"] =
+        N.Strategy.empty() ? json::Value(nullptr) : json::Value(N.Strategy);
+    Notes.push_back(std::move(O));
+  }
   return json::Object{{"gpu", P.Gpu},
+                      {"has_card", P.Card != nullptr},
+                      {"card", P.Card ? cardFacts(*P.Card) : json::Array()},
+                      {"has_notes", !P.Notes.empty()},
+                      {"notes", std::move(Notes)},
                       {"arch", P.Arch},
                       {"kernel_name", P.K.Name},
                       {"kernel", quotedFact("kernel.cu", P.K.Slice)},

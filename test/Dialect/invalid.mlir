@@ -186,6 +186,41 @@ cupilot.strategy @a bottleneck(memory) min_arch(50) shown_by(opcode("mma")) "s"
 
 // -----
 
+// expected-error @+1 {{a value that code shows is one of columns, factors, matrices, immediate, cluster_blocks, swizzle, not "luck"}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = [1]}) shown_by(instruction("mma.sync")) reads(n = luck) "s"
+
+// -----
+
+// expected-error @+1 {{has no parameter 'm' to read}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = [1]}) shown_by(instruction("mma.sync")) reads(m = columns) "s"
+
+// -----
+
+// expected-error @+1 {{reads parameter 'n' twice}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = [1]}) shown_by(instruction("mma.sync")) reads(n = columns, n = immediate) "s"
+
+// -----
+
+// expected-error @+1 {{parameter 'n' cannot be read: 'factors' is a word}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = [1]}) shown_by(instruction("mma.sync")) reads(n = factors) "s"
+
+// -----
+
+// expected-error @+1 {{parameter 'n' cannot be read: 'columns' is an integer}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = ["f16"]}) shown_by(instruction("mma.sync")) reads(n = columns) "s"
+
+// -----
+
+// expected-error @+1 {{is 'evident' by nothing: 'shown_by' is missing}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) evident "s"
+
+// -----
+
+// expected-error @+1 {{is 'evident', but parameter 'n' is not read}}
+cupilot.strategy @a bottleneck(memory) min_arch(50) params({n = [1]}) shown_by(instruction("mma.sync")) evident "s"
+
+// -----
+
 // expected-error @+2 {{failed to parse Cupilot_MeasurementAttr parameter 'basis'}}
 // expected-error @+1 {{where a figure comes from is one of static, modelled, measured, declared, not "guessed"}}
 #m = #cupilot.measurement<device = "x", basis = guessed, ratio = 1.0, low = 1.0, high = 1.0, gate = 1, checks = 1, build = <compiler = "c", arch = "sm_90", digest = "b3:0000000000000000000000000000000000000000000000000000000000000000">>

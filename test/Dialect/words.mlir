@@ -11,6 +11,9 @@ cupilot.strategy @plain bottleneck(memory) min_arch(50) "s"
 // CHECK: cupilot.strategy @shown bottleneck(compute) min_arch(50) conflicts([@plain]) shown_by(probe(shared_memory), plan(more_blocks, cluster) or instruction("atom", ".cs")) origin("plain") "s"
 cupilot.strategy @shown bottleneck(compute) min_arch(50) conflicts([@plain])
     shown_by(probe(shared_memory), instruction("atom", ".cs") or plan(more_blocks, cluster)) origin("plain") "s"
+// CHECK: cupilot.strategy @read bottleneck(compute) min_arch(90) params({n = [64, 128], swizzle = ["64B"]}) shown_by(instruction("wgmma.mma_async")) evident reads(n = columns, swizzle = swizzle) "s"
+cupilot.strategy @read bottleneck(compute) min_arch(90) params({n = [64, 128], swizzle = ["64B"]})
+    shown_by(instruction("wgmma.mma_async")) evident reads("n" = columns, swizzle = swizzle) "s"
 // CHECK: cupilot.kernel @k symbol("k") digest("b3:{{0+}}") contract(same) {
 cupilot.kernel @k symbol("k") digest("b3:0000000000000000000000000000000000000000000000000000000000000000") contract(same) {
   // CHECK: cupilot.workload @w of "k" only gate grid [1, 1, 1] {{.*}} weight 5.000000e-01 modelled args

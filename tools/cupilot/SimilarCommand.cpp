@@ -151,10 +151,10 @@ static Error run(const Options &O, const TrailingArgs &Flags) {
   for (const std::string &Input : O.Inputs)
     if (Error E = collect(*Embedder, Input, Input, Flags.Args, Asked))
       return E;
-  for (const std::string &Store : O.Stores)
-    if (Error E =
-            collectStore(*Embedder, storeNamed(Store), Flags.Args, Stored))
-      return E;
+  for (const std::string &Name : O.Stores)
+    for (const std::string &Store : storesNamed(Name))
+      if (Error E = collectStore(*Embedder, Store, Flags.Args, Stored))
+        return E;
   const Collection &Among = O.Stores.empty() ? Asked : Stored;
   Findings Found;
   for (size_t I = 0; I < Asked.Points.size(); ++I) {

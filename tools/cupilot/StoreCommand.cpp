@@ -8,6 +8,7 @@
 
 #include "Command.h"
 #include "SharedOptions.h"
+#include "cupilot/Driver/StoredGenomes.h"
 #include "cupilot/Model/BuildRecord.h"
 #include "cupilot/Model/DomainText.h"
 #include "cupilot/Model/Speedup.h"
@@ -30,7 +31,7 @@ struct Options : CommandOptions {
 
   cl::opt<std::string> Action{
       cl::Positional, cl::Required, In,
-      cl::value_desc("list|show|stats|check|prune|upgrade"),
+      cl::value_desc("list|show|stats|check|prune|genomes|upgrade"),
       cl::desc("The action")};
   cl::opt<std::string> Name{cl::Positional, In, cl::value_desc("[TEXT]"),
                             cl::desc("For show: kernels whose name contains "
@@ -49,7 +50,10 @@ static const char Examples[] =
     "  cupilot store stats --json\n"
     "  cupilot store check\n"
     "  cupilot store prune v_1a2b3c4d --kernel heatStep\n"
+    "  cupilot store genomes --store .cupilot\n"
     "  cupilot store upgrade --store .cupilot\n\n"
+    "genomes reads anew which strategies the code of each variant has, for "
+    "stores of\nolder versions. "
     "upgrade converts a store of format 4 to 6 to format 7 in one step. Builds "
     "read all formats.\n";
 
@@ -143,10 +147,11 @@ static Error prune(const Options &O, ProjectStore &Store,
 
 static Error run(const Options &O, const TrailingArgs &Rest) {
   if (O.Action != "list" && O.Action != "show" && O.Action != "stats" &&
-      O.Action != "check" && O.Action != "prune" && O.Action != "upgrade")
+      O.Action != "check" && O.Action != "prune" && O.Action != "genomes" &&
+      O.Action != "upgrade")
     return usageError(
         "unknown action '" + O.Action + "'",
-        "cupilot store list, show, stats, check, prune or upgrade");
+        "cupilot store list, show, stats, check, prune, genomes or upgrade");
   if (O.Action == "prune" && O.Name.empty())
     return usageError("'cupilot store prune' needs the name of a variant",
                       "'cupilot store list' shows the variants");
@@ -189,6 +194,13 @@ static Error run(const Options &O, const TrailingArgs &Rest) {
   }
   if (O.Action == "prune")
     return prune(O, *Store, *Kernels);
+  if (O.Action == "genomes") {
+    Expected<unsigned> Changed = readGenomes(*Store, *Kernels, outs());
+    if (!Changed)
+      return Changed.takeError();
+    outs() << *Changed << " variant(s) have another genome\n";
+    return Error::success();
+  }
   if (O.Action == "check") {
     Expected<std::vector<std::string>> Problems = Store->check();
     if (!Problems)

@@ -114,6 +114,12 @@ def Cupilot_CodeProbe : Cupilot_Enum<"CodeProbe", "a probe of code", [
     I32EnumAttrCase<"BlockThreads", 3, "block_threads">,
     I32EnumAttrCase<"InlineAssembly", 4, "inline_assembly">]>;
 
+def Cupilot_CodeValue : Cupilot_Enum<"CodeValue", "a value that code shows", [
+    I32EnumAttrCase<"Columns", 0, "columns">, I32EnumAttrCase<"Factors", 1, "factors">,
+    I32EnumAttrCase<"Matrices", 2, "matrices">, I32EnumAttrCase<"Immediate", 3, "immediate">,
+    I32EnumAttrCase<"ClusterBlocks", 4, "cluster_blocks">,
+    I32EnumAttrCase<"Swizzle", 5, "swizzle">]>;
+
 //===----------------------------------------------------------------------===//
 // Signatures
 //===----------------------------------------------------------------------===//
@@ -231,6 +237,31 @@ def Cupilot_SignAttr : Cupilot_Attr<"Sign", "sign"> {
       OptionalArrayRefParameter<"::mlir::StringAttr", "Patterns of PTX.">:$instructions);
   let assemblyFormat = "`<` custom<Sign>($plan, $probes, $instructions) `>`";
   let genVerifyDecl = 1;
+}
+
+def Cupilot_ReadingAttr : Cupilot_Attr<"Reading", "reading"> {
+  let summary = "How a parameter of a strategy is read from code";
+  let description = [{
+    | value | is |
+    | --- | --- |
+    | `columns` | n of the instruction's shape (`m64n256k8`) |
+    | `factors` | the element type of the factors (a word): `tf32` of `f32.tf32.tf32.f32` |
+    | `matrices` | the number of matrices (`.x4`) |
+    | `immediate` | the first operand that is a number |
+    | `cluster_blocks` | the blocks of a cluster, in the plan or by `.reqnctapercluster` |
+    | `swizzle` | the swizzle of the plan's tensor maps (a word) |
+
+    The first four are read from the instructions that match a pattern in the
+    strategy's `shown_by`. Where there are several values, the largest counts. Of
+    a domain of integers, the nearest value is taken; a word must be in the domain.
+
+    ```mlir
+    #cupilot.reading<"n" = columns>
+    ```
+  }];
+  let parameters = (ins AttrParameter<"::mlir::StringAttr", "The parameter.">:$param,
+      Cupilot_Word<Cupilot_CodeValue, "What code shows.">:$value);
+  let assemblyFormat = "`<` $param `=` $value `>`";
 }
 
 def Cupilot_GeneAttr : Cupilot_Attr<"Gene", "gene"> {

@@ -40,6 +40,12 @@ def Cupilot_StrategyOp : Cupilot_Op<"strategy", [Symbol]> {
     cannot lack: a gene that is denied wrongly costs a success. A strategy
     without signs counts as carried out when the model says so.
 
+    `evident` says that code without the strategy cannot show these signs, either.
+    Such a gene is added to the genome of a variant whose code shows it and whose
+    original does not, whether or not somebody asked for it. `reads` says which of
+    its parameters the code tells, and how (see `#cupilot.reading`). A strategy
+    that is evident reads all of its parameters.
+
     The text behind it is what models read, in the imperative. `origin` is for
     people: where the strategy comes from.
 
@@ -53,6 +59,11 @@ def Cupilot_StrategyOp : Cupilot_Op<"strategy", [Symbol]> {
         params({copies = [1, 2, 4]})
         shown_by(probe(shared_memory), instruction("atom", "red."))
         "Count into private copies in shared memory and merge them at the end"
+
+    cupilot.strategy @thread_block_cluster bottleneck(memory) min_arch(90)
+        params({size = [2, 4, 8]})
+        shown_by(plan(cluster) or instruction(".reqnctapercluster")) evident reads(size = cluster_blocks)
+        "Launch blocks in clusters that share each other's shared memory"
     ```
   }];
   let arguments = (ins Cupilot_Name<"name, by which genes and rules refer to it">:$sym_name,
@@ -65,13 +76,16 @@ def Cupilot_StrategyOp : Cupilot_Op<"strategy", [Symbol]> {
       OptionalAttr<Cupilot_Described<DictionaryAttr,
           "about what it takes: registers (of a thread), shared_bytes (of a block), ...">>:$resources,
       Cupilot_List<Cupilot_SignAttr, "#cupilot.sign", "signs of it in code; all must be there">:$shown_by,
+      UnitAttr:$evident,
+      Cupilot_List<Cupilot_ReadingAttr, "#cupilot.reading", "parameters that code tells">:$reads,
       Cupilot_OptText<"where it comes from">:$origin,
       Cupilot_Text<"what to do, a sentence in the imperative">:$summary);
   let assemblyFormat = [{
     $sym_name `bottleneck` `(` $bottleneck `)` `min_arch` `(` custom<Number>($min_arch) `)`
     (`params` `(` $params^ `)`)? (`requires` `(` $required^ `)`)?
     (`conflicts` `(` $conflicts^ `)`)? (`resources` `(` $resources^ `)`)?
-    (`shown_by` `(` custom<Signs>($shown_by)^ `)`)? (`origin` `(` $origin^ `)`)?
+    (`shown_by` `(` custom<Signs>($shown_by)^ `)`)? (`evident` $evident^)?
+    (`reads` `(` custom<Readings>($reads)^ `)`)? (`origin` `(` $origin^ `)`)?
     $summary attr-dict
   }];
   let hasVerifier = 1;

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include <string>
+#include <vector>
 
 namespace cupilot {
 
@@ -17,10 +18,10 @@ namespace cupilot {
 /// tree that of \p Source in the source's.
 std::string sharedFile(llvm::StringRef Installed, llvm::StringRef Source);
 
-/// The folder of the store that \p Name means to commands which learn from
-/// others: "examples" is the one that cuPilot comes with (docs/Retrieval.md), a
-/// folder of that name "./examples".
-std::string storeNamed(llvm::StringRef Name);
+/// The folders of the stores that \p Name means to commands which learn from
+/// others: "examples" are those that cuPilot comes with (docs/Retrieval.md), a
+/// folder of that name is "./examples".
+std::vector<std::string> storesNamed(llvm::StringRef Name);
 
 } // namespace cupilot
 

@@ -9,25 +9,35 @@
 #define CUPILOT_EVOLUTION_HANDSHAKE_H
 
 #include "cupilot/Evolution/Advice.h"
+#include "cupilot/Ptx/Figures.h"
 
 namespace cupilot {
 
 struct LibraryStrategy;
 
+/// An instruction as strategies' signs name it.
+struct PtxLine {
+  std::string Text; ///< Without its predicate.
+  ptx::InstructionFigures Figures;
+};
+
 /// What the compiler made of one piece of code, as far as strategies show in
 /// it.
-struct CodeFacts {
+struct PtxFacts {
   unsigned WidestAccess = 0;     ///< Bytes of global memory per instruction.
-  std::string Words;             ///< Instructions, one a line, of all kernels.
+  std::vector<PtxLine> Lines;    ///< Instructions of all functions.
+  std::string Words;             ///< Their heads and declarations.
+  unsigned ClusterBlocks = 0;    ///< That kernels ask for; 0: none do.
   unsigned Instructions = 0;     ///< All of them.
   unsigned BackwardBranches = 0; ///< One for each loop, or more.
   bool Shared = false;           ///< Uses shared memory.
   bool Vectors = false;          ///< Moves vectors from or to global memory.
   bool Known = false;            ///< The text could be read.
-  /// Whether some instruction holds \p Text: "mma.sync".
-  bool has(llvm::StringRef Text) const;
+  /// Whether an instruction or directive holds \p Pattern: "mma.sync", ".cs".
+  /// Words are not divided: "red." is not in "shared.".
+  bool has(llvm::StringRef Pattern) const;
 };
-CodeFacts codeFacts(llvm::StringRef Ptx);
+PtxFacts ptxFacts(llvm::StringRef Ptx);
 
 struct HandshakeResult {
   Genome Carried; ///< What the code has.
@@ -41,10 +51,12 @@ struct HandshakeCode {
   const Candidate &Variant; ///< Compiled.
 };
 
-/// Of \p Asked the genes that the code has: those that \p CarriedOut, the
-/// model's own list, names and that the facts of the compiler do not deny. A
-/// value that the facts show otherwise is put right; what requires a gene that
-/// is not there goes, too. \p CarriedOut null: nobody was asked.
+/// The genes that the code has. Of \p Asked those that \p CarriedOut, the
+/// model's own list, names and that the facts of the compiler do not deny;
+/// beside them what is evident in the code and not in the original, and what
+/// the list names and the code shows, each with what it requires. A value that
+/// the facts show otherwise is put right; what requires a gene that is not
+/// there goes, too. \p CarriedOut null: nobody was asked.
 HandshakeResult shakeHands(const Genome &Asked,
                            const std::vector<std::string> *CarriedOut,
                            const HandshakeCode &Code,

@@ -20,12 +20,15 @@ struct SeedGenome {
   double Similarity = 0; ///< Of that kernel and the one that is searched.
   double Ratio = 0;      ///< How much it helped, at least: 1.5 times as fast.
   std::string Source;    ///< The variant's .cu.
+  /// How Ratio is known: "measured on NVIDIA H200", "modelled".
+  std::string Provenance;
 };
 
 /// What the stores in \p Roots know of kernels like \p K (paper, section 3):
 /// the genomes of the variants of the \p Count nearest kernels, nearest first.
 /// Kernels that are K itself, or have no more in common with it than any two
-/// kernels, teach nothing. Code is compiled for \p Arch with \p Flags; stored
+/// kernels, teach nothing, nor do variants under a weaker contract than K's or
+/// for a newer architecture than \p Arch. Code is compiled for \p Arch with \p Flags; stored
 /// code that does not compile with these is passed over. The machine cache
 /// keeps points. A folder that is no store is an error.
 llvm::Expected<std::vector<SeedGenome>>

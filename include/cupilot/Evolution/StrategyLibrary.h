@@ -21,10 +21,20 @@ struct LibraryStrategy {
   int64_t MinArch = 0;    ///< Compute capability times ten.
   /// How it shows in code: all of these must be there.
   llvm::SmallVector<SignAttr> ShownBy = {};
+  bool Evident = false; ///< Code without it does not look so.
+  llvm::SmallVector<ReadingAttr> Reads = {}; ///< Parameters that code tells.
+  /// How it is written and when it does not pay; "" for those that need no
+  /// such text.
+  std::string Notes = {};
 };
 
 /// All strategies that \p Library defines, in order.
 std::vector<LibraryStrategy> libraryStrategies(mlir::Operation *Library);
+
+/// Reads the notes of \p All: NAME.md in the folder \p Strategies, where there
+/// is one.
+llvm::Error readNotes(llvm::StringRef Strategies,
+                      llvm::MutableArrayRef<LibraryStrategy> All);
 
 } // namespace cupilot
 

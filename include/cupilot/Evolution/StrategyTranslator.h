@@ -11,6 +11,7 @@
 
 #include "cupilot/Frontend/Rules.h"
 #include "cupilot/LLM/Dialogue.h"
+#include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Model/Workload.h"
 
 namespace cupilot {
@@ -18,6 +19,11 @@ namespace cupilot {
 struct ImproveOrder;
 struct LibraryStrategy;
 struct TriedVariant;
+/// What is known of a strategy beside its sentence.
+struct PromptNote {
+  std::string Strategy; ///< Its name; "": prompts do not say it.
+  std::string Text;
+};
 
 /// What prompts say of a kernel. What it refers to must outlive it.
 struct PromptKernel {
@@ -25,6 +31,8 @@ struct PromptKernel {
   llvm::StringRef Gpu;  ///< "NVIDIA H200".
   llvm::StringRef Arch; ///< "sm_90".
   llvm::ArrayRef<Workload> Workloads;
+  const GpuDescription *Card = nullptr; ///< Null: no figures of it.
+  std::vector<PromptNote> Notes = {};   ///< Of the genes in play.
 };
 
 /// A gene as the prompt shows it.

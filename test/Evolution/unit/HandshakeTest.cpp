@@ -11,6 +11,7 @@
 #include "cupilot/Evolution/StrategyLibrary.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include <gtest/gtest.h>
 #include <set>
 
@@ -93,23 +94,46 @@ Shaken shake(StringRef Genes, StringRef Ptx, LaunchPlan Plan = planOf(),
 } // namespace
 
 TEST(Handshake, ReadsFactsOfPtx) {
-  CodeFacts F = codeFacts(Plain);
+  PtxFacts F = ptxFacts(Plain);
   EXPECT_EQ(F.Instructions, 5u);
   EXPECT_EQ(F.BackwardBranches, 1u);
   EXPECT_EQ(F.WidestAccess, 4u);
   EXPECT_FALSE(F.Shared);
   EXPECT_TRUE(F.has("add.s32"));
-  // A comment is no instruction.
+  // A comment is no instruction, and a part of a word no word.
   EXPECT_FALSE(F.has("mma.sync"));
-  EXPECT_EQ(codeFacts(kernel("  ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, "
-                             "[%rd1];\n"))
+  EXPECT_TRUE(ptxFacts(kernel("  red.shared.add.u32 [%r1], 1;\n")).has("red."));
+  EXPECT_FALSE(ptxFacts(kernel("  ld.shared.b32 %r1, [%r2];\n")).has("red."));
+  EXPECT_EQ(ptxFacts(kernel("  ld.global.nc.v4.b32 {%r1, %r2, %r3, %r4}, "
+                            "[%rd1];\n"))
                 .WidestAccess,
             16u);
   // Shared memory is another matter, however wide.
-  EXPECT_EQ(codeFacts(kernel("  ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, "
-                             "[%rd1];\n"))
+  EXPECT_EQ(ptxFacts(kernel("  ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, "
+                            "[%rd1];\n"))
                 .WidestAccess,
             0u);
+}
+
+TEST(Handshake, NotesBelongToStrategies) {
+  std::vector<LibraryStrategy> All = library();
+  cantFail(readNotes(CUPILOT_TEST_STRATEGIES, All));
+  unsigned Notes = 0, Lines = 0;
+  for (const LibraryStrategy &S : All) {
+    if (S.Notes.empty())
+      continue;
+    ++Notes;
+    Lines = StringRef(S.Notes).count('\n') + 1;
+    EXPECT_TRUE(Lines >= 8 && Lines <= 40) << S.Info.Name;
+    EXPECT_TRUE(StringRef(S.Notes).contains("Does not pay:")) << S.Info.Name;
+  }
+  unsigned Files = 0;
+  std::error_code E;
+  for (sys::fs::directory_iterator It(CUPILOT_TEST_STRATEGIES, E), End;
+       !E && It != End; It.increment(E))
+    Files += StringRef(It->path()).ends_with(".md");
+  EXPECT_EQ(Notes, Files);
+  EXPECT_GT(Notes, 10u);
 }
 
 /// Why the gene of strategy \p Name alone is denied; "" when it stands.
@@ -163,9 +187,8 @@ TEST(Handshake, EachStrategyShowsByWhatItIsMadeOf) {
   const Set Shared = {"coalesced_layout",  "halo_tiling",
                       "persistent_kernel", "shared_memory_tiling",
                       "shared_padding",    "shared_swizzle"};
-  // "red." is a part of "shared.", too.
-  Set SharedDot = Shared;
-  SharedDot.insert({"privatized_atomics", "split_reduction"});
+  Set SharedAtomics = Shared;
+  SharedAtomics.insert({"privatized_atomics", "split_reduction"});
   // The loop is there, and one instruction more at most: "more instructions"
   // would show unrolling, so an addition makes room.
   auto With = [](StringRef Line, StringRef Directives = "") {
@@ -187,11 +210,11 @@ TEST(Handshake, EachStrategyShowsByWhatItIsMadeOf) {
            {"  ld.global.v2.b32 {%r1, %r2}, [%rd1];\n",
             Has({"vectorized_access"})},
            {"  ld.global.b64 %rd2, [%rd1];\n", Has({"vectorized_access"})},
-           {"  ld.shared.b32 %r1, [%r2];\n", SharedDot},
-           {"  atom.shared.add.u32 %r1, [%r2], 1;\n", SharedDot},
+           {"  ld.shared.b32 %r1, [%r2];\n", Shared},
+           {"  atom.shared.add.u32 %r1, [%r2], 1;\n", SharedAtomics},
            {"  red.global.add.u32 [%rd1], 1;\n", Has({"split_reduction"})},
            {"  cp.async.ca.shared.global [%r1], [%rd1], 4;\n",
-            Has({"async_copy"}, SharedDot)},
+            Has({"async_copy"}, Shared)},
            {"  cp.async.bulk.shared::cluster.global [%r1], [%rd1], 16, "
             "[%r2];\n",
             Has({"bulk_copy"}, Shared)},
@@ -206,7 +229,7 @@ TEST(Handshake, EachStrategyShowsByWhatItIsMadeOf) {
            {"  mma.sync.aligned.m16n8k8 {%f1}, {%r1}, {%r2}, {%f1};\n",
             Has({"tensor_core_mma", "mma_pipeline"})},
            {"  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];\n",
-            Has({"ldmatrix"}, SharedDot)},
+            Has({"ldmatrix"}, Shared)},
            {"  setmaxnreg.inc.sync.aligned.u32 160;\n", Has({"setmaxnreg"})},
            {"  shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n",
             Has({"warp_shuffle_reduction"})},
@@ -335,4 +358,109 @@ TEST(Handshake, AsksTheModelAndThePlan) {
   Wide.Block[0] = Expr::constant(96);
   EXPECT_EQ(shake("block_size{x=128}", Plain, planOf(Wide)).Carried, "");
   EXPECT_EQ(shake("block_size{x=128}", Plain).Carried, "");
+}
+
+/// What the search sees of Hopper's instructions: TMA, a product, registers
+/// that are handed over.
+static const std::string Hopper = kernel(
+    "  cp.async.bulk.tensor.2d.shared::cluster.global [%r1], [%rd1], [%r2];\n"
+    "  wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {%f1}, %rd1, "
+    "%rd2;\n"
+    "  setmaxnreg.dec.sync.aligned.u32 40;\n"
+    "  setmaxnreg.inc.sync.aligned.u32 240;\n");
+
+static LaunchPlan swizzled() {
+  LaunchPlan Plan = planOf();
+  Plan.TensorMaps.emplace_back();
+  Plan.TensorMaps.back().Swizzle = 3;
+  return Plan;
+}
+
+TEST(Handshake, AddsWhatIsEvident) {
+  // Each with what it requires; a value that no code tells is the first.
+  EXPECT_EQ(
+      shake("strength_reduction{}", Hopper, swizzled()).Carried,
+      "strength_reduction{}, bulk_copy{}, "
+      "tma_tensor_copy{swizzle=128B}, wgmma{n=256}, "
+      "warp_specialization{consumers=1}, "
+      "setmaxnreg{consumer_registers=240}, shared_memory_tiling{tile=16}");
+  // What was asked for keeps what the code does not tell.
+  EXPECT_EQ(
+      shake("wgmma{n=64}, shared_memory_tiling{tile=128}",
+            kernel("  wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 "
+                   "{%f1}, %rd1, %rd2;\n"
+                   "  st.shared.b32 [%r1], %r2;\n"))
+          .Carried,
+      "wgmma{n=128}, shared_memory_tiling{tile=128}");
+  EXPECT_EQ(
+      shake("", kernel("  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32."
+                       "f32 {%f1}, {%r1}, {%r2}, {%f1};\n"
+                       "  ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1}, "
+                       "[%r2];\n"
+                       "  cp.async.cg.shared.global [%r1], [%rd1], 16;\n"))
+          .Carried,
+      "shared_memory_tiling{tile=16}, async_copy{bytes=16}, "
+      "tensor_core_mma{precision=tf32}, ldmatrix{count=4}");
+  Launch Clustered;
+  Clustered.Cluster = {Expr::constant(4), Expr::constant(2), Expr::constant(1)};
+  EXPECT_EQ(shake("", Plain, planOf(Clustered)).Carried,
+            "thread_block_cluster{size=8}");
+  EXPECT_EQ(
+      shake("", kernel("  ret;\n", ".reqnctapercluster 2, 1, 1\n")).Carried,
+      "thread_block_cluster{size=2}");
+  // A format that the domain lacks, and signs that others have, too.
+  EXPECT_EQ(
+      shake("", kernel("  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16."
+                       "f32 {%f1}, {%r1}, {%r2}, {%f1};\n"
+                       "  shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n"
+                       "  st.global.v4.b32 [%rd1], {%r1, %r1, %r1, "
+                       "%r1};\n"))
+          .Carried,
+      "");
+}
+
+TEST(Handshake, WhatTheOriginalHasIsNoGene) {
+  const SearchProblem P = problem();
+  const Candidate C = candidate(Hopper, swizzled(), "");
+  EXPECT_EQ(shakeHands({}, nullptr, {P, Hopper, C}, library()).Carried.size(),
+            0u);
+  // Nothing is read of what cannot be read.
+  EXPECT_EQ(shakeHands({}, nullptr, {P, "", C}, library()).Carried.size(), 0u);
+}
+
+TEST(Handshake, WhatCodeShowsIsMoreThanWhatAModelSays) {
+  // register_blocking shows in no code; it excludes wgmma.
+  Shaken S = shake("register_blocking{m=4, n=4}, shared_memory_tiling{tile=64}",
+                   Hopper, swizzled());
+  EXPECT_EQ(S.Denied["register_blocking{m=4, n=4}"],
+            "it conflicts with wgmma, which the code has");
+  EXPECT_TRUE(StringRef(S.Carried).contains("wgmma{n=256}"));
+  // Of two that the code shows, the one that was asked for stays.
+  S = shake(
+      "shared_memory_tiling{tile=64}, async_copy{bytes=4}",
+      kernel("  cp.async.ca.shared.global [%r1], [%rd1], 4;\n"
+             "  cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], "
+             "64;\n"));
+  EXPECT_EQ(S.Carried, "shared_memory_tiling{tile=64}, async_copy{bytes=4}");
+  // Not named, and there.
+  EXPECT_EQ(shake("async_copy{bytes=4}, shared_memory_tiling{tile=64}",
+                  kernel("  cp.async.cg.shared.global [%r1], [%rd1], 16;\n"),
+                  planOf(), "", "shared_memory_tiling")
+                .Carried,
+            "async_copy{bytes=16}, shared_memory_tiling{tile=64}");
+}
+
+TEST(Handshake, AddsWhatTheModelNamesAndTheCodeShows) {
+  const std::string Wide =
+      kernel("  ld.global.v4.b32 {%r1, %r2, %r3, %r4}, [%rd1];\n"
+             "  shfl.sync.bfly.b32 %r1, %r2, 1, 31, -1;\n");
+  EXPECT_EQ(
+      shake("", Wide, planOf(), "", "`vectorized_access{width=4}`").Carried,
+      "vectorized_access{width=4}");
+  EXPECT_EQ(shake("", Wide, planOf(), "", "warp_shuffle_reduction{}").Carried,
+            "warp_shuffle_reduction{}");
+  // No value, a value of no domain, no sign of it, no such strategy.
+  for (const char *Name : {"vectorized_access", "vectorized_access{width=3}",
+                           "bulk_copy{}", "online_reduction{}", "magic{}"})
+    EXPECT_EQ(shake("", Wide, planOf(), "", Name).Carried, "") << Name;
 }

@@ -222,6 +222,27 @@ TEST(Translator, NothingElseGetsIntoThePlan) {
             std::string::npos);
 }
 
+TEST(Translator, PromptsHoldNotesAndTheGpu) {
+  Kernel K = scaleKernel();
+  GpuDescription Card = cantFail(describeGpu("H200"));
+  PromptKernel P{K, "H200", "sm_90", {}, &Card, {{"async_copy", "By 16.\nOr 4."}}};
+  json::Object O = kernelFacts(P);
+  EXPECT_EQ(O.getBoolean("has_card"), true);
+  const json::Array &Facts = *O.getArray("card");
+  EXPECT_EQ(Facts[0].getAsString(),
+            "132 multiprocessors at 1.98 GHz; each holds 2048 threads, 32 "
+            "blocks, 65536 registers and 228 KiB of shared memory");
+  EXPECT_EQ(Facts[2].getAsString(),
+            "device memory: 4800 GB/s, of which copies reach 4300, 700 ns of "
+            "latency; L2 cache: 60 MiB, 7000 GB/s");
+  EXPECT_EQ(Facts[3].getAsString(),
+            "dense products on tensor cores at most 1071 TFLOP/s in f16 and "
+            "bf16, half of it in tf32; f32 67 TFLOP/s, of which products reach "
+            "51; f64 33");
+  EXPECT_EQ(formatv("{0}", (*O.getArray("notes"))[0]).str(),
+            "{\"lines\":[\"By 16.\",\"Or 4.\"],\"strategy\":\"async_copy\"}");
+}
+
 TEST(Translator, WhatThePromptSays) {
   Kernel K = scaleKernel();
   K.Contract = {PrecisionContract::Kind::Relaxed, 1e-3};
@@ -234,6 +255,8 @@ TEST(Translator, WhatThePromptSays) {
             {0x00, 0x40, 0, 0},
             std::vector<uint8_t>(4)};
   json::Object O = kernelFacts({K, "H200", "sm_90", W});
+  EXPECT_EQ(O.getBoolean("has_card"), false);
+  EXPECT_EQ(O.getBoolean("has_notes"), false);
   json::Value Workloads = *O.get("workloads");
   EXPECT_EQ(formatv("{0}", Workloads).str(),
             "[{\"text\":\"grid [64, 1, 1], block [256, 1, 1], n = "
