@@ -518,7 +518,9 @@ Error EndRuns::withRestsOfWrong(const DomainBox &Box) {
   // By which of the sizes, and what that becomes.
   std::vector<std::pair<size_t, int64_t>> Sizes;
   for (const TriedLaunch &L : V.tried()) {
-    if (!L.Wrong || L.Misaligned || !L.Crowded.empty())
+    // Results may be right by chance; what touches memory is not.
+    if (!L.Wrong || *L.Wrong == GateReason::Mismatch || L.Misaligned ||
+        !L.Crowded.empty())
       continue;
     for (auto [I, Var] : enumerate(Model.vars())) {
       const std::optional<Interval> In = rangeIn(Var.expr(), Box);
