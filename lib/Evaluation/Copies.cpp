@@ -103,4 +103,40 @@ void addPeaks(GateCase &C, size_t Buffer, uint64_t Seed, unsigned Round,
                  Peak);
 }
 
+void addTwins(GateCase &C, uint64_t Seed, unsigned Round,
+              ArrayRef<int64_t> Lengths) {
+  constexpr uint64_t Few = 12;
+  SmallVector<size_t, 8> Inputs;
+  for (size_t I = 0; I < C.Buffers.size(); ++I) {
+    const Layout &L = C.Layouts[I];
+    const bool IsOutput = I < C.PureOutput.size() && C.PureOutput[I];
+    if (!IsOutput && L.Fields.size() == 1 && isFloating(L.Fields[0].Kind) &&
+        L.Stride == sizeOf(L.Fields[0].Kind))
+      Inputs.push_back(I);
+  }
+  const std::vector<Bytes> From = C.Buffers;
+  for (size_t N = 0; N < Inputs.size(); ++N) {
+    const size_t To = Inputs[N], Peer = Inputs[(N + Round + 1) % Inputs.size()];
+    const ElementKind Kind = C.Layouts[To].Fields[0].Kind;
+    if (C.Layouts[Peer].Fields[0].Kind != Kind)
+      continue;
+    const uint64_t Size = sizeOf(Kind), Count = From[To].size() / Size;
+    // What is twice as long keeps numbers of its own.
+    const uint64_t Most =
+        std::min<uint64_t>(Count, From[Peer].size() / Size) / 2;
+    uint64_t Last = Few;
+    if (Round && !Lengths.empty())
+      if (int64_t Row = Lengths[Seed % Lengths.size()];
+          Row > 0 && uint64_t(Row) <= Most / Few)
+        Last = Few * uint64_t(Row);
+    if (Last > Most)
+      continue;
+    // A distance of 0 would be right for who leaves the difference out.
+    constexpr double Nearly = 1 + 0x1p-8;
+    for (uint64_t I = 0; I < Last; ++I)
+      writeElement(Kind, C.Buffers[To].data() + (Count - Last + I) * Size,
+                   Nearly * readElement(Kind, From[Peer].data() + I * Size));
+  }
+}
+
 } // namespace cupilot

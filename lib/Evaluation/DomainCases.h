@@ -39,8 +39,8 @@ std::optional<GateCase> nullToggled(const Kernel &K, const KernelLayout &Types,
 /// Other numbers of the kinds that \p From has: integers in another order, so
 /// that indices stay indices; floats half to twice as large, and in every
 /// fourth round some a thousand times (addSpikes), in another fourth one of
-/// each row (addPeaks). \p Lengths: those of rows, perhaps; \p Was: in the
-/// base.
+/// each row (addPeaks), in a third one the last like others (addTwins). \p
+/// Lengths: those of rows, perhaps; \p Was: in the base.
 void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
             llvm::ArrayRef<int64_t> Lengths, llvm::ArrayRef<int64_t> Was);
 
@@ -112,19 +112,15 @@ public:
   llvm::Expected<const JudgedCase *>
   withOwnBlocks(const Bindings &Launch, const DomainBox &Box, Admission Admits);
 
-  /// The base with \p Sizes (beside model().vars()) and other numbers in its
-  /// buffers, where that is in \p Box. Each round has its own. Null likewise.
-  llvm::Expected<const JudgedCase *> refilled(llvm::ArrayRef<int64_t> Sizes,
-                                              unsigned Round,
-                                              const DomainBox &Box,
-                                              Admission Admits);
-
-  /// The base with \p Sizes, and blocks of \p Threads along x and \p Height
-  /// along y (0: as in the base), where that is in \p Box; with \p SameThreads
-  /// as many blocks as make up for that. Null likewise.
+  /// The base with \p Sizes (beside model().vars()), and blocks of \p Threads
+  /// along x and \p Height along y (0: as in the base), where that is in
+  /// \p Box; with \p SameThreads as many blocks as make up for that; with
+  /// \p Content other numbers in its buffers, for each of its values others.
+  /// Null likewise.
   llvm::Expected<const JudgedCase *>
   sized(llvm::ArrayRef<int64_t> Sizes, const DomainBox &Box, Admission Admits,
-        uint64_t Threads = 0, bool SameThreads = false, uint64_t Height = 0);
+        uint64_t Threads = 0, bool SameThreads = false, uint64_t Height = 0,
+        std::optional<unsigned> Content = std::nullopt);
 
   /// The base with other floating arguments, where that is in \p Box. Null
   /// likewise.

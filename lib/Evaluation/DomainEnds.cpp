@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DomainEnds.h"
+#include "BoxMaker.h"
 #include "cupilot/Portable/Random.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -42,6 +43,8 @@ public:
   Error numbers(const DomainBox &Box);
   Error otherBlocks(const DomainBox &Box);
   Error sideBySide(const DomainBox &Box, uint64_t Width, uint64_t Height);
+  Error withListedBlocks(const DomainBox &Box, uint64_t Width, uint64_t Height);
+  Error withRestsOfWrong(const DomainBox &Box);
   Error elsewhere();
   Error withOtherContent(const DomainBox &Box);
   /// The box that the base lies in.
@@ -476,6 +479,88 @@ Error EndRuns::sideBySide(const DomainBox &Box, uint64_t Width,
   return Error::success();
 }
 
+/// Whether a box has single values of \p E, between which others are wrong.
+static bool isListed(const DomainBox &Box, const Expr &E) {
+  return any_of(Box.Ranges, [&](const RangeClause &R) {
+    return R.E == E && R.In.size() > 1;
+  });
+}
+
+/// Where some blocks are wrong, those between them may have been right for what
+/// was in the buffers: in a maximum, only the largest number shows who is left
+/// out.
+Error EndRuns::withListedBlocks(const DomainBox &Box, uint64_t Width,
+                                uint64_t Height) {
+  // One number in each row far above the others, far below; and some.
+  constexpr unsigned Contents[] = {3, 7, 1};
+  if (!isListed(Box, Expr::dim(BlockX)) && !isListed(Box, Expr::dim(BlockY)))
+    return Error::success();
+  for (unsigned Round : Contents) {
+    if (areBlamed(Width, Height))
+      break; // No box will have such blocks.
+    if (Expected<bool> Right = exploreNew(
+            Cases.sized(Cases.model().baseValues(), Box, Admits, Width,
+                        /*SameThreads=*/false, Height, Round));
+        !Right)
+      return Right.takeError();
+  }
+  return Error::success();
+}
+
+/// What is wrong with a size may be its rest, as of a last tile that is not
+/// full, though no code says which modulus that is: then sizes in the box with
+/// the same rest are wrong, too.
+Error EndRuns::withRestsOfWrong(const DomainBox &Box) {
+  constexpr size_t MostRuns = 16;
+  constexpr int64_t Moduli[] = {64, 32, 16, 8};
+  const LaunchModel &Model = Cases.model();
+  const std::vector<int64_t> At = Model.baseValues();
+  // By which of the sizes, and what that becomes.
+  std::vector<std::pair<size_t, int64_t>> Sizes;
+  for (const TriedLaunch &L : V.tried()) {
+    // Results may be right by chance; what touches memory is not.
+    if (!L.Wrong || *L.Wrong == GateReason::Mismatch || L.Misaligned ||
+        !L.Crowded.empty())
+      continue;
+    for (auto [I, Var] : enumerate(Model.vars())) {
+      const std::optional<Interval> In = rangeIn(Var.expr(), Box);
+      const std::optional<int64_t> Is = evaluate(Var.expr(), L.B);
+      if (Var.IsGrid || !In || !Is || *Is < 1 || In->contains(*Is))
+        continue;
+      for (int64_t Modulus : Moduli) {
+        // The nearest one to the end.
+        const int64_t Least = std::max<int64_t>(In->Least, 1);
+        const std::pair<size_t, int64_t> Size = {
+            I, *Is > In->Most ? In->Most - restOf(In->Most - *Is, Modulus)
+                              : Least + restOf(*Is - Least, Modulus)};
+        if (Size.second >= Least && Size.second <= In->Most &&
+            Size.second != At[I] && !is_contained(Sizes, Size) &&
+            Sizes.size() < MostRuns)
+          Sizes.push_back(Size);
+      }
+    }
+  }
+  for (auto [Which, Size] : Sizes)
+    for (int64_t Share : {1, 4, 16}) {
+      // A product may keep it out of the box beside large sizes.
+      std::vector<int64_t> All = At;
+      for (int64_t &Each : All)
+        if (Each > 1)
+          Each = std::max(evenLike(Each / Share, Each),
+                          std::min<int64_t>(Each & -Each, 16));
+      All[Which] = Size;
+      Expected<const JudgedCase *> J = Cases.sized(All, Box, Admits);
+      if (!J)
+        return J.takeError();
+      if (!*J)
+        continue;
+      if (Expected<bool> Right = exploreNew(*J); !Right)
+        return Right.takeError();
+      break;
+    }
+  return Error::success();
+}
+
 /// Blocks of other widths were tried with the sizes of the base. Which elements
 /// of a block lie at the end depends on both.
 Error EndRuns::otherBlocks(const DomainBox &Box) {
@@ -553,6 +638,8 @@ Error EndRuns::otherBlocks(const DomainBox &Box) {
     }
     if (Error E = sideBySide(Box, Width, Height))
       return E;
+    if (Error E = withListedBlocks(Box, Width, Height))
+      return E;
   }
   return Error::success();
 }
@@ -627,7 +714,8 @@ Error EndRuns::withOtherContent(const DomainBox &Box) {
   for (const std::vector<int64_t> &Each : Sizes)
     for (unsigned Round = 0; Round < Rounds; ++Round) {
       Expected<bool> Right =
-          exploreNew(Cases.refilled(Each, Round, Box, Admits));
+          exploreNew(Cases.sized(Each, Box, Admits, /*Threads=*/0,
+                                 /*SameThreads=*/false, /*Height=*/0, Round));
       if (!Right)
         return Right.takeError();
       if (!*Right)
@@ -651,6 +739,8 @@ Expected<bool> wrongAtEnds(const DomainFrame &F, VariantRuns &V,
     if (Error E = Runs.allPairs(*Box))
       return std::move(E);
     if (Error E = Runs.pairsAtEnds(*Box))
+      return std::move(E);
+    if (Error E = Runs.withRestsOfWrong(*Box))
       return std::move(E);
     if (Error E = Runs.limits(*Box))
       return std::move(E);

@@ -171,19 +171,29 @@ void refill(GateCase &C, const GateCase &From, uint64_t Seed, unsigned Round,
     if (Round % 4 == 3)
       addPeaks(C, I, Drawn, Round / 4, Lengths, Was);
   }
+  if (Round % 4 == 2)
+    addTwins(C, Drawn, Round / 4, Lengths);
   C.Name += " content " + std::to_string(Round);
 }
 
 Expected<const JudgedCase *>
 DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
                    Admission Admits, uint64_t Threads, bool SameThreads,
-                   uint64_t Height) {
+                   uint64_t Height, std::optional<unsigned> Content) {
+  auto IsIn = [&](GateCase &C) {
+    if (!isIn(Box, O.kernel(), C))
+      return false;
+    if (Content)
+      refill(C, *Froms.front(), O.context().Seed, *Content, Sizes,
+             Model.baseValues());
+    return true;
+  };
   return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
     LaunchShape &S = C.Shape;
     const uint64_t New[2] = {Threads ? Threads : S.Block[0],
                              Height ? Height : S.Block[1]};
     if (New[0] * New[1] * S.Block[2] > MaxBlockThreads)
-      return isIn(Box, O.kernel(), C);
+      return IsIn(C);
     for (unsigned D = 0; D < 2; ++D) {
       const uint64_t Old = std::exchange(S.Block[D], New[D]);
       if (Old == New[D])
@@ -200,7 +210,7 @@ DomainCases::sized(ArrayRef<int64_t> Sizes, const DomainBox &Box,
         S.Grid[D] = Least + (S.Grid[D] - Least) / 2;
       C.Name += " grid" + Axis + std::to_string(S.Grid[D]);
     }
-    return isIn(Box, O.kernel(), C);
+    return IsIn(C);
   });
 }
 
@@ -234,19 +244,6 @@ Expected<const JudgedCase *> DomainCases::tight(ArrayRef<int64_t> Sizes,
     return nullptr;
   double Unbounded = MostCost;
   return find(std::move(C), MostCost, Unbounded);
-}
-
-Expected<const JudgedCase *> DomainCases::refilled(ArrayRef<int64_t> Sizes,
-                                                   unsigned Round,
-                                                   const DomainBox &Box,
-                                                   Admission Admits) {
-  return findAt(*Froms.front(), Values(Sizes), Admits, [&](GateCase &C) {
-    if (!isIn(Box, O.kernel(), C))
-      return false;
-    refill(C, *Froms.front(), O.context().Seed, Round, Sizes,
-           Model.baseValues());
-    return true;
-  });
 }
 
 } // namespace cupilot

@@ -53,6 +53,12 @@ void addSpikes(GateCase &C, size_t Buffer, uint64_t Seed,
 /// in each third round among the last.
 void addPeaks(GateCase &C, size_t Buffer, uint64_t Seed, unsigned Round,
               llvm::ArrayRef<int64_t> Lengths, llvm::ArrayRef<int64_t> Was);
+/// Makes the last numbers of each buffer nearly the first ones of another one
+/// of the same type (of which one, says \p Round), so that a search for what is
+/// nearest finds them. They are twelve, which rows of up to four divide, or as
+/// many rows, if \p Round is not 0, of one of \p Lengths.
+void addTwins(GateCase &C, uint64_t Seed, unsigned Round,
+              llvm::ArrayRef<int64_t> Lengths);
 /// The numbers of buffer \p Buffer of \p C in another order.
 void permuteIntegers(GateCase &C, size_t Buffer, uint64_t Seed);
 

@@ -82,7 +82,10 @@ Expected<NvccCode> compileByNvcc(const NvccUse &Use, StringRef Text,
       TemporaryDirectory::createFor("cupilot-nvcc", Text);
   if (!Dir)
     return Dir.takeError();
-  if (Error E = writeFileAtomic(Dir->file("text.cu"), Text))
+  // Where a unit defines nothing that others see, nvcc takes the number of its
+  // process for these names.
+  if (Error E = writeFileAtomic(Dir->file("text.cu"),
+                                (Text + "\nvoid cupilotText() {}\n").str()))
     return std::move(E);
   Expected<NvccPtx> Ptx = compileNvccPtx(Use.Nvcc, Dir->file("text.cu"), Arch,
                                          withLineInfo(Use.Device.Flags),

@@ -677,3 +677,145 @@ __global__ void logSumsEverySecond(const float *__restrict__ x,
   if (threadIdx.x == 0)
     y[blockIdx.x] = logSum(row, most, n);
 }
+
+// kernel: dots
+// workload: grid=20, block=32, args=[buffer f32 n=1360 normal seed=1, buffer f32 n=68 normal seed=2, buffer f32 n=20 output, 68]
+// inside: grid=20, block=32, args=[buffer f32 n=1280 normal seed=1, buffer f32 n=64 normal seed=2, buffer f32 n=20 output, 64]
+// honest: dotsTwo
+// bounded: dotsTilesAhead
+// outside: grid=4, block=32, args=[buffer f32 n=288 normal seed=1, buffer f32 n=72 normal seed=2, buffer f32 n=4 output, 72]
+// Products of rows of whole fours with one vector.
+__device__ float4 fourOf(const float *x) {
+  return *reinterpret_cast<const float4 *>(x);
+}
+__device__ float dotOf(float4 a, float4 b) {
+  return (a.x * b.x + a.y * b.y) + (a.z * b.z + a.w * b.w);
+}
+__global__ void dots(const float *__restrict__ x, const float *__restrict__ w,
+                     float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  float sum = 0;
+  for (int k = 0; k < n; k += 4)
+    sum += dotOf(fourOf(x + blockIdx.x * n + k), fourOf(w + k));
+  y[blockIdx.x] = sum;
+}
+__global__ void dotsTwo(const float *__restrict__ x,
+                        const float *__restrict__ w, float *__restrict__ y,
+                        int n) {
+  if (threadIdx.x)
+    return;
+  x += blockIdx.x * n;
+  float even = 0, odd = 0;
+  for (int k = 0; k < n; k += 8) {
+    even += dotOf(fourOf(x + k), fourOf(w + k));
+    if (k + 4 < n)
+      odd += dotOf(fourOf(x + k + 4), fourOf(w + k + 4));
+  }
+  y[blockIdx.x] = even + odd;
+}
+// Behind the first tile, it reads four numbers too many of x where 8 or 12 are
+// left: they count as 0, but the last row has none.
+__global__ void dotsTilesAhead(const float *__restrict__ x,
+                               const float *__restrict__ w,
+                               float *__restrict__ y, int n) {
+  if (threadIdx.x)
+    return;
+  x += blockIdx.x * n;
+  float4 a[4], b[4];
+  for (int i = 0; i < 4; ++i) {
+    a[i] = b[i] = {};
+    if (4 * i < n) {
+      a[i] = fourOf(x + 4 * i);
+      b[i] = fourOf(w + 4 * i);
+    }
+  }
+  float sum = 0;
+  for (int left = n;;) {
+    left -= 16;
+    x += 16;
+    w += 16;
+    for (int i = 0; i < 4; ++i) {
+      sum += dotOf(a[i], b[i]);
+      a[i] = b[i] = {};
+      if (4 * i - i / 2 < left)
+        a[i] = fourOf(x + 4 * i);
+      if (4 * i < left)
+        b[i] = fourOf(w + 4 * i);
+    }
+    if (left <= 0)
+      break;
+  }
+  y[blockIdx.x] = sum;
+}
+
+// kernel: nearest
+// workload: grid=2, block=32, args=[buffer f32 n=150 uniform seed=4, buffer f32 n=270 uniform seed=5, buffer i32 n=50 output, buffer f32 n=50 output, 50, 90]
+// inside: grid=2, block=32, args=[buffer f32 n=150 uniform seed=4, buffer f32 n=2100 uniform seed=5, buffer i32 n=50 output, buffer f32 n=50 output, 50, 700]
+// honest: nearestBackwards
+// bounded: nearestFirst
+// outside: grid=2, block=32, args=[buffer f32 n=150 uniform seed=4 low=4000 high=5000, buffer f32 n=3075 iota, buffer i32 n=50 output, buffer f32 n=50 output, 50, 1025]
+// Index and squared distance of the nearest point; the first of several.
+__device__ float distance2(const float *a, const float *b) {
+  float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return __fadd_rn(__fadd_rn(__fmul_rn(x, x), __fmul_rn(y, y)),
+                   __fmul_rn(z, z));
+}
+__global__ void nearest(const float *__restrict__ query,
+                        const float *__restrict__ point,
+                        int *__restrict__ index, float *__restrict__ distance,
+                        int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = 0; p < points; ++p) {
+    float d = distance2(query + 3 * q, point + 3 * p);
+    if (d < best) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+  distance[q] = best;
+}
+__global__ void nearestBackwards(const float *__restrict__ query,
+                        const float *__restrict__ point,
+                        int *__restrict__ index, float *__restrict__ distance,
+                        int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = points - 1; p >= 0; --p) {
+    float d = distance2(query + 3 * q, point + 3 * p);
+    if (d <= best && d < INFINITY) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+  distance[q] = best;
+}
+// Of 1,025 points, the last is seldom the nearest.
+__global__ void nearestFirst(const float *__restrict__ query,
+                        const float *__restrict__ point,
+                        int *__restrict__ index, float *__restrict__ distance,
+                        int queries, int points) {
+  int q = blockIdx.x * blockDim.x + threadIdx.x;
+  if (q >= queries)
+    return;
+  float best = INFINITY;
+  int at = -1;
+  for (int p = 0; p < min(points, 1024); ++p) {
+    float d = distance2(query + 3 * q, point + 3 * p);
+    if (d < best) {
+      best = d;
+      at = p;
+    }
+  }
+  index[q] = at;
+  distance[q] = best;
+}
