@@ -107,3 +107,116 @@ __global__ void bandUnsigned(const float *x, float *y, int n, int below,
   int d = i % n - i / n;
   y[i] = unsigned(d + below) <= unsigned(above + below) ? x[i] : 0.0f;
 }
+
+// kernel: softmax
+// workload: grid=6, block=128, args=[buffer f32 n=1800 normal seed=1, buffer f32 n=1800 output, 6, 300]
+// inside: grid=6, block=256, args=[buffer f32 n=1800 normal seed=1, buffer f32 n=1800 output, 6, 300]
+// honest: softmaxTwo
+// bounded: softmaxRecorded
+// outside: grid=1, block=5, args=[buffer f32 n=1152 iota, buffer f32 n=1152 output, 1, 1152]
+// outside: grid=1, block=3, args=[buffer f32 n=1152 iota, buffer f32 n=1152 output, 1, 1152]
+// By halves of a block: those that are no power of two leave threads out.
+__global__ void softmax(const float *__restrict__ in, float *__restrict__ out,
+                        int rows, int cols) {
+  __shared__ float part[1024];
+  int r = blockIdx.x, t = threadIdx.x;
+  if (r >= rows)
+    return;
+  const float *x = in + r * cols;
+  float most = -INFINITY;
+  for (int c = t; c < cols; c += blockDim.x)
+    most = fmaxf(most, x[c]);
+  part[t] = most;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] = fmaxf(part[t], part[t + d]);
+    __syncthreads();
+  }
+  most = part[0];
+  __syncthreads();
+  float sum = 0;
+  for (int c = t; c < cols; c += blockDim.x)
+    sum += expf(x[c] - most);
+  part[t] = sum;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] += part[t + d];
+    __syncthreads();
+  }
+  sum = part[0];
+  for (int c = t; c < cols; c += blockDim.x)
+    out[r * cols + c] = expf(x[c] - most) / sum;
+}
+__global__ void softmaxTwo(const float *__restrict__ in,
+                           float *__restrict__ out, int rows, int cols) {
+  __shared__ float part[1024];
+  int r = blockIdx.x, t = threadIdx.x;
+  if (r >= rows)
+    return;
+  const float *x = in + r * cols;
+  float most = -INFINITY;
+  for (int c = t; c < cols; c += blockDim.x)
+    most = fmaxf(most, x[c]);
+  part[t] = most;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] = fmaxf(part[t], part[t + d]);
+    __syncthreads();
+  }
+  most = part[0];
+  __syncthreads();
+  float sum = 0, odd = 0;
+  for (int c = t; c < cols; c += 2 * blockDim.x) {
+    sum += expf(x[c] - most);
+    if (c + int(blockDim.x) < cols)
+      odd += expf(x[c + blockDim.x] - most);
+  }
+  part[t] = sum + odd;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] += part[t + d];
+    __syncthreads();
+  }
+  sum = part[0];
+  for (int c = t; c < cols; c += blockDim.x)
+    out[r * cols + c] = expf(x[c] - most) / sum;
+}
+// The maximum goes on by the recorded width: smaller blocks leave numbers out,
+// which shows where one of them is larger than all others by 88.
+__global__ void softmaxRecorded(const float *__restrict__ in,
+                                float *__restrict__ out, int rows, int cols) {
+  __shared__ float part[1024];
+  int r = blockIdx.x, t = threadIdx.x;
+  if (r >= rows)
+    return;
+  const float *x = in + r * cols;
+  float most = -INFINITY;
+  for (int c = t; c < cols; c += 128)
+    most = fmaxf(most, x[c]);
+  part[t] = most;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] = fmaxf(part[t], part[t + d]);
+    __syncthreads();
+  }
+  most = part[0];
+  __syncthreads();
+  float sum = 0;
+  for (int c = t; c < cols; c += blockDim.x)
+    sum += expf(x[c] - most);
+  part[t] = sum;
+  __syncthreads();
+  for (int d = blockDim.x / 2; d > 0; d /= 2) {
+    if (t < d)
+      part[t] += part[t + d];
+    __syncthreads();
+  }
+  sum = part[0];
+  for (int c = t; c < cols; c += blockDim.x)
+    out[r * cols + c] = expf(x[c] - most) / sum;
+}
