@@ -9,6 +9,21 @@ module attributes {cupilot.format = 6 : i64} {
       shown_by(probe(block_threads)) origin("plain")
       "Launch blocks of another size, with the same threads in all"
 
+  cupilot.strategy @block_shape bottleneck(latency) min_arch(50)
+      params({x = [32, 64, 128], y = [1, 2, 4, 8]}) conflicts([@block_size])
+      origin("plain")
+      "Launch blocks of another shape in x and y, with the same threads in all"
+
+  cupilot.strategy @rows_per_block bottleneck(latency) min_arch(50)
+      params({rows = [2, 4, 8, 16]}) conflicts([@block_size, @block_shape])
+      origin("plain")
+      "Let a block take several rows, where each had a small block of its own"
+
+  cupilot.strategy @more_threads bottleneck(latency) min_arch(50)
+      params({factor = [2, 4, 8, 16]}) conflicts([@thread_coarsening])
+      shown_by(plan(more_blocks)) origin("plain")
+      "Launch several times the blocks, so that each thread of a grid-stride loop does less"
+
   cupilot.strategy @thread_coarsening bottleneck(latency) min_arch(50)
       params({factor = [2, 4, 8]}) conflicts([@vectorized_access]) resources({registers = 16})
       shown_by(plan(fewer_threads)) origin("plain")

@@ -9,6 +9,10 @@ module attributes {cupilot.format = 6 : i64} {
       shown_by(probe(wider_access)) origin("paper")
       "Load and store several neighbouring elements at once"
 
+  cupilot.strategy @restrict_pointers bottleneck(memory) min_arch(50)
+      origin("plain")
+      "Say that arrays do not overlap, so that values stay in registers and loads are issued early"
+
   cupilot.strategy @read_only_loads bottleneck(memory) min_arch(50)
       shown_by(instruction("ld.global.nc", "tex.")) origin("plain")
       "Load what the kernel never writes through the read-only path"
@@ -22,6 +26,11 @@ module attributes {cupilot.format = 6 : i64} {
       params({tile = [16, 32, 64, 128]}) resources({shared_bytes = 16384})
       shown_by(probe(shared_memory)) origin("paper")
       "Bring tiles that several threads use into shared memory once"
+
+  cupilot.strategy @halo_tiling bottleneck(memory) min_arch(50)
+      params({}) conflicts([@shared_memory_tiling]) resources({shared_bytes = 8192})
+      shown_by(probe(shared_memory)) origin("plain")
+      "Bring a block's tile and its halo into shared memory once, where threads read their neighbours' elements"
 
   cupilot.strategy @shared_padding bottleneck(memory) min_arch(50)
       params({words = [1, 4]}) requires([@shared_memory_tiling]) conflicts([@shared_swizzle])
@@ -40,7 +49,7 @@ module attributes {cupilot.format = 6 : i64} {
 
   cupilot.strategy @async_copy bottleneck(latency) min_arch(80)
       params({bytes = [4, 8, 16]}) requires([@shared_memory_tiling]) conflicts([@bulk_copy])
-      shown_by(instruction("cp.async.ca.shared", "cp.async.cg.shared")) origin("paper")
+      shown_by(instruction("cp.async.ca.shared", "cp.async.cg.shared")) evident reads(bytes = immediate) origin("paper")
       "Copy from global to shared memory without registers (cp.async)"
 
   cupilot.strategy @load_hoisting bottleneck(latency) min_arch(50)

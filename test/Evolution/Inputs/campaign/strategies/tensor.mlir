@@ -6,12 +6,12 @@
 module attributes {cupilot.format = 6 : i64} {
   cupilot.strategy @tensor_core_mma bottleneck(compute) min_arch(80)
       params({precision = ["tf32", "bf16x3", "f16"]}) requires([@shared_memory_tiling]) conflicts([@register_blocking, @wgmma])
-      resources({registers = 64}) shown_by(instruction("mma.sync")) origin("paper")
+      resources({registers = 64}) shown_by(instruction("mma.sync")) evident reads(precision = factors) origin("paper")
       "Multiply on the tensor cores with warp-level instructions (mma.sync)"
 
   cupilot.strategy @ldmatrix bottleneck(memory) min_arch(75)
       params({count = [2, 4]}) requires([@tensor_core_mma])
-      shown_by(instruction("ldmatrix")) origin("paper")
+      shown_by(instruction("ldmatrix")) evident reads(count = matrices) origin("paper")
       "Load the operands of tensor instructions by ldmatrix"
 
   cupilot.strategy @mma_pipeline bottleneck(latency) min_arch(80)
