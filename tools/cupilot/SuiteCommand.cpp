@@ -365,7 +365,7 @@ static Expected<LoadedFile> loadFile(StringRef Path, StringRef Arch,
   if (Error E = compileNvccPtx(Command.Nvcc->Nvcc, Path, Arch,
                                withLineInfo(Command.Nvcc->UnitFlags))
                     .moveInto(File.Ptx))
-    return std::move(E);
+    return findingError("'" + Path + "' by nvcc: " + toString(std::move(E)));
   return File;
 }
 
