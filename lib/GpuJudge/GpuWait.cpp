@@ -56,6 +56,9 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
     if (Patience.Tell)
       Patience.Tell(Text);
   };
+  // On this machine's GPU another process works on the same batch: nobody else
+  // has to do anything.
+  const bool Waits = Patience.Wait || D.worksByItself();
   size_t Told = 0, KnownDamaged = 0;
   Clock::time_point DamagedSince;
   std::chrono::milliseconds Pause(100);
@@ -73,10 +76,10 @@ Expected<GpuResults> awaitResults(GpuDevice &D, const GpuBatch &B,
       DamagedSince = Clock::now();
     KnownDamaged = P.Damaged.size();
     if (KnownDamaged &&
-        (!Patience.Wait || Clock::now() - DamagedSince >
+        (!Waits || Clock::now() - DamagedSince >
                                std::chrono::seconds(Patience.DamagedSeconds)))
       return damaged(P);
-    if (!Patience.Wait)
+    if (!Waits)
       return make_error<ResultsAwaited>(
           "the results of " + B.batch().Id + " are not available yet (" +
               Twine(P.Ready) + " of " + Twine(P.All) + ")",

@@ -96,14 +96,12 @@ Expected<GpuOutcomes> judgeOnGpu(StringRef Device, GpuOriginal From,
       return std::move(E);
   GpuBatch &Batch = (*B)->batch();
   Batch.finish();
-  Expected<std::optional<GpuResults>> Found = (*D)->evaluate(Batch);
+  GpuPatience Patience;
+  Patience.Wait = false;
+  Expected<GpuResults> Found = awaitResults(**D, Batch, Patience);
   if (!Found)
     return Found.takeError();
-  if (!*Found)
-    return make_error<ResultsAwaited>("the results of " + Batch.batch().Id +
-                                          " are not available yet",
-                                      (*D)->waiting(Batch));
-  const json::Object Results = byId(Batch.batch(), std::move(**Found));
+  const json::Object Results = byId(Batch.batch(), std::move(*Found));
   Outcomes.Device = gpuName(Results);
   for (auto [I, V] : enumerate(Variants)) {
     const std::string Id = "v" + utostr(I);
