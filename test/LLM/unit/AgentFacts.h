@@ -36,6 +36,11 @@ agentFacts(llvm::StringRef Kernel) {
                 {"workloads", Array{Object(Workload)}},
                 {"parameters", Array{Object(Parameter)}},
                 {"strategies", Array{Object(Strategy)}},
+                {"has_card", true},
+                {"card", Array{"132 multiprocessors"}},
+                {"has_notes", true},
+                {"notes", Array{Object{{"strategy", "unroll"},
+                                       {"lines", Array{"By four."}}}}},
                 {"examples", Array{}}};
   auto With = [&](std::initializer_list<Object::KV> More) {
     Object O = Common;
