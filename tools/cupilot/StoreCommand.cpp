@@ -53,9 +53,10 @@ static const char Examples[] =
     "  cupilot store genomes --store .cupilot\n"
     "  cupilot store upgrade --store .cupilot\n\n"
     "genomes reads anew which strategies the code of each variant has, for "
-    "stores of\nolder versions. "
-    "upgrade converts a store of format 4 to 6 to format 7 in one step. Builds "
-    "read all formats.\n";
+    "stores of\n"
+    "older versions. upgrade converts a store of format 4 to 6 to format 7 in "
+    "one\n"
+    "step. Builds read all formats.\n";
 
 /// Builds leave out what older versions have kept.
 static void noteMissingDomains(const std::vector<StoredKernel> &Kernels,

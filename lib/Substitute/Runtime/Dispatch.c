@@ -119,7 +119,7 @@ static inline int isPlain(const CupilotLaunch *launch) {
   const cudaLaunchConfig_t *config =
       (const cudaLaunchConfig_t *)launch->config;
   unsigned i;
-  if (launch->plain || !config)
+  if (launch->plain || !config || !config->attrs)
     return launch->plain;
   for (i = 0; i < config->numAttrs; ++i)
     if (config->attrs[i].id != cudaLaunchAttributeIgnore &&
