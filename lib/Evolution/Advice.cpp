@@ -176,6 +176,7 @@ std::vector<double> floorsOf(const SearchProblem &P,
                              const CandidateEvaluator &Evaluator,
                              const Ceilings &C) {
   std::vector<double> All;
+  All.reserve(P.Workloads.size());
   for (size_t I = 0; I < P.Workloads.size(); ++I)
     All.push_back(floorOf(I, P, Evaluator, C));
   return All;

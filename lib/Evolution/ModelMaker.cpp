@@ -194,6 +194,7 @@ Expected<std::optional<ModelTranslation>> ModelMaker::translate(Item &I) {
   if (Options.CrossCode && WithCode.size() == 2 &&
       WithCode[0]->Code->Source != WithCode[1]->Code->Source) {
     std::vector<CodeParent> Parents;
+    Parents.reserve(WithCode.size());
     for (const CandidateRecord *R : WithCode)
       Parents.push_back({*R->Code, R->Outcome, R->Ratio});
     Expected<ModelTranslation> T =
@@ -307,7 +308,7 @@ static Genome genesNamed(ArrayRef<std::string> Names, const Genome &Before,
     StringRef Name =
         Text.take_until([](char C) { return C == '{' || C == '('; })
             .trim(" \t`'\"@");
-    auto S = find_if(
+    const auto *S = find_if(
         Library, [&](const LibraryStrategy &S) { return S.Info.Name == Name; });
     auto IsIt = [&](const Gene &G) { return G.Strategy == Name; };
     if (S == Library.end() || any_of(All, IsIt))

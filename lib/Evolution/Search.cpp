@@ -466,6 +466,7 @@ Error SearchLoop::profileBest(unsigned Generation) {
   if (Best.empty())
     return Error::success();
   std::vector<WaitingCandidate> Asked;
+  Asked.reserve(Best.size());
   for (const Scoreboard::Entry *E : Best)
     Asked.push_back({E->Record});
   const std::string Step = "profile" + std::to_string(Generation);
@@ -792,6 +793,7 @@ void SearchLoop::judgeAhead(ArrayRef<SearchEntry *> Entries) {
   if (Waiting.size() < 2)
     return;
   std::vector<const Candidate *> Candidates;
+  Candidates.reserve(Waiting.size());
   for (SearchEntry *E : Waiting)
     Candidates.push_back(&*E->Made);
   auto Records =
