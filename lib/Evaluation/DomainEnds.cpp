@@ -60,6 +60,8 @@ private:
     return is_contained(Blamed, std::pair(Width, Height));
   }
   Expected<bool> exploreNew(Expected<const JudgedCase *> J);
+  Expected<bool> exploreSizes(const std::vector<int64_t> &Sizes,
+                              const DomainBox &Box);
   template <typename T>
   Error goInwards(const WaysToBase<T> &A, const WaysToBase<T> &B,
                   function_ref<Expected<const JudgedCase *>(T, T)> Make);
@@ -131,6 +133,19 @@ Expected<bool> EndRuns::exploreNew(Expected<const JudgedCase *> J) {
   if (!*J || wasTried(**J))
     return true;
   return explore(**J);
+}
+
+/// Whether there is a launch of \p Sizes in \p Box; then it was tried.
+Expected<bool> EndRuns::exploreSizes(const std::vector<int64_t> &Sizes,
+                                     const DomainBox &Box) {
+  Expected<const JudgedCase *> J = Cases.sized(Sizes, Box, Admits);
+  if (!J)
+    return J.takeError();
+  if (!*J)
+    return false;
+  if (Expected<bool> Right = exploreNew(*J); !Right)
+    return Right.takeError();
+  return true;
 }
 
 /// The sizes \p All together, and each of them alone beside those of \p At.
@@ -326,14 +341,11 @@ Error EndRuns::pairsAtEnds(const DomainBox &Box) {
               std::max(At[Each], evenLike(Most[Each] / Share, At[Each]));
         if (Two[I] == At[I] || Two[K] == At[K])
           break;
-        Expected<const JudgedCase *> J = Cases.sized(Two, Box, Admits);
-        if (!J)
-          return J.takeError();
-        if (!*J)
-          continue;
-        if (Expected<bool> Right = exploreNew(*J); !Right)
-          return Right.takeError();
-        break;
+        Expected<bool> Any = exploreSizes(Two, Box);
+        if (!Any)
+          return Any.takeError();
+        if (*Any)
+          break;
       }
     }
   return Error::success();
@@ -549,14 +561,11 @@ Error EndRuns::withRestsOfWrong(const DomainBox &Box) {
           Each = std::max(evenLike(Each / Share, Each),
                           std::min<int64_t>(Each & -Each, 16));
       All[Which] = Size;
-      Expected<const JudgedCase *> J = Cases.sized(All, Box, Admits);
-      if (!J)
-        return J.takeError();
-      if (!*J)
-        continue;
-      if (Expected<bool> Right = exploreNew(*J); !Right)
-        return Right.takeError();
-      break;
+      Expected<bool> Any = exploreSizes(All, Box);
+      if (!Any)
+        return Any.takeError();
+      if (*Any)
+        break;
     }
   return Error::success();
 }

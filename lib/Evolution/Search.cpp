@@ -580,6 +580,7 @@ Error SearchLoop::addImprovements(unsigned Generation, unsigned Count) {
   std::map<std::string, unsigned> Asked;
   std::vector<std::string> Names;
   const size_t Others = Elites.size() - 1;
+  const std::vector<TriedVariant> Tried = Board->tried(MostTried);
   for (unsigned I = 0; I < Count; ++I) {
     const unsigned Behind = I - std::min(I, (Count + 1) / 2);
     const bool OfBest = I < (Count + 1) / 2 || Others == 0;
@@ -594,7 +595,7 @@ Error SearchLoop::addImprovements(unsigned Generation, unsigned Count) {
     ImproveOrder Order;
     Order.Number = ++Asked[Elite.Name];
     Order.Figures = Board->figures(Elite.Record);
-    Order.Tried = Board->tried(MostTried);
+    Order.Tried = Tried;
     Improvements[V.Name] = {Elite.Record,
                             improvementOf(Elite.Record, Generation, I),
                             std::move(Order)};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/Breeder.h"
+#include "NoEvaluator.h"
 #include "cupilot/Dialect/Conversion.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Evolution/Advice.h"
@@ -310,46 +311,11 @@ TEST_F(BreederTest, CeilingOfAllLaunches) {
 
 namespace {
 /// Knows counts of the original, and nothing else.
-class CountsAlone : public CandidateEvaluator {
+class CountsAlone : public NoEvaluator {
 public:
   std::vector<std::optional<ExecutionCounts>> Counts;
   const ExecutionCounts *originalCounts(size_t W) const override {
     return Counts[W] ? &*Counts[W] : nullptr;
-  }
-  StringRef originalDigest() const override { return ""; }
-  double originalTime() const override { return 0; }
-  Expected<Translation> translate(const Genome &) const override {
-    return findingError("");
-  }
-  std::vector<std::string> favoured(ArrayRef<StrategyInfo>) const override {
-    return {};
-  }
-  Expected<Candidate> prepare(const Genome &) const override {
-    return findingError("");
-  }
-  Expected<Candidate> prepare(const Genome &, Translation) const override {
-    return findingError("");
-  }
-  Error judge(Candidate &) override { return Error::success(); }
-  Expected<GateVerdict> verdict(const Candidate &) override {
-    return findingError("");
-  }
-  Error judgeToKeep(Candidate &, bool) override { return Error::success(); }
-  Expected<std::optional<Domain>> domain(const Candidate &, const GateVerdict &,
-                                         ArrayRef<std::string>,
-                                         ArrayRef<ComparedLaunch>) override {
-    return findingError("");
-  }
-  Expected<std::vector<LargeLaunch>> largeLaunches() override {
-    return findingError("");
-  }
-  StringRef originalBitcode() const override { return ""; }
-  StringRef originalPtx() const override { return ""; }
-  ArrayRef<bool> gpuOnly() const override { return {}; }
-  Expected<ReferenceVerdict>
-  judgeDeviceResults(size_t, const DeviceResults &,
-                     const DeviceResults &) override {
-    return findingError("");
   }
 };
 } // namespace

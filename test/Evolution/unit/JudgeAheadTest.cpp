@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evolution/JudgeAhead.h"
+#include "NoEvaluator.h"
 #include "cupilot/Dialect/Transforms/Genetics.h"
 #include "cupilot/Support/Error.h"
 #include "gtest/gtest.h"
@@ -19,7 +20,7 @@ using namespace cupilot;
 
 namespace {
 /// Its verdicts are known beforehand; the ratio is the process.
-class KnownVerdicts : public CandidateEvaluator {
+class KnownVerdicts : public NoEvaluator {
 public:
   Error judge(Candidate &C) override {
     CandidateRecord &R = C.Record;
@@ -38,44 +39,6 @@ public:
     else
       R.end(CandidateOutcome::Slower, "not faster");
     return Error::success();
-  }
-
-  StringRef originalDigest() const override { return ""; }
-  double originalTime() const override { return 0; }
-  Expected<Translation> translate(const Genome &) const override {
-    return findingError("");
-  }
-  std::vector<std::string> favoured(ArrayRef<StrategyInfo>) const override {
-    return {};
-  }
-  Expected<Candidate> prepare(const Genome &) const override {
-    return findingError("");
-  }
-  Expected<Candidate> prepare(const Genome &, Translation) const override {
-    return findingError("");
-  }
-  Expected<GateVerdict> verdict(const Candidate &) override {
-    return findingError("");
-  }
-  Error judgeToKeep(Candidate &, bool) override { return findingError(""); }
-  Expected<std::optional<Domain>> domain(const Candidate &, const GateVerdict &,
-                                         ArrayRef<std::string>,
-                                         ArrayRef<ComparedLaunch>) override {
-    return findingError("");
-  }
-  Expected<std::vector<LargeLaunch>> largeLaunches() override {
-    return findingError("");
-  }
-  StringRef originalBitcode() const override { return ""; }
-  StringRef originalPtx() const override { return ""; }
-  ArrayRef<bool> gpuOnly() const override { return {}; }
-  const ExecutionCounts *originalCounts(size_t) const override {
-    return nullptr;
-  }
-  Expected<ReferenceVerdict>
-  judgeDeviceResults(size_t, const DeviceResults &,
-                     const DeviceResults &) override {
-    return findingError("");
   }
 };
 } // namespace
