@@ -16,7 +16,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/LockFileManager.h"
 #include "llvm/Support/Path.h"
 #include <chrono>
 
@@ -120,23 +119,6 @@ static bool isSameEntry(const json::Value &A, const json::Object &B) {
          });
 }
 
-/// What is done alone with \p File.
-static Error locked(StringRef File, function_ref<Error()> Use) {
-  using Wait = WaitForUnlockResult;
-  for (;;) {
-    LockFileManager Lock(File);
-    Expected<bool> Owned = Lock.tryLock();
-    if (!Owned)
-      return resourceError("cannot lock '" + File +
-                           "': " + toString(Owned.takeError()));
-    if (*Owned)
-      return Use();
-    // An entry takes milliseconds; who holds it longer has stopped.
-    if (Lock.waitForUnlockFor(std::chrono::seconds(60)) == Wait::Timeout)
-      Lock.unsafeMaybeUnlock();
-  }
-}
-
 Error recordCommand(StringRef File, ArrayRef<std::string> Command) {
   RecordedCommand R = readRecordedCommand(Command);
   if (R.Sources.empty())
@@ -148,26 +130,32 @@ Error recordCommand(StringRef File, ArrayRef<std::string> Command) {
   if (StringRef Folder = sys::path::parent_path(File); !Folder.empty())
     if (Error E = ensureDirectory(Folder))
       return E;
-  return locked(File, [&]() -> Error {
-    Expected<json::Array> List = readList(File);
-    if (!List)
-      return List.takeError();
-    for (const std::string &Source : R.Sources) {
-      json::Object Entry{{"directory", Here.str()},
-                         {"file", Source},
-                         {"arguments", json::Array(R.Arguments)}};
-      if (!R.Output.empty())
-        Entry["output"] = R.Output;
-      auto Known = find_if(
-          *List, [&](const json::Value &V) { return isSameEntry(V, Entry); });
-      if (Known != List->end())
-        *Known = std::move(Entry);
-      else
-        List->push_back(std::move(Entry));
-    }
-    return writeFileAtomic(
-        File, formatv("{0:2}\n", json::Value(std::move(*List))).str());
-  });
+  // An entry takes milliseconds; builds have many commands at a time.
+  Expected<std::optional<FileLock>> Lock = FileLock::lockWithin(
+      (File + ".lock").str(), /*Place=*/0, std::chrono::seconds(60));
+  if (!Lock)
+    return Lock.takeError();
+  if (!*Lock)
+    return resourceError("another process holds the lock '" + File + ".lock'",
+                         "end it, or name another file");
+  Expected<json::Array> List = readList(File);
+  if (!List)
+    return List.takeError();
+  for (const std::string &Source : R.Sources) {
+    json::Object Entry{{"directory", Here.str()},
+                       {"file", Source},
+                       {"arguments", json::Array(R.Arguments)}};
+    if (!R.Output.empty())
+      Entry["output"] = R.Output;
+    auto Known = find_if(
+        *List, [&](const json::Value &V) { return isSameEntry(V, Entry); });
+    if (Known != List->end())
+      *Known = std::move(Entry);
+    else
+      List->push_back(std::move(Entry));
+  }
+  return writeFileAtomic(
+      File, formatv("{0:2}\n", json::Value(std::move(*List))).str());
 }
 
 } // namespace cupilot

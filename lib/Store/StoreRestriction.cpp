@@ -34,9 +34,12 @@ static std::string savedFolder(StringRef Root) {
 }
 
 /// Nothing when another process has it.
-static Expected<std::optional<FileLock>> tryStore(StringRef Root) {
-  return FileLock::tryLock((Root + "/journal.sqlite.lock").str(),
-                           xxh3_64bits("the records of the store"));
+static Expected<std::optional<FileLock>>
+tryStore(StringRef Root,
+         std::chrono::milliseconds MostWait = std::chrono::milliseconds(0)) {
+  return FileLock::lockWithin((Root + "/journal.sqlite.lock").str(),
+                              xxh3_64bits("the records of the store"),
+                              MostWait);
 }
 
 /// The files of \p Folder that end in \p Ending, sorted.
@@ -82,16 +85,12 @@ Expected<bool> repairStore(StringRef Root) {
 
 Expected<FileLock> lockForWriting(StringRef Root) {
   // Another writer needs milliseconds.
-  for (unsigned Try = 0;; ++Try) {
-    Expected<std::optional<FileLock>> Lock = tryStore(Root);
-    if (!Lock)
-      return Lock.takeError();
-    if (*Lock)
-      return std::move(**Lock);
-    if (Try == 200)
-      break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  Expected<std::optional<FileLock>> Lock =
+      tryStore(Root, std::chrono::seconds(10));
+  if (!Lock)
+    return Lock.takeError();
+  if (*Lock)
+    return std::move(**Lock);
   return resourceError("the store '" + Root +
                            (sys::fs::is_directory(savedFolder(Root))
                                 ? "' is restricted by a 'cupilot bisect'"

@@ -158,6 +158,18 @@ Expected<std::optional<FileLock>> FileLock::tryLock(StringRef Path,
                        "': " + std::generic_category().message(errno));
 }
 
+Expected<std::optional<FileLock>>
+FileLock::lockWithin(StringRef Path, uint64_t Place,
+                     std::chrono::milliseconds MostWait) {
+  constexpr std::chrono::milliseconds Pause(20);
+  for (;; MostWait -= Pause) {
+    Expected<std::optional<FileLock>> Lock = tryLock(Path, Place);
+    if (!Lock || *Lock || MostWait.count() <= 0)
+      return Lock;
+    std::this_thread::sleep_for(Pause);
+  }
+}
+
 FileLock::~FileLock() {
   if (FD < 0)
     return;
@@ -199,17 +211,12 @@ Expected<TemporaryDirectory> TemporaryDirectory::create(StringRef Prefix) {
 Expected<TemporaryDirectory>
 TemporaryDirectory::createFor(StringRef Prefix, StringRef Content,
                               std::chrono::milliseconds MostWait) {
-  constexpr std::chrono::milliseconds Pause(20);
   const uint64_t Key = xxh3_64bits(Content);
   SmallString<256> Path;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, Path);
   sys::path::append(Path, Prefix + "-" + Twine(::getuid()));
   Expected<std::optional<FileLock>> Lock =
-      FileLock::tryLock((Path + ".lock").str(), Key);
-  for (; Lock && !*Lock && MostWait.count() > 0; MostWait -= Pause) {
-    std::this_thread::sleep_for(Pause);
-    Lock = FileLock::tryLock((Path + ".lock").str(), Key);
-  }
+      FileLock::lockWithin((Path + ".lock").str(), Key, MostWait);
   if (!Lock) { // Another user's file, say.
     consumeError(Lock.takeError());
     return create(Prefix);

@@ -39,6 +39,10 @@ public:
   /// nothing when another holder has it.
   static llvm::Expected<std::optional<FileLock>> tryLock(llvm::StringRef Path,
                                                          uint64_t Place);
+  /// Tries again while another holder has it, at most for \p MostWait.
+  static llvm::Expected<std::optional<FileLock>>
+  lockWithin(llvm::StringRef Path, uint64_t Place,
+             std::chrono::milliseconds MostWait);
   FileLock(FileLock &&Other) noexcept : FD(Other.FD) { Other.FD = -1; }
   FileLock &operator=(FileLock &&) = delete;
   ~FileLock();
