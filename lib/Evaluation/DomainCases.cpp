@@ -9,6 +9,7 @@
 #include "DomainCases.h"
 #include "Original.h"
 #include "cupilot/Portable/Random.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <set>
@@ -627,7 +628,8 @@ DomainCases::trim(GateCase &C) {
 
 Expected<std::unique_ptr<JudgedCase>>
 DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
-                     double Most, double &LeftOver, double Factor) {
+                     double Most, double &LeftOver, double Factor,
+                     std::optional<double> *TooDear) {
   if (!C || LeftOver <= 0)
     return nullptr;
   Expected<double> Cost = O.estimate(*C, Most > MostShallowCost);
@@ -645,8 +647,13 @@ DomainCases::prepare(std::optional<GateCase> C, const CaseMade &Roomy,
   // To find that out has its cost, too: it ran to its limit.
   if (*Cost == TooMuch)
     LeftOver -= Most / 8;
-  if (*Cost < 0 || *Cost * Factor > Most || *Cost * Factor > LeftOver)
+  if (*Cost < 0 || *Cost > Most || *Cost > LeftOver)
     return nullptr;
+  if (*Cost * Factor > Most || *Cost * Factor > LeftOver) {
+    if (TooDear)
+      *TooDear = *Cost;
+    return nullptr;
+  }
   LeftOver -= *Cost * Factor;
   std::optional<std::vector<BufferCoverage>> Covered;
   if (C->Roomy) {
@@ -682,8 +689,9 @@ Expected<const JudgedCase *> DomainCases::get(size_t Index) {
   return Entries[Index].Judged.get();
 }
 
-Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index,
-                                                        double Factor) {
+Expected<std::unique_ptr<JudgedCase>>
+DomainCases::deep(size_t Index, double Factor,
+                  std::vector<TriedLaunch> &TooDear) {
   if (Index == 0) {
     DeepLeft = MostDeepCosts;
     RecordedLeft = MostRecordedCosts;
@@ -703,10 +711,22 @@ Expected<std::unique_ptr<JudgedCase>> DomainCases::deep(size_t Index,
   if (Bytes > BytesLeft)
     return nullptr;
   BytesLeft -= Bytes;
-  Expected<std::unique_ptr<JudgedCase>> J = prepare(
-      std::move(C), E.Roomy, MostDeepCost, CostLeft, E.IsRecorded ? 1 : Factor);
+  TriedLaunch L = triedLaunch(O.kernel(), *C);
+  std::optional<double> Dear;
+  Expected<std::unique_ptr<JudgedCase>> J =
+      prepare(std::move(C), E.Roomy, MostDeepCost, CostLeft,
+              E.IsRecorded ? 1 : Factor, &Dear);
   if (J && *J && E.Group)
     GroupsDone.insert(E.Group);
+  if (Dear) {
+    L.Wrong = GateReason::Untested;
+    L.Evidence =
+        formatv("not run: {0:N} instructions, which count {1:F1} times as "
+                "threads wait for each other, are more than the gate has left",
+                static_cast<uint64_t>(*Dear), Factor)
+            .str();
+    TooDear.push_back(std::move(L));
+  }
   return J;
 }
 

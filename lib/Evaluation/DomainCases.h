@@ -63,9 +63,11 @@ public:
   llvm::Expected<const JudgedCase *> get(size_t Index);
   /// Launches for variants that are about to be kept. They are large, and made
   /// anew for each. What they cost counts \p Factor times, but for those that
-  /// follow from the recorded ones: programs need these.
+  /// follow from the recorded ones: programs need these. What is left out for
+  /// \p Factor alone is added to \p TooDear.
   size_t deepCount() const { return Deep.size(); }
-  llvm::Expected<std::unique_ptr<JudgedCase>> deep(size_t Index, double Factor);
+  llvm::Expected<std::unique_ptr<JudgedCase>>
+  deep(size_t Index, double Factor, std::vector<TriedLaunch> &TooDear);
   /// Whether a variant would run on a launch.
   using Admission = llvm::function_ref<bool(const GateCase &)>;
   /// The sizes at which \p Theirs, the facts of a variant, makes a difference
@@ -227,9 +229,11 @@ private:
   llvm::Expected<const JudgedCase *> find(std::optional<GateCase> C,
                                           double Most, double &LeftOver);
   llvm::Expected<std::optional<std::vector<BufferCoverage>>> trim(GateCase &C);
+  /// \p TooDear: what it costs, where it is left out for \p Factor alone.
   llvm::Expected<std::unique_ptr<JudgedCase>>
   prepare(std::optional<GateCase> C, const CaseMade &Roomy, double Most,
-          double &LeftOver, double Factor = 1);
+          double &LeftOver, double Factor = 1,
+          std::optional<double> *TooDear = nullptr);
 
   OriginalRuns &O;
   const JudgedCase &Base;

@@ -294,6 +294,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
   };
   std::optional<DomainFrame> Frame;
   std::vector<TriedBase> Bases;
+  std::vector<TriedLaunch> TooDear;
   for (size_t I = 0; I < O.bases().size(); ++I) {
     Expected<DomainCases *> Cases = O.domainCases(I, Admits);
     if (!Cases)
@@ -335,7 +336,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     for (size_t C = 0; Depth == GateDepth::Keep && C < (*Cases)->deepCount();
          ++C) {
       Expected<std::unique_ptr<JudgedCase>> J =
-          (*Cases)->deep(C, V.costFactor());
+          (*Cases)->deep(C, V.costFactor(), TooDear);
       if (!J)
         return J.takeError();
       if (Error E = Explore(J->get()))
@@ -381,9 +382,9 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
     return Error::success();
   }
   Tried.insert(Tried.begin(), V.tried().begin(), V.tried().end());
-  auto Basis = std::make_shared<DomainBasis>(
-      DomainBasis{*Frame, std::move(Tried), narrowerThan(**Own, *Theirs),
-                  V.taken(), V.taken().missing(&V.takenByOriginal())});
+  auto Basis = std::make_shared<DomainBasis>(DomainBasis{
+      *Frame, std::move(Tried), narrowerThan(**Own, *Theirs), V.taken(),
+      V.taken().missing(&V.takenByOriginal()), std::move(TooDear)});
   boundNarrowings(Basis->Narrowings, Basis->Tried, D);
   Verdict.Basis = std::move(Basis);
   for (size_t I = 0; I < O.setup().Workloads.size(); ++I) {

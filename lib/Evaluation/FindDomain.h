@@ -19,6 +19,8 @@ struct DomainBasis {
   std::vector<NarrowingFact> Narrowings;
   BranchCoverage Taken;
   std::vector<MissingSide> Missing; ///< Sides that no launch took.
+  /// Launches that a variant which costs what the original does had run.
+  std::vector<TriedLaunch> TooDear;
 };
 
 /// What the variant squeezes into fewer bits than the original must fit.

@@ -66,16 +66,20 @@ static bool isOnSide(const RangeClause &C, int64_t Value, int64_t Beyond) {
   return Side(Value) == Side(Beyond);
 }
 
-std::optional<DomainEnd> endNamedFor(const GateVerdict &V, const ClauseRef &C,
-                                     std::optional<int64_t> Beyond) {
-  if (!V.Basis || !V.Where)
-    return std::nullopt;
-  const DomainBox &Box = V.Where->Boxes[C.Box];
-  const RangeClause *Range =
-      C.Clause < Box.Ranges.size() ? &Box.Ranges[C.Clause] : nullptr;
+static const RangeClause *rangeOf(const DomainBox &Box, const ClauseRef &C) {
+  return C.Clause < Box.Ranges.size() ? &Box.Ranges[C.Clause] : nullptr;
+}
+
+/// Of \p Launches, on which the variant was wrong or did not run, the one
+/// nearest to the domain that \p C keeps out, on the side of \p Beyond.
+static const TriedLaunch *nearestBeyond(ArrayRef<TriedLaunch> Launches,
+                                        const DomainBox &Box,
+                                        const ClauseRef &C,
+                                        std::optional<int64_t> Beyond) {
+  const RangeClause *Range = rangeOf(Box, C);
   const TriedLaunch *Nearest = nullptr;
   std::pair<size_t, uint64_t> Least(SIZE_MAX, 0);
-  for (const TriedLaunch &L : V.Basis->Tried) {
+  for (const TriedLaunch &L : Launches) {
     if (!L.Wrong || holds(Box, C.Clause, L.B, L.Args))
       continue;
     uint64_t Far = 0;
@@ -93,13 +97,26 @@ std::optional<DomainEnd> endNamedFor(const GateVerdict &V, const ClauseRef &C,
       Nearest = &L;
     }
   }
-  if (Nearest)
-    return DomainEnd{Nearest->Case, *Nearest->Wrong, Nearest->Evidence};
-  if (Range)
+  return Nearest;
+}
+
+std::optional<DomainEnd> endNamedFor(const GateVerdict &V, const ClauseRef &C,
+                                     std::optional<int64_t> Beyond) {
+  if (!V.Basis || !V.Where)
+    return std::nullopt;
+  const DomainBox &Box = V.Where->Boxes[C.Box];
+  auto EndOf = [](const TriedLaunch &L, bool NotRun) {
+    return DomainEnd{L.Case, *L.Wrong, L.Evidence, NotRun};
+  };
+  if (const TriedLaunch *L = nearestBeyond(V.Basis->Tried, Box, C, Beyond))
+    return EndOf(*L, /*NotRun=*/false);
+  if (const RangeClause *Range = rangeOf(Box, C))
     for (const NarrowingFact &N : V.Basis->Narrowings)
       if (fits(N) == *Range)
         return DomainEnd{"", GateReason::Untested,
                          N.What + " at " + N.Location};
+  if (const TriedLaunch *L = nearestBeyond(V.Basis->TooDear, Box, C, Beyond))
+    return EndOf(*L, /*NotRun=*/true);
   return std::nullopt;
 }
 

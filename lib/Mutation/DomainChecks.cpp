@@ -236,9 +236,8 @@ public:
 private:
   void addSide(const NarrowRange &R, int64_t Beyond);
   bool isLeftOutBefore(const LostLaunch &L, const Expr &Of) const;
-  std::string nameOfEnd(const ClauseRef &C,
-                        std::optional<int64_t> Beyond) const;
-  void add(std::string Extent, std::string Text, std::string Named);
+  void add(std::string Extent, std::string Text,
+           const std::optional<DomainEnd> &End);
 
   const Kernel &K;
   const GateVerdict &V;
@@ -248,21 +247,19 @@ private:
 };
 } // namespace
 
-/// What the verdict names for \p C of its domain, or "".
-std::string Losses::nameOfEnd(const ClauseRef &C,
-                              std::optional<int64_t> Beyond) const {
-  std::optional<DomainEnd> End = endNamedFor(V, C, Beyond);
-  if (!End)
-    return "";
-  return (End->Case.empty() ? "" : End->Case + ": ") +
-         wordOf(End->Reason).str() + ": " + End->Evidence;
+static std::string textOf(const DomainEnd &End) {
+  return (End.Case.empty() ? "" : End.Case + ": ") + wordOf(End.Reason).str() +
+         ": " + End.Evidence;
 }
 
-void Losses::add(std::string Extent, std::string Text, std::string Named) {
+void Losses::add(std::string Extent, std::string Text,
+                 const std::optional<DomainEnd> &End) {
+  std::string Named = End ? textOf(*End) : "";
   if (none_of(All, [&](const DomainLoss &L) {
         return L.Extent == Extent || (!Named.empty() && L.Named == Named);
       }))
-    All.push_back({std::move(Extent), std::move(Text), std::move(Named)});
+    All.push_back({std::move(Extent), std::move(Text), std::move(Named),
+                   End && End->NotRun});
 }
 
 /// Whether a range of something else leaves \p L out, for which the verdict
@@ -280,9 +277,10 @@ bool Losses::isLeftOutBefore(const LostLaunch &L, const Expr &Of) const {
 }
 
 void Losses::addSide(const NarrowRange &R, int64_t Beyond) {
-  std::string Text = R.text(K), Named;
+  std::string Text = R.text(K);
+  std::optional<DomainEnd> End;
   if (const std::optional<ClauseRef> C = clauseOf(*V.Where, R))
-    Named = nameOfEnd(*C, Beyond);
+    End = endNamedFor(V, *C, Beyond);
   const StringRef Side = sideOf(R.Mine, Beyond);
   std::vector<const LostLaunch *> Lost;
   for (const LostLaunch &L : Whole.Lost)
@@ -290,13 +288,13 @@ void Losses::addSide(const NarrowRange &R, int64_t Beyond) {
         Is && sideOf(R.Mine, *Is) == Side)
       Lost.push_back(&L);
   if (!Lost.empty()) {
-    if (Named.empty() && all_of(Lost, [&](const LostLaunch *L) {
+    if (!End && all_of(Lost, [&](const LostLaunch *L) {
           return isLeftOutBefore(*L, R.E);
         }))
       return;
     Text += ", without launch " + Lost.front()->Case;
   }
-  add(nameOf(K, R.E) + Side.str(), std::move(Text), std::move(Named));
+  add(nameOf(K, R.E) + Side.str(), std::move(Text), End);
 }
 
 void Losses::addRange(const NarrowRange &R) {
@@ -312,12 +310,13 @@ void Losses::addRange(const NarrowRange &R) {
 
 void Losses::addLaunch(const LostLaunch &L) {
   const DomainBox &Box = V.Where->Boxes[L.Left.Box];
-  std::string Clause = clauseText(K, *V.Where, L.Left), Extent = Clause, Named;
+  std::string Clause = clauseText(K, *V.Where, L.Left), Extent = Clause;
+  std::optional<DomainEnd> End;
   if (L.Left.Clause < Box.Ranges.size()) {
     const RangeClause &Range = Box.Ranges[L.Left.Clause];
     const std::optional<int64_t> Beyond = evaluate(Range.E, L.B);
-    Named = nameOfEnd(L.Left, Beyond);
-    if (Named.empty() && isLeftOutBefore(L, Range.E))
+    End = endNamedFor(V, L.Left, Beyond);
+    if (!End && isLeftOutBefore(L, Range.E))
       return;
     Extent = nameOf(K, Range.E);
     if (Beyond && !Range.In.empty()) {
@@ -329,10 +328,9 @@ void Losses::addLaunch(const LostLaunch &L) {
       Extent += Side;
     }
   } else {
-    Named = nameOfEnd(L.Left, std::nullopt);
+    End = endNamedFor(V, L.Left, std::nullopt);
   }
-  add(std::move(Extent), Clause + ", without launch " + L.Case,
-      std::move(Named));
+  add(std::move(Extent), Clause + ", without launch " + L.Case, End);
 }
 
 Expected<std::vector<DomainLoss>>

@@ -84,6 +84,8 @@ struct DomainEnd {
   std::string Case;     ///< "w0 n=4096".
   GateReason Reason;    ///< What is wrong there.
   std::string Evidence; ///< A sentence with the numbers.
+  /// Nothing is wrong there: the launch was too expensive to run.
+  bool NotRun = false;
 };
 
 /// A launch like a workload, but too large for the cpu device: for a GPU. What

@@ -42,9 +42,9 @@ originalDomain(const GateVerdict &Own, const GateVerdict &V,
 
 /// What the verdict names for the clause \p C of its domain: a launch beyond it
 /// on which the variant was wrong, as near as there is one, or, with no case,
-/// the line that squeezes an integer into fewer bits; nothing where the variant
-/// was not seen to be wrong there. Of a range, on the side on which \p Beyond
-/// lies.
+/// the line that squeezes an integer into fewer bits, or a launch that it was
+/// too expensive for; nothing where the variant was not seen to be wrong there.
+/// Of a range, on the side on which \p Beyond lies.
 std::optional<DomainEnd> endNamedFor(const GateVerdict &V, const ClauseRef &C,
                                      std::optional<int64_t> Beyond);
 

@@ -56,6 +56,7 @@ struct DomainLoss {
   std::string Text;   ///< "n: 1..4096 of 1..1048576", or a launch that is lost.
   /// What the verdict names for it (endNamedFor); "" where it names nothing.
   std::string Named;
+  bool NotRun = false; ///< As DomainEnd's.
 };
 
 /// What the domain of a right variant, which passed with \p V and \p Plan under
