@@ -88,6 +88,7 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
       Settings.KernelCalls.value_or(Settings.Preset.KernelCalls);
   A->Options.Roofline = Settings.Roofline;
   A->Options.Prose = Settings.Prose;
+  A->Options.NewStrategies = Settings.NewStrategies;
   A->Options.CrossCode = Settings.CrossCode;
   A->Settings = std::move(Settings);
   return A;

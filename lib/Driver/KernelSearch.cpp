@@ -324,6 +324,7 @@ Error KernelSearches::store(const SearchProblem &P, ArrayRef<Built> Builds,
   Update.Files.push_back(gateCountsFile(countsOf(P.K, Result)));
   if (!Result.Strategies.Tallies.empty())
     Update.Files.push_back(strategyFile(Result.Strategies));
+  append_range(Update.Files, Result.Proposed);
   // The names of a capture mean another launch in the next one.
   for (MeasuredFile::Entry &E : Result.Measured.Entries)
     for (const Workload &W : P.Workloads)

@@ -13,7 +13,7 @@
 #include "cupilot/Driver/SharedFolder.h"
 #include "cupilot/Driver/StoredBuild.h"
 #include "cupilot/Evolution/Handshake.h"
-#include "cupilot/Evolution/StrategyLibrary.h"
+#include "cupilot/Evolution/ProposedStrategies.h"
 #include "cupilot/Model/GpuDescription.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/StringMap.h"
@@ -78,6 +78,8 @@ Expected<unsigned> readGenomes(ProjectStore &Store,
       loadLibrary(Context, sharedFile("strategies", "strategies"));
   if (!Module)
     return Module.takeError();
+  if (Error E = addStoredStrategies(**Module, Store.root()))
+    return std::move(E);
   const std::vector<LibraryStrategy> Library =
       libraryStrategies(Module->get().getOperation());
   unsigned Changed = 0;

@@ -37,7 +37,8 @@ struct Reply {
 class ModelMaker : public CandidateMaker {
 public:
   ModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
-             const AgentOptions &Options, ArrayRef<LibraryStrategy> Library,
+             const AgentOptions &Options,
+             const std::vector<LibraryStrategy> &Library,
              const KernelAdvice &Advice, CallCount &Calls)
       : P(P), Evaluator(Evaluator), Options(Options), Library(Library),
         Advice(Advice), Calls(Calls), Prefix(stepPrefix(P.K)) {}
@@ -82,7 +83,7 @@ private:
   const SearchProblem &P;
   const CandidateEvaluator &Evaluator;
   const AgentOptions &Options;
-  const std::vector<LibraryStrategy> Library;
+  const std::vector<LibraryStrategy> &Library;
   const KernelAdvice &Advice;
   CallCount &Calls;
   const std::string Prefix;
@@ -519,7 +520,8 @@ Error ModelMaker::revise(ArrayRef<RevisionOrder> Orders,
 
 std::unique_ptr<CandidateMaker>
 makeModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
-               const AgentOptions &Options, ArrayRef<LibraryStrategy> Library,
+               const AgentOptions &Options,
+               const std::vector<LibraryStrategy> &Library,
                const KernelAdvice &Advice, CallCount &Calls) {
   return std::make_unique<ModelMaker>(P, Evaluator, Options, Library, Advice,
                                       Calls);

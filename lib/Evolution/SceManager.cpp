@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "cupilot/Evolution/SceManager.h"
-#include "cupilot/Evolution/StrategyLibrary.h"
+#include "cupilot/Evolution/ProposedStrategies.h"
 #include "cupilot/Support/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -225,22 +225,35 @@ static void addParents(ProposedGenome &P, const json::Object &O,
   append_range(P.Genes, Back);
 }
 
-static std::vector<ProposedGenome> genomesOf(const json::Value &Answer,
-                                             const ChoiceRequest &R) {
-  std::vector<ProposedGenome> All;
+static ManagerAnswer readAnswer(const json::Value &Answer,
+                                const ChoiceRequest &R) {
+  ManagerAnswer Said;
+  std::vector<LibraryStrategy> Library(R.Library.begin(), R.Library.end());
+  if (R.MayPropose) {
+    const json::Array &Listed =
+        *Answer.getAsObject()->getArray("new_strategies");
+    Said.New = proposedStrategies(Listed, R.Whole, R.Arch);
+    // What it was not shown may be there already.
+    for (const json::Value &V : Listed)
+      if (const LibraryStrategy *S =
+              find(R.Whole, *V.getAsObject()->getString("name"));
+          S && !find(Library, S->Info.Name))
+        Library.push_back(*S);
+  }
+  append_range(Library, Said.New);
   std::set<std::string> Texts;
   for (const json::Value &V : *Answer.getAsObject()->getArray("genomes")) {
     const json::Object &O = *V.getAsObject();
-    std::optional<Genome> G = genomeOf(O, R.Library);
+    std::optional<Genome> G = genomeOf(O, Library);
     if (!G)
       continue;
     ProposedGenome P{std::move(*G), {}, ""};
     if (R.So)
-      addParents(P, O, *R.So, R.Library);
+      addParents(P, O, *R.So, Library);
     if (!P.Genes.empty() && Texts.insert(genomeText(P.Genes)).second)
-      All.push_back(std::move(P));
+      Said.Genomes.push_back(std::move(P));
   }
-  return All;
+  return Said;
 }
 
 /// What the Manager is told of those that live on, and of all others.
@@ -266,10 +279,10 @@ static void addStanding(json::Object &O, const Standing *S) {
   O["tried"] = triedFacts(Others);
 }
 
-Expected<std::vector<ProposedGenome>>
-askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
-           unsigned Count, ArrayRef<PromptExample> Examples, StringRef Step,
-           AnswerCounts *Counts) {
+Expected<ManagerAnswer> askManager(Provider &From, const PromptLibrary &Prompts,
+                                   const ChoiceRequest &R, unsigned Count,
+                                   ArrayRef<PromptExample> Examples,
+                                   StringRef Step, AnswerCounts *Counts) {
   json::Object O = kernelFacts(R.Of);
   json::Array ExampleList;
   for (const PromptExample &E : Examples)
@@ -290,9 +303,9 @@ askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
   O["strategies"] = strategyFacts(R.Library);
   addStanding(O, R.So);
   O["examples"] = std::move(ExampleList);
-  O["may_propose"] = false;
+  O["may_propose"] = R.MayPropose;
   auto Check = [&](const json::Value &V) -> Error {
-    if (!genomesOf(V, R).empty())
+    if (!readAnswer(V, R).Genomes.empty())
       return Error::success();
     return findingError("genomes: none is made of the strategies and values "
                         "that were listed");
@@ -302,7 +315,7 @@ askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
       Counts);
   if (!A)
     return A.takeError();
-  return genomesOf(A->Value, R);
+  return readAnswer(A->Value, R);
 }
 
 } // namespace cupilot

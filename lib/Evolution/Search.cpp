@@ -14,6 +14,7 @@
 #include "cupilot/Dialect/Transforms/Passes.h"
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/ModelMaker.h"
+#include "cupilot/Evolution/ProposedStrategies.h"
 #include "cupilot/Evolution/SceManager.h"
 #include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Model/Architecture.h"
@@ -63,12 +64,21 @@ private:
   Error begin();
   Error checkRecording();
   Error beginAgents();
-  Error choose(Provider &From);
+  Error choose(CallLog &From);
   Error absorbAgent(Error E, StringRef Agent) const;
   ChoiceRequest choice(const PromptKernel &Of, const Standing *So) const {
     const bool Roofline = Options.Agents->Roofline;
-    return {Of, Roofline ? &Advice : nullptr, Library, Options.Within, So};
+    return {Of,
+            Roofline ? &Advice : nullptr,
+            Library,
+            Options.Within,
+            So,
+            Options.Agents->NewStrategies,
+            capabilityNumber(Problem.Arch),
+            Library};
   }
+  std::vector<ProposedGenome> take(ManagerAnswer Said, const ChoiceRequest &R,
+                                   const CallLog &Log);
   std::vector<LibraryStrategy> chosenStrategies();
   Error measureOriginal();
   Error profileBest(unsigned Generation);
@@ -147,6 +157,7 @@ private:
   CallCount Calls;
   std::unique_ptr<CandidateMaker> Maker;
   std::vector<std::string> Strategies, Begin;
+  std::set<std::string> Proposed; ///< Strategies, by this search's models.
   /// What a budget's end left without its repairs.
   std::vector<CandidateRecord> Unfinished;
   /// By the digest of device code: plans, and the genomes that have them.
@@ -187,7 +198,8 @@ static std::string runKey(const SearchProblem &P, const SearchOptions &O) {
   if (const AgentOptions *A = O.Agents) {
     // Not who answers: another provider may go on with a search.
     B.add("llm").add(uint64_t(A->Rounds)).add(uint64_t(A->MostCalls));
-    B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode);
+    B.add(uint64_t(A->Roofline) + 2 * A->Prose + 4 * A->CrossCode +
+          8 * A->NewStrategies);
     for (const PromptExample &E : A->Examples)
       B.add(E.Genome).add(E.Source);
   }
@@ -249,6 +261,9 @@ Error SearchLoop::begin() {
   if (!Library)
     return Library.takeError();
   Population = std::move(*Library);
+  if (Options.Agents)
+    if (Error E = addStoredStrategies(*Population, Options.Store, &J, Run))
+      return E;
   mlir::OpBuilder B = mlir::OpBuilder::atBlockEnd(Population->getBody());
   addKernel(B, Problem.K, "");
   mlir::PassManager Passes(&Context);
@@ -338,9 +353,43 @@ std::vector<LibraryStrategy> SearchLoop::chosenStrategies() {
   return Chosen;
 }
 
+/// Makes what the Manager proposes a part of the library. Genomes with a
+/// strategy that the library cannot have are left out.
+std::vector<ProposedGenome> SearchLoop::take(ManagerAnswer Said,
+                                             const ChoiceRequest &R,
+                                             const CallLog &Log) {
+  std::set<std::string> Unfit, Shown;
+  for (const LibraryStrategy &S : R.Library)
+    Shown.insert(S.Info.Name);
+  for (LibraryStrategy &S : Said.New) {
+    std::string Origin = "proposed for " + Problem.K.Name;
+    if (!Log.notes().empty() && !Log.notes().back().Model.empty())
+      Origin += " by " + Log.notes().back().Model;
+    if (!addStrategy(*Population, S, Origin)) {
+      Unfit.insert(S.Info.Name);
+      continue;
+    }
+    if (Options.Tell)
+      Options.Tell("SCE Manager: new strategy " + S.Info.Name + ": " +
+                   S.Summary);
+    Proposed.insert(S.Info.Name);
+    Library.push_back(std::move(S));
+  }
+  erase_if(Said.Genomes, [&](const ProposedGenome &P) {
+    return any_of(P.Genes,
+                  [&](const Gene &G) { return Unfit.count(G.Strategy) != 0; });
+  });
+  // Of what the library had the Prophet may not have chosen all.
+  for (const ProposedGenome &P : Said.Genomes)
+    for (const Gene &G : P.Genes)
+      if (!Shown.count(G.Strategy) && !is_contained(Strategies, G.Strategy))
+        Strategies.push_back(G.Strategy);
+  return std::move(Said.Genomes);
+}
+
 /// What Prophet and Manager choose at the beginning. Without an answer the
 /// whole library is drawn from, by chance.
-Error SearchLoop::choose(Provider &From) {
+Error SearchLoop::choose(CallLog &From) {
   const AgentOptions &A = *Options.Agents;
   PromptKernel Of{Problem.K, Problem.Gpu.Name, Problem.Arch, Problem.Workloads};
   ChoiceRequest R = choice(Of, nullptr);
@@ -359,13 +408,13 @@ Error SearchLoop::choose(Provider &From) {
   }
   Bound = Advice.Class;
   if (Begin.size() < Options.Population) {
-    Expected<std::vector<ProposedGenome>> Genomes = askManager(
+    Expected<ManagerAnswer> Said = askManager(
         From, *A.Prompts, R, unsigned(Options.Population - Begin.size()),
         A.Examples, Prefix + ManagerStep.str(), A.Counts);
-    if (Genomes)
-      for (const ProposedGenome &P : *Genomes)
+    if (Said)
+      for (const ProposedGenome &P : take(std::move(*Said), R, From))
         Begin.push_back(genomeText(P.Genes));
-    else if (Error E = absorbAgent(Genomes.takeError(), "SCE Manager"))
+    else if (Error E = absorbAgent(Said.takeError(), "SCE Manager"))
       return E;
   }
   return Error::success();
@@ -554,13 +603,15 @@ Error SearchLoop::askAgents(Provider &From, unsigned Generation,
   const std::vector<LibraryStrategy> Narrow = chosenStrategies();
   R.Library = Narrow;
   CallLog Log(From);
-  Expected<std::vector<ProposedGenome>> Genomes =
+  Expected<ManagerAnswer> Said =
       askManager(Log, *A.Prompts, R, Others, {},
                  Prefix + ManagerStep.str() + Number, A.Counts);
   Log.addTo(Calls);
-  if (!Genomes)
-    return absorbAgent(Genomes.takeError(), "SCE Manager");
-  for (ProposedGenome &P : *Genomes)
+  if (!Said)
+    return absorbAgent(Said.takeError(), "SCE Manager");
+  std::vector<ProposedGenome> Genomes = take(std::move(*Said), R, Log);
+  Breeding->drawFrom(Strategies);
+  for (ProposedGenome &P : Genomes)
     if (!Ordered.count(genomeText(P.Genes)))
       Proposed.push_back(std::move(P));
   return Error::success();
@@ -1303,6 +1354,9 @@ Expected<SearchResult> SearchLoop::collect() {
         V.By = {Last->Provider, Last->Model, ""};
     }
     V.Evidence.push_back(measurementOf(*R.Evidence, R.Ratio, Problem));
+    for (const Gene &G : V.Genes)
+      if (Proposed.erase(G.Strategy))
+        Result.Proposed.push_back(proposedFile(*Population, G.Strategy));
     Result.Variants.push_back(std::move(V));
     Result.Sources.push_back(R.Code->Source);
   }

@@ -39,6 +39,9 @@ AgentFlags::AgentFlags(cl::SubCommand &Sub)
                  cl::desc("Leave roofline figures out of the prompts")),
       NoRetrieval("no-retrieval", cl::sub(Sub), cl::cat(Comparison),
                   cl::desc("Leave similar kernels out of the prompts")),
+      NoNewStrategies("no-new-strategies", cl::sub(Sub), cl::cat(Comparison),
+                      cl::desc("Use the strategies of the library alone, not "
+                               "those that models propose")),
       Prose("prose", cl::sub(Sub), cl::cat(Comparison),
             cl::desc("Describe strategies in sentences without parameters, and "
                      "do not check which ones the code has")) {}
@@ -53,6 +56,7 @@ Error AgentFlags::checkUnused() const {
         {Within.getNumOccurrences() > 0, "within"},
         {NoRoofline.getValue(), "no-roofline"},
         {NoRetrieval.getValue(), "no-retrieval"},
+        {NoNewStrategies.getValue(), "no-new-strategies"},
         {Prose.getValue(), "prose"},
         {DryRun.getValue(), "dry-run"}})
     if (Given)
@@ -93,6 +97,7 @@ AgentFlags::read(StringRef Translator) const {
   S.Within = Within;
   S.Roofline = !NoRoofline;
   S.Retrieval = !NoRetrieval;
+  S.NewStrategies = !NoNewStrategies && !Prose;
   S.Prose = Prose;
   S.DryRun = DryRun;
   return S;

@@ -32,7 +32,7 @@ private:
   llvm::cl::opt<double> Within;
   llvm::cl::opt<bool> DryRun;
   llvm::cl::OptionCategory Comparison{"Comparisons (--translator=llm)"};
-  llvm::cl::opt<bool> NoRoofline, NoRetrieval, Prose;
+  llvm::cl::opt<bool> NoRoofline, NoRetrieval, NoNewStrategies, Prose;
 };
 
 } // namespace cupilot

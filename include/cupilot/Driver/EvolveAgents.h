@@ -37,7 +37,8 @@ struct AgentSettings {
   /// A kernel is done this near to the GPU's ceiling; 0: never.
   double Within = 0.05;
   // What may be left out, for comparison (docs/Evolution.md).
-  bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false;
+  bool CrossCode = false, Roofline = true, Retrieval = true, Prose = false,
+       NewStrategies = true;
   bool DryRun = false; ///< Nobody is asked; the first prompts are printed.
 
   /// Shares and numbers that are out of range are usage errors.

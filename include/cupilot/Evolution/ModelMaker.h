@@ -34,10 +34,11 @@ struct AgentOptions {
   unsigned Rounds = 2;    ///< Repairs of a candidate at most.
   unsigned MostCalls = 0; ///< For a kernel; 0: no limit.
   // What may be left out, for comparison (docs/Evolution.md).
-  bool Roofline = true;   ///< Figures of the Roofline Prophet in prompts.
-  bool Prose = false;     ///< Strategies as sentences, not as typed genes.
-  bool CrossCode = false; ///< Offspring from two parents' code.
-  bool DryRun = false;    ///< Nobody answers; prompts go out all the same.
+  bool Roofline = true;      ///< Figures of the Roofline Prophet in prompts.
+  bool Prose = false;        ///< Strategies as sentences, not as typed genes.
+  bool CrossCode = false;    ///< Offspring from two parents' code.
+  bool NewStrategies = true; ///< The Manager may propose some.
+  bool DryRun = false;       ///< Nobody answers; prompts go out all the same.
   std::vector<PromptExample> Examples; ///< Variants of similar kernels.
 };
 
@@ -58,12 +59,12 @@ std::string stepPrefix(const Kernel &K);
 /// number of the generation that ended stands behind it.
 constexpr llvm::StringLiteral ProphetStep = "prophet", ManagerStep = "manager";
 
-/// All must outlive it. \p Library is the strategies that genomes are made of;
-/// \p Advice is the Prophet's.
+/// All must outlive it. \p Library is the strategies that genomes are made of,
+/// to which some may be added; \p Advice is the Prophet's.
 std::unique_ptr<CandidateMaker>
 makeModelMaker(const SearchProblem &P, const CandidateEvaluator &Evaluator,
                const AgentOptions &Options,
-               llvm::ArrayRef<LibraryStrategy> Library,
+               const std::vector<LibraryStrategy> &Library,
                const KernelAdvice &Advice, CallCount &Calls);
 
 } // namespace cupilot

@@ -17,11 +17,10 @@
 #include "cupilot/Evolution/Advice.h"
 #include "cupilot/Evolution/Breeder.h"
 #include "cupilot/Evolution/Standing.h"
+#include "cupilot/Evolution/StrategyLibrary.h"
 #include "cupilot/Evolution/StrategyTranslator.h"
 
 namespace cupilot {
-
-struct LibraryStrategy;
 
 /// What both are told. What it refers to must outlive it.
 struct ChoiceRequest {
@@ -30,6 +29,18 @@ struct ChoiceRequest {
   llvm::ArrayRef<LibraryStrategy> Library;
   double Within = 0;            ///< SearchOptions::Within.
   const Standing *So = nullptr; ///< Null: nothing was tried yet.
+  /// Whether the Manager may propose strategies; then, for which GPUs (compute
+  /// capability times ten), and what there is beside Library.
+  bool MayPropose = false;
+  unsigned Arch = 0;
+  llvm::ArrayRef<LibraryStrategy> Whole = {};
+};
+
+/// What the Manager says.
+struct ManagerAnswer {
+  std::vector<ProposedGenome> Genomes;
+  /// Strategies that it proposes, some of them in these genomes.
+  std::vector<LibraryStrategy> New;
 };
 
 /// What the Prophet says.
@@ -53,9 +64,10 @@ llvm::Expected<Prophecies> askProphet(Provider &From,
 /// does not have is left out; integers go to the nearest one of their domain.
 /// After a generation they are made of those that live on: a gene of the
 /// fastest parent, if that one is proved, is missing only for a reason that the
-/// Manager names, or because it conflicts with one that it chose. Errors as
-/// above.
-llvm::Expected<std::vector<ProposedGenome>>
+/// Manager names, or because it conflicts with one that it chose. Where it may,
+/// it proposes strategies that the library lacks (proposedStrategies). Errors
+/// as above.
+llvm::Expected<ManagerAnswer>
 askManager(Provider &From, const PromptLibrary &Prompts, const ChoiceRequest &R,
            unsigned Count, llvm::ArrayRef<PromptExample> Examples,
            llvm::StringRef Step, AnswerCounts *Counts = nullptr);

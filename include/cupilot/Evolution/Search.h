@@ -76,6 +76,9 @@ struct SearchResult {
   std::string Run;       ///< Digest of everything that decides how it went.
   std::optional<EarlyEnd> Ended;
   StrategyRecord Strategies; ///< For the store (strategyFile).
+  /// Files for the store, with strategies that models proposed and that the
+  /// variants have (proposedFile).
+  std::vector<std::pair<std::string, std::string>> Proposed;
 
   bool isOverBudget() const {
     return Ended && Ended->Why == EarlyEnd::Cause::Budget;

@@ -89,6 +89,17 @@ elif agent == "manager" and "Genomes that live on" in prompt:
     print(json.dumps({"genomes": [genome(("strength_reduction", {}), parents=best,
                                          dropped=[("unroll", "registers")] if fault == "drops" else [])],
                       "new_strategies": []}))
+elif agent == "manager" and fault == "proposes":
+    # One that can be had; the others have a name that is taken, too many values, needs that nobody knows, or exclude each other.
+    def new(name, **more):
+        return {"name": name, "summary": "Evaluate the polynomial in parts", "bottleneck": "compute", "params": [], "requires": [], "conflicts": [],
+                "min_arch": 50, **more}
+    known = "- `split_polynomial`" in prompt
+    print(json.dumps({"genomes": [genome(("split_polynomial", {"parts": 4}), ("unroll", {"factor": 8})), genome(("at_odds", {})), genome(("load_hoisting", {}))],
+                      "new_strategies": [] if known else [
+                          new("split_polynomial", params=[{"name": "parts", "values": ["4", "2"]}]), new("unroll"),
+                          new("many", params=[{"name": "n", "values": [str(n) for n in range(20)]}]), new("needy", requires=["no_such_strategy"]),
+                          new("at_odds", requires=["shared_padding"], conflicts=["shared_memory_tiling"]), new("for_later", min_arch=200)]}))
 elif agent == "manager":
     print(json.dumps({"genomes": [genome(("unroll", {"factor": 4})),
                                   genome(("unroll", {"factor": 9}), ("vectorized_access", {"width": 4})),

@@ -225,7 +225,8 @@ TEST(Translator, NothingElseGetsIntoThePlan) {
 TEST(Translator, PromptsHoldNotesAndTheGpu) {
   Kernel K = scaleKernel();
   GpuDescription Card = cantFail(describeGpu("H200"));
-  PromptKernel P{K, "H200", "sm_90", {}, &Card, {{"async_copy", "By 16.\nOr 4."}}};
+  PromptKernel P{K,  "H200", "sm_90",
+                 {}, &Card,  {{"async_copy", "By 16.\nOr 4."}}};
   json::Object O = kernelFacts(P);
   EXPECT_EQ(O.getBoolean("has_card"), true);
   const json::Array &Facts = *O.getArray("card");
@@ -392,8 +393,10 @@ TEST(Manager, ProvedGenesStay) {
       cantFail(PromptLibrary::open(PromptLibrary::shippedFolder(), ""));
   Kernel K = scaleKernel();
   PromptKernel Of{K, "H200", "sm_90", {}};
-  std::vector<ProposedGenome> All = cantFail(askManager(
-      Model, Prompts, {Of, nullptr, Library, 0, &So}, 5, {}, "manager1"));
+  std::vector<ProposedGenome> All =
+      cantFail(askManager(Model, Prompts, {Of, nullptr, Library, 0, &So}, 5, {},
+                          "manager1"))
+          .Genomes;
   std::vector<std::string> Texts, Reasons;
   for (const ProposedGenome &P : All) {
     Texts.push_back(genomeText(P.Genes));
