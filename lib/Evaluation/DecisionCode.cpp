@@ -72,6 +72,9 @@ bool DecisionReader::waits(const Value &Condition) const {
   return false;
 }
 
+/// Tables of weights are larger.
+static constexpr unsigned FewEntries = 64;
+
 static bool isTrap(const Instruction &I) {
   if (isa<UnreachableInst>(I))
     return true;
@@ -186,8 +189,8 @@ SideCondition DecisionReader::sideOfFloats(CmpInst::Predicate P, const Value &L,
 SideCondition DecisionReader::sideOf(const CmpInst &Cmp, bool Taken) {
   const Value &L = *Cmp.getOperand(0), &R = *Cmp.getOperand(1);
   CmpInst::Predicate P = Taken ? Cmp.getPredicate() : Cmp.getInversePredicate();
-  SideCondition C =
-      isa<ICmpInst>(Cmp) ? compared(P, L, R) : sideOfFloats(P, L, R);
+  SideCondition C = isa<ICmpInst>(Cmp) ? compared(P, L, R, *Cmp.getParent())
+                                       : sideOfFloats(P, L, R);
   return C.Known ? C : sideOfFolded(Cmp, Taken);
 }
 
@@ -228,7 +231,8 @@ void DecisionReader::addNumber(const Instruction &I, unsigned Site) {
 }
 
 /// A byte or a bit that is read as a condition.
-void DecisionReader::addTruth(const Value &Condition, unsigned Site) {
+void DecisionReader::addTruth(const Value &Condition, const BasicBlock &BB,
+                              unsigned Site) {
   const Value *Byte = &Condition;
   const auto *Cut = dyn_cast<TruncInst>(&Condition);
   if (Cut)
@@ -241,7 +245,7 @@ void DecisionReader::addTruth(const Value &Condition, unsigned Site) {
     if (!Traps[Side])
       side(Site, Side)
           .Places.push_back(compared(Side ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ,
-                                     *Byte, *Zero));
+                                     *Byte, *Zero, BB));
 }
 
 /// The one value for which \p Switch goes to \p BB.
@@ -283,7 +287,7 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
       addCompare(*Cmp, Site);
     break;
   case DecisionKind::Boolean:
-    addTruth(*Condition, Site);
+    addTruth(*Condition, *I.getParent(), Site);
     break;
   case DecisionKind::MinMax: {
     const auto *M = dyn_cast<MinMaxIntrinsic>(&I);
@@ -293,7 +297,7 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
       side(Site, Side)
           .Places.push_back(
               compared(Side ? CmpInst::ICMP_SLT : CmpInst::ICMP_SGE,
-                       *M->getLHS(), *M->getRHS()));
+                       *M->getLHS(), *M->getRHS(), *I.getParent()));
     break;
   }
   case DecisionKind::Switch: {
@@ -311,10 +315,10 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
         continue;
       const ConstantInt *Case = onlyCaseOf(*Switch, *BB);
       side(Site, Number)
-          .Places.push_back(
-              Case && Number
-                  ? compared(CmpInst::ICMP_EQ, *Switch->getCondition(), *Case)
-                  : SideCondition());
+          .Places.push_back(Case && Number ? compared(CmpInst::ICMP_EQ,
+                                                      *Switch->getCondition(),
+                                                      *Case, *I.getParent())
+                                           : SideCondition());
     }
     break;
   }
@@ -325,11 +329,16 @@ void DecisionReader::visit(const Instruction &I, unsigned Site) {
     const Value *Index = G->getOperand(G->getNumOperands() - 1);
     if (!matters({Index}, Site))
       break;
-    for (unsigned Entry = 0; Entry + 1 < Code.Sites[Site].Sides; ++Entry)
-      side(Site, Entry)
-          .Places.push_back(
-              compared(CmpInst::ICMP_EQ, *Index,
-                       *ConstantInt::get(Index->getType(), Entry)));
+    const unsigned Entries = Code.Sites[Site].Sides - 1;
+    for (unsigned Entry = 0; Entry < Entries; ++Entry) {
+      SideCondition C =
+          compared(CmpInst::ICMP_EQ, *Index,
+                   *ConstantInt::get(Index->getType(), Entry), *I.getParent());
+      // Of the entries of a large table only an argument says which are used.
+      if (Entries > FewEntries && !C.Exact)
+        break;
+      side(Site, Entry).Places.push_back(std::move(C));
+    }
     break;
   }
   case DecisionKind::Number:
@@ -378,7 +387,7 @@ void DecisionReader::visitLoop(const Loop &L, unsigned Site) {
   };
   // Where nothing is counted, small numbers of turns need not exist.
   bool Counts = any_of(L.getHeader()->phis(), [&](const PHINode &Phi) {
-    auto C = Ranges.counterOf(Phi);
+    auto C = rangesAt(*L.getHeader()).counterOf(Phi);
     return C && C->Bound;
   });
   if (!Counts)

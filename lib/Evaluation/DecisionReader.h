@@ -11,6 +11,7 @@
 #include "DecisionCode.h"
 #include "FoldedDecisions.h"
 #include "llvm/IR/Instructions.h"
+#include <map>
 
 namespace cupilot {
 
@@ -19,7 +20,7 @@ class DecisionReader {
 public:
   DecisionReader(const Dependence &Of, const FoldedDecisions &Folded,
                  DecisionCode &Code)
-      : Of(Of), Folded(Folded), Ranges(Of), Code(Code) {}
+      : Of(Of), Folded(Folded), Code(Code) {}
   void run();
 
 private:
@@ -33,7 +34,9 @@ private:
                bool IsFloat = false);
   void addCompare(const llvm::CmpInst &Cmp, unsigned Site);
   SideCondition compared(llvm::CmpInst::Predicate P, const llvm::Value &L,
-                         const llvm::Value &R);
+                         const llvm::Value &R, const llvm::BasicBlock &At);
+  /// As \p BB sees values. What begins a loop also sees how it ends.
+  SymbolicRanges &rangesAt(const llvm::BasicBlock &BB);
   /// What must hold for \p Cmp to be \p Taken.
   SideCondition sideOf(const llvm::CmpInst &Cmp, bool Taken);
   SideCondition sideOfFloats(llvm::CmpInst::Predicate P, const llvm::Value &L,
@@ -42,7 +45,8 @@ private:
   SideCondition sideOfFolded(const llvm::Instruction &I, bool Taken);
   void addNumber(const llvm::Instruction &I, unsigned Site);
   void addWayTo(const llvm::BasicBlock &BB, SideCondition &C);
-  void addTruth(const llvm::Value &Condition, unsigned Site);
+  void addTruth(const llvm::Value &Condition, const llvm::BasicBlock &BB,
+                unsigned Site);
   SideCondition turns(const llvm::Loop &L, unsigned Turns, bool AtLeast);
   std::string text(const SymbolicRange &R, const llvm::Value &V) const;
   bool waits(const llvm::Value &Condition) const;
@@ -55,7 +59,8 @@ private:
 
   const Dependence &Of;
   const FoldedDecisions &Folded;
-  SymbolicRanges Ranges;
+  /// By the innermost loop whose body sees them.
+  std::map<const llvm::Loop *, SymbolicRanges> Ranges;
   DecisionCode &Code;
 };
 

@@ -130,10 +130,11 @@ void DomainCases::addResidues(const CodeFacts &Facts,
   }
 }
 
-void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
-                                 int64_t Growth, std::vector<Entry> &To) {
+std::vector<DomainCases::Values>
+DomainCases::randomSizes(uint64_t State, unsigned Count,
+                         std::optional<int64_t> Growth) const {
+  std::vector<Values> All;
   const Values At = Model.baseValues();
-  uint64_t State = O.setup().Seed * 0x9e3779b97f4a7c15 + Count;
   auto UpTo = [&](double Most) {
     double Share = double(splitMix64(State) >> 11) * 0x1p-53;
     return std::max<int64_t>(
@@ -146,12 +147,21 @@ void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
     Values V = At;
     for (size_t I = 0; I < V.size(); ++I)
       if (V[I] >= 1)
-        V[I] = UpTo(N % 2 == 0 ? double(V[I]) * double(Growth)
+        V[I] = UpTo(!Growth      ? double(V[I])
+                    : N % 2 == 0 ? double(V[I]) * double(*Growth)
                     : I == Alone
-                        ? std::max(double(V[I]) * double(Growth), LargestAlone)
+                        ? std::max(double(V[I]) * double(*Growth), LargestAlone)
                         : double(V[I]));
-    add(From, std::move(V), To);
+    All.push_back(std::move(V));
   }
+  return All;
+}
+
+void DomainCases::addRandomSizes(const GateCase &From, unsigned Count,
+                                 int64_t Growth, std::vector<Entry> &To) {
+  const uint64_t State = O.setup().Seed * 0x9e3779b97f4a7c15 + Count;
+  for (Values &V : randomSizes(State, Count, Growth))
+    add(From, std::move(V), To);
 }
 
 DomainCases::Values DomainCases::smallValues() const {

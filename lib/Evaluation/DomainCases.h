@@ -71,9 +71,10 @@ public:
   /// Whether a variant would run on a launch.
   using Admission = llvm::function_ref<bool(const GateCase &)>;
   /// The sizes at which \p Theirs, the facts of a variant, makes a difference
-  /// that the original's code does not make.
+  /// that the original's code does not make, and random ones that follow from
+  /// \p Salt, a digest of its code.
   llvm::Expected<std::vector<const JudgedCase *>>
-  around(const CodeFacts &Theirs, Admission Admits);
+  around(const CodeFacts &Theirs, uint64_t Salt, Admission Admits);
 
   /// The largest sizes among the launches that every variant gets, where the
   /// guard keeps these out: one of each size, among others and with as many
@@ -183,6 +184,11 @@ private:
   void addNumbers(const GateCase &From,
                   llvm::ArrayRef<FloatThresholdFact> Thresholds);
   void addResidues(const CodeFacts &Facts, std::vector<Values> &To) const;
+  /// \p Count random sizes up to the recorded ones; with \p Growth, all
+  /// together up to so many times those, and one of them alone further.
+  std::vector<Values>
+  randomSizes(uint64_t State, unsigned Count,
+              std::optional<int64_t> Growth = std::nullopt) const;
   void addRandomSizes(const GateCase &From, unsigned Count, int64_t Growth,
                       std::vector<Entry> &To);
   void addDeepLadder();

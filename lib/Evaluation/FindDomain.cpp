@@ -127,7 +127,7 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
                                    const DomainFrame &Frame,
                                    GateVerdict &Verdict,
                                    std::vector<TriedLaunch> &Untried) {
-  constexpr size_t MostSides = 24, MostProposals = 4;
+  constexpr size_t MostSides = 24, MostEntries = 256, MostProposals = 4;
   auto Admits = [&V](const GateCase &C) { return V.admits(C); };
   auto Derive = [&] {
     std::vector<TriedLaunch> All(V.tried());
@@ -153,10 +153,17 @@ static Expected<Domain> coverSides(OriginalRuns &O, VariantRuns &V,
     const size_t Before = V.tried().size();
     bool Wider = false;
     const TriedLaunch Base = triedLaunch(O.kernel(), Cases->base().Case);
-    for (const MissingSide &M : ArrayRef(Sides).take_front(MostSides)) {
+    size_t SidesLeft = MostSides, EntriesLeft = MostEntries;
+    for (const MissingSide &M : Sides) {
+      const bool IsEntry = M.Kind == DecisionKind::Table;
+      size_t &Left = IsEntry ? EntriesLeft : SidesLeft;
+      if (Left == 0)
+        continue;
+      --Left;
       std::vector<SideProposal> All = V.taken().proposals(M, Base.B);
-      if (All.size() > MostProposals)
-        All.resize(MostProposals);
+      const size_t Most = IsEntry ? 1 : MostProposals; // They are many.
+      if (All.size() > Most)
+        All.resize(Most);
       for (const SideProposal &P : All) {
         Expected<const JudgedCase *> J = Cases->propose(P, Admits);
         if (!J)
@@ -315,7 +322,7 @@ Error findDomain(OriginalRuns &O, VariantRuns &V, StringRef Bitcode,
         return E;
     }
     Expected<std::vector<const JudgedCase *>> Around =
-        (*Cases)->around(*Theirs, Admits);
+        (*Cases)->around(*Theirs, V.salt(), Admits);
     if (!Around)
       return Around.takeError();
     for (const JudgedCase *J : *Around)

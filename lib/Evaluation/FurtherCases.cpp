@@ -164,8 +164,9 @@ bool DomainCases::isJudged(const Values &V) const {
 }
 
 Expected<std::vector<const JudgedCase *>>
-DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
+DomainCases::around(const CodeFacts &Theirs, uint64_t Salt, Admission Admits) {
   constexpr size_t MostAround = 120;
+  constexpr unsigned OfItsOwn = 6;
   std::vector<Values> Wanted;
   addResidues(Theirs, Wanted);
   const Values At = Model.baseValues();
@@ -177,6 +178,9 @@ DomainCases::around(const CodeFacts &Theirs, Admission Admits) {
           Each[I] = V;
           Wanted.push_back(std::move(Each));
         }
+  // What a verdict on one text showed says nothing of those of the next. How
+  // far a domain goes is not by chance: none is larger than recorded.
+  append_range(Wanted, randomSizes(Salt, OfItsOwn));
   const GateCase &From = *Froms.front();
   double LeftOver = MostAroundCosts;
   std::vector<const JudgedCase *> All;

@@ -52,8 +52,9 @@ std::string textOf(const Expr &E, const Kernel &K) {
 std::string DecisionReader::text(const SymbolicRange &R, const Value &V) const {
   if (R.isExact())
     return textOf(R.High->expr(), Of.kernel());
+  // The optimiser's own names begin with a point.
   if (const auto *Phi = dyn_cast<PHINode>(&V); Phi && !Phi->getName().empty())
-    return Phi->getName().str();
+    return Phi->getName().starts_with(".") ? "a counter" : Phi->getName().str();
   return "";
 }
 
@@ -164,6 +165,7 @@ static std::optional<Polynomial> withoutQuotients(const Polynomial &Need) {
 void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
   if (C.Exact || C.Float || C.Null || C.Alignment)
     return;
+  const bool OfItself = C.Known;
   const DomTreeNode *At = Of.dominators().getNode(&BB);
   for (unsigned Step = 0; At && At->getIDom(); At = At->getIDom(), ++Step) {
     if (Step == MostSteps) {
@@ -177,10 +179,19 @@ void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
                           : nullptr;
     if (!Cmp || To->getSinglePredecessor() != From)
       continue;
+    // Behind the end of a loop, the way says nothing of when a comparison of
+    // data holds.
+    if (const Loop *L = Of.loops().getLoopFor(From);
+        L && !OfItself && L->getHeader() == From && !L->contains(To)) {
+      C.Known = false;
+      C.Needs.clear();
+      C.Fits.clear();
+      return;
+    }
     SideCondition Way =
         compared(Br->getSuccessor(0) == To ? Cmp->getPredicate()
                                            : Cmp->getInversePredicate(),
-                 *Cmp->getOperand(0), *Cmp->getOperand(1));
+                 *Cmp->getOperand(0), *Cmp->getOperand(1), *From);
     if (!Way.Known || Way.Needs.empty())
       continue;
     C.Exact = Way.Exact && (C.Exact || !C.Known);
@@ -190,8 +201,15 @@ void DecisionReader::addWayTo(const BasicBlock &BB, SideCondition &C) {
   }
 }
 
+SymbolicRanges &DecisionReader::rangesAt(const BasicBlock &BB) {
+  const Loop *L = Of.loops().getLoopFor(&BB);
+  if (L && L->getHeader() == &BB)
+    L = L->getParentLoop();
+  return Ranges.try_emplace(L, Of, L).first->second;
+}
+
 SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
-                                       const Value &R) {
+                                       const Value &R, const BasicBlock &At) {
   SideCondition C;
   const Kernel &K = Of.kernel();
   if (L.getType()->isPointerTy()) {
@@ -214,7 +232,8 @@ SideCondition DecisionReader::compared(CmpInst::Predicate P, const Value &L,
     C.Alignment = std::move(Low);
     return C;
   }
-  SymbolicRange A = Ranges.of(L), B = Ranges.of(R);
+  SymbolicRanges &Here = rangesAt(At);
+  SymbolicRange A = Here.of(L), B = Here.of(R);
   C.Exact = A.isExact() && B.isExact();
   bool Whole = true;
   for (const auto &Side : {A.Low, A.High, B.Low, B.High}) {
@@ -330,11 +349,12 @@ int64_t DecisionReader::ringOf(const Loop &L) {
 SideCondition DecisionReader::turns(const Loop &L, unsigned Turns,
                                     bool AtLeast) {
   SideCondition C;
+  SymbolicRanges &Here = rangesAt(*L.getHeader());
   for (const PHINode &Phi : L.getHeader()->phis()) {
-    std::optional<SymbolicRanges::Counter> Count = Ranges.counterOf(Phi);
+    std::optional<SymbolicRanges::Counter> Count = Here.counterOf(Phi);
     if (!Count || !Count->Bound)
       continue;
-    SymbolicRange Start = Ranges.before(Phi, L), End = *Count->Bound;
+    SymbolicRange Start = Here.before(Phi, L), End = *Count->Bound;
     if (Count->Shift) {
       C.Known = true;
       C.Halving = {Start, End, Count->Shift, Turns, AtLeast};
@@ -346,7 +366,7 @@ SideCondition DecisionReader::turns(const Loop &L, unsigned Turns,
     SymbolicRange By = Count->Step
                            ? SymbolicRange::exactly(Polynomial::constant(
                                  Falls ? -*Count->Step : *Count->Step))
-                           : Ranges.of(*Count->By);
+                           : Here.of(*Count->By);
     if (Falls)
       std::swap(Start, End);
     // The way is longer than all turns before this one, and no longer than

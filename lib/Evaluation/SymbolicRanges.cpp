@@ -364,6 +364,30 @@ SmallVector<const Value *> SymbolicRanges::beforeLoop(const PHINode &Phi,
   return First;
 }
 
+/// Whether only values within the bound of \p C, a counter of \p L, are seen:
+/// in the body of a loop that asks before each turn.
+bool SymbolicRanges::isSeenInside(const Loop &L, const Counter &C) const {
+  return !Inside || (*Inside && L.contains(*Inside) && C.Test &&
+                     C.Test->getParent() == L.getHeader());
+}
+
+/// All values of a counter that begins as \p Begin, with the one that ends the
+/// loop.
+SymbolicRange SymbolicRanges::widened(SymbolicRange Begin, const Counter &C) {
+  if (C.Shift)
+    return {Polynomial::constant(0), Begin.High};
+  if (C.Step && *C.Step < 0)
+    return {plus(C.Bound->Low, *C.Step + 1), Begin.High};
+  Maybe Last = C.Step ? plus(C.Bound->High, *C.Step - 1)
+               : C.By ? plus(plus(C.Bound->High, of(*C.By).High), -1)
+                      : std::nullopt;
+  // It may begin beyond its bound.
+  if (std::optional<int64_t> First =
+          Begin.High ? Begin.High->asConstant() : std::nullopt)
+    return {Begin.Low, *First > 0 ? plus(Last, *First) : Last};
+  return {Begin.Low, plus(Last, Begin.High)};
+}
+
 SymbolicRange SymbolicRanges::header(const PHINode &Phi) {
   const Loop *L = Of.loops().getLoopFor(Phi.getParent());
   std::optional<Counter> C = counterOf(Phi);
@@ -378,6 +402,8 @@ SymbolicRange SymbolicRanges::header(const PHINode &Phi) {
   }
   if (!C)
     return {};
+  if (C->Bound && !isSeenInside(*L, *C))
+    return widened(std::move(Begin), *C);
   if (C->Step && *C->Step < 0)
     return {C->Bound ? C->Bound->Low : Polynomial::constant(0), Begin.High};
   if (!C->Bound)

@@ -25,7 +25,12 @@ struct SymbolicRange {
 /// The ranges of a kernel's values.
 class SymbolicRanges {
 public:
+  /// Where counters of loops are as their bodies see them.
   explicit SymbolicRanges(const Dependence &Of) : Of(Of) {}
+  /// As a block sees them whose innermost loop is \p Inside; null: none. A
+  /// counter is beyond its bound where its loop has ended.
+  SymbolicRanges(const Dependence &Of, const llvm::Loop *Inside)
+      : Of(Of), Inside(Inside) {}
   const SymbolicRange &of(const llvm::Value &V);
 
   /// A counter of a loop.
@@ -55,11 +60,14 @@ private:
   SymbolicRange leaf(const Leaf &L);
   SymbolicRange merged(llvm::ArrayRef<const llvm::Value *> Values);
   SymbolicRange header(const llvm::PHINode &Phi);
+  bool isSeenInside(const llvm::Loop &L, const Counter &C) const;
+  SymbolicRange widened(SymbolicRange Begin, const Counter &C);
   SymbolicRange minimum(const llvm::Value &A, const llvm::Value &B, bool Most);
   SymbolicRange remainder(const SymbolicRange &A, const SymbolicRange &B);
   SymbolicRange quotient(const SymbolicRange &A, const SymbolicRange &B);
 
   const Dependence &Of;
+  std::optional<const llvm::Loop *> Inside;
   llvm::DenseMap<const llvm::Value *, SymbolicRange> Known;
 };
 

@@ -70,6 +70,7 @@ public:
   /// threads of either code wait for others, that is most of it. Of the
   /// launches so far.
   double costFactor() const;
+  uint64_t salt() const { return Salt; }
   /// Counts of the captured workloads that the guard admits. False: rejected.
   llvm::Expected<bool> count(GateVerdict &Verdict);
 

@@ -44,16 +44,17 @@ Expected<PlacedLaunch> placed(const Kernel &K, const RandomLaunch &L) {
   return P;
 }
 
-static void setGlobals(CpuModule &M, const RandomLaunch &L, DeviceMemory &To) {
-  for (const std::string &Name : M.globals())
-    if (auto Global = M.global(Name)) {
-      std::memset(Global->first, 0, Global->second);
-      for (const auto &[Symbol, Content] : L.Globals)
-        if (Symbol == Name)
-          std::memcpy(Global->first, Content.data(),
-                      std::min<uint64_t>(Content.size(), Global->second));
-      To.addBuffer(Global->first, Global->second);
-    }
+static void setGlobals(const SideBySide::Side &Of, const RandomLaunch &L,
+                       DeviceMemory &To) {
+  for (const auto &[Name, Initial] : Of.Initial) {
+    auto Global = Of.Module->global(Name);
+    std::memcpy(Global->first, Initial.data(), Initial.size());
+    for (const auto &[Symbol, Content] : L.Globals)
+      if (Symbol == Name)
+        std::memcpy(Global->first, Content.data(),
+                    std::min<uint64_t>(Content.size(), Global->second));
+    To.addBuffer(Global->first, Global->second);
+  }
 }
 
 /// Places of more than 2^31 bytes have no int of their own.
@@ -70,7 +71,7 @@ static void addTouched(const DeviceMemory &Device, const uint8_t *Base,
 }
 
 /// Errors are launches that no GPU takes.
-static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
+static Expected<Outcome> runOn(const SideBySide::Side &On, const Kernel &K,
                                const LaunchPlan &Plan, const RandomLaunch &L,
                                bool Coverage = false) {
   Expected<PlacedLaunch> P = placed(K, L);
@@ -86,7 +87,7 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
     }
     Device->addBuffer(O.Buffers.back().base(), Content.Size);
   }
-  setGlobals(M, L, *Device);
+  setGlobals(On, L, *Device);
   std::vector<std::vector<uint8_t>> Args = L.Args;
   for (const WorkloadPointer &To : L.Pointers) {
     uint8_t *Target = O.Buffers[To.Buffer].base() + To.BufferOffset;
@@ -119,7 +120,8 @@ static Expected<Outcome> runOn(CpuModule &M, const Kernel &K,
     Shape->Cooperative = L.Shape.Cooperative;
     if (!One.Cluster)
       Shape->Cluster = L.Shape.Cluster;
-    Expected<LaunchResult> R = M.launch(One.Symbol, *Shape, Values, *Device);
+    Expected<LaunchResult> R =
+        On.Module->launch(One.Symbol, *Shape, Values, *Device);
     if (!R)
       return R.takeError();
     O.Fault = R->Fault;
@@ -226,7 +228,7 @@ Expected<SideBySide> SideBySide::create(const Kernel &K,
     MostOfLaunch = 2'000'000'000;
   }
   struct Way {
-    std::unique_ptr<CpuModule> &To;
+    SideBySide::Side &To;
     StringRef Code;
     bool Reverse = false, Widen = false, Cover = false;
     unsigned Patience = 1;
@@ -247,7 +249,12 @@ Expected<SideBySide> SideBySide::create(const Kernel &K,
     Expected<std::unique_ptr<CpuModule>> M = CpuModule::load(W.Code, Device);
     if (!M)
       return M.takeError();
-    W.To = std::move(*M);
+    for (const std::string &Name : (*M)->globals())
+      if (auto Global = (*M)->global(Name)) {
+        auto *Begin = static_cast<const uint8_t *>(Global->first);
+        W.To.Initial[Name].assign(Begin, Begin + Global->second);
+      }
+    W.To.Module = std::move(*M);
   }
   return S;
 }
@@ -256,7 +263,7 @@ Expected<SideBySide> SideBySide::create(const Kernel &K,
 /// so that more shows. False where the original does not bear the launch.
 /// \p Idle: it writes nothing there.
 Expected<bool> SideBySide::fit(RandomLaunch &L, bool &Idle) {
-  Expected<Outcome> First = runOn(*Covering, *K, Own, L, /*Coverage=*/true);
+  Expected<Outcome> First = runOn(Covering, *K, Own, L, /*Coverage=*/true);
   if (!First) {
     consumeError(First.takeError());
     return false;
@@ -324,14 +331,14 @@ Expected<Comparison> SideBySide::compare(RandomLaunch L) {
     return P.takeError();
   if (!admits(V.When, P->B, P->Args))
     return Comparison{Kind::NotRun, ""};
-  Expected<Outcome> First = runOn(*Plain, *K, Own, L);
+  Expected<Outcome> First = runOn(Plain, *K, Own, L);
   if (!First) { // A launch that no GPU takes.
     consumeError(First.takeError());
     return Comparison{Kind::Refused, ""};
   }
   if (First->Fault || !First->Ran)
     return Comparison{Kind::Refused, ""};
-  Expected<Outcome> Got = runOn(*Other, *K, V.Plan, L);
+  Expected<Outcome> Got = runOn(Other, *K, V.Plan, L);
   if (!Got) // What the runtime refuses is a wrong launch of the plan.
     return Comparison{Kind::Differs, describe(L, toString(Got.takeError()))};
   if (!Got->Ran)
@@ -342,10 +349,10 @@ Expected<Comparison> SideBySide::compare(RandomLaunch L) {
     return Equal;
   }
   // Only a difference needs the dearer questions.
-  Expected<Outcome> Last = runOn(*Backwards, *K, Own, L);
+  Expected<Outcome> Last = runOn(Backwards, *K, Own, L);
   if (!Last)
     return Last.takeError();
-  Expected<Outcome> Reference = runOn(*Wide, *K, Own, L);
+  Expected<Outcome> Reference = runOn(Wide, *K, Own, L);
   if (!Reference)
     return Reference.takeError();
   // The original's result may be chance.

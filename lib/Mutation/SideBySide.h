@@ -11,6 +11,7 @@
 #include "RandomLaunch.h"
 #include "cupilot/CpuDevice/CpuDevice.h"
 #include "cupilot/Mutation/Independent.h"
+#include <map>
 
 namespace cupilot {
 
@@ -46,13 +47,19 @@ public:
          llvm::StringRef Arch, Effort How = Effort::Whole);
   llvm::Expected<Comparison> compare(RandomLaunch L);
 
+  /// Code, and what its device variables begin with.
+  struct Side {
+    std::unique_ptr<CpuModule> Module;
+    std::map<std::string, std::vector<uint8_t>> Initial;
+  };
+
 private:
   llvm::Expected<bool> fit(RandomLaunch &L, bool &Idle);
 
   const Kernel *K = nullptr;
   LaunchPlan Own; ///< The original's launch.
   SideVariant V;
-  std::unique_ptr<CpuModule> Plain, Covering, Backwards, Wide, Other;
+  Side Plain, Covering, Backwards, Wide, Other;
 };
 
 /// The bindings of \p L, and its arguments with pointers as far apart as they

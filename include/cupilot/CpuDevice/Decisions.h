@@ -53,7 +53,7 @@ struct DecisionSite {
 /// Turns that are told apart; the last side stands for more.
 inline constexpr unsigned MostTurns = 63;
 /// Elements of a constant array that is a table of decisions.
-inline constexpr unsigned MostTableEntries = 64;
+inline constexpr unsigned MostTableEntries = 4096;
 
 /// Finds the decisions of \p M, device code as clang wrote it, in functions of
 /// its main file (those of the toolkit's headers are nobody's). Each

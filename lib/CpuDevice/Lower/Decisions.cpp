@@ -248,10 +248,12 @@ static uint64_t tableEntries(const GetElementPtrInst &G) {
       G.getNumIndices() < 2 || isa<Constant>(G.getOperand(2)))
     return 0;
   const Value *Base = G.getPointerOperand()->stripPointerCasts();
+  // What a program fills in begins as zeros.
   auto Constant = [](const Value *V) {
     const auto *Of = dyn_cast<GlobalVariable>(V->stripPointerCasts());
     return Of && Of->isConstant() && Of->hasInitializer() &&
-           !Of->isExternallyInitialized();
+           (!Of->isExternallyInitialized() ||
+            !Of->getInitializer()->isNullValue());
   };
   if (isa<AllocaInst>(Base)) {
     bool Filled = false;
