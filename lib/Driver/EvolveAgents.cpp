@@ -89,6 +89,9 @@ EvolveAgents::open(AgentSettings Settings, StringRef StoreDir, bool Resume) {
   A->Options.Roofline = Settings.Roofline;
   A->Options.Prose = Settings.Prose;
   A->Options.CrossCode = Settings.CrossCode;
+  // Of genes that nobody types there is no parameter.
+  A->Options.Tunables =
+      Settings.Tunables && !Settings.Prose && !Settings.CrossCode;
   A->Settings = std::move(Settings);
   return A;
 }

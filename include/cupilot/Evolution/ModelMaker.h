@@ -37,6 +37,7 @@ struct AgentOptions {
   bool Roofline = true;   ///< Figures of the Roofline Prophet in prompts.
   bool Prose = false;     ///< Strategies as sentences, not as typed genes.
   bool CrossCode = false; ///< Offspring from two parents' code.
+  bool Tunables = false;  ///< Code may leave numbers open (Tunables.h).
   bool DryRun = false;    ///< Nobody answers; prompts go out all the same.
   std::vector<PromptExample> Examples; ///< Variants of similar kernels.
 };

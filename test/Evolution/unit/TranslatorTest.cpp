@@ -225,7 +225,8 @@ TEST(Translator, NothingElseGetsIntoThePlan) {
 TEST(Translator, PromptsHoldNotesAndTheGpu) {
   Kernel K = scaleKernel();
   GpuDescription Card = cantFail(describeGpu("H200"));
-  PromptKernel P{K, "H200", "sm_90", {}, &Card, {{"async_copy", "By 16.\nOr 4."}}};
+  PromptKernel P{K,  "H200", "sm_90",
+                 {}, &Card,  {{"async_copy", "By 16.\nOr 4."}}};
   json::Object O = kernelFacts(P);
   EXPECT_EQ(O.getBoolean("has_card"), true);
   const json::Array &Facts = *O.getArray("card");
@@ -331,7 +332,7 @@ TEST(Translator, FromARecordedAnswer) {
   EXPECT_EQ(T.Code.Source, "__global__ void scale() {}\n");
   EXPECT_EQ(T.Rounds.size(), 2u);
   EXPECT_EQ(Counts.all()["strategy-translator"].Repaired, 2u);
-  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 4 b3:"));
+  EXPECT_TRUE(StringRef(T.Prompt).starts_with("strategy-translator 5 b3:"));
   EXPECT_EQ(T.Code.Plan.Launches[0].Symbol, K.Symbol);
 }
 
