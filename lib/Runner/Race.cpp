@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Race.h"
+#include "cupilot/Runner/Statistics.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +28,7 @@ void Race::add(const Request &R, const json &Result) {
   const Times::Ratio Ratio{numberIn(Result, "ratio"), numberIn(Result, "low"),
                            numberIn(Result, "high")};
   if (Result.value("status", "") != "ok" || !Result.value("same", true) ||
-      !(Ratio.Mid > 0)) {
+      Result.value("call", "") == wordOf(Call::Invalid) || !(Ratio.Mid > 0)) {
     T.Failed = true;
     return;
   }

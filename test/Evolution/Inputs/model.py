@@ -58,8 +58,10 @@ def tuned():
 
 def variant(source, genes, tunables=(), **more):
     launch = {"kernel": "scale", "grid": ["gx", "gy", "gz"], "block": ["bx", "by", "bz"], "shared": "shared", "cluster": []}
+    if "Tunables: numbers" in prompt:
+        more["tunables"] = list(tunables)
     return {**more, "source": source, "plan": {"launches": [launch], "scratch": [], "tensor_maps": []},
-            "guard": {"conditions": [], "align": [], "disjoint": []}, "tunables": list(tunables), "carried_out": genes, "notes": "as asked"}
+            "guard": {"conditions": [], "align": [], "disjoint": []}, "carried_out": genes, "notes": "as asked"}
 
 
 def genome(*genes, parents=(), dropped=()):
